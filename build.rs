@@ -1,9 +1,11 @@
 //! Compiles `hw-tables/` and `rules/` into `OUT_DIR/tables.rs`.
 //!
-//! The work is `lanebook-gen`'s; this script says where, prints every error of a run before it fails, and asks cargo to
-//! watch the inputs and nothing else. Three variables change what is built; folders are relative to the repository's:
+//! The work is `lanebook-gen`'s; this script says where, prints every error of a run before it
+//! fails, and asks cargo to watch the inputs and nothing else. Three variables change what is
+//! built; folders are relative to the repository's:
 //!
-//! - `LANEBOOK_ARCHS=sm_80,gfx950`: these architectures only, with what they need (empty or unset: all);
+//! - `LANEBOOK_ARCHS=sm_80,gfx950`: these architectures only, with what they need (empty or unset:
+//!   all);
 //! - `LANEBOOK_TABLES=dir`: the hardware tables of one more folder, laid out like `hw-tables/`;
 //! - `LANEBOOK_GEN_DIR=dir`: the generated source is also written there, to be looked at.
 use lanebook_gen::{Mode, Wish, compile_wish, load, select};
@@ -20,7 +22,8 @@ const FILE: &str = "tables.rs";
 
 fn main() {
     // Cargo sets both; without them this is not a build.
-    let (Some(root), Some(out)) = (env::var_os("CARGO_MANIFEST_DIR"), env::var_os("OUT_DIR")) else {
+    let (Some(root), Some(out)) = (env::var_os("CARGO_MANIFEST_DIR"), env::var_os("OUT_DIR"))
+    else {
         fail("CARGO_MANIFEST_DIR and OUT_DIR are set by cargo; run `cargo build`")
     };
     let root = PathBuf::from(root);
@@ -37,7 +40,9 @@ fn main() {
         fail(&format!("{EXTRA} names no folder: {}", extra.display()));
     }
     // The folder, too: it may be empty so far.
-    for path in extra.iter().flat_map(|extra| load::watched_in(extra).into_iter().chain([extra.clone()])) {
+    for path in
+        extra.iter().flat_map(|extra| load::watched_in(extra).into_iter().chain([extra.clone()]))
+    {
         println!("cargo::rerun-if-changed={}", path.display());
     }
     let archs = match env::var(select::VARIABLE) {
@@ -47,7 +52,11 @@ fn main() {
     };
     let text = match compile_wish(&root, Mode::Release, &Wish { archs, extra: extra.as_deref() }) {
         Ok(compiled) => compiled.rust(),
-        Err(failure) => fail(&format!("{}errors in the tables: {}", failure.full(), failure.diagnostics.errors())),
+        Err(failure) => fail(&format!(
+            "{}errors in the tables: {}",
+            failure.full(),
+            failure.diagnostics.errors()
+        )),
     };
     write(&PathBuf::from(out).join(FILE), &text);
     if let Some(folder) = folder(&root, COPY) {

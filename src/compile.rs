@@ -3,12 +3,21 @@
 use crate::assign::mover::Mover;
 use crate::assign::{Inserted, Sunk, Workspace};
 use crate::emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
-use crate::emit::{Address, Advance, Context, EmitError, EmitPool, Held, Index, Kernel, Lists, Lookup, Param, TextError, Thrift, parameters};
-use crate::expr::{Arena, Choice, ExprError, ExprId, Node, Reg, SelectError, SelectScratch, Selector, SimplifyScratch, Variable};
+use crate::emit::{
+    Address, Advance, Context, EmitError, EmitPool, Held, Index, Kernel, Lists, Lookup, Param,
+    TextError, Thrift, parameters,
+};
+use crate::expr::{
+    Arena, Choice, ExprError, ExprId, Node, Reg, SelectError, SelectScratch, Selector,
+    SimplifyScratch, Variable,
+};
 use crate::ir::contract::{Breach, check};
 use crate::ir::{Op, Program};
 use crate::place::place_moved;
-use crate::plan::{AllocPlan, ExchangePlan, FragmentPlan, GlobalPlan, LanePlan, Loser, MapPlan, MovePlan, Plan, PlanError, ProductPlan};
+use crate::plan::{
+    AllocPlan, ExchangePlan, FragmentPlan, GlobalPlan, LanePlan, Loser, MapPlan, MovePlan, Plan,
+    PlanError, ProductPlan,
+};
 use crate::rewrite::RunError;
 use crate::room::choose_and_place;
 use core::fmt::Write;
@@ -51,13 +60,18 @@ impl Error {
             other => other,
         };
         let (pool, capacity) = match cause {
-            EmitError::Capacity { pool, capacity } | EmitError::Step(StepError::Capacity { pool, capacity }) => (pool, capacity),
+            EmitError::Capacity { pool, capacity }
+            | EmitError::Step(StepError::Capacity { pool, capacity }) => (pool, capacity),
             EmitError::Step(StepError::Steps { capacity }) => (EmitPool::Steps, capacity),
             EmitError::Step(StepError::Registers { capacity }) => (EmitPool::Tuples, capacity),
             EmitError::Step(StepError::Patterns { capacity }) => (EmitPool::Patterns, capacity),
             EmitError::Step(StepError::Loops { capacity }) => (EmitPool::Loops, capacity),
-            EmitError::Expr(ExprError::Nodes { capacity }) => (EmitPool::Nodes, u32::from(capacity)),
-            EmitError::Expr(ExprError::Variables { capacity }) => (EmitPool::Variables, u32::from(capacity)),
+            EmitError::Expr(ExprError::Nodes { capacity }) => {
+                (EmitPool::Nodes, u32::from(capacity))
+            }
+            EmitError::Expr(ExprError::Variables { capacity }) => {
+                (EmitPool::Variables, u32::from(capacity))
+            }
             _ => return Self::Emit(cause),
         };
         Self::Capacity { pool, capacity, op }
@@ -85,11 +99,14 @@ impl From<TextError> for Error {
     }
 }
 
-/// Storage for planning and emission, `const`-constructible: a static, a stack frame, or memory of the caller's.
+/// Storage for planning and emission, `const`-constructible: a static, a stack frame, or memory of
+/// the caller's.
 ///
-/// `STEPS`: instructions of the kernel. `TUPLES`: register tuples. `NODES`: index-expression nodes. `LOSERS`: reasons kept.
+/// `STEPS`: instructions of the kernel. `TUPLES`: register tuples. `NODES`: index-expression nodes.
+/// `LOSERS`: reasons kept.
 #[derive(Debug)]
-pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize> {
+pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize>
+{
     movers: Vec<Mover, 128>,
     movements: Vec<crate::assign::Movement, 48>,
     staged: Vec<crate::assign::Staged, 32>,
@@ -149,9 +166,11 @@ const fn record<P: AsRef<[T]>, T>(_: &P) -> usize {
 /// Storage that suits the kernels of the examples.
 pub type KernelStorage = Storage<1536, 512, 1024, 0>;
 
-impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize> Storage<STEPS, TUPLES, NODES, LOSERS> {
-    /// Empty storage: zeros alone, so that a static of it weighs nothing in an image, and zeroed memory is one. A compile writes
-    /// the side tables before it reads them.
+impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize>
+    Storage<STEPS, TUPLES, NODES, LOSERS>
+{
+    /// Empty storage: zeros alone, so that a static of it weighs nothing in an image, and zeroed
+    /// memory is one. A compile writes the side tables before it reads them.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -194,8 +213,8 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
         }
     }
 
-    /// How full the pools are. All of them only grow while a program is compiled, so this is the most that it needed; the
-    /// next compile begins again at zero.
+    /// How full the pools are. All of them only grow while a program is compiled, so this is the
+    /// most that it needed; the next compile begins again at zero.
     #[must_use]
     pub fn usage(&self) -> [PoolUse; 34] {
         macro_rules! pools {
@@ -294,7 +313,9 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
     }
 }
 
-impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize> Default for Storage<STEPS, TUPLES, NODES, LOSERS> {
+impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize> Default
+    for Storage<STEPS, TUPLES, NODES, LOSERS>
+{
     fn default() -> Self {
         Self::new()
     }
@@ -324,7 +345,8 @@ impl<'s> Pools<'s> {
     /// A plan in which nothing is decided.
     #[inline(always)]
     fn plan(self, arch: ArchId) -> Plan<'s> {
-        let Self { allocs, fragments, globals, moves, products, maps, exchanges, lanes, losers } = self;
+        let Self { allocs, fragments, globals, moves, products, maps, exchanges, lanes, losers } =
+            self;
         Plan {
             arch,
             threads: 0,
@@ -388,12 +410,18 @@ struct Room<'s> {
 
 /// Chooses atoms and layouts for the function of a program, and places its shared memory.
 ///
-/// Where two uses of a register tile want it distributed in different ways, the program gets a conversion that it did not have, marked by the
-/// attribute [`INSERTED`](crate::ir::words::INSERTED).
+/// Where two uses of a register tile want it distributed in different ways, the program gets a
+/// conversion that it did not have, marked by the attribute
+/// [`INSERTED`](crate::ir::words::INSERTED).
 ///
 /// # Errors
 /// Whatever keeps a plan from being made; the program is as it was.
-pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, '_>, scratch: Scratch<'s>) -> Result<Planned<'s>, Error> {
+pub fn plan<'s>(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    program: &mut Program<'_, '_>,
+    scratch: Scratch<'s>,
+) -> Result<Planned<'s>, Error> {
     let function = accepted(program)?;
     let Scratch { mut workspace, pools, room } = scratch;
     let mut plan = pools.plan(arch);
@@ -405,20 +433,37 @@ pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, '_>
 ///
 /// # Errors
 /// Whatever keeps the plan or the emission from being made; the program is as it was.
-pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, '_>, mut scratch: Scratch<'s>) -> Result<Compiled<'s>, Error> {
+pub fn compile<'s>(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    program: &mut Program<'_, '_>,
+    mut scratch: Scratch<'s>,
+) -> Result<Compiled<'s>, Error> {
     let function = accepted(program)?;
     let mut plan = scratch.pools.plan(arch);
     let mut inserted = Inserted::default();
     decide(tables, program, function, &mut plan, &mut scratch.workspace, &mut inserted)?;
     // The room stays where it lies: a copy would lie under everything that emission calls.
     let filled = match fill_moved(tables, program, &mut plan, function, &mut scratch.room) {
-        Err(error @ Error::Emit(EmitError::Step(StepError::Pool { .. }))) => {
-            refill(tables, program, &mut plan, function, (&mut scratch.workspace, &mut scratch.room), error)
-        }
+        Err(error @ Error::Emit(EmitError::Step(StepError::Pool { .. }))) => refill(
+            tables,
+            program,
+            &mut plan,
+            function,
+            (&mut scratch.workspace, &mut scratch.room),
+            error,
+        ),
         found => found,
     };
     let usage = filled.inspect_err(|_| inserted.take_back(program))?;
-    Ok(Compiled { plan, steps: scratch.room.steps, patterns: scratch.room.patterns, params: scratch.room.params, usage, function })
+    Ok(Compiled {
+        plan,
+        steps: scratch.room.steps,
+        patterns: scratch.room.patterns,
+        params: scratch.room.params,
+        usage,
+        function,
+    })
 }
 
 /// The function of a program of which everything is obeyed.
@@ -428,7 +473,8 @@ fn accepted(program: &Program<'_, '_>) -> Result<Op, Error> {
     Ok(function)
 }
 
-/// Chooses and places. Where two uses of a tile want it distributed in different ways, a conversion is put between them.
+/// Chooses and places. Where two uses of a tile want it distributed in different ways, a conversion
+/// is put between them.
 #[inline(always)]
 fn decide(
     tables: &Tables<'_>,
@@ -448,7 +494,8 @@ fn decide(
     }
 }
 
-/// Plans and emits once more, with loads inside the loops that read them; `error` is what it is about, and what is left if that does not help.
+/// Plans and emits once more, with loads inside the loops that read them; `error` is what it is
+/// about, and what is left if that does not help.
 #[inline(never)]
 fn refill(
     tables: &Tables<'_>,
@@ -463,7 +510,8 @@ fn refill(
         return Err(error);
     }
     let mut inserted = Inserted::default();
-    let again = decide(tables, program, function, plan, workspace, &mut inserted).and_then(|()| fill_moved(tables, program, plan, function, room));
+    let again = decide(tables, program, function, plan, workspace, &mut inserted)
+        .and_then(|()| fill_moved(tables, program, plan, function, room));
     again.map_err(|_| {
         inserted.take_back(program);
         sunk.take_back(program);
@@ -471,7 +519,8 @@ fn refill(
     })
 }
 
-/// Makes the steps of a plan. Where registers are too few, tiles get other places once, so that more loads can wait for the products that take them.
+/// Makes the steps of a plan. Where registers are too few, tiles get other places once, so that
+/// more loads can wait for the products that take them.
 #[inline(never)]
 fn fill_moved(
     tables: &Tables<'_>,
@@ -482,7 +531,9 @@ fn fill_moved(
 ) -> Result<crate::emit::registers::Usage, Error> {
     let filled = fill(tables, program, plan, function, room);
     match filled {
-        Err(Error::Emit(EmitError::Step(StepError::Pool { .. }))) if place_moved(tables, program, plan) == Ok(true) => {
+        Err(Error::Emit(EmitError::Step(StepError::Pool { .. })))
+            if place_moved(tables, program, plan) == Ok(true) =>
+        {
             fill(tables, program, plan, function, room)
         }
         filled => filled,
@@ -491,23 +542,37 @@ fn fill_moved(
 
 /// Makes the steps of a plan.
 #[inline(never)]
-fn fill(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, function: Op, room: &mut Room<'_>) -> Result<crate::emit::registers::Usage, Error> {
+fn fill(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    function: Op,
+    room: &mut Room<'_>,
+) -> Result<crate::emit::registers::Usage, Error> {
     let Room { steps, tuples, patterns, loops, params, lists, frame } = room;
     let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
     if !parameters(tables, program, function, plan.maps, params) {
-        return Err(EmitError::Capacity { pool: EmitPool::Params, capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX) }.into());
+        return Err(EmitError::Capacity {
+            pool: EmitPool::Params,
+            capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX),
+        }
+        .into());
     }
     let lookup = Lookup { tables, arch: machine, isa };
     let mut thrift = Thrift::least(tables, isa, program, plan);
     let usage = loop {
         let room = Steps::new(steps, tuples, patterns, loops);
-        let walked = walk(lookup, program, plan, function, room, params, lists.again(), frame, thrift);
+        let walked =
+            walk(lookup, program, plan, function, room, params, lists.again(), frame, thrift);
         let error = match walked {
-            Ok(()) => match crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops) {
-                Ok(usage) => break usage,
-                Err(e) => Error::from(EmitError::Step(e)),
-            },
+            Ok(()) => {
+                match crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops)
+                {
+                    Ok(usage) => break usage,
+                    Err(e) => Error::from(EmitError::Step(e)),
+                }
+            }
             Err(e) => e,
         };
         // Once more with fewer registers at once, as far as that goes.
@@ -525,10 +590,21 @@ impl<'s> Planned<'s> {
     ///
     /// # Errors
     /// What emission could not do, or room that ran out.
-    pub fn emit(mut self, tables: &Tables<'_>, program: &Program<'_, '_>) -> Result<Compiled<'s>, Error> {
+    pub fn emit(
+        mut self,
+        tables: &Tables<'_>,
+        program: &Program<'_, '_>,
+    ) -> Result<Compiled<'s>, Error> {
         let usage = fill(tables, program, &self.plan, self.function, &mut self.room)?;
         let Self { plan, function, room } = self;
-        Ok(Compiled { plan, steps: room.steps, patterns: room.patterns, params: room.params, usage, function })
+        Ok(Compiled {
+            plan,
+            steps: room.steps,
+            patterns: room.patterns,
+            params: room.params,
+            usage,
+            function,
+        })
     }
 }
 
@@ -546,8 +622,8 @@ struct Frame<'s> {
     registers: &'s mut [Option<Reg>],
 }
 
-/// From the plan to steps over virtual registers. A frame of its own: what it keeps on the stack is gone before registers
-/// are allocated.
+/// From the plan to steps over virtual registers. A frame of its own: what it keeps on the stack is
+/// gone before registers are allocated.
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
 fn walk(
@@ -562,9 +638,12 @@ fn walk(
     thrift: Thrift,
 ) -> Result<(), Error> {
     let tables = lookup.tables;
-    let Frame { nodes, variables, buckets, forward, uses, counts, work, memo, choice, registers } = frame;
+    let Frame { nodes, variables, buckets, forward, uses, counts, work, memo, choice, registers } =
+        frame;
     let select = tables.rules.phase_named(crate::emit::SELECT).ok_or(EmitError::Rules)?;
-    let selector = Selector::new(tables, plan.arch, select, SelectScratch { memo, choice, uses: counts }).map_err(|_| EmitError::Rules)?;
+    let selector =
+        Selector::new(tables, plan.arch, select, SelectScratch { memo, choice, uses: counts })
+            .map_err(|_| EmitError::Rules)?;
     let mut context = Context::new(
         lookup,
         program,
@@ -578,7 +657,9 @@ fn walk(
         registers,
     );
     context.thrift = thrift;
-    context.function(function).map_err(|error| Error::emission(error, Op::at(usize::from(context.steps.origin))))
+    context
+        .function(function)
+        .map_err(|error| Error::emission(error, Op::at(usize::from(context.steps.origin))))
 }
 
 impl Compiled<'_> {
@@ -586,14 +667,23 @@ impl Compiled<'_> {
     ///
     /// # Errors
     /// When the sink refuses.
-    pub fn write(&self, tables: &Tables<'_>, program: &Program<'_, '_>, out: &mut impl Write) -> Result<(), Error> {
+    pub fn write(
+        &self,
+        tables: &Tables<'_>,
+        program: &Program<'_, '_>,
+        out: &mut impl Write,
+    ) -> Result<(), Error> {
         let kernel = self.kernel(tables, program).ok_or(Error::NoFunction)?;
         Ok(kernel.write(out)?)
     }
 
     /// The kernel as the text writer sees it, for writing single steps.
     #[must_use]
-    pub fn kernel<'k>(&'k self, tables: &'k Tables<'k>, program: &'k Program<'_, '_>) -> Option<Kernel<'k>> {
+    pub fn kernel<'k>(
+        &'k self,
+        tables: &'k Tables<'k>,
+        program: &'k Program<'_, '_>,
+    ) -> Option<Kernel<'k>> {
         let arch = tables.arch(self.plan.arch)?;
         Some(Kernel {
             tables,

@@ -1,7 +1,8 @@
 //! Errors as numbers, for who cannot take Rust's enums: C, logs, a wire.
 //!
-//! Each variant has a number of its own among its kind, from 1, which is never reused; `capi/lanebook.h` says what they mean. The
-//! matches name every variant, so a new one does not build before it has a number.
+//! Each variant has a number of its own among its kind, from 1, which is never reused;
+//! `capi/lanebook.h` says what they mean. The matches name every variant, so a new one does not
+//! build before it has a number.
 
 use crate::compile::Error;
 use crate::emit::EmitError;
@@ -42,14 +43,19 @@ pub fn of_compile(e: Error) -> Stage {
         Error::Plan(e) => Stage::Plan(of_plan(e)),
         Error::Emit(e) => Stage::Emit(of_emit(e)),
         // The same as emission's own, with the operation.
-        Error::Capacity { pool, capacity, op } => Stage::Emit(Detail { op, ..of_emit(EmitError::Capacity { pool, capacity }) }),
+        Error::Capacity { pool, capacity, op } => {
+            Stage::Emit(Detail { op, ..of_emit(EmitError::Capacity { pool, capacity }) })
+        }
         Error::Text(_) => Stage::Text,
         Error::NoFunction => Stage::NoFunction,
-        Error::Contract(Breach { kind, at }) => Stage::Contract(Detail { op: at.op, ..of_breach(kind) }, at),
+        Error::Contract(Breach { kind, at }) => {
+            Stage::Contract(Detail { op: at.op, ..of_breach(kind) }, at)
+        }
     }
 }
 
-/// One arm a variant: `NUMBER VARIANT [fields] [at OPERATION] => [numbers];`, as a function and as a list.
+/// One arm a variant: `NUMBER VARIANT [fields] [at OPERATION] => [numbers];`, as a function and as
+/// a list.
 macro_rules! details {
     ($(#[$meta:meta])* $function:ident, $(#[$list_meta:meta])* $list:ident of $error:ident:
      $($number:literal $variant:ident $({ $($field:ident),* })? $(($inner:pat))? $(at $op:ident)? => [$($n:expr),*];)*) => {
@@ -220,8 +226,11 @@ mod tests {
 
     /// Numbers that the C header describes behind `heading`: `NUMBER WORDS, NUMBER WORDS ... .`
     fn described(heading: &str) -> Vec<u32> {
-        let header: String =
-            include_str!("capi/lanebook.h").lines().map(|line| line.trim_start().trim_start_matches("* ")).flat_map(|line| [line, " "]).collect();
+        let header: String = include_str!("capi/lanebook.h")
+            .lines()
+            .map(|line| line.trim_start().trim_start_matches("* "))
+            .flat_map(|line| [line, " "])
+            .collect();
         let (_, rest) = header.split_once(heading).expect("the header has the heading");
         let (list, _) = rest.split_once('.').expect("a full stop ends it");
         list.split(", ").filter_map(|item| item.trim().split_once(' ')?.0.parse().ok()).collect()
@@ -229,12 +238,21 @@ mod tests {
 
     #[test]
     fn every_variant_has_a_number_that_the_header_describes() {
-        for (heading, list) in [("for LB_PARSE and LB_VERIFY:", IR), ("LB_PLAN:", PLAN), ("LB_EMIT:", EMIT), ("LB_CONTRACT:", CONTRACT)] {
+        for (heading, list) in [
+            ("for LB_PARSE and LB_VERIFY:", IR),
+            ("LB_PLAN:", PLAN),
+            ("LB_EMIT:", EMIT),
+            ("LB_CONTRACT:", CONTRACT),
+        ] {
             let numbers: BTreeSet<u32> = list.iter().map(|(number, _)| *number).collect();
             assert_eq!(numbers.len(), list.len(), "{heading} a number twice");
             assert!(!numbers.contains(&0), "{heading} 0 is no error");
             let told = described(heading);
-            assert_eq!(told.iter().copied().collect::<BTreeSet<_>>(), numbers, "{heading} as the header has it");
+            assert_eq!(
+                told.iter().copied().collect::<BTreeSet<_>>(),
+                numbers,
+                "{heading} as the header has it"
+            );
             assert_eq!(told.len(), list.len(), "{heading} twice in the header");
         }
     }

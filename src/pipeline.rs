@@ -1,8 +1,9 @@
 //! Pipelines: the passes of `rules/passes.ron` that rewrite tile programs.
 //!
-//! A pass is a list of rule phases and [analyses](crate::passes). Either all of it happens or nothing: when fuel or room runs
-//! out, or an analysis refuses, the program is as it was before the pass. Planning and emission (`infer`, `assign`, `place`,
-//! `emit`, `check` in a pipeline) are entry points of their own and not run here.
+//! A pass is a list of rule phases and [analyses](crate::passes). Either all of it happens or
+//! nothing: when fuel or room runs out, or an analysis refuses, the program is as it was before the
+//! pass. Planning and emission (`infer`, `assign`, `place`, `emit`, `check` in a pipeline) are
+//! entry points of their own and not run here.
 
 use crate::anchor::{self, Anchoring, Room, Wishes};
 use crate::ir::{ErrorKind, Node, Program, TileGraph};
@@ -17,8 +18,9 @@ pub use crate::passes::PassError;
 /// The pass that folds conversions and pushes them toward loads.
 pub const REMOVE_CONVERSIONS: &str = "remove-conversions";
 
-/// Runs a pass over a program. `work` is lent room for nodes to look at; each rewrite costs one unit of `fuel`; `trace` sees
-/// every rule that is applied, every change of an analysis, and every finding.
+/// Runs a pass over a program. `work` is lent room for nodes to look at; each rewrite costs one
+/// unit of `fuel`; `trace` sees every rule that is applied, every change of an analysis, and every
+/// finding.
 ///
 /// # Errors
 /// See [`PassError`]; the program is then unchanged.
@@ -30,7 +32,13 @@ pub fn apply(
     fuel: &mut u32,
     trace: impl FnMut(Event),
 ) -> Result<Stats, PassError> {
-    apply_with(tables, name, program, &mut Lent { work, fuel, room: None, wishes: Wishes::default() }, trace)
+    apply_with(
+        tables,
+        name,
+        program,
+        &mut Lent { work, fuel, room: None, wishes: Wishes::default() },
+        trace,
+    )
 }
 
 /// What a pass works with, lent by the caller.
@@ -49,7 +57,8 @@ pub struct Lent<'l, 'r> {
 /// [`apply`] with room for passes that choose layouts.
 ///
 /// # Errors
-/// See [`PassError`]; the program is then unchanged. Layouts that were made meanwhile stay in the room's book, unused.
+/// See [`PassError`]; the program is then unchanged. Layouts that were made meanwhile stay in the
+/// room's book, unused.
 pub fn apply_with(
     tables: &Tables<'_>,
     name: &str,
@@ -63,7 +72,8 @@ pub fn apply_with(
         log(tables, event);
         trace(event);
     };
-    // Layouts measure what they did until the text changes that passes write, or the module's target.
+    // Layouts measure what they did until the text changes that passes write, or the module's
+    // target.
     program.pools.sheet.forget();
     let outcome = whole(tables, pass, program, lent, &mut told);
     program.pools.sheet.forget();
@@ -78,8 +88,15 @@ pub fn apply_with(
 #[cfg(feature = "defmt")]
 fn log(tables: &Tables<'_>, event: Event) {
     match event {
-        Event::Rule { rule, at } => defmt::trace!("{=str} at {}: {=str}", tables.rules.name(rule), at, tables.rules.doc(rule)),
-        Event::Change { analysis, at } => defmt::trace!("{=str} at {}: {=str}", analysis.name(), at, analysis.reason()),
+        Event::Rule { rule, at } => defmt::trace!(
+            "{=str} at {}: {=str}",
+            tables.rules.name(rule),
+            at,
+            tables.rules.doc(rule)
+        ),
+        Event::Change { analysis, at } => {
+            defmt::trace!("{=str} at {}: {=str}", analysis.name(), at, analysis.reason())
+        }
         Event::Finding { diagnostic, at } => defmt::debug!("{}: {=str}", at, diagnostic.text()),
     }
 }
@@ -87,8 +104,9 @@ fn log(tables: &Tables<'_>, event: Event) {
 #[cfg(not(feature = "defmt"))]
 const fn log(_: &Tables<'_>, _: Event) {}
 
-/// All steps of a pass. Where exact cost has the last word, it also judges the whole: steps that made the program dearer together
-/// are taken back, and what the last word says of the program as it was counts instead.
+/// All steps of a pass. Where exact cost has the last word, it also judges the whole: steps that
+/// made the program dearer together are taken back, and what the last word says of the program as
+/// it was counts instead.
 fn whole(
     tables: &Tables<'_>,
     pass: &Pass<'_>,
@@ -111,7 +129,8 @@ fn whole(
             return Err(error);
         }
     };
-    if stats.applied == 0 || relayout::bill_again(program).map_err(graph)?.total() <= before.total() {
+    if stats.applied == 0 || relayout::bill_again(program).map_err(graph)?.total() <= before.total()
+    {
         program.keep(mark);
         return Ok(stats);
     }
@@ -144,7 +163,9 @@ fn steps(
                         relayout::run(&mut cx)
                     }
                     (analysis, _) if !anchor::chooses(analysis) => passes::run(&mut cx, analysis),
-                    (analysis, Some(room)) => anchor::run(&mut Anchoring { cx: &mut cx, tables, room, wishes }, analysis),
+                    (analysis, Some(room)) => {
+                        anchor::run(&mut Anchoring { cx: &mut cx, tables, room, wishes }, analysis)
+                    }
                     (_, None) => Err(PassError::Choice(ChoiceError::NoRoom)),
                 }?;
                 total.applied = total.applied.saturating_add(changes);
@@ -152,7 +173,8 @@ fn steps(
             }
         };
         for _ in 0..sweeps {
-            let stats = sweep(tables, phase, program, lent.work, lent.fuel, trace).map_err(PassError::Run)?;
+            let stats = sweep(tables, phase, program, lent.work, lent.fuel, trace)
+                .map_err(PassError::Run)?;
             total.visited = total.visited.saturating_add(stats.visited);
             total.applied = total.applied.saturating_add(stats.applied);
             if stats.applied == 0 {
@@ -172,7 +194,9 @@ fn sweep(
     fuel: &mut u32,
     trace: &mut impl FnMut(Event),
 ) -> Result<Stats, RunError<ErrorKind>> {
-    let Some(set) = tables.rules.set(Language::Tile, None, phase) else { return Ok(Stats::default()) };
+    let Some(set) = tables.rules.set(Language::Tile, None, phase) else {
+        return Ok(Stats::default());
+    };
     let mut work = Work::new(work);
     let mut graph = TileGraph::new(program);
     graph.push_all_last_first(&mut work)?;
@@ -187,7 +211,8 @@ mod tests {
     use std::boxed::Box;
     use std::string::String;
 
-    const TEXT: &str = "func @f(%A: memref<?x?xf32, #gmem>, %B: memref<?x?xf32, #gmem>) {threads = 64} {
+    const TEXT: &str =
+        "func @f(%A: memref<?x?xf32, #gmem>, %B: memref<?x?xf32, #gmem>) {threads = 64} {
   %s = alloc_tensor : tensor<64x64xf32, #smem>
   copy %A[0, 0], %s : memref<?x?xf32, #gmem> -> tensor<64x64xf32, #smem>
   %t = tiled_load %s : tensor<64x64xf32, #smem> -> tensor<64x64xf32, #x>
@@ -199,7 +224,8 @@ mod tests {
 
     fn with_program<R>(f: impl FnOnce(&mut Program<'_, '_>) -> R) -> R {
         let mut storage = Box::new(SmallStorage::new());
-        let mut program = parse(storage.pools(), &TABLES, TEXT, Options::default()).expect("it parses");
+        let mut program =
+            parse(storage.pools(), &TABLES, TEXT, Options::default()).expect("it parses");
         f(&mut program)
     }
 
@@ -215,7 +241,11 @@ mod tests {
             let mut work = heapless::Vec::<Node, 64>::new();
             let mut fuel = 100;
             let mut applied = 0;
-            let stats = apply(&TABLES, REMOVE_CONVERSIONS, program, work.as_mut_view(), &mut fuel, |_| applied += 1).expect("it runs");
+            let stats =
+                apply(&TABLES, REMOVE_CONVERSIONS, program, work.as_mut_view(), &mut fuel, |_| {
+                    applied += 1
+                })
+                .expect("it runs");
             assert_eq!(stats.applied, applied);
             assert!(applied >= 2, "two conversions, two rules at least");
             verify(program).expect("still well formed");
@@ -230,7 +260,8 @@ mod tests {
         for (fuel, room) in [(0u32, 64usize), (1, 64), (100, 2)] {
             with_program(|program| {
                 let before = text(program);
-                let (mut large, mut small) = (heapless::Vec::<Node, 64>::new(), heapless::Vec::<Node, 2>::new());
+                let (mut large, mut small) =
+                    (heapless::Vec::<Node, 64>::new(), heapless::Vec::<Node, 2>::new());
                 let work = if room > 2 { large.as_mut_view() } else { small.as_mut_view() };
                 let mut left = fuel;
                 let outcome = apply(&TABLES, REMOVE_CONVERSIONS, program, work, &mut left, |_| {});
@@ -245,7 +276,10 @@ mod tests {
         with_program(|program| {
             let mut work = heapless::Vec::<Node, 8>::new();
             let mut fuel = 1;
-            assert_eq!(apply(&TABLES, "no-such-pass", program, work.as_mut_view(), &mut fuel, |_| {}), Err(PassError::Unknown));
+            assert_eq!(
+                apply(&TABLES, "no-such-pass", program, work.as_mut_view(), &mut fuel, |_| {}),
+                Err(PassError::Unknown)
+            );
         });
     }
 }

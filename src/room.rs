@@ -1,9 +1,10 @@
 //! Room: a plan whose tiles fit in shared memory, and whose sums fit in tensor memory.
 //!
-//! Atoms and layouts are chosen by cost alone, and nearly always all tiles fit. Where they do not, padding and scratch are what can be
-//! had back: each tile in turn is taken to keep to as many bytes less as are missing, everything is chosen again, and of what fits the cheapest
-//! wins. Where no single tile suffices, all give up what they can, and get it back one after the other as long as they still fit. Each tile
-//! that loses layouts by that says so in the plan's losers.
+//! Atoms and layouts are chosen by cost alone, and nearly always all tiles fit. Where they do not,
+//! padding and scratch are what can be had back: each tile in turn is taken to keep to as many
+//! bytes less as are missing, everything is chosen again, and of what fits the cheapest wins. Where
+//! no single tile suffices, all give up what they can, and get it back one after the other as long
+//! as they still fit. Each tile that loses layouts by that says so in the plan's losers.
 //!
 //! Products share tensor memory: where all of them do not fit into it, each may take a part.
 //!
@@ -53,7 +54,9 @@ pub fn choose_and_place(
         }
     }
     match found {
-        Err(PlanError::SharedMemory { need, have, op }) => tighten(tables, program, function, plan, workspace, &mut limits, (op, need, have)),
+        Err(PlanError::SharedMemory { need, have, op }) => {
+            tighten(tables, program, function, plan, workspace, &mut limits, (op, need, have))
+        }
         found => found,
     }
 }
@@ -71,7 +74,8 @@ fn attempt(
     place(tables, program, plan)
 }
 
-/// Chooses again with tiles that take fewer bytes, `exceeded` by the operation, the bytes needed and the bytes there are.
+/// Chooses again with tiles that take fewer bytes, `exceeded` by the operation, the bytes needed
+/// and the bytes there are.
 #[inline(never)]
 fn tighten(
     tables: &Tables<'_>,
@@ -107,11 +111,13 @@ fn tighten(
         }
     }
     if least == u32::MAX {
-        // All of them as far as they go; then one after the other what it wants again, where the others leave it.
+        // All of them as far as they go; then one after the other what it wants again, where the
+        // others leave it.
         for tile in &tiles {
             let _ = limits.set(tile.value, tile.least);
         }
-        attempt(tables, program, function, plan, workspace, limits).map_err(|e| if matches!(e, PlanError::SharedMemory { .. }) { refused } else { e })?;
+        attempt(tables, program, function, plan, workspace, limits)
+            .map_err(|e| if matches!(e, PlanError::SharedMemory { .. }) { refused } else { e })?;
         least = cost(tables, program, plan);
         for tile in &tiles {
             trial.copy_from(limits);
@@ -133,7 +139,12 @@ fn shrinkable(plan: &Plan<'_>) -> Vec<Tile, MOST> {
     let mut out = Vec::new();
     for (number, alloc) in plan.allocs.iter().enumerate().filter(|(_, a)| !a.fixed) {
         let least = u32::try_from(alloc.shape.bytes()).unwrap_or(u32::MAX);
-        let tile = Tile { value: alloc.value, bytes: alloc.bytes, least, scratch: plan.is_scratch(number) };
+        let tile = Tile {
+            value: alloc.value,
+            bytes: alloc.bytes,
+            least,
+            scratch: plan.is_scratch(number),
+        };
         if (tile.bytes > least || tile.scratch) && out.push(tile).is_err() {
             break;
         }
@@ -146,13 +157,21 @@ fn cost(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> u32 
     let w = &tables.weights;
     let weigh = |op: Op, cost: u32| {
         let around = core::iter::successors(program.parent(op), |at| program.parent(*at));
-        around.filter(|at| program.role(*at) == OpRole::For).fold(cost, |cost, _| cost.saturating_mul(w.loop_trips.max(1)))
+        around
+            .filter(|at| program.role(*at) == OpRole::For)
+            .fold(cost, |cost, _| cost.saturating_mul(w.loop_trips.max(1)))
     };
     let moves = plan.moves.iter().map(|m| weigh(m.op, m.figures.cost));
     let products = plan.products.iter().map(|p| {
-        let each = u32::from(p.product.cycles).saturating_mul(w.matrix_cycle).saturating_add(w.instruction);
-        let held = p.product.in_registers().fold(0u32, |sum, f| sum.saturating_add(u32::from(f.registers())));
-        weigh(p.op, p.product.count().saturating_mul(each)).saturating_add(held.saturating_mul(w.register))
+        let each = u32::from(p.product.cycles)
+            .saturating_mul(w.matrix_cycle)
+            .saturating_add(w.instruction);
+        let held = p
+            .product
+            .in_registers()
+            .fold(0u32, |sum, f| sum.saturating_add(u32::from(f.registers())));
+        weigh(p.op, p.product.count().saturating_mul(each))
+            .saturating_add(held.saturating_mul(w.register))
     });
     let exchanges = plan.exchanges.iter().map(|e| weigh(e.op, e.cost(w)));
     let lanes = plan.lanes.iter().map(|l| weigh(l.op, l.cost));

@@ -1,7 +1,9 @@
-//! Inside `src` and `src/layout/src` modules form floors: a module may use what lies below it, nothing beside or above.
+//! Inside `src` and `src/layout/src` modules form floors: a module may use what lies below it,
+//! nothing beside or above.
 //!
-//! The floors are listed here once, and the sources are read for `crate::` paths (not comments, not tests). Without
-//! upward arrows there is no cycle. A module that is on no floor fails, and so does one on the list that is gone.
+//! The floors are listed here once, and the sources are read for `crate::` paths (not comments, not
+//! tests). Without upward arrows there is no cycle. A module that is on no floor fails, and so does
+//! one on the list that is gone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -54,10 +56,13 @@ fn read(root: &Path) -> Crate {
     let mut uses: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     for path in sources(root, root) {
         let below = path.strip_prefix(root).expect("below the root");
-        let first = below.components().next().expect("a part").as_os_str().to_string_lossy().into_owned();
+        let first =
+            below.components().next().expect("a part").as_os_str().to_string_lossy().into_owned();
         let module = first.trim_end_matches(".rs").to_string();
-        let is_test =
-            below.components().any(|c| c.as_os_str() == "tests") || below.file_stem().is_some_and(|s| s == "tests" || s.to_string_lossy().ends_with("_tests"));
+        let is_test = below.components().any(|c| c.as_os_str() == "tests")
+            || below
+                .file_stem()
+                .is_some_and(|s| s == "tests" || s.to_string_lossy().ends_with("_tests"));
         if module == "lib" || is_test {
             continue;
         }
@@ -67,7 +72,8 @@ fn read(root: &Path) -> Crate {
             found.entry(name).or_insert_with(|| format!("{}:{line}", path.display()));
         }
         // Up by `super` as far as the root would be a way around the list.
-        let depth = below.components().count() - usize::from(below.file_name().is_some_and(|f| f == "mod.rs"));
+        let depth = below.components().count()
+            - usize::from(below.file_name().is_some_and(|f| f == "mod.rs"));
         if text.contains(&"super::".repeat(depth)) {
             found.insert("super".into(), path.display().to_string());
         }
@@ -75,7 +81,9 @@ fn read(root: &Path) -> Crate {
     }
     let lib = code(&fs::read_to_string(root.join("lib.rs")).expect("lib.rs"));
     let mut exports = BTreeMap::new();
-    for item in lib.split(';').filter_map(|item| item.split_once("pub use ")).map(|(_, path)| path.trim()) {
+    for item in
+        lib.split(';').filter_map(|item| item.split_once("pub use ")).map(|(_, path)| path.trim())
+    {
         if let Some((module, names)) = item.split_once("::") {
             for name in words(names) {
                 exports.insert(name, module.to_string());
@@ -85,7 +93,9 @@ fn read(root: &Path) -> Crate {
     // `mod name { ... }` in lib.rs, and modules whose file uses nothing of the crate.
     for line in lib.lines() {
         let declared = line.trim().trim_start_matches("pub ").strip_prefix("mod ");
-        if let Some(name) = declared.and_then(|rest| words(rest).into_iter().next()).filter(|name| name != "tests") {
+        if let Some(name) =
+            declared.and_then(|rest| words(rest).into_iter().next()).filter(|name| name != "tests")
+        {
             uses.entry(name).or_default();
         }
     }
@@ -94,7 +104,8 @@ fn read(root: &Path) -> Crate {
 
 fn sources(folder: &Path, root: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
@@ -135,7 +146,10 @@ fn code(text: &str) -> String {
 }
 
 fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| !w.is_empty()).map(str::to_string).collect()
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|w| !w.is_empty())
+        .map(str::to_string)
+        .collect()
 }
 
 /// The names that follow `crate::`, also those in braces, with their lines.
@@ -149,7 +163,13 @@ fn crate_paths(text: &str) -> Vec<(usize, String)> {
         let line = text[..at].matches('\n').count() + 1;
         let rest = &text[at + "crate::".len()..];
         let Some(group) = rest.strip_prefix('{') else {
-            out.extend(words(rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or("")).into_iter().map(|w| (line, w)));
+            out.extend(
+                words(
+                    rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or(""),
+                )
+                .into_iter()
+                .map(|w| (line, w)),
+            );
             continue;
         };
         // The first word of each part of the group.
@@ -187,7 +207,11 @@ fn faults(source: &Crate, floors: &[&[&str]]) -> Vec<String> {
             continue;
         };
         for (name, place) in uses {
-            let target = if source.uses.contains_key(name) { name } else { source.exports.get(name).unwrap_or(name) };
+            let target = if source.uses.contains_key(name) {
+                name
+            } else {
+                source.exports.get(name).unwrap_or(name)
+            };
             match floor_of(target) {
                 Some(floor) if floor < own || target == module => {}
                 Some(floor) => out.push(format!("{place}: {module} (floor {own}) uses {target} (floor {floor})")),
@@ -201,7 +225,10 @@ fn faults(source: &Crate, floors: &[&[&str]]) -> Vec<String> {
 fn check(folder: &str, floors: &[&[&str]]) {
     let source = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
     let arrows: usize = source.uses.values().map(BTreeMap::len).sum();
-    assert!(arrows > source.uses.len(), "only {arrows} arrows were found in {folder}: the reader is broken");
+    assert!(
+        arrows > source.uses.len(),
+        "only {arrows} arrows were found in {folder}: the reader is broken"
+    );
     let faults = faults(&source, floors);
     assert!(faults.is_empty(), "{folder}:\n{}", faults.join("\n"));
 }
@@ -216,8 +243,9 @@ fn modules_of_the_algebra_use_what_lies_below() {
     check("src/layout/src", ALGEBRA);
 }
 
-/// The check itself: an arrow upward, one sideways, a stranger, a module that is gone.
-/// What a peer's ready-made layouts are made of defines the peer's names. The engine's facts come from the tables: it reads none of that.
+/// The check itself: an arrow upward, one sideways, a stranger, a module that is gone. What a
+/// peer's ready-made layouts are made of defines the peer's names. The engine's facts come from the
+/// tables: it reads none of that.
 #[test]
 fn numbers_of_the_peers_stay_with_the_peers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -241,11 +269,25 @@ fn numbers_of_the_peers_stay_with_the_peers() {
 
 #[test]
 fn a_broken_house_is_noticed() {
-    let uses = |module: &str, names: &[&str]| (module.to_string(), names.iter().map(|n| (n.to_string(), format!("{module}.rs:1"))).collect());
-    let house =
-        |list: Vec<(String, BTreeMap<String, String>)>| Crate { uses: list.into_iter().collect(), exports: BTreeMap::from([("Thing".into(), "top".into())]) };
+    let uses = |module: &str, names: &[&str]| {
+        (
+            module.to_string(),
+            names.iter().map(|n| (n.to_string(), format!("{module}.rs:1"))).collect(),
+        )
+    };
+    let house = |list: Vec<(String, BTreeMap<String, String>)>| Crate {
+        uses: list.into_iter().collect(),
+        exports: BTreeMap::from([("Thing".into(), "top".into())]),
+    };
     let floors: &[&[&str]] = &[&["ground"], &["left", "right"], &["top"]];
-    let good = || vec![uses("ground", &[]), uses("left", &["ground"]), uses("right", &["ground"]), uses("top", &["left", "right", "ground"])];
+    let good = || {
+        vec![
+            uses("ground", &[]),
+            uses("left", &["ground"]),
+            uses("right", &["ground"]),
+            uses("top", &["left", "right", "ground"]),
+        ]
+    };
     assert_eq!(faults(&house(good()), floors), [""; 0]);
     for (module, names, want) in [
         ("ground", &["top"][..], "uses top (floor 2)"),
@@ -269,16 +311,27 @@ fn a_broken_house_is_noticed() {
     assert_eq!(names, ["a", "d", "e", "I", "j"]);
 }
 
-/// What an architecture can do is asked of its dispatch: nothing in the engine walks over its atoms.
+/// What an architecture can do is asked of its dispatch: nothing in the engine walks over its
+/// atoms.
 #[test]
 fn architectures_are_asked_not_walked() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut read = 0;
     for path in sources(&root, &root) {
         let text = code(&fs::read_to_string(&path).expect("a source"));
-        let walks: Vec<usize> = text.lines().zip(1..).filter(|(line, _)| line.contains(".atoms")).map(|(_, number)| number).collect();
-        let is_test = path.components().any(|part| part.as_os_str() == "tests") || path.file_stem().is_some_and(|stem| stem == "tests");
-        assert!(is_test || walks.is_empty(), "{}: lines {walks:?} read a list of atoms; `Arch::dispatch` answers what is asked of it", path.display());
+        let walks: Vec<usize> = text
+            .lines()
+            .zip(1..)
+            .filter(|(line, _)| line.contains(".atoms"))
+            .map(|(_, number)| number)
+            .collect();
+        let is_test = path.components().any(|part| part.as_os_str() == "tests")
+            || path.file_stem().is_some_and(|stem| stem == "tests");
+        assert!(
+            is_test || walks.is_empty(),
+            "{}: lines {walks:?} read a list of atoms; `Arch::dispatch` answers what is asked of it",
+            path.display()
+        );
         read += 1;
     }
     assert!(read > 200, "only {read} sources");

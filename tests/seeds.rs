@@ -1,7 +1,9 @@
-//! The worked examples of the seed documents, section by section in their order, with their numbers.
+//! The worked examples of the seed documents, section by section in their order, with their
+//! numbers.
 //!
-//! One file a document: `tirx` is 000, `triton` 002, `tilelang` 003, `cute` 004. Where the ruling is that a document is wrong, the test has the
-//! right numbers and says that it is a ruling. (Document 001 is the tile programs': `src/ir/tests/seed.rs` and `tests/passes`.)
+//! One file a document: `tirx` is 000, `triton` 002, `tilelang` 003, `cute` 004. Where the ruling
+//! is that a document is wrong, the test has the right numbers and says that it is a ruling.
+//! (Document 001 is the tile programs': `src/ir/tests/seed.rs` and `tests/passes`.)
 
 #[path = "seeds/cute.rs"]
 mod cute;

@@ -1,8 +1,10 @@
-//! What the types of the Rust API must refuse, case by case (`tests/ui`), and that the README's example compiles and runs.
+//! What the types of the Rust API must refuse, case by case (`tests/ui`), and that the README's
+//! example compiles and runs.
 //!
-//! The expected messages are the compiler's; after a change of the compiler `TRYBUILD=overwrite cargo test --test ui` writes
-//! them anew. Cases are chosen so that messages quote nothing but the case itself. The README's call is compiled with the
-//! library that cargo has already built for the tests.
+//! The expected messages are the compiler's; after a change of the compiler `TRYBUILD=overwrite
+//! cargo test --test ui` writes them anew. Cases are chosen so that messages quote nothing but the
+//! case itself. The README's call is compiled with the library that cargo has already built for the
+//! tests.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,7 +14,8 @@ use std::{env, fs};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// The program that the README's call is given.
 const GEMM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/gen/cli/examples/gemm.tile");
-/// Less than the storage alone takes; code that is not optimised needs more than the 16 KiB of one that is.
+/// Less than the storage alone takes; code that is not optimised needs more than the 16 KiB of one
+/// that is.
 const STACK: usize = 256 << 10;
 
 /// The library as it was built for the tests: cargo is asked which file it is.
@@ -20,7 +23,14 @@ fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.current_dir(ROOT).args(["build", "--package", "lanebook", "--lib", "--message-format", "json"]);
+        cargo.current_dir(ROOT).args([
+            "build",
+            "--package",
+            "lanebook",
+            "--lib",
+            "--message-format",
+            "json",
+        ]);
         // The target folder of this run, wherever it is: `tmp` lies in it.
         cargo.arg("--target-dir").args(Path::new(env!("CARGO_TARGET_TMPDIR")).parent());
         if !cfg!(debug_assertions) {
@@ -29,7 +39,9 @@ fn library() -> &'static Path {
         let out = cargo.output().expect("cargo runs");
         let messages = String::from_utf8_lossy(&out.stdout);
         let file = messages.split('"').find(|word| word.ends_with("/liblanebook.rlib"));
-        let Some(file) = file else { panic!("cargo names no library:\n{messages}{}", String::from_utf8_lossy(&out.stderr)) };
+        let Some(file) = file else {
+            panic!("cargo names no library:\n{messages}{}", String::from_utf8_lossy(&out.stderr))
+        };
         PathBuf::from(file)
     })
 }
@@ -40,7 +52,10 @@ fn compile(source: &str, more: &[&str]) -> Output {
     // Cargo lifts the library out of the folder of its dependencies.
     let deps = library.parent().expect("a folder").join("deps");
     let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
-    rustc.current_dir(ROOT).args(["--edition", "2024", "--crate-type", "bin", "--color", "never"]).args(more);
+    rustc
+        .current_dir(ROOT)
+        .args(["--edition", "2024", "--crate-type", "bin", "--color", "never"])
+        .args(more);
     rustc.arg("-L").arg(format!("dependency={}", deps.display()));
     rustc.arg("--extern").arg(format!("lanebook={}", library.display()));
     rustc.arg(source).output().expect("rustc runs")
@@ -69,7 +84,8 @@ fn what_the_types_refuse() {
     }
 }
 
-/// The README's library call, as it stands there, compiles the GEMM on a stack that could not hold the storage.
+/// The README's library call, as it stands there, compiles the GEMM on a stack that could not hold
+/// the storage.
 #[test]
 fn the_readme_s_call_compiles_a_kernel_on_a_small_stack() {
     let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).expect("the README");

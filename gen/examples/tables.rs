@@ -1,7 +1,7 @@
 //! Compiles the tables of a folder and says what is wrong with them.
 //!
-//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--rust FILE]`: `--ids` writes the ledger first,
-//! `--rust` the generated source.
+//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--rust FILE]`: `--ids` writes the
+//! ledger first, `--rust` the generated source.
 use lanebook_gen::{Mode, compile};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -36,6 +36,11 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let tables = compiled.tables();
-    println!("{} atoms, {} architectures, {} bytes of source", tables.atoms.len(), tables.archs.len(), text.len());
+    println!(
+        "{} atoms, {} architectures, {} bytes of source",
+        tables.atoms.len(),
+        tables.archs.len(),
+        text.len()
+    );
     ExitCode::SUCCESS
 }

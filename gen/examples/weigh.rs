@@ -1,5 +1,5 @@
-//! What the tables of a folder weigh in a build, by kind, and what planning and emission need of them:
-//! `cargo run -p lanebook-gen --example weigh -- [ROOT [ARCHS]]`.
+//! What the tables of a folder weigh in a build, by kind, and what planning and emission need of
+//! them: `cargo run -p lanebook-gen --example weigh -- [ROOT [ARCHS]]`.
 use lanebook_gen::{Mode, Wish, compile_wish, select};
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,11 +10,19 @@ fn main() -> ExitCode {
     let archs = args.next().and_then(|names| select::listed(&names));
     match compile_wish(Path::new(&root), Mode::Draft, &Wish { archs, extra: None }) {
         Ok(compiled) => {
-            for (what, weights) in [("in all", compiled.weights()), ("of the lean tables", compiled.lean_weights())] {
+            for (what, weights) in
+                [("in all", compiled.weights()), ("of the lean tables", compiled.lean_weights())]
+            {
                 for weight in &weights {
-                    println!("{:>8} bytes  {:>5} statics  {:>6} values  {}", weight.bytes, weight.statics, weight.items, weight.kind);
+                    println!(
+                        "{:>8} bytes  {:>5} statics  {:>6} values  {}",
+                        weight.bytes, weight.statics, weight.items, weight.kind
+                    );
                 }
-                println!("{:>8} bytes {what}\n", weights.iter().map(|weight| weight.bytes).sum::<usize>());
+                println!(
+                    "{:>8} bytes {what}\n",
+                    weights.iter().map(|weight| weight.bytes).sum::<usize>()
+                );
             }
             ExitCode::SUCCESS
         }

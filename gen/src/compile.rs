@@ -18,9 +18,11 @@ use std::path::Path;
 /// How strict the compiler is about what its own tools write.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Tables of this repository as they ship: the ledger and the certificates are complete and current.
+    /// Tables of this repository as they ship: the ledger and the certificates are complete and
+    /// current.
     Release,
-    /// Tables from elsewhere, or on the way: what is not in the ledger gets a local number, certificates are not asked for.
+    /// Tables from elsewhere, or on the way: what is not in the ledger gets a local number,
+    /// certificates are not asked for.
     Draft,
 }
 
@@ -49,7 +51,13 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    pub(crate) fn new(sources: Sources, loaded: Loaded, model: HwModel, rules: RuleModel, tables: Tables<'static>) -> Self {
+    pub(crate) fn new(
+        sources: Sources,
+        loaded: Loaded,
+        model: HwModel,
+        rules: RuleModel,
+        tables: Tables<'static>,
+    ) -> Self {
         Self { sources, loaded, model, rules, tables }
     }
     /// The tables as the engine takes them.
@@ -62,7 +70,8 @@ impl Compiled {
     pub fn lean(&self) -> Tables<'static> {
         select::lean(&self.tables)
     }
-    /// The Rust source that defines them as `pub static TABLES`, and what planning and emission need as `pub static LEAN`.
+    /// The Rust source that defines them as `pub static TABLES`, and what planning and emission
+    /// need as `pub static LEAN`.
     #[must_use]
     pub fn rust(&self) -> String {
         render(&self.tables, &self.lean(), &self.sources)
@@ -77,12 +86,21 @@ impl Compiled {
     pub fn lean_weights(&self) -> Vec<Weight> {
         weigh(&self.lean())
     }
-    /// The ledger's text with numbers for all atoms that have none yet. Rules keep what they have: nothing carries their
-    /// numbers so far.
+    /// The ledger's text with numbers for all atoms that have none yet. Rules keep what they have:
+    /// nothing carries their numbers so far.
     #[must_use]
     pub fn ledger(&self) -> String {
-        let known = self.loaded.ledger.iter().flat_map(|ledger| &ledger.rules).map(|line| line.name.as_str());
-        ledger::update(self.loaded.ledger.as_ref(), self.model.atoms.iter().map(|atom| atom.name.as_str()), known)
+        let known = self
+            .loaded
+            .ledger
+            .iter()
+            .flat_map(|ledger| &ledger.rules)
+            .map(|line| line.name.as_str());
+        ledger::update(
+            self.loaded.ledger.as_ref(),
+            self.model.atoms.iter().map(|atom| atom.name.as_str()),
+            known,
+        )
     }
 }
 
@@ -126,15 +144,25 @@ pub fn compile_wish(root: &Path, mode: Mode, wish: &Wish<'_>) -> Result<Compiled
 }
 
 /// Compiles files that are already in memory, named relative to the repository's folder.
-pub fn compile_sources(sources: Sources, diagnostics: Diagnostics, mode: Mode) -> Result<Compiled, Failure> {
+pub fn compile_sources(
+    sources: Sources,
+    diagnostics: Diagnostics,
+    mode: Mode,
+) -> Result<Compiled, Failure> {
     compile_some(sources, diagnostics, mode, None)
 }
 
-fn compile_some(mut sources: Sources, mut diagnostics: Diagnostics, mode: Mode, archs: Option<&[String]>) -> Result<Compiled, Failure> {
+fn compile_some(
+    mut sources: Sources,
+    mut diagnostics: Diagnostics,
+    mode: Mode,
+    archs: Option<&[String]>,
+) -> Result<Compiled, Failure> {
     families::expand(&mut sources, &mut diagnostics);
     let loaded = load::load(&sources, &mut diagnostics);
     diagnostics.name("schema");
-    // What could not be read is lost to the stages that follow; they hold back what they would say of it.
+    // What could not be read is lost to the stages that follow; they hold back what they would say
+    // of it.
     let model = model::resolve(&loaded, &mut diagnostics);
     if let Some(names) = archs {
         let known: Vec<&str> = model.archs.iter().map(|arch| arch.name.as_str()).collect();
@@ -176,18 +204,31 @@ fn failed(sources: Sources, loaded: Loaded, mut diagnostics: Diagnostics) -> Fai
     Failure { sources, diagnostics, sound }
 }
 
-/// The checks of the model, but for what they say of atoms with a name that may be declared in what is lost. What an atom with
-/// any error in its entry is to rules cannot be judged: they lack [`rules::part_of`] it.
+/// The checks of the model, but for what they say of atoms with a name that may be declared in what
+/// is lost. What an atom with any error in its entry is to rules cannot be judged: they lack
+/// [`rules::part_of`] it.
 fn checked(model: &HwModel, diags: &mut Diagnostics) {
-    let inside = |at: Span, atom: &model::Atom| at.file == atom.span.file && atom.span.start <= at.start && at.start < atom.span.end;
-    let wrong: Vec<Span> = diags.iter().filter_map(|one| one.labels.first()).map(|label| label.span).chain(diags.held()).collect();
-    let open: Vec<&model::Atom> = model.atoms.iter().filter(|atom| diags.held().any(|at| inside(at, atom))).collect();
+    let inside = |at: Span, atom: &model::Atom| {
+        at.file == atom.span.file && atom.span.start <= at.start && at.start < atom.span.end
+    };
+    let wrong: Vec<Span> = diags
+        .iter()
+        .filter_map(|one| one.labels.first())
+        .map(|label| label.span)
+        .chain(diags.held())
+        .collect();
+    let open: Vec<&model::Atom> =
+        model.atoms.iter().filter(|atom| diags.held().any(|at| inside(at, atom))).collect();
     for atom in model.atoms.iter().filter(|atom| wrong.iter().any(|at| inside(*at, atom))) {
         diags.lose_with(Lost::name(&rules::part_of(&atom.name), atom.name.span), atom.span);
     }
     for one in check::all(model).iter() {
         // A template speaks of operands by name only, and these are there.
-        let about = one.labels.first().filter(|_| one.check != "template").and_then(|label| open.iter().find(|atom| inside(label.span, atom)));
+        let about = one
+            .labels
+            .first()
+            .filter(|_| one.check != "template")
+            .and_then(|label| open.iter().find(|atom| inside(label.span, atom)));
         if !about.is_some_and(|atom| diags.hold(&rules::part_of(&atom.name))) {
             diags.push(one.clone());
         }
@@ -204,7 +245,12 @@ fn numbered(sources: &Sources, loaded: &Loaded, model: &HwModel) -> Diagnostics 
         let missing = format!("{} is missing", load::LEDGER);
         return Diagnostic::nowhere(missing).help(ledger::UPDATE).into();
     };
-    let names: Vec<_> = model.atoms.iter().map(|atom| &atom.name).filter(|name| !sources.file(name.span.file).extra).collect();
+    let names: Vec<_> = model
+        .atoms
+        .iter()
+        .map(|atom| &atom.name)
+        .filter(|name| !sources.file(name.span.file).extra)
+        .collect();
     ledger::compare("atom", &ledger.atoms, &names, &mut diags);
     diags
 }

@@ -1,7 +1,8 @@
 //! Errors about the inputs: every place involved, what is wrong, and the remedy.
 //!
-//! Stages collect errors in a [`Diagnostics`] and go on, so that one run shows them all. Each is shown twice: a plain
-//! line `file:line:column: error: ...; help: ...` that editors understand, and an excerpt with the places underlined.
+//! Stages collect errors in a [`Diagnostics`] and go on, so that one run shows them all. Each is
+//! shown twice: a plain line `file:line:column: error: ...; help: ...` that editors understand, and
+//! an excerpt with the places underlined.
 use crate::lost::Lost;
 use crate::schema::Name;
 use crate::source::{Sources, Span};
@@ -66,7 +67,8 @@ pub struct Label {
 /// One error, warning or note.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
-    /// The places involved; the first is the one to go to. Empty only for files that could not be read.
+    /// The places involved; the first is the one to go to. Empty only for files that could not be
+    /// read.
     pub labels: Vec<Label>,
     /// What is wrong, one sentence without a full stop.
     pub message: String,
@@ -74,7 +76,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// How bad it is.
     pub level: Level,
-    /// The check that says it ([`crate::audit::CHECKS`] lists them); empty until its stage has ended.
+    /// The check that says it ([`crate::audit::CHECKS`] lists them); empty until its stage has
+    /// ended.
     pub check: &'static str,
     /// The name that is missing, if that is all that is wrong.
     pub lacks: Option<Box<str>>,
@@ -93,7 +96,15 @@ impl Diagnostic {
     #[must_use]
     #[track_caller]
     pub fn nowhere(message: impl Into<String>) -> Self {
-        Self { labels: Vec::new(), message: message.into(), help: None, level: Level::Error, check: "", lacks: None, site: Site(Location::caller()) }
+        Self {
+            labels: Vec::new(),
+            message: message.into(),
+            help: None,
+            level: Level::Error,
+            check: "",
+            lacks: None,
+            site: Site(Location::caller()),
+        }
     }
     /// The same as a warning or a note.
     #[must_use]
@@ -107,7 +118,8 @@ impl Diagnostic {
         self.help = Some(text.into());
         self
     }
-    /// Nothing is wrong if this name is declared: it is not said where it may be, in what could not be read.
+    /// Nothing is wrong if this name is declared: it is not said where it may be, in what could not
+    /// be read.
     #[must_use]
     pub fn lacks(mut self, name: &str) -> Self {
         self.lacks = Some(name.into());
@@ -123,7 +135,9 @@ impl Diagnostic {
     #[must_use]
     pub fn plain(&self, sources: &Sources) -> String {
         let mut out = match self.labels.first() {
-            Some(first) => format!("{}: {}: {}", sources.place(first.span), self.level.word(), self.message),
+            Some(first) => {
+                format!("{}: {}: {}", sources.place(first.span), self.level.word(), self.message)
+            }
             None => format!("{}: {}", self.level.word(), self.message),
         };
         if let Some(help) = &self.help {
@@ -156,11 +170,18 @@ impl Diagnostic {
         let mut group = title.elements(files.iter().map(|id| {
             let file = sources.file(*id);
             let mut snippet = Snippet::source(&file.text).path(&file.name);
-            for (number, label) in self.labels.iter().enumerate().filter(|(_, label)| label.span.file == *id) {
-                let kind = if number == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+            for (number, label) in
+                self.labels.iter().enumerate().filter(|(_, label)| label.span.file == *id)
+            {
+                let kind =
+                    if number == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
                 let range = visible(&file.text, label.span);
                 let mark = kind.span(range);
-                snippet = snippet.annotation(if label.text.is_empty() { mark } else { mark.label(&label.text) });
+                snippet = snippet.annotation(if label.text.is_empty() {
+                    mark
+                } else {
+                    mark.label(&label.text)
+                });
             }
             snippet
         }));
@@ -171,7 +192,8 @@ impl Diagnostic {
     }
 }
 
-/// The first line of a span, at least one byte wide if there is one: excerpts of whole entries would fill the screen.
+/// The first line of a span, at least one byte wide if there is one: excerpts of whole entries
+/// would fill the screen.
 fn visible(text: &str, span: Span) -> std::ops::Range<usize> {
     let (start, mut end) = (span.start as usize, span.end as usize);
     if let Some(line) = text[start..end].find('\n') {
@@ -212,11 +234,13 @@ impl Diagnostics {
     pub fn may_be_lost(&self, name: &str) -> bool {
         self.lost.iter().any(|lost| lost.covers(name))
     }
-    /// Whether this name may be one of those that were left out; what is wrong without it is then held back.
+    /// Whether this name may be one of those that were left out; what is wrong without it is then
+    /// held back.
     pub fn hold(&mut self, name: &str) -> bool {
         self.held_by(name).is_some()
     }
-    /// What was left out in the first place, if a name may be one of those; it counts what is held back.
+    /// What was left out in the first place, if a name may be one of those; it counts what is held
+    /// back.
     fn held_by(&mut self, name: &str) -> Option<usize> {
         let found = self.lost.iter().position(|lost| lost.covers(name))?;
         let root = self.lost[found].root.unwrap_or(found);
@@ -231,10 +255,13 @@ impl Diagnostics {
     pub fn lose(&mut self, lost: Lost) {
         self.lost.push(lost);
     }
-    /// Something in an entry is left out. If nothing wrong is said of the entry but something is held back, that is why.
+    /// Something in an entry is left out. If nothing wrong is said of the entry but something is
+    /// held back, that is why.
     pub fn lose_with(&mut self, lost: Lost, entry: Span) {
-        let inside = |at: &Span| at.file == entry.file && entry.start <= at.start && at.start < entry.end;
-        let said = self.list.iter().any(|one| one.labels.first().is_some_and(|label| inside(&label.span)));
+        let inside =
+            |at: &Span| at.file == entry.file && entry.start <= at.start && at.start < entry.end;
+        let said =
+            self.list.iter().any(|one| one.labels.first().is_some_and(|label| inside(&label.span)));
         let root = self.held.iter().find(|(at, _)| !said && inside(at)).map(|(_, root)| *root);
         self.lose(lost.because_of(root));
     }
@@ -250,9 +277,18 @@ impl Diagnostics {
     /// Says in a note at each thing that was left out how much was held back because of it.
     pub fn settle(&mut self) {
         for lost in std::mem::take(&mut self.lost).iter().filter(|lost| lost.held > 0) {
-            let what = if lost.held == 1 { "1 finding is".to_string() } else { format!("{} findings are", lost.held) };
-            let message = format!("{what} held back until this is mended: what is missing elsewhere may be what stands here");
-            self.push(Diagnostic { check: "schema", ..Diagnostic::at(lost.span.head(), message).as_level(Level::Note) });
+            let what = if lost.held == 1 {
+                "1 finding is".to_string()
+            } else {
+                format!("{} findings are", lost.held)
+            };
+            let message = format!(
+                "{what} held back until this is mended: what is missing elsewhere may be what stands here"
+            );
+            self.push(Diagnostic {
+                check: "schema",
+                ..Diagnostic::at(lost.span.head(), message).as_level(Level::Note)
+            });
         }
     }
     /// How many errors there are, each counted once.
@@ -304,11 +340,16 @@ impl Diagnostics {
         all.dedup();
         all
     }
-    /// The errors by file, line and column, each once. The rows of a family stand where the family does.
+    /// The errors by file, line and column, each once. The rows of a family stand where the family
+    /// does.
     #[must_use]
     pub fn by_place(&self, sources: &Sources) -> Vec<&Diagnostic> {
         let mut all = self.sorted();
-        all.sort_by_cached_key(|one| one.labels.first().map(|first| (sources.file(first.span.file).name.clone(), sources.line_col(first.span))));
+        all.sort_by_cached_key(|one| {
+            one.labels.first().map(|first| {
+                (sources.file(first.span.file).name.clone(), sources.line_col(first.span))
+            })
+        });
         all
     }
     /// Plain lines of all errors, by place.
@@ -319,7 +360,10 @@ impl Diagnostics {
     /// Each error's plain lines followed by its excerpt.
     #[must_use]
     pub fn full(&self, sources: &Sources) -> String {
-        self.by_place(sources).iter().map(|d| format!("{}{}\n\n", d.plain(sources), d.excerpt(sources))).collect()
+        self.by_place(sources)
+            .iter()
+            .map(|d| format!("{}{}\n\n", d.plain(sources), d.excerpt(sources)))
+            .collect()
     }
     /// `value` if nothing is wrong, else the errors.
     pub fn or<T>(self, value: T) -> Result<T, Diagnostics> {

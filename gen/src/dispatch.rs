@@ -1,6 +1,7 @@
 //! The index of each architecture from capabilities to atoms: `lanebook_tables::Dispatch`.
 //!
-//! Each atom is asked once what it can do; what it answers is filed under a number, and a perfect hash is made over the numbers.
+//! Each atom is asked once what it can do; what it answers is filed under a number, and a perfect
+//! hash is made over the numbers.
 use crate::lower::list;
 use crate::names::with;
 use lanebook_layout::{AxisId, LayoutRef};
@@ -10,7 +11,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use t::{Capability, Factor, Second};
 
-/// Where an atom stands among those of one capability: less is earlier. What is equal stands in the order of the tables.
+/// Where an atom stands among those of one capability: less is earlier. What is equal stands in the
+/// order of the tables.
 type Rank = (Reverse<u32>, u16);
 
 /// In the order of the tables.
@@ -22,15 +24,26 @@ pub fn indexed(tables: t::Tables<'static>) -> t::Tables<'static> {
     let language = |isa: t::IsaId| tables.isa(isa).map(|isa| isa.name);
     let all = || (0u16..).map(t::AtomId).zip(tables.atoms);
     let archs = tables.archs.iter().map(|arch| {
-        let atoms = arch.atoms.iter().filter_map(|have| Some((have.atom, tables.atom(have.atom)?, have.native)));
+        let atoms = arch
+            .atoms
+            .iter()
+            .filter_map(|have| Some((have.atom, tables.atom(have.atom)?, have.native)));
         t::Arch { dispatch: index(&tables, atoms, |_| true), ..*arch }
     });
     let isas = tables.isas.iter().map(|isa| {
-        let atoms = all().filter(|(_, atom)| language(atom.isa) == Some(isa.name)).map(|(id, atom)| (id, atom, true));
-        let shared = |wanted: &Capability| matches!(wanted, Capability::Transfer { .. } | Capability::ProductTile { .. });
+        let atoms = all()
+            .filter(|(_, atom)| language(atom.isa) == Some(isa.name))
+            .map(|(id, atom)| (id, atom, true));
+        let shared = |wanted: &Capability| {
+            matches!(wanted, Capability::Transfer { .. } | Capability::ProductTile { .. })
+        };
         t::Isa { dispatch: index(&tables, atoms, shared), ..*isa }
     });
-    t::Tables { archs: list(archs.collect::<Vec<_>>()), isas: list(isas.collect::<Vec<_>>()), ..tables }
+    t::Tables {
+        archs: list(archs.collect::<Vec<_>>()),
+        isas: list(isas.collect::<Vec<_>>()),
+        ..tables
+    }
 }
 
 fn index(
@@ -52,7 +65,12 @@ fn index(
     for list in lists.values_mut() {
         list.sort();
     }
-    hashed(&lists.into_iter().map(|(key, list)| (key.0, list.into_iter().map(|(_, id)| id).collect())).collect::<Vec<_>>())
+    hashed(
+        &lists
+            .into_iter()
+            .map(|(key, list)| (key.0, list.into_iter().map(|(_, id)| id).collect()))
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// The perfect hash over lists by their numbers.
@@ -61,7 +79,10 @@ fn hashed(lists: &[(u32, Vec<t::AtomId>)]) -> t::Dispatch<'static> {
         return t::Dispatch::EMPTY;
     }
     let keys: Vec<u32> = lists.iter().map(|(key, _)| *key).collect();
-    let HashState { key: seed, disps, map } = phf_generator::generate_hash_with_hash_fn(&keys, |key, seed| with(t::capability_hash(*key, *seed)));
+    let HashState { key: seed, disps, map } =
+        phf_generator::generate_hash_with_hash_fn(&keys, |key, seed| {
+            with(t::capability_hash(*key, *seed))
+        });
     let (mut begins, mut atoms) = (vec![0], Vec::new());
     for at in &map {
         atoms.extend_from_slice(&lists[*at].1);
@@ -81,27 +102,44 @@ fn hashed(lists: &[(u32, Vec<t::AtomId>)]) -> t::Dispatch<'static> {
 #[must_use]
 pub fn answered(tables: &t::Tables<'static>, arch: &t::Arch<'static>) -> Vec<Capability> {
     let atoms = arch.atoms.iter().filter_map(|have| Some((tables.atom(have.atom)?, have.native)));
-    let all = atoms.flat_map(|(atom, native)| capabilities(tables, atom, native)).filter_map(|(capability, _)| Some((capability.key()?, capability)));
+    let all = atoms
+        .flat_map(|(atom, native)| capabilities(tables, atom, native))
+        .filter_map(|(capability, _)| Some((capability.key()?, capability)));
     // The lowest four bits say which kind of capability it is.
-    all.map(|(key, capability)| (key.0.rotate_right(4), capability)).collect::<BTreeMap<_, _>>().into_values().collect()
+    all.map(|(key, capability)| (key.0.rotate_right(4), capability))
+        .collect::<BTreeMap<_, _>>()
+        .into_values()
+        .collect()
 }
 
 /// A capability as a line of text; element types and register classes by their names.
 #[must_use]
 pub fn spelled(tables: &t::Tables<'_>, arch: &t::Arch<'_>, capability: Capability) -> String {
     let dtype = |id: t::DtypeId| tables.dtype(id).map_or("?", |dtype| dtype.name);
-    let class = |id: t::ClassId| tables.isa(arch.isa).and_then(|isa| isa.classes.get(id.index())).map_or("?", |class| class.name);
-    let tuple = |id: t::ClassId, registers: u8| if registers == 1 { class(id).to_string() } else { format!("{}x{registers}", class(id)) };
+    let class = |id: t::ClassId| {
+        tables
+            .isa(arch.isa)
+            .and_then(|isa| isa.classes.get(id.index()))
+            .map_or("?", |class| class.name)
+    };
+    let tuple = |id: t::ClassId, registers: u8| {
+        if registers == 1 { class(id).to_string() } else { format!("{}x{registers}", class(id)) }
+    };
     match capability {
         Capability::Transfer { from, to } => format!("transfer {from:?} {to:?}").to_lowercase(),
-        Capability::Product { a, b, c, d } => format!("product {} {} {} {}", dtype(a), dtype(b), dtype(c), dtype(d)),
+        Capability::Product { a, b, c, d } => {
+            format!("product {} {} {} {}", dtype(a), dtype(b), dtype(c), dtype(d))
+        }
         Capability::ProductInto(d) => format!("product-into {}", dtype(d)),
         Capability::ProductOf { operand, bits } => format!("product-of {operand:?} {bits}"),
-        Capability::ProductTile { m, n, group } => format!("product-tile {m}x{n}{}", if group { " group" } else { "" }),
+        Capability::ProductTile { m, n, group } => {
+            format!("product-tile {m}x{n}{}", if group { " group" } else { "" })
+        }
         Capability::ScaledProduct => "scaled-product".into(),
         Capability::SharedProduct => "shared-product".into(),
         Capability::Elementwise { word, arity, from, to, part } => {
-            let step = t::OpWord::STEPS.iter().find(|(_, step)| *step == word).map(|(name, _)| *name);
+            let step =
+                t::OpWord::STEPS.iter().find(|(_, step)| *step == word).map(|(name, _)| *name);
             let name = match word {
                 t::OpWord::Op(id) => tables.op(id).map_or("?", |op| op.name),
                 _ => step.unwrap_or("?"),
@@ -114,23 +152,36 @@ pub fn spelled(tables: &t::Tables<'_>, arch: &t::Arch<'_>, capability: Capabilit
         Capability::BytePermute => "byte-permute".into(),
         Capability::Join { wide, narrow } => format!("join {} {}", class(wide), class(narrow)),
         Capability::Split { wide, narrow } => format!("split {} {}", class(wide), class(narrow)),
-        Capability::Copy { into, from, registers } => format!("copy {} {}", tuple(into, registers), tuple(from, registers)),
+        Capability::Copy { into, from, registers } => {
+            format!("copy {} {}", tuple(into, registers), tuple(from, registers))
+        }
         Capability::Fill(into) => format!("fill {}", class(into)),
         Capability::Index { op, class: into, from, registers, second } => {
             let second = match second {
                 Second::Number => "number".into(),
                 Second::ExtendedNumber => "extended number".into(),
                 Second::Register(id, registers) => tuple(id, registers),
-                Second::ExtendedRegister(id, registers) => format!("extended {}", tuple(id, registers)),
+                Second::ExtendedRegister(id, registers) => {
+                    format!("extended {}", tuple(id, registers))
+                }
             };
-            format!("index {} {} {} {second}", op.name(), tuple(into, registers), tuple(from, registers))
+            format!(
+                "index {} {} {} {second}",
+                op.name(),
+                tuple(into, registers),
+                tuple(from, registers)
+            )
         }
     }
 }
 
 /// Everything that an atom can do, with its rank among those that can.
 #[must_use]
-pub fn capabilities(tables: &t::Tables<'_>, atom: &'static t::Atom<'static>, native: bool) -> Vec<(Capability, Rank)> {
+pub fn capabilities(
+    tables: &t::Tables<'_>,
+    atom: &'static t::Atom<'static>,
+    native: bool,
+) -> Vec<(Capability, Rank)> {
     let mut out = Vec::new();
     if native {
         transfers(atom, &mut out);
@@ -149,7 +200,10 @@ fn soonest(atom: &t::Atom<'_>) -> Rank {
 
 fn transfers(atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
     if let Some(movement) = atom.movement {
-        out.push((Capability::Transfer { from: movement.from.space, to: movement.to.space }, (Reverse(lane_bytes(movement)), 0)));
+        out.push((
+            Capability::Transfer { from: movement.from.space, to: movement.to.space },
+            (Reverse(lane_bytes(movement)), 0),
+        ));
     }
 }
 
@@ -158,40 +212,85 @@ fn lane_bytes(movement: &t::Movement<'_>) -> u32 {
     let units: u32 = movement.extents.iter().map(|extent| u32::from(*extent)).product();
     let slots = |layout: &LayoutRef<'_>| {
         let on = |x: u64, axis| layout.offset_on(x, axis).unwrap_or(0);
-        let spread = |axis| (0..32).map(|bit| 1u64 << bit).take_while(|x| *x < u64::from(units)).map(|x| on(x, axis) - on(0, axis)).max().unwrap_or(0);
-        u32::try_from(spread(AxisId::LANE).max(spread(AxisId::SLOT))).map_or(1, |most| (most + 1).next_power_of_two())
+        let spread = |axis| {
+            (0..32)
+                .map(|bit| 1u64 << bit)
+                .take_while(|x| *x < u64::from(units))
+                .map(|x| on(x, axis) - on(0, axis))
+                .max()
+                .unwrap_or(0)
+        };
+        u32::try_from(spread(AxisId::LANE).max(spread(AxisId::SLOT)))
+            .map_or(1, |most| (most + 1).next_power_of_two())
     };
-    units * u32::from(movement.unit_bits) / 8 / slots(movement.from.layout).max(slots(movement.to.layout))
+    units * u32::from(movement.unit_bits)
+        / 8
+        / slots(movement.from.layout).max(slots(movement.to.layout))
 }
 
 fn elementwise(tables: &t::Tables<'_>, atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
     let Some(does) = atom.does else { return };
     match does.op {
         t::OpWord::Exchange => out.push((Capability::ShuffleXor, soonest(atom))),
-        t::OpWord::Choose if does.selector > 0 && does.uses.len() == 3 => out.push((Capability::BytePermute, soonest(atom))),
+        t::OpWord::Choose if does.selector > 0 && does.uses.len() == 3 => {
+            out.push((Capability::BytePermute, soonest(atom)))
+        }
         _ => {}
     }
-    if matches!(does.op, t::OpWord::Gather | t::OpWord::Exchange) && does.lanes.iter().any(|lanes| lanes.by.is_some()) {
+    if matches!(does.op, t::OpWord::Gather | t::OpWord::Exchange)
+        && does.lanes.iter().any(|lanes| lanes.by.is_some())
+    {
         out.push((Capability::ShuffleIndex, soonest(atom)));
     }
     let typed = |k: &u8| atom.operands.get(usize::from(*k)).and_then(|operand| operand.dtype);
-    let Some(from) = does.uses.first().and_then(typed).filter(|from| does.uses.iter().all(|k| typed(k) == Some(*from))) else { return };
-    for to in atom.operands.iter().filter(|operand| operand.role == t::Role::Def).filter_map(|operand| operand.dtype) {
+    let Some(from) = does
+        .uses
+        .first()
+        .and_then(typed)
+        .filter(|from| does.uses.iter().all(|k| typed(k) == Some(*from)))
+    else {
+        return;
+    };
+    for to in atom
+        .operands
+        .iter()
+        .filter(|operand| operand.role == t::Role::Def)
+        .filter_map(|operand| operand.dtype)
+    {
         // An operation has the operands that it is declared with, each as often as the others.
         let declared = match does.op {
-            t::OpWord::Op(id) => tables.op(id).map_or(1..=1, |op| usize::from(op.operands.0.max(1))..=usize::from(op.operands.1)),
+            t::OpWord::Op(id) => tables
+                .op(id)
+                .map_or(1..=1, |op| usize::from(op.operands.0.max(1))..=usize::from(op.operands.1)),
             _ => 1..=does.uses.len(),
         };
-        for arity in (1..=does.uses.len()).filter(|arity| declared.contains(arity) && does.uses.len().is_multiple_of(*arity)) {
-            let (pack, Ok(arity)) = ((does.uses.len() / arity) as u32, u8::try_from(arity)) else { continue };
-            out.push((Capability::Elementwise { word: does.op, arity, from, to, part: does.part }, (Reverse(pack), atom.cost.issue)));
+        for arity in (1..=does.uses.len())
+            .filter(|arity| declared.contains(arity) && does.uses.len().is_multiple_of(*arity))
+        {
+            let (pack, Ok(arity)) = ((does.uses.len() / arity) as u32, u8::try_from(arity)) else {
+                continue;
+            };
+            out.push((
+                Capability::Elementwise { word: does.op, arity, from, to, part: does.part },
+                (Reverse(pack), atom.cost.issue),
+            ));
         }
     }
 }
 
-fn products(tables: &t::Tables<'_>, atom: &'static t::Atom<'static>, native: bool, out: &mut Vec<(Capability, Rank)>) {
+fn products(
+    tables: &t::Tables<'_>,
+    atom: &'static t::Atom<'static>,
+    native: bool,
+    out: &mut Vec<(Capability, Rank)>,
+) {
     let Some(shape) = atom.matrix.filter(|_| atom.class == t::AtomClass::Matrix) else { return };
-    let types = |operand: u8| (0u16..).map(t::DtypeId).take(tables.dtypes.len()).filter(move |dtype| atom.takes(operand, *dtype));
+    let types = |operand: u8| {
+        (0u16..)
+            .map(t::DtypeId)
+            .take(tables.dtypes.len())
+            .filter(move |dtype| atom.takes(operand, *dtype))
+    };
     for a in types(shape.a) {
         for b in types(shape.b) {
             for c in types(shape.c) {
@@ -212,15 +311,21 @@ fn products(tables: &t::Tables<'_>, atom: &'static t::Atom<'static>, native: boo
         return;
     }
     if native && atom.more.is_none() {
-        for (operand, number) in [(Factor::A, shape.a), (Factor::B, shape.b), (Factor::C, shape.c)] {
-            let bits = atom.operands.get(usize::from(number)).and_then(|o| tables.dtype(o.dtype?)).map(|dtype| dtype.bits);
+        for (operand, number) in [(Factor::A, shape.a), (Factor::B, shape.b), (Factor::C, shape.c)]
+        {
+            let bits = atom
+                .operands
+                .get(usize::from(number))
+                .and_then(|o| tables.dtype(o.dtype?))
+                .map(|dtype| dtype.bits);
             out.extend(bits.map(|bits| (Capability::ProductOf { operand, bits }, LISTED)));
         }
     }
     let waves = waves(atom, shape.d);
     let group = waves > 1;
     out.push((Capability::ProductTile { m: 0, n: 0, group }, LISTED));
-    let columns: Vec<u16> = (0..atom.instances()).filter_map(|k| Some(atom.instance(k)?.shape()?.n)).collect();
+    let columns: Vec<u16> =
+        (0..atom.instances()).filter_map(|k| Some(atom.instance(k)?.shape()?.n)).collect();
     for n in columns {
         if let Some(shape) = atom.with_columns(n).and_then(|instance| instance.shape()) {
             out.push((Capability::ProductTile { m: shape.m / waves, n, group }, LISTED));
@@ -230,9 +335,14 @@ fn products(tables: &t::Tables<'_>, atom: &'static t::Atom<'static>, native: boo
 
 /// Waves that work together on a product.
 fn waves(atom: &t::Atom<'_>, d: u8) -> u16 {
-    let shard = atom.operands.get(usize::from(d)).and_then(|operand| operand.layout).map_or(&[][..], |layout| layout.shard);
-    let extents =
-        shard.iter().filter(|iter| iter.axis() == AxisId::WARP).map(|iter| iter.extent_value().ok().and_then(|extent| u16::try_from(extent).ok()).unwrap_or(1));
+    let shard = atom
+        .operands
+        .get(usize::from(d))
+        .and_then(|operand| operand.layout)
+        .map_or(&[][..], |layout| layout.shard);
+    let extents = shard.iter().filter(|iter| iter.axis() == AxisId::WARP).map(|iter| {
+        iter.extent_value().ok().and_then(|extent| u16::try_from(extent).ok()).unwrap_or(1)
+    });
     extents.fold(1, u16::saturating_mul)
 }
 
@@ -246,30 +356,46 @@ fn registers(tables: &t::Tables<'_>, atom: &t::Atom<'_>, out: &mut Vec<(Capabili
     let defines = |k: usize| atom.operands.get(k).filter(|o| o.role == t::Role::Def);
     let reads = |k: usize| atom.operands.get(k).filter(|o| o.role == t::Role::Use);
     if let Some(does) = atom.does.filter(|_| atom.operands.len() == 3) {
-        let part = |k: &u8| atom.operands.get(usize::from(*k)).filter(one).filter(|o| o.dtype.is_none()).map(|o| o.class);
-        if let (t::OpWord::Pack, [low, high], Some(wide)) = (does.op, does.uses, defines(0).filter(one))
+        let part = |k: &u8| {
+            atom.operands
+                .get(usize::from(*k))
+                .filter(one)
+                .filter(|o| o.dtype.is_none())
+                .map(|o| o.class)
+        };
+        if let (t::OpWord::Pack, [low, high], Some(wide)) =
+            (does.op, does.uses, defines(0).filter(one))
             && let Some(narrow) = part(low).filter(|narrow| part(high) == Some(*narrow))
         {
             out.push((Capability::Join { wide: wide.class, narrow }, soonest(atom)));
         }
-        if let (t::OpWord::Unpack, Some(low), Some(high), Some(wide)) = (does.op, defines(0).filter(one), defines(1).filter(one), reads(2).filter(one))
+        if let (t::OpWord::Unpack, Some(low), Some(high), Some(wide)) =
+            (does.op, defines(0).filter(one), defines(1).filter(one), reads(2).filter(one))
             && low.class == high.class
         {
             out.push((Capability::Split { wide: wide.class, narrow: low.class }, soonest(atom)));
         }
     }
-    let special =
-        |class: t::ClassId| tables.isa(atom.isa).and_then(|isa| isa.classes.get(class.index())).is_some_and(|class| class.kind == t::RegisterKind::Special);
+    let special = |class: t::ClassId| {
+        tables
+            .isa(atom.isa)
+            .and_then(|isa| isa.classes.get(class.index()))
+            .is_some_and(|class| class.kind == t::RegisterKind::Special)
+    };
     let means = atom.means.slice();
     if let ([_, _], Some(into), Some(source)) = (atom.operands.0.slice(), defines(0), reads(1))
         && into.registers == source.registers
         && (means == [t::TermNode::Operand(1)] || special(into.class))
     {
-        out.extend(classes(source).map(|from| (Capability::Copy { into: into.class, from, registers: into.registers }, soonest(atom))));
+        out.extend(classes(source).map(|from| {
+            (Capability::Copy { into: into.class, from, registers: into.registers }, soonest(atom))
+        }));
     }
     if let Some(into) = defines(0).filter(one).filter(|_| atom.class == t::AtomClass::Alu) {
         let own = atom.operands.len() == 1 && matches!(means, [t::TermNode::Const(_)]);
-        let given = atom.operands.get(1).filter(|o| o.range.0 <= o.range.1 && atom.operands.len() == 2 && means == [t::TermNode::Operand(1)]);
+        let given = atom.operands.get(1).filter(|o| {
+            o.range.0 <= o.range.1 && atom.operands.len() == 2 && means == [t::TermNode::Operand(1)]
+        });
         if own || given.is_some() {
             out.push((Capability::Fill(into.class), soonest(atom)));
         }
@@ -284,19 +410,31 @@ fn addresses(atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
         _ => return,
     };
     let operand = |k: u8| atom.operands.get(usize::from(k));
-    let (Some(result), Some(first), Some(second)) = (operand(0).filter(|o| o.role == t::Role::Def), operand(first), operand(second)) else { return };
+    let (Some(result), Some(first), Some(second)) =
+        (operand(0).filter(|o| o.role == t::Role::Def), operand(first), operand(second))
+    else {
+        return;
+    };
     if result.registers != first.registers {
         return;
     }
-    let number = (second.range.0 <= second.range.1).then_some(if extended { Second::ExtendedNumber } else { Second::Number });
-    let registers = classes(second).filter(|_| second.role != t::Role::Immediate).map(|class| match extended {
-        true => Second::ExtendedRegister(class, second.registers),
-        false => Second::Register(class, second.registers),
+    let number = (second.range.0 <= second.range.1).then_some(if extended {
+        Second::ExtendedNumber
+    } else {
+        Second::Number
     });
+    let registers =
+        classes(second).filter(|_| second.role != t::Role::Immediate).map(|class| match extended {
+            true => Second::ExtendedRegister(class, second.registers),
+            false => Second::Register(class, second.registers),
+        });
     for second in registers.chain(number) {
         for class in classes(result) {
             for from in classes(first) {
-                out.push((Capability::Index { op, class, from, registers: first.registers, second }, soonest(atom)));
+                out.push((
+                    Capability::Index { op, class, from, registers: first.registers, second },
+                    soonest(atom),
+                ));
             }
         }
     }

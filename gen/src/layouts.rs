@@ -1,6 +1,8 @@
-//! Layouts as the tables write them: parsed with the library's own notation, evaluated independently of it.
+//! Layouts as the tables write them: parsed with the library's own notation, evaluated
+//! independently of it.
 //!
-//! The text is TIRx's, `S[(...):(...)] + R[...] + offset`. Table layouts are flat, have no symbols and no post-map.
+//! The text is TIRx's, `S[(...):(...)] + R[...] + offset`. Table layouts are flat, have no symbols
+//! and no post-map.
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Span;
 use crate::spanned::Spanned;
@@ -41,29 +43,53 @@ pub fn parse(text: &Spanned<String>, diags: &mut Diagnostics) -> Option<Layout> 
     };
     let view = value.view();
     let numbers = |iters: &[lanebook_layout::Iter]| -> Option<Vec<Step>> {
-        let step = |it: &lanebook_layout::Iter| Some(Step { extent: it.extent_value().ok()?.into(), stride: it.stride_value().ok()?, axis: it.axis() });
+        let step = |it: &lanebook_layout::Iter| {
+            Some(Step {
+                extent: it.extent_value().ok()?.into(),
+                stride: it.stride_value().ok()?,
+                axis: it.axis(),
+            })
+        };
         iters.iter().map(step).collect()
     };
-    let offset: Option<Vec<_>> = view.offset.iter().map(|o| o.value().syms().is_none().then_some((o.axis(), o.value().coeff()))).collect();
+    let offset: Option<Vec<_>> = view
+        .offset
+        .iter()
+        .map(|o| o.value().syms().is_none().then_some((o.axis(), o.value().coeff())))
+        .collect();
     let (shard, replica) = (numbers(view.shard), numbers(view.replica));
     let (Some(shard), Some(replica), Some(offset)) = (shard, replica, offset) else {
-        diags.push(Diagnostic::at(text.span, "a layout in a table has no symbols").help("write numbers"));
+        diags.push(
+            Diagnostic::at(text.span, "a layout in a table has no symbols").help("write numbers"),
+        );
         return None;
     };
     if !view.profile.is_flat() || view.post != PostMap::None {
-        diags.push(Diagnostic::at(text.span, "a layout in a table is flat, without swizzle and padding").help("write `S[(...):(...)]`"));
+        diags.push(
+            Diagnostic::at(text.span, "a layout in a table is flat, without swizzle and padding")
+                .help("write `S[(...):(...)]`"),
+        );
         return None;
     }
     Some(Layout { text: text.clone(), shard, replica, offset, value })
 }
 
 /// Parses a layout whose numbers may be symbols, with their names.
-pub fn symbolic(text: &Spanned<String>, diags: &mut Diagnostics) -> Option<(Box<lanebook_layout::Layout>, SymTable)> {
+pub fn symbolic(
+    text: &Spanned<String>,
+    diags: &mut Diagnostics,
+) -> Option<(Box<lanebook_layout::Layout>, SymTable)> {
     let mut syms = SymTable::new();
     match tirx::parse(text, &WellKnown, &mut syms) {
         Ok(value) if value.view().post == PostMap::None => Some((Box::new(value), syms)),
         Ok(_) => {
-            diags.push(Diagnostic::at(text.span, "a layout in a table is flat, without swizzle and padding").help("write `S[(...):(...)]`"));
+            diags.push(
+                Diagnostic::at(
+                    text.span,
+                    "a layout in a table is flat, without swizzle and padding",
+                )
+                .help("write `S[(...):(...)]`"),
+            );
             None
         }
         Err(error) => {
@@ -76,19 +102,23 @@ pub fn symbolic(text: &Spanned<String>, diags: &mut Diagnostics) -> Option<(Box<
 /// The parser's error as ours, at its place in the file.
 fn explain(text: &Spanned<String>, error: ParseError) -> Diagnostic {
     let line: usize = text.split_inclusive('\n').take(error.line as usize - 1).map(str::len).sum();
-    let at = text[line..].char_indices().nth(error.col as usize - 1).map_or(text.len(), |(at, _)| line + at);
+    let at = text[line..]
+        .char_indices()
+        .nth(error.col as usize - 1)
+        .map_or(text.len(), |(at, _)| line + at);
     // Inside a plain string literal without escapes, the text begins after the quote.
     let is_plain = text.span.end - text.span.start == text.len() as u32 + 2;
     let start = text.span.start as usize + 1 + at;
     let span = if is_plain { Span::new(text.span.file, start, start) } else { text.span };
     if error.expected == Expected::KnownAxis {
-        let word: String = text[at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let word: String =
+            text[at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
         let axes = (0..AxisId::FIRST_FREE).map_while(|n| WellKnown.name(AxisId(n)));
-        return Diagnostic::at(Span { end: span.start + word.len() as u32, ..span }, format!("unknown axis `{word}`")).help(remedy(
-            &word,
-            axes,
-            "hw-tables/axes.ron lists the axes",
-        ));
+        return Diagnostic::at(
+            Span { end: span.start + word.len() as u32, ..span },
+            format!("unknown axis `{word}`"),
+        )
+        .help(remedy(&word, axes, "hw-tables/axes.ron lists the axes"));
     }
     let wanted = match error.expected {
         Expected::OpenParen => "expected `(`".into(),
@@ -156,10 +186,16 @@ impl Layout {
         let offset: i64 = self.offset.iter().filter(|(a, _)| *a == axis).map(|(_, v)| *v).sum();
         digits(index, &self.shard) + digits(copy, &self.replica) + offset
     }
-    /// Greatest common divisor of all strides and offsets on `axis` with `unit`: no position falls between multiples.
+    /// Greatest common divisor of all strides and offsets on `axis` with `unit`: no position falls
+    /// between multiples.
     #[must_use]
     pub fn grain(&self, axis: AxisId, unit: u64) -> u64 {
-        let strides = self.shard.iter().chain(&self.replica).filter(|s| s.axis == axis).map(|s| s.stride.unsigned_abs());
+        let strides = self
+            .shard
+            .iter()
+            .chain(&self.replica)
+            .filter(|s| s.axis == axis)
+            .map(|s| s.stride.unsigned_abs());
         let offsets = self.offset.iter().filter(|(a, _)| *a == axis).map(|(_, v)| v.unsigned_abs());
         strides.chain(offsets).fold(unit, gcd)
     }

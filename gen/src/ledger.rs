@@ -1,7 +1,7 @@
 //! The append-only ledger of stable numbers, `hw-tables/ids.ron`.
 //!
-//! An atom (and later a rule) keeps its number for ever: numbers are never reused, and a name that is gone stays as a
-//! tombstone (`retired: true`). The tool writes the file; a build only compares.
+//! An atom (and later a rule) keeps its number for ever: numbers are never reused, and a name that
+//! is gone stays as a tombstone (`retired: true`). The tool writes the file; a build only compares.
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::load;
 use crate::schema::Name;
@@ -12,8 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The remedy for everything that the tool repairs.
 ///
-/// It names the example and not the command, since the command depends on the library, which does not build then.
-pub(crate) const UPDATE: &str = "run `cargo run -p lanebook-gen --example tables -- --ids` and commit hw-tables/ids.ron";
+/// It names the example and not the command, since the command depends on the library, which does
+/// not build then.
+pub(crate) const UPDATE: &str =
+    "run `cargo run -p lanebook-gen --example tables -- --ids` and commit hw-tables/ids.ron";
 /// Numbers of atoms outside the ledger begin here.
 pub const FIRST_LOCAL: u32 = 1 << 24;
 
@@ -71,7 +73,11 @@ impl Ledger {
                 }
                 if let Some(first) = seen.insert(line.name.value.clone(), line.name.span) {
                     let message = format!("`{}` stands in the ledger twice", line.name.value);
-                    diags.push(Diagnostic::at(line.name.span, message).note(first, "first here").help("restore the file"));
+                    diags.push(
+                        Diagnostic::at(line.name.span, message)
+                            .note(first, "first here")
+                            .help("restore the file"),
+                    );
                 }
                 out.push(line);
             }
@@ -87,34 +93,56 @@ impl Ledger {
     }
 }
 
-/// Compares the names that exist with the ledger: every one must have a number, none may be retired, and a number
-/// whose name is gone must be.
+/// Compares the names that exist with the ledger: every one must have a number, none may be
+/// retired, and a number whose name is gone must be.
 pub fn compare(kind: &str, lines: &[Line], names: &[&Name], diags: &mut Diagnostics) {
-    let known: BTreeMap<&str, &Line> = lines.iter().map(|line| (line.name.as_str(), line)).collect();
+    let known: BTreeMap<&str, &Line> =
+        lines.iter().map(|line| (line.name.as_str(), line)).collect();
     let present: BTreeSet<&str> = names.iter().map(|name| name.as_str()).collect();
     for name in names {
         match known.get(name.as_str()) {
-            None => diags.push(Diagnostic::at(name.span, format!("{kind} `{}` has no stable number", name.value)).help(UPDATE).lacks(name)),
+            None => diags.push(
+                Diagnostic::at(name.span, format!("{kind} `{}` has no stable number", name.value))
+                    .help(UPDATE)
+                    .lacks(name),
+            ),
             Some(line) if line.retired => diags.push(
-                Diagnostic::at(name.span, format!("{kind} `{}` has the name of a retired one", name.value))
-                    .note(line.name.span, "retired here")
-                    .help("give it another name, or remove `retired` if it is the same thing again"),
+                Diagnostic::at(
+                    name.span,
+                    format!("{kind} `{}` has the name of a retired one", name.value),
+                )
+                .note(line.name.span, "retired here")
+                .help("give it another name, or remove `retired` if it is the same thing again"),
             ),
             Some(_) => {}
         }
     }
     for line in lines.iter().filter(|line| !line.retired && !present.contains(line.name.as_str())) {
         diags.push(
-            Diagnostic::at(line.name.span, format!("{kind} `{}` has a stable number but is not in the tables", line.name.value)).help(UPDATE).lacks(&line.name),
+            Diagnostic::at(
+                line.name.span,
+                format!(
+                    "{kind} `{}` has a stable number but is not in the tables",
+                    line.name.value
+                ),
+            )
+            .help(UPDATE)
+            .lacks(&line.name),
         );
     }
 }
 
-/// The ledger's text after this run: old lines stay, names that are gone are retired, new names get the next numbers
-/// in order of name.
+/// The ledger's text after this run: old lines stay, names that are gone are retired, new names get
+/// the next numbers in order of name.
 #[must_use]
-pub fn update<'a>(old: Option<&Ledger>, atoms: impl IntoIterator<Item = &'a str>, rules: impl IntoIterator<Item = &'a str>) -> String {
-    let mut out = String::from("// Stable numbers, append-only. Written by `cargo run -p lanebook-gen --example tables -- --ids`; never edit by hand.\n(\n");
+pub fn update<'a>(
+    old: Option<&Ledger>,
+    atoms: impl IntoIterator<Item = &'a str>,
+    rules: impl IntoIterator<Item = &'a str>,
+) -> String {
+    let mut out = String::from(
+        "// Stable numbers, append-only. Written by `cargo run -p lanebook-gen --example tables -- --ids`; never edit by hand.\n(\n",
+    );
     section(&mut out, "atoms", old.map_or(&[], |l| &l.atoms), atoms.into_iter().collect());
     section(&mut out, "rules", old.map_or(&[], |l| &l.rules), rules.into_iter().collect());
     out.push_str(")\n");

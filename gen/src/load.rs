@@ -1,13 +1,15 @@
 //! Finding and reading the input files.
 //!
-//! Files are found in one fixed order (by path), read as RON entry by entry, and kept as written: nothing is resolved
-//! here. A bad entry is reported, and read as it was probably meant or left out; a file that is not RON at all is one error.
+//! Files are found in one fixed order (by path), read as RON entry by entry, and kept as written:
+//! nothing is resolved here. A bad entry is reported, and read as it was probably meant or left
+//! out; a file that is not RON at all is one error.
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::families;
 use crate::ledger::Ledger;
 use crate::lost::Lost;
 use crate::schema::{
-    Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag, unit,
+    Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile,
+    Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag, unit,
 };
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{AsMeant, Entry, Spanned, read_as_meant, whole};
@@ -45,7 +47,8 @@ pub struct Loaded {
     pub isas: Vec<LoadedIsa>,
     /// Instruction sets that are not complete yet.
     parts: Vec<LoadedPart>,
-    /// Rule files other than `rules/isa/*.ron`, in order of their names; the rule compiler reads them.
+    /// Rule files other than `rules/isa/*.ron`, in order of their names; the rule compiler reads
+    /// them.
     pub rule_files: Vec<FileId>,
     /// The ledger, if there is one.
     pub ledger: Option<Ledger>,
@@ -131,31 +134,42 @@ pub fn find(root: &Path, diags: &mut Diagnostics) -> Sources {
     sources
 }
 
-/// Adds every `*.ron` under a folder of further hardware tables, laid out like `hw-tables/`. What its files hold is added
-/// to what is known; its atoms have no stable numbers.
+/// Adds every `*.ron` under a folder of further hardware tables, laid out like `hw-tables/`. What
+/// its files hold is added to what is known; its atoms have no stable numbers.
 pub fn find_extra(folder: &Path, sources: &mut Sources, diags: &mut Diagnostics) {
-    let own = format!("{}/", folder.file_name().map_or("tables".into(), |name| name.to_string_lossy()));
+    let own =
+        format!("{}/", folder.file_name().map_or("tables".into(), |name| name.to_string_lossy()));
     for (path, text) in read_folder(folder, folder, &own, diags) {
         sources.add_extra(&format!("{own}{}", relative(folder, &path)), Some(&path), text);
     }
 }
 
-/// The `*.ron` files under a folder with their texts, by path. Errors name them relative to `root`, after `shown`.
-fn read_folder(folder: &Path, root: &Path, shown: &str, diags: &mut Diagnostics) -> Vec<(PathBuf, String)> {
+/// The `*.ron` files under a folder with their texts, by path. Errors name them relative to `root`,
+/// after `shown`.
+fn read_folder(
+    folder: &Path,
+    root: &Path,
+    shown: &str,
+    diags: &mut Diagnostics,
+) -> Vec<(PathBuf, String)> {
     let mut paths = Vec::new();
     walk(folder, &mut paths, diags);
     let mut out = Vec::new();
     for path in paths.into_iter().filter(|path| path.extension().is_some_and(|ext| ext == "ron")) {
         match fs::read_to_string(&path) {
             Ok(text) => out.push((path, text.replace("\r\n", "\n"))),
-            Err(error) => diags.push(Diagnostic::nowhere(format!("cannot read {shown}{}: {error}", relative(root, &path)))),
+            Err(error) => diags.push(Diagnostic::nowhere(format!(
+                "cannot read {shown}{}: {error}",
+                relative(root, &path)
+            ))),
         }
     }
     out
 }
 
-/// What a build script asks cargo to watch: every input file, and every folder that holds nothing but inputs (so that
-/// a new file is noticed, and an edit of the documentation beside the tables is not).
+/// What a build script asks cargo to watch: every input file, and every folder that holds nothing
+/// but inputs (so that a new file is noticed, and an edit of the documentation beside the tables is
+/// not).
 #[must_use]
 pub fn watched(root: &Path) -> Vec<PathBuf> {
     FOLDERS.iter().flat_map(|folder| watched_in(&root.join(folder))).collect()
@@ -190,7 +204,8 @@ fn walk(folder: &Path, out: &mut Vec<PathBuf>, diags: &mut Diagnostics) {
             return diags.push(Diagnostic::nowhere(format!("cannot read folder {name}: {error}")));
         }
     };
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    let mut paths: Vec<PathBuf> =
+        entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.sort();
     for path in paths {
         let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
@@ -203,7 +218,12 @@ fn walk(folder: &Path, out: &mut Vec<PathBuf>, diags: &mut Diagnostics) {
 }
 
 fn relative(root: &Path, path: &Path) -> String {
-    let parts: Vec<_> = path.strip_prefix(root).unwrap_or(path).components().map(|c| c.as_os_str().to_string_lossy()).collect();
+    let parts: Vec<_> = path
+        .strip_prefix(root)
+        .unwrap_or(path)
+        .components()
+        .map(|c| c.as_os_str().to_string_lossy())
+        .collect();
     parts.join("/")
 }
 
@@ -211,7 +231,8 @@ fn relative(root: &Path, path: &Path) -> String {
 fn as_own(file: &SourceFile) -> String {
     match file.extra {
         false => file.name.clone(),
-        true => format!("hw-tables/{}", file.name.split_once('/').map_or("", |(_, name)| name)).replace(LEDGER, "hw-tables/ids"),
+        true => format!("hw-tables/{}", file.name.split_once('/').map_or("", |(_, name)| name))
+            .replace(LEDGER, "hw-tables/ids"),
     }
 }
 
@@ -232,13 +253,25 @@ pub fn load(sources: &Sources, diags: &mut Diagnostics) -> Loaded {
         let mut reader = Reader { sources, id, diags };
         match as_own(file).as_str() {
             "hw-tables/sources.ron" => {
-                loaded.sources.extend(reader.file::<SourcesFile>().map(|f| reader.values(f.sources)).unwrap_or_default());
+                loaded.sources.extend(
+                    reader
+                        .file::<SourcesFile>()
+                        .map(|f| reader.values(f.sources))
+                        .unwrap_or_default(),
+                );
             }
             "hw-tables/dtypes.ron" => {
-                loaded.dtypes.extend(reader.file::<DtypesFile>().map(|f| reader.values(f.dtypes)).unwrap_or_default());
+                loaded.dtypes.extend(
+                    reader
+                        .file::<DtypesFile>()
+                        .map(|f| reader.values(f.dtypes))
+                        .unwrap_or_default(),
+                );
             }
             "hw-tables/axes.ron" => {
-                loaded.axes.extend(reader.file::<AxesFile>().map(|f| reader.values(f.axes)).unwrap_or_default());
+                loaded.axes.extend(
+                    reader.file::<AxesFile>().map(|f| reader.values(f.axes)).unwrap_or_default(),
+                );
             }
             LEDGER => loaded.ledger = Ledger::load(sources, id, diags),
             name if name.starts_with("hw-tables/") => reader.hardware(&mut loaded),
@@ -253,23 +286,34 @@ pub fn load(sources: &Sources, diags: &mut Diagnostics) -> Loaded {
 /// Completes the instruction sets that extend others, the extended ones first.
 fn complete(loaded: &mut Loaded, sources: &Sources, diags: &mut Diagnostics) {
     // Its rules are lost with it.
-    let lost = |file: FileId, name: &Spanned<String>| Lost::text(&sources.file(file).text, name.span, false);
+    let lost = |file: FileId, name: &Spanned<String>| {
+        Lost::text(&sources.file(file).text, name.span, false)
+    };
     let mut parts = std::mem::take(&mut loaded.parts);
     while !parts.is_empty() {
         let before = parts.len();
         let mut waiting = Vec::new();
         for LoadedPart { part, rules, file } in parts {
-            let parent = part.extends.clone().map(|name| loaded.isas.iter().find(|isa| isa.isa.name.value == name.value));
+            let parent = part
+                .extends
+                .clone()
+                .map(|name| loaded.isas.iter().find(|isa| isa.isa.name.value == name.value));
             if let Some(None) = parent {
                 waiting.push(LoadedPart { part, rules, file });
                 continue;
             }
             let (span, name) = (part.span, part.name.clone());
             match part.value.complete(parent.flatten().map(|parent| &parent.isa.value)) {
-                Ok(value) => loaded.isas.push(LoadedIsa { isa: Spanned { value, span }, rules, file }),
+                Ok(value) => {
+                    loaded.isas.push(LoadedIsa { isa: Spanned { value, span }, rules, file })
+                }
                 Err(field) => {
-                    let message = format!("instruction set `{}` does not say its `{field}`", name.value);
-                    diags.push(Diagnostic::at(name.span, message).help("state it, or extend an instruction set that does"));
+                    let message =
+                        format!("instruction set `{}` does not say its `{field}`", name.value);
+                    diags.push(
+                        Diagnostic::at(name.span, message)
+                            .help("state it, or extend an instruction set that does"),
+                    );
                     diags.lose(lost(file, &name));
                 }
             }
@@ -277,8 +321,15 @@ fn complete(loaded: &mut Loaded, sources: &Sources, diags: &mut Diagnostics) {
         if waiting.len() == before {
             // Those first whose parent is nowhere, or lost; what extends them is lost with them.
             while !waiting.is_empty() {
-                let names: Vec<String> = waiting.iter().map(|waiting| waiting.part.name.value.clone()).collect();
-                let is_next = |waiting: &LoadedPart| waiting.part.extends.as_ref().is_none_or(|parent| !names.contains(&parent.value));
+                let names: Vec<String> =
+                    waiting.iter().map(|waiting| waiting.part.name.value.clone()).collect();
+                let is_next = |waiting: &LoadedPart| {
+                    waiting
+                        .part
+                        .extends
+                        .as_ref()
+                        .is_none_or(|parent| !names.contains(&parent.value))
+                };
                 let (mut next, later): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_next);
                 waiting = later;
                 if next.is_empty() {
@@ -287,9 +338,18 @@ fn complete(loaded: &mut Loaded, sources: &Sources, diags: &mut Diagnostics) {
                 for name in next.iter().filter_map(|next| next.part.extends.as_ref()) {
                     let known = loaded.isas.iter().map(|isa| isa.isa.name.as_str());
                     let help = crate::suggest::remedy(name, known, "extend one that is complete");
-                    diags.push(Diagnostic::at(name.span, format!("no instruction set `{}` to extend", name.value)).help(help).lacks(name));
+                    diags.push(
+                        Diagnostic::at(
+                            name.span,
+                            format!("no instruction set `{}` to extend", name.value),
+                        )
+                        .help(help)
+                        .lacks(name),
+                    );
                 }
-                next.iter().for_each(|next| diags.lose_with(lost(next.file, &next.part.name), next.part.span));
+                next.iter().for_each(|next| {
+                    diags.lose_with(lost(next.file, &next.part.name), next.part.span)
+                });
             }
             return;
         }
@@ -304,16 +364,29 @@ fn atom_span(sources: &Sources, id: FileId) -> Span {
 }
 
 /// Reads a file as it was meant. One that cannot be read is reported, and what it declares is lost.
-pub(crate) fn file<T: DeserializeOwned>(sources: &Sources, id: FileId, diags: &mut Diagnostics) -> Option<T> {
+pub(crate) fn file<T: DeserializeOwned>(
+    sources: &Sources,
+    id: FileId,
+    diags: &mut Diagnostics,
+) -> Option<T> {
     meant(sources, whole(sources, id), false, diags)
 }
 
 /// Reads an entry; see [`file`].
-pub(crate) fn entry<T: DeserializeOwned>(sources: &Sources, entry: Entry, diags: &mut Diagnostics) -> Option<Spanned<T>> {
+pub(crate) fn entry<T: DeserializeOwned>(
+    sources: &Sources,
+    entry: Entry,
+    diags: &mut Diagnostics,
+) -> Option<Spanned<T>> {
     meant(sources, entry.span, true, diags).map(|value| Spanned { value, span: entry.span })
 }
 
-fn meant<T: DeserializeOwned>(sources: &Sources, span: Span, entry: bool, diags: &mut Diagnostics) -> Option<T> {
+fn meant<T: DeserializeOwned>(
+    sources: &Sources,
+    span: Span,
+    entry: bool,
+    diags: &mut Diagnostics,
+) -> Option<T> {
     let AsMeant { value, errors, left_out } = read_as_meant(sources, span);
     errors.into_iter().for_each(|error| diags.push(error));
     if value.is_none() {
@@ -350,7 +423,9 @@ impl Reader<'_> {
             let mut atoms = self.entries(&group.atoms);
             let mut whole = true;
             for family in &group.families {
-                let rows: Vec<Entry> = families::members(self.sources, family.span).map(|id| Entry { span: atom_span(self.sources, id) }).collect();
+                let rows: Vec<Entry> = families::members(self.sources, family.span)
+                    .map(|id| Entry { span: atom_span(self.sources, id) })
+                    .collect();
                 whole &= !rows.is_empty();
                 atoms.extend(self.entries(&rows));
             }

@@ -1,8 +1,10 @@
-//! What could not be read or resolved, so that nothing is said about names that it may have declared.
+//! What could not be read or resolved, so that nothing is said about names that it may have
+//! declared.
 //!
-//! A stage that leaves something out says so ([`crate::diagnostics::Diagnostics::lose`]) beside its error. A later error
-//! that is only about the absence of a name (it carries the name: [`crate::diagnostics::Diagnostic::lacks`]) is held back
-//! if the name may be one of those, and counted at what was left out.
+//! A stage that leaves something out says so ([`crate::diagnostics::Diagnostics::lose`]) beside its
+//! error. A later error that is only about the absence of a name (it carries the name:
+//! [`crate::diagnostics::Diagnostic::lacks`]) is held back if the name may be one of those, and
+//! counted at what was left out.
 use crate::audit::fits;
 use crate::source::Span;
 use crate::suggest::nearest;
@@ -19,7 +21,8 @@ pub struct Lost {
     pub span: Span,
     /// Errors that were held back because of it.
     pub held: usize,
-    /// What was left out in the first place (its number among all that was), if this is only a consequence.
+    /// What was left out in the first place (its number among all that was), if this is only a
+    /// consequence.
     pub root: Option<usize>,
     /// The names that it declares, `*` for any text.
     names: Vec<String>,
@@ -31,7 +34,8 @@ impl Lost {
     pub fn name(name: &str, span: Span) -> Self {
         Self { span, held: 0, root: None, names: vec![name.to_string()] }
     }
-    /// A file or an entry with this text. Where no name can be found, it may be any, but for a text of nothing.
+    /// A file or an entry with this text. Where no name can be found, it may be any, but for a text
+    /// of nothing.
     #[must_use]
     pub fn text(text: &str, span: Span, entry: bool) -> Self {
         let mut names = declared(text);
@@ -73,7 +77,8 @@ fn declared(text: &str) -> Vec<String> {
             out.push(key.to_string());
             continue;
         }
-        let word = before.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
+        let word =
+            before.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
         if LISTING.contains(&word) {
             let list = after.split(']').next().unwrap_or_default();
             out.extend(list.split('"').skip(1).step_by(2).map(str::to_string));
@@ -124,7 +129,11 @@ fn is_named(text: &str) -> bool {
             '"' => in_string = true,
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            ':' if depth == 1 && (NAMING.contains(&word.as_str()) || nearest(&word, NAMING).is_some()) => return true,
+            ':' if depth == 1
+                && (NAMING.contains(&word.as_str()) || nearest(&word, NAMING).is_some()) =>
+            {
+                return true;
+            }
             _ => {}
         }
         match letter {
@@ -156,7 +165,10 @@ mod tests {
         assert!(Lost::text("(name: \"abc, isa: \"t\")", at, false).covers("abc"));
         // An entry without a name may be any; one with a name is that.
         assert!(Lost::text("(isa: \"t\", atoms: [(name: \"a\")])", at, true).covers("anything"));
-        assert!(!Lost::text("(isa: \"a(b\", name: \"t\", atoms: [(name: \"a\")])", at, true).covers("anything"));
+        assert!(
+            !Lost::text("(isa: \"a(b\", name: \"t\", atoms: [(name: \"a\")])", at, true)
+                .covers("anything")
+        );
         assert!(Lost::text("()", at, false).covers("anything"));
         // An empty file is none.
         assert!(!Lost::text(" \n", at, false).covers("anything"));

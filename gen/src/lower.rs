@@ -1,8 +1,9 @@
 //! From the checked model to values of `lanebook_tables`, with every slice leaked.
 //!
-//! One form serves both uses: [`crate::render`] prints it as statics, and an audit at run time uses it as it is. What
-//! is leaked lives as long as the process, which is a build script or a tool. Call it on a model without errors only:
-//! a reference that resolving could not make is taken as 0 here.
+//! One form serves both uses: [`crate::render`] prints it as statics, and an audit at run time uses
+//! it as it is. What is leaked lives as long as the process, which is a build script or a tool.
+//! Call it on a model without errors only: a reference that resolving could not make is taken as 0
+//! here.
 use crate::layouts::Layout;
 use crate::model::{self, HwModel};
 use crate::names::perfect;
@@ -30,7 +31,8 @@ pub struct RulePart {
 impl RulePart {
     /// The operation with this name or alias.
     fn op_named(&self, name: &str) -> Option<t::OpId> {
-        let at = self.ops.iter().position(|op| op.name == name || op.aliases.slice().contains(&name))?;
+        let at =
+            self.ops.iter().position(|op| op.name == name || op.aliases.slice().contains(&name))?;
         u16::try_from(at).ok().map(t::OpId)
     }
 }
@@ -71,12 +73,18 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
         isas: list(model.isas.iter().map(|i| isa(model, i))),
         archs: list(model.archs.iter().map(|a| arch(model, a))),
         atoms: list(model.atoms.iter().map(|a| atom(model, rules, a))),
-        dtypes: list(model.dtypes.iter().map(|d| t::Dtype { name: text(&d.name), bits: d.bits, kind: d.kind })),
+        dtypes: list(model.dtypes.iter().map(|d| t::Dtype {
+            name: text(&d.name),
+            bits: d.bits,
+            kind: d.kind,
+        })),
         ops: rules.ops,
         rules: rules.rules,
         accesses: list(model.accesses.iter().map(|a| text(&a.name))),
         tags: list(model.tags.iter().map(|tag| text(&tag.name))),
-        sources: list(model.sources.iter().map(|s| t::Source { key: text(&s.key), title: text(&s.title) })),
+        sources: list(
+            model.sources.iter().map(|s| t::Source { key: text(&s.key), title: text(&s.title) }),
+        ),
         units: crate::lower_units::units(model),
         weights: rules.weights,
         anchors: rules.anchors,
@@ -108,9 +116,17 @@ fn frame(pieces: &[TextPiece]) -> &'static [t::Piece<'static>] {
 
 fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
     // All of a family are one language: what extends another goes by its name.
-    let oldest = std::iter::successors(Some(isa), |at| at.parent.map(|id| model.isa(id))).take(model.isas.len()).last().unwrap_or(isa);
+    let oldest = std::iter::successors(Some(isa), |at| at.parent.map(|id| model.isa(id)))
+        .take(model.isas.len())
+        .last()
+        .unwrap_or(isa);
     let fixed = |register: &Option<model::FixedRegister>| {
-        register.as_ref().map(|r| t::Operandless { class: r.class, number: r.number, count: r.count, text: text(&r.text) })
+        register.as_ref().map(|r| t::Operandless {
+            class: r.class,
+            number: r.number,
+            count: r.count,
+            text: text(&r.text),
+        })
     };
     let needed = |atom: Option<t::AtomId>| atom.unwrap_or(t::AtomId(0));
     t::Isa {
@@ -155,7 +171,11 @@ fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
 fn atom(model: &HwModel, rules: &RulePart, atom: &model::Atom) -> t::Atom<'static> {
     let number = |name: &str| atom.operand(name).unwrap_or(0);
     t::Atom {
-        note: Some(one(t::AtomNote { name: text(&atom.name), stable: atom.stable, sources: shared(atom.sources.iter().copied()) })),
+        note: Some(one(t::AtomNote {
+            name: text(&atom.name),
+            stable: atom.stable,
+            sources: shared(atom.sources.iter().copied()),
+        })),
         class: atom.class,
         isa: atom.isa,
         template: template(atom.template.iter().map(|piece| match piece {
@@ -168,7 +188,15 @@ fn atom(model: &HwModel, rules: &RulePart, atom: &model::Atom) -> t::Atom<'stati
         })),
         operands: t::Operands(shared(atom.operands.iter().map(|o| one(operand(o))))),
         movement: atom.movement.as_ref().map(|m| one(movement(atom, m))),
-        matrix: atom.matrix.as_ref().map(|m| t::MatrixShape { m: m.m, n: m.n, k: m.k, a: m.a, b: m.b, c: m.c, d: m.d }),
+        matrix: atom.matrix.as_ref().map(|m| t::MatrixShape {
+            m: m.m,
+            n: m.n,
+            k: m.k,
+            a: m.a,
+            b: m.b,
+            c: m.c,
+            d: m.d,
+        }),
         more: atom.more.as_ref().map(|m| one(more(m))),
         means: shared(atom.means.iter().copied()),
         // Without operations, as the sound part of wrong tables is, an atom does none of them.
@@ -182,14 +210,22 @@ fn atom(model: &HwModel, rules: &RulePart, atom: &model::Atom) -> t::Atom<'stati
             }))
         }),
         cost: atom.cost,
-        counter: atom.counter.as_ref().map(|name| t::CounterUse { counter: counter_number(model, atom, name), unordered: atom.unordered }),
+        counter: atom.counter.as_ref().map(|name| t::CounterUse {
+            counter: counter_number(model, atom, name),
+            unordered: atom.unordered,
+        }),
         tags: shared(atom.tags.iter().copied()),
         status: atom.status,
     }
 }
 
 fn lane_xor(lanes: &model::LaneXor) -> t::LaneXor<'static> {
-    t::LaneXor { masks: lanes.masks, set: list(lanes.set.iter().copied()), step: lanes.step, by: lanes.by }
+    t::LaneXor {
+        masks: lanes.masks,
+        set: list(lanes.set.iter().copied()),
+        step: lanes.step,
+        by: lanes.by,
+    }
 }
 
 fn more(more: &model::More) -> t::MatrixMore<'static> {
@@ -197,12 +233,27 @@ fn more(more: &model::More) -> t::MatrixMore<'static> {
         blocks: more.blocks,
         index: more.index,
         scales: more.scales,
-        moves: list(more.moves.iter().map(|(by, of, bits, lanes)| t::FieldMove { by: *by, of: *of, bits: *bits, lanes: *lanes })),
+        moves: list(more.moves.iter().map(|(by, of, bits, lanes)| t::FieldMove {
+            by: *by,
+            of: *of,
+            bits: *bits,
+            lanes: *lanes,
+        })),
         broadcasts: list(more.broadcasts.iter().map(|(of, by, how)| match how {
-            model::Use::Lanes(run, rows) => t::Broadcast::Lanes(*of, *by, *run, list(rows.iter().map(|row| list(row.iter().copied())))),
+            model::Use::Lanes(run, rows) => t::Broadcast::Lanes(
+                *of,
+                *by,
+                *run,
+                list(rows.iter().map(|row| list(row.iter().copied()))),
+            ),
             model::Use::Blocks(member) => t::Broadcast::Blocks(*of, *by, *member),
         })),
-        shared: list(more.shared.iter().map(|s| t::SharedOperand { operand: s.operand, descriptor: text(&s.descriptor), access: s.access, along: s.along })),
+        shared: list(more.shared.iter().map(|s| t::SharedOperand {
+            operand: s.operand,
+            descriptor: text(&s.descriptor),
+            access: s.access,
+            along: s.along,
+        })),
         runs: more.runs,
         tensor: more.tensor.as_ref().map(|own| {
             one(t::TensorOperand {
@@ -234,7 +285,8 @@ fn template<'p>(pieces: impl Iterator<Item = t::Piece<'p>>) -> t::Template<'stat
     t::Template(text(&out))
 }
 
-/// The counter's number in the architectures that have the atom; `check::sync` sees to it that they agree.
+/// The counter's number in the architectures that have the atom; `check::sync` sees to it that they
+/// agree.
 fn counter_number(model: &HwModel, atom: &model::Atom, name: &str) -> u8 {
     let id = model.atom_named(&atom.name);
     let arch = model.archs.iter().find(|arch| arch.atoms.iter().any(|a| Some(a.atom) == id));
@@ -251,7 +303,11 @@ fn operand(operand: &model::Operand) -> t::Operand<'static> {
         registers: operand.registers,
         dtype: operand.dtype,
         layout: operand.layout.as_ref().map(layout),
-        extents: operand.extents.as_ref().filter(|_| operand.layout.is_some()).map_or((0, 0), |e| e.value),
+        extents: operand
+            .extents
+            .as_ref()
+            .filter(|_| operand.layout.is_some())
+            .map_or((0, 0), |e| e.value),
         range: one(operand.range.as_ref().map_or((1, 0), |r| r.value)),
         multiple: operand.multiple.as_ref().map_or(1, |m| m.value),
         implicit: operand.implicit,
@@ -263,8 +319,18 @@ fn vary(vary: &model::Vary) -> Option<&'static t::Vary<'static>> {
     if *vary == model::Vary::default() {
         return None;
     }
-    let words = vary.words.iter().map(|(spelling, dtype, shift)| t::Spelling { text: text(spelling), dtype: *dtype, shift: *shift });
-    Some(one(t::Vary { words: list(words), values: list(vary.values.iter().copied()), grows: vary.grows, typed_by: vary.typed_by, scaled_by: vary.scaled_by }))
+    let words = vary.words.iter().map(|(spelling, dtype, shift)| t::Spelling {
+        text: text(spelling),
+        dtype: *dtype,
+        shift: *shift,
+    });
+    Some(one(t::Vary {
+        words: list(words),
+        values: list(vary.values.iter().copied()),
+        grows: vary.grows,
+        typed_by: vary.typed_by,
+        scaled_by: vary.scaled_by,
+    }))
 }
 
 fn movement(atom: &model::Atom, movement: &model::Movement) -> t::Movement<'static> {
@@ -274,7 +340,11 @@ fn movement(atom: &model::Atom, movement: &model::Movement) -> t::Movement<'stat
         from: side(&movement.from, movement.unit_bits),
         to: side(&movement.to, movement.unit_bits),
         offsets: shared(movement.offsets.iter().map(|field| {
-            let range = atom.operands.get(usize::from(field.operand)).and_then(|o| o.range.as_ref()).map_or((0, 0), |r| r.value);
+            let range = atom
+                .operands
+                .get(usize::from(field.operand))
+                .and_then(|o| o.range.as_ref())
+                .map_or((0, 0), |r| r.value);
             t::OffsetField {
                 operand: field.operand,
                 min: i32::try_from(range.0).unwrap_or(0),
@@ -308,7 +378,10 @@ fn side(side: &model::Side, unit_bits: u16) -> t::Side<'static> {
 
 /// The bytes from a slot's address to the end of its last element, where the table does not say.
 fn extent_bytes(layout: &Layout, unit_bits: u16) -> u16 {
-    let at = |x| layout.at(x, 0, lanebook_layout::AxisId::BYTE) * 8 + layout.at(x, 0, lanebook_layout::AxisId::BIT);
+    let at = |x| {
+        layout.at(x, 0, lanebook_layout::AxisId::BYTE) * 8
+            + layout.at(x, 0, lanebook_layout::AxisId::BIT)
+    };
     let last = (0..layout.size()).map(at).max().unwrap_or(0);
     u16::try_from((last + i64::from(unit_bits) + 7) / 8).unwrap_or(u16::MAX)
 }
@@ -331,7 +404,11 @@ fn arch(model: &HwModel, arch: &model::Arch) -> t::Arch<'static> {
             status: b.status,
             sources: list(b.sources.iter().copied()),
         })),
-        atoms: list(sorted(arch.atoms.iter().map(|a| t::ArchAtom { atom: a.atom, native: a.native, attested: a.attested }))),
+        atoms: list(sorted(arch.atoms.iter().map(|a| t::ArchAtom {
+            atom: a.atom,
+            native: a.native,
+            attested: a.attested,
+        }))),
         dispatch: t::Dispatch::EMPTY,
         features: list(arch.features.iter().copied()),
         sync: list(arch.sync.iter().map(|rule| sync_rule(model, rule))),
@@ -368,21 +445,33 @@ fn sync_rule(model: &HwModel, rule: &model::SyncRule) -> t::SyncRule<'static> {
 pub(crate) fn sync_step(model: &HwModel, step: &model::Step) -> t::SyncStep<'static> {
     t::SyncStep {
         atom: step.atom.value,
-        immediates: list(model.atom(step.atom.value).immediates().map(|(_, o)| step.immediates.get(&o.name.value).copied().unwrap_or(0))),
+        immediates: list(
+            model
+                .atom(step.atom.value)
+                .immediates()
+                .map(|(_, o)| step.immediates.get(&o.name.value).copied().unwrap_or(0)),
+        ),
         after_producer: step.after_producer,
         barrier: step.barrier,
     }
 }
 
 fn hazard(model: &HwModel, arch: &model::Arch, hazard: &model::Hazard) -> t::Hazard<'static> {
-    let tagged = |tag| arch.atoms.iter().map(|a| model.atom(a.atom)).find(|a| a.tags.contains(&tag));
+    let tagged =
+        |tag| arch.atoms.iter().map(|a| model.atom(a.atom)).find(|a| a.tags.contains(&tag));
     let (producer, consumer) = (tagged(hazard.producer), tagged(hazard.consumer));
     t::Hazard {
         producer: hazard.producer,
         consumer: hazard.consumer,
-        operand: hazard.operand.as_ref().and_then(|name| consumer.and_then(|atom| atom.operand(name))),
+        operand: hazard
+            .operand
+            .as_ref()
+            .and_then(|name| consumer.and_then(|atom| atom.operand(name))),
         on: hazard.on,
-        producer_operand: hazard.producer_operand.as_ref().and_then(|name| producer.and_then(|atom| atom.operand(name))),
+        producer_operand: hazard
+            .producer_operand
+            .as_ref()
+            .and_then(|name| producer.and_then(|atom| atom.operand(name))),
         unless_same: hazard.unless_same,
         states: hazard.states,
         counts: list(hazard.counts.iter().copied()),

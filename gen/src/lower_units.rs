@@ -10,11 +10,16 @@ use lanebook_tables as t;
 #[must_use]
 pub fn units(model: &HwModel) -> t::Units<'static> {
     let u = &model.units;
-    let modes: Vec<&'static t::SwizzleMode<'static>> = u.swizzles.iter().map(|m| one(swizzle(m))).collect();
+    let modes: Vec<&'static t::SwizzleMode<'static>> =
+        u.swizzles.iter().map(|m| one(swizzle(m))).collect();
     t::Units {
         features: list(u.features.iter().map(|name| text(name))),
         descriptors: list(u.descriptors.iter().map(descriptor)),
-        operand_tiles: list(u.operand_tiles.iter().filter_map(|(fact, tile, mode)| Some(operand_tile(fact, tile, modes.get(*mode)?)))),
+        operand_tiles: list(
+            u.operand_tiles
+                .iter()
+                .filter_map(|(fact, tile, mode)| Some(operand_tile(fact, tile, modes.get(*mode)?))),
+        ),
         tensor_memories: list(u.tensor_memories.iter().map(|fact| memory(model, fact))),
         tensor_tiles: list(u.tensor_tiles.iter().map(|(fact, tile)| t::TensorTile {
             name: text(&fact.entry.name),
@@ -87,30 +92,61 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
 /// Atoms that the facts of `features` refer to by number.
 pub(crate) fn atoms(units: &t::Units<'static>, features: &[t::FeatureId]) -> Vec<t::AtomId> {
     let copies = units.tiled_moves.iter().filter(|m| features.contains(&m.feature));
-    let moves = copies.flat_map(|m| [m.atom].into_iter().chain(m.last.iter().map(|s| s.atom)).collect::<Vec<_>>());
-    let own = |c: &t::CompletionObject<'static>| [c.init, c.expect, c.wait].into_iter().chain(c.publish.iter().map(|s| s.atom)).collect::<Vec<_>>();
-    let frames = units.tensor_memories.iter().filter(|m| features.contains(&m.feature)).flat_map(|m| [m.enter, m.leave, m.around]).flatten().map(|s| s.atom);
-    let between = units.tensor_moves.iter().filter(|m| features.contains(&m.feature)).flat_map(|m| [m.load_atoms, m.store_atoms]);
+    let moves = copies.flat_map(|m| {
+        [m.atom].into_iter().chain(m.last.iter().map(|s| s.atom)).collect::<Vec<_>>()
+    });
+    let own = |c: &t::CompletionObject<'static>| {
+        [c.init, c.expect, c.wait]
+            .into_iter()
+            .chain(c.publish.iter().map(|s| s.atom))
+            .collect::<Vec<_>>()
+    };
+    let frames = units
+        .tensor_memories
+        .iter()
+        .filter(|m| features.contains(&m.feature))
+        .flat_map(|m| [m.enter, m.leave, m.around])
+        .flatten()
+        .map(|s| s.atom);
+    let between = units
+        .tensor_moves
+        .iter()
+        .filter(|m| features.contains(&m.feature))
+        .flat_map(|m| [m.load_atoms, m.store_atoms]);
     let between = between.flat_map(|(usual, one)| [Some(usual), one]).flatten();
-    moves.chain(frames).chain(between).chain(units.completions.iter().filter(|c| features.contains(&c.feature)).flat_map(own)).collect()
+    moves
+        .chain(frames)
+        .chain(between)
+        .chain(units.completions.iter().filter(|c| features.contains(&c.feature)).flat_map(own))
+        .collect()
 }
 
 /// The facts that belong to some of `features`; `atom` says the new number of an atom.
 #[must_use]
-pub fn select(units: &t::Units<'static>, features: &[t::FeatureId], atom: impl Fn(t::AtomId) -> t::AtomId) -> t::Units<'static> {
+pub fn select(
+    units: &t::Units<'static>,
+    features: &[t::FeatureId],
+    atom: impl Fn(t::AtomId) -> t::AtomId,
+) -> t::Units<'static> {
     let has = |feature: &t::FeatureId| features.contains(feature);
-    let steps = |steps: &[t::SyncStep<'static>]| list(steps.iter().map(|step| t::SyncStep { atom: atom(step.atom), ..*step }));
-    let frame = |steps: &[t::FrameStep<'static>]| list(steps.iter().map(|step| t::FrameStep { atom: atom(step.atom), ..*step }));
+    let steps = |steps: &[t::SyncStep<'static>]| {
+        list(steps.iter().map(|step| t::SyncStep { atom: atom(step.atom), ..*step }))
+    };
+    let frame = |steps: &[t::FrameStep<'static>]| {
+        list(steps.iter().map(|step| t::FrameStep { atom: atom(step.atom), ..*step }))
+    };
     t::Units {
         features: units.features,
         descriptors: list(units.descriptors.iter().filter(|d| has(&d.feature)).copied()),
         swizzles: list(units.swizzles.iter().filter(|m| has(&m.feature)).copied()),
         operand_tiles: list(units.operand_tiles.iter().filter(|d| has(&d.feature)).copied()),
-        tensor_memories: list(units.tensor_memories.iter().filter(|d| has(&d.feature)).map(|m| t::TensorMemory {
-            enter: frame(m.enter),
-            leave: frame(m.leave),
-            around: frame(m.around),
-            ..*m
+        tensor_memories: list(units.tensor_memories.iter().filter(|d| has(&d.feature)).map(|m| {
+            t::TensorMemory {
+                enter: frame(m.enter),
+                leave: frame(m.leave),
+                around: frame(m.around),
+                ..*m
+            }
         })),
         tensor_tiles: list(units.tensor_tiles.iter().filter(|d| has(&d.feature)).copied()),
         tensor_moves: list(units.tensor_moves.iter().filter(|d| has(&d.feature)).map(|m| {
@@ -121,13 +157,21 @@ pub fn select(units: &t::Units<'static>, features: &[t::FeatureId], atom: impl F
         order_limits: list(units.order_limits.iter().filter(|d| has(&d.feature)).copied()),
         map_limits: list(units.map_limits.iter().filter(|d| has(&d.feature)).copied()),
         tensor_maps: list(units.tensor_maps.iter().filter(|d| has(&d.feature)).copied()),
-        tiled_moves: list(units.tiled_moves.iter().filter(|m| has(&m.feature)).map(|m| t::TiledMove { atom: atom(m.atom), last: steps(m.last), ..*m })),
-        completions: list(units.completions.iter().filter(|c| has(&c.feature)).map(|c| t::CompletionObject {
-            init: atom(c.init),
-            publish: steps(c.publish),
-            expect: atom(c.expect),
-            wait: atom(c.wait),
-            ..*c
+        tiled_moves: list(
+            units.tiled_moves.iter().filter(|m| has(&m.feature)).map(|m| t::TiledMove {
+                atom: atom(m.atom),
+                last: steps(m.last),
+                ..*m
+            }),
+        ),
+        completions: list(units.completions.iter().filter(|c| has(&c.feature)).map(|c| {
+            t::CompletionObject {
+                init: atom(c.init),
+                publish: steps(c.publish),
+                expect: atom(c.expect),
+                wait: atom(c.wait),
+                ..*c
+            }
         })),
     }
 }
@@ -183,11 +227,20 @@ fn swizzle(m: &Fact<s::SwizzleMode>) -> t::SwizzleMode<'static> {
 
 /// The XORs act inside aligned blocks of so many bytes.
 pub(crate) fn repeat_bytes(mode: &s::SwizzleMode) -> u16 {
-    let bits = mode.xor.iter().map(|x| u32::from(x.0) + u32::from(x.1) + u32::from(x.2.unsigned_abs())).max().unwrap_or(0);
+    let bits = mode
+        .xor
+        .iter()
+        .map(|x| u32::from(x.0) + u32::from(x.1) + u32::from(x.2.unsigned_abs()))
+        .max()
+        .unwrap_or(0);
     1u16.checked_shl(bits).unwrap_or(u16::MAX).max(mode.atom_bytes)
 }
 
-fn operand_tile(fact: &Fact<s::OperandTile>, tile: &Tile, mode: &'static t::SwizzleMode<'static>) -> t::OperandTile<'static> {
+fn operand_tile(
+    fact: &Fact<s::OperandTile>,
+    tile: &Tile,
+    mode: &'static t::SwizzleMode<'static>,
+) -> t::OperandTile<'static> {
     let e = &fact.entry;
     t::OperandTile {
         name: text(&e.name),
@@ -196,15 +249,24 @@ fn operand_tile(fact: &Fact<s::OperandTile>, tile: &Tile, mode: &'static t::Swiz
         swizzle: mode,
         layout: layout(tile),
         unit: (tile.param(&e.unit.0), e.unit.1),
-        fields: list(e.fields.iter().map(|f| t::TileField { param: tile.param(&f.symbol), field: text(&f.field), unused: f.unused })),
-        takes: list(e.takes.iter().map(|(unit, widths)| (text(unit), list(widths.iter().copied())))),
+        fields: list(e.fields.iter().map(|f| t::TileField {
+            param: tile.param(&f.symbol),
+            field: text(&f.field),
+            unused: f.unused,
+        })),
+        takes: list(
+            e.takes.iter().map(|(unit, widths)| (text(unit), list(widths.iter().copied()))),
+        ),
         status: fact.status,
         sources: list(fact.sources.iter().copied()),
     }
 }
 
 /// The atoms that load, and with one register.
-fn moves(model: &HwModel, (usual, one): &(crate::schema::Name, String)) -> (t::AtomId, Option<t::AtomId>) {
+fn moves(
+    model: &HwModel,
+    (usual, one): &(crate::schema::Name, String),
+) -> (t::AtomId, Option<t::AtomId>) {
     let find = |name: &crate::schema::Name| model.atom_names.get(name).map(t::AtomId);
     let one = crate::schema::Name { value: one.clone(), span: usual.span };
     (find(usual).unwrap_or(t::AtomId(0)), find(&one))
@@ -213,13 +275,21 @@ fn moves(model: &HwModel, (usual, one): &(crate::schema::Name, String)) -> (t::A
 /// An atom whose operands have the names of what a frame fills.
 fn frame_step(model: &HwModel, name: &crate::schema::Name) -> Option<t::FrameStep<'static>> {
     let atom = model.atom_names.get(name)?;
-    let operands = list(model.atom(t::AtomId(atom)).operands.iter().map(|o| crate::model::units::frame_operand(&o.name.value)));
+    let operands = list(
+        model
+            .atom(t::AtomId(atom))
+            .operands
+            .iter()
+            .map(|o| crate::model::units::frame_operand(&o.name.value)),
+    );
     Some(t::FrameStep { atom: t::AtomId(atom), operands })
 }
 
 fn memory(model: &HwModel, fact: &Fact<s::TensorMemory>) -> t::TensorMemory<'static> {
     let e = &fact.entry;
-    let steps = |names: &[crate::schema::Name]| list(names.iter().filter_map(|name| frame_step(model, name)));
+    let steps = |names: &[crate::schema::Name]| {
+        list(names.iter().filter_map(|name| frame_step(model, name)))
+    };
     t::TensorMemory {
         feature: fact.feature,
         lanes: e.lanes,

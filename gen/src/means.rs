@@ -31,7 +31,9 @@ pub fn compile(term: &Spanned<Term>, operands: &Names, diags: &mut Diagnostics) 
 
 fn operand(term: &Spanned<Term>, operands: &Names, diags: &mut Diagnostics) -> Option<u8> {
     let Term::Name(name) = &term.value else {
-        diags.push(Diagnostic::at(term.span, "expected the name of an operand").help("write it in quotes"));
+        diags.push(
+            Diagnostic::at(term.span, "expected the name of an operand").help("write it in quotes"),
+        );
         return None;
     };
     let name = Spanned { value: name.clone(), span: term.span };
@@ -61,13 +63,22 @@ fn push(term: &Spanned<Term>, operands: &Names, out: &mut Vec<TermNode>, diags: 
         }
         _ => {
             let known = INDEX_WORDS.iter().map(|(name, ..)| *name).chain(["lut3", "byte_permute"]);
-            let help = remedy(word, known.clone(), &format!("known words: {}", known.collect::<Vec<_>>().join(", ")));
-            return diags.push(Diagnostic::at(word.span, format!("unknown word `{}`", word.value)).help(help));
+            let help = remedy(
+                word,
+                known.clone(),
+                &format!("known words: {}", known.collect::<Vec<_>>().join(", ")),
+            );
+            return diags.push(
+                Diagnostic::at(word.span, format!("unknown word `{}`", word.value)).help(help),
+            );
         }
     };
     if args.len() != arity {
         let message = format!("`{}` takes {arity} arguments, here are {}", word.value, args.len());
-        diags.push(Diagnostic::at(term.span, message).help("hw-tables/SCHEMA.md lists the words of `means`"));
+        diags.push(
+            Diagnostic::at(term.span, message)
+                .help("hw-tables/SCHEMA.md lists the words of `means`"),
+        );
     }
     for arg in args.iter().skip(skipped) {
         push(arg, operands, out, diags);

@@ -26,7 +26,8 @@ pub fn perfect(names: &[(&str, u16)]) -> OwnedNameMap {
     sorted.sort_unstable();
     assert!(sorted.windows(2).all(|pair| pair[0].0 != pair[1].0), "a name stands twice");
     let keys: Vec<&str> = sorted.iter().map(|(name, _)| *name).collect();
-    let HashState { key, disps, map } = phf_generator::generate_hash_with_hash_fn(&keys, |name, seed| with(name_hash(name, *seed)));
+    let HashState { key, disps, map } =
+        phf_generator::generate_hash_with_hash_fn(&keys, |name, seed| with(name_hash(name, *seed)));
     // Both are below the number of names, which an id counts.
     let displacements = disps.iter().map(|(a, b)| (*a as u16, *b as u16)).collect();
     OwnedNameMap { key, displacements, ids: map.iter().map(|at| sorted[*at].1).collect() }
@@ -43,7 +44,11 @@ impl OwnedNameMap {
     /// The map with its slices leaked.
     #[must_use]
     pub fn leak(&self) -> NameMap<'static> {
-        NameMap { key: self.key, displacements: Vec::leak(self.displacements.clone()), ids: Vec::leak(self.ids.clone()) }
+        NameMap {
+            key: self.key,
+            displacements: Vec::leak(self.displacements.clone()),
+            ids: Vec::leak(self.ids.clone()),
+        }
     }
 }
 
@@ -57,7 +62,8 @@ mod tests {
             let names: Vec<String> = (0..count).map(|n| format!("atom.{n}.x{}", n * n)).collect();
             let list: Vec<(&str, u16)> = names.iter().map(String::as_str).zip(0..).collect();
             let map = perfect(&list).leak();
-            let get = |name: &str| map.get(name, |id| names.get(usize::from(id)).map(String::as_str));
+            let get =
+                |name: &str| map.get(name, |id| names.get(usize::from(id)).map(String::as_str));
             for (name, id) in &list {
                 assert_eq!(get(name), Some(*id));
                 assert_eq!(get(&format!("{name}x")), None);
@@ -68,7 +74,8 @@ mod tests {
 
     #[test]
     fn order_of_names_does_not_matter() {
-        let (a, b) = (perfect(&[("x", 1), ("y", 2), ("z", 3)]), perfect(&[("z", 3), ("x", 1), ("y", 2)]));
+        let (a, b) =
+            (perfect(&[("x", 1), ("y", 2), ("z", 3)]), perfect(&[("z", 3), ("x", 1), ("y", 2)]));
         assert_eq!((a.key, &a.displacements, &a.ids), (b.key, &b.displacements, &b.ids));
     }
 
@@ -80,6 +87,9 @@ mod tests {
         assert_eq!(get(NameMap { key: 7, displacements: &[(1, 2)], ids: &[] }), None);
         assert_eq!(get(NameMap { key: 7, displacements: &[], ids: &[0] }), None);
         // No name where the id leads.
-        assert_eq!(NameMap { key: 7, displacements: &[(0, 0)], ids: &[3] }.get("x", |_| None), None);
+        assert_eq!(
+            NameMap { key: 7, displacements: &[(0, 0)], ids: &[3] }.get("x", |_| None),
+            None
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! Leaving architectures out of compiled tables.
 //!
-//! A build for some architectures carries what these need and no more: their instruction sets, the atoms that they have
-//! (and those that their frames name), and of the target rules those that make only such atoms. Everything has been
-//! checked before, left out or not. Ids are dense again afterwards; stable numbers stay what they are.
+//! A build for some architectures carries what these need and no more: their instruction sets, the
+//! atoms that they have (and those that their frames name), and of the target rules those that make
+//! only such atoms. Everything has been checked before, left out or not. Ids are dense again
+//! afterwards; stable numbers stay what they are.
 use crate::diagnostics::Diagnostic;
 use crate::lower::{list, one, shared};
 use crate::names::perfect;
@@ -15,7 +16,12 @@ pub const VARIABLE: &str = "LANEBOOK_ARCHS";
 /// The architectures that a comma list names; `None` stands for all (an empty list).
 #[must_use]
 pub fn listed(list: &str) -> Option<Vec<String>> {
-    let names: Vec<String> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_string).collect();
+    let names: Vec<String> = list
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .map(str::to_string)
+        .collect();
     (!names.is_empty()).then_some(names)
 }
 
@@ -23,37 +29,72 @@ pub fn listed(list: &str) -> Option<Vec<String>> {
 ///
 /// # Errors
 /// One for each name that no architecture has.
-pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables<'static>, Vec<Diagnostic>> {
+pub fn select(
+    tables: &t::Tables<'static>,
+    names: &[String],
+) -> Result<t::Tables<'static>, Vec<Diagnostic>> {
     let known: Vec<&str> = tables.archs.iter().map(|arch| arch.name).collect();
     let unknown = unknown(names, &known);
     if !unknown.is_empty() {
         return Err(unknown);
     }
-    let archs: Vec<&t::Arch<'static>> = tables.archs.iter().filter(|arch| names.iter().any(|name| name == arch.name)).collect();
+    let archs: Vec<&t::Arch<'static>> =
+        tables.archs.iter().filter(|arch| names.iter().any(|name| name == arch.name)).collect();
     let isas = Kept::new(archs.iter().map(|arch| arch.isa.0).collect());
     let of_units = crate::lower_units::atoms(&tables.units, &features(&archs));
-    let atoms = archs.iter().flat_map(|arch| of_arch(arch)).chain(isas.of(tables.isas).flat_map(of_frame)).chain(of_units).map(|id| id.0);
+    let atoms = archs
+        .iter()
+        .flat_map(|arch| of_arch(arch))
+        .chain(isas.of(tables.isas).flat_map(of_frame))
+        .chain(of_units)
+        .map(|id| id.0);
     let atoms = Kept::new(atoms.collect());
     Ok(crate::dispatch::indexed(kept(tables, &archs, Keep { isas, atoms }, |_| true)))
 }
 
-/// The tables that planning and emission need: without names of operands, rules and
-/// atoms (but for movers, which a program may name), without sources, without what passes
-/// over the tile IR read, and without matrix instructions that are no product of dense operands, which are not planned. Ids of
-/// atoms and rules differ from those of `tables`.
+/// The tables that planning and emission need: without names of operands, rules and atoms (but for
+/// movers, which a program may name), without sources, without what passes over the tile IR read,
+/// and without matrix instructions that are no product of dense operands, which are not planned.
+/// Ids of atoms and rules differ from those of `tables`.
 #[must_use]
 pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
     let archs: Vec<&t::Arch<'static>> = tables.archs.iter().collect();
-    let planned = |atom: &t::Atom<'_>| atom.matrix.is_none() || atom.product().is_some() || atom.tensor().is_some() || atom.scaled().is_some();
-    let referred = archs.iter().flat_map(|arch| beside(arch)).chain(tables.isas.iter().flat_map(of_frame)).map(|id| id.0);
-    let referred = referred.chain(crate::lower_units::atoms(&tables.units, &features(&archs)).into_iter().map(|id| id.0));
-    let atoms = (0..).zip(tables.atoms).filter(|(_, atom)| planned(atom)).map(|(id, _)| id).chain(referred).collect();
+    let planned = |atom: &t::Atom<'_>| {
+        atom.matrix.is_none()
+            || atom.product().is_some()
+            || atom.tensor().is_some()
+            || atom.scaled().is_some()
+    };
+    let referred = archs
+        .iter()
+        .flat_map(|arch| beside(arch))
+        .chain(tables.isas.iter().flat_map(of_frame))
+        .map(|id| id.0);
+    let referred = referred.chain(
+        crate::lower_units::atoms(&tables.units, &features(&archs)).into_iter().map(|id| id.0),
+    );
+    let atoms = (0..)
+        .zip(tables.atoms)
+        .filter(|(_, atom)| planned(atom))
+        .map(|(id, _)| id)
+        .chain(referred)
+        .collect();
     let isas = Kept::new((0..).take(tables.isas.len()).collect());
-    let chosen = kept(tables, &archs, Keep { isas, atoms: Kept::new(atoms) }, |rule| rule.language != t::Language::Tile);
-    let mut operands: BTreeMap<*const t::Operand<'static>, &'static t::Operand<'static>> = BTreeMap::new();
-    let mut operand = |of: &'static t::Operand<'static>| *operands.entry(of).or_insert_with(|| one(t::Operand { name: t::Name::EMPTY, ..*of }));
-    let movers: Vec<(&str, u16)> =
-        chosen.atoms.iter().zip(0..).filter(|(atom, _)| atom.class == t::AtomClass::Move).map(|(atom, id)| (atom.name(), id)).collect();
+    let chosen = kept(tables, &archs, Keep { isas, atoms: Kept::new(atoms) }, |rule| {
+        rule.language != t::Language::Tile
+    });
+    let mut operands: BTreeMap<*const t::Operand<'static>, &'static t::Operand<'static>> =
+        BTreeMap::new();
+    let mut operand = |of: &'static t::Operand<'static>| {
+        *operands.entry(of).or_insert_with(|| one(t::Operand { name: t::Name::EMPTY, ..*of }))
+    };
+    let movers: Vec<(&str, u16)> = chosen
+        .atoms
+        .iter()
+        .zip(0..)
+        .filter(|(atom, _)| atom.class == t::AtomClass::Move)
+        .map(|(atom, id)| (atom.name(), id))
+        .collect();
     crate::dispatch::indexed(t::Tables {
         archs: list(chosen.archs.iter().map(|arch| t::Arch {
             vendor: "",
@@ -64,9 +105,14 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
         })),
         atoms: list(chosen.atoms.iter().map(|atom| {
             // A program may say by name what moves a tile.
-            let named =
-                atom.note.filter(|_| atom.class == t::AtomClass::Move).map(|note| one(t::AtomNote { name: note.name, stable: 0, sources: t::List::EMPTY }));
-            t::Atom { note: named, operands: t::Operands(shared(atom.operands.iter().map(&mut operand))), ..*atom }
+            let named = atom.note.filter(|_| atom.class == t::AtomClass::Move).map(|note| {
+                one(t::AtomNote { name: note.name, stable: 0, sources: t::List::EMPTY })
+            });
+            t::Atom {
+                note: named,
+                operands: t::Operands(shared(atom.operands.iter().map(&mut operand))),
+                ..*atom
+            }
         })),
         rules: t::Rules { names: &[], docs: &[], passes: &[], ..chosen.rules },
         accesses: &[],
@@ -86,14 +132,27 @@ fn features(archs: &[&t::Arch<'static>]) -> Vec<t::FeatureId> {
 }
 
 /// What remains of the tables, with ids made dense: some architectures and rules.
-fn kept(tables: &t::Tables<'static>, archs: &[&t::Arch<'static>], keep: Keep, wanted: impl Fn(&t::Rule<'_>) -> bool) -> t::Tables<'static> {
+fn kept(
+    tables: &t::Tables<'static>,
+    archs: &[&t::Arch<'static>],
+    keep: Keep,
+    wanted: impl Fn(&t::Rule<'_>) -> bool,
+) -> t::Tables<'static> {
     let features = features(archs);
-    let stays = |rule: &t::Rule<'_>| wanted(rule) && rule.replacement.iter().all(|node| keep.buildable(node));
-    let rules = Kept::new((0..).zip(tables.rules.rules).filter(|(_, rule)| stays(rule)).map(|(id, _)| id).collect());
+    let stays = |rule: &t::Rule<'_>| {
+        wanted(rule) && rule.replacement.iter().all(|node| keep.buildable(node))
+    };
+    let rules = Kept::new(
+        (0..).zip(tables.rules.rules).filter(|(_, rule)| stays(rule)).map(|(id, _)| id).collect(),
+    );
     t::Tables {
         isas: list(keep.isas.of(tables.isas).map(|isa| keep.isa(isa))),
         archs: list(archs.iter().map(|arch| keep.arch(arch))),
-        atoms: list(keep.atoms.of(tables.atoms).map(|atom| t::Atom { isa: t::IsaId(keep.isas.new_of(atom.isa.0)), ..*atom })),
+        atoms: list(
+            keep.atoms
+                .of(tables.atoms)
+                .map(|atom| t::Atom { isa: t::IsaId(keep.isas.new_of(atom.isa.0)), ..*atom }),
+        ),
         rules: keep.rules(&tables.rules, &rules),
         units: crate::lower_units::select(&tables.units, &features, |id| keep.atom(id)),
         arch_names: named(archs.iter().map(|arch| arch.name)),
@@ -104,12 +163,20 @@ fn kept(tables: &t::Tables<'static>, archs: &[&t::Arch<'static>], keep: Keep, wa
 
 /// An error for each name that is none of the known architectures.
 pub(crate) fn unknown(names: &[String], known: &[&str]) -> Vec<Diagnostic> {
-    names.iter().filter(|name| !known.contains(&name.as_str())).map(|name| refused(name, known)).collect()
+    names
+        .iter()
+        .filter(|name| !known.contains(&name.as_str()))
+        .map(|name| refused(name, known))
+        .collect()
 }
 
 fn refused(name: &str, known: &[&str]) -> Diagnostic {
-    let near = crate::suggest::nearest(name, known.iter().copied()).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-    Diagnostic::nowhere(format!("{VARIABLE} names an unknown architecture `{name}`")).help(format!("{near}known are {}", known.join(", "))).lacks(name)
+    let near = crate::suggest::nearest(name, known.iter().copied())
+        .map(|near| format!("did you mean `{near}`? "))
+        .unwrap_or_default();
+    Diagnostic::nowhere(format!("{VARIABLE} names an unknown architecture `{name}`"))
+        .help(format!("{near}known are {}", known.join(", ")))
+        .lacks(name)
 }
 
 fn named<'a>(names: impl Iterator<Item = &'a str>) -> t::NameMap<'static> {
@@ -124,13 +191,24 @@ fn of_arch(arch: &t::Arch<'_>) -> Vec<t::AtomId> {
 /// Atoms that an architecture refers to beside its list.
 fn beside(arch: &t::Arch<'_>) -> Vec<t::AtomId> {
     let synchronising = arch.sync.iter().flat_map(|rule| rule.steps).map(|step| step.atom);
-    synchronising.chain(arch.counters.iter().map(|counter| counter.wait)).chain(arch.hazards.iter().filter_map(|hazard| hazard.wait)).collect()
+    synchronising
+        .chain(arch.counters.iter().map(|counter| counter.wait))
+        .chain(arch.hazards.iter().filter_map(|hazard| hazard.wait))
+        .collect()
 }
 
 /// Atoms that an instruction set refers to.
 fn of_frame(isa: &t::Isa<'_>) -> Vec<t::AtomId> {
-    let needed = [isa.load_param32, isa.load_param64, isa.branch, isa.branch_if, isa.compare_less, isa.end];
-    needed.into_iter().chain([isa.param_address, isa.read_thread, isa.make_uniform, isa.shared_base, isa.nop].into_iter().flatten()).collect()
+    let needed =
+        [isa.load_param32, isa.load_param64, isa.branch, isa.branch_if, isa.compare_less, isa.end];
+    needed
+        .into_iter()
+        .chain(
+            [isa.param_address, isa.read_thread, isa.make_uniform, isa.shared_base, isa.nop]
+                .into_iter()
+                .flatten(),
+        )
+        .collect()
 }
 
 /// Entries of a table that stay; the new id of one is its place among them.
@@ -188,13 +266,26 @@ impl Keep {
     }
 
     fn arch(&self, arch: &t::Arch<'static>) -> t::Arch<'static> {
-        let steps = |steps: &[t::SyncStep<'static>]| list(steps.iter().map(|step| t::SyncStep { atom: self.atom(step.atom), ..*step }));
+        let steps = |steps: &[t::SyncStep<'static>]| {
+            list(steps.iter().map(|step| t::SyncStep { atom: self.atom(step.atom), ..*step }))
+        };
         t::Arch {
             isa: t::IsaId(self.isas.new_of(arch.isa.0)),
-            atoms: list(arch.atoms.iter().filter_map(|a| Some(t::ArchAtom { atom: t::AtomId(self.atoms.new_id(a.atom.0)?), ..*a }))),
-            sync: list(arch.sync.iter().map(|rule| t::SyncRule { steps: steps(rule.steps), ..*rule })),
-            counters: list(arch.counters.iter().map(|counter| t::Counter { wait: self.atom(counter.wait), ..*counter })),
-            hazards: list(arch.hazards.iter().map(|hazard| t::Hazard { wait: hazard.wait.map(|atom| self.atom(atom)), ..*hazard })),
+            atoms: list(arch.atoms.iter().filter_map(|a| {
+                Some(t::ArchAtom { atom: t::AtomId(self.atoms.new_id(a.atom.0)?), ..*a })
+            })),
+            sync: list(
+                arch.sync.iter().map(|rule| t::SyncRule { steps: steps(rule.steps), ..*rule }),
+            ),
+            counters: list(
+                arch.counters
+                    .iter()
+                    .map(|counter| t::Counter { wait: self.atom(counter.wait), ..*counter }),
+            ),
+            hazards: list(arch.hazards.iter().map(|hazard| t::Hazard {
+                wait: hazard.wait.map(|atom| self.atom(atom)),
+                ..*hazard
+            })),
             ..*arch
         }
     }
@@ -209,11 +300,16 @@ impl Keep {
                 Some(isa) => Some(t::IsaId(self.isas.new_id(isa.0)?)),
                 None => None,
             };
-            let ids = |ids: &[t::RuleId]| list(ids.iter().filter_map(|id| kept.new_id(id.0).map(t::RuleId)));
+            let ids = |ids: &[t::RuleId]| {
+                list(ids.iter().filter_map(|id| kept.new_id(id.0).map(t::RuleId)))
+            };
             Some(t::RuleSet { isa, roots: list(set.roots.iter().map(|root| ids(root))), ..*set })
         };
         t::Rules {
-            rules: list(kept.of(rules.rules).map(|rule| t::Rule { replacement: list(rule.replacement.iter().map(node)), ..*rule })),
+            rules: list(kept.of(rules.rules).map(|rule| t::Rule {
+                replacement: list(rule.replacement.iter().map(node)),
+                ..*rule
+            })),
             names: list(kept.of(rules.names).copied()),
             sets: list(rules.sets.iter().filter_map(set)),
             ..*rules

@@ -1,12 +1,14 @@
 //! A file for a new architecture, to be edited: everything it inherits stands in it as a comment.
 //!
-//! The text is made from the checked model of the architecture that the new one is like, so that each commented field
-//! can be uncommented as it stands and then says what was inherited already (a test does that).
+//! The text is made from the checked model of the architecture that the new one is like, so that
+//! each commented field can be uncommented as it stands and then says what was inherited already (a
+//! test does that).
 use crate::model::{Arch, Bank, HwModel};
 use lanebook_tables::{HazardUse, SourceId, Status};
 use std::fmt::Write;
 
-/// The text of a file for architecture `name`, which is like `like` but for what its author will say.
+/// The text of a file for architecture `name`, which is like `like` but for what its author will
+/// say.
 #[must_use]
 pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
     let mut out = String::new();
@@ -15,8 +17,9 @@ pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
         out,
         r#"// {name}: written by `lanebook new-arch {name} --like {parent}`.
 //
-// It has everything that {parent} has. Uncomment what differs and say what is true of {name}; what stays a comment is
-// inherited. hw-tables/SCHEMA.md explains each field. Then: `lanebook ids` if it brings atoms, and `lanebook check`.
+// It has everything that {parent} has. Uncomment what differs and say what is true of {name}; what
+// stays a comment is inherited. hw-tables/SCHEMA.md explains each field. Then: `lanebook ids` if it
+// brings atoms, and `lanebook check`.
 (
     // Atoms of its own stand in a group that `has` names below:
     // groups: [
@@ -41,15 +44,37 @@ pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
     };
     line(format!("vendor: {:?},", like.vendor));
     if !like.isa_version.is_empty() {
-        line(format!("isa_version: {:?}, // lowest text version that the assembler takes for it", like.isa_version));
+        line(format!(
+            "isa_version: {:?}, // lowest text version that the assembler takes for it",
+            like.isa_version
+        ));
     }
-    line(format!("wave_lanes: {:?}, // lanes of a wave; the first is the default", like.wave_lanes.value));
+    line(format!(
+        "wave_lanes: {:?}, // lanes of a wave; the first is the default",
+        like.wave_lanes.value
+    ));
     line(format!("max_threads: {}, // of a group", like.max_threads));
-    line(format!("shared: (static_bytes: {}, max_bytes: {}),", like.shared.static_bytes, like.shared.max_bytes));
-    line(format!("inline_integers: {:?}, // integers that any operand takes for nothing", like.inline_integers));
-    let flushed: Vec<&str> = like.flushed.iter().filter_map(|id| model.dtypes.get(id.index())).map(|d| d.name.value.as_str()).collect();
-    line(format!("flushed: {flushed:?}, // element types whose subnormal numbers matrix instructions take and give as zero"));
-    line(format!("scalar_reads: {}, // of one vector instruction; 0 = no limit", like.scalar_reads));
+    line(format!(
+        "shared: (static_bytes: {}, max_bytes: {}),",
+        like.shared.static_bytes, like.shared.max_bytes
+    ));
+    line(format!(
+        "inline_integers: {:?}, // integers that any operand takes for nothing",
+        like.inline_integers
+    ));
+    let flushed: Vec<&str> = like
+        .flushed
+        .iter()
+        .filter_map(|id| model.dtypes.get(id.index()))
+        .map(|d| d.name.value.as_str())
+        .collect();
+    line(format!(
+        "flushed: {flushed:?}, // element types whose subnormal numbers matrix instructions take and give as zero"
+    ));
+    line(format!(
+        "scalar_reads: {}, // of one vector instruction; 0 = no limit",
+        like.scalar_reads
+    ));
     line(format!("has: [], // groups besides those of {parent}: {}", groups(model, like)));
     line("without: [], // groups of the parent that it has not".into());
     line("lacks: [], // single atoms that it has not".into());
@@ -71,11 +96,20 @@ pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
     line("sync: [ // each replaces the inherited one of its producer and consumer".into());
     for rule in &like.sync {
         let access = |id: lanebook_tables::AccessId| &model.accesses[id.index()].name.value;
-        line(format!("    (producer: {:?}, consumer: {:?}, sources: [{}], steps: [", access(rule.producer), access(rule.consumer), keys(model, &rule.sources)));
+        line(format!(
+            "    (producer: {:?}, consumer: {:?}, sources: [{}], steps: [",
+            access(rule.producer),
+            access(rule.consumer),
+            keys(model, &rule.sources)
+        ));
         for step in &rule.steps {
             let mut text = format!("        (atom: {:?}", model.atom(step.atom.value).name.value);
             if !step.immediates.is_empty() {
-                let values: Vec<String> = step.immediates.iter().map(|(name, value)| format!("{name:?}: {value}")).collect();
+                let values: Vec<String> = step
+                    .immediates
+                    .iter()
+                    .map(|(name, value)| format!("{name:?}: {value}"))
+                    .collect();
                 let _ = write!(text, ", immediates: {{{}}}", values.join(", "));
             }
             if step.after_producer {
@@ -92,8 +126,15 @@ pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
     line("hazards: [ // all of them, if any differs".into());
     for hazard in &like.hazards {
         let tag = |id: lanebook_tables::TagId| &model.tags[id.index()].name.value;
-        let mut text = format!("    (producer: {:?}, consumer: {:?}, states: {}", tag(hazard.producer), tag(hazard.consumer), hazard.states);
-        for (word, operand) in [("operand", &hazard.operand), ("producer_operand", &hazard.producer_operand)] {
+        let mut text = format!(
+            "    (producer: {:?}, consumer: {:?}, states: {}",
+            tag(hazard.producer),
+            tag(hazard.consumer),
+            hazard.states
+        );
+        for (word, operand) in
+            [("operand", &hazard.operand), ("producer_operand", &hazard.producer_operand)]
+        {
             if let Some(operand) = operand {
                 let _ = write!(text, ", {word}: {:?}", operand.value);
             }
@@ -107,7 +148,8 @@ pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
             text.push_str(", unless_same: true");
         }
         if !hazard.counts.is_empty() {
-            let counts: Vec<String> = hazard.counts.iter().map(|id| format!("{:?}", tag(*id))).collect();
+            let counts: Vec<String> =
+                hazard.counts.iter().map(|id| format!("{:?}", tag(*id))).collect();
             let _ = write!(text, ", counts: [{}]", counts.join(", "));
         }
         if let Some(wait) = hazard.wait {
@@ -126,18 +168,28 @@ pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
 
 /// Sources as they are cited.
 fn keys(model: &HwModel, sources: &[SourceId]) -> String {
-    let keys: Vec<String> = sources.iter().map(|id| format!("{:?}", model.sources[id.index()].key.value)).collect();
+    let keys: Vec<String> =
+        sources.iter().map(|id| format!("{:?}", model.sources[id.index()].key.value)).collect();
     keys.join(", ")
 }
 
 /// The groups of which it has an atom, as one line.
 fn groups(model: &HwModel, arch: &Arch) -> String {
-    let has = |group: &&crate::model::Group| group.atoms.iter().any(|atom| arch.atoms.iter().any(|entry| entry.atom == *atom));
-    model.groups.iter().filter(has).map(|group| group.name.value.as_str()).collect::<Vec<_>>().join(", ")
+    let has = |group: &&crate::model::Group| {
+        group.atoms.iter().any(|atom| arch.atoms.iter().any(|entry| entry.atom == *atom))
+    };
+    model
+        .groups
+        .iter()
+        .filter(has)
+        .map(|group| group.name.value.as_str())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn bank_text(model: &HwModel, bank: &Bank) -> String {
-    let lists: Vec<String> = bank.groups.iter().map(|group| format!("{:?}", ranges(group.value))).collect();
+    let lists: Vec<String> =
+        bank.groups.iter().map(|group| format!("{:?}", ranges(group.value))).collect();
     format!(
         "(name: {:?}, banks: {}, bank_bytes: {}, groups: [{}], slots: {}, status: {}, sources: [{}])",
         bank.name.value,

@@ -1,9 +1,11 @@
-//! The sound part of inputs with errors: what is left when every entry with an error, and what hangs upon it, is left out.
+//! The sound part of inputs with errors: what is left when every entry with an error, and what
+//! hangs upon it, is left out.
 //!
-//! The audit looks at this part, so that one run shows what it finds there beside the errors. Entries go, not facts: an
-//! atom with an error is left out whole; of an architecture only the element of its list that is wrong, and the whole
-//! only if the error is elsewhere in it. Then everything is resolved and checked again, until nothing is said. Rules are
-//! left out altogether: the audit asks nothing of them.
+//! The audit looks at this part, so that one run shows what it finds there beside the errors.
+//! Entries go, not facts: an atom with an error is left out whole; of an architecture only the
+//! element of its list that is wrong, and the whole only if the error is elsewhere in it. Then
+//! everything is resolved and checked again, until nothing is said. Rules are left out altogether:
+//! the audit asks nothing of them.
 use crate::check;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
@@ -16,11 +18,13 @@ use crate::source::{FileId, Sources, Span};
 use crate::spanned::Spanned;
 use std::collections::BTreeMap;
 
-/// Rounds after which the rest is given up: each leaves something out, and a chain of what hangs upon what is short.
+/// Rounds after which the rest is given up: each leaves something out, and a chain of what hangs
+/// upon what is short.
 const ROUNDS: usize = 32;
 /// Names of one kind that a summary spells out.
 const FEW: usize = 4;
-/// Stages that say nothing about the entries that were loaded: what cannot be read is not among them.
+/// Stages that say nothing about the entries that were loaded: what cannot be read is not among
+/// them.
 const OTHER_STAGES: [&str; 5] = ["files", "schema", "rules", "ledger", "proofs"];
 
 /// What is sound, compiled, and what had to go for it.
@@ -53,8 +57,8 @@ impl LeftOut {
     }
 }
 
-/// The sound part of what was loaded. `said` is what is wrong with it, not settled yet; what only tables can show is added
-/// to it. Nothing if no part can be told apart.
+/// The sound part of what was loaded. `said` is what is wrong with it, not settled yet; what only
+/// tables can show is added to it. Nothing if no part can be told apart.
 #[must_use]
 pub fn sound(sources: &Sources, loaded: Loaded, said: &mut Diagnostics) -> Option<Sound> {
     // What is held back here is so again, if it is about entries.
@@ -86,7 +90,12 @@ pub fn sound(sources: &Sources, loaded: Loaded, said: &mut Diagnostics) -> Optio
 /// Places of what is wrong with entries of the hardware tables, and of what is held back of them.
 fn wrong(sources: &Sources, said: &Diagnostics, held: impl IntoIterator<Item = Span>) -> Vec<Span> {
     let stage = |one: &&Diagnostic| one.level == Level::Error && !OTHER_STAGES.contains(&one.check);
-    let said = said.iter().filter(stage).filter_map(|one| one.labels.first()).map(|label| label.span).chain(held);
+    let said = said
+        .iter()
+        .filter(stage)
+        .filter_map(|one| one.labels.first())
+        .map(|label| label.span)
+        .chain(held);
     // An instruction set's frame is no matter of the audit.
     said.filter(|at| !sources.file(at.file).name.starts_with("rules/")).collect()
 }
@@ -103,12 +112,21 @@ impl Part {
     /// Whether an error is in a span; it is dealt with then.
     fn hit(&mut self, span: Span) -> bool {
         let before = self.wrong.len();
-        self.wrong.retain(|at| !(at.file == span.file && span.start <= at.start && at.start < span.end.max(span.start + 1)));
+        self.wrong.retain(|at| {
+            !(at.file == span.file
+                && span.start <= at.start
+                && at.start < span.end.max(span.start + 1))
+        });
         self.wrong.len() < before
     }
 
     /// Takes out the entries of a list that are hit.
-    fn cut<T>(&mut self, list: &mut Vec<T>, span: impl Fn(&T) -> Span, mut gone: impl FnMut(&mut Self, &T)) {
+    fn cut<T>(
+        &mut self,
+        list: &mut Vec<T>,
+        span: impl Fn(&T) -> Span,
+        mut gone: impl FnMut(&mut Self, &T),
+    ) {
         for entry in std::mem::take(list) {
             if self.hit(span(&entry)) {
                 gone(self, &entry);
@@ -119,7 +137,13 @@ impl Part {
     }
 
     /// [`cut`](Self::cut) of entries with a name, which is lost with them.
-    fn cut_named<T>(&mut self, list: &mut Vec<Spanned<T>>, kind: &'static str, name: impl Fn(&T) -> &Name, lost: &mut Diagnostics) {
+    fn cut_named<T>(
+        &mut self,
+        list: &mut Vec<Spanned<T>>,
+        kind: &'static str,
+        name: impl Fn(&T) -> &Name,
+        lost: &mut Diagnostics,
+    ) {
         self.cut(list, |entry| entry.span, |part, entry| part.gone(kind, name(&entry.value), lost));
     }
 
@@ -178,7 +202,14 @@ impl Part {
 
     /// Elements of its lists that are wrong.
     fn within_arch(&mut self, arch: &mut schema::Arch) {
-        for list in [&mut arch.has, &mut arch.without, &mut arch.lacks, &mut arch.assembles, &mut arch.expanded, &mut arch.sources] {
+        for list in [
+            &mut arch.has,
+            &mut arch.without,
+            &mut arch.lacks,
+            &mut arch.assembles,
+            &mut arch.expanded,
+            &mut arch.sources,
+        ] {
             self.cut(list, |name| name.span, |_, _| {});
         }
         self.cut(&mut arch.banks, |bank| bank.span, |_, _| {});
@@ -187,18 +218,29 @@ impl Part {
         self.cut(arch.hazards.as_mut().unwrap_or(&mut Vec::new()), |hazard| hazard.span, |_, _| {});
     }
 
-    /// Words, which know the place of their name only: what is wrong between one and the next is wrong with the first.
+    /// Words, which know the place of their name only: what is wrong between one and the next is
+    /// wrong with the first.
     fn words(&mut self, sources: &Sources, lost: &mut Diagnostics) {
         let loaded = std::mem::take(&mut self.loaded);
         let Loaded { sources: documents, dtypes, axes, accesses, broadcasts, tags, .. } = &loaded;
-        let names = documents.iter().map(|one| &one.key).chain(dtypes.iter().map(|one| &one.name)).chain(axes.iter().map(|one| &one.name));
-        let names = names.chain(accesses.iter().map(|one| &one.name)).chain(broadcasts.iter().map(|one| &one.name)).chain(tags.iter().map(|one| &one.name));
+        let names = documents
+            .iter()
+            .map(|one| &one.key)
+            .chain(dtypes.iter().map(|one| &one.name))
+            .chain(axes.iter().map(|one| &one.name));
+        let names = names
+            .chain(accesses.iter().map(|one| &one.name))
+            .chain(broadcasts.iter().map(|one| &one.name))
+            .chain(tags.iter().map(|one| &one.name));
         let mut names: Vec<Name> = names.cloned().collect();
         names.sort_by_key(|name| name.span);
         self.loaded = loaded;
         let mut gone: Vec<Span> = Vec::new();
         for (at, name) in names.iter().enumerate() {
-            let end = names.get(at + 1).filter(|next| next.span.file == name.span.file).map_or(file_end(sources, name.span.file), |next| next.span.start);
+            let end = names
+                .get(at + 1)
+                .filter(|next| next.span.file == name.span.file)
+                .map_or(file_end(sources, name.span.file), |next| next.span.start);
             if self.hit(Span { end, ..name.span }) {
                 gone.push(name.span);
                 self.left_out.add("word", name);
@@ -218,8 +260,14 @@ impl Part {
         loaded.tags.retain(|one| stays(&one.name));
     }
 
-    fn compiled(self, sources: &Sources, model: HwModel, tables: lanebook_tables::Tables<'static>) -> Sound {
-        let compiled = Compiled::new(sources.clone(), self.loaded, model, RuleModel::default(), tables);
+    fn compiled(
+        self,
+        sources: &Sources,
+        model: HwModel,
+        tables: lanebook_tables::Tables<'static>,
+    ) -> Sound {
+        let compiled =
+            Compiled::new(sources.clone(), self.loaded, model, RuleModel::default(), tables);
         Sound { compiled, left_out: self.left_out }
     }
 }

@@ -1,7 +1,8 @@
 //! Input files and places in them.
 //!
-//! A [`Span`] is a byte range of one file, small and `Copy`, so that every entry and every name of the model can
-//! carry the place it came from. Lines and columns are computed only when an error is shown.
+//! A [`Span`] is a byte range of one file, small and `Copy`, so that every entry and every name of
+//! the model can carry the place it came from. Lines and columns are computed only when an error is
+//! shown.
 use std::path::{Path, PathBuf};
 
 /// A loaded file, as an index into [`Sources`].
@@ -35,7 +36,8 @@ impl Span {
 /// A file and its text.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// Path relative to the root that was loaded, with `/` on every system. This is what errors and generated code show.
+    /// Path relative to the root that was loaded, with `/` on every system. This is what errors and
+    /// generated code show.
     pub name: String,
     /// Where it was read from, if it came from disk.
     pub path: Option<PathBuf>,
@@ -43,7 +45,8 @@ pub struct SourceFile {
     pub text: String,
     /// It belongs to a folder of tables beside the repository's own.
     pub extra: bool,
-    /// It is one row of the family that stands there, not a file of its own: see [`crate::families`].
+    /// It is one row of the family that stands there, not a file of its own: see
+    /// [`crate::families`].
     pub family: Option<Span>,
 }
 
@@ -65,7 +68,13 @@ pub struct Sources {
 impl Sources {
     /// Adds a file.
     pub fn add(&mut self, name: &str, path: Option<&Path>, text: String) -> FileId {
-        self.files.push(SourceFile { name: name.to_string(), path: path.map(Path::to_path_buf), text, extra: false, family: None });
+        self.files.push(SourceFile {
+            name: name.to_string(),
+            path: path.map(Path::to_path_buf),
+            text,
+            extra: false,
+            family: None,
+        });
         FileId(self.files.len() as u32 - 1)
     }
     /// Adds a file of a folder of tables beside the repository's own.
@@ -78,7 +87,13 @@ impl Sources {
     }
     /// Adds the text of one row of a family, under the name of the file that the family stands in.
     pub fn add_row(&mut self, name: &str, extra: bool, family: Span, text: String) -> FileId {
-        self.files.push(SourceFile { name: name.to_string(), path: None, text, extra, family: Some(family) });
+        self.files.push(SourceFile {
+            name: name.to_string(),
+            path: None,
+            text,
+            extra,
+            family: Some(family),
+        });
         FileId(self.files.len() as u32 - 1)
     }
     /// A file.
@@ -103,7 +118,10 @@ impl Sources {
     pub fn line_col(&self, span: Span) -> LineCol {
         let before = &self.file(span.file).text[..span.start as usize];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        LineCol { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
+        LineCol {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
     }
     /// `file:line:column` of the beginning of a span.
     #[must_use]

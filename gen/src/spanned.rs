@@ -1,10 +1,12 @@
 //! RON values that know their place.
 //!
-//! [`read`] deserializes a file or an entry of it. Inside, [`Spanned<T>`] and [`Entry`] find their place from the
-//! address of ron's `RawValue`, which borrows from the text being read. An error keeps the innermost place.
+//! [`read`] deserializes a file or an entry of it. Inside, [`Spanned<T>`] and [`Entry`] find their
+//! place from the address of ron's `RawValue`, which borrows from the text being read. An error
+//! keeps the innermost place.
 //!
-//! [`read_as_meant`] goes on behind a misspelt field or word as if the nearest known one stood there, and behind an unknown field as
-//! if it were not there, so that what follows is judged in the same run. Places are those of the text as it is written.
+//! [`read_as_meant`] goes on behind a misspelt field or word as if the nearest known one stood
+//! there, and behind an unknown field as if it were not there, so that what follows is judged in
+//! the same run. Places are those of the text as it is written.
 use crate::diagnostics::Diagnostic;
 use crate::source::{FileId, Sources, Span};
 use crate::{suggest, tree};
@@ -35,11 +37,17 @@ struct Places {
 impl Places {
     /// Of a text that stands in its file as it is.
     fn of(text: &str, span: Span) -> Self {
-        Self { file: span.file, base: text.as_ptr() as usize, len: text.len(), pieces: vec![(0, span.start as usize)] }
+        Self {
+            file: span.file,
+            base: text.as_ptr() as usize,
+            len: text.len(),
+            pieces: vec![(0, span.start as usize)],
+        }
     }
     /// The file's byte for one of the text.
     fn byte(&self, at: usize) -> usize {
-        let (from, to) = self.pieces.iter().rev().find(|(from, _)| *from <= at).copied().unwrap_or_default();
+        let (from, to) =
+            self.pieces.iter().rev().find(|(from, _)| *from <= at).copied().unwrap_or_default();
         to + (at - from)
     }
     /// Bytes of a part of the text within the text.
@@ -51,9 +59,15 @@ impl Places {
     }
     /// The pieces where `old` bytes from `at` on are `new` others.
     fn corrected(&self, at: usize, old: usize, new: usize) -> Vec<(usize, usize)> {
-        let mut pieces: Vec<(usize, usize)> = self.pieces.iter().copied().filter(|(from, _)| *from <= at).collect();
+        let mut pieces: Vec<(usize, usize)> =
+            self.pieces.iter().copied().filter(|(from, _)| *from <= at).collect();
         pieces.push((at + new, self.byte(at + old)));
-        pieces.extend(self.pieces.iter().filter(|(from, _)| *from > at + old).map(|(from, to)| (from - old + new, *to)));
+        pieces.extend(
+            self.pieces
+                .iter()
+                .filter(|(from, _)| *from > at + old)
+                .map(|(from, to)| (from - old + new, *to)),
+        );
         pieces
     }
 }
@@ -111,7 +125,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
     }
 }
 
-/// A value that is only located now and read later with [`Entry::read`], so that one bad entry does not hide the next.
+/// A value that is only located now and read later with [`Entry::read`], so that one bad entry does
+/// not hide the next.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Where it stands.
@@ -120,7 +135,10 @@ pub struct Entry {
 
 impl Entry {
     /// Reads the entry.
-    pub fn read<'de, T: Deserialize<'de>>(self, sources: &'de Sources) -> Result<Spanned<T>, Diagnostic> {
+    pub fn read<'de, T: Deserialize<'de>>(
+        self,
+        sources: &'de Sources,
+    ) -> Result<Spanned<T>, Diagnostic> {
         Ok(Spanned { value: read(sources, self.span)?, span: self.span })
     }
 }
@@ -154,7 +172,8 @@ impl<'de> Raw<'de> {
 impl<'de> Deserialize<'de> for Raw<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&'de RawValue>::deserialize(deserializer)?;
-        let (text, span) = locate(raw.get_ron()).ok_or_else(|| de::Error::custom("not read through `spanned::read`"))?;
+        let (text, span) = locate(raw.get_ron())
+            .ok_or_else(|| de::Error::custom("not read through `spanned::read`"))?;
         Ok(Self { text, span })
     }
 }
@@ -175,7 +194,9 @@ fn read_text<'de, T: Deserialize<'de>>(text: &'de str, places: &Places) -> Resul
     let outer = READING.with(|r| r.replace(Some(Reading { places: places.clone(), error: None })));
     let result = options().from_str::<T>(text);
     let mine = READING.with(|r| r.replace(outer));
-    result.map_err(|error| mine.and_then(|m| m.error).unwrap_or_else(|| explain(&error, text, places)).into())
+    result.map_err(|error| {
+        mine.and_then(|m| m.error).unwrap_or_else(|| explain(&error, text, places)).into()
+    })
 }
 
 /// A value as it was probably meant, and all that is wrong with it.
@@ -192,13 +213,15 @@ pub struct AsMeant<T> {
 /// Most corrections of one value.
 const MOST: usize = 32;
 
-/// Deserializes the value that stands at `span`, behind words that are nearly right and unknown fields too.
+/// Deserializes the value that stands at `span`, behind words that are nearly right and unknown
+/// fields too.
 pub fn read_as_meant<T: DeserializeOwned>(sources: &Sources, span: Span) -> AsMeant<T> {
     let mut text = sources.text(span).to_string();
     let mut pieces = vec![(0, span.start as usize)];
     let (mut errors, mut left_out) = (Vec::new(), Vec::new());
     loop {
-        let places = Places { file: span.file, base: text.as_ptr() as usize, len: text.len(), pieces };
+        let places =
+            Places { file: span.file, base: text.as_ptr() as usize, len: text.len(), pieces };
         let wrong = match read_text(&text, &places) {
             Ok(value) => return AsMeant { value: Some(value), errors, left_out },
             Err(wrong) => wrong,
@@ -231,7 +254,11 @@ pub fn read_as_meant<T: DeserializeOwned>(sources: &Sources, span: Span) -> AsMe
 
 /// The options that every table is read with.
 fn options() -> ron::Options {
-    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_NEWTYPES | Extensions::UNWRAP_VARIANT_NEWTYPES)
+    ron::Options::default().with_default_extension(
+        Extensions::IMPLICIT_SOME
+            | Extensions::UNWRAP_NEWTYPES
+            | Extensions::UNWRAP_VARIANT_NEWTYPES,
+    )
 }
 
 /// The text without white space and comments around it, and its place in the file being read.
@@ -272,7 +299,8 @@ fn remember(error: &ron::error::SpannedError, text: &str) {
     });
 }
 
-/// ron's error in a part of a text as ours: the place in the file, a remedy for unknown words, and what was meant.
+/// ron's error in a part of a text as ours: the place in the file, a remedy for unknown words, and
+/// what was meant.
 fn explain(error: &ron::error::SpannedError, text: &str, places: &Places) -> Wrong {
     use ron::Error as E;
     let at = byte_offset(text, error.span.start.line, error.span.start.col);
@@ -283,7 +311,11 @@ fn explain(error: &ron::error::SpannedError, text: &str, places: &Places) -> Wro
     let unknown = |what: &str, found: &str, expected: &'static [&'static str]| {
         let at = before(found);
         let message = format!("unknown {what} `{found}`");
-        let help = suggest::remedy(found, expected.iter().copied(), &format!("known {what}s: {}", expected.join(", ")));
+        let help = suggest::remedy(
+            found,
+            expected.iter().copied(),
+            &format!("known {what}s: {}", expected.join(", ")),
+        );
         let near = suggest::nearest(found, expected.iter().copied());
         let meant = near.and_then(|near| expected.iter().find(|word| **word == near));
         let length = found.len();
@@ -292,22 +324,39 @@ fn explain(error: &ron::error::SpannedError, text: &str, places: &Places) -> Wro
             None if what == "field" => Meant::Field { at, length },
             None => Meant::Unknown,
         };
-        Wrong { diagnostic: Diagnostic::at(places.span(at, at + length), message).help(help), meant }
+        Wrong {
+            diagnostic: Diagnostic::at(places.span(at, at + length), message).help(help),
+            meant,
+        }
     };
     let schema = "hw-tables/SCHEMA.md shows every kind of entry";
     let (diagnostic, meant) = match &error.code {
         E::NoSuchStructField { expected, found, .. } => return unknown("field", found, expected),
         E::NoSuchEnumVariant { expected, found, .. } => return unknown("word", found, expected),
-        E::MissingStructField { field, .. } => (Diagnostic::at(all, format!("field `{field}` is missing")).help(schema), Meant::Unknown),
+        E::MissingStructField { field, .. } => (
+            Diagnostic::at(all, format!("field `{field}` is missing")).help(schema),
+            Meant::Unknown,
+        ),
         E::DuplicateStructField { field, .. } => {
             let at = before(field);
-            (Diagnostic::at(places.span(at, at + field.len()), format!("field `{field}` stands here twice")).help("keep one of them"), Meant::Twice)
+            (
+                Diagnostic::at(
+                    places.span(at, at + field.len()),
+                    format!("field `{field}` stands here twice"),
+                )
+                .help("keep one of them"),
+                Meant::Twice,
+            )
         }
-        E::InvalidValueForType { expected, found } => (Diagnostic::at(all, format!("expected {expected}, found {found}")).help(schema), Meant::Unknown),
+        E::InvalidValueForType { expected, found } => (
+            Diagnostic::at(all, format!("expected {expected}, found {found}")).help(schema),
+            Meant::Unknown,
+        ),
         other => {
             let text = other.to_string();
             let mut letters = text.chars();
-            let text = letters.next().map_or(String::new(), |c| c.to_lowercase().chain(letters).collect());
+            let text =
+                letters.next().map_or(String::new(), |c| c.to_lowercase().chain(letters).collect());
             (Diagnostic::at(places.span(base + at, base + end), text).help(schema), Meant::Unknown)
         }
     };
@@ -317,7 +366,10 @@ fn explain(error: &ron::error::SpannedError, text: &str, places: &Places) -> Wro
 /// Byte offset of a line and column (both from 1, columns in characters).
 fn byte_offset(text: &str, line: usize, column: usize) -> usize {
     let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
-    text[start..].char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(at, _)| start + at)
+    text[start..]
+        .char_indices()
+        .nth(column.saturating_sub(1))
+        .map_or(text.len(), |(at, _)| start + at)
 }
 
 #[cfg(test)]

@@ -26,20 +26,30 @@ fn values_know_their_place() {
     let thing: Thing = read(&sources, span).unwrap();
     assert_eq!((thing.name.as_str(), sources.text(thing.name.span)), ("a\"b", "r#\"a\"b\"#"));
     assert_eq!(sources.place(thing.name.span), "x.ron:2:17");
-    let places: Vec<String> = thing.list.iter().map(|item| format!("{} at {}", item.value, sources.place(item.span))).collect();
+    let places: Vec<String> = thing
+        .list
+        .iter()
+        .map(|item| format!("{} at {}", item.value, sources.place(item.span)))
+        .collect();
     assert_eq!(places, ["1 at x.ron:2:34", "2 at x.ron:2:47", "3 at x.ron:4:2"]);
     assert_eq!(sources.text(thing.later.unwrap().span), "(what: ever, list: [\"(\"])");
 }
 
 #[test]
 fn terms_know_the_place_of_every_part() {
-    let (sources, span) = sources("(name: \"t\", list: [], term: (\"add\", (\"shl\", \"x\", 0x10), -1, (\"nop\"), ()))");
+    let (sources, span) = sources(
+        "(name: \"t\", list: [], term: (\"add\", (\"shl\", \"x\", 0x10), -1, (\"nop\"), ()))",
+    );
     let error = read::<Thing>(&sources, span).unwrap_err();
     assert_eq!(
         error.plain(&sources).split("; ").next(),
-        Some("x.ron:1:71: error: expected a term: a word in quotes, then its arguments but found zero elements instead")
+        Some(
+            "x.ron:1:71: error: expected a term: a word in quotes, then its arguments but found zero elements instead"
+        )
     );
-    let (sources, span) = self::sources("(name: \"t\", list: [], term: (\"add\", (\"shl\", \"x\", 0x10), -1, (\"nop\")))");
+    let (sources, span) = self::sources(
+        "(name: \"t\", list: [], term: (\"add\", (\"shl\", \"x\", 0x10), -1, (\"nop\")))",
+    );
     let thing: Thing = read(&sources, span).unwrap();
     let term = thing.term.unwrap();
     let Term::Call(word, args) = &term.value else { panic!("{term:?}") };
@@ -57,7 +67,10 @@ fn the_innermost_error_is_shown_at_its_place() {
         ("(name: \"é\",\n list: [1, \"2\"])", "x.ron:2:12: error: expected integer"),
         ("(name: \"a\", liste: [])", "x.ron:1:13: error: unknown field `liste`"),
         ("(name: \"a\")", "x.ron:1:1: error: field `list` is missing"),
-        ("(name: \"a\", list: [], name: \"b\")", "x.ron:1:23: error: field `name` stands here twice"),
+        (
+            "(name: \"a\", list: [], name: \"b\")",
+            "x.ron:1:23: error: field `name` stands here twice",
+        ),
         ("(name: \"a\", list: []", "x.ron:1:20: error: expected comma"),
         ("(name: \"a, list: []", "x.ron:1:8: error: expected end of string"),
     ] {
@@ -73,10 +86,14 @@ fn reading_nests() {
     let (sources, span) = sources("[(name: \"a\", list: [1], later: (name: \"b\", list: [7]))]");
     let things: Vec<Spanned<Thing>> = read(&sources, span).unwrap();
     let inner: Spanned<Thing> = things[0].later.unwrap().read(&sources).unwrap();
-    assert_eq!((inner.list[0].value, sources.place(inner.list[0].span)), (7, "x.ron:1:51".to_string()));
+    assert_eq!(
+        (inner.list[0].value, sources.place(inner.list[0].span)),
+        (7, "x.ron:1:51".to_string())
+    );
 }
 
-/// Behind a word that is nearly right the rest is read too, and places stay those of the file as it is written.
+/// Behind a word that is nearly right the rest is read too, and places stay those of the file as it
+/// is written.
 #[test]
 fn what_was_meant_is_read() {
     let text = "(nam: \"a\", lst: [1,\n 2], nobody: (x: [1, \")\"], y: 2), trm: \"é\", later: 7)";
@@ -84,14 +101,28 @@ fn what_was_meant_is_read() {
     let AsMeant { value, errors, left_out } = read_as_meant::<Thing>(&sources, span);
     let value = value.unwrap();
     assert_eq!((value.name.as_str(), sources.text(value.name.span)), ("a", "\"a\""));
-    assert_eq!(value.list.iter().map(|item| sources.place(item.span)).collect::<Vec<_>>(), ["x.ron:1:18", "x.ron:2:2"]);
+    assert_eq!(
+        value.list.iter().map(|item| sources.place(item.span)).collect::<Vec<_>>(),
+        ["x.ron:1:18", "x.ron:2:2"]
+    );
     assert_eq!(sources.text(value.term.unwrap().span), "\"é\"");
     assert_eq!(sources.text(value.later.unwrap().span), "7");
-    assert_eq!(left_out.iter().map(|field| sources.text(*field)).collect::<Vec<_>>(), ["nobody: (x: [1, \")\"], y: 2),"]);
-    let said: Vec<String> = errors.iter().map(|error| format!("{}: {}", sources.place(error.labels[0].span), error.message)).collect();
+    assert_eq!(
+        left_out.iter().map(|field| sources.text(*field)).collect::<Vec<_>>(),
+        ["nobody: (x: [1, \")\"], y: 2),"]
+    );
+    let said: Vec<String> = errors
+        .iter()
+        .map(|error| format!("{}: {}", sources.place(error.labels[0].span), error.message))
+        .collect();
     assert_eq!(
         said,
-        ["x.ron:1:2: unknown field `nam`", "x.ron:1:12: unknown field `lst`", "x.ron:2:6: unknown field `nobody`", "x.ron:2:35: unknown field `trm`"]
+        [
+            "x.ron:1:2: unknown field `nam`",
+            "x.ron:1:12: unknown field `lst`",
+            "x.ron:2:6: unknown field `nobody`",
+            "x.ron:2:35: unknown field `trm`"
+        ]
     );
     assert_eq!(sources.text(errors[3].labels[0].span), "trm");
 }
@@ -106,6 +137,9 @@ fn what_was_meant_is_not_guessed() {
     ] {
         let (sources, span) = sources(text);
         let AsMeant { value, errors, .. } = read_as_meant::<Thing>(&sources, span);
-        assert!(value.is_none() && errors.len() == 1 && errors[0].message.contains(said), "{text}: {errors:?}");
+        assert!(
+            value.is_none() && errors.len() == 1 && errors[0].message.contains(said),
+            "{text}: {errors:?}"
+        );
     }
 }

@@ -1,8 +1,7 @@
 //! The nearest known name to a misspelt one.
 
-/// The candidate with the smallest edit distance, if it is near enough to be meant: a third of the length, at least 1,
-/// and not every letter.
-/// Ties go to the first in order.
+/// The candidate with the smallest edit distance, if it is near enough to be meant: a third of the
+/// length, at least 1, and not every letter. Ties go to the first in order.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
@@ -19,7 +18,11 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// The remedy for an unknown word: the nearest known one, or what to do if there is none.
 #[must_use]
-pub fn remedy<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
+pub fn remedy<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    otherwise: &str,
+) -> String {
     match nearest(word, candidates) {
         Some(name) => format!("did you mean `{name}`?"),
         None => otherwise.to_string(),
@@ -37,7 +40,8 @@ fn distance(a: &str, b: &str) -> usize {
                 i + j
             } else {
                 let replaced = rows[(i - 1) * width + j - 1] + usize::from(a[i - 1] != b[j - 1]);
-                let mut least = replaced.min(rows[(i - 1) * width + j] + 1).min(rows[i * width + j - 1] + 1);
+                let mut least =
+                    replaced.min(rows[(i - 1) * width + j] + 1).min(rows[i * width + j - 1] + 1);
                 if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
                     least = least.min(rows[(i - 2) * width + j - 2] + 1);
                 }

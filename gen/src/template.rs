@@ -14,7 +14,9 @@ pub enum Piece {
 /// `a.lo` and `a.hi`: the operand, and whether the upper half is meant.
 #[must_use]
 pub fn half(name: &str) -> Option<(&str, bool)> {
-    name.strip_suffix(".lo").map(|name| (name, false)).or_else(|| name.strip_suffix(".hi").map(|name| (name, true)))
+    name.strip_suffix(".lo")
+        .map(|name| (name, false))
+        .or_else(|| name.strip_suffix(".hi").map(|name| (name, true)))
 }
 
 /// Splits a template. The error is the byte offset of the offending character and what is wrong.
@@ -65,9 +67,19 @@ mod tests {
         let text = |t: &str| Piece::Text(t.into());
         assert_eq!(
             parse("ld {dst}, [{addr}{off?+}];").unwrap(),
-            [text("ld "), name("dst"), text(", ["), name("addr"), Piece::Optional("off".into(), "+".into()), text("];")]
+            [
+                text("ld "),
+                name("dst"),
+                text(", ["),
+                name("addr"),
+                Piece::Optional("off".into(), "+".into()),
+                text("];")
+            ]
         );
-        assert_eq!((half("a.lo"), half("a.hi"), half("a")), (Some(("a", false)), Some(("a", true)), None));
+        assert_eq!(
+            (half("a.lo"), half("a.hi"), half("a")),
+            (Some(("a", false)), Some(("a", true)), None)
+        );
         assert_eq!(parse("{{{a}}}").unwrap(), [text("{"), name("a"), text("}")]);
         assert_eq!(parse("a}").unwrap_err().0, 1);
         assert_eq!(parse("a{b").unwrap_err().0, 1);

@@ -1,8 +1,10 @@
-//! RON as a tree with places, whatever its schema: to compare two versions of the tables field by field.
+//! RON as a tree with places, whatever its schema: to compare two versions of the tables field by
+//! field.
 //!
-//! The tables are read by serde ([`crate::spanned`]); this reader knows no field and so needs no change when a field
-//! is added. It takes what ron takes in the tables: records, tuples, lists, maps, words with or without arguments,
-//! strings, numbers, comments. What is not well formed ends the tree early: ron has reported it.
+//! The tables are read by serde ([`crate::spanned`]); this reader knows no field and so needs no
+//! change when a field is added. It takes what ron takes in the tables: records, tuples, lists,
+//! maps, words with or without arguments, strings, numbers, comments. What is not well formed ends
+//! the tree early: ron has reported it.
 use crate::source::{FileId, Sources, Span};
 use std::collections::BTreeMap;
 
@@ -33,7 +35,9 @@ impl Tree {
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Tree> {
         match &self.node {
-            Node::Record(fields) => fields.iter().find(|(field, _)| field == name).map(|(_, value)| value),
+            Node::Record(fields) => {
+                fields.iter().find(|(field, _)| field == name).map(|(_, value)| value)
+            }
             _ => None,
         }
     }
@@ -54,8 +58,8 @@ pub fn read(sources: &Sources, file: FileId) -> Option<Tree> {
     Reader { text, at: 0, file }.value()
 }
 
-/// The end of a field whose name ends at a byte of a text: behind its value and the comma after it. Of a text that is not well formed,
-/// none.
+/// The end of a field whose name ends at a byte of a text: behind its value and the comma after it.
+/// Of a text that is not well formed, none.
 #[must_use]
 pub fn field_end(text: &str, at: usize) -> Option<usize> {
     let mut reader = Reader { text, at, file: FileId(0) };
@@ -106,7 +110,9 @@ impl Reader<'_> {
     }
     fn word(&mut self) -> String {
         let rest = self.rest();
-        let length = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '+' | '.'))).unwrap_or(rest.len());
+        let length = rest
+            .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '+' | '.')))
+            .unwrap_or(rest.len());
         let word = rest[..length].to_string();
         self.at += length;
         word
@@ -161,10 +167,15 @@ impl Reader<'_> {
                 let end = self.at;
                 self.skip();
                 if self.peek() == Some('(') {
-                    let word = Tree { node: Node::Leaf(word), span: Span::new(self.file, start, end) };
+                    let word =
+                        Tree { node: Node::Leaf(word), span: Span::new(self.file, start, end) };
                     match self.tuple()? {
-                        Node::Record(fields) => Node::Record(std::iter::once(("is".to_string(), word)).chain(fields).collect()),
-                        Node::List(items) => Node::List(std::iter::once(word).chain(items).collect()),
+                        Node::Record(fields) => Node::Record(
+                            std::iter::once(("is".to_string(), word)).chain(fields).collect(),
+                        ),
+                        Node::List(items) => {
+                            Node::List(std::iter::once(word).chain(items).collect())
+                        }
                         other => other,
                     }
                 } else {
@@ -259,12 +270,26 @@ pub fn one_line(tree: &Tree) -> String {
     match &tree.node {
         Node::Leaf(text) => text.replace('\n', "\\n"),
         Node::List(items) => format!("[{}]", joined(items.iter().map(one_line).collect())),
-        Node::Map(entries) => format!("{{{}}}", joined(entries.iter().map(|(key, value)| format!("{}: {}", one_line(key), one_line(value))).collect())),
-        Node::Record(fields) => format!("({})", joined(fields.iter().map(|(name, value)| format!("{name}: {}", one_line(value))).collect())),
+        Node::Map(entries) => format!(
+            "{{{}}}",
+            joined(
+                entries
+                    .iter()
+                    .map(|(key, value)| format!("{}: {}", one_line(key), one_line(value)))
+                    .collect()
+            )
+        ),
+        Node::Record(fields) => format!(
+            "({})",
+            joined(
+                fields.iter().map(|(name, value)| format!("{name}: {}", one_line(value))).collect()
+            )
+        ),
     }
 }
 
-/// Facts by what they are about: `atom ldmatrix.x4` to `movement.from.align_bytes` to the value and its place.
+/// Facts by what they are about: `atom ldmatrix.x4` to `movement.from.align_bytes` to the value and
+/// its place.
 pub type Facts = BTreeMap<String, BTreeMap<String, (String, Span)>>;
 
 /// Lists whose entries are things of their own, with what one is called.
@@ -304,12 +329,15 @@ pub fn facts(sources: &Sources) -> Facts {
 /// A name, or what else tells entries of a list apart.
 fn label(tree: &Tree) -> Option<String> {
     let leaf = |name| tree.field(name).and_then(Tree::leaf);
-    leaf("name").or_else(|| leaf("key")).map(str::to_string).or_else(|| match (leaf("producer"), leaf("consumer")) {
-        (Some(from), Some(to)) => {
-            let more: Vec<&str> = ["operand", "producer_operand", "on"].into_iter().filter_map(leaf).collect();
-            Some([&[from, to], more.as_slice()].concat().join(" > "))
+    leaf("name").or_else(|| leaf("key")).map(str::to_string).or_else(|| {
+        match (leaf("producer"), leaf("consumer")) {
+            (Some(from), Some(to)) => {
+                let more: Vec<&str> =
+                    ["operand", "producer_operand", "on"].into_iter().filter_map(leaf).collect();
+                Some([&[from, to], more.as_slice()].concat().join(" > "))
+            }
+            _ => None,
         }
-        _ => None,
     })
 }
 
@@ -329,7 +357,8 @@ fn walk(tree: &Tree, thing: &str, path: String, list: &str, out: &mut Facts) {
         }
         return;
     }
-    let below = |part: &str| if path.is_empty() { part.to_string() } else { format!("{path}.{part}") };
+    let below =
+        |part: &str| if path.is_empty() { part.to_string() } else { format!("{path}.{part}") };
     match &tree.node {
         Node::Record(fields) => {
             for (field, value) in fields {

@@ -14,7 +14,10 @@ fn values_of_every_kind() {
     (a: 0x10, b: [-1, word, f(3)], c: {"k": (1, "x\n\"")}, /* aside */ d: r#"raw "q""#, e: (x: 1,), f: [], g: w(x: 2))"##;
     let (sources, tree) = one(text);
     let tree = tree.expect("a tree");
-    assert_eq!(one_line(&tree), r#"(a: 16, b: [-1, word, [f, 3]], c: {k: [1, x\n"]}, d: raw "q", e: (x: 1), f: [], g: (is: w, x: 2))"#);
+    assert_eq!(
+        one_line(&tree),
+        r#"(a: 16, b: [-1, word, [f, 3]], c: {k: [1, x\n"]}, d: raw "q", e: (x: 1), f: [], g: (is: w, x: 2))"#
+    );
     assert_eq!(sources.text(tree.field("b").expect("b").span), "[-1, word, f(3)]");
     assert_eq!(sources.text(tree.field("d").expect("d").span), r##"r#"raw "q""#"##);
 }
@@ -33,7 +36,12 @@ fn facts_are_named_by_what_they_are_about() {
     let (sources, _) = one(text);
     let found: Vec<String> = facts(&sources)
         .iter()
-        .flat_map(|(thing, facts)| facts.iter().filter(|(path, _)| !path.is_empty()).map(move |(path, (value, _))| format!("{thing}: {path} = {value}")))
+        .flat_map(|(thing, facts)| {
+            facts
+                .iter()
+                .filter(|(path, _)| !path.is_empty())
+                .map(move |(path, (value, _))| format!("{thing}: {path} = {value}"))
+        })
         .collect();
     let expected = [
         "architecture m: banks[b].banks = 4",
@@ -64,8 +72,17 @@ fn the_repository_s_tables_are_trees() {
     let sources = crate::load::find(&root, &mut quiet);
     for (id, file) in sources.iter() {
         let tree = read(&sources, id).unwrap_or_else(|| panic!("{}", file.name));
-        assert_eq!(sources.text(tree.span).trim_end().len(), file.text[tree.span.start as usize..].trim_end().len(), "{}", file.name);
+        assert_eq!(
+            sources.text(tree.span).trim_end().len(),
+            file.text[tree.span.start as usize..].trim_end().len(),
+            "{}",
+            file.name
+        );
     }
     let found = facts(&sources);
-    assert!(found.contains_key("atom ldmatrix.x4") && found.contains_key("architecture gfx950") && found.contains_key("instruction set ptx"));
+    assert!(
+        found.contains_key("atom ldmatrix.x4")
+            && found.contains_key("architecture gfx950")
+            && found.contains_key("instruction set ptx")
+    );
 }

@@ -1,5 +1,5 @@
-//! Damaged inputs are answered with diagnostics, never with a panic: bytes of the sound little tables are dropped,
-//! doubled, swapped and replaced, and the whole compiler runs on each result.
+//! Damaged inputs are answered with diagnostics, never with a panic: bytes of the sound little
+//! tables are dropped, doubled, swapped and replaced, and the whole compiler runs on each result.
 use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::source::Sources;
 use lanebook_gen::{Mode, compile_sources, load};
@@ -10,13 +10,31 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % bound
     }
 }
 
 fn damaged(text: &str, numbers: &mut Numbers) -> String {
-    const PIECES: [&str; 16] = ["(", ")", "[", "]", ",", "\"", "-1", "0", "99999999999", "é", "//", "/*", "None", "{", "@", "S[()]"];
+    const PIECES: [&str; 16] = [
+        "(",
+        ")",
+        "[",
+        "]",
+        ",",
+        "\"",
+        "-1",
+        "0",
+        "99999999999",
+        "é",
+        "//",
+        "/*",
+        "None",
+        "{",
+        "@",
+        "S[()]",
+    ];
     let mut letters: Vec<char> = text.chars().collect();
     for _ in 0..=numbers.below(3) {
         let (a, b) = (numbers.below(letters.len()), numbers.below(letters.len()));
@@ -40,7 +58,8 @@ fn damage_is_reported() {
         let victim = numbers.below(base.iter().count());
         let mut sources = Sources::default();
         for (at, (_, file)) in base.iter().enumerate() {
-            let text = if at == victim { damaged(&file.text, &mut numbers) } else { file.text.clone() };
+            let text =
+                if at == victim { damaged(&file.text, &mut numbers) } else { file.text.clone() };
             sources.add(&file.name, None, text);
         }
         if let Err(failure) = compile_sources(sources, Diagnostics::new(), Mode::Draft) {

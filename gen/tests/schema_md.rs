@@ -1,14 +1,18 @@
 //! The examples of `hw-tables/SCHEMA.md` are read with the schema that they document.
 use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::families;
-use lanebook_gen::schema::{Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, IsaFile, IsaPart, Operand, SourcesFile, unit};
+use lanebook_gen::schema::{
+    Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, IsaFile, IsaPart,
+    Operand, SourcesFile, unit,
+};
 use lanebook_gen::source::{Sources, Span};
 use lanebook_gen::spanned::{Entry, Spanned, read, whole};
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
 fn parsed<T: DeserializeOwned>(sources: &Sources, span: Span) -> T {
-    read(sources, span).unwrap_or_else(|error| panic!("{}\n{}", error.plain(sources), error.excerpt(sources)))
+    read(sources, span)
+        .unwrap_or_else(|error| panic!("{}\n{}", error.plain(sources), error.excerpt(sources)))
 }
 
 /// The atoms of a family, each of them sound.
@@ -18,7 +22,8 @@ fn family(text: &str) -> usize {
     let id = sources.add("hw-tables/example.ron", None, file);
     families::expand(&mut sources, &mut diags);
     assert!(diags.is_empty(), "{}", diags.plain(&sources));
-    let group: Group = parsed(&sources, parsed::<HwFile>(&sources, whole(&sources, id)).groups[0].span);
+    let group: Group =
+        parsed(&sources, parsed::<HwFile>(&sources, whole(&sources, id)).groups[0].span);
     let members: Vec<_> = families::members(&sources, group.families[0].span).collect();
     members.iter().for_each(|member| drop(parsed::<Atom>(&sources, whole(&sources, *member))));
     members.len()
@@ -32,7 +37,9 @@ fn every_example_is_sound() {
     for block in text.split("```ron\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
         let mut sources = Sources::default();
         // Lists of entries and the architecture stand without what they are in.
-        let is_file = ["(sources:", "(dtypes:", "(axes:", "(\n    //", "(\n    isa:"].iter().any(|start| block.starts_with(start));
+        let is_file = ["(sources:", "(dtypes:", "(axes:", "(\n    //", "(\n    isa:"]
+            .iter()
+            .any(|start| block.starts_with(start));
         let text = match block {
             _ if is_file => block.to_string(),
             _ if block.starts_with("arch:") || block.starts_with("units:") => format!("({block})"),
@@ -57,7 +64,11 @@ fn every_example_is_sound() {
             kinds.push("isa");
         } else if is_file {
             let file: HwFile = parsed(&sources, span);
-            let groups: Vec<Spanned<Group>> = file.groups.iter().map(|g| Spanned { value: parsed(&sources, g.span), span: g.span }).collect();
+            let groups: Vec<Spanned<Group>> = file
+                .groups
+                .iter()
+                .map(|g| Spanned { value: parsed(&sources, g.span), span: g.span })
+                .collect();
             assert_eq!((groups.len(), file.accesses.len(), file.tags.len()), (1, 3, 1));
             kinds.push("file");
         } else if block.starts_with("units:") {
@@ -86,7 +97,23 @@ fn every_example_is_sound() {
         }
     }
     kinds.dedup();
-    assert_eq!(kinds, ["sources", "file", "atom", "broadcast", "family", "atom", "operand", "atom", "operand", "units", "arch", "isa"]);
+    assert_eq!(
+        kinds,
+        [
+            "sources",
+            "file",
+            "atom",
+            "broadcast",
+            "family",
+            "atom",
+            "operand",
+            "atom",
+            "operand",
+            "units",
+            "arch",
+            "isa"
+        ]
+    );
 }
 
 /// Every list of `units`, and every word of each type is in its example.
@@ -128,8 +155,12 @@ fn units(sources: &Sources, span: Span) {
         parsed::<unit::TensorMap>(sources, entry.span);
     }
     // The words of the schema, from its source.
-    let schema = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/schema/unit.rs")).unwrap();
-    for line in schema.lines().map(str::trim).filter(|line| line.starts_with("pub ") && line.ends_with(',')) {
+    let schema =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/schema/unit.rs"))
+            .unwrap();
+    for line in
+        schema.lines().map(str::trim).filter(|line| line.starts_with("pub ") && line.ends_with(','))
+    {
         let word = line.trim_start_matches("pub ").split(':').next().unwrap();
         assert!(text.contains(&format!("{word}:")), "SCHEMA.md shows no `{word}` of a matrix unit");
     }
@@ -138,7 +169,8 @@ fn units(sources: &Sources, span: Span) {
 /// Fields of the schema's records and words of its lists, read from its source: `(type, name)`.
 fn names(kind: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/schema");
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let mut out = Vec::new();
     for path in paths {
@@ -151,8 +183,16 @@ fn names(kind: &str) -> Vec<(String, String)> {
                 owner = Some(rest.split([' ', '<', '(']).next().unwrap_or_default().to_string());
             } else if line == "}" {
                 owner = None;
-            } else if let (Some(owner), Some(rest)) = (&owner, line.strip_prefix("    ").filter(|rest| !rest.starts_with([' ', '/', '#', '}']))) {
-                let name = rest.strip_prefix("pub ").unwrap_or(rest).split([':', ',', '(', ' ', '{']).next().unwrap_or_default();
+            } else if let (Some(owner), Some(rest)) = (
+                &owner,
+                line.strip_prefix("    ").filter(|rest| !rest.starts_with([' ', '/', '#', '}'])),
+            ) {
+                let name = rest
+                    .strip_prefix("pub ")
+                    .unwrap_or(rest)
+                    .split([':', ',', '(', ' ', '{'])
+                    .next()
+                    .unwrap_or_default();
                 out.push((owner.clone(), name.to_string()));
             }
         }
@@ -169,18 +209,25 @@ fn has_word(text: &str, word: &str, before: &str) -> bool {
     })
 }
 
-/// Every field that the schema reads stands in an example, and every word of its closed lists is explained.
+/// Every field that the schema reads stands in an example, and every word of its closed lists is
+/// explained.
 #[test]
 fn every_field_and_word_is_documented() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hw-tables/SCHEMA.md");
     let text = std::fs::read_to_string(path).unwrap();
-    let examples: String = text.split("```ron\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    let examples: String =
+        text.split("```ron\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     let fields = names("struct").into_iter().filter(|(_, name)| !has_word(&examples, name, ":"));
     let snake = |name: &str| -> String {
         let letters = name.chars().enumerate();
-        letters.flat_map(|(at, c)| (c.is_uppercase() && at > 0).then_some('_').into_iter().chain(c.to_lowercase())).collect()
+        letters
+            .flat_map(|(at, c)| {
+                (c.is_uppercase() && at > 0).then_some('_').into_iter().chain(c.to_lowercase())
+            })
+            .collect()
     };
     let words = names("enum").into_iter().filter(|(_, name)| !has_word(&text, &snake(name), ""));
-    let missing: Vec<String> = fields.chain(words).map(|(owner, name)| format!("{owner}::{name}")).collect();
+    let missing: Vec<String> =
+        fields.chain(words).map(|(owner, name)| format!("{owner}::{name}")).collect();
     assert!(missing.is_empty(), "hw-tables/SCHEMA.md has no example of {}", missing.join(", "));
 }

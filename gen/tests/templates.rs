@@ -35,7 +35,13 @@ fn there_and_back() {
 
 #[test]
 fn what_cannot_be_written_is_refused() {
-    for piece in [Piece::Frame("x"), Piece::Operand(64), Piece::Half(200, true), Piece::Text("\u{1}"), Piece::Optional(0, "\u{3}")] {
+    for piece in [
+        Piece::Frame("x"),
+        Piece::Operand(64),
+        Piece::Half(200, true),
+        Piece::Text("\u{1}"),
+        Piece::Optional(0, "\u{3}"),
+    ] {
         assert_eq!(Template::written(piece), None, "{piece:?}");
     }
 }
@@ -48,19 +54,24 @@ fn damaged_text_ends() {
     assert_eq!(Template("a\u{3}").pieces().collect::<Vec<_>>(), [Piece::Text("a")]);
 }
 
-/// All templates of this repository's tables survive: each operand that is not implicit is in its template, unless the instruction's
-/// descriptor says it (the extents of products in tensor memory).
+/// All templates of this repository's tables survive: each operand that is not implicit is in its
+/// template, unless the instruction's descriptor says it (the extents of products in tensor
+/// memory).
 #[test]
 fn the_repository_s_templates_name_their_operands() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let compiled = lanebook_gen::compile(&root, lanebook_gen::Mode::Draft).unwrap_or_else(|failure| panic!("{}", failure.full()));
+    let compiled = lanebook_gen::compile(&root, lanebook_gen::Mode::Draft)
+        .unwrap_or_else(|failure| panic!("{}", failure.full()));
     for atom in compiled.tables().atoms {
-        for (number, operand) in atom.operands.iter().enumerate().filter(|(_, operand)| !operand.implicit) {
+        for (number, operand) in
+            atom.operands.iter().enumerate().filter(|(_, operand)| !operand.implicit)
+        {
             let shown = atom
                 .template
                 .into_iter()
                 .any(|piece| matches!(piece, Piece::Operand(k) | Piece::Optional(k, _) | Piece::Half(k, _) if usize::from(k) == number));
-            let described = atom.tensor().is_some() && operand.role == lanebook_tables::Role::Immediate;
+            let described =
+                atom.tensor().is_some() && operand.role == lanebook_tables::Role::Immediate;
             assert!(shown || described, "{} {}", atom.name(), operand.name.text());
         }
     }

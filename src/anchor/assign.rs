@@ -1,14 +1,18 @@
-//! Assign load/store layouts: one layout for each memory group, one atom for each operation that touches it.
+//! Assign load/store layouts: one layout for each memory group, one atom for each operation that
+//! touches it.
 //!
 //! 1. *Groups* ([`super::group`]) and their operations.
-//! 2. *Candidates* of each operation from `rules/candidates.ron` and the architecture's movers; the memory kinds that an operation
-//!    has candidates for must have one in common, else [`Diagnostic::NoCommonMemory`].
-//! 3. *Structural filter*: division of the movement by the atom ([`crate::assign`]), families, alignment, descriptors.
+//! 2. *Candidates* of each operation from `rules/candidates.ron` and the architecture's movers; the
+//!    memory kinds that an operation has candidates for must have one in common, else
+//!    [`Diagnostic::NoCommonMemory`].
+//! 3. *Structural filter*: division of the movement by the atom ([`crate::assign`]), families,
+//!    alignment, descriptors.
 //! 4. *Score*: the group's layout with the lowest sum of its operations' best candidates.
 //!
-//! The choice is written to the operations as `nv_tileas.layout`; a load whose readers all convert to one layout is given that layout
-//! at once, so that the conversions are identities. An operation that has a layout keeps it, and so does its group. In the end the
-//! verifier judges: what it refuses is taken back.
+//! The choice is written to the operations as `nv_tileas.layout`; a load whose readers all convert
+//! to one layout is given that layout at once, so that the conversions are identities. An operation
+//! that has a layout keeps it, and so does its group. In the end the verifier judges: what it
+//! refuses is taken back.
 use super::book::{Core, Made, Tile};
 use super::group::{Groups, does, memory_of, tile_of};
 use super::legal::{Legal, Notes, Place};
@@ -47,10 +51,14 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
     let arch = work.arch()?;
     let workers = work.workers()?;
     work.room.candidates.clear();
-    let legal = Legal::new(work.tables, arch, workers, work.room.movers, work.wishes.prefer_bulk).map_err(PassError::Choice)?;
+    let legal = Legal::new(work.tables, arch, workers, work.room.movers, work.wishes.prefer_bulk)
+        .map_err(PassError::Choice)?;
     let mut groups = Groups::find(work.cx.program, work.room.nodes).map_err(PassError::Choice)?;
     work.room.dropped = 0;
-    let mut state = State { legal, notes: Notes { list: work.room.candidates, dropped: &mut work.room.dropped } };
+    let mut state = State {
+        legal,
+        notes: Notes { list: work.room.candidates, dropped: &mut work.room.dropped },
+    };
     let mut at = work.cx.program.first(work.cx.program.root());
     while let Some(op) = at {
         at = work.cx.program.following(op, None);
@@ -79,19 +87,30 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
 }
 
 /// Writes a group's choice to one of its operations.
-fn give(cx: &mut crate::passes::Context<'_, '_, '_>, book: &mut super::Book<'_>, op: Op, chosen: &Chosen) -> Result<(), PassError> {
+fn give(
+    cx: &mut crate::passes::Context<'_, '_, '_>,
+    book: &mut super::Book<'_>,
+    op: Op,
+    chosen: &Chosen,
+) -> Result<(), PassError> {
     let program = &*cx.program;
     if program.has_attr(op, words::LAYOUT) {
         return Ok(());
     }
     let mut changed = false;
-    if let (Space::Shared, Some(layout), Some(memory)) = (chosen.memory, chosen.layout, memory_of(program, op)) {
-        let swizzle = layout.post.swizzle().map_or((0, 0, 0), |it| (it.b, it.m, it.s.unsigned_abs()));
+    if let (Space::Shared, Some(layout), Some(memory)) =
+        (chosen.memory, chosen.layout, memory_of(program, op))
+    {
+        let swizzle =
+            layout.post.swizzle().map_or((0, 0, 0), |it| (it.b, it.m, it.s.unsigned_abs()));
         let shape = program.type_of(memory).shape;
         let made = Made::of(Core::Tile(Tile { shape, row_major: layout.row_major, swizzle }));
         let capacity = book.capacity();
         match book.encoding(program, &made).ok_or_else(|| full(ChoicePool::Book, capacity))? {
-            Encoding::Handle(handle) => cx.program.set_attr(op, words::TILE_LAYOUT, AttrValue::Handle(u32::from(handle))).map_err(edit)?,
+            Encoding::Handle(handle) => cx
+                .program
+                .set_attr(op, words::TILE_LAYOUT, AttrValue::Handle(u32::from(handle)))
+                .map_err(edit)?,
             _ => return Ok(()),
         }
         changed = true;
@@ -115,8 +134,14 @@ fn seed(program: &Program<'_, '_>, tile: Value) -> Option<Type> {
     let target = |user: Op| program.result(user, 0).map(|result| program.type_of(result));
     let mut found: Option<Type> = None;
     for place in program.uses(tile) {
-        let to = program.user(place).filter(|user| program.role(*user) == OpRole::Convert).and_then(target)?;
-        if to.is_memory() || to.encoding == Encoding::None || found.is_some_and(|found| !program.same_encoding(&found, &to)) {
+        let to = program
+            .user(place)
+            .filter(|user| program.role(*user) == OpRole::Convert)
+            .and_then(target)?;
+        if to.is_memory()
+            || to.encoding == Encoding::None
+            || found.is_some_and(|found| !program.same_encoding(&found, &to))
+        {
             return None;
         }
         found = Some(to);
@@ -124,27 +149,36 @@ fn seed(program: &Program<'_, '_>, tile: Value) -> Option<Type> {
     found
 }
 
-/// Whether a load's tile is read from registers: by anything but a product that could read it in memory.
+/// Whether a load's tile is read from registers: by anything but a product that could read it in
+/// memory.
 fn is_bound(program: &Program<'_, '_>, op: Op) -> bool {
     if matches!(program.role(op), OpRole::Copy | OpRole::Alloc) {
         return false;
     }
-    let Some(tile) = tile_of(program, op).filter(|_| program.role(op) == OpRole::Load) else { return true };
+    let Some(tile) = tile_of(program, op).filter(|_| program.role(op) == OpRole::Load) else {
+        return true;
+    };
     program.uses(tile).any(|place| {
         let product = program.user(place).filter(|user| program.role(*user) == OpRole::Matrix);
         product.is_none() || !matches!(program.operand_number(place), Some(0 | 1))
     })
 }
 
-/// Whether rows of a tile are contiguous. Of one that a product reads where it lies, what runs along k is; but elements of 16 bits can be
-/// read across it, and lie as they lay in registers.
+/// Whether rows of a tile are contiguous. Of one that a product reads where it lies, what runs
+/// along k is; but elements of 16 bits can be read across it, and lie as they lay in registers.
 #[inline(never)]
-fn is_row_major(program: &Program<'_, '_>, first: Op, shape: TileShape, in_place: Option<SubAxis>) -> bool {
+fn is_row_major(
+    program: &Program<'_, '_>,
+    first: Op,
+    shape: TileShape,
+    in_place: Option<SubAxis>,
+) -> bool {
     match in_place {
         None => true,
         Some(_) if shape.bits == 16 => {
             let mut it = blank();
-            let found = tile_of(program, first).and_then(|tile| encoding_of(program, &program.type_of(tile), &mut it));
+            let found = tile_of(program, first)
+                .and_then(|tile| encoding_of(program, &program.type_of(tile), &mut it));
             let nested = found.is_some() && it.dot.is_none() && it.slices.as_slice().is_empty();
             !matches!(&it.base, Base::Blocked(it) if nested && it.order.get(0) == Some(0))
         }
@@ -159,7 +193,12 @@ struct State<'a, 't> {
 
 impl State<'_, '_> {
     /// Chooses for a group.
-    fn group(&mut self, program: &Program<'_, '_>, groups: &mut Groups<'_>, first: Op) -> Result<Outcome, PassError> {
+    fn group(
+        &mut self,
+        program: &Program<'_, '_>,
+        groups: &mut Groups<'_>,
+        first: Op,
+    ) -> Result<Outcome, PassError> {
         // Memory kinds that every operation has candidates for.
         let mut common = u8::MAX;
         let (mut bound, mut written) = (false, false);
@@ -167,14 +206,17 @@ impl State<'_, '_> {
         while let Some(op) = member {
             common &= self.kinds(program, groups, op);
             bound |= is_bound(program, op);
-            written |=
-                program.has_attr(op, words::LAYOUT) || memory_of(program, op).is_some_and(|memory| program.layout_text(&program.type_of(memory)).is_some());
+            written |= program.has_attr(op, words::LAYOUT)
+                || memory_of(program, op)
+                    .is_some_and(|memory| program.layout_text(&program.type_of(memory)).is_some());
             member = groups.next(op);
         }
         if common == 0 {
             return Err(PassError::Refused { diagnostic: Diagnostic::NoCommonMemory, at: first });
         }
-        let Some(memory) = memory_of(program, first).filter(|_| !written) else { return Ok(Outcome::Written) };
+        let Some(memory) = memory_of(program, first).filter(|_| !written) else {
+            return Ok(Outcome::Written);
+        };
         let mut best: Option<Chosen> = None;
         let start = self.notes.list.len();
         for (number, kind) in KINDS.into_iter().enumerate() {
@@ -191,7 +233,15 @@ impl State<'_, '_> {
             let mut number = 0usize;
             while let Some(layout) = self.legal.layout(shape, number, row_major) {
                 number = number.saturating_add(1);
-                self.consider(program, groups, first, kind, Some((shape, layout)), bound, &mut best);
+                self.consider(
+                    program,
+                    groups,
+                    first,
+                    kind,
+                    Some((shape, layout)),
+                    bound,
+                    &mut best,
+                );
             }
         }
         self.settle(start);
@@ -229,7 +279,9 @@ impl State<'_, '_> {
         bound: bool,
         best: &mut Option<Chosen>,
     ) {
-        let Some(terms) = self.cost(program, groups, first, memory, layout, bound, false) else { return };
+        let Some(terms) = self.cost(program, groups, first, memory, layout, bound, false) else {
+            return;
+        };
         let weights = &self.legal.setting.tables.weights;
         let chosen = Chosen { memory, layout: layout.map(|(_, layout)| layout), terms };
         if best.is_none_or(|best| terms.rank(weights) < best.terms.rank(weights)) {
@@ -237,13 +289,26 @@ impl State<'_, '_> {
         }
         if layout.is_some() {
             let axis = axis_of(program, groups, first);
-            let (bucket, family, verdict, parts) = (Bucket::Memory, Family::Shared, Verdict::Taken, Parts::default());
-            self.notes.push(Candidate { op: first, whole: true, atom: None, memory, axis, bucket, family, layout: chosen.layout, terms, parts, verdict });
+            let (bucket, family, verdict, parts) =
+                (Bucket::Memory, Family::Shared, Verdict::Taken, Parts::default());
+            self.notes.push(Candidate {
+                op: first,
+                whole: true,
+                atom: None,
+                memory,
+                axis,
+                bucket,
+                family,
+                layout: chosen.layout,
+                terms,
+                parts,
+                verdict,
+            });
         }
     }
 
-    /// What a group costs under one layout: every operation at its best; `None` if one cannot be done. With `note` every candidate is
-    /// kept with what became of it.
+    /// What a group costs under one layout: every operation at its best; `None` if one cannot be
+    /// done. With `note` every candidate is kept with what became of it.
     #[allow(clippy::too_many_arguments)]
     fn cost(
         &mut self,
@@ -265,7 +330,14 @@ impl State<'_, '_> {
         }
         while let Some(op) = member {
             member = groups.next(op);
-            let place = Place { op, memory, axis: axis_of(program, groups, op), layout, own: is_bound(program, op), bound };
+            let place = Place {
+                op,
+                memory,
+                axis: axis_of(program, groups, op),
+                layout,
+                own: is_bound(program, op),
+                bound,
+            };
             let start = self.notes.list.len();
             let room = if note { Some(&mut self.notes) } else { None };
             let found = self.legal.best(program, &place, room);
@@ -285,9 +357,13 @@ impl State<'_, '_> {
         let weights = self.legal.setting.tables.weights;
         let prefer = self.legal.prefer_bulk;
         let Some(noted) = self.notes.list.get_mut(start..) else { return };
-        let legal = noted.iter().enumerate().filter(|(_, candidate)| candidate.verdict == Verdict::Taken);
-        let best =
-            legal.min_by_key(|(number, candidate)| (prefer && candidate.atom.is_some(), candidate.terms.rank(&weights), *number)).map(|(number, _)| number);
+        let legal =
+            noted.iter().enumerate().filter(|(_, candidate)| candidate.verdict == Verdict::Taken);
+        let best = legal
+            .min_by_key(|(number, candidate)| {
+                (prefer && candidate.atom.is_some(), candidate.terms.rank(&weights), *number)
+            })
+            .map(|(number, _)| number);
         for (number, candidate) in noted.iter_mut().enumerate() {
             if candidate.verdict == Verdict::Taken && Some(number) != best {
                 candidate.verdict = Verdict::Dearer;
@@ -306,4 +382,5 @@ fn axis_of(program: &Program<'_, '_>, groups: &mut Groups<'_>, op: Op) -> SubAxi
 }
 
 /// A plain tile, by rows.
-pub(super) const PLAIN: SharedLayout = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
+pub(super) const PLAIN: SharedLayout =
+    SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };

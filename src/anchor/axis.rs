@@ -1,8 +1,9 @@
-//! Runs of neighbours in a tile of integers or pointers, dimension by dimension: how many count up by one, how many are equal,
-//! and what the first of a run is a multiple of. All of them powers of two, held as exponents.
+//! Runs of neighbours in a tile of integers or pointers, dimension by dimension: how many count up
+//! by one, how many are equal, and what the first of a run is a multiple of. All of them powers of
+//! two, held as exponents.
 //!
-//! What operations do to runs is here; what an operation *is* comes from `rules/anchors.ron`. A transfer never claims more than
-//! holds for all values: where nothing is known the answer is 1.
+//! What operations do to runs is here; what an operation *is* comes from `rules/anchors.ron`. A
+//! transfer never claims more than holds for all values: where nothing is known the answer is 1.
 use crate::ir::MAX_RANK;
 use lanebook_tables::AxisWord;
 
@@ -27,14 +28,23 @@ impl Runs {
     const TOP: Self = Self { contiguity: ANY, divisibility: ANY, constancy: ANY };
 
     fn join(self, other: Self) -> Self {
-        Self { contiguity: self.contiguity.min(other.contiguity), divisibility: chosen(self, other), constancy: self.constancy.min(other.constancy) }
+        Self {
+            contiguity: self.contiguity.min(other.contiguity),
+            divisibility: chosen(self, other),
+            constancy: self.constancy.min(other.constancy),
+        }
     }
 }
 
-/// What both are multiples of where either may be taken: runs of different lengths break the longer one up.
+/// What both are multiples of where either may be taken: runs of different lengths break the longer
+/// one up.
 fn chosen(a: Runs, b: Runs) -> u8 {
     let both = a.divisibility.min(b.divisibility);
-    if a.contiguity == b.contiguity || a.contiguity == ANY || b.contiguity == ANY { both } else { both.min(a.contiguity).min(b.contiguity) }
+    if a.contiguity == b.contiguity || a.contiguity == ANY || b.contiguity == ANY {
+        both
+    } else {
+        both.min(a.contiguity).min(b.contiguity)
+    }
 }
 
 /// log2 of the largest power of two that divides a number.
@@ -56,7 +66,13 @@ pub struct Facts {
 
 impl Facts {
     /// Not looked at yet.
-    pub const UNSEEN: Self = Self { dims: [Runs::NONE; MAX_RANK], rank: u8::MAX, constant: None, link: u16::MAX, class: u16::MAX };
+    pub const UNSEEN: Self = Self {
+        dims: [Runs::NONE; MAX_RANK],
+        rank: u8::MAX,
+        constant: None,
+        link: u16::MAX,
+        class: u16::MAX,
+    };
 
     /// Nothing is known of a value of `rank` dimensions (a scalar counts as one).
     #[must_use]
@@ -87,7 +103,11 @@ impl Facts {
     /// What is known of a dimension.
     #[must_use]
     pub fn runs(&self, dimension: usize) -> Runs {
-        if dimension < self.rank() { self.dims.get(dimension).copied().unwrap_or(Runs::NONE) } else { Runs::NONE }
+        if dimension < self.rank() {
+            self.dims.get(dimension).copied().unwrap_or(Runs::NONE)
+        } else {
+            Runs::NONE
+        }
     }
     /// The one number that all elements are.
     #[must_use]
@@ -99,7 +119,8 @@ impl Facts {
     }
     /// Whether the same is known.
     pub(super) fn same(&self, other: &Self) -> bool {
-        (self.rank, self.constant) == (other.rank, other.constant) && (0..self.rank()).all(|at| self.runs(at) == other.runs(at))
+        (self.rank, self.constant) == (other.rank, other.constant)
+            && (0..self.rank()).all(|at| self.runs(at) == other.runs(at))
     }
     /// Takes on what is known, not the links.
     pub(super) fn learn(&mut self, new: &Self) {
@@ -111,7 +132,11 @@ impl Facts {
         let mut out = Self::none(shape.len());
         for at in 0..out.rank() {
             if let Some(dim) = out.dim_mut(at) {
-                *dim = Runs { contiguity: 0, divisibility: power(value), constancy: shape.get(at).map_or(0, |extent| log2(*extent)) };
+                *dim = Runs {
+                    contiguity: 0,
+                    divisibility: power(value),
+                    constancy: shape.get(at).map_or(0, |extent| log2(*extent)),
+                };
             }
         }
         Self { constant: Some(value), ..out }
@@ -159,7 +184,10 @@ impl Facts {
         let rank = self.rank().saturating_add(1);
         let mut out = Self::none(rank);
         // A run counts from its first: its members are multiples of nothing.
-        let first = (0..self.rank()).map(|at| self.runs(at)).map(|runs| if runs.contiguity > 0 { 0 } else { runs.divisibility }).min();
+        let first = (0..self.rank())
+            .map(|at| self.runs(at))
+            .map(|runs| if runs.contiguity > 0 { 0 } else { runs.divisibility })
+            .min();
         let divisibility = self.constant.map_or(first.unwrap_or(0), power);
         for at in 0..rank {
             let runs = match at.cmp(&axis) {
@@ -201,7 +229,8 @@ impl Facts {
     pub fn loaded(&self, mask: Option<&Self>) -> Self {
         let mut out = Self::none(self.rank());
         for at in 0..self.rank() {
-            let equal = self.runs(at).constancy.min(mask.map_or(ANY, |mask| mask.runs(at).constancy));
+            let equal =
+                self.runs(at).constancy.min(mask.map_or(ANY, |mask| mask.runs(at).constancy));
             if let Some(dim) = out.dim_mut(at) {
                 dim.constancy = equal;
             }
@@ -215,7 +244,8 @@ pub(super) fn log2(extent: u32) -> u8 {
     extent.max(1).ilog2() as u8
 }
 
-/// An operation on two values (or one condition and two): shape of the result, bytes of what pointers point to, predicate.
+/// An operation on two values (or one condition and two): shape of the result, bytes of what
+/// pointers point to, predicate.
 pub(super) struct Operation<'a> {
     pub word: AxisWord,
     pub shape: &'a [u32],
@@ -237,7 +267,11 @@ impl Operation<'_> {
             let (x, y) = (a.runs(at), b.runs(at));
             let runs = match number {
                 Some(number) if !matches!(self.word, AxisWord::Compare | AxisWord::Extremum) => {
-                    Runs { contiguity: 0, divisibility: power(number), constancy: x.constancy.max(y.constancy) }
+                    Runs {
+                        contiguity: 0,
+                        divisibility: power(number),
+                        constancy: x.constancy.max(y.constancy),
+                    }
                 }
                 Some(_) if self.word == AxisWord::Extremum => Runs::NONE,
                 _ => self.runs(a, b, x, y, at),
@@ -260,7 +294,8 @@ impl Operation<'_> {
         for at in 0..out.rank() {
             let equal = condition.runs(at).constancy;
             if let Some(dim) = out.dim_mut(at).filter(|_| by_element) {
-                (dim.contiguity, dim.constancy) = (dim.contiguity.min(equal), dim.constancy.min(equal));
+                (dim.contiguity, dim.constancy) =
+                    (dim.contiguity.min(equal), dim.constancy.min(equal));
             }
         }
         out
@@ -278,9 +313,15 @@ impl Operation<'_> {
             AxisWord::Xor => Some(x ^ y),
             AxisWord::Shl => u32::try_from(y).ok().and_then(|y| x.checked_shl(y)),
             AxisWord::Shr => u32::try_from(y).ok().and_then(|y| x.checked_shr(y)),
-            AxisWord::Pointer => y.checked_mul(i64::from(self.element_bytes)).and_then(|y| x.checked_add(y)),
+            AxisWord::Pointer => {
+                y.checked_mul(i64::from(self.element_bytes)).and_then(|y| x.checked_add(y))
+            }
             // Which of two numbers, or whether: nobody asks.
-            AxisWord::Compare | AxisWord::Extremum | AxisWord::Select | AxisWord::Range | AxisWord::Same => None,
+            AxisWord::Compare
+            | AxisWord::Extremum
+            | AxisWord::Select
+            | AxisWord::Range
+            | AxisWord::Same => None,
         }
     }
 
@@ -289,8 +330,8 @@ impl Operation<'_> {
         self.shape.get(at).is_some_and(|extent| length >= log2(*extent))
     }
 
-    /// What holds of a dimension. Where a result's runs are shorter than those it is made of, they begin inside of these: at a multiple of
-    /// their own length, and of no more.
+    /// What holds of a dimension. Where a result's runs are shorter than those it is made of, they
+    /// begin inside of these: at a multiple of their own length, and of no more.
     fn runs(&self, a: &Facts, b: &Facts, x: Runs, y: Runs, at: usize) -> Runs {
         let mut out = self.claimed(a, b, x, y, at);
         if matches!(self.word, AxisWord::Add | AxisWord::Sub | AxisWord::Pointer | AxisWord::Rem) {
@@ -307,30 +348,46 @@ impl Operation<'_> {
     fn claimed(&self, a: &Facts, b: &Facts, x: Runs, y: Runs, at: usize) -> Runs {
         let tile = !self.shape.is_empty();
         let equal = x.constancy.min(y.constancy);
-        // A run's first is the only one that is a multiple; what scales or shifts it must take the others for odd.
-        let scaled = |runs: Runs, unscaled: bool| if runs.contiguity > 0 && !unscaled { 0 } else { runs.divisibility };
+        // A run's first is the only one that is a multiple; what scales or shifts it must take the
+        // others for odd.
+        let scaled = |runs: Runs, unscaled: bool| {
+            if runs.contiguity > 0 && !unscaled { 0 } else { runs.divisibility }
+        };
         let rest = || x.contiguity.min(x.divisibility).min(y.divisibility);
         match self.word {
             AxisWord::Add | AxisWord::Pointer => {
-                let bytes = if self.word == AxisWord::Pointer { log2(self.element_bytes) } else { 0 };
+                let bytes =
+                    if self.word == AxisWord::Pointer { log2(self.element_bytes) } else { 0 };
                 Runs {
                     contiguity: x.constancy.min(y.contiguity).max(x.contiguity.min(y.constancy)),
                     divisibility: x.divisibility.min(y.divisibility.saturating_add(bytes).min(ANY)),
                     constancy: equal,
                 }
             }
-            AxisWord::Sub => Runs { contiguity: x.contiguity.min(y.constancy), divisibility: x.divisibility.min(y.divisibility), constancy: equal },
+            AxisWord::Sub => Runs {
+                contiguity: x.contiguity.min(y.constancy),
+                divisibility: x.divisibility.min(y.divisibility),
+                constancy: equal,
+            },
             AxisWord::Mul => {
-                let (left_is_one, right_is_one) = (a.constant() == Some(1), b.constant() == Some(1));
-                let contiguity = if right_is_one { x.contiguity } else { 0 }.max(if left_is_one { y.contiguity } else { 0 });
-                let divisibility = scaled(x, right_is_one).saturating_add(scaled(y, left_is_one)).min(ANY);
+                let (left_is_one, right_is_one) =
+                    (a.constant() == Some(1), b.constant() == Some(1));
+                let contiguity = if right_is_one { x.contiguity } else { 0 }.max(if left_is_one {
+                    y.contiguity
+                } else {
+                    0
+                });
+                let divisibility =
+                    scaled(x, right_is_one).saturating_add(scaled(y, left_is_one)).min(ANY);
                 Runs { contiguity, divisibility, constancy: equal }
             }
             AxisWord::Div => {
                 let one = b.constant() == Some(1);
                 let divisibility = match (a.constant(), b.constant()) {
                     (Some(0), _) | (_, Some(1)) => x.divisibility,
-                    (_, Some(by)) if by.unsigned_abs().is_power_of_two() && x.contiguity == 0 => x.divisibility.saturating_sub(power(by)),
+                    (_, Some(by)) if by.unsigned_abs().is_power_of_two() && x.contiguity == 0 => {
+                        x.divisibility.saturating_sub(power(by))
+                    }
                     _ => 0,
                 };
                 let runs = tile && self.whole(x.contiguity, at) && self.whole(y.constancy, at);
@@ -345,27 +402,50 @@ impl Operation<'_> {
             }
             AxisWord::Rem => {
                 let runs = tile && self.whole(x.contiguity, at) && self.whole(y.constancy, at);
-                let divisibility = if y.constancy > 0 { x.divisibility.min(y.divisibility) } else { 0 };
-                Runs { contiguity: if runs { rest() } else { 0 }, divisibility, constancy: if tile { equal } else { 0 } }
+                let divisibility =
+                    if y.constancy > 0 { x.divisibility.min(y.divisibility) } else { 0 };
+                Runs {
+                    contiguity: if runs { rest() } else { 0 },
+                    divisibility,
+                    constancy: if tile { equal } else { 0 },
+                }
             }
-            AxisWord::And | AxisWord::Or | AxisWord::Xor => Runs { contiguity: 0, divisibility: 0, constancy: equal },
+            AxisWord::And | AxisWord::Or | AxisWord::Xor => {
+                Runs { contiguity: 0, divisibility: 0, constancy: equal }
+            }
             AxisWord::Shl => {
                 let by = b.constant().and_then(|by| u8::try_from(by).ok()).filter(|by| *by < ANY);
                 let kept = by.unwrap_or(0);
                 let contiguity = if by == Some(0) { x.contiguity } else { 0 };
-                Runs { contiguity, divisibility: scaled(x, by == Some(0)).saturating_add(kept).min(ANY), constancy: equal }
+                Runs {
+                    contiguity,
+                    divisibility: scaled(x, by == Some(0)).saturating_add(kept).min(ANY),
+                    constancy: equal,
+                }
             }
             AxisWord::Shr => {
                 let by = b.constant().and_then(|by| u8::try_from(by).ok());
                 let contiguity = if by == Some(0) { x.contiguity } else { 0 };
-                Runs { contiguity, divisibility: by.map_or(0, |by| scaled(x, by == 0).saturating_sub(by)), constancy: equal }
+                Runs {
+                    contiguity,
+                    divisibility: by.map_or(0, |by| scaled(x, by == 0).saturating_sub(by)),
+                    constancy: equal,
+                }
             }
-            AxisWord::Extremum => Runs { contiguity: x.contiguity.min(y.contiguity), divisibility: chosen(x, y), constancy: equal },
+            AxisWord::Extremum => Runs {
+                contiguity: x.contiguity.min(y.contiguity),
+                divisibility: chosen(x, y),
+                constancy: equal,
+            },
             AxisWord::Compare => {
                 let both = x.divisibility.min(y.divisibility);
                 let steps = match self.predicate {
-                    "sgt" | "ugt" | "sle" | "ule" if self.whole(x.constancy, at) => y.contiguity.min(both),
-                    "slt" | "ult" | "sge" | "uge" if self.whole(y.constancy, at) => x.contiguity.min(both),
+                    "sgt" | "ugt" | "sle" | "ule" if self.whole(x.constancy, at) => {
+                        y.contiguity.min(both)
+                    }
+                    "slt" | "ult" | "sge" | "uge" if self.whole(y.constancy, at) => {
+                        x.contiguity.min(both)
+                    }
                     _ => 0,
                 };
                 let known = a.constant().is_some() && b.constant().is_some();
@@ -420,14 +500,24 @@ mod tests {
         for word in words {
             for (a, xs) in &made {
                 for (b, ys) in &made {
-                    let values: Option<std::vec::Vec<i64>> = xs.iter().zip(ys).map(|(x, y)| op(word, &[64]).value(*x, *y)).collect();
+                    let values: Option<std::vec::Vec<i64>> =
+                        xs.iter().zip(ys).map(|(x, y)| op(word, &[64]).value(*x, *y)).collect();
                     let Some(values) = values else { continue };
                     let facts = op(word, &[64]).binary(a, b);
                     let runs = facts.runs(0);
                     for (at, value) in values.iter().enumerate() {
-                        let (run, same) = (1usize << runs.contiguity.min(6), 1usize << runs.constancy.min(6));
-                        assert_eq!(*value, values[at / same * same], "{word:?} {a:?} {b:?}: {runs:?}");
-                        assert_eq!(*value, values[at / run * run] + (at % run) as i64, "{word:?} {a:?} {b:?}: {runs:?}");
+                        let (run, same) =
+                            (1usize << runs.contiguity.min(6), 1usize << runs.constancy.min(6));
+                        assert_eq!(
+                            *value,
+                            values[at / same * same],
+                            "{word:?} {a:?} {b:?}: {runs:?}"
+                        );
+                        assert_eq!(
+                            *value,
+                            values[at / run * run] + (at % run) as i64,
+                            "{word:?} {a:?} {b:?}: {runs:?}"
+                        );
                         if at % run == 0 && at % same == 0 {
                             assert_eq!(
                                 value.trailing_zeros().min(62).min(u32::from(runs.divisibility)),
@@ -446,7 +536,13 @@ mod tests {
 
     #[test]
     fn pointers_count_bytes() {
-        let base = Facts { dims: [Runs { contiguity: 0, divisibility: 4, constancy: 6 }; MAX_RANK], rank: 1, constant: None, link: 0, class: 0 };
+        let base = Facts {
+            dims: [Runs { contiguity: 0, divisibility: 4, constancy: 6 }; MAX_RANK],
+            rank: 1,
+            constant: None,
+            link: 0,
+            class: 0,
+        };
         let runs = op(AxisWord::Pointer, &[64]).binary(&base, &Facts::range(8, 64)).runs(0);
         assert_eq!(runs, Runs { contiguity: 6, divisibility: 4, constancy: 0 });
     }

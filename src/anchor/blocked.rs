@@ -26,7 +26,12 @@ pub struct Workers {
 }
 
 /// Spreads lanes, then warps, over a tile's dimensions in order; what is left goes to the last.
-pub(super) fn blocked(shape: &[u32], share: &Extents, order: &Order, workers: Workers) -> Option<Made> {
+pub(super) fn blocked(
+    shape: &[u32],
+    share: &Extents,
+    order: &Order,
+    workers: Workers,
+) -> Option<Made> {
     let rank = shape.len();
     let (mut lanes, mut warps) = (Extents::new(), Extents::new());
     for _ in 0..rank {
@@ -50,7 +55,13 @@ pub(super) fn blocked(shape: &[u32], share: &Extents, order: &Order, workers: Wo
         left_warps = left_warps.checked_div(*warp)?.max(1);
         left = left.checked_div(threads.max(1))?;
     }
-    let core = Blocked { size_per_thread: *share, threads_per_warp: lanes, warps_per_cta: warps, order: *order, cga: Cga::default() };
+    let core = Blocked {
+        size_per_thread: *share,
+        threads_per_warp: lanes,
+        warps_per_cta: warps,
+        order: *order,
+        cga: Cga::default(),
+    };
     Some(Made::of(Core::Blocked(core)))
 }
 
@@ -61,7 +72,8 @@ mod tests {
     fn text(shape: &[u32], share: &[u32], contiguity: &[u8]) -> std::string::String {
         let order = order_of(contiguity.iter().copied()).expect("an order");
         let share = Extents::from_slice(share).expect("few dimensions");
-        let made = blocked(shape, &share, &order, Workers { lanes: 32, warps: 4 }).expect("a layout");
+        let made =
+            blocked(shape, &share, &order, Workers { lanes: 32, warps: 4 }).expect("a layout");
         let mut out = std::string::String::new();
         made.print(&mut out).expect("it prints");
         out
@@ -69,9 +81,18 @@ mod tests {
 
     #[test]
     fn lanes_follow_the_contiguous_dimension() {
-        assert_eq!(text(&[128, 64], &[1, 8], &[0, 6]), "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>");
-        assert_eq!(text(&[64, 128], &[8, 1], &[6, 0]), "#ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>");
+        assert_eq!(
+            text(&[128, 64], &[1, 8], &[0, 6]),
+            "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>"
+        );
+        assert_eq!(
+            text(&[64, 128], &[8, 1], &[6, 0]),
+            "#ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>"
+        );
         // Equal runs: the last dimension first.
-        assert_eq!(text(&[16, 16], &[1, 1], &[0, 0]), "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>");
+        assert_eq!(
+            text(&[16, 16], &[1, 1], &[0, 0]),
+            "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>"
+        );
     }
 }

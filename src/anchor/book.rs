@@ -1,13 +1,17 @@
 //! Layouts that passes make: where they are kept, and how they are printed.
 //!
-//! A program's text holds the layouts that it was written with; one that a pass makes is in no text. It goes into a [`Book`] lent
-//! by the caller, and types name it by [`Encoding::Handle`](crate::ir::Encoding::Handle). One that the program already has under
-//! an alias keeps that name. [`Book`] prints handles ([`Annotate`]) in the notation that reads them again.
+//! A program's text holds the layouts that it was written with; one that a pass makes is in no
+//! text. It goes into a [`Book`] lent by the caller, and types name it by
+//! [`Encoding::Handle`](crate::ir::Encoding::Handle). One that the program already has under an
+//! alias keeps that name. [`Book`] prints handles ([`Annotate`]) in the notation that reads them
+//! again.
 use crate::ir::{Annotate, Encoding, MAX_RANK, Name, Program, Shape, Type};
 use core::fmt::{self, Write};
 use heapless::VecView;
 use lanebook_layout::notation::ttg_print;
-use lanebook_layout::triton::{AmdMfma, AmdWmma, Base, Blocked, DotOp, Few, MAX_SLICES, NvidiaMma, NvmmaShared, TensorMemory};
+use lanebook_layout::triton::{
+    AmdMfma, AmdWmma, Base, Blocked, DotOp, Few, MAX_SLICES, NvidiaMma, NvmmaShared, TensorMemory,
+};
 use lanebook_layout::{AxisId, Dims, Hw, Linear, Logical};
 
 /// The core of a layout that passes make or read.
@@ -32,7 +36,8 @@ pub enum Core {
     Tile(Tile),
 }
 
-/// A tile of two dimensions in registers: each bit of a register's, a lane's and a warp's number is one bit of a row or a column.
+/// A tile of two dimensions in registers: each bit of a register's, a lane's and a warp's number is
+/// one bit of a row or a column.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Spread {
     /// log2 of the rows and of the columns.
@@ -59,8 +64,11 @@ impl Spread {
     /// As a matrix; `None` for a bit that the tile does not have.
     #[inline(never)]
     fn linear(&self) -> Option<Linear<Hw, Logical>> {
-        let inputs: [(AxisId, &[u8]); 3] =
-            [(AxisId::REGISTER, self.register.as_slice()), (AxisId::LANE, self.lane.as_slice()), (AxisId::WARP, self.warp.as_slice())];
+        let inputs: [(AxisId, &[u8]); 3] = [
+            (AxisId::REGISTER, self.register.as_slice()),
+            (AxisId::LANE, self.lane.as_slice()),
+            (AxisId::WARP, self.warp.as_slice()),
+        ];
         let (mut ins, mut outs) = (Dims::new(), Dims::new());
         for (axis, bits) in inputs {
             ins.push(axis, u8::try_from(bits.len()).ok()?).ok()?;
@@ -73,7 +81,12 @@ impl Spread {
         for (axis, bits) in inputs {
             for (number, bit) in (0u8..).zip(bits).filter(|(_, bit)| **bit != Self::COPY) {
                 let below = if bit >> 6 == 0 { 0 } else { self.bits[0] };
-                out.set_column(axis, number, 1u64.checked_shl(u32::from(below.checked_add(bit & 63)?))?).ok()?;
+                out.set_column(
+                    axis,
+                    number,
+                    1u64.checked_shl(u32::from(below.checked_add(bit & 63)?))?,
+                )
+                .ok()?;
             }
         }
         Some(out)
@@ -139,7 +152,8 @@ impl Made {
     pub fn print(&self, out: &mut dyn Write) -> fmt::Result {
         self.spell(&mut Sink(out))
     }
-    /// The same into a sink of any kind. Sinks of this crate stay of known type: a table of their methods would link formatting.
+    /// The same into a sink of any kind. Sinks of this crate stay of known type: a table of their
+    /// methods would link formatting.
     pub(super) fn spell<W: Write>(&self, out: &mut W) -> fmt::Result {
         let base = match self.core {
             Core::Blocked(it) => Base::Blocked(it),
@@ -234,7 +248,8 @@ impl Tile {
         let extent = |at: usize| u64::from(self.shape.extent(at).unwrap_or(1));
         let rank = self.shape.rank().min(MAX_RANK);
         if self.row_major {
-            (dimension.saturating_add(1)..rank).fold(1, |product: u64, at| product.saturating_mul(extent(at)))
+            (dimension.saturating_add(1)..rank)
+                .fold(1, |product: u64, at| product.saturating_mul(extent(at)))
         } else {
             (0..dimension.min(rank)).fold(1, |product: u64, at| product.saturating_mul(extent(at)))
         }
@@ -249,7 +264,8 @@ pub struct Entry {
     name: Option<Name>,
 }
 
-/// Layouts that passes made, in storage lent by the caller. A program's handles are good for the book that they were made with.
+/// Layouts that passes made, in storage lent by the caller. A program's handles are good for the
+/// book that they were made with.
 #[derive(Debug)]
 pub struct Book<'b> {
     entries: &'b mut VecView<Entry>,
@@ -275,12 +291,16 @@ impl<'b> Book<'b> {
     pub fn has_new(&self) -> bool {
         self.entries.iter().any(|entry| entry.name.is_none())
     }
-    /// How a type names a layout: by the program's alias for it, if it has one. `None` without room.
+    /// How a type names a layout: by the program's alias for it, if it has one. `None` without
+    /// room.
     pub(super) fn encoding(&mut self, program: &Program<'_, '_>, made: &Made) -> Option<Encoding> {
         let at = match self.entries.iter().position(|entry| entry.made == *made) {
             Some(at) => at,
             None => {
-                let name = program.aliases().find(|(_, body)| made.is(program.text(*body))).map(|(name, _)| name);
+                let name = program
+                    .aliases()
+                    .find(|(_, body)| made.is(program.text(*body)))
+                    .map(|(name, _)| name);
                 self.entries.push(Entry { made: *made, name }).ok()?;
                 self.entries.len().saturating_sub(1)
             }

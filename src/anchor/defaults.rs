@@ -1,9 +1,11 @@
-//! Layouts for programs that have none: every tile in registers gets nested tiles, one element to a lane, the last dimension first.
+//! Layouts for programs that have none: every tile in registers gets nested tiles, one element to a
+//! lane, the last dimension first.
 //!
-//! As where Triton's programs first get layouts: operands of products are those of an instruction over the result's tiles; where
-//! an operation wants its operands in other layouts than they have, as most that change shapes do, they are converted. What has a layout
-//! keeps it. The layouts are no good yet: `coalesce` and `accelerate-matmul` change what matters, `remove-conversions` lets the rest
-//! follow.
+//! As where Triton's programs first get layouts: operands of products are those of an instruction
+//! over the result's tiles; where an operation wants its operands in other layouts than they have,
+//! as most that change shapes do, they are converted. What has a layout keeps it. The layouts are
+//! no good yet: `coalesce` and `accelerate-matmul` change what matters, `remove-conversions` lets
+//! the rest follow.
 use super::Anchoring;
 use super::blocked::{Workers, blocked, order_of};
 use super::book::{Core, Made};
@@ -20,7 +22,11 @@ const LONGEST: usize = 256;
 
 /// A tile in registers that has no layout yet.
 fn is_open(ty: &Type) -> bool {
-    ty.is_tile() && !ty.is_memory() && ty.encoding == Encoding::None && ty.shape.rank() > 0 && ty.shape.elements().is_some()
+    ty.is_tile()
+        && !ty.is_memory()
+        && ty.encoding == Encoding::None
+        && ty.shape.rank() > 0
+        && ty.shape.elements().is_some()
 }
 
 fn is_made(program: &Program<'_, '_>, value: Value) -> bool {
@@ -33,7 +39,10 @@ fn is_made(program: &Program<'_, '_>, value: Value) -> bool {
 
 pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
     let values = work.cx.program.pools.values.len();
-    let open = |program: &Program<'_, '_>, at| Value::at(at).is_some_and(|value| is_made(program, value) && is_open(&program.type_of(value)));
+    let open = |program: &Program<'_, '_>, at| {
+        Value::at(at)
+            .is_some_and(|value| is_made(program, value) && is_open(&program.type_of(value)))
+    };
     if !(0..values).any(|at| open(work.cx.program, at)) {
         return Ok(());
     }
@@ -74,15 +83,25 @@ fn named(program: &mut Program<'_, '_>, made: &Made) -> Result<Encoding, ErrorKi
         return Ok(Encoding::Alias(name));
     }
     let mut text = String::<LONGEST>::new();
-    made.spell(&mut text).map_err(|_| ErrorKind::Capacity { pool: Pool::Made, limit: LONGEST as u32 })?;
+    made.spell(&mut text)
+        .map_err(|_| ErrorKind::Capacity { pool: Pool::Made, limit: LONGEST as u32 })?;
     let (at, len) = program.pools.make(&text)?;
     Ok(Encoding::Made(at, len))
 }
 
 /// Factors of a product without a layout are operands over what its result gets.
 #[inline(never)]
-fn operands(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op, workers: Workers) -> Result<(), PassError> {
-    let Some(to) = cx.program.result(op, 0).map(|result| cx.program.type_of(result)).filter(is_open) else { return Ok(()) };
+fn operands(
+    cx: &mut Context<'_, '_, '_>,
+    convert: OpId,
+    op: Op,
+    workers: Workers,
+) -> Result<(), PassError> {
+    let Some(to) =
+        cx.program.result(op, 0).map(|result| cx.program.type_of(result)).filter(is_open)
+    else {
+        return Ok(());
+    };
     let Some(Made { core: Core::Blocked(core), .. }) = of(&to, workers) else { return Ok(()) };
     for number in 0..2u8 {
         let Some(value) = cx.program.operand(op, usize::from(number)) else { continue };
@@ -90,8 +109,12 @@ fn operands(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op, workers: Worker
         if !is_open(&ty) {
             continue;
         }
-        let encoding = named(cx.program, &Made::operand(Core::Blocked(core), number, 0)).map_err(edit)?;
-        let made = cx.program.insert_before(op, convert, &[value], &[ty.encoded(encoding)]).map_err(edit)?;
+        let encoding =
+            named(cx.program, &Made::operand(Core::Blocked(core), number, 0)).map_err(edit)?;
+        let made = cx
+            .program
+            .insert_before(op, convert, &[value], &[ty.encoded(encoding)])
+            .map_err(edit)?;
         let Some(new) = cx.program.result(made, 0) else { continue };
         cx.program.set_operand(op, usize::from(number), new).map_err(edit)?;
     }

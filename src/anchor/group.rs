@@ -1,8 +1,10 @@
-//! Groups of values: buffers that are one memory under several names, and tiles in registers that share a layout.
+//! Groups of values: buffers that are one memory under several names, and tiles in registers that
+//! share a layout.
 //!
-//! Memory: views, selects, copies' results, what loops, conditions and pipeline regions hand on. Registers: conversions (seeds),
-//! operations that are transparent to layouts, and the same regions. Each memory group lists the operations that touch it, in text
-//! order; each register group knows what its tiles are to products.
+//! Memory: views, selects, copies' results, what loops, conditions and pipeline regions hand on.
+//! Registers: conversions (seeds), operations that are transparent to layouts, and the same
+//! regions. Each memory group lists the operations that touch it, in text order; each register
+//! group knows what its tiles are to products.
 use crate::ir::{Op, Program, Type, Value};
 use crate::passes::{ChoiceError, ChoicePool};
 use heapless::VecView;
@@ -42,10 +44,16 @@ pub(super) fn memory_of(program: &Program<'_, '_>, op: Op) -> Option<Value> {
         OpRole::Load => 0,
         OpRole::Store | OpRole::Atomic => 1,
         // What is stored at once into memory that is reserved for it.
-        OpRole::Alloc if program.operand_count(op) == 1 => return program.result(op, 0).filter(|value| is_place(&program.type_of(*value))),
+        OpRole::Alloc if program.operand_count(op) == 1 => {
+            return program.result(op, 0).filter(|value| is_place(&program.type_of(*value)));
+        }
         // The shared side of a copy says how the tile lies.
         OpRole::Copy => {
-            let shared = |number: usize| program.operand(op, number).filter(|value| program.type_of(*value).space == Some(Space::Shared));
+            let shared = |number: usize| {
+                program
+                    .operand(op, number)
+                    .filter(|value| program.type_of(*value).space == Some(Space::Shared))
+            };
             return shared(1).or_else(|| shared(0)).or_else(|| program.operand(op, 1));
         }
         _ => return None,
@@ -73,11 +81,22 @@ pub(super) fn does(program: &Program<'_, '_>, op: Op) -> OpRole {
 
 impl<'a> Groups<'a> {
     /// Looks at the whole program.
-    pub fn find(program: &Program<'_, '_>, nodes: &'a mut VecView<Node>) -> Result<Self, ChoiceError> {
+    pub fn find(
+        program: &Program<'_, '_>,
+        nodes: &'a mut VecView<Node>,
+    ) -> Result<Self, ChoiceError> {
         let [ops, values, ..] = program.usage();
-        let full = ChoiceError::Full { pool: ChoicePool::Members, capacity: u32::try_from(nodes.capacity()).unwrap_or(u32::MAX) };
+        let full = ChoiceError::Full {
+            pool: ChoicePool::Members,
+            capacity: u32::try_from(nodes.capacity()).unwrap_or(u32::MAX),
+        };
         nodes.clear();
-        nodes.resize(ops.used.max(values.used), Node { up: NONE, first: NONE, last: NONE, next: NONE, axes: 0, done: false }).map_err(|_| full)?;
+        nodes
+            .resize(
+                ops.used.max(values.used),
+                Node { up: NONE, first: NONE, last: NONE, next: NONE, axes: 0, done: false },
+            )
+            .map_err(|_| full)?;
         for (number, node) in nodes.iter_mut().enumerate() {
             node.up = u16::try_from(number).unwrap_or(NONE);
         }
@@ -124,14 +143,19 @@ impl<'a> Groups<'a> {
             OpRole::If => self.passed_out(program, op, 2),
             // Producer and consumer: arguments are the operands, results what the region yields.
             OpRole::Produce | OpRole::Consume | OpRole::AgentSwitch => {
-                if let Some(body) = program.body(op).filter(|body| program.arguments(*body).count() == program.operand_count(op)) {
+                if let Some(body) = program
+                    .body(op)
+                    .filter(|body| program.arguments(*body).count() == program.operand_count(op))
+                {
                     for (operand, argument) in program.operands(op).zip(program.arguments(body)) {
                         self.pair(program, Some(operand), Some(argument));
                     }
                 }
                 self.passed_out(program, op, 1);
             }
-            _ if program.layout_trait(op) == LayoutTrait::Transparent && matches!(program.role(op), OpRole::Elementwise | OpRole::Index) => {
+            _ if program.layout_trait(op) == LayoutTrait::Transparent
+                && matches!(program.role(op), OpRole::Elementwise | OpRole::Index) =>
+            {
                 for operand in program.operands(op) {
                     self.pair(program, Some(operand), result);
                 }
@@ -143,7 +167,10 @@ impl<'a> Groups<'a> {
     fn passed_out(&mut self, program: &Program<'_, '_>, op: Op, regions: usize) {
         for (number, result) in program.results(op).enumerate() {
             for region in 0..regions {
-                let yielded = program.entry(op, region).and_then(|block| program.terminator(block)).and_then(|end| program.operand(end, number));
+                let yielded = program
+                    .entry(op, region)
+                    .and_then(|block| program.terminator(block))
+                    .and_then(|end| program.operand(end, number));
                 self.pair(program, yielded, Some(result));
             }
         }
@@ -153,7 +180,10 @@ impl<'a> Groups<'a> {
     fn pair(&mut self, program: &Program<'_, '_>, a: Option<Value>, b: Option<Value>) {
         let (Some(a), Some(b)) = (a, b) else { return };
         let (x, y) = (program.type_of(a), program.type_of(b));
-        let alike = x.is_tile() && y.is_tile() && is_place(&x) == is_place(&y) && (is_place(&x) || x.shape == y.shape);
+        let alike = x.is_tile()
+            && y.is_tile()
+            && is_place(&x) == is_place(&y)
+            && (is_place(&x) || x.shape == y.shape);
         if !alike {
             return;
         }
@@ -198,7 +228,8 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// The first operation of a value's memory group, once: later calls for the same group answer `None`.
+    /// The first operation of a value's memory group, once: later calls for the same group answer
+    /// `None`.
     pub fn begin(&mut self, memory: Value) -> Option<Op> {
         let root = self.root(memory);
         let node = self.nodes.get_mut(root)?;
@@ -234,7 +265,8 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Operations that were seen, one after the other in a list through their nodes: taking them back costs as much as seeing them.
+/// Operations that were seen, one after the other in a list through their nodes: taking them back
+/// costs as much as seeing them.
 #[derive(Debug)]
 pub(super) struct Seen {
     last: u16,
@@ -252,7 +284,10 @@ impl Seen {
             (node.done, self.last) = (false, core::mem::replace(&mut node.next, NONE));
         }
         self.last = NONE;
-        let full = ChoiceError::Full { pool: ChoicePool::Members, capacity: u32::try_from(nodes.capacity()).unwrap_or(u32::MAX) };
+        let full = ChoiceError::Full {
+            pool: ChoicePool::Members,
+            capacity: u32::try_from(nodes.capacity()).unwrap_or(u32::MAX),
+        };
         let fresh = Node { up: NONE, first: NONE, last: NONE, next: NONE, axes: 0, done: false };
         nodes.resize(count, fresh).map_err(|_| full)
     }

@@ -1,7 +1,7 @@
 //! What a product has to do with others: what feeds it, and what it feeds.
 //!
-//! Values are followed within the product's own block (a loop's body, as a rule) over results and operands, once for each
-//! question. The worklist is the pass's, the marks are the room's nodes.
+//! Values are followed within the product's own block (a loop's body, as a rule) over results and
+//! operands, once for each question. The worklist is the pass's, the marks are the room's nodes.
 use super::Anchoring;
 use super::group::{Seen, is_seen};
 use crate::ir::{Op, Program, Value};
@@ -11,7 +11,8 @@ use lanebook_tables::OpRole;
 /// How a product is linked to others.
 #[derive(Copy, Clone, Debug, Default)]
 pub(super) struct Links {
-    /// Another product of the block that has its instruction is reached over values in any direction, transpositions aside.
+    /// Another product of the block that has its instruction is reached over values in any
+    /// direction, transpositions aside.
     pub settled: Option<Op>,
     /// Other products are reached so: the last of all in the text, itself included.
     pub last: Option<Op>,
@@ -58,7 +59,9 @@ fn reach(
         loop {
             let mut some = [None; SOME];
             let mut count = 0usize;
-            for (slot, target) in some.iter_mut().zip(neighbours(work.cx.program, op, way).skip(number)) {
+            for (slot, target) in
+                some.iter_mut().zip(neighbours(work.cx.program, op, way).skip(number))
+            {
                 *slot = Some(target);
                 count = count.saturating_add(1);
             }
@@ -77,8 +80,15 @@ fn reach(
 }
 
 fn neighbours<'p>(program: &'p Program<'_, '_>, op: Op, way: Way) -> impl Iterator<Item = Op> + 'p {
-    let users = program.results(op).filter(move |_| way != Way::Backward).flat_map(|value| program.uses(value)).filter_map(|place| program.user(place));
-    let makers = program.all_operands(op).filter(move |_| way != Way::Forward).filter_map(|value| program.def_op(value));
+    let users = program
+        .results(op)
+        .filter(move |_| way != Way::Backward)
+        .flat_map(|value| program.uses(value))
+        .filter_map(|place| program.user(place));
+    let makers = program
+        .all_operands(op)
+        .filter(move |_| way != Way::Forward)
+        .filter_map(|value| program.def_op(value));
     users.chain(makers)
 }
 
@@ -91,38 +101,53 @@ fn left_of(program: &Program<'_, '_>, op: Op) -> Option<Op> {
 }
 
 /// How a product is linked to others.
-pub(super) fn find(work: &mut Anchoring<'_, '_, '_, '_, '_>, trail: &mut Seen, op: Op) -> Result<Links, PassError> {
+pub(super) fn find(
+    work: &mut Anchoring<'_, '_, '_, '_, '_>,
+    trail: &mut Seen,
+    op: Op,
+) -> Result<Links, PassError> {
     let program = &*work.cx.program;
     let home = program.block_of(op);
     let mut out = Links { loaded: is_loaded(program, program.operand(op, 0)), ..Links::default() };
     let left = left_of(program, op);
     let inside = move |program: &Program<'_, '_>, other: Op| program.block_of(other) == home;
-    let straight = move |program: &Program<'_, '_>, other: Op| inside(program, other) && program.role(other) != OpRole::Transpose;
+    let straight = move |program: &Program<'_, '_>, other: Op| {
+        inside(program, other) && program.role(other) != OpRole::Transpose
+    };
 
     reach(work, trail, op, Way::Both, &straight, &mut |_, _| {})?;
     let (program, seen) = (&*work.cx.program, &*work.room.nodes);
     if let Some(home) = home {
-        let mut reached = program.ops(home).filter(|other| is_product(program, *other) && is_seen(seen, *other));
-        out.settled = reached.clone().find(|other| *other != op && !super::product::is_plain(program, *other));
+        let mut reached =
+            program.ops(home).filter(|other| is_product(program, *other) && is_seen(seen, *other));
+        out.settled = reached
+            .clone()
+            .find(|other| *other != op && !super::product::is_plain(program, *other));
         let alone = !reached.clone().any(|other| other != op);
         out.last = if alone { None } else { reached.by_ref().last() };
     }
 
     let mut feeds = false;
-    reach(work, trail, op, Way::Forward, &|_, _| true, &mut |program, other| feeds |= is_product(program, other))?;
+    reach(work, trail, op, Way::Forward, &|_, _| true, &mut |program, other| {
+        feeds |= is_product(program, other)
+    })?;
     out.feeds = feeds;
 
     reach(work, trail, op, Way::Forward, &inside, &mut |_, _| {})?;
     // Of what was reached: products whose left operand was reached, too.
     let (program, seen) = (&*work.cx.program, &*work.room.nodes);
     out.head = home.is_some_and(|home| {
-        let mut others = program.ops(home).filter(|other| *other != op && is_product(program, *other) && is_seen(seen, *other));
+        let mut others = program
+            .ops(home)
+            .filter(|other| *other != op && is_product(program, *other) && is_seen(seen, *other));
         others.any(|other| left_of(program, other).is_some_and(|left| is_seen(seen, left)))
     });
 
     if let Some(left) = left.filter(|left| inside(work.cx.program, *left)) {
         let mut tail = is_product(work.cx.program, left);
-        reach(work, trail, left, Way::Backward, &inside, &mut |program, other| tail |= is_product(program, other))?;
+        reach(work, trail, left, Way::Backward, &inside, &mut |program, other| {
+            tail |= is_product(program, other)
+        })?;
         out.tail = tail;
     }
     Ok(out)
@@ -141,8 +166,8 @@ fn is_loaded(program: &Program<'_, '_>, value: Option<Value>) -> bool {
     false
 }
 
-/// Bits of the narrowest element that an operand is made of by operations of one operand: what is loaded narrow and widened lies as
-/// it was loaded.
+/// Bits of the narrowest element that an operand is made of by operations of one operand: what is
+/// loaded narrow and widened lies as it was loaded.
 pub(super) fn narrowest_bits(program: &Program<'_, '_>, value: Value, own: u32) -> u32 {
     let mut least = own;
     let mut at = value;

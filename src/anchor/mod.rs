@@ -1,13 +1,15 @@
-//! Anchors: the layouts that loads, stores and products are given, from which conversions then follow.
+//! Anchors: the layouts that loads, stores and products are given, from which conversions then
+//! follow.
 //!
 //! ```text
 //! rules/{anchors,candidates}.ron, hw-tables --> analyses named by rules/passes.ron --> types and attributes in the program
 //! ```
 //!
-//! Guarantees: all or nothing, as with every pass; no recursion, no allocation, no panic; what is made is in a [`Book`] that the
-//! caller lends, and is printed so that it reads back.
+//! Guarantees: all or nothing, as with every pass; no recursion, no allocation, no panic; what is
+//! made is in a [`Book`] that the caller lends, and is printed so that it reads back.
 //!
-//! Does not: remove conversions, place memory, or emit. No architecture is known by name here: a module's target is looked up in the rules.
+//! Does not: remove conversions, place memory, or emit. No architecture is known by name here: a
+//! module's target is looked up in the rules.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -84,7 +86,10 @@ pub(crate) struct Anchoring<'w, 'a, 's, 't, 'r> {
 }
 
 /// Runs one of the analyses that choose layouts; answers how many operations were given one.
-pub(crate) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>, analysis: Analysis) -> Result<u32, PassError> {
+pub(crate) fn run(
+    work: &mut Anchoring<'_, '_, '_, '_, '_>,
+    analysis: Analysis,
+) -> Result<u32, PassError> {
     work.cx.begin(analysis);
     match analysis {
         Analysis::DefaultLayouts => defaults::run(work)?,
@@ -99,11 +104,20 @@ pub(crate) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>, analysis: Analysis) 
 /// Whether an analysis chooses layouts.
 #[must_use]
 pub(crate) const fn chooses(analysis: Analysis) -> bool {
-    matches!(analysis, Analysis::AssignLayouts | Analysis::DefaultLayouts | Analysis::Coalesce | Analysis::AccelerateMatmul)
+    matches!(
+        analysis,
+        Analysis::AssignLayouts
+            | Analysis::DefaultLayouts
+            | Analysis::Coalesce
+            | Analysis::AccelerateMatmul
+    )
 }
 
 fn full(pool: ChoicePool, capacity: usize) -> PassError {
-    PassError::Choice(ChoiceError::Full { pool, capacity: u32::try_from(capacity).unwrap_or(u32::MAX) })
+    PassError::Choice(ChoiceError::Full {
+        pool,
+        capacity: u32::try_from(capacity).unwrap_or(u32::MAX),
+    })
 }
 
 /// An attribute of the module around a program's functions.
@@ -127,7 +141,12 @@ pub fn arch_of(program: &Program<'_, '_>, tables: &Tables<'_>, wishes: &Wishes) 
     }
     let Some(AttrValue::Str(target)) = module_attr(program, "target") else { return None };
     let target = program.text(target);
-    tables.anchors.targets.iter().find(|known| known.text == target).and_then(|known| tables.arch_named(known.arch))
+    tables
+        .anchors
+        .targets
+        .iter()
+        .find(|known| known.text == target)
+        .and_then(|known| tables.arch_named(known.arch))
 }
 
 impl<'w> Anchoring<'w, '_, '_, '_, '_> {
@@ -138,16 +157,26 @@ impl<'w> Anchoring<'w, '_, '_, '_, '_> {
     /// Lanes and warps: as the module says, else as the first function's work items.
     pub(self) fn workers(&self) -> Result<Workers, PassError> {
         let program = &*self.cx.program;
-        let wave = || self.arch().ok().and_then(|arch| arch.wave_lanes.first()).map(|lanes| u32::from(*lanes));
+        let wave = || {
+            self.arch().ok().and_then(|arch| arch.wave_lanes.first()).map(|lanes| u32::from(*lanes))
+        };
         let lanes = module_int(program, "threads-per-warp").or_else(wave);
-        let threads = || program.functions().find_map(|function| program.int_attr(function, words::THREADS)).and_then(|n| u32::try_from(n).ok());
+        let threads = || {
+            program
+                .functions()
+                .find_map(|function| program.int_attr(function, words::THREADS))
+                .and_then(|n| u32::try_from(n).ok())
+        };
         let said = module_int(program, "num-warps").or_else(|| threads()?.checked_div(lanes?));
-        let warps = said.or_else(|| Some(u32::from(self.tables.anchors.warps)).filter(|warps| *warps > 0));
+        let warps =
+            said.or_else(|| Some(u32::from(self.tables.anchors.warps)).filter(|warps| *warps > 0));
         if module_int(program, "num-ctas").is_some_and(|blocks| blocks > 1) {
             return Err(PassError::Choice(ChoiceError::Cluster));
         }
         match (lanes, warps) {
-            (Some(lanes), Some(warps)) if lanes.is_power_of_two() && warps.is_power_of_two() => Ok(Workers { lanes, warps }),
+            (Some(lanes), Some(warps)) if lanes.is_power_of_two() && warps.is_power_of_two() => {
+                Ok(Workers { lanes, warps })
+            }
             _ => Err(PassError::Choice(ChoiceError::NoWarps)),
         }
     }
@@ -156,7 +185,10 @@ impl<'w> Anchoring<'w, '_, '_, '_, '_> {
         let arch = self.arch()?;
         let loads = Capability::Transfer { from: Space::Global, to: Space::Register };
         let widest = |able: &[AtomId]| {
-            let movements = able.iter().filter_map(|id| self.tables.atom(*id)?.movement).filter(|movement| !movement.crosses_lanes);
+            let movements = able
+                .iter()
+                .filter_map(|id| self.tables.atom(*id)?.movement)
+                .filter(|movement| !movement.crosses_lanes);
             movements.map(|movement| u32::from(movement.from.slot_bytes).saturating_mul(8)).max()
         };
         // Where its table has no such accesses yet, the instruction set's stand for them.
@@ -165,14 +197,20 @@ impl<'w> Anchoring<'w, '_, '_, '_, '_> {
         widest.filter(|bits| *bits > 0).ok_or(PassError::Choice(ChoiceError::NoArch))
     }
     pub(self) fn operation(&self, role: OpRole) -> Result<OpId, PassError> {
-        of_role(self.cx.program, role).ok_or(PassError::Run(crate::rewrite::RunError::Graph(crate::ir::ErrorKind::UnknownOp)))
+        of_role(self.cx.program, role)
+            .ok_or(PassError::Run(crate::rewrite::RunError::Graph(crate::ir::ErrorKind::UnknownOp)))
     }
 }
 
-/// Storage for [`Room`], by value: layouts, values (and operations), classes of accesses, candidates. An architecture has fewer than 128
-/// movers.
+/// Storage for [`Room`], by value: layouts, values (and operations), classes of accesses,
+/// candidates. An architecture has fewer than 128 movers.
 #[derive(Debug)]
-pub struct RoomStorage<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CANDIDATES: usize> {
+pub struct RoomStorage<
+    const LAYOUTS: usize,
+    const VALUES: usize,
+    const CLASSES: usize,
+    const CANDIDATES: usize,
+> {
     book: heapless::Vec<Entry, LAYOUTS>,
     facts: heapless::Vec<Facts, VALUES>,
     classes: heapless::Vec<Class, CLASSES>,
@@ -181,7 +219,9 @@ pub struct RoomStorage<const LAYOUTS: usize, const VALUES: usize, const CLASSES:
     candidates: heapless::Vec<Candidate, CANDIDATES>,
 }
 
-impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CANDIDATES: usize> RoomStorage<LAYOUTS, VALUES, CLASSES, CANDIDATES> {
+impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CANDIDATES: usize>
+    RoomStorage<LAYOUTS, VALUES, CLASSES, CANDIDATES>
+{
     /// Empty storage.
     #[must_use]
     pub const fn new() -> Self {
@@ -208,7 +248,9 @@ impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CAND
     }
 }
 
-impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CANDIDATES: usize> Default for RoomStorage<LAYOUTS, VALUES, CLASSES, CANDIDATES> {
+impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CANDIDATES: usize>
+    Default for RoomStorage<LAYOUTS, VALUES, CLASSES, CANDIDATES>
+{
     fn default() -> Self {
         Self::new()
     }

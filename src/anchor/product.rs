@@ -1,16 +1,22 @@
-//! Products: which matrix instruction an architecture is asked for, how warps share the result, and what operands look like.
+//! Products: which matrix instruction an architecture is asked for, how warps share the result, and
+//! what operands look like.
 //!
-//! Instructions, their extents, and what a lane holds of an operand come from the tables; what a text calls the accumulators' layout,
-//! from `rules/anchors.ron` (`units`). The first kind that takes the product is taken:
+//! Instructions, their extents, and what a lane holds of an operand come from the tables; what a
+//! text calls the accumulators' layout, from `rules/anchors.ron` (`units`). The first kind that
+//! takes the product is taken:
 //!
 //! - *warp*: operands in registers; a lane's run along k is one register of what was loaded;
-//! - *group*: operands in shared memory in the layout of descriptors; a left one that is computed stays in registers;
-//! - *tensor*: operands in shared memory in the layout of descriptors, sums in tensor memory ([`super::tensor`]);
-//! - *wave*, *narrow*: a lane's run along k is what the instruction gives it; the transposed product, where `transposes` says so.
+//! - *group*: operands in shared memory in the layout of descriptors; a left one that is computed
+//!   stays in registers;
+//! - *tensor*: operands in shared memory in the layout of descriptors, sums in tensor memory
+//!   ([`super::tensor`]);
+//! - *wave*, *narrow*: a lane's run along k is what the instruction gives it; the transposed
+//!   product, where `transposes` says so.
 //!
-//! Warps go where most repeats are left, unless products feed each other: then they share rows, so that nothing has to cross between
-//! warps. Operands and accumulator are converted before the product and the result behind it. A product whose element types no
-//! instruction takes as they are is left alone, and so is one that has an instruction.
+//! Warps go where most repeats are left, unless products feed each other: then they share rows, so
+//! that nothing has to cross between warps. Operands and accumulator are converted before the
+//! product and the result behind it. A product whose element types no instruction takes as they are
+//! is left alone, and so is one that has an instruction.
 use super::book::{Core, Made, Spread};
 use super::group::Seen;
 use super::links::{self, Links};
@@ -20,9 +26,14 @@ use super::{Anchoring, Workers, full};
 use crate::ir::{AttrValue, Encoding, ErrorKind, Op, Program, Type, Value};
 use crate::passes::{ChoicePool, PassError, edit};
 use crate::relayout::{blank, encoding_of};
-use lanebook_layout::triton::{AmdMfma, AmdWmma, Base, Cga, Extents, Few, NvidiaMma, NvmmaShared, TileBases};
+use lanebook_layout::triton::{
+    AmdMfma, AmdWmma, Base, Cga, Extents, Few, NvidiaMma, NvmmaShared, TileBases,
+};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{Accumulators, Arch, Atom, Capability, DtypeId, DtypeKind, MatrixShape, OpId, OpRole, Operand, ProductUnit, Space, Tables};
+use lanebook_tables::{
+    Accumulators, Arch, Atom, Capability, DtypeId, DtypeKind, MatrixShape, OpId, OpRole, Operand,
+    ProductUnit, Space, Tables,
+};
 
 /// A product's extents and element types.
 #[derive(Copy, Clone, Debug)]
@@ -112,7 +123,12 @@ fn shape_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<Sh
     let short = matches!(program.attr(op, "inputPrecision"), Some(AttrValue::Word(word)) if program.text(word) == "tf32");
     let dtype = |ty: &Type| {
         let name = if ty.element.is_empty() { "" } else { program.text(ty.element) };
-        let known = tables.anchors.dtypes.iter().find(|known| known.text == name).and_then(|known| tables.dtype_named(known.dtype));
+        let known = tables
+            .anchors
+            .dtypes
+            .iter()
+            .find(|known| known.text == name)
+            .and_then(|known| tables.dtype_named(known.dtype));
         ty.dtype.or(known)
     };
     let read = |ty: &Type| {
@@ -121,12 +137,25 @@ fn shape_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<Sh
         Some(if short && full { tables.dtype_named("tf32").unwrap_or(own) } else { own })
     };
     let bits = super::runs::element_bits(program, &ta);
-    let loaded_bits = links::narrowest_bits(program, a, bits).min(links::narrowest_bits(program, b, bits));
+    let loaded_bits =
+        links::narrowest_bits(program, a, bits).min(links::narrowest_bits(program, b, bits));
     let (adds, scales) = (program.operand(op, 2).is_some(), program.scales(op).is_some());
     let run = if scales { program.scaled_run(op) } else { None };
     // Scales of products side by side, and of unequal runs, no instruction has.
     let known = !scales || run.is_some() && batch.is_none();
-    known.then_some(Shape { batch, m, n, k, a: read(&ta)?, b: read(&tb)?, d: dtype(&td)?, adds, run, bits, loaded_bits })
+    known.then_some(Shape {
+        batch,
+        m,
+        n,
+        k,
+        a: read(&ta)?,
+        b: read(&tb)?,
+        d: dtype(&td)?,
+        adds,
+        run,
+        bits,
+        loaded_bits,
+    })
 }
 
 /// How many products lie side by side, rows and columns of each.
@@ -149,13 +178,21 @@ struct Taken<'t> {
 }
 
 /// Matrix instructions of an architecture that take these elements: of one warp, or of several.
-fn atoms<'t>(tables: &'t Tables<'t>, arch: &'t Arch<'t>, shape: &Shape, group: bool) -> impl Iterator<Item = Taken<'t>> {
+fn atoms<'t>(
+    tables: &'t Tables<'t>,
+    arch: &'t Arch<'t>,
+    shape: &Shape,
+    group: bool,
+) -> impl Iterator<Item = Taken<'t>> {
     let (a, b, d) = (shape.a, shape.b, shape.d);
     arch.dispatch(Capability::ProductInto(d)).iter().filter_map(move |id| {
         let atom = tables.atom(*id)?;
         let unit = match shape.run {
             None => atom.product()?,
-            Some(run) => atom.matrix.filter(|_| atom.scaled_run().is_some_and(|own| u32::from(own) == run) && atom.scaled().is_some())?,
+            Some(run) => atom.matrix.filter(|_| {
+                atom.scaled_run().is_some_and(|own| u32::from(own) == run)
+                    && atom.scaled().is_some()
+            })?,
         };
         let warps = warps(atom, &unit);
         let takes = takes(tables, atom, unit.a, a) && takes(tables, atom, unit.b, b);
@@ -163,15 +200,28 @@ fn atoms<'t>(tables: &'t Tables<'t>, arch: &'t Arch<'t>, shape: &Shape, group: b
     })
 }
 
-/// Whether an operand can hold elements of a type. Integers lie the same with and without a sign, which an instruction's modifiers may say.
+/// Whether an operand can hold elements of a type. Integers lie the same with and without a sign,
+/// which an instruction's modifiers may say.
 fn takes(tables: &Tables<'_>, atom: &Atom<'_>, operand: u8, dtype: DtypeId) -> bool {
-    let integer = |id: DtypeId| tables.dtype(id).filter(|it| matches!(it.kind, DtypeKind::Signed | DtypeKind::Unsigned)).map(|it| it.bits);
-    let plain = |found: &Operand<'_>| found.vary.is_none_or(|vary| vary.typed_by.is_none()).then_some(found.dtype)?;
+    let integer = |id: DtypeId| {
+        tables
+            .dtype(id)
+            .filter(|it| matches!(it.kind, DtypeKind::Signed | DtypeKind::Unsigned))
+            .map(|it| it.bits)
+    };
+    let plain = |found: &Operand<'_>| {
+        found.vary.is_none_or(|vary| vary.typed_by.is_none()).then_some(found.dtype)?
+    };
     let own = atom.operands.get(usize::from(operand)).and_then(plain);
     // A modifier names the format of some.
     let name = |id: DtypeId| tables.dtype(id).map_or("", |it| it.name);
-    let stands = |own: DtypeId| tables.anchors.formats.iter().any(|it| it.text == name(dtype) && it.dtype == name(own));
-    atom.takes(operand, dtype) || own.is_some_and(|own| integer(own).is_some() && integer(own) == integer(dtype) || stands(own))
+    let stands = |own: DtypeId| {
+        tables.anchors.formats.iter().any(|it| it.text == name(dtype) && it.dtype == name(own))
+    };
+    atom.takes(operand, dtype)
+        || own.is_some_and(|own| {
+            integer(own).is_some() && integer(own) == integer(dtype) || stands(own)
+        })
 }
 
 fn layout_of<'t>(atom: &Atom<'t>, operand: u8) -> Option<&'t LayoutRef<'t>> {
@@ -181,7 +231,10 @@ fn layout_of<'t>(atom: &Atom<'t>, operand: u8) -> Option<&'t LayoutRef<'t>> {
 /// Warps that work together on an instruction.
 fn warps(atom: &Atom<'_>, unit: &MatrixShape) -> u32 {
     let shard = layout_of(atom, unit.d).map_or(&[][..], |layout| layout.shard);
-    let extents = shard.iter().filter(|iter| iter.axis() == AxisId::WARP).map(|iter| iter.extent_value().ok());
+    let extents = shard
+        .iter()
+        .filter(|iter| iter.axis() == AxisId::WARP)
+        .map(|iter| iter.extent_value().ok());
     extents.fold(1u32, |product, extent| product.saturating_mul(extent.unwrap_or(1)))
 }
 
@@ -192,15 +245,19 @@ fn held(tables: &Tables<'_>, atom: &Atom<'_>, operand: u8, bits: u32) -> Option<
     u32::from(class.bits).checked_mul(u32::from(operand.registers))?.checked_div(bits)
 }
 
-/// Neighbours that one lane holds one after the other: elements `step` apart in an operand's order, of at most `count`.
+/// Neighbours that one lane holds one after the other: elements `step` apart in an operand's order,
+/// of at most `count`.
 fn run_of(layout: &LayoutRef<'_>, step: u32, count: u32, bits: u32) -> Option<u32> {
-    let at = |x: u64| Some((layout.offset_on(x, AxisId::LANE).ok()?, layout.offset_on(x, AxisId::BIT).ok()?));
+    let at = |x: u64| {
+        Some((layout.offset_on(x, AxisId::LANE).ok()?, layout.offset_on(x, AxisId::BIT).ok()?))
+    };
     let origin = at(0)?;
     let mut run = 1u32;
     while run < count {
         // The second half of a run twice as long follows the first.
         let next = at(u64::from(run).checked_mul(u64::from(step))?)?;
-        let wanted = (origin.0, origin.1.checked_add(i64::from(run).checked_mul(i64::from(bits))?)?);
+        let wanted =
+            (origin.0, origin.1.checked_add(i64::from(run).checked_mul(i64::from(bits))?)?);
         if next != wanted {
             break;
         }
@@ -218,7 +275,11 @@ fn pair(first: Option<u32>, a: u32, b: u32) -> Option<Extents> {
 }
 
 /// How warps of a product that has its instruction share the result.
-fn split_of(program: &Program<'_, '_>, work: &Anchoring<'_, '_, '_, '_, '_>, op: Op) -> Option<(u32, u32)> {
+fn split_of(
+    program: &Program<'_, '_>,
+    work: &Anchoring<'_, '_, '_, '_, '_>,
+    op: Op,
+) -> Option<(u32, u32)> {
     let ty = program.type_of(program.result(op, 0)?);
     let core = match ty.encoding {
         Encoding::Handle(handle) => work.room.book.get(handle)?.core,
@@ -230,34 +291,58 @@ fn split_of(program: &Program<'_, '_>, work: &Anchoring<'_, '_, '_, '_, '_>, op:
     }
 }
 
-fn choose<'w>(work: &Anchoring<'w, '_, '_, '_, '_>, shape: &Shape, workers: Workers, links: Links) -> Result<Option<Choice<'w>>, PassError> {
+fn choose<'w>(
+    work: &Anchoring<'w, '_, '_, '_, '_>,
+    shape: &Shape,
+    workers: Workers,
+    links: Links,
+) -> Result<Option<Choice<'w>>, PassError> {
     let (tables, arch) = (work.tables, work.arch()?);
     let program = &*work.cx.program;
     let settled = links.settled.and_then(|other| split_of(program, work, other));
     // Of products that feed each other the last decides for all.
     let last = links.last.and_then(|other| program.type_of(program.result(other, 0)?).shape.pair());
-    let shared = settled.or(last.map(|(m, n)| if m >= n { (workers.warps, 1) } else { (1, workers.warps) }));
+    let shared =
+        settled.or(last.map(|(m, n)| if m >= n { (workers.warps, 1) } else { (1, workers.warps) }));
     // Several warps work on one product at a time, not on products side by side.
     let takes = |kind: Accumulators| match kind {
         Accumulators::Group => shape.batch.is_none() && shape.run.is_none(),
         Accumulators::Tensor => shape.batch.is_none() && shape.run.is_none() && shape.adds,
         Accumulators::Warp | Accumulators::Wave | Accumulators::Narrow => true,
     };
-    let mut units = tables.anchors.units.iter().filter(|unit| unit.arch == arch.name && takes(unit.accumulators));
+    let mut units = tables
+        .anchors
+        .units
+        .iter()
+        .filter(|unit| unit.arch == arch.name && takes(unit.accumulators));
     Ok(units.find_map(|unit| match unit.accumulators {
         Accumulators::Warp => of_warp(tables, arch, unit, shape, workers, shared),
         Accumulators::Group => of_group(tables, arch, unit, shape, workers, links),
-        Accumulators::Wave | Accumulators::Narrow => of_wave(tables, arch, unit, shape, workers, links),
+        Accumulators::Wave | Accumulators::Narrow => {
+            of_wave(tables, arch, unit, shape, workers, links)
+        }
         Accumulators::Tensor => {
             let (sums, spread) = tensor::choose(tables, arch, unit, shape, workers)?;
-            Some(Choice { core: Core::Spread(spread), k_width: 0, shared: [true; 2], sums: Some(sums), scales: None })
+            Some(Choice {
+                core: Core::Spread(spread),
+                k_width: 0,
+                shared: [true; 2],
+                sums: Some(sums),
+                scales: None,
+            })
         }
     }))
 }
 
 fn nvidia(unit: &ProductUnit<'_>, warps_per_cta: Extents, instr_shape: Extents) -> Option<Core> {
     let (major, minor) = unit.version;
-    Some(Core::NvidiaMma(NvidiaMma { major, minor, warps_per_cta, instr_shape, cga: Cga::default() }))
+    Some(Core::NvidiaMma(NvidiaMma {
+        major,
+        minor,
+        warps_per_cta,
+        instr_shape,
+        cga: Cga::default(),
+    }))
 }
 
 /// Elements of one register of 32 bits.
@@ -265,7 +350,8 @@ fn of_register(bits: u32) -> u32 {
     32u32.checked_div(bits).unwrap_or(1).max(1)
 }
 
-/// One warp's instruction: warps take products of their own while there are any, then go where more repeats are left, along m first.
+/// One warp's instruction: warps take products of their own while there are any, then go where more
+/// repeats are left, along m first.
 fn of_warp(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
@@ -274,15 +360,19 @@ fn of_warp(
     workers: Workers,
     shared: Option<(u32, u32)>,
 ) -> Option<Choice<'static>> {
-    let taken = atoms(tables, arch, shape, false).max_by_key(|taken| (taken.unit.m, taken.unit.n))?;
+    let taken =
+        atoms(tables, arch, shape, false).max_by_key(|taken| (taken.unit.m, taken.unit.n))?;
     let of = taken.unit;
     let (m, n) = (u32::from(of.m), u32::from(of.n));
-    let apart = shape.batch.map(|batch| workers.warps.min(1u32.wrapping_shl(batch.checked_ilog2().unwrap_or(0))));
+    let apart = shape
+        .batch
+        .map(|batch| workers.warps.min(1u32.wrapping_shl(batch.checked_ilog2().unwrap_or(0))));
     let each = workers.warps.checked_div(apart.unwrap_or(1))?;
     let split = match shared.filter(|_| apart.is_none()) {
         Some(split) => split,
         None => {
-            let (mut warps, mut left) = ((1u32, 1u32), (shape.m.div_ceil(m.max(1)), shape.n.div_ceil(n.max(1))));
+            let (mut warps, mut left) =
+                ((1u32, 1u32), (shape.m.div_ceil(m.max(1)), shape.n.div_ceil(n.max(1))));
             while warps.0.saturating_mul(warps.1) < each {
                 if left.0 >= left.1 {
                     warps.0 = warps.0.checked_mul(2)?;
@@ -297,15 +387,30 @@ fn of_warp(
     };
     let (warps, tile) = (pair(apart, split.0, split.1)?, pair(apart.map(|_| 1), m, n)?);
     let scales = scales(&taken, unit, shape, workers, split)?;
-    Some(Choice { core: nvidia(unit, warps, tile)?, k_width: of_register(shape.loaded_bits), shared: [false; 2], sums: None, scales })
+    Some(Choice {
+        core: nvidia(unit, warps, tile)?,
+        k_width: of_register(shape.loaded_bits),
+        shared: [false; 2],
+        sums: None,
+        scales,
+    })
 }
 
 /// An instruction of several warps: the widest that divides what a column of warps has.
-fn of_group(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, links: Links) -> Option<Choice<'static>> {
+fn of_group(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    unit: &ProductUnit<'_>,
+    shape: &Shape,
+    workers: Workers,
+    links: Links,
+) -> Option<Choice<'static>> {
     let taken = atoms(tables, arch, shape, true).next()?;
     let (of, together) = (taken.unit, taken.warps);
     let (rows, k) = (u32::from(of.m).checked_div(together)?, u32::from(of.k));
-    let whole = shape.m.checked_rem(u32::from(of.m))? == 0 && workers.warps.checked_rem(together)? == 0 && shape.k >= k;
+    let whole = shape.m.checked_rem(u32::from(of.m))? == 0
+        && workers.warps.checked_rem(together)? == 0
+        && shape.k >= k;
     if !whole {
         return None;
     }
@@ -313,7 +418,9 @@ fn of_group(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape:
     let across = workers.warps.checked_div(down)?.max(1);
     let most = shape.n.checked_div(across)?.max(1);
     let takes = |n: u32| u16::try_from(n).is_ok_and(|n| taken.atom.with_columns(n).is_some());
-    let n = (1..=most.min(u32::from(of.n))).rev().find(|n| shape.n.checked_rem(*n) == Some(0) && takes(*n))?;
+    let n = (1..=most.min(u32::from(of.n)))
+        .rev()
+        .find(|n| shape.n.checked_rem(*n) == Some(0) && takes(*n))?;
     let mut split = (together, 1u32);
     if links.feeds {
         split = (workers.warps, 1);
@@ -328,14 +435,31 @@ fn of_group(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape:
     let instr_shape = Extents::from_slice(&[rows, n, k]).ok()?;
     // A left operand that is computed stays in registers.
     let core = nvidia(unit, pair(None, split.0, split.1)?, instr_shape)?;
-    Some(Choice { core, k_width: of_register(shape.bits), shared: [links.loaded, true], sums: None, scales: None })
+    Some(Choice {
+        core,
+        k_width: of_register(shape.bits),
+        shared: [links.loaded, true],
+        sums: None,
+        scales: None,
+    })
 }
 
 /// A wave's instruction: the largest square that fits, of the deepest k.
-fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, links: Links) -> Option<Choice<'static>> {
+fn of_wave(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    unit: &ProductUnit<'_>,
+    shape: &Shape,
+    workers: Workers,
+    links: Links,
+) -> Option<Choice<'static>> {
     let least = shape.m.min(shape.n);
-    let fits = |of: &MatrixShape| of.m == of.n && u32::from(of.m) <= least && shape.k.checked_rem(u32::from(of.k)) == Some(0);
-    let taken = atoms(tables, arch, shape, false).filter(|taken| fits(&taken.unit)).max_by_key(|taken| (taken.unit.m, taken.unit.k))?;
+    let fits = |of: &MatrixShape| {
+        of.m == of.n && u32::from(of.m) <= least && shape.k.checked_rem(u32::from(of.k)) == Some(0)
+    };
+    let taken = atoms(tables, arch, shape, false)
+        .filter(|taken| fits(&taken.unit))
+        .max_by_key(|taken| (taken.unit.m, taken.unit.k))?;
     let (atom, of) = (taken.atom, taken.unit);
     let (m, n, k) = (u32::from(of.m), u32::from(of.n), u32::from(of.k));
     let mut split = (1u32, 1u32);
@@ -349,7 +473,9 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
     } else if apart.is_none() {
         while split.0.saturating_mul(split.1) < workers.warps {
             let down = shape.m.checked_div(m.checked_mul(2)?)?.checked_div(split.0)?;
-            if down >= shape.n.checked_div(n)?.checked_div(split.1)? && split.0 < shape.m.checked_div(m)? {
+            if down >= shape.n.checked_div(n)?.checked_div(split.1)?
+                && split.0 < shape.m.checked_div(m)?
+            {
                 split.0 = split.0.checked_mul(2)?;
             } else {
                 split.1 = split.1.checked_mul(2)?;
@@ -359,7 +485,8 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
             split = (split.1, split.0);
         }
     }
-    let lane = if shape.run.is_some() && unit.scaled_lane > 0 { unit.scaled_lane } else { unit.lane };
+    let lane =
+        if shape.run.is_some() && unit.scaled_lane > 0 { unit.scaled_lane } else { unit.lane };
     let mut k_width = held(tables, atom, of.a, shape.bits)?.min(u32::from(lane));
     let scales = scales(&taken, unit, shape, workers, split)?;
     let instr_shape = Extents::from_slice(&[m, n, k]).ok()?;
@@ -381,7 +508,9 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
     } else {
         let mut warp_bases = TileBases::new();
         let first = usize::from(apart.is_some());
-        for (dimension, count) in [(0, apart.unwrap_or(1)), (first.saturating_add(1), split.1), (first, split.0)] {
+        for (dimension, count) in
+            [(0, apart.unwrap_or(1)), (first.saturating_add(1), split.1), (first, split.0)]
+        {
             let mut step = 1u32;
             while step < count {
                 let mut basis = [0u16; lanebook_layout::triton::MAX_RANK];
@@ -404,30 +533,56 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
 }
 
 /// How a product's scales are spread, where it has any; `None` where the instruction's cannot be.
-fn scales(taken: &Taken<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, split: (u32, u32)) -> Option<Option<[Spread; 2]>> {
+fn scales(
+    taken: &Taken<'_>,
+    unit: &ProductUnit<'_>,
+    shape: &Shape,
+    workers: Workers,
+    split: (u32, u32),
+) -> Option<Option<[Spread; 2]>> {
     let Some(run) = shape.run else { return Some(None) };
-    let of = Scaled { extents: [shape.m, shape.n, shape.k.checked_div(run)?], split, workers, fills: unit.fills };
+    let of = Scaled {
+        extents: [shape.m, shape.n, shape.k.checked_div(run)?],
+        split,
+        workers,
+        fills: unit.fills,
+    };
     scaled::spreads(taken.atom, &taken.unit, &of).map(Some)
 }
 
 /// Converts operands, accumulator and result. Answers the product, or what is read in its place.
-fn rewrite(work: &mut Anchoring<'_, '_, '_, '_, '_>, convert: OpId, alloc: OpId, op: Op, shape: &Shape, choice: &Choice<'_>) -> Result<Op, PassError> {
+fn rewrite(
+    work: &mut Anchoring<'_, '_, '_, '_, '_>,
+    convert: OpId,
+    alloc: OpId,
+    op: Op,
+    shape: &Shape,
+    choice: &Choice<'_>,
+) -> Result<Op, PassError> {
     let result = encoding(work, &Made::of(choice.core))?;
     for number in 0..work.cx.program.operand_count(op).min(3) {
         let Some(value) = work.cx.program.operand(op, number) else { continue };
         let ty = work.cx.program.type_of(value);
         let made = if number == 2 {
-            work.cx.program.insert_before(op, convert, &[value], &[ty.encoded(result)]).map_err(edit)?
+            work.cx
+                .program
+                .insert_before(op, convert, &[value], &[ty.encoded(result)])
+                .map_err(edit)?
         } else if choice.shared.get(number) == Some(&true) {
             let source = unconverted(work.cx.program, value);
-            let tile = Made::of(Core::Nvmma(in_shared(work, source, number, shape, choice.sums.as_ref())));
+            let tile =
+                Made::of(Core::Nvmma(in_shared(work, source, number, shape, choice.sums.as_ref())));
             let encoding = encoding(work, &tile)?;
             let shared = Type { space: Some(Space::Shared), encoding, ..ty };
             work.cx.program.insert_before(op, alloc, &[source], &[shared]).map_err(edit)?
         } else {
-            let operand = Made::operand(choice.core, u8::try_from(number).unwrap_or(0), choice.k_width);
+            let operand =
+                Made::operand(choice.core, u8::try_from(number).unwrap_or(0), choice.k_width);
             let encoding = encoding(work, &operand)?;
-            work.cx.program.insert_before(op, convert, &[value], &[ty.encoded(encoding)]).map_err(edit)?
+            work.cx
+                .program
+                .insert_before(op, convert, &[value], &[ty.encoded(encoding)])
+                .map_err(edit)?
         };
         let new = work.cx.program.result(made, 0).ok_or(edit(ErrorKind::Broken))?;
         work.cx.program.set_operand(op, number, new).map_err(edit)?;
@@ -437,14 +592,21 @@ fn rewrite(work: &mut Anchoring<'_, '_, '_, '_, '_>, convert: OpId, alloc: OpId,
         let Some(value) = work.cx.program.operand(op, number) else { continue };
         let ty = work.cx.program.type_of(value);
         let encoding = encoding(work, &Made::of(Core::Spread(*spread)))?;
-        let made = work.cx.program.insert_before(op, convert, &[value], &[ty.encoded(encoding)]).map_err(edit)?;
+        let made = work
+            .cx
+            .program
+            .insert_before(op, convert, &[value], &[ty.encoded(encoding)])
+            .map_err(edit)?;
         let new = work.cx.program.result(made, 0).ok_or(edit(ErrorKind::Broken))?;
         work.cx.program.set_operand(op, number, new).map_err(edit)?;
     }
     if let Some(sums) = &choice.sums {
         return tensor::replace(work, convert, op, sums, result);
     }
-    let (Some(value), Some(next)) = (work.cx.program.result(op, 0), work.cx.program.next(op)) else { return Ok(op) };
+    let (Some(value), Some(next)) = (work.cx.program.result(op, 0), work.cx.program.next(op))
+    else {
+        return Ok(op);
+    };
     let ty = work.cx.program.type_of(value);
     work.cx.program.set_type(value, ty.encoded(result)).map_err(edit)?;
     if work.cx.program.is_used(value) {
@@ -466,9 +628,15 @@ fn unconverted(program: &Program<'_, '_>, value: Value) -> Value {
     convert.and_then(|op| program.operand(op, 0)).unwrap_or(value)
 }
 
-/// The layout of an operand in shared memory: contiguous as it was in registers where the instruction can read it so, along k
-/// otherwise; the widest swizzle that a row fills.
-fn in_shared(work: &Anchoring<'_, '_, '_, '_, '_>, source: Value, number: usize, shape: &Shape, sums: Option<&Sums<'_>>) -> NvmmaShared {
+/// The layout of an operand in shared memory: contiguous as it was in registers where the
+/// instruction can read it so, along k otherwise; the widest swizzle that a row fills.
+fn in_shared(
+    work: &Anchoring<'_, '_, '_, '_, '_>,
+    source: Value,
+    number: usize,
+    shape: &Shape,
+    sums: Option<&Sums<'_>>,
+) -> NvmmaShared {
     let program = &*work.cx.program;
     let ty = program.type_of(source);
     let core = match ty.encoding {
@@ -486,7 +654,15 @@ fn in_shared(work: &Anchoring<'_, '_, '_, '_, '_>, source: Value, number: usize,
     let across = work.arch().is_ok_and(|arch| tensor::across(work.tables, arch, shape.bits, asked));
     let contiguous = if across { usize::from(first.unwrap_or(1)) } else { along_k };
     let row = ty.shape.extent(contiguous).unwrap_or(1).saturating_mul(shape.bits) / 8;
-    let swizzle_bytes = [128u16, 64, 32].into_iter().find(|bytes| row >= u32::from(*bytes)).unwrap_or(0);
+    let swizzle_bytes =
+        [128u16, 64, 32].into_iter().find(|bytes| row >= u32::from(*bytes)).unwrap_or(0);
     let element_bits = u16::try_from(shape.bits).unwrap_or(0);
-    NvmmaShared { swizzle_bytes, transposed: contiguous == 0, element_bits, fp4_padded: false, cga: Cga::default(), rank: 2 }
+    NvmmaShared {
+        swizzle_bytes,
+        transposed: contiguous == 0,
+        element_bits,
+        fp4_padded: false,
+        cga: Cga::default(),
+        rank: 2,
+    }
 }

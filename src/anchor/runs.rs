@@ -1,8 +1,8 @@
 //! Runs of neighbours for every value of a program, by sweeps over the text until nothing changes.
 //!
-//! Loops are taken to repeat what they do to runs: their arguments start from the initial values and lose what the body does not keep.
-//! The same storage holds which operations are linked by values (and by the regions that they stand in): accesses of one group share
-//! their width.
+//! Loops are taken to repeat what they do to runs: their arguments start from the initial values
+//! and lose what the body does not keep. The same storage holds which operations are linked by
+//! values (and by the regions that they stand in): accesses of one group share their width.
 use super::axis::{Facts, Operation, log2};
 use crate::ir::{AttrValue, Def, Literal, MAX_RANK, Op, Program, Type, Value, words};
 use crate::passes::{ChoiceError, ChoicePool};
@@ -51,8 +51,13 @@ pub(super) fn element_bits(program: &Program<'_, '_>, ty: &Type) -> u32 {
     } else {
         program.text(ty.element)
     };
-    let digits = text.bytes().skip_while(|byte| !byte.is_ascii_digit()).take_while(u8::is_ascii_digit);
-    digits.fold(0u32, |number, digit| number.saturating_mul(10).saturating_add(u32::from(digit.wrapping_sub(b'0')))).clamp(1, 1024)
+    let digits =
+        text.bytes().skip_while(|byte| !byte.is_ascii_digit()).take_while(u8::is_ascii_digit);
+    digits
+        .fold(0u32, |number, digit| {
+            number.saturating_mul(10).saturating_add(u32::from(digit.wrapping_sub(b'0')))
+        })
+        .clamp(1, 1024)
 }
 
 /// The program's facts, one entry a value.
@@ -62,10 +67,17 @@ pub(super) struct Known<'a> {
 
 impl<'a> Known<'a> {
     /// Looks at the whole program.
-    pub fn find(program: &Program<'_, '_>, tables: &Tables<'_>, facts: &'a mut VecView<Facts>) -> Result<Self, ChoiceError> {
+    pub fn find(
+        program: &Program<'_, '_>,
+        tables: &Tables<'_>,
+        facts: &'a mut VecView<Facts>,
+    ) -> Result<Self, ChoiceError> {
         let [ops, values, ..] = program.usage();
         let count = ops.used.max(values.used);
-        let full = ChoiceError::Full { pool: ChoicePool::Facts, capacity: u32::try_from(facts.capacity()).unwrap_or(u32::MAX) };
+        let full = ChoiceError::Full {
+            pool: ChoicePool::Facts,
+            capacity: u32::try_from(facts.capacity()).unwrap_or(u32::MAX),
+        };
         facts.clear();
         facts.resize(count, Facts::UNSEEN).map_err(|_| full)?;
         let mut known = Self { facts };
@@ -82,16 +94,28 @@ impl<'a> Known<'a> {
     pub fn of(&self, program: &Program<'_, '_>, value: Value) -> Facts {
         let ty = program.type_of(value);
         match program.def(value) {
-            Def::Literal(literal) => number(program, literal).map_or_else(|| Facts::none(1), |value| Facts::number(value, &[])),
-            Def::Argument(block, _) if program.owner_of(block).is_none_or(|owner| program.role(owner) == OpRole::Function) => parameter(program, value),
+            Def::Literal(literal) => number(program, literal)
+                .map_or_else(|| Facts::none(1), |value| Facts::number(value, &[])),
+            Def::Argument(block, _)
+                if program
+                    .owner_of(block)
+                    .is_none_or(|owner| program.role(owner) == OpRole::Function) =>
+            {
+                parameter(program, value)
+            }
             _ => {
                 let mut at = value;
                 // Conversions that a pass made since keep what they convert.
                 loop {
-                    if let Some(facts) = self.facts.get(at.index()).filter(|facts| facts.is_seen()) {
+                    if let Some(facts) = self.facts.get(at.index()).filter(|facts| facts.is_seen())
+                    {
                         return *facts;
                     }
-                    match program.def_op(at).filter(|op| program.role(*op) == OpRole::Convert).and_then(|op| program.operand(op, 0)) {
+                    match program
+                        .def_op(at)
+                        .filter(|op| program.role(*op) == OpRole::Convert)
+                        .and_then(|op| program.operand(op, 0))
+                    {
                         Some(source) => at = source,
                         None => return Facts::none(ty.shape.rank()),
                     }
@@ -102,7 +126,9 @@ impl<'a> Known<'a> {
 
     fn seen(&self, program: &Program<'_, '_>, value: Option<Value>) -> Facts {
         match value {
-            Some(value) if matches!(program.def(value), Def::Result(..)) => self.facts.get(value.index()).copied().unwrap_or(Facts::UNSEEN),
+            Some(value) if matches!(program.def(value), Def::Result(..)) => {
+                self.facts.get(value.index()).copied().unwrap_or(Facts::UNSEEN)
+            }
             Some(value) if matches!(program.def(value), Def::Argument(block, _) if program.owner_of(block).is_some_and(|owner| program.role(owner) != OpRole::Function)) => {
                 self.facts.get(value.index()).copied().unwrap_or(Facts::UNSEEN)
             }
@@ -145,7 +171,8 @@ impl<'a> Known<'a> {
         }
         let mut changed = self.set(parts.induction, induction);
         for carried in program.carried(op) {
-            let (init, yielded) = (self.seen(program, Some(carried.init)), self.seen(program, carried.yielded));
+            let (init, yielded) =
+                (self.seen(program, Some(carried.init)), self.seen(program, carried.yielded));
             let both = init.join(&yielded);
             changed |= self.set(carried.argument, both);
             if let Some(result) = carried.result {
@@ -155,10 +182,12 @@ impl<'a> Known<'a> {
         changed
     }
 
-    /// The deciding region's arguments come from before the loop and from the working region's end; what it passes on goes to the working
-    /// region and out.
+    /// The deciding region's arguments come from before the loop and from the working region's end;
+    /// what it passes on goes to the working region and out.
     fn looped(&mut self, program: &Program<'_, '_>, op: Op) -> bool {
-        let (Some(decides), Some(works)) = (program.entry(op, 0), program.entry(op, 1)) else { return false };
+        let (Some(decides), Some(works)) = (program.entry(op, 0), program.entry(op, 1)) else {
+            return false;
+        };
         let mut changed = false;
         let yields = program.terminator(works);
         for (number, argument) in program.arguments(decides).enumerate() {
@@ -169,7 +198,10 @@ impl<'a> Known<'a> {
         let Some(condition) = program.terminator(decides) else { return changed };
         for (number, passed) in program.operands(condition).skip(1).enumerate() {
             let facts = self.seen(program, Some(passed));
-            for target in [program.arguments(works).nth(number), program.result(op, number)].into_iter().flatten() {
+            for target in [program.arguments(works).nth(number), program.result(op, number)]
+                .into_iter()
+                .flatten()
+            {
                 changed |= facts.is_seen() && self.set(target, facts);
             }
         }
@@ -179,7 +211,12 @@ impl<'a> Known<'a> {
     fn branches(&mut self, program: &Program<'_, '_>, op: Op) -> bool {
         let mut changed = false;
         for (number, result) in program.results(op).enumerate() {
-            let arm = |region| program.entry(op, region).and_then(|block| program.terminator(block)).and_then(|end| program.operand(end, number));
+            let arm = |region| {
+                program
+                    .entry(op, region)
+                    .and_then(|block| program.terminator(block))
+                    .and_then(|end| program.operand(end, number))
+            };
             let both = self.seen(program, arm(0)).join(&self.seen(program, arm(1)));
             changed |= both.is_seen() && self.set(result, both);
         }
@@ -192,7 +229,8 @@ impl<'a> Known<'a> {
         for region in program.regions(op) {
             for block in program.blocks(region) {
                 for argument in program.arguments(block) {
-                    changed |= self.set(argument, Facts::none(program.type_of(argument).shape.rank()));
+                    changed |=
+                        self.set(argument, Facts::none(program.type_of(argument).shape.rank()));
                 }
             }
         }
@@ -206,31 +244,48 @@ impl<'a> Known<'a> {
         changed
     }
 
-    fn transfer(&self, program: &Program<'_, '_>, tables: &Tables<'_>, op: Op, result: Value) -> Facts {
+    fn transfer(
+        &self,
+        program: &Program<'_, '_>,
+        tables: &Tables<'_>,
+        op: Op,
+        result: Value,
+    ) -> Facts {
         let ty = program.type_of(result);
         let shape = Extents::of(&ty);
         let unknown = Facts::none(ty.shape.rank());
-        let operand = |number: usize| program.operand(op, number).map(|value| self.of(program, value));
+        let operand =
+            |number: usize| program.operand(op, number).map(|value| self.of(program, value));
         let Some(first) = operand(0) else {
-            return if word_of(program, tables, op) == Some(AxisWord::Range) { range(program, op) } else { unknown };
+            return if word_of(program, tables, op) == Some(AxisWord::Range) {
+                range(program, op)
+            } else {
+                unknown
+            };
         };
         let from = program.operand(op, 0).map_or(Type::ELIDED, |value| program.type_of(value));
         match program.role(op) {
-            OpRole::Constant if is_integer(program, &ty) => match program.operand(op, 0).map(|value| program.def(value)) {
-                Some(Def::Literal(literal)) => number(program, literal).map_or(unknown, |value| Facts::number(value, shape.as_slice())),
-                _ => unknown,
-            },
+            OpRole::Constant if is_integer(program, &ty) => {
+                match program.operand(op, 0).map(|value| program.def(value)) {
+                    Some(Def::Literal(literal)) => number(program, literal)
+                        .map_or(unknown, |value| Facts::number(value, shape.as_slice())),
+                    _ => unknown,
+                }
+            }
             OpRole::Constant => unknown,
             OpRole::Broadcast if !from.is_tile() => first.splat(shape.as_slice()),
             OpRole::Broadcast if from.shape.rank() < ty.shape.rank() => {
-                let axis = program.int_attr(op, words::AXIS).and_then(|axis| usize::try_from(axis).ok());
+                let axis =
+                    program.int_attr(op, words::AXIS).and_then(|axis| usize::try_from(axis).ok());
                 axis.map_or(unknown, |axis| first.expand(axis))
             }
             OpRole::Broadcast => first.repeat(Extents::of(&from).as_slice(), shape.as_slice()),
             OpRole::Transpose => {
                 let mut list = [0i64; MAX_RANK];
                 let order = match program.attr(op, words::ORDER) {
-                    Some(AttrValue::List(text) | AttrValue::Text(text)) => program.list(text, &mut list),
+                    Some(AttrValue::List(text) | AttrValue::Text(text)) => {
+                        program.list(text, &mut list)
+                    }
                     _ => None,
                 };
                 order.map_or(unknown, |order| first.permute(order))
@@ -240,7 +295,12 @@ impl<'a> Known<'a> {
                 (Some(AxisWord::Range), ..) => range(program, op),
                 (Some(AxisWord::Same), ..) => first,
                 (Some(AxisWord::Select), Some(yes), Some(no)) => {
-                    let operation = Operation { word: AxisWord::Select, shape: shape.as_slice(), element_bytes: 1, predicate: "" };
+                    let operation = Operation {
+                        word: AxisWord::Select,
+                        shape: shape.as_slice(),
+                        element_bytes: 1,
+                        predicate: "",
+                    };
                     operation.select(&first, from.is_tile(), &yes, &no)
                 }
                 (Some(AxisWord::Select) | None, ..) | (_, None, _) => unknown,
@@ -250,7 +310,8 @@ impl<'a> Known<'a> {
                         Some(AttrValue::Text(text)) => program.text(text),
                         _ => "",
                     };
-                    Operation { word, shape: shape.as_slice(), element_bytes, predicate }.binary(&first, &second)
+                    Operation { word, shape: shape.as_slice(), element_bytes, predicate }
+                        .binary(&first, &second)
                 }
             },
         }
@@ -265,7 +326,12 @@ impl<'a> Known<'a> {
         let mut at = program.first(program.root());
         while let Some(op) = at {
             at = program.following(op, None);
-            let inside = |owner: Option<Op>| owner.filter(|owner| !matches!(program.role(*owner), OpRole::Function) && program.parent(*owner).is_some());
+            let inside = |owner: Option<Op>| {
+                owner.filter(|owner| {
+                    !matches!(program.role(*owner), OpRole::Function)
+                        && program.parent(*owner).is_some()
+                })
+            };
             if let Some(parent) = inside(program.parent(op)) {
                 self.join(op, parent);
             }
@@ -285,7 +351,9 @@ impl<'a> Known<'a> {
     fn root(&mut self, number: usize) -> usize {
         let mut at = number;
         for _ in 0..self.facts.len() {
-            let Some(up) = self.facts.get(at).map(|facts| usize::from(facts.link)) else { return at };
+            let Some(up) = self.facts.get(at).map(|facts| usize::from(facts.link)) else {
+                return at;
+            };
             if up == at {
                 return at;
             }
@@ -329,7 +397,9 @@ pub(super) fn word_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) ->
 
 fn is_integer(program: &Program<'_, '_>, ty: &Type) -> bool {
     match ty.dtype {
-        Some(dtype) => program.tables().dtype(dtype).is_some_and(|dtype| dtype.kind != DtypeKind::Float),
+        Some(dtype) => {
+            program.tables().dtype(dtype).is_some_and(|dtype| dtype.kind != DtypeKind::Float)
+        }
         None => ty.element.is_empty(),
     }
 }
@@ -356,17 +426,27 @@ fn range(program: &Program<'_, '_>, op: Op) -> Facts {
 
 fn parameter(program: &Program<'_, '_>, value: Value) -> Facts {
     let mut out = Facts::none(program.type_of(value).shape.rank());
-    let hint = |key: &str| program.int_value_attr(value, key).and_then(|hint| u32::try_from(hint).ok()).map_or(0, |hint| hint.trailing_zeros() as u8 & 31);
+    let hint = |key: &str| {
+        program
+            .int_value_attr(value, key)
+            .and_then(|hint| u32::try_from(hint).ok())
+            .map_or(0, |hint| hint.trailing_zeros() as u8 & 31)
+    };
     if let Some(dim) = out.dim_mut(0) {
-        (dim.contiguity, dim.divisibility, dim.constancy) = (hint("contiguity"), hint("divisibility"), hint("constancy"));
+        (dim.contiguity, dim.divisibility, dim.constancy) =
+            (hint("contiguity"), hint("divisibility"), hint("constancy"));
     }
     out
 }
 
 /// What a program says of a result replaces what was found.
 fn hints(program: &Program<'_, '_>, op: Op, facts: &mut Facts) {
-    for (number, key) in ["tt.contiguity", "tt.divisibility", "tt.constancy"].into_iter().enumerate() {
-        let Some(attr) = program.attrs(op).find(|attr| program.text(attr.key) == key) else { continue };
+    for (number, key) in
+        ["tt.contiguity", "tt.divisibility", "tt.constancy"].into_iter().enumerate()
+    {
+        let Some(attr) = program.attrs(op).find(|attr| program.text(attr.key) == key) else {
+            continue;
+        };
         let mut set = |at: usize, hint: i64| {
             if let (Some(dim), Ok(hint)) = (facts.dim_mut(at), u32::try_from(hint)) {
                 let value = if hint == 0 { 0 } else { log2(hint & hint.wrapping_neg()) };
@@ -380,12 +460,15 @@ fn hints(program: &Program<'_, '_>, op: Op, facts: &mut Facts) {
         match attr.value {
             AttrValue::Int(hint, _) => set(0, hint),
             AttrValue::Text(text) => {
-                // `dense<[16, 8]> : tensor<2xi32>` or `dense<16> : tensor<1xi32>`: the numbers up to the first `>`.
+                // `dense<[16, 8]> : tensor<2xi32>` or `dense<16> : tensor<1xi32>`: the numbers up
+                // to the first `>`.
                 let (mut at, mut hint) = (0usize, None::<i64>);
                 for byte in program.text(text).bytes() {
                     let digit = byte.wrapping_sub(b'0');
                     if digit < 10 {
-                        hint = Some(hint.unwrap_or(0).saturating_mul(10).saturating_add(i64::from(digit)));
+                        hint = Some(
+                            hint.unwrap_or(0).saturating_mul(10).saturating_add(i64::from(digit)),
+                        );
                     } else if let Some(number) = hint.take() {
                         set(at, number);
                         at = at.saturating_add(1);

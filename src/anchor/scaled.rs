@@ -1,8 +1,10 @@
 //! Block scales of a product: how an instruction wants them spread over lanes and registers.
 //!
-//! Which lane has the scale of which row and block, the tables say of the instruction's operand. Beyond one instruction further blocks and then
-//! further rows are in further registers; warps that share the rows of an operand have scales of their own, others the same ones. Lanes that an
-//! instruction ignores have copies, or, where `rules/anchors.ron` says that texts fill them (`fills`), the next rows.
+//! Which lane has the scale of which row and block, the tables say of the instruction's operand.
+//! Beyond one instruction further blocks and then further rows are in further registers; warps that
+//! share the rows of an operand have scales of their own, others the same ones. Lanes that an
+//! instruction ignores have copies, or, where `rules/anchors.ron` says that texts fill them
+//! (`fills`), the next rows.
 use super::Workers;
 use super::book::Spread;
 use crate::map::log2_exact;
@@ -26,12 +28,21 @@ pub(super) struct Scaled {
 pub(super) fn spreads(atom: &Atom<'_>, unit: &MatrixShape, of: &Scaled) -> Option<[Spread; 2]> {
     let [a, b] = atom.scaled()?;
     let blocks = unit.k.checked_div(atom.scaled_run()?)?;
-    Some([spread(atom, a, (unit.m, blocks), false, of)?, spread(atom, b, (unit.n, blocks), true, of)?])
+    Some([
+        spread(atom, a, (unit.m, blocks), false, of)?,
+        spread(atom, b, (unit.n, blocks), true, of)?,
+    ])
 }
 
 /// Of one operand, whose instruction has so many rows (of B: columns) and blocks.
 #[inline(never)]
-fn spread(atom: &Atom<'_>, number: u8, (rows, blocks): (u16, u16), right: bool, of: &Scaled) -> Option<Spread> {
+fn spread(
+    atom: &Atom<'_>,
+    number: u8,
+    (rows, blocks): (u16, u16),
+    right: bool,
+    of: &Scaled,
+) -> Option<Spread> {
     let layout = atom.operands.get(usize::from(number))?.layout?;
     let log2 = |number: u32| log2_exact(u64::from(number));
     let (own_rows, own_blocks) = (log2(u32::from(rows))?, log2(u32::from(blocks))?);
@@ -54,7 +65,11 @@ fn spread(atom: &Atom<'_>, number: u8, (rows, blocks): (u16, u16), right: bool, 
     let (row_step, block_step) = if right { (1, u32::from(rows)) } else { (u32::from(blocks), 1) };
     let mut register = Few::new();
     for bit in 0..own_blocks {
-        place(block_step.checked_shl(u32::from(bit))?, Spread::bit(1, u32::from(bit)), &mut register)?;
+        place(
+            block_step.checked_shl(u32::from(bit))?,
+            Spread::bit(1, u32::from(bit)),
+            &mut register,
+        )?;
     }
     for bit in 0..own_rows {
         place(row_step.checked_shl(u32::from(bit))?, row(bit), &mut register)?;

@@ -1,8 +1,9 @@
 //! The three-term cost of a candidate, and the choice among candidates.
 //!
-//! A score is the sum of shared-memory transactions, tensor-memory cycles and live registers, each times its weight
-//! (`rules/cost.ron`, in quarters: 1, 4 and 0.25 of the TileAS notes are 4, 16 and 1). The lowest wins; of equal scores the one with
-//! fewer registers, then the one with fewer transactions, then the one that was listed first.
+//! A score is the sum of shared-memory transactions, tensor-memory cycles and live registers, each
+//! times its weight (`rules/cost.ron`, in quarters: 1, 4 and 0.25 of the TileAS notes are 4, 16 and
+//! 1). The lowest wins; of equal scores the one with fewer registers, then the one with fewer
+//! transactions, then the one that was listed first.
 use crate::ir::Op;
 use crate::map::SharedLayout;
 use crate::plan::Reject;
@@ -13,7 +14,8 @@ use lanebook_tables::{AtomId, Bucket, Family, Space, SubAxis, Weights};
 pub struct Terms {
     /// Shared-memory transactions.
     pub shared: u32,
-    /// Tensor-memory cycles; where a table does not say them, columns that a lane takes stand for them.
+    /// Tensor-memory cycles; where a table does not say them, columns that a lane takes stand for
+    /// them.
     pub tensor: u32,
     /// Live registers of a lane.
     pub registers: u32,
@@ -47,13 +49,18 @@ impl Terms {
 /// The number of the best of some candidates; `None` of none.
 #[must_use]
 pub fn pick(candidates: &[Terms], weights: &Weights) -> Option<usize> {
-    candidates.iter().enumerate().min_by_key(|(number, terms)| (terms.rank(weights), *number)).map(|(number, _)| number)
+    candidates
+        .iter()
+        .enumerate()
+        .min_by_key(|(number, terms)| (terms.rank(weights), *number))
+        .map(|(number, _)| number)
 }
 
 /// How a candidate's transactions come about.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct Parts {
-    /// Instructions of a warp; of a tile that stays in memory, passes over the banks that it needs at least.
+    /// Instructions of a warp; of a tile that stays in memory, passes over the banks that it needs
+    /// at least.
     pub count: u32,
     /// Transactions of each.
     pub each: u32,
@@ -129,9 +136,14 @@ mod tests {
     /// The worked example of seed 001, from its own figures.
     #[test]
     fn scores_of_the_seed() {
-        let seed = [Terms { shared: 4, tensor: 0, registers: 32 }, Terms { shared: 2, tensor: 0, registers: 64 }, Terms { shared: 1, tensor: 0, registers: 0 }];
+        let seed = [
+            Terms { shared: 4, tensor: 0, registers: 32 },
+            Terms { shared: 2, tensor: 0, registers: 64 },
+            Terms { shared: 1, tensor: 0, registers: 0 },
+        ];
         let weights = &TABLES.weights;
-        let scores: std::vec::Vec<u32> = seed.iter().map(|terms| terms.score(weights) / 4).collect();
+        let scores: std::vec::Vec<u32> =
+            seed.iter().map(|terms| terms.score(weights) / 4).collect();
         assert_eq!(scores, [12, 18, 1]);
         assert_eq!(pick(&seed, weights), Some(2), "the tile stays in memory");
         // A consumer that reads registers leaves the first two.
@@ -146,7 +158,13 @@ mod tests {
         assert_eq!(pick(&[of(3, 0), of(3, 0)], weights), Some(0));
         assert_eq!(pick(&[], weights), None);
         // A tensor cycle is worth four transactions.
-        assert_eq!(pick(&[Terms { shared: 0, tensor: 1, registers: 0 }, of(4, 0)], weights), Some(0));
-        assert_eq!(Terms { shared: 0, tensor: 1, registers: 0 }.score(weights), of(4, 0).score(weights));
+        assert_eq!(
+            pick(&[Terms { shared: 0, tensor: 1, registers: 0 }, of(4, 0)], weights),
+            Some(0)
+        );
+        assert_eq!(
+            Terms { shared: 0, tensor: 1, registers: 0 }.score(weights),
+            of(4, 0).score(weights)
+        );
     }
 }

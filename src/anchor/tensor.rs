@@ -1,9 +1,11 @@
-//! Products whose sums lie in tensor memory: the place of the sums, how a load from it spreads them over registers, and the operations
-//! around the product.
+//! Products whose sums lie in tensor memory: the place of the sums, how a load from it spreads them
+//! over registers, and the operations around the product.
 //!
-//! Kinds, rows, columns and depths come from the tables (`units.shapes` with their instruction descriptors), lanes and warps from the
-//! memory itself, how a text writes the place from the encoding. A load takes the memory's own order: its lanes are the lanes and the
-//! warps; where a place leaves lanes unused, and where more warps than the memory has parts share it, they take the last columns.
+//! Kinds, rows, columns and depths come from the tables (`units.shapes` with their instruction
+//! descriptors), lanes and warps from the memory itself, how a text writes the place from the
+//! encoding. A load takes the memory's own order: its lanes are the lanes and the warps; where a
+//! place leaves lanes unused, and where more warps than the memory has parts share it, they take
+//! the last columns.
 use super::book::{Core, Made, Spread};
 use super::product::Shape;
 use super::{Anchoring, Workers, full};
@@ -13,7 +15,9 @@ use crate::passes::{ChoicePool, PassError, edit};
 use crate::unit::{descriptor_named, has, tensor};
 use lanebook_layout::AxisId;
 use lanebook_layout::triton::{Base, Cga, CtaMode, Few, NoTiles, TensorMemory, to_linear};
-use lanebook_tables::{Arch, DtypeId, FieldRole, Major, OpId, ProductUnit, Space, Tables, TensorOps, UnitShape};
+use lanebook_tables::{
+    Arch, DtypeId, FieldRole, Major, OpId, ProductUnit, Space, Tables, TensorOps, UnitShape,
+};
 
 /// Where a product's sums go.
 #[derive(Copy, Clone, Debug)]
@@ -26,20 +30,46 @@ pub(super) struct Sums<'t> {
     pub descriptor: &'t str,
 }
 
-/// The sums of a product, and how they are loaded; `None` if no instruction of the architecture takes it so.
+/// The sums of a product, and how they are loaded; `None` if no instruction of the architecture
+/// takes it so.
 #[inline(never)]
-pub(super) fn choose<'t>(tables: &Tables<'t>, arch: &Arch<'_>, unit: &ProductUnit<'t>, shape: &Shape, workers: Workers) -> Option<(Sums<'t>, Spread)> {
+pub(super) fn choose<'t>(
+    tables: &Tables<'t>,
+    arch: &Arch<'_>,
+    unit: &ProductUnit<'t>,
+    shape: &Shape,
+    workers: Workers,
+) -> Option<(Sums<'t>, Spread)> {
     let place = tensor::memory(tables, arch).ok()?;
     let most = u32::from(unit.most_warps);
-    let reached = workers.lanes == u32::from(place.lanes_per_warp) && workers.warps.checked_rem(u32::from(place.warps)) == Some(0);
+    let reached = workers.lanes == u32::from(place.lanes_per_warp)
+        && workers.warps.checked_rem(u32::from(place.warps)) == Some(0);
     if !reached || (most > 0 && workers.warps > most) {
         return None;
     }
-    let own = |it: &&UnitShape<'_>| has(arch, it.feature) && (it.blocks, it.stationary, it.sparse) == (1, false, false);
-    let mut shapes = tables.units.shapes.iter().filter(own).filter(|it| takes(tables, arch, it.descriptor, [shape.a, shape.b, shape.d]));
-    let (descriptor, (block_m, block_n)) = shapes.find_map(|it| Some((it.descriptor, block(it, shape)?)))?;
-    let col_stride = u32::from(place.cell_bits).checked_div(u32::from(tables.dtype(shape.d)?.bits)).filter(|stride| *stride > 0)?;
-    let memory = TensorMemory { block_m, block_n, col_stride, cga: Cga::default(), two_ctas: false, cta_mode: CtaMode::Default, fp4_padded: false };
+    let own = |it: &&UnitShape<'_>| {
+        has(arch, it.feature) && (it.blocks, it.stationary, it.sparse) == (1, false, false)
+    };
+    let mut shapes = tables
+        .units
+        .shapes
+        .iter()
+        .filter(own)
+        .filter(|it| takes(tables, arch, it.descriptor, [shape.a, shape.b, shape.d]));
+    let (descriptor, (block_m, block_n)) =
+        shapes.find_map(|it| Some((it.descriptor, block(it, shape)?)))?;
+    let col_stride = u32::from(place.cell_bits)
+        .checked_div(u32::from(tables.dtype(shape.d)?.bits))
+        .filter(|stride| *stride > 0)?;
+    let memory = TensorMemory {
+        block_m,
+        block_n,
+        col_stride,
+        cga: Cga::default(),
+        two_ctas: false,
+        cta_mode: CtaMode::Default,
+        fp4_padded: false,
+    };
     let spread = spread(&memory, [shape.m, shape.n], (workers, place.lanes_per_warp, place.warps))?;
     Some((Sums { memory, ops: unit.ops?, descriptor }, spread))
 }
@@ -49,7 +79,10 @@ fn takes(tables: &Tables<'_>, arch: &Arch<'_>, descriptor: &str, types: [DtypeId
     let Ok(table) = descriptor_named(tables, arch, descriptor) else { return false };
     (0u8..).zip(types).all(|(operand, dtype)| {
         let name = tables.dtype(dtype).map_or("", |it| it.name);
-        table.fields.iter().any(|field| field.role == FieldRole::Type(operand) && field.values.iter().any(|(word, _)| *word == name))
+        table.fields.iter().any(|field| {
+            field.role == FieldRole::Type(operand)
+                && field.values.iter().any(|(word, _)| *word == name)
+        })
     })
 }
 
@@ -60,7 +93,10 @@ fn block(it: &UnitShape<'_>, shape: &Shape) -> Option<(u32, u32)> {
     it.k.iter().find(|k| divides(u32::from(**k), shape.k))?;
     let in_steps = |n: u32| {
         let inside = |steps: &lanebook_tables::Steps| {
-            n <= u32::from(steps.high) && n.checked_sub(u32::from(steps.low)).and_then(|above| above.checked_rem(u32::from(steps.step))) == Some(0)
+            n <= u32::from(steps.high)
+                && n.checked_sub(u32::from(steps.low))
+                    .and_then(|above| above.checked_rem(u32::from(steps.step)))
+                    == Some(0)
         };
         it.n.iter().any(inside)
     };
@@ -69,13 +105,23 @@ fn block(it: &UnitShape<'_>, shape: &Shape) -> Option<(u32, u32)> {
     Some((rows, columns))
 }
 
-/// How a load spreads a place of these rows and columns: over the memory's lanes and parts, and more warps.
+/// How a load spreads a place of these rows and columns: over the memory's lanes and parts, and
+/// more warps.
 #[inline(never)]
-fn spread(memory: &TensorMemory, extents: [u32; 2], (workers, lanes, parts): (Workers, u16, u8)) -> Option<Spread> {
+fn spread(
+    memory: &TensorMemory,
+    extents: [u32; 2],
+    (workers, lanes, parts): (Workers, u16, u8),
+) -> Option<Spread> {
     let linear = &to_linear(&Base::TensorMemory(*memory).into(), &extents, &NoTiles).ok()?;
     // The one bit of a coordinate that an input's bit is.
     let bit_of = |axis: AxisId, bit: u8| -> Option<u8> {
-        (0u8..2).find_map(|dim| linear.column_on(axis, bit, AxisId::dim(dim)).filter(|at| at.is_power_of_two()).map(|at| Spread::bit(dim, at.trailing_zeros())))
+        (0u8..2).find_map(|dim| {
+            linear
+                .column_on(axis, bit, AxisId::dim(dim))
+                .filter(|at| at.is_power_of_two())
+                .map(|at| Spread::bit(dim, at.trailing_zeros()))
+        })
     };
     let inputs = |axis: AxisId| (0u8..).take_while(move |bit| linear.column(axis, *bit).is_some());
     let mut left: Few<u8, { Spread::MOST }> = Few::new();
@@ -90,8 +136,12 @@ fn spread(memory: &TensorMemory, extents: [u32; 2], (workers, lanes, parts): (Wo
             None => left.remove(left.len().checked_sub(1)?),
         }
     };
-    let mut out =
-        Spread { bits: [log2_exact(u64::from(extents[0]))?, log2_exact(u64::from(extents[1]))?], register: Few::new(), lane: Few::new(), warp: Few::new() };
+    let mut out = Spread {
+        bits: [log2_exact(u64::from(extents[0]))?, log2_exact(u64::from(extents[1]))?],
+        register: Few::new(),
+        lane: Few::new(),
+        warp: Few::new(),
+    };
     let mut above: Few<u8, { Spread::MOST }> = Few::new();
     for _ in 0..more {
         above.insert(0, last(None)?).ok()?;
@@ -109,45 +159,85 @@ fn spread(memory: &TensorMemory, extents: [u32; 2], (workers, lanes, parts): (Wo
     Some(out)
 }
 
-/// Whether an operand can be read with its outer coordinate contiguous, in a swizzle mode that such layouts have.
-pub(super) fn across(tables: &Tables<'_>, arch: &Arch<'_>, bits: u32, asked: Option<(&Sums<'_>, u8, DtypeId)>) -> bool {
+/// Whether an operand can be read with its outer coordinate contiguous, in a swizzle mode that such
+/// layouts have.
+pub(super) fn across(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    bits: u32,
+    asked: Option<(&Sums<'_>, u8, DtypeId)>,
+) -> bool {
     // Layouts of operands permute 16 bytes at a time, as the mode without a permutation.
-    let plain = |atom: u16| crate::unit::swizzle::modes(tables, arch).any(|mode| mode.xor.is_empty() && mode.atom_bytes == atom);
-    let reads = |takes: &(&str, &[u8])| descriptor_named(tables, arch, takes.0).is_ok() && takes.1.iter().any(|width| u32::from(*width) == bits);
+    let plain = |atom: u16| {
+        crate::unit::swizzle::modes(tables, arch)
+            .any(|mode| mode.xor.is_empty() && mode.atom_bytes == atom)
+    };
+    let reads = |takes: &(&str, &[u8])| {
+        descriptor_named(tables, arch, takes.0).is_ok()
+            && takes.1.iter().any(|width| u32::from(*width) == bits)
+    };
     let mut tiles = tables.units.operand_tiles.iter();
-    let any = tiles.any(|tile| has(arch, tile.feature) && tile.major == Major::Outer && plain(tile.swizzle.atom_bytes) && tile.takes.iter().any(reads));
+    let any = tiles.any(|tile| {
+        has(arch, tile.feature)
+            && tile.major == Major::Outer
+            && plain(tile.swizzle.atom_bytes)
+            && tile.takes.iter().any(reads)
+    });
     any && asked.is_none_or(|(sums, operand, dtype)| {
         let name = tables.dtype(dtype).map_or("", |it| it.name);
         let columns = u16::try_from(sums.memory.block_n).unwrap_or(u16::MAX);
-        tensor::takes_order(tables, arch, (sums.descriptor, 1), (operand, name, Major::Outer), columns).is_ok()
+        tensor::takes_order(
+            tables,
+            arch,
+            (sums.descriptor, 1),
+            (operand, name, Major::Outer),
+            columns,
+        )
+        .is_ok()
     })
 }
 
-/// Puts the operations in a product's place. Its operands are in shared memory, its third one is spread as the sums are loaded. Answers the
-/// load.
+/// Puts the operations in a product's place. Its operands are in shared memory, its third one is
+/// spread as the sums are loaded. Answers the load.
 #[inline(never)]
-pub(super) fn replace(work: &mut Anchoring<'_, '_, '_, '_, '_>, convert: OpId, op: Op, sums: &Sums<'_>, loaded: Encoding) -> Result<Op, PassError> {
+pub(super) fn replace(
+    work: &mut Anchoring<'_, '_, '_, '_, '_>,
+    convert: OpId,
+    op: Op,
+    sums: &Sums<'_>,
+    loaded: Encoding,
+) -> Result<Op, PassError> {
     let broken = || edit(ErrorKind::Broken);
     let made = Made::of(Core::Tensor(sums.memory));
     let capacity = work.room.book.capacity();
-    let encoding = work.room.book.encoding(work.cx.program, &made).ok_or_else(|| full(ChoicePool::Book, capacity))?;
+    let encoding = work
+        .room
+        .book
+        .encoding(work.cx.program, &made)
+        .ok_or_else(|| full(ChoicePool::Book, capacity))?;
     let tables = work.tables;
     let named = |name: &str| tables.op_named(name).ok_or(edit(ErrorKind::UnknownOp));
-    let (alloc, product, load) = (named(sums.ops.alloc)?, named(sums.ops.product)?, named(sums.ops.load)?);
+    let (alloc, product, load) =
+        (named(sums.ops.alloc)?, named(sums.ops.product)?, named(sums.ops.load)?);
     let program = &mut *work.cx.program;
     let old = program.result(op, 0).ok_or_else(broken)?;
     let ty = program.type_of(old);
-    let token = Type::bare(TypeKind::Other).encoded(Encoding::Written(program.word(words::TOKEN).map_err(edit)?));
+    let token = Type::bare(TypeKind::Other)
+        .encoded(Encoding::Written(program.word(words::TOKEN).map_err(edit)?));
     let held = Type { space: Some(Space::Tensor), encoding, ..ty };
-    let operand = |program: &crate::ir::Program<'_, '_>, number: usize| program.operand(op, number).ok_or_else(broken);
+    let operand = |program: &crate::ir::Program<'_, '_>, number: usize| {
+        program.operand(op, number).ok_or_else(broken)
+    };
     let (a, b, c) = (operand(program, 0)?, operand(program, 1)?, operand(program, 2)?);
 
     let made = program.insert_before(op, alloc, &[c], &[held, token]).map_err(edit)?;
-    let (place, before) = (program.result(made, 0).ok_or_else(broken)?, program.result(made, 1).ok_or_else(broken)?);
+    let (place, before) =
+        (program.result(made, 0).ok_or_else(broken)?, program.result(made, 1).ok_or_else(broken)?);
     let made = program.insert_before(op, product, &[a, b, place], &[token]).map_err(edit)?;
     program.add_subscript(made, before).map_err(edit)?;
     let after = program.result(made, 0).ok_or_else(broken)?;
-    let made = program.insert_before(op, load, &[place], &[ty.encoded(loaded), token]).map_err(edit)?;
+    let made =
+        program.insert_before(op, load, &[place], &[ty.encoded(loaded), token]).map_err(edit)?;
     program.add_subscript(made, after).map_err(edit)?;
     let sum = program.result(made, 0).ok_or_else(broken)?;
     let back = program.insert_before(op, convert, &[sum], &[ty]).map_err(edit)?;

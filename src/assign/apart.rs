@@ -1,8 +1,10 @@
-//! Conversions that the program does not write: where two uses of a register tile want it distributed in different ways, one of them
-//! gets a converted copy; so does a tile that no instruction stores as it is.
+//! Conversions that the program does not write: where two uses of a register tile want it
+//! distributed in different ways, one of them gets a converted copy; so does a tile that no
+//! instruction stores as it is.
 //!
-//! The planner says at which operand of which operation the two meet ([`PlanError::Conflict`]); the conversion goes there, and all is
-//! planned again with what it costs. Where both sides turn out to be alike it is none. A constant is written once more instead.
+//! The planner says at which operand of which operation the two meet ([`PlanError::Conflict`]); the
+//! conversion goes there, and all is planned again with what it costs. Where both sides turn out to
+//! be alike it is none. A constant is written once more instead.
 
 use super::flow::RESULT;
 use crate::ir::{AttrValue, Op, Program, Value, words};
@@ -20,12 +22,14 @@ pub(crate) struct Inserted {
 }
 
 impl Inserted {
-    /// Puts a conversion where a plan failed for want of one; false where none can stand, or there is no more room.
+    /// Puts a conversion where a plan failed for want of one; false where none can stand, or there
+    /// is no more room.
     pub(crate) fn mend(&mut self, program: &mut Program<'_, '_>, error: PlanError) -> bool {
         self.first = self.first.or(Some(error));
         let (op, operand) = match error {
             PlanError::Conflict { op, operand: Some(operand) } => (op, operand),
-            // What no instruction stores as it is distributed may be distributed in another way behind a conversion.
+            // What no instruction stores as it is distributed may be distributed in another way
+            // behind a conversion.
             PlanError::NoMover { op, .. } => match program.role(op) {
                 OpRole::Store if !self.made(program, program.operand(op, 0)) => (op, 0),
                 _ => return false,
@@ -35,7 +39,11 @@ impl Inserted {
         if self.ops.is_full() {
             return false;
         }
-        let made = if operand == RESULT { behind(program, op) } else { before(program, op, usize::from(operand)) };
+        let made = if operand == RESULT {
+            behind(program, op)
+        } else {
+            before(program, op, usize::from(operand))
+        };
         made.is_some_and(|made| self.ops.push(made).is_ok())
     }
 
@@ -54,7 +62,8 @@ impl Inserted {
         }
     }
 
-    /// What the caller is to be told: of what is refused for want of a conversion, why it was at first.
+    /// What the caller is to be told: of what is refused for want of a conversion, why it was at
+    /// first.
     pub(crate) fn told(&self, last: PlanError) -> PlanError {
         match last {
             PlanError::Conflict { .. } | PlanError::NoMover { .. } => self.first.unwrap_or(last),
@@ -114,7 +123,8 @@ fn behind(program: &mut Program<'_, '_>, op: Op) -> Option<Op> {
     let value = program.result(op, 0)?;
     let made = conversion(program, program.next(op)?, value)?;
     let to = program.result(made, 0)?;
-    let done = program.replace_all_uses(value, to).and_then(|()| program.set_operand(made, 0, value));
+    let done =
+        program.replace_all_uses(value, to).and_then(|()| program.set_operand(made, 0, value));
     if done.is_err() {
         let _ = program.replace_all_uses(to, value);
         let _ = program.erase(made);

@@ -1,8 +1,8 @@
 //! Candidates for shared layouts: the plain tile, XOR swizzles, padding.
 //!
-//! The families follow from figures in the tables alone (bank span, access widths, the run of a wave-uniform writer), so
-//! a new architecture brings its own. Order matters only for ties: plain first, then swizzles (they cost no memory),
-//! then padding, smaller before larger.
+//! The families follow from figures in the tables alone (bank span, access widths, the run of a
+//! wave-uniform writer), so a new architecture brings its own. Order matters only for ties: plain
+//! first, then swizzles (they cost no memory), then padding, smaller before larger.
 
 use crate::map::{SharedLayout, TileShape};
 use lanebook_layout::{Pad, Padding, PostMap, Swizzle, Unit};
@@ -22,12 +22,10 @@ pub struct Family {
 pub fn candidates(shape: TileShape, family: Family) -> impl Iterator<Item = SharedLayout> {
     [true, false].into_iter().flat_map(move |row_major| {
         let plain = core::iter::once(PostMap::None);
-        plain.chain(swizzles(shape, family, row_major)).chain(paddings(shape, family, row_major)).map(move |post| SharedLayout {
-            row_major,
-            strip: None,
-            turn: None,
-            post,
-        })
+        plain
+            .chain(swizzles(shape, family, row_major))
+            .chain(paddings(shape, family, row_major))
+            .map(move |post| SharedLayout { row_major, strip: None, turn: None, post })
     })
 }
 
@@ -41,7 +39,8 @@ fn row_bits(shape: TileShape, row_major: bool) -> u8 {
     inner.saturating_add(log2(u32::from(shape.bits / 8)))
 }
 
-/// Swizzles that permute pieces of 4 to `widest` bytes inside the bank span by bits of the row number.
+/// Swizzles that permute pieces of 4 to `widest` bytes inside the bank span by bits of the row
+/// number.
 fn swizzles(shape: TileShape, family: Family, row_major: bool) -> impl Iterator<Item = PostMap> {
     let (top, span) = (log2(family.widest), log2(family.bank_span));
     let row = row_bits(shape, row_major);
@@ -57,7 +56,9 @@ fn swizzles(shape: TileShape, family: Family, row_major: bool) -> impl Iterator<
                 if shift < bits || source.checked_add(bits)? > total {
                     return None;
                 }
-                Swizzle::new(bits, base, i8::try_from(shift).ok()?, Unit::Byte).ok().map(PostMap::Swizzle)
+                Swizzle::new(bits, base, i8::try_from(shift).ok()?, Unit::Byte)
+                    .ok()
+                    .map(PostMap::Swizzle)
             })
         })
     })
@@ -76,6 +77,8 @@ fn paddings(shape: TileShape, family: Family, row_major: bool) -> impl Iterator<
             pad /= 2;
         }
         let wide = [family.widest.saturating_mul(2), family.widest.saturating_mul(4)];
-        pads.into_iter().chain(wide).filter(|&p| p > 0).filter_map(move |pad| Padding::new(&[Pad { interval, pad }], Unit::Byte).ok().map(PostMap::Padding))
+        pads.into_iter().chain(wide).filter(|&p| p > 0).filter_map(move |pad| {
+            Padding::new(&[Pad { interval, pad }], Unit::Byte).ok().map(PostMap::Padding)
+        })
     })
 }

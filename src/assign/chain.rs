@@ -1,8 +1,8 @@
 //! Candidates of a product, and products in a row: one's result is another's operand.
 //!
-//! An accumulator is the next operand as it stands where the two instructions distribute them alike; often they do if one of
-//! the products is computed as the transposed product of its operands exchanged. What a first product's candidate means for
-//! the second is part of its cost.
+//! An accumulator is the next operand as it stands where the two instructions distribute them
+//! alike; often they do if one of the products is computed as the transposed product of its
+//! operands exchanged. What a first product's candidate means for the second is part of its cost.
 
 use super::choose::Chooser;
 use super::evaluate::Setting;
@@ -44,13 +44,22 @@ impl Given {
         arch.dispatch(Capability::Product { a, b, c, d })
     }
 
-    /// Numbers of candidates, ascending: an atom of those that can (a machine instruction or not), a split over warps or a form of loads from tensor memory,
-    /// and whether it computes the transposed product. The latter only for products in a row.
-    pub(super) fn numbers<'t>(self, setting: Setting<'t>, native: bool) -> impl Iterator<Item = usize> + use<'t> {
+    /// Numbers of candidates, ascending: an atom of those that can (a machine instruction or not),
+    /// a split over warps or a form of loads from tensor memory, and whether it computes the
+    /// transposed product. The latter only for products in a row.
+    pub(super) fn numbers<'t>(
+        self,
+        setting: Setting<'t>,
+        native: bool,
+    ) -> impl Iterator<Item = usize> + use<'t> {
         let (arch, sides) = (setting.arch, per_atom(&setting).saturating_mul(2));
         let plain = self.able(arch, false);
         let swapped = if self.chained { self.able(arch, true) } else { &[] };
-        let usable = move |list: &[AtomId], at: usize| list.get(at).and_then(|id| arch.own(*id)).is_some_and(|have| have.attested && have.native == native);
+        let usable = move |list: &[AtomId], at: usize| {
+            list.get(at)
+                .and_then(|id| arch.own(*id))
+                .is_some_and(|have| have.attested && have.native == native)
+        };
         (0..plain.len().max(swapped.len())).flat_map(move |at| {
             let usable = (usable(plain, at), usable(swapped, at));
             let fits = move |k: &usize| if k.is_multiple_of(2) { usable.0 } else { usable.1 };
@@ -65,7 +74,8 @@ fn per_atom(setting: &Setting<'_>) -> usize {
 }
 
 impl Chooser<'_, '_, '_, '_> {
-    /// What candidates of a product have in common; `None` if it is no product of tiles with known extents.
+    /// What candidates of a product have in common; `None` if it is no product of tiles with known
+    /// extents.
     pub(super) fn given(&self, op: Op) -> Option<Given> {
         let (tables, program) = (self.setting.tables, self.program);
         let (a, b, c) = (program.operand(op, 0)?, program.operand(op, 1)?, program.operand(op, 2)?);
@@ -75,7 +85,13 @@ impl Chooser<'_, '_, '_, '_> {
         let types = [a, b, c, d].map(|v| program.type_of(v).dtype);
         let bits = |t: Option<DtypeId>| t.and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
         let [ta, tb, tc, _] = types;
-        Some(Given { op, tile: (u64::from(m), u64::from(n), u64::from(k)), types, bits: (bits(ta), bits(tb), bits(tc)), chained: self.is_chained(op) })
+        Some(Given {
+            op,
+            tile: (u64::from(m), u64::from(n), u64::from(k)),
+            types,
+            bits: (bits(ta), bits(tb), bits(tc)),
+            chained: self.is_chained(op),
+        })
     }
 
     /// A candidate of a product by its number.
@@ -84,7 +100,12 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// The same for a group of another size.
-    pub(super) fn candidate_in(&self, setting: &Setting<'_>, given: &Given, number: usize) -> Option<Product> {
+    pub(super) fn candidate_in(
+        &self,
+        setting: &Setting<'_>,
+        given: &Given,
+        number: usize,
+    ) -> Option<Product> {
         let Setting { tables, arch, wave, warps, .. } = *setting;
         let (swapped, number) = (number % 2 == 1, number / 2);
         let per_atom = per_atom(setting);
@@ -95,19 +116,36 @@ impl Chooser<'_, '_, '_, '_> {
             return None;
         }
         let (op, tile, widths) = (given.op, given.tile, given.bits);
-        let whole = || atom.matrix.filter(|_| (atom.tensor().is_some() || atom.scaled().is_some()) && !swapped);
+        let whole = || {
+            atom.matrix.filter(|_| (atom.tensor().is_some() || atom.scaled().is_some()) && !swapped)
+        };
         let shape = atom.product().or_else(whole).filter(|_| self.takes_scales(op, atom))?;
         if atom.tensor().is_some() {
-            let known = self.before_conversion(op, 0).and_then(|(source, _)| self.plan.fragment_of(source)).map(|(_, known)| known);
-            return super::tensor::tensor_product(setting, (id, atom), tile, widths, usize::from(along_m), known);
+            let known = self
+                .before_conversion(op, 0)
+                .and_then(|(source, _)| self.plan.fragment_of(source))
+                .map(|(_, known)| known);
+            return super::tensor::tensor_product(
+                setting,
+                (id, atom),
+                tile,
+                widths,
+                usize::from(along_m),
+                known,
+            );
         }
         let alone = warps.checked_sub(together(atom, shape.d)?)?;
-        // Where there are more warps than instances, all that can be divided is, and warps that are left do what others do.
-        let [m, n] = if swapped { [tile.1, tile.0] } else { [tile.0, tile.1] }.map(u64::trailing_zeros);
+        // Where there are more warps than instances, all that can be divided is, and warps that are
+        // left do what others do.
+        let [m, n] =
+            if swapped { [tile.1, tile.0] } else { [tile.0, tile.1] }.map(u64::trailing_zeros);
         let bits = |step: u16| log2_exact(u64::from(step)).map_or(0, u32::from);
-        let most = |all: u32, step: u16| u8::try_from(all.saturating_sub(bits(step))).unwrap_or(alone);
+        let most =
+            |all: u32, step: u16| u8::try_from(all.saturating_sub(bits(step))).unwrap_or(alone);
         let most = (most(m, shape.m), most(n, shape.n));
-        let alike = atom.shared(shape.a).is_none() && atom.shared(shape.b).is_none() && !atom.params().any(|(_, vary)| vary.grows.1);
+        let alike = atom.shared(shape.a).is_none()
+            && atom.shared(shape.b).is_none()
+            && !atom.params().any(|(_, vary)| vary.grows.1);
         let spare = if alike { alone.saturating_sub(most.0.saturating_add(most.1)) } else { 0 };
         if spare > 0 && along_m > 0 {
             return None;
@@ -117,7 +155,9 @@ impl Chooser<'_, '_, '_, '_> {
             false => Product::new(id, atom, tile, widths, split),
             true => Product::swapped(id, atom, tile, widths, split),
         };
-        let product = product.and_then(|p| p.repeated(spare)).filter(|p| p.c.lane.len() == usize::from(wave))?;
+        let product = product
+            .and_then(|p| p.repeated(spare))
+            .filter(|p| p.c.lane.len() == usize::from(wave))?;
         // Scales pin the depth's order.
         if self.program.scales(op).is_some() {
             return Some(product);
@@ -130,16 +170,21 @@ impl Chooser<'_, '_, '_, '_> {
         Some(ordered.unwrap_or(product))
     }
 
-    /// Where an operand of a product comes from, and the conversion that the program allows for on the way.
+    /// Where an operand of a product comes from, and the conversion that the program allows for on
+    /// the way.
     fn before_conversion(&self, op: Op, side: usize) -> Option<(Value, Option<Op>)> {
         let value = self.program.operand(op, side)?;
-        let convert = self.program.def_op(value).filter(|def| self.program.role(*def) == OpRole::Convert);
+        let convert =
+            self.program.def_op(value).filter(|def| self.program.role(*def) == OpRole::Convert);
         Some((convert.and_then(|def| self.program.operand(def, 0)).unwrap_or(value), convert))
     }
 
-    /// Whether a product's result becomes an operand of another product, or one of its operands comes from another's result.
+    /// Whether a product's result becomes an operand of another product, or one of its operands
+    /// comes from another's result.
     pub(super) fn is_chained(&self, op: Op) -> bool {
-        let products = || self.program.inside(self.function).filter(|o| self.program.role(*o) == OpRole::Matrix);
+        let products = || {
+            self.program.inside(self.function).filter(|o| self.program.role(*o) == OpRole::Matrix)
+        };
         products().any(|other| other != op && (self.feeds(op, other) || self.feeds(other, op)))
     }
 
@@ -156,7 +201,9 @@ impl Chooser<'_, '_, '_, '_> {
             let Some(def) = program.def_op(value).filter(|_| looked <= BETWEEN) else { continue };
             let passes = match (program.role(def), program.layout_trait(def)) {
                 (OpRole::Matrix, _) if def == first => return true,
-                (OpRole::Convert, _) | (_, LayoutTrait::Transposing | LayoutTrait::Transparent) => true,
+                (OpRole::Convert, _) | (_, LayoutTrait::Transposing | LayoutTrait::Transparent) => {
+                    true
+                }
                 _ => false,
             };
             for operand in program.operands(def).filter(|_| passes) {
@@ -166,13 +213,17 @@ impl Chooser<'_, '_, '_, '_> {
         false
     }
 
-    /// What the distributions that are known mean for products that are not chosen yet: nothing where one of their candidates
-    /// takes the operand as it is, else the conversion that the program allows for.
+    /// What the distributions that are known mean for products that are not chosen yet: nothing
+    /// where one of their candidates takes the operand as it is, else the conversion that the
+    /// program allows for.
     #[inline(never)]
     pub(super) fn chain_cost(&self, first: &Given) -> u32 {
         let program = self.program;
         let mut sum = 0u32;
-        for op in program.inside(self.function).filter(|o| program.role(*o) == OpRole::Matrix && *o != first.op) {
+        for op in program
+            .inside(self.function)
+            .filter(|o| program.role(*o) == OpRole::Matrix && *o != first.op)
+        {
             if self.plan.product_of(op).is_some() {
                 continue;
             }
@@ -183,7 +234,11 @@ impl Chooser<'_, '_, '_, '_> {
                     continue;
                 }
                 let cost = self.exchange_estimate(u32::from(known.registers()).saturating_mul(2));
-                sum = sum.saturating_add(if convert.is_some() { self.weigh_at(op, cost) } else { NEVER });
+                sum = sum.saturating_add(if convert.is_some() {
+                    self.weigh_at(op, cost)
+                } else {
+                    NEVER
+                });
             }
         }
         sum
@@ -193,7 +248,8 @@ impl Chooser<'_, '_, '_, '_> {
     fn takes_as_it_is(&self, op: Op, side: usize, known: &Fragment) -> bool {
         let fits = |p: Product| if side == 0 { p.a == *known } else { p.b == *known };
         let Some(given) = self.given(op) else { return false };
-        let numbers = [true, false].into_iter().flat_map(|native| given.numbers(self.setting, native));
+        let numbers =
+            [true, false].into_iter().flat_map(|native| given.numbers(self.setting, native));
         numbers.into_iter().any(|number| self.candidate(&given, number).is_some_and(fits))
     }
 }
@@ -202,7 +258,8 @@ impl Chooser<'_, '_, '_, '_> {
 type Order = [Option<u8>; MAX_BITS];
 
 impl Product {
-    /// The same product with the depth in the order in which a known distribution of A (else B) has it; `None` where it differs in more.
+    /// The same product with the depth in the order in which a known distribution of A (else B) has
+    /// it; `None` where it differs in more.
     #[must_use]
     pub fn with_depth_of(&self, is_a: bool, known: &Fragment) -> Option<Self> {
         let own = if is_a { &self.a } else { &self.b };
@@ -217,7 +274,9 @@ impl Product {
             let k = depth(is_a);
             let (from, to) = (k.part(own.shape, mine), k.part(own.shape, theirs));
             let other = if is_a { Kept::Rows } else { Kept::Cols };
-            if other.part(own.shape, mine) != other.part(own.shape, theirs) || (from == 0) != (to == 0) {
+            if other.part(own.shape, mine) != other.part(own.shape, theirs)
+                || (from == 0) != (to == 0)
+            {
                 return None;
             }
             if from != 0 {
@@ -229,7 +288,11 @@ impl Product {
                 *place = Some(to);
             }
         }
-        Some(Self { a: reordered(&self.a, depth(true), &order)?, b: reordered(&self.b, depth(false), &order)?, ..*self })
+        Some(Self {
+            a: reordered(&self.a, depth(true), &order)?,
+            b: reordered(&self.b, depth(false), &order)?,
+            ..*self
+        })
     }
 }
 
@@ -246,7 +309,12 @@ fn reordered(f: &Fragment, depth: Kept, order: &Order) -> Option<Fragment> {
     Some(out)
 }
 
-fn moved<const N: usize>(columns: Columns<u32, N>, shape: TileShape, depth: Kept, order: &Order) -> Option<Columns<u32, N>> {
+fn moved<const N: usize>(
+    columns: Columns<u32, N>,
+    shape: TileShape,
+    depth: Kept,
+    order: &Order,
+) -> Option<Columns<u32, N>> {
     let mut out = Columns::new();
     for &e in columns.as_slice() {
         let part = depth.part(shape, e);

@@ -10,7 +10,10 @@ use super::search::touches_shared;
 use super::tiles::{Copies, Tile};
 use crate::ir::{Op, Program, Value, words};
 use crate::map::{Fragment, log2_exact};
-use crate::plan::{Candidate, End, Flip, Limits, Loser, MapPlan, MovePlan, Plan, PlanError, PlanPool, Reject, TiledPlan};
+use crate::plan::{
+    Candidate, End, Flip, Limits, Loser, MapPlan, MovePlan, Plan, PlanError, PlanPool, Reject,
+    TiledPlan,
+};
 use heapless::VecView;
 use lanebook_tables::{ArchId, AtomId, Capability, Space, Tables};
 
@@ -22,7 +25,8 @@ pub struct Movement {
     pub(super) to: MovementEnd,
     /// Loops around it.
     pub(super) depth: u8,
-    /// The instruction that the program asks for; one that does not exist if the tables do not know it.
+    /// The instruction that the program asks for; one that does not exist if the tables do not know
+    /// it.
     pub(super) wanted: Option<AtomId>,
 }
 
@@ -49,8 +53,8 @@ pub struct Workspace<'s> {
     pub tiles: &'s mut VecView<Tile>,
 }
 
-/// The cheapest global half, of one width, of a copy that goes through registers: its load from global memory, or its store
-/// there. It does not depend on the shared layout.
+/// The cheapest global half, of one width, of a copy that goes through registers: its load from
+/// global memory, or its store there. It does not depend on the shared layout.
 #[derive(Copy, Clone, Debug)]
 pub struct Staged {
     /// The copy, as an index into the movements.
@@ -126,8 +130,13 @@ pub fn choose(
     let machine = tables.arch(arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
     let lanes = machine.wave_lanes.first().copied().unwrap_or(0);
-    let threads = program.int_attr(function, words::THREADS).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
-    let bad = PlanError::Threads { threads, wave: u32::from(lanes), most: u32::from(machine.max_threads) };
+    let threads =
+        program.int_attr(function, words::THREADS).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+    let bad = PlanError::Threads {
+        threads,
+        wave: u32::from(lanes),
+        most: u32::from(machine.max_threads),
+    };
     let wave = log2_exact(u64::from(lanes)).ok_or(bad)?;
     let all = log2_exact(u64::from(threads)).ok_or(bad)?;
     let warps = all.checked_sub(wave).ok_or(bad)?;
@@ -141,9 +150,16 @@ pub fn choose(
     workspace.copies.clear();
     workspace.tiles.clear();
     let setting = Setting { tables, arch: machine, isa, wave, warps, copies: false };
-    // Between two spaces the widest stand first: once one fits, what needs many more instructions need not be tried.
-    for (from, to) in Space::pairs().filter(|(from, to)| *from != Space::Tensor && *to != Space::Tensor) {
-        for mover in machine.dispatch(Capability::Transfer { from, to }).iter().filter_map(|id| Mover::of(*id, tables.atom(*id)?)) {
+    // Between two spaces the widest stand first: once one fits, what needs many more instructions
+    // need not be tried.
+    for (from, to) in
+        Space::pairs().filter(|(from, to)| *from != Space::Tensor && *to != Space::Tensor)
+    {
+        for mover in machine
+            .dispatch(Capability::Transfer { from, to })
+            .iter()
+            .filter_map(|id| Mover::of(*id, tables.atom(*id)?))
+        {
             let capacity = workspace.movers.capacity();
             workspace.movers.push(mover).map_err(|_| full(PlanPool::Movers, capacity))?;
         }
@@ -161,7 +177,9 @@ pub fn choose(
         copies: workspace.copies,
         family: Family { bank_span: 0, widest: 0, run: 0 },
         choice: choose_bytes(tables, machine),
-        apart: (0..8).filter(|bit| lane_exchange(tables, machine, 1u8.wrapping_shl(*bit)).is_none()).fold(0, |all, bit| all | 1u8.wrapping_shl(bit)),
+        apart: (0..8)
+            .filter(|bit| lane_exchange(tables, machine, 1u8.wrapping_shl(*bit)).is_none())
+            .fold(0, |all, bit| all | 1u8.wrapping_shl(bit)),
         units: heapless::Vec::new(),
         settled: (0, 0),
         free_from: usize::MAX,
@@ -202,7 +220,8 @@ pub(super) struct Chooser<'a, 't, 'p, 's> {
     pub(super) apart: u8,
     /// What matrix units read from shared memory.
     pub(super) units: heapless::Vec<UnitUse<'t>, MAX_UNIT_USES>,
-    /// How many distributions and how many of `units` are settled: the first ones, which nothing takes back.
+    /// How many distributions and how many of `units` are settled: the first ones, which nothing
+    /// takes back.
     pub(super) settled: (usize, usize),
     /// Distributions from this one on may still give each narrow element a register of its own.
     pub(super) free_from: usize,
@@ -220,10 +239,21 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// The figures of the shared-layout families, from the architecture's movers and bank models.
     fn family(&self) -> Family {
-        let bank_span = self.setting.arch.banks.iter().map(|b| u32::from(b.banks).saturating_mul(u32::from(b.bank_bytes))).max().unwrap_or(0);
+        let bank_span = self
+            .setting
+            .arch
+            .banks
+            .iter()
+            .map(|b| u32::from(b.banks).saturating_mul(u32::from(b.bank_bytes)))
+            .max()
+            .unwrap_or(0);
         let mut out = Family { bank_span, widest: 0, run: 0 };
         for mover in self.movers.iter() {
-            let Some(movement) = self.setting.tables.atom(mover.atom).and_then(|a| a.movement.as_ref()) else { continue };
+            let Some(movement) =
+                self.setting.tables.atom(mover.atom).and_then(|a| a.movement.as_ref())
+            else {
+                continue;
+            };
             for side in [&movement.from, &movement.to] {
                 if side.space == Space::Shared {
                     // A wave-uniform side has one slot, and the whole run behind it.
@@ -254,17 +284,28 @@ impl Chooser<'_, '_, '_, '_> {
             let reasons = self.plan.losers.capacity() > 0;
             let layout = match self.kept_layout(index).filter(|_| !reasons) {
                 Some(layout) => layout,
-                None => self.best_layout(index, op.filter(|_| reasons), u32::MAX)?.ok_or(PlanError::UnknownArch)?.0,
+                None => {
+                    self.best_layout(index, op.filter(|_| reasons), u32::MAX)?
+                        .ok_or(PlanError::UnknownArch)?
+                        .0
+                }
             };
             let for_units = self.is_unit_tile(index);
-            // A unit copies whole pieces of a tile of scales, whether the tile fills the last or not.
-            let scales = self.units.iter().any(|u| usize::from(u.alloc) == index && u.scales.is_some());
+            // A unit copies whole pieces of a tile of scales, whether the tile fills the last or
+            // not.
+            let scales =
+                self.units.iter().any(|u| usize::from(u.alloc) == index && u.scales.is_some());
             if let Some(alloc) = self.plan.allocs.get_mut(index) {
                 alloc.layout = layout;
                 let least = self.setting.tables.weights.shared_align;
                 alloc.align = if for_units { layout.period(least) } else { layout.align(least) };
-                let bytes = u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
-                alloc.bytes = if scales { bytes.max(layout.end(alloc.shape).unwrap_or(u32::MAX)) } else { bytes };
+                let bytes = u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX))
+                    .unwrap_or(u32::MAX);
+                alloc.bytes = if scales {
+                    bytes.max(layout.end(alloc.shape).unwrap_or(u32::MAX))
+                } else {
+                    bytes
+                };
             }
         }
         Ok(())
@@ -311,21 +352,31 @@ impl Chooser<'_, '_, '_, '_> {
                     return Err(PlanError::Undecided(movement.op));
                 }
             }
-            let map = match touches_shared(&movement).and_then(|index| self.plan.allocs.get(index)) {
-                Some(alloc) => Some((alloc.layout.map(alloc.shape).ok_or(PlanError::Extents(movement.op))?, alloc.align)),
+            let map = match touches_shared(&movement).and_then(|index| self.plan.allocs.get(index))
+            {
+                Some(alloc) => Some((
+                    alloc.layout.map(alloc.shape).ok_or(PlanError::Extents(movement.op))?,
+                    alloc.align,
+                )),
                 None => None,
             };
             let mut record = Record { losers: heapless::Vec::new(), dropped: 0 };
             let recorded = if self.plan.losers.capacity() > 0 { Some(&mut record) } else { None };
             let map = map.as_ref().map(|(m, a)| (m, *a));
-            let best = self.best_mover(k, &movement, map, u32::MAX, Viable::ALL, recorded)?.ok_or(PlanError::Undecided(movement.op))?;
+            let best = self
+                .best_mover(k, &movement, map, u32::MAX, Viable::ALL, recorded)?
+                .ok_or(PlanError::Undecided(movement.op))?;
             for &Lost { atom, block, why, cost } in &record.losers {
-                let what = block.map_or(Candidate::Atom(atom), |(along, across)| Candidate::Flipped(atom, along, across));
+                let what = block.map_or(Candidate::Atom(atom), |(along, across)| {
+                    Candidate::Flipped(atom, along, across)
+                });
                 self.plan.lose(Loser { op: movement.op, what, why, cost });
             }
             self.plan.losers_dropped = self.plan.losers_dropped.saturating_add(record.dropped);
-            let (from, to) = (self.end(movement.op, movement.from)?, self.end(movement.op, movement.to)?);
-            let tiled = best.tiled.map(|(form, map)| self.keep_map(&movement, form, map)).transpose()?;
+            let (from, to) =
+                (self.end(movement.op, movement.from)?, self.end(movement.op, movement.to)?);
+            let tiled =
+                best.tiled.map(|(form, map)| self.keep_map(&movement, form, map)).transpose()?;
             let plan = MovePlan {
                 op: movement.op,
                 atom: best.atom,
@@ -345,9 +396,16 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// The map's number in the plan; the tile in shared memory is aligned as its copies need it.
-    fn keep_map(&mut self, movement: &Movement, form: u8, map: MapPlan) -> Result<TiledPlan, PlanError> {
+    fn keep_map(
+        &mut self,
+        movement: &Movement,
+        form: u8,
+        map: MapPlan,
+    ) -> Result<TiledPlan, PlanError> {
         let align = self.setting.tiled_align(&map);
-        if let Some(alloc) = touches_shared(movement).and_then(|index| self.plan.allocs.get_mut(index)) {
+        if let Some(alloc) =
+            touches_shared(movement).and_then(|index| self.plan.allocs.get_mut(index))
+        {
             alloc.align = alloc.align.max(align);
         }
         let number = match self.plan.maps.iter().position(|m| *m == map) {
@@ -364,7 +422,11 @@ impl Chooser<'_, '_, '_, '_> {
 
     fn end(&self, op: Op, end: MovementEnd) -> Result<End, PlanError> {
         match end {
-            MovementEnd::Registers(v) => self.plan.fragment_of(v).map(|(k, _)| End::Registers(k)).ok_or(PlanError::Undecided(op)),
+            MovementEnd::Registers(v) => self
+                .plan
+                .fragment_of(v)
+                .map(|(k, _)| End::Registers(k))
+                .ok_or(PlanError::Undecided(op)),
             MovementEnd::Shared(k) => Ok(End::Shared(k)),
             MovementEnd::Global(k) => Ok(End::Global(k)),
         }

@@ -1,4 +1,5 @@
-//! Collecting: tiles and movements as the program writes them, and the loads that copies can begin with.
+//! Collecting: tiles and movements as the program writes them, and the loads that copies can begin
+//! with.
 
 use super::choose::{Chooser, Movement, MovementEnd, Staged, full};
 use super::doer::is_done;
@@ -9,7 +10,9 @@ use super::shape::tile_shape;
 use super::written;
 use crate::ir::{AttrValue, Def, Op, Quotient, Value, words};
 use crate::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
-use crate::plan::{AllocPlan, Candidate, Flip, GlobalPlan, LEADS, Lead, Loser, PlanError, PlanPool, Reject};
+use crate::plan::{
+    AllocPlan, Candidate, Flip, GlobalPlan, LEADS, Lead, Loser, PlanError, PlanPool, Reject,
+};
 use lanebook_layout::PostMap;
 use lanebook_tables::{AtomId, OpRole, OpWord, Space};
 
@@ -21,7 +24,8 @@ impl Chooser<'_, '_, '_, '_> {
                 OpRole::Alloc => self.collect_alloc(op)?,
                 OpRole::Copy => {
                     let shape = self.shape_at(op, &[0, 1])?;
-                    let (from, to) = (self.memory_end(op, 0, shape)?, self.memory_end(op, 1, shape)?);
+                    let (from, to) =
+                        (self.memory_end(op, 0, shape)?, self.memory_end(op, 1, shape)?);
                     self.add(op, from, to)?;
                 }
                 OpRole::Load => {
@@ -60,7 +64,9 @@ impl Chooser<'_, '_, '_, '_> {
         let arity = self.program.operands(op).count();
         let setting = self.setting;
         let word = self.program.decl_id(op).map(OpWord::Op);
-        from.zip(to).zip(word).is_some_and(|((from, to), word)| is_done(setting.tables, setting.arch, word, arity, from, to))
+        from.zip(to).zip(word).is_some_and(|((from, to), word)| {
+            is_done(setting.tables, setting.arch, word, arity, from, to)
+        })
     }
 
     fn add(&mut self, op: Op, from: MovementEnd, to: MovementEnd) -> Result<(), PlanError> {
@@ -77,7 +83,9 @@ impl Chooser<'_, '_, '_, '_> {
             _ => None,
         };
         let capacity = self.movements.capacity();
-        self.movements.push(Movement { op, from, to, depth, wanted }).map_err(|_| full(PlanPool::Moves, capacity))
+        self.movements
+            .push(Movement { op, from, to, depth, wanted })
+            .map_err(|_| full(PlanPool::Moves, capacity))
     }
 
     /// The atom of a name; a number that no atom has if there is none.
@@ -113,11 +121,27 @@ impl Chooser<'_, '_, '_, '_> {
             return Err(PlanError::Unsupported(op));
         }
         let shape = self.shape_of(op, value)?;
-        let written = self.written(op, value).map(|text| written::shared(text, shape).map_err(|why| PlanError::Written { op, why })).transpose()?;
-        let layout = written.unwrap_or(SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None });
+        let written = self
+            .written(op, value)
+            .map(|text| written::shared(text, shape).map_err(|why| PlanError::Written { op, why }))
+            .transpose()?;
+        let layout = written.unwrap_or(SharedLayout {
+            row_major: true,
+            strip: None,
+            turn: None,
+            post: PostMap::None,
+        });
         let capacity = self.plan.allocs.capacity();
         let align = self.setting.tables.weights.shared_align;
-        let alloc = AllocPlan { value, shape, layout, fixed: written.is_some(), bytes: 0, align, offset: 0 };
+        let alloc = AllocPlan {
+            value,
+            shape,
+            layout,
+            fixed: written.is_some(),
+            bytes: 0,
+            align,
+            offset: 0,
+        };
         self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity))
     }
 
@@ -132,8 +156,14 @@ impl Chooser<'_, '_, '_, '_> {
         of_op.or_else(|| program.layout_text(&program.type_of(value)))
     }
 
-    fn memory_end(&mut self, op: Op, operand: usize, shape: TileShape) -> Result<MovementEnd, PlanError> {
-        let not_traced = PlanError::NotTraced { op, operand: u8::try_from(operand).unwrap_or(u8::MAX) };
+    fn memory_end(
+        &mut self,
+        op: Op,
+        operand: usize,
+        shape: TileShape,
+    ) -> Result<MovementEnd, PlanError> {
+        let not_traced =
+            PlanError::NotTraced { op, operand: u8::try_from(operand).unwrap_or(u8::MAX) };
         let value = self.program.operand(op, operand).ok_or(not_traced)?;
         if let Some((index, alloc)) = self.plan.alloc_of(value) {
             if alloc.shape != shape || self.program.subscripts(op, operand).next().is_some() {
@@ -148,16 +178,25 @@ impl Chooser<'_, '_, '_, '_> {
         }
         let rank = ty.shape.rank();
         let element = u32::from(shape.bits / 8);
-        let attr = |key: &str| self.program.int_value_attr(value, key).and_then(|n| u32::try_from(n).ok());
+        let attr =
+            |key: &str| self.program.int_value_attr(value, key).and_then(|n| u32::try_from(n).ok());
         let base = power(attr(words::ALIGN).unwrap_or(element));
-        let steps = |bytes: Option<u32>| bytes.map_or_else(|| power(attr(words::STRIDE_DIV).unwrap_or(1)).saturating_mul(element), power);
+        let steps = |bytes: Option<u32>| {
+            bytes.map_or_else(
+                || power(attr(words::STRIDE_DIV).unwrap_or(1)).saturating_mul(element),
+                power,
+            )
+        };
         let mut starts = self.program.subscripts(op, operand);
         // The dimensions in front of rows and columns say which matrix.
         let mut leading = [None; LEADS];
         let mut outer = 1 << 30;
         for (dim, place) in (0..rank.saturating_sub(2)).zip(0..) {
             let slot: &mut Option<Lead> = leading.get_mut(place).ok_or(not_traced)?;
-            let lead = Lead { start: starts.next().ok_or(not_traced)?, bytes: inside(&ty.shape, dim, element) };
+            let lead = Lead {
+                start: starts.next().ok_or(not_traced)?,
+                bytes: inside(&ty.shape, dim, element),
+            };
             outer = outer.min(steps(lead.bytes));
             *slot = Some(lead);
         }
@@ -166,7 +205,11 @@ impl Chooser<'_, '_, '_, '_> {
         if row.is_none() && shape.row_count() != 1 {
             return Err(PlanError::Extents(op));
         }
-        let outer_bytes = if row.is_some() { inside(&ty.shape, rank.saturating_sub(2), element) } else { Some(0) };
+        let outer_bytes = if row.is_some() {
+            inside(&ty.shape, rank.saturating_sub(2), element)
+        } else {
+            Some(0)
+        };
         let outer = if row.is_some() { outer.min(steps(outer_bytes)) } else { outer };
         let inner = power(self.multiple_of(col)).saturating_mul(element);
         let global = GlobalPlan {
@@ -179,9 +222,13 @@ impl Chooser<'_, '_, '_, '_> {
             map: MemoryMap::global(shape, true),
         };
         // The same tile is one, also where its place is written twice.
-        let at = |a: Value, b: Value| a == b || self.program.int(a).is_some_and(|n| self.program.int(b) == Some(n));
+        let at = |a: Value, b: Value| {
+            a == b || self.program.int(a).is_some_and(|n| self.program.int(b) == Some(n))
+        };
         let same = |g: &GlobalPlan| {
-            g.starts().count() == rank && g.starts().zip(global.starts()).all(|(a, b)| at(a, b)) && GlobalPlan { start: global.start, leading, ..*g } == global
+            g.starts().count() == rank
+                && g.starts().zip(global.starts()).all(|(a, b)| at(a, b))
+                && GlobalPlan { start: global.start, leading, ..*g } == global
         };
         let index = match self.plan.globals.iter().position(same) {
             Some(index) => index,
@@ -213,7 +260,8 @@ impl Chooser<'_, '_, '_, '_> {
             return if n == 0 { 1 << 30 } else { as_u32(n) };
         }
         if let Def::Argument(block, 0) = self.program.def(value)
-            && let Some(at) = self.program.owner_of(block).and_then(|owner| self.program.counted_loop(owner))
+            && let Some(at) =
+                self.program.owner_of(block).and_then(|owner| self.program.counted_loop(owner))
         {
             let (lower, step) = (self.program.int(at.lower), self.program.int(at.step));
             return match (lower, step) {
@@ -225,7 +273,8 @@ impl Chooser<'_, '_, '_, '_> {
         self.program.int_value_attr(value, words::DIV).map_or(1, as_u32).max(1)
     }
 
-    /// Finds, for each copy between global and shared memory, the cheapest global half of each width.
+    /// Finds, for each copy between global and shared memory, the cheapest global half of each
+    /// width.
     pub(super) fn stage(&mut self) -> Result<(), PlanError> {
         for index in 0..self.movements.len() {
             let Some(&movement) = self.movements.get(index) else { continue };
@@ -237,11 +286,16 @@ impl Chooser<'_, '_, '_, '_> {
             let Some(global) = self.plan.globals.get(usize::from(g)).copied() else { continue };
             let outside = EndMap::Global(&global.map, global.align);
             let shape = global.map.shape;
-            let spaces = if loads { (Space::Global, Space::Register) } else { (Space::Register, Space::Global) };
+            let spaces = if loads {
+                (Space::Global, Space::Register)
+            } else {
+                (Space::Register, Space::Global)
+            };
             for mover in self.movers.iter().filter(|m| (m.from, m.to) == spaces) {
                 let share = mover.register_bits.checked_div(u32::from(shape.bits)).unwrap_or(0);
-                let Some(mut fragment) = log2_exact(u64::from(share)).and_then(|vector| blocked(shape, vector, self.setting.wave, self.setting.warps, true))
-                else {
+                let Some(mut fragment) = log2_exact(u64::from(share)).and_then(|vector| {
+                    blocked(shape, vector, self.setting.wave, self.setting.warps, true)
+                }) else {
                     continue;
                 };
                 fragment.loose = mover.register_bits < 32;
@@ -249,8 +303,19 @@ impl Chooser<'_, '_, '_, '_> {
                 let (from, to) = if loads { (outside, through) } else { (through, outside) };
                 let Ok(found) = self.setting.evaluate(mover, from, to, u32::MAX) else { continue };
                 let movement = u16::try_from(index).unwrap_or(u16::MAX);
-                let staged = Staged { movement, global: mover.atom, bits: mover.register_bits, flip: None, fragment, found };
-                match self.staged.iter_mut().find(|s| s.movement == movement && s.bits == staged.bits) {
+                let staged = Staged {
+                    movement,
+                    global: mover.atom,
+                    bits: mover.register_bits,
+                    flip: None,
+                    fragment,
+                    found,
+                };
+                match self
+                    .staged
+                    .iter_mut()
+                    .find(|s| s.movement == movement && s.bits == staged.bits)
+                {
                     Some(old) if old.found.figures.cost <= staged.found.figures.cost => {}
                     Some(old) => *old = staged,
                     None => {
@@ -266,32 +331,70 @@ impl Chooser<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// The same for copies into shared memory that transpose blocks on the way: for each size of a block the cheapest global half. Candidates for
-    /// which there is no room are not looked at.
+    /// The same for copies into shared memory that transpose blocks on the way: for each size of a
+    /// block the cheapest global half. Candidates for which there is no room are not looked at.
     #[inline(never)]
     fn stage_flipped(&mut self, index: usize) {
         let Some(choice) = self.choice else { return };
-        let Some(&Movement { op, from: MovementEnd::Global(g), to: MovementEnd::Shared(_), .. }) = self.movements.get(index) else { return };
+        let Some(&Movement {
+            op, from: MovementEnd::Global(g), to: MovementEnd::Shared(_), ..
+        }) = self.movements.get(index)
+        else {
+            return;
+        };
         let Some(global) = self.plan.globals.get(usize::from(g)).copied() else { return };
         let Ok(number) = u16::try_from(index) else { return };
         let shape = global.map.shape;
-        let packing = 32u16.checked_div(shape.bits).and_then(|n| log2_exact(u64::from(n))).unwrap_or(0);
-        let Some(tallest) = self.family.widest.checked_div(u32::from(shape.bits / 8)).and_then(u32::checked_ilog2).filter(|_| packing > 0) else { return };
+        let packing =
+            32u16.checked_div(shape.bits).and_then(|n| log2_exact(u64::from(n))).unwrap_or(0);
+        let Some(tallest) = self
+            .family
+            .widest
+            .checked_div(u32::from(shape.bits / 8))
+            .and_then(u32::checked_ilog2)
+            .filter(|_| packing > 0)
+        else {
+            return;
+        };
         let tallest = u8::try_from(tallest).unwrap_or(0).min(shape.rows);
         for at in 0..self.movers.len() {
-            let Some(mover) = self.movers.get(at).filter(|m| (m.from, m.to) == (Space::Global, Space::Register) && self.is_chosen_from(m)) else { continue };
-            let Some(along) = mover.register_bits.checked_div(u32::from(shape.bits)).and_then(|n| log2_exact(u64::from(n))) else { continue };
+            let Some(mover) = self.movers.get(at).filter(|m| {
+                (m.from, m.to) == (Space::Global, Space::Register) && self.is_chosen_from(m)
+            }) else {
+                continue;
+            };
+            let Some(along) = mover
+                .register_bits
+                .checked_div(u32::from(shape.bits))
+                .and_then(|n| log2_exact(u64::from(n)))
+            else {
+                continue;
+            };
             if along < packing {
                 continue;
             }
             for across in packing..=tallest {
-                let Some(fragment) = blocks(shape, (along, across), self.setting.wave, self.setting.warps, true) else { continue };
-                let mut found = match self.setting.evaluate(mover, EndMap::Global(&global.map, global.align), EndMap::Registers(&fragment), u32::MAX) {
+                let Some(fragment) =
+                    blocks(shape, (along, across), self.setting.wave, self.setting.warps, true)
+                else {
+                    continue;
+                };
+                let mut found = match self.setting.evaluate(
+                    mover,
+                    EndMap::Global(&global.map, global.align),
+                    EndMap::Registers(&fragment),
+                    u32::MAX,
+                ) {
                     Ok(found) => found,
                     Err(why) => {
                         // Others say nothing about the tile.
                         if matches!(why, Reject::Alignment { .. }) {
-                            self.plan.lose(Loser { op, what: Candidate::Flipped(mover.atom, along, across), why, cost: 0 });
+                            self.plan.lose(Loser {
+                                op,
+                                what: Candidate::Flipped(mover.atom, along, across),
+                                why,
+                                cost: 0,
+                            });
                         }
                         break;
                     }
@@ -299,11 +402,26 @@ impl Chooser<'_, '_, '_, '_> {
                 let Some(fragment) = fragment.flipped(along, across) else { continue };
                 let bits = u32::from(shape.bits).checked_shl(u32::from(across)).unwrap_or(0);
                 let flip = Flip { along, across, packing, atom: choice.id };
-                let (count, each) = (flip.count(&found.fit), self.setting.tables.weights.instruction.saturating_mul(u32::from(choice.atom.cost.issue)));
+                let (count, each) = (
+                    flip.count(&found.fit),
+                    self.setting
+                        .tables
+                        .weights
+                        .instruction
+                        .saturating_mul(u32::from(choice.atom.cost.issue)),
+                );
                 found.figures.count = found.figures.count.saturating_add(count);
                 found.figures.cost = found.figures.cost.saturating_add(count.saturating_mul(each));
-                let staged = Staged { movement: number, global: mover.atom, bits, flip: Some(flip), fragment, found };
-                match self.staged.iter_mut().find(|s| s.movement == number && s.flip == staged.flip) {
+                let staged = Staged {
+                    movement: number,
+                    global: mover.atom,
+                    bits,
+                    flip: Some(flip),
+                    fragment,
+                    found,
+                };
+                match self.staged.iter_mut().find(|s| s.movement == number && s.flip == staged.flip)
+                {
                     Some(old) if old.found.figures.cost <= staged.found.figures.cost => {}
                     Some(old) => *old = staged,
                     None => {

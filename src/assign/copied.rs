@@ -1,8 +1,10 @@
-//! Block scales in tensor memory: how a copy wants them in shared memory, and what an instruction reads of what it brings.
+//! Block scales in tensor memory: how a copy wants them in shared memory, and what an instruction
+//! reads of what it brings.
 //!
-//! The copy is an atom that moves bytes from shared to tensor memory; a product's table says where in tensor memory it looks for the scale of a
-//! row. Together they say where in shared memory each scale has to lie: the tile of scales is stored as pieces, one copy each. The copy takes the
-//! kind of descriptor that the product's operands have.
+//! The copy is an atom that moves bytes from shared to tensor memory; a product's table says where
+//! in tensor memory it looks for the scale of a row. Together they say where in shared memory each
+//! scale has to lie: the tile of scales is stored as pieces, one copy each. The copy takes the kind
+//! of descriptor that the product's operands have.
 
 use super::choose::Chooser;
 use super::in_shared::UnitUse;
@@ -14,8 +16,9 @@ use crate::unit::{descriptor_named, operand};
 use lanebook_layout::{AxisId, LayoutRef, Pad, Padding, PostMap, Unit};
 use lanebook_tables::{Atom, AtomId, Capability, FieldRole, Major, Space};
 
-/// A piece of a tile of scales: log2 of its rows in lanes and in columns, of its runs, and of the lanes, columns and runs that its copy fills. A
-/// narrow product has fewer rows, a shallow one fewer runs: the rest of the piece is left out in shared memory.
+/// A piece of a tile of scales: log2 of its rows in lanes and in columns, of its runs, and of the
+/// lanes, columns and runs that its copy fills. A narrow product has fewer rows, a shallow one
+/// fewer runs: the rest of the piece is left out in shared memory.
 #[derive(Copy, Clone, Debug)]
 struct Piece {
     copy: AtomId,
@@ -40,14 +43,21 @@ impl Piece {
 }
 
 impl<'t> Chooser<'_, 't, '_, '_> {
-    /// The uses of shared memory that come from a product's scales in tensor memory; `None` if they are not to be had.
-    pub(super) fn scale_uses(&self, product: Op, id: AtomId, out: &mut heapless::Vec<UnitUse<'t>, 4>) -> Option<()> {
+    /// The uses of shared memory that come from a product's scales in tensor memory; `None` if they
+    /// are not to be had.
+    pub(super) fn scale_uses(
+        &self,
+        product: Op,
+        id: AtomId,
+        out: &mut heapless::Vec<UnitUse<'t>, 4>,
+    ) -> Option<()> {
         let atom = self.setting.tables.atom(id)?;
         let Some(numbers) = atom.scaled_in_tensor() else { return Some(()) };
         let shape = atom.matrix?;
         for ((side, number), value) in (0u8..).zip(numbers).zip(self.program.scales(product)?) {
             let how = atom.shared(if side == 0 { shape.a } else { shape.b })?;
-            let (load, alloc, transposed) = self.loaded(product, value).filter(|(_, _, transposed)| !transposed)?;
+            let (load, alloc, transposed) =
+                self.loaded(product, value).filter(|(_, _, transposed)| !transposed)?;
             let piece = self.piece(atom, number)?.of(tile_shape(self.program, value)?)?;
             let unit = UnitUse {
                 product,
@@ -69,10 +79,16 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         Some(())
     }
 
-    /// A layout that the copy of a tile of scales takes, by its number: pieces one after the other, and with room between them so that what one
-    /// thread brings of a row, a part of each of several pieces, goes to different banks. `None` if there is none.
+    /// A layout that the copy of a tile of scales takes, by its number: pieces one after the other,
+    /// and with room between them so that what one thread brings of a row, a part of each of
+    /// several pieces, goes to different banks. `None` if there is none.
     #[inline(never)]
-    pub(super) fn scale_layout(&self, unit: &UnitUse<'_>, shape: TileShape, number: usize) -> Option<SharedLayout> {
+    pub(super) fn scale_layout(
+        &self,
+        unit: &UnitUse<'_>,
+        shape: TileShape,
+        number: usize,
+    ) -> Option<SharedLayout> {
         let piece = self.piece_of(unit)?.of(shape)?;
         let (lanes, columns, runs) = piece.filled;
         let power = |bits: u8| 1u32.checked_shl(u32::from(bits));
@@ -85,7 +101,9 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         // What is left out behind the runs of a row, the rows of a lane, and the lanes of a piece.
         let mut pads: heapless::Vec<Pad, 3> = heapless::Vec::new();
         let (mut stored, mut size) = (0u8, 0u8);
-        for (own, all, more) in [(piece.runs, runs, 0), (piece.columns, columns, 0), (piece.lanes, lanes, apart)] {
+        for (own, all, more) in
+            [(piece.runs, runs, 0), (piece.columns, columns, 0), (piece.lanes, lanes, apart)]
+        {
             stored = stored.checked_add(own)?;
             let had = size.checked_add(own)?;
             size = size.checked_add(all)?;
@@ -94,9 +112,18 @@ impl<'t> Chooser<'_, 't, '_, '_> {
                 pads.push(Pad { interval: power(stored)?, pad }).ok()?;
             }
         }
-        let post = if pads.is_empty() { PostMap::None } else { PostMap::Padding(Padding::new(&pads, Unit::Byte).ok()?) };
+        let post = if pads.is_empty() {
+            PostMap::None
+        } else {
+            PostMap::Padding(Padding::new(&pads, Unit::Byte).ok()?)
+        };
         let turn = (piece.columns > 0).then_some(Turn { low: piece.lanes, count: piece.columns });
-        Some(SharedLayout { row_major: true, strip: (piece.runs < shape.cols).then_some(piece.runs), turn, post })
+        Some(SharedLayout {
+            row_major: true,
+            strip: (piece.runs < shape.cols).then_some(piece.runs),
+            turn,
+            post,
+        })
     }
 
     /// The descriptor of a piece at address 0.
@@ -107,8 +134,18 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         let row = columns.checked_add(runs)?;
         let extent = |bits: u8| 1u32.checked_shl(u32::from(bits));
         // One row for each lane, of as many bytes as it has cells' bytes.
-        let step = |outer: bool, bit: u8| 1u64.checked_shl(u32::from(if outer { row.checked_add(bit)? } else { bit }));
-        let found = operand::describe_steps(tables, arch, unit.how.descriptor, &PostMap::None, ((extent(lanes)?, extent(row)?), 8), Some(Major::Depth), step);
+        let step = |outer: bool, bit: u8| {
+            1u64.checked_shl(u32::from(if outer { row.checked_add(bit)? } else { bit }))
+        };
+        let found = operand::describe_steps(
+            tables,
+            arch,
+            unit.how.descriptor,
+            &PostMap::None,
+            ((extent(lanes)?, extent(row)?), 8),
+            Some(Major::Depth),
+            step,
+        );
         found.ok()?.word(tables, arch, unit.how.descriptor, 0).ok()?.pack().ok()
     }
 
@@ -117,16 +154,21 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         self.piece(self.setting.tables.atom(unit.atom)?, number)
     }
 
-    /// What one copy brings for an operand of scales: the bits of its bytes against the bits of rows and runs.
+    /// What one copy brings for an operand of scales: the bits of its bytes against the bits of
+    /// rows and runs.
     fn piece(&self, atom: &Atom<'_>, number: u8) -> Option<Piece> {
         let tables = self.setting.tables;
-        let able = self.setting.arch.dispatch(Capability::Transfer { from: Space::Shared, to: Space::Tensor });
+        let able = self
+            .setting
+            .arch
+            .dispatch(Capability::Transfer { from: Space::Shared, to: Space::Tensor });
         let copies = able.iter().filter_map(|id| Some((*id, tables.atom(*id)?)));
         let own = atom.operands.get(usize::from(number))?;
         let (scales, outer) = (own.layout?, u64::from(own.extents.0.max(own.extents.1)));
         copies.into_iter().find_map(|(copy, mover)| {
             let movement = mover.movement.filter(|m| m.unit_bits == 8)?;
-            let total = movement.extents.iter().try_fold(1u64, |n, e| n.checked_mul(u64::from(*e)))?;
+            let total =
+                movement.extents.iter().try_fold(1u64, |n, e| n.checked_mul(u64::from(*e)))?;
             // Where in the source the byte comes from that goes to a place.
             let source = |axis: AxisId, wanted: u64| {
                 let mut x = 1u64;
@@ -140,17 +182,24 @@ impl<'t> Chooser<'_, 't, '_, '_> {
             };
             let mut out = Piece { copy, lanes: 0, columns: 0, runs: 0, filled: (0, 0, 0) };
             // Runs are the bytes of a cell.
-            while source(AxisId::BIT, 8u64.checked_shl(u32::from(out.runs))?) == Some(1u64.checked_shl(u32::from(out.runs))?) {
+            while source(AxisId::BIT, 8u64.checked_shl(u32::from(out.runs))?)
+                == Some(1u64.checked_shl(u32::from(out.runs))?)
+            {
                 out.runs = out.runs.checked_add(1)?;
             }
             let filled = |axis| {
-                (0..16u8).take_while(|bit| 1u64.checked_shl(u32::from(*bit)).and_then(|at| source(axis, at)).is_some()).fold(0u8, |n, _| n.saturating_add(1))
+                (0..16u8)
+                    .take_while(|bit| {
+                        1u64.checked_shl(u32::from(*bit)).and_then(|at| source(axis, at)).is_some()
+                    })
+                    .fold(0u8, |n, _| n.saturating_add(1))
             };
             out.filled = (filled(AxisId::TLANE), filled(AxisId::TCOL), out.runs);
             // Rows: lanes first, then columns.
             let mut row = 1u64;
             while row < outer {
-                let place = match (on(scales, row, AxisId::TLANE)?, on(scales, row, AxisId::TCOL)?) {
+                let place = match (on(scales, row, AxisId::TLANE)?, on(scales, row, AxisId::TCOL)?)
+                {
                     (lane, 0) if out.columns == 0 => {
                         out.lanes = out.lanes.checked_add(1)?;
                         source(AxisId::TLANE, lane)?
@@ -167,7 +216,11 @@ impl<'t> Chooser<'_, 't, '_, '_> {
                 };
                 let bits = log2_exact(place)?;
                 let lane_starts = out.runs.checked_add(out.filled.1)?;
-                let wanted = if out.columns == 0 { lane_starts.checked_add(out.lanes)? } else { out.runs.checked_add(out.columns)? };
+                let wanted = if out.columns == 0 {
+                    lane_starts.checked_add(out.lanes)?
+                } else {
+                    out.runs.checked_add(out.columns)?
+                };
                 if bits.checked_add(1)? != wanted {
                     return None;
                 }
@@ -177,18 +230,25 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         })
     }
 
-    /// Columns that a product's scales take in tensor memory; `None` if its instruction finds no whole number of pieces.
+    /// Columns that a product's scales take in tensor memory; `None` if its instruction finds no
+    /// whole number of pieces.
     #[inline(never)]
     pub(super) fn scale_columns(&self, op: Op, product: &Product) -> Option<u32> {
         let atom = self.setting.tables.atom(product.atom)?;
-        let (Some(numbers), Some(values)) = (atom.scaled_in_tensor(), self.program.scales(op)) else { return Some(0) };
+        let (Some(numbers), Some(values)) = (atom.scaled_in_tensor(), self.program.scales(op))
+        else {
+            return Some(0);
+        };
         let columns = |(number, value)| {
             let shape = tile_shape(self.program, value)?;
             let piece = self.piece(atom, number)?.of(shape)?;
             let (up, along) = pieces(&piece, shape)?;
             up.checked_mul(along)?.checked_shl(u32::from(piece.filled.1))
         };
-        numbers.into_iter().zip(values).try_fold(0u32, |sum, side| sum.checked_add(u32::from(columns(side)?)))
+        numbers
+            .into_iter()
+            .zip(values)
+            .try_fold(0u32, |sum, side| sum.checked_add(u32::from(columns(side)?)))
     }
 
     /// The scales of a product in tensor memory, now that layouts are settled.
@@ -209,19 +269,38 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         let piece = self.piece_of(unit)?.of(alloc.shape)?;
         let word = self.scale_word(unit)?;
         let atom = self.setting.tables.atom(self.plan.product_of(unit.product)?.product.atom)?;
-        let table = descriptor_named(self.setting.tables, self.setting.arch, atom.tensor()?.descriptor).ok()?;
+        let table =
+            descriptor_named(self.setting.tables, self.setting.arch, atom.tensor()?.descriptor)
+                .ok()?;
         let field = table.fields.iter().find(|field| field.role == FieldRole::Scale(side))?.at;
         let extent = |bits: u8| 1u16.checked_shl(u32::from(bits));
         let sizes = (extent(piece.rows())?, extent(piece.runs)?, extent(piece.filled.1)?);
-        let given = InShared { alloc: unit.alloc, load: unit.load, transposed: false, outer_major: false, word };
-        Some(ScaleCopy { given, atom: piece.copy, operand, first: 0, piece: sizes, pieces: pieces(&piece, alloc.shape)?, field })
+        let given = InShared {
+            alloc: unit.alloc,
+            load: unit.load,
+            transposed: false,
+            outer_major: false,
+            word,
+        };
+        Some(ScaleCopy {
+            given,
+            atom: piece.copy,
+            operand,
+            first: 0,
+            piece: sizes,
+            pieces: pieces(&piece, alloc.shape)?,
+            field,
+        })
     }
 }
 
 /// How many pieces there are along the rows and along the runs.
 fn pieces(piece: &Piece, shape: TileShape) -> Option<(u16, u16)> {
     let count = |panels: u8, bits: u8| u16::from(panels).checked_shl(u32::from(bits));
-    Some((count(shape.grid.rows, shape.rows.checked_sub(piece.rows())?)?, count(shape.grid.cols, shape.cols.checked_sub(piece.runs)?)?))
+    Some((
+        count(shape.grid.rows, shape.rows.checked_sub(piece.rows())?)?,
+        count(shape.grid.cols, shape.cols.checked_sub(piece.runs)?)?,
+    ))
 }
 
 /// What a coordinate adds on an axis.

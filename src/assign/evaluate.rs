@@ -64,8 +64,15 @@ pub struct Evaluated {
 }
 
 impl<'t> Setting<'t> {
-    /// Evaluates one mover for one movement. `limit`: a candidate that cannot cost less than this is [`Reject::Dearer`].
-    pub fn evaluate(&self, mover: &Mover, from: EndMap<'_>, to: EndMap<'_>, limit: u32) -> Result<Evaluated, Reject> {
+    /// Evaluates one mover for one movement. `limit`: a candidate that cannot cost less than this
+    /// is [`Reject::Dearer`].
+    pub fn evaluate(
+        &self,
+        mover: &Mover,
+        from: EndMap<'_>,
+        to: EndMap<'_>,
+        limit: u32,
+    ) -> Result<Evaluated, Reject> {
         let atom = self.tables.atom(mover.atom).ok_or(Reject::Form)?;
         let movement = atom.movement.as_ref().ok_or(Reject::Form)?;
         for side in [&movement.from, &movement.to] {
@@ -75,29 +82,60 @@ impl<'t> Setting<'t> {
         let fit = match (from, to) {
             (EndMap::Registers(fragment), other) => {
                 let (map, align) = other.memory().ok_or(Reject::Form)?;
-                fit_registers(mover, fragment, map, u32::from(movement.to.align_bytes), align, any, self.copies)?
+                fit_registers(
+                    mover,
+                    fragment,
+                    map,
+                    u32::from(movement.to.align_bytes),
+                    align,
+                    any,
+                    self.copies,
+                )?
             }
             (other, EndMap::Registers(fragment)) => {
                 let (map, align) = other.memory().ok_or(Reject::Form)?;
-                fit_registers(mover, fragment, map, u32::from(movement.from.align_bytes), align, any, self.copies)?
+                fit_registers(
+                    mover,
+                    fragment,
+                    map,
+                    u32::from(movement.from.align_bytes),
+                    align,
+                    any,
+                    self.copies,
+                )?
             }
             (a, b) => {
-                let ((from_map, from_align), (to_map, to_align)) = (a.memory().ok_or(Reject::Form)?, b.memory().ok_or(Reject::Form)?);
-                let need = (u32::from(movement.from.align_bytes), u32::from(movement.to.align_bytes));
-                fit_copy(mover, from_map, to_map, self.wave, self.warps, need, (from_align, to_align))?
+                let ((from_map, from_align), (to_map, to_align)) =
+                    (a.memory().ok_or(Reject::Form)?, b.memory().ok_or(Reject::Form)?);
+                let need =
+                    (u32::from(movement.from.align_bytes), u32::from(movement.to.align_bytes));
+                fit_copy(
+                    mover,
+                    from_map,
+                    to_map,
+                    self.wave,
+                    self.warps,
+                    need,
+                    (from_align, to_align),
+                )?
             }
         };
-        let (figures, bank_status) = self.figures(mover, atom, &fit, [(&movement.from, from), (&movement.to, to)], limit)?;
+        let (figures, bank_status) =
+            self.figures(mover, atom, &fit, [(&movement.from, from), (&movement.to, to)], limit)?;
         Ok(Evaluated { fit, figures, bank_status })
     }
 
-    /// A memory side must be addressed in a way that can be supplied: an address a slot, maybe with a wave-uniform 64-bit
-    /// base. Descriptors in registers are not made here.
+    /// A memory side must be addressed in a way that can be supplied: an address a slot, maybe with
+    /// a wave-uniform 64-bit base. Descriptors in registers are not made here.
     fn check_form(&self, atom: &Atom<'_>, side: &Side<'_>) -> Result<(), Reject> {
         let Some(base) = side.base else { return Ok(()) };
         let operand = atom.operands.get(usize::from(base)).ok_or(Reject::Form)?;
         let class = self.isa.classes.get(operand.class.index()).ok_or(Reject::Form)?;
-        if u16::from(operand.registers).saturating_mul(class.bits) == 64 { Ok(()) } else { Err(Reject::Form) }
+        if u16::from(operand.registers).saturating_mul(class.bits) == 64 {
+            Ok(())
+        } else {
+            Err(Reject::Form)
+        }
     }
 
     /// Registers of one address of a side.
@@ -105,7 +143,14 @@ impl<'t> Setting<'t> {
         atom.operands.get(usize::from(side.operand)).map_or(1, |o| u32::from(o.registers.max(1)))
     }
 
-    fn figures(&self, mover: &Mover, atom: &Atom<'_>, fit: &Fit, sides: [(&Side<'_>, EndMap<'_>); 2], limit: u32) -> Result<(Figures, Option<Status>), Reject> {
+    fn figures(
+        &self,
+        mover: &Mover,
+        atom: &Atom<'_>,
+        fit: &Fit,
+        sides: [(&Side<'_>, EndMap<'_>); 2],
+        limit: u32,
+    ) -> Result<(Figures, Option<Status>), Reject> {
         let mut out = Figures { count: fit.count(), ..Figures::default() };
         let mut status = None;
         for (side, end) in sides {
@@ -116,33 +161,56 @@ impl<'t> Setting<'t> {
                 }
                 EndMap::Shared(map, _) => map,
                 EndMap::Global(map, _) => {
-                    out.segments = segments(map, &fit.slots, u32::from(side.slot_bytes), self.tables.weights.segment_bytes);
+                    out.segments = segments(
+                        map,
+                        &fit.slots,
+                        u32::from(side.slot_bytes),
+                        self.tables.weights.segment_bytes,
+                    );
                     map
                 }
             };
-            // The first address costs as many registers as one address has; one is free in the comparison.
+            // The first address costs as many registers as one address has; one is free in the
+            // comparison.
             let width = Self::address_width(atom, side);
-            out.further_addresses = out.further_addresses.saturating_add(further(map, fit).saturating_add(1).saturating_mul(width)).saturating_sub(1);
+            out.further_addresses = out
+                .further_addresses
+                .saturating_add(further(map, fit).saturating_add(1).saturating_mul(width))
+                .saturating_sub(1);
         }
-        // Conflicts only add to the cost: count them for candidates that still have a chance, and no further than they have one.
-        let (plain, each) = (self.cost(&out, atom), self.tables.weights.shared_transaction.saturating_mul(out.count));
+        // Conflicts only add to the cost: count them for candidates that still have a chance, and
+        // no further than they have one.
+        let (plain, each) = (
+            self.cost(&out, atom),
+            self.tables.weights.shared_transaction.saturating_mul(out.count),
+        );
         if plain >= limit {
             return Err(Reject::Dearer);
         }
-        let most = limit.saturating_sub(plain).saturating_sub(1).checked_div(each).filter(|_| limit < u32::MAX).unwrap_or(u32::MAX);
+        let most = limit
+            .saturating_sub(plain)
+            .saturating_sub(1)
+            .checked_div(each)
+            .filter(|_| limit < u32::MAX)
+            .unwrap_or(u32::MAX);
         for (side, end) in sides {
             let EndMap::Shared(map, _) = end else { continue };
-            let Some(model) = self.arch.banks.iter().find(|m| m.name == side.banks) else { continue };
+            let Some(model) = self.arch.banks.iter().find(|m| m.name == side.banks) else {
+                continue;
+            };
             let conflicts = if mover.uniform {
-                // One consecutive run, all of it behind one address: as many passes as the banks need for its bytes.
-                let span = u32::from(model.banks).saturating_mul(u32::from(model.bank_bytes)).max(1);
+                // One consecutive run, all of it behind one address: as many passes as the banks
+                // need for its bytes.
+                let span =
+                    u32::from(model.banks).saturating_mul(u32::from(model.bank_bytes)).max(1);
                 let passes = u32::from(side.slot_bytes).div_ceil(span);
                 crate::map::Conflicts { transactions: passes, least: passes }
             } else {
                 let access = Access { slots: &fit.slots, slot_bytes: side.slot_bytes };
                 count_within(map, access, model, most).ok_or(Reject::Size)?
             };
-            out.conflicts.transactions = out.conflicts.transactions.saturating_add(conflicts.transactions);
+            out.conflicts.transactions =
+                out.conflicts.transactions.saturating_add(conflicts.transactions);
             out.conflicts.least = out.conflicts.least.saturating_add(conflicts.least);
             status = Some(model.status);
         }
@@ -157,18 +225,22 @@ impl<'t> Setting<'t> {
             .saturating_mul(u32::from(atom.cost.issue))
             .saturating_add(w.shared_transaction.saturating_mul(f.conflicts.transactions))
             .saturating_add(w.global_segment.saturating_mul(f.segments));
-        each.saturating_mul(f.count).saturating_add(w.address.saturating_mul(f.further_addresses)).saturating_add(w.register.saturating_mul(f.registers))
+        each.saturating_mul(f.count)
+            .saturating_add(w.address.saturating_mul(f.further_addresses))
+            .saturating_add(w.register.saturating_mul(f.registers))
     }
 }
 
-/// Address registers beyond the first: distinct combinations of swizzle phase and outer step among the instances.
+/// Address registers beyond the first: distinct combinations of swizzle phase and outer step among
+/// the instances.
 fn further(map: &MemoryMap, fit: &Fit) -> u32 {
     let mask = varying(map, fit);
     let mut basis: Columns<u32, 12> = Columns::new();
     for &e in fit.instances.as_slice() {
         let c = map.at(e);
         let phase = if map.combine == Combine::Xor { c.bytes & mask } else { 0 };
-        // Outer steps live above the bytes' 32 bits: fold them to one flag, each bit of an instance number is its own step.
+        // Outer steps live above the bytes' 32 bits: fold them to one flag, each bit of an instance
+        // number is its own step.
         if (phase != 0 || c.lead != 0) && !basis.push(phase | u32::from(c.lead != 0)) {
             break;
         }
@@ -184,10 +256,15 @@ fn further(map: &MemoryMap, fit: &Fit) -> u32 {
 
 /// Address bits that differ between lanes or warps.
 pub fn varying(map: &MemoryMap, fit: &Fit) -> u32 {
-    fit.slots.as_slice().iter().chain(fit.warps.as_slice()).fold(0, |mask, &e| mask | map.at(e).bytes)
+    fit.slots
+        .as_slice()
+        .iter()
+        .chain(fit.warps.as_slice())
+        .fold(0, |mask, &e| mask | map.at(e).bytes)
 }
 
-/// Segments of `bytes` that the lanes of one instruction touch, rows a run-time stride apart counted apart.
+/// Segments of `bytes` that the lanes of one instruction touch, rows a run-time stride apart
+/// counted apart.
 fn segments(map: &MemoryMap, slots: &Columns<u32, 6>, slot_bytes: u32, bytes: u32) -> u32 {
     let mut run = slot_bytes.max(1);
     let mut groups = 1u32;
@@ -200,7 +277,8 @@ fn segments(map: &MemoryMap, slots: &Columns<u32, 6>, slot_bytes: u32, bytes: u3
             break;
         }
     }
-    // Ascending columns lengthen the run while they are no longer than it; larger ones start new runs.
+    // Ascending columns lengthen the run while they are no longer than it; larger ones start new
+    // runs.
     let mut last = 0u32;
     for _ in 0..columns.len() {
         let next = columns.as_slice().iter().copied().filter(|&c| c > last).min();
@@ -212,5 +290,7 @@ fn segments(map: &MemoryMap, slots: &Columns<u32, 6>, slot_bytes: u32, bytes: u3
         }
         last = column;
     }
-    groups.saturating_mul(run.saturating_add(bytes.saturating_sub(1)).checked_div(bytes).unwrap_or(run))
+    groups.saturating_mul(
+        run.saturating_add(bytes.saturating_sub(1)).checked_div(bytes).unwrap_or(run),
+    )
 }

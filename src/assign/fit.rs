@@ -1,8 +1,10 @@
-//! Division: does a tile movement decompose into an atom and a quotient that its addressing can supply?
+//! Division: does a tile movement decompose into an atom and a quotient that its addressing can
+//! supply?
 //!
-//! The tile's composed map (register bits to element bits to bytes) is divided by the atom's layout bit by bit: where
-//! the atom fixes both the register place and the byte, the tile must agree exactly; where the atom leaves an address
-//! slot free, the tile's column becomes that slot's address. What is left over are the instances.
+//! The tile's composed map (register bits to element bits to bytes) is divided by the atom's layout
+//! bit by bit: where the atom fixes both the register place and the byte, the tile must agree
+//! exactly; where the atom leaves an address slot free, the tile's column becomes that slot's
+//! address. What is left over are the instances.
 
 use super::mover::{Mover, Place};
 use crate::map::{Columns, Combine, Fragment, MemoryMap, log2_exact};
@@ -11,10 +13,18 @@ use lanebook_tables::Space;
 
 /// Divides a movement between registers (`fragment`) and memory (`map`) by `mover`.
 ///
-/// `need` is the alignment in bytes that the atom wants, `align` the certain one of the tile's start and of every
-/// multiple of its run-time stride; `any`: a tuple's registers need not be consecutive; `copies`: lanes with the same element
-/// may all store it.
-pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: u32, align: u32, any: bool, copies: bool) -> Result<Fit, Reject> {
+/// `need` is the alignment in bytes that the atom wants, `align` the certain one of the tile's
+/// start and of every multiple of its run-time stride; `any`: a tuple's registers need not be
+/// consecutive; `copies`: lanes with the same element may all store it.
+pub fn fit_registers(
+    mover: &Mover,
+    fragment: &Fragment,
+    map: &MemoryMap,
+    need: u32,
+    align: u32,
+    any: bool,
+    copies: bool,
+) -> Result<Fit, Reject> {
     let out = divide(mover, fragment, map, any, copies)?;
     let share = mover.bits.as_slice().iter().fold(0, |mask, &bit| match mover.sides(bit).1 {
         Place::Byte(k) => mask | bytes_of(k),
@@ -28,21 +38,36 @@ pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: 
 
 /// Byte bits that some slot, warp or instance moves.
 fn moved(map: &MemoryMap, fit: &Fit) -> u32 {
-    fit.slots.as_slice().iter().chain(fit.warps.as_slice()).chain(fit.instances.as_slice()).fold(0, |all, &e| all | map.at(e).bytes)
+    fit.slots
+        .as_slice()
+        .iter()
+        .chain(fit.warps.as_slice())
+        .chain(fit.instances.as_slice())
+        .fold(0, |all, &e| all | map.at(e).bytes)
 }
 
-/// The division itself. It looks only at what lies within the mover's share of each lane: where rows (or columns) lie next to each other for at
-/// least as many bytes, padding and swizzles change nothing of it.
-pub(super) fn divide(mover: &Mover, fragment: &Fragment, map: &MemoryMap, any: bool, copies: bool) -> Result<Fit, Reject> {
+/// The division itself. It looks only at what lies within the mover's share of each lane: where
+/// rows (or columns) lie next to each other for at least as many bytes, padding and swizzles change
+/// nothing of it.
+pub(super) fn divide(
+    mover: &Mover,
+    fragment: &Fragment,
+    map: &MemoryMap,
+    any: bool,
+    copies: bool,
+) -> Result<Fit, Reject> {
     let wave = u8::try_from(fragment.lane.len()).map_err(|_| Reject::Size)?;
     if mover.lanes != wave {
         return Err(Reject::Lanes { atom: mover.lanes, wave });
     }
-    let element = log2_exact(u64::from(fragment.shape.bits)).ok_or(Reject::Element { element_bits: fragment.shape.bits })?;
+    let element = log2_exact(u64::from(fragment.shape.bits))
+        .ok_or(Reject::Element { element_bits: fragment.shape.bits })?;
     if element < 3 {
         return Err(Reject::Element { element_bits: fragment.shape.bits });
     }
-    let tile_bits = u32::from(fragment.shape.bits).checked_shl(fragment.register.len() as u32).ok_or(Reject::Size)?;
+    let tile_bits = u32::from(fragment.shape.bits)
+        .checked_shl(fragment.register.len() as u32)
+        .ok_or(Reject::Size)?;
     if mover.register_bits > tile_bits {
         return Err(Reject::Share { atom_bits: mover.register_bits, tile_bits });
     }
@@ -54,8 +79,10 @@ pub(super) fn divide(mover: &Mover, fragment: &Fragment, map: &MemoryMap, any: b
     if narrow && if fragment.loose { !whole } else { mover.register_bits < 32 } {
         return Err(Reject::Packing { atom_bits: mover.register_bits });
     }
-    // Two lanes with the same element would write the same bytes at once: only where a panel has fewer elements than there are threads.
-    let few = usize::from(fragment.shape.total()) < fragment.lane.len().saturating_add(fragment.warp.len());
+    // Two lanes with the same element would write the same bytes at once: only where a panel has
+    // fewer elements than there are threads.
+    let few = usize::from(fragment.shape.total())
+        < fragment.lane.len().saturating_add(fragment.warp.len());
     if !copies
         && !few
         && mover.from == Space::Register
@@ -74,7 +101,10 @@ pub(super) fn divide(mover: &Mover, fragment: &Fragment, map: &MemoryMap, any: b
     for &bit in mover.bits.as_slice() {
         let (register, memory) = mover.sides(bit);
         let e = match register {
-            Place::Lane(k) => fragment.lane.get(usize::from(k)).ok_or(Reject::Lanes { atom: mover.lanes, wave })?,
+            Place::Lane(k) => fragment
+                .lane
+                .get(usize::from(k))
+                .ok_or(Reject::Lanes { atom: mover.lanes, wave })?,
             Place::RegisterBit(k) if k < element => {
                 // Inside one element: both sides must keep its bytes in order.
                 if memory != Place::Byte(k.saturating_sub(3)) {
@@ -89,11 +119,18 @@ pub(super) fn divide(mover: &Mover, fragment: &Fragment, map: &MemoryMap, any: b
                 let place = k.saturating_sub(element);
                 if place < packing {
                     used |= 1u32.checked_shl(u32::from(place)).ok_or(Reject::Size)?;
-                    fragment.register.get(usize::from(place)).ok_or(Reject::Packing { atom_bits: mover.register_bits })?
+                    fragment
+                        .register
+                        .get(usize::from(place))
+                        .ok_or(Reject::Packing { atom_bits: mover.register_bits })?
                 } else {
-                    let chosen = choose_register_bit(fragment, map, memory, used, place, packing, any)?;
+                    let chosen =
+                        choose_register_bit(fragment, map, memory, used, place, packing, any)?;
                     used |= 1u32.checked_shl(u32::from(chosen)).ok_or(Reject::Size)?;
-                    push_tuple(&mut tuple, chosen.saturating_sub(packing).saturating_add(wide(element)))?;
+                    push_tuple(
+                        &mut tuple,
+                        chosen.saturating_sub(packing).saturating_add(wide(element)),
+                    )?;
                     fragment.register.get(usize::from(chosen)).ok_or(Reject::RegisterOrder)?
                 }
             }
@@ -136,7 +173,11 @@ pub(super) fn divide(mover: &Mover, fragment: &Fragment, map: &MemoryMap, any: b
         if place < packing {
             return Err(Reject::Packing { atom_bits: mover.register_bits });
         }
-        if !out.instances.push(e) || !out.instance_registers.push(place.saturating_sub(packing).saturating_add(wide(element))) {
+        if !out.instances.push(e)
+            || !out
+                .instance_registers
+                .push(place.saturating_sub(packing).saturating_add(wide(element)))
+        {
             return Err(Reject::Size);
         }
     }
@@ -152,9 +193,17 @@ fn push_tuple(tuple: &mut Columns<u8, 5>, bit: u8) -> Result<(), Reject> {
     if tuple.push(bit) { Ok(()) } else { Err(Reject::Size) }
 }
 
-/// The fragment's register bit for the atom's next register bit: the next one in order where registers must be
-/// consecutive; else the first unused one that the memory side can take.
-fn choose_register_bit(fragment: &Fragment, map: &MemoryMap, memory: Place, used: u32, place: u8, packing: u8, any: bool) -> Result<u8, Reject> {
+/// The fragment's register bit for the atom's next register bit: the next one in order where
+/// registers must be consecutive; else the first unused one that the memory side can take.
+fn choose_register_bit(
+    fragment: &Fragment,
+    map: &MemoryMap,
+    memory: Place,
+    used: u32,
+    place: u8,
+    packing: u8,
+    any: bool,
+) -> Result<u8, Reject> {
     let count = u8::try_from(fragment.register.len()).map_err(|_| Reject::Size)?;
     if !any {
         return if place < count { Ok(place) } else { Err(Reject::RegisterOrder) };
@@ -192,17 +241,24 @@ fn check_byte(map: &MemoryMap, e: u32, want: u32) -> Result<(), Reject> {
     Ok(())
 }
 
-/// A lane's bytes follow each other from wherever its slot starts: where columns combine by exclusive or, no slot, warp or instance
-/// may touch the byte bits `share` inside a lane's part (a swizzle in finer steps exchanges pieces of it).
+/// A lane's bytes follow each other from wherever its slot starts: where columns combine by
+/// exclusive or, no slot, warp or instance may touch the byte bits `share` inside a lane's part (a
+/// swizzle in finer steps exchanges pieces of it).
 #[inline]
 fn check_share(map: &MemoryMap, fit: &Fit, moved: u32, share: u32) -> Result<(), Reject> {
-    if map.combine == Combine::Add || moved & share == 0 { Ok(()) } else { Err(share_moved(map, fit, share)) }
+    if map.combine == Combine::Add || moved & share == 0 {
+        Ok(())
+    } else {
+        Err(share_moved(map, fit, share))
+    }
 }
 
 /// The first column that moves something of a lane's part.
 #[inline(never)]
 fn share_moved(map: &MemoryMap, fit: &Fit, share: u32) -> Reject {
-    for &e in fit.slots.as_slice().iter().chain(fit.warps.as_slice()).chain(fit.instances.as_slice()) {
+    for &e in
+        fit.slots.as_slice().iter().chain(fit.warps.as_slice()).chain(fit.instances.as_slice())
+    {
         let bytes = map.at(e).bytes;
         let common = bytes & share;
         if common != 0 {
@@ -215,7 +271,13 @@ fn share_moved(map: &MemoryMap, fit: &Fit, share: u32) -> Reject {
 
 /// Every slot's address is a multiple of `need`.
 #[inline]
-fn check_alignment(map: &MemoryMap, fit: &Fit, moved: u32, need: u32, align: u32) -> Result<(), Reject> {
+fn check_alignment(
+    map: &MemoryMap,
+    fit: &Fit,
+    moved: u32,
+    need: u32,
+    align: u32,
+) -> Result<(), Reject> {
     let mut have = align;
     if moved != 0 {
         have = have.min(1u32.checked_shl(moved.trailing_zeros()).unwrap_or(u32::MAX));
@@ -228,16 +290,27 @@ fn check_alignment(map: &MemoryMap, fit: &Fit, moved: u32, need: u32, align: u32
     if have < need { Err(Reject::Alignment { need, have }) } else { Ok(()) }
 }
 
-/// Divides a movement from one memory to another by `mover`. The distribution over lanes, warps and instances is free;
-/// it is chosen so that neighbouring lanes take neighbouring shares of global memory, or, where the destination is one
-/// wave-uniform run, so that the run is filled in order.
-pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps: u8, need: (u32, u32), align: (u32, u32)) -> Result<Fit, Reject> {
+/// Divides a movement from one memory to another by `mover`. The distribution over lanes, warps and
+/// instances is free; it is chosen so that neighbouring lanes take neighbouring shares of global
+/// memory, or, where the destination is one wave-uniform run, so that the run is filled in order.
+pub fn fit_copy(
+    mover: &Mover,
+    from: &MemoryMap,
+    to: &MemoryMap,
+    wave: u8,
+    warps: u8,
+    need: (u32, u32),
+    align: (u32, u32),
+) -> Result<Fit, Reject> {
     if mover.lanes != wave {
         return Err(Reject::Lanes { atom: mover.lanes, wave });
     }
     let total = from.shape.total();
-    let element = log2_exact(u64::from(from.shape.bits)).filter(|&e| e >= 3).ok_or(Reject::Element { element_bits: from.shape.bits })?;
-    let element_bytes = 1u32.checked_shl(u32::from(element.saturating_sub(3))).ok_or(Reject::Size)?;
+    let element = log2_exact(u64::from(from.shape.bits))
+        .filter(|&e| e >= 3)
+        .ok_or(Reject::Element { element_bits: from.shape.bits })?;
+    let element_bytes =
+        1u32.checked_shl(u32::from(element.saturating_sub(3))).ok_or(Reject::Size)?;
     let mut share_bits = 0u8;
     let mut run = false;
     for bit in mover.bits.as_slice() {
@@ -249,13 +322,19 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
         }
     }
     let share_bytes = 1u32.checked_shl(u32::from(share_bits)).ok_or(Reject::Size)?;
-    let fixed = u32::from(share_bits)
-        .checked_sub(u32::from(element.saturating_sub(3)))
-        .ok_or(Reject::Share { atom_bits: share_bytes.saturating_mul(8), tile_bits: u32::from(from.shape.bits) })?;
+    let fixed = u32::from(share_bits).checked_sub(u32::from(element.saturating_sub(3))).ok_or(
+        Reject::Share {
+            atom_bits: share_bytes.saturating_mul(8),
+            tile_bits: u32::from(from.shape.bits),
+        },
+    )?;
     let needed = fixed.saturating_add(u32::from(wave)).saturating_add(u32::from(warps));
     // Lanes beyond the panel's elements would write what others write.
     if u32::from(total) < needed {
-        return Err(Reject::Share { atom_bits: share_bytes.saturating_mul(8), tile_bits: u32::from(from.shape.bits) });
+        return Err(Reject::Share {
+            atom_bits: share_bytes.saturating_mul(8),
+            tile_bits: u32::from(from.shape.bits),
+        });
     }
     // Element bits in the order in which they are dealt out: share, lanes, warps, instances.
     let (order, inner) = match stored_rows(from, to, fixed) {
@@ -265,7 +344,9 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
     };
     // The bits of a row, then the rest in order.
     let low = 1u32.checked_shl(inner).unwrap_or(0).wrapping_sub(1);
-    let dealt = (0..inner).filter_map(|k| 1u32.checked_shl(k)).chain(order.as_slice().iter().copied().filter(|e| e & low == 0));
+    let dealt = (0..inner)
+        .filter_map(|k| 1u32.checked_shl(k))
+        .chain(order.as_slice().iter().copied().filter(|e| e & low == 0));
     let mut out = Fit {
         slots: Columns::new(),
         warps: Columns::new(),
@@ -304,20 +385,27 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
     Ok(out)
 }
 
-/// Where rows are so short in global memory that they lie apart whatever the order of the lanes is: how many bits of a row come first, and the order in
-/// which the destination stores the others, which are rows. `fixed`: element bits of a share, which stay in front.
-fn stored_rows(from: &MemoryMap, to: &MemoryMap, fixed: u32) -> Option<(Columns<u32, { crate::map::MAX_BITS }>, u32)> {
+/// Where rows are so short in global memory that they lie apart whatever the order of the lanes is:
+/// how many bits of a row come first, and the order in which the destination stores the others,
+/// which are rows. `fixed`: element bits of a share, which stay in front.
+fn stored_rows(
+    from: &MemoryMap,
+    to: &MemoryMap,
+    fixed: u32,
+) -> Option<(Columns<u32, { crate::map::MAX_BITS }>, u32)> {
     let lead = |bit: u32| from.columns.get(bit as usize).is_some_and(|column| column.lead != 0);
     let all = u32::try_from(from.columns.len()).ok()?;
     let inner = (0..all).take_while(|bit| !lead(*bit)).fold(0u32, |n, _| n.saturating_add(1));
     let bytes = u32::from(from.shape.bits / 8).checked_shl(inner)?;
     // A permuted tile has its order already: that of whole rows.
-    let short = inner >= fixed && bytes < SECTOR_BYTES && (inner == fixed || to.combine == Combine::Add);
+    let short =
+        inner >= fixed && bytes < SECTOR_BYTES && (inner == fixed || to.combine == Combine::Add);
     let stored = if short && (inner..all).all(lead) { to.storage_order()? } else { return None };
     let low = 1u32.checked_shl(inner)?.checked_sub(1)?;
     // An element is of a row's bytes, or of rows; as many of either as there are bits.
     let apart = stored.as_slice().iter().all(|e| e & low == 0 || *e <= low);
-    let rows = stored.as_slice().iter().filter(|e| **e & low == 0).fold(0u32, |n, _| n.saturating_add(1));
+    let rows =
+        stored.as_slice().iter().filter(|e| **e & low == 0).fold(0u32, |n, _| n.saturating_add(1));
     (apart && inner.checked_add(rows) == Some(all)).then_some((stored, inner))
 }
 

@@ -1,7 +1,8 @@
-//! Written layouts of register tiles: which lane and which register holds each element, in TIRx's notation.
+//! Written layouts of register tiles: which lane and which register holds each element, in TIRx's
+//! notation.
 //!
-//! What can be kept to has one panel, and every bit of an element's number belongs to one bit of a lane's, a warp's or a register's. Bits of
-//! lanes and warps that no element's bit has hold copies.
+//! What can be kept to has one panel, and every bit of an element's number belongs to one bit of a
+//! lane's, a warp's or a register's. Bits of lanes and warps that no element's bit has hold copies.
 
 use super::choose::Chooser;
 use super::flow::{is_register_tile, spread};
@@ -16,8 +17,13 @@ const LANES: &str = "laneid";
 
 /// The text of a register tile's layout, if the program writes one that speaks of lanes.
 pub(super) fn text<'p>(program: &'p Program<'_, '_>, value: Value) -> Option<&'p str> {
-    let text = program.layout_text(&program.type_of(value)).filter(|_| is_register_tile(program, value))?.trim_ascii();
-    (text.starts_with("S[") && text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == LANES)).then_some(text)
+    let text = program
+        .layout_text(&program.type_of(value))
+        .filter(|_| is_register_tile(program, value))?
+        .trim_ascii();
+    (text.starts_with("S[")
+        && text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == LANES))
+    .then_some(text)
 }
 
 /// The distribution that a text writes.
@@ -26,7 +32,8 @@ pub(super) fn text<'p>(program: &'p Program<'_, '_>, value: Value) -> Option<&'p
 /// Why it cannot be kept to.
 #[inline(never)]
 fn fragment(text: &str, shape: TileShape, wave: u8, warps: u8) -> Result<Fragment, Unwritable> {
-    let layout: Layout = tirx::parse(text, &WellKnown, &mut NoSyms).map_err(|_| Unwritable::Unreadable)?;
+    let layout: Layout =
+        tirx::parse(text, &WellKnown, &mut NoSyms).map_err(|_| Unwritable::Unreadable)?;
     let view = layout.view();
     if shape.grid.count() != 1 {
         return Err(Unwritable::Panels);
@@ -43,7 +50,11 @@ fn fragment(text: &str, shape: TileShape, wave: u8, warps: u8) -> Result<Fragmen
         let e = 1u32.checked_shl(u32::from(k)).ok_or(Unwritable::Size)?;
         let mut homes = 0u8;
         for axis in [AxisId::LANE, AxisId::WARP, AxisId::BIT] {
-            let at = view.offset_on(u64::from(e), axis).ok().and_then(|at| u64::try_from(at).ok()).ok_or(Unwritable::Order)?;
+            let at = view
+                .offset_on(u64::from(e), axis)
+                .ok()
+                .and_then(|at| u64::try_from(at).ok())
+                .ok_or(Unwritable::Order)?;
             if at == 0 {
                 continue;
             }
@@ -70,7 +81,10 @@ fn fragment(text: &str, shape: TileShape, wave: u8, warps: u8) -> Result<Fragmen
     }
     // Copies are where no element's bit leads, and nowhere else.
     for iter in view.replica {
-        let (extent, stride) = (iter.extent_value().map_err(|_| Unwritable::Axes)?, iter.stride_value().map_err(|_| Unwritable::Axes)?);
+        let (extent, stride) = (
+            iter.extent_value().map_err(|_| Unwritable::Axes)?,
+            iter.stride_value().map_err(|_| Unwritable::Axes)?,
+        );
         let first = u64::try_from(stride).ok().and_then(log2_exact).ok_or(Unwritable::Axes)?;
         let many = log2_exact(u64::from(extent)).ok_or(Unwritable::Axes)?;
         for bit in first..first.saturating_add(many) {
@@ -96,7 +110,10 @@ fn fragment(text: &str, shape: TileShape, wave: u8, warps: u8) -> Result<Fragmen
     for bit in first..first.saturating_add(bits.count_ones()) {
         let want = 1i64.checked_shl(bit).ok_or(Unwritable::Order)?;
         let home = (0..shape.total()).filter_map(|k| 1u32.checked_shl(u32::from(k)));
-        let e = home.into_iter().find(|e| view.offset_on(u64::from(*e), AxisId::BIT).is_ok_and(|at| at == want)).ok_or(Unwritable::Order)?;
+        let e = home
+            .into_iter()
+            .find(|e| view.offset_on(u64::from(*e), AxisId::BIT).is_ok_and(|at| at == want))
+            .ok_or(Unwritable::Order)?;
         if !out.register.push(e) {
             return Err(Unwritable::Size);
         }
@@ -115,7 +132,8 @@ impl Chooser<'_, '_, '_, '_> {
             for value in program.results(op) {
                 let Some(text) = text(program, value) else { continue };
                 let shape = self.shape_of(op, value)?;
-                let fragment = fragment(text, shape, self.setting.wave, self.setting.warps).map_err(|why| PlanError::Written { op, why })?;
+                let fragment = fragment(text, shape, self.setting.wave, self.setting.warps)
+                    .map_err(|why| PlanError::Written { op, why })?;
                 spread(program, value, fragment, fragment.loose, None, self.plan.fragments)?;
             }
         }

@@ -1,12 +1,15 @@
-//! Conversions inside a warp: which registers move between which lanes, and what each lane does before and behind.
+//! Conversions inside a warp: which registers move between which lanes, and what each lane does
+//! before and behind.
 //!
-//! Let A be the span of what a lane's registers add to its element in the operand, B that in the result. Places that lie
-//! together in a register while it moves are a subspace Q of both: inside a lane, bytes are chosen into and out of such registers. Of
-//! registers, a *round* moves one for each lane. Its elements are a coset of a subspace E that meets both A and B
-//! in zero alone: each lane has one register of it to send, and wants one. Such an E is built from the lanes' own elements
-//! in the result, each with something from B added so that their lanes in the operand are independent; where that can make them the lanes
-//! themselves, the round needs no movement, or one between lanes at a fixed distance. Which register a lane sends or wants in a
-//! round depends linearly on its number: registers swapped in some of the lanes.
+//! Let A be the span of what a lane's registers add to its element in the operand, B that in the
+//! result. Places that lie together in a register while it moves are a subspace Q of both: inside a
+//! lane, bytes are chosen into and out of such registers. Of registers, a *round* moves one for
+//! each lane. Its elements are a coset of a subspace E that meets both A and B in zero alone: each
+//! lane has one register of it to send, and wants one. Such an E is built from the lanes' own
+//! elements in the result, each with something from B added so that their lanes in the operand are
+//! independent; where that can make them the lanes themselves, the round needs no movement, or one
+//! between lanes at a fixed distance. Which register a lane sends or wants in a round depends
+//! linearly on its number: registers swapped in some of the lanes.
 
 use super::choose::Chooser;
 use super::doer::{choose_bytes, lane_mover};
@@ -45,7 +48,8 @@ impl<'f> Sides<'f> {
         if from.shape != to.shape {
             return Err(Reject::Size);
         }
-        let order = from.by_rows == to.by_rows || from.shape.grid.rows == 1 || from.shape.grid.cols == 1;
+        let order =
+            from.by_rows == to.by_rows || from.shape.grid.rows == 1 || from.shape.grid.cols == 1;
         if !order {
             return Err(Reject::Tangled);
         }
@@ -63,11 +67,13 @@ impl<'f> Sides<'f> {
         Ok(Self { from, to, a, b })
     }
 
-    /// Elements that both have in registers of a lane, those first that share a register of the operand (or else of the result).
+    /// Elements that both have in registers of a lane, those first that share a register of the
+    /// operand (or else of the result).
     fn together(&self, of_operand: bool) -> Basis {
         let (first, second) = if of_operand { (self.from, self.to) } else { (self.to, self.from) };
         let (mut out, mut span) = (Basis::new(), Span::new());
-        let parts = |f: &'f Fragment| f.register.as_slice().get(..usize::from(f.packing())).unwrap_or(&[]);
+        let parts =
+            |f: &'f Fragment| f.register.as_slice().get(..usize::from(f.packing())).unwrap_or(&[]);
         for &column in parts(first).iter().chain(parts(second)).chain(first.register.as_slice()) {
             if self.a.contains(column) && self.b.contains(column) && span.insert(column, 0) {
                 let _ = out.push(column);
@@ -77,7 +83,8 @@ impl<'f> Sides<'f> {
     }
 }
 
-/// Columns of registers that move: `inside` shares one, what else the distribution's registers add counts them.
+/// Columns of registers that move: `inside` shares one, what else the distribution's registers add
+/// counts them.
 fn words(columns: &[u32], inside: &[u32], q: &Span) -> Columns<u32, 12> {
     let (mut out, mut span) = (Columns::new(), Span::new());
     for &column in inside {
@@ -102,7 +109,12 @@ struct Rounds {
 
 /// The conversion with the elements `inside` together in a register that moves.
 #[inline(never)]
-fn attempt(sides: &Sides<'_>, inside: &[u32], copies: bool, out: &mut LanePlan) -> Result<(), Reject> {
+fn attempt(
+    sides: &Sides<'_>,
+    inside: &[u32],
+    copies: bool,
+    out: &mut LanePlan,
+) -> Result<(), Reject> {
     let (from, to) = (sides.from, sides.to);
     let together = u32::try_from(inside.len()).unwrap_or(0);
     out.packing = u8::try_from(together).unwrap_or(0);
@@ -131,8 +143,15 @@ fn attempt(sides: &Sides<'_>, inside: &[u32], copies: bool, out: &mut LanePlan) 
     let mut spare = from.register.len().saturating_sub(to.register.len());
     for own in [true, false] {
         for (k, _) in from.lane.as_slice().iter().enumerate().filter(|(_, column)| **column == 0) {
-            let wanted = to.lane.as_slice().iter().enumerate().filter(|(lane, e)| (*lane == k || !own) && **e != 0);
-            let Some(slot) = shared.get_mut(k).filter(|part| **part == 0 && spare > 0) else { continue };
+            let wanted = to
+                .lane
+                .as_slice()
+                .iter()
+                .enumerate()
+                .filter(|(lane, e)| (*lane == k || !own) && **e != 0);
+            let Some(slot) = shared.get_mut(k).filter(|part| **part == 0 && spare > 0) else {
+                continue;
+            };
             for (_, &e) in wanted {
                 let word = held.names(e).filter(|place| place & parts == 0);
                 if let Some(word) = word
@@ -174,7 +193,8 @@ fn attempt(sides: &Sides<'_>, inside: &[u32], copies: bool, out: &mut LanePlan) 
     let counted = received.as_slice().get(inside.len()..).unwrap_or(&[]);
     let mut rounds = Rounds { element: [0; 6], lane: [0; 6], word: [0; 6] };
     lanes_of_round(to, (counted, copies), free, &result, &lane_of, &mut rounds)?;
-    // Which register a lane sends, by its number: known for the lanes that send in the first round, zero for the others.
+    // Which register a lane sends, by its number: known for the lanes that send in the first round,
+    // zero for the others.
     let mut senders = Span::new();
     for (k, (&element, &lane)) in rounds.element.iter().zip(&rounds.lane).enumerate() {
         let register = place(element).ok_or(Reject::Warps)?;
@@ -223,8 +243,9 @@ fn swap(swaps: &mut Columns<Swap, 6>, word: u32, lane: usize) -> Result<(), Reje
     if swaps.push(Swap { word, lanes }) { Ok(()) } else { Err(Reject::Size) }
 }
 
-/// Chooses what lanes get in the first round: `counted` are the columns of received registers, `free` the operand's lane bits that say nothing. Lanes
-/// of the result that hold `copies` may get different ones of their elements.
+/// Chooses what lanes get in the first round: `counted` are the columns of received registers,
+/// `free` the operand's lane bits that say nothing. Lanes of the result that hold `copies` may get
+/// different ones of their elements.
 fn lanes_of_round(
     to: &Fragment,
     (counted, copies): (&[u32], bool),
@@ -233,13 +254,21 @@ fn lanes_of_round(
     lane_of: &impl Fn(u32) -> Option<u32>,
     out: &mut Rounds,
 ) -> Result<(), Reject> {
-    // What registers of the result can add to the lane; and which lanes' elements are sums of others'.
-    let (mut reach, mut apart, mut elements, mut chosen) = (Span::new(), Span::new(), *result, Span::new());
+    // What registers of the result can add to the lane; and which lanes' elements are sums of
+    // others'.
+    let (mut reach, mut apart, mut elements, mut chosen) =
+        (Span::new(), Span::new(), *result, Span::new());
     for (k, &column) in counted.iter().enumerate() {
         let lane = lane_of(column).ok_or(Reject::Warps)?;
         let _ = (reach.insert(lane, bit(k)), apart.insert(lane, 0));
     }
-    let sum = |word: u32| counted.iter().enumerate().filter(|(k, _)| word & bit(*k) != 0).fold(0, |sum, (_, c)| sum ^ c);
+    let sum = |word: u32| {
+        counted
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| word & bit(*k) != 0)
+            .fold(0, |sum, (_, c)| sum ^ c)
+    };
     let mut kinds = [0u8; 6];
     for (k, &column) in to.lane.as_slice().iter().enumerate() {
         let lane = lane_of(column).ok_or(Reject::Warps)?;
@@ -272,7 +301,9 @@ fn lanes_of_round(
                 }
                 // From the lane itself, if some register of the result makes it so.
                 let target = bit(k) & !free;
-                let nearer = reach.names((sender & !free) ^ target).filter(|_| copies && target != 0 && !chosen.contains(target));
+                let nearer = reach
+                    .names((sender & !free) ^ target)
+                    .filter(|_| copies && target != 0 && !chosen.contains(target));
                 if let Some(more) = nearer
                     && chosen.insert(target, 0)
                 {
@@ -280,16 +311,21 @@ fn lanes_of_round(
                     sender = (sender & free) ^ target;
                 }
                 word = result.names(element ^ column).ok_or(Reject::Tangled)?;
-                let inside = u32::from(result.rank()).saturating_sub(u32::try_from(counted.len()).unwrap_or(0));
+                let inside = u32::from(result.rank())
+                    .saturating_sub(u32::try_from(counted.len()).unwrap_or(0));
                 if word & bit(inside as usize).wrapping_sub(1) != 0 {
                     return Err(Reject::Tangled);
                 }
                 set(out, k, (element, sender ^ (free & bit(k)), word.wrapping_shr(inside)));
                 continue;
             }
-            // The lane itself, if some register of the result makes it so; else as it is; else what makes it independent.
-            let itself = reach.names(own ^ (bit(k) & !free)).filter(|_| !chosen.contains(bit(k) & !free));
-            let single = (0..counted.len()).map(bit).find(|word| lane_of(sum(*word)).is_some_and(|l| !chosen.contains(own ^ l)));
+            // The lane itself, if some register of the result makes it so; else as it is; else what
+            // makes it independent.
+            let itself =
+                reach.names(own ^ (bit(k) & !free)).filter(|_| !chosen.contains(bit(k) & !free));
+            let single = (0..counted.len())
+                .map(bit)
+                .find(|word| lane_of(sum(*word)).is_some_and(|l| !chosen.contains(own ^ l)));
             let as_it_is = (!chosen.contains(own)).then_some(0);
             word = itself.or(as_it_is).or(single).ok_or(Reject::Tangled)?;
             lane = own ^ lane_of(sum(word)).unwrap_or(0);
@@ -304,13 +340,16 @@ fn lanes_of_round(
 }
 
 fn set(rounds: &mut Rounds, k: usize, (element, lane, word): (u32, u32, u32)) {
-    if let (Some(e), Some(l), Some(w)) = (rounds.element.get_mut(k), rounds.lane.get_mut(k), rounds.word.get_mut(k)) {
+    if let (Some(e), Some(l), Some(w)) =
+        (rounds.element.get_mut(k), rounds.lane.get_mut(k), rounds.word.get_mut(k))
+    {
         (*e, *l, *w) = (element, lane, word);
     }
 }
 
 impl Chooser<'_, '_, '_, '_> {
-    /// The cheapest conversion inside each warp, if its elements stay there and the architecture moves registers between such lanes.
+    /// The cheapest conversion inside each warp, if its elements stay there and the architecture
+    /// moves registers between such lanes.
     #[inline(never)]
     pub(super) fn lanes(&self, op: Op, from: &Fragment, to: &Fragment) -> Result<LanePlan, Reject> {
         let sides = Sides::new(from, to)?;
@@ -325,10 +364,14 @@ impl Chooser<'_, '_, '_, '_> {
                 // Lanes that hold copies read from themselves and swap, or all from the same lane.
                 for copies in [true, false] {
                     plan = LanePlan::new(op, 0);
-                    let found = attempt(&sides, inside, copies, &mut plan).and_then(|()| self.lanes_cost(&plan, from, to));
-                    let found = if plan.brings(from, to) { found } else { found.and(Err(Reject::Tangled)) };
+                    let found = attempt(&sides, inside, copies, &mut plan)
+                        .and_then(|()| self.lanes_cost(&plan, from, to));
+                    let found =
+                        if plan.brings(from, to) { found } else { found.and(Err(Reject::Tangled)) };
                     match found {
-                        Ok(cost) if best.is_none_or(|b| cost < b.cost) => best = Some(LanePlan { cost, ..plan }),
+                        Ok(cost) if best.is_none_or(|b| cost < b.cost) => {
+                            best = Some(LanePlan { cost, ..plan })
+                        }
                         Ok(_) => {}
                         Err(e) => why = e,
                     }
@@ -345,7 +388,8 @@ impl Chooser<'_, '_, '_, '_> {
         best.ok_or(why)
     }
 
-    /// What a conversion inside warps costs: every movement takes the way through the lanes' crossbar once, as an access to shared memory does.
+    /// What a conversion inside warps costs: every movement takes the way through the lanes'
+    /// crossbar once, as an access to shared memory does.
     fn lanes_cost(&self, plan: &LanePlan, from: &Fragment, to: &Fragment) -> Result<u32, Reject> {
         let Setting { tables, arch, .. } = self.setting;
         let w = &tables.weights;
@@ -360,8 +404,11 @@ impl Chooser<'_, '_, '_, '_> {
                 continue;
             }
             let far = plan.far(word);
-            let (_, atom, how) = lane_mover(tables, arch, plan, word).ok_or(Reject::Exchange { lanes: u8::try_from(far).unwrap_or(u8::MAX) })?;
-            moves = moves.saturating_add(u32::from(atom.cost.issue).saturating_mul(w.instruction)).saturating_add(w.shared_transaction);
+            let (_, atom, how) = lane_mover(tables, arch, plan, word)
+                .ok_or(Reject::Exchange { lanes: u8::try_from(far).unwrap_or(u8::MAX) })?;
+            moves = moves
+                .saturating_add(u32::from(atom.cost.issue).saturating_mul(w.instruction))
+                .saturating_add(w.shared_transaction);
             if how.by.is_some() {
                 let new = !(0..word).any(|before| plan.offset.at(before) == plan.offset.at(word));
                 (addresses, lanes) = (addresses.saturating_add(u32::from(new)), 4);
@@ -371,9 +418,16 @@ impl Chooser<'_, '_, '_, '_> {
         if choices > 0 {
             copies = 0;
         }
-        let swaps = u32::try_from(plan.before.len().saturating_add(plan.behind.len())).unwrap_or(u32::MAX);
-        let set_up = addresses.saturating_add(lanes).saturating_add(swaps.saturating_mul(3)).saturating_add(if choices > 0 { 2 } else { 0 });
-        let panel = moves.saturating_add(choices.saturating_add(copies).saturating_mul(w.instruction));
-        Ok(panel.saturating_mul(from.shape.grid.count()).saturating_add(set_up.saturating_mul(w.instruction)))
+        let swaps =
+            u32::try_from(plan.before.len().saturating_add(plan.behind.len())).unwrap_or(u32::MAX);
+        let set_up = addresses
+            .saturating_add(lanes)
+            .saturating_add(swaps.saturating_mul(3))
+            .saturating_add(if choices > 0 { 2 } else { 0 });
+        let panel =
+            moves.saturating_add(choices.saturating_add(copies).saturating_mul(w.instruction));
+        Ok(panel
+            .saturating_mul(from.shape.grid.count())
+            .saturating_add(set_up.saturating_mul(w.instruction)))
     }
 }

@@ -1,8 +1,9 @@
 //! Movers bit by bit: a table atom's two layouts as one list of bits, at byte granularity.
 //!
-//! A mover's logical coordinate is split into bits. Each bit has one *place* on each side: a bit of the lane number or
-//! of the register bit offset on a register side, a bit of the address slot or a byte offset on a memory side. What
-//! cannot be said so is not a mover the planner can divide by, and the build's checks say so about the table.
+//! A mover's logical coordinate is split into bits. Each bit has one *place* on each side: a bit of
+//! the lane number or of the register bit offset on a register side, a bit of the address slot or a
+//! byte offset on a memory side. What cannot be said so is not a mover the planner can divide by,
+//! and the build's checks say so about the table.
 
 use crate::map::{Columns, log2_exact};
 use lanebook_layout::{AxisId, LayoutRef};
@@ -47,7 +48,8 @@ pub struct Mover {
     pub to: Space,
     /// Coordinate bits.
     pub bits: Columns<MoverBit, MAX_MOVER_BITS>,
-    /// Bit offset of the data in the lane's registers when the coordinate is zero (the upper half of a register, say).
+    /// Bit offset of the data in the lane's registers when the coordinate is zero (the upper half
+    /// of a register, say).
     pub register_base: u16,
     /// Register bits that one instruction fills or empties in a lane.
     pub register_bits: u32,
@@ -94,7 +96,8 @@ impl Between {
     }
 }
 
-/// What movers a layout of a shared tile can serve at all: others would be refused in the end, for their bytes or their addresses.
+/// What movers a layout of a shared tile can serve at all: others would be refused in the end, for
+/// their bytes or their addresses.
 #[derive(Copy, Clone, Debug)]
 pub struct Viable {
     /// Bits in the order of the movers between the two spaces.
@@ -116,12 +119,14 @@ impl Viable {
 
     /// Whether the layout's pieces are large enough for a mover.
     pub fn suits(&self, mover: &Mover) -> bool {
-        mover.uniform || (mover.run_bytes <= self.run_bytes && u32::from(mover.shared_align) <= self.align)
+        mover.uniform
+            || (mover.run_bytes <= self.run_bytes && u32::from(mover.shared_align) <= self.align)
     }
 }
 
 impl Mover {
-    /// The mover of an atom; `None` if the atom moves nothing or has extents or strides that are no powers of two.
+    /// The mover of an atom; `None` if the atom moves nothing or has extents or strides that are no
+    /// powers of two.
     #[must_use]
     pub fn of(id: AtomId, atom: &Atom<'_>) -> Option<Self> {
         let movement = atom.movement.as_ref()?;
@@ -136,14 +141,23 @@ impl Mover {
         let mut bits = Columns::new();
         for bit in 3..unit {
             let byte = bit.checked_sub(3)?;
-            let inner = |side: &Side<'_>| if side.space == Space::Register { Place::RegisterBit(bit) } else { Place::Byte(byte) };
+            let inner = |side: &Side<'_>| {
+                if side.space == Space::Register {
+                    Place::RegisterBit(bit)
+                } else {
+                    Place::Byte(byte)
+                }
+            };
             if !bits.push(MoverBit { from: inner(&movement.from), to: inner(&movement.to) }) {
                 return None;
             }
         }
         for bit in 0..total {
             let x = 1u64.checked_shl(u32::from(bit))?;
-            let step = MoverBit { from: place(movement.from.layout, x, from)?, to: place(movement.to.layout, x, to)? };
+            let step = MoverBit {
+                from: place(movement.from.layout, x, from)?,
+                to: place(movement.to.layout, x, to)?,
+            };
             if !bits.push(step) {
                 return None;
             }
@@ -154,19 +168,29 @@ impl Mover {
             for p in [b.from, b.to] {
                 match p {
                     Place::Lane(k) | Place::Slot(k) => lanes = lanes.max(k.checked_add(1)?),
-                    Place::RegisterBit(k) => register_bits = register_bits.max(2u32.checked_shl(u32::from(k))?),
+                    Place::RegisterBit(k) => {
+                        register_bits = register_bits.max(2u32.checked_shl(u32::from(k))?)
+                    }
                     _ => {}
                 }
             }
         }
         // A wave-uniform destination still has lanes: they stand on the other side.
-        let uniform = bits.as_slice().iter().any(|b| matches!((b.from, b.to), (Place::Slot(_), Place::Byte(_))));
-        let in_shared = |b: &MoverBit| if movement.to.space == Space::Shared { b.to } else { b.from };
+        let uniform = bits
+            .as_slice()
+            .iter()
+            .any(|b| matches!((b.from, b.to), (Place::Slot(_), Place::Byte(_))));
+        let in_shared =
+            |b: &MoverBit| if movement.to.space == Space::Shared { b.to } else { b.from };
         let run_bytes = bits.as_slice().iter().fold(1u32, |run, b| match in_shared(b) {
             Place::Byte(k) => run.max(2u32.checked_shl(u32::from(k)).unwrap_or(u32::MAX)),
             _ => run,
         });
-        let base = [&movement.from, &movement.to].iter().find(|s| s.space == Space::Register).map_or(Ok(0), |s| s.layout.offset_on(0, AxisId::BIT)).ok()?;
+        let base = [&movement.from, &movement.to]
+            .iter()
+            .find(|s| s.space == Space::Register)
+            .map_or(Ok(0), |s| s.layout.offset_on(0, AxisId::BIT))
+            .ok()?;
         Some(Self {
             atom: id,
             from: movement.from.space,
@@ -177,7 +201,11 @@ impl Mover {
             lanes,
             uniform,
             run_bytes: if uniform { 0 } else { run_bytes },
-            shared_align: if movement.to.space == Space::Shared { movement.to.align_bytes } else { movement.from.align_bytes },
+            shared_align: if movement.to.space == Space::Shared {
+                movement.to.align_bytes
+            } else {
+                movement.from.align_bytes
+            },
             share_bytes: 1u32.checked_shl((bits.len() as u32).checked_sub(u32::from(lanes))?)?,
         })
     }
@@ -225,15 +253,24 @@ mod tests {
     use crate::TABLES;
     use lanebook_tables::Capability;
 
-    /// The table compiler counts the bytes of a lane by itself: it must come to the same order as movers.
+    /// The table compiler counts the bytes of a lane by itself: it must come to the same order as
+    /// movers.
     #[test]
     fn the_widest_movers_answer_first() {
         let mut several = 0;
         for arch in TABLES.archs {
             for (from, to) in Space::pairs() {
                 let able = arch.dispatch(Capability::Transfer { from, to });
-                let widths = || able.iter().filter_map(|id| Mover::of(*id, TABLES.atom(*id)?)).map(|mover| mover.share_bytes);
-                assert!(widths().is_sorted_by(|a, b| a >= b), "{} {from:?} {to:?}: {able:?}", arch.name);
+                let widths = || {
+                    able.iter()
+                        .filter_map(|id| Mover::of(*id, TABLES.atom(*id)?))
+                        .map(|mover| mover.share_bytes)
+                };
+                assert!(
+                    widths().is_sorted_by(|a, b| a >= b),
+                    "{} {from:?} {to:?}: {able:?}",
+                    arch.name
+                );
                 several += u32::from(widths().min() != widths().max());
             }
         }

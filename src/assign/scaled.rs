@@ -1,8 +1,10 @@
-//! Block scales in registers: how the tile of scales is distributed, and which instance finds its own where.
+//! Block scales in registers: how the tile of scales is distributed, and which instance finds its
+//! own where.
 //!
-//! An atom's table says where an instance's scales lie, and which immediates move that by bytes of a register or by lanes. So
-//! scales of several instances share a register (`packed`: its bytes and some lanes are filled with what other instances need), or each
-//! has one of its own. Which of the two can be loaded is the movers' matter: both are tried.
+//! An atom's table says where an instance's scales lie, and which immediates move that by bytes of
+//! a register or by lanes. So scales of several instances share a register (`packed`: its bytes and
+//! some lanes are filled with what other instances need), or each has one of its own. Which of the
+//! two can be loaded is the movers' matter: both are tried.
 
 use super::choose::Chooser;
 use super::flow::spread;
@@ -13,14 +15,22 @@ use crate::plan::{Choice, End, PlanError, Product, ScaleFeed, ScalePlan, Unscale
 use lanebook_layout::AxisId;
 use lanebook_tables::{Atom, Capability, DtypeId};
 
-/// Ways to hold the scales of A and of B: a bit for each says that every scale has a register of its own.
+/// Ways to hold the scales of A and of B: a bit for each says that every scale has a register of
+/// its own.
 pub(super) const SCALE_WAYS: u8 = 4;
 
 impl Chooser<'_, '_, '_, '_> {
     /// Gives a product's scales their distributions.
     #[inline(never)]
-    pub(super) fn place_scales(&mut self, op: Op, product: &Product, way: u8) -> Result<(), PlanError> {
-        let Some(scales) = self.program.scales(op).filter(|_| product.tensor.is_none()) else { return Ok(()) };
+    pub(super) fn place_scales(
+        &mut self,
+        op: Op,
+        product: &Product,
+        way: u8,
+    ) -> Result<(), PlanError> {
+        let Some(scales) = self.program.scales(op).filter(|_| product.tensor.is_none()) else {
+            return Ok(());
+        };
         for (side, value) in scales.into_iter().enumerate() {
             let feed = self.scale_feed(op, product, side, way).ok_or(PlanError::Undecided(op))?;
             spread(self.program, value, feed.fragment, false, None, self.plan.fragments)?;
@@ -29,9 +39,16 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// The scales of a chosen product.
-    pub(super) fn scale_plans(&self, op: Op, product: &Product, way: u8) -> Result<[Option<ScalePlan>; 2], PlanError> {
+    pub(super) fn scale_plans(
+        &self,
+        op: Op,
+        product: &Product,
+        way: u8,
+    ) -> Result<[Option<ScalePlan>; 2], PlanError> {
         let mut out = [None; 2];
-        let Some(scales) = self.program.scales(op).filter(|_| product.tensor.is_none()) else { return Ok(out) };
+        let Some(scales) = self.program.scales(op).filter(|_| product.tensor.is_none()) else {
+            return Ok(out);
+        };
         for ((side, value), to) in scales.into_iter().enumerate().zip(&mut out) {
             let feed = self.scale_feed(op, product, side, way).ok_or(PlanError::Undecided(op))?;
             let (index, _) = self.plan.fragment_of(value).ok_or(PlanError::Undecided(op))?;
@@ -48,16 +65,21 @@ impl Chooser<'_, '_, '_, '_> {
         feed(atom, product, side, tile_shape(self.program, value)?, alone)
     }
 
-    /// Whether an atom takes a product's scales: it has none and needs none, or types and runs agree.
+    /// Whether an atom takes a product's scales: it has none and needs none, or types and runs
+    /// agree.
     pub(super) fn takes_scales(&self, op: Op, atom: &Atom<'_>) -> bool {
         let has = atom.scaled().or_else(|| atom.scaled_in_tensor());
         let Some(values) = self.program.scales(op) else { return has.is_none() };
         let Some(numbers) = has else { return false };
-        let typed = |(number, value)| self.program.type_of(value).dtype.is_some_and(|dtype| atom.takes(number, dtype));
-        numbers.into_iter().zip(values).all(typed) && atom.scaled_run().map(u32::from) == self.program.scaled_run(op)
+        let typed = |(number, value)| {
+            self.program.type_of(value).dtype.is_some_and(|dtype| atom.takes(number, dtype))
+        };
+        numbers.into_iter().zip(values).all(typed)
+            && atom.scaled_run().map(u32::from) == self.program.scaled_run(op)
     }
 
-    /// Why no atom of the architecture takes a product with scales, as far as its types and its blocks say.
+    /// Why no atom of the architecture takes a product with scales, as far as its types and its
+    /// blocks say.
     #[inline(never)]
     pub(super) fn why_unscaled(&self, op: Op) -> Option<PlanError> {
         let (tables, program) = (self.setting.tables, self.program);
@@ -69,15 +91,26 @@ impl Chooser<'_, '_, '_, '_> {
         let dtype = |value| -> Option<DtypeId> { program.type_of(value).dtype };
         for id in self.setting.arch.dispatch(Capability::ScaledProduct) {
             let Some(atom) = tables.atom(*id) else { continue };
-            let (Some(shape), Some(numbers), Some(run)) = (atom.matrix, atom.scaled().or_else(|| atom.scaled_in_tensor()), atom.scaled_run()) else { continue };
-            let takes = |number: u8, value| dtype(value).is_some_and(|dtype| atom.takes(number, dtype));
+            let (Some(shape), Some(numbers), Some(run)) =
+                (atom.matrix, atom.scaled().or_else(|| atom.scaled_in_tensor()), atom.scaled_run())
+            else {
+                continue;
+            };
+            let takes =
+                |number: u8, value| dtype(value).is_some_and(|dtype| atom.takes(number, dtype));
             let operands = [shape.a, shape.b, shape.c].into_iter().zip(program.operands(op));
             let elements = operands.into_iter().all(|(number, value)| takes(number, value));
-            let wrong = numbers.into_iter().zip(values).zip(3u8..).find(|((number, value), _)| !takes(*number, *value));
+            let wrong = numbers
+                .into_iter()
+                .zip(values)
+                .zip(3u8..)
+                .find(|((number, value), _)| !takes(*number, *value));
             let next = match (elements, wrong) {
                 (false, _) => Unscaled::Elements,
                 (true, Some((_, operand))) => Unscaled::Type { operand },
-                (true, None) if u32::from(run) == have => undivided(extents, (shape.m, shape.n, shape.k))?,
+                (true, None) if u32::from(run) == have => {
+                    undivided(extents, (shape.m, shape.n, shape.k))?
+                }
                 (true, None) => Unscaled::Run { have, takes: run },
             };
             if next.rank() > why.rank() || next.takes_less(why) {
@@ -121,12 +154,20 @@ struct Own {
 }
 
 /// How the tile of scales of an operand (0 = A) is distributed for a product.
-fn feed(atom: &Atom<'_>, product: &Product, side: usize, tile: TileShape, alone: bool) -> Option<ScaleFeed> {
+fn feed(
+    atom: &Atom<'_>,
+    product: &Product,
+    side: usize,
+    tile: TileShape,
+    alone: bool,
+) -> Option<ScaleFeed> {
     let number = *atom.scaled()?.get(side)?;
     let own = own(atom, number, side == 0, tile)?;
     let mut places = places(atom, number, &own)?;
     let (along, across) = product.block_bits(side);
-    if own.outer != log2_exact(u64::from(if side == 0 { product.shape.m } else { product.shape.n }))? {
+    if own.outer
+        != log2_exact(u64::from(if side == 0 { product.shape.m } else { product.shape.n }))?
+    {
         return None;
     }
     // Columns of the bits of a block's number.
@@ -144,14 +185,16 @@ fn feed(atom: &Atom<'_>, product: &Product, side: usize, tile: TileShape, alone:
         return None;
     }
     if !alone {
-        // All bytes of a register are scales: neighbours along the depth come first, as they lie in memory.
+        // All bytes of a register are scales: neighbours along the depth come first, as they lie in
+        // memory.
         for (place, byte) in (0u8..).zip(own.bytes) {
             let column = match byte {
                 Some(column) => column,
                 None => {
                     let moved = *places.bytes.iter().find(|moved| moved.place == place)?;
                     let (bit, column) = take_first(&mut free, |_| true)?;
-                    *choice.get_mut(usize::from(bit))? = Choice::Immediate { by: moved.by, value: moved.value };
+                    *choice.get_mut(usize::from(bit))? =
+                        Choice::Immediate { by: moved.by, value: moved.value };
                     column
                 }
             };
@@ -189,15 +232,19 @@ fn feed(atom: &Atom<'_>, product: &Product, side: usize, tile: TileShape, alone:
     // Panels of A are counted by its rows, those of B by its depth.
     let grid = tile.grid;
     fragment.by_rows = side == 0 || grid.rows == 1 || grid.cols == 1;
-    let registers = u8::try_from(u32::from(fragment.registers()).checked_div(grid.count())?).ok()?;
+    let registers =
+        u8::try_from(u32::from(fragment.registers()).checked_div(grid.count())?).ok()?;
     let plan = ScalePlan { end: End::Registers(u16::MAX), operand: number, choice: all, registers };
     fragment.covers().then_some(ScaleFeed { fragment, plan })
 }
 
-/// Warps along the operand's own dimension divide the scales, others hold the same; those along m are the low bits.
+/// Warps along the operand's own dimension divide the scales, others hold the same; those along m
+/// are the low bits.
 fn warps(fragment: &mut Fragment, product: &Product, side: usize, first: u8) -> Option<()> {
     let (along_m, along_n) = product.warps;
-    for (k, divides) in (0..along_m).map(|k| (k, side == 0)).chain((0..along_n).map(|k| (k, side == 1))) {
+    for (k, divides) in
+        (0..along_m).map(|k| (k, side == 0)).chain((0..along_n).map(|k| (k, side == 1)))
+    {
         let column = if divides { fragment.shape.row_bit(first.checked_add(k)?) } else { 0 };
         if !fragment.warp.push(column) {
             return None;
@@ -206,7 +253,10 @@ fn warps(fragment: &mut Fragment, product: &Product, side: usize, first: u8) -> 
     (0..product.spare).all(|_| fragment.warp.push(0)).then_some(())
 }
 
-fn take_first(free: &mut heapless::Vec<(u8, u32), 12>, which: impl Fn(u8) -> bool) -> Option<(u8, u32)> {
+fn take_first(
+    free: &mut heapless::Vec<(u8, u32), 12>,
+    which: impl Fn(u8) -> bool,
+) -> Option<(u8, u32)> {
     let at = free.iter().position(|(bit, _)| which(*bit))?;
     let found = free.get(at).copied()?;
     // The others keep their order.
@@ -224,7 +274,12 @@ fn own(atom: &Atom<'_>, number: u8, is_a: bool, tile: TileShape) -> Option<Own> 
     let layout = operand.layout?;
     let (rows, cols) = operand.extents;
     let (outer, depth) = if is_a { (rows, cols) } else { (cols, rows) };
-    let mut out = Own { bytes: [None; 2], lanes: [None; 6], outer: log2_exact(u64::from(outer))?, depth: log2_exact(u64::from(depth))? };
+    let mut out = Own {
+        bytes: [None; 2],
+        lanes: [None; 6],
+        outer: log2_exact(u64::from(outer))?,
+        depth: log2_exact(u64::from(depth))?,
+    };
     let origin = |axis| layout.offset_on(0, axis).ok();
     for bit in 0..out.outer.checked_add(out.depth)? {
         let (across, step) = match bit.checked_sub(out.depth) {

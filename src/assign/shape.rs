@@ -23,7 +23,8 @@ impl Shaping {
         }
     }
 
-    /// The register of the smaller tile that has what a register of the larger one repeats; elements of 32 bits.
+    /// The register of the smaller tile that has what a register of the larger one repeats;
+    /// elements of 32 bits.
     pub(crate) fn place(self, large: &Fragment, place: u32) -> u32 {
         match self {
             Self::Slice(kept) => large.slice_place(kept, place),
@@ -85,7 +86,8 @@ pub(crate) fn repeated(program: &Program<'_, '_>, op: Op) -> Option<Shaping> {
     Some(Shaping::Slice(kept))
 }
 
-/// The larger tile of an operation that shapes, the smaller one, and how they relate; `None` for any other.
+/// The larger tile of an operation that shapes, the smaller one, and how they relate; `None` for
+/// any other.
 pub(crate) fn shaping(program: &Program<'_, '_>, op: Op) -> Option<(Value, Value, Shaping)> {
     let (operand, result) = (program.operand(op, 0)?, program.result(op, 0)?);
     match program.role(op) {

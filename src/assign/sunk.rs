@@ -1,6 +1,7 @@
-//! Loads moved into loops: a tile of shared memory that a loop's product reads, and that is loaded once before the loop, holds its registers as long
-//! as the loop goes on. Where there are too few, each turn loads it anew, beside the product or slice by slice inside it; the bytes stay as they are
-//! meanwhile.
+//! Loads moved into loops: a tile of shared memory that a loop's product reads, and that is loaded
+//! once before the loop, holds its registers as long as the loop goes on. Where there are too few,
+//! each turn loads it anew, beside the product or slice by slice inside it; the bytes stay as they
+//! are meanwhile.
 //!
 //! Does not move a load whose tile anything else reads, or whose bytes the loop writes.
 
@@ -43,7 +44,9 @@ impl Sunk {
     /// Moves a load and what stands between it and its product, the load first.
     fn bring(&mut self, program: &mut Program<'_, '_>, product: Op, chain: &[Op]) -> bool {
         for &op in chain.iter().rev() {
-            let Some(behind) = program.next(op).filter(|_| !self.moved.is_full()) else { return false };
+            let Some(behind) = program.next(op).filter(|_| !self.moved.is_full()) else {
+                return false;
+            };
             if program.move_before(op, product).is_err() || self.moved.push((op, behind)).is_err() {
                 return false;
             }
@@ -59,7 +62,8 @@ impl Sunk {
     }
 }
 
-/// From a product's input back to a load outside its loop, if nothing else reads the tile on the way and nothing in the loop writes its bytes.
+/// From a product's input back to a load outside its loop, if nothing else reads the tile on the
+/// way and nothing in the loop writes its bytes.
 fn chain(program: &Program<'_, '_>, product: Op, side: usize) -> Option<heapless::Vec<Op, WAY>> {
     let mut out = heapless::Vec::new();
     let mut value: Value = program.operand(product, side)?;
@@ -73,15 +77,21 @@ fn chain(program: &Program<'_, '_>, product: Op, side: usize) -> Option<heapless
         }
     }
     let load = *out.last()?;
-    let around = core::iter::successors(program.parent(product), |at| program.parent(*at)).filter(|at| program.role(*at) == OpRole::For);
+    let around = core::iter::successors(program.parent(product), |at| program.parent(*at))
+        .filter(|at| program.role(*at) == OpRole::For);
     let outer = around.filter(|at| !program.is_inside(load, *at)).last()?;
-    let tile = program.operand(load, 0).filter(|tile| program.def_op(*tile).is_some_and(|def| program.role(def) == OpRole::Alloc))?;
+    let tile = program.operand(load, 0).filter(|tile| {
+        program.def_op(*tile).is_some_and(|def| program.role(def) == OpRole::Alloc)
+    })?;
     // From the load on the tile is only read.
     let mut at = program.next(load);
     let mut behind = false;
     while let Some(op) = at {
         behind |= op == outer;
-        let writes = |op: Op| matches!(program.role(op), OpRole::Copy | OpRole::Store) && program.operand(op, 1) == Some(tile);
+        let writes = |op: Op| {
+            matches!(program.role(op), OpRole::Copy | OpRole::Store)
+                && program.operand(op, 1) == Some(tile)
+        };
         if writes(op) || program.inside(op).any(writes) {
             return None;
         }

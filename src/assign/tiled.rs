@@ -1,8 +1,10 @@
 //! Copies through tensor maps: which tiles they can bring, in which boxes, and at what cost.
 //!
-//! A tile can be copied iff its places in shared memory are those of boxes one after the other under one of the map's swizzle modes: a box's
-//! innermost elements side by side, its rows one after the other as far as they go, and every box where the mode's pattern begins. What is
-//! left of the tile's bits counts boxes. A box under a swizzle is as wide as the swizzle's rows: how narrower ones lie is not known.
+//! A tile can be copied iff its places in shared memory are those of boxes one after the other
+//! under one of the map's swizzle modes: a box's innermost elements side by side, its rows one
+//! after the other as far as they go, and every box where the mode's pattern begins. What is left
+//! of the tile's bits counts boxes. A box under a swizzle is as wide as the swizzle's rows: how
+//! narrower ones lie is not known.
 
 use super::evaluate::{Evaluated, Setting};
 use crate::map::{Columns, Combine, MemoryMap};
@@ -11,7 +13,8 @@ use crate::unit::map::{self, Rule};
 use crate::unit::{Error, has, swizzle};
 use lanebook_tables::{DtypeId, SwizzleMode, TensorMap, TiledMove};
 
-/// A box that fits: log2 of its extents, innermost first, and how many bits of the tile count boxes.
+/// A box that fits: log2 of its extents, innermost first, and how many bits of the tile count
+/// boxes.
 #[derive(Copy, Clone)]
 struct Boxed {
     inner: u8,
@@ -25,17 +28,27 @@ fn refuse(rule: Rule, found: u32, needed: u32) -> Reject {
 
 impl<'t> Setting<'t> {
     /// The architecture's copies through tensor maps, by their number.
-    pub(super) fn tiled_moves(&self, loads: bool) -> impl Iterator<Item = (u8, &'t TiledMove<'t>)> + use<'t> {
+    pub(super) fn tiled_moves(
+        &self,
+        loads: bool,
+    ) -> impl Iterator<Item = (u8, &'t TiledMove<'t>)> + use<'t> {
         let arch = self.arch;
         // One number for each dimension of a matrix, and those that say which matrix.
-        let known = move |m: &TiledMove<'_>| has(arch, m.feature) && m.loads == loads && (2..=MAP_RANK).contains(&m.at.len());
+        let known = move |m: &TiledMove<'_>| {
+            has(arch, m.feature) && m.loads == loads && (2..=MAP_RANK).contains(&m.at.len())
+        };
         (0u8..).zip(self.tables.units.tiled_moves).filter(move |(_, m)| known(m))
     }
 
     /// Alignment that a tile needs in shared memory for copies by `map`.
     pub(super) fn tiled_align(&self, map: &MapPlan) -> u32 {
-        let (rules, mode) = (self.tables.units.tensor_maps.get(usize::from(map.map)), self.tables.units.swizzles.get(usize::from(map.mode)));
-        rules.map_or(0, |r| u32::from(r.shared_bytes)).max(mode.map_or(0, |m| u32::from(m.repeat_bytes)))
+        let (rules, mode) = (
+            self.tables.units.tensor_maps.get(usize::from(map.map)),
+            self.tables.units.swizzles.get(usize::from(map.mode)),
+        );
+        rules
+            .map_or(0, |r| u32::from(r.shared_bytes))
+            .max(mode.map_or(0, |m| u32::from(m.repeat_bytes)))
     }
 
     /// Evaluates a copy of the tile `to` from a global tile of elements of `dtype`, or back.
@@ -49,17 +62,26 @@ impl<'t> Setting<'t> {
         limit: u32,
     ) -> Result<(Evaluated, MapPlan), Reject> {
         let maps = self.tables.units.tensor_maps;
-        let number = maps.iter().position(|m| m.name == form.map && has(self.arch, m.feature)).ok_or(Reject::Form)?;
+        let number = maps
+            .iter()
+            .position(|m| m.name == form.map && has(self.arch, m.feature))
+            .ok_or(Reject::Form)?;
         let rules = maps.get(number).ok_or(Reject::Form)?;
         let shape = shared.shape;
         let rank = u8::try_from(form.at.len()).map_err(|_| Reject::Form)?;
         if !(rules.rank.0..=rules.rank.1).contains(&rank) {
             return Err(refuse(Rule::Rank, u32::from(rank), u32::from(rules.rank.1)));
         }
-        let element = self.map_element(rules, dtype, shape.bits).ok_or(Reject::Element { element_bits: shape.bits })?;
-        let align = rules.elements.get(usize::from(element)).map_or(0, |e| u32::from(e.align_bytes));
+        let element = self
+            .map_element(rules, dtype, shape.bits)
+            .ok_or(Reject::Element { element_bits: shape.bits })?;
+        let align =
+            rules.elements.get(usize::from(element)).map_or(0, |e| u32::from(e.align_bytes));
         let (base, stride) = global.tensor_align;
-        let wanted = [(Rule::Base, base, u32::from(rules.base_bytes)), (Rule::StrideMultiple, stride, u32::from(rules.stride_bytes))];
+        let wanted = [
+            (Rule::Base, base, u32::from(rules.base_bytes)),
+            (Rule::StrideMultiple, stride, u32::from(rules.stride_bytes)),
+        ];
         for (rule, found, needed) in wanted {
             if found < needed.max(align) {
                 return Err(refuse(rule, found, needed.max(align)));
@@ -72,12 +94,23 @@ impl<'t> Setting<'t> {
                 continue;
             }
             let takes = |e| map::takes(self.tables, self.arch, e, mode, (form.loads, !form.loads));
-            if let Some(Err(Error::Map(refusal))) = rules.elements.get(usize::from(element)).map(takes) {
-                closest = nearer(closest, refuse(refusal.rule, u32::try_from(refusal.found).unwrap_or(u32::MAX), 0));
+            if let Some(Err(Error::Map(refusal))) =
+                rules.elements.get(usize::from(element)).map(takes)
+            {
+                closest = nearer(
+                    closest,
+                    refuse(refusal.rule, u32::try_from(refusal.found).unwrap_or(u32::MAX), 0),
+                );
                 continue;
             }
             match boxed(rules, mode, shared) {
-                Ok(found) if best.is_none_or(|(b, _)| found.inner.saturating_add(found.outer) > b.inner.saturating_add(b.outer)) => best = Some((found, k)),
+                Ok(found)
+                    if best.is_none_or(|(b, _)| {
+                        found.inner.saturating_add(found.outer) > b.inner.saturating_add(b.outer)
+                    }) =>
+                {
+                    best = Some((found, k))
+                }
                 Ok(_) => {}
                 Err(why) => closest = nearer(closest, why),
             }
@@ -100,7 +133,16 @@ impl<'t> Setting<'t> {
             let place = usize::from(rank).checked_sub(dim.saturating_add(2)).ok_or(Reject::Form)?;
             *stride_bytes.get_mut(place).ok_or(Reject::Form)? = bytes;
         }
-        let map = MapPlan { memref: global.memref, map: u8::try_from(number).map_err(|_| Reject::Size)?, element, mode, rank, order, boxed, stride_bytes };
+        let map = MapPlan {
+            memref: global.memref,
+            map: u8::try_from(number).map_err(|_| Reject::Size)?,
+            element,
+            mode,
+            rank,
+            order,
+            boxed,
+            stride_bytes,
+        };
         let mut fit = Fit {
             slots: Columns::new(),
             warps: Columns::new(),
@@ -111,61 +153,111 @@ impl<'t> Setting<'t> {
             by_rows: true,
             panel_bits: shape.total(),
         };
-        for bit in (found.inner..shape.cols).chain(shape.cols.saturating_add(found.outer)..shape.total()) {
+        for bit in
+            (found.inner..shape.cols).chain(shape.cols.saturating_add(found.outer)..shape.total())
+        {
             if !fit.instances.push(1u32.checked_shl(u32::from(bit)).ok_or(Reject::Size)?) {
                 return Err(Reject::Size);
             }
         }
         let bytes = u32::try_from(shape.bytes()).map_err(|_| Reject::Size)?;
         let objects = self.tables.units.completions.iter().filter(|c| has(self.arch, c.feature));
-        let most = if form.signal.is_some() { objects.map(|c| c.most_bytes).max().ok_or(Reject::Form)? } else { u32::MAX };
+        let most = if form.signal.is_some() {
+            objects.map(|c| c.most_bytes).max().ok_or(Reject::Form)?
+        } else {
+            u32::MAX
+        };
         if bytes > most {
             return Err(Reject::Size);
         }
         let figures = self.tiled_figures(form, &fit, bytes);
-        if figures.cost >= limit { Err(Reject::Dearer) } else { Ok((Evaluated { fit, figures, bank_status: None }, map)) }
+        if figures.cost >= limit {
+            Err(Reject::Dearer)
+        } else {
+            Ok((Evaluated { fit, figures, bank_status: None }, map))
+        }
     }
 
-    /// The figures: instructions of one thread, and a warp's part of what the memories move in any case.
+    /// The figures: instructions of one thread, and a warp's part of what the memories move in any
+    /// case.
     fn tiled_figures(&self, form: &TiledMove<'_>, fit: &Fit, bytes: u32) -> Figures {
         let w = &self.tables.weights;
         let count = fit.count();
         let issue = self.tables.atom(form.atom).map_or(1, |a| u32::from(a.cost.issue));
-        let span = self.arch.banks.iter().map(|b| u32::from(b.banks).saturating_mul(u32::from(b.bank_bytes))).max().unwrap_or(1).max(1);
+        let span = self
+            .arch
+            .banks
+            .iter()
+            .map(|b| u32::from(b.banks).saturating_mul(u32::from(b.bank_bytes)))
+            .max()
+            .unwrap_or(1)
+            .max(1);
         let part = bytes.checked_shr(u32::from(self.warps)).unwrap_or(0);
         let segments = |bytes: u32| bytes.checked_div(w.segment_bytes).unwrap_or(0);
-        let moved = segments(part).saturating_mul(w.global_segment).saturating_add(part.checked_div(span).unwrap_or(0).saturating_mul(w.shared_transaction));
+        let moved = segments(part).saturating_mul(w.global_segment).saturating_add(
+            part.checked_div(span).unwrap_or(0).saturating_mul(w.shared_transaction),
+        );
         let further = count.saturating_sub(1);
-        let cost = w.instruction.saturating_mul(issue).saturating_mul(count).saturating_add(w.address.saturating_mul(further)).saturating_add(moved);
+        let cost = w
+            .instruction
+            .saturating_mul(issue)
+            .saturating_mul(count)
+            .saturating_add(w.address.saturating_mul(further))
+            .saturating_add(moved);
         let segments = segments(bytes.checked_div(count.max(1)).unwrap_or(0));
         Figures { count, segments, further_addresses: further, cost, ..Figures::default() }
     }
 
-    /// The map's element type for a type of the tables: the one of its name, else any of its width, since nothing is computed.
+    /// The map's element type for a type of the tables: the one of its name, else any of its width,
+    /// since nothing is computed.
     fn map_element(&self, rules: &TensorMap<'_>, dtype: Option<DtypeId>, bits: u16) -> Option<u8> {
         let name = dtype.and_then(|d| self.tables.dtype(d)).map_or("", |d| d.name);
         let own = rules.elements.iter().position(|e| e.name == name);
-        let wide = |e: &lanebook_tables::MapElement<'_>| u16::from(e.bits) == bits && e.shared_bits == e.bits && e.box_inner == 0 && e.extent_multiple <= 1;
+        let wide = |e: &lanebook_tables::MapElement<'_>| {
+            u16::from(e.bits) == bits
+                && e.shared_bits == e.bits
+                && e.box_inner == 0
+                && e.extent_multiple <= 1
+        };
         let found = own.or_else(|| rules.elements.iter().position(wide))?;
-        let fits = rules.elements.get(found).is_some_and(|e| u16::from(e.bits) == bits && e.shared_bits == e.bits);
+        let fits = rules
+            .elements
+            .get(found)
+            .is_some_and(|e| u16::from(e.bits) == bits && e.shared_bits == e.bits);
         if fits { u8::try_from(found).ok() } else { None }
     }
 }
 
 /// The largest box of a tile under a mode.
-fn boxed(rules: &TensorMap<'_>, mode: &SwizzleMode<'_>, shared: &MemoryMap) -> Result<Boxed, Reject> {
+fn boxed(
+    rules: &TensorMap<'_>,
+    mode: &SwizzleMode<'_>,
+    shared: &MemoryMap,
+) -> Result<Boxed, Reject> {
     let shape = shared.shape;
     let element = u32::from(shape.bits / 8);
     if shared.combine != Combine::Xor {
         return Err(refuse(Rule::Dense, 0, 0));
     }
     // Where the bit's bytes are before the mode moves them; it undoes itself.
-    let plain = |bit: u8| shared.columns.get(usize::from(bit)).map_or(0, |c| u32::try_from(swizzle::apply(mode, u64::from(c.bytes))).unwrap_or(u32::MAX));
-    let most = rules.box_max.checked_ilog2().and_then(|bits| u8::try_from(bits).ok()).ok_or(Reject::Size)?;
+    let plain = |bit: u8| {
+        shared.columns.get(usize::from(bit)).map_or(0, |c| {
+            u32::try_from(swizzle::apply(mode, u64::from(c.bytes))).unwrap_or(u32::MAX)
+        })
+    };
+    let most = rules
+        .box_max
+        .checked_ilog2()
+        .and_then(|bits| u8::try_from(bits).ok())
+        .ok_or(Reject::Size)?;
     let step = |from: u32, bits: u8| from.checked_shl(u32::from(bits)).unwrap_or(u32::MAX);
     let row = u32::from(mode.span_bytes);
     let mut inner = 0u8;
-    while inner < shape.cols && inner < most && (mode.xor.is_empty() || step(element, inner) < row) && plain(inner) == step(element, inner) {
+    while inner < shape.cols
+        && inner < most
+        && (mode.xor.is_empty() || step(element, inner) < row)
+        && plain(inner) == step(element, inner)
+    {
         inner = inner.saturating_add(1);
     }
     let bytes = step(element, inner);
@@ -179,15 +271,25 @@ fn boxed(rules: &TensorMap<'_>, mode: &SwizzleMode<'_>, shared: &MemoryMap) -> R
         return Err(refuse(Rule::BoxSpan, bytes, row));
     }
     let mut outer = 0u8;
-    while outer < shape.rows && outer < most && plain(shape.cols.saturating_add(outer)) == step(bytes, outer) {
+    while outer < shape.rows
+        && outer < most
+        && plain(shape.cols.saturating_add(outer)) == step(bytes, outer)
+    {
         outer = outer.saturating_add(1);
     }
     let needed = u32::from(rules.shared_bytes.max(mode.repeat_bytes));
-    let begins = |at: u32| if at.checked_rem(needed) == Some(0) { Ok(()) } else { Err(refuse(Rule::Shared, at, needed)) };
+    let begins = |at: u32| {
+        if at.checked_rem(needed) == Some(0) {
+            Ok(())
+        } else {
+            Err(refuse(Rule::Shared, at, needed))
+        }
+    };
     for bit in (inner..shape.cols).chain(shape.cols.saturating_add(outer)..shape.total()) {
         begins(plain(bit))?;
     }
-    for (panels, column) in [(shape.grid.rows, shared.panels.0), (shape.grid.cols, shared.panels.1)] {
+    for (panels, column) in [(shape.grid.rows, shared.panels.0), (shape.grid.cols, shared.panels.1)]
+    {
         if panels > 1 {
             begins(column.bytes)?;
         }

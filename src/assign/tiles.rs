@@ -1,8 +1,10 @@
-//! Shared tiles: the cheapest layout for all movements of one, and what is kept from one question to the next.
+//! Shared tiles: the cheapest layout for all movements of one, and what is kept from one question
+//! to the next.
 //!
-//! A layout is dropped as soon as something shows that it cannot win: what its movements cost at the least with the widest
-//! mover that can divide them, what its copies are known to cost, what the layout that won last time costs now. None of it changes
-//! which layout wins: of equally cheap ones the first.
+//! A layout is dropped as soon as something shows that it cannot win: what its movements cost at
+//! the least with the widest mover that can divide them, what its copies are known to cost, what
+//! the layout that won last time costs now. None of it changes which layout wins: of equally cheap
+//! ones the first.
 
 use super::candidates::candidates;
 use super::choose::{Chooser, Movement, MovementEnd};
@@ -33,7 +35,8 @@ pub(super) struct Bound {
     pub(super) base: u32,
     /// Of it, what passes of shared memory cost.
     pub(super) shared: u32,
-    /// With blocks transposed in registers, which columns of a tile can be stored from; the greatest number where nothing does that.
+    /// With blocks transposed in registers, which columns of a tile can be stored from; the
+    /// greatest number where nothing does that.
     pub(super) flipped: u32,
     /// Bytes that a lane moves.
     pub(super) lane_bytes: u32,
@@ -54,7 +57,11 @@ pub(super) struct Bound {
 impl Bound {
     /// Of two figures the one for a layout; neither says anything of strips.
     fn of(&self, figures: &[u32; 2], layout: &SharedLayout) -> u32 {
-        figures.get(usize::from(layout.row_major)).copied().filter(|_| layout.strip.is_none()).unwrap_or(u32::MAX)
+        figures
+            .get(usize::from(layout.row_major))
+            .copied()
+            .filter(|_| layout.strip.is_none())
+            .unwrap_or(u32::MAX)
     }
 
     /// With accesses of `width` bytes, of which each costs one instruction.
@@ -109,7 +116,8 @@ fn copies_memory(movement: &Movement) -> bool {
     ![movement.from, movement.to].iter().any(|end| matches!(end, MovementEnd::Registers(_)))
 }
 
-/// What a free layout can serve: a swizzle moves its pieces by bits of the row's number, which some lane or instance has; padding shifts rows.
+/// What a free layout can serve: a swizzle moves its pieces by bits of the row's number, which some
+/// lane or instance has; padding shifts rows.
 fn pieces(layout: &SharedLayout) -> Viable {
     let mut out = Viable::ALL;
     if layout.strip.is_some() {
@@ -125,24 +133,37 @@ fn pieces(layout: &SharedLayout) -> Viable {
 }
 
 impl Chooser<'_, '_, '_, '_> {
-    /// Makes room for what is kept of each shared tile; where there is none, it is worked out again each time.
+    /// Makes room for what is kept of each shared tile; where there is none, it is worked out again
+    /// each time.
     pub(super) fn prepare_tiles(&mut self) {
         for (index, alloc) in self.plan.allocs.iter().enumerate() {
             let first = self.copies.len();
-            let count = candidates(alloc.shape, self.family).count().saturating_add(self.strips(index));
+            let count =
+                candidates(alloc.shape, self.family).count().saturating_add(self.strips(index));
             let has_room = !alloc.fixed && count <= self.copies.capacity().saturating_sub(first);
             for _ in 0..if has_room { count } else { 0 } {
                 let _ = self.copies.push(Copies::default());
             }
             let copies = u16::try_from(first).ok().filter(|_| has_room).unwrap_or(NO_LAYOUT);
-            if self.tiles.push(Tile { warm: NO_LAYOUT, key: None, cost: 0, copies, asked: None, decided: None }).is_err() {
+            if self
+                .tiles
+                .push(Tile {
+                    warm: NO_LAYOUT,
+                    key: None,
+                    cost: 0,
+                    copies,
+                    asked: None,
+                    decided: None,
+                })
+                .is_err()
+            {
                 return;
             }
         }
     }
 
-    /// Cost of a shared tile's known movements under its cheapest layout; `None` if it is `limit` or more. Where nothing that decides it
-    /// can change any more, it is worked out once.
+    /// Cost of a shared tile's known movements under its cheapest layout; `None` if it is `limit`
+    /// or more. Where nothing that decides it can change any more, it is worked out once.
     pub(super) fn tile_cost(&mut self, index: usize, limit: u32) -> Result<Option<u32>, PlanError> {
         let key = self.settled_key(index);
         if let Some(tile) = self.tiles.get(index).filter(|tile| key.is_some() && tile.key == key) {
@@ -155,7 +176,8 @@ impl Chooser<'_, '_, '_, '_> {
         Ok(found.map(|(_, cost)| cost))
     }
 
-    /// The known movements of a shared tile and the units that read it, as bits, if all that they depend on is settled.
+    /// The known movements of a shared tile and the units that read it, as bits, if all that they
+    /// depend on is settled.
     fn settled_key(&self, index: usize) -> Option<(u64, u16)> {
         self.key(index, self.settled)
     }
@@ -163,7 +185,9 @@ impl Chooser<'_, '_, '_, '_> {
     /// The same, if all depends on so many distributions and units only.
     fn key(&self, index: usize, settled: (usize, usize)) -> Option<(u64, u16)> {
         let (mut moves, mut units) = (0u64, 0u16);
-        for (k, unit) in self.units.iter().enumerate().filter(|(_, unit)| usize::from(unit.alloc) == index) {
+        for (k, unit) in
+            self.units.iter().enumerate().filter(|(_, unit)| usize::from(unit.alloc) == index)
+        {
             let _ = unit;
             units |= 1u16.checked_shl(u32::try_from(k).ok()?).filter(|_| k < settled.1)?;
         }
@@ -172,7 +196,9 @@ impl Chooser<'_, '_, '_, '_> {
                 continue;
             }
             let is_settled = |end: &MovementEnd| match end {
-                MovementEnd::Registers(v) => self.plan.fragment_of(*v).is_some_and(|(k, _)| usize::from(k) < settled.0),
+                MovementEnd::Registers(v) => {
+                    self.plan.fragment_of(*v).is_some_and(|(k, _)| usize::from(k) < settled.0)
+                }
                 _ => true,
             };
             let is_settled = [movement.from, movement.to].iter().all(is_settled);
@@ -181,10 +207,16 @@ impl Chooser<'_, '_, '_, '_> {
         Some((moves, units))
     }
 
-    /// The cheapest layout of a shared tile for all its known movements, and the cost; of equally cheap ones the first. `None` if every
-    /// one costs `limit` or more. With `record` every other layout is priced in full and kept as a loser of that operation;
-    /// without, a layout is dropped as soon as it cannot win.
-    pub(super) fn best_layout(&mut self, index: usize, record: Option<Op>, limit: u32) -> Result<Option<(SharedLayout, u32)>, PlanError> {
+    /// The cheapest layout of a shared tile for all its known movements, and the cost; of equally
+    /// cheap ones the first. `None` if every one costs `limit` or more. With `record` every other
+    /// layout is priced in full and kept as a loser of that operation; without, a layout is dropped
+    /// as soon as it cannot win.
+    pub(super) fn best_layout(
+        &mut self,
+        index: usize,
+        record: Option<Op>,
+        limit: u32,
+    ) -> Result<Option<(SharedLayout, u32)>, PlanError> {
         let alloc = *self.plan.allocs.get(index).ok_or(PlanError::UnknownArch)?;
         let mut best: Option<(SharedLayout, u32)> = None;
         let mut best_number = usize::MAX;
@@ -199,13 +231,23 @@ impl Chooser<'_, '_, '_, '_> {
             (None, false) => usize::MAX,
         };
         let room = self.limits.of(alloc.value);
-        let bytes = |layout: &SharedLayout| u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
-        let over = |layout: &SharedLayout| if room == u32::MAX { None } else { Some(bytes(layout)).filter(|bytes| *bytes > room) };
+        let bytes = |layout: &SharedLayout| {
+            u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
+        };
+        let over = |layout: &SharedLayout| {
+            if room == u32::MAX { None } else { Some(bytes(layout)).filter(|bytes| *bytes > room) }
+        };
         let is_free = fixed.is_none() && !for_units;
         let bounds = self.bounds(index, alloc.shape, is_free && record.is_none());
-        // The layout that won last time is likely to be good again: what costs more than it cannot win, whatever comes first.
+        // The layout that won last time is likely to be good again: what costs more than it cannot
+        // win, whatever comes first.
         let mut roof = limit;
-        let warm = self.tiles.get(index).map(|tile| tile.warm).filter(|warm| *warm != NO_LAYOUT).map(usize::from);
+        let warm = self
+            .tiles
+            .get(index)
+            .map(|tile| tile.warm)
+            .filter(|warm| *warm != NO_LAYOUT)
+            .map(usize::from);
         let mut known = None;
         if record.is_none()
             && is_free
@@ -215,7 +257,8 @@ impl Chooser<'_, '_, '_, '_> {
             known = Some(cost);
             roof = cost.map_or(roof, |cost| roof.min(cost.saturating_add(1)));
         }
-        // Boxes of a copy through a tensor map can stand one after the other, each as wide as its swizzle mode's rows.
+        // Boxes of a copy through a tensor map can stand one after the other, each as wide as its
+        // swizzle mode's rows.
         let (mut free, mut boxed) = (candidates(alloc.shape, self.family), 0..self.strips(index));
         for number in 0..most {
             let next = match (fixed, for_units) {
@@ -232,9 +275,17 @@ impl Chooser<'_, '_, '_, '_> {
             let Some(layout) = next else { continue };
             if let Some(bytes) = over(&layout) {
                 if let Some(op) = record {
-                    self.plan.lose(Loser { op, what: Candidate::Shared(layout), why: Reject::Room { bytes, most: room }, cost: 0 });
+                    self.plan.lose(Loser {
+                        op,
+                        what: Candidate::Shared(layout),
+                        why: Reject::Room { bytes, most: room },
+                        cost: 0,
+                    });
                 }
-                failure = failure.or(self.program.def_op(alloc.value).map(|op| PlanError::SharedMemory { op, need: bytes, have: room }));
+                failure = failure.or(self
+                    .program
+                    .def_op(alloc.value)
+                    .map(|op| PlanError::SharedMemory { op, need: bytes, have: room }));
                 continue;
             }
             if for_units && let Err(why) = self.suits_units(index, &layout, alloc.shape) {
@@ -251,9 +302,18 @@ impl Chooser<'_, '_, '_, '_> {
             let cost = match known.filter(|_| Some(number) == warm) {
                 Some(cost) => Ok(cost.filter(|cost| *cost < cap)),
                 None => {
-                    // Of several reasons why nothing fits the first is reported, and none if something does.
-                    let wants_reason = record.is_some() || (best.is_none() && !capped && failure.is_none());
-                    self.layout_cost(index, &layout, is_free.then_some(number), cap, &bounds, wants_reason)
+                    // Of several reasons why nothing fits the first is reported, and none if
+                    // something does.
+                    let wants_reason =
+                        record.is_some() || (best.is_none() && !capped && failure.is_none());
+                    self.layout_cost(
+                        index,
+                        &layout,
+                        is_free.then_some(number),
+                        cap,
+                        &bounds,
+                        wants_reason,
+                    )
                 }
             };
             match cost {
@@ -262,7 +322,12 @@ impl Chooser<'_, '_, '_, '_> {
                     if let Some(op) = record {
                         let loser = if beaten { best } else { Some((layout, cost)) };
                         if let Some((shared, cost)) = loser {
-                            self.plan.lose(Loser { op, what: Candidate::Shared(shared), why: Reject::Dearer, cost });
+                            self.plan.lose(Loser {
+                                op,
+                                what: Candidate::Shared(shared),
+                                why: Reject::Dearer,
+                                cost,
+                            });
                         }
                     }
                     if beaten {
@@ -292,7 +357,8 @@ impl Chooser<'_, '_, '_, '_> {
         }
     }
 
-    /// What was asked last is the cheapest so far: its layouts are kept. Nothing is, where more than one way was asked for (`once` is not).
+    /// What was asked last is the cheapest so far: its layouts are kept. Nothing is, where more
+    /// than one way was asked for (`once` is not).
     pub(super) fn keep_layouts(&mut self, once: bool) {
         for tile in self.tiles.iter_mut() {
             tile.decided = tile.asked.filter(|_| once);
@@ -302,18 +368,26 @@ impl Chooser<'_, '_, '_, '_> {
     /// The cheapest layout of a tile, where it is known from what was decided last.
     pub(super) fn kept_layout(&self, index: usize) -> Option<SharedLayout> {
         let shape = self.plan.allocs.get(index)?.shape;
-        let (key, number) = self.tiles.get(index)?.decided.filter(|(_, number)| *number != NO_LAYOUT)?;
-        self.free_layout(index, usize::from(number), shape).filter(|_| self.key(index, (usize::MAX, usize::MAX)) == Some(key))
+        let (key, number) =
+            self.tiles.get(index)?.decided.filter(|(_, number)| *number != NO_LAYOUT)?;
+        self.free_layout(index, usize::from(number), shape)
+            .filter(|_| self.key(index, (usize::MAX, usize::MAX)) == Some(key))
     }
 
-    /// How many layouts [`Self::boxed_layout`] counts for a tile: none where no copy through a tensor map could bring it, or take it away.
+    /// How many layouts [`Self::boxed_layout`] counts for a tile: none where no copy through a
+    /// tensor map could bring it, or take it away.
     fn strips(&self, index: usize) -> usize {
-        let is_tiled = self.movements.iter().filter(|m| touches_shared(m) == Some(index)).any(|m| self.may_be_tiled(m));
+        let is_tiled = self
+            .movements
+            .iter()
+            .filter(|m| touches_shared(m) == Some(index))
+            .any(|m| self.may_be_tiled(m));
         if is_tiled { self.unit_layouts() } else { 0 }
     }
 
     fn boxed_layout(&self, index: usize, number: usize, shape: TileShape) -> Option<SharedLayout> {
-        self.unit_layout(index, number, shape).filter(|layout| layout.row_major && layout.strip.is_some())
+        self.unit_layout(index, number, shape)
+            .filter(|layout| layout.row_major && layout.strip.is_some())
     }
 
     /// A free layout of a tile by its number.
@@ -337,8 +411,8 @@ impl Chooser<'_, '_, '_, '_> {
         }
     }
 
-    /// The least that known movements of a shared tile cost; where there are more than fit, of the first ones. `is_free`: under one of the
-    /// free layouts.
+    /// The least that known movements of a shared tile cost; where there are more than fit, of the
+    /// first ones. `is_free`: under one of the free layouts.
     #[inline(never)]
     fn bounds(&self, index: usize, shape: TileShape, is_free: bool) -> Bounds {
         let mut out = Bounds::new();
@@ -355,15 +429,18 @@ impl Chooser<'_, '_, '_, '_> {
                 ..self.bound(movement)
             };
             let half = Bound { base: bound.shared, ..bound };
-            for staged in self.staged.iter().filter(|s| usize::from(s.movement) == number && s.flip.is_some()) {
+            for staged in
+                self.staged.iter().filter(|s| usize::from(s.movement) == number && s.flip.is_some())
+            {
                 let stores = half.at(staged.bits / 8, self.setting.tables.weights.instruction);
                 bound.flipped = bound.flipped.min(staged.found.figures.cost.saturating_add(stores));
             }
             if is_free {
                 for row_major in [true, false] {
-                    let known = SharedLayout { row_major, strip: None, turn: None, post: PostMap::None }
-                        .map(shape)
-                        .and_then(|map| self.viable(movement, &map, row_major));
+                    let known =
+                        SharedLayout { row_major, strip: None, turn: None, post: PostMap::None }
+                            .map(shape)
+                            .and_then(|map| self.viable(movement, &map, row_major));
                     if let Some((movers, width)) = known {
                         let place = usize::from(row_major);
                         bound.viable.get_mut(place).into_iter().for_each(|viable| *viable = movers);
@@ -378,14 +455,19 @@ impl Chooser<'_, '_, '_, '_> {
         out
     }
 
-    /// Which movers can divide a movement between registers and a tile that lies by rows or by columns, whatever swizzle or padding it has:
-    /// bits in the order of the movers between the two spaces, and the widest one's bytes. Where one moves more at once than lies
-    /// next to each other in any case, only the layout says.
+    /// Which movers can divide a movement between registers and a tile that lies by rows or by
+    /// columns, whatever swizzle or padding it has: bits in the order of the movers between the two
+    /// spaces, and the widest one's bytes. Where one moves more at once than lies next to each
+    /// other in any case, only the layout says.
     #[inline(never)]
     fn viable(&self, movement: &Movement, map: &MemoryMap, row_major: bool) -> Option<(u32, u32)> {
         let (value, spaces) = match (movement.from, movement.to) {
-            (MovementEnd::Registers(v), MovementEnd::Shared(_)) => (v, (Space::Register, Space::Shared)),
-            (MovementEnd::Shared(_), MovementEnd::Registers(v)) => (v, (Space::Shared, Space::Register)),
+            (MovementEnd::Registers(v), MovementEnd::Shared(_)) => {
+                (v, (Space::Register, Space::Shared))
+            }
+            (MovementEnd::Shared(_), MovementEnd::Registers(v)) => {
+                (v, (Space::Shared, Space::Register))
+            }
             _ => return None,
         };
         let (_, fragment) = self.plan.fragment_of(value)?;
@@ -394,7 +476,9 @@ impl Chooser<'_, '_, '_, '_> {
         let any = self.setting.isa.tuples == TupleStyle::Braces;
         let (mut movers, mut widest) = (u32::MAX, 1u32);
         for (k, mover) in (0u32..).zip(self.between_spaces(spaces.0, spaces.1)) {
-            let refused = mover.share_bytes <= line && k < u32::BITS && divide(mover, fragment, map, any, self.setting.copies).is_err();
+            let refused = mover.share_bytes <= line
+                && k < u32::BITS
+                && divide(mover, fragment, map, any, self.setting.copies).is_err();
             if refused {
                 movers &= !1u32.wrapping_shl(k);
             } else {
@@ -404,8 +488,9 @@ impl Chooser<'_, '_, '_, '_> {
         Some((movers, widest))
     }
 
-    /// Cost of all known movements of a shared tile under one layout; `None` if it is `limit` or more. `number`: the layout's, if it is one
-    /// of the free ones. `wants_reason`: where nothing can do a movement, the error has to say what comes closest.
+    /// Cost of all known movements of a shared tile under one layout; `None` if it is `limit` or
+    /// more. `number`: the layout's, if it is one of the free ones. `wants_reason`: where nothing
+    /// can do a movement, the error has to say what comes closest.
     #[inline(never)]
     fn layout_cost(
         &mut self,
@@ -423,15 +508,23 @@ impl Chooser<'_, '_, '_, '_> {
             Some(_) => layout.bytes(shape).unwrap_or(u64::MAX).saturating_sub(shape.bytes()),
             None => 0,
         };
-        let mut cost = u32::try_from(padding.saturating_mul(u64::from(w.pad_kib)) / 1024).unwrap_or(u32::MAX);
-        let first = self.tiles.get(index).map(|tile| tile.copies).filter(|first| *first != NO_LAYOUT);
+        let mut cost =
+            u32::try_from(padding.saturating_mul(u64::from(w.pad_kib)) / 1024).unwrap_or(u32::MAX);
+        let first =
+            self.tiles.get(index).map(|tile| tile.copies).filter(|first| *first != NO_LAYOUT);
         let place = number.and_then(|number| usize::from(first?).checked_add(number));
         let copies = place.and_then(|place| self.copies.get(place)).copied().unwrap_or_default();
         if limit < u32::MAX {
             let element = u32::from(shape.bits / 8);
             let each = |b: &Bound| self.least(layout, b, element).saturating_mul(b.weight);
-            let sum = |copies: bool| bounds.iter().filter(|b| b.copies == copies).fold(0u32, |sum, b| sum.saturating_add(each(b)));
-            let copied = if copies.is_exact() { copies.least() } else { copies.least().max(sum(true)) };
+            let sum = |copies: bool| {
+                bounds
+                    .iter()
+                    .filter(|b| b.copies == copies)
+                    .fold(0u32, |sum, b| sum.saturating_add(each(b)))
+            };
+            let copied =
+                if copies.is_exact() { copies.least() } else { copies.least().max(sum(true)) };
             if cost.saturating_add(copied).saturating_add(sum(false)) >= limit {
                 return Ok(None);
             }
@@ -447,7 +540,10 @@ impl Chooser<'_, '_, '_, '_> {
         for reads in [true, false] {
             for (k, movement) in self.movements.iter().enumerate() {
                 let is_read = matches!(movement.from, MovementEnd::Shared(_));
-                if is_read != reads || touches_shared(movement) != Some(index) || !self.is_known(movement) {
+                if is_read != reads
+                    || touches_shared(movement) != Some(index)
+                    || !self.is_known(movement)
+                {
                     continue;
                 }
                 let is_copy = copies_memory(movement);
@@ -457,18 +553,25 @@ impl Chooser<'_, '_, '_, '_> {
                 if cost >= limit {
                     return Ok(None);
                 }
-                // A movement may cost what is left of the limit, shared out over its executions, and no more.
+                // A movement may cost what is left of the limit, shared out over its executions,
+                // and no more.
                 let left = limit.saturating_sub(cost);
-                let (shared, cap) = (Some((&map, layout.align(w.shared_align))), self.share_of(left, movement));
+                let (shared, cap) =
+                    (Some((&map, layout.align(w.shared_align))), self.share_of(left, movement));
                 let bound = bounds.iter().find(|b| usize::from(b.movement) == k);
-                let viable = bound.map_or(Viable::ALL, |b| Viable { movers: b.of(&b.viable, layout), ..pieces });
+                let viable = bound
+                    .map_or(Viable::ALL, |b| Viable { movers: b.of(&b.viable, layout), ..pieces });
                 let best = match self.best_mover(k, movement, shared, cap, viable, None) {
                     // The reason may be one that was passed over.
-                    Err(PlanError::NoMover { .. }) if wants_reason => self.best_mover(k, movement, shared, cap, Viable::ALL, None)?,
+                    Err(PlanError::NoMover { .. }) if wants_reason => {
+                        self.best_mover(k, movement, shared, cap, Viable::ALL, None)?
+                    }
                     found => found?,
                 };
                 let Some(best) = best else {
-                    if let Some(known) = place.and_then(|place| self.copies.get_mut(place)).filter(|_| is_copy) {
+                    if let Some(known) =
+                        place.and_then(|place| self.copies.get_mut(place)).filter(|_| is_copy)
+                    {
                         *known = Copies::new(known.least().max(copied.saturating_add(left)), false);
                     }
                     return Ok(None);
@@ -491,10 +594,12 @@ impl Chooser<'_, '_, '_, '_> {
         if bound.loads && !layout.row_major { straight.min(bound.flipped) } else { straight }
     }
 
-    /// A movement that nothing can do where the tile lies by rows, or by columns, as a layout has it.
+    /// A movement that nothing can do where the tile lies by rows, or by columns, as a layout has
+    /// it.
     fn refused(&self, layout: &SharedLayout, bounds: &Bounds) -> Option<Op> {
         bounds.iter().find_map(|bound| {
-            let movement = self.movements.get(usize::from(bound.movement)).filter(|_| !bound.copies)?;
+            let movement =
+                self.movements.get(usize::from(bound.movement)).filter(|_| !bound.copies)?;
             let between = match movement.from {
                 MovementEnd::Shared(_) => self.between_spaces(Space::Shared, Space::Register),
                 _ => self.between_spaces(Space::Register, Space::Shared),
@@ -504,8 +609,9 @@ impl Chooser<'_, '_, '_, '_> {
         })
     }
 
-    /// Bytes that lie next to each other, aligned, everywhere in a layout: no access can be wider. Copies from global memory
-    /// also need the same dimension to be contiguous on both sides, if nothing is transposed between.
+    /// Bytes that lie next to each other, aligned, everywhere in a layout: no access can be wider.
+    /// Copies from global memory also need the same dimension to be contiguous on both sides, if
+    /// nothing is transposed between.
     fn widest(&self, layout: &SharedLayout, bound: &Bound, element: u32) -> u32 {
         if bound.loads && !layout.row_major {
             return element;

@@ -1,8 +1,10 @@
-//! Written layouts of shared tiles: read, and brought to a form that the planner can keep to, or refused.
+//! Written layouts of shared tiles: read, and brought to a form that the planner can keep to, or
+//! refused.
 //!
-//! What can be kept to is a tile by rows or by columns, its rows maybe longer than the tile (a pitch, which is padding), with
-//! a swizzle or with padding behind powers of two. Any of the three notations: TIRx and CuTe count elements, a TileAS triple
-//! counts bytes. Everything else is a reason, never a silent change.
+//! What can be kept to is a tile by rows or by columns, its rows maybe longer than the tile (a
+//! pitch, which is padding), with a swizzle or with padding behind powers of two. Any of the three
+//! notations: TIRx and CuTe count elements, a TileAS triple counts bytes. Everything else is a
+//! reason, never a silent change.
 
 use crate::map::{SharedLayout, TileShape};
 use crate::plan::Unwritable;
@@ -49,13 +51,17 @@ pub fn shared(text: &str, shape: TileShape) -> Result<SharedLayout, Unwritable> 
         _ => return Err(Unwritable::Order),
     };
     let (pitch, inner) = if row_major { (row, cols) } else { (col, rows) };
-    let bytes = |n: u64| u32::try_from(n).ok().and_then(|n| n.checked_mul(element)).ok_or(Unwritable::Order);
+    let bytes = |n: u64| {
+        u32::try_from(n).ok().and_then(|n| n.checked_mul(element)).ok_or(Unwritable::Order)
+    };
     let post = match (pitch.checked_sub(inner), post) {
         (Some(0), PostMap::None) => PostMap::None,
         (Some(0), PostMap::Swizzle(s)) => PostMap::Swizzle(swizzle(s, shape, element)?),
         (Some(0), PostMap::Padding(p)) => PostMap::Padding(padding(&p, shape, element)?),
         (Some(more), PostMap::None) => {
-            let pad = Padding::new(&[Pad { interval: bytes(inner)?, pad: bytes(more)? }], Unit::Byte).map_err(|_| Unwritable::Padding)?;
+            let pad =
+                Padding::new(&[Pad { interval: bytes(inner)?, pad: bytes(more)? }], Unit::Byte)
+                    .map_err(|_| Unwritable::Padding)?;
             PostMap::Padding(padding(&pad, shape, 1)?)
         }
         _ => return Err(Unwritable::Order),
@@ -63,7 +69,8 @@ pub fn shared(text: &str, shape: TileShape) -> Result<SharedLayout, Unwritable> 
     Ok(SharedLayout { row_major, strip: None, turn: None, post })
 }
 
-// Each reads the plain part, and answers the post-map. Positions of elements count rows fastest but in TIRx.
+// Each reads the plain part, and answers the post-map. Positions of elements count rows fastest but
+// in TIRx.
 
 #[inline(never)]
 fn read_tileas(text: &str, out: &mut Layout) -> Result<PostMap, Unwritable> {
@@ -98,7 +105,11 @@ fn take_post(layout: &mut Layout) -> Result<PostMap, Unwritable> {
 
 /// Elements from a row to the next and from a column to the next, if that is the same everywhere.
 #[inline(never)]
-fn strides(layout: &Layout, shape: TileShape, rows_fastest: bool) -> Result<(u64, u64), Unwritable> {
+fn strides(
+    layout: &Layout,
+    shape: TileShape,
+    rows_fastest: bool,
+) -> Result<(u64, u64), Unwritable> {
     let view = layout.view();
     let only_memory = view.axes().is_ok_and(|axes| axes.iter().all(|a| *a == AxisId::M));
     if !only_memory || !view.replica.is_empty() {
@@ -109,8 +120,15 @@ fn strides(layout: &Layout, shape: TileShape, rows_fastest: bool) -> Result<(u64
         return Err(Unwritable::Size);
     }
     let at = |row: u64, col: u64| -> Result<u64, Unwritable> {
-        let x = if rows_fastest { col.wrapping_mul(rows).wrapping_add(row) } else { row.wrapping_mul(cols).wrapping_add(col) };
-        view.offset_on(x, AxisId::M).ok().and_then(|v| u64::try_from(v).ok()).ok_or(Unwritable::Order)
+        let x = if rows_fastest {
+            col.wrapping_mul(rows).wrapping_add(row)
+        } else {
+            row.wrapping_mul(cols).wrapping_add(col)
+        };
+        view.offset_on(x, AxisId::M)
+            .ok()
+            .and_then(|v| u64::try_from(v).ok())
+            .ok_or(Unwritable::Order)
     };
     if at(0, 0)? != 0 {
         return Err(Unwritable::Order);
@@ -118,7 +136,10 @@ fn strides(layout: &Layout, shape: TileShape, rows_fastest: bool) -> Result<(u64
     let (row, col) = (stride(rows, |k| at(k, 0))?, stride(cols, |k| at(0, k))?);
     // A tree of iters adds up, so rows and columns decide; the last element makes sure of it.
     let last = at(rows.saturating_sub(1), cols.saturating_sub(1))?;
-    let want = rows.saturating_sub(1).wrapping_mul(row).wrapping_add(cols.saturating_sub(1).wrapping_mul(col));
+    let want = rows
+        .saturating_sub(1)
+        .wrapping_mul(row)
+        .wrapping_add(cols.saturating_sub(1).wrapping_mul(col));
     if last == want { Ok((row, col)) } else { Err(Unwritable::Order) }
 }
 
@@ -138,10 +159,15 @@ fn stride(count: u64, along: impl Fn(u64) -> Result<u64, Unwritable>) -> Result<
 
 /// In bytes, and inside one panel, where it is a matrix over the panel's bits.
 fn swizzle(s: Swizzle, shape: TileShape, element: u32) -> Result<Swizzle, Unwritable> {
-    let shift = if s.unit == Unit::Byte { 0 } else { i8::try_from(element.max(1).ilog2()).unwrap_or(0) };
+    let shift =
+        if s.unit == Unit::Byte { 0 } else { i8::try_from(element.max(1).ilog2()).unwrap_or(0) };
     let s = s.rescaled(shift, Unit::Byte).map_err(|_| Unwritable::Swizzle)?;
     let panel = u32::try_from(shape.panel_bytes()).unwrap_or(u32::MAX);
-    if s.s > 0 && 1u32.checked_shl(s.period_bits()).is_some_and(|period| period <= panel) { Ok(s) } else { Err(Unwritable::Swizzle) }
+    if s.s > 0 && 1u32.checked_shl(s.period_bits()).is_some_and(|period| period <= panel) {
+        Ok(s)
+    } else {
+        Err(Unwritable::Swizzle)
+    }
 }
 
 /// In bytes; behind powers of two, so that what each bit adds does not depend on the others.
@@ -150,8 +176,12 @@ fn padding(p: &Padding, shape: TileShape, element: u32) -> Result<Padding, Unwri
     let panel = u32::try_from(shape.panel_bytes()).unwrap_or(u32::MAX);
     let mut pads: heapless::Vec<Pad, { lanebook_layout::MAX_PADS }> = heapless::Vec::new();
     for pad in p.pads() {
-        let scaled = Pad { interval: pad.interval.checked_mul(unit).ok_or(Unwritable::Padding)?, pad: pad.pad.checked_mul(unit).ok_or(Unwritable::Padding)? };
-        if !scaled.interval.is_power_of_two() || (shape.grid.count() > 1 && scaled.interval > panel) {
+        let scaled = Pad {
+            interval: pad.interval.checked_mul(unit).ok_or(Unwritable::Padding)?,
+            pad: pad.pad.checked_mul(unit).ok_or(Unwritable::Padding)?,
+        };
+        if !scaled.interval.is_power_of_two() || (shape.grid.count() > 1 && scaled.interval > panel)
+        {
             return Err(Unwritable::Padding);
         }
         pads.push(scaled).map_err(|_| Unwritable::Padding)?;

@@ -9,7 +9,11 @@ use crate::plan::{End, Plan, ProductPlan};
 use lanebook_tables::{Arch, OpRole, Tables};
 
 /// Statements 1 and 2 of the module's page.
-pub(super) fn allocs(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> Result<(), Violation> {
+pub(super) fn allocs(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+) -> Result<(), Violation> {
     let arch = tables.arch(plan.arch).ok_or(Violation::UnknownArch)?;
     for (k, a) in plan.allocs.iter().enumerate() {
         let alloc = u16::try_from(k).unwrap_or(u16::MAX);
@@ -17,32 +21,51 @@ pub(super) fn allocs(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan
             let end = end.unwrap_or(u64::MAX);
             if end <= most { Ok(()) } else { Err(Violation::Segment { alloc, end, most }) }
         };
-        let multiple =
-            |at: u32, need: u32| -> Result<(), Violation> { if at.checked_rem(need) == Some(0) { Ok(()) } else { Err(Violation::Base { alloc, need, at }) } };
+        let multiple = |at: u32, need: u32| -> Result<(), Violation> {
+            if at.checked_rem(need) == Some(0) {
+                Ok(())
+            } else {
+                Err(Violation::Base { alloc, need, at })
+            }
+        };
         let size = element_bytes(a.shape).map(u64::from);
         let panels = u32::from(a.shape.grid.rows).saturating_mul(u32::from(a.shape.grid.cols));
         let elements = panel_size(a.shape).and_then(|size| size.checked_mul(panels)).unwrap_or(0);
         for e in 0..elements {
-            let end = Memory::Shared(a).at(e).zip(size).and_then(|(p, size)| u64::from(p.byte).checked_add(size));
+            let end = Memory::Shared(a)
+                .at(e)
+                .zip(size)
+                .and_then(|(p, size)| u64::from(p.byte).checked_add(size));
             within(end, u64::from(a.bytes))?;
         }
         let end = u64::from(a.offset).saturating_add(u64::from(a.bytes));
         within(Some(end), u64::from(plan.shared_bytes))?;
         within(Some(end), u64::from(arch.shared.max_bytes))?;
-        let changed = a.layout.post.swizzle().map_or(0, |s| usize::from(s.b).saturating_add(usize::from(s.m)));
+        let changed = a
+            .layout
+            .post
+            .swizzle()
+            .map_or(0, |s| usize::from(s.b).saturating_add(usize::from(s.m)));
         multiple(a.align, power(changed).unwrap_or(0))?;
         multiple(a.offset, a.align)?;
         multiple(plan.shared_align, a.align)?;
         for (j, b) in plan.allocs.iter().enumerate().take(k) {
-            if shares_bytes((a.offset, a.bytes), (b.offset, b.bytes)) && takes_back(program, plan, (k, j)) {
-                return Err(Violation::Overlap { alloc, other: u16::try_from(j).unwrap_or(u16::MAX), byte: a.offset.max(b.offset) });
+            if shares_bytes((a.offset, a.bytes), (b.offset, b.bytes))
+                && takes_back(program, plan, (k, j))
+            {
+                return Err(Violation::Overlap {
+                    alloc,
+                    other: u16::try_from(j).unwrap_or(u16::MAX),
+                    byte: a.offset.max(b.offset),
+                });
             }
         }
     }
     completions(tables, arch, plan)
 }
 
-/// Completion objects lie in the segment, aligned, and apart from every tile: they live as long as the kernel.
+/// Completion objects lie in the segment, aligned, and apart from every tile: they live as long as
+/// the kernel.
 #[inline(never)]
 fn completions(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> Result<(), Violation> {
     if plan.completions == 0 {
@@ -50,7 +73,8 @@ fn completions(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> Result<
     }
     let size = object_bytes(tables, arch);
     let bytes = size.saturating_mul(u32::from(plan.completions));
-    let (none, end) = (u16::MAX, u64::from(plan.completion_offset).saturating_add(u64::from(bytes)));
+    let (none, end) =
+        (u16::MAX, u64::from(plan.completion_offset).saturating_add(u64::from(bytes)));
     if bytes == 0 || end > u64::from(plan.shared_bytes) || end > u64::from(arch.shared.max_bytes) {
         return Err(Violation::Segment { alloc: none, end, most: u64::from(plan.shared_bytes) });
     }
@@ -61,7 +85,11 @@ fn completions(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> Result<
     }
     for (k, a) in plan.allocs.iter().enumerate() {
         if shares_bytes((plan.completion_offset, bytes), (a.offset, a.bytes)) {
-            return Err(Violation::Overlap { alloc: u16::try_from(k).unwrap_or(u16::MAX), other: none, byte: plan.completion_offset.max(a.offset) });
+            return Err(Violation::Overlap {
+                alloc: u16::try_from(k).unwrap_or(u16::MAX),
+                other: none,
+                byte: plan.completion_offset.max(a.offset),
+            });
         }
     }
     Ok(())
@@ -72,7 +100,8 @@ pub(super) fn completions_end(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<
     if plan.completions == 0 {
         return 0;
     }
-    plan.completion_offset.saturating_add(object_bytes(tables, arch).saturating_mul(u32::from(plan.completions)))
+    plan.completion_offset
+        .saturating_add(object_bytes(tables, arch).saturating_mul(u32::from(plan.completions)))
 }
 
 /// Bytes of a completion object.
@@ -86,10 +115,15 @@ pub(super) fn shares_bytes(a: (u32, u32), b: (u32, u32)) -> bool {
     u64::from(a.0) < end(b) && u64::from(b.0) < end(a)
 }
 
-/// Whether one of two tiles that share bytes is read after the other was written, and not written itself in between: on a walk through the
-/// program in which each loop is gone through twice, or not at all.
+/// Whether one of two tiles that share bytes is read after the other was written, and not written
+/// itself in between: on a walk through the program in which each loop is gone through twice, or
+/// not at all.
 fn takes_back(program: &Program<'_, '_>, plan: &Plan<'_>, pair: (usize, usize)) -> bool {
-    let mut at = program.functions().next().and_then(|function| program.body(function)).and_then(|body| program.first(body));
+    let mut at = program
+        .functions()
+        .next()
+        .and_then(|function| program.body(function))
+        .and_then(|body| program.first(body));
     let mut loops: heapless::Vec<(Op, u8, Lost), DEPTH> = heapless::Vec::new();
     let mut lost = Lost::default();
     loop {
@@ -135,17 +169,23 @@ impl Lost {
 
     /// Goes on by one operation; whether it reads something that is gone.
     fn meets(&mut self, plan: &Plan<'_>, op: Op, pair: (usize, usize)) -> bool {
-        let is = |end: End, number: usize| matches!(end, End::Shared(k) if usize::from(k) == number);
+        let is =
+            |end: End, number: usize| matches!(end, End::Shared(k) if usize::from(k) == number);
         let reads = |number: usize| {
             let moved = plan.moves.iter().any(|m| m.op == op && is(m.from, number));
             let given = |p: &ProductPlan| {
                 let copied = p.copied.into_iter().flatten().map(|copy| copy.given);
-                p.shared.into_iter().flatten().chain(copied).any(|given| usize::from(given.alloc) == number)
+                p.shared
+                    .into_iter()
+                    .flatten()
+                    .chain(copied)
+                    .any(|given| usize::from(given.alloc) == number)
             };
             moved || plan.products.iter().any(|p| p.op == op && given(p))
         };
         let writes = |number: usize| {
-            let exchanged = plan.exchanges.iter().any(|e| e.op == op && usize::from(e.alloc) == number);
+            let exchanged =
+                plan.exchanges.iter().any(|e| e.op == op && usize::from(e.alloc) == number);
             exchanged || plan.moves.iter().any(|m| m.op == op && is(m.to, number))
         };
         if self.first && reads(pair.0) || self.second && reads(pair.1) {

@@ -27,7 +27,10 @@ pub(super) fn movement(
         return Err(refuse);
     }
     let size = element_bytes(source.shape()).ok_or(refuse)?;
-    let (rows, columns) = (power(usize::from(flip.across)).ok_or(refuse)?, power(usize::from(flip.along)).ok_or(refuse)?);
+    let (rows, columns) = (
+        power(usize::from(flip.across)).ok_or(refuse)?,
+        power(usize::from(flip.along)).ok_or(refuse)?,
+    );
     let whole = size.checked_mul(power(usize::from(flip.packing)).ok_or(refuse)?);
     if whole != Some(4) || flip.packing > flip.across || flip.packing > flip.along {
         return Err(refuse);
@@ -50,11 +53,14 @@ pub(super) fn movement(
     let lanes = power(m.fit.slots.len()).ok_or(refuse)?;
     let mut followed = 0u64;
     for block in 0..blocks {
-        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
+        {
             let from = block.checked_mul(rows).and_then(|n| n.checked_add(row)).ok_or(refuse)?;
-            let to = block.checked_mul(columns).and_then(|n| n.checked_add(column)).ok_or(refuse)?;
+            let to =
+                block.checked_mul(columns).and_then(|n| n.checked_add(column)).ok_or(refuse)?;
             let step = source.inner(column).ok_or(refuse)?;
-            let (y, z) = (column.checked_mul(size).ok_or(refuse)?, row.checked_mul(size).ok_or(refuse)?);
+            let (y, z) =
+                (column.checked_mul(size).ok_or(refuse)?, row.checked_mul(size).ok_or(refuse)?);
             for w in 0..this.warps {
                 for lane in 0..lanes {
                     let (element, at) = this.address(&source, &load.from, lane, w, from)?;
@@ -70,8 +76,15 @@ pub(super) fn movement(
     Ok(followed)
 }
 
-/// A lane's registers hold the bytes behind its own slot, in order and without gaps, `bytes` of them.
-fn share(this: &Move<'_>, half: &Movement<'_>, loads: bool, bytes: u32, atom: AtomId) -> Result<Touched, Violation> {
+/// A lane's registers hold the bytes behind its own slot, in order and without gaps, `bytes` of
+/// them.
+fn share(
+    this: &Move<'_>,
+    half: &Movement<'_>,
+    loads: bool,
+    bytes: u32,
+    atom: AtomId,
+) -> Result<Touched, Violation> {
     let refuse = Violation::Atom { op: this.m.op, atom };
     let (inside, outside) = if loads { (&half.to, &half.from) } else { (&half.from, &half.to) };
     let (count, unit) = coordinates(half).ok_or(refuse)?;
@@ -80,7 +93,12 @@ fn share(this: &Move<'_>, half: &Movement<'_>, loads: bool, bytes: u32, atom: At
         let (slot, y) = spot(outside, x, AxisId::SLOT, AxisId::BYTE).ok_or(refuse)?;
         let (lane, bit) = spot(inside, x, AxisId::LANE, AxisId::BIT).ok_or(refuse)?;
         if slot != lane || y.checked_mul(8) != Some(bit) {
-            return Err(Violation::Share { op: this.m.op, lane: byte(lane), found: u64::from(bit), want: u64::from(y.saturating_mul(8)) });
+            return Err(Violation::Share {
+                op: this.m.op,
+                lane: byte(lane),
+                found: u64::from(bit),
+                want: u64::from(y.saturating_mul(8)),
+            });
         }
         for u in 0..unit {
             touched.add(this.m.op, slot, y.checked_add(u).ok_or(refuse)?)?;
@@ -88,11 +106,17 @@ fn share(this: &Move<'_>, half: &Movement<'_>, loads: bool, bytes: u32, atom: At
     }
     let found = touched.0.first().copied().unwrap_or(0);
     let want = 1u64.checked_shl(bytes).unwrap_or(0).wrapping_sub(1);
-    if found == want { Ok(touched) } else { Err(Violation::Share { op: this.m.op, lane: 0, found, want }) }
+    if found == want {
+        Ok(touched)
+    } else {
+        Err(Violation::Share { op: this.m.op, lane: 0, found, want })
+    }
 }
 
 /// What the emitted order of steps is checked against.
 pub(super) fn stores(m: &MovePlan, loads: u32) -> u32 {
-    let of = |f: crate::plan::Flip| loads.checked_shr(u32::from(f.across))?.checked_shl(u32::from(f.along));
+    let of = |f: crate::plan::Flip| {
+        loads.checked_shr(u32::from(f.across))?.checked_shl(u32::from(f.along))
+    };
     m.flip.and_then(of).unwrap_or(loads)
 }

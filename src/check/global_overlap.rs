@@ -1,7 +1,8 @@
 //! Tiles in global memory: which movements of a tensor have to stand in an order.
 //!
-//! Two tiles of a tensor may overlap, also one tile with itself in another turn of a loop. No order is needed between tiles that numbers in the program
-//! show apart, and between elements that one thread alone touches, because it holds the same ones of the same tile each time.
+//! Two tiles of a tensor may overlap, also one tile with itself in another turn of a loop. No order
+//! is needed between tiles that numbers in the program show apart, and between elements that one
+//! thread alone touches, because it holds the same ones of the same tile each time.
 
 use super::order::{Access, Look, TENSORS};
 use crate::ir::{Def, Op, Program, Value};
@@ -41,7 +42,8 @@ fn apart(program: &Program<'_, '_>, a: &GlobalPlan, b: &GlobalPlan) -> bool {
     let clear = |((from, extent), (to, other)): ((Value, u64), (Value, u64))| {
         let (Some(from), Some(to)) = (program.int(from), program.int(to)) else { return false };
         let ends = |start: i64, n: u64| i64::try_from(n).ok().and_then(|n| start.checked_add(n));
-        ends(from, extent).is_some_and(|end| end <= to) || ends(to, other).is_some_and(|end| end <= from)
+        ends(from, extent).is_some_and(|end| end <= to)
+            || ends(to, other).is_some_and(|end| end <= from)
     };
     first.zip(second).any(clear)
 }
@@ -53,9 +55,12 @@ fn moved_by(program: &Program<'_, '_>, start: Value, around: Op) -> Option<u64> 
     for _ in 0..DEPTH {
         let Def::Argument(block, _) = program.def(at) else { return Some(0) };
         let home = program.owner_of(block)?;
-        let Some(parts) = program.counted_loop(home).filter(|parts| parts.induction == at) else { return Some(0) };
+        let Some(parts) = program.counted_loop(home).filter(|parts| parts.induction == at) else {
+            return Some(0);
+        };
         let step = u64::try_from(program.int(parts.step)?).ok()?;
-        // Where a loop begins at an outer one's index, that one moves it by a multiple of the inner one's step, or it is not known.
+        // Where a loop begins at an outer one's index, that one moves it by a multiple of the inner
+        // one's step, or it is not known.
         if least.is_some_and(|least: u64| step.checked_rem(least) != Some(0)) {
             return None;
         }
@@ -95,13 +100,20 @@ fn course(program: &Program<'_, '_>, op: Op, g: &GlobalPlan) -> Course {
 
 impl Look<'_> {
     /// A movement's end in global memory, where something has to stand in an order with it.
-    pub(super) fn outside(&self, m: &MovePlan, (end, kind, writes): (End, AccessId, bool), signal: Option<crate::emit::step::Slot>) -> Option<Access> {
+    pub(super) fn outside(
+        &self,
+        m: &MovePlan,
+        (end, kind, writes): (End, AccessId, bool),
+        signal: Option<crate::emit::step::Slot>,
+    ) -> Option<Access> {
         let End::Global(number) = end else { return None };
         let g = self.plan.globals.get(usize::from(number))?;
         let of = |end: End| matches!(end, End::Global(h) if self.plan.globals.get(usize::from(h)).is_some_and(|t| t.memref == g.memref));
         let others = || self.plan.moves.iter().filter(|other| other.op != m.op);
-        let met = others().any(|other| of(other.to)) || writes && others().any(|other| of(other.from));
-        // Alone: what a thread writes again is its own; a unit's copies have no order among themselves.
+        let met =
+            others().any(|other| of(other.to)) || writes && others().any(|other| of(other.from));
+        // Alone: what a thread writes again is its own; a unit's copies have no order among
+        // themselves.
         let own = || match course(self.program, m.op, g) {
             Course::Apart => true,
             Course::Again => m.tiled.is_none(),
@@ -112,26 +124,39 @@ impl Look<'_> {
         }
         let tensor = self.plan.globals.iter().position(|t| t.memref == g.memref)?;
         let moved = self.plan.moves.iter().position(|other| other.op == m.op)?;
-        Some(Access { bytes: (TENSORS | u32::try_from(tensor).ok()?, 1), kind, writes, signal, moved: Some(u16::try_from(moved).ok()?) })
+        Some(Access {
+            bytes: (TENSORS | u32::try_from(tensor).ok()?, 1),
+            kind,
+            writes,
+            signal,
+            moved: Some(u16::try_from(moved).ok()?),
+        })
     }
 
     /// Whether two accesses of a tensor need no order.
     pub(super) fn own_elements(&self, a: Access, b: Access) -> bool {
-        let movement = |access: Access| access.moved.and_then(|k| self.plan.moves.get(usize::from(k)));
+        let movement =
+            |access: Access| access.moved.and_then(|k| self.plan.moves.get(usize::from(k)));
         let (Some(x), Some(y)) = (movement(a), movement(b)) else { return false };
         let number = |m: &MovePlan| match (m.from, m.to) {
             (End::Global(g), _) | (_, End::Global(g)) => Some(g),
             _ => None,
         };
         let (Some(first), Some(second)) = (number(x), number(y)) else { return false };
-        let (Some(g), Some(h)) = (self.plan.globals.get(usize::from(first)), self.plan.globals.get(usize::from(second))) else { return false };
+        let (Some(g), Some(h)) =
+            (self.plan.globals.get(usize::from(first)), self.plan.globals.get(usize::from(second)))
+        else {
+            return false;
+        };
         if first != second {
             return apart(self.program, g, h);
         }
         let course = course(self.program, x.op, g);
         let held = |m: &MovePlan| -> Option<&Fragment> {
             match (m.from, m.to) {
-                (End::Registers(k), _) | (_, End::Registers(k)) if m.tiled.is_none() => self.plan.fragments.get(usize::from(k)).map(|f| &f.fragment),
+                (End::Registers(k), _) | (_, End::Registers(k)) if m.tiled.is_none() => {
+                    self.plan.fragments.get(usize::from(k)).map(|f| &f.fragment)
+                }
                 _ => None,
             }
         };

@@ -1,4 +1,5 @@
-//! Operands in shared memory: what a matrix unit reads by a descriptor, against what the tile's layout puts there.
+//! Operands in shared memory: what a matrix unit reads by a descriptor, against what the tile's
+//! layout puts there.
 
 use super::reader::{Walks, Word, descriptor_named, operand_tile, swizzle_named, swizzled};
 use super::tile::{Memory, panel_size, pick, power, row_col};
@@ -18,8 +19,8 @@ pub(super) struct Described<'p> {
     outer_is_rows: bool,
 }
 
-/// Reads a word back; `None` if it is no descriptor of this operand, the tile is not the operand's, or something may write the tile
-/// between its load and the product.
+/// Reads a word back; `None` if it is no descriptor of this operand, the tile is not the operand's,
+/// or something may write the tile between its load and the product.
 pub(super) fn described<'p>(
     tables: &Tables<'p>,
     program: &Program<'_, '_>,
@@ -35,7 +36,10 @@ pub(super) fn described<'p>(
     let how = atom.shared(if is_a { shape.a } else { shape.b })?;
     let tile = plan.allocs.get(usize::from(given.alloc))?;
     let source = source(program, program.operand(product.op, usize::from(number))?)?;
-    if source != (given.load, given.transposed) || program.operand(given.load, 0) != Some(tile.value) || !undisturbed(program, given.load, product.op) {
+    if source != (given.load, given.transposed)
+        || program.operand(given.load, 0) != Some(tile.value)
+        || !undisturbed(program, given.load, product.op)
+    {
         return None;
     }
     let table = descriptor_named(tables, arch, how.descriptor)?;
@@ -44,8 +48,14 @@ pub(super) fn described<'p>(
     let field = table.fields.iter().find(|f| f.role == FieldRole::Swizzle)?;
     let mode = swizzle_named(tables, arch, word.word(field.name)?)?;
     // The tile begins where the pattern does.
-    let shifted = table.fields.iter().any(|f| matches!(f.role, FieldRole::Pattern(_)) && word.get(f.name) != Some(0));
-    if shifted || word.get(start.name)? != 0 || tile.align.checked_rem(u32::from(mode.repeat_bytes)) != Some(0) {
+    let shifted = table
+        .fields
+        .iter()
+        .any(|f| matches!(f.role, FieldRole::Pattern(_)) && word.get(f.name) != Some(0));
+    if shifted
+        || word.get(start.name)? != 0
+        || tile.align.checked_rem(u32::from(mode.repeat_bytes)) != Some(0)
+    {
         return None;
     }
     let major = if given.outer_major { Major::Outer } else { Major::Depth };
@@ -79,7 +89,15 @@ fn source(program: &Program<'_, '_>, value: Value) -> Option<(Op, bool)> {
 pub(super) fn undisturbed(program: &Program<'_, '_>, from: Op, to: Op) -> bool {
     let mut at = program.next(from);
     while let Some(op) = at.filter(|op| *op != to) {
-        if matches!(program.role(op), OpRole::Copy | OpRole::Store | OpRole::For | OpRole::Alloc | OpRole::Yield | OpRole::Return) {
+        if matches!(
+            program.role(op),
+            OpRole::Copy
+                | OpRole::Store
+                | OpRole::For
+                | OpRole::Alloc
+                | OpRole::Yield
+                | OpRole::Return
+        ) {
             return false;
         }
         at = program.next(op);
@@ -88,18 +106,30 @@ pub(super) fn undisturbed(program: &Program<'_, '_>, from: Op, to: Op) -> bool {
 }
 
 impl Described<'_> {
-    /// The operand's element that the unit reads as (row, col) of block `block`; inside, `None` if the bytes there belong to
-    /// another.
-    pub(super) fn at(&self, blocks: &Fragment, (row, col): (u64, u64), block: u32, warp: u32) -> Option<Option<(u32, u32)>> {
+    /// The operand's element that the unit reads as (row, col) of block `block`; inside, `None` if
+    /// the bytes there belong to another.
+    pub(super) fn at(
+        &self,
+        blocks: &Fragment,
+        (row, col): (u64, u64),
+        block: u32,
+        warp: u32,
+    ) -> Option<Option<(u32, u32)>> {
         let (start_row, start_col) = block_start(blocks, block, warp)?;
-        let here = (start_row.checked_add(u32::try_from(row).ok()?)?, start_col.checked_add(u32::try_from(col).ok()?)?);
+        let here = (
+            start_row.checked_add(u32::try_from(row).ok()?)?,
+            start_col.checked_add(u32::try_from(col).ok()?)?,
+        );
         let place = |at: (u32, u32)| place(self.tile, self.transposed, at);
         // The descriptor's start is the block's; the pattern acts on addresses.
         let (outer, depth) = if self.outer_is_rows { (row, col) } else { (col, row) };
         let elements = self.walks.at(outer, depth)?;
         let bytes = elements.checked_mul(u64::from(self.tile.shape.bits / 8))?;
         let base = u64::from(self.tile.offset);
-        let read = swizzled(self.mode, base.checked_add(place((start_row, start_col))?)?.checked_add(bytes)?)?;
+        let read = swizzled(
+            self.mode,
+            base.checked_add(place((start_row, start_col))?)?.checked_add(bytes)?,
+        )?;
         let lies = base.checked_add(place(here)?)?;
         Some((read == lies).then_some(here))
     }
@@ -110,7 +140,10 @@ pub(super) fn block_start(blocks: &Fragment, block: u32, warp: u32) -> Option<(u
     let size = power(blocks.register.as_slice().len())?;
     let (panel, inside) = (block.checked_div(size)?, block.checked_rem(size)?);
     let panel = panel.checked_mul(panel_size(blocks.shape)?)?;
-    row_col(blocks.shape, panel | (pick(blocks.register.as_slice(), inside)? ^ pick(blocks.warp.as_slice(), warp)?))
+    row_col(
+        blocks.shape,
+        panel | (pick(blocks.register.as_slice(), inside)? ^ pick(blocks.warp.as_slice(), warp)?),
+    )
 }
 
 /// Byte of an operand's element in the tile that holds it.
@@ -123,7 +156,10 @@ pub(super) fn place(tile: &AllocPlan, transposed: bool, (row, col): (u32, u32)) 
 fn number(tile: &AllocPlan, row: u32, col: u32) -> Option<u32> {
     let shape = tile.shape;
     let (rows, cols) = (power(usize::from(shape.rows))?, power(usize::from(shape.cols))?);
-    let panel = row.checked_div(rows)?.checked_mul(u32::from(shape.grid.cols))?.checked_add(col.checked_div(cols)?)?;
+    let panel = row
+        .checked_div(rows)?
+        .checked_mul(u32::from(shape.grid.cols))?
+        .checked_add(col.checked_div(cols)?)?;
     let inside = row.checked_rem(rows)?.checked_mul(cols)?.checked_add(col.checked_rem(cols)?)?;
     panel.checked_mul(rows.checked_mul(cols)?)?.checked_add(inside)
 }

@@ -1,4 +1,5 @@
-//! Conversions inside warps: which element each lane has at last, and the steps that move registers between lanes.
+//! Conversions inside warps: which element each lane has at last, and the steps that move registers
+//! between lanes.
 
 use super::shape::{at, byte, mask, narrow, places};
 use super::tile::power;
@@ -9,7 +10,8 @@ use crate::map::Fragment;
 use crate::plan::{LanePlan, Plan, Swap};
 use lanebook_tables::{OpRole, OpWord, Tables};
 
-/// The exclusive or of the columns of a number's bits; `None` if it has more bits than there are columns.
+/// The exclusive or of the columns of a number's bits; `None` if it has more bits than there are
+/// columns.
 fn added(columns: &[u32], number: u32) -> Option<u32> {
     let (mut out, mut rest) = (0u32, number);
     for column in columns {
@@ -27,9 +29,14 @@ fn unswapped(swaps: &[Swap], word: u32, lane: u32) -> u32 {
     swaps.iter().filter(odd).fold(word, |word, s| word ^ u32::from(s.word))
 }
 
-/// Where the stages lead back from a place of the result in a panel and a lane: to which place of the operand, and in which lane. `operands`: the operand's
-/// places in a panel.
-pub(super) fn back(moved: &LanePlan, (panel, place): (u32, u32), (operands, lanes): (u32, u32), lane: u32) -> Option<(u32, u32)> {
+/// Where the stages lead back from a place of the result in a panel and a lane: to which place of
+/// the operand, and in which lane. `operands`: the operand's places in a panel.
+pub(super) fn back(
+    moved: &LanePlan,
+    (panel, place): (u32, u32),
+    (operands, lanes): (u32, u32),
+    lane: u32,
+) -> Option<(u32, u32)> {
     let parts = power(usize::from(moved.packing))?;
     let kept = added(moved.kept.as_slice(), place)?;
     let (word, part) = (kept.checked_div(parts)?, kept.checked_rem(parts)?);
@@ -43,22 +50,41 @@ pub(super) fn back(moved: &LanePlan, (panel, place): (u32, u32), (operands, lane
 
 /// Statement 13 for a conversion inside warps.
 #[inline(never)]
-pub(super) fn convert(plan: &Plan<'_>, moved: &LanePlan, from: &Fragment, to: &Fragment) -> Result<(), Violation> {
+pub(super) fn convert(
+    plan: &Plan<'_>,
+    moved: &LanePlan,
+    from: &Fragment,
+    to: &Fragment,
+) -> Result<(), Violation> {
     let op = moved.op;
     let refuse = Violation::End { op, operand: 3 };
     if from.shape != to.shape {
         return Err(refuse);
     }
-    let (lanes, warps) = (power(usize::from(plan.wave)).ok_or(refuse)?, power(usize::from(plan.warps)).ok_or(refuse)?);
-    let panels = u32::from(from.shape.grid.rows).checked_mul(u32::from(from.shape.grid.cols)).ok_or(refuse)?;
+    let (lanes, warps) = (
+        power(usize::from(plan.wave)).ok_or(refuse)?,
+        power(usize::from(plan.warps)).ok_or(refuse)?,
+    );
+    let panels = u32::from(from.shape.grid.rows)
+        .checked_mul(u32::from(from.shape.grid.cols))
+        .ok_or(refuse)?;
     let each = |f: &Fragment| places(f).and_then(|all| all.checked_div(panels));
     let (results, operands) = (each(to).ok_or(refuse)?, each(from).ok_or(refuse)?);
     for panel in 0..panels {
         for place in 0..results {
             for lane in 0..lanes {
-                let number = panel.checked_mul(results).and_then(|start| start.checked_add(place)).ok_or(refuse)?;
-                let wrong = |warp: u32| Violation::Converted { op, warp: byte(warp), lane: byte(lane), place: narrow(number) };
-                let (place, sender) = back(moved, (panel, place), (operands, lanes), lane).ok_or(wrong(0))?;
+                let number = panel
+                    .checked_mul(results)
+                    .and_then(|start| start.checked_add(place))
+                    .ok_or(refuse)?;
+                let wrong = |warp: u32| Violation::Converted {
+                    op,
+                    warp: byte(warp),
+                    lane: byte(lane),
+                    place: narrow(number),
+                };
+                let (place, sender) =
+                    back(moved, (panel, place), (operands, lanes), lane).ok_or(wrong(0))?;
                 for warp in 0..warps {
                     let (want, found) = (at(to, number, lane, warp), at(from, place, sender, warp));
                     if want.is_none() || want != found {
@@ -73,14 +99,25 @@ pub(super) fn convert(plan: &Plan<'_>, moved: &LanePlan, from: &Fragment, to: &F
 
 /// Statement 16 for conversions inside warps.
 #[inline(never)]
-pub(super) fn steps(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, steps: &[Step]) -> Result<(), Violation> {
+pub(super) fn steps(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    steps: &[Step],
+) -> Result<(), Violation> {
     for moved in plan.lanes.iter().filter(|l| program.role(l.op) == OpRole::Convert) {
         let op = moved.op;
         let missing = Violation::Lanes { op, step: u16::MAX };
-        let fragment = plan.fragments.iter().find(|f| Some(f.value) == program.operand(op, 0)).ok_or(Violation::Missing(op))?;
+        let fragment = plan
+            .fragments
+            .iter()
+            .find(|f| Some(f.value) == program.operand(op, 0))
+            .ok_or(Violation::Missing(op))?;
         let grid = fragment.fragment.shape.grid;
         let panels = u32::from(grid.rows).checked_mul(u32::from(grid.cols)).ok_or(missing)?;
-        let straight = (0u32..).zip(moved.lane.as_slice()).all(|(bit, adds)| adds.checked_shr(bit) == Some(1) && adds.is_power_of_two());
+        let straight = (0u32..)
+            .zip(moved.lane.as_slice())
+            .all(|(bit, adds)| adds.checked_shr(bit) == Some(1) && adds.is_power_of_two());
         let received = power(moved.word.as_slice().len()).ok_or(missing)?;
         let offset = |word: u32| added(moved.offset.as_slice(), word).unwrap_or(u32::MAX);
         let (mut wanted, mut found) = (0u32, 0u32);
@@ -91,12 +128,16 @@ pub(super) fn steps(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<
         }
         for (number, step) in (0u16..).zip(steps) {
             let own = step.purpose != Purpose::Label && usize::from(step.origin) == op.index();
-            let Some(atom) = tables.atom(step.atom).filter(|a| own && a.does.is_some_and(|d| matches!(d.op, OpWord::Exchange | OpWord::Gather))) else {
+            let Some(atom) = tables.atom(step.atom).filter(|a| {
+                own && a.does.is_some_and(|d| matches!(d.op, OpWord::Exchange | OpWord::Gather))
+            }) else {
                 continue;
             };
             let known = match mask(atom, step) {
                 Some(None) => true,
-                Some(Some(mask)) => straight && (0..received).any(|word| offset(word) == u32::from(mask)),
+                Some(Some(mask)) => {
+                    straight && (0..received).any(|word| offset(word) == u32::from(mask))
+                }
                 None => false,
             };
             if !known {

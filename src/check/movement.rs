@@ -1,6 +1,9 @@
 //! Movements: every byte of every lane, from where to where.
 
-use super::tile::{Memory, Position, element_bytes, held, nth_panel, panel_size, pick, place_bits, power, rank, spot, weigh};
+use super::tile::{
+    Memory, Position, element_bytes, held, nth_panel, panel_size, pick, place_bits, power, rank,
+    spot, weigh,
+};
 use super::violation::Violation;
 use crate::ir::{Op, Program, Value};
 use crate::map::{Fragment, TileShape};
@@ -25,7 +28,12 @@ pub(super) struct Move<'p> {
 
 /// Statements 4 to 7 of the module's page; the number of bytes followed.
 #[inline(never)]
-pub(super) fn movement(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, m: &MovePlan) -> Result<u64, Violation> {
+pub(super) fn movement(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    m: &MovePlan,
+) -> Result<u64, Violation> {
     let op = m.op;
     ends(program, plan, m)?;
     if let Some(tiled) = &m.tiled {
@@ -35,36 +43,64 @@ pub(super) fn movement(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pl
     let this = Move {
         m,
         warps: power(usize::from(plan.warps)).ok_or(missing)?,
-        instances: power(m.fit.instances.len()).and_then(|n| n.checked_mul(panels(m)?)).ok_or(missing)?,
+        instances: power(m.fit.instances.len())
+            .and_then(|n| n.checked_mul(panels(m)?))
+            .ok_or(missing)?,
         segment_align: plan.shared_align,
     };
     let fragment = |k: u16| plan.fragments.get(usize::from(k)).map(|f| &f.fragment).ok_or(missing);
     let memory = |end: End| Memory::of(plan, end).unwrap_or(Err(missing));
     let first = mover(tables, op, m.atom)?;
     match (m.from, m.to, m.second) {
-        (End::Registers(f), to, None) => this.registers(plan.wave, first, false, fragment(f)?, memory(to)?, space_of(to)),
-        (from, End::Registers(f), None) => this.registers(plan.wave, first, true, fragment(f)?, memory(from)?, space_of(from)),
-        (from, to, None) => this.copy(first, memory(from)?, memory(to)?, (space_of(from), space_of(to))),
-        (from, to, Some(second)) if m.flip.is_some() => {
-            super::flipped::movement(&this, (first, m.atom), (mover(tables, op, second)?, second), (memory(from)?, memory(to)?), (space_of(from), space_of(to)))
+        (End::Registers(f), to, None) => {
+            this.registers(plan.wave, first, false, fragment(f)?, memory(to)?, space_of(to))
         }
-        (from, to, Some(second)) => this.pair(first, mover(tables, op, second)?, second, memory(from)?, memory(to)?, (space_of(from), space_of(to))),
+        (from, End::Registers(f), None) => {
+            this.registers(plan.wave, first, true, fragment(f)?, memory(from)?, space_of(from))
+        }
+        (from, to, None) => {
+            this.copy(first, memory(from)?, memory(to)?, (space_of(from), space_of(to)))
+        }
+        (from, to, Some(second)) if m.flip.is_some() => super::flipped::movement(
+            &this,
+            (first, m.atom),
+            (mover(tables, op, second)?, second),
+            (memory(from)?, memory(to)?),
+            (space_of(from), space_of(to)),
+        ),
+        (from, to, Some(second)) => this.pair(
+            first,
+            mover(tables, op, second)?,
+            second,
+            memory(from)?,
+            memory(to)?,
+            (space_of(from), space_of(to)),
+        ),
     }
 }
 
 /// Statement 5 for one half of an exchange, whose registers are distributed as `fragment`.
-pub(super) fn half(tables: &Tables<'_>, plan: &Plan<'_>, m: &MovePlan, fragment: &Fragment, loads: bool) -> Result<(), Violation> {
+pub(super) fn half(
+    tables: &Tables<'_>,
+    plan: &Plan<'_>,
+    m: &MovePlan,
+    fragment: &Fragment,
+    loads: bool,
+) -> Result<(), Violation> {
     let op = m.op;
     let missing = Violation::Missing(op);
     let this = Move {
         m,
         warps: power(usize::from(plan.warps)).ok_or(missing)?,
-        instances: power(m.fit.instances.len()).and_then(|n| n.checked_mul(panels(m)?)).ok_or(missing)?,
+        instances: power(m.fit.instances.len())
+            .and_then(|n| n.checked_mul(panels(m)?))
+            .ok_or(missing)?,
         segment_align: plan.shared_align,
     };
     let end = if loads { m.from } else { m.to };
     let memory = Memory::of(plan, end).unwrap_or(Err(missing))?;
-    this.registers(plan.wave, mover(tables, op, m.atom)?, loads, fragment, memory, space_of(end)).map(|_| ())
+    this.registers(plan.wave, mover(tables, op, m.atom)?, loads, fragment, memory, space_of(end))
+        .map(|_| ())
 }
 
 /// Panels of a movement's tile.
@@ -72,11 +108,16 @@ fn panels(m: &MovePlan) -> Option<u32> {
     u32::from(m.fit.grid.rows).checked_mul(u32::from(m.fit.grid.cols))
 }
 
-fn mover<'t>(tables: &Tables<'t>, op: Op, atom: AtomId) -> Result<(&'t Atom<'t>, &'t Movement<'t>), Violation> {
+fn mover<'t>(
+    tables: &Tables<'t>,
+    op: Op,
+    atom: AtomId,
+) -> Result<(&'t Atom<'t>, &'t Movement<'t>), Violation> {
     let refuse = Violation::Atom { op, atom };
     let a = tables.atom(atom).ok_or(refuse)?;
     let m = a.movement.as_ref().ok_or(refuse)?;
-    let plain = m.unit_bits % 8 == 0 && m.from.layout.replica.is_empty() && m.to.layout.replica.is_empty();
+    let plain =
+        m.unit_bits % 8 == 0 && m.from.layout.replica.is_empty() && m.to.layout.replica.is_empty();
     if plain { Ok((a, m)) } else { Err(refuse) }
 }
 
@@ -114,10 +155,12 @@ fn ends(program: &Program<'_, '_>, plan: &Plan<'_>, m: &MovePlan) -> Result<(), 
     Ok(())
 }
 
-/// Whether a tile starts where the program says, and its matrix is as far from the next as the type or nothing says.
+/// Whether a tile starts where the program says, and its matrix is as far from the next as the type
+/// or nothing says.
 fn located(program: &Program<'_, '_>, op: Op, number: usize, g: &GlobalPlan) -> bool {
     // A place that is written twice is the same one.
-    let same = |a: Value, b: Value| a == b || program.int(a).is_some_and(|n| program.int(b) == Some(n));
+    let same =
+        |a: Value, b: Value| a == b || program.int(a).is_some_and(|n| program.int(b) == Some(n));
     let mut written = program.subscripts(op, number);
     let all = g.starts().all(|start| written.next().is_some_and(|value| same(value, start)));
     let shape = program.type_of(g.memref).shape;
@@ -133,7 +176,8 @@ fn located(program: &Program<'_, '_>, op: Op, number: usize, g: &GlobalPlan) -> 
         };
         sizes = sizes && found == inside;
     }
-    let one_row = g.start.0.is_some() || (shape.rank() == 1 && g.outer_bytes == Some(0) && g.map.shape.row_count() == 1);
+    let one_row = g.start.0.is_some()
+        || (shape.rank() == 1 && g.outer_bytes == Some(0) && g.map.shape.row_count() == 1);
     all && written.next().is_none() && sizes && one_row
 }
 
@@ -167,7 +211,12 @@ impl Touched {
         for (lane, &found) in (0u32..).zip(&self.0) {
             let want = if lane < lanes { want } else { 0 };
             if found != want {
-                return Err(Violation::Share { op, lane: u8::try_from(lane).unwrap_or(u8::MAX), found, want });
+                return Err(Violation::Share {
+                    op,
+                    lane: u8::try_from(lane).unwrap_or(u8::MAX),
+                    found,
+                    want,
+                });
             }
         }
         Ok(())
@@ -202,13 +251,30 @@ impl Move<'_> {
     }
 
     /// `E(s, w, i)`.
-    fn element(&self, shape: TileShape, slot: u32, warp: u32, instance: u32) -> Result<u32, Violation> {
+    fn element(
+        &self,
+        shape: TileShape,
+        slot: u32,
+        warp: u32,
+        instance: u32,
+    ) -> Result<u32, Violation> {
         let fit = &self.m.fit;
-        let outside = Violation::Element { op: self.m.op, warp: byte(warp), lane: byte(slot), element: u32::MAX };
+        let outside = Violation::Element {
+            op: self.m.op,
+            warp: byte(warp),
+            lane: byte(slot),
+            element: u32::MAX,
+        };
         let (inside, index) = self.parts(instance).ok_or(outside)?;
-        let parts = pick(fit.slots.as_slice(), slot).zip(pick(fit.warps.as_slice(), warp)).zip(pick(fit.instances.as_slice(), inside));
-        let start = nth_panel(shape, fit.by_rows, index).and_then(|panel| panel.checked_mul(panel_size(shape)?));
-        parts.zip(start).and_then(|(((s, w), i), start)| start.checked_add(s ^ w ^ i)).ok_or(outside)
+        let parts = pick(fit.slots.as_slice(), slot)
+            .zip(pick(fit.warps.as_slice(), warp))
+            .zip(pick(fit.instances.as_slice(), inside));
+        let start = nth_panel(shape, fit.by_rows, index)
+            .and_then(|panel| panel.checked_mul(panel_size(shape)?));
+        parts
+            .zip(start)
+            .and_then(|(((s, w), i), start)| start.checked_add(s ^ w ^ i))
+            .ok_or(outside)
     }
 
     /// The number of the first register of an instance.
@@ -220,10 +286,22 @@ impl Move<'_> {
     }
 
     /// `M(E)`, which must be aligned.
-    pub(super) fn address(&self, memory: &Memory<'_>, side: &Side<'_>, slot: u32, warp: u32, instance: u32) -> Result<(u32, Position), Violation> {
+    pub(super) fn address(
+        &self,
+        memory: &Memory<'_>,
+        side: &Side<'_>,
+        slot: u32,
+        warp: u32,
+        instance: u32,
+    ) -> Result<(u32, Position), Violation> {
         let op = self.m.op;
         let element = self.element(memory.shape(), slot, warp, instance)?;
-        let at = memory.at(element).ok_or(Violation::Element { op, warp: byte(warp), lane: byte(slot), element })?;
+        let at = memory.at(element).ok_or(Violation::Element {
+            op,
+            warp: byte(warp),
+            lane: byte(slot),
+            element,
+        })?;
         let need = u32::from(side.align_bytes).max(1);
         let (certain, whole) = match memory {
             Memory::Shared(a) => (self.segment_align, a.offset.checked_add(at.byte)),
@@ -231,23 +309,54 @@ impl Move<'_> {
         };
         for at in [certain, whole.unwrap_or(u32::MAX)] {
             if at.checked_rem(need) != Some(0) {
-                return Err(Violation::Alignment { op, warp: byte(warp), slot: byte(slot), need, at });
+                return Err(Violation::Alignment {
+                    op,
+                    warp: byte(warp),
+                    slot: byte(slot),
+                    need,
+                    at,
+                });
             }
         }
         Ok((element, at))
     }
 
-    pub(super) fn same(&self, warp: u32, lane: u32, bit: u32, want: Option<Position>, found: Option<Position>, element: u32) -> Result<(), Violation> {
+    pub(super) fn same(
+        &self,
+        warp: u32,
+        lane: u32,
+        bit: u32,
+        want: Option<Position>,
+        found: Option<Position>,
+        element: u32,
+    ) -> Result<(), Violation> {
         let (op, warp, lane) = (self.m.op, byte(warp), byte(lane));
-        let (Some(want), Some(found)) = (want, found) else { return Err(Violation::Element { op, warp, lane, element }) };
+        let (Some(want), Some(found)) = (want, found) else {
+            return Err(Violation::Element { op, warp, lane, element });
+        };
         if want == found {
             return Ok(());
         }
-        Err(Violation::Byte { op, warp, lane, bit: u16::try_from(bit).unwrap_or(u16::MAX), want, found })
+        Err(Violation::Byte {
+            op,
+            warp,
+            lane,
+            bit: u16::try_from(bit).unwrap_or(u16::MAX),
+            want,
+            found,
+        })
     }
 
     /// Statement 5.
-    fn registers(&self, wave: u8, (_, mv): (&Atom<'_>, &Movement<'_>), load: bool, f: &Fragment, memory: Memory<'_>, space: Space) -> Result<u64, Violation> {
+    fn registers(
+        &self,
+        wave: u8,
+        (_, mv): (&Atom<'_>, &Movement<'_>),
+        load: bool,
+        f: &Fragment,
+        memory: Memory<'_>,
+        space: Space,
+    ) -> Result<u64, Violation> {
         let (op, fit) = (self.m.op, &self.m.fit);
         let refuse = self.refuse(self.m.atom);
         let (inside, outside) = if load { (&mv.to, &mv.from) } else { (&mv.from, &mv.to) };
@@ -259,7 +368,9 @@ impl Move<'_> {
         {
             return Err(refuse);
         }
-        let bits = place_bits(f).checked_mul(power(f.register.as_slice().len()).ok_or(refuse)?).ok_or(refuse)?;
+        let bits = place_bits(f)
+            .checked_mul(power(f.register.as_slice().len()).ok_or(refuse)?)
+            .ok_or(refuse)?;
         let want = bits.div_ceil(32).checked_sub(1).ok_or(refuse)?;
         let mut found = 0u32;
         for &weight in fit.tuple.as_slice().iter().chain(fit.instance_registers.as_slice()) {
@@ -284,12 +395,29 @@ impl Move<'_> {
                 touched.add(op, lane, bit / 8)?;
                 for w in 0..self.warps {
                     for i in 0..self.instances {
-                        let number = weigh(&fit.tuple, bit / 32).zip(self.register(i)).and_then(|(a, b)| a.checked_add(b));
-                        let place = number.and_then(|n| n.checked_mul(32)).and_then(|n| n.checked_add(bit % 32)).ok_or(refuse)?;
-                        let nothing = Violation::Element { op, warp: byte(w), lane: byte(lane), element: u32::MAX };
+                        let number = weigh(&fit.tuple, bit / 32)
+                            .zip(self.register(i))
+                            .and_then(|(a, b)| a.checked_add(b));
+                        let place = number
+                            .and_then(|n| n.checked_mul(32))
+                            .and_then(|n| n.checked_add(bit % 32))
+                            .ok_or(refuse)?;
+                        let nothing = Violation::Element {
+                            op,
+                            warp: byte(w),
+                            lane: byte(lane),
+                            element: u32::MAX,
+                        };
                         let (e, t) = held(f, place, lane, w).ok_or(nothing)?;
                         let (_, at) = self.address(&memory, outside, slot, w, i)?;
-                        self.same(w, lane, place, memory.at(e).and_then(|p| p.plus(t)), at.plus(y), e)?;
+                        self.same(
+                            w,
+                            lane,
+                            place,
+                            memory.at(e).and_then(|p| p.plus(t)),
+                            at.plus(y),
+                            e,
+                        )?;
                         followed = followed.saturating_add(1);
                     }
                 }
@@ -299,12 +427,20 @@ impl Move<'_> {
         if tuple as usize > SHARE {
             return Err(refuse);
         }
-        touched.all(op, power(usize::from(wave)).ok_or(refuse)?, low(if f.loose { u32::from(f.shape.bits) / 8 } else { tuple.min(bits / 8) }))?;
+        touched.all(
+            op,
+            power(usize::from(wave)).ok_or(refuse)?,
+            low(if f.loose { u32::from(f.shape.bits) / 8 } else { tuple.min(bits / 8) }),
+        )?;
         Ok(followed)
     }
 
     /// Statement 6 for one byte of one share, over all warps and instances.
-    fn carry(&self, from: (&Memory<'_>, &Side<'_>, Spot), to: (&Memory<'_>, &Side<'_>, Spot)) -> Result<u64, Violation> {
+    fn carry(
+        &self,
+        from: (&Memory<'_>, &Side<'_>, Spot),
+        to: (&Memory<'_>, &Side<'_>, Spot),
+    ) -> Result<u64, Violation> {
         let (source, source_side, s) = from;
         let (target, target_side, d) = to;
         let refuse = self.refuse(self.m.atom);
@@ -315,9 +451,23 @@ impl Move<'_> {
             for i in 0..self.instances {
                 let (element, at) = self.address(source, source_side, s.slot, w, i)?;
                 let e = element ^ step;
-                self.same(w, s.slot, s.byte.saturating_mul(8), source.at(e).and_then(|p| p.plus(t)), at.plus(s.byte), e)?;
+                self.same(
+                    w,
+                    s.slot,
+                    s.byte.saturating_mul(8),
+                    source.at(e).and_then(|p| p.plus(t)),
+                    at.plus(s.byte),
+                    e,
+                )?;
                 let (_, at) = self.address(target, target_side, d.slot, w, i)?;
-                self.same(w, d.slot, d.byte.saturating_mul(8), target.at(e).and_then(|p| p.plus(t)), at.plus(d.byte), e)?;
+                self.same(
+                    w,
+                    d.slot,
+                    d.byte.saturating_mul(8),
+                    target.at(e).and_then(|p| p.plus(t)),
+                    at.plus(d.byte),
+                    e,
+                )?;
             }
         }
         Ok(u64::from(self.warps).saturating_mul(u64::from(self.instances)))
@@ -336,22 +486,41 @@ impl Move<'_> {
         touched.all(op, power(fit.slots.len()).ok_or(refuse)?, mask)?;
         let inner_bits = elements.trailing_zeros();
         let inner = (0..inner_bits).filter_map(|k| memory.inner(1u32.checked_shl(k)?));
-        let columns = || fit.slots.as_slice().iter().chain(fit.warps.as_slice()).chain(fit.instances.as_slice()).copied();
+        let columns = || {
+            fit.slots
+                .as_slice()
+                .iter()
+                .chain(fit.warps.as_slice())
+                .chain(fit.instances.as_slice())
+                .copied()
+        };
         let dealt = columns().count().saturating_add(inner_bits as usize);
         let rank = rank(columns().chain(inner));
         let want = shape.rows.saturating_add(shape.cols);
         // A bit of the warp's or the lane's number that moves nothing repeats what the others do.
-        let copies = fit.warps.as_slice().iter().chain(fit.slots.as_slice()).filter(|&&c| c == 0).count();
+        let copies =
+            fit.warps.as_slice().iter().chain(fit.slots.as_slice()).filter(|&&c| c == 0).count();
         let dealt = dealt.saturating_sub(copies);
         if dealt == usize::from(want) && rank == want && fit.grid == shape.grid {
             Ok(())
         } else {
-            Err(Violation::Coverage { op, dealt: u8::try_from(dealt).unwrap_or(u8::MAX), rank, want })
+            Err(Violation::Coverage {
+                op,
+                dealt: u8::try_from(dealt).unwrap_or(u8::MAX),
+                rank,
+                want,
+            })
         }
     }
 
     /// Statement 6 for one atom.
-    fn copy(&self, (_, mv): (&Atom<'_>, &Movement<'_>), source: Memory<'_>, target: Memory<'_>, spaces: (Space, Space)) -> Result<u64, Violation> {
+    fn copy(
+        &self,
+        (_, mv): (&Atom<'_>, &Movement<'_>),
+        source: Memory<'_>,
+        target: Memory<'_>,
+        spaces: (Space, Space),
+    ) -> Result<u64, Violation> {
         let refuse = self.refuse(self.m.atom);
         if (mv.from.space, mv.to.space) != spaces || source.shape() != target.shape() {
             return Err(refuse);
@@ -365,7 +534,8 @@ impl Move<'_> {
                 let from = Spot { slot: s, byte: y.checked_add(u).ok_or(refuse)? };
                 let to = Spot { slot: d, byte: z.checked_add(u).ok_or(refuse)? };
                 read.add(self.m.op, from.slot, from.byte)?;
-                written = written.saturating_add(self.carry((&source, &mv.from, from), (&target, &mv.to, to))?);
+                written = written
+                    .saturating_add(self.carry((&source, &mv.from, from), (&target, &mv.to, to))?);
             }
         }
         self.covers(&source, &read)?;
@@ -384,7 +554,10 @@ impl Move<'_> {
     ) -> Result<u64, Violation> {
         let refuse = self.refuse(self.m.atom);
         let joined = load.to.space == Space::Register && store.from.space == Space::Register;
-        if !joined || (load.from.space, store.to.space) != spaces || source.shape() != target.shape() {
+        if !joined
+            || (load.from.space, store.to.space) != spaces
+            || source.shape() != target.shape()
+        {
             return Err(refuse);
         }
         let mut stage = [[None::<(u8, u8)>; STAGE]; LANES];
@@ -396,7 +569,10 @@ impl Move<'_> {
             for u in 0..unit {
                 let y = y.checked_add(u).ok_or(refuse)?;
                 read.add(self.m.op, s, y)?;
-                let place = stage.get_mut(lane as usize).and_then(|l| l.get_mut((bit / 8).checked_add(u)? as usize)).ok_or(refuse)?;
+                let place = stage
+                    .get_mut(lane as usize)
+                    .and_then(|l| l.get_mut((bit / 8).checked_add(u)? as usize))
+                    .ok_or(refuse)?;
                 *place = Some((byte(s), byte(y)));
             }
         }
@@ -408,18 +584,33 @@ impl Move<'_> {
             let (lane, bit) = spot(&store.from, x, AxisId::LANE, AxisId::BIT).ok_or(refuse)?;
             let (d, z) = spot(&store.to, x, AxisId::SLOT, AxisId::BYTE).ok_or(refuse)?;
             for u in 0..unit {
-                let place = stage.get_mut(lane as usize).and_then(|l| l.get_mut((bit / 8).checked_add(u)? as usize)).ok_or(refuse)?;
+                let place = stage
+                    .get_mut(lane as usize)
+                    .and_then(|l| l.get_mut((bit / 8).checked_add(u)? as usize))
+                    .ok_or(refuse)?;
                 // Taken out, so that a byte stored twice, or never loaded, is refused.
-                let missing = Violation::Share { op: self.m.op, lane: byte(lane), found: 0, want: 1u64.checked_shl(bit / 8).unwrap_or(0) };
+                let missing = Violation::Share {
+                    op: self.m.op,
+                    lane: byte(lane),
+                    found: 0,
+                    want: 1u64.checked_shl(bit / 8).unwrap_or(0),
+                };
                 let (s, y) = place.take().ok_or(missing)?;
                 let from = Spot { slot: u32::from(s), byte: u32::from(y) };
                 let to = Spot { slot: d, byte: z.checked_add(u).ok_or(refuse)? };
-                written = written.saturating_add(self.carry((&source, &load.from, from), (&target, &store.to, to))?);
+                written = written.saturating_add(
+                    self.carry((&source, &load.from, from), (&target, &store.to, to))?,
+                );
             }
         }
         for (lane, l) in (0u32..).zip(&stage) {
             if l.iter().any(Option::is_some) {
-                return Err(Violation::Share { op: self.m.op, lane: byte(lane), found: 1, want: 0 });
+                return Err(Violation::Share {
+                    op: self.m.op,
+                    lane: byte(lane),
+                    found: 1,
+                    want: 0,
+                });
             }
         }
         Ok(written)

@@ -1,4 +1,5 @@
-//! Order: synchronisation between accesses of shared memory that conflict, along every walk through the steps.
+//! Order: synchronisation between accesses of shared memory that conflict, along every walk through
+//! the steps.
 
 use super::alloc::shares_bytes;
 use super::flipped::stores;
@@ -33,16 +34,26 @@ pub struct OrderSummary {
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn order(tables: &Tables<'_>, program: &Program<'_, '_>, compiled: &Compiled<'_>) -> Result<OrderSummary, Violation> {
+pub fn order(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    compiled: &Compiled<'_>,
+) -> Result<OrderSummary, Violation> {
     super::shape::lanes(tables, program, &compiled.plan, compiled.steps)?;
     order_of(tables, program, &compiled.plan, compiled.steps)
 }
 
-/// The same for a list of steps and the plan that it carries out, without the exchanges between lanes.
+/// The same for a list of steps and the plan that it carries out, without the exchanges between
+/// lanes.
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn order_of(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, steps: &[Step]) -> Result<OrderSummary, Violation> {
+pub fn order_of(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    steps: &[Step],
+) -> Result<OrderSummary, Violation> {
     let arch = tables.arch(plan.arch).ok_or(Violation::UnknownArch)?;
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
     let look = Look { tables, program, arch, isa, plan, steps };
@@ -50,14 +61,21 @@ pub fn order_of(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>,
     look.fetched()?;
     look.stored()?;
     super::copied::counted(plan, steps)?;
-    let loops = steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == isa.branch_if).count();
+    let loops =
+        steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == isa.branch_if).count();
     if loops > LOOPS {
         return Err(Violation::Flow { step: u16::MAX });
     }
     let mut out = OrderSummary::default();
     let turning = look.turning();
-    let skips = |trips: u32| (0..loops).any(|number| turning.wrapping_shr(narrow(number).into()) & 1 == 1 && turns(trips, number) == 0);
-    for trips in (0..3u32.checked_pow(u32::try_from(loops).unwrap_or(0)).unwrap_or(1)).filter(|trips| !skips(*trips)) {
+    let skips = |trips: u32| {
+        (0..loops).any(|number| {
+            turning.wrapping_shr(narrow(number).into()) & 1 == 1 && turns(trips, number) == 0
+        })
+    };
+    for trips in (0..3u32.checked_pow(u32::try_from(loops).unwrap_or(0)).unwrap_or(1))
+        .filter(|trips| !skips(*trips))
+    {
         look.walk_all(trips, &mut out)?;
         look.completions(trips)?;
         out.walks = out.walks.saturating_add(1);
@@ -110,11 +128,23 @@ impl Look<'_> {
     fn counts(&self) -> Result<(), Violation> {
         for m in self.plan.moves.iter() {
             let panels = u32::from(m.fit.grid.rows).saturating_mul(u32::from(m.fit.grid.cols));
-            let want = 1u32.checked_shl(u32::try_from(m.fit.instances.len()).unwrap_or(u32::MAX)).unwrap_or(u32::MAX).saturating_mul(panels);
+            let want = 1u32
+                .checked_shl(u32::try_from(m.fit.instances.len()).unwrap_or(u32::MAX))
+                .unwrap_or(u32::MAX)
+                .saturating_mul(panels);
             // Blocks that are transposed are loaded by their rows and stored by their columns.
-            for (atom, want) in [Some((m.atom, want)), m.second.map(|second| (second, stores(m, want)))].into_iter().flatten() {
-                let own = |s: &&Step| s.purpose == Purpose::Move && s.atom == atom && usize::from(s.origin) == m.op.index();
-                let found = u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);
+            for (atom, want) in
+                [Some((m.atom, want)), m.second.map(|second| (second, stores(m, want)))]
+                    .into_iter()
+                    .flatten()
+            {
+                let own = |s: &&Step| {
+                    s.purpose == Purpose::Move
+                        && s.atom == atom
+                        && usize::from(s.origin) == m.op.index()
+                };
+                let found =
+                    u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);
                 let again = || self.loads_again(m, want, found);
                 if found != want && !again() {
                     return Err(Violation::Count { op: m.op, atom, want, found });
@@ -124,9 +154,17 @@ impl Look<'_> {
         for e in self.plan.exchanges.iter() {
             for (atom, fit) in [(e.store.atom, &e.store.fit), (e.load.atom, &e.load.fit)] {
                 let panels = u32::from(fit.grid.rows).saturating_mul(u32::from(fit.grid.cols));
-                let want = 1u32.checked_shl(u32::try_from(fit.instances.len()).unwrap_or(u32::MAX)).unwrap_or(u32::MAX).saturating_mul(panels);
-                let own = |s: &&Step| s.purpose == Purpose::Move && s.atom == atom && usize::from(s.origin) == e.op.index();
-                let found = u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);
+                let want = 1u32
+                    .checked_shl(u32::try_from(fit.instances.len()).unwrap_or(u32::MAX))
+                    .unwrap_or(u32::MAX)
+                    .saturating_mul(panels);
+                let own = |s: &&Step| {
+                    s.purpose == Purpose::Move
+                        && s.atom == atom
+                        && usize::from(s.origin) == e.op.index()
+                };
+                let found =
+                    u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);
                 if found != want {
                     return Err(Violation::Count { op: e.op, atom, want, found });
                 }
@@ -135,14 +173,19 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Whether a load stands in the text as often as the product needs parts of its tile: once for each of the other operand's blocks, or for each turn over the
-    /// depth as well.
+    /// Whether a load stands in the text as often as the product needs parts of its tile: once for
+    /// each of the other operand's blocks, or for each turn over the depth as well.
     fn loads_again(&self, m: &crate::plan::MovePlan, want: u32, found: u32) -> bool {
-        let times = found.checked_div(want).filter(|times| times.checked_mul(want) == Some(found)).unwrap_or(0);
+        let times = found
+            .checked_div(want)
+            .filter(|times| times.checked_mul(want) == Some(found))
+            .unwrap_or(0);
         let loads = matches!((m.from, m.to), (End::Shared(_) | End::Global(_), End::Registers(_)));
         let counts = |p: &ProductPlan| {
             let (rows, cols, depth) = p.product.counts();
-            [rows, cols].into_iter().any(|n| times == u32::from(n) || times == u32::from(n).saturating_mul(u32::from(depth)))
+            [rows, cols].into_iter().any(|n| {
+                times == u32::from(n) || times == u32::from(n).saturating_mul(u32::from(depth))
+            })
         };
         loads && times > 1 && self.plan.products.iter().any(counts)
     }
@@ -152,7 +195,12 @@ impl Look<'_> {
         let mut walk = Walk::start();
         while let Some(step) = self.steps.get(walk.at) {
             // Waits are ordered after an announcement by the object itself.
-            for access in self.accesses(walk.at, step)?.into_iter().flatten().filter(|access| !self.announces(access)) {
+            for access in self
+                .accesses(walk.at, step)?
+                .into_iter()
+                .flatten()
+                .filter(|access| !self.announces(access))
+            {
                 out.accesses = out.accesses.saturating_add(1);
                 self.follow(walk, access, trips)?;
             }
@@ -166,7 +214,11 @@ impl Look<'_> {
         let origin = self.steps.get(from.at).map(|s| s.origin);
         let mut done = [0usize; RULES];
         // What has to stand before the end of the kernel.
-        let last = self.steps.get(from.at).and_then(|s| self.tables.units.tiled_moves.iter().find(|f| f.atom == s.atom)).map_or(&[][..], |f| f.last);
+        let last = self
+            .steps
+            .get(from.at)
+            .and_then(|s| self.tables.units.tiled_moves.iter().find(|f| f.atom == s.atom))
+            .map_or(&[][..], |f| f.last);
         let mut ended = 0usize;
         let rules = || self.arch.sync.iter().filter(|r| r.producer == producer.kind);
         if rules().count() > RULES {
@@ -178,30 +230,46 @@ impl Look<'_> {
         }
         while let Some(step) = self.steps.get(walk.at) {
             for (rule, done) in rules().zip(&mut done) {
-                if rule.steps.get(*done).is_some_and(|want| self.does(step, want, producer.signal)) {
+                if rule.steps.get(*done).is_some_and(|want| self.does(step, want, producer.signal))
+                {
                     *done = done.saturating_add(1);
                 }
             }
             if last.get(ended).is_some_and(|want| self.does(step, want, producer.signal)) {
                 ended = ended.saturating_add(1);
             }
-            let over = rules().zip(&done).all(|(rule, done)| *done >= rule.steps.len()) && rules().next().is_some();
+            let over = rules().zip(&done).all(|(rule, done)| *done >= rule.steps.len())
+                && rules().next().is_some();
             if over && ended >= last.len() {
                 return Ok(());
             }
             for access in self.accesses(walk.at, step)?.into_iter().flatten() {
-                let apart = !shares_bytes(producer.bytes, access.bytes) || !(producer.writes || access.writes);
-                // Inside one execution of one operation only the halves of an exchange conflict, and what a product has added up with its own loads.
+                let apart = !shares_bytes(producer.bytes, access.bytes)
+                    || !(producer.writes || access.writes);
+                // Inside one execution of one operation only the halves of an exchange conflict,
+                // and what a product has added up with its own loads.
                 let together = walk.turns == from.turns && Some(step.origin) == origin;
-                let halves = self.plan.exchanges.iter().any(|e| Some(step.origin) == u16::try_from(e.op.index()).ok()) && producer.writes != access.writes;
+                let halves = self
+                    .plan
+                    .exchanges
+                    .iter()
+                    .any(|e| Some(step.origin) == u16::try_from(e.op.index()).ok())
+                    && producer.writes != access.writes;
                 let fetches = producer.bytes.0 & COLUMNS != 0 && access.kind != producer.kind;
                 let object = self.announces(&access);
-                if apart || (together && !halves && !fetches && !object) || self.own_elements(producer, access) {
+                if apart
+                    || (together && !halves && !fetches && !object)
+                    || self.own_elements(producer, access)
+                {
                     continue;
                 }
                 let at = narrow(walk.at);
                 let rule = rules().zip(&done).find(|(r, _)| r.consumer == access.kind);
-                let (rule, &done) = rule.ok_or(Violation::NoRule { producer: producer.kind, consumer: access.kind, step: at })?;
+                let (rule, &done) = rule.ok_or(Violation::NoRule {
+                    producer: producer.kind,
+                    consumer: access.kind,
+                    step: at,
+                })?;
                 if let Some(missing) = rule.steps.get(done) {
                     return Err(Violation::Race {
                         producer: narrow(from.at),
@@ -224,13 +292,16 @@ impl Look<'_> {
         }
     }
 
-    /// Whether a step does what the table wants. A wait that leaves fewer operations outstanding does.
+    /// Whether a step does what the table wants. A wait that leaves fewer operations outstanding
+    /// does.
     pub(super) fn does(&self, step: &Step, want: &SyncStep<'_>, signal: Option<Slot>) -> bool {
         if step.atom != want.atom || step.purpose == Purpose::Label {
             return false;
         }
         // A wait for an object is one for the producer's.
-        if self.tables.units.completions.iter().any(|c| c.wait == want.atom) && (signal.is_none() || step.args.first().copied() != signal) {
+        if self.tables.units.completions.iter().any(|c| c.wait == want.atom)
+            && (signal.is_none() || step.args.first().copied() != signal)
+        {
             return false;
         }
         let Some(atom) = self.tables.atom(want.atom) else { return false };
@@ -241,7 +312,11 @@ impl Look<'_> {
             }
             let Some(&value) = values.next() else { continue };
             let Slot::Int(have) = *arg else { return false };
-            let bounds = self.arch.counters.iter().any(|c| c.wait == want.atom && usize::from(c.operand) == k);
+            let bounds = self
+                .arch
+                .counters
+                .iter()
+                .any(|c| c.wait == want.atom && usize::from(c.operand) == k);
             if !(have == value || (bounds && have < value)) {
                 return false;
             }
@@ -263,39 +338,69 @@ impl Look<'_> {
             return Ok(out);
         }
         if let Some(form) = self.tables.units.tiled_moves.iter().find(|f| f.atom == step.atom) {
-            let own = |m: &&crate::plan::MovePlan| m.op.index() == usize::from(step.origin) && m.atom == step.atom && m.tiled.is_some();
+            let own = |m: &&crate::plan::MovePlan| {
+                m.op.index() == usize::from(step.origin) && m.atom == step.atom && m.tiled.is_some()
+            };
             let m = self.plan.moves.iter().find(own).ok_or(stray)?;
-            let (end, kind, writes) = if form.loads { (m.to, form.to, true) } else { (m.from, form.from, false) };
+            let (end, kind, writes) =
+                if form.loads { (m.to, form.to, true) } else { (m.from, form.from, false) };
             let End::Shared(k) = end else { return Err(stray) };
             let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
             let signal = form.signal.and_then(|k| step.args.get(usize::from(k)).copied());
-            let outside = if form.loads { (m.from, form.from, false) } else { (m.to, form.to, true) };
-            out = [Some(Access { bytes: (a.offset, a.bytes), kind, writes, signal, moved: None }), None, None, self.outside(m, outside, signal)];
+            let outside =
+                if form.loads { (m.from, form.from, false) } else { (m.to, form.to, true) };
+            out = [
+                Some(Access { bytes: (a.offset, a.bytes), kind, writes, signal, moved: None }),
+                None,
+                None,
+                self.outside(m, outside, signal),
+            ];
             return Ok(out);
         }
         let Some(movement) = atom.movement.as_ref() else {
-            let (Some(shape), true) = (atom.matrix, atom.more.is_some_and(|more| !more.shared.is_empty())) else {
+            let (Some(shape), true) =
+                (atom.matrix, atom.more.is_some_and(|more| !more.shared.is_empty()))
+            else {
                 let [first, second, ..] = &mut out;
-                *first = self.load_of(step).and_then(|p| self.in_tensor(p, false, |own| Some(own.reads), false));
+                *first = self
+                    .load_of(step)
+                    .and_then(|p| self.in_tensor(p, false, |own| Some(own.reads), false));
                 // What a store fills is not said by the step: whatever it can be.
                 if let Some((p, a, start)) = self.store_of(step) {
                     *first = self.in_tensor(p, true, |own| Some(own.stores), true).filter(|_| a);
-                    *second = self.in_tensor(p, false, |own| Some(own.stores), true).filter(|_| start);
+                    *second =
+                        self.in_tensor(p, false, |own| Some(own.stores), true).filter(|_| start);
                 }
                 return Ok(out);
             };
-            let own = |p: &&crate::plan::ProductPlan| p.op.index() == usize::from(step.origin) && p.product.atom == step.atom;
+            let own = |p: &&crate::plan::ProductPlan| {
+                p.op.index() == usize::from(step.origin) && p.product.atom == step.atom
+            };
             let product = self.plan.products.iter().find(own).ok_or(stray)?;
             // Where its accumulator is in tensor memory it arrives at an object when it is done.
-            let later = || self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object);
+            let later = || {
+                self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object)
+            };
             let signal = product.tensor.and_then(|_| later());
-            for ((place, number), given) in out.iter_mut().zip([shape.a, shape.b]).zip(product.shared) {
+            for ((place, number), given) in
+                out.iter_mut().zip([shape.a, shape.b]).zip(product.shared)
+            {
                 let Some(how) = atom.shared(number) else { continue };
-                let a = given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc))).ok_or(stray)?;
-                *place = Some(Access { bytes: (a.offset, a.bytes), kind: how.access, writes: false, signal, moved: None });
+                let a = given
+                    .and_then(|given| self.plan.allocs.get(usize::from(given.alloc)))
+                    .ok_or(stray)?;
+                *place = Some(Access {
+                    bytes: (a.offset, a.bytes),
+                    kind: how.access,
+                    writes: false,
+                    signal,
+                    moved: None,
+                });
             }
             let [first, _, last, _] = &mut out;
-            *last = self.in_tensor(product, false, |own| Some(own.writes), true).map(|access| Access { signal, ..access });
+            *last = self
+                .in_tensor(product, false, |own| Some(own.writes), true)
+                .map(|access| Access { signal, ..access });
             if let Some(access) = self.in_tensor(product, true, |own| own.a, false) {
                 *first = Some(Access { signal, ..access });
             }
@@ -303,37 +408,71 @@ impl Look<'_> {
         };
         if movement.to.space == Space::Tensor {
             // Scales: one thread copies them before the product, which arrives when both are done.
-            let own = |p: &&crate::plan::ProductPlan| p.op.index() == usize::from(step.origin) && p.copied.iter().flatten().any(|c| c.atom == step.atom);
+            let own = |p: &&crate::plan::ProductPlan| {
+                p.op.index() == usize::from(step.origin)
+                    && p.copied.iter().flatten().any(|c| c.atom == step.atom)
+            };
             let product = self.plan.products.iter().find(own).ok_or(stray)?;
-            let signal = self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object);
+            let signal =
+                self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object);
             for (place, copy) in out.iter_mut().zip(product.copied.iter().flatten()) {
                 let a = self.plan.allocs.get(usize::from(copy.given.alloc)).ok_or(stray)?;
-                *place = Some(Access { bytes: (a.offset, a.bytes), kind: movement.from.access, writes: false, signal, moved: None });
+                *place = Some(Access {
+                    bytes: (a.offset, a.bytes),
+                    kind: movement.from.access,
+                    writes: false,
+                    signal,
+                    moved: None,
+                });
             }
             return Ok(out);
         }
-        for (place, (side, writes)) in out.iter_mut().zip([(&movement.from, false), (&movement.to, true)]) {
+        for (place, (side, writes)) in
+            out.iter_mut().zip([(&movement.from, false), (&movement.to, true)])
+        {
             if side.space == Space::Global {
-                let own = |m: &&crate::plan::MovePlan| m.op.index() == usize::from(step.origin) && (m.atom == step.atom || m.second == Some(step.atom));
+                let own = |m: &&crate::plan::MovePlan| {
+                    m.op.index() == usize::from(step.origin)
+                        && (m.atom == step.atom || m.second == Some(step.atom))
+                };
                 if let Some(m) = self.plan.moves.iter().find(own) {
-                    *place = self.outside(m, (if writes { m.to } else { m.from }, side.access, writes), None);
+                    *place = self.outside(
+                        m,
+                        (if writes { m.to } else { m.from }, side.access, writes),
+                        None,
+                    );
                 }
             }
             if side.space != Space::Shared {
                 continue;
             }
             let own = |op: crate::ir::Op| op.index() == usize::from(step.origin);
-            let half = |e: &&crate::plan::ExchangePlan| own(e.op) && step.atom == if writes { e.store.atom } else { e.load.atom };
+            let half = |e: &&crate::plan::ExchangePlan| {
+                own(e.op) && step.atom == if writes { e.store.atom } else { e.load.atom }
+            };
             let k = match self.plan.exchanges.iter().find(half) {
                 Some(exchange) => exchange.alloc,
                 None => {
-                    let m = self.plan.moves.iter().find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom))).ok_or(stray)?;
-                    let End::Shared(k) = (if writes { m.to } else { m.from }) else { return Err(stray) };
+                    let m = self
+                        .plan
+                        .moves
+                        .iter()
+                        .find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom)))
+                        .ok_or(stray)?;
+                    let End::Shared(k) = (if writes { m.to } else { m.from }) else {
+                        return Err(stray);
+                    };
                     k
                 }
             };
             let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
-            *place = Some(Access { bytes: (a.offset, a.bytes), kind: side.access, writes, signal: None, moved: None });
+            *place = Some(Access {
+                bytes: (a.offset, a.bytes),
+                kind: side.access,
+                writes,
+                signal: None,
+                moved: None,
+            });
         }
         Ok(out)
     }
@@ -341,42 +480,79 @@ impl Look<'_> {
     /// The product whose accumulator a step loads from tensor memory.
     fn load_of(&self, step: &Step) -> Option<&ProductPlan> {
         let loads = |p: &&ProductPlan| {
-            let form = p.product.tensor.and_then(|loads| self.tables.units.tensor_moves.get(usize::from(loads.form)));
-            form.is_some_and(|form| form.load_atoms.0 == step.atom || form.load_atoms.1 == Some(step.atom))
+            let form = p
+                .product
+                .tensor
+                .and_then(|loads| self.tables.units.tensor_moves.get(usize::from(loads.form)));
+            form.is_some_and(|form| {
+                form.load_atoms.0 == step.atom || form.load_atoms.1 == Some(step.atom)
+            })
         };
         self.plan.products.iter().filter(|p| p.op.index() == usize::from(step.origin)).find(loads)
     }
 
-    /// The product that a step stores something to tensor memory for: A, its accumulator's start, or either.
+    /// The product that a step stores something to tensor memory for: A, its accumulator's start,
+    /// or either.
     fn store_of(&self, step: &Step) -> Option<(&ProductPlan, bool, bool)> {
         let does = |loads: Option<TensorLoads>| {
-            let form = loads.and_then(|loads| self.tables.units.tensor_moves.get(usize::from(loads.form)));
-            form.is_some_and(|form| form.store_atoms.0 == step.atom || form.store_atoms.1 == Some(step.atom))
+            let form =
+                loads.and_then(|loads| self.tables.units.tensor_moves.get(usize::from(loads.form)));
+            form.is_some_and(|form| {
+                form.store_atoms.0 == step.atom || form.store_atoms.1 == Some(step.atom)
+            })
         };
-        let p = self.plan.products.iter().find(|p| p.op.index() == usize::from(step.origin) && p.tensor.is_some())?;
-        let (a, start) = (does(p.product.tensor_a), does(p.product.tensor.filter(|_| p.tensor.is_some_and(|place| place.stored))));
+        let p = self
+            .plan
+            .products
+            .iter()
+            .find(|p| p.op.index() == usize::from(step.origin) && p.tensor.is_some())?;
+        let (a, start) = (
+            does(p.product.tensor_a),
+            does(p.product.tensor.filter(|_| p.tensor.is_some_and(|place| place.stored))),
+        );
         (a || start).then_some((p, a, start))
     }
 
-    /// A product's accumulators, or its A, as something that is accessed: columns, above all bytes of shared memory.
-    fn in_tensor(&self, p: &ProductPlan, a: bool, kind: impl Fn(&TensorOperand<'_>) -> Option<AccessId>, writes: bool) -> Option<Access> {
+    /// A product's accumulators, or its A, as something that is accessed: columns, above all bytes
+    /// of shared memory.
+    fn in_tensor(
+        &self,
+        p: &ProductPlan,
+        a: bool,
+        kind: impl Fn(&TensorOperand<'_>) -> Option<AccessId>,
+        writes: bool,
+    ) -> Option<Access> {
         let own = self.tables.atom(p.product.atom)?.tensor()?;
         let [sums, factors] = super::tensor::held(p);
         let (first, columns) = if a { factors? } else { sums? };
-        Some(Access { bytes: (COLUMNS | first, columns), kind: kind(own)?, writes, signal: None, moved: None })
+        Some(Access {
+            bytes: (COLUMNS | first, columns),
+            kind: kind(own)?,
+            writes,
+            signal: None,
+            moved: None,
+        })
     }
 
     /// There are as many stores to tensor memory as it takes.
     fn stored(&self) -> Result<(), Violation> {
         for p in self.plan.products.iter() {
-            let count = |loads: Option<TensorLoads>, registers: u16| loads.map_or(0, |l| u32::from(registers).checked_shr(u32::from(l.registers)).unwrap_or(0));
+            let count = |loads: Option<TensorLoads>, registers: u16| {
+                loads.map_or(0, |l| {
+                    u32::from(registers).checked_shr(u32::from(l.registers)).unwrap_or(0)
+                })
+            };
             let starts = p.tensor.is_some_and(|place| place.stored);
             let a = count(p.product.tensor_a, p.product.a.registers());
             let start = count(p.product.tensor.filter(|_| starts), p.product.c.registers());
             // Of A alone, of the start alone, of either.
             let (mut only_a, mut only_start, mut either) = (0u32, 0u32, 0u32);
-            for (_, for_a, for_start) in
-                self.steps.iter().filter(|s| s.purpose != Purpose::Label).filter_map(|s| self.store_of(s)).filter(|(q, ..)| q.op == p.op)
+            for (_, for_a, for_start) in self
+                .steps
+                .iter()
+                .filter(|s| s.purpose != Purpose::Label)
+                .filter_map(|s| self.store_of(s))
+                .filter(|(q, ..)| q.op == p.op)
             {
                 let counter = match (for_a, for_start) {
                     (true, false) => &mut only_a,
@@ -385,7 +561,8 @@ impl Look<'_> {
                 };
                 *counter = counter.saturating_add(1);
             }
-            let (want, found) = (a.saturating_add(start), only_a.saturating_add(only_start).saturating_add(either));
+            let (want, found) =
+                (a.saturating_add(start), only_a.saturating_add(only_start).saturating_add(either));
             if want != found || only_a > a || only_start > start {
                 return Err(Violation::Count { op: p.op, atom: p.product.atom, want, found });
             }
@@ -393,23 +570,49 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Registers that loads from tensor memory fill are not touched before the wait for them, and there are as many loads as it takes.
+    /// Registers that loads from tensor memory fill are not touched before the wait for them, and
+    /// there are as many loads as it takes.
     fn fetched(&self) -> Result<(), Violation> {
         for p in self.plan.products.iter() {
             let Some(loads) = p.product.tensor else { continue };
-            let own = self.tables.atom(p.product.atom).and_then(|a| a.tensor()).ok_or(Violation::Missing(p.op))?;
-            let rule = self.arch.sync.iter().find(|r| r.producer == own.reads && r.consumer == own.fetched);
-            let wait = rule.and_then(|r| r.steps.first()).ok_or(Violation::NoRule { producer: own.reads, consumer: own.fetched, step: 0 })?;
-            let want = u32::from(p.product.c.registers()).checked_shr(u32::from(loads.registers)).unwrap_or(0);
+            let own = self
+                .tables
+                .atom(p.product.atom)
+                .and_then(|a| a.tensor())
+                .ok_or(Violation::Missing(p.op))?;
+            let rule = self
+                .arch
+                .sync
+                .iter()
+                .find(|r| r.producer == own.reads && r.consumer == own.fetched);
+            let wait = rule.and_then(|r| r.steps.first()).ok_or(Violation::NoRule {
+                producer: own.reads,
+                consumer: own.fetched,
+                step: 0,
+            })?;
+            let want = u32::from(p.product.c.registers())
+                .checked_shr(u32::from(loads.registers))
+                .unwrap_or(0);
             let mut found = 0u32;
-            for (at, step) in self.steps.iter().enumerate().filter(|(_, s)| s.purpose != Purpose::Label && self.load_of(s).is_some_and(|q| q.op == p.op)) {
+            for (at, step) in self.steps.iter().enumerate().filter(|(_, s)| {
+                s.purpose != Purpose::Label && self.load_of(s).is_some_and(|q| q.op == p.op)
+            }) {
                 found = found.saturating_add(1);
                 let filled = step.args.first().copied();
                 let touches = |later: &Step| later.args.iter().any(|arg| overlap(filled, *arg));
-                let until = self.steps.iter().skip(at.saturating_add(1)).take_while(|s| s.purpose == Purpose::Label || s.atom != wait.atom);
+                let until = self
+                    .steps
+                    .iter()
+                    .skip(at.saturating_add(1))
+                    .take_while(|s| s.purpose == Purpose::Label || s.atom != wait.atom);
                 let Some(early) = until.into_iter().position(touches) else { continue };
                 let consumer = narrow(at.saturating_add(1).saturating_add(early));
-                return Err(Violation::Race { producer: narrow(at), consumer, missing: wait.atom, trips: 0 });
+                return Err(Violation::Race {
+                    producer: narrow(at),
+                    consumer,
+                    missing: wait.atom,
+                    trips: 0,
+                });
             }
             if found != want {
                 return Err(Violation::Count { op: p.op, atom: p.product.atom, want, found });
@@ -419,7 +622,12 @@ impl Look<'_> {
     }
 
     /// Goes to the next step of a walk.
-    pub(super) fn advance(&self, walk: &mut Walk, step: &Step, trips: u32) -> Result<(), Violation> {
+    pub(super) fn advance(
+        &self,
+        walk: &mut Walk,
+        step: &Step,
+        trips: u32,
+    ) -> Result<(), Violation> {
         let flow = Violation::Flow { step: narrow(walk.at) };
         walk.fuel = walk.fuel.checked_sub(1).ok_or(flow)?;
         let here = walk.at;
@@ -430,7 +638,12 @@ impl Look<'_> {
         if step.atom == self.isa.branch {
             walk.at = self.target(step).ok_or(flow)?;
         } else if step.atom == self.isa.branch_if {
-            let number = self.steps.iter().take(here).filter(|s| s.purpose != Purpose::Label && s.atom == self.isa.branch_if).count();
+            let number = self
+                .steps
+                .iter()
+                .take(here)
+                .filter(|s| s.purpose != Purpose::Label && s.atom == self.isa.branch_if)
+                .count();
             let taken = walk.taken.get_mut(number).ok_or(flow)?;
             if u32::from(*taken) < turns(trips, number) {
                 *taken = taken.saturating_add(1);
@@ -443,12 +656,22 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// The loops that turn at least once whatever their arguments, by the numbers of their branches: a bit each.
+    /// The loops that turn at least once whatever their arguments, by the numbers of their
+    /// branches: a bit each.
     fn turning(&self) -> u32 {
         let mut out = 0u32;
-        for (number, step) in (0u32..).zip(self.steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == self.isa.branch_if)) {
-            let of = self.program.all().find(|op| op.index() == usize::from(step.origin) && self.program.role(*op) == OpRole::For);
-            let bound = |k: usize| of.and_then(|op| self.program.operand(op, k)).and_then(|value| self.program.int(value));
+        for (number, step) in (0u32..).zip(
+            self.steps
+                .iter()
+                .filter(|s| s.purpose != Purpose::Label && s.atom == self.isa.branch_if),
+        ) {
+            let of = self.program.all().find(|op| {
+                op.index() == usize::from(step.origin) && self.program.role(*op) == OpRole::For
+            });
+            let bound = |k: usize| {
+                of.and_then(|op| self.program.operand(op, k))
+                    .and_then(|value| self.program.int(value))
+            };
             if bound(0).zip(bound(1)).is_some_and(|(first, end)| first < end) {
                 out |= 1u32.checked_shl(number).unwrap_or(0);
             }
@@ -464,13 +687,18 @@ impl Look<'_> {
 
 /// How often a walk with a number goes round the loop of a branch: 0, 1 or 2 times.
 fn turns(trips: u32, branch: usize) -> u32 {
-    3u32.checked_pow(u32::try_from(branch).unwrap_or(0)).and_then(|p| trips.checked_div(p)).unwrap_or(0) % 3
+    3u32.checked_pow(u32::try_from(branch).unwrap_or(0))
+        .and_then(|p| trips.checked_div(p))
+        .unwrap_or(0)
+        % 3
 }
 
 /// Whether two operands have a register in common.
 fn overlap(a: Option<Slot>, b: Slot) -> bool {
     let run = |slot: Slot| match slot {
-        Slot::Reg { class, count, first } => Some((class, u32::from(first), u32::from(first).saturating_add(u32::from(count)))),
+        Slot::Reg { class, count, first } => {
+            Some((class, u32::from(first), u32::from(first).saturating_add(u32::from(count))))
+        }
         // Where it goes is not looked up: it may reach all that follows.
         Slot::Spread { class, first, .. } => Some((class, u32::from(first), u32::MAX)),
         _ => None,

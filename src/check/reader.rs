@@ -1,7 +1,10 @@
-//! What the tables say of descriptors and swizzle modes, read by the checker itself: planning has readers of its own, and what one of them gets wrong the
-//! other does not.
+//! What the tables say of descriptors and swizzle modes, read by the checker itself: planning has
+//! readers of its own, and what one of them gets wrong the other does not.
 
-use lanebook_tables::{Amount, Arch, Descriptor, FeatureId, Field, Major, OperandTile, SwizzleMode, Tables, TensorMemory, TensorTile, TileIter};
+use lanebook_tables::{
+    Amount, Arch, Descriptor, FeatureId, Field, Major, OperandTile, SwizzleMode, Tables,
+    TensorMemory, TensorTile, TileIter,
+};
 
 /// Whether an architecture has a feature.
 pub(super) fn has(arch: &Arch<'_>, feature: FeatureId) -> bool {
@@ -9,32 +12,57 @@ pub(super) fn has(arch: &Arch<'_>, feature: FeatureId) -> bool {
 }
 
 /// The architecture's descriptor with a name.
-pub(super) fn descriptor_named<'a>(tables: &Tables<'a>, arch: &Arch<'_>, name: &str) -> Option<&'a Descriptor<'a>> {
+pub(super) fn descriptor_named<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    name: &str,
+) -> Option<&'a Descriptor<'a>> {
     tables.units.descriptors.iter().find(|d| d.name == name && has(arch, d.feature))
 }
 
 /// The architecture's swizzle mode with a name.
-pub(super) fn swizzle_named<'a>(tables: &Tables<'a>, arch: &Arch<'_>, name: &str) -> Option<&'a SwizzleMode<'a>> {
+pub(super) fn swizzle_named<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    name: &str,
+) -> Option<&'a SwizzleMode<'a>> {
     tables.units.swizzles.iter().copied().find(|mode| mode.name == name && has(arch, mode.feature))
 }
 
 /// The architecture's tile of an operand, by its order and swizzle mode.
-pub(super) fn operand_tile<'a>(tables: &Tables<'a>, arch: &Arch<'_>, major: Major, mode: &str) -> Option<&'a OperandTile<'a>> {
-    tables.units.operand_tiles.iter().find(|tile| has(arch, tile.feature) && tile.major == major && tile.swizzle.name == mode)
+pub(super) fn operand_tile<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    major: Major,
+    mode: &str,
+) -> Option<&'a OperandTile<'a>> {
+    tables
+        .units
+        .operand_tiles
+        .iter()
+        .find(|tile| has(arch, tile.feature) && tile.major == major && tile.swizzle.name == mode)
 }
 
 /// The architecture's tensor memory.
-pub(super) fn tensor_memory<'a>(tables: &Tables<'a>, arch: &Arch<'_>) -> Option<&'a TensorMemory<'a>> {
+pub(super) fn tensor_memory<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+) -> Option<&'a TensorMemory<'a>> {
     tables.units.tensor_memories.iter().find(|memory| has(arch, memory.feature))
 }
 
 /// The architecture's tile of tensor memory with a name.
-pub(super) fn tensor_tile<'a>(tables: &Tables<'a>, arch: &Arch<'_>, name: &str) -> Option<&'a TensorTile<'a>> {
+pub(super) fn tensor_tile<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    name: &str,
+) -> Option<&'a TensorTile<'a>> {
     tables.units.tensor_tiles.iter().find(|tile| tile.name == name && has(arch, tile.feature))
 }
 
-/// Where a mode puts the byte at an address: each of its exchanges adds `b` bits, from bit `m + s` of the address, to the bits from `m` up; where `s` is negative
-/// those from `m` to those `-s` further up.
+/// Where a mode puts the byte at an address: each of its exchanges adds `b` bits, from bit `m + s`
+/// of the address, to the bits from `m` up; where `s` is negative those from `m` to those `-s`
+/// further up.
 pub(super) fn swizzled(mode: &SwizzleMode<'_>, address: u64) -> Option<u64> {
     let mut out = address;
     for xor in mode.xor {
@@ -55,7 +83,8 @@ pub(super) struct Word<'a> {
 }
 
 impl<'a> Word<'a> {
-    /// The word with these bits, if each of them belongs to a field and each field holds what it may.
+    /// The word with these bits, if each of them belongs to a field and each field holds what it
+    /// may.
     pub(super) fn unpack(descriptor: &'a Descriptor<'a>, bits: u64) -> Option<Self> {
         let out = Self { descriptor, bits };
         let mut left = bits;
@@ -63,7 +92,8 @@ impl<'a> Word<'a> {
             left &= !mask(field)?.checked_shl(u32::from(field.at))?;
             let raw = out.raw(field)?;
             let value = raw.checked_mul(u64::from(field.scale.max(1)))?;
-            let listed = field.values.is_empty() || field.values.iter().any(|(_, code)| u64::from(*code) == raw);
+            let listed = field.values.is_empty()
+                || field.values.iter().any(|(_, code)| u64::from(*code) == raw);
             if !listed || !(u64::from(field.range.0)..=u64::from(field.range.1)).contains(&value) {
                 return None;
             }
@@ -91,14 +121,19 @@ impl<'a> Word<'a> {
 
 /// The bits of a field, shifted down.
 fn mask(field: &Field<'_>) -> Option<u64> {
-    if field.bits >= 64 { Some(u64::MAX) } else { 1u64.checked_shl(u32::from(field.bits))?.checked_sub(1) }
+    if field.bits >= 64 {
+        Some(u64::MAX)
+    } else {
+        1u64.checked_shl(u32::from(field.bits))?.checked_sub(1)
+    }
 }
 
 /// Most parameters of a tile, and most walks of its coordinates.
 const PARAMS: usize = 8;
 const WALKS: usize = 16;
 
-/// Where the unit finds the elements of an operand's tile: each walk of a coordinate with its extent and step, slowest first.
+/// Where the unit finds the elements of an operand's tile: each walk of a coordinate with its
+/// extent and step, slowest first.
 pub(super) struct Walks {
     all: heapless::Vec<(u64, u64), WALKS>,
     /// How many of them are the first coordinate's.
@@ -106,8 +141,14 @@ pub(super) struct Walks {
 }
 
 impl Walks {
-    /// The walks of a tile over (outer, depth) of elements with so many bits, with the values of the word's fields.
-    pub(super) fn of(form: &OperandTile<'_>, extents: [u64; 2], bits: u16, word: &Word<'_>) -> Option<Self> {
+    /// The walks of a tile over (outer, depth) of elements with so many bits, with the values of
+    /// the word's fields.
+    pub(super) fn of(
+        form: &OperandTile<'_>,
+        extents: [u64; 2],
+        bits: u16,
+        word: &Word<'_>,
+    ) -> Option<Self> {
         let mut params = [None; PARAMS];
         let mut give = |param: u8, value: u64| -> Option<()> {
             *params.get_mut(usize::from(param.checked_sub(1)?))? = Some(value);
@@ -141,8 +182,14 @@ impl Walks {
         Some(out)
     }
 
-    /// Extents of one coordinate's walks: one may count what the others leave; without such a one the fastest may be cut, down to what one instruction reads.
-    fn extents(&mut self, iters: &[TileIter], extent: u64, params: &mut [Option<u64>; PARAMS]) -> Option<()> {
+    /// Extents of one coordinate's walks: one may count what the others leave; without such a one
+    /// the fastest may be cut, down to what one instruction reads.
+    fn extents(
+        &mut self,
+        iters: &[TileIter],
+        extent: u64,
+        params: &mut [Option<u64>; PARAMS],
+    ) -> Option<()> {
         let (mut known, mut open) = (1u64, None);
         for it in iters {
             match amount(params, it.extent) {

@@ -1,4 +1,5 @@
-//! Accumulators in tensor memory: where the unit adds them up, against what each lane loads; and A there, against what each lane stores.
+//! Accumulators in tensor memory: where the unit adds them up, against what each lane loads; and A
+//! there, against what each lane stores.
 
 use super::reader::{Word, descriptor_named, tensor_memory, tensor_tile};
 use super::tile::{power, row_col};
@@ -7,7 +8,10 @@ use crate::ir::{Def, Op, Program, Value};
 use crate::map::Fragment;
 use crate::plan::{InTensor, Plan, Product, ProductPlan, TensorLoads};
 use lanebook_layout::AxisId;
-use lanebook_tables::{Amount, Arch, Atom, FieldRole, Major, OpRole, OrderLimit, Tables, TensorMemory, TensorMove, TensorTile, TileIter, TileLayout};
+use lanebook_tables::{
+    Amount, Arch, Atom, FieldRole, Major, OpRole, OrderLimit, Tables, TensorMemory, TensorMove,
+    TensorTile, TileIter, TileLayout,
+};
 
 /// A tile in tensor memory, block by block.
 pub(super) struct Blocks {
@@ -40,8 +44,14 @@ impl Blocks {
         let (high, low) = self.repeats;
         let inside = power(usize::from(high.checked_add(low)?))?;
         let (panel, rest) = (block.checked_div(inside)?, block.checked_rem(inside)?);
-        let (m, n) = (rest.checked_div(power(usize::from(low))?)?, rest.checked_rem(power(usize::from(low))?)?);
-        let (up, across) = (panel.checked_div(u32::from(self.across))?, panel.checked_rem(u32::from(self.across))?);
+        let (m, n) = (
+            rest.checked_div(power(usize::from(low))?)?,
+            rest.checked_rem(power(usize::from(low))?)?,
+        );
+        let (up, across) = (
+            panel.checked_div(u32::from(self.across))?,
+            panel.checked_rem(u32::from(self.across))?,
+        );
         let along = |panels: u32, repeats: u8, number: u32, step: u32, rest: u64| -> Option<u32> {
             let number = panels.checked_mul(power(usize::from(repeats))?)?.checked_add(number)?;
             number.checked_mul(step)?.checked_add(u32::try_from(rest).ok()?)
@@ -53,10 +63,19 @@ impl Blocks {
     fn of(&self, (row, col): (u32, u32)) -> Option<(u32, u32, u32)> {
         let (high, low) = self.repeats;
         let (m, n) = (row.checked_div(self.step.0)?, col.checked_div(self.step.1)?);
-        let split = |number: u32, bits: u8| Some((number.checked_div(power(usize::from(bits))?)?, number.checked_rem(power(usize::from(bits))?)?));
+        let split = |number: u32, bits: u8| {
+            Some((
+                number.checked_div(power(usize::from(bits))?)?,
+                number.checked_rem(power(usize::from(bits))?)?,
+            ))
+        };
         let ((up, m), (across, n)) = (split(m, high)?, split(n, low)?);
         let panel = up.checked_mul(u32::from(self.across))?.checked_add(across)?;
-        let number = panel.checked_mul(power(usize::from(high))?)?.checked_add(m)?.checked_mul(power(usize::from(low))?)?.checked_add(n)?;
+        let number = panel
+            .checked_mul(power(usize::from(high))?)?
+            .checked_add(m)?
+            .checked_mul(power(usize::from(low))?)?
+            .checked_add(n)?;
         Some((number, row.checked_rem(self.step.0)?, col.checked_rem(self.step.1)?))
     }
 
@@ -70,21 +89,44 @@ impl Blocks {
         self.cell
     }
 
-    /// Lane and column of the cell of a tile's element, and which of the cell's elements it is; the tile begins in column `first`.
-    pub(super) fn cell(&self, tile: &TensorTile<'_>, fragment: &Fragment, first: u16, e: u32) -> Option<(u32, u32, u32)> {
+    /// Lane and column of the cell of a tile's element, and which of the cell's elements it is; the
+    /// tile begins in column `first`.
+    pub(super) fn cell(
+        &self,
+        tile: &TensorTile<'_>,
+        fragment: &Fragment,
+        first: u16,
+        e: u32,
+    ) -> Option<(u32, u32, u32)> {
         let rows = usize::from(tile.layout.dims.first().copied().unwrap_or(0));
         let (of_rows, of_columns) = tile.layout.iters.split_at_checked(rows)?;
         let (block, row, col) = self.of(row_col(fragment.shape, e)?)?;
         let n = self.each()?;
         let (col, part) = (col.checked_div(self.cell)?, col.checked_rem(self.cell)?);
-        let lane = walk(of_rows.iter(), n, AxisId::TLANE, row)?.checked_add(walk(of_columns.iter(), n, AxisId::TLANE, col)?)?;
-        let column = walk(of_rows.iter(), n, AxisId::TCOL, row)?.checked_add(walk(of_columns.iter(), n, AxisId::TCOL, col)?)?;
-        Some((lane, u32::from(first).checked_add(block.checked_mul(n)?)?.checked_add(column)?, part))
+        let lane = walk(of_rows.iter(), n, AxisId::TLANE, row)?.checked_add(walk(
+            of_columns.iter(),
+            n,
+            AxisId::TLANE,
+            col,
+        )?)?;
+        let column = walk(of_rows.iter(), n, AxisId::TCOL, row)?.checked_add(walk(
+            of_columns.iter(),
+            n,
+            AxisId::TCOL,
+            col,
+        )?)?;
+        Some((
+            lane,
+            u32::from(first).checked_add(block.checked_mul(n)?)?.checked_add(column)?,
+            part,
+        ))
     }
 
     /// Columns that the blocks of a tile of so many rows and columns take.
     fn columns(&self, (rows, cols): (u64, u64)) -> Option<u64> {
-        let blocks = rows.checked_div(self.step.0.into())?.checked_mul(cols.checked_div(self.step.1.into())?)?;
+        let blocks = rows
+            .checked_div(self.step.0.into())?
+            .checked_mul(cols.checked_div(self.step.1.into())?)?;
         blocks.checked_mul(u64::from(self.step.1).checked_div(self.cell.into())?)
     }
 }
@@ -92,13 +134,22 @@ impl Blocks {
 /// The columns of a product's accumulators, and of its A: first and how many.
 pub(super) fn held(p: &ProductPlan) -> [Option<(u32, u32)>; 2] {
     let Some(place) = p.tensor else { return [None; 2] };
-    let run = |loads: Option<TensorLoads>, first: u16| loads.map(|loads| (u32::from(first), u32::from(loads.columns)));
+    let run = |loads: Option<TensorLoads>, first: u16| {
+        loads.map(|loads| (u32::from(first), u32::from(loads.columns)))
+    };
     [run(p.product.tensor, place.first), run(p.product.tensor_a, place.first_a)]
 }
 
-/// What the value `x` of a coordinate adds on an axis; iters slowest first, the parameters all `count`.
-fn walk<'i>(iters: impl DoubleEndedIterator<Item = &'i TileIter>, count: u32, axis: AxisId, x: u32) -> Option<u32> {
-    let amount = |a: Amount| if a.param == 0 { Some(a.factor) } else { a.factor.checked_mul(count) };
+/// What the value `x` of a coordinate adds on an axis; iters slowest first, the parameters all
+/// `count`.
+fn walk<'i>(
+    iters: impl DoubleEndedIterator<Item = &'i TileIter>,
+    count: u32,
+    axis: AxisId,
+    x: u32,
+) -> Option<u32> {
+    let amount =
+        |a: Amount| if a.param == 0 { Some(a.factor) } else { a.factor.checked_mul(count) };
     let (mut rest, mut out) = (x, 0u32);
     for it in iters.rev() {
         let extent = amount(it.extent)?;
@@ -112,12 +163,23 @@ fn walk<'i>(iters: impl DoubleEndedIterator<Item = &'i TileIter>, count: u32, ax
 
 /// The number of coordinates of a layout.
 fn size(layout: &TileLayout<'_>, count: u32) -> Option<u32> {
-    layout.iters.iter().try_fold(1u32, |n, it| n.checked_mul(if it.extent.param == 0 { it.extent.factor } else { it.extent.factor.checked_mul(count)? }))
+    layout.iters.iter().try_fold(1u32, |n, it| {
+        n.checked_mul(if it.extent.param == 0 {
+            it.extent.factor
+        } else {
+            it.extent.factor.checked_mul(count)?
+        })
+    })
 }
 
 /// Statement 9b of the module's page; the number of cells that were followed.
 #[inline(never)]
-pub(super) fn accumulator(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, p: &ProductPlan) -> Result<u64, Violation> {
+pub(super) fn accumulator(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    p: &ProductPlan,
+) -> Result<u64, Violation> {
     let refuse = Violation::Atom { op: p.op, atom: p.product.atom };
     let atom = tables.atom(p.product.atom).ok_or(refuse)?;
     let (loads, place) = match (atom.tensor(), p.product.tensor, p.tensor) {
@@ -129,25 +191,54 @@ pub(super) fn accumulator(tables: &Tables<'_>, program: &Program<'_, '_>, plan: 
     let memory = tensor_memory(tables, arch).ok_or(refuse)?;
     let own = atom.tensor().ok_or(refuse)?;
     let tile = tensor_tile(tables, arch, own.tile).ok_or(refuse)?;
-    let form = tables.units.tensor_moves.get(usize::from(loads.form)).filter(|f| arch.features.contains(&f.feature)).ok_or(refuse)?;
+    let form = tables
+        .units
+        .tensor_moves
+        .get(usize::from(loads.form))
+        .filter(|f| arch.features.contains(&f.feature))
+        .ok_or(refuse)?;
     if own.a.is_some() != p.product.tensor_a.is_some() {
         return Err(refuse);
     }
     room(program, plan, p, (memory, super::alloc::completions_end(tables, arch, plan)), &place)?;
     instruction(tables, program, arch, atom, p, &place)?;
-    let named = |value: Option<Value>| plan.fragments.iter().find(|f| Some(f.value) == value).map(|f| &f.fragment).ok_or(Violation::Missing(p.op));
+    let named = |value: Option<Value>| {
+        plan.fragments
+            .iter()
+            .find(|f| Some(f.value) == value)
+            .map(|f| &f.fragment)
+            .ok_or(Violation::Missing(p.op))
+    };
     let fragment = named(Some(place.value))?;
-    if *fragment != p.product.c || fragment.shape.bits != u16::from(memory.cell_bits) || !form.counts.contains(&loads.count) {
+    if *fragment != p.product.c
+        || fragment.shape.bits != u16::from(memory.cell_bits)
+        || !form.counts.contains(&loads.count)
+    {
         return Err(refuse);
     }
     // Its start is stored from the same places.
     if place.stored && *named(start(program, p.op, &place))? != p.product.c {
         return Err(refuse);
     }
-    let followed = cells(plan, p, fragment, (memory, tile, form), &loads, (place.first, Blocks::sums(&p.product)))?;
+    let followed = cells(
+        plan,
+        p,
+        fragment,
+        (memory, tile, form),
+        &loads,
+        (place.first, Blocks::sums(&p.product)),
+    )?;
     let Some(stores) = p.product.tensor_a else { return Ok(followed) };
-    let form = tables.units.tensor_moves.get(usize::from(stores.form)).filter(|f| arch.features.contains(&f.feature)).ok_or(refuse)?;
-    let (a, blocks) = (named(program.operand(p.op, 0))?, Blocks::factors(&p.product, memory.cell_bits.into()).ok_or(refuse)?);
+    let form = tables
+        .units
+        .tensor_moves
+        .get(usize::from(stores.form))
+        .filter(|f| arch.features.contains(&f.feature))
+        .ok_or(refuse)?;
+    let (a, blocks) = (
+        named(program.operand(p.op, 0))?,
+        Blocks::factors(&p.product, memory.cell_bits.into()).ok_or(refuse)?,
+    );
     if *a != p.product.a || a.loose || !form.counts.contains(&stores.count) {
         return Err(refuse);
     }
@@ -163,36 +254,57 @@ pub(super) fn start(program: &Program<'_, '_>, op: Op, place: &InTensor) -> Opti
 }
 
 /// The accumulators' columns, and their way through the program.
-fn room(program: &Program<'_, '_>, plan: &Plan<'_>, p: &ProductPlan, (memory, objects): (&TensorMemory<'_>, u32), place: &InTensor) -> Result<(), Violation> {
+fn room(
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    p: &ProductPlan,
+    (memory, objects): (&TensorMemory<'_>, u32),
+    place: &InTensor,
+) -> Result<(), Violation> {
     let allocated = u32::from(plan.tensor_columns);
     let (low, high) = (u32::from(memory.allocation.0), u32::from(memory.allocation.1));
-    let allowed = allocated.is_power_of_two() && low <= allocated && allocated <= high && high <= u32::from(memory.columns);
+    let allowed = allocated.is_power_of_two()
+        && low <= allocated
+        && allocated <= high
+        && high <= u32::from(memory.columns);
     let own = held(p);
     let (first, columns) = own.into_iter().flatten().next().unwrap_or((u32::MAX, 0));
     let wrong = Violation::Accumulator { op: p.op, first, columns, allocated };
     let (a, c) = (p.product.a.shape, p.product.c.shape);
     let extents = [(c.row_count(), c.col_count()), (a.row_count(), a.col_count())];
-    let blocks = [Some(Blocks::sums(&p.product)), Blocks::factors(&p.product, memory.cell_bits.into())];
+    let blocks =
+        [Some(Blocks::sums(&p.product)), Blocks::factors(&p.product, memory.cell_bits.into())];
     for ((run, extents), blocks) in own.into_iter().zip(extents).zip(blocks) {
         let Some((first, columns)) = run else { continue };
         let needed = blocks.and_then(|blocks| blocks.columns(extents));
-        if needed != Some(u64::from(columns)) || first.saturating_add(columns) > allocated || !allowed {
+        if needed != Some(u64::from(columns))
+            || first.saturating_add(columns) > allocated
+            || !allowed
+        {
             return Err(Violation::Accumulator { op: p.op, first, columns, allocated });
         }
     }
     let slot = plan.tensor_slot;
-    let behind = plan.allocs.iter().all(|a| a.offset.saturating_add(a.bytes) <= slot) && objects <= slot;
+    let behind =
+        plan.allocs.iter().all(|a| a.offset.saturating_add(a.bytes) <= slot) && objects <= slot;
     let inside = slot.saturating_add(u32::from(memory.shared_bytes)) <= plan.shared_bytes;
     if !behind || !inside || slot.checked_rem(u32::from(memory.shared_bytes)) != Some(0) {
         return Err(wrong);
     }
-    let meet = |(from, many): (u32, u32), (first, columns): (u32, u32)| from < first.saturating_add(columns) && first < from.saturating_add(many);
+    let meet = |(from, many): (u32, u32), (first, columns): (u32, u32)| {
+        from < first.saturating_add(columns) && first < from.saturating_add(many)
+    };
     for (k, run) in own.into_iter().enumerate() {
         let Some(run) = run else { continue };
         for other in plan.products.iter() {
             for (j, theirs) in held(other).into_iter().enumerate() {
                 if theirs.is_some_and(|theirs| (other.op, j) != (p.op, k) && meet(theirs, run)) {
-                    return Err(Violation::Accumulator { op: p.op, first: run.0, columns: run.1, allocated });
+                    return Err(Violation::Accumulator {
+                        op: p.op,
+                        first: run.0,
+                        columns: run.1,
+                        allocated,
+                    });
                 }
             }
         }
@@ -200,27 +312,50 @@ fn room(program: &Program<'_, '_>, plan: &Plan<'_>, p: &ProductPlan, (memory, ob
     if stays(program, p.op, place) { Ok(()) } else { Err(wrong) }
 }
 
-/// Whether C begins with zeros or is stored, nothing but the product reads it while a loop carries it, and the value that is loaded is what becomes of it.
+/// Whether C begins with zeros or is stored, nothing but the product reads it while a loop carries
+/// it, and the value that is loaded is what becomes of it.
 fn stays(program: &Program<'_, '_>, op: Op, place: &InTensor) -> bool {
     let zero = |v: Value| program.constant(v).is_some_and(crate::ir::Literal::is_zero);
     let (Some(c), Some(d)) = (program.operand(op, 2), program.result(op, 0)) else { return false };
     let Some(carrier) = place.carrier else { return (place.stored || zero(c)) && place.value == d };
     let Def::Argument(block, _) = program.def(c) else { return false };
     let own = |v: Value| program.uses(v).count() == 1;
-    let here = program.owner_of(block) == Some(carrier) && program.parent(op) == Some(carrier) && program.role(carrier) == OpRole::For;
+    let here = program.owner_of(block) == Some(carrier)
+        && program.parent(op) == Some(carrier)
+        && program.role(carrier) == OpRole::For;
     let carried = program.carried(carrier).find(|carried| carried.argument == c);
-    here && own(c) && own(d) && carried.is_some_and(|k| (place.stored || zero(k.init)) && k.yielded == Some(d) && k.result == Some(place.value))
+    here && own(c)
+        && own(d)
+        && carried.is_some_and(|k| {
+            (place.stored || zero(k.init)) && k.yielded == Some(d) && k.result == Some(place.value)
+        })
 }
 
 /// The instruction descriptor says this product.
-fn instruction(tables: &Tables<'_>, program: &Program<'_, '_>, arch: &Arch<'_>, atom: &Atom<'_>, p: &ProductPlan, place: &InTensor) -> Result<(), Violation> {
+fn instruction(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    arch: &Arch<'_>,
+    atom: &Atom<'_>,
+    p: &ProductPlan,
+    place: &InTensor,
+) -> Result<(), Violation> {
     let wrong = |field: u8| Violation::Instruction { op: p.op, field };
     let own = atom.tensor().ok_or(wrong(u8::MAX))?;
     let table = descriptor_named(tables, arch, own.descriptor).ok_or(wrong(u8::MAX))?;
     let word = Word::unpack(table, u64::from(place.word)).ok_or(wrong(u8::MAX))?;
     let values = [program.operand(p.op, 0), program.operand(p.op, 1), program.result(p.op, 0)];
-    let dtype = |of: usize| values.get(of).copied().flatten().and_then(|v| program.type_of(v).dtype).and_then(|d| tables.dtype(d)).map(|d| d.name);
-    let outer = |of: usize| p.shared.get(of).copied().flatten().is_some_and(|given| given.outer_major);
+    let dtype = |of: usize| {
+        values
+            .get(of)
+            .copied()
+            .flatten()
+            .and_then(|v| program.type_of(v).dtype)
+            .and_then(|d| tables.dtype(d))
+            .map(|d| d.name)
+    };
+    let outer =
+        |of: usize| p.shared.get(of).copied().flatten().is_some_and(|given| given.outer_major);
     for (number, field) in (0u8..).zip(table.fields) {
         let value = word.get(field.name).ok_or(wrong(number))?;
         let named = word.word(field.name);
@@ -239,9 +374,13 @@ fn instruction(tables: &Tables<'_>, program: &Program<'_, '_>, arch: &Arch<'_>, 
                         && limit.blocks <= 1
                         && limit.descriptors.contains(&own.descriptor)
                         && dtype(usize::from(of)).is_some_and(|name| limit.types.contains(&name))
-                        && !limit.n.iter().any(|s| (s.low..=s.high).contains(&n) && n.saturating_sub(s.low).is_multiple_of(s.step))
+                        && !limit.n.iter().any(|s| {
+                            (s.low..=s.high).contains(&n)
+                                && n.saturating_sub(s.low).is_multiple_of(s.step)
+                        })
                 };
-                named == Some(if order == Major::Outer { "outer" } else { "depth" }) && !tables.units.order_limits.iter().any(|limit| forbids(&limit))
+                named == Some(if order == Major::Outer { "outer" } else { "depth" })
+                    && !tables.units.order_limits.iter().any(|limit| forbids(&limit))
             }
             // Nothing is negated, sparse or saturated.
             _ => value == u64::from(field.range.0),
@@ -268,34 +407,67 @@ fn cells(
     let cell = |e: u32| blocks.cell(tile, fragment, first_column, e);
     let each = u32::from(form.registers).checked_mul(count).ok_or(refuse)?;
     let all = u32::from(fragment.registers());
-    let (lanes, warps) = (power(usize::from(plan.wave)).ok_or(refuse)?, power(usize::from(plan.warps)).ok_or(refuse)?);
-    let coordinates = size(&form.cells, count).filter(|n| Some(*n) == each.checked_mul(lanes)).ok_or(refuse)?;
-    if each == 0 || all.checked_rem(each) != Some(0) || Some(each) != power(usize::from(loads.registers)) {
+    let (lanes, warps) = (
+        power(usize::from(plan.wave)).ok_or(refuse)?,
+        power(usize::from(plan.warps)).ok_or(refuse)?,
+    );
+    let coordinates =
+        size(&form.cells, count).filter(|n| Some(*n) == each.checked_mul(lanes)).ok_or(refuse)?;
+    if each == 0
+        || all.checked_rem(each) != Some(0)
+        || Some(each) != power(usize::from(loads.registers))
+    {
         return Err(refuse);
     }
     let mut followed = 0u64;
     for warp in 0..warps {
         let reached = u32::from(memory.lanes_per_warp);
-        let quarter = warp.checked_rem(u32::from(memory.warps)).and_then(|w| w.checked_mul(reached)).ok_or(refuse)?;
+        let quarter = warp
+            .checked_rem(u32::from(memory.warps))
+            .and_then(|w| w.checked_mul(reached))
+            .ok_or(refuse)?;
         for load in 0..all.checked_div(each).unwrap_or(0) {
             let first = load.checked_mul(each).ok_or(refuse)?;
-            let start = cell(fragment.element(first.checked_mul(blocks.cell).ok_or(refuse)?, 0, warp)).ok_or(refuse)?;
+            let start =
+                cell(fragment.element(first.checked_mul(blocks.cell).ok_or(refuse)?, 0, warp))
+                    .ok_or(refuse)?;
             for x in 0..coordinates {
-                let (cells, tuple) = (|axis| walk(form.cells.iters.iter(), count, axis, x), |axis| walk(form.tuple.iters.iter(), count, axis, x));
+                let (cells, tuple) = (
+                    |axis| walk(form.cells.iters.iter(), count, axis, x),
+                    |axis| walk(form.tuple.iters.iter(), count, axis, x),
+                );
                 let (dl, dc) = cells(AxisId::TLANE).zip(cells(AxisId::TCOL)).ok_or(refuse)?;
                 let (lane, bit) = tuple(AxisId::LANE).zip(tuple(AxisId::BIT)).ok_or(refuse)?;
                 let register = first.checked_add(bit / 32).ok_or(refuse)?;
-                let found = (start.0.checked_add(dl).ok_or(refuse)?, start.1.checked_add(dc).ok_or(refuse)?);
+                let found = (
+                    start.0.checked_add(dl).ok_or(refuse)?,
+                    start.1.checked_add(dc).ok_or(refuse)?,
+                );
                 let byte = |n: u32| u8::try_from(n).unwrap_or(u8::MAX);
                 if found.0 < quarter || found.0 >= quarter.saturating_add(reached) {
-                    return Err(Violation::Reach { op: p.op, warp: byte(warp), lane: narrow(found.0) });
+                    return Err(Violation::Reach {
+                        op: p.op,
+                        warp: byte(warp),
+                        lane: narrow(found.0),
+                    });
                 }
                 for part in 0..blocks.cell {
-                    let place = register.checked_mul(blocks.cell).and_then(|n| n.checked_add(part)).ok_or(refuse)?;
+                    let place = register
+                        .checked_mul(blocks.cell)
+                        .and_then(|n| n.checked_add(part))
+                        .ok_or(refuse)?;
                     let want = cell(fragment.element(place, lane, warp)).ok_or(refuse)?;
                     if (found.0, found.1, part) != want {
-                        let (want, found) = ((narrow(want.0), narrow(want.1)), (narrow(found.0), narrow(found.1)));
-                        return Err(Violation::Cell { op: p.op, warp: byte(warp), lane: byte(lane), register: narrow(register), want, found });
+                        let (want, found) =
+                            ((narrow(want.0), narrow(want.1)), (narrow(found.0), narrow(found.1)));
+                        return Err(Violation::Cell {
+                            op: p.op,
+                            warp: byte(warp),
+                            lane: byte(lane),
+                            register: narrow(register),
+                            want,
+                            found,
+                        });
                     }
                 }
                 followed = followed.saturating_add(1);

@@ -11,7 +11,10 @@ use std::string::String;
 const GEMM: &str = include_str!("../../gen/cli/examples/gemm.tile");
 const NARROW: &str = include_str!("../../gen/cli/examples/gemm_fp8.tile");
 
-fn planned<R>(text: &str, f: impl FnOnce(&Program<'_, '_>, &mut Plan<'_>) -> R) -> Result<R, Error> {
+fn planned<R>(
+    text: &str,
+    f: impl FnOnce(&Program<'_, '_>, &mut Plan<'_>) -> R,
+) -> Result<R, Error> {
     let mut pools = Box::new(SmallStorage::new());
     let mut program = parse(pools.pools(), &TABLES, text, Options::default()).expect("parses");
     verify(&mut program).expect("verifies");
@@ -35,7 +38,8 @@ fn broken(text: &str, damage: impl FnOnce(&mut Plan<'_>)) -> Violation {
 fn field_named(plan: &Plan<'_>, name: &str) -> u8 {
     let atom = TABLES.atom(plan.products[0].product.atom).expect("an atom");
     let descriptor = atom.tensor().expect("in tensor memory").descriptor;
-    let table = TABLES.units.descriptors.iter().find(|d| d.name == descriptor).expect("a descriptor");
+    let table =
+        TABLES.units.descriptors.iter().find(|d| d.name == descriptor).expect("a descriptor");
     u8::try_from(table.fields.iter().position(|f| f.name == name).expect("a field")).expect("few")
 }
 
@@ -45,7 +49,12 @@ fn an_instruction_descriptor_that_says_something_else() {
         let table = |plan: &Plan<'_>, name: &str| {
             let atom = TABLES.atom(plan.products[0].product.atom).expect("an atom");
             let descriptor = atom.tensor().expect("in tensor memory").descriptor;
-            let table = TABLES.units.descriptors.iter().find(|d| d.name == descriptor).expect("a descriptor");
+            let table = TABLES
+                .units
+                .descriptors
+                .iter()
+                .find(|d| d.name == descriptor)
+                .expect("a descriptor");
             *table.fields.iter().find(|f| f.name == name).expect("a field")
         };
         for name in ["atype", "btype", "trans_a", "trans_b", "n", "m", "neg_a", "sparse", "dtype"] {
@@ -55,7 +64,10 @@ fn an_instruction_descriptor_that_says_something_else() {
                 let at = table(plan, name).at;
                 plan.products[0].tensor.as_mut().expect("in tensor memory").word ^= 1 << at;
             });
-            assert!(matches!(found, Violation::Instruction { field, .. } if field == number || field == u8::MAX), "{name}: {found:?}");
+            assert!(
+                matches!(found, Violation::Instruction { field, .. } if field == number || field == u8::MAX),
+                "{name}: {found:?}"
+            );
         }
     }
 }
@@ -64,8 +76,13 @@ fn an_instruction_descriptor_that_says_something_else() {
 fn a_matrix_descriptor_that_says_something_else() {
     // Offsets of both operands, the swizzle mode, the constant.
     for (side, bit) in [(0, 33), (0, 40), (1, 17), (1, 34), (0, 62), (1, 62), (1, 46), (0, 1)] {
-        let found = broken(GEMM, |plan| plan.products[0].shared[side].as_mut().expect("in shared memory").word ^= 1 << bit);
-        assert!(matches!(found, Violation::Operand { .. } | Violation::End { .. }), "{side} {bit}: {found:?}");
+        let found = broken(GEMM, |plan| {
+            plan.products[0].shared[side].as_mut().expect("in shared memory").word ^= 1 << bit
+        });
+        assert!(
+            matches!(found, Violation::Operand { .. } | Violation::End { .. }),
+            "{side} {bit}: {found:?}"
+        );
     }
     // Leading and stride offset of B exchanged.
     let found = broken(GEMM, |plan| {
@@ -79,7 +96,13 @@ fn a_matrix_descriptor_that_says_something_else() {
         let given = plan.products[0].shared[1].as_mut().expect("in shared memory");
         given.outer_major = !given.outer_major;
     });
-    assert!(matches!(found, Violation::Operand { .. } | Violation::End { .. } | Violation::Instruction { .. }), "{found:?}");
+    assert!(
+        matches!(
+            found,
+            Violation::Operand { .. } | Violation::End { .. } | Violation::Instruction { .. }
+        ),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -89,9 +112,17 @@ fn loads_of_other_cells() {
         change(&mut plan.products[0].product.c);
         let whole = plan.products[0].product.c;
         let value = plan.products[0].tensor.expect("in tensor memory").value;
-        let others: std::vec::Vec<_> = plan.fragments.iter().filter(|f| f.fragment.shape == whole.shape).map(|f| f.value).collect();
+        let others: std::vec::Vec<_> = plan
+            .fragments
+            .iter()
+            .filter(|f| f.fragment.shape == whole.shape)
+            .map(|f| f.value)
+            .collect();
         assert!(others.contains(&value));
-        plan.fragments.iter_mut().filter(|f| others.contains(&f.value)).for_each(|f| f.fragment = whole);
+        plan.fragments
+            .iter_mut()
+            .filter(|f| others.contains(&f.value))
+            .for_each(|f| f.fragment = whole);
     };
     let swap = |columns: &mut [u32], i: usize, j: usize| columns.swap(i, j);
     let rebuilt = |c: &crate::map::Fragment, registers: &[u32], lanes: &[u32], warps: &[u32]| {
@@ -131,7 +162,8 @@ fn loads_of_other_cells() {
 #[test]
 fn columns_that_are_not_there() {
     for damage in [
-        (|plan| plan.products[0].tensor.as_mut().expect("in tensor memory").first = 32) as fn(&mut Plan<'_>),
+        (|plan| plan.products[0].tensor.as_mut().expect("in tensor memory").first = 32)
+            as fn(&mut Plan<'_>),
         |plan| plan.tensor_columns = 64,
         |plan| plan.tensor_columns = 96,
         |plan| plan.tensor_columns = 0,
@@ -167,7 +199,8 @@ fn wide(rows: u32, cols: u32, threads: u32, products: u32) -> String {
     out + "}\n"
 }
 
-/// The columns are a power of two, 512 at most; what needs more takes another instruction for a product, and where none can is refused by that rule.
+/// The columns are a power of two, 512 at most; what needs more takes another instruction for a
+/// product, and where none can is refused by that rule.
 #[test]
 fn exhausted() {
     let columns = |text: &str| planned(text, |_, plan| plan.tensor_columns);
@@ -175,10 +208,15 @@ fn exhausted() {
     assert_eq!(columns(&wide(128, 16, 128, 1)).ok(), Some(32));
     assert_eq!(columns(&wide(128, 224, 128, 2)).ok(), Some(512));
     assert_eq!(columns(&wide(128, 224, 128, 3)).ok(), Some(512));
-    let in_tensor = planned(&wide(128, 224, 128, 3), |_, plan| plan.products.iter().map(|p| p.tensor.is_some()).collect::<std::vec::Vec<_>>());
+    let in_tensor = planned(&wide(128, 224, 128, 3), |_, plan| {
+        plan.products.iter().map(|p| p.tensor.is_some()).collect::<std::vec::Vec<_>>()
+    });
     assert_eq!(in_tensor.expect("a plan"), [true, true, false]);
     for (text, need) in [(wide(256, 512, 256, 1), 1024), (wide(256, 512, 128, 1), 1024)] {
         let refused = columns(&text).expect_err("too much");
-        assert!(matches!(refused, Error::Plan(PlanError::TensorMemory { need: n, have: 512, .. }) if n == need), "{refused:?}");
+        assert!(
+            matches!(refused, Error::Plan(PlanError::TensorMemory { need: n, have: 512, .. }) if n == need),
+            "{refused:?}"
+        );
     }
 }

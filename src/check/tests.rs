@@ -47,9 +47,13 @@ fn from<const N: usize>(items: &[u32]) -> Columns<u32, N> {
 fn examples_pass() {
     for arch in ARCHS {
         for (text, moves, products) in [(GEMM, 5, 1), (TRANSPOSE, 3, 0)] {
-            let found = with_plan(text, arch, |program, plan| check(&TABLES, program, plan)).unwrap_or_else(|v| panic!("{arch}: {v:?}"));
+            let found = with_plan(text, arch, |program, plan| check(&TABLES, program, plan))
+                .unwrap_or_else(|v| panic!("{arch}: {v:?}"));
             assert_eq!((found.moves, found.products), (moves, products), "{arch}");
-            assert!(found.bytes >= 3 * 16384 && (products == 0) == (found.operands == 0), "{arch}: {found:?}");
+            assert!(
+                found.bytes >= 3 * 16384 && (products == 0) == (found.operands == 0),
+                "{arch}: {found:?}"
+            );
         }
     }
 }
@@ -58,12 +62,20 @@ fn examples_pass() {
 fn a_swapped_slot_bit() {
     for arch in ARCHS {
         for text in [GEMM, TRANSPOSE] {
-            let shared_load = |plan: &Plan<'_>| plan.moves.iter().position(|m| matches!((m.from, m.to), (End::Shared(_), End::Registers(_)))).expect("a load");
+            let shared_load = |plan: &Plan<'_>| {
+                plan.moves
+                    .iter()
+                    .position(|m| matches!((m.from, m.to), (End::Shared(_), End::Registers(_))))
+                    .expect("a load")
+            };
             let v = broken(text, arch, |plan| {
                 let k = shared_load(plan);
                 plan.moves[k].fit.slots = swapped(&plan.moves[k].fit.slots, 0, 3);
             });
-            assert!(matches!(v, Violation::Byte { .. } | Violation::Alignment { .. }), "{arch}: {v:?}");
+            assert!(
+                matches!(v, Violation::Byte { .. } | Violation::Alignment { .. }),
+                "{arch}: {v:?}"
+            );
         }
     }
 }
@@ -90,12 +102,22 @@ fn a_swizzle_one_unit_off() {
                 let a = &mut plan.allocs[0];
                 let least = a.shape.bits.trailing_zeros() as u8 - 3;
                 let post = match a.layout.post {
-                    PostMap::Swizzle(s) if s.m > least => PostMap::Swizzle(Swizzle { m: s.m - 1, ..s }),
+                    PostMap::Swizzle(s) if s.m > least => {
+                        PostMap::Swizzle(Swizzle { m: s.m - 1, ..s })
+                    }
                     _ => PostMap::Swizzle(Swizzle::new(1, least, 5, Unit::Byte).expect("fits")),
                 };
                 a.layout = SharedLayout { post, ..a.layout };
             });
-            assert!(matches!(v, Violation::Byte { .. } | Violation::Alignment { .. } | Violation::Segment { .. }), "{arch}: {v:?}");
+            assert!(
+                matches!(
+                    v,
+                    Violation::Byte { .. }
+                        | Violation::Alignment { .. }
+                        | Violation::Segment { .. }
+                ),
+                "{arch}: {v:?}"
+            );
         }
     }
 }
@@ -109,14 +131,19 @@ fn tiles_that_share_bytes() {
         });
         assert!(matches!(v, Violation::Overlap { alloc: 1, other: 0, .. }), "{arch}: {v:?}");
         let v = broken(GEMM, arch, |plan| plan.allocs[1].offset += 2);
-        assert!(matches!(v, Violation::Segment { alloc: 1, .. } | Violation::Base { alloc: 1, .. }), "{arch}: {v:?}");
+        assert!(
+            matches!(v, Violation::Segment { alloc: 1, .. } | Violation::Base { alloc: 1, .. }),
+            "{arch}: {v:?}"
+        );
         let v = broken(GEMM, arch, |plan| plan.allocs[0].bytes -= 2);
         assert!(matches!(v, Violation::Segment { alloc: 0, .. }), "{arch}: {v:?}");
     }
 }
 
 fn operand_a(plan: &Plan<'_>) -> usize {
-    let crate::plan::End::Registers(a) = plan.products[0].ends[0] else { panic!("A is in registers") };
+    let crate::plan::End::Registers(a) = plan.products[0].ends[0] else {
+        panic!("A is in registers")
+    };
     usize::from(a)
 }
 
@@ -138,7 +165,8 @@ fn a_wrong_register_bit() {
         });
         assert!(matches!(v, Violation::Fragment { .. }), "{arch}: {v:?}");
         let v = broken(GEMM, arch, |plan| {
-            let load = plan.moves.iter_mut().find(|m| matches!(m.to, End::Registers(_))).expect("a load");
+            let load =
+                plan.moves.iter_mut().find(|m| matches!(m.to, End::Registers(_))).expect("a load");
             let mut places: std::vec::Vec<u8> = load.fit.instance_registers.as_slice().to_vec();
             places[0] = places[1];
             let mut out = Columns::new();
@@ -168,7 +196,8 @@ fn exchanged_warps() {
     }
 }
 
-/// The same within a lane's registers: two k steps exchanged in A alone are a sum of the wrong products.
+/// The same within a lane's registers: two k steps exchanged in A alone are a sum of the wrong
+/// products.
 #[test]
 fn exchanged_depth() {
     for arch in ARCHS {
@@ -198,7 +227,8 @@ const UNIT: &str = "sm_90a";
 fn operands_in_shared_memory() {
     // The loads are no movements, and both operands are compared in full.
     for text in [GEMM, GEMM_BT] {
-        let found = with_plan(text, UNIT, |program, plan| check(&TABLES, program, plan)).unwrap_or_else(|v| panic!("{v:?}"));
+        let found = with_plan(text, UNIT, |program, plan| check(&TABLES, program, plan))
+            .unwrap_or_else(|v| panic!("{v:?}"));
         assert_eq!((found.moves, found.products), (3, 1));
         assert!(found.operands >= 128 * 128 + 2 * 128 * 64, "{found:?}");
     }
@@ -206,17 +236,33 @@ fn operands_in_shared_memory() {
 
 #[test]
 fn each_wrong_field_of_a_descriptor() {
-    // Start, leading and stride offset, base offset, mode. The leading offset of a tile whose depth is contiguous counts for nothing.
-    for (text, side, bits) in [(GEMM, 0, &[0u64, 33, 49, 63][..]), (GEMM, 1, &[0, 17, 33, 49, 63]), (GEMM_BT, 1, &[5, 34, 50, 62])] {
+    // Start, leading and stride offset, base offset, mode. The leading offset of a tile whose depth
+    // is contiguous counts for nothing.
+    for (text, side, bits) in [
+        (GEMM, 0, &[0u64, 33, 49, 63][..]),
+        (GEMM, 1, &[0, 17, 33, 49, 63]),
+        (GEMM_BT, 1, &[5, 34, 50, 62]),
+    ] {
         for bit in bits {
-            let v = broken(text, UNIT, |plan| plan.products[0].shared[side].as_mut().expect("in shared memory").word ^= 1 << bit);
-            assert!(matches!(v, Violation::Operand { .. } | Violation::End { .. } | Violation::Depth { .. }), "bit {bit}: {v:?}");
+            let v = broken(text, UNIT, |plan| {
+                plan.products[0].shared[side].as_mut().expect("in shared memory").word ^= 1 << bit
+            });
+            assert!(
+                matches!(
+                    v,
+                    Violation::Operand { .. } | Violation::End { .. } | Violation::Depth { .. }
+                ),
+                "bit {bit}: {v:?}"
+            );
         }
         let v = broken(text, UNIT, |plan| {
             let given = plan.products[0].shared[side].as_mut().expect("in shared memory");
             given.outer_major = !given.outer_major;
         });
-        assert!(matches!(v, Violation::Operand { .. } | Violation::End { .. } | Violation::Atom { .. }), "{v:?}");
+        assert!(
+            matches!(v, Violation::Operand { .. } | Violation::End { .. } | Violation::Atom { .. }),
+            "{v:?}"
+        );
     }
 }
 
@@ -228,13 +274,23 @@ fn a_tile_that_the_pattern_does_not_begin_with() {
     assert!(matches!(v, Violation::End { .. }), "{v:?}");
     // Stored whole row after whole row: the strips are elsewhere.
     let v = broken(GEMM, UNIT, |plan| plan.allocs[1].layout.strip = None);
-    assert!(matches!(v, Violation::Operand { .. } | Violation::Byte { .. } | Violation::Alignment { .. } | Violation::Box { .. }), "{v:?}");
+    assert!(
+        matches!(
+            v,
+            Violation::Operand { .. }
+                | Violation::Byte { .. }
+                | Violation::Alignment { .. }
+                | Violation::Box { .. }
+        ),
+        "{v:?}"
+    );
 }
 
 const GEMM_STORE: &str = include_str!("../../gen/cli/examples/gemm_store.tile");
 const GEMM_FP8: &str = include_str!("../../gen/cli/examples/gemm_fp8.tile");
 
-/// Copies through tensor maps: of each map every single field, what refers to it, and where its copies begin.
+/// Copies through tensor maps: of each map every single field, what refers to it, and where its
+/// copies begin.
 #[test]
 fn each_wrong_field_of_a_tensor_map() {
     use crate::plan::MapPlan;
@@ -245,7 +301,9 @@ fn each_wrong_field_of_a_tensor_map() {
         ("box, fewer rows", |m, _| m.boxed[1] /= 2),
         ("box, more rows", |m, _| m.boxed[1] *= 2),
         ("box, no power", |m, _| m.boxed[1] -= 1),
-        ("box, of as many bytes", |m, _| (m.boxed[0], m.boxed[1]) = (m.boxed[0] / 2, m.boxed[1] * 2)),
+        ("box, of as many bytes", |m, _| {
+            (m.boxed[0], m.boxed[1]) = (m.boxed[0] / 2, m.boxed[1] * 2)
+        }),
         ("stride", |m, _| m.stride_bytes[0] = Some(256)),
         ("order", |m, _| m.order.swap(0, 1)),
         ("swizzle, none", |m, _| m.mode = 0),
@@ -256,20 +314,36 @@ fn each_wrong_field_of_a_tensor_map() {
         ("box of several matrices", |m, _| m.boxed[2] = 2),
         ("distance of matrices", |m, _| m.stride_bytes[1] = Some(1 << 20)),
     ];
-    for (name, text) in [("gemm", GEMM), ("gemm_bt", GEMM_BT), ("gemm_fp8", GEMM_FP8), ("gemm_store", GEMM_STORE)] {
+    for (name, text) in
+        [("gemm", GEMM), ("gemm_bt", GEMM_BT), ("gemm_fp8", GEMM_FP8), ("gemm_store", GEMM_STORE)]
+    {
         with_plan(text, UNIT, |program, plan| {
             check(&TABLES, program, plan).unwrap_or_else(|v| panic!("{name}: {v:?}"));
             let copied = plan.moves.iter().filter(|m| m.tiled.is_some()).count();
-            assert_eq!((copied, plan.maps.len()), if name == "gemm_store" { (3, 3) } else { (2, 2) }, "{name}: all tiles are copied through maps");
+            assert_eq!(
+                (copied, plan.maps.len()),
+                if name == "gemm_store" { (3, 3) } else { (2, 2) },
+                "{name}: all tiles are copied through maps"
+            );
             for k in 0..plan.maps.len() {
                 for (field, damage) in fields {
                     let sound = plan.maps[k];
                     let rules = &TABLES.units.tensor_maps[usize::from(sound.map)];
                     let bits = rules.elements[usize::from(sound.element)].bits;
-                    let other = rules.elements.iter().position(|e| e.bits == 2 * bits).expect("another element");
+                    let other = rules
+                        .elements
+                        .iter()
+                        .position(|e| e.bits == 2 * bits)
+                        .expect("another element");
                     damage(&mut plan.maps[k], other as u8);
                     let v = check(&TABLES, program, plan).expect_err(field);
-                    let named = matches!(v, Violation::Map { .. } | Violation::Box { .. } | Violation::Coverage { .. } | Violation::Element { .. });
+                    let named = matches!(
+                        v,
+                        Violation::Map { .. }
+                            | Violation::Box { .. }
+                            | Violation::Coverage { .. }
+                            | Violation::Element { .. }
+                    );
                     assert!(named, "{name}, map {k}, {field}: {v:?}");
                     plan.maps[k] = sound;
                 }
@@ -283,11 +357,18 @@ fn each_wrong_field_of_a_tensor_map() {
     }
     // Coordinates: the second box of B begins elsewhere in the tensor, and so in the tile.
     let v = broken(GEMM, UNIT, |plan| {
-        let b = plan.moves.iter_mut().find(|m| m.fit.instances.as_slice().len() == 1).expect("two boxes");
+        let b = plan
+            .moves
+            .iter_mut()
+            .find(|m| m.fit.instances.as_slice().len() == 1)
+            .expect("two boxes");
         let bit = b.fit.instances.as_slice()[0];
         b.fit.instances = from(&[bit >> 1]);
     });
-    assert!(matches!(v, Violation::Coverage { .. } | Violation::Map { .. } | Violation::Box { .. }), "{v:?}");
+    assert!(
+        matches!(v, Violation::Coverage { .. } | Violation::Map { .. } | Violation::Box { .. }),
+        "{v:?}"
+    );
     // The tile's own layout: the map no longer describes it, whatever the matrix descriptor says.
     for shift in [1i8, -1] {
         let v = broken(GEMM, UNIT, |plan| {
@@ -299,10 +380,15 @@ fn each_wrong_field_of_a_tensor_map() {
             let PostMap::Swizzle(s) = plan.allocs[2].layout.post else { panic!("swizzled") };
             plan.allocs[2].layout.post = PostMap::Swizzle(Swizzle { s: s.s + shift, ..s });
         });
-        // Of the two movements the store from registers comes first: its fit is for the other layout.
-        assert!(matches!(v, Violation::Box { .. } | Violation::Base { .. } | Violation::Byte { .. }), "{v:?}");
+        // Of the two movements the store from registers comes first: its fit is for the other
+        // layout.
+        assert!(
+            matches!(v, Violation::Box { .. } | Violation::Base { .. } | Violation::Byte { .. }),
+            "{v:?}"
+        );
     }
-    let v = broken(GEMM, UNIT, |plan| plan.moves[0].tiled.as_mut().expect("tiled").completion = None);
+    let v =
+        broken(GEMM, UNIT, |plan| plan.moves[0].tiled.as_mut().expect("tiled").completion = None);
     assert!(matches!(v, Violation::Map { what: super::MapFault::Completion, .. }), "{v:?}");
     let v = broken(GEMM, UNIT, |plan| plan.completion_offset = 16384);
     assert!(matches!(v, Violation::Overlap { .. }), "{v:?}");
@@ -313,7 +399,10 @@ fn each_wrong_field_of_a_tensor_map() {
 /// What a program promises decides whether a map can describe it.
 #[test]
 fn a_map_of_a_tensor_that_is_not_aligned() {
-    for (from, to) in [("align = 16, stride_div = 8", "align = 8, stride_div = 8"), ("align = 16, stride_div = 8", "align = 16, stride_div = 4")] {
+    for (from, to) in [
+        ("align = 16, stride_div = 8", "align = 8, stride_div = 8"),
+        ("align = 16, stride_div = 8", "align = 16, stride_div = 4"),
+    ] {
         let less = GEMM.replace(from, to);
         let tiled = with_plan(&less, UNIT, |program, plan| {
             check(&TABLES, program, plan).unwrap_or_else(|v| panic!("{v:?}"));
@@ -332,13 +421,19 @@ func @c(%X: memref<16x16xf32, #gmem> {align = 16}, %Y: memref<16x16xf32, #gmem> 
 }
 ";
 
-/// A conversion inside warps with one thing changed: the register that is moved, the lane that is read, a swap that is left out or done in other
-/// lanes, places that are exchanged before or behind.
+/// A conversion inside warps with one thing changed: the register that is moved, the lane that is
+/// read, a swap that is left out or done in other lanes, places that are exchanged before or
+/// behind.
 #[test]
 fn wrong_lanes() {
     let damages: [fn(&mut crate::plan::LanePlan); 8] = [
         |p| p.word = swapped(&p.word, 0, 1),
-        |p| p.offset.as_mut_slice().iter_mut().for_each(|lanes| *lanes ^= u32::from(*lanes != 0) * 3),
+        |p| {
+            p.offset
+                .as_mut_slice()
+                .iter_mut()
+                .for_each(|lanes| *lanes ^= u32::from(*lanes != 0) * 3)
+        },
         |p| p.lane = swapped(&p.lane, 0, 1),
         |p| p.before = Columns::new(),
         |p| p.behind = Columns::new(),
@@ -347,7 +442,9 @@ fn wrong_lanes() {
         |p| p.kept = swapped(&p.kept, 0, 1),
     ];
     for (k, damage) in damages.into_iter().enumerate() {
-        let found = broken(CONVERT, "sm_80", |plan| damage(plan.lanes.first_mut().expect("a conversion inside warps")));
+        let found = broken(CONVERT, "sm_80", |plan| {
+            damage(plan.lanes.first_mut().expect("a conversion inside warps"))
+        });
         assert!(matches!(found, Violation::Converted { .. }), "{k}: {found:?}");
     }
     let found = broken(CONVERT, "sm_80", |plan| plan.lanes.clear());

@@ -62,7 +62,11 @@ pub(super) fn rank(columns: impl Iterator<Item = u32>) -> u8 {
 
 /// Bytes of an element; `None` unless it is a whole number of them.
 pub(super) fn element_bytes(shape: TileShape) -> Option<u32> {
-    if shape.bits == 0 || !shape.bits.is_multiple_of(8) { None } else { Some(u32::from(shape.bits) / 8) }
+    if shape.bits == 0 || !shape.bits.is_multiple_of(8) {
+        None
+    } else {
+        Some(u32::from(shape.bits) / 8)
+    }
 }
 
 /// Elements of a panel.
@@ -75,7 +79,11 @@ fn in_panel(shape: TileShape, e: u32) -> Option<(u32, u32, u32)> {
     let (size, cols) = (panel_size(shape)?, power(usize::from(shape.cols))?);
     let (panel, inside) = (e.checked_div(size)?, e.checked_rem(size)?);
     let panels = u32::from(shape.grid.rows).checked_mul(u32::from(shape.grid.cols))?;
-    if panel < panels { Some((panel, inside.checked_div(cols)?, inside.checked_rem(cols)?)) } else { None }
+    if panel < panels {
+        Some((panel, inside.checked_div(cols)?, inside.checked_rem(cols)?))
+    } else {
+        None
+    }
 }
 
 /// Row and column of an element; `None` outside the tile.
@@ -90,19 +98,28 @@ pub(super) fn row_col(shape: TileShape, e: u32) -> Option<(u32, u32)> {
 /// The element in a row and a column of a tile.
 pub(super) fn element_at(shape: TileShape, row: u32, col: u32) -> Option<u32> {
     let (height, width) = (power(usize::from(shape.rows))?, power(usize::from(shape.cols))?);
-    let panel = row.checked_div(height)?.checked_mul(u32::from(shape.grid.cols))?.checked_add(col.checked_div(width)?)?;
-    let inside = row.checked_rem(height)?.checked_mul(width)?.checked_add(col.checked_rem(width)?)?;
+    let panel = row
+        .checked_div(height)?
+        .checked_mul(u32::from(shape.grid.cols))?
+        .checked_add(col.checked_div(width)?)?;
+    let inside =
+        row.checked_rem(height)?.checked_mul(width)?.checked_add(col.checked_rem(width)?)?;
     let e = panel.checked_mul(height.checked_mul(width)?)?.checked_add(inside)?;
     (row_col(shape, e) == Some((row, col))).then_some(e)
 }
 
-/// The number of the panel that comes `index`-th, when panels are counted row by row or column by column.
+/// The number of the panel that comes `index`-th, when panels are counted row by row or column by
+/// column.
 pub(super) fn nth_panel(shape: TileShape, by_rows: bool, index: u32) -> Option<u32> {
     let (rows, cols) = (u32::from(shape.grid.rows), u32::from(shape.grid.cols));
     if index >= rows.checked_mul(cols)? {
         return None;
     }
-    if by_rows { Some(index) } else { index.checked_rem(rows)?.checked_mul(cols)?.checked_add(index.checked_div(rows)?) }
+    if by_rows {
+        Some(index)
+    } else {
+        index.checked_rem(rows)?.checked_mul(cols)?.checked_add(index.checked_div(rows)?)
+    }
 }
 
 /// A tile in memory.
@@ -122,8 +139,14 @@ impl<'p> Memory<'p> {
             End::Shared(k) => plan.allocs.get(usize::from(k)).map(|a| Ok(Self::Shared(a))),
             End::Global(k) => {
                 let g = plan.globals.get(usize::from(k))?;
-                let order = [true, false].into_iter().find(|&row_major| is_global_map(g, row_major) == Some(true));
-                Some(order.map(|row_major| Self::Global(g, row_major)).ok_or(Violation::GlobalMap { global: k }))
+                let order = [true, false]
+                    .into_iter()
+                    .find(|&row_major| is_global_map(g, row_major) == Some(true));
+                Some(
+                    order
+                        .map(|row_major| Self::Global(g, row_major))
+                        .ok_or(Violation::GlobalMap { global: k }),
+                )
             }
         }
     }
@@ -155,14 +178,23 @@ impl<'p> Memory<'p> {
             Self::Shared(a) => {
                 // Panels one after the other, each in its own order.
                 let (panel, row, col) = in_panel(shape, e)?;
-                let (outer, inner, inner_bits) = if a.layout.row_major { (row, col, shape.cols) } else { (col, row, shape.rows) };
+                let (outer, inner, inner_bits) = if a.layout.row_major {
+                    (row, col, shape.cols)
+                } else {
+                    (col, row, shape.rows)
+                };
                 let start = u64::from(panel).checked_mul(u64::from(panel_size(shape)?))?;
                 // Strip after strip, all rows of the panel in each; a whole row is one strip.
                 let strip = a.layout.strip.map_or(inner_bits, |strip| strip.min(inner_bits));
                 let outer_bits = if a.layout.row_major { shape.rows } else { shape.cols };
-                let (number, rest) = (inner.checked_shr(u32::from(strip))?, inner & 1u32.checked_shl(u32::from(strip))?.wrapping_sub(1));
+                let (number, rest) = (
+                    inner.checked_shr(u32::from(strip))?,
+                    inner & 1u32.checked_shl(u32::from(strip))?.wrapping_sub(1),
+                );
                 let outer = turned(a, outer)?;
-                let line = u64::from(number).checked_shl(u32::from(outer_bits))?.checked_add(u64::from(outer))?;
+                let line = u64::from(number)
+                    .checked_shl(u32::from(outer_bits))?
+                    .checked_add(u64::from(outer))?;
                 let inside = line.checked_shl(u32::from(strip))?.checked_add(u64::from(rest))?;
                 let plain = start.checked_add(inside)?.checked_mul(u64::from(bytes))?;
                 let placed = a.layout.post.apply(i64::try_from(plain).ok()?).ok()?;
@@ -181,7 +213,9 @@ impl<'p> Memory<'p> {
 fn turned(a: &AllocPlan, row: u32) -> Option<u32> {
     let Some(turn) = a.layout.turn else { return Some(row) };
     let (low, count) = (u32::from(turn.low), u32::from(turn.count));
-    let bits = |from: u32, many: u32| Some(row.checked_shr(from)? & 1u32.checked_shl(many)?.checked_sub(1)?);
+    let bits = |from: u32, many: u32| {
+        Some(row.checked_shr(from)? & 1u32.checked_shl(many)?.checked_sub(1)?)
+    };
     let above = low.checked_add(count)?;
     let high = row.checked_shr(above)?.checked_shl(above)?;
     Some(high | bits(0, low)?.checked_shl(count)? | bits(low, count)?)
@@ -203,7 +237,10 @@ fn is_global_map(g: &GlobalPlan, row_major: bool) -> Option<bool> {
         }
     }
     let size = panel_size(shape)?;
-    let steps = [(g.map.panels.0, u32::from(shape.grid.cols), shape.grid.rows), (g.map.panels.1, 1, shape.grid.cols)];
+    let steps = [
+        (g.map.panels.0, u32::from(shape.grid.cols), shape.grid.rows),
+        (g.map.panels.1, 1, shape.grid.cols),
+    ];
     for (column, step, count) in steps {
         if count > 1 {
             let (row, col) = row_col(shape, size.checked_mul(step)?)?;
@@ -216,7 +253,8 @@ fn is_global_map(g: &GlobalPlan, row_major: bool) -> Option<bool> {
     Some(true)
 }
 
-/// Bits of a place: an element, or a whole register where each narrow one has its own (the rest of it is nobody's).
+/// Bits of a place: an element, or a whole register where each narrow one has its own (the rest of
+/// it is nobody's).
 pub(super) fn place_bits(f: &Fragment) -> u32 {
     let bits = u32::from(f.shape.bits);
     if f.loose { bits.max(32) } else { bits }
@@ -231,7 +269,9 @@ pub(super) fn held(f: &Fragment, bit: u32, lane: u32, warp: u32) -> Option<(u32,
     let place = bit.checked_div(width)?;
     let places = power(f.register.as_slice().len())?;
     let panel = nth_panel(f.shape, f.by_rows, place.checked_div(places)?)?;
-    let inside = pick(f.register.as_slice(), place.checked_rem(places)?)? ^ pick(f.lane.as_slice(), lane)? ^ pick(f.warp.as_slice(), warp)?;
+    let inside = pick(f.register.as_slice(), place.checked_rem(places)?)?
+        ^ pick(f.lane.as_slice(), lane)?
+        ^ pick(f.warp.as_slice(), warp)?;
     let e = panel.checked_mul(panel_size(f.shape)?)?.checked_add(inside)?;
     Some((e, bit.checked_rem(width)? / 8))
 }
@@ -266,7 +306,9 @@ pub(super) fn fragments(plan: &Plan<'_>) -> Result<(), Violation> {
         };
         length(f.lane.as_slice().len(), plan.wave)?;
         length(f.warp.as_slice().len(), plan.warps)?;
-        let columns = || f.register.as_slice().iter().chain(f.lane.as_slice()).chain(f.warp.as_slice()).copied();
+        let columns = || {
+            f.register.as_slice().iter().chain(f.lane.as_slice()).chain(f.warp.as_slice()).copied()
+        };
         let want = f.shape.rows.saturating_add(f.shape.cols);
         length(usize::from(rank(columns())), want)?;
         if columns().any(|c| row_col(f.shape, c).is_none()) {
@@ -277,8 +319,18 @@ pub(super) fn fragments(plan: &Plan<'_>) -> Result<(), Violation> {
 }
 
 /// Statement 10: the tiles of an elementwise operation are distributed alike.
-pub(super) fn elementwise(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
-    let fragment = |v: Value| plan.fragments.iter().find(|f| f.value == v).map(|f| f.fragment).ok_or(Violation::Missing(op));
+pub(super) fn elementwise(
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    op: Op,
+) -> Result<(), Violation> {
+    let fragment = |v: Value| {
+        plan.fragments
+            .iter()
+            .find(|f| f.value == v)
+            .map(|f| f.fragment)
+            .ok_or(Violation::Missing(op))
+    };
     let result = fragment(program.result(op, 0).ok_or(Violation::Missing(op))?)?;
     for (k, value) in (0u8..).zip(program.operands(op)) {
         // A constant is the same everywhere.
@@ -286,8 +338,10 @@ pub(super) fn elementwise(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) ->
             continue;
         }
         let other = fragment(value)?;
-        let same_shape = (other.shape.rows, other.shape.cols, other.shape.grid) == (result.shape.rows, result.shape.cols, result.shape.grid);
-        let same_places = (other.register, other.lane, other.warp, other.by_rows) == (result.register, result.lane, result.warp, result.by_rows);
+        let same_shape = (other.shape.rows, other.shape.cols, other.shape.grid)
+            == (result.shape.rows, result.shape.cols, result.shape.grid);
+        let same_places = (other.register, other.lane, other.warp, other.by_rows)
+            == (result.register, result.lane, result.warp, result.by_rows);
         if !same_shape || !same_places {
             return Err(Violation::End { op, operand: k });
         }

@@ -49,7 +49,8 @@ pub enum ObjectFault {
     Waited,
 }
 
-/// What is wrong. Numbers of warps, lanes, slots, bits and bytes are those at which it was met first.
+/// What is wrong. Numbers of warps, lanes, slots, bits and bytes are those at which it was met
+/// first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
@@ -149,7 +150,8 @@ pub enum Violation {
         /// Bytes that should be.
         want: u64,
     },
-    /// Instances and tuples do not enumerate the tile's registers: some would be moved twice and others never.
+    /// Instances and tuples do not enumerate the tile's registers: some would be moved twice and
+    /// others never.
     Registers {
         /// The operation.
         op: Op,
@@ -245,7 +247,8 @@ pub enum Violation {
         /// The position along k.
         k: u32,
     },
-    /// An accumulator's place: what begins it, who reads it, or its allocation is not as it must be.
+    /// An accumulator's place: what begins it, who reads it, or its allocation is not as it must
+    /// be.
     Accumulator {
         /// The operation.
         op: Op,
@@ -287,7 +290,8 @@ pub enum Violation {
         /// The lane of tensor memory.
         lane: u16,
     },
-    /// A lane does not hold, in the smaller tile of a reduction or repetition, what it holds or wants in the larger one.
+    /// A lane does not hold, in the smaller tile of a reduction or repetition, what it holds or
+    /// wants in the larger one.
     Slice {
         /// The operation.
         op: Op,
@@ -309,7 +313,8 @@ pub enum Violation {
         /// Place in the lane's registers.
         place: u16,
     },
-    /// A reduction's or conversion's exchanges between lanes are not those that its distribution asks for.
+    /// A reduction's or conversion's exchanges between lanes are not those that its distribution
+    /// asks for.
     Lanes {
         /// The operation.
         op: Op,
@@ -413,7 +418,8 @@ pub enum Violation {
         /// Times that loops were gone round, base 3, first loop's branch lowest.
         trips: u8,
     },
-    /// Control flow that is not checked: more than four loops, a label that is not there, or a walk that does not end.
+    /// Control flow that is not checked: more than four loops, a label that is not there, or a walk
+    /// that does not end.
     Flow {
         /// The step.
         step: u16,

@@ -1,9 +1,11 @@
-//! Addresses: the quotient of a movement as index expressions, computed before the innermost loop around it.
+//! Addresses: the quotient of a movement as index expressions, computed before the innermost loop
+//! around it.
 //!
-//! An address is `start + lanes ^ phase + immediate`: the part that differs between lanes and warps is one expression,
-//! each distinct swizzle phase (and each distinct outer step of a global tile) one more register, and everything else
-//! goes into the instruction's offset field as far as the field allows. A counter of the innermost loop is taken out: its
-//! part is advanced by the loop itself.
+//! An address is `start + lanes ^ phase + immediate`: the part that differs between lanes and warps
+//! is one expression, each distinct swizzle phase (and each distinct outer step of a global tile)
+//! one more register, and everything else goes into the instruction's offset field as far as the
+//! field allows. A counter of the innermost loop is taken out: its part is advanced by the loop
+//! itself.
 
 use super::context::{Address, Advance, Context, EmitError};
 use super::kernel::ParamKind;
@@ -49,13 +51,19 @@ impl Delta {
 }
 
 /// The memory sides of a movement's atom. `Space::Register` sides are left out.
-pub(super) fn memory_sides<'v>(atom: &'v Atom<'v>, from: End, to: End) -> heapless::Vec<SideView<'v>, 2> {
+pub(super) fn memory_sides<'v>(
+    atom: &'v Atom<'v>,
+    from: End,
+    to: End,
+) -> heapless::Vec<SideView<'v>, 2> {
     let mut out = heapless::Vec::new();
     if let Some(m) = atom.movement.as_ref() {
         for (number, side, end) in [(0u8, &m.from, from), (1, &m.to, to)] {
             if side.space != Space::Register {
                 // A field that moves both addresses at once cannot serve either alone.
-                let offset = m.offsets.iter().copied().find(|o| (o.on_from != o.on_to) && (if number == 0 { o.on_from } else { o.on_to }));
+                let offset = m.offsets.iter().copied().find(|o| {
+                    (o.on_from != o.on_to) && (if number == 0 { o.on_from } else { o.on_to })
+                });
                 let _ = out.push(SideView { number, side, offset, end });
             }
         }
@@ -68,35 +76,59 @@ fn mask(map: &MemoryMap, fit: &Fit) -> u32 {
     fit.slots.as_slice().iter().chain(fit.warps.as_slice()).fold(0, |m, &e| m | map.at(e).bytes)
 }
 
-/// Splits what instance `e` adds into register key and immediate. `start` bytes are added to every address.
-pub(super) fn delta(map: &MemoryMap, fit: &Fit, e: u32, start: u32, field: Option<OffsetField>) -> Delta {
+/// Splits what instance `e` adds into register key and immediate. `start` bytes are added to every
+/// address.
+pub(super) fn delta(
+    map: &MemoryMap,
+    fit: &Fit,
+    e: u32,
+    start: u32,
+    field: Option<OffsetField>,
+) -> Delta {
     let column = map.at(e);
     let phase = if map.combine == Combine::Xor { column.bytes & mask(map, fit) } else { 0 };
     let plain = column.bytes ^ phase;
     let rest = i64::from(plain.wrapping_add(start));
     let (low, high) = field.map_or((0, 0), |f| (i64::from(f.min), i64::from(f.max)));
     let scale = field.map_or(1, |f| i64::from(f.scale.max(1)));
-    let units = |bytes: i64| bytes.checked_div(scale).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
-    if rest <= high.saturating_mul(scale) && rest >= low.saturating_mul(scale) && rest.checked_rem(scale) == Some(0) {
+    let units =
+        |bytes: i64| bytes.checked_div(scale).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
+    if rest <= high.saturating_mul(scale)
+        && rest >= low.saturating_mul(scale)
+        && rest.checked_rem(scale) == Some(0)
+    {
         return Delta { phase, add: 0, lead: column.lead, immediate: units(rest) };
     }
     // What the field cannot hold goes into a register: the largest multiple of the field's reach.
     let reach = u32::try_from(high.saturating_mul(scale).saturating_add(1)).unwrap_or(1).max(1);
     let reach = 1u32.checked_shl(reach.ilog2()).unwrap_or(1);
     let kept = (plain & reach.wrapping_sub(1)).wrapping_add(start);
-    if i64::from(kept) <= high.saturating_mul(scale) && i64::from(kept).checked_rem(scale) == Some(0) {
-        return Delta { phase, add: plain & !reach.wrapping_sub(1), lead: column.lead, immediate: units(i64::from(kept)) };
+    if i64::from(kept) <= high.saturating_mul(scale)
+        && i64::from(kept).checked_rem(scale) == Some(0)
+    {
+        return Delta {
+            phase,
+            add: plain & !reach.wrapping_sub(1),
+            lead: column.lead,
+            immediate: units(i64::from(kept)),
+        };
     }
     Delta { phase, add: plain.wrapping_add(start), lead: column.lead, immediate: 0 }
 }
 
 /// The smallest outer step among the instances.
 fn least_lead(map: &MemoryMap, fit: &Fit) -> u32 {
-    let steps = fit.instances.as_slice().iter().map(|&e| map.at(e).lead).chain([map.panels.0.lead, map.panels.1.lead]);
+    let steps = fit
+        .instances
+        .as_slice()
+        .iter()
+        .map(|&e| map.at(e).lead)
+        .chain([map.panels.0.lead, map.panels.1.lead]);
     steps.filter(|&l| l != 0).min().unwrap_or(1)
 }
 
-/// An address with the same bytes that lies one step before: by the smallest step, or by the largest bit.
+/// An address with the same bytes that lies one step before: by the smallest step, or by the
+/// largest bit.
 fn nearest(known: &[(Delta, ExprId)], d: Delta, least: u32) -> Option<(ExprId, u32)> {
     let top = 1u32.checked_shl(d.lead.checked_ilog2()?)?;
     let panel = d.lead & d.lead.wrapping_neg();
@@ -106,18 +138,27 @@ fn nearest(known: &[(Delta, ExprId)], d: Delta, least: u32) -> Option<(ExprId, u
     })
 }
 
-/// The bytes of a shared tile's start that go into immediates; the rest (all of it, where the field is too short for the
-/// whole tile) is added to the address registers.
+/// The bytes of a shared tile's start that go into immediates; the rest (all of it, where the field
+/// is too short for the whole tile) is added to the address registers.
 pub(super) fn immediate_start(offset: u32, bytes: u32, field: Option<OffsetField>) -> u32 {
     match field {
-        Some(f) if i64::from(offset.saturating_add(bytes)) <= i64::from(f.max).saturating_mul(i64::from(f.scale)) => offset,
+        Some(f)
+            if i64::from(offset.saturating_add(bytes))
+                <= i64::from(f.max).saturating_mul(i64::from(f.scale)) =>
+        {
+            offset
+        }
         _ => 0,
     }
 }
 
 impl Context<'_, '_, '_, '_> {
     /// Computes every address of a movement that does not change inside `innermost`.
-    pub(super) fn prepare(&mut self, plan: &MovePlan, innermost: Option<&Loop>) -> Result<(), EmitError> {
+    pub(super) fn prepare(
+        &mut self,
+        plan: &MovePlan,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
         if self.addresses.iter().any(|a| a.op == number) {
             return Ok(());
@@ -128,13 +169,19 @@ impl Context<'_, '_, '_, '_> {
         }
         self.prepare_sides(plan, innermost)?;
         match &plan.flip {
-            Some(flip) => self.prepare_flipped(plan, flip, innermost).and_then(|()| self.prepare_choices(plan, flip)),
+            Some(flip) => self
+                .prepare_flipped(plan, flip, innermost)
+                .and_then(|()| self.prepare_choices(plan, flip)),
             None => Ok(()),
         }
     }
 
     /// The same, whatever is known already.
-    pub(super) fn prepare_sides(&mut self, plan: &MovePlan, innermost: Option<&Loop>) -> Result<(), EmitError> {
+    pub(super) fn prepare_sides(
+        &mut self,
+        plan: &MovePlan,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
         let tables = self.machine.tables;
         self.steps.origin = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
         let first = tables.atom(plan.atom).ok_or(EmitError::Unplanned(plan.op))?;
@@ -150,16 +197,31 @@ impl Context<'_, '_, '_, '_> {
         Ok(())
     }
 
-    pub(super) fn prepare_side(&mut self, plan: &MovePlan, view: &SideView<'_>, innermost: Option<&Loop>) -> Result<(), EmitError> {
+    pub(super) fn prepare_side(
+        &mut self,
+        plan: &MovePlan,
+        view: &SideView<'_>,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
         match view.end {
             End::Shared(k) => {
-                let alloc = *self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
+                let alloc =
+                    *self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
                 let map = alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?;
-                let uniform = view.side.layout.axes().is_ok_and(|axes| !axes.contains(&lanebook_layout::AxisId::SLOT));
-                if uniform { self.prepare_run(plan, view, &map, alloc.offset) } else { self.prepare_shared(plan, view, &map, alloc.offset, alloc.bytes) }
+                let uniform = view
+                    .side
+                    .layout
+                    .axes()
+                    .is_ok_and(|axes| !axes.contains(&lanebook_layout::AxisId::SLOT));
+                if uniform {
+                    self.prepare_run(plan, view, &map, alloc.offset)
+                } else {
+                    self.prepare_shared(plan, view, &map, alloc.offset, alloc.bytes)
+                }
             }
             End::Global(k) => {
-                let global = *self.plan.globals.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
+                let global =
+                    *self.plan.globals.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
                 self.prepare_global(plan, view, &global, innermost)
             }
             End::Registers(_) => Ok(()),
@@ -168,19 +230,31 @@ impl Context<'_, '_, '_, '_> {
 
     pub(super) fn keep(&mut self, address: Address) -> Result<(), EmitError> {
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-        self.addresses.push(address).map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
+        self.addresses
+            .push(address)
+            .map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
     }
 
     /// Address register of an instance; without one, the wave-uniform base.
     pub(super) fn address(&self, op: Op, side: u8, at: Option<Delta>) -> Option<crate::expr::Reg> {
         let number = u16::try_from(op.index()).ok()?;
         let key = at.map(|d| (d.phase, d.add, d.lead));
-        self.addresses.iter().find(|a| a.op == number && a.side == side && a.key == key).map(|a| a.reg)
+        self.addresses
+            .iter()
+            .find(|a| a.op == number && a.side == side && a.key == key)
+            .map(|a| a.reg)
     }
 
-    /// Bits of the thread number with what they add: bytes, or outer steps if it is `lead` that counts.
+    /// Bits of the thread number with what they add: bytes, or outer steps if it is `lead` that
+    /// counts.
     #[inline(never)]
-    fn thread_bits(&mut self, map: &MemoryMap, fit: &Fit, mix: Mix, lead: bool) -> Result<Option<ExprId>, EmitError> {
+    fn thread_bits(
+        &mut self,
+        map: &MemoryMap,
+        fit: &Fit,
+        mix: Mix,
+        lead: bool,
+    ) -> Result<Option<ExprId>, EmitError> {
         let mut columns: heapless::Vec<BitColumn, 16> = heapless::Vec::new();
         let wave = self.plan.wave;
         let lanes = (0u8..).zip(fit.slots.as_slice());
@@ -189,7 +263,9 @@ impl Context<'_, '_, '_, '_> {
             let column = map.at(e);
             let column = if lead { column.lead } else { column.bytes };
             if column != 0 {
-                columns.push(BitColumn { value: self.thread, bit, column }).map_err(|_| EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 16 })?;
+                columns.push(BitColumn { value: self.thread, bit, column }).map_err(|_| {
+                    EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 16 }
+                })?;
             }
         }
         if columns.is_empty() {
@@ -199,12 +275,20 @@ impl Context<'_, '_, '_, '_> {
     }
 
     #[inline(never)]
-    fn prepare_shared(&mut self, plan: &MovePlan, view: &SideView<'_>, map: &MemoryMap, offset: u32, bytes: u32) -> Result<(), EmitError> {
+    fn prepare_shared(
+        &mut self,
+        plan: &MovePlan,
+        view: &SideView<'_>,
+        map: &MemoryMap,
+        offset: u32,
+        bytes: u32,
+    ) -> Result<(), EmitError> {
         use super::step::Purpose;
         let mix = if map.combine == Combine::Xor { Mix::Xor } else { Mix::Add };
         let mut start = self.thread_bits(map, &plan.fit, mix, false)?;
         let immediate = immediate_start(offset, bytes, view.offset);
-        // The tile's start keeps clear of every bit that phases change, so it can be added before them.
+        // The tile's start keeps clear of every bit that phases change, so it can be added before
+        // them.
         let fixed = match (self.shared_base, offset.wrapping_sub(immediate)) {
             (base, 0) => base,
             (None, rest) => Some(self.arena.constant(rest)?),
@@ -216,15 +300,22 @@ impl Context<'_, '_, '_, '_> {
             None => self.arena.constant(0)?,
         };
         self.for_each_delta(plan, map, immediate, view.offset, |this, d, is_first| {
-            this.steps.purpose = if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            this.steps.purpose =
+                if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             let node = this.exclusive(Some(start), d.phase)?;
             let node = this.further(node, d.add)?.unwrap_or(start);
             let reg = this.compute(node, Place::Vector)?;
-            this.keep(Address { op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX), side: view.number, key: Some((d.phase, d.add, d.lead)), reg })
+            this.keep(Address {
+                op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX),
+                side: view.number,
+                key: Some((d.phase, d.add, d.lead)),
+                reg,
+            })
         })
     }
 
-    /// Calls `f` once for each distinct register key among the instances, the first instance's first.
+    /// Calls `f` once for each distinct register key among the instances, the first instance's
+    /// first.
     fn for_each_delta(
         &mut self,
         plan: &MovePlan,
@@ -241,7 +332,10 @@ impl Context<'_, '_, '_, '_> {
                 continue;
             }
             let first = seen.is_empty();
-            seen.push(key).map_err(|_| EmitError::Capacity { pool: EmitPool::MovementAddresses, capacity: 64 })?;
+            seen.push(key).map_err(|_| EmitError::Capacity {
+                pool: EmitPool::MovementAddresses,
+                capacity: 64,
+            })?;
             f(self, d, first)?;
         }
         Ok(())
@@ -256,7 +350,12 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// Bytes from one element to the next of a memref's dimension, which its type does not say.
-    fn stride_bytes(&mut self, op: Op, global: &GlobalPlan, dim: usize) -> Result<ExprId, EmitError> {
+    fn stride_bytes(
+        &mut self,
+        op: Op,
+        global: &GlobalPlan,
+        dim: usize,
+    ) -> Result<ExprId, EmitError> {
         let dim = u8::try_from(dim).map_err(|_| EmitError::Unplanned(op))?;
         let stride = self.parameter(op, global.memref, ParamKind::Stride(dim))?;
         let element = u64::from(global.map.shape.bits / 8);
@@ -264,7 +363,13 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// Bytes from one index of a dimension in front of the tile's to the next as an expression.
-    fn lead_bytes(&mut self, op: Op, global: &GlobalPlan, dim: usize, lead: &Lead) -> Result<ExprId, EmitError> {
+    fn lead_bytes(
+        &mut self,
+        op: Op,
+        global: &GlobalPlan,
+        dim: usize,
+        lead: &Lead,
+    ) -> Result<ExprId, EmitError> {
         match lead.bytes {
             Some(bytes) => Ok(self.arena.constant(bytes)?),
             None => self.stride_bytes(op, global, dim),
@@ -273,7 +378,12 @@ impl Context<'_, '_, '_, '_> {
 
     /// Where a tile's matrix begins.
     #[inline(never)]
-    fn matrix_start(&mut self, op: Op, global: &GlobalPlan, innermost: Option<&Loop>) -> Result<ExprId, EmitError> {
+    fn matrix_start(
+        &mut self,
+        op: Op,
+        global: &GlobalPlan,
+        innermost: Option<&Loop>,
+    ) -> Result<ExprId, EmitError> {
         let mut at = self.parameter(op, global.memref, ParamKind::Pointer)?;
         for (dim, lead) in global.leads().enumerate() {
             let bytes = self.lead_bytes(op, global, dim, lead)?;
@@ -284,7 +394,13 @@ impl Context<'_, '_, '_, '_> {
     }
 
     #[inline(never)]
-    fn prepare_global(&mut self, plan: &MovePlan, view: &SideView<'_>, global: &GlobalPlan, innermost: Option<&Loop>) -> Result<(), EmitError> {
+    fn prepare_global(
+        &mut self,
+        plan: &MovePlan,
+        view: &SideView<'_>,
+        global: &GlobalPlan,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
         use super::step::Purpose;
         let op = plan.op;
         self.steps.purpose = Purpose::FirstAddress;
@@ -321,11 +437,20 @@ impl Context<'_, '_, '_, '_> {
                 if rows.is_some() && this.address(op, view.number, Some(d)).is_some() {
                     return Ok(());
                 }
-                this.steps.purpose = if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                this.steps.purpose =
+                    if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
                 let reg = match nearest(&known, d, least) {
-                    // One step from an offset that is there already: the step is the same in all lanes.
-                    Some((from, step)) if outer_lanes.is_none_or(|l| this.arena.facts(l).is_some_and(|f| f.possible() & u64::from(d.lead) == 0)) => {
-                        let far = this.arena.op_const(IndexOp::Mul, outer_bytes, u64::from(step))?;
+                    // One step from an offset that is there already: the step is the same in all
+                    // lanes.
+                    Some((from, step))
+                        if outer_lanes.is_none_or(|l| {
+                            this.arena
+                                .facts(l)
+                                .is_some_and(|f| f.possible() & u64::from(d.lead) == 0)
+                        }) =>
+                    {
+                        let far =
+                            this.arena.op_const(IndexOp::Mul, outer_bytes, u64::from(step))?;
                         let node = this.arena.op(IndexOp::Add, &[from, far])?;
                         this.compute(node, Place::Vector)?
                     }
@@ -345,8 +470,16 @@ impl Context<'_, '_, '_, '_> {
                     }
                 };
                 let node = this.declare(Variable::word(), reg)?;
-                known.push((d, node)).map_err(|_| EmitError::Capacity { pool: EmitPool::MovementAddresses, capacity: 64 })?;
-                this.keep(Address { op: number, side: view.number, key: Some((d.phase, d.add, d.lead)), reg })
+                known.push((d, node)).map_err(|_| EmitError::Capacity {
+                    pool: EmitPool::MovementAddresses,
+                    capacity: 64,
+                })?;
+                this.keep(Address {
+                    op: number,
+                    side: view.number,
+                    key: Some((d.phase, d.add, d.lead)),
+                    reg,
+                })
             });
         }
         // One 64-bit address a lane; further outer steps are added to it.
@@ -360,7 +493,8 @@ impl Context<'_, '_, '_, '_> {
         let mut known: heapless::Vec<(Delta, ExprId), 64> = heapless::Vec::new();
         let least = least_lead(&global.map, &plan.fit);
         self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, is_first| {
-            this.steps.purpose = if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            this.steps.purpose =
+                if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             let node = if d.lead == 0 {
                 let columns = this.exclusive(inner_lanes, d.phase)?;
                 let columns = this.sum(IndexOp::Add, inner_bytes, columns)?;
@@ -378,9 +512,17 @@ impl Context<'_, '_, '_, '_> {
                 let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
                 this.arena.op(IndexOp::Add64, &[from, step])?
             };
-            known.push((d, node)).map_err(|_| EmitError::Capacity { pool: EmitPool::MovementAddresses, capacity: 64 })?;
+            known.push((d, node)).map_err(|_| EmitError::Capacity {
+                pool: EmitPool::MovementAddresses,
+                capacity: 64,
+            })?;
             let reg = this.compute(node, Place::Vector)?;
-            this.keep(Address { op: number, side: view.number, key: Some((d.phase, d.add, d.lead)), reg })
+            this.keep(Address {
+                op: number,
+                side: view.number,
+                key: Some((d.phase, d.add, d.lead)),
+                reg,
+            })
         })?;
         let mut at = 0usize;
         while let Some(address) = self.addresses.get(at).copied() {
@@ -410,24 +552,33 @@ impl Context<'_, '_, '_, '_> {
         Ok(match (node, bytes) {
             (node, 0) => node,
             (None, bytes) => Some(self.arena.constant(bytes)?),
-            (Some(node), bytes) => Some(self.arena.op_const(IndexOp::Add, node, u64::from(bytes))?),
+            (Some(node), bytes) => {
+                Some(self.arena.op_const(IndexOp::Add, node, u64::from(bytes))?)
+            }
         })
     }
 
-    /// A node computed now and a variable from here on, so that later expressions start from its register.
+    /// A node computed now and a variable from here on, so that later expressions start from its
+    /// register.
     pub(super) fn settled(&mut self, node: ExprId, place: Place) -> Result<ExprId, EmitError> {
         if let Some((_, variable)) = self.settled.iter().find(|(n, _)| *n == node) {
             return Ok(*variable);
         }
         let reg = self.compute(node, place)?;
-        let variable = if place == Place::Scalar { Variable::word().uniform() } else { Variable::word() };
+        let variable =
+            if place == Place::Scalar { Variable::word().uniform() } else { Variable::word() };
         let variable = self.declare(variable, reg)?;
         // A full list only costs a second computation.
         let _ = self.settled.push((node, variable));
         Ok(variable)
     }
 
-    fn add_product(&mut self, to: Option<ExprId>, count: Option<ExprId>, bytes: ExprId) -> Result<Option<ExprId>, EmitError> {
+    fn add_product(
+        &mut self,
+        to: Option<ExprId>,
+        count: Option<ExprId>,
+        bytes: ExprId,
+    ) -> Result<Option<ExprId>, EmitError> {
         let product = match count {
             Some(count) => Some(self.arena.op(IndexOp::MulWide64, &[count, bytes])?),
             None => None,
@@ -435,7 +586,12 @@ impl Context<'_, '_, '_, '_> {
         self.sum(IndexOp::Add64, to, product)
     }
 
-    fn add_scaled(&mut self, to: Option<ExprId>, count: Option<ExprId>, bytes: u64) -> Result<Option<ExprId>, EmitError> {
+    fn add_scaled(
+        &mut self,
+        to: Option<ExprId>,
+        count: Option<ExprId>,
+        bytes: u64,
+    ) -> Result<Option<ExprId>, EmitError> {
         let product = match count {
             Some(count) => {
                 let size = self.arena.constant(u32::try_from(bytes).unwrap_or(1))?;
@@ -451,13 +607,21 @@ impl Context<'_, '_, '_, '_> {
         innermost.is_some_and(|at| global.starts().any(|start| self.is_stepped(start, at)))
     }
 
-    /// A register that may be changed: a copy, if the loop changes it and it stands for something that others may use.
-    pub(super) fn own(&mut self, op: Op, reg: crate::expr::Reg, innermost: Option<&Loop>, global: &GlobalPlan) -> Result<crate::expr::Reg, EmitError> {
+    /// A register that may be changed: a copy, if the loop changes it and it stands for something
+    /// that others may use.
+    pub(super) fn own(
+        &mut self,
+        op: Op,
+        reg: crate::expr::Reg,
+        innermost: Option<&Loop>,
+        global: &GlobalPlan,
+    ) -> Result<crate::expr::Reg, EmitError> {
         if !self.moves(global, innermost) {
             return Ok(reg);
         }
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        let shared = self.addresses.iter().any(|a| a.reg == reg && a.op != number) || self.registers.contains(&Some(reg));
+        let shared = self.addresses.iter().any(|a| a.reg == reg && a.op != number)
+            || self.registers.contains(&Some(reg));
         if shared {
             return self.copy(reg);
         }
@@ -476,19 +640,32 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// Notes that the innermost loop advances an address, computing the step where it is not known.
-    fn advance(&mut self, op: Op, reg: crate::expr::Reg, global: &GlobalPlan, outer_bytes: ExprId, innermost: Option<&Loop>) -> Result<(), EmitError> {
+    fn advance(
+        &mut self,
+        op: Op,
+        reg: crate::expr::Reg,
+        global: &GlobalPlan,
+        outer_bytes: ExprId,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
         let Some(at) = innermost.filter(|_| self.moves(global, innermost)) else { return Ok(()) };
         let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
         let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
         let push = |this: &mut Self, by: Option<crate::expr::Reg>, bytes: u32| {
-            this.advances.push(Advance { owner, reg, by, bytes }).map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })
+            this.advances
+                .push(Advance { owner, reg, by, bytes })
+                .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })
         };
         if let Some(step) = self.stepped(op, global.start.1, at)? {
-            let bytes = step.checked_mul(u32::from(global.map.shape.bits / 8)).ok_or(EmitError::Index(op))?;
+            let bytes = step
+                .checked_mul(u32::from(global.map.shape.bits / 8))
+                .ok_or(EmitError::Index(op))?;
             push(self, None, bytes)?;
         }
         for (dim, lead) in global.leads().map(Some).chain([None]).enumerate() {
-            let Some(start) = lead.map_or(global.start.0, |lead| Some(lead.start)) else { continue };
+            let Some(start) = lead.map_or(global.start.0, |lead| Some(lead.start)) else {
+                continue;
+            };
             let Some(step) = self.stepped(op, start, at)? else { continue };
             let size = match lead {
                 Some(lead) => self.lead_bytes(op, global, dim, lead)?,
@@ -498,7 +675,11 @@ impl Context<'_, '_, '_, '_> {
             let count = self.arena.constant(step)?;
             let node = self.arena.op(IndexOp::MulWide64, &[count, size])?;
             let kind = self.machine.kind(reg.class);
-            let place = if kind == Some(lanebook_tables::RegisterKind::Scalar) { Place::Scalar } else { Place::Vector };
+            let place = if kind == Some(lanebook_tables::RegisterKind::Scalar) {
+                Place::Scalar
+            } else {
+                Place::Vector
+            };
             let by = self.compute(node, place)?;
             push(self, Some(by), 0)?;
         }
@@ -516,11 +697,17 @@ impl Context<'_, '_, '_, '_> {
             }
             // Addresses in global memory have 64 bits, coordinates have 32.
             let class = self.machine.isa.classes.get(advance.reg.class.index());
-            let wide = class.is_some_and(|c| c.bits.saturating_mul(u16::from(advance.reg.count)) > 32);
+            let wide =
+                class.is_some_and(|c| c.bits.saturating_mul(u16::from(advance.reg.count)) > 32);
             let op = if wide { IndexOp::Add64 } else { IndexOp::Add };
             let by = match advance.by {
                 Some(reg) => Operand::Reg(reg),
-                None => match self.machine.binary(op, advance.reg.class, advance.reg.count, Operand::Number(i64::from(advance.bytes))) {
+                None => match self.machine.binary(
+                    op,
+                    advance.reg.class,
+                    advance.reg.count,
+                    Operand::Number(i64::from(advance.bytes)),
+                ) {
                     Some(_) => Operand::Number(i64::from(advance.bytes)),
                     None => return Err(EmitError::Unplanned(owner)),
                 },

@@ -1,7 +1,9 @@
-//! Completion objects: made at the kernel's entry by one thread, announced to, waited for by every thread, each with a phase.
+//! Completion objects: made at the kernel's entry by one thread, announced to, waited for by every
+//! thread, each with a phase.
 //!
-//! An object's phase ends once for every announcement, and every thread waits for it exactly once: the parity that a thread waits for stands in
-//! a register that its wait flips. So announcement and wait must alternate on every path: whoever announces sees to it that the wait stands in the same
+//! An object's phase ends once for every announcement, and every thread waits for it exactly once:
+//! the parity that a thread waits for stands in a register that its wait flips. So announcement and
+//! wait must alternate on every path: whoever announces sees to it that the wait stands in the same
 //! block (no loop begins or ends between them).
 
 use super::context::{Context, EmitError};
@@ -43,14 +45,23 @@ impl<'t> Context<'_, 't, '_, '_> {
         self.steps.purpose = Purpose::Sync;
         let on = self.first_thread()?;
         for number in 0..self.plan.completions {
-            let offset = self.plan.completion_offset.saturating_add(u32::from(object.bytes).saturating_mul(u32::from(number)));
+            let offset = self
+                .plan
+                .completion_offset
+                .saturating_add(u32::from(object.bytes).saturating_mul(u32::from(number)));
             let node = self.shared_address(offset)?;
             let address = self.compute(node, Place::Vector)?;
-            let class = self.machine.class(RegisterKind::Vector, 32).ok_or(StepError::NoAtom(Missing::Class))?;
+            let class = self
+                .machine
+                .class(RegisterKind::Vector, 32)
+                .ok_or(StepError::NoAtom(Missing::Class))?;
             let parity = self.filled(class, 0)?;
-            self.completions
-                .push(Completion { address, parity })
-                .map_err(|_| EmitError::Capacity { pool: EmitPool::Completions, capacity: MAX_COMPLETIONS as u32 })?;
+            self.completions.push(Completion { address, parity }).map_err(|_| {
+                EmitError::Capacity {
+                    pool: EmitPool::Completions,
+                    capacity: MAX_COMPLETIONS as u32,
+                }
+            })?;
             self.steps.append(object.init, &[slot(on), slot(address), Slot::Int(1)])?;
         }
         for step in object.publish {
@@ -83,15 +94,22 @@ impl<'t> Context<'_, 't, '_, '_> {
 
     pub(super) fn completion(&self, number: u8) -> Result<Completion, EmitError> {
         let capacity = u32::from(self.plan.completions);
-        self.completions.get(usize::from(number)).copied().ok_or(EmitError::Capacity { pool: EmitPool::Completions, capacity })
+        self.completions
+            .get(usize::from(number))
+            .copied()
+            .ok_or(EmitError::Capacity { pool: EmitPool::Completions, capacity })
     }
 
     /// Announces so many bytes to an object, and arrives there.
     pub(super) fn expect(&mut self, number: u8, bytes: u32) -> Result<(), EmitError> {
-        let (object, on, at) = (self.completion_object()?, self.first_thread()?, self.completion(number)?);
+        let (object, on, at) =
+            (self.completion_object()?, self.first_thread()?, self.completion(number)?);
         let refuse = StepError::Operand { atom: object.expect, operand: 2 };
         self.steps.purpose = Purpose::Sync;
-        Ok(self.steps.append(object.expect, &[slot(on), slot(at.address), int(i64::from(bytes)).ok_or(refuse)?])?)
+        Ok(self.steps.append(
+            object.expect,
+            &[slot(on), slot(at.address), int(i64::from(bytes)).ok_or(refuse)?],
+        )?)
     }
 
     /// Waits for the end of an object's phase; the next one has the other parity.

@@ -1,4 +1,5 @@
-//! What emission works with: the expression arena, the selector, the step list, and what is known so far.
+//! What emission works with: the expression arena, the selector, the step list, and what is known
+//! so far.
 
 use super::completion::{Completion, MAX_COMPLETIONS};
 use super::kernel::{Param, ParamKind, find};
@@ -6,7 +7,10 @@ use super::lookup::Lookup;
 use super::pool::EmitPool;
 use super::step::{Missing, Slot, StepError, Steps, int, slot};
 use crate::assign::{ChooseBytes, choose_bytes};
-use crate::expr::{Arena, ExprError, ExprId, Place, Reg, SelectError, Selector, SimplifyScratch, VarId, Variable, Want, simplify};
+use crate::expr::{
+    Arena, ExprError, ExprId, Place, Reg, SelectError, Selector, SimplifyScratch, VarId, Variable,
+    Want, simplify,
+};
 use crate::ir::{Op, Program, Value};
 use crate::plan::Plan;
 use crate::rewrite::RunError;
@@ -110,7 +114,8 @@ pub(super) fn full<T>(pool: EmitPool, list: &VecView<T>) -> EmitError {
     EmitError::Capacity { pool, capacity: u32::try_from(list.capacity()).unwrap_or(u32::MAX) }
 }
 
-/// What emission keeps lists of, in the caller's storage: in frames they would lie under everything that it calls.
+/// What emission keeps lists of, in the caller's storage: in frames they would lie under everything
+/// that it calls.
 pub struct Lists<'a> {
     /// Tiles in registers.
     pub held: &'a mut VecView<Held>,
@@ -135,7 +140,14 @@ impl Lists<'_> {
         self.indices.clear();
         self.settled.clear();
         self.splats.clear();
-        Lists { held: self.held, addresses: self.addresses, advances: self.advances, indices: self.indices, settled: self.settled, splats: self.splats }
+        Lists {
+            held: self.held,
+            addresses: self.addresses,
+            advances: self.advances,
+            indices: self.indices,
+            settled: self.settled,
+            splats: self.splats,
+        }
     }
 }
 
@@ -189,7 +201,8 @@ pub struct Context<'a, 't, 'p, 's> {
     pub stride: Option<super::stride::Stride>,
     /// What the starts of wave-uniform runs are made of, where that is not a register.
     pub runs: heapless::Vec<super::run::Run, { super::run::MAX_RUNS }>,
-    /// Where the run stands whose start is in the special register: bytes behind its first instance's.
+    /// Where the run stands whose start is in the special register: bytes behind its first
+    /// instance's.
     pub run_at: Option<u32>,
     /// What a kernel with accumulators in tensor memory keeps.
     pub tensor: Option<super::tensor::TensorFrame>,
@@ -270,7 +283,12 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
 
     /// The result of a frame atom without operands.
     fn frame_value(&mut self, atom: AtomId) -> Result<Reg, EmitError> {
-        let operand = self.machine.tables.atom(atom).and_then(|a| a.operands.first()).ok_or(StepError::NoAtom(Missing::Frame))?;
+        let operand = self
+            .machine
+            .tables
+            .atom(atom)
+            .and_then(|a| a.operands.first())
+            .ok_or(StepError::NoAtom(Missing::Frame))?;
         let reg = self.steps.tuple(operand.class, operand.registers)?;
         self.steps.append(atom, &[slot(reg)])?;
         Ok(reg)
@@ -279,7 +297,10 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
     /// A variable that lives in `reg`.
     pub fn declare(&mut self, variable: Variable, reg: Reg) -> Result<ExprId, EmitError> {
         let (VarId(number), node) = self.arena.variable_node(variable)?;
-        let place = self.registers.get_mut(usize::from(number)).ok_or(EmitError::Capacity { pool: EmitPool::Variables, capacity: MAX_VARIABLES as u32 })?;
+        let place = self.registers.get_mut(usize::from(number)).ok_or(EmitError::Capacity {
+            pool: EmitPool::Variables,
+            capacity: MAX_VARIABLES as u32,
+        })?;
         *place = Some(reg);
         self.selector.remember(node, reg);
         Ok(node)
@@ -291,7 +312,12 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
     }
 
     /// Makes a parameter available, loading it if it is not there yet.
-    pub fn parameter(&mut self, op: Op, value: Value, kind: ParamKind) -> Result<ExprId, EmitError> {
+    pub fn parameter(
+        &mut self,
+        op: Op,
+        value: Value,
+        kind: ParamKind,
+    ) -> Result<ExprId, EmitError> {
         if let Some(node) = self.index_of(value, kind) {
             return Ok(node);
         }
@@ -307,7 +333,8 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
         let mut args: heapless::Vec<Slot, 6> = heapless::Vec::new();
         let mut result = None;
         for (k, operand) in atom.operands.iter().enumerate() {
-            let refuse = StepError::Operand { atom: load, operand: u8::try_from(k).unwrap_or(u8::MAX) };
+            let refuse =
+                StepError::Operand { atom: load, operand: u8::try_from(k).unwrap_or(u8::MAX) };
             let arg = match operand.role {
                 Role::Def if !operand.implicit => {
                     let reg = self.steps.tuple(operand.class, operand.registers)?;
@@ -328,13 +355,18 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
         let reg = result.ok_or(StepError::NoAtom(Missing::Frame))?;
         let variable = if wide { Variable::long().uniform() } else { Variable::word().uniform() };
         let node = self.declare(variable, reg)?;
-        self.indices.push(Index { value, kind, node }).map_err(|_| full(EmitPool::Indices, self.indices))?;
+        self.indices
+            .push(Index { value, kind, node })
+            .map_err(|_| full(EmitPool::Indices, self.indices))?;
         Ok(node)
     }
 
     fn parameter_base(&mut self) -> Result<Reg, EmitError> {
         let base = self.machine.isa.param_base.ok_or(StepError::NoAtom(Missing::Frame))?;
-        let known = self.steps.registers.iter().find(|v| v.pinned && u16::from(v.class) == base.class.0 && v.physical == base.number);
+        let known =
+            self.steps.registers.iter().find(|v| {
+                v.pinned && u16::from(v.class) == base.class.0 && v.physical == base.number
+            });
         if let Some(v) = known {
             return Ok(Reg { class: base.class, first: v.first, count: v.count });
         }
@@ -354,7 +386,16 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
         let mut roots = [node];
         let tables = self.machine.tables;
         let phase = tables.rules.phase_named(super::SIMPLIFY).ok_or(EmitError::Rules)?;
-        simplify(&mut self.arena, &tables.rules, phase, &mut roots, &mut self.scratch, &mut self.fuel, |_, _| {}).map_err(EmitError::Simplify)?;
+        simplify(
+            &mut self.arena,
+            &tables.rules,
+            phase,
+            &mut roots,
+            &mut self.scratch,
+            &mut self.fuel,
+            |_, _| {},
+        )
+        .map_err(EmitError::Simplify)?;
         let [node] = roots;
         Ok(node)
     }
@@ -363,28 +404,48 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
     #[inline(never)]
     fn selected(&mut self, node: ExprId, place: Place) -> Result<Reg, EmitError> {
         let mut out = [None];
-        self.selector.select(&self.arena, self.registers, &[Want { node, place }], &mut out, &mut self.steps).map_err(EmitError::Select)?;
+        self.selector
+            .select(&self.arena, self.registers, &[Want { node, place }], &mut out, &mut self.steps)
+            .map_err(EmitError::Select)?;
         let [reg] = out;
         reg.ok_or(EmitError::Expr(ExprError::UnknownNode(node)))
     }
 
     /// Sum, leaving out zeros.
-    pub fn sum(&mut self, op: IndexOp, a: Option<ExprId>, b: Option<ExprId>) -> Result<Option<ExprId>, EmitError> {
+    pub fn sum(
+        &mut self,
+        op: IndexOp,
+        a: Option<ExprId>,
+        b: Option<ExprId>,
+    ) -> Result<Option<ExprId>, EmitError> {
         Ok(match (a, b) {
             (Some(a), Some(b)) => Some(self.arena.op(op, &[a, b])?),
             (some, None) | (None, some) => some,
         })
     }
 
-    /// The value of an index in the program, `None` for zero. Inside `innermost`, its counter stands for the loop's start.
-    pub fn index_value(&mut self, op: Op, value: Value, innermost: Option<&crate::ir::Loop>) -> Result<Option<ExprId>, EmitError> {
+    /// The value of an index in the program, `None` for zero. Inside `innermost`, its counter
+    /// stands for the loop's start.
+    pub fn index_value(
+        &mut self,
+        op: Op,
+        value: Value,
+        innermost: Option<&crate::ir::Loop>,
+    ) -> Result<Option<ExprId>, EmitError> {
         let (value, bits) = self.shifted(op, value, innermost)?;
         if let Some(n) = self.program.int(value) {
-            let n = u32::try_from(n).ok().and_then(|n| n.checked_shr(bits)).ok_or(EmitError::Index(op))?;
+            let n = u32::try_from(n)
+                .ok()
+                .and_then(|n| n.checked_shr(bits))
+                .ok_or(EmitError::Index(op))?;
             return if n == 0 { Ok(None) } else { Ok(Some(self.arena.constant(n)?)) };
         }
         let node = self.parameter(op, value, ParamKind::Scalar)?;
-        if bits == 0 { Ok(Some(node)) } else { Ok(Some(self.arena.op_const(IndexOp::Shr, node, u64::from(bits))?)) }
+        if bits == 0 {
+            Ok(Some(node))
+        } else {
+            Ok(Some(self.arena.op_const(IndexOp::Shr, node, u64::from(bits))?))
+        }
     }
 
     /// The registers of a tile.
@@ -409,7 +470,12 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
     }
 
     /// `reg = reg + by` in place.
-    pub fn add_in_place(&mut self, reg: Reg, by: super::lookup::Operand, op: IndexOp) -> Result<(), EmitError> {
+    pub fn add_in_place(
+        &mut self,
+        reg: Reg,
+        by: super::lookup::Operand,
+        op: IndexOp,
+    ) -> Result<(), EmitError> {
         use super::lookup::Operand;
         let missing = StepError::NoAtom(Missing::Move(reg.class));
         let atom: AtomId = self.machine.binary(op, reg.class, reg.count, by).ok_or(missing)?;

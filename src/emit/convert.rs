@@ -14,15 +14,34 @@ impl Context<'_, '_, '_, '_> {
     /// The accesses of one half of an exchange.
     fn touched_by(&self, half: &MovePlan) -> Option<Touched> {
         let movement = self.machine.tables.atom(half.atom)?.movement.as_ref()?;
-        [(&movement.from, half.from, false), (&movement.to, half.to, true)].into_iter().find_map(|(side, end, writes)| {
-            let End::Shared(alloc) = end else { return None };
-            let tile = self.plan.allocs.get(usize::from(alloc)).filter(|_| side.space == Space::Shared)?;
-            Some(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), dealt: 0, kind: side.access, writes, completion: None })
-        })
+        [(&movement.from, half.from, false), (&movement.to, half.to, true)].into_iter().find_map(
+            |(side, end, writes)| {
+                let End::Shared(alloc) = end else { return None };
+                let tile = self
+                    .plan
+                    .allocs
+                    .get(usize::from(alloc))
+                    .filter(|_| side.space == Space::Shared)?;
+                Some(Touched {
+                    from: tile.offset,
+                    to: tile.offset.saturating_add(tile.bytes),
+                    dealt: 0,
+                    kind: side.access,
+                    writes,
+                    completion: None,
+                })
+            },
+        )
     }
 
     /// Orders one half of an exchange after what is open.
-    fn meet_half(&mut self, op: Op, half: &MovePlan, open: &mut Open, emit: bool) -> Result<(), EmitError> {
+    fn meet_half(
+        &mut self,
+        op: Op,
+        half: &MovePlan,
+        open: &mut Open,
+        emit: bool,
+    ) -> Result<(), EmitError> {
         let touched = self.touched_by(half).ok_or(EmitError::Unplanned(op))?;
         self.meet_all(&[touched], open, emit).map(|_| ())
     }
@@ -52,16 +71,26 @@ impl Context<'_, '_, '_, '_> {
 
     /// An operation's exchange: from registers `from` to fresh ones.
     #[inline(never)]
-    pub(super) fn exchange(&mut self, op: Op, from: Reg, open: &mut Open) -> Result<Reg, EmitError> {
+    pub(super) fn exchange(
+        &mut self,
+        op: Op,
+        from: Reg,
+        open: &mut Open,
+    ) -> Result<Reg, EmitError> {
         let refuse = EmitError::Unplanned(op);
         self.prepare_exchange(op)?;
         let exchange = self.plan.exchange_of(op).ok_or(refuse)?;
         let (given, target) = (exchange.from, exchange.to);
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let [store, load] = exchange.moves();
-        let data = data_operand(self.machine.tables.atom(store.atom).ok_or(refuse)?).ok_or(refuse)?;
+        let data =
+            data_operand(self.machine.tables.atom(store.atom).ok_or(refuse)?).ok_or(refuse)?;
         let from = self.suited(op, from, data)?;
-        let from = if u16::from(from.count) == given.registers() { from } else { self.unpack(op, from, &given)? };
+        let from = if u16::from(from.count) == given.registers() {
+            from
+        } else {
+            self.unpack(op, from, &given)?
+        };
         self.half(op, &store, from, open)?;
         let class = register_class(self.machine.tables.atom(load.atom)).ok_or(refuse)?;
         let to = self.tile(op, class, &target)?;
@@ -77,14 +106,18 @@ impl Context<'_, '_, '_, '_> {
         let to = self.tile(op, from.class, loose)?;
         let copy = self.machine.copy_into(from.class, 1, from.class).ok_or(missing)?;
         self.steps.purpose = Purpose::Fill;
-        let one = |reg: Reg, k: u16| slot(Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 });
+        let one = |reg: Reg, k: u16| {
+            slot(Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 })
+        };
         for k in 0..loose.registers() {
-            let (register, part) = (k.checked_div(each).ok_or(refuse)?, k.checked_rem(each).ok_or(refuse)?);
+            let (register, part) =
+                (k.checked_div(each).ok_or(refuse)?, k.checked_rem(each).ok_or(refuse)?);
             let shift = i64::from(part.wrapping_mul(loose.shape.bits));
             if shift == 0 {
                 self.steps.append(copy, &[one(to, k), one(from, register)])?;
             } else {
-                let (atom, value, count) = self.machine.shift_right(from.class, shift).ok_or(missing)?;
+                let (atom, value, count) =
+                    self.machine.shift_right(from.class, shift).ok_or(missing)?;
                 let mut args = [one(to, k); 3];
                 *args.get_mut(value).ok_or(refuse)? = one(from, register);
                 *args.get_mut(count).ok_or(refuse)? = int(shift).ok_or(refuse)?;
@@ -94,7 +127,13 @@ impl Context<'_, '_, '_, '_> {
         Ok(to)
     }
 
-    fn half(&mut self, op: Op, half: &MovePlan, tile: Reg, open: &mut Open) -> Result<(), EmitError> {
+    fn half(
+        &mut self,
+        op: Op,
+        half: &MovePlan,
+        tile: Reg,
+        open: &mut Open,
+    ) -> Result<(), EmitError> {
         self.meet_half(op, half, open, true)?;
         let atom = self.machine.tables.atom(half.atom).ok_or(EmitError::Unplanned(op))?;
         for i in 0..half.fit.count() {
@@ -111,9 +150,11 @@ impl Context<'_, '_, '_, '_> {
             return self.rename(op);
         }
         let refuse = EmitError::Unplanned(op);
-        let (from, to) = (self.program.operand(op, 0).ok_or(refuse)?, self.program.result(op, 0).ok_or(refuse)?);
+        let (from, to) =
+            (self.program.operand(op, 0).ok_or(refuse)?, self.program.result(op, 0).ok_or(refuse)?);
         let reg = self.tile_of(op, from)?;
-        let reg = if self.plan.exchange_of(op).is_some() { self.exchange(op, reg, open)? } else { reg };
+        let reg =
+            if self.plan.exchange_of(op).is_some() { self.exchange(op, reg, open)? } else { reg };
         let reg = if self.plan.lanes_of(op).is_some() { self.convert_lanes(op, reg)? } else { reg };
         self.hold(to, reg)
     }

@@ -1,17 +1,20 @@
 //! Waits and wait states: what software owes the hardware between two instructions.
 //!
-//! A *counter* rule says that an atom's results are not there until a wait has seen its counter fall; a *hazard* rule
-//! says that so many wait states must lie between two atoms that share a register. Both are tables of the
-//! architecture; this pass walks the allocated steps once and inserts what they demand. Architectures without such
-//! tables come out unchanged.
+//! A *counter* rule says that an atom's results are not there until a wait has seen its counter
+//! fall; a *hazard* rule says that so many wait states must lie between two atoms that share a
+//! register. Both are tables of the architecture; this pass walks the allocated steps once and
+//! inserts what they demand. Architectures without such tables come out unchanged.
 
 use super::hazards::{Held, Kinds, Marks, Readers, Recent, hazards};
 use super::line::Line;
-use super::step::{MAX_ARGS, Missing, Pattern, Purpose, Slot, Step, StepError, Touch, for_each_register};
+use super::step::{
+    MAX_ARGS, Missing, Pattern, Purpose, Slot, Step, StepError, Touch, for_each_register,
+};
 use heapless::VecView;
 use lanebook_tables::{Arch, Atom, AtomId, Hazard, HazardUse, Isa, Tables, TagId};
 
-/// Most loads in flight that are tracked one by one; where more would be, the older half is waited for.
+/// Most loads in flight that are tracked one by one; where more would be, the older half is waited
+/// for.
 const IN_FLIGHT: usize = 64;
 /// Most counters of an architecture.
 const COUNTERS: usize = 8;
@@ -30,7 +33,13 @@ struct Pending {
 
 /// Inserts waits and wait states among `steps`.
 #[inline(never)]
-pub fn finish(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, steps: &mut VecView<Step>, patterns: &VecView<Pattern>) -> Result<(), StepError> {
+pub fn finish(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    isa: &Isa<'_>,
+    steps: &mut VecView<Step>,
+    patterns: &VecView<Pattern>,
+) -> Result<(), StepError> {
     let mut line = Line::new(steps);
     let out = &mut line;
     let mut state = Finish {
@@ -68,7 +77,8 @@ pub fn finish(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, steps: &mut V
     Ok(())
 }
 
-/// Refuses a step with a register of a class that its operand does not take: accumulators in a store that cannot reach them.
+/// Refuses a step with a register of a class that its operand does not take: accumulators in a
+/// store that cannot reach them.
 fn takes(tables: &Tables<'_>, step: &Step) -> Result<(), StepError> {
     let Some(atom) = tables.atom(step.atom) else { return Ok(()) };
     for (number, (operand, slot)) in (0u8..).zip(atom.operands.iter().zip(&step.args)) {
@@ -123,7 +133,9 @@ impl Finish<'_> {
             return Ok(());
         }
         let mut more = 0usize;
-        for_each_register(self.tables, step, self.patterns, |touch| more = more.saturating_add(usize::from(touch.written)));
+        for_each_register(self.tables, step, self.patterns, |touch| {
+            more = more.saturating_add(usize::from(touch.written))
+        });
         if self.pending.len().saturating_add(more) <= self.pending.capacity() {
             return Ok(());
         }
@@ -158,12 +170,24 @@ impl Finish<'_> {
         let issued = self.issued.get(counter).copied().unwrap_or(0);
         let in_order = self.arch.counters.get(counter).is_some_and(|c| c.in_order);
         let mixed = self.pending.iter().any(|q| q.counter == p.counter && q.unordered);
-        if !in_order || p.unordered || mixed { 0 } else { issued.saturating_sub(p.sequence.saturating_add(1)) }
+        if !in_order || p.unordered || mixed {
+            0
+        } else {
+            issued.saturating_sub(p.sequence.saturating_add(1))
+        }
     }
 
-    fn emit_waits(&mut self, need: &[Option<u32>; COUNTERS], origin: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
+    fn emit_waits(
+        &mut self,
+        need: &[Option<u32>; COUNTERS],
+        origin: &Step,
+        out: &mut Line<'_>,
+    ) -> Result<(), StepError> {
         for (number, outstanding) in need.iter().enumerate() {
-            let (Some(outstanding), Some(counter)) = (outstanding, self.arch.counters.get(number)) else { continue };
+            let (Some(outstanding), Some(counter)) = (outstanding, self.arch.counters.get(number))
+            else {
+                continue;
+            };
             let done = self.issued.get(number).copied().unwrap_or(0).saturating_sub(*outstanding);
             if self.complete.get(number).copied().unwrap_or(0) >= done {
                 continue;
@@ -171,16 +195,25 @@ impl Finish<'_> {
             let atom = self.tables.atom(counter.wait).ok_or(StepError::NoAtom(Missing::Wait))?;
             let mut args = [Slot::None; MAX_ARGS];
             for (k, operand) in atom.operands.iter().enumerate() {
-                let refuse = StepError::Operand { atom: counter.wait, operand: u8::try_from(k).unwrap_or(u8::MAX) };
-                let same_wait = self.arch.counters.iter().position(|c| c.wait == counter.wait && usize::from(c.operand) == k);
+                let refuse = StepError::Operand {
+                    atom: counter.wait,
+                    operand: u8::try_from(k).unwrap_or(u8::MAX),
+                };
+                let same_wait = self
+                    .arch
+                    .counters
+                    .iter()
+                    .position(|c| c.wait == counter.wait && usize::from(c.operand) == k);
                 let value = match same_wait.and_then(|c| need.get(c).copied().flatten()) {
-                    // The greatest number waits for nothing: it stands for every count from there on.
+                    // The greatest number waits for nothing: it stands for every count from there
+                    // on.
                     Some(v) => i64::from(v).min(operand.range.1.saturating_sub(1).max(0)),
                     None => operand.range.1,
                 };
                 *args.get_mut(k).ok_or(refuse)? = super::step::int(value).ok_or(refuse)?;
             }
-            let wait = Step { atom: counter.wait, origin: origin.origin, purpose: Purpose::Sync, args };
+            let wait =
+                Step { atom: counter.wait, origin: origin.origin, purpose: Purpose::Sync, args };
             self.note_wait(&wait);
             out.push(wait)?;
         }
@@ -193,8 +226,14 @@ impl Finish<'_> {
             if counter.wait != step.atom {
                 continue;
             }
-            let Some(&Slot::Int(value)) = step.args.get(usize::from(counter.operand)) else { continue };
-            let top = self.tables.atom(counter.wait).and_then(|a| a.operands.get(usize::from(counter.operand))).map_or(i64::MAX, |o| o.range.1);
+            let Some(&Slot::Int(value)) = step.args.get(usize::from(counter.operand)) else {
+                continue;
+            };
+            let top = self
+                .tables
+                .atom(counter.wait)
+                .and_then(|a| a.operands.get(usize::from(counter.operand)))
+                .map_or(i64::MAX, |o| o.range.1);
             if i64::from(value) >= top && top != 0 {
                 continue;
             }
@@ -203,7 +242,11 @@ impl Finish<'_> {
             if let Some(slot) = self.complete.get_mut(number) {
                 *slot = (*slot).max(done);
             }
-            self.pending.retain(|p| usize::from(p.counter) != number || p.sequence >= done || (p.unordered && value != 0));
+            self.pending.retain(|p| {
+                usize::from(p.counter) != number
+                    || p.sequence >= done
+                    || (p.unordered && value != 0)
+            });
             self.held = Held::default();
             for p in &self.pending {
                 self.held.add(p.class, p.first, p.count);
@@ -227,7 +270,14 @@ impl Finish<'_> {
         for_each_register(tables, step, patterns, |touch| {
             if touch.written {
                 held.add(touch.class, touch.first, touch.count);
-                let p = Pending { class: touch.class, first: touch.first, count: touch.count, counter: used.counter, sequence, unordered: used.unordered };
+                let p = Pending {
+                    class: touch.class,
+                    first: touch.first,
+                    count: touch.count,
+                    counter: used.counter,
+                    sequence,
+                    unordered: used.unordered,
+                };
                 full |= pending.push(p).is_err();
             }
         });
@@ -237,9 +287,13 @@ impl Finish<'_> {
     /// Takes in steps that were written since.
     fn catch_up(&mut self, out: &Line<'_>) {
         for step in out.finished().iter().skip(self.recent.seen()) {
-            let atom = if step.purpose == Purpose::Label { None } else { self.tables.atom(step.atom) };
+            let atom =
+                if step.purpose == Purpose::Label { None } else { self.tables.atom(step.atom) };
             let (begins, states) = match atom {
-                Some(atom) => (self.kinds.of(self.arch, step.atom, atom).begins != 0, states_of(self.isa, step, atom, &[])),
+                Some(atom) => (
+                    self.kinds.of(self.arch, step.atom, atom).begins != 0,
+                    states_of(self.isa, step, atom, &[]),
+                ),
                 None => (false, 0),
             };
             self.recent.add(begins, states);
@@ -260,7 +314,11 @@ impl Finish<'_> {
             if distance >= u32::from(kind.states) {
                 break;
             }
-            let Some((earlier, producer)) = out.get(at).and_then(|earlier| Some((earlier, self.tables.atom(earlier.atom)?))) else { continue };
+            let Some((earlier, producer)) =
+                out.get(at).and_then(|earlier| Some((earlier, self.tables.atom(earlier.atom)?)))
+            else {
+                continue;
+            };
             let both = self.kinds.of(arch, earlier.atom, producer).begins & kind.ends;
             for hazard in hazards(arch, both, Some(producer), atom) {
                 let bites = hazard.counts.is_empty() && distance < u32::from(hazard.states);
@@ -273,7 +331,9 @@ impl Finish<'_> {
             return self.emit_nops(missing, step, out);
         }
         // What counts steps in a way of its own looks back by itself.
-        for hazard in hazards(arch, kind.ends, None, atom).filter(|hazard| !hazard.counts.is_empty()) {
+        for hazard in
+            hazards(arch, kind.ends, None, atom).filter(|hazard| !hazard.counts.is_empty())
+        {
             let mut distance = 0u32;
             for earlier in out.finished().iter().rev() {
                 if distance >= u32::from(hazard.states) {
@@ -286,25 +346,43 @@ impl Finish<'_> {
                 if producer.tags.contains(&hazard.producer) && self.share(earlier, step, hazard) {
                     missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
                 }
-                distance = distance.saturating_add(states_of(self.isa, earlier, producer, hazard.counts));
+                distance =
+                    distance.saturating_add(states_of(self.isa, earlier, producer, hazard.counts));
             }
         }
-        for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_some() && atom.tags.contains(&hazard.consumer)) {
+        for hazard in arch
+            .hazards
+            .iter()
+            .filter(|hazard| hazard.wait.is_some() && atom.tags.contains(&hazard.consumer))
+        {
             self.end_hazard(hazard, Some(step), step.origin, out)?;
         }
         self.emit_nops(missing, step, out)
     }
 
-    /// Ends a hazard that an atom ends, if `step` is exposed to it; without a step, whatever comes next.
-    fn end_hazard(&mut self, hazard: &Hazard<'_>, step: Option<&Step>, origin: u16, out: &mut Line<'_>) -> Result<(), StepError> {
+    /// Ends a hazard that an atom ends, if `step` is exposed to it; without a step, whatever comes
+    /// next.
+    fn end_hazard(
+        &mut self,
+        hazard: &Hazard<'_>,
+        step: Option<&Step>,
+        origin: u16,
+        out: &mut Line<'_>,
+    ) -> Result<(), StepError> {
         let Some(wait) = hazard.wait else { return Ok(()) };
         self.marks.see(self.tables, self.arch, out);
         let (tables, readers) = (self.tables, &mut self.readers);
         let mut exposed = false;
         for at in self.marks.back() {
             // Every label has what ends it before it.
-            let Some(earlier) = out.get(at).filter(|earlier| earlier.purpose != Purpose::Label && earlier.atom != wait) else { break };
-            let producer = tables.atom(earlier.atom).is_some_and(|atom| atom.tags.contains(&hazard.producer));
+            let Some(earlier) = out
+                .get(at)
+                .filter(|earlier| earlier.purpose != Purpose::Label && earlier.atom != wait)
+            else {
+                break;
+            };
+            let producer =
+                tables.atom(earlier.atom).is_some_and(|atom| atom.tags.contains(&hazard.producer));
             if producer
                 && step.is_none_or(|step| share(tables, self.patterns, earlier, step, hazard))
                 && has_reader(tables, out, self.patterns, readers, earlier, hazard)
@@ -340,7 +418,8 @@ impl Finish<'_> {
                 if producer.tags.contains(&hazard.producer) {
                     missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
                 }
-                distance = distance.saturating_add(states_of(self.isa, earlier, producer, hazard.counts));
+                distance =
+                    distance.saturating_add(states_of(self.isa, earlier, producer, hazard.counts));
             }
         }
         for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_some()) {
@@ -376,7 +455,13 @@ fn raise(need: &mut [Option<u32>; COUNTERS], allowed: u32, counter: u8) {
 }
 
 /// Whether the hazard's register of `earlier` is one that `later` uses in the hazard's way.
-fn share(tables: &Tables<'_>, patterns: &VecView<Pattern>, earlier: &Step, later: &Step, hazard: &Hazard<'_>) -> bool {
+fn share(
+    tables: &Tables<'_>,
+    patterns: &VecView<Pattern>,
+    earlier: &Step,
+    later: &Step,
+    hazard: &Hazard<'_>,
+) -> bool {
     let mut shared = false;
     for_each_register(tables, earlier, patterns, |e| {
         let concerned = match hazard.producer_operand {
@@ -392,15 +477,27 @@ fn share(tables: &Tables<'_>, patterns: &VecView<Pattern>, earlier: &Step, later
                 HazardUse::Write => l.written,
                 HazardUse::Any => true,
             };
-            let same = hazard.unless_same && (l.class, l.first, l.count) == (e.class, e.first, e.count);
-            shared |= used && !same && hazard.operand.is_none_or(|o| o == l.operand) && l.overlaps(e.class, e.first, e.count);
+            let same =
+                hazard.unless_same && (l.class, l.first, l.count) == (e.class, e.first, e.count);
+            shared |= used
+                && !same
+                && hazard.operand.is_none_or(|o| o == l.operand)
+                && l.overlaps(e.class, e.first, e.count);
         });
     });
     shared
 }
 
-/// Whether some step of the kernel reads a register that `writer` writes, in the way that makes the hazard one. Registers count in pairs.
-fn has_reader(tables: &Tables<'_>, steps: &Line<'_>, patterns: &VecView<Pattern>, readers: &mut Readers, writer: &Step, hazard: &Hazard<'_>) -> bool {
+/// Whether some step of the kernel reads a register that `writer` writes, in the way that makes the
+/// hazard one. Registers count in pairs.
+fn has_reader(
+    tables: &Tables<'_>,
+    steps: &Line<'_>,
+    patterns: &VecView<Pattern>,
+    readers: &mut Readers,
+    writer: &Step,
+    hazard: &Hazard<'_>,
+) -> bool {
     let Some(tag) = hazard.after else { return true };
     let mut found = false;
     for_each_register(tables, writer, patterns, |w| {
@@ -418,15 +515,27 @@ fn has_reader(tables: &Tables<'_>, steps: &Line<'_>, patterns: &VecView<Pattern>
 
 /// Whether an atom with a tag reads one of the registers.
 #[inline(never)]
-fn any_reads(tables: &Tables<'_>, steps: &Line<'_>, patterns: &VecView<Pattern>, tag: TagId, (class, first, count): (u8, u16, u8)) -> bool {
+fn any_reads(
+    tables: &Tables<'_>,
+    steps: &Line<'_>,
+    patterns: &VecView<Pattern>,
+    tag: TagId,
+    (class, first, count): (u8, u16, u8),
+) -> bool {
     let mut found = false;
-    for reader in steps.all().filter(|step| tables.atom(step.atom).is_some_and(|atom| atom.tags.contains(&tag))) {
-        for_each_register(tables, reader, patterns, |r| found |= r.read && r.overlaps(class, first, count));
+    for reader in steps
+        .all()
+        .filter(|step| tables.atom(step.atom).is_some_and(|atom| atom.tags.contains(&tag)))
+    {
+        for_each_register(tables, reader, patterns, |r| {
+            found |= r.read && r.overlaps(class, first, count)
+        });
     }
     found
 }
 
-/// Wait states that a step itself provides: one for each instruction, however long that takes; with `counts` only one, if it is of such an atom.
+/// Wait states that a step itself provides: one for each instruction, however long that takes; with
+/// `counts` only one, if it is of such an atom.
 fn states_of(isa: &Isa<'_>, step: &Step, atom: &Atom<'_>, counts: &[TagId]) -> u32 {
     if isa.nop == Some(step.atom)
         && let Some(&Slot::Int(n)) = step.args.first()

@@ -1,5 +1,5 @@
-//! What the pass over finished steps remembers so that it need not look at all of them again: which steps take part in
-//! hazards, and which registers atoms of a kind read.
+//! What the pass over finished steps remembers so that it need not look at all of them again: which
+//! steps take part in hazards, and which registers atoms of a kind read.
 
 use super::line::Line;
 use super::step::{Pattern, Purpose, Touch, for_each_register};
@@ -29,7 +29,9 @@ impl TagSet {
     }
 
     fn has(&self, tag: TagId) -> bool {
-        self.0.get(tag.index() >> 6).is_none_or(|word| (word.wrapping_shr((tag.index() & 63) as u32)) & 1 == 1)
+        self.0
+            .get(tag.index() >> 6)
+            .is_none_or(|word| (word.wrapping_shr((tag.index() & 63) as u32)) & 1 == 1)
     }
 
     /// Whether an atom has one of the tags.
@@ -105,10 +107,18 @@ fn look_up(arch: &Arch<'_>, id: AtomId, atom: &Atom<'_>) -> Kind {
 }
 
 /// The hazards of a set between two atoms, or with any producer.
-pub(super) fn hazards<'h>(arch: &'h Arch<'h>, set: u128, producer: Option<&'h Atom<'h>>, consumer: &'h Atom<'h>) -> impl Iterator<Item = &'h Hazard<'h>> {
+pub(super) fn hazards<'h>(
+    arch: &'h Arch<'h>,
+    set: u128,
+    producer: Option<&'h Atom<'h>>,
+    consumer: &'h Atom<'h>,
+) -> impl Iterator<Item = &'h Hazard<'h>> {
     let mut own = set & !1u128.wrapping_shl(OWN_BIT as u32);
     let others = if own == set { arch.hazards.len() } else { OWN_BIT };
-    let between = move |hazard: &&Hazard<'_>| producer.is_none_or(|atom| atom.tags.contains(&hazard.producer)) && consumer.tags.contains(&hazard.consumer);
+    let between = move |hazard: &&Hazard<'_>| {
+        producer.is_none_or(|atom| atom.tags.contains(&hazard.producer))
+            && consumer.tags.contains(&hazard.consumer)
+    };
     let named = core::iter::from_fn(move || {
         let number = own.trailing_zeros() as usize;
         own &= own.wrapping_sub(1);
@@ -156,7 +166,8 @@ impl Recent {
         let mut at = self.next;
         let last = core::iter::from_fn(move || {
             at = at.wrapping_sub(1);
-            let (step, then) = self.steps.get(usize::from(at)).copied().filter(|(step, _)| *step != u32::MAX)?;
+            let (step, then) =
+                self.steps.get(usize::from(at)).copied().filter(|(step, _)| *step != u32::MAX)?;
             Some((step as usize, self.clock.wrapping_sub(then)))
         });
         last.take(RECENT)
@@ -207,7 +218,9 @@ impl Marks {
         for (at, step) in steps.finished().iter().enumerate().skip(self.seen) {
             let is_wait = || arch.hazards.iter().any(|hazard| hazard.wait == Some(step.atom));
             // Nothing is looked for behind a label.
-            let marked = step.purpose == Purpose::Label || tables.atom(step.atom).is_some_and(|atom| self.producers.meets(atom)) || is_wait();
+            let marked = step.purpose == Purpose::Label
+                || tables.atom(step.atom).is_some_and(|atom| self.producers.meets(atom))
+                || is_wait();
             if let Some(word) = self.steps.get_mut(at >> 6).filter(|_| marked) {
                 *word |= 1u64.wrapping_shl((at & 63) as u32);
             }
@@ -226,7 +239,9 @@ impl Marks {
         core::iter::from_fn(move || {
             while let Some(last) = at.checked_sub(1) {
                 // A word without bits is passed over as a whole.
-                let empty = self.steps.get(last >> 6).is_some_and(|word| *word & u64::MAX.wrapping_shr(63u32.wrapping_sub((last & 63) as u32)) == 0);
+                let empty = self.steps.get(last >> 6).is_some_and(|word| {
+                    *word & u64::MAX.wrapping_shr(63u32.wrapping_sub((last & 63) as u32)) == 0
+                });
                 if empty {
                     at = last & !63;
                     continue;
@@ -258,7 +273,8 @@ impl Readers {
         Self(heapless::Vec::new())
     }
 
-    /// Whether an atom with a tag reads one of `count` registers of a class somewhere in `steps`; `None` where that is not known here.
+    /// Whether an atom with a tag reads one of `count` registers of a class somewhere in `steps`;
+    /// `None` where that is not known here.
     pub(super) fn has(
         &mut self,
         tables: &Tables<'_>,
@@ -272,7 +288,9 @@ impl Readers {
             None => {
                 self.0.push(Read { tag, class, bits: [0; REGISTERS / 64], more: false }).ok()?;
                 let read = self.0.last_mut()?;
-                for step in steps.all().filter(|step| tables.atom(step.atom).is_some_and(|atom| atom.tags.contains(&tag))) {
+                for step in steps.all().filter(|step| {
+                    tables.atom(step.atom).is_some_and(|atom| atom.tags.contains(&tag))
+                }) {
                     for_each_register(tables, step, patterns, |touch| {
                         if touch.read && touch.class == class {
                             read.note(touch.first, touch.count);
@@ -283,7 +301,8 @@ impl Readers {
             }
         };
         let read = self.0.get(known)?;
-        let found = (first..first.saturating_add(u16::from(count))).any(|number| read.is_noted(number));
+        let found =
+            (first..first.saturating_add(u16::from(count))).any(|number| read.is_noted(number));
         (found || !read.more).then_some(found)
     }
 }
@@ -299,6 +318,8 @@ impl Read {
     }
 
     fn is_noted(&self, number: u16) -> bool {
-        self.bits.get(usize::from(number >> 6)).is_some_and(|word| (word.wrapping_shr(u32::from(number & 63))) & 1 == 1)
+        self.bits
+            .get(usize::from(number >> 6))
+            .is_some_and(|word| (word.wrapping_shr(u32::from(number & 63))) & 1 == 1)
     }
 }

@@ -1,7 +1,9 @@
-//! The kernel's interface: its parameters, and the registers of values that come from outside the tile program.
+//! The kernel's interface: its parameters, and the registers of values that come from outside the
+//! tile program.
 //!
-//! Per memref a pointer, then its extents and outer strides that are `?`, then (in the arguments' own order) index and
-//! scalar arguments, then tensor maps. Pointers have 64 bits, maps what their table says, everything else 32, each naturally aligned.
+//! Per memref a pointer, then its extents and outer strides that are `?`, then (in the arguments'
+//! own order) index and scalar arguments, then tensor maps. Pointers have 64 bits, maps what their
+//! table says, everything else 32, each naturally aligned.
 
 use crate::ir::{Op, Program, TypeKind, Value};
 use crate::plan::MapPlan;
@@ -40,7 +42,13 @@ pub struct Param {
 
 /// Lists the parameters of a function, its tensor maps `maps` last; `false` if there is no room.
 #[must_use]
-pub fn parameters(tables: &Tables<'_>, program: &Program<'_, '_>, function: Op, maps: &VecView<MapPlan>, out: &mut VecView<Param>) -> bool {
+pub fn parameters(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    function: Op,
+    maps: &VecView<MapPlan>,
+    out: &mut VecView<Param>,
+) -> bool {
     out.clear();
     let mut offset = 0u32;
     let mut push_block = |value: Value, kind: ParamKind, bytes: u8, align: u8| -> bool {
@@ -88,7 +96,12 @@ pub fn parameters(tables: &Tables<'_>, program: &Program<'_, '_>, function: Op, 
 /// Bytes of the parameter block.
 #[must_use]
 pub fn parameter_bytes(params: &VecView<Param>) -> u32 {
-    params.iter().map(|p| p.offset.saturating_add(u32::from(p.bytes))).max().unwrap_or(0).next_multiple_of(8)
+    params
+        .iter()
+        .map(|p| p.offset.saturating_add(u32::from(p.bytes)))
+        .max()
+        .unwrap_or(0)
+        .next_multiple_of(8)
 }
 
 /// The number of a parameter.

@@ -1,8 +1,9 @@
-//! Conversions inside a warp: bytes chosen in each lane, registers moved between lanes, as [`LanePlan`] says.
+//! Conversions inside a warp: bytes chosen in each lane, registers moved between lanes, as
+//! [`LanePlan`] says.
 //!
-//! A register is written once: what only changes its number is not copied before the result's registers, which follow each other.
-//! Selectors and lane numbers that depend on the lane are computed before the loop. Copies that transpose blocks choose bytes with the
-//! same selectors.
+//! A register is written once: what only changes its number is not copied before the result's
+//! registers, which follow each other. Selectors and lane numbers that depend on the lane are
+//! computed before the loop. Copies that transpose blocks choose bytes with the same selectors.
 
 use super::context::{Address, Context, EmitError};
 use super::pool::EmitPool;
@@ -18,7 +19,8 @@ use lanebook_tables::{Atom, IndexOp, LaneXor, Operand, Role};
 const SELECTORS: u8 = 3;
 const SENDERS: u8 = 4;
 
-/// A selector: what it is in lanes whose number has an even number of `lanes`, and what differs in the others.
+/// A selector: what it is in lanes whose number has an even number of `lanes`, and what differs in
+/// the others.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(super) struct Selector {
     base: u32,
@@ -60,21 +62,36 @@ fn one(reg: Reg, word: u32) -> Option<Reg> {
 /// Part `k` of several equal ones.
 fn part(reg: Reg, k: u32, count: u32) -> Option<Reg> {
     let first = u16::try_from(k.checked_mul(count)?).ok()?;
-    Some(Reg { class: reg.class, first: reg.first.checked_add(first)?, count: u8::try_from(count).ok()? })
+    Some(Reg {
+        class: reg.class,
+        first: reg.first.checked_add(first)?,
+        count: u8::try_from(count).ok()?,
+    })
 }
 
 impl<'a, 't> Context<'a, 't, '_, '_> {
     /// A register that a conversion needs, by what it is for.
     fn lane_value(&self, op: Op, side: u8, key: (u32, u32, u32)) -> Option<Reg> {
         let number = u16::try_from(op.index()).ok()?;
-        self.addresses.iter().find(|a| a.op == number && a.side == side && a.key == Some(key)).map(|a| a.reg)
+        self.addresses
+            .iter()
+            .find(|a| a.op == number && a.side == side && a.key == Some(key))
+            .map(|a| a.reg)
     }
 
-    fn keep_lane_value(&mut self, op: Op, side: u8, key: (u32, u32, u32), node: ExprId) -> Result<(), EmitError> {
+    fn keep_lane_value(
+        &mut self,
+        op: Op,
+        side: u8,
+        key: (u32, u32, u32),
+        node: ExprId,
+    ) -> Result<(), EmitError> {
         let reg = self.compute(node, Place::Vector)?;
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-        self.addresses.push(Address { op: number, side, key: Some(key), reg }).map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
+        self.addresses
+            .push(Address { op: number, side, key: Some(key), reg })
+            .map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
     }
 
     /// Computes what a conversion inside warps wants in registers: selectors and numbers of lanes.
@@ -99,7 +116,10 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
             }
         }
         let (first, last) = (plan.joined_before(from).is_some(), plan.joined_behind(to).is_some());
-        for (gather, count, joined) in [(plan.gather_sent(from), plan.sends(), first), (plan.gather_kept(to), plan.results(to), last)] {
+        for (gather, count, joined) in [
+            (plan.gather_sent(from), plan.sends(), first),
+            (plan.gather_kept(to), plan.results(to), last),
+        ] {
             for word in 0..if joined { 0 } else { count } {
                 self.prepare_gather(op, gather, word)?;
             }
@@ -116,11 +136,19 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
                 self.prepare_either(op, Either::kept(&gather, swap, word), swap)?;
             }
         }
-        let before = plan.before.as_slice().iter().skip(usize::from(plan.joined_before(from).is_some()));
-        let behind = plan.behind.len().saturating_sub(usize::from(plan.joined_behind(to).is_some()));
+        let before =
+            plan.before.as_slice().iter().skip(usize::from(plan.joined_before(from).is_some()));
+        let behind =
+            plan.behind.len().saturating_sub(usize::from(plan.joined_behind(to).is_some()));
         for swap in before.chain(plan.behind.as_slice().iter().take(behind)) {
-            let (other, same) = (self.selector([4, 5, 6, 7]).ok_or(refuse)?, self.selector([0, 1, 2, 3]).ok_or(refuse)?);
-            self.prepare_selector(op, Selector { base: same, differs: same ^ other, lanes: swap.lanes })?;
+            let (other, same) = (
+                self.selector([4, 5, 6, 7]).ok_or(refuse)?,
+                self.selector([0, 1, 2, 3]).ok_or(refuse)?,
+            );
+            self.prepare_selector(
+                op,
+                Selector { base: same, differs: same ^ other, lanes: swap.lanes },
+            )?;
         }
         Ok(())
     }
@@ -130,11 +158,18 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         let plan = self.plan;
         let of = |v: Option<crate::ir::Value>| v.and_then(|v| plan.fragment_of(v)).map(|(_, f)| f);
         // Behind an exchange it packs what that has brought.
-        let from = plan.exchange_of(op).map(|exchange| &exchange.to).or_else(|| of(self.program.operand(op, 0)));
+        let from = plan
+            .exchange_of(op)
+            .map(|exchange| &exchange.to)
+            .or_else(|| of(self.program.operand(op, 0)));
         from.zip(of(self.program.result(op, 0))).ok_or(EmitError::Unplanned(op))
     }
 
-    fn lane_mover(&self, plan: &LanePlan, word: u32) -> Option<(lanebook_tables::AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
+    fn lane_mover(
+        &self,
+        plan: &LanePlan,
+        word: u32,
+    ) -> Option<(lanebook_tables::AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
         lane_mover(self.machine.tables, self.machine.arch, plan, word)
     }
 
@@ -156,7 +191,9 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
             let bits = self.arena.op_const(IndexOp::And, self.thread, u64::from(mask))?;
             let moved = match distance {
                 0 => bits,
-                1.. => self.arena.op_const(IndexOp::Shl, bits, u64::from(distance.unsigned_abs()))?,
+                1.. => {
+                    self.arena.op_const(IndexOp::Shl, bits, u64::from(distance.unsigned_abs()))?
+                }
                 _ => self.arena.op_const(IndexOp::Shr, bits, u64::from(distance.unsigned_abs()))?,
             };
             sum = self.sum(IndexOp::Xor, sum, Some(moved))?;
@@ -165,7 +202,11 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
             Some(lane) => lane,
             None => self.arena.constant(0)?,
         };
-        Ok(if times > 1 { self.arena.op_const(IndexOp::Shl, lane, u64::from(times.trailing_zeros()))? } else { lane })
+        Ok(if times > 1 {
+            self.arena.op_const(IndexOp::Shl, lane, u64::from(times.trailing_zeros()))?
+        } else {
+            lane
+        })
     }
 
     /// The number that chooses these bytes.
@@ -186,14 +227,21 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     /// Makes a selector that is no constant of the instruction's available.
     pub(super) fn prepare_selector(&mut self, op: Op, selector: Selector) -> Result<(), EmitError> {
         let key = (selector.base, selector.differs, u32::from(selector.lanes));
-        if self.lane_value(op, SELECTORS, key).is_some() || (selector.lanes == 0 && self.takes_number(selector.base)) {
+        if self.lane_value(op, SELECTORS, key).is_some()
+            || (selector.lanes == 0 && self.takes_number(selector.base))
+        {
             return Ok(());
         }
         let base = self.arena.constant(selector.base)?;
         if selector.lanes == 0 && self.selects_by_scalar() {
             let held = self.settled(base, Place::Scalar)?;
             let reg = self.compute(held, Place::Scalar)?;
-            return self.keep(Address { op: u16::try_from(op.index()).unwrap_or(u16::MAX), side: SELECTORS, key: Some(key), reg });
+            return self.keep(Address {
+                op: u16::try_from(op.index()).unwrap_or(u16::MAX),
+                side: SELECTORS,
+                key: Some(key),
+                reg,
+            });
         }
         let mut odd = None;
         for bit in 0..self.plan.wave {
@@ -206,7 +254,8 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
             None => base,
             Some(odd) => {
                 let odd = self.arena.op_const(IndexOp::And, odd, 1)?;
-                let differs = self.arena.op_const(IndexOp::Mul, odd, u64::from(selector.differs))?;
+                let differs =
+                    self.arena.op_const(IndexOp::Mul, odd, u64::from(selector.differs))?;
                 self.arena.op(IndexOp::Xor, &[differs, base])?
             }
         };
@@ -221,13 +270,21 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
 
     /// Whether the choice of bytes takes a selector as a number.
     fn takes_number(&self, selector: u32) -> bool {
-        self.selecting().is_some_and(|o| o.range.0 <= i64::from(selector) && i64::from(selector) <= o.range.1)
+        self.selecting()
+            .is_some_and(|o| o.range.0 <= i64::from(selector) && i64::from(selector) <= o.range.1)
     }
 
-    /// Whether it takes one that is the same for all lanes, where such values have registers of their own.
+    /// Whether it takes one that is the same for all lanes, where such values have registers of
+    /// their own.
     fn selects_by_scalar(&self) -> bool {
-        let uniform = self.machine.isa.make_uniform.and_then(|id| self.machine.tables.atom(id)?.operands.first());
-        uniform.is_none_or(|u| self.selecting().is_some_and(|o| o.class == u.class || o.also.contains(&u.class)))
+        let uniform = self
+            .machine
+            .isa
+            .make_uniform
+            .and_then(|id| self.machine.tables.atom(id)?.operands.first());
+        uniform.is_none_or(|u| {
+            self.selecting().is_some_and(|o| o.class == u.class || o.also.contains(&u.class))
+        })
     }
 
     fn prepare_gather(&mut self, op: Op, gather: Gather<'_>, word: u32) -> Result<(), EmitError> {
@@ -242,25 +299,51 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     /// The selector of a choice that a swap is part of.
     fn either(&self, either: Either, swap: Swap) -> Option<Selector> {
         let (base, swapped) = (self.selector(either.bytes)?, self.selector(either.swapped)?);
-        Some(Selector { base, differs: base ^ swapped, lanes: if base == swapped { 0 } else { swap.lanes } })
+        Some(Selector {
+            base,
+            differs: base ^ swapped,
+            lanes: if base == swapped { 0 } else { swap.lanes },
+        })
     }
 
-    fn prepare_either(&mut self, op: Op, either: Option<Either>, swap: Swap) -> Result<(), EmitError> {
-        let selector = either.and_then(|either| self.either(either, swap)).ok_or(EmitError::Unplanned(op))?;
+    fn prepare_either(
+        &mut self,
+        op: Op,
+        either: Option<Either>,
+        swap: Swap,
+    ) -> Result<(), EmitError> {
+        let selector =
+            either.and_then(|either| self.either(either, swap)).ok_or(EmitError::Unplanned(op))?;
         self.prepare_selector(op, selector)
     }
 
     /// A register by a choice that a swap is part of.
-    fn choose_either(&mut self, op: Op, either: Option<Either>, swap: Swap, words: &Words<'_>, out: Option<Reg>) -> Result<(), EmitError> {
+    fn choose_either(
+        &mut self,
+        op: Op,
+        either: Option<Either>,
+        swap: Swap,
+        words: &Words<'_>,
+        out: Option<Reg>,
+    ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let (either, out) = (either.ok_or(refuse)?, out.ok_or(refuse)?);
-        let pair = [words.at(either.registers.0).ok_or(refuse)?, words.at(either.registers.1).ok_or(refuse)?];
+        let pair = [
+            words.at(either.registers.0).ok_or(refuse)?,
+            words.at(either.registers.1).ok_or(refuse)?,
+        ];
         let selector = self.either(either, swap).ok_or(refuse)?;
         self.choose(op, out, pair, selector)
     }
 
     /// `out` is bytes of two registers.
-    pub(super) fn choose(&mut self, op: Op, out: Reg, pair: [Reg; 2], selector: Selector) -> Result<(), EmitError> {
+    pub(super) fn choose(
+        &mut self,
+        op: Op,
+        out: Reg,
+        pair: [Reg; 2],
+        selector: Selector,
+    ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let ChooseBytes { id, atom, .. } = self.choice.ok_or(refuse)?;
         let uses = atom.does.ok_or(refuse)?.uses;
@@ -281,7 +364,14 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     }
 
     /// Register `word` of a gathering, in `out` or where it is.
-    fn gather(&mut self, op: Op, gather: &Gather<'_>, word: u32, words: &Words<'_>, out: Reg) -> Result<(), EmitError> {
+    fn gather(
+        &mut self,
+        op: Op,
+        gather: &Gather<'_>,
+        word: u32,
+        words: &Words<'_>,
+        out: Reg,
+    ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let mut so_far = None;
         for (bytes, (first, second)) in choices(gather, word) {
@@ -298,10 +388,18 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     }
 
     /// A register of a conversion from one lane to another.
-    fn move_lanes(&mut self, op: Op, plan: &LanePlan, word: u32, (from, to): (Reg, Reg)) -> Result<(), EmitError> {
+    fn move_lanes(
+        &mut self,
+        op: Op,
+        plan: &LanePlan,
+        word: u32,
+        (from, to): (Reg, Reg),
+    ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let offset = plan.offset.at(word);
-        let missing = EmitError::Step(StepError::NoAtom(Missing::Lanes(u8::try_from(offset).unwrap_or(u8::MAX))));
+        let missing = EmitError::Step(StepError::NoAtom(Missing::Lanes(
+            u8::try_from(offset).unwrap_or(u8::MAX),
+        )));
         let (id, atom, how) = self.lane_mover(plan, word).ok_or(missing)?;
         let sender = self.lane_value(op, SENDERS, (offset, 0, 0));
         let mask = u8::try_from(offset).map_err(|_| refuse)?;
@@ -309,13 +407,24 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     }
 
     /// The registers of one panel: all stages.
-    fn lanes_of_panel(&mut self, op: Op, plan: &LanePlan, given: Reg, out: Reg) -> Result<(), EmitError> {
+    fn lanes_of_panel(
+        &mut self,
+        op: Op,
+        plan: &LanePlan,
+        given: Reg,
+        out: Reg,
+    ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let (from, to) = self.sides_of(op)?;
         let (sent, kept) = (plan.gather_sent(from), plan.gather_kept(to));
         let (sends, results) = (plan.sends(), plan.results(to));
-        let renames = |gather: &Gather<'_>, count: u32| (0..count).all(|word| gather.whole(word).is_some());
-        let tuple = |context: &mut Self, count: u32| Ok::<Reg, EmitError>(context.steps.tuple(given.class, u8::try_from(count).map_err(|_| refuse)?)?);
+        let renames =
+            |gather: &Gather<'_>, count: u32| (0..count).all(|word| gather.whole(word).is_some());
+        let tuple = |context: &mut Self, count: u32| {
+            Ok::<Reg, EmitError>(
+                context.steps.tuple(given.class, u8::try_from(count).map_err(|_| refuse)?)?,
+            )
+        };
         self.steps.purpose = Purpose::Move;
         // Registers as they are sent.
         let mut words = Words::Renamed(given, sent);
@@ -323,7 +432,13 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         if let Some(swap) = first {
             let fresh = tuple(self, sends)?;
             for word in 0..sends {
-                self.choose_either(op, Either::sent(&sent, swap, word), swap, &Words::Tuple(given), one(fresh, word))?;
+                self.choose_either(
+                    op,
+                    Either::sent(&sent, swap, word),
+                    swap,
+                    &Words::Tuple(given),
+                    one(fresh, word),
+                )?;
             }
             words = Words::Tuple(fresh);
         } else if !renames(&sent, sends) {
@@ -340,7 +455,13 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         for swap in plan.before.as_slice().iter().skip(usize::from(first.is_some())) {
             let fresh = tuple(self, sends)?;
             for word in 0..sends {
-                self.swapped(op, words.at(word), words.at(word ^ u32::from(swap.word)), one(fresh, word), swap.lanes)?;
+                self.swapped(
+                    op,
+                    words.at(word),
+                    words.at(word ^ u32::from(swap.word)),
+                    one(fresh, word),
+                    swap.lanes,
+                )?;
             }
             words = Words::Tuple(fresh);
         }
@@ -348,30 +469,53 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         let last = plan.behind.is_empty() && renames(&kept, results);
         if last {
             for word in 0..results {
-                let (target, number) = (one(out, word).ok_or(refuse)?, kept.whole(word).ok_or(refuse)?);
+                let (target, number) =
+                    (one(out, word).ok_or(refuse)?, kept.whole(word).ok_or(refuse)?);
                 let source = words.at(plan.word.at(number)).ok_or(refuse)?;
-                if plan.stays(number) { self.copy_word(source, target)? } else { self.move_lanes(op, plan, number, (source, target))? }
+                if plan.stays(number) {
+                    self.copy_word(source, target)?
+                } else {
+                    self.move_lanes(op, plan, number, (source, target))?
+                }
             }
             return Ok(());
         }
         let received = tuple(self, plan.received())?;
         for word in (0..plan.received()).filter(|w| !plan.stays(*w)) {
-            let (source, target) = (words.at(plan.word.at(word)).ok_or(refuse)?, one(received, word).ok_or(refuse)?);
+            let (source, target) =
+                (words.at(plan.word.at(word)).ok_or(refuse)?, one(received, word).ok_or(refuse)?);
             self.move_lanes(op, plan, word, (source, target))?;
         }
         let before = words;
         let mut words = Words::Received(received, &before, plan);
-        for swap in plan.behind.as_slice().iter().take(plan.behind.len().saturating_sub(usize::from(joined.is_some()))) {
+        for swap in plan
+            .behind
+            .as_slice()
+            .iter()
+            .take(plan.behind.len().saturating_sub(usize::from(joined.is_some())))
+        {
             let fresh = tuple(self, plan.received())?;
             for word in 0..plan.received() {
-                self.swapped(op, words.at(word), words.at(word ^ u32::from(swap.word)), one(fresh, word), swap.lanes)?;
+                self.swapped(
+                    op,
+                    words.at(word),
+                    words.at(word ^ u32::from(swap.word)),
+                    one(fresh, word),
+                    swap.lanes,
+                )?;
             }
             words = Words::Tuple(fresh);
         }
         for word in 0..results {
             let target = one(out, word).ok_or(refuse)?;
             if let Some(swap) = joined {
-                self.choose_either(op, Either::kept(&kept, swap, word), swap, &words, Some(target))?;
+                self.choose_either(
+                    op,
+                    Either::kept(&kept, swap, word),
+                    swap,
+                    &words,
+                    Some(target),
+                )?;
                 continue;
             }
             match kept.whole(word) {
@@ -389,10 +533,20 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     }
 
     /// `out` is `own`, or `other` in the lanes of a swap.
-    fn swapped(&mut self, op: Op, own: Option<Reg>, other: Option<Reg>, out: Option<Reg>, lanes: u8) -> Result<(), EmitError> {
+    fn swapped(
+        &mut self,
+        op: Op,
+        own: Option<Reg>,
+        other: Option<Reg>,
+        out: Option<Reg>,
+        lanes: u8,
+    ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let (own, other, out) = (own.ok_or(refuse)?, other.ok_or(refuse)?, out.ok_or(refuse)?);
-        let (second, same) = (self.selector([4, 5, 6, 7]).ok_or(refuse)?, self.selector([0, 1, 2, 3]).ok_or(refuse)?);
+        let (second, same) = (
+            self.selector([4, 5, 6, 7]).ok_or(refuse)?,
+            self.selector([0, 1, 2, 3]).ok_or(refuse)?,
+        );
         self.choose(op, out, [own, other], Selector { base: same, differs: same ^ second, lanes })
     }
 
@@ -404,7 +558,10 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         let plan = *self.plan.lanes_of(op).ok_or(refuse)?;
         let (given, wanted) = self.sides_of(op)?;
         let (panels, to) = (given.shape.grid.count(), *wanted);
-        let (reads, writes) = (u32::from(given.registers()).checked_div(panels), u32::from(to.registers()).checked_div(panels));
+        let (reads, writes) = (
+            u32::from(given.registers()).checked_div(panels),
+            u32::from(to.registers()).checked_div(panels),
+        );
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let from = match self.lane_operand(&plan) {
             Some(operand) => self.suited(op, from, operand)?,
@@ -412,22 +569,29 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         };
         let out = self.tile(op, from.class, &to)?;
         for panel in 0..panels {
-            let (source, target) = (part(from, panel, reads.ok_or(refuse)?).ok_or(refuse)?, part(out, panel, writes.ok_or(refuse)?).ok_or(refuse)?);
+            let (source, target) = (
+                part(from, panel, reads.ok_or(refuse)?).ok_or(refuse)?,
+                part(out, panel, writes.ok_or(refuse)?).ok_or(refuse)?,
+            );
             self.lanes_of_panel(op, &plan, source, target)?;
         }
         Ok(out)
     }
 
-    /// The operand of the instructions of a conversion that takes the tile's registers: the movers', else that of the choice of bytes.
+    /// The operand of the instructions of a conversion that takes the tile's registers: the
+    /// movers', else that of the choice of bytes.
     fn lane_operand(&self, plan: &LanePlan) -> Option<&'t lanebook_tables::Operand<'t>> {
-        let moved = (0..plan.received()).find(|word| !plan.stays(*word)).and_then(|word| self.lane_mover(plan, word)).map(|(_, atom, _)| atom);
+        let moved = (0..plan.received())
+            .find(|word| !plan.stays(*word))
+            .and_then(|word| self.lane_mover(plan, word))
+            .map(|(_, atom, _)| atom);
         let atom = moved.or_else(|| self.choice.map(|c| c.atom))?;
         atom.operands.get(usize::from(*atom.does?.uses.first()?))
     }
 }
 
-/// The choices that make a register, each with the bytes it takes of two and which registers they are: first of the first two old ones, then of what
-/// there is and the next one.
+/// The choices that make a register, each with the bytes it takes of two and which registers they
+/// are: first of the first two old ones, then of what there is and the next one.
 fn choices(gather: &Gather<'_>, word: u32) -> heapless::Vec<([u8; 4], (u32, u32)), 4> {
     let mut out = heapless::Vec::new();
     if gather.whole(word).is_some() {
@@ -439,7 +603,9 @@ fn choices(gather: &Gather<'_>, word: u32) -> heapless::Vec<([u8; 4], (u32, u32)
     for k in 0..registers.len().max(2).saturating_sub(1) {
         let second = registers.get(k.saturating_add(1)).unwrap_or(first);
         let mut chosen = [0u8; 4];
-        for (((choice, byte), place), done) in chosen.iter_mut().zip(bytes).zip(0u8..).zip(&mut done) {
+        for (((choice, byte), place), done) in
+            chosen.iter_mut().zip(bytes).zip(0u8..).zip(&mut done)
+        {
             *choice = match byte {
                 // What an earlier choice has put there stays.
                 _ if *done => place,
@@ -447,7 +613,8 @@ fn choices(gather: &Gather<'_>, word: u32) -> heapless::Vec<([u8; 4], (u32, u32)
                 Some((register, at)) if register == second => at.saturating_add(4),
                 _ => place,
             };
-            *done |= byte.is_some_and(|(register, _)| register == second || (k == 0 && register == first));
+            *done |= byte
+                .is_some_and(|(register, _)| register == second || (k == 0 && register == first));
         }
         let _ = out.push((chosen, (first, second)));
     }

@@ -1,4 +1,5 @@
-//! Finished steps in front, steps to come behind them, in one list: what is put between them moves those to come.
+//! Finished steps in front, steps to come behind them, in one list: what is put between them moves
+//! those to come.
 
 use super::step::{MAX_ARGS, Purpose, Slot, Step, StepError};
 use heapless::VecView;
@@ -72,7 +73,12 @@ impl<'s> Line<'s> {
     fn make_places(&mut self) -> Result<(), StepError> {
         let capacity = u32::try_from(self.steps.capacity()).unwrap_or(u32::MAX);
         let end = self.steps.len();
-        let empty = Step { atom: AtomId(u16::MAX), origin: u16::MAX, purpose: Purpose::Label, args: [Slot::None; MAX_ARGS] };
+        let empty = Step {
+            atom: AtomId(u16::MAX),
+            origin: u16::MAX,
+            purpose: Purpose::Label,
+            args: [Slot::None; MAX_ARGS],
+        };
         let mut made = 0usize;
         while made < PLACES && self.steps.push(empty).is_ok() {
             made = made.saturating_add(1);

@@ -1,8 +1,9 @@
 //! Liveness of registers: whether anything still reads what they hold.
 //!
-//! What decides is who reads the *registers*, not who uses one value: conversions that change nothing, transpositions, carried values and results made in
-//! place give one home to several values. Registers are free behind an operation when no value with that home is read after it, in this turn of the loops
-//! around it or in a later one.
+//! What decides is who reads the *registers*, not who uses one value: conversions that change
+//! nothing, transpositions, carried values and results made in place give one home to several
+//! values. Registers are free behind an operation when no value with that home is read after it, in
+//! this turn of the loops around it or in a later one.
 
 use super::context::Context;
 use crate::expr::Reg;
@@ -19,13 +20,18 @@ pub(super) fn overlaps(a: Reg, b: Reg) -> bool {
 }
 
 impl Context<'_, '_, '_, '_> {
-    /// Whether nothing reads registers after `op`: it may write its result over them, once it has read them itself.
+    /// Whether nothing reads registers after `op`: it may write its result over them, once it has
+    /// read them itself.
     pub(super) fn is_free_after(&self, op: Op, reg: Reg) -> bool {
-        self.held.iter().filter(|held| overlaps(held.reg, reg)).all(|held| !is_read_after(self.program, op, held.value))
+        self.held
+            .iter()
+            .filter(|held| overlaps(held.reg, reg))
+            .all(|held| !is_read_after(self.program, op, held.value))
     }
 }
 
-/// Whether anything reads a value's registers after `op` has read them: in this turn of the loops around `op`, or in a later one.
+/// Whether anything reads a value's registers after `op` has read them: in this turn of the loops
+/// around `op`, or in a later one.
 fn is_read_after(program: &Program<'_, '_>, op: Op, value: Value) -> bool {
     let Some(home) = home_of(program, value) else { return false };
     // What is defined in a loop that is over, or by a loop that is not, is not there.
@@ -38,13 +44,15 @@ fn is_read_after(program: &Program<'_, '_>, op: Op, value: Value) -> bool {
     let mut next = Some(value);
     while let Some(value) = next {
         for user in program.uses(value).filter_map(|place| program.user(place)) {
-            // Behind an operation inside of a loop its next turn comes, with all that reads values from outside; the loop itself has read what it starts with.
+            // Behind an operation inside of a loop its next turn comes, with all that reads values
+            // from outside; the loop itself has read what it starts with.
             let is_later = match ancestor(program, user, home) {
                 Some(at) if at == around => around != op && user != around,
                 Some(at) => is_behind(program, around, at),
                 None => true,
             };
-            let repeated = program.result(user, 0).filter(|_| program.role(user) == OpRole::Broadcast);
+            let repeated =
+                program.result(user, 0).filter(|_| program.role(user) == OpRole::Broadcast);
             match repeated {
                 Some(repeated) if waiting.push(repeated).is_err() => return true,
                 Some(_) => {}
@@ -68,7 +76,8 @@ fn home_of(program: &Program<'_, '_>, value: Value) -> Option<Block> {
 
 /// The operation of a block that is `op`, or that `op` stands inside of.
 fn ancestor(program: &Program<'_, '_>, op: Op, block: Block) -> Option<Op> {
-    core::iter::successors(Some(op), |at| program.parent(*at)).find(|at| program.block_of(*at) == Some(block))
+    core::iter::successors(Some(op), |at| program.parent(*at))
+        .find(|at| program.block_of(*at) == Some(block))
 }
 
 /// Whether `later` stands behind `op` in the same block.
@@ -142,7 +151,11 @@ mod tests {
             ("r", "n", true, "the repeated tile's reader reads it"),
             ("r", "o", false, "the repeated tile's only reader is the operation"),
         ] {
-            assert_eq!(is_read_after(&program, maker(&program, op), value(&program, name)), is_read, "%{name} after %{op}: {why}");
+            assert_eq!(
+                is_read_after(&program, maker(&program, op), value(&program, name)),
+                is_read,
+                "%{name} after %{op}: {why}"
+            );
         }
     }
 }

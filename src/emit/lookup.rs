@@ -1,7 +1,10 @@
-//! Finding atoms by what they do: the frame's own small needs (moves, fills, in-place sums), answered by the tables.
+//! Finding atoms by what they do: the frame's own small needs (moves, fills, in-place sums),
+//! answered by the tables.
 
 use crate::expr::Reg;
-use lanebook_tables::{Arch, Atom, AtomId, Capability, ClassId, IndexOp, Isa, RegisterKind, Second, Tables, TermNode};
+use lanebook_tables::{
+    Arch, Atom, AtomId, Capability, ClassId, IndexOp, Isa, RegisterKind, Second, Tables, TermNode,
+};
 
 /// A machine to look things up in.
 #[derive(Copy, Clone)]
@@ -34,21 +37,32 @@ impl<'t> Lookup<'t> {
         u16::try_from(found).ok().map(ClassId)
     }
 
-    /// An atom that copies a register of a class: (atom, whether it copies from a register, not only from a number).
+    /// An atom that copies a register of a class: (atom, whether it copies from a register, not
+    /// only from a number).
     #[must_use]
     pub fn copy_into(&self, class: ClassId, count: u8, from: ClassId) -> Option<AtomId> {
-        self.arch.dispatch(Capability::Copy { into: class, from, registers: count }).first().copied()
+        self.arch
+            .dispatch(Capability::Copy { into: class, from, registers: count })
+            .first()
+            .copied()
     }
 
-    /// An atom for `d = a op number` that leaves its result in another class: (the class of `d`, that of `a`).
+    /// An atom for `d = a op number` that leaves its result in another class: (the class of `d`,
+    /// that of `a`).
     #[must_use]
-    pub fn binary_into(&self, op: IndexOp, (into, from): (ClassId, ClassId), number: i64) -> Option<AtomId> {
+    pub fn binary_into(
+        &self,
+        op: IndexOp,
+        (into, from): (ClassId, ClassId),
+        number: i64,
+    ) -> Option<AtomId> {
         self.able(Capability::Index { op, class: into, from, registers: 1, second: Second::Number })
             .find(|(_, a)| in_order(a) && reaches(a, 2, number))
             .map(|(id, _)| id)
     }
 
-    /// An atom that joins two registers to one of a wider class, the lower one first, and the operands that take them.
+    /// An atom that joins two registers to one of a wider class, the lower one first, and the
+    /// operands that take them.
     #[must_use]
     pub fn joins(&self, wide: ClassId, narrow: ClassId) -> Option<(AtomId, [u8; 2])> {
         let (id, atom) = self.able(Capability::Join { wide, narrow }).next()?;
@@ -56,7 +70,8 @@ impl<'t> Lookup<'t> {
         Some((id, [low, high]))
     }
 
-    /// An atom that takes a register apart into two of a narrower class, its first two operands, the lower one first.
+    /// An atom that takes a register apart into two of a narrower class, its first two operands,
+    /// the lower one first.
     #[must_use]
     pub fn parts(&self, narrow: ClassId, wide: ClassId) -> Option<AtomId> {
         self.arch.dispatch(Capability::Split { wide, narrow }).first().copied()
@@ -69,18 +84,24 @@ impl<'t> Lookup<'t> {
         bits(narrow) > 0 && bits(wide) == bits(narrow).saturating_mul(2)
     }
 
-    /// An atom that puts a known number into a register of a class, and whether the number is an operand.
+    /// An atom that puts a known number into a register of a class, and whether the number is an
+    /// operand.
     #[must_use]
     pub fn fill(&self, class: ClassId, value: i64) -> Option<(AtomId, bool)> {
         let able = || self.able(Capability::Fill(class));
-        let own = able().find(|(_, a)| matches!(*a.means, [TermNode::Const(c)] if c == value)).map(|(id, _)| (id, false));
+        let own = able()
+            .find(|(_, a)| matches!(*a.means, [TermNode::Const(c)] if c == value))
+            .map(|(id, _)| (id, false));
         own.or_else(|| able().find(|(_, a)| reaches(a, 1, value)).map(|(id, _)| (id, true)))
     }
 
     /// An atom for `d = a op b` on registers of a class, with a register or a number as `b`.
     #[must_use]
     pub fn binary(&self, op: IndexOp, class: ClassId, count: u8, b: Operand) -> Option<AtomId> {
-        let able = |second: Second| self.able(Capability::Index { op, class, from: class, registers: count, second }).filter(|(_, a)| in_order(a));
+        let able = |second: Second| {
+            self.able(Capability::Index { op, class, from: class, registers: count, second })
+                .filter(|(_, a)| in_order(a))
+        };
         match b {
             Operand::Reg(reg) => able(Second::Register(reg.class, reg.count)).next(),
             Operand::Number(n) => {
@@ -95,18 +116,37 @@ impl<'t> Lookup<'t> {
 }
 
 impl<'t> Lookup<'t> {
-    /// An atom for `d = a + b` on pairs of a class, `b` being one register that is extended by zeros.
+    /// An atom for `d = a + b` on pairs of a class, `b` being one register that is extended by
+    /// zeros.
     #[must_use]
     pub fn add_extended(&self, class: ClassId, b: ClassId) -> Option<AtomId> {
         let second = Second::ExtendedRegister(b, 1);
-        self.able(Capability::Index { op: IndexOp::Add64, class, from: class, registers: 2, second }).find(|(_, a)| in_order(a)).map(|(id, _)| id)
+        self.able(Capability::Index {
+            op: IndexOp::Add64,
+            class,
+            from: class,
+            registers: 2,
+            second,
+        })
+        .find(|(_, a)| in_order(a))
+        .map(|(id, _)| id)
     }
 
-    /// An atom that shifts a register of a class right by a number, and the numbers of the operands for the register and the shift.
+    /// An atom that shifts a register of a class right by a number, and the numbers of the operands
+    /// for the register and the shift.
     #[must_use]
     pub fn shift_right(&self, class: ClassId, by: i64) -> Option<(AtomId, usize, usize)> {
-        self.able(Capability::Index { op: IndexOp::Shr, class, from: class, registers: 1, second: Second::Number }).find_map(|(id, a)| {
-            let [_, TermNode::Operand(value), TermNode::Operand(count)] = *a.means else { return None };
+        self.able(Capability::Index {
+            op: IndexOp::Shr,
+            class,
+            from: class,
+            registers: 1,
+            second: Second::Number,
+        })
+        .find_map(|(id, a)| {
+            let [_, TermNode::Operand(value), TermNode::Operand(count)] = *a.means else {
+                return None;
+            };
             let (value, count) = (usize::from(value), usize::from(count));
             (a.operands.len() == 3 && reaches(a, count, by)).then_some((id, value, count))
         })
@@ -115,7 +155,11 @@ impl<'t> Lookup<'t> {
 
 /// Whether an atom's first value is operand 1 and its second operand 2.
 fn in_order(atom: &Atom<'_>) -> bool {
-    matches!(*atom.means, [_, TermNode::Operand(1), TermNode::Operand(2)] | [_, TermNode::Operand(1), _, TermNode::Operand(2)])
+    matches!(
+        *atom.means,
+        [_, TermNode::Operand(1), TermNode::Operand(2)]
+            | [_, TermNode::Operand(1), _, TermNode::Operand(2)]
+    )
 }
 
 /// Whether a number is in the range of an operand.

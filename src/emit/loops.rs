@@ -70,8 +70,8 @@ impl Context<'_, '_, '_, '_> {
         Ok(OpenLoop { parts, counter, body, check, first_step, mark })
     }
 
-    /// Addresses of everything directly inside a loop. A frame of its own, as the rehearsal has: what they keep on the stack is never there at
-    /// once.
+    /// Addresses of everything directly inside a loop. A frame of its own, as the rehearsal has:
+    /// what they keep on the stack is never there at once.
     #[inline(never)]
     fn prepare_inside(&mut self, parts: &Loop) -> Result<(), EmitError> {
         let whole = self.plan;
@@ -94,7 +94,8 @@ impl Context<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// What the end of a loop's body leaves open meets its beginning: rehearse until nothing new appears.
+    /// What the end of a loop's body leaves open meets its beginning: rehearse until nothing new
+    /// appears.
     #[inline(never)]
     fn rehearse(&mut self, op: Op, open: &mut Open) -> Result<(), EmitError> {
         // Each round opens more, or is the last: there are only so many accesses.
@@ -148,7 +149,8 @@ impl Context<'_, '_, '_, '_> {
         let bound = match self.program.int(l.parts.upper) {
             Some(n) => int(n).ok_or(EmitError::Index(op))?,
             None => {
-                let node = self.index_value(op, l.parts.upper, None)?.ok_or(EmitError::Index(op))?;
+                let node =
+                    self.index_value(op, l.parts.upper, None)?.ok_or(EmitError::Index(op))?;
                 slot(self.compute(node, self.counter_place())?)
             }
         };
@@ -158,7 +160,10 @@ impl Context<'_, '_, '_, '_> {
         self.frame_step(branch, predicate, &[Slot::Label(l.body)])?;
         let last = self.steps.here().saturating_sub(1);
         let capacity = u32::try_from(self.steps.loops.capacity()).unwrap_or(u32::MAX);
-        self.steps.loops.push(LoopSpan { first: l.first_step, last }).map_err(|_| StepError::Loops { capacity })?;
+        self.steps
+            .loops
+            .push(LoopSpan { first: l.first_step, last })
+            .map_err(|_| StepError::Loops { capacity })?;
         if !self.goes_round(op) {
             open.leave(self.depth(op));
         }
@@ -166,15 +171,23 @@ impl Context<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// What a turn yields becomes what the next one is given, all of it at once. A frame of its own: the list of copies lies under nothing else.
+    /// What a turn yields becomes what the next one is given, all of it at once. A frame of its
+    /// own: the list of copies lies under nothing else.
     #[inline(never)]
     fn hand_on(&mut self, op: Op) -> Result<(), EmitError> {
         let mut copies: Parallel<Reg> = Parallel::new();
         for k in 0..self.program.carried(op).count() {
-            let Some((argument, yielded)) = self.handed(op, k).filter(|(_, yielded)| self.program.constant(*yielded).is_none()) else { continue };
+            let Some((argument, yielded)) =
+                self.handed(op, k).filter(|(_, yielded)| self.program.constant(*yielded).is_none())
+            else {
+                continue;
+            };
             let from = self.tile_of(op, yielded)?;
             if !copies.add(argument, from) {
-                return Err(EmitError::Capacity { pool: EmitPool::Tiles, capacity: u32::try_from(Parallel::<Reg>::capacity()).unwrap_or(u32::MAX) });
+                return Err(EmitError::Capacity {
+                    pool: EmitPool::Tiles,
+                    capacity: u32::try_from(Parallel::<Reg>::capacity()).unwrap_or(u32::MAX),
+                });
             }
         }
         while let Some((to, from)) = copies.next() {
@@ -186,7 +199,11 @@ impl Context<'_, '_, '_, '_> {
         }
         // Numbers read nothing: they come last.
         for k in 0..self.program.carried(op).count() {
-            let Some((argument, yielded)) = self.handed(op, k).filter(|(_, yielded)| self.program.constant(*yielded).is_some()) else { continue };
+            let Some((argument, yielded)) =
+                self.handed(op, k).filter(|(_, yielded)| self.program.constant(*yielded).is_some())
+            else {
+                continue;
+            };
             let bits = self.constant_bits(yielded).ok_or(EmitError::Constant(op))?;
             self.steps.purpose = Purpose::Fill;
             self.fill(argument, bits)?;
@@ -200,15 +217,20 @@ impl Context<'_, '_, '_, '_> {
         Some((self.held_by(carried.argument)?, carried.yielded?))
     }
 
-    /// Each place of a cycle gets what the next one has, register by register: a temporary of one is enough.
+    /// Each place of a cycle gets what the next one has, register by register: a temporary of one
+    /// is enough.
     fn rotate(&mut self, op: Op, copies: &Parallel<Reg>, first: Reg) -> Result<(), EmitError> {
-        let one = |reg: Reg, k: u16| Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 };
+        let one =
+            |reg: Reg, k: u16| Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 };
         for k in 0..u16::from(first.count) {
             let saved = self.steps.tuple(first.class, 1)?;
             self.copy_tile(op, one(first, k), saved)?;
             let mut at = first;
             loop {
-                let from = copies.source(at).filter(|from| from.count == first.count).ok_or(EmitError::Carried(op))?;
+                let from = copies
+                    .source(at)
+                    .filter(|from| from.count == first.count)
+                    .ok_or(EmitError::Carried(op))?;
                 let is_last = from == first;
                 self.copy_tile(op, if is_last { saved } else { one(from, k) }, one(at, k))?;
                 if is_last {
@@ -228,11 +250,18 @@ impl Context<'_, '_, '_, '_> {
     }
 
     fn counter_place(&self) -> Place {
-        if self.machine.class(RegisterKind::Scalar, 32).is_some() { Place::Scalar } else { Place::Vector }
+        if self.machine.class(RegisterKind::Scalar, 32).is_some() {
+            Place::Scalar
+        } else {
+            Place::Vector
+        }
     }
 
     /// A predicate register of the compare's own class, or nothing where the predicate is implicit.
-    pub(super) fn predicate(&mut self, compare: lanebook_tables::AtomId) -> Result<Option<Reg>, EmitError> {
+    pub(super) fn predicate(
+        &mut self,
+        compare: lanebook_tables::AtomId,
+    ) -> Result<Option<Reg>, EmitError> {
         let atom = self.machine.tables.atom(compare).ok_or(StepError::NoAtom(Missing::Frame))?;
         match atom.operands.iter().find(|o| o.role == Role::Def && !o.implicit) {
             Some(o) => Ok(Some(self.steps.tuple(o.class, o.registers)?)),
@@ -241,7 +270,12 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// A frame atom: predicate where it stands in the text, then the rest in order.
-    pub(super) fn frame_step(&mut self, atom: lanebook_tables::AtomId, predicate: Option<Reg>, rest: &[Slot]) -> Result<(), EmitError> {
+    pub(super) fn frame_step(
+        &mut self,
+        atom: lanebook_tables::AtomId,
+        predicate: Option<Reg>,
+        rest: &[Slot],
+    ) -> Result<(), EmitError> {
         let table = self.machine.tables.atom(atom).ok_or(StepError::NoAtom(Missing::Frame))?;
         let mut args: heapless::Vec<Slot, 6> = heapless::Vec::new();
         let mut left = rest.iter().copied();
@@ -254,7 +288,10 @@ impl Context<'_, '_, '_, '_> {
             } else {
                 left.next().unwrap_or(Slot::None)
             };
-            args.push(arg).map_err(|_| StepError::Operand { atom, operand: u8::try_from(k).unwrap_or(u8::MAX) })?;
+            args.push(arg).map_err(|_| StepError::Operand {
+                atom,
+                operand: u8::try_from(k).unwrap_or(u8::MAX),
+            })?;
         }
         Ok(self.steps.append(atom, &args)?)
     }

@@ -4,8 +4,9 @@
 //! walk (address, sync) -> steps over virtual registers -> registers -> finish (waits, hazards) -> text
 //! ```
 //!
-//! Movement, matrix and synchronisation instructions are emitted in full; every name and every number in the text
-//! comes from the tables. Needs no formatting machinery: text leaves by `write_str`.
+//! Movement, matrix and synchronisation instructions are emitted in full; every name and every
+//! number in the text comes from the tables. Needs no formatting machinery: text leaves by
+//! `write_str`.
 
 mod address;
 mod completion;

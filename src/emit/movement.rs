@@ -1,4 +1,5 @@
-//! Movements: one instruction an instance, with its address, its immediate and its part of the tile's registers.
+//! Movements: one instruction an instance, with its address, its immediate and its part of the
+//! tile's registers.
 
 use super::address::{delta, immediate_start, memory_sides};
 use super::context::{Context, EmitError};
@@ -32,10 +33,15 @@ impl Context<'_, '_, '_, '_> {
     fn touched_by_move(&self, plan: &MovePlan, out: &mut heapless::Vec<Touched, 6>) {
         self.touched_outside(plan, out);
         if let Some(tiled) = plan.tiled {
-            if let (Some(number), Some(objects)) = (tiled.completion.filter(|_| self.announces(plan)), self.objects()) {
+            if let (Some(number), Some(objects)) =
+                (tiled.completion.filter(|_| self.announces(plan)), self.objects())
+            {
                 let _ = out.push(objects.announcement(number));
             }
-            let Some(form) = self.machine.tables.units.tiled_moves.get(usize::from(tiled.form)) else { return };
+            let Some(form) = self.machine.tables.units.tiled_moves.get(usize::from(tiled.form))
+            else {
+                return;
+            };
             for (kind, end, writes) in [(form.from, plan.from, false), (form.to, plan.to, true)] {
                 if let End::Shared(alloc) = end
                     && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
@@ -53,8 +59,13 @@ impl Context<'_, '_, '_, '_> {
             return;
         }
         for atom in [Some(plan.atom), plan.second].into_iter().flatten() {
-            let Some(movement) = self.machine.tables.atom(atom).and_then(|a| a.movement.as_ref()) else { continue };
-            for (side, end, writes) in [(&movement.from, plan.from, false), (&movement.to, plan.to, true)] {
+            let Some(movement) = self.machine.tables.atom(atom).and_then(|a| a.movement.as_ref())
+            else {
+                continue;
+            };
+            for (side, end, writes) in
+                [(&movement.from, plan.from, false), (&movement.to, plan.to, true)]
+            {
                 if let (Space::Shared, End::Shared(alloc)) = (side.space, end)
                     && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
                 {
@@ -75,7 +86,8 @@ impl Context<'_, '_, '_, '_> {
         let Some(atom) = self.machine.tables.atom(product.product.atom) else { return };
         let numbers = [product.product.shape.a, product.product.shape.b];
         for (number, given) in numbers.into_iter().zip(product.shared) {
-            if let Some(tile) = given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc)))
+            if let Some(tile) =
+                given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc)))
                 && let Some(how) = atom.shared(number)
             {
                 let _ = out.push(Touched {
@@ -90,10 +102,18 @@ impl Context<'_, '_, '_, '_> {
         }
         for copy in product.copied.into_iter().flatten() {
             if let Some(tile) = self.plan.allocs.get(usize::from(copy.given.alloc))
-                && let Some(movement) = self.machine.tables.atom(copy.atom).and_then(|copy| copy.movement)
+                && let Some(movement) =
+                    self.machine.tables.atom(copy.atom).and_then(|copy| copy.movement)
             {
                 let (from, kind) = (tile.offset, movement.from.access);
-                let _ = out.push(Touched { from, to: from.saturating_add(tile.bytes), dealt: 0, kind, writes: false, completion: None });
+                let _ = out.push(Touched {
+                    from,
+                    to: from.saturating_add(tile.bytes),
+                    dealt: 0,
+                    kind,
+                    writes: false,
+                    completion: None,
+                });
             }
         }
         for touched in self.touched_in_tensor(product).into_iter().flatten() {
@@ -110,7 +130,12 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// Orders accesses after everything open that they conflict with.
-    pub(super) fn meet_all(&mut self, touched: &[Touched], open: &mut Open, emit: bool) -> Result<bool, EmitError> {
+    pub(super) fn meet_all(
+        &mut self,
+        touched: &[Touched],
+        open: &mut Open,
+        emit: bool,
+    ) -> Result<bool, EmitError> {
         if touched.is_empty() {
             return Ok(false);
         }
@@ -147,7 +172,8 @@ impl Context<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Waits for everything that is open and completes on an object: no loop begins or ends before that.
+    /// Waits for everything that is open and completes on an object: no loop begins or ends before
+    /// that.
     #[inline(never)]
     pub(super) fn wait_for_open(&mut self, open: &mut Open) -> Result<(), EmitError> {
         for number in open.take_waits()? {
@@ -157,13 +183,19 @@ impl Context<'_, '_, '_, '_> {
     }
 
     #[inline(never)]
-    pub(super) fn movement(&mut self, op: Op, innermost: Option<&Loop>, open: &mut Open) -> Result<(), EmitError> {
+    pub(super) fn movement(
+        &mut self,
+        op: Op,
+        innermost: Option<&Loop>,
+        open: &mut Open,
+    ) -> Result<(), EmitError> {
         let plan: MovePlan = *self.plan.move_of(op).ok_or(EmitError::Unplanned(op))?;
         self.prepare(&plan, innermost)?;
         self.run_at = None;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         if self.is_sliced(op) {
-            // The product that reads the tile loads it; what must stand before the load stands here.
+            // The product that reads the tile loads it; what must stand before the load stands
+            // here.
             return self.meet(op, open, true).map(|_| ());
         }
         if plan.tiled.is_some() {
@@ -172,12 +204,14 @@ impl Context<'_, '_, '_, '_> {
         // The tile's registers.
         let tile = match (plan.from, plan.to) {
             (End::Registers(k), _) => {
-                let value = self.plan.fragments.get(usize::from(k)).ok_or(EmitError::Unplanned(op))?.value;
+                let value =
+                    self.plan.fragments.get(usize::from(k)).ok_or(EmitError::Unplanned(op))?.value;
                 Some(self.tile_of(op, value)?)
             }
             (_, End::Registers(k)) => {
                 let f = *self.plan.fragments.get(usize::from(k)).ok_or(EmitError::Unplanned(op))?;
-                let class = register_class(self.machine.tables.atom(plan.atom)).ok_or(EmitError::Unplanned(op))?;
+                let class = register_class(self.machine.tables.atom(plan.atom))
+                    .ok_or(EmitError::Unplanned(op))?;
                 let reg = self.tile(op, class, &f.fragment)?;
                 self.hold(f.value, reg)?;
                 Some(reg)
@@ -205,28 +239,47 @@ impl Context<'_, '_, '_, '_> {
                         None => None,
                     };
                     let data = match (data, data_operand(first)) {
-                        (Some(data), Some(operand)) if matches!(plan.from, End::Registers(_)) => Some(self.suited_part(op, data, operand)?),
+                        (Some(data), Some(operand)) if matches!(plan.from, End::Registers(_)) => {
+                            Some(self.suited_part(op, data, operand)?)
+                        }
                         (data, _) => data,
                     };
                     self.instance(&plan, plan.atom, first, i, data)?;
                 }
             }
             Some((id, second)) => {
-                // Through registers: all loads first, so that they overlap, as many at a time as the tile has instances.
+                // Through registers: all loads first, so that they overlap, as many at a time as
+                // the tile has instances.
                 let class = register_class(Some(first)).ok_or(EmitError::Unplanned(op))?;
                 let count = data_operand(first).map_or(1, |o| o.registers);
                 let mut stage: heapless::Vec<Reg, 64> = heapless::Vec::new();
                 let mut done = 0u32;
                 while done < plan.fit.count() {
                     stage.clear();
-                    let batch = (plan.fit.count().saturating_sub(done)).min(self.in_flight(count.into(), 16));
+                    let batch = (plan.fit.count().saturating_sub(done))
+                        .min(self.in_flight(count.into(), 16));
                     for k in 0..batch {
                         let reg = self.steps.tuple(class, count)?;
-                        stage.push(reg).map_err(|_| EmitError::Capacity { pool: EmitPool::CopyRegisters, capacity: 64 })?;
-                        self.instance(&plan, plan.atom, first, at(done.saturating_add(k)), Some(slot(reg)))?;
+                        stage.push(reg).map_err(|_| EmitError::Capacity {
+                            pool: EmitPool::CopyRegisters,
+                            capacity: 64,
+                        })?;
+                        self.instance(
+                            &plan,
+                            plan.atom,
+                            first,
+                            at(done.saturating_add(k)),
+                            Some(slot(reg)),
+                        )?;
                     }
                     for (k, reg) in (0u32..).zip(&stage) {
-                        self.instance(&plan, id, second, at(done.saturating_add(k)), Some(slot(*reg)))?;
+                        self.instance(
+                            &plan,
+                            id,
+                            second,
+                            at(done.saturating_add(k)),
+                            Some(slot(*reg)),
+                        )?;
                     }
                     done = done.saturating_add(batch);
                 }
@@ -241,7 +294,12 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// The registers from `register` of a tile on, whose numbers' bits stand at `places`.
-    pub(super) fn part_of(&mut self, tile: Reg, register: u32, places: &[u8]) -> Result<Slot, EmitError> {
+    pub(super) fn part_of(
+        &mut self,
+        tile: Reg,
+        register: u32,
+        places: &[u8],
+    ) -> Result<Slot, EmitError> {
         let first = tile.first.wrapping_add(u16::try_from(register).unwrap_or(0));
         let bits = places.len();
         let count = 1u8.checked_shl(bits as u32).unwrap_or(1);
@@ -257,7 +315,12 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// A part of a tile that an operand takes: itself, or a copy in a class of the operand's.
-    fn suited_part(&mut self, op: Op, part: Slot, operand: &lanebook_tables::Operand<'_>) -> Result<Slot, EmitError> {
+    fn suited_part(
+        &mut self,
+        op: Op,
+        part: Slot,
+        operand: &lanebook_tables::Operand<'_>,
+    ) -> Result<Slot, EmitError> {
         let Slot::Reg { class, count, first } = part else { return Ok(part) };
         self.suited(op, Reg { class: ClassId(u16::from(class)), count, first }, operand).map(slot)
     }
@@ -295,14 +358,29 @@ impl Context<'_, '_, '_, '_> {
             let made;
             let (map, start) = match view.end {
                 End::Shared(k) => {
-                    let alloc = self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
+                    let alloc = self
+                        .plan
+                        .allocs
+                        .get(usize::from(k))
+                        .ok_or(EmitError::Unplanned(plan.op))?;
                     made = alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?;
                     (&made, immediate_start(alloc.offset, alloc.bytes, view.offset))
                 }
-                End::Global(k) => (&self.plan.globals.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?.map, 0),
+                End::Global(k) => (
+                    &self
+                        .plan
+                        .globals
+                        .get(usize::from(k))
+                        .ok_or(EmitError::Unplanned(plan.op))?
+                        .map,
+                    0,
+                ),
                 End::Registers(_) => continue,
             };
-            let operand = atom.operands.get(usize::from(view.side.operand)).ok_or(EmitError::Unplanned(plan.op))?;
+            let operand = atom
+                .operands
+                .get(usize::from(view.side.operand))
+                .ok_or(EmitError::Unplanned(plan.op))?;
             if operand.implicit {
                 // A wave-uniform start in a special register, written before each instance.
                 special = Some((view.number, map.at(e).bytes, operand.class));
@@ -313,7 +391,9 @@ impl Context<'_, '_, '_, '_> {
             }
             let d = delta(map, &plan.fit, e, start, view.offset);
             let in_lane = self.in_lane(plan.op, view.number, d);
-            let address = self.address(plan.op, view.number, Some(in_lane)).ok_or(EmitError::Unplanned(plan.op))?;
+            let address = self
+                .address(plan.op, view.number, Some(in_lane))
+                .ok_or(EmitError::Unplanned(plan.op))?;
             set(view.side.operand, slot(address));
             if let Some(base) = view.side.base {
                 self.steps.purpose = Purpose::FurtherAddress;
@@ -325,7 +405,8 @@ impl Context<'_, '_, '_, '_> {
             }
         }
         if let Some((side, bytes, class)) = special {
-            self.steps.purpose = if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            self.steps.purpose =
+                if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             self.start_run(plan.op, side, bytes, class)?;
         }
         self.steps.purpose = Purpose::Move;

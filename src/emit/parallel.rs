@@ -1,14 +1,15 @@
 //! Parallel copies: what a turn of a loop hands on changes places all at once.
 //!
-//! A copy is made when nothing that is left reads the place it overwrites. Where no such copy is left, the rest are cycles: every place is overwritten
-//! and read once. A cycle takes a temporary.
+//! A copy is made when nothing that is left reads the place it overwrites. Where no such copy is
+//! left, the rest are cycles: every place is overwritten and read once. A cycle takes a temporary.
 
 use heapless::Vec;
 
 /// Most copies of one loop.
 const MOST: usize = 48;
 
-/// Copies that are to be made at once: the place that is written, and the one that is read until that was done. Each place is written once.
+/// Copies that are to be made at once: the place that is written, and the one that is read until
+/// that was done. Each place is written once.
 pub(super) struct Parallel<T> {
     copies: Vec<(T, Option<T>), MOST>,
 }
@@ -51,7 +52,11 @@ impl<T: Copy + PartialEq> Parallel<T> {
     pub(super) fn close(&mut self, place: T) {
         let mut at = Some(place);
         while let Some(place) = at {
-            at = self.copies.iter_mut().find(|(to, _)| *to == place).and_then(|(_, from)| from.take());
+            at = self
+                .copies
+                .iter_mut()
+                .find(|(to, _)| *to == place)
+                .and_then(|(_, from)| from.take());
         }
     }
 }
@@ -96,7 +101,8 @@ mod tests {
             let sources = count + 2;
             for number in 0..sources.pow(count as u32) {
                 let from = |k: usize| number / sources.pow(k as u32) % sources;
-                let copies: std::vec::Vec<(usize, usize)> = (0..count).map(|k| (k, from(k))).collect();
+                let copies: std::vec::Vec<(usize, usize)> =
+                    (0..count).map(|k| (k, from(k))).collect();
                 let mut places: std::vec::Vec<usize> = (100..100 + sources).collect();
                 let made = carried_out(&copies, &mut places);
                 let wanted: std::vec::Vec<usize> = (0..count).map(|k| 100 + from(k)).collect();

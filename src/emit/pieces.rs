@@ -1,8 +1,10 @@
 //! Pieces: what registers a kernel gets by where its tiles would not fit whole.
 //!
-//! A tile's registers are one tuple as long as that is enough. Where it is not, a tuple falls into the runs that instructions want side by
-//! side: each lives from its own first use to its own last, so that a tile that is used up register by register makes room for the one that is
-//! made of it. And tuples are placed by size, the largest first, so that no room is lost between them. No instruction is added.
+//! A tile's registers are one tuple as long as that is enough. Where it is not, a tuple falls into
+//! the runs that instructions want side by side: each lives from its own first use to its own last,
+//! so that a tile that is used up register by register makes room for the one that is made of it.
+//! And tuples are placed by size, the largest first, so that no room is lost between them. No
+//! instruction is added.
 
 use super::registers::{NONE, Owners, Pool, find_live_ranges};
 use super::step::{LoopSpan, Pattern, Purpose, Slot, Step, StepError, Virtual, member_offset};
@@ -12,7 +14,8 @@ use lanebook_tables::{ClassId, RegisterClass, Tables};
 /// Registers of a tuple that stay together: bit `i` says so of `i` and the next one.
 type Joined = [u64; 4];
 
-/// Gives the tuples of a class their places where they did not fit whole, and answers one past the highest number.
+/// Gives the tuples of a class their places where they did not fit whole, and answers one past the
+/// highest number.
 ///
 /// # Errors
 /// [`StepError::Pool`] when they do not fit like that either.
@@ -34,7 +37,12 @@ pub(super) fn place(
 }
 
 /// Splits the tuples of a class, as far as there is room for the pieces.
-fn split_all(steps: &VecView<Step>, registers: &mut VecView<Virtual>, patterns: &VecView<Pattern>, class: u8) {
+fn split_all(
+    steps: &VecView<Step>,
+    registers: &mut VecView<Virtual>,
+    patterns: &VecView<Pattern>,
+    class: u8,
+) {
     let mut at = 0;
     while let Some(&tuple) = registers.get(at) {
         at = at.saturating_add(1);
@@ -42,7 +50,11 @@ fn split_all(steps: &VecView<Step>, registers: &mut VecView<Virtual>, patterns: 
             continue;
         }
         let joined = joined(steps, patterns, &tuple);
-        let is_apart = |k: u8| joined.get(usize::from(k >> 6)).is_some_and(|word| word.wrapping_shr(u32::from(k & 63)) & 1 == 0);
+        let is_apart = |k: u8| {
+            joined
+                .get(usize::from(k >> 6))
+                .is_some_and(|word| word.wrapping_shr(u32::from(k & 63)) & 1 == 0)
+        };
         let cuts = (0..tuple.count.saturating_sub(1)).filter(|k| is_apart(*k)).count();
         if cuts == 0 || cuts > registers.capacity().saturating_sub(registers.len()) {
             continue;
@@ -53,8 +65,10 @@ fn split_all(steps: &VecView<Step>, registers: &mut VecView<Virtual>, patterns: 
             let _ = registers.push(tuple);
         }
         let mut to = registers.len();
-        while let Some(last) = to.checked_sub(1).filter(|last| *last >= behind.saturating_add(cuts)) {
-            if let Some(moved) = last.checked_sub(cuts).and_then(|from| registers.get(from)).copied()
+        while let Some(last) = to.checked_sub(1).filter(|last| *last >= behind.saturating_add(cuts))
+        {
+            if let Some(moved) =
+                last.checked_sub(cuts).and_then(|from| registers.get(from)).copied()
                 && let Some(place) = registers.get_mut(last)
             {
                 *place = moved;
@@ -69,7 +83,12 @@ fn split_all(steps: &VecView<Step>, registers: &mut VecView<Virtual>, patterns: 
             }
             let first = tuple.first.saturating_add(u16::from(begin));
             if let Some(place) = registers.get_mut(slot) {
-                *place = Virtual { count: k.saturating_add(1).saturating_sub(begin), first, physical: first, ..tuple };
+                *place = Virtual {
+                    count: k.saturating_add(1).saturating_sub(begin),
+                    first,
+                    physical: first,
+                    ..tuple
+                };
             }
             (begin, slot) = (k.saturating_add(1), slot.saturating_add(1));
         }
@@ -85,10 +104,17 @@ fn joined(steps: &VecView<Step>, patterns: &VecView<Pattern>, tuple: &Virtual) -
     for step in steps.iter().skip(from).take(count).filter(|s| s.purpose != Purpose::Label) {
         for arg in &step.args {
             let (first, last) = match *arg {
-                Slot::Reg { class, count, first } if class == tuple.class => (first, first.saturating_add(u16::from(count.saturating_sub(1)))),
+                Slot::Reg { class, count, first } if class == tuple.class => {
+                    (first, first.saturating_add(u16::from(count.saturating_sub(1))))
+                }
                 Slot::Spread { class, count, first, pattern } if class == tuple.class => {
-                    let reach = |p: &Pattern| (0..count).map(|member| member_offset(p, member)).max().unwrap_or(0);
-                    (first, first.saturating_add(patterns.get(usize::from(pattern)).map_or(0, reach)))
+                    let reach = |p: &Pattern| {
+                        (0..count).map(|member| member_offset(p, member)).max().unwrap_or(0)
+                    };
+                    (
+                        first,
+                        first.saturating_add(patterns.get(usize::from(pattern)).map_or(0, reach)),
+                    )
                 }
                 _ => continue,
             };
@@ -106,15 +132,22 @@ fn joined(steps: &VecView<Step>, patterns: &VecView<Pattern>, tuple: &Virtual) -
     out
 }
 
-/// The tuples of a class that need a place: the largest first, then the longest lives. Answers the first.
+/// The tuples of a class that need a place: the largest first, then the longest lives. Answers the
+/// first.
 fn by_size(registers: &mut VecView<Virtual>, class: u8) -> u16 {
     let key = |t: &Virtual| (t.count, t.live.1.saturating_sub(t.live.0));
     let mut head = NONE;
     for k in 0..registers.len() {
-        let Some(&tuple) = registers.get(k).filter(|t| t.class == class && !t.pinned && t.live.0 != u16::MAX) else { continue };
+        let Some(&tuple) =
+            registers.get(k).filter(|t| t.class == class && !t.pinned && t.live.0 != u16::MAX)
+        else {
+            continue;
+        };
         let Ok(number) = u16::try_from(k) else { break };
         let (mut before, mut at) = (NONE, head);
-        while let Some(other) = registers.get(usize::from(at)).filter(|other| key(other) >= key(&tuple)) {
+        while let Some(other) =
+            registers.get(usize::from(at)).filter(|other| key(other) >= key(&tuple))
+        {
             (before, at) = (at, other.next);
         }
         match registers.get_mut(usize::from(before)) {
@@ -129,7 +162,11 @@ fn by_size(registers: &mut VecView<Virtual>, class: u8) -> u16 {
 }
 
 /// Gives each tuple the first place that nothing has which lives at the same time.
-fn pack(registers: &mut VecView<Virtual>, class: u8, of: &RegisterClass<'_>) -> Result<u16, StepError> {
+fn pack(
+    registers: &mut VecView<Virtual>,
+    class: u8,
+    of: &RegisterClass<'_>,
+) -> Result<u16, StepError> {
     let mut high = 0u16;
     let head = by_size(registers, class);
     let mut number = head;
@@ -137,7 +174,9 @@ fn pack(registers: &mut VecView<Virtual>, class: u8, of: &RegisterClass<'_>) -> 
         let meets = |t: &Virtual| t.live.0 <= tuple.live.1 && tuple.live.0 <= t.live.1;
         let mut free = Pool::new(of.pool);
         // What the frame defines is there from the start.
-        for fixed in registers.iter().filter(|t| t.class == class && t.pinned && t.live.0 != u16::MAX && tuple.live.0 <= t.live.1) {
+        for fixed in registers.iter().filter(|t| {
+            t.class == class && t.pinned && t.live.0 != u16::MAX && tuple.live.0 <= t.live.1
+        }) {
             high = high.max(fixed.physical.saturating_add(u16::from(fixed.count)));
             free.set_all(fixed, true);
         }
@@ -165,6 +204,10 @@ fn pack(registers: &mut VecView<Virtual>, class: u8, of: &RegisterClass<'_>) -> 
 /// Registers of a class that live at the same time, at the most.
 fn most_at_once(registers: &VecView<Virtual>, class: u8) -> u16 {
     let own = || registers.iter().filter(|t| t.class == class && t.live.0 != u16::MAX);
-    let at = |step: u16| own().filter(|t| t.live.0 <= step && step <= t.live.1).fold(0u16, |sum, t| sum.saturating_add(u16::from(t.count)));
+    let at = |step: u16| {
+        own()
+            .filter(|t| t.live.0 <= step && step <= t.live.1)
+            .fold(0u16, |sum, t| sum.saturating_add(u16::from(t.count)))
+    };
     own().map(|t| at(t.live.0)).max().unwrap_or(0)
 }

@@ -50,7 +50,8 @@ pub enum EmitPool {
 }
 
 impl EmitPool {
-    /// The parameter of [`Storage`](crate::compile::Storage) that enlarges it; without one the length is this library's own.
+    /// The parameter of [`Storage`](crate::compile::Storage) that enlarges it; without one the
+    /// length is this library's own.
     #[must_use]
     pub const fn parameter(self) -> Option<&'static str> {
         match self {

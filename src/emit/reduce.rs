@@ -1,7 +1,9 @@
-//! Reductions: within a lane's registers, between the lanes that share a row, between the warps that do.
+//! Reductions: within a lane's registers, between the lanes that share a row, between the warps
+//! that do.
 //!
-//! Which bits of register, lane and warp number the dimension occupies is read from the distribution; the instruction that
-//! exchanges lanes is the cheapest of the table's that can, for each bit.
+//! Which bits of register, lane and warp number the dimension occupies is read from the
+//! distribution; the instruction that exchanges lanes is the cheapest of the table's that can, for
+//! each bit.
 
 use super::context::{Address, Context, EmitError};
 use super::pool::EmitPool;
@@ -27,7 +29,10 @@ struct Combine<'t> {
 /// Masks of the lanes between which a reduction combines.
 fn masks(whole: &Fragment, kept: Kept) -> impl Iterator<Item = u8> {
     let shares = move |e: u32| e != 0 && kept.part(whole.shape, e) == 0;
-    (0u32..).zip(whole.lane.as_slice()).filter(move |(_, e)| shares(**e)).map(|(bit, _)| 1u8.checked_shl(bit).unwrap_or(0))
+    (0u32..)
+        .zip(whole.lane.as_slice())
+        .filter(move |(_, e)| shares(**e))
+        .map(|(bit, _)| 1u8.checked_shl(bit).unwrap_or(0))
 }
 
 impl<'t> Context<'_, 't, '_, '_> {
@@ -43,7 +48,11 @@ impl<'t> Context<'_, 't, '_, '_> {
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         for bit in 0..self.plan.wave {
             let mask = 1u8.checked_shl(u32::from(bit)).unwrap_or(0);
-            let Some((_, _, how)) = self.lane_exchange(mask).filter(|_| masks(&whole, kept).any(|m| m == mask)) else { continue };
+            let Some((_, _, how)) =
+                self.lane_exchange(mask).filter(|_| masks(&whole, kept).any(|m| m == mask))
+            else {
+                continue;
+            };
             let Some((_, times)) = how.by else { continue };
             let key = Some((u32::from(mask), 0, 0));
             if self.addresses.iter().any(|a| a.op == number && a.side == LANES && a.key == key) {
@@ -52,10 +61,16 @@ impl<'t> Context<'_, 't, '_, '_> {
             self.steps.origin = number;
             self.steps.purpose = Purpose::FirstAddress;
             let other = self.arena.op_const(IndexOp::Xor, self.thread, u64::from(mask))?;
-            let scaled = self.arena.op_const(IndexOp::Shl, other, u64::from(times.max(1).trailing_zeros()))?;
+            let scaled = self.arena.op_const(
+                IndexOp::Shl,
+                other,
+                u64::from(times.max(1).trailing_zeros()),
+            )?;
             let reg = self.compute(scaled, Place::Vector)?;
             let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-            self.addresses.push(Address { op: number, side: LANES, key, reg }).map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })?;
+            self.addresses
+                .push(Address { op: number, side: LANES, key, reg })
+                .map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })?;
         }
         self.prepare_exchange(op)
     }
@@ -72,15 +87,21 @@ impl<'t> Context<'_, 't, '_, '_> {
         let refuse = EmitError::Unplanned(op);
         self.prepare_reduce(op)?;
         let (whole, kept) = self.reduction(op).ok_or(refuse)?;
-        let (operand, result) = (self.program.operand(op, 0).ok_or(refuse)?, self.program.result(op, 0).ok_or(refuse)?);
+        let (operand, result) =
+            (self.program.operand(op, 0).ok_or(refuse)?, self.program.result(op, 0).ok_or(refuse)?);
         let dtype = self.program.type_of(operand).dtype.ok_or(refuse)?;
         let kind = combiner(self.program, op).ok_or(refuse)?;
-        let (id, _, _) = doer(self.machine.tables, self.machine.arch, kind, 2, (dtype, dtype), 0).ok_or(refuse)?;
+        let (id, _, _) = doer(self.machine.tables, self.machine.arch, kind, 2, (dtype, dtype), 0)
+            .ok_or(refuse)?;
         let combine = Combine { id, atom: self.machine.tables.atom(id).ok_or(refuse)? };
         let def = combine.atom.operands.iter().find(|o| o.role == Role::Def).ok_or(refuse)?;
         let (_, slice) = self.plan.fragment_of(result).ok_or(refuse)?;
         let source = self.source(op, operand)?;
-        let taken = combine.atom.does.and_then(|does| combine.atom.operands.get(usize::from(*does.uses.first()?))).ok_or(refuse)?;
+        let taken = combine
+            .atom
+            .does
+            .and_then(|does| combine.atom.operands.get(usize::from(*does.uses.first()?)))
+            .ok_or(refuse)?;
         let reg = self.suited(op, source.registers(), taken)?;
         let source = source.in_registers(reg);
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
@@ -89,7 +110,9 @@ impl<'t> Context<'_, 't, '_, '_> {
         self.steps.purpose = Purpose::Arithmetic;
         for r in 0..u16::from(out.count) {
             let mut so_far: Option<Reg> = None;
-            for place in (0..whole.registers()).filter(|p| whole.slice_place(kept, u32::from(*p)) == u32::from(r)) {
+            for place in (0..whole.registers())
+                .filter(|p| whole.slice_place(kept, u32::from(*p)) == u32::from(r))
+            {
                 let next = self.register(&source, place).ok_or(refuse)?;
                 so_far = Some(match so_far {
                     None => next,
@@ -101,7 +124,10 @@ impl<'t> Context<'_, 't, '_, '_> {
             }
             let only = so_far.filter(|reg| *reg != one(out, r));
             if let Some(reg) = only {
-                let atom = self.machine.copy_into(out.class, 1, reg.class).ok_or(StepError::NoAtom(Missing::Move(out.class)))?;
+                let atom = self
+                    .machine
+                    .copy_into(out.class, 1, reg.class)
+                    .ok_or(StepError::NoAtom(Missing::Move(out.class)))?;
                 self.steps.append(atom, &[slot(one(out, r)), slot(reg)])?;
             }
         }
@@ -119,7 +145,8 @@ impl<'t> Context<'_, 't, '_, '_> {
                 }
             }
         }
-        // Between warps (and lanes without an exchange): each has left its part, and reads all of them.
+        // Between warps (and lanes without an exchange): each has left its part, and reads all of
+        // them.
         let Some(exchange) = self.plan.exchange_of(op) else { return self.hold(result, out) };
         let lines = exchange.to.registers().checked_div(u16::from(out.count)).ok_or(refuse)?;
         let all = self.exchange(op, out, open)?;
@@ -135,7 +162,14 @@ impl<'t> Context<'_, 't, '_, '_> {
         self.hold(result, sum)
     }
 
-    fn combine(&mut self, op: Op, combine: Combine<'_>, out: Reg, a: Reg, b: Reg) -> Result<(), EmitError> {
+    fn combine(
+        &mut self,
+        op: Op,
+        combine: Combine<'_>,
+        out: Reg,
+        a: Reg,
+        b: Reg,
+    ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let mut args = [Slot::None; MAX_ARGS];
         let def = combine.atom.operands.iter().position(|o| o.role == Role::Def).ok_or(refuse)?;
@@ -150,15 +184,21 @@ impl<'t> Context<'_, 't, '_, '_> {
     /// `to` receives what `from` holds in the lane whose number differs in `mask`.
     fn exchange_lanes(&mut self, op: Op, mask: u8, from: Reg, to: Reg) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
-        let found = self.lane_exchange(mask).ok_or(EmitError::Step(StepError::NoAtom(Missing::Lanes(mask))))?;
+        let found = self
+            .lane_exchange(mask)
+            .ok_or(EmitError::Step(StepError::NoAtom(Missing::Lanes(mask))))?;
         let number = u16::try_from(op.index()).map_err(|_| refuse)?;
         let key = Some((u32::from(mask), 0, 0));
-        let sender = self.addresses.iter().find(|a| a.op == number && a.side == LANES && a.key == key).map(|a| a.reg);
+        let sender = self
+            .addresses
+            .iter()
+            .find(|a| a.op == number && a.side == LANES && a.key == key)
+            .map(|a| a.reg);
         self.between_lanes(op, found, mask, sender, (from, to))
     }
 
-    /// `to` receives what `from` holds in the lane that `sender` names, or where the instruction has no such operand in the one whose number
-    /// differs in `mask`.
+    /// `to` receives what `from` holds in the lane that `sender` names, or where the instruction
+    /// has no such operand in the one whose number differs in `mask`.
     pub(super) fn between_lanes(
         &mut self,
         op: Op,
@@ -180,7 +220,11 @@ impl<'t> Context<'_, 't, '_, '_> {
             } else if let Some((_, _)) = how.by.filter(|by| by.0 == k) {
                 slot(sender.ok_or(refuse)?)
             } else {
-                let value = values.next().copied().unwrap_or(0).wrapping_add(step.wrapping_mul(i32::from(mask)));
+                let value = values
+                    .next()
+                    .copied()
+                    .unwrap_or(0)
+                    .wrapping_add(step.wrapping_mul(i32::from(mask)));
                 step = 0;
                 int(i64::from(value)).ok_or(refuse)?
             };

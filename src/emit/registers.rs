@@ -1,11 +1,14 @@
 //! Register allocation: virtual tuples to the numbers in the text.
 //!
-//! Classes without a pool are numbered through, since the assembler allocates. Classes with a pool are allocated by a
-//! linear scan over live ranges: a range that enters a loop from outside lasts to the loop's end, tuples are
-//! consecutive and aligned, and what the frame defines stays where it is. Where the pool runs out, tuples fall into pieces
-//! (module `pieces`). Running out then is an error that says how many registers were wanted; nothing is spilled.
+//! Classes without a pool are numbered through, since the assembler allocates. Classes with a pool
+//! are allocated by a linear scan over live ranges: a range that enters a loop from outside lasts
+//! to the loop's end, tuples are consecutive and aligned, and what the frame defines stays where it
+//! is. Where the pool runs out, tuples fall into pieces (module `pieces`). Running out then is an
+//! error that says how many registers were wanted; nothing is spilled.
 
-use super::step::{LoopSpan, Pattern, Purpose, Slot, Step, StepError, Virtual, for_each_register, owner};
+use super::step::{
+    LoopSpan, Pattern, Purpose, Slot, Step, StepError, Virtual, for_each_register, owner,
+};
 use heapless::VecView;
 use lanebook_tables::{ClassId, Isa, Tables};
 
@@ -40,7 +43,14 @@ pub fn allocate(
             0 => number_through(registers, narrow),
             _ => match scan(registers, narrow, class.pool, class.tuple_align) {
                 Ok(high) => high,
-                Err(_) => super::pieces::place(tables, steps, registers, patterns, loops, (narrow, class))?,
+                Err(_) => super::pieces::place(
+                    tables,
+                    steps,
+                    registers,
+                    patterns,
+                    loops,
+                    (narrow, class),
+                )?,
             },
         };
         if let Some(slot) = usage.high.get_mut(number) {
@@ -62,7 +72,8 @@ pub fn allocate(
     Ok(usage)
 }
 
-/// Tuples that were asked for lately, by some of their number's bits: steps that stand together have registers in common.
+/// Tuples that were asked for lately, by some of their number's bits: steps that stand together
+/// have registers in common.
 pub(super) struct Owners([u16; 512]);
 
 impl Owners {
@@ -72,8 +83,12 @@ impl Owners {
 
     /// Index of the tuple that owns a virtual number.
     fn find(&mut self, registers: &VecView<Virtual>, number: u16) -> Option<usize> {
-        let Some(place) = self.0.get_mut(usize::from((number >> 1) & 511)) else { return owner(registers, number) };
-        let known = registers.get(usize::from(*place)).is_some_and(|t| t.first <= number && number.wrapping_sub(t.first) < u16::from(t.count));
+        let Some(place) = self.0.get_mut(usize::from((number >> 1) & 511)) else {
+            return owner(registers, number);
+        };
+        let known = registers.get(usize::from(*place)).is_some_and(|t| {
+            t.first <= number && number.wrapping_sub(t.first) < u16::from(t.count)
+        });
         if !known {
             let found = owner(registers, number)?;
             *place = u16::try_from(found).unwrap_or(NONE);
@@ -98,10 +113,17 @@ pub(super) fn find_live_ranges(
             while k < count {
                 let number = touch.first.wrapping_add(k);
                 k = k.saturating_add(1);
-                let Some(tuple) = owners.find(registers, number).and_then(|i| registers.get_mut(i)) else { continue };
+                let Some(tuple) = owners.find(registers, number).and_then(|i| registers.get_mut(i))
+                else {
+                    continue;
+                };
                 tuple.live = (tuple.live.0.min(at), tuple.live.1.max(at));
                 // The registers behind it that are the same tuple's.
-                let rest = tuple.first.saturating_add(u16::from(tuple.count)).saturating_sub(number).saturating_sub(1);
+                let rest = tuple
+                    .first
+                    .saturating_add(u16::from(tuple.count))
+                    .saturating_sub(number)
+                    .saturating_sub(1);
                 k = k.saturating_add(rest);
             }
         });
@@ -110,7 +132,8 @@ pub(super) fn find_live_ranges(
     for tuple in registers.iter_mut().filter(|t| t.pinned && t.live.0 != u16::MAX) {
         tuple.live.0 = 0;
     }
-    // Inner loops come after their outer ones start; two rounds reach the fixed point for any nesting written in order.
+    // Inner loops come after their outer ones start; two rounds reach the fixed point for any
+    // nesting written in order.
     for _ in 0..2 {
         for span in loops.iter() {
             for tuple in registers.iter_mut() {
@@ -194,15 +217,21 @@ impl Pool {
 /// No tuple.
 pub(super) const NONE: u16 = u16::MAX;
 
-/// The tuples of a class that need a place, by the start of their live ranges and, where that is the same, by their number. Answers the first.
+/// The tuples of a class that need a place, by the start of their live ranges and, where that is
+/// the same, by their number. Answers the first.
 fn by_start(registers: &mut VecView<Virtual>, class: u8) -> u16 {
     let (mut head, mut tail) = (NONE, NONE);
     for k in 0..registers.len() {
-        let Some(&tuple) = registers.get(k).filter(|t| t.class == class && !t.pinned && t.live.0 != u16::MAX) else { continue };
+        let Some(&tuple) =
+            registers.get(k).filter(|t| t.class == class && !t.pinned && t.live.0 != u16::MAX)
+        else {
+            continue;
+        };
         let Ok(number) = u16::try_from(k) else { break };
         let start = |at: u16| registers.get(usize::from(at)).map(|t| t.live.0);
         // Tuples are made roughly in the order of their first use: most belong at the end.
-        let mut before = if start(tail).is_some_and(|last| last <= tuple.live.0) { tail } else { NONE };
+        let mut before =
+            if start(tail).is_some_and(|last| last <= tuple.live.0) { tail } else { NONE };
         if before == NONE {
             let mut at = head;
             while start(at).is_some_and(|s| s <= tuple.live.0) {
@@ -224,8 +253,14 @@ fn by_start(registers: &mut VecView<Virtual>, class: u8) -> u16 {
     head
 }
 
-/// Frees the registers of tuples that ended before step `at`, and answers the list of the others and the first step at which one ends.
-fn release_ended(registers: &mut VecView<Virtual>, busy: u16, at: u16, free: &mut Pool) -> (u16, u16) {
+/// Frees the registers of tuples that ended before step `at`, and answers the list of the others
+/// and the first step at which one ends.
+fn release_ended(
+    registers: &mut VecView<Virtual>,
+    busy: u16,
+    at: u16,
+    free: &mut Pool,
+) -> (u16, u16) {
     let (mut head, mut last, mut number, mut soonest) = (busy, NONE, busy, u16::MAX);
     while let Some(&tuple) = registers.get(usize::from(number)) {
         if tuple.live.1 < at {
@@ -243,14 +278,20 @@ fn release_ended(registers: &mut VecView<Virtual>, busy: u16, at: u16, free: &mu
     (head, soonest)
 }
 
-fn scan(registers: &mut VecView<Virtual>, class: u8, pool: (u16, u16), align: u8) -> Result<u16, StepError> {
+fn scan(
+    registers: &mut VecView<Virtual>,
+    class: u8,
+    pool: (u16, u16),
+    align: u8,
+) -> Result<u16, StepError> {
     let mut high = 0u16;
     let mut free = Pool::new(pool);
     for tuple in registers.iter().filter(|t| t.class == class && t.pinned && t.live.0 != u16::MAX) {
         high = high.max(tuple.physical.saturating_add(u16::from(tuple.count)));
         free.set_all(tuple, true);
     }
-    let (mut number, mut busy, mut before, mut soonest) = (by_start(registers, class), NONE, 0u16, u16::MAX);
+    let (mut number, mut busy, mut before, mut soonest) =
+        (by_start(registers, class), NONE, 0u16, u16::MAX);
     while let Some(&tuple) = registers.get(usize::from(number)) {
         if tuple.live.0 != before {
             before = tuple.live.0;
@@ -261,7 +302,8 @@ fn scan(registers: &mut VecView<Virtual>, class: u8, pool: (u16, u16), align: u8
         soonest = soonest.min(tuple.live.1);
         let Some(found) = free.find(tuple.count, align) else {
             let busy: u32 = free.taken.iter().map(|w| w.count_ones()).sum();
-            let wanted = u16::try_from(busy).unwrap_or(u16::MAX).saturating_add(u16::from(tuple.count));
+            let wanted =
+                u16::try_from(busy).unwrap_or(u16::MAX).saturating_add(u16::from(tuple.count));
             return Err(StepError::Pool { class: ClassId(u16::from(class)), wanted, pool: pool.1 });
         };
         if let Some(t) = registers.get_mut(usize::from(number)) {

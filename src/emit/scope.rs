@@ -1,4 +1,5 @@
-//! Scope: what was computed inside a loop, or inside a branch, is not there behind it: the loop may have run no turn.
+//! Scope: what was computed inside a loop, or inside a branch, is not there behind it: the loop may
+//! have run no turn.
 
 use super::context::Context;
 use super::sync::Objects;
@@ -9,14 +10,18 @@ impl Context<'_, '_, '_, '_> {
     /// Whether a loop certainly has an iteration.
     pub(super) fn goes_round(&self, carrier: Op) -> bool {
         let parts = self.program.counted_loop(carrier);
-        let bounds = parts.and_then(|parts| Some((self.program.int(parts.lower)?, self.program.int(parts.upper)?)));
+        let bounds = parts.and_then(|parts| {
+            Some((self.program.int(parts.lower)?, self.program.int(parts.upper)?))
+        });
         bounds.is_some_and(|(lower, upper)| lower < upper)
     }
 
     /// Loops around an operation.
     pub(super) fn depth(&self, op: Op) -> u32 {
         let around = core::iter::successors(self.program.parent(op), |at| self.program.parent(*at));
-        around.filter(|at| self.program.counted_loop(*at).is_some()).fold(0, |depth, _| depth.saturating_add(1))
+        around
+            .filter(|at| self.program.counted_loop(*at).is_some())
+            .fold(0, |depth, _| depth.saturating_add(1))
     }
 
     /// Forgets what stands in registers from number `mark` on: whoever wants it computes it again.
@@ -41,8 +46,19 @@ impl Context<'_, '_, '_, '_> {
 
     /// The kernel's completion objects as something that threads touch.
     pub(super) fn objects(&self) -> Option<Objects> {
-        let object = self.machine.tables.units.completions.iter().find(|c| has(self.machine.arch, c.feature))?;
-        let own = Objects { from: self.plan.completion_offset, bytes: u32::from(object.bytes), waits: object.waits, announces: object.announces };
+        let object = self
+            .machine
+            .tables
+            .units
+            .completions
+            .iter()
+            .find(|c| has(self.machine.arch, c.feature))?;
+        let own = Objects {
+            from: self.plan.completion_offset,
+            bytes: u32::from(object.bytes),
+            waits: object.waits,
+            announces: object.announces,
+        };
         (self.plan.completions > 0).then_some(own)
     }
 }

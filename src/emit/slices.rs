@@ -1,9 +1,10 @@
 //! Slices: an operand of a product that is loaded one stretch of the depth at a time.
 //!
-//! Where a kernel would need more registers than there are, the loads whose tile only one product reads are carried
-//! out inside it: each turn over the depth brings its own part of the tile into registers of its own, which are free
-//! again after it. The instructions are the same, in another order. Where that is not enough, the operand whose blocks
-//! the product takes one after the other comes block by block.
+//! Where a kernel would need more registers than there are, the loads whose tile only one product
+//! reads are carried out inside it: each turn over the depth brings its own part of the tile into
+//! registers of its own, which are free again after it. The instructions are the same, in another
+//! order. Where that is not enough, the operand whose blocks the product takes one after the other
+//! comes block by block.
 
 use super::context::{Context, EmitError};
 use super::movement::register_class;
@@ -38,13 +39,20 @@ pub(crate) enum Thrift {
     Depth,
     /// Also by blocks, and outer steps of global tiles by a scalar base.
     Most,
-    /// Both operands by blocks, of which some are loaded again and again; and copies with few registers on the way.
+    /// Both operands by blocks, of which some are loaded again and again; and copies with few
+    /// registers on the way.
     Blocks,
 }
 
 impl Thrift {
-    /// The least that a plan needs in any case: whole operands and the sum of a product together are more than the registers there are.
-    pub(crate) fn least(tables: &Tables<'_>, isa: &Isa<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> Self {
+    /// The least that a plan needs in any case: whole operands and the sum of a product together
+    /// are more than the registers there are.
+    pub(crate) fn least(
+        tables: &Tables<'_>,
+        isa: &Isa<'_>,
+        program: &Program<'_, '_>,
+        plan: &Plan<'_>,
+    ) -> Self {
         let origin = |value: Option<Value>| {
             let mut at = program.def_op(value?)?;
             while let OpRole::Transpose | OpRole::Convert = program.role(at) {
@@ -54,12 +62,27 @@ impl Thrift {
         };
         let is_crowded = plan.products.iter().any(|p| {
             let (product, shape) = (&p.product, p.product.shape);
-            let class = |number: u8| tables.atom(product.atom).and_then(|atom| atom.operands.get(usize::from(number))).map(|operand| operand.class);
-            let same = class(shape.a) == class(shape.d) && class(shape.b) == class(shape.d) && p.tensor.is_none();
-            let pool = class(shape.d).and_then(|class| isa.classes.get(class.index())).map_or(0, |class| class.pool.1);
-            let (from_a, from_b) = (origin(program.operand(p.op, 0)), origin(program.operand(p.op, 1)));
-            let held = |from: Option<Op>, fragment: &Fragment, shared: bool| if from.is_some() && !shared { fragment.registers() } else { 0 };
-            let (a, b) = (held(from_a, &product.a, product.shared[0]), held(from_b, &product.b, product.shared[1]));
+            let class = |number: u8| {
+                tables
+                    .atom(product.atom)
+                    .and_then(|atom| atom.operands.get(usize::from(number)))
+                    .map(|operand| operand.class)
+            };
+            let same = class(shape.a) == class(shape.d)
+                && class(shape.b) == class(shape.d)
+                && p.tensor.is_none();
+            let pool = class(shape.d)
+                .and_then(|class| isa.classes.get(class.index()))
+                .map_or(0, |class| class.pool.1);
+            let (from_a, from_b) =
+                (origin(program.operand(p.op, 0)), origin(program.operand(p.op, 1)));
+            let held = |from: Option<Op>, fragment: &Fragment, shared: bool| {
+                if from.is_some() && !shared { fragment.registers() } else { 0 }
+            };
+            let (a, b) = (
+                held(from_a, &product.a, product.shared[0]),
+                held(from_b, &product.b, product.shared[1]),
+            );
             // Both may be one tile.
             let inputs = if from_a == from_b { a.max(b) } else { a.saturating_add(b) };
             same && pool > 0 && inputs.saturating_add(product.c.registers()) > pool
@@ -92,7 +115,11 @@ impl Sliced {
     /// The slice of a block of the tile.
     pub(super) fn holds(self, block: u16) -> u16 {
         let low = self.low.saturating_sub(self.block);
-        u16::try_from(low_bits(u32::from(block).checked_shr(u32::from(low)).unwrap_or(0), self.bits)).unwrap_or(u16::MAX)
+        u16::try_from(low_bits(
+            u32::from(block).checked_shr(u32::from(low)).unwrap_or(0),
+            self.bits,
+        ))
+        .unwrap_or(u16::MAX)
     }
 
     /// The number of a block of the tile among its slice's blocks.
@@ -121,10 +148,14 @@ impl Context<'_, '_, '_, '_> {
     /// Whether a load, or a renaming of its result, is left to the product that reads the tile.
     pub(super) fn is_sliced(&self, op: Op) -> bool {
         let left = |sliced: Sliced| sliced.load == op || sliced.way.contains(&Some(op));
-        self.plan.products.iter().any(|p| (0..2).any(|side| self.sliced(p.op, side).is_some_and(left)))
+        self.plan
+            .products
+            .iter()
+            .any(|p| (0..2).any(|side| self.sliced(p.op, side).is_some_and(left)))
     }
 
-    /// How many parts of so many registers each a copy has on the way at once: `most`, unless registers are short.
+    /// How many parts of so many registers each a copy has on the way at once: `most`, unless
+    /// registers are short.
     pub(super) fn in_flight(&self, registers: u32, most: u32) -> u32 {
         if self.thrift < Thrift::Blocks {
             return most;
@@ -132,8 +163,8 @@ impl Context<'_, '_, '_, '_> {
         FEW.checked_div(registers).unwrap_or(1).max(1).min(most)
     }
 
-    /// The load that operand `side` of a product comes from unchanged, and the renamings on the way; `None` if anything
-    /// else reads the tile, or writes memory or branches in between.
+    /// The load that operand `side` of a product comes from unchanged, and the renamings on the
+    /// way; `None` if anything else reads the tile, or writes memory or branches in between.
     fn chain(&self, product: Op, side: u8) -> Option<(Op, [Option<Op>; 2])> {
         let program = self.program;
         let mut value: Value = program.operand(product, usize::from(side))?;
@@ -155,7 +186,8 @@ impl Context<'_, '_, '_, '_> {
         None
     }
 
-    /// Nothing between the two, in one block, writes memory that the tile has bytes in common with, or has regions.
+    /// Nothing between the two, in one block, writes memory that the tile has bytes in common with,
+    /// or has regions.
     fn undisturbed(&self, load: Op, product: Op) -> bool {
         let tile = match self.plan.move_of(load).map(|m| m.from) {
             Some(End::Shared(k)) => self.plan.allocs.get(usize::from(k)),
@@ -163,7 +195,8 @@ impl Context<'_, '_, '_, '_> {
         };
         // Scratch may have the bytes of a tile that is not read any more where the load stands.
         let spoils = |op: Op| {
-            let scratch = self.plan.exchange_of(op).and_then(|e| self.plan.allocs.get(usize::from(e.alloc)));
+            let scratch =
+                self.plan.exchange_of(op).and_then(|e| self.plan.allocs.get(usize::from(e.alloc)));
             tile.zip(scratch).is_some_and(|(tile, scratch)| tile.meets(scratch))
         };
         let mut at = self.program.next(load);
@@ -198,7 +231,9 @@ impl Context<'_, '_, '_, '_> {
         let plan = self.plan.product_of(product)?;
         let p = &plan.product;
         // Panels of rows and columns stand above all other bits of a register's number.
-        if (p.panels.2 != 1 && self.thrift < Thrift::Blocks) || plan.shared.get(usize::from(side)).copied().flatten().is_some() {
+        if (p.panels.2 != 1 && self.thrift < Thrift::Blocks)
+            || plan.shared.get(usize::from(side)).copied().flatten().is_some()
+        {
             return None;
         }
         let (load, way) = self.chain(product, side)?;
@@ -206,38 +241,64 @@ impl Context<'_, '_, '_, '_> {
         let number = if (side == 0) != p.swapped { p.shape.a } else { p.shape.b };
         let atom = self.machine.tables.atom(p.atom)?;
         let block = log2_exact(u64::from(atom.with_columns(p.shape.n)?.registers(number)?))?;
-        // The depth's bits follow the block's own; an instruction of the load that spans some of them keeps these together.
+        // The depth's bits follow the block's own; an instruction of the load that spans some of
+        // them keeps these together.
         let depth = block.checked_add(p.repeats.2)?;
         let rows = depth.checked_add(p.repeats.0)?;
         let after = |from: u8, to: u8| {
-            let spanned = movement.fit.tuple.as_slice().iter().filter(|&&bit| (from..to).contains(&bit)).max();
+            let spanned = movement
+                .fit
+                .tuple
+                .as_slice()
+                .iter()
+                .filter(|&&bit| (from..to).contains(&bit))
+                .max();
             spanned.map_or(from, |bit| bit.saturating_add(1))
         };
         let (by_depth, by_rows) = (after(block, depth), after(depth, rows));
-        // The product takes each block of what the instruction calls A once, at one depth after the other: as many slices as blocks load nothing
-        // twice. They are slices where no instruction of the load spans blocks of several depths.
+        // The product takes each block of what the instruction calls A once, at one depth after the
+        // other: as many slices as blocks load nothing twice. They are slices where no instruction
+        // of the load spans blocks of several depths.
         if self.thrift == Thrift::Blocks {
             // As few as one instruction of the load fills, whatever they are of.
             let low = after(block, u8::MAX);
             return Some(Sliced { load, way, low, bits: TOP, block });
         }
-        let each = number == p.shape.a && self.thrift == Thrift::Most && p.panels == (1, 1, 1) && by_depth == block && (by_rows == depth || depth == block);
-        let (low, end) = if each { (if depth == block { by_rows } else { block }, rows) } else { (by_depth, depth) };
+        let each = number == p.shape.a
+            && self.thrift == Thrift::Most
+            && p.panels == (1, 1, 1)
+            && by_depth == block
+            && (by_rows == depth || depth == block);
+        let (low, end) = if each {
+            (if depth == block { by_rows } else { block }, rows)
+        } else {
+            (by_depth, depth)
+        };
         let bits = end.checked_sub(low).filter(|bits| *bits > 0)?;
         Some(Sliced { load, way, low, bits, block })
     }
 
     /// Loads a slice into registers of its own.
     #[inline(never)]
-    pub(super) fn load_slice(&mut self, product: Op, sliced: Sliced, slice: u16) -> Result<Reg, EmitError> {
+    pub(super) fn load_slice(
+        &mut self,
+        product: Op,
+        sliced: Sliced,
+        slice: u16,
+    ) -> Result<Reg, EmitError> {
         let unplanned = EmitError::Unplanned(product);
         let plan: MovePlan = *self.plan.move_of(sliced.load).ok_or(unplanned)?;
         let End::Registers(index) = plan.to else { return Err(unplanned) };
-        let all = self.plan.fragments.get(usize::from(index)).ok_or(unplanned)?.fragment.registers();
+        let all =
+            self.plan.fragments.get(usize::from(index)).ok_or(unplanned)?.fragment.registers();
         let atom = self.machine.tables.atom(plan.atom).ok_or(unplanned)?;
         let class = register_class(Some(atom)).ok_or(unplanned)?;
         let whole = all.checked_shr(u32::from(sliced.bits)).unwrap_or(0);
-        let count = if sliced.bits == TOP { 1u16.checked_shl(u32::from(sliced.low)).unwrap_or(0).min(all) } else { whole };
+        let count = if sliced.bits == TOP {
+            1u16.checked_shl(u32::from(sliced.low)).unwrap_or(0).min(all)
+        } else {
+            whole
+        };
         let count = u8::try_from(count).map_err(|_| unplanned)?;
         let reg = self.steps.tuple(class, count)?;
         let origin = self.steps.origin;
@@ -252,7 +313,11 @@ impl Context<'_, '_, '_, '_> {
         for i in 0..plan.fit.count() {
             let register = plan.fit.register(i);
             if sliced.slice_of(register) == u32::from(slice) {
-                let data = self.part_of(reg, without(register, sliced.low, sliced.bits), places.as_slice())?;
+                let data = self.part_of(
+                    reg,
+                    without(register, sliced.low, sliced.bits),
+                    places.as_slice(),
+                )?;
                 self.instance(&plan, plan.atom, atom, i, Some(data))?;
             }
         }

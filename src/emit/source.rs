@@ -1,7 +1,7 @@
 //! Sources: in which register an operation finds an element of its operand.
 //!
-//! A repeated tile is no movement: its reader finds each element in the register of the tile that it repeats. A constant is
-//! one register.
+//! A repeated tile is no movement: its reader finds each element in the register of the tile that
+//! it repeats. A constant is one register.
 
 use super::context::{Context, EmitError, Held};
 use super::step::{Purpose, Slot, slot};
@@ -19,7 +19,8 @@ pub(super) struct Source {
     reg: Reg,
     /// It is one register for all.
     one: bool,
-    /// From the tile that is read to the one that is held: the larger tile's place among the plan's fragments.
+    /// From the tile that is read to the one that is held: the larger tile's place among the plan's
+    /// fragments.
     way: heapless::Vec<(Shaping, u16), DEPTH>,
 }
 
@@ -57,7 +58,11 @@ impl Context<'_, '_, '_, '_> {
             if let Some(reg) = self.held_by(at) {
                 return Ok(Source { reg, one: false, way });
             }
-            let def = self.program.def_op(at).filter(|d| self.program.role(*d) == OpRole::Broadcast).ok_or(refuse)?;
+            let def = self
+                .program
+                .def_op(at)
+                .filter(|d| self.program.role(*d) == OpRole::Broadcast)
+                .ok_or(refuse)?;
             let how = repeated(self.program, def).ok_or(refuse)?;
             let (large, _) = self.plan.fragment_of(at).ok_or(refuse)?;
             way.push((how, large)).map_err(|_| refuse)?;
@@ -72,7 +77,11 @@ impl Context<'_, '_, '_, '_> {
             at = how.place(&self.plan.fragments.get(usize::from(*large))?.fragment, at);
         }
         let at = if source.one { 0 } else { u16::try_from(at).ok()? };
-        (at < u16::from(source.reg.count)).then(|| Reg { class: source.reg.class, first: source.reg.first.wrapping_add(at), count: 1 })
+        (at < u16::from(source.reg.count)).then(|| Reg {
+            class: source.reg.class,
+            first: source.reg.first.wrapping_add(at),
+            count: 1,
+        })
     }
 
     fn splat_of(&self, value: Value) -> Option<Reg> {
@@ -93,7 +102,10 @@ impl Context<'_, '_, '_, '_> {
     /// A constant that elementwise operations read: one register, filled where the constant stands.
     #[inline(never)]
     pub(super) fn constant(&mut self, op: Op) -> Result<(), EmitError> {
-        let Some(value) = self.program.result(op, 0).filter(|v| self.program.type_of(*v).is_tile()) else { return Ok(()) };
+        let Some(value) = self.program.result(op, 0).filter(|v| self.program.type_of(*v).is_tile())
+        else {
+            return Ok(());
+        };
         let mut users = self.program.uses(value).filter_map(|place| self.program.user(place));
         if !users.any(|user| self.program.role(user) == OpRole::Elementwise) {
             return Ok(());
@@ -114,7 +126,8 @@ impl Context<'_, '_, '_, '_> {
         self.steps.purpose = Purpose::Fill;
         for k in 0..u16::from(reg.count) {
             let from = self.register(&source, k).ok_or(EmitError::Unplanned(op))?;
-            let to = Slot::Reg { class: reg.class.0 as u8, count: 1, first: reg.first.wrapping_add(k) };
+            let to =
+                Slot::Reg { class: reg.class.0 as u8, count: 1, first: reg.first.wrapping_add(k) };
             self.steps.append(atom, &[to, slot(from)])?;
         }
         Ok(reg)

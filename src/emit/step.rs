@@ -26,7 +26,8 @@ pub enum Slot {
         /// First number.
         first: u16,
     },
-    /// A register tuple that is not consecutive: member `i` is `first` plus the pattern's weights of the bits of `i`.
+    /// A register tuple that is not consecutive: member `i` is `first` plus the pattern's weights
+    /// of the bits of `i`.
     Spread {
         /// Class.
         class: u8,
@@ -52,7 +53,8 @@ pub enum Slot {
 pub struct Step {
     /// Which atom.
     pub atom: AtomId,
-    /// Which operation of the program it comes from (its index), for reports; `u16::MAX` = the frame.
+    /// Which operation of the program it comes from (its index), for reports; `u16::MAX` = the
+    /// frame.
     pub origin: u16,
     /// What it is for, for counting.
     pub purpose: Purpose,
@@ -65,7 +67,9 @@ impl Step {
     #[must_use]
     pub fn arg(&self, number: usize) -> Slot {
         match (self.args.last(), number.checked_sub(MAX_ARGS - 1)) {
-            (Some(Slot::Bytes(more)), Some(at)) => more.get(at).map_or(Slot::None, |byte| Slot::Int(i32::from(*byte))),
+            (Some(Slot::Bytes(more)), Some(at)) => {
+                more.get(at).map_or(Slot::None, |byte| Slot::Int(i32::from(*byte)))
+            }
             _ => self.args.get(number).copied().unwrap_or_default(),
         }
     }
@@ -146,7 +150,8 @@ pub enum StepError {
         /// Its operand number.
         operand: u8,
     },
-    /// A register of a class that the operand does not take: accumulators in a store that cannot reach them, say.
+    /// A register of a class that the operand does not take: accumulators in a store that cannot
+    /// reach them, say.
     Class {
         /// The atom.
         atom: AtomId,
@@ -241,7 +246,15 @@ impl<'s> Steps<'s> {
         registers.clear();
         patterns.clear();
         loops.clear();
-        Self { steps, registers, patterns, loops, next: 0, origin: u16::MAX, purpose: Purpose::Control }
+        Self {
+            steps,
+            registers,
+            patterns,
+            loops,
+            next: 0,
+            origin: u16::MAX,
+            purpose: Purpose::Control,
+        }
     }
 
     /// Number of the step that comes next.
@@ -277,7 +290,12 @@ impl<'s> Steps<'s> {
         if let Some(first) = args.first_mut() {
             *first = Slot::Label(label);
         }
-        self.push_step(Step { atom: AtomId(u16::MAX), origin: self.origin, purpose: Purpose::Label, args })
+        self.push_step(Step {
+            atom: AtomId(u16::MAX),
+            origin: self.origin,
+            purpose: Purpose::Label,
+            args,
+        })
     }
 
     fn push_step(&mut self, step: Step) -> Result<(), StepError> {
@@ -291,7 +309,17 @@ impl<'s> Steps<'s> {
         let full = StepError::Registers { capacity };
         let first = self.next;
         let narrow = u8::try_from(class.0).map_err(|_| full)?;
-        self.registers.push(Virtual { class: narrow, count, first, physical: first, live: (u16::MAX, 0), pinned: false, next: u16::MAX }).map_err(|_| full)?;
+        self.registers
+            .push(Virtual {
+                class: narrow,
+                count,
+                first,
+                physical: first,
+                live: (u16::MAX, 0),
+                pinned: false,
+                next: u16::MAX,
+            })
+            .map_err(|_| full)?;
         self.next = first.checked_add(u16::from(count)).ok_or(full)?;
         Ok(Reg { class, first, count })
     }
@@ -308,7 +336,11 @@ impl<'s> Steps<'s> {
 
     /// Index of a tuple pattern, added if it is new; `None` if it is the consecutive one.
     pub fn pattern(&mut self, pattern: Pattern, bits: usize) -> Result<Option<u8>, StepError> {
-        let consecutive = pattern.iter().take(bits).enumerate().all(|(k, &w)| u32::from(w) == 1u32.checked_shl(k as u32).unwrap_or(0));
+        let consecutive = pattern
+            .iter()
+            .take(bits)
+            .enumerate()
+            .all(|(k, &w)| u32::from(w) == 1u32.checked_shl(k as u32).unwrap_or(0));
         if consecutive {
             return Ok(None);
         }
@@ -398,9 +430,17 @@ pub fn int(value: i64) -> Option<Slot> {
     }
 }
 
-/// Calls `f` with (class, first, count, written, read) of each run of consecutive registers a step touches.
-pub(super) fn for_each_register(tables: &Tables<'_>, step: &Step, patterns: &VecView<Pattern>, mut f: impl FnMut(Touch)) {
-    let Some(atom) = tables.atom(step.atom).filter(|_| step.purpose != Purpose::Label) else { return };
+/// Calls `f` with (class, first, count, written, read) of each run of consecutive registers a step
+/// touches.
+pub(super) fn for_each_register(
+    tables: &Tables<'_>,
+    step: &Step,
+    patterns: &VecView<Pattern>,
+    mut f: impl FnMut(Touch),
+) {
+    let Some(atom) = tables.atom(step.atom).filter(|_| step.purpose != Purpose::Label) else {
+        return;
+    };
     for (k, (operand, arg)) in atom.operands.iter().zip(&step.args).enumerate() {
         use lanebook_tables::Role;
         let (written, read) = match operand.role {
@@ -411,11 +451,20 @@ pub(super) fn for_each_register(tables: &Tables<'_>, step: &Step, patterns: &Vec
         };
         let number = u8::try_from(k).unwrap_or(u8::MAX);
         match *arg {
-            Slot::Reg { class, count, first } => f(Touch { class, first, count, written, read, operand: number }),
+            Slot::Reg { class, count, first } => {
+                f(Touch { class, first, count, written, read, operand: number })
+            }
             Slot::Spread { class, count, first, pattern } => {
                 for member in 0..count {
                     if let Some(p) = patterns.get(usize::from(pattern)) {
-                        f(Touch { class, first: first.wrapping_add(member_offset(p, member)), count: 1, written, read, operand: number });
+                        f(Touch {
+                            class,
+                            first: first.wrapping_add(member_offset(p, member)),
+                            count: 1,
+                            written,
+                            read,
+                            operand: number,
+                        });
                     }
                 }
             }

@@ -1,7 +1,9 @@
-//! Strides: outer steps of a global tile that a scalar base takes, in place of address registers in every lane.
+//! Strides: outer steps of a global tile that a scalar base takes, in place of address registers in
+//! every lane.
 //!
-//! Where rows lie a run-time stride apart and registers run short, the lanes keep the offsets of their first row alone. The base goes from row to
-//! row by scalar sums, which stand between the movement's instructions; these come in the order of their rows.
+//! Where rows lie a run-time stride apart and registers run short, the lanes keep the offsets of
+//! their first row alone. The base goes from row to row by scalar sums, which stand between the
+//! movement's instructions; these come in the order of their rows.
 
 use super::address::{Delta, SideView};
 use super::context::{Address, Context, EmitError};
@@ -73,40 +75,63 @@ fn distances(rows: &[u32]) -> Option<heapless::Vec<u32, STEPS>> {
 
 impl Context<'_, '_, '_, '_> {
     /// Whether a side's outer steps go to its scalar base: its rows, ascending.
-    pub(super) fn strides(&self, plan: &MovePlan, view: &SideView<'_>, map: &MemoryMap) -> Option<heapless::Vec<u32, ROWS>> {
+    pub(super) fn strides(
+        &self,
+        plan: &MovePlan,
+        view: &SideView<'_>,
+        map: &MemoryMap,
+    ) -> Option<heapless::Vec<u32, ROWS>> {
         if self.thrift < Thrift::Most || view.side.base.is_none() {
             return None;
         }
         let fit = &plan.fit;
-        let lanes = fit.slots.as_slice().iter().chain(fit.warps.as_slice()).fold(0, |mask, &e| mask | map.at(e).lead);
+        let lanes = fit
+            .slots
+            .as_slice()
+            .iter()
+            .chain(fit.warps.as_slice())
+            .fold(0, |mask, &e| mask | map.at(e).lead);
         let is_first = (0..fit.count()).any(|i| map.at(fit.element(i)).lead == 0);
-        let rows = rows(map, fit).filter(|rows| is_first && rows.len() >= FEWEST && rows.iter().all(|row| row & lanes == 0))?;
+        let rows = rows(map, fit).filter(|rows| {
+            is_first && rows.len() >= FEWEST && rows.iter().all(|row| row & lanes == 0)
+        })?;
         distances(&rows).map(|_| rows)
     }
 
     /// Whether the outer steps of a side go to its scalar base.
     fn has_strides(&self, op: Op, side: u8) -> bool {
-        self.thrift >= Thrift::Most && self.addresses.iter().any(|a| usize::from(a.op) == op.index() && a.side == side | STEP)
+        self.thrift >= Thrift::Most
+            && self
+                .addresses
+                .iter()
+                .any(|a| usize::from(a.op) == op.index() && a.side == side | STEP)
     }
 
-    /// The part of an instance's address that is a register of the lane: without outer steps, where the base takes them.
+    /// The part of an instance's address that is a register of the lane: without outer steps, where
+    /// the base takes them.
     pub(super) fn in_lane(&self, op: Op, side: u8, d: Delta) -> Delta {
         if self.has_strides(op, side) { Delta { lead: 0, ..d } } else { d }
     }
 
-    /// The order of a movement's instances, where a scalar base goes from row to row; `None` for that of their numbers.
+    /// The order of a movement's instances, where a scalar base goes from row to row; `None` for
+    /// that of their numbers.
     #[inline(never)]
     pub(super) fn by_rows(&self, plan: &MovePlan, out: &mut heapless::Vec<u16, INSTANCES>) {
         out.clear();
         let found = [(0, plan.from), (1, plan.to)].into_iter().find_map(|(side, end)| match end {
-            End::Global(k) if self.has_strides(plan.op, side) => self.plan.globals.get(usize::from(k)),
+            End::Global(k) if self.has_strides(plan.op, side) => {
+                self.plan.globals.get(usize::from(k))
+            }
             _ => None,
         });
         let Some(global) = found.filter(|_| plan.fit.count() <= INSTANCES as u32) else { return };
         // By row, and where that is the same by number.
         let mut order: heapless::Vec<(u32, u16), INSTANCES> = heapless::Vec::new();
         for i in 0..plan.fit.count() {
-            let _ = order.push((global.map.at(plan.fit.element(i)).lead, u16::try_from(i).unwrap_or(u16::MAX)));
+            let _ = order.push((
+                global.map.at(plan.fit.element(i)).lead,
+                u16::try_from(i).unwrap_or(u16::MAX),
+            ));
             sink(order.as_mut_slice());
         }
         for (_, i) in &order {
@@ -115,7 +140,13 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// Scalar registers for the steps from row to row, and the lanes' offsets in the first one.
-    pub(super) fn prepare_strides(&mut self, op: Op, side: u8, rows: &[u32], outer_bytes: ExprId) -> Result<(), EmitError> {
+    pub(super) fn prepare_strides(
+        &mut self,
+        op: Op,
+        side: u8,
+        rows: &[u32],
+        outer_bytes: ExprId,
+    ) -> Result<(), EmitError> {
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         for step in distances(rows).ok_or(EmitError::Unplanned(op))? {
             let count = self.arena.constant(step)?;
@@ -143,8 +174,18 @@ impl Context<'_, '_, '_, '_> {
         while row < lead {
             // The longest step that does not lead too far.
             let of = |a: &&Address| a.op == number && a.side == side | STEP;
-            let fits = |a: &Address| a.key.map(|key| (key.0, a.reg)).filter(|(step, _)| row.saturating_add(*step) <= lead);
-            let (step, by) = self.addresses.iter().filter(of).filter_map(fits).max_by_key(|(step, _)| *step).ok_or(refuse)?;
+            let fits = |a: &Address| {
+                a.key
+                    .map(|key| (key.0, a.reg))
+                    .filter(|(step, _)| row.saturating_add(*step) <= lead)
+            };
+            let (step, by) = self
+                .addresses
+                .iter()
+                .filter(of)
+                .filter_map(fits)
+                .max_by_key(|(step, _)| *step)
+                .ok_or(refuse)?;
             self.add_bytes(into, from, by)?;
             (row, from) = (row.saturating_add(step), into);
         }

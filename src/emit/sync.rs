@@ -1,15 +1,17 @@
-//! Synchronisation: which steps must stand between accesses to shared memory, and to global tensors that a kernel reads and writes, from the
-//! architecture's table.
+//! Synchronisation: which steps must stand between accesses to shared memory, and to global tensors
+//! that a kernel reads and writes, from the architecture's table.
 //!
-//! The walk keeps the accesses that nothing has ordered yet. An access that conflicts with one of them (bytes in
-//! common, one of the two writes) brings the table's steps for that pair of kinds, each step once, barriers last. A loop is walked
-//! with what its own end leaves open added to what stands open before it.
+//! The walk keeps the accesses that nothing has ordered yet. An access that conflicts with one of
+//! them (bytes in common, one of the two writes) brings the table's steps for that pair of kinds,
+//! each step once, barriers last. A loop is walked with what its own end leaves open added to what
+//! stands open before it.
 
 use super::pool::EmitPool;
 use super::step::{Missing, Slot, StepError, Steps, int};
 use lanebook_tables::{AccessId, Arch, AtomId, SyncRule, SyncStep, Tables};
 
-/// Tiles of global memory among the places of accesses, above all of shared memory: the tensor, then the tile.
+/// Tiles of global memory among the places of accesses, above all of shared memory: the tensor,
+/// then the tile.
 const GLOBAL: u32 = 1 << 30;
 /// Bits of a tile's number.
 const TILE_BITS: u32 = 12;
@@ -21,7 +23,8 @@ pub struct Touched {
     pub from: u32,
     /// To here, exclusive.
     pub to: u32,
-    /// Of a global tile: which way of dealing it out to threads, from 1. Each thread meets its own elements alone where two are equal; 0 = not known.
+    /// Of a global tile: which way of dealing it out to threads, from 1. Each thread meets its own
+    /// elements alone where two are equal; 0 = not known.
     pub dealt: u16,
     /// Its kind.
     pub kind: AccessId,
@@ -39,7 +42,8 @@ impl Touched {
         Self { from, to: from.saturating_add(1), dealt, kind, writes, completion: None }
     }
 
-    /// Whether two accesses have to be ordered. Tiles of a tensor may overlap, where two that are written do not certainly lie `apart`.
+    /// Whether two accesses have to be ordered. Tiles of a tensor may overlap, where two that are
+    /// written do not certainly lie `apart`.
     #[must_use]
     pub fn conflicts(&self, other: &Self, apart: impl Fn(u16, u16) -> bool) -> bool {
         if !(self.writes || other.writes) {
@@ -47,10 +51,13 @@ impl Touched {
         }
         let global = |t: &Self| t.from >> 30 == GLOBAL >> 30;
         if global(self) && global(other) {
-            let (same, tensor) = (self.from == other.from, self.from >> TILE_BITS == other.from >> TILE_BITS);
+            let (same, tensor) =
+                (self.from == other.from, self.from >> TILE_BITS == other.from >> TILE_BITS);
             let own = same && self.dealt != 0 && self.dealt == other.dealt;
             let tile = |t: &Self| (t.from & 1u32.wrapping_shl(TILE_BITS).wrapping_sub(1)) as u16;
-            return tensor && !own && !(self.writes && other.writes && apart(tile(self), tile(other)));
+            return tensor
+                && !own
+                && !(self.writes && other.writes && apart(tile(self), tile(other)));
         }
         self.from < other.to && other.from < self.to
     }
@@ -105,7 +112,8 @@ struct Entry {
     kind: AccessId,
     writes: bool,
     completion: Option<u8>,
-    /// Loops around that may run no turn, and before which it stood like this: behind such a loop it still may. And whether it does here.
+    /// Loops around that may run no turn, and before which it stood like this: behind such a loop
+    /// it still may. And whether it does here.
     around: Depths,
 }
 
@@ -141,11 +149,18 @@ pub struct Objects {
 impl Objects {
     fn touched(&self, number: u8, kind: AccessId, writes: bool) -> Touched {
         let from = self.from.saturating_add(self.bytes.saturating_mul(u32::from(number)));
-        Touched { from, to: from.saturating_add(self.bytes), dealt: 0, kind, writes, completion: None }
+        Touched {
+            from,
+            to: from.saturating_add(self.bytes),
+            dealt: 0,
+            kind,
+            writes,
+            completion: None,
+        }
     }
 
-    /// The announcement to an object. Its next phase may begin when every thread has waited for the one before: a thread that is two phases behind takes one
-    /// for the other.
+    /// The announcement to an object. Its next phase may begin when every thread has waited for the
+    /// one before: a thread that is two phases behind takes one for the other.
     #[must_use]
     pub fn announcement(&self, number: u8) -> Touched {
         self.touched(number, self.announces, true)
@@ -153,7 +168,10 @@ impl Objects {
 
     /// Whether an access is an announcement: every wait is ordered after it by the object itself.
     fn is_announcement(&self, touched: &Touched) -> bool {
-        touched.writes && touched.kind == self.announces && touched.from >= self.from && touched.from < self.from.saturating_add(self.all())
+        touched.writes
+            && touched.kind == self.announces
+            && touched.from >= self.from
+            && touched.from < self.from.saturating_add(self.all())
     }
 
     fn all(&self) -> u32 {
@@ -190,7 +208,8 @@ impl Open {
     /// Whether anything is open that `other` has not.
     #[must_use]
     pub fn exceeds(&self, other: &Self) -> bool {
-        self.here().any(|e| !other.here().any(|o| o.touched() == e.touched() && o.behind & !e.behind == 0))
+        self.here()
+            .any(|e| !other.here().any(|o| o.touched() == e.touched() && o.behind & !e.behind == 0))
     }
 
     /// Before a loop that may run no turn: what is open stays so behind it.
@@ -207,7 +226,8 @@ impl Open {
             let wakes = !e.is_here() && e.around & bit != 0;
             let woken = Entry { around: (e.around & !bit) | if wakes { HERE } else { 0 }, ..e };
             // Of two that are alike one is enough, with what orders both.
-            let twin = self.list.iter().position(|o| wakes && o.is_here() && o.touched() == e.touched());
+            let twin =
+                self.list.iter().position(|o| wakes && o.is_here() && o.touched() == e.touched());
             if let Some(twin) = twin.and_then(|twin| self.list.get_mut(twin)) {
                 twin.behind &= woken.behind;
                 twin.around |= woken.around;
@@ -230,7 +250,8 @@ impl Open {
         self.list.push(Entry::new(touched, behind)).map_err(|_| full)
     }
 
-    /// What has become of an entry; nothing if it is over. Behind a loop around that runs no turn it stands as it did.
+    /// What has become of an entry; nothing if it is over. Behind a loop around that runs no turn
+    /// it stands as it did.
     fn change(&mut self, at: usize, next: Option<(Touched, Kinds)>) {
         let Some(&old) = self.list.get(at) else { return };
         if next == Some((old.touched(), old.behind)) {
@@ -261,8 +282,9 @@ impl Open {
         }
     }
 
-    /// Orders `accesses` after everything open that they conflict with, then opens them. The answer is what has to stand between; where it
-    /// does not, this was only a rehearsal. `apart`: whether two tiles of a global tensor certainly have no element in common.
+    /// Orders `accesses` after everything open that they conflict with, then opens them. The answer
+    /// is what has to stand between; where it does not, this was only a rehearsal. `apart`: whether
+    /// two tiles of a global tensor certainly have no element in common.
     pub fn meet<'t>(
         &mut self,
         tables: &Tables<'t>,
@@ -272,7 +294,12 @@ impl Open {
     ) -> Result<WantedSteps<'t>, StepError> {
         let mut wanted: WantedSteps<'t> = heapless::Vec::new();
         let mut settled: heapless::Vec<Settled, SETTLED> = heapless::Vec::new();
-        let wait = tables.units.completions.iter().find(|c| arch.features.contains(&c.feature)).map(|c| c.wait);
+        let wait = tables
+            .units
+            .completions
+            .iter()
+            .find(|c| arch.features.contains(&c.feature))
+            .map(|c| c.wait);
         for now in accesses {
             for e in self.here() {
                 if e.touched().conflicts(now, &apart) && e.behind & bit(now.kind) == 0 {
@@ -282,11 +309,16 @@ impl Open {
         }
         for at in (0..self.list.len()).rev() {
             if let Some(&e) = self.list.get(at).filter(|e| e.is_here()) {
-                let own = accesses.iter().filter(|now| e.touched().conflicts(now, &apart)).map(|now| now.kind);
+                let own = accesses
+                    .iter()
+                    .filter(|now| e.touched().conflicts(now, &apart))
+                    .map(|now| now.kind);
                 self.change(at, left(arch, wait, (e.touched(), e.behind), &settled, own));
             }
         }
-        let performed = |step: &SyncStep<'_>| wanted.iter().any(|w| matches!(w, Wanted::Step(s, _) if s.atom == step.atom && s.immediates == step.immediates));
+        let performed = |step: &SyncStep<'_>| {
+            wanted.iter().any(|w| matches!(w, Wanted::Step(s, _) if s.atom == step.atom && s.immediates == step.immediates))
+        };
         self.pass(arch, performed);
         for wanted in &wanted {
             if let Wanted::Wait(number) = wanted {
@@ -294,7 +326,9 @@ impl Open {
             }
         }
         let objects = self.objects;
-        for &t in accesses.iter().filter(|t| objects.is_none_or(|objects| !objects.is_announcement(t))) {
+        for &t in
+            accesses.iter().filter(|t| objects.is_none_or(|objects| !objects.is_announcement(t)))
+        {
             self.add(t, 0)?;
         }
         Ok(wanted)
@@ -321,28 +355,41 @@ impl Open {
         Ok(out)
     }
 
-    /// The steps of the rule for these kinds have been carried out: accesses are over to which another rule would bring nothing more.
+    /// The steps of the rule for these kinds have been carried out: accesses are over to which
+    /// another rule would bring nothing more.
     pub fn carried_out(&mut self, arch: &Arch<'_>, producer: AccessId, consumer: AccessId) {
         let done = rule(arch, producer, consumer).map_or(&[][..], |r| r.steps);
         let over = |kind: AccessId| {
-            let mut rules = arch.sync.iter().filter(|r| r.producer == kind && !r.steps.is_empty()).peekable();
+            let mut rules =
+                arch.sync.iter().filter(|r| r.producer == kind && !r.steps.is_empty()).peekable();
             rules.peek().is_some() && rules.all(|r| covers(done, r.steps))
         };
         for at in (0..self.list.len()).rev() {
             // What completes on an object of its own has not been waited for.
-            if self.list.get(at).is_some_and(|e| e.is_here() && e.completion.is_none() && over(e.kind)) {
+            if self
+                .list
+                .get(at)
+                .is_some_and(|e| e.is_here() && e.completion.is_none() && over(e.kind))
+            {
                 self.change(at, None);
             }
         }
     }
 
-    /// Steps have been carried out, whatever for: waits for completion objects are over that they order before the next announcement.
+    /// Steps have been carried out, whatever for: waits for completion objects are over that they
+    /// order before the next announcement.
     pub fn pass(&mut self, arch: &Arch<'_>, performed: impl Fn(&SyncStep<'_>) -> bool) {
         let Some(objects) = self.objects else { return };
-        if !rule(arch, objects.waits, objects.announces).is_some_and(|r| r.steps.iter().all(performed)) {
+        if !rule(arch, objects.waits, objects.announces)
+            .is_some_and(|r| r.steps.iter().all(performed))
+        {
             return;
         }
-        let is_wait = |t: &Touched| !t.writes && t.from >= objects.from && t.from < objects.from.saturating_add(objects.all());
+        let is_wait = |t: &Touched| {
+            !t.writes
+                && t.from >= objects.from
+                && t.from < objects.from.saturating_add(objects.all())
+        };
         for at in (0..self.list.len()).rev() {
             if self.list.get(at).is_some_and(|e| e.is_here() && is_wait(&e.touched())) {
                 self.change(at, None);
@@ -351,7 +398,8 @@ impl Open {
     }
 }
 
-/// Accesses of a kind, writes or reads, that complete on an object or not, for which the steps before a kind of later ones have been brought.
+/// Accesses of a kind, writes or reads, that complete on an object or not, for which the steps
+/// before a kind of later ones have been brought.
 type Settled = (AccessId, bool, Option<u8>, AccessId);
 
 /// What has to stand between two accesses that conflict.
@@ -362,7 +410,8 @@ fn want<'t>(
     wanted: &mut WantedSteps<'t>,
     settled: &mut heapless::Vec<Settled, SETTLED>,
 ) -> Result<(), StepError> {
-    let missing = StepError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });
+    let missing =
+        StepError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });
     let rule = rule(arch, before.kind, now.kind).ok_or(missing)?;
     let last = rule.steps.iter().rposition(|s| s.barrier);
     for (k, step) in rule.steps.iter().enumerate() {
@@ -376,26 +425,37 @@ fn want<'t>(
             Some(number) => Wanted::Wait(number),
             None => continue, // it has been waited for
         };
-        // In front of the next of the rule's steps that stands there: each rule's steps stay in their order.
+        // In front of the next of the rule's steps that stands there: each rule's steps stay in
+        // their order.
         let is = |w: &Wanted<'_>, later: &SyncStep<'_>| match w {
             Wanted::Step(own, _) => own.atom == later.atom && own.immediates == later.immediates,
             Wanted::Wait(number) => Some(later.atom) == wait && before.completion == Some(*number),
         };
         let later = rule.steps.iter().skip(k.saturating_add(1));
         let next = later.into_iter().find_map(|later| wanted.iter().position(|w| is(w, later)));
-        add_wanted(wanted, step, next).ok_or(StepError::Capacity { pool: EmitPool::SyncSteps, capacity: STEPS as u32 })?;
+        add_wanted(wanted, step, next)
+            .ok_or(StepError::Capacity { pool: EmitPool::SyncSteps, capacity: STEPS as u32 })?;
     }
     let entry = (before.kind, before.writes, before.completion, now.kind);
-    // Without a barrier, where other rules have one, what this rule brings is for these bytes alone.
-    let whole = last.is_some() || !arch.sync.iter().any(|r| r.producer == before.kind && r.steps.iter().any(|s| s.barrier));
+    // Without a barrier, where other rules have one, what this rule brings is for these bytes
+    // alone.
+    let whole = last.is_some()
+        || !arch
+            .sync
+            .iter()
+            .any(|r| r.producer == before.kind && r.steps.iter().any(|s| s.barrier));
     if whole && !settled.contains(&entry) {
-        settled.push(entry).map_err(|_| StepError::Capacity { pool: EmitPool::SyncKinds, capacity: SETTLED as u32 })?;
+        settled.push(entry).map_err(|_| StepError::Capacity {
+            pool: EmitPool::SyncKinds,
+            capacity: SETTLED as u32,
+        })?;
     }
     Ok(())
 }
 
-/// What is left of an open access when all that was wanted stands before later accesses; nothing if it is over. What a rule's steps order behind one access of
-/// a kind they order behind all of them, for every kind that asks for no more. `own`: the kinds of those that it conflicts with.
+/// What is left of an open access when all that was wanted stands before later accesses; nothing if
+/// it is over. What a rule's steps order behind one access of a kind they order behind all of them,
+/// for every kind that asks for no more. `own`: the kinds of those that it conflicts with.
 fn left(
     arch: &Arch<'_>,
     wait: Option<AtomId>,
@@ -405,15 +465,22 @@ fn left(
 ) -> Option<(Touched, Kinds)> {
     let (mut after, mut behind) = (before, behind);
     let key = (before.kind, before.writes, before.completion);
-    let of_its_kind = settled.iter().filter(|(kind, writes, completion, _)| (*kind, *writes, *completion) == key).map(|(.., consumer)| *consumer);
-    // What is ordered without a barrier, where others of its kind take one, is followed by the access that it was ordered before.
+    let of_its_kind = settled
+        .iter()
+        .filter(|(kind, writes, completion, _)| (*kind, *writes, *completion) == key)
+        .map(|(.., consumer)| *consumer);
+    // What is ordered without a barrier, where others of its kind take one, is followed by the
+    // access that it was ordered before.
     let barrier = |r: &SyncRule<'_>| r.steps.iter().any(|s| s.barrier);
     let mut over = arch.sync.iter().any(|r| r.producer == before.kind && barrier(r))
-        && own.clone().any(|consumer| rule(arch, before.kind, consumer).is_some_and(|r| !barrier(r)));
+        && own
+            .clone()
+            .any(|consumer| rule(arch, before.kind, consumer).is_some_and(|r| !barrier(r)));
     for consumer in of_its_kind.chain(own) {
         let done = rule(arch, before.kind, consumer).map_or(&[][..], |r| r.steps);
         let rules = || arch.sync.iter().filter(|r| r.producer == before.kind);
-        let met = rules().filter(|r| covers(done, r.steps)).fold(0, |kinds, r| kinds | bit(r.consumer));
+        let met =
+            rules().filter(|r| covers(done, r.steps)).fold(0, |kinds, r| kinds | bit(r.consumer));
         over |= rules().all(|r| met & bit(r.consumer) != 0);
         behind |= met;
         if done.iter().any(|step| Some(step.atom) == wait) {
@@ -430,10 +497,13 @@ fn bit(kind: AccessId) -> Kinds {
 
 /// Whether all steps of `wanted` are among `done`.
 fn covers(done: &[SyncStep<'_>], wanted: &[SyncStep<'_>]) -> bool {
-    wanted.iter().all(|step| done.iter().any(|d| d.atom == step.atom && d.immediates == step.immediates))
+    wanted
+        .iter()
+        .all(|step| done.iter().any(|d| d.atom == step.atom && d.immediates == step.immediates))
 }
 
-/// The steps between an access of one kind and one of another, with operands as `known` gives them by atom and number.
+/// The steps between an access of one kind and one of another, with operands as `known` gives them
+/// by atom and number.
 pub fn between(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
@@ -448,9 +518,15 @@ pub fn between(
     Ok(())
 }
 
-/// What stands around the work of a unit that runs beside the lanes: the table's steps for its kind of access as a consumer
-/// (`before`), or as a producer.
-pub fn around(tables: &Tables<'_>, arch: &Arch<'_>, kind: AccessId, before: bool, steps: &mut Steps<'_>) -> Result<(), StepError> {
+/// What stands around the work of a unit that runs beside the lanes: the table's steps for its kind
+/// of access as a consumer (`before`), or as a producer.
+pub fn around(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    kind: AccessId,
+    before: bool,
+    steps: &mut Steps<'_>,
+) -> Result<(), StepError> {
     for rule in arch.sync.iter().filter(|r| kind == if before { r.consumer } else { r.producer }) {
         for step in rule.steps {
             push(tables, step, steps)?;
@@ -459,12 +535,15 @@ pub fn around(tables: &Tables<'_>, arch: &Arch<'_>, kind: AccessId, before: bool
     Ok(())
 }
 
-/// Adds a step that is not there yet, in front of the step with number `next`. One that may stand on either side of the barriers goes where another rule wants it.
+/// Adds a step that is not there yet, in front of the step with number `next`. One that may stand
+/// on either side of the barriers goes where another rule wants it.
 fn add_wanted<'t>(list: &mut WantedSteps<'t>, step: Wanted<'t>, next: Option<usize>) -> Option<()> {
     for old in list.iter_mut() {
         match (old, &step) {
             (Wanted::Wait(a), Wanted::Wait(b)) if a == b => return Some(()),
-            (Wanted::Step(a, stand), Wanted::Step(b, wanted)) if a.atom == b.atom && a.immediates == b.immediates => {
+            (Wanted::Step(a, stand), Wanted::Step(b, wanted))
+                if a.atom == b.atom && a.immediates == b.immediates =>
+            {
                 if *stand == Stand::Free {
                     *stand = *wanted;
                 }
@@ -483,16 +562,31 @@ fn add_wanted<'t>(list: &mut WantedSteps<'t>, step: Wanted<'t>, next: Option<usi
     Some(())
 }
 
-pub(super) fn rule<'t>(arch: &Arch<'t>, producer: AccessId, consumer: AccessId) -> Option<&'t SyncRule<'t>> {
+pub(super) fn rule<'t>(
+    arch: &Arch<'t>,
+    producer: AccessId,
+    consumer: AccessId,
+) -> Option<&'t SyncRule<'t>> {
     arch.sync.iter().find(|r| r.producer == producer && r.consumer == consumer)
 }
 
-pub(super) fn push(tables: &Tables<'_>, step: &SyncStep<'_>, steps: &mut Steps<'_>) -> Result<(), StepError> {
+pub(super) fn push(
+    tables: &Tables<'_>,
+    step: &SyncStep<'_>,
+    steps: &mut Steps<'_>,
+) -> Result<(), StepError> {
     push_known(tables, step.atom, step.immediates, steps, |_| None)
 }
 
-/// A step whose operands are given by their numbers; immediates in their order, the greatest where there are too few.
-pub fn push_known(tables: &Tables<'_>, id: AtomId, immediates: &[i32], steps: &mut Steps<'_>, known: impl Fn(usize) -> Option<Slot>) -> Result<(), StepError> {
+/// A step whose operands are given by their numbers; immediates in their order, the greatest where
+/// there are too few.
+pub fn push_known(
+    tables: &Tables<'_>,
+    id: AtomId,
+    immediates: &[i32],
+    steps: &mut Steps<'_>,
+    known: impl Fn(usize) -> Option<Slot>,
+) -> Result<(), StepError> {
     use lanebook_tables::Role;
     let atom = tables.atom(id).ok_or(StepError::NoAtom(Missing::Frame))?;
     let mut args: heapless::Vec<Slot, { super::step::MAX_ARGS }> = heapless::Vec::new();
@@ -500,7 +594,9 @@ pub fn push_known(tables: &Tables<'_>, id: AtomId, immediates: &[i32], steps: &m
     for (k, operand) in atom.operands.iter().enumerate() {
         let refuse = StepError::Operand { atom: id, operand: u8::try_from(k).unwrap_or(u8::MAX) };
         let slot = match operand.role {
-            Role::Immediate => int(values.next().map_or(operand.range.1, |v| i64::from(*v))).ok_or(refuse)?,
+            Role::Immediate => {
+                int(values.next().map_or(operand.range.1, |v| i64::from(*v))).ok_or(refuse)?
+            }
             _ => known(k).unwrap_or_default(),
         };
         args.push(slot).map_err(|_| refuse)?;

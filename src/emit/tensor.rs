@@ -1,7 +1,8 @@
 //! Accumulators in tensor memory: the frame of a kernel that has some, and products into them.
 //!
-//! One thread issues a product's instructions and has them arrive at a completion object; all threads wait for it, so that tiles in shared
-//! memory are free again and the accumulator is whole. Each warp fetches the lanes that it reaches, and stores what begins there.
+//! One thread issues a product's instructions and has them arrive at a completion object; all
+//! threads wait for it, so that tiles in shared memory are free again and the accumulator is whole.
+//! Each warp fetches the lanes that it reaches, and stores what begins there.
 
 use super::completion::Completion;
 use super::context::{Address, Context, EmitError};
@@ -12,7 +13,9 @@ use crate::expr::{ExprId, Place, Reg, Variable};
 use crate::ir::Op;
 use crate::plan::{InTensor, ProductPlan};
 use crate::unit::tensor;
-use lanebook_tables::{AccessId, Atom, AtomId, FrameOperand, FrameStep, IndexOp, Role, TensorMemory, TensorOperand};
+use lanebook_tables::{
+    AccessId, Atom, AtomId, FrameOperand, FrameStep, IndexOp, Role, TensorMemory, TensorOperand,
+};
 
 /// What a kernel with accumulators in tensor memory keeps in registers all along.
 #[derive(Copy, Clone, Debug)]
@@ -54,8 +57,9 @@ impl TensorFrame {
     }
 }
 
-/// Distances between keys of a product's prepared registers: addresses of accumulators, and the instruction descriptor. Those of A, where it
-/// is in tensor memory, have the key of its descriptors elsewhere.
+/// Distances between keys of a product's prepared registers: addresses of accumulators, and the
+/// instruction descriptor. Those of A, where it is in tensor memory, have the key of its
+/// descriptors elsewhere.
 pub(super) const ACCUMULATOR: u8 = 2;
 pub(super) const INSTRUCTION: u8 = 3;
 
@@ -82,7 +86,15 @@ impl<'t> Context<'_, 't, '_, '_> {
         let number = self.plan.tensor_completion().ok_or(EmitError::Unplanned(function))?;
         let completion = (self.completion(number)?, number);
         self.steps.purpose = Purpose::Sync;
-        let mut frame = TensorFrame { slot: slot_at, base: None, columns: self.plan.tensor_columns, completion, one, warp, always };
+        let mut frame = TensorFrame {
+            slot: slot_at,
+            base: None,
+            columns: self.plan.tensor_columns,
+            completion,
+            one,
+            warp,
+            always,
+        };
         for step in memory.enter {
             let id = step.atom;
             let atom = self.machine.tables.atom(id).ok_or(StepError::NoAtom(Missing::Frame))?;
@@ -90,7 +102,9 @@ impl<'t> Context<'_, 't, '_, '_> {
                 let reg = self.steps.tuple(start.class, start.registers)?;
                 frame.base = Some((self.declare(Variable::word().uniform(), reg)?, reg));
             }
-            push_known(self.machine.tables, id, &[], &mut self.steps, |number| frame.operand(memory.enter, id, number))?;
+            push_known(self.machine.tables, id, &[], &mut self.steps, |number| {
+                frame.operand(memory.enter, id, number)
+            })?;
         }
         self.tensor = Some(frame);
         Ok(())
@@ -103,7 +117,9 @@ impl<'t> Context<'_, 't, '_, '_> {
         let memory = self.tensor_memory(function)?;
         self.steps.purpose = Purpose::Sync;
         for step in memory.leave {
-            push_known(self.machine.tables, step.atom, &[], &mut self.steps, |number| frame.operand(memory.leave, step.atom, number))?;
+            push_known(self.machine.tables, step.atom, &[], &mut self.steps, |number| {
+                frame.operand(memory.leave, step.atom, number)
+            })?;
         }
         Ok(())
     }
@@ -116,21 +132,28 @@ impl<'t> Context<'_, 't, '_, '_> {
         Ok(predicate)
     }
 
-    /// Whether a loop that carries an accumulator has gone round before: its counter is above its start.
+    /// Whether a loop that carries an accumulator has gone round before: its counter is above its
+    /// start.
     pub(super) fn is_later(&mut self, carrier: Op) -> Result<Reg, EmitError> {
         let parts = self.program.counted_loop(carrier).ok_or(EmitError::Unplanned(carrier))?;
         let lower = match self.index_value(carrier, parts.lower, None)? {
             Some(node) => slot(self.compute(node, Place::Vector)?),
             None => Slot::Int(0),
         };
-        let counter = self.index_value(carrier, parts.induction, None)?.ok_or(EmitError::Index(carrier))?;
+        let counter =
+            self.index_value(carrier, parts.induction, None)?.ok_or(EmitError::Index(carrier))?;
         let counter = self.compute(counter, Place::Vector)?;
         self.less(lower, slot(counter))
     }
 
-    /// Addresses of a product's accumulators and its instruction descriptor: they change in no loop.
+    /// Addresses of a product's accumulators and its instruction descriptor: they change in no
+    /// loop.
     pub(super) fn prepare_accumulators(&mut self, plan: &ProductPlan) -> Result<(), EmitError> {
-        let (Some(loads), Some(place), Some(frame)) = (plan.product.tensor, plan.tensor, self.tensor) else { return Ok(()) };
+        let (Some(loads), Some(place), Some(frame)) =
+            (plan.product.tensor, plan.tensor, self.tensor)
+        else {
+            return Ok(());
+        };
         let unplanned = EmitError::Unplanned(plan.op);
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
         let (base, _) = frame.base.ok_or(unplanned)?;
@@ -139,7 +162,11 @@ impl<'t> Context<'_, 't, '_, '_> {
         self.prepare_columns((number, ACCUMULATOR), base, (place.first, each, blocks))?;
         if let Some(a) = plan.product.tensor_a {
             let memory = self.tensor_memory(plan.op)?;
-            let each = plan.product.blocked_a(memory.cell_bits).and_then(|blocks| blocks.columns()).ok_or(unplanned)?;
+            let each = plan
+                .product
+                .blocked_a(memory.cell_bits)
+                .and_then(|blocks| blocks.columns())
+                .ok_or(unplanned)?;
             let blocks = u32::from(a.columns).checked_div(each).ok_or(unplanned)?;
             self.prepare_columns((number, 0), base, (place.first_a, each, blocks))?;
         }
@@ -148,35 +175,68 @@ impl<'t> Context<'_, 't, '_, '_> {
     }
 
     /// Addresses of a tile's blocks: from its first column on, so many columns each.
-    fn prepare_columns(&mut self, (op, side): (u16, u8), base: ExprId, (first, each, blocks): (u16, u32, u32)) -> Result<(), EmitError> {
+    fn prepare_columns(
+        &mut self,
+        (op, side): (u16, u8),
+        base: ExprId,
+        (first, each, blocks): (u16, u32, u32),
+    ) -> Result<(), EmitError> {
         for block in 0..blocks {
-            self.steps.purpose = if block == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            self.steps.purpose =
+                if block == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             let column = u32::from(first).saturating_add(block.saturating_mul(each));
-            let node = if column == 0 { base } else { self.arena.op_const(IndexOp::Add, base, u64::from(column))? };
+            let node = if column == 0 {
+                base
+            } else {
+                self.arena.op_const(IndexOp::Add, base, u64::from(column))?
+            };
             let reg = self.compute(node, Place::Vector)?;
             self.prepared(op, side, block, reg)?;
         }
         Ok(())
     }
 
-    pub(super) fn prepared(&mut self, op: u16, side: u8, key: u32, reg: Reg) -> Result<(), EmitError> {
+    pub(super) fn prepared(
+        &mut self,
+        op: u16,
+        side: u8,
+        key: u32,
+        reg: Reg,
+    ) -> Result<(), EmitError> {
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-        self.addresses.push(Address { op, side, key: Some((key, 0, 0)), reg }).map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
+        self.addresses
+            .push(Address { op, side, key: Some((key, 0, 0)), reg })
+            .map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
     }
 
-    /// What a product's end orders: it is waited for at once. Without a barrier before it (`met`) it brings its own.
+    /// What a product's end orders: it is waited for at once. Without a barrier before it (`met`)
+    /// it brings its own.
     pub(super) fn completed(&self, op: Op, met: bool, open: &mut Open) {
-        let own = self.plan.product_of(op).and_then(|p| self.machine.tables.atom(p.product.atom)).and_then(Atom::tensor);
+        let own = self
+            .plan
+            .product_of(op)
+            .and_then(|p| self.machine.tables.atom(p.product.atom))
+            .and_then(Atom::tensor);
         if let Some(own) = own {
-            let steps = rule(self.machine.arch, own.reads, own.writes).filter(|_| !met).map_or(&[][..], |r| r.steps);
-            open.pass(self.machine.arch, |step| steps.iter().any(|s| s.atom == step.atom && s.immediates == step.immediates));
+            let steps = rule(self.machine.arch, own.reads, own.writes)
+                .filter(|_| !met)
+                .map_or(&[][..], |r| r.steps);
+            open.pass(self.machine.arch, |step| {
+                steps.iter().any(|s| s.atom == step.atom && s.immediates == step.immediates)
+            });
             open.carried_out(self.machine.arch, own.writes, own.reads);
         }
     }
 
     /// A product whose accumulators are in tensor memory.
     #[inline(never)]
-    pub(super) fn product_in_tensor(&mut self, op: Op, plan: &ProductPlan, place: &InTensor, open: &mut Open) -> Result<(), EmitError> {
+    pub(super) fn product_in_tensor(
+        &mut self,
+        op: Op,
+        plan: &ProductPlan,
+        place: &InTensor,
+        open: &mut Open,
+    ) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(op);
         let atom = self.machine.tables.atom(plan.product.atom).ok_or(unplanned)?;
         let own: TensorOperand<'_> = *atom.tensor().ok_or(unplanned)?;
@@ -217,7 +277,8 @@ impl<'t> Context<'_, 't, '_, '_> {
                         (own.one, Some(frame.one)),
                     ];
                     for (number, reg) in set.into_iter().chain(scales) {
-                        *args.get_mut(usize::from(number)).ok_or(unplanned)? = slot(reg.ok_or(unplanned)?);
+                        *args.get_mut(usize::from(number)).ok_or(unplanned)? =
+                            slot(reg.ok_or(unplanned)?);
                     }
                     self.steps.append(plan.product.atom, &args)?;
                 }
@@ -231,16 +292,29 @@ impl<'t> Context<'_, 't, '_, '_> {
         Ok(())
     }
 
-    /// What stands between work of the unit and what comes after it: its arrival, the wait for that, fences.
-    fn arrive(&mut self, memory: &TensorMemory<'_>, frame: &TensorFrame, (producer, consumer): (AccessId, AccessId)) -> Result<(), EmitError> {
-        let missing = StepError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
+    /// What stands between work of the unit and what comes after it: its arrival, the wait for
+    /// that, fences.
+    fn arrive(
+        &mut self,
+        memory: &TensorMemory<'_>,
+        frame: &TensorFrame,
+        (producer, consumer): (AccessId, AccessId),
+    ) -> Result<(), EmitError> {
+        let missing =
+            StepError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
         let wait = self.completion_object()?.wait;
         for step in rule(self.machine.arch, producer, consumer).ok_or(missing)?.steps {
             self.steps.purpose = Purpose::Sync;
             if step.atom == wait {
                 self.wait(frame.completion.1)?;
             } else {
-                push_known(self.machine.tables, step.atom, step.immediates, &mut self.steps, |number| frame.operand(memory.around, step.atom, number))?;
+                push_known(
+                    self.machine.tables,
+                    step.atom,
+                    step.immediates,
+                    &mut self.steps,
+                    |number| frame.operand(memory.around, step.atom, number),
+                )?;
             }
         }
         Ok(())

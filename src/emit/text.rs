@@ -105,14 +105,25 @@ impl Kernel<'_> {
                     slot => {
                         // `+-4` is no number: a minus sign stands in for the plus.
                         let negative = matches!(slot, Slot::Int(v) if v < 0);
-                        out.write_str(if negative { before.strip_suffix('+').unwrap_or(before) } else { before })?;
+                        out.write_str(if negative {
+                            before.strip_suffix('+').unwrap_or(before)
+                        } else {
+                            before
+                        })?;
                         self.number(slot, out)?;
                     }
                 },
                 Piece::Half(k, upper) => {
-                    let Slot::Reg { class, first, count } = step.arg(usize::from(k)) else { return Err(TextError) };
+                    let Slot::Reg { class, first, count } = step.arg(usize::from(k)) else {
+                        return Err(TextError);
+                    };
                     let half = u16::from(count / 2);
-                    self.register(class, if upper { first.wrapping_add(half) } else { first }, count / 2, out)?;
+                    self.register(
+                        class,
+                        if upper { first.wrapping_add(half) } else { first },
+                        count / 2,
+                        out,
+                    )?;
                 }
                 Piece::Frame(_) => return Err(TextError),
             }
@@ -151,9 +162,18 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    fn operand(&self, operand: &Operand<'_>, slot: Slot, out: &mut impl Write) -> Result<(), TextError> {
+    fn operand(
+        &self,
+        operand: &Operand<'_>,
+        slot: Slot,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
         match slot {
-            Slot::None | Slot::Int(_) if operand.role == Role::Immediate && operand.vary.is_some() => self.parameter(operand, slot, out)?,
+            Slot::None | Slot::Int(_)
+                if operand.role == Role::Immediate && operand.vary.is_some() =>
+            {
+                self.parameter(operand, slot, out)?
+            }
             Slot::None if operand.role == Role::Immediate => out.write_str("0")?,
             Slot::None | Slot::Bytes(_) => return Err(TextError),
             Slot::Label(label) => self.label(label, out)?,
@@ -166,7 +186,12 @@ impl Kernel<'_> {
                     if member > 0 {
                         out.write_str(", ")?;
                     }
-                    self.register(class, first.wrapping_add(member_offset(pattern, member)), 1, out)?;
+                    self.register(
+                        class,
+                        first.wrapping_add(member_offset(pattern, member)),
+                        1,
+                        out,
+                    )?;
                 }
                 out.write_str("}")?;
             }
@@ -174,8 +199,14 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// A parameter of a family: the word or value of this number, or what the atom itself stands for.
-    fn parameter(&self, operand: &Operand<'_>, slot: Slot, out: &mut impl Write) -> Result<(), TextError> {
+    /// A parameter of a family: the word or value of this number, or what the atom itself stands
+    /// for.
+    fn parameter(
+        &self,
+        operand: &Operand<'_>,
+        slot: Slot,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
         let vary = operand.vary.ok_or(TextError)?;
         if vary.words.is_empty() {
             return match (slot, vary.values.last()) {
@@ -183,12 +214,19 @@ impl Kernel<'_> {
                 _ => self.number(slot, out),
             };
         }
-        let at = if let Slot::Int(k) = slot { usize::try_from(k).map_err(|_| TextError)? } else { 0 };
+        let at =
+            if let Slot::Int(k) = slot { usize::try_from(k).map_err(|_| TextError)? } else { 0 };
         Ok(out.write_str(vary.words.get(at).ok_or(TextError)?.text)?)
     }
 
     /// A register or a tuple of consecutive ones, in the instruction set's spelling.
-    fn register(&self, class: u8, first: u16, count: u8, out: &mut impl Write) -> Result<(), TextError> {
+    fn register(
+        &self,
+        class: u8,
+        first: u16,
+        count: u8,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
         let class = self.isa.classes.get(usize::from(class)).ok_or(TextError)?;
         if class.kind == RegisterKind::Special {
             out.write_str(class.prefix)?;
@@ -205,7 +243,10 @@ impl Kernel<'_> {
                 out.write_str("[")?;
                 write_number(out, u64::from(first))?;
                 out.write_str(":")?;
-                write_number(out, u64::from(first).saturating_add(u64::from(count)).saturating_sub(1))?;
+                write_number(
+                    out,
+                    u64::from(first).saturating_add(u64::from(count)).saturating_sub(1),
+                )?;
                 out.write_str("]")?;
             }
             TupleStyle::Braces => {
@@ -246,12 +287,17 @@ impl Kernel<'_> {
             "params" => self.params(out)?,
             "registers" => self.registers(out)?,
             "shared" if self.shared_bytes == 0 => {}
-            "shared" if self.shared_bytes <= self.arch.shared.static_bytes => self.shared(self.isa.shared_decl, out)?,
+            "shared" if self.shared_bytes <= self.arch.shared.static_bytes => {
+                self.shared(self.isa.shared_decl, out)?
+            }
             "shared" => self.shared(self.isa.shared_decl_dynamic, out)?,
-            "wave_lanes" => write_number(out, u64::from(self.arch.wave_lanes.first().copied().unwrap_or(0)))?,
+            "wave_lanes" => {
+                write_number(out, u64::from(self.arch.wave_lanes.first().copied().unwrap_or(0)))?
+            }
             _ => {
                 let class = word.strip_prefix("count.").ok_or(TextError)?;
-                let index = self.isa.classes.iter().position(|c| c.name == class).ok_or(TextError)?;
+                let index =
+                    self.isa.classes.iter().position(|c| c.name == class).ok_or(TextError)?;
                 write_number(out, u64::from(self.usage.high.get(index).copied().unwrap_or(0)))?;
             }
         }
@@ -281,7 +327,9 @@ impl Kernel<'_> {
                 match *piece {
                     Piece::Text(text) => out.write_str(text)?,
                     Piece::Frame("index") => write_number(out, index as u64)?,
-                    Piece::Frame("bits") => write_number(out, u64::from(param.bytes).saturating_mul(8))?,
+                    Piece::Frame("bits") => {
+                        write_number(out, u64::from(param.bytes).saturating_mul(8))?
+                    }
                     Piece::Frame("bytes") => write_number(out, u64::from(param.bytes))?,
                     Piece::Frame("align") => write_number(out, u64::from(param.align))?,
                     Piece::Frame("offset") => write_number(out, u64::from(param.offset))?,

@@ -1,8 +1,10 @@
 //! Copies through tensor maps: one thread announces the bytes, then starts one copy a box.
 //!
-//! An instance's coordinates are the tile's start and what the instance's element adds; a coordinate that the innermost loop moves is advanced by
-//! the loop. Bytes are announced once for all movements that share a completion object, before the first of them. Copies out of shared memory
-//! complete otherwise: by steps that stand before whatever writes their source again, and before the kernel's end.
+//! An instance's coordinates are the tile's start and what the instance's element adds; a
+//! coordinate that the innermost loop moves is advanced by the loop. Bytes are announced once for
+//! all movements that share a completion object, before the first of them. Copies out of shared
+//! memory complete otherwise: by steps that stand before whatever writes their source again, and
+//! before the kernel's end.
 
 use super::completion::Completion;
 use super::context::{Address, Advance, Context, EmitError};
@@ -35,15 +37,26 @@ impl<'t> Context<'_, 't, '_, '_> {
     fn tiled(&self, plan: &MovePlan) -> Result<Tiled<'t>, EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
         let tiled = plan.tiled.ok_or(unplanned)?;
-        let form = self.machine.tables.units.tiled_moves.get(usize::from(tiled.form)).ok_or(unplanned)?;
+        let form =
+            self.machine.tables.units.tiled_moves.get(usize::from(tiled.form)).ok_or(unplanned)?;
         let map = self.plan.maps.get(usize::from(tiled.map)).ok_or(unplanned)?;
-        let (End::Global(g), End::Shared(alloc)) = (if form.loads { (plan.from, plan.to) } else { (plan.to, plan.from) }) else { return Err(unplanned) };
+        let (End::Global(g), End::Shared(alloc)) =
+            (if form.loads { (plan.from, plan.to) } else { (plan.to, plan.from) })
+        else {
+            return Err(unplanned);
+        };
         let global = *self.plan.globals.get(usize::from(g)).ok_or(unplanned)?;
         Ok(Tiled { form, plan: tiled, global, alloc, order: map.order })
     }
 
-    /// Where the tile starts along each dimension of the map, and what an instance adds: in elements, innermost first.
-    fn coordinate(tiled: &Tiled<'_>, plan: &MovePlan, instance: u32, dim: usize) -> Option<(Value, u32)> {
+    /// Where the tile starts along each dimension of the map, and what an instance adds: in
+    /// elements, innermost first.
+    fn coordinate(
+        tiled: &Tiled<'_>,
+        plan: &MovePlan,
+        instance: u32,
+        dim: usize,
+    ) -> Option<(Value, u32)> {
         let (row, col) = tiled.global.map.shape.position(plan.fit.element(instance));
         let dim = usize::from(*tiled.order.get(dim)?);
         match dim.checked_sub(tiled.global.leads().count()) {
@@ -54,9 +67,14 @@ impl<'t> Context<'_, 't, '_, '_> {
         }
     }
 
-    /// Computes what does not change inside `innermost`: the map's address, the tile's places and the coordinates' starts.
+    /// Computes what does not change inside `innermost`: the map's address, the tile's places and
+    /// the coordinates' starts.
     #[inline(never)]
-    pub(super) fn prepare_tiled(&mut self, plan: &MovePlan, innermost: Option<&Loop>) -> Result<(), EmitError> {
+    pub(super) fn prepare_tiled(
+        &mut self,
+        plan: &MovePlan,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
         let op = plan.op;
         let unplanned = EmitError::Unplanned(op);
         let tiled = self.tiled(plan)?;
@@ -67,13 +85,15 @@ impl<'t> Context<'_, 't, '_, '_> {
         let alloc = *self.plan.allocs.get(usize::from(tiled.alloc)).ok_or(unplanned)?;
         let places = alloc.layout.map(alloc.shape).ok_or(unplanned)?;
         for instance in 0..plan.fit.count() {
-            self.steps.purpose = if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            self.steps.purpose =
+                if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             let bytes = alloc.offset.saturating_add(places.at(plan.fit.element(instance)).bytes);
             let node = self.shared_address(bytes)?;
             let reg = self.compute(node, Place::Vector)?;
             self.keep(Address { op: number, side: SHARED, key: Some((instance, 0, 0)), reg })?;
             for dim in 0..tiled.form.at.len().min(MAP_RANK) {
-                let (start, more) = Self::coordinate(&tiled, plan, instance, dim).ok_or(unplanned)?;
+                let (start, more) =
+                    Self::coordinate(&tiled, plan, instance, dim).ok_or(unplanned)?;
                 let side = COORDINATE.saturating_add(u8::try_from(dim).unwrap_or(0));
                 if self.coordinate_register(op, side, more).is_some() {
                     continue;
@@ -82,7 +102,9 @@ impl<'t> Context<'_, 't, '_, '_> {
                 let node = match (start_node, more) {
                     (None, more) => self.arena.constant(more)?,
                     (Some(node), 0) => node,
-                    (Some(node), more) => self.arena.op_const(IndexOp::Add, node, u64::from(more))?,
+                    (Some(node), more) => {
+                        self.arena.op_const(IndexOp::Add, node, u64::from(more))?
+                    }
                 };
                 let mut reg = self.compute(node, Place::Vector)?;
                 if let Some(at) = innermost
@@ -90,7 +112,11 @@ impl<'t> Context<'_, 't, '_, '_> {
                 {
                     // Another coordinate of the copy may begin with the same number, and stay.
                     let kept = self.addresses.iter().any(|a| a.op == number && a.reg == reg);
-                    reg = if kept { self.copy(reg)? } else { self.own(op, reg, innermost, &tiled.global)? };
+                    reg = if kept {
+                        self.copy(reg)?
+                    } else {
+                        self.own(op, reg, innermost, &tiled.global)?
+                    };
                     let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
                     let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
                     self.advances
@@ -105,12 +131,19 @@ impl<'t> Context<'_, 't, '_, '_> {
 
     fn coordinate_register(&self, op: Op, side: u8, more: u32) -> Option<Reg> {
         let number = u16::try_from(op.index()).ok()?;
-        self.addresses.iter().find(|a| a.op == number && a.side == side && a.key == Some((more, 0, 0))).map(|a| a.reg)
+        self.addresses
+            .iter()
+            .find(|a| a.op == number && a.side == side && a.key == Some((more, 0, 0)))
+            .map(|a| a.reg)
     }
 
     /// Emits a tiled movement.
     #[inline(never)]
-    pub(super) fn tiled_movement(&mut self, plan: &MovePlan, open: &mut Open) -> Result<(), EmitError> {
+    pub(super) fn tiled_movement(
+        &mut self,
+        plan: &MovePlan,
+        open: &mut Open,
+    ) -> Result<(), EmitError> {
         let op = plan.op;
         let unplanned = EmitError::Unplanned(op);
         let tiled = self.tiled(plan)?;
@@ -137,7 +170,10 @@ impl<'t> Context<'_, 't, '_, '_> {
             };
             set(tiled.form.on, on);
             set(tiled.form.tensor, map);
-            set(tiled.form.shared, self.coordinate_register(op, SHARED, instance).ok_or(unplanned)?);
+            set(
+                tiled.form.shared,
+                self.coordinate_register(op, SHARED, instance).ok_or(unplanned)?,
+            );
             for (dim, operand) in tiled.form.at.iter().enumerate() {
                 let (_, more) = Self::coordinate(&tiled, plan, instance, dim).ok_or(unplanned)?;
                 let side = COORDINATE.saturating_add(u8::try_from(dim).unwrap_or(0));
@@ -146,7 +182,8 @@ impl<'t> Context<'_, 't, '_, '_> {
             if let Some((operand, completion)) = signal {
                 set(operand, completion.address);
             }
-            self.steps.append(tiled.form.atom, args.get(..atom.operands.len()).ok_or(unplanned)?)?;
+            self.steps
+                .append(tiled.form.atom, args.get(..atom.operands.len()).ok_or(unplanned)?)?;
         }
         Ok(())
     }
@@ -157,16 +194,23 @@ impl<'t> Context<'_, 't, '_, '_> {
         let (tables, arch) = (self.machine.tables, self.machine.arch);
         let mut done: heapless::Vec<SyncStep<'t>, LAST> = heapless::Vec::new();
         self.steps.purpose = Purpose::Sync;
-        for form in tables.units.tiled_moves.iter().filter(|f| has(arch, f.feature) && !f.last.is_empty()) {
+        for form in
+            tables.units.tiled_moves.iter().filter(|f| has(arch, f.feature) && !f.last.is_empty())
+        {
             let read = if form.loads { form.to } else { form.from };
             if !open.has(read) {
                 continue;
             }
-            for step in form.last.iter().filter(|step| !done.iter().any(|d| d.atom == step.atom && d.immediates == step.immediates)) {
+            for step in form.last.iter().filter(|step| {
+                !done.iter().any(|d| d.atom == step.atom && d.immediates == step.immediates)
+            }) {
                 push(tables, step, &mut self.steps)?;
             }
             for step in form.last {
-                done.push(*step).map_err(|_| EmitError::Capacity { pool: EmitPool::LastSteps, capacity: LAST as u32 })?;
+                done.push(*step).map_err(|_| EmitError::Capacity {
+                    pool: EmitPool::LastSteps,
+                    capacity: LAST as u32,
+                })?;
             }
         }
         Ok(())
@@ -175,15 +219,26 @@ impl<'t> Context<'_, 't, '_, '_> {
     /// Whether a movement is the first of those with its completion object.
     pub(super) fn announces(&self, plan: &MovePlan) -> bool {
         let number = plan.tiled.and_then(|t| t.completion);
-        number.is_some() && self.plan.moves.iter().find(|m| m.tiled.and_then(|t| t.completion) == number).map(|m| m.op) == Some(plan.op)
+        number.is_some()
+            && self
+                .plan
+                .moves
+                .iter()
+                .find(|m| m.tiled.and_then(|t| t.completion) == number)
+                .map(|m| m.op)
+                == Some(plan.op)
     }
 
     /// Bytes that all movements with a completion object bring together.
     fn announced(&self, number: u8) -> Option<u32> {
         let mut total = 0u32;
-        for m in self.plan.moves.iter().filter(|m| m.tiled.and_then(|t| t.completion) == Some(number)) {
+        for m in
+            self.plan.moves.iter().filter(|m| m.tiled.and_then(|t| t.completion) == Some(number))
+        {
             let End::Shared(k) = m.to else { return None };
-            total = total.checked_add(u32::try_from(self.plan.allocs.get(usize::from(k))?.shape.bytes()).ok()?)?;
+            total = total.checked_add(
+                u32::try_from(self.plan.allocs.get(usize::from(k))?.shape.bytes()).ok()?,
+            )?;
         }
         Some(total)
     }

@@ -26,7 +26,9 @@ impl Context<'_, '_, '_, '_> {
 
     pub(super) fn fill(&mut self, reg: Reg, value: i64) -> Result<(), EmitError> {
         let missing = StepError::NoAtom(Missing::Fill(reg.class));
-        let Some((atom, by_number)) = self.machine.fill(reg.class, value) else { return self.fill_through(reg, value) };
+        let Some((atom, by_number)) = self.machine.fill(reg.class, value) else {
+            return self.fill_through(reg, value);
+        };
         for k in 0..u16::from(reg.count) {
             if by_number {
                 self.steps.append(atom, &[single(reg, k), int(value).ok_or(missing)?])?;
@@ -40,7 +42,11 @@ impl Context<'_, '_, '_, '_> {
     /// Where no instruction writes a number into a class: from a register of lanes.
     fn fill_through(&mut self, reg: Reg, value: i64) -> Result<(), EmitError> {
         let missing = StepError::NoAtom(Missing::Fill(reg.class));
-        let class = self.machine.class(RegisterKind::Vector, 32).filter(|class| *class != reg.class).ok_or(missing)?;
+        let class = self
+            .machine
+            .class(RegisterKind::Vector, 32)
+            .filter(|class| *class != reg.class)
+            .ok_or(missing)?;
         let (atom, by_number) = self.machine.fill(class, value).ok_or(missing)?;
         let copy = self.machine.copy_into(reg.class, 1, class).ok_or(missing)?;
         let between = self.steps.tuple(class, 1)?;
@@ -65,7 +71,11 @@ impl Context<'_, '_, '_, '_> {
             return Ok(());
         }
         // Through a register of lanes, where no instruction goes from class to class.
-        let class = self.machine.class(RegisterKind::Vector, 32).filter(|class| *class != to.class && *class != from.class).ok_or(missing)?;
+        let class = self
+            .machine
+            .class(RegisterKind::Vector, 32)
+            .filter(|class| *class != to.class && *class != from.class)
+            .ok_or(missing)?;
         let out = self.machine.copy_into(class, 1, from.class).ok_or(missing)?;
         let into = self.machine.copy_into(to.class, 1, class).ok_or(missing)?;
         for k in 0..u16::from(to.count) {
@@ -76,8 +86,14 @@ impl Context<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Registers with what `reg` holds that an operand takes: the same ones, or copies in a class of the operand's.
-    pub(super) fn suited(&mut self, op: Op, reg: Reg, operand: &Operand<'_>) -> Result<Reg, EmitError> {
+    /// Registers with what `reg` holds that an operand takes: the same ones, or copies in a class
+    /// of the operand's.
+    pub(super) fn suited(
+        &mut self,
+        op: Op,
+        reg: Reg,
+        operand: &Operand<'_>,
+    ) -> Result<Reg, EmitError> {
         if operand.class == reg.class || operand.also.contains(&reg.class) {
             return Ok(reg);
         }
@@ -88,18 +104,28 @@ impl Context<'_, '_, '_, '_> {
         Ok(copy)
     }
 
-    /// The same for an operand of a product, whose class may have registers that hold two of the tile's.
-    pub(super) fn taken(&mut self, op: Op, reg: Reg, operand: &Operand<'_>) -> Result<Reg, EmitError> {
+    /// The same for an operand of a product, whose class may have registers that hold two of the
+    /// tile's.
+    pub(super) fn taken(
+        &mut self,
+        op: Op,
+        reg: Reg,
+        operand: &Operand<'_>,
+    ) -> Result<Reg, EmitError> {
         if !self.machine.is_twice(operand.class, reg.class) || operand.also.contains(&reg.class) {
             return self.suited(op, reg, operand);
         }
-        let (atom, [low, high]) = self.machine.joins(operand.class, reg.class).ok_or(StepError::NoAtom(Missing::Move(operand.class)))?;
+        let (atom, [low, high]) = self
+            .machine
+            .joins(operand.class, reg.class)
+            .ok_or(StepError::NoAtom(Missing::Move(operand.class)))?;
         let wide = self.steps.tuple(operand.class, reg.count / 2)?;
         let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
         for k in 0..u16::from(wide.count) {
             let mut args = [single(wide, k); 3];
             for (number, part) in [(low, 0), (high, 1)] {
-                *args.get_mut(usize::from(number)).ok_or(EmitError::Unplanned(op))? = single(reg, k.wrapping_mul(2).wrapping_add(part));
+                *args.get_mut(usize::from(number)).ok_or(EmitError::Unplanned(op))? =
+                    single(reg, k.wrapping_mul(2).wrapping_add(part));
             }
             self.steps.append(atom, &args)?;
         }
@@ -109,18 +135,29 @@ impl Context<'_, '_, '_, '_> {
 
     /// Takes wide registers apart into those of a tile.
     pub(super) fn take_apart(&mut self, wide: Reg, to: Reg) -> Result<(), EmitError> {
-        let atom = self.machine.parts(to.class, wide.class).ok_or(StepError::NoAtom(Missing::Move(to.class)))?;
+        let atom = self
+            .machine
+            .parts(to.class, wide.class)
+            .ok_or(StepError::NoAtom(Missing::Move(to.class)))?;
         let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
         for k in 0..u16::from(wide.count) {
             let low = k.wrapping_mul(2);
-            self.steps.append(atom, &[single(to, low), single(to, low.wrapping_add(1)), single(wide, k)])?;
+            self.steps.append(
+                atom,
+                &[single(to, low), single(to, low.wrapping_add(1)), single(wide, k)],
+            )?;
         }
         self.steps.purpose = purpose;
         Ok(())
     }
 
     /// Registers for the tile that a loop carries, holding its start.
-    pub(super) fn start_carried(&mut self, op: Op, init: Value, argument: Value) -> Result<(), EmitError> {
+    pub(super) fn start_carried(
+        &mut self,
+        op: Op,
+        init: Value,
+        argument: Value,
+    ) -> Result<(), EmitError> {
         if self.plan.in_tensor(self.program, argument).is_some() {
             return Ok(());
         }
@@ -137,10 +174,19 @@ impl Context<'_, '_, '_, '_> {
         self.copy_tile(op, from, reg)
     }
 
-    pub(super) fn tile(&mut self, op: Op, class: ClassId, fragment: &Fragment) -> Result<Reg, EmitError> {
+    pub(super) fn tile(
+        &mut self,
+        op: Op,
+        class: ClassId,
+        fragment: &Fragment,
+    ) -> Result<Reg, EmitError> {
         // More than a tuple can have are more than a pool has.
         let pool = self.machine.isa.classes.get(class.index()).map_or(0, |c| c.pool.1);
-        let many = if pool == 0 { EmitError::Unplanned(op) } else { StepError::Pool { class, wanted: fragment.registers(), pool }.into() };
+        let many = if pool == 0 {
+            EmitError::Unplanned(op)
+        } else {
+            StepError::Pool { class, wanted: fragment.registers(), pool }.into()
+        };
         let count = u8::try_from(fragment.registers()).map_err(|_| many)?;
         Ok(self.steps.tuple(class, count)?)
     }
@@ -148,7 +194,9 @@ impl Context<'_, '_, '_, '_> {
     /// The register class of a tile: what its matrix instruction, its load or its store says.
     pub(super) fn tile_class(&self, value: Value) -> Result<ClassId, EmitError> {
         let tables = self.machine.tables;
-        let operand_class = |atom: lanebook_tables::AtomId, k: u8| tables.atom(atom).and_then(|a| a.operands.get(usize::from(k))).map(|o| o.class);
+        let operand_class = |atom: lanebook_tables::AtomId, k: u8| {
+            tables.atom(atom).and_then(|a| a.operands.get(usize::from(k))).map(|o| o.class)
+        };
         for p in self.plan.products.iter() {
             let s = p.product.shape;
             let (a, b) = if p.product.swapped { (s.b, s.a) } else { (s.a, s.b) };
@@ -156,7 +204,12 @@ impl Context<'_, '_, '_, '_> {
                 if let End::Registers(index) = end
                     && self.plan.fragments.get(usize::from(index)).is_some_and(|f| f.value == value)
                     && let Some(class) = operand_class(p.product.atom, number)
-                    && self.machine.isa.classes.get(class.index()).is_some_and(|c| c.bits <= TILE_BITS)
+                    && self
+                        .machine
+                        .isa
+                        .classes
+                        .get(class.index())
+                        .is_some_and(|c| c.bits <= TILE_BITS)
                 {
                     return Ok(class);
                 }
@@ -180,7 +233,9 @@ impl Context<'_, '_, '_, '_> {
     pub(super) fn rename(&mut self, op: Op) -> Result<(), EmitError> {
         let (from, to) = (self.program.operand(op, 0), self.program.result(op, 0));
         let (Some(from), Some(to)) = (from, to) else { return Err(EmitError::Unplanned(op)) };
-        if self.plan.fragment_of(from).is_none() && self.program.type_of(from).is_tile() || self.is_sliced(op) {
+        if self.plan.fragment_of(from).is_none() && self.program.type_of(from).is_tile()
+            || self.is_sliced(op)
+        {
             // A matrix unit reads the tile where it lies, or its product loads it.
             return Ok(());
         }
@@ -201,9 +256,14 @@ impl Context<'_, '_, '_, '_> {
         Ok(reg)
     }
 
-    /// Registers of a tile that an accumulation begins with; a constant gets some of its own each time, since the sum takes them.
+    /// Registers of a tile that an accumulation begins with; a constant gets some of its own each
+    /// time, since the sum takes them.
     pub(super) fn start_of(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
-        if self.program.constant(value).is_some() { self.filled_tile(op, value) } else { self.tile_of(op, value) }
+        if self.program.constant(value).is_some() {
+            self.filled_tile(op, value)
+        } else {
+            self.tile_of(op, value)
+        }
     }
 
     /// A constant tile in fresh registers.
@@ -217,7 +277,8 @@ impl Context<'_, '_, '_, '_> {
         Ok(reg)
     }
 
-    /// The bits of a register full of a constant tile: zero in every type, whole numbers of 8, 16 and 32 bits, other numbers in f32.
+    /// The bits of a register full of a constant tile: zero in every type, whole numbers of 8, 16
+    /// and 32 bits, other numbers in f32.
     pub(super) fn constant_bits(&self, value: Value) -> Option<i64> {
         let (literal, times) = self.program.constant_sum(value)?;
         if literal.is_zero() {
@@ -227,7 +288,8 @@ impl Context<'_, '_, '_, '_> {
         match (dtype.kind, dtype.bits) {
             (DtypeKind::Float, 32) => {
                 let single = single_precision(literal, |name| self.program.text(name))?;
-                let sum = if times == 1 { single } else { (f64::from(single) * times as f64) as f32 };
+                let sum =
+                    if times == 1 { single } else { (f64::from(single) * times as f64) as f32 };
                 Some(i64::from(sum.to_bits()))
             }
             (DtypeKind::Signed | DtypeKind::Unsigned, bits @ (8 | 16 | 32)) => {

@@ -1,8 +1,8 @@
 //! The walk: operations in program order to steps.
 //!
-//! Before a loop everything that does not change inside it is computed; the loop tests at its end and is entered by a
-//! jump to that test, so that a loop without iterations is one. A product updates its accumulator in place wherever
-//! nothing else wants the old value.
+//! Before a loop everything that does not change inside it is computed; the loop tests at its end
+//! and is entered by a jump to that test, so that a loop without iterations is one. A product
+//! updates its accumulator in place wherever nothing else wants the old value.
 
 use super::context::{Context, EmitError};
 use super::loops::OpenLoop;
@@ -30,7 +30,10 @@ impl Context<'_, '_, '_, '_> {
             match self.program.role(op) {
                 OpRole::For => {
                     let entered = self.enter_loop(op, open)?;
-                    loops.push(entered).map_err(|_| EmitError::Capacity { pool: EmitPool::Nesting, capacity: MAX_DEPTH as u32 })?;
+                    loops.push(entered).map_err(|_| EmitError::Capacity {
+                        pool: EmitPool::Nesting,
+                        capacity: MAX_DEPTH as u32,
+                    })?;
                     at = self.program.first(entered.parts.body);
                     continue;
                 }
@@ -40,7 +43,11 @@ impl Context<'_, '_, '_, '_> {
                     self.movement(op, innermost.as_ref(), open)?;
                 }
                 OpRole::Matrix => self.product(op, open)?,
-                OpRole::Reduce | OpRole::Convert | OpRole::Transpose | OpRole::Broadcast if self.is_number(op) => self.constant(op)?,
+                OpRole::Reduce | OpRole::Convert | OpRole::Transpose | OpRole::Broadcast
+                    if self.is_number(op) =>
+                {
+                    self.constant(op)?
+                }
                 OpRole::Elementwise | OpRole::Reduce if self.is_unread(op) => {}
                 OpRole::Elementwise => self.elementwise(op)?,
                 OpRole::Transpose => self.rename(op)?,
@@ -77,7 +84,8 @@ impl Context<'_, '_, '_, '_> {
         self.program.result(op, 0).is_some_and(|value| self.program.constant(value).is_some())
     }
 
-    /// Whether nothing that has registers reads what an operation makes: no reader and no writer has said how it is distributed.
+    /// Whether nothing that has registers reads what an operation makes: no reader and no writer
+    /// has said how it is distributed.
     fn is_unread(&self, op: Op) -> bool {
         self.program.results(op).all(|value| self.plan.fragment_of(value).is_none())
     }

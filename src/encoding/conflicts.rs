@@ -1,9 +1,10 @@
-//! Exact bank conflicts of a warp's access to shared memory, from its register layout, the shared layout and the
-//! architecture's bank model.
+//! Exact bank conflicts of a warp's access to shared memory, from its register layout, the shared
+//! layout and the architecture's bank model.
 //!
-//! One access is one instruction: each lane reads or writes a vector of [`Access::vector_bytes`] at one address. Lanes are served in the
-//! groups of the [`BankModel`]; a group takes as many passes as the largest number of *different* words that fall into one of its
-//! banks. Equal words are delivered together. Nothing is estimated: all lanes are evaluated, so padded layouts count too.
+//! One access is one instruction: each lane reads or writes a vector of [`Access::vector_bytes`] at
+//! one address. Lanes are served in the groups of the [`BankModel`]; a group takes as many passes
+//! as the largest number of *different* words that fall into one of its banks. Equal words are
+//! delivered together. Nothing is estimated: all lanes are evaluated, so padded layouts count too.
 
 use crate::map::Conflicts;
 use lanebook_layout::ops::GuardedInverse;
@@ -14,7 +15,8 @@ use lanebook_tables::{ArchId, BankModel, Capability, Space, Tables};
 
 /// Widest vector of one lane in bits.
 const MAX_VECTOR_BITS: u32 = 128;
-/// Most words that one group can touch: 64 lanes of 16 bytes over 4-byte banks, or 32 of 32 over 2-byte ones.
+/// Most words that one group can touch: 64 lanes of 16 bytes over 4-byte banks, or 32 of 32 over
+/// 2-byte ones.
 const MAX_WORDS: usize = 512;
 
 /// Whether lanes read shared memory or write it; architectures may serve them in different groups.
@@ -44,29 +46,39 @@ pub struct Collision {
     pub group: u16,
     /// The bank.
     pub bank: u16,
-    /// The lanes, first met first; a lane may collide with itself if its vector wraps around the banks.
+    /// The lanes, first met first; a lane may collide with itself if its vector wraps around the
+    /// banks.
     pub lanes: (u8, u8),
     /// The words, in banks' widths from the buffer's start.
     pub words: (u64, u64),
 }
 
-/// The widest vector (log2 of its elements, at most 128 bits) that `registers` can move in one access: so many of the lowest offset
-/// bits are numbered by register bits alone, each by one of its own, and by nothing else. Padding limits it to the
-/// largest power of two that divides every interval and pad.
+/// The widest vector (log2 of its elements, at most 128 bits) that `registers` can move in one
+/// access: so many of the lowest offset bits are numbered by register bits alone, each by one of
+/// its own, and by nothing else. Padding limits it to the largest power of two that divides every
+/// interval and pad.
 ///
 /// # Errors
 /// [`EncodingError::Layout`] if the layouts are not of the same tensor.
-pub fn vector_bits(registers: &Linear<Hw, Logical>, shared: &Addresses) -> Result<u8, EncodingError> {
+pub fn vector_bits(
+    registers: &Linear<Hw, Logical>,
+    shared: &Addresses,
+) -> Result<u8, EncodingError> {
     let offsets = shared.offsets();
     let to_offset = offsets.compose(registers)?;
     let column = |axis: AxisId, bit: u8| to_offset.column_on(axis, bit, AxisId::M).unwrap_or(0);
     let element = u32::from(shared.element_bits()).max(1);
     let mut width = 0u8;
-    while width < 7 && element.checked_shl(u32::from(width).saturating_add(1)).is_some_and(|b| b <= MAX_VECTOR_BITS) {
+    while width < 7
+        && element
+            .checked_shl(u32::from(width).saturating_add(1))
+            .is_some_and(|b| b <= MAX_VECTOR_BITS)
+    {
         let unit = 1u64.checked_shl(u32::from(width)).unwrap_or(0);
         let count = registers.ins().bits_of(AxisId::REGISTER);
         let own = (0..count).filter(|b| column(AxisId::REGISTER, *b) == unit).count();
-        let touched = registers.ins().iter().flat_map(|(axis, bits)| (0..bits).map(move |b| (axis, b)));
+        let touched =
+            registers.ins().iter().flat_map(|(axis, bits)| (0..bits).map(move |b| (axis, b)));
         let others = touched.filter(|(axis, b)| column(*axis, *b) & unit != 0).count();
         // Copies of a register (equal columns) do not disturb it, other bits do.
         let next = unit.checked_shl(1).unwrap_or(0);
@@ -83,7 +95,8 @@ fn keeps_together(shared: &Addresses, count: u64) -> bool {
     if !shared.is_padded() {
         return true;
     }
-    // The padded position of a run's last element, and the run's alignment, over the first intervals that matter.
+    // The padded position of a run's last element, and the run's alignment, over the first
+    // intervals that matter.
     let last = count.saturating_sub(1);
     shared.pads().iter().all(|(interval, pad)| {
         let divides = |v: u32| u64::from(v).checked_rem(count).is_none_or(|r| r == 0);
@@ -91,16 +104,25 @@ fn keeps_together(shared: &Addresses, count: u64) -> bool {
     }) && shared.padded(last) == last
 }
 
-/// The bank model of an access of `bytes` bytes a lane on an architecture: that of the first mover of the architecture between
-/// registers and shared memory whose slots have as many bytes, one slot a lane. `None` if it has no such mover.
+/// The bank model of an access of `bytes` bytes a lane on an architecture: that of the first mover
+/// of the architecture between registers and shared memory whose slots have as many bytes, one slot
+/// a lane. `None` if it has no such mover.
 #[must_use]
-pub fn model<'t>(tables: &'t Tables<'t>, arch: ArchId, bytes: u16, way: Way) -> Option<&'t BankModel<'t>> {
+pub fn model<'t>(
+    tables: &'t Tables<'t>,
+    arch: ArchId,
+    bytes: u16,
+    way: Way,
+) -> Option<&'t BankModel<'t>> {
     let arch = tables.arch(arch)?;
     let (from, to) = match way {
         Way::Read => (Space::Shared, Space::Register),
         Way::Write => (Space::Register, Space::Shared),
     };
-    let movements = arch.dispatch(Capability::Transfer { from, to }).iter().filter_map(|id| tables.atom(*id)?.movement);
+    let movements = arch
+        .dispatch(Capability::Transfer { from, to })
+        .iter()
+        .filter_map(|id| tables.atom(*id)?.movement);
     let name = movements.into_iter().find_map(|m| {
         let side = if way == Way::Read { m.from } else { m.to };
         (side.slot_bytes == bytes && !m.crosses_lanes).then_some(side.banks)
@@ -108,17 +130,30 @@ pub fn model<'t>(tables: &'t Tables<'t>, arch: ArchId, bytes: u16, way: Way) -> 
     arch.banks.iter().find(|b| b.name == name)
 }
 
-/// Counts the passes of the access by register `register` of warp `warp`, and reports every collision.
+/// Counts the passes of the access by register `register` of warp `warp`, and reports every
+/// collision.
 ///
-/// `None` if the model's figures cannot be used: no banks, more than 256 of them, or more than 512 words in a group.
-pub fn count(access: &Access<'_>, register: u32, warp: u32, model: &BankModel<'_>, collide: impl FnMut(Collision)) -> Option<Conflicts> {
+/// `None` if the model's figures cannot be used: no banks, more than 256 of them, or more than 512
+/// words in a group.
+pub fn count(
+    access: &Access<'_>,
+    register: u32,
+    warp: u32,
+    model: &BankModel<'_>,
+    collide: impl FnMut(Collision),
+) -> Option<Conflicts> {
     let ins = access.registers.ins();
     let lanes = 1u32.checked_shl(u32::from(ins.bits_of(AxisId::LANE)))?.min(64);
-    let fixed = ins.insert(u64::from(register), AxisId::REGISTER).ok()? | ins.insert(u64::from(warp), AxisId::WARP).unwrap_or(0);
+    let fixed = ins.insert(u64::from(register), AxisId::REGISTER).ok()?
+        | ins.insert(u64::from(warp), AxisId::WARP).unwrap_or(0);
     let element = u64::from(access.shared.element_bits());
     let byte = |lane: u32| {
         let index = fixed | ins.insert(u64::from(lane), AxisId::LANE).unwrap_or(0);
-        access.shared.element_packed(access.registers.apply_packed(index)).checked_mul(element)?.checked_div(8)
+        access
+            .shared
+            .element_packed(access.registers.apply_packed(index))
+            .checked_mul(element)?
+            .checked_div(8)
     };
     count_bytes(model, lanes, access.vector_bytes, |lane| Some(Some(byte(lane)?)), collide)
 }
@@ -126,7 +161,8 @@ pub fn count(access: &Access<'_>, register: u32, warp: u32, model: &BankModel<'_
 /// The same for layouts in the strided form, whose extents and intervals may be any integers.
 #[derive(Copy, Clone, Debug)]
 pub struct StridedAccess<'a> {
-    /// From `laneid`, `warpid` and `bit` of the lane's registers back to the element: the inverse of a layout over these axes.
+    /// From `laneid`, `warpid` and `bit` of the lane's registers back to the element: the inverse
+    /// of a layout over these axes.
     pub registers: &'a GuardedInverse,
     /// From the element to its place on axis `m`, in elements.
     pub shared: LayoutRef<'a>,
@@ -136,11 +172,17 @@ pub struct StridedAccess<'a> {
     pub vector_bytes: u16,
 }
 
-/// Counts the passes of the access of the elements at bit `bit` of the registers of warp `warp`, and reports every collision. Lanes
-/// that hold no element there are idle.
+/// Counts the passes of the access of the elements at bit `bit` of the registers of warp `warp`,
+/// and reports every collision. Lanes that hold no element there are idle.
 ///
 /// `None` as for [`count`], and for an element that `shared` has no place for.
-pub fn count_strided(access: &StridedAccess<'_>, bit: u32, warp: u32, model: &BankModel<'_>, collide: impl FnMut(Collision)) -> Option<Conflicts> {
+pub fn count_strided(
+    access: &StridedAccess<'_>,
+    bit: u32,
+    warp: u32,
+    model: &BankModel<'_>,
+    collide: impl FnMut(Collision),
+) -> Option<Conflicts> {
     let byte = |lane: u32| {
         let mut at = Coord::new();
         for (axis, x) in [(AxisId::LANE, lane), (AxisId::WARP, warp), (AxisId::BIT, bit)] {
@@ -173,7 +215,10 @@ fn count_bytes(
         for lane in (0..lane_count).filter(|l| mask.wrapping_shr(*l) & 1 == 1) {
             let Some(byte) = first_byte(lane)? else { continue };
             let first = byte.checked_div(width)?;
-            let last = byte.checked_add(u64::from(vector_bytes.max(1)))?.checked_sub(1)?.checked_div(width)?;
+            let last = byte
+                .checked_add(u64::from(vector_bytes.max(1)))?
+                .checked_sub(1)?
+                .checked_div(width)?;
             for word in first..=last {
                 let known = words.get(..used).unwrap_or(&[]);
                 if known.iter().any(|(w, _)| *w == word) {
@@ -181,8 +226,14 @@ fn count_bytes(
                 }
                 let bank = word.checked_rem(banks)?;
                 let here = u8::try_from(lane).unwrap_or(u8::MAX);
-                for (other, who) in known.iter().filter(|(w, _)| w.checked_rem(banks) == Some(bank)) {
-                    collide(Collision { group, bank: bank as u16, lanes: (*who, here), words: (*other, word) });
+                for (other, who) in known.iter().filter(|(w, _)| w.checked_rem(banks) == Some(bank))
+                {
+                    collide(Collision {
+                        group,
+                        bank: bank as u16,
+                        lanes: (*who, here),
+                        words: (*other, word),
+                    });
                 }
                 *words.get_mut(used)? = (word, here);
                 used = used.saturating_add(1);

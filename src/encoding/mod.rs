@@ -1,8 +1,9 @@
 //! Triton's encodings with the tiles that the hardware tables give their matrix units.
 //!
-//! [`to_linear`] is [`lanebook_layout::triton::to_linear`] with [`TableTiles`]; [`strided`] has the accumulators whose
-//! instruction N is no power of two; [`conflicts`] counts bank conflicts of a register layout on a shared one.
-//! An architecture supplies tiles by what its atoms say: nothing here knows a mnemonic or a lane.
+//! [`to_linear`] is [`lanebook_layout::triton::to_linear`] with [`TableTiles`]; [`strided`] has the
+//! accumulators whose instruction N is no power of two; [`conflicts`] counts bank conflicts of a
+//! register layout on a shared one. An architecture supplies tiles by what its atoms say: nothing
+//! here knows a mnemonic or a lane.
 
 pub mod conflicts;
 pub mod strided;
@@ -21,6 +22,11 @@ mod tests;
 ///
 /// # Errors
 /// [`EncodingError`].
-pub fn to_linear(tables: &Tables<'_>, arch: ArchId, encoding: &Encoding, shape: &[u32]) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub fn to_linear(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    encoding: &Encoding,
+    shape: &[u32],
+) -> Result<Linear<Hw, Logical>, EncodingError> {
     lanebook_layout::triton::to_linear(encoding, shape, &TableTiles::new(tables, arch))
 }

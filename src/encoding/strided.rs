@@ -1,37 +1,58 @@
 //! Accumulators as a strided layout: also for an instruction whose N is no power of two.
 //!
-//! The rule: the instruction's own result layout, then the warps that share a block, then repetition in registers, along
-//! n before m, until the shape is covered. The layout's extents are the shape rounded up to whole instructions (and
-//! at least one for each warp); a caller masks what lies beyond. Nothing is clipped, since registers of a whole
-//! instruction exist whether or not the tensor fills them.
+//! The rule: the instruction's own result layout, then the warps that share a block, then
+//! repetition in registers, along n before m, until the shape is covered. The layout's extents are
+//! the shape rounded up to whole instructions (and at least one for each warp); a caller masks what
+//! lies beyond. Nothing is clipped, since registers of a whole instruction exist whether or not the
+//! tensor fills them.
 
 use super::TableTiles;
 use lanebook_layout::triton::{EncodingError, Field, MatrixUnit, NvidiaMma, TileRequest, TileSide};
 use lanebook_layout::{AxisId, Error, Iter, Layout};
 
-/// The accumulators of a warpgroup-level instruction over a `rows` by `cols` tensor: from (row, column), row-major, to
-/// (`laneid`, `warpid`, `bit` of the lane's registers). Each iter is listed fastest first: columns, then rows. Without a cluster.
+/// The accumulators of a warpgroup-level instruction over a `rows` by `cols` tensor: from (row,
+/// column), row-major, to (`laneid`, `warpid`, `bit` of the lane's registers). Each iter is listed
+/// fastest first: columns, then rows. Without a cluster.
 ///
 /// # Errors
-/// [`EncodingError::NoInstruction`] if the tables have no instruction of the encoding's m and n; [`EncodingError::BadValue`]
-/// for another version, a cluster, or warps along m that are no whole group.
-pub fn accumulators(tiles: &TableTiles<'_>, mma: &NvidiaMma, rows: u32, cols: u32) -> Result<Layout, EncodingError> {
+/// [`EncodingError::NoInstruction`] if the tables have no instruction of the encoding's m and n;
+/// [`EncodingError::BadValue`] for another version, a cluster, or warps along m that are no whole
+/// group.
+pub fn accumulators(
+    tiles: &TableTiles<'_>,
+    mma: &NvidiaMma,
+    rows: u32,
+    cols: u32,
+) -> Result<Layout, EncodingError> {
     if mma.major != 3 {
         return Err(EncodingError::BadValue { field: Field::Version, value: u32::from(mma.major) });
     }
     if !mma.cga.bases.is_empty() {
-        return Err(EncodingError::BadValue { field: Field::Cga, value: mma.cga.bases.len() as u32 });
+        return Err(EncodingError::BadValue {
+            field: Field::Cga,
+            value: mma.cga.bases.len() as u32,
+        });
     }
     let instr = |k: usize| mma.instr_shape.get(k).and_then(|v| u16::try_from(v).ok()).unwrap_or(0);
     let warps = |k: usize| mma.warps_per_cta.get(k).unwrap_or(1);
     let (m, n) = (instr(0), instr(1));
-    let request = TileRequest { unit: MatrixUnit::WarpGroup, side: TileSide::D, m, n, k: instr(2), accumulator_bits: 32 };
+    let request = TileRequest {
+        unit: MatrixUnit::WarpGroup,
+        side: TileSide::D,
+        m,
+        n,
+        k: instr(2),
+        accumulator_bits: 32,
+    };
     let unknown = EncodingError::NoInstruction { m, n, k: request.k, bits: 32 };
     let (instance, shape) = tiles.best(&request, false).ok_or(unknown)?;
     let own = instance.layout(shape.d).ok_or(unknown)?;
     let group = u32::from(shape.m).checked_div(u32::from(m)).filter(|g| *g > 0).ok_or(unknown)?;
     let odd_warps = EncodingError::BadValue { field: Field::WarpsPerCta, value: warps(0) };
-    let groups = warps(0).checked_div(group).filter(|g| *g > 0 && g.saturating_mul(group) == warps(0)).ok_or(odd_warps)?;
+    let groups = warps(0)
+        .checked_div(group)
+        .filter(|g| *g > 0 && g.saturating_mul(group) == warps(0))
+        .ok_or(odd_warps)?;
     // The instruction's iters, fastest first, cut where its columns end.
     let mut layout = Layout::new();
     let mut columns = 1u32;

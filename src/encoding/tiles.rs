@@ -1,24 +1,28 @@
 //! Tiles of matrix instructions, read from the operand layouts of atoms.
 
-use lanebook_layout::triton::{EncodingError, MatrixTiles, MatrixUnit, Tile, TileBit, TileRequest, TileSide};
+use lanebook_layout::triton::{
+    EncodingError, MatrixTiles, MatrixUnit, Tile, TileBit, TileRequest, TileSide,
+};
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables::{ArchId, Atom, Capability, Instance, MatrixShape, Tables};
 
 /// The matrix instructions of one architecture.
 ///
-/// An atom is chosen by m and n of the result and by whether one warp or several work together; among those, in this
-/// order: its accumulator has the width asked for; the architecture has it (its own are asked first); its k is the one asked for, or else its
-/// operands are the widest along k; the operand is in registers. Where no table has the m and n at all, the tile is *that of a kin*: results and
-/// operands number lanes and registers in the manner of the architecture's other forms, in as many lanes. So an
-/// encoding that mixes a shape with another generation's k, as Triton allows, still has its layout.
+/// An atom is chosen by m and n of the result and by whether one warp or several work together;
+/// among those, in this order: its accumulator has the width asked for; the architecture has it
+/// (its own are asked first); its k is the one asked for, or else its operands are the widest along
+/// k; the operand is in registers. Where no table has the m and n at all, the tile is *that of a
+/// kin*: results and operands number lanes and registers in the manner of the architecture's other
+/// forms, in as many lanes. So an encoding that mixes a shape with another generation's k, as
+/// Triton allows, still has its layout.
 #[derive(Copy, Clone, Debug)]
 pub struct TableTiles<'t> {
     tables: &'t Tables<'t>,
     arch: ArchId,
 }
 
-/// The accumulator has the width asked for; k is the one asked for; or else a lane's k is one run; bits of k in an
-/// operand; the operand is in registers.
+/// The accumulator has the width asked for; k is the one asked for; or else a lane's k is one run;
+/// bits of k in an operand; the operand is in registers.
 type Merit = (bool, bool, bool, u32, bool);
 
 /// An atom with what the choice looks at; larger is better.
@@ -35,8 +39,13 @@ impl<'t> TableTiles<'t> {
         Self { tables, arch }
     }
 
-    /// The best atom for a request; `any`: of whatever m and n. The architecture's own are asked first.
-    pub(super) fn best(&self, request: &TileRequest, any: bool) -> Option<(Instance<'t>, MatrixShape)> {
+    /// The best atom for a request; `any`: of whatever m and n. The architecture's own are asked
+    /// first.
+    pub(super) fn best(
+        &self,
+        request: &TileRequest,
+        any: bool,
+    ) -> Option<(Instance<'t>, MatrixShape)> {
         let arch = self.tables.arch(self.arch)?;
         let (m, n) = if any { (0, 0) } else { (request.m, request.n) };
         let wanted = Capability::ProductTile { m, n, group: request.unit == MatrixUnit::WarpGroup };
@@ -46,7 +55,13 @@ impl<'t> TableTiles<'t> {
         }
         // Only another width of the accumulator, or nothing at all, makes one look further.
         if best.as_ref().is_none_or(|b| !b.merit.0) {
-            for other in self.tables.isa(arch.isa)?.dispatch(wanted).iter().filter_map(|id| self.tables.atom(*id)) {
+            for other in self
+                .tables
+                .isa(arch.isa)?
+                .dispatch(wanted)
+                .iter()
+                .filter_map(|id| self.tables.atom(*id))
+            {
                 self.offer(other, request, any, &mut best);
             }
         }
@@ -54,11 +69,22 @@ impl<'t> TableTiles<'t> {
     }
 
     /// Takes the atom if it is better than what is there. The cheapest questions come first.
-    fn offer(&self, atom: &'t Atom<'t>, request: &TileRequest, any: bool, best: &mut Option<Candidate<'t>>) {
+    fn offer(
+        &self,
+        atom: &'t Atom<'t>,
+        request: &TileRequest,
+        any: bool,
+        best: &mut Option<Candidate<'t>>,
+    ) {
         let Some(usual) = atom.matrix else { return };
         let known = best.as_ref().map(|b| b.merit);
-        // A parameter that changes the columns and nothing else leaves the merit as it is, and no smaller k is better unless it is the one asked for.
-        let fixed = || any || request.k == 0 || usual.k <= request.k || !atom.params().any(|(_, vary)| vary.grows.1 && vary.grows.2);
+        // A parameter that changes the columns and nothing else leaves the merit as it is, and no
+        // smaller k is better unless it is the one asked for.
+        let fixed = || {
+            any || request.k == 0
+                || usual.k <= request.k
+                || !atom.params().any(|(_, vary)| vary.grows.1 && vary.grows.2)
+        };
         if known.is_some_and(|known| self.merit(atom, &usual, request) <= known) && fixed() {
             return;
         }
@@ -75,18 +101,32 @@ impl<'t> TableTiles<'t> {
 
     /// What makes one atom better than another, most important first.
     fn merit(&self, atom: &Atom<'_>, shape: &MatrixShape, request: &TileRequest) -> Merit {
-        let bits = |number: u8| atom.operands.get(usize::from(number)).and_then(|o| self.tables.dtype(o.dtype?)).map_or(0, |d| d.bits);
+        let bits = |number: u8| {
+            atom.operands
+                .get(usize::from(number))
+                .and_then(|o| self.tables.dtype(o.dtype?))
+                .map_or(0, |d| d.bits)
+        };
         let depth_bits = u32::from(bits(shape.a)).saturating_mul(u32::from(shape.k));
         let side = operand(shape, request.side);
         let layout = atom.operands.get(usize::from(side)).and_then(|o| o.layout);
-        // Another generation's k stands for the manner in which lanes share it, not for halves that lie apart.
+        // Another generation's k stands for the manner in which lanes share it, not for halves that
+        // lie apart.
         let one_run = || {
-            let runs = layout.map_or(0, |l| l.shard.iter().filter(|it| it.axis() == AxisId::BIT && !it.is_unit()).count());
+            let runs = layout.map_or(0, |l| {
+                l.shard.iter().filter(|it| it.axis() == AxisId::BIT && !it.is_unit()).count()
+            });
             runs <= 1 && bits(side).is_power_of_two()
         };
         let own_k = shape.k == request.k;
         let plain = own_k || request.k == 0 || request.side == TileSide::D || one_run();
-        (request.accumulator_bits == 0 || bits(shape.d) == request.accumulator_bits, own_k, plain, depth_bits, layout.is_some())
+        (
+            request.accumulator_bits == 0 || bits(shape.d) == request.accumulator_bits,
+            own_k,
+            plain,
+            depth_bits,
+            layout.is_some(),
+        )
     }
 
     /// Bits of an operand's register tuple in one lane.
@@ -96,14 +136,28 @@ impl<'t> TableTiles<'t> {
         Some(i64::from(class.bits).saturating_mul(i64::from(instance.registers(number)?)))
     }
 
-    fn read(&self, instance: &Instance<'_>, number: u8, side: TileSide, rows: u16, cols: u16) -> Result<Tile, EncodingError> {
+    fn read(
+        &self,
+        instance: &Instance<'_>,
+        number: u8,
+        side: TileSide,
+        rows: u16,
+        cols: u16,
+    ) -> Result<Tile, EncodingError> {
         let nowhere = EncodingError::OperandInMemory { operand: 1 };
         let operand = instance.atom.operands.get(usize::from(number)).ok_or(nowhere)?;
-        let bits = instance.dtype(number).and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
+        let bits =
+            instance.dtype(number).and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
         let layout = operand.layout.ok_or(nowhere)?;
         let mut tile = match operand.vary.and_then(|v| v.scaled_by) {
             None => tile_of(layout, bits, rows, cols)?,
-            Some(_) => tile_with(layout, Some(instance.scaled_iter(number).ok_or(nowhere)?), bits, rows, cols)?,
+            Some(_) => tile_with(
+                layout,
+                Some(instance.scaled_iter(number).ok_or(nowhere)?),
+                bits,
+                rows,
+                cols,
+            )?,
         };
         tile.run = tile.run_of(side);
         Ok(tile)
@@ -119,22 +173,36 @@ fn operand(shape: &MatrixShape, side: TileSide) -> u8 {
     }
 }
 
-/// The tile of one warp from an operand layout over (`rows`, `cols`) with elements of `element_bits` bits.
+/// The tile of one warp from an operand layout over (`rows`, `cols`) with elements of
+/// `element_bits` bits.
 ///
-/// Register bits count elements; places in a register that no element has (upper halves, say) are not counted.
+/// Register bits count elements; places in a register that no element has (upper halves, say) are
+/// not counted.
 ///
 /// # Errors
-/// [`EncodingError::OddTile`] if an element bit is no single bit of lane, register or warp, or two are the same;
-/// [`EncodingError::Layout`] for numbers that are not known.
-pub fn tile_of(layout: &LayoutRef<'_>, element_bits: u16, rows: u16, cols: u16) -> Result<Tile, EncodingError> {
+/// [`EncodingError::OddTile`] if an element bit is no single bit of lane, register or warp, or two
+/// are the same; [`EncodingError::Layout`] for numbers that are not known.
+pub fn tile_of(
+    layout: &LayoutRef<'_>,
+    element_bits: u16,
+    rows: u16,
+    cols: u16,
+) -> Result<Tile, EncodingError> {
     tile_with(layout, None, element_bits, rows, cols)
 }
 
 /// The same where one shard iter has another extent: which, and what.
-fn tile_with(layout: &LayoutRef<'_>, other: Option<(u8, u32)>, element_bits: u16, rows: u16, cols: u16) -> Result<Tile, EncodingError> {
+fn tile_with(
+    layout: &LayoutRef<'_>,
+    other: Option<(u8, u32)>,
+    element_bits: u16,
+    rows: u16,
+    cols: u16,
+) -> Result<Tile, EncodingError> {
     let (row_bits, col_bits, element) = (log2(rows)?, log2(cols)?, log2(element_bits)?);
     let all = row_bits.saturating_add(col_bits);
-    // Which element bit each register bit and lane bit moves. Read off the iters, fastest first: columns, then rows.
+    // Which element bit each register bit and lane bit moves. Read off the iters, fastest first:
+    // columns, then rows.
     let mut registers = [None::<TileBit>; 16];
     let mut lanes = [TileBit::Copy; 7];
     let (mut k, mut lane_bits, mut warps) = (0u8, 0u32, 0u64);
@@ -170,7 +238,9 @@ fn tile_with(layout: &LayoutRef<'_>, other: Option<(u8, u32)>, element_bits: u16
                     Some(slot @ None) if place >= u32::from(element) => *slot = Some(bit),
                     _ => return Err(EncodingError::OddTile),
                 },
-                AxisId::WARP if warps.checked_shr(place).is_some_and(|w| w & 1 == 0) => warps |= 1u64.checked_shl(place).unwrap_or(0),
+                AxisId::WARP if warps.checked_shr(place).is_some_and(|w| w & 1 == 0) => {
+                    warps |= 1u64.checked_shl(place).unwrap_or(0)
+                }
                 _ => return Err(EncodingError::OddTile),
             }
         }
@@ -197,7 +267,12 @@ fn log2(value: u16) -> Result<u8, EncodingError> {
 
 impl MatrixTiles for TableTiles<'_> {
     fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError> {
-        let unknown = EncodingError::NoInstruction { m: request.m, n: request.n, k: request.k, bits: request.accumulator_bits };
+        let unknown = EncodingError::NoInstruction {
+            m: request.m,
+            n: request.n,
+            k: request.k,
+            bits: request.accumulator_bits,
+        };
         if let Some((instance, shape)) = self.best(&request, false) {
             let number = operand(&shape, request.side);
             let (rows, cols) = match request.side {
@@ -211,20 +286,25 @@ impl MatrixTiles for TableTiles<'_> {
             return Err(unknown);
         }
         let (instance, shape) = self.best(&request, true).ok_or(unknown)?;
-        let read = |side: TileSide, rows: u16, cols: u16| self.read(&instance, operand(&shape, side), side, rows, cols);
+        let read = |side: TileSide, rows: u16, cols: u16| {
+            self.read(&instance, operand(&shape, side), side, rows, cols)
+        };
         let result = read(TileSide::D, shape.m, shape.n)?;
         let lanes = u8::try_from(result.lane.len()).unwrap_or(0);
         let (m, n) = (log2(request.m)?, log2(request.n)?);
         match request.side {
             TileSide::D => kin_result(&result, lanes, m, n),
-            TileSide::A => kin_operand(&read(TileSide::A, shape.m, shape.k)?.transposed(), lanes, m, n).map(Tile::transposed),
+            TileSide::A => {
+                kin_operand(&read(TileSide::A, shape.m, shape.k)?.transposed(), lanes, m, n)
+                    .map(Tile::transposed)
+            }
             TileSide::B => kin_operand(&read(TileSide::B, shape.k, shape.n)?, lanes, n, m),
         }
     }
 }
 
-/// A result of `m` by `n` (log2) in the manner of another: a run of rows in registers, columns over the low lanes, rows over
-/// the rest, and further rows in further registers.
+/// A result of `m` by `n` (log2) in the manner of another: a run of rows in registers, columns over
+/// the low lanes, rows over the rest, and further rows in further registers.
 fn kin_result(kin: &Tile, lanes: u8, m: u8, n: u8) -> Result<Tile, EncodingError> {
     let mut tile = Tile::default();
     let mut row = 0u8;
@@ -247,8 +327,9 @@ fn kin_result(kin: &Tile, lanes: u8, m: u8, n: u8) -> Result<Tile, EncodingError
     Ok(tile)
 }
 
-/// An operand (k by `own`, log2) in the manner of another: a run of k in registers, its own dimension over the low lanes, k
-/// over the rest. Both operands have the same k, so what lanes number for one, registers number for the other.
+/// An operand (k by `own`, log2) in the manner of another: a run of k in registers, its own
+/// dimension over the low lanes, k over the rest. Both operands have the same k, so what lanes
+/// number for one, registers number for the other.
 fn kin_operand(kin: &Tile, lanes: u8, own: u8, other: u8) -> Result<Tile, EncodingError> {
     let mut tile = Tile::default();
     let mut k = 0u8;

@@ -1,8 +1,9 @@
 //! The arena of index expressions.
 //!
-//! Nodes live in storage that the caller lends. Equal nodes are one node (hash-consing), operands always come
-//! before their users (so one pass over the arena is a pass in topological order), nodes never change, and each
-//! carries its [`Facts`]. The arena only grows, except by [`Arena::truncate`].
+//! Nodes live in storage that the caller lends. Equal nodes are one node (hash-consing), operands
+//! always come before their users (so one pass over the arena is a pass in topological order),
+//! nodes never change, and each carries its [`Facts`]. The arena only grows, except by
+//! [`Arena::truncate`].
 use super::{ExprError, Facts};
 use heapless::VecView;
 use lanebook_tables::IndexOp;
@@ -141,7 +142,10 @@ impl Node {
             && (self.tag != TAG_CONST || self.facts.ones == other.facts.ones)
     }
     fn hash(&self) -> usize {
-        let key = (u64::from(self.tag) << 48) ^ (u64::from(self.args[0].0) << 24) ^ (u64::from(self.args[1].0) << 8) ^ u64::from(self.facts.width);
+        let key = (u64::from(self.tag) << 48)
+            ^ (u64::from(self.args[0].0) << 24)
+            ^ (u64::from(self.args[1].0) << 8)
+            ^ u64::from(self.facts.width);
         let key = if self.tag == TAG_CONST { key ^ self.facts.ones.rotate_left(17) } else { key };
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize
     }
@@ -155,10 +159,14 @@ pub struct Arena<'s> {
 }
 
 impl<'s> Arena<'s> {
-    /// An empty arena. It holds at most `nodes.capacity()` nodes (never more than [`MAX_NODES`]); look-up is fastest when
-    /// `buckets` is about as long as that, and must not be empty.
+    /// An empty arena. It holds at most `nodes.capacity()` nodes (never more than [`MAX_NODES`]);
+    /// look-up is fastest when `buckets` is about as long as that, and must not be empty.
     #[must_use]
-    pub fn new(nodes: &'s mut VecView<Node>, variables: &'s mut VecView<Variable>, buckets: &'s mut [ExprId]) -> Self {
+    pub fn new(
+        nodes: &'s mut VecView<Node>,
+        variables: &'s mut VecView<Variable>,
+        buckets: &'s mut [ExprId],
+    ) -> Self {
         nodes.clear();
         variables.clear();
         buckets.fill(ExprId::NONE);
@@ -216,11 +224,18 @@ impl<'s> Arena<'s> {
         if width != 32 && width != 64 {
             return Err(ExprError::BadWidth { bits: width });
         }
-        self.intern(Node { facts: Facts::constant(value, width), tag: TAG_CONST, args: [ExprId::NONE; 2], next: ExprId::NONE })
+        self.intern(Node {
+            facts: Facts::constant(value, width),
+            tag: TAG_CONST,
+            args: [ExprId::NONE; 2],
+            next: ExprId::NONE,
+        })
     }
     /// A new variable.
     pub fn declare(&mut self, variable: Variable) -> Result<VarId, ExprError> {
-        let full = ExprError::Variables { capacity: u16::try_from(self.variables.capacity()).unwrap_or(u16::MAX) };
+        let full = ExprError::Variables {
+            capacity: u16::try_from(self.variables.capacity()).unwrap_or(u16::MAX),
+        };
         let id = u16::try_from(self.variables.len()).map_err(|_| full)?;
         self.variables.push(variable).map_err(|_| full)?;
         Ok(VarId(id))
@@ -228,15 +243,20 @@ impl<'s> Arena<'s> {
     /// The node of a variable.
     pub fn var(&mut self, var: VarId) -> Result<ExprId, ExprError> {
         let facts = *self.variable(var).ok_or(ExprError::UnknownVariable(var))?.facts();
-        self.intern(Node { facts, tag: TAG_VAR, args: [ExprId(var.0), ExprId::NONE], next: ExprId::NONE })
+        self.intern(Node {
+            facts,
+            tag: TAG_VAR,
+            args: [ExprId(var.0), ExprId::NONE],
+            next: ExprId::NONE,
+        })
     }
     /// Declares a variable and answers its node.
     pub fn variable_node(&mut self, variable: Variable) -> Result<(VarId, ExprId), ExprError> {
         let var = self.declare(variable)?;
         Ok((var, self.var(var)?))
     }
-    /// A word applied to arguments. Nothing is simplified, but arguments of a commuting word are put in a fixed
-    /// order: constants last, else the older node first.
+    /// A word applied to arguments. Nothing is simplified, but arguments of a commuting word are
+    /// put in a fixed order: constants last, else the older node first.
     pub fn op(&mut self, op: IndexOp, args: &[ExprId]) -> Result<ExprId, ExprError> {
         let given = u8::try_from(args.len()).unwrap_or(u8::MAX);
         let (a, b) = match (op.arity(), args) {
@@ -245,7 +265,11 @@ impl<'s> Arena<'s> {
             _ => return Err(ExprError::Arity { op, given }),
         };
         let facts_a = *self.facts(a).ok_or(ExprError::UnknownNode(a))?;
-        let facts_b = if b == ExprId::NONE { Facts::constant(0, 32) } else { *self.facts(b).ok_or(ExprError::UnknownNode(b))? };
+        let facts_b = if b == ExprId::NONE {
+            Facts::constant(0, 32)
+        } else {
+            *self.facts(b).ok_or(ExprError::UnknownNode(b))?
+        };
         for (argument, facts, id) in [(0, &facts_a, a), (1, &facts_b, b)] {
             if id != ExprId::NONE && facts.width != op.argument_width(argument) {
                 return Err(ExprError::Width { op, argument, bits: facts.width });
@@ -254,7 +278,12 @@ impl<'s> Arena<'s> {
         let is_const = |id: ExprId| self.constant_value(id).is_some();
         let swap = op.commutes() && (is_const(a), a) > (is_const(b), b);
         let args = if swap { [b, a] } else { [a, b] };
-        self.intern(Node { facts: Facts::of(op, &facts_a, &facts_b), tag: op as u8, args, next: ExprId::NONE })
+        self.intern(Node {
+            facts: Facts::of(op, &facts_a, &facts_b),
+            tag: op as u8,
+            args,
+            next: ExprId::NONE,
+        })
     }
     /// `a op b` with a constant of the right width on the right.
     pub fn op_const(&mut self, op: IndexOp, a: ExprId, b: u64) -> Result<ExprId, ExprError> {
@@ -272,7 +301,8 @@ impl<'s> Arena<'s> {
         }
     }
     fn intern(&mut self, mut node: Node) -> Result<ExprId, ExprError> {
-        let full = ExprError::Nodes { capacity: u16::try_from(self.capacity()).unwrap_or(u16::MAX) };
+        let full =
+            ExprError::Nodes { capacity: u16::try_from(self.capacity()).unwrap_or(u16::MAX) };
         let head = bucket(self.buckets, &node).ok_or(full)?;
         let mut at = *head;
         while let Some(other) = self.nodes.get(at.index()) {
@@ -281,7 +311,11 @@ impl<'s> Arena<'s> {
             }
             at = other.next;
         }
-        let id = u16::try_from(self.nodes.len()).ok().filter(|id| usize::from(*id) < MAX_NODES).map(ExprId).ok_or(full)?;
+        let id = u16::try_from(self.nodes.len())
+            .ok()
+            .filter(|id| usize::from(*id) < MAX_NODES)
+            .map(ExprId)
+            .ok_or(full)?;
         node.next = *head;
         self.nodes.push(node).map_err(|_| full)?;
         *head = id;

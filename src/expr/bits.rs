@@ -1,12 +1,13 @@
 //! The cheapest expression for a map from bits to byte columns.
 //!
-//! A layout says what each bit of lane, warp and loop numbers contributes to an address: its *column*. Contributions
-//! are combined by exclusive or (linear and swizzled layouts) or by addition (strided and padded ones). Bits that move
-//! by one common distance become one shift and mask; bits whose columns are one common multiple of their weight become
-//! a mask and a product, where that is fewer words.
+//! A layout says what each bit of lane, warp and loop numbers contributes to an address: its
+//! *column*. Contributions are combined by exclusive or (linear and swizzled layouts) or by
+//! addition (strided and padded ones). Bits that move by one common distance become one shift and
+//! mask; bits whose columns are one common multiple of their weight become a mask and a product,
+//! where that is fewer words.
 //!
-//! What is built is already near its best form; the index rules remove masks that known bits make idle and turn
-//! combinations of disjoint parts into whatever the target has instructions for.
+//! What is built is already near its best form; the index rules remove masks that known bits make
+//! idle and turn combinations of disjoint parts into whatever the target has instructions for.
 use super::{Arena, ExprError, ExprId};
 use lanebook_tables::IndexOp;
 
@@ -58,12 +59,17 @@ impl Terms {
 
 /// The expression with the value `offset` combined with the columns of all bits that are 1.
 ///
-/// A (value, bit) that occurs twice contributes both columns. Parts that depend on outer loops, then parts that are equal in
-/// all lanes, are combined first, so that they can be computed once.
+/// A (value, bit) that occurs twice contributes both columns. Parts that depend on outer loops,
+/// then parts that are equal in all lanes, are combined first, so that they can be computed once.
 ///
 /// # Errors
 /// A bit that is none, more than [`MAX_BIT_COLUMNS`] columns or terms, a full arena.
-pub fn from_bits(arena: &mut Arena<'_>, columns: &[BitColumn], combine: Combine, offset: u32) -> Result<ExprId, ExprError> {
+pub fn from_bits(
+    arena: &mut Arena<'_>,
+    columns: &[BitColumn],
+    combine: Combine,
+    offset: u32,
+) -> Result<ExprId, ExprError> {
     if columns.len() > MAX_BIT_COLUMNS {
         return Err(ExprError::Columns { capacity: MAX_BIT_COLUMNS as u16 });
     }
@@ -105,7 +111,8 @@ pub fn from_bits(arena: &mut Arena<'_>, columns: &[BitColumn], combine: Combine,
         let mut best: Option<(usize, Term, (u8, bool))> = None;
         for (number, (term, used)) in terms.list.iter().zip(used).enumerate() {
             let Some(term) = term else { continue };
-            let rank = arena.facts(term.value).map_or((0, false), |facts| (facts.level, !facts.uniform()));
+            let rank =
+                arena.facts(term.value).map_or((0, false), |facts| (facts.level, !facts.uniform()));
             if !used && best.is_none_or(|(_, _, least)| rank < least) {
                 best = Some((number, *term, rank));
             }
@@ -133,9 +140,15 @@ fn bit(number: u32) -> u32 {
 
 /// Bits whose column is the same multiple of their weight as bit `of`'s.
 fn same_factor(own: &[u32; 32], of: u32) -> u32 {
-    let ratio = |number: u32| own.get(number as usize).map(|column| u64::from(*column).wrapping_shl(31u32.saturating_sub(number)));
+    let ratio = |number: u32| {
+        own.get(number as usize)
+            .map(|column| u64::from(*column).wrapping_shl(31u32.saturating_sub(number)))
+    };
     (0..32)
-        .filter(|number| own.get(*number as usize).is_some_and(|column| *column != 0) && ratio(*number) == ratio(of))
+        .filter(|number| {
+            own.get(*number as usize).is_some_and(|column| *column != 0)
+                && ratio(*number) == ratio(of)
+        })
         .fold(0, |mask, number| mask | bit(number))
 }
 
@@ -154,7 +167,12 @@ fn at_distance(own: &[u32; 32], shift: i8) -> u32 {
 }
 
 /// Splits the columns of one value into terms.
-fn terms_of(value: ExprId, own: &mut [u32; 32], combine: Combine, terms: &mut Terms) -> Result<(), ExprError> {
+fn terms_of(
+    value: ExprId,
+    own: &mut [u32; 32],
+    combine: Combine,
+    terms: &mut Terms,
+) -> Result<(), ExprError> {
     for number in 0..32u32 {
         let column = own.get(number as usize).copied().unwrap_or(0);
         let single = column.is_power_of_two();
@@ -172,7 +190,12 @@ fn terms_of(value: ExprId, own: &mut [u32; 32], combine: Combine, terms: &mut Te
         if single || shift < 0 {
             terms.push(Term { value, mask, shift, factor: odd })?;
         } else {
-            terms.push(Term { value, mask, shift: 0, factor: odd.checked_shl(shift as u32).unwrap_or(0) })?;
+            terms.push(Term {
+                value,
+                mask,
+                shift: 0,
+                factor: odd.checked_shl(shift as u32).unwrap_or(0),
+            })?;
         }
         for (number, place) in (0u32..).zip(own.iter_mut()) {
             if mask & bit(number) != 0 {
@@ -196,8 +219,9 @@ fn terms_of(value: ExprId, own: &mut [u32; 32], combine: Combine, terms: &mut Te
     Ok(())
 }
 
-/// Whether bits that share a factor of several bits are better multiplied: their images must not overlap (so that
-/// exclusive or is addition), and at least two distances must be needed for them alone.
+/// Whether bits that share a factor of several bits are better multiplied: their images must not
+/// overlap (so that exclusive or is addition), and at least two distances must be needed for them
+/// alone.
 fn product_pays(own: &[u32; 32], mask: u32, column: u32, number: u32) -> bool {
     let mut images = 0u32;
     for at in (0..32u32).filter(|at| mask & bit(*at) != 0) {
@@ -207,7 +231,12 @@ fn product_pays(own: &[u32; 32], mask: u32, column: u32, number: u32) -> bool {
         }
         images |= image;
     }
-    let freed = (0..32i8).filter(|to| column & bit(*to as u32) != 0 && at_distance(own, to.saturating_sub(number as i8)) & !mask == 0).count();
+    let freed = (0..32i8)
+        .filter(|to| {
+            column & bit(*to as u32) != 0
+                && at_distance(own, to.saturating_sub(number as i8)) & !mask == 0
+        })
+        .count();
     freed >= 2
 }
 
@@ -215,12 +244,22 @@ fn product_pays(own: &[u32; 32], mask: u32, column: u32, number: u32) -> bool {
 fn build(arena: &mut Arena<'_>, term: Term) -> Result<ExprId, ExprError> {
     let distance = u32::from(term.shift.unsigned_abs());
     let (moved, mask) = if term.shift > 0 {
-        (arena.op_const(IndexOp::Shl, term.value, u64::from(distance))?, term.mask.checked_shl(distance).unwrap_or(0))
+        (
+            arena.op_const(IndexOp::Shl, term.value, u64::from(distance))?,
+            term.mask.checked_shl(distance).unwrap_or(0),
+        )
     } else if term.shift < 0 {
-        (arena.op_const(IndexOp::Shr, term.value, u64::from(distance))?, term.mask.checked_shr(distance).unwrap_or(0))
+        (
+            arena.op_const(IndexOp::Shr, term.value, u64::from(distance))?,
+            term.mask.checked_shr(distance).unwrap_or(0),
+        )
     } else {
         (term.value, term.mask)
     };
     let masked = arena.op_const(IndexOp::And, moved, u64::from(mask))?;
-    if term.factor == 1 { Ok(masked) } else { arena.op_const(IndexOp::Mul, masked, u64::from(term.factor)) }
+    if term.factor == 1 {
+        Ok(masked)
+    } else {
+        arena.op_const(IndexOp::Mul, masked, u64::from(term.factor))
+    }
 }

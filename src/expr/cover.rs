@@ -1,11 +1,14 @@
 //! What one rule costs at one node: legality of its operands and the price of its arguments.
 //!
-//! Legality comes from the tables alone: register classes, ranges of immediates, integers that any operand takes,
-//! how many scalar registers and literals one vector instruction may read.
+//! Legality comes from the tables alone: register classes, ranges of immediates, integers that any
+//! operand takes, how many scalar registers and literals one vector instruction may read.
 use super::simplify::{holds, operand, view};
 use super::{Arena, ExprId};
 use crate::rewrite::{Binding, Bound, Terms, View, signed};
-use lanebook_tables::{Arch, Atom, AtomId, BuildNode, ClassId, Isa, MAX_INSTRUCTIONS, Operand, Piece, RegisterKind, Role, Rule, Tables, Word};
+use lanebook_tables::{
+    Arch, Atom, AtomId, BuildNode, ClassId, Isa, MAX_INSTRUCTIONS, Operand, Piece, RegisterKind,
+    Role, Rule, Tables, Word,
+};
 
 /// Where a value lives: one a lane, or one a wave.
 pub(super) const VECTOR: usize = 0;
@@ -16,7 +19,8 @@ pub(super) const SLOT: u32 = 16;
 /// No way.
 pub(super) const NEVER: u32 = u32::MAX / 4;
 
-/// The best way known to compute a node into one kind of register. Storage for [`super::Selector`]; opaque.
+/// The best way known to compute a node into one kind of register. Storage for [`super::Selector`];
+/// opaque.
 #[derive(Copy, Clone, Debug)]
 pub struct Choice {
     pub(super) cost: u32,
@@ -28,9 +32,11 @@ pub struct Choice {
 
 impl Choice {
     /// Nothing known.
-    pub const NONE: Choice = Choice { cost: NEVER, rule: u16::MAX, swaps: 0, needed: false, chain: false };
+    pub const NONE: Choice =
+        Choice { cost: NEVER, rule: u16::MAX, swaps: 0, needed: false, chain: false };
     /// Zeros, for storage that is written before it is read.
-    pub(crate) const EMPTY: Choice = Choice { cost: 0, rule: 0, swaps: 0, needed: false, chain: false };
+    pub(crate) const EMPTY: Choice =
+        Choice { cost: 0, rule: 0, swaps: 0, needed: false, chain: false };
 }
 
 /// An arena as target patterns see it.
@@ -112,16 +118,24 @@ impl<'t> Machine<'t> {
         }
     }
     fn bits(&self, class: ClassId, registers: u8) -> u32 {
-        self.isa.classes.get(class.index()).map_or(0, |class| u32::from(class.bits).saturating_mul(u32::from(registers)))
+        self.isa
+            .classes
+            .get(class.index())
+            .map_or(0, |class| u32::from(class.bits).saturating_mul(u32::from(registers)))
     }
     fn takes(&self, operand: &Operand<'_>, side: usize, width: u32) -> bool {
-        core::iter::once(&operand.class).chain(operand.also).any(|class| self.side(*class) == Some(side) && self.bits(*class, operand.registers) == width)
+        core::iter::once(&operand.class).chain(operand.also).any(|class| {
+            self.side(*class) == Some(side) && self.bits(*class, operand.registers) == width
+        })
     }
     fn immediate(&self, operand: &Operand<'_>, value: u64, width: u8) -> Immediate {
         let (low, high) = self.arch.inline_integers;
-        let (as_signed, as_unsigned) = (signed(value, width), i64::try_from(value).unwrap_or(i64::MIN));
+        let (as_signed, as_unsigned) =
+            (signed(value, width), i64::try_from(value).unwrap_or(i64::MIN));
         let (from, to) = *operand.range;
-        if operand.role != Role::Immediate && (i64::from(low)..=i64::from(high)).contains(&as_signed) {
+        if operand.role != Role::Immediate
+            && (i64::from(low)..=i64::from(high)).contains(&as_signed)
+        {
             return Immediate::Free(as_signed);
         }
         let free = operand.role == Role::Immediate || self.arch.scalar_reads == 0;
@@ -134,11 +148,15 @@ impl<'t> Machine<'t> {
     }
     /// The operands that take arguments, in order.
     pub(super) fn inputs(atom: &'t Atom<'t>) -> impl Iterator<Item = (usize, &'t Operand<'t>)> {
-        atom.operands.iter().enumerate().filter(|(_, operand)| operand.role != Role::Def && !operand.implicit)
+        atom.operands
+            .iter()
+            .enumerate()
+            .filter(|(_, operand)| operand.role != Role::Def && !operand.implicit)
     }
     /// The kind of register that an atom's result goes to.
     pub(super) fn result(&self, atom: AtomId) -> Option<(usize, ClassId, u8)> {
-        let first = self.tables.atom(atom)?.operands.first().filter(|operand| operand.role == Role::Def)?;
+        let first =
+            self.tables.atom(atom)?.operands.first().filter(|operand| operand.role == Role::Def)?;
         Some((self.side(first.class)?, first.class, first.registers))
     }
 
@@ -157,23 +175,40 @@ impl<'t> Machine<'t> {
         Some((issue.checked_mul(SLOT)?, side))
     }
 
-    /// Prices a rule with what its slots hold; `None` if an operand cannot be supplied. `price` answers what a node in a kind of register costs.
-    pub(super) fn plan(&self, arena: &Arena<'_>, rule: &Rule<'_>, binding: &Binding<ExprId>, price: impl Fn(ExprId, usize) -> u32) -> Option<Plan> {
-        let mut plan = Plan { cost: 0, side: VECTOR, width: 0, supplies: [Supply::None; MAX_INSTRUCTIONS] };
+    /// Prices a rule with what its slots hold; `None` if an operand cannot be supplied. `price`
+    /// answers what a node in a kind of register costs.
+    pub(super) fn plan(
+        &self,
+        arena: &Arena<'_>,
+        rule: &Rule<'_>,
+        binding: &Binding<ExprId>,
+        price: impl Fn(ExprId, usize) -> u32,
+    ) -> Option<Plan> {
+        let mut plan =
+            Plan { cost: 0, side: VECTOR, width: 0, supplies: [Supply::None; MAX_INSTRUCTIONS] };
         let mut stack = [Value::Made(VECTOR, 0); MAX_INSTRUCTIONS];
         let mut depth = 0usize;
         for (at, node) in rule.replacement.iter().enumerate().rev() {
             let value = match *node {
                 BuildNode::Slot(slot) => Value::Leaf(binding.get(slot), at),
-                BuildNode::Const(value, width) => {
-                    Value::Leaf(Bound::Const(if width == 32 { u64::from(value.get() as u32) } else { value.get() as u64 }, width), at)
-                }
+                BuildNode::Const(value, width) => Value::Leaf(
+                    Bound::Const(
+                        if width == 32 {
+                            u64::from(value.get() as u32)
+                        } else {
+                            value.get() as u64
+                        },
+                        width,
+                    ),
+                    at,
+                ),
                 BuildNode::Inst(atom, arity) => {
                     let start = depth.checked_sub(usize::from(arity))?;
                     let (side, class, registers) = self.result(atom)?;
                     let atom = self.tables.atom(atom)?;
                     let args = stack.get(start..depth)?;
-                    let cost = self.instruction(arena, atom, side, args, &price, &mut plan.supplies)?;
+                    let cost =
+                        self.instruction(arena, atom, side, args, &price, &mut plan.supplies)?;
                     plan.cost = plan.cost.checked_add(cost)?;
                     plan.side = side;
                     plan.width = self.bits(class, registers);
@@ -204,7 +239,8 @@ impl<'t> Machine<'t> {
         let (mut reads, mut literals) = (0u8, [None::<i64>; 1]);
         let limit = if side == VECTOR { self.arch.scalar_reads } else { u8::MAX };
         let mut scalars = [None::<ExprId>; 4];
-        // Literals first: they cannot be moved elsewhere, scalar registers can (to a vector register).
+        // Literals first: they cannot be moved elsewhere, scalar registers can (to a vector
+        // register).
         let mut inputs = Self::inputs(atom);
         for value in args.iter().rev() {
             let (place, operand) = inputs.next()?;
@@ -214,7 +250,11 @@ impl<'t> Machine<'t> {
             let Some((number, width)) = number(arena, bound) else {
                 continue;
             };
-            let immediate = if is_halved(atom, place) { Immediate::No } else { self.immediate(operand, number, width) };
+            let immediate = if is_halved(atom, place) {
+                Immediate::No
+            } else {
+                self.immediate(operand, number, width)
+            };
             let supply = match immediate {
                 Immediate::Free(value) => Supply::Imm(value),
                 Immediate::Literal(value) if literals == [None] && reads < limit => {
@@ -237,7 +277,8 @@ impl<'t> Machine<'t> {
         for value in args.iter().rev() {
             let (_, operand) = inputs.next()?;
             if operand.role == Role::Immediate {
-                if !matches!(value, Value::Leaf(_, at) if matches!(supplies.get(*at), Some(Supply::Imm(_)))) {
+                if !matches!(value, Value::Leaf(_, at) if matches!(supplies.get(*at), Some(Supply::Imm(_))))
+                {
                     return None;
                 }
                 continue;
@@ -256,10 +297,13 @@ impl<'t> Machine<'t> {
                 Value::Leaf(Bound::Node(id), at) => {
                     let width = u32::from(arena.facts(id)?.width);
                     let known = scalars.contains(&Some(id));
-                    let scalar_fits = self.takes(operand, SCALAR, width) && (side == SCALAR || !limited || known || reads < limit);
-                    let vector = if self.takes(operand, VECTOR, width) { price(id, VECTOR) } else { NEVER };
+                    let scalar_fits = self.takes(operand, SCALAR, width)
+                        && (side == SCALAR || !limited || known || reads < limit);
+                    let vector =
+                        if self.takes(operand, VECTOR, width) { price(id, VECTOR) } else { NEVER };
                     let scalar = if scalar_fits { price(id, SCALAR) } else { NEVER };
-                    let (from, paid) = if scalar < vector { (SCALAR, scalar) } else { (VECTOR, vector) };
+                    let (from, paid) =
+                        if scalar < vector { (SCALAR, scalar) } else { (VECTOR, vector) };
                     if paid >= NEVER {
                         return None;
                     }
@@ -279,10 +323,13 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Whether an atom of several instructions takes an operand by halves: those of a number have no text.
+/// Whether an atom of several instructions takes an operand by halves: those of a number have no
+/// text.
 fn is_halved(atom: &Atom<'_>, place: usize) -> bool {
-    let halves = |piece: Piece<'_>| matches!(piece, Piece::Half(number, _) if usize::from(number) == place);
-    atom.operands.get(place).is_some_and(|operand| operand.registers > 1) && atom.template.into_iter().any(halves)
+    let halves =
+        |piece: Piece<'_>| matches!(piece, Piece::Half(number, _) if usize::from(number) == place);
+    atom.operands.get(place).is_some_and(|operand| operand.registers > 1)
+        && atom.template.into_iter().any(halves)
 }
 
 fn number(arena: &Arena<'_>, bound: Bound<ExprId>) -> Option<(u64, u8)> {

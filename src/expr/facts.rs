@@ -1,10 +1,12 @@
 //! What is known of a value without running it: bits, range, lanes, loop level.
 //!
-//! Every fact is an over-approximation: `zeros` and `ones` name bits that are certain, `high` is a bound, `varying`
-//! names bits that *may* differ between lanes. Facts of a node follow from those of its operands alone.
+//! Every fact is an over-approximation: `zeros` and `ones` name bits that are certain, `high` is a
+//! bound, `varying` names bits that *may* differ between lanes. Facts of a node follow from those
+//! of its operands alone.
 use lanebook_tables::IndexOp;
 
-/// Facts about one value. 32-bit values are kept zero-extended, so their upper 32 bits are known zero.
+/// Facts about one value. 32-bit values are kept zero-extended, so their upper 32 bits are known
+/// zero.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// Bits that are certainly 0.
@@ -107,8 +109,18 @@ impl Facts {
                 varying: (a.varying & !b.zeros) | (b.varying & !a.zeros),
                 ..wide
             },
-            IndexOp::Or => Self { zeros: a.zeros & b.zeros, ones: a.ones | b.ones, varying: (a.varying & !b.ones) | (b.varying & !a.ones), ..wide },
-            IndexOp::Xor => Self { zeros: (a.zeros & b.zeros) | (a.ones & b.ones), ones: (a.zeros & b.ones) | (a.ones & b.zeros), varying: varies, ..wide },
+            IndexOp::Or => Self {
+                zeros: a.zeros & b.zeros,
+                ones: a.ones | b.ones,
+                varying: (a.varying & !b.ones) | (b.varying & !a.ones),
+                ..wide
+            },
+            IndexOp::Xor => Self {
+                zeros: (a.zeros & b.zeros) | (a.ones & b.ones),
+                ones: (a.zeros & b.ones) | (a.ones & b.zeros),
+                varying: varies,
+                ..wide
+            },
             IndexOp::Add | IndexOp::Add64 => {
                 let (zeros, ones) = sum(a.zeros, a.ones, b.zeros, b.ones, 0);
                 let high = match a.high.checked_add(b.high) {
@@ -120,18 +132,30 @@ impl Facts {
             }
             IndexOp::Sub => {
                 let (zeros, ones) = sum(a.zeros, a.ones, b.ones, b.zeros, 1);
-                Self { zeros, ones, high: if a.ones >= b.high { a.high } else { mask_of(width) }, varying: from_lowest(varies), ..wide }
+                Self {
+                    zeros,
+                    ones,
+                    high: if a.ones >= b.high { a.high } else { mask_of(width) },
+                    varying: from_lowest(varies),
+                    ..wide
+                }
             }
             IndexOp::Mul | IndexOp::MulWide64 => {
-                let low_zeros = match 1u64.checked_shl(a.trailing_zeros().saturating_add(b.trailing_zeros())) {
-                    Some(bit) => bit.wrapping_sub(1),
-                    None => u64::MAX,
-                };
+                let low_zeros =
+                    match 1u64.checked_shl(a.trailing_zeros().saturating_add(b.trailing_zeros())) {
+                        Some(bit) => bit.wrapping_sub(1),
+                        None => u64::MAX,
+                    };
                 let high = match a.high.checked_mul(b.high) {
                     Some(high) if high <= mask_of(width) => high,
                     _ => mask_of(width),
                 };
-                Self { zeros: low_zeros, high, varying: if varies == 0 { 0 } else { u64::MAX }, ..wide }
+                Self {
+                    zeros: low_zeros,
+                    high,
+                    varying: if varies == 0 { 0 } else { u64::MAX },
+                    ..wide
+                }
             }
             IndexOp::Shl | IndexOp::Shl64 => match b.value() {
                 Some(by) if by < width as u64 => {
@@ -142,9 +166,19 @@ impl Facts {
                     };
                     let top = mask_of(width).wrapping_shr(by);
                     let high = if a.high <= top { a.high.wrapping_shl(by) } else { mask_of(width) };
-                    Self { zeros: a.zeros.wrapping_shl(by) | low, ones: a.ones.wrapping_shl(by), high, varying: a.varying.wrapping_shl(by), ..wide }
+                    Self {
+                        zeros: a.zeros.wrapping_shl(by) | low,
+                        ones: a.ones.wrapping_shl(by),
+                        high,
+                        varying: a.varying.wrapping_shl(by),
+                        ..wide
+                    }
                 }
-                _ => Self { zeros: !from_lowest(!a.zeros), varying: if varies == 0 { 0 } else { u64::MAX }, ..wide },
+                _ => Self {
+                    zeros: !from_lowest(!a.zeros),
+                    varying: if varies == 0 { 0 } else { u64::MAX },
+                    ..wide
+                },
             },
             IndexOp::Shr => match b.value() {
                 Some(by) if by < 32 => {
@@ -159,13 +193,21 @@ impl Facts {
                 }
                 _ => Self { high: a.high, varying: if varies == 0 { 0 } else { u64::MAX }, ..wide },
             },
-            IndexOp::Extend64 => Self { zeros: a.zeros, ones: a.ones, high: a.high, varying: a.varying, level: a.level, width },
+            IndexOp::Extend64 => Self {
+                zeros: a.zeros,
+                ones: a.ones,
+                high: a.high,
+                varying: a.varying,
+                level: a.level,
+                width,
+            },
         };
         out.tightened()
     }
 }
 
-/// Known bits of a sum with a carry into bit 0, modulo 2^64 (bits above a narrower width are wrong and dropped later).
+/// Known bits of a sum with a carry into bit 0, modulo 2^64 (bits above a narrower width are wrong
+/// and dropped later).
 const fn sum(a_zeros: u64, a_ones: u64, b_zeros: u64, b_ones: u64, carry: u64) -> (u64, u64) {
     let most = (!a_zeros).wrapping_add(!b_zeros).wrapping_add(carry);
     let least = a_ones.wrapping_add(b_ones).wrapping_add(carry);

@@ -1,12 +1,17 @@
-//! Index expressions: integer terms over lane, warp, loop and parameter variables, and the way to instructions.
+//! Index expressions: integer terms over lane, warp, loop and parameter variables, and the way to
+//! instructions.
 //!
-//! - [`Arena`]: hash-consed nodes in the caller's storage, each with its [`Facts`] (known bits, range, uniformity, loop level);
+//! - [`Arena`]: hash-consed nodes in the caller's storage, each with its [`Facts`] (known bits,
+//!   range, uniformity, loop level);
 //! - [`from_bits`]: the cheapest expression for a map from bits to byte columns;
-//! - [`simplify`]: index rules applied to the roots; [`split_constant`] takes the immediate offset off;
-//! - [`Selector`]: target rules cover the expressions with instructions, by cost, into a [`StepSink`];
+//! - [`simplify`]: index rules applied to the roots; [`split_constant`] takes the immediate offset
+//!   off;
+//! - [`Selector`]: target rules cover the expressions with instructions, by cost, into a
+//!   [`StepSink`];
 //! - [`evaluate`]: the value for given variables, for tests and checks.
 //!
-//! Nothing recurses, allocates or panics; what the algebra and the instructions are stands in rule tables, not here.
+//! Nothing recurses, allocates or panics; what the algebra and the instructions are stands in rule
+//! tables, not here.
 mod arena;
 mod bits;
 mod cover;

@@ -25,11 +25,15 @@ impl Reach {
     /// The highest node below `id`.
     pub(super) fn before(&self, id: ExprId) -> Option<ExprId> {
         let word = id.index() >> 6;
-        let own = self.words.get(word).map_or(0, |bits| bits & 1u64.wrapping_shl(u32::from(id.0 & 63)).wrapping_sub(1));
+        let own = self
+            .words
+            .get(word)
+            .map_or(0, |bits| bits & 1u64.wrapping_shl(u32::from(id.0 & 63)).wrapping_sub(1));
         let (word, bits) = if own != 0 {
             (word, own)
         } else {
-            let lower = if word < 64 { 1u64.wrapping_shl(word as u32).wrapping_sub(1) } else { u64::MAX };
+            let lower =
+                if word < 64 { 1u64.wrapping_shl(word as u32).wrapping_sub(1) } else { u64::MAX };
             let word = (self.summary & lower).checked_ilog2()? as usize;
             (word, *self.words.get(word)?)
         };
@@ -45,7 +49,10 @@ impl Reach {
     }
     /// From the lowest to the highest.
     pub(super) fn ascending(&self) -> impl Iterator<Item = ExprId> + '_ {
-        Ones(self.summary).flat_map(|word| Ones(self.words.get(word).copied().unwrap_or(0)).map(move |bit| ExprId(((word << 6) | bit) as u16)))
+        Ones(self.summary).flat_map(|word| {
+            Ones(self.words.get(word).copied().unwrap_or(0))
+                .map(move |bit| ExprId(((word << 6) | bit) as u16))
+        })
     }
 }
 

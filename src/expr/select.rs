@@ -1,21 +1,25 @@
-//! Instruction selection: covers expressions with target rules, cheapest first, and emits the steps.
+//! Instruction selection: covers expressions with target rules, cheapest first, and emits the
+//! steps.
 //!
-//! One pass upward over the arena prices each needed node in a vector and in a scalar register (operands come before
-//! users, so everything a rule needs is priced already). A node that several others read charges each its share, so that
-//! swallowing it into all of its users wins only when that is cheaper. One pass downward marks what the chosen
-//! rules read, one pass upward emits each marked node once. Nodes computed by earlier calls are remembered and cost nothing.
+//! One pass upward over the arena prices each needed node in a vector and in a scalar register
+//! (operands come before users, so everything a rule needs is priced already). A node that several
+//! others read charges each its share, so that swallowing it into all of its users wins only when
+//! that is cheaper. One pass downward marks what the chosen rules read, one pass upward emits each
+//! marked node once. Nodes computed by earlier calls are remembered and cost nothing.
 use super::cover::{Choice, Machine, NEVER, Plan, SCALAR, Supply, Terminal, VECTOR};
 use super::simplify::count_uses;
 use super::want::{Place, SelectError, SelectScratch, Want};
 use super::{Arena, Arg, Expr, ExprId, Reg, StepSink};
 use crate::rewrite::{Binding, Look, Swaps, find_at, matches};
-use lanebook_tables::{ArchId, AtomId, BuildNode, Language, MAX_INSTRUCTIONS, Role, Rule, RuleId, RuleSet, Tables};
+use lanebook_tables::{
+    ArchId, AtomId, BuildNode, Language, MAX_INSTRUCTIONS, Role, Rule, RuleId, RuleSet, Tables,
+};
 
 /// Most target rules in a table.
 const MAX_RULES: usize = 1024;
 
-/// Selects instructions of one architecture. It remembers what it has computed, so calls share work; use one for
-/// each stretch of code in which earlier results may be used.
+/// Selects instructions of one architecture. It remembers what it has computed, so calls share
+/// work; use one for each stretch of code in which earlier results may be used.
 pub struct Selector<'t, 's> {
     machine: Machine<'t>,
     set: &'t RuleSet<'t>,
@@ -28,7 +32,12 @@ impl<'t, 's> Selector<'t, 's> {
     ///
     /// # Errors
     /// Unknown architecture, no rules.
-    pub fn new(tables: &'t Tables<'t>, arch: ArchId, phase: u8, scratch: SelectScratch<'s>) -> Result<Self, SelectError<core::convert::Infallible>> {
+    pub fn new(
+        tables: &'t Tables<'t>,
+        arch: ArchId,
+        phase: u8,
+        scratch: SelectScratch<'s>,
+    ) -> Result<Self, SelectError<core::convert::Infallible>> {
         let arch_data = tables.arch(arch).ok_or(SelectError::UnknownArch(arch))?;
         let isa = tables.isa(arch_data.isa).ok_or(SelectError::UnknownArch(arch))?;
         let missing = SelectError::NoRules { isa: arch_data.isa, phase };
@@ -36,9 +45,15 @@ impl<'t, 's> Selector<'t, 's> {
         let mut usable = [0u64; MAX_RULES / 64];
         let has = |atom: AtomId| arch_data.own(atom).is_some();
         for (number, rule) in tables.rules.rules.iter().enumerate() {
-            let fits = rule.language == Language::Target && rule.replacement.iter().all(|node| !matches!(node, BuildNode::Inst(atom, _) if !has(*atom)));
+            let fits = rule.language == Language::Target
+                && rule
+                    .replacement
+                    .iter()
+                    .all(|node| !matches!(node, BuildNode::Inst(atom, _) if !has(*atom)));
             if fits {
-                let too_many = SelectError::TooManyRules { rules: u16::try_from(tables.rules.rules.len()).unwrap_or(u16::MAX) };
+                let too_many = SelectError::TooManyRules {
+                    rules: u16::try_from(tables.rules.rules.len()).unwrap_or(u16::MAX),
+                };
                 let word = usable.get_mut(number >> 6).ok_or(too_many)?;
                 *word |= 1u64.wrapping_shl((number & 63) as u32);
             }
@@ -66,7 +81,9 @@ impl<'t, 's> Selector<'t, 's> {
     /// Tells that a register already holds a node.
     pub fn remember(&mut self, node: ExprId, reg: Reg) {
         let side = self.machine.side(reg.class).unwrap_or(VECTOR);
-        if let Some(place) = self.scratch.memo.get_mut(node.index()).and_then(|memo| memo.get_mut(side)) {
+        if let Some(place) =
+            self.scratch.memo.get_mut(node.index()).and_then(|memo| memo.get_mut(side))
+        {
             *place = Some(reg);
         }
     }
@@ -94,17 +111,22 @@ impl<'t, 's> Selector<'t, 's> {
         out: &mut [Option<Reg>],
         sink: &mut S,
     ) -> Result<(), SelectError<S::Error>> {
-        let lent = self.scratch.memo.len().min(self.scratch.choice.len()).min(self.scratch.uses.len());
+        let lent =
+            self.scratch.memo.len().min(self.scratch.choice.len()).min(self.scratch.uses.len());
         let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
         if lent < arena.len() {
             return Err(SelectError::Scratch { needed: short(arena.len()), lent: short(lent) });
         }
         if out.len() < roots.len() {
-            return Err(SelectError::Scratch { needed: short(roots.len()), lent: short(out.len()) });
+            return Err(SelectError::Scratch {
+                needed: short(roots.len()),
+                lent: short(out.len()),
+            });
         }
         let memo = &*self.scratch.memo;
         let computed = |id: ExprId| memo.get(id.index()).is_some_and(|regs| *regs != [None; 2]);
-        let reach = count_uses(arena, roots.iter().map(|want| want.node), self.scratch.uses, computed);
+        let reach =
+            count_uses(arena, roots.iter().map(|want| want.node), self.scratch.uses, computed);
         for id in reach.ascending() {
             if let Some(place) = self.scratch.choice.get_mut(id.index()) {
                 *place = [Choice::NONE; 2];
@@ -113,10 +135,18 @@ impl<'t, 's> Selector<'t, 's> {
         }
         for want in roots {
             let side = self.root_side(*want);
-            match self.scratch.choice.get_mut(want.node.index()).and_then(|sides| sides.get_mut(side)) {
+            match self
+                .scratch
+                .choice
+                .get_mut(want.node.index())
+                .and_then(|sides| sides.get_mut(side))
+            {
                 Some(choice) if choice.cost < NEVER => choice.needed = true,
                 _ => {
-                    return Err(SelectError::NoInstruction { node: want.node, scalar: side == SCALAR });
+                    return Err(SelectError::NoInstruction {
+                        node: want.node,
+                        scalar: side == SCALAR,
+                    });
                 }
             }
         }
@@ -143,7 +173,12 @@ impl<'t, 's> Selector<'t, 's> {
     }
 
     fn choice(&self, id: ExprId, side: usize) -> Choice {
-        self.scratch.choice.get(id.index()).and_then(|sides| sides.get(side)).copied().unwrap_or(Choice::NONE)
+        self.scratch
+            .choice
+            .get(id.index())
+            .and_then(|sides| sides.get(side))
+            .copied()
+            .unwrap_or(Choice::NONE)
     }
     fn cost(&self, id: ExprId, side: usize) -> u32 {
         self.choice(id, side).cost
@@ -154,7 +189,8 @@ impl<'t, 's> Selector<'t, 's> {
     /// What one reader pays for a node.
     fn share(&self, arena: &Arena<'_>, id: ExprId, side: usize) -> u32 {
         let cost = self.cost(id, side);
-        // Most readers of a constant take it as an immediate, so one that needs a register pays for it.
+        // Most readers of a constant take it as an immediate, so one that needs a register pays for
+        // it.
         if arena.constant_value(id).is_some() {
             return cost;
         }
@@ -162,13 +198,20 @@ impl<'t, 's> Selector<'t, 's> {
         if cost >= NEVER { NEVER } else { cost.div_ceil(readers) }
     }
     fn set_choice(&mut self, id: ExprId, side: usize, choice: Choice) {
-        if let Some(place) = self.scratch.choice.get_mut(id.index()).and_then(|sides| sides.get_mut(side)) {
+        if let Some(place) =
+            self.scratch.choice.get_mut(id.index()).and_then(|sides| sides.get_mut(side))
+        {
             *place = choice;
         }
     }
 
     /// Finds the best rules for one node.
-    fn price<E>(&mut self, arena: &Arena<'_>, variables: &[Option<Reg>], id: ExprId) -> Result<(), SelectError<E>> {
+    fn price<E>(
+        &mut self,
+        arena: &Arena<'_>,
+        variables: &[Option<Reg>],
+        id: ExprId,
+    ) -> Result<(), SelectError<E>> {
         for side in [VECTOR, SCALAR] {
             if self.register(id, side).is_some() {
                 self.set_choice(id, side, Choice { cost: 0, ..Choice::NONE });
@@ -194,7 +237,8 @@ impl<'t, 's> Selector<'t, 's> {
                 self.try_rule(arena, id, &look, *rule, false)?;
             }
         }
-        // From one kind of register to the other. Priced after both, so that neither waits for the other.
+        // From one kind of register to the other. Priced after both, so that neither waits for the
+        // other.
         let before = [self.choice(id, VECTOR), self.choice(id, SCALAR)];
         for rule in set.rules_for(RuleSet::ROOT_ANY) {
             self.try_rule(arena, id, &look, *rule, true)?;
@@ -216,8 +260,19 @@ impl<'t, 's> Selector<'t, 's> {
     }
 
     /// Prices every fit of a rule at a node and keeps the best.
-    fn try_rule<E>(&mut self, arena: &Arena<'_>, id: ExprId, look: &Look<ExprId>, rule_id: RuleId, chain: bool) -> Result<(), SelectError<E>> {
-        if self.usable.get(rule_id.index() >> 6).is_none_or(|word| word.wrapping_shr(u32::from(rule_id.0 & 63)) & 1 == 0) {
+    fn try_rule<E>(
+        &mut self,
+        arena: &Arena<'_>,
+        id: ExprId,
+        look: &Look<ExprId>,
+        rule_id: RuleId,
+        chain: bool,
+    ) -> Result<(), SelectError<E>> {
+        if self
+            .usable
+            .get(rule_id.index() >> 6)
+            .is_none_or(|word| word.wrapping_shr(u32::from(rule_id.0 & 63)) & 1 == 0)
+        {
             return Ok(());
         }
         let rule = self.rule(rule_id)?;
@@ -237,18 +292,34 @@ impl<'t, 's> Selector<'t, 's> {
             if let Some(plan) = self.plan(arena, rule, &binding, id, chain)
                 && plan.cost < self.cost(id, plan.side)
             {
-                self.set_choice(id, plan.side, Choice { cost: plan.cost, rule: rule_id.0, swaps: at.0, needed: false, chain });
+                self.set_choice(
+                    id,
+                    plan.side,
+                    Choice { cost: plan.cost, rule: rule_id.0, swaps: at.0, needed: false, chain },
+                );
             }
             from = next;
         }
         Ok(())
     }
 
-    fn plan(&self, arena: &Arena<'_>, rule: &Rule<'_>, binding: &Binding<ExprId>, id: ExprId, chain: bool) -> Option<Plan> {
-        // A chain rule reads the node itself: all of its price, and never from the kind of register it writes.
-        let plan = self
-            .machine
-            .plan(arena, rule, binding, |node, side| if chain && node == id { self.chain_price(rule, id, side) } else { self.share(arena, node, side) })?;
+    fn plan(
+        &self,
+        arena: &Arena<'_>,
+        rule: &Rule<'_>,
+        binding: &Binding<ExprId>,
+        id: ExprId,
+        chain: bool,
+    ) -> Option<Plan> {
+        // A chain rule reads the node itself: all of its price, and never from the kind of register
+        // it writes.
+        let plan = self.machine.plan(arena, rule, binding, |node, side| {
+            if chain && node == id {
+                self.chain_price(rule, id, side)
+            } else {
+                self.share(arena, node, side)
+            }
+        })?;
         // Rules for constants and copies fit nodes of any width; their instructions do not.
         (arena.facts(id).map(|facts| u32::from(facts.width)) == Some(plan.width)).then_some(plan)
     }
@@ -273,7 +344,11 @@ impl<'t, 's> Selector<'t, 's> {
                 let plan = self.chosen(arena, id, choice)?;
                 for supply in plan.supplies {
                     if let Supply::Node(node, side) = supply
-                        && let Some(other) = self.scratch.choice.get_mut(node.index()).and_then(|sides| sides.get_mut(side))
+                        && let Some(other) = self
+                            .scratch
+                            .choice
+                            .get_mut(node.index())
+                            .and_then(|sides| sides.get_mut(side))
                     {
                         other.needed = true;
                     }
@@ -283,16 +358,27 @@ impl<'t, 's> Selector<'t, 's> {
         Ok(())
     }
 
-    fn chosen<E>(&self, arena: &Arena<'_>, id: ExprId, choice: Choice) -> Result<Plan, SelectError<E>> {
+    fn chosen<E>(
+        &self,
+        arena: &Arena<'_>,
+        id: ExprId,
+        choice: Choice,
+    ) -> Result<Plan, SelectError<E>> {
         let rule_id = RuleId(choice.rule);
         let rule = self.rule(rule_id)?;
         let terminal = Terminal { arena, uses: self.scratch.uses };
-        let binding = matches(&terminal, rule, id, Swaps(choice.swaps)).ok_or(SelectError::BadRule(rule_id))?;
+        let binding = matches(&terminal, rule, id, Swaps(choice.swaps))
+            .ok_or(SelectError::BadRule(rule_id))?;
         self.plan(arena, rule, &binding, id, choice.chain).ok_or(SelectError::BadRule(rule_id))
     }
 
     /// Emits a needed node.
-    fn emit<S: StepSink>(&mut self, arena: &Arena<'_>, id: ExprId, sink: &mut S) -> Result<(), SelectError<S::Error>> {
+    fn emit<S: StepSink>(
+        &mut self,
+        arena: &Arena<'_>,
+        id: ExprId,
+        sink: &mut S,
+    ) -> Result<(), SelectError<S::Error>> {
         for chain in [false, true] {
             for side in [VECTOR, SCALAR] {
                 let choice = self.choice(id, side);
@@ -301,7 +387,9 @@ impl<'t, 's> Selector<'t, 's> {
                 }
                 let plan = self.chosen(arena, id, choice)?;
                 let reg = self.push(RuleId(choice.rule), &plan, sink)?;
-                if let Some(place) = self.scratch.memo.get_mut(id.index()).and_then(|sides| sides.get_mut(side)) {
+                if let Some(place) =
+                    self.scratch.memo.get_mut(id.index()).and_then(|sides| sides.get_mut(side))
+                {
                     *place = Some(reg);
                 }
             }
@@ -310,7 +398,12 @@ impl<'t, 's> Selector<'t, 's> {
     }
 
     /// Emits a rule's instructions, inner ones first.
-    fn push<S: StepSink>(&self, rule_id: RuleId, plan: &Plan, sink: &mut S) -> Result<Reg, SelectError<S::Error>> {
+    fn push<S: StepSink>(
+        &self,
+        rule_id: RuleId,
+        plan: &Plan,
+        sink: &mut S,
+    ) -> Result<Reg, SelectError<S::Error>> {
         let bad = SelectError::BadRule(rule_id);
         let rule: &Rule<'_> = self.rule(rule_id)?;
         let mut stack = [Arg::None; MAX_INSTRUCTIONS];
@@ -328,15 +421,23 @@ impl<'t, 's> Selector<'t, 's> {
                     }
                     let reg = sink.fresh(class, count).map_err(SelectError::Sink)?;
                     *args.first_mut().ok_or(bad)? = Arg::Reg(reg);
-                    if atom.operands.iter().skip(1).any(|operand| operand.role == Role::Def && !operand.implicit) {
+                    if atom
+                        .operands
+                        .iter()
+                        .skip(1)
+                        .any(|operand| operand.role == Role::Def && !operand.implicit)
+                    {
                         return Err(bad);
                     }
-                    sink.push(atom_id, args.get(..atom.operands.len()).ok_or(bad)?).map_err(SelectError::Sink)?;
+                    sink.push(atom_id, args.get(..atom.operands.len()).ok_or(bad)?)
+                        .map_err(SelectError::Sink)?;
                     depth = start;
                     Arg::Reg(reg)
                 }
                 (_, Some(Supply::Imm(value))) => Arg::Imm(*value),
-                (_, Some(Supply::Node(id, side))) => Arg::Reg(self.register(*id, *side).ok_or(bad)?),
+                (_, Some(Supply::Node(id, side))) => {
+                    Arg::Reg(self.register(*id, *side).ok_or(bad)?)
+                }
                 _ => return Err(bad),
             };
             *stack.get_mut(depth).ok_or(bad)? = value;

@@ -1,15 +1,17 @@
 //! Index rules applied to an arena.
 //!
-//! Nodes never change, so a replaced node is *forwarded*: later nodes are rebuilt over the replacement. The worklist
-//! is a stack with the oldest node on top, and a rewrite puts its new nodes on top of that, so that a node is looked at
-//! only when its operands are final; each node is settled once.
+//! Nodes never change, so a replaced node is *forwarded*: later nodes are rebuilt over the
+//! replacement. The worklist is a stack with the oldest node on top, and a rewrite puts its new
+//! nodes on top of that, so that a node is looked at only when its operands are final; each node is
+//! settled once.
 use super::reach::Reach;
 use super::{Arena, Expr, ExprError, ExprId, Facts};
 use crate::rewrite::{Bound, Graph, RunError, Stats, Terms, TileMake, View, Work, run};
 use heapless::VecView;
 use lanebook_tables::{IndexOp, Language, RuleId, Rules, Word};
 
-/// Storage that [`simplify`] borrows: `forward` and `uses` at least as long as the arena's capacity, `work` about as long.
+/// Storage that [`simplify`] borrows: `forward` and `uses` at least as long as the arena's
+/// capacity, `work` about as long.
 pub struct SimplifyScratch<'s> {
     /// Where nodes went.
     pub forward: &'s mut [ExprId],
@@ -19,9 +21,11 @@ pub struct SimplifyScratch<'s> {
     pub work: &'s mut VecView<ExprId>,
 }
 
-/// Simplifies the expressions in `roots` by the index rules of a phase, and puts the simplified ones in their place.
+/// Simplifies the expressions in `roots` by the index rules of a phase, and puts the simplified
+/// ones in their place.
 ///
-/// `fuel` is reduced by one for each rewrite; `trace` hears of each. On an error arena and roots are as before.
+/// `fuel` is reduced by one for each rewrite; `trace` hears of each. On an error arena and roots
+/// are as before.
 ///
 /// # Errors
 /// Out of fuel, worklist or arena; lent slices shorter than the arena.
@@ -40,7 +44,10 @@ pub fn simplify(
     let lent = scratch.forward.len().min(scratch.uses.len());
     if lent < arena.capacity() {
         let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-        return Err(RunError::Graph(ExprError::Scratch { needed: short(arena.capacity()), lent: short(lent) }));
+        return Err(RunError::Graph(ExprError::Scratch {
+            needed: short(arena.capacity()),
+            lent: short(lent),
+        }));
     }
     // What is made later is cleared as it is made.
     scratch.forward.iter_mut().take(arena.len()).for_each(|place| *place = ExprId::NONE);
@@ -57,9 +64,15 @@ pub fn simplify(
     Ok(stats)
 }
 
-/// Counts, for each node reachable from the roots, how many reachable nodes and roots read it. Nodes for which
-/// `stop` holds are counted but not entered. Others get 0. Answers which nodes were reached.
-pub(super) fn count_uses(arena: &Arena<'_>, roots: impl Iterator<Item = ExprId>, uses: &mut [u16], stop: impl Fn(ExprId) -> bool) -> Reach {
+/// Counts, for each node reachable from the roots, how many reachable nodes and roots read it.
+/// Nodes for which `stop` holds are counted but not entered. Others get 0. Answers which nodes were
+/// reached.
+pub(super) fn count_uses(
+    arena: &Arena<'_>,
+    roots: impl Iterator<Item = ExprId>,
+    uses: &mut [u16],
+    stop: impl Fn(ExprId) -> bool,
+) -> Reach {
     uses.iter_mut().take(arena.len()).for_each(|count| *count = 0);
     let mut reach = Reach::new();
     let bump = |uses: &mut [u16], reach: &mut Reach, id: ExprId| {
@@ -111,7 +124,9 @@ pub(super) fn holds(arena: &Arena<'_>, uses: &[u16], word: Word, args: &[Bound<E
         (Word::Disjoint, Some(other)) => first.possible() & other.possible() == 0,
         (Word::Covers, Some(other)) => other.possible() & !first.ones == 0,
         (Word::Below, Some(limit)) => first.high < limit.ones,
-        (Word::NoCarry, Some(other)) => first.high.checked_add(other.high).is_some_and(|sum| sum <= u64::from(u32::MAX)),
+        (Word::NoCarry, Some(other)) => {
+            first.high.checked_add(other.high).is_some_and(|sum| sum <= u64::from(u32::MAX))
+        }
         (Word::Uniform, _) => first.uniform(),
         (Word::SingleUse, _) => match args.first() {
             Some(Bound::Node(id)) => uses.get(id.index()).is_some_and(|count| *count <= 1),
@@ -142,7 +157,9 @@ impl Session<'_, '_> {
     }
     fn note(&mut self, before: usize, id: ExprId) -> ExprId {
         if self.arena.len() > before {
-            if let (Some(forward), Some(uses)) = (self.forward.get_mut(id.index()), self.uses.get_mut(id.index())) {
+            if let (Some(forward), Some(uses)) =
+                (self.forward.get_mut(id.index()), self.uses.get_mut(id.index()))
+            {
                 (*forward, *uses) = (ExprId::NONE, 0);
             }
             if let Some(Expr::Op(_, args)) = self.arena.get(id) {
@@ -179,7 +196,9 @@ impl Terms for Session<'_, '_> {
 /// An operand of a node.
 pub(super) fn operand(arena: &Arena<'_>, id: ExprId, number: u8) -> Option<ExprId> {
     match arena.get(id)? {
-        Expr::Op(_, args) => args.get(usize::from(number)).copied().filter(|arg| *arg != ExprId::NONE),
+        Expr::Op(_, args) => {
+            args.get(usize::from(number)).copied().filter(|arg| *arg != ExprId::NONE)
+        }
         _ => None,
     }
 }
@@ -200,7 +219,11 @@ impl Graph for Session<'_, '_> {
             id
         } else {
             let before = self.arena.len();
-            let new = if b == ExprId::NONE { self.arena.op(op, &[a])? } else { self.arena.op(op, &[a, b])? };
+            let new = if b == ExprId::NONE {
+                self.arena.op(op, &[a])?
+            } else {
+                self.arena.op(op, &[a, b])?
+            };
             self.note(before, new)
         };
         if new != id {
@@ -228,10 +251,20 @@ impl Graph for Session<'_, '_> {
         let new = self.arena.op(op, args)?;
         Ok(self.note(before, new))
     }
-    fn make_tile(&mut self, _: TileMake<ExprId>, _: &[ExprId], _: ExprId) -> Result<ExprId, ExprError> {
+    fn make_tile(
+        &mut self,
+        _: TileMake<ExprId>,
+        _: &[ExprId],
+        _: ExprId,
+    ) -> Result<ExprId, ExprError> {
         Err(ExprError::TileOperation)
     }
-    fn replace(&mut self, old: ExprId, new: ExprId, work: &mut Work<'_, ExprId>) -> Result<(), RunError<ExprError>> {
+    fn replace(
+        &mut self,
+        old: ExprId,
+        new: ExprId,
+        work: &mut Work<'_, ExprId>,
+    ) -> Result<(), RunError<ExprError>> {
         if let Some(place) = self.forward.get_mut(old.index()) {
             *place = new;
         }

@@ -1,7 +1,8 @@
 //! Emitted steps: instructions over virtual registers.
 //!
-//! Selection ([`super::Selector`]) and the emitter speak to one [`StepSink`]. A register is virtual and a tuple
-//! of one class; which physical registers it gets is decided later. Nothing here knows an instruction's text.
+//! Selection ([`super::Selector`]) and the emitter speak to one [`StepSink`]. A register is virtual
+//! and a tuple of one class; which physical registers it gets is decided later. Nothing here knows
+//! an instruction's text.
 use lanebook_tables::{AtomId, ClassId};
 
 /// A virtual register tuple.

@@ -62,7 +62,8 @@ pub enum SelectError<E> {
     Sink(E),
 }
 
-/// Storage that a [`Selector`](super::Selector) borrows, each at least as long as the arena's capacity.
+/// Storage that a [`Selector`](super::Selector) borrows, each at least as long as the arena's
+/// capacity.
 pub struct SelectScratch<'s> {
     /// Registers of computed nodes, vector and scalar; kept between calls.
     pub memo: &'s mut [[Option<Reg>; 2]],

@@ -23,7 +23,8 @@ pub enum Literal {
 
 impl Literal {
     /// The number as a double, correctly rounded for up to 15 digits and exponents within +-22.
-    /// `None` for a word, and for hexadecimal digits other than 0, whose meaning depends on the type.
+    /// `None` for a word, and for hexadecimal digits other than 0, whose meaning depends on the
+    /// type.
     #[must_use]
     pub fn to_f64(self) -> Option<f64> {
         match self {
@@ -77,7 +78,8 @@ pub enum AttrValue {
     Alias(Name),
     /// Layout text: `<(128,64),(64,1)>`, `S[...]`, `(8,4):(1,8)`.
     Layout(Name),
-    /// `[...]`, the whole text with brackets; read integers with [`Program::list`](super::Program::list).
+    /// `[...]`, the whole text with brackets; read integers with
+    /// [`Program::list`](super::Program::list).
     List(Name),
     /// Any other balanced text, kept as it is.
     Text(Name),

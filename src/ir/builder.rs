@@ -1,7 +1,8 @@
 //! Making a program without a text.
 //!
-//! A builder stands in a block and appends operations. Values have no names (the printer numbers them); attribute keys
-//! and symbols come from the library's [words](super::words) or from the vocabulary given to
+//! A builder stands in a block and appends operations. Values have no names (the printer numbers
+//! them); attribute keys and symbols come from the library's [words](super::words) or from the
+//! vocabulary given to
 //! [`Program::new`](super::Program::new) as its text.
 use super::attr::{AttrValue, Literal};
 use super::edit::Edit;
@@ -51,7 +52,9 @@ impl<'p, 's, 't> Builder<'p, 's, 't> {
     /// A memory reference of `rank` dimensions that are known only at run time.
     pub fn memory(&self, rank: usize, dtype: &str) -> Edit<Type> {
         let dtype = self.program.tables().dtype_named(dtype).ok_or(ErrorKind::UnknownDtype)?;
-        let shape = (0..rank).try_fold(Shape::SCALAR, |shape, _| shape.with(None)).ok_or(ErrorKind::Extent)?;
+        let shape = (0..rank)
+            .try_fold(Shape::SCALAR, |shape, _| shape.with(None))
+            .ok_or(ErrorKind::Extent)?;
         Ok(Type::memref(shape, dtype, Space::Global))
     }
     /// The first declared operation of a role.
@@ -81,7 +84,8 @@ impl<'p, 's, 't> Builder<'p, 's, 't> {
         let op = self.program.append(self.block, decl, operands, &[result])?;
         self.program.result(op, 0).ok_or(ErrorKind::Broken)
     }
-    /// A function with its parameters; the builder goes into its body. The arguments are the body's.
+    /// A function with its parameters; the builder goes into its body. The arguments are the
+    /// body's.
     pub fn function(&mut self, name: &str, threads: i64, parameters: &[Type]) -> Edit<Op> {
         let decl = self.of_role(OpRole::Function)?;
         let op = self.program.append(self.block, decl, &[], &[])?;
@@ -94,8 +98,15 @@ impl<'p, 's, 't> Builder<'p, 's, 't> {
         }
         Ok(op)
     }
-    /// A counted loop; the builder goes into its body, whose arguments are the induction variable and the carried values.
-    pub fn counted(&mut self, lower: Value, upper: Value, step: Value, carried: &[Value]) -> Edit<Op> {
+    /// A counted loop; the builder goes into its body, whose arguments are the induction variable
+    /// and the carried values.
+    pub fn counted(
+        &mut self,
+        lower: Value,
+        upper: Value,
+        step: Value,
+        carried: &[Value],
+    ) -> Edit<Op> {
         let decl = self.of_role(OpRole::For)?;
         let op = self.program.append(self.block, decl, &[lower, upper, step], &[])?;
         self.block = self.program.body(op).ok_or(ErrorKind::Broken)?;
@@ -108,7 +119,8 @@ impl<'p, 's, 't> Builder<'p, 's, 't> {
         }
         Ok(op)
     }
-    /// Ends the present block with `scf.yield` and goes back to the block around it; answers the operation that has the region.
+    /// Ends the present block with `scf.yield` and goes back to the block around it; answers the
+    /// operation that has the region.
     pub fn end(&mut self, yielded: &[Value]) -> Edit<Op> {
         let decl = self.of_role(OpRole::Yield)?;
         let owner = self.program.owner_of(self.block).ok_or(ErrorKind::Misplaced)?;

@@ -13,8 +13,9 @@ use heapless::Vec;
 type Open = (Op, Op);
 
 impl Program<'_, '_> {
-    /// A copy of an operation, with everything in it, right before `anchor`. Values from outside are shared; the copy's own results have
-    /// no names, values inside keep theirs. At most 16 regions inside each other.
+    /// A copy of an operation, with everything in it, right before `anchor`. Values from outside
+    /// are shared; the copy's own results have no names, values inside keep theirs. At most 16
+    /// regions inside each other.
     pub fn clone_before(&mut self, op: Op, anchor: Op) -> Edit<Op> {
         let block = self.block_of(anchor).ok_or(ErrorKind::Stale)?;
         self.block_of(op).ok_or(ErrorKind::Stale)?;
@@ -44,15 +45,25 @@ impl Program<'_, '_> {
     /// The block of `copy` that stands where the block of `inner` stands in `parent`.
     fn same_block(&self, parent: Op, inner: Op, copy: Op) -> Edit<Block> {
         let block = self.block_of(inner).ok_or(ErrorKind::Broken)?;
-        let blocks = self.regions(parent).flat_map(|region| self.blocks(region)).zip(self.regions(copy).flat_map(|region| self.blocks(region)));
-        blocks.into_iter().find(|(old, _)| *old == block).map(|(_, new)| new).ok_or(ErrorKind::Broken)
+        let blocks = self
+            .regions(parent)
+            .flat_map(|region| self.blocks(region))
+            .zip(self.regions(copy).flat_map(|region| self.blocks(region)));
+        blocks
+            .into_iter()
+            .find(|(old, _)| *old == block)
+            .map(|(_, new)| new)
+            .ok_or(ErrorKind::Broken)
     }
-    /// One operation with empty regions, standing nowhere yet; its results and arguments become the twins of the old ones.
+    /// One operation with empty regions, standing nowhere yet; its results and arguments become the
+    /// twins of the old ones.
     fn clone_one(&mut self, op: Op, named: bool) -> Edit<Op> {
         let data = *self.op_data(op).ok_or(ErrorKind::Stale)?;
         let new = self.new_op(self.decl_id(op), data.name)?;
         let mut at = data.first_operand;
-        while let Some(UseData { value: Some(value), next, kind, .. }) = at.and_then(|at| self.use_data(at).copied()) {
+        while let Some(UseData { value: Some(value), next, kind, .. }) =
+            at.and_then(|at| self.use_data(at).copied())
+        {
             if kind != UseKind::Attr {
                 self.push_operand(new, self.twin(value), kind)?;
             }
@@ -71,7 +82,8 @@ impl Program<'_, '_> {
         let mut result = data.first_result;
         while let Some(old) = result {
             let record = *self.value_data(old).ok_or(ErrorKind::Broken)?;
-            let twin = self.push_result(new, record.ty, if named { record.name } else { Name::EMPTY })?;
+            let twin =
+                self.push_result(new, record.ty, if named { record.name } else { Name::EMPTY })?;
             self.set_twin(old, Some(twin))?;
             result = record.next;
         }
@@ -83,7 +95,10 @@ impl Program<'_, '_> {
             let mut first = true;
             while let Some(old) = block {
                 if !first {
-                    let into = self.block_data(to).and_then(|data| data.region).ok_or(ErrorKind::Broken)?;
+                    let into = self
+                        .block_data(to)
+                        .and_then(|data| data.region)
+                        .ok_or(ErrorKind::Broken)?;
                     to = self.push_block(into)?;
                 }
                 first = false;
@@ -112,7 +127,8 @@ impl Program<'_, '_> {
         }
         Ok(())
     }
-    /// The copy of a value while a copy is made; a value from outside is its own. Kept in the link that reading a text uses.
+    /// The copy of a value while a copy is made; a value from outside is its own. Kept in the link
+    /// that reading a text uses.
     fn twin(&self, value: Value) -> Value {
         self.value_data(value).and_then(|data| data.chain).unwrap_or(value)
     }
@@ -138,7 +154,9 @@ impl Program<'_, '_> {
                     value = self.value_data(old).and_then(|data| data.next);
                 }
             }
-            at = self.following(here, Some(op)).filter(|next| *next != op && self.is_inside(*next, op));
+            at = self
+                .following(here, Some(op))
+                .filter(|next| *next != op && self.is_inside(*next, op));
         }
         Ok(())
     }

@@ -1,9 +1,11 @@
 //! The contract of `compile` (`rules/contract.ron`): what a program writes that is not in it.
 //!
-//! Guarantees: what passes has only operations, operands, results, attributes, subscripts and written layouts that the contract names, so that
-//! nothing is dropped behind it. Total, linear in the program, no recursion, no large locals.
+//! Guarantees: what passes has only operations, operands, results, attributes, subscripts and
+//! written layouts that the contract names, so that nothing is dropped behind it. Total, linear in
+//! the program, no recursion, no large locals.
 //!
-//! Does not: judge types and shapes against each other ([`verify`](super::verify) does), or ask what an architecture can do (planning does).
+//! Does not: judge types and shapes against each other ([`verify`](super::verify) does), or ask
+//! what an architecture can do (planning does).
 use super::attr::{AttrValue, Literal};
 use super::error::Place;
 use super::handle::{Block, Name, Op, Value};
@@ -11,7 +13,9 @@ use super::program::{Def, Program};
 use super::types::{Encoding, Type, TypeKind};
 use lanebook_layout::{AxisId, AxisNames, WellKnown};
 use lanebook_tables::contract::{kind, notation};
-use lanebook_tables::{AttrContract, AttrForm, DtypeKind, Elements, List, OpContract, OpRole, SlotContract, Space};
+use lanebook_tables::{
+    AttrContract, AttrForm, DtypeKind, Elements, List, OpContract, OpRole, SlotContract, Space,
+};
 
 /// Which list of an operation a value stands in.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -35,7 +39,8 @@ pub struct At {
     pub number: u8,
 }
 
-/// What of a program is not in the contract. The place is the attribute's, the layout's or the operation's.
+/// What of a program is not in the contract. The place is the attribute's, the layout's or the
+/// operation's.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -175,7 +180,11 @@ type Found<T = ()> = Result<T, (BreachKind, Option<Name>)>;
 #[must_use]
 pub fn notation_of(text: &str) -> u8 {
     let text = text.trim_ascii();
-    let lanes = || text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| matches!(WellKnown.axis(word), Some(AxisId::LANE | AxisId::WARP | AxisId::BIT)));
+    let lanes = || {
+        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+            matches!(WellKnown.axis(word), Some(AxisId::LANE | AxisId::WARP | AxisId::BIT))
+        })
+    };
     match text.as_bytes() {
         [b'S' | b'R', b'[', ..] => {
             if lanes() {
@@ -201,7 +210,9 @@ pub fn check(program: &Program<'_, '_>, function: Op) -> Result<(), Breach> {
     for op in program.all() {
         if let Err((kind, name)) = (Checked { program, op }).all(function) {
             let at = match name {
-                Some(name) if name.place().is_some() => Place { op: Some(op), ..program.place_of(name) },
+                Some(name) if name.place().is_some() => {
+                    Place { op: Some(op), ..program.place_of(name) }
+                }
                 _ => program.place(op),
             };
             return Err(Breach { kind, at });
@@ -221,7 +232,9 @@ impl<'t> Checked<'_, '_, 't> {
         let program = self.program;
         let plain = |kind| Err((kind, None));
         let Some(id) = program.decl_id(self.op) else { return plain(BreachKind::Undeclared) };
-        let Some(contract) = program.tables().contract.ops.get(id.index()) else { return plain(BreachKind::NoContract) };
+        let Some(contract) = program.tables().contract.ops.get(id.index()) else {
+            return plain(BreachKind::NoContract);
+        };
         if program.role(self.op) == OpRole::Function && self.op != function {
             return plain(BreachKind::Function);
         }
@@ -244,10 +257,16 @@ impl<'t> Checked<'_, '_, 't> {
         let program = self.program;
         let declared = program.decl(self.op).map_or(0, |decl| usize::from(decl.regions));
         let single = program.regions(self.op).all(|region| program.blocks(region).nth(1).is_none());
-        if program.role(self.op) == OpRole::For && program.body(self.op).and_then(|body| program.terminator(body)).is_none() {
+        if program.role(self.op) == OpRole::For
+            && program.body(self.op).and_then(|body| program.terminator(body)).is_none()
+        {
             return Err(BreachKind::Yield);
         }
-        if single && program.regions(self.op).count() <= declared { Ok(()) } else { Err(BreachKind::Region) }
+        if single && program.regions(self.op).count() <= declared {
+            Ok(())
+        } else {
+            Err(BreachKind::Region)
+        }
     }
 
     // ---- attributes
@@ -270,15 +289,25 @@ impl<'t> Checked<'_, '_, 't> {
     }
 
     fn missing(self, attrs: List<'t, AttrContract<'t>>, seen: u32) -> Kept {
-        let absent = |(number, attr): &(u8, &AttrContract<'_>)| attr.required && seen & 1u32.wrapping_shl(u32::from(*number)) == 0;
+        let absent = |(number, attr): &(u8, &AttrContract<'_>)| {
+            attr.required && seen & 1u32.wrapping_shl(u32::from(*number)) == 0
+        };
         match (0u8..).zip(attrs.iter()).find(absent) {
             Some((attr, _)) => Err(BreachKind::AttrMissing { attr }),
             None => Ok(()),
         }
     }
 
-    fn attr(self, key: Name, value: AttrValue, attrs: List<'t, AttrContract<'t>>, seen: &mut u32) -> Found {
-        let found = self.attr_of(key, attrs).and_then(|number| Some((number, attrs.get(usize::from(number))?)));
+    fn attr(
+        self,
+        key: Name,
+        value: AttrValue,
+        attrs: List<'t, AttrContract<'t>>,
+        seen: &mut u32,
+    ) -> Found {
+        let found = self
+            .attr_of(key, attrs)
+            .and_then(|number| Some((number, attrs.get(usize::from(number))?)));
         let Some((number, attr)) = found else { return Err((BreachKind::Attr, Some(key))) };
         let bit = 1u32.wrapping_shl(u32::from(number));
         if *seen & bit != 0 {
@@ -292,38 +321,59 @@ impl<'t> Checked<'_, '_, 't> {
         Ok(())
     }
 
-    /// Whether the first operand and the first result have so many dimensions, and a dimension that is named as new is: the others are the operand's.
+    /// Whether the first operand and the first result have so many dimensions, and a dimension that
+    /// is named as new is: the others are the operand's.
     fn shaped(self, (from, to): (u8, u8), value: AttrValue) -> bool {
         let program = self.program;
         let ty = |value: Option<Value>| value.map_or(Type::ELIDED, |value| program.type_of(value));
-        let (operand, result) = (ty(program.operand(self.op, 0)).shape, ty(program.result(self.op, 0)).shape);
+        let (operand, result) =
+            (ty(program.operand(self.op, 0)).shape, ty(program.result(self.op, 0)).shape);
         let AttrValue::Int(new, _) = value else { return false };
         let kept = usize::from(new == 0);
-        (operand.rank(), result.rank()) == (usize::from(from), usize::from(to)) && operand.extent(0) == result.extent(kept)
+        (operand.rank(), result.rank()) == (usize::from(from), usize::from(to))
+            && operand.extent(0) == result.extent(kept)
     }
 
     fn form(self, number: u8, attr: &AttrContract<'_>, value: AttrValue) -> Kept {
         let program = self.program;
         let fits = match (attr.form, value) {
             (AttrForm::Unit, AttrValue::Unit) | (AttrForm::Text, AttrValue::Str(_)) => true,
-            (AttrForm::Symbol, AttrValue::Symbol(_) | AttrValue::Str(_) | AttrValue::Word(_)) => true,
+            (AttrForm::Symbol, AttrValue::Symbol(_) | AttrValue::Str(_) | AttrValue::Word(_)) => {
+                true
+            }
             (AttrForm::Int(least, most), AttrValue::Int(value, _)) => {
-                return if (least..=most).contains(&value) { Ok(()) } else { Err(BreachKind::AttrRange { attr: number, value }) };
+                return if (least..=most).contains(&value) {
+                    Ok(())
+                } else {
+                    Err(BreachKind::AttrRange { attr: number, value })
+                };
             }
             (AttrForm::Power(least, most), AttrValue::Int(value, _)) => {
                 let fits = (least..=most).contains(&value) && value.count_ones() == 1;
-                return if fits { Ok(()) } else { Err(BreachKind::AttrRange { attr: number, value }) };
+                return if fits {
+                    Ok(())
+                } else {
+                    Err(BreachKind::AttrRange { attr: number, value })
+                };
             }
-            (AttrForm::Word(words), AttrValue::Word(name) | AttrValue::Str(name)) => words.iter().any(|word| *word == program.text(name)),
+            (AttrForm::Word(words), AttrValue::Word(name) | AttrValue::Str(name)) => {
+                words.iter().any(|word| *word == program.text(name))
+            }
             (AttrForm::Ints(wanted), AttrValue::List(list)) => {
                 let mut out = [0i64; super::MAX_RANK];
-                program.list(list, &mut out).is_some_and(|found| found.iter().copied().eq(wanted.iter().map(|n| i64::from(*n))))
+                program.list(list, &mut out).is_some_and(|found| {
+                    found.iter().copied().eq(wanted.iter().map(|n| i64::from(*n)))
+                })
             }
-            (AttrForm::Layout(obeyed), AttrValue::Layout(name) | AttrValue::Text(name)) => obeyed & notation_of(program.text(name)) != 0,
-            (AttrForm::Layout(obeyed), AttrValue::Alias(name)) => match program.alias(program.text(name)) {
-                Some(text) => obeyed & notation_of(text) != 0,
-                None => return Err(BreachKind::LayoutName),
-            },
+            (AttrForm::Layout(obeyed), AttrValue::Layout(name) | AttrValue::Text(name)) => {
+                obeyed & notation_of(program.text(name)) != 0
+            }
+            (AttrForm::Layout(obeyed), AttrValue::Alias(name)) => {
+                match program.alias(program.text(name)) {
+                    Some(text) => obeyed & notation_of(text) != 0,
+                    None => return Err(BreachKind::LayoutName),
+                }
+            }
             _ => false,
         };
         if fits { Ok(()) } else { Err(BreachKind::AttrForm { attr: number }) }
@@ -335,7 +385,9 @@ impl<'t> Checked<'_, '_, 't> {
         match side {
             Side::Operand => program.operand(self.op, number),
             Side::Result => program.result(self.op, number),
-            Side::Argument => program.body(self.op).and_then(|body| program.arguments(body).nth(number)),
+            Side::Argument => {
+                program.body(self.op).and_then(|body| program.arguments(body).nth(number))
+            }
         }
     }
 
@@ -344,13 +396,19 @@ impl<'t> Checked<'_, '_, 't> {
         match side {
             Side::Operand => program.operand_count(self.op),
             Side::Result => program.results(self.op).count(),
-            Side::Argument => program.regions(self.op).flat_map(|region| program.blocks(region)).map(|block: Block| program.arguments(block).count()).sum(),
+            Side::Argument => program
+                .regions(self.op)
+                .flat_map(|region| program.blocks(region))
+                .map(|block: Block| program.arguments(block).count())
+                .sum(),
         }
     }
 
     fn values(self, side: Side, slots: List<'t, SlotContract<'t>>) -> Found {
         let found = self.count(side);
-        let sum = |part: fn(&SlotContract<'_>) -> u8| slots.iter().fold(0u8, |sum, slot| sum.saturating_add(part(slot)));
+        let sum = |part: fn(&SlotContract<'_>) -> u8| {
+            slots.iter().fold(0u8, |sum, slot| sum.saturating_add(part(slot)))
+        };
         let (least, most) = (sum(|slot| slot.count.0), sum(|slot| slot.count.1));
         if found < usize::from(least) || (most != u8::MAX && found > usize::from(most)) {
             let found = u16::try_from(found).unwrap_or(u16::MAX);
@@ -374,9 +432,14 @@ impl<'t> Checked<'_, '_, 't> {
     /// What a value is, as bits of [`kind`].
     fn kinds(self, value: Value) -> u8 {
         let program = self.program;
-        let number = if program.int(value).is_some_and(|n| i32::try_from(n).is_ok()) { kind::NUMBER } else { 0 };
+        let number = if program.int(value).is_some_and(|n| i32::try_from(n).is_ok()) {
+            kind::NUMBER
+        } else {
+            0
+        };
         if let Def::Literal(literal) = program.def(value) {
-            let index = if matches!(literal, Literal::Int(_) | Literal::Hex(_)) { number } else { 0 };
+            let index =
+                if matches!(literal, Literal::Int(_) | Literal::Hex(_)) { number } else { 0 };
             return kind::LITERAL | index | if index != 0 { kind::INDEX } else { 0 };
         }
         let ty = program.type_of(value);
@@ -394,18 +457,27 @@ impl<'t> Checked<'_, '_, 't> {
         let program = self.program;
         let found = self.kinds(value);
         // Arguments stand on lines of their own.
-        let name = if at.side == Side::Argument { program.value_data(value).map(|data| data.name) } else { None };
+        let name = if at.side == Side::Argument {
+            program.value_data(value).map(|data| data.name)
+        } else {
+            None
+        };
         if found & rule.kinds == 0 {
             return Err((BreachKind::Kind { at, want: rule.kinds, found }, name));
         }
         let ty = program.type_of(value);
         let tile = found & (kind::REGISTERS | kind::SHARED | kind::GLOBAL) != 0;
-        let (least, most) = if found & kind::GLOBAL != 0 { program.tables().contract.memref_ranks } else { rule.ranks };
+        let (least, most) = if found & kind::GLOBAL != 0 {
+            program.tables().contract.memref_ranks
+        } else {
+            rule.ranks
+        };
         let rank = u8::try_from(ty.shape.rank()).unwrap_or(u8::MAX);
         if tile && !(least..=most).contains(&rank) {
             return Err((BreachKind::Rank { at, least, most, found: rank }, name));
         }
-        let bits = ty.dtype.and_then(|dtype| program.tables().dtype(dtype)).map_or(0, |dtype| dtype.bits);
+        let bits =
+            ty.dtype.and_then(|dtype| program.tables().dtype(dtype)).map_or(0, |dtype| dtype.bits);
         let elements = match rule.elements {
             Elements::Bytes => bits > 0 && bits.is_multiple_of(8),
             Elements::Words => bits == 32,
@@ -423,7 +495,10 @@ impl<'t> Checked<'_, '_, 't> {
         for attr in program.value_attrs(value) {
             self.attr(attr.key, attr.value, rule.attrs, &mut seen)?;
             // Tensors and indices have attributes of their own.
-            let of_index = self.attr_of(attr.key, rule.attrs).and_then(|k| rule.attrs.get(usize::from(k))).is_some_and(|a| a.key == super::words::DIV);
+            let of_index = self
+                .attr_of(attr.key, rule.attrs)
+                .and_then(|k| rule.attrs.get(usize::from(k)))
+                .is_some_and(|a| a.key == super::words::DIV);
             if of_index != (found & kind::INDEX != 0) {
                 return Err((BreachKind::Attr, Some(attr.key)));
             }
@@ -435,7 +510,9 @@ impl<'t> Checked<'_, '_, 't> {
         let program = self.program;
         let (text, name) = match ty.encoding {
             Encoding::None => return Ok(()),
-            Encoding::Handle(_) => return Err((BreachKind::Layout { at, found: notation::OTHER, obeyed }, None)),
+            Encoding::Handle(_) => {
+                return Err((BreachKind::Layout { at, found: notation::OTHER, obeyed }, None));
+            }
             Encoding::Alias(name) => match program.layout_text(ty) {
                 Some(text) => (text, Some(name)),
                 None => return Err((BreachKind::LayoutName, Some(name))),
@@ -447,7 +524,11 @@ impl<'t> Checked<'_, '_, 't> {
             return Err((BreachKind::LayoutTwice, name));
         }
         let found = notation_of(text);
-        if found & obeyed != 0 { Ok(()) } else { Err((BreachKind::Layout { at, found, obeyed }, name)) }
+        if found & obeyed != 0 {
+            Ok(())
+        } else {
+            Err((BreachKind::Layout { at, found, obeyed }, name))
+        }
     }
 
     /// A memref has one subscript for each dimension, anything else none; each is an index.
@@ -459,7 +540,11 @@ impl<'t> Checked<'_, '_, 't> {
             let found = program.subscripts(self.op, usize::from(operand)).count();
             if found != rank {
                 let needed = u8::try_from(rank).unwrap_or(u8::MAX);
-                return Err(BreachKind::Subscripts { operand, needed, found: u16::try_from(found).unwrap_or(u16::MAX) });
+                return Err(BreachKind::Subscripts {
+                    operand,
+                    needed,
+                    found: u16::try_from(found).unwrap_or(u16::MAX),
+                });
             }
             for (number, value) in (0u8..).zip(program.subscripts(self.op, usize::from(operand))) {
                 let negative = program.int(value).is_some_and(|n| n < 0);
@@ -477,14 +562,23 @@ impl<'t> Checked<'_, '_, 't> {
         if program.role(self.op) != OpRole::Constant {
             return Ok(());
         }
-        let (Some(value), Some(literal)) = (program.result(self.op, 0), program.operand(self.op, 0).and_then(|operand| program.constant(operand))) else {
+        let (Some(value), Some(literal)) = (
+            program.result(self.op, 0),
+            program.operand(self.op, 0).and_then(|operand| program.constant(operand)),
+        ) else {
             return Ok(());
         };
         let ty = program.type_of(value);
         if ty.kind == TypeKind::Index {
-            return if self.kinds(value) & kind::NUMBER != 0 { Ok(()) } else { Err(BreachKind::Literal { bits: 32 }) };
+            return if self.kinds(value) & kind::NUMBER != 0 {
+                Ok(())
+            } else {
+                Err(BreachKind::Literal { bits: 32 })
+            };
         }
-        let Some(dtype) = ty.dtype.and_then(|dtype| program.tables().dtype(dtype)) else { return Ok(()) };
+        let Some(dtype) = ty.dtype.and_then(|dtype| program.tables().dtype(dtype)) else {
+            return Ok(());
+        };
         let out = Err(BreachKind::Literal { bits: dtype.bits });
         match (literal, dtype.kind) {
             // Too large for the widest type that is filled with anything but 0.
@@ -492,7 +586,11 @@ impl<'t> Checked<'_, '_, 't> {
                 let fits = literal.to_f64().is_some_and(|value| (value as f32).is_finite());
                 if fits { Ok(()) } else { out }
             }
-            (Literal::Hex(value), _) if dtype.bits < 64 && value.wrapping_shr(u32::from(dtype.bits)) != 0 => out,
+            (Literal::Hex(value), _)
+                if dtype.bits < 64 && value.wrapping_shr(u32::from(dtype.bits)) != 0 =>
+            {
+                out
+            }
             (Literal::Word(name), DtypeKind::Float) => match program.text(name) {
                 "inf" | "-inf" | "nan" => Ok(()),
                 _ => out,

@@ -1,5 +1,5 @@
-//! The records in a program's pools. All links are handles; an operation costs 26 bytes and a stamp beside it,
-//! a value 22, a use 12.
+//! The records in a program's pools. All links are handles; an operation costs 26 bytes and a stamp
+//! beside it, a value 22, a use 12.
 use super::error::Pool;
 use super::handle::{AttrRef, Block, Name, Op, Region, TypeRef, Use, Value};
 use super::storage::Pools;
@@ -9,7 +9,8 @@ use lanebook_tables::OpId;
 /// No declaration: an operation that is only kept.
 pub(crate) const OPAQUE: u16 = u16::MAX;
 
-/// When a record was last written to the undo journal, or made: see [`Pools::edit`]. Not part of what the record says, so all are equal.
+/// When a record was last written to the undo journal, or made: see [`Pools::edit`]. Not part of
+/// what the record says, so all are equal.
 #[derive(Copy, Clone, Default)]
 pub(crate) struct Stamp(pub u8);
 
@@ -235,13 +236,31 @@ macro_rules! cell {
         }
     };
 }
-cell!(OpData, Op, Ops, ops, |_this, next| Self { order: next, ..Self::new(None, Name::EMPTY) }, |this| this.order, |pools, at| pools.op_stamps.get_mut(at));
+cell!(
+    OpData,
+    Op,
+    Ops,
+    ops,
+    |_this, next| Self { order: next, ..Self::new(None, Name::EMPTY) },
+    |this| this.order,
+    |pools, at| pools.op_stamps.get_mut(at)
+);
 cell!(
     ValueData,
     Value,
     Values,
     values,
-    |this, next| Self { kind: ValueKind::Free, owner: next, number: 0, next: None, first_use: None, attrs: None, chain: None, name: Name::EMPTY, ..this },
+    |this, next| Self {
+        kind: ValueKind::Free,
+        owner: next,
+        number: 0,
+        next: None,
+        first_use: None,
+        attrs: None,
+        chain: None,
+        name: Name::EMPTY,
+        ..this
+    },
     |this| this.owner,
     |pools, at| Some(&mut pools.values.get_mut(at)?.stamp)
 );
@@ -271,7 +290,12 @@ cell!(
     Region,
     Regions,
     regions,
-    |this, next| Self { owner: None, first_block: None, next: next.checked_sub(1).and_then(|i| Region::at(usize::from(i))), ..this },
+    |this, next| Self {
+        owner: None,
+        first_block: None,
+        next: next.checked_sub(1).and_then(|i| Region::at(usize::from(i))),
+        ..this
+    },
     |this| this.next.map_or(0, |r| (r.index() as u16).wrapping_add(1)),
     |pools, at| Some(&mut pools.regions.get_mut(at)?.stamp)
 );

@@ -1,4 +1,5 @@
-//! Questions about a few operations at once: an index that is a quotient of another, the scales of a product.
+//! Questions about a few operations at once: an index that is a quotient of another, the scales of
+//! a product.
 
 use super::handle::{Op, Value};
 use super::program::Program;
@@ -17,10 +18,13 @@ pub struct Quotient {
 }
 
 impl Program<'_, '_> {
-    /// An index as the quotient of one that is none itself; an index that is not computed is divided by 1. `None` where something else computes it.
+    /// An index as the quotient of one that is none itself; an index that is not computed is
+    /// divided by 1. `None` where something else computes it.
     #[must_use]
     pub fn quotient(&self, value: Value) -> Option<Quotient> {
-        let Some(op) = self.def_op(value).filter(|op| self.role(*op) == OpRole::Index) else { return Some(Quotient { of: value, by: 1 }) };
+        let Some(op) = self.def_op(value).filter(|op| self.role(*op) == OpRole::Index) else {
+            return Some(Quotient { of: value, by: 1 });
+        };
         if self.op_name(op) != DIVIDES {
             return None;
         }
@@ -30,7 +34,8 @@ impl Program<'_, '_> {
         plain.then_some(Quotient { of, by })
     }
 
-    /// How much a quotient grows when what it divides grows by `step`; `None` if that depends on where it starts.
+    /// How much a quotient grows when what it divides grows by `step`; `None` if that depends on
+    /// where it starts.
     #[must_use]
     pub fn quotient_step(&self, quotient: Quotient, step: Value) -> Option<u32> {
         let step = u32::try_from(self.int(step)?).ok()?;

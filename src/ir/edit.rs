@@ -1,10 +1,14 @@
 //! Changing a program.
 //!
-//! Every change goes through the pools' journal, so a [`Mark`] that is undone restores the program exactly. Before a
-//! change of several records, room for all of them is checked: outside a mark a change happens whole or not at all;
-//! inside one, only a full journal can stop it half way, and then the mark must be undone.
+//! Every change goes through the pools' journal, so a [`Mark`] that is undone restores the program
+//! exactly. Before a change of several records, room for all of them is checked: outside a mark a
+//! change happens whole or not at all; inside one, only a full journal can stop it half way, and
+//! then the mark must be undone.
 use super::attr::Literal;
-use super::data::{AttrData, AttrKind, BlockData, OpData, RegionData, Stamp, UseData, UseKind, ValueData, ValueKind};
+use super::data::{
+    AttrData, AttrKind, BlockData, OpData, RegionData, Stamp, UseData, UseKind, ValueData,
+    ValueKind,
+};
 use super::error::ErrorKind;
 use super::handle::{AttrRef, Block, Name, Op, Region, TypeRef, Use, Value};
 use super::program::{Program, payload};
@@ -48,7 +52,9 @@ impl Program<'_, '_> {
     /// Whether two types are the same: names compare by their text.
     #[must_use]
     pub fn same_type(&self, a: &Type, b: &Type) -> bool {
-        (a.kind, a.dtype, a.space, a.shape) == (b.kind, b.dtype, b.space, b.shape) && self.same_encoding(a, b) && self.same_text(a.element, b.element)
+        (a.kind, a.dtype, a.space, a.shape) == (b.kind, b.dtype, b.space, b.shape)
+            && self.same_encoding(a, b)
+            && self.same_text(a.element, b.element)
     }
     /// Whether two names read alike.
     fn same_text(&self, a: Name, b: Name) -> bool {
@@ -60,14 +66,17 @@ impl Program<'_, '_> {
     #[must_use]
     pub fn same_encoding(&self, a: &Type, b: &Type) -> bool {
         match (a.encoding, b.encoding) {
-            (Encoding::Alias(x), Encoding::Alias(y)) | (Encoding::Written(x), Encoding::Written(y)) => self.same_text(x, y),
-            (Encoding::Made(at, len), Encoding::Written(text)) | (Encoding::Written(text), Encoding::Made(at, len)) => {
+            (Encoding::Alias(x), Encoding::Alias(y))
+            | (Encoding::Written(x), Encoding::Written(y)) => self.same_text(x, y),
+            (Encoding::Made(at, len), Encoding::Written(text))
+            | (Encoding::Written(text), Encoding::Made(at, len)) => {
                 self.pools.made(at, len) == self.text(text)
             }
             (x, y) => x == y,
         }
     }
-    /// Whether the encodings of two types are the same, or a shape that is left out says nothing of one.
+    /// Whether the encodings of two types are the same, or a shape that is left out says nothing of
+    /// one.
     pub(crate) fn encodings_agree(&self, a: &Type, b: &Type) -> bool {
         let known = a.shape.is_known() && b.shape.is_known();
         !known || self.same_type(&Type { space: b.space, ..*a }, b)
@@ -87,7 +96,9 @@ impl Program<'_, '_> {
             Some(before) => self.previous(before),
             None => self.last(block),
         };
-        self.pools.edit::<OpData>(op.index(), |data| (data.block, data.prev, data.next) = (Some(block), prev, before))?;
+        self.pools.edit::<OpData>(op.index(), |data| {
+            (data.block, data.prev, data.next) = (Some(block), prev, before)
+        })?;
         match prev {
             Some(prev) => self.pools.edit::<OpData>(prev.index(), |data| data.next = Some(op))?,
             None => self.pools.edit::<BlockData>(block.index(), |data| data.first_op = Some(op))?,
@@ -108,19 +119,39 @@ impl Program<'_, '_> {
             Some(next) => self.pools.edit::<OpData>(next.index(), |at| at.prev = data.prev)?,
             None => self.pools.edit::<BlockData>(block.index(), |at| at.last_op = data.prev)?,
         }
-        self.pools.edit::<OpData>(op.index(), |at| (at.block, at.prev, at.next) = (None, None, None))
+        self.pools
+            .edit::<OpData>(op.index(), |at| (at.block, at.prev, at.next) = (None, None, None))
     }
     /// Makes an operation right before another. Its regions are there, each with one empty block.
-    pub fn insert_before(&mut self, anchor: Op, decl: OpId, operands: &[Value], results: &[Type]) -> Edit<Op> {
+    pub fn insert_before(
+        &mut self,
+        anchor: Op,
+        decl: OpId,
+        operands: &[Value],
+        results: &[Type],
+    ) -> Edit<Op> {
         let block = self.block_of(anchor).ok_or(ErrorKind::Stale)?;
         self.make(decl, operands, results, block, Some(anchor))
     }
     /// Makes an operation at the end of a block. Its regions are there, each with one empty block.
-    pub fn append(&mut self, block: Block, decl: OpId, operands: &[Value], results: &[Type]) -> Edit<Op> {
+    pub fn append(
+        &mut self,
+        block: Block,
+        decl: OpId,
+        operands: &[Value],
+        results: &[Type],
+    ) -> Edit<Op> {
         self.block_data(block).ok_or(ErrorKind::Stale)?;
         self.make(decl, operands, results, block, None)
     }
-    fn make(&mut self, decl: OpId, operands: &[Value], results: &[Type], block: Block, before: Option<Op>) -> Edit<Op> {
+    fn make(
+        &mut self,
+        decl: OpId,
+        operands: &[Value],
+        results: &[Type],
+        block: Block,
+        before: Option<Op>,
+    ) -> Edit<Op> {
         let regions = usize::from(self.tables.op(decl).ok_or(ErrorKind::UnknownOp)?.regions);
         self.pools.room::<OpData>(1)?;
         self.pools.room::<UseData>(operands.len())?;
@@ -147,8 +178,8 @@ impl Program<'_, '_> {
         self.link(op, block, before)?;
         Ok(op)
     }
-    /// Moves an operation, with everything in it, right before another. Its results lose their names when the block
-    /// changes, since a name need not be free there.
+    /// Moves an operation, with everything in it, right before another. Its results lose their
+    /// names when the block changes, since a name need not be free there.
     pub fn move_before(&mut self, op: Op, anchor: Op) -> Edit {
         let block = self.block_of(anchor).ok_or(ErrorKind::Stale)?;
         if op == anchor {
@@ -184,37 +215,81 @@ impl Program<'_, '_> {
     /// Adds an empty region with one empty block.
     pub(crate) fn push_region(&mut self, op: Op) -> Edit<Block> {
         let last = self.regions(op).last();
-        let region = self.pools.add(RegionData { owner: Some(op), first_block: None, next: None, stamp: Stamp(0) })?;
+        let region = self.pools.add(RegionData {
+            owner: Some(op),
+            first_block: None,
+            next: None,
+            stamp: Stamp(0),
+        })?;
         let region = Region::at(region).ok_or(ErrorKind::Broken)?;
         match last {
-            Some(last) => self.pools.edit::<RegionData>(last.index(), |data| data.next = Some(region))?,
-            None => self.pools.edit::<OpData>(op.index(), |data| data.first_region = Some(region))?,
+            Some(last) => {
+                self.pools.edit::<RegionData>(last.index(), |data| data.next = Some(region))?
+            }
+            None => {
+                self.pools.edit::<OpData>(op.index(), |data| data.first_region = Some(region))?
+            }
         }
         self.push_block(region)
     }
     /// Adds an empty block to a region.
     pub(crate) fn push_block(&mut self, region: Region) -> Edit<Block> {
         let last = self.blocks(region).last();
-        let block = self.pools.add(BlockData { region: Some(region), next: None, first_op: None, last_op: None, first_arg: None, stamp: Stamp(0) })?;
+        let block = self.pools.add(BlockData {
+            region: Some(region),
+            next: None,
+            first_op: None,
+            last_op: None,
+            first_arg: None,
+            stamp: Stamp(0),
+        })?;
         let block = Block::at(block).ok_or(ErrorKind::Broken)?;
         match last {
-            Some(last) => self.pools.edit::<BlockData>(last.index(), |data| data.next = Some(block))?,
-            None => self.pools.edit::<RegionData>(region.index(), |data| data.first_block = Some(block))?,
+            Some(last) => {
+                self.pools.edit::<BlockData>(last.index(), |data| data.next = Some(block))?
+            }
+            None => self
+                .pools
+                .edit::<RegionData>(region.index(), |data| data.first_block = Some(block))?,
         }
         Ok(block)
     }
-    fn new_value(&mut self, kind: ValueKind, owner: usize, number: usize, ty: TypeRef, name: Name) -> Edit<Value> {
+    fn new_value(
+        &mut self,
+        kind: ValueKind,
+        owner: usize,
+        number: usize,
+        ty: TypeRef,
+        name: Name,
+    ) -> Edit<Value> {
         let number = u16::try_from(number).map_err(|_| ErrorKind::NumberTooLarge)?;
-        let data = ValueData { name, ty, owner: owner as u16, number, next: None, first_use: None, attrs: None, chain: None, kind, stamp: Stamp(0) };
+        let data = ValueData {
+            name,
+            ty,
+            owner: owner as u16,
+            number,
+            next: None,
+            first_use: None,
+            attrs: None,
+            chain: None,
+            kind,
+            stamp: Stamp(0),
+        };
         Value::at(self.pools.add(data)?).ok_or(ErrorKind::Broken)
     }
     pub(crate) fn push_result(&mut self, op: Op, ty: TypeRef, name: Name) -> Edit<Value> {
         let last = self.results(op).last();
-        let number = last.and_then(|last| self.value_data(last)).map_or(0, |data| usize::from(data.number).saturating_add(1));
+        let number = last
+            .and_then(|last| self.value_data(last))
+            .map_or(0, |data| usize::from(data.number).saturating_add(1));
         let value = self.new_value(ValueKind::Result, op.index(), number, ty, name)?;
         match last {
-            Some(last) => self.pools.edit::<ValueData>(last.index(), |data| data.next = Some(value))?,
-            None => self.pools.edit::<OpData>(op.index(), |data| data.first_result = Some(value))?,
+            Some(last) => {
+                self.pools.edit::<ValueData>(last.index(), |data| data.next = Some(value))?
+            }
+            None => {
+                self.pools.edit::<OpData>(op.index(), |data| data.first_result = Some(value))?
+            }
         }
         Ok(value)
     }
@@ -225,11 +300,17 @@ impl Program<'_, '_> {
     }
     pub(crate) fn push_argument(&mut self, block: Block, ty: TypeRef, name: Name) -> Edit<Value> {
         let last = self.arguments(block).last();
-        let number = last.and_then(|last| self.value_data(last)).map_or(0, |data| usize::from(data.number).saturating_add(1));
+        let number = last
+            .and_then(|last| self.value_data(last))
+            .map_or(0, |data| usize::from(data.number).saturating_add(1));
         let value = self.new_value(ValueKind::Argument, block.index(), number, ty, name)?;
         match last {
-            Some(last) => self.pools.edit::<ValueData>(last.index(), |data| data.next = Some(value))?,
-            None => self.pools.edit::<BlockData>(block.index(), |data| data.first_arg = Some(value))?,
+            Some(last) => {
+                self.pools.edit::<ValueData>(last.index(), |data| data.next = Some(value))?
+            }
+            None => {
+                self.pools.edit::<BlockData>(block.index(), |data| data.first_arg = Some(value))?
+            }
         }
         Ok(value)
     }
@@ -290,7 +371,15 @@ impl Program<'_, '_> {
             Literal::Hex(value) => (AttrKind::Hex, payload(value as i64), 0),
             Literal::Word(name) => (AttrKind::LiteralWord, name.parts(), 0),
         };
-        let cell = self.pools.add(AttrData { key: Name::EMPTY, next: None, ty: None, payload: bits, extra, kind, stamp: Stamp(0) })?;
+        let cell = self.pools.add(AttrData {
+            key: Name::EMPTY,
+            next: None,
+            ty: None,
+            payload: bits,
+            extra,
+            kind,
+            stamp: Stamp(0),
+        })?;
         let ty = self.intern(Type::ELIDED)?;
         let value = self.new_value(ValueKind::Literal, 0, 0, ty, Name::EMPTY)?;
         self.pools.edit::<ValueData>(value.index(), |data| data.attrs = AttrRef::at(cell))?;
@@ -301,15 +390,27 @@ impl Program<'_, '_> {
     pub(crate) fn push_operand(&mut self, op: Op, value: Value, kind: UseKind) -> Edit<Use> {
         let next_use = self.value_data(value).ok_or(ErrorKind::Stale)?.first_use;
         let last = self.op_data(op).ok_or(ErrorKind::Stale)?.last_operand;
-        let place = self.pools.add(UseData { value: Some(value), owner: op, next: None, next_use, prev_use: None, kind, stamp: Stamp(0) })?;
+        let place = self.pools.add(UseData {
+            value: Some(value),
+            owner: op,
+            next: None,
+            next_use,
+            prev_use: None,
+            kind,
+            stamp: Stamp(0),
+        })?;
         let place = Use::at(place).ok_or(ErrorKind::Broken)?;
         if let Some(next) = next_use {
             self.pools.edit::<UseData>(next.index(), |data| data.prev_use = Some(place))?;
         }
         self.pools.edit::<ValueData>(value.index(), |data| data.first_use = Some(place))?;
         match last {
-            Some(last) => self.pools.edit::<UseData>(last.index(), |data| data.next = Some(place))?,
-            None => self.pools.edit::<OpData>(op.index(), |data| data.first_operand = Some(place))?,
+            Some(last) => {
+                self.pools.edit::<UseData>(last.index(), |data| data.next = Some(place))?
+            }
+            None => {
+                self.pools.edit::<OpData>(op.index(), |data| data.first_operand = Some(place))?
+            }
         }
         self.pools.edit::<OpData>(op.index(), |data| data.last_operand = Some(place))?;
         Ok(place)
@@ -328,8 +429,12 @@ impl Program<'_, '_> {
         let data = *self.use_data(place).ok_or(ErrorKind::Stale)?;
         let Some(value) = data.value else { return Err(ErrorKind::Stale) };
         match data.prev_use {
-            Some(prev) => self.pools.edit::<UseData>(prev.index(), |at| at.next_use = data.next_use)?,
-            None => self.pools.edit::<ValueData>(value.index(), |at| at.first_use = data.next_use)?,
+            Some(prev) => {
+                self.pools.edit::<UseData>(prev.index(), |at| at.next_use = data.next_use)?
+            }
+            None => {
+                self.pools.edit::<ValueData>(value.index(), |at| at.first_use = data.next_use)?
+            }
         }
         if let Some(next) = data.next_use {
             self.pools.edit::<UseData>(next.index(), |at| at.prev_use = data.prev_use)?;
@@ -371,7 +476,9 @@ impl Program<'_, '_> {
         let place = self.operand_use(op, number).ok_or(ErrorKind::Stale)?;
         let mut next = self.use_data(place).and_then(|data| data.next);
         self.remove_use(op, place)?;
-        while let Some(at) = next.filter(|at| self.use_data(*at).is_some_and(|data| data.kind == UseKind::Subscript)) {
+        while let Some(at) =
+            next.filter(|at| self.use_data(*at).is_some_and(|data| data.kind == UseKind::Subscript))
+        {
             next = self.use_data(at).and_then(|data| data.next);
             self.remove_use(op, at)?;
         }
@@ -415,7 +522,8 @@ impl Program<'_, '_> {
         let ty = self.intern(ty)?;
         self.pools.edit::<ValueData>(value.index(), |data| data.ty = ty)
     }
-    /// Gives a value a name from the words or the text. The caller answers for it being free in the value's scope.
+    /// Gives a value a name from the words or the text. The caller answers for it being free in the
+    /// value's scope.
     pub fn set_name(&mut self, value: Value, name: &str) -> Edit {
         let name = self.word(name)?;
         self.pools.edit::<ValueData>(value.index(), |data| data.name = name)

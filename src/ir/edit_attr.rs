@@ -13,10 +13,16 @@ impl Program<'_, '_> {
             AttrValue::Unit | AttrValue::Operand(_) => (AttrKind::Unit, [0; 4], 0, None),
             AttrValue::Int(value, ty) => (AttrKind::Int, payload(value), 0, ty),
             AttrValue::Number(Literal::Int(value), ty) => (AttrKind::Int, payload(value), 0, ty),
-            AttrValue::Number(Literal::Decimal { digits, exponent }, ty) => (AttrKind::Decimal, payload(digits), exponent, ty),
+            AttrValue::Number(Literal::Decimal { digits, exponent }, ty) => {
+                (AttrKind::Decimal, payload(digits), exponent, ty)
+            }
             AttrValue::Number(Literal::MinusZero, ty) => (AttrKind::MinusZero, payload(0), 0, ty),
-            AttrValue::Number(Literal::Hex(value), ty) => (AttrKind::Hex, payload(value as i64), 0, ty),
-            AttrValue::Number(Literal::Word(name), ty) => (AttrKind::LiteralWord, name.parts(), 0, ty),
+            AttrValue::Number(Literal::Hex(value), ty) => {
+                (AttrKind::Hex, payload(value as i64), 0, ty)
+            }
+            AttrValue::Number(Literal::Word(name), ty) => {
+                (AttrKind::LiteralWord, name.parts(), 0, ty)
+            }
             AttrValue::Str(name) => (AttrKind::Str, name.parts(), 0, None),
             AttrValue::Word(name) => (AttrKind::Word, name.parts(), 0, None),
             AttrValue::Symbol(name) => (AttrKind::Symbol, name.parts(), 0, None),
@@ -28,8 +34,9 @@ impl Program<'_, '_> {
         };
         AttrData { key, next: None, ty, payload: bits, extra, kind, stamp: Stamp(0) }
     }
-    /// Sets an operation's attribute: in its place, under its key as written, when it is there; else after the others.
-    /// A value that is an operand is added to the operands too (and then the attribute goes last).
+    /// Sets an operation's attribute: in its place, under its key as written, when it is there;
+    /// else after the others. A value that is an operand is added to the operands too (and then the
+    /// attribute goes last).
     pub fn set_attr(&mut self, op: Op, key: &str, value: AttrValue) -> Edit {
         let first = self.op_data(op).ok_or(ErrorKind::Stale)?.attrs;
         let Some(found) = self.find_attr(first, key) else {
@@ -43,10 +50,12 @@ impl Program<'_, '_> {
             return self.push_attr(op, data.key, value);
         }
         let record = self.attr_record(data.key, value);
-        self.pools.edit::<AttrData>(found.index(), |at| *at = AttrData { next: data.next, ..record })
+        self.pools
+            .edit::<AttrData>(found.index(), |at| *at = AttrData { next: data.next, ..record })
     }
     fn find_attr(&self, first: Option<AttrRef>, key: &str) -> Option<AttrRef> {
-        core::iter::successors(first, |at| self.attr_data(*at)?.next).find(|at| self.attr_data(*at).is_some_and(|data| self.key_is(data.key, key)))
+        core::iter::successors(first, |at| self.attr_data(*at)?.next)
+            .find(|at| self.attr_data(*at).is_some_and(|data| self.key_is(data.key, key)))
     }
     pub(crate) fn push_attr(&mut self, op: Op, key: Name, value: AttrValue) -> Edit {
         self.pools.room::<AttrData>(1)?;
@@ -93,14 +102,18 @@ impl Program<'_, '_> {
         let first = self.op_data(op).ok_or(ErrorKind::Stale)?.attrs;
         let Some(found) = self.find_attr(first, key) else { return Ok(()) };
         let data = *self.attr_data(found).ok_or(ErrorKind::Broken)?;
-        let before = core::iter::successors(first, |at| self.attr_data(*at)?.next).take_while(|at| *at != found).last();
+        let before = core::iter::successors(first, |at| self.attr_data(*at)?.next)
+            .take_while(|at| *at != found)
+            .last();
         if let (AttrKind::Operand, [place, ..]) = (data.kind, data.payload)
             && let Some(place) = Use::at(usize::from(place))
         {
             self.remove_use(op, place)?;
         }
         match before {
-            Some(before) => self.pools.edit::<AttrData>(before.index(), |at| at.next = data.next)?,
+            Some(before) => {
+                self.pools.edit::<AttrData>(before.index(), |at| at.next = data.next)?
+            }
             None => self.pools.edit::<OpData>(op.index(), |at| at.attrs = data.next)?,
         }
         self.pools.release::<AttrData>(found.index())

@@ -14,7 +14,12 @@ impl Program<'_, '_> {
             return Err(ErrorKind::StillUsed);
         }
         let outside = |user: Op| user != op && !self.is_inside(user, op);
-        let escapes = self.inside(op).any(|inner| self.results(inner).flat_map(|value| self.uses(value)).filter_map(|place| self.user(place)).any(outside));
+        let escapes = self.inside(op).any(|inner| {
+            self.results(inner)
+                .flat_map(|value| self.uses(value))
+                .filter_map(|place| self.user(place))
+                .any(outside)
+        });
         if escapes {
             return Err(ErrorKind::StillUsed);
         }
@@ -24,7 +29,8 @@ impl Program<'_, '_> {
             self.drop_operands(inner)?;
             at = self.following(inner, Some(op));
         }
-        // Innermost first: go down to an operation without operations, release it, look at its parent again.
+        // Innermost first: go down to an operation without operations, release it, look at its
+        // parent again.
         let mut at = op;
         loop {
             let inner = self.inside(at).next();

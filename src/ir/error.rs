@@ -1,6 +1,7 @@
 //! What can go wrong: reading, building, editing, verifying.
 //!
-//! `Copy`, at most 40 bytes, no strings: codes and numbers that the host renders with [`ErrorKind::message`],
+//! `Copy`, at most 40 bytes, no strings: codes and numbers that the host renders with
+//! [`ErrorKind::message`],
 //! [`ErrorKind::remedy`] and the line that [`Place`] names.
 use super::handle::Op;
 use lanebook_layout::triton::Field;

@@ -128,12 +128,16 @@ impl ErrorKind {
     pub const fn remedy(&self) -> &'static str {
         match self {
             Self::Expected { .. } => "write what is expected, or remove what stands here",
-            Self::UnknownOp => "use a name or alias declared in rules/ops.ron, or declare the operation there",
+            Self::UnknownOp => {
+                "use a name or alias declared in rules/ops.ron, or declare the operation there"
+            }
             Self::UnknownDtype => "use an element type declared in hw-tables/dtypes.ron",
             Self::Undefined => "define the value before this line, in this block or one around it",
             Self::Redefined { .. } | Self::AliasRedefined => "choose another name",
             Self::ResultNumber { .. } => "count from #0 and stay below the number of results",
-            Self::NumberTooLarge => "use a number that fits 64 bits (extents: below 2^32 - 1; decimals: at most 18 digits)",
+            Self::NumberTooLarge => {
+                "use a number that fits 64 bits (extents: below 2^32 - 1; decimals: at most 18 digits)"
+            }
             Self::Unclosed => "close every bracket with its own kind, at most 32 deep",
             Self::AttrTwice => "remove one of the two",
             Self::Extent => "write an extent of 1 or more, or `?` for one known only at run time",
@@ -143,18 +147,30 @@ impl ErrorKind {
             }
             Self::TypeCount { .. } => "write one type for each value, or `...` for all of them",
             Self::WrittenType { .. } => "write the type that the value was defined with",
-            Self::NotDominated { .. } => "move the definition before the use, or pass the value out of its region by a yield",
-            Self::OperandKind { .. } | Self::ResultKind { .. } => "change the type, or use an operation that takes it",
-            Self::Extents { .. } | Self::Ranks { .. } | Self::Elements { .. } => "make the shapes agree",
+            Self::NotDominated { .. } => {
+                "move the definition before the use, or pass the value out of its region by a yield"
+            }
+            Self::OperandKind { .. } | Self::ResultKind { .. } => {
+                "change the type, or use an operation that takes it"
+            }
+            Self::Extents { .. } | Self::Ranks { .. } | Self::Elements { .. } => {
+                "make the shapes agree"
+            }
             Self::Dtypes { .. } => "make the element types agree, or cast one of them",
-            Self::Blocks { .. } => "give each operand one column of scales for so many neighbours along the depth",
+            Self::Blocks { .. } => {
+                "give each operand one column of scales for so many neighbours along the depth"
+            }
             Self::Types { .. } => "make the types agree; layouts differ only through a conversion",
             Self::Subscripts { .. } => "write one subscript for each dimension, or none",
             Self::RegionValues { .. } => "pass as many values as the region's operation carries",
             Self::NoTerminator => "end the block with scf.yield and one value for each result",
             Self::EarlyTerminator => "move it to the end of its block",
-            Self::AttrValue => "see the operation's documentation for the attribute's kind and range",
-            Self::LayoutText => "use one of the notations: S[(shape):(strides)], (shape):(stride), <(shape),(stride)>",
+            Self::AttrValue => {
+                "see the operation's documentation for the attribute's kind and range"
+            }
+            Self::LayoutText => {
+                "use one of the notations: S[(shape):(strides)], (shape):(stride), <(shape),(stride)>"
+            }
             Self::LayoutSize { .. } => "give the layout as many elements as the tile has",
             Self::AliasCycle => "let one of the aliases stand for a layout that names none of them",
             Self::Encoding { .. } => "correct the layout, or the tile's extents",

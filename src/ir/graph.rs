@@ -1,8 +1,8 @@
 //! The tile IR as a graph of terms for the rule engine.
 //!
-//! A node is a value, or an operation that has no result or several. A literal is a constant; the result of an
-//! operation with one result is that operation; everything else is a leaf. Replacing an operation erases it, and with it
-//! the pure operations before it that nothing reads any more.
+//! A node is a value, or an operation that has no result or several. A literal is a constant; the
+//! result of an operation with one result is that operation; everything else is a leaf. Replacing
+//! an operation erases it, and with it the pure operations before it that nothing reads any more.
 use super::attr::Literal;
 use super::data::{UseData, UseKind};
 use super::edit::Edit;
@@ -24,7 +24,8 @@ pub enum Node {
     Op(Op),
 }
 
-/// A program lent to the rule engine. When it is dropped, what was done since the last checkpoint is kept.
+/// A program lent to the rule engine. When it is dropped, what was done since the last checkpoint
+/// is kept.
 #[derive(Debug)]
 pub struct TileGraph<'p, 's, 't> {
     program: &'p mut Program<'s, 't>,
@@ -70,9 +71,13 @@ impl<'p, 's, 't> TileGraph<'p, 's, 't> {
         }
         Ok(())
     }
-    /// Puts every operation on a worklist, the last one on top. What moves up then meets what stands above it before that has moved:
-    /// of conversions one after the other each passes an operation once, and not each of them every operation.
-    pub fn push_all_last_first(&self, work: &mut Work<'_, Node>) -> Result<(), RunError<ErrorKind>> {
+    /// Puts every operation on a worklist, the last one on top. What moves up then meets what
+    /// stands above it before that has moved: of conversions one after the other each passes an
+    /// operation once, and not each of them every operation.
+    pub fn push_all_last_first(
+        &self,
+        work: &mut Work<'_, Node>,
+    ) -> Result<(), RunError<ErrorKind>> {
         let mut at = self.program.first(self.program.root());
         while let Some(op) = at {
             work.push(self.node(op))?;
@@ -83,7 +88,9 @@ impl<'p, 's, 't> TileGraph<'p, 's, 't> {
     fn op_of(&self, node: Node) -> Option<Op> {
         match node {
             Node::Op(op) => Some(op),
-            Node::Value(value) => self.program.def_op(value).filter(|op| self.program.result(*op, 1).is_none()),
+            Node::Value(value) => {
+                self.program.def_op(value).filter(|op| self.program.result(*op, 1).is_none())
+            }
         }
     }
     fn value_of(&self, node: Node) -> Option<Value> {
@@ -94,18 +101,23 @@ impl<'p, 's, 't> TileGraph<'p, 's, 't> {
     }
     fn type_of(&self, bound: Option<&Bound<Node>>) -> Option<Type> {
         match bound {
-            Some(Bound::Node(Node::Value(value))) => Some(self.program.type_of(*value)).filter(|ty| !ty.is_elided()),
+            Some(Bound::Node(Node::Value(value))) => {
+                Some(self.program.type_of(*value)).filter(|ty| !ty.is_elided())
+            }
             _ => None,
         }
     }
-    /// Whether nothing that orders memory stands between `y` and `x`, and if `y` reads memory, nothing that writes it.
+    /// Whether nothing that orders memory stands between `y` and `x`, and if `y` reads memory,
+    /// nothing that writes it.
     fn unpinned(&self, x: Op, y: Op) -> bool {
         let reads = self.decl(y).is_none_or(|decl| decl.reads);
         !(self.program.is_pinned(y, x) || reads && self.program.is_overwritten(y, x))
     }
     /// Bits of a tile's element; what has no element type of its own is a tile of pointers.
     fn element_bits(&self, ty: &Type) -> u16 {
-        ty.dtype.and_then(|dtype| self.program.tables().dtype(dtype)).map_or(u16::MAX, |dtype| dtype.bits)
+        ty.dtype
+            .and_then(|dtype| self.program.tables().dtype(dtype))
+            .map_or(u16::MAX, |dtype| dtype.bits)
     }
     fn decl(&self, op: Op) -> Option<&'t OpDecl<'t>> {
         self.program.decl(op)
@@ -123,34 +135,54 @@ impl<'p, 's, 't> TileGraph<'p, 's, 't> {
     }
     /// The subscripts of an operation's operand for the operand pushed last on another.
     fn copy_subscripts(&mut self, from: Op, number: usize, to: Op) -> Edit {
-        let mut at: Option<Use> = self.program.operand_use(from, number).and_then(|place| self.program.use_data(place)?.next);
-        while let Some(UseData { kind: UseKind::Subscript, value: Some(value), next, .. }) = at.and_then(|at| self.program.use_data(at).copied()) {
+        let mut at: Option<Use> = self
+            .program
+            .operand_use(from, number)
+            .and_then(|place| self.program.use_data(place)?.next);
+        while let Some(UseData { kind: UseKind::Subscript, value: Some(value), next, .. }) =
+            at.and_then(|at| self.program.use_data(at).copied())
+        {
             self.program.push_operand(to, value, UseKind::Subscript)?;
             at = next;
         }
         Ok(())
     }
     /// The type of a new operation's result.
-    fn make_type(&self, make: &TileMake<Node>, like: Option<Type>, first: Option<Type>) -> Edit<Type> {
+    fn make_type(
+        &self,
+        make: &TileMake<Node>,
+        like: Option<Type>,
+        first: Option<Type>,
+    ) -> Edit<Type> {
         let base = like.or(first).ok_or(ErrorKind::Misplaced)?;
         let Some(layout) = make.layout else { return Ok(base) };
-        let from = self.value_of(layout).map(|value| self.program.type_of(value)).ok_or(ErrorKind::Misplaced)?;
-        let carried = match make.through.and_then(|node| self.op_of(node)).map(|op| self.program.layout_trait(op)) {
+        let from = self
+            .value_of(layout)
+            .map(|value| self.program.type_of(value))
+            .ok_or(ErrorKind::Misplaced)?;
+        let carried = match make
+            .through
+            .and_then(|node| self.op_of(node))
+            .map(|op| self.program.layout_trait(op))
+        {
             None | Some(LayoutTrait::Transparent) => from.encoding,
-            // What permutes, reshapes or reduces layouts is left to removal by exact cost, which has the layout algebra.
+            // What permutes, reshapes or reduces layouts is left to removal by exact cost, which
+            // has the layout algebra.
             Some(_) if from.encoding == Encoding::None => Encoding::None,
             Some(_) => return Err(ErrorKind::Misplaced),
         };
         Ok(Type { space: from.space, encoding: carried, ..base })
     }
-    /// Whether a value's operation stands a few places before another with no region between them: a name that is free
-    /// at the one is then free at the other.
+    /// Whether a value's operation stands a few places before another with no region between them:
+    /// a name that is free at the one is then free at the other.
     fn close_before(&self, value: Value, op: Op) -> bool {
         let mut at = self.program.def_op(value);
         for _ in 0..8 {
             match at {
                 Some(here) if here == op => return true,
-                Some(here) if self.program.regions(here).next().is_none() => at = self.program.next(here),
+                Some(here) if self.program.regions(here).next().is_none() => {
+                    at = self.program.next(here)
+                }
                 _ => return false,
             }
         }
@@ -166,7 +198,8 @@ impl<'p, 's, 't> TileGraph<'p, 's, 't> {
             // Operands are looked at before they go.
             while let Some(value) = self.program.all_operands(op).nth(number) {
                 number = number.saturating_add(1);
-                if let (Some(def), Some(place)) = (self.program.def_op(value), dead.get_mut(count)) {
+                if let (Some(def), Some(place)) = (self.program.def_op(value), dead.get_mut(count))
+                {
                     *place = Some(def);
                     count = count.saturating_add(1);
                 }
@@ -202,7 +235,11 @@ fn node(program: &Program<'_, '_>, op: Op) -> Node {
 fn last_inside(program: &Program<'_, '_>, op: Option<Op>) -> Option<Op> {
     let mut at = op?;
     loop {
-        let inner = program.regions(at).flat_map(|region| program.blocks(region)).filter_map(|block| program.last(block)).last();
+        let inner = program
+            .regions(at)
+            .flat_map(|region| program.blocks(region))
+            .filter_map(|block| program.last(block))
+            .last();
         match inner {
             Some(inner) => at = inner,
             None => return Some(at),
@@ -222,13 +259,15 @@ impl Terms for TileGraph<'_, '_, '_> {
                 _ => View::Leaf,
             };
         }
-        match self.op_of(id).and_then(|op| Some((self.program.decl_id(op)?, self.program.role(op)))) {
+        match self.op_of(id).and_then(|op| Some((self.program.decl_id(op)?, self.program.role(op))))
+        {
             Some((decl, role)) => View::Tile(decl, role),
             None => View::Leaf,
         }
     }
     fn arity(&self, id: Node) -> u8 {
-        self.op_of(id).map_or(0, |op| u8::try_from(self.program.operand_count(op)).unwrap_or(u8::MAX))
+        self.op_of(id)
+            .map_or(0, |op| u8::try_from(self.program.operand_count(op)).unwrap_or(u8::MAX))
     }
     fn operand(&self, id: Node, number: u8) -> Option<Node> {
         self.program.operand(self.op_of(id)?, usize::from(number)).map(Node::Value)
@@ -240,10 +279,16 @@ impl Terms for TileGraph<'_, '_, '_> {
                 Some(Bound::Node(Node::Value(value))) => self.program.uses(*value).nth(1).is_none(),
                 _ => false,
             },
-            Word::SameLayout => matches!((a, b), (Some(a), Some(b)) if self.program.same_encoding(&a, &b)),
-            Word::SameSpace => matches!((a, b), (Some(a), Some(b)) if a.space == b.space && a.is_memory() == b.is_memory()),
+            Word::SameLayout => {
+                matches!((a, b), (Some(a), Some(b)) if self.program.same_encoding(&a, &b))
+            }
+            Word::SameSpace => {
+                matches!((a, b), (Some(a), Some(b)) if a.space == b.space && a.is_memory() == b.is_memory())
+            }
             Word::Unpinned => match (args.first(), args.get(1)) {
-                (Some(Bound::Node(x)), Some(Bound::Node(y))) => self.op_of(*x).zip(self.op_of(*y)).is_some_and(|(x, y)| self.unpinned(x, y)),
+                (Some(Bound::Node(x)), Some(Bound::Node(y))) => {
+                    self.op_of(*x).zip(self.op_of(*y)).is_some_and(|(x, y)| self.unpinned(x, y))
+                }
                 _ => false,
             },
             Word::Narrower => match (a.filter(Type::is_tile), b.filter(Type::is_tile)) {
@@ -272,16 +317,29 @@ impl Graph for TileGraph<'_, '_, '_> {
     fn make_index(&mut self, _: IndexOp, _: &[Node]) -> Result<Node, ErrorKind> {
         Err(ErrorKind::Misplaced)
     }
-    fn make_tile(&mut self, make: TileMake<Node>, args: &[Node], root: Node) -> Result<Node, ErrorKind> {
+    fn make_tile(
+        &mut self,
+        make: TileMake<Node>,
+        args: &[Node],
+        root: Node,
+    ) -> Result<Node, ErrorKind> {
         let anchor = self.op_of(root).ok_or(ErrorKind::Misplaced)?;
         let block = self.program.block_of(anchor).ok_or(ErrorKind::Stale)?;
         let like = make.like.and_then(|like| self.op_of(like));
-        let id = make.op.or_else(|| like.and_then(|like| self.program.decl_id(like))).ok_or(ErrorKind::Misplaced)?;
+        let id = make
+            .op
+            .or_else(|| like.and_then(|like| self.program.decl_id(like)))
+            .ok_or(ErrorKind::Misplaced)?;
         let decl = self.program.tables().op(id).ok_or(ErrorKind::UnknownOp)?;
         if decl.regions > 0 {
             return Err(ErrorKind::Misplaced);
         }
-        let op = self.program.new_op(Some(id), like.map_or(Name::EMPTY, |like| self.program.op_data(like).map_or(Name::EMPTY, |data| data.name)))?;
+        let op = self.program.new_op(
+            Some(id),
+            like.map_or(Name::EMPTY, |like| {
+                self.program.op_data(like).map_or(Name::EMPTY, |data| data.name)
+            }),
+        )?;
         for (number, arg) in args.iter().enumerate() {
             let value = self.value_of(*arg).ok_or(ErrorKind::Misplaced)?;
             self.program.push_operand(op, value, UseKind::Main)?;
@@ -290,8 +348,13 @@ impl Graph for TileGraph<'_, '_, '_> {
             }
         }
         if decl.results.1 > 0 {
-            let same = like.and_then(|like| self.program.result(like, 0)).map(|value| self.program.type_of(value));
-            let first = args.first().and_then(|arg| self.value_of(*arg)).map(|value| self.program.type_of(value));
+            let same = like
+                .and_then(|like| self.program.result(like, 0))
+                .map(|value| self.program.type_of(value));
+            let first = args
+                .first()
+                .and_then(|arg| self.value_of(*arg))
+                .map(|value| self.program.type_of(value));
             if decl.results.0 > 0 || same.is_some() {
                 let ty = self.make_type(&make, same, first)?;
                 self.program.add_result(op, ty)?;
@@ -303,7 +366,12 @@ impl Graph for TileGraph<'_, '_, '_> {
         self.program.link(op, block, Some(anchor))?;
         Ok(self.node(op))
     }
-    fn replace(&mut self, old: Node, new: Node, work: &mut Work<'_, Node>) -> Result<(), RunError<ErrorKind>> {
+    fn replace(
+        &mut self,
+        old: Node,
+        new: Node,
+        work: &mut Work<'_, Node>,
+    ) -> Result<(), RunError<ErrorKind>> {
         let op = self.op_of(old).ok_or(RunError::Graph(ErrorKind::Stale))?;
         if let (Some(from), Some(to)) = (self.value_of(old), self.value_of(new)) {
             for user in self.program.uses(from).filter_map(|place| self.program.user(place)) {

@@ -1,7 +1,8 @@
 //! Small `Copy` handles into a [`Program`](super::Program)'s pools.
 //!
-//! A handle is two bytes, and so is an `Option` of one. Handles stay valid while the program is edited, until the thing
-//! they name is erased. Asking a program about a stale or foreign handle is safe: the answer is empty, never a panic.
+//! A handle is two bytes, and so is an `Option` of one. Handles stay valid while the program is
+//! edited, until the thing they name is erased. Asking a program about a stale or foreign handle is
+//! safe: the answer is empty, never a panic.
 use core::num::NonZeroU16;
 
 /// The most things one pool can hold.
@@ -53,7 +54,8 @@ impl Block {
     pub(crate) const ROOT: Self = Self(NonZeroU16::MIN);
 }
 
-/// A piece of text: a span of the program's source, or one of the library's own [words](super::words).
+/// A piece of text: a span of the program's source, or one of the library's own
+/// [words](super::words).
 ///
 /// Six bytes; resolve it with [`Program::text`](super::Program::text).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]

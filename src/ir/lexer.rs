@@ -66,7 +66,8 @@ impl<'t> Lexer<'t> {
     }
     fn digits_end(&self, at: usize, hex: bool) -> usize {
         let mut end = at;
-        while if hex { self.byte(end).is_ascii_hexdigit() } else { self.byte(end).is_ascii_digit() } {
+        while if hex { self.byte(end).is_ascii_hexdigit() } else { self.byte(end).is_ascii_digit() }
+        {
             end = end.saturating_add(1);
         }
         end
@@ -76,8 +77,15 @@ impl<'t> Lexer<'t> {
         if self.byte(end) == b'-' {
             end = end.saturating_add(1);
         }
-        if self.byte(end) == b'0' && self.byte(end.saturating_add(1)) == b'x' && self.byte(end.saturating_add(2)).is_ascii_hexdigit() {
-            return Token { kind: Lexeme::Integer, start, end: self.digits_end(end.saturating_add(2), true) };
+        if self.byte(end) == b'0'
+            && self.byte(end.saturating_add(1)) == b'x'
+            && self.byte(end.saturating_add(2)).is_ascii_hexdigit()
+        {
+            return Token {
+                kind: Lexeme::Integer,
+                start,
+                end: self.digits_end(end.saturating_add(2), true),
+            };
         }
         end = self.digits_end(end, false);
         let mut kind = Lexeme::Integer;
@@ -104,7 +112,11 @@ impl<'t> Lexer<'t> {
         let next = start.saturating_add(1);
         let sigil = |kind| {
             let end = self.word_end(next);
-            if end == next { Token { kind: Lexeme::Char(byte), start, end } } else { Token { kind, start, end } }
+            if end == next {
+                Token { kind: Lexeme::Char(byte), start, end }
+            } else {
+                Token { kind, start, end }
+            }
         };
         match byte {
             b'%' => sigil(Lexeme::ValueName),
@@ -114,16 +126,25 @@ impl<'t> Lexer<'t> {
             b'"' => self.string(start),
             b'.' if self.byte(next) == b'.' => {
                 let third = next.saturating_add(1);
-                Token { kind: Lexeme::Ellipsis, start, end: third.saturating_add(usize::from(self.byte(third) == b'.')) }
+                Token {
+                    kind: Lexeme::Ellipsis,
+                    start,
+                    end: third.saturating_add(usize::from(self.byte(third) == b'.')),
+                }
             }
-            b'-' if self.byte(next) == b'>' => Token { kind: Lexeme::Arrow, start, end: next.saturating_add(1) },
+            b'-' if self.byte(next) == b'>' => {
+                Token { kind: Lexeme::Arrow, start, end: next.saturating_add(1) }
+            }
             b'-' if self.byte(next).is_ascii_digit() => self.number(start),
             b'0'..=b'9' => self.number(start),
-            byte if starts_word(byte) => Token { kind: Lexeme::Word, start, end: self.word_end(start) },
+            byte if starts_word(byte) => {
+                Token { kind: Lexeme::Word, start, end: self.word_end(start) }
+            }
             byte if byte.is_ascii_graphic() => Token { kind: Lexeme::Char(byte), start, end: next },
             _ => {
                 let first = self.text.get(start..).and_then(|rest| rest.chars().next());
-                let kind = if first == Some('\u{feff}') { Lexeme::ByteOrderMark } else { Lexeme::Unknown };
+                let kind =
+                    if first == Some('\u{feff}') { Lexeme::ByteOrderMark } else { Lexeme::Unknown };
                 Token { kind, start, end: start.saturating_add(first.map_or(1, char::len_utf8)) }
             }
         }
@@ -153,8 +174,8 @@ impl<'t> Lexer<'t> {
     pub fn tail(&self, token: Token) -> &'t str {
         self.text.get(token.start.saturating_add(1)..token.end).unwrap_or("")
     }
-    /// The end of balanced text that starts here: stops before a `,`, a newline-free `stop`, or a closing bracket that
-    /// was not opened. `None` when a bracket stays open.
+    /// The end of balanced text that starts here: stops before a `,`, a newline-free `stop`, or a
+    /// closing bracket that was not opened. `None` when a bracket stays open.
     pub fn balanced(&self, from: usize, stop: &[u8]) -> Option<usize> {
         // Bracket kinds as a stack of 2-bit codes; deeper nesting than 32 is refused.
         let (mut stack, mut depth, mut at) = (0u64, 0u32, from);
@@ -211,8 +232,10 @@ impl<'t> Lexer<'t> {
 /// Line and column of a byte offset.
 pub(crate) fn place(text: &str, offset: u32, len: u16) -> Place {
     let before = text.as_bytes().get(..offset as usize).unwrap_or(text.as_bytes());
-    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end.saturating_add(1));
-    // Each a plain count, which compilers do many bytes at a time: large texts are asked for many places.
+    let start =
+        before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end.saturating_add(1));
+    // Each a plain count, which compilers do many bytes at a time: large texts are asked for many
+    // places.
     let count = |bytes: Option<&[u8]>, counts: fn(&&u8) -> bool| {
         let found = bytes.unwrap_or(&[]).iter().filter(counts).count();
         u32::try_from(found).unwrap_or(u32::MAX).saturating_add(1)
@@ -243,7 +266,11 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
             let digit = (byte as char).to_digit(16)?;
             value = value.checked_mul(16)?.checked_add(u64::from(digit))?;
         }
-        return if negative { i64::try_from(value).ok().map(i64::wrapping_neg) } else { Some(value as i64) };
+        return if negative {
+            i64::try_from(value).ok().map(i64::wrapping_neg)
+        } else {
+            Some(value as i64)
+        };
     }
     let mut value = 0i64;
     for byte in digits.bytes() {

@@ -4,19 +4,24 @@
 //! text --parse--> Program --verify--> passes (edit, marks) --print--> text
 //! ```
 //!
-//! What it is: operations with operands, results, attributes and regions; values in SSA form with use lists; interned
-//! types. Operations are declared in `rules/ops.ron`; nothing here asks for an operation's name, only for its role.
+//! What it is: operations with operands, results, attributes and regions; values in SSA form with
+//! use lists; interned types. Operations are declared in `rules/ops.ron`; nothing here asks for an
+//! operation's name, only for its role.
 //!
-//! Guarantees: no heap, no recursion, no panic; every limit is an [`ErrorKind::Capacity`]; what the printer writes the
-//! reader reads back to an equal program; a [`Mark`] that is undone restores the program exactly.
+//! Guarantees: no heap, no recursion, no panic; every limit is an [`ErrorKind::Capacity`]; what the
+//! printer writes the reader reads back to an equal program; a [`Mark`] that is undone restores the
+//! program exactly.
 //!
-//! What a program may rely on: its operations take effect in the order in which they are written, and the turns of its loops one after the other,
-//! as far as one group of threads can see; a loop may run no turn. That holds for tiles in shared memory, whichever way they are copied, and for
-//! tiles of one memref, which may overlap: of two stores to an element the later one stays, and a load sees the stores before it. Memrefs are different
-//! tensors: what is written through one is not read or written through another. Between groups nothing is ordered: an element that one group
-//! writes no other group may touch.
+//! What a program may rely on: its operations take effect in the order in which they are written,
+//! and the turns of its loops one after the other, as far as one group of threads can see; a loop
+//! may run no turn. That holds for tiles in shared memory, whichever way they are copied, and for
+//! tiles of one memref, which may overlap: of two stores to an element the later one stays, and a
+//! load sees the stores before it. Memrefs are different tensors: what is written through one is
+//! not read or written through another. Between groups nothing is ordered: an element that one
+//! group writes no other group may touch.
 //!
-//! Does not: give layouts a meaning (`lanebook_layout` does), choose anything, or know an architecture.
+//! Does not: give layouts a meaning (`lanebook_layout` does), choose anything, or know an
+//! architecture.
 //!
 //! | file | what |
 //! | --- | --- |

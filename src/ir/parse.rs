@@ -1,8 +1,8 @@
 //! Text to program.
 //!
-//! Guarantees: linear in the text (names go through a hash table), no recursion (regions nest on a stack of
-//! [`MAX_DEPTH`] frames), the first error is returned with its place. Reading checks spelling, names and written types;
-//! [`verify`](super::verify()) checks the rest.
+//! Guarantees: linear in the text (names go through a hash table), no recursion (regions nest on a
+//! stack of [`MAX_DEPTH`] frames), the first error is returned with its place. Reading checks
+//! spelling, names and written types; [`verify`](super::verify()) checks the rest.
 use super::data::{AliasData, ValueData, ValueKind};
 use super::error::{Error, ErrorKind, Lexeme, Pool};
 use super::handle::{Block, Name, Op, Value};
@@ -21,19 +21,35 @@ pub const MAX_LIST: usize = 32;
 /// How to read a text.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Operations that are not declared are kept as they are (role `Opaque`) instead of being an error.
+    /// Operations that are not declared are kept as they are (role `Opaque`) instead of being an
+    /// error.
     pub keep_unknown: bool,
-    /// Names that are not defined become arguments of the outermost block, so that a snippet can be read.
+    /// Names that are not defined become arguments of the outermost block, so that a snippet can be
+    /// read.
     pub free_names: bool,
 }
 
 /// Reads a program.
-pub fn parse<'s, 't>(pools: Pools<'s>, tables: &'t Tables<'t>, text: &'t str, options: Options) -> Result<Program<'s, 't>, Error> {
+pub fn parse<'s, 't>(
+    pools: Pools<'s>,
+    tables: &'t Tables<'t>,
+    text: &'t str,
+    options: Options,
+) -> Result<Program<'s, 't>, Error> {
     let mut program = Program::new(pools, tables, text)?;
     let root = program.root();
-    let mut parser = Parser { lexer: Lexer::new(text), program: &mut program, options, frames: Vec::new(), block: root };
+    let mut parser = Parser {
+        lexer: Lexer::new(text),
+        program: &mut program,
+        options,
+        frames: Vec::new(),
+        block: root,
+    };
     if text.len() > (i32::MAX as usize) {
-        return Err(parser.fail(full(Pool::Text, i32::MAX as usize), Token { kind: Lexeme::End, start: 0, end: 0 }));
+        return Err(parser.fail(
+            full(Pool::Text, i32::MAX as usize),
+            Token { kind: Lexeme::End, start: 0, end: 0 },
+        ));
     }
     parser.run()?;
     parser.strip_numbered();
@@ -50,7 +66,8 @@ struct Frame {
     mark: usize,
     /// Block that the operation stands in.
     outer: Block,
-    /// Where the operation's text begins, for one in the general quoted form: its types come after its regions.
+    /// Where the operation's text begins, for one in the general quoted form: its types come after
+    /// its regions.
     quoted: Option<usize>,
 }
 
@@ -116,7 +133,9 @@ impl Parser<'_, '_, '_> {
     }
     pub fn span(&self, start: usize, end: usize) -> Result<Name, Error> {
         let limit = usize::from(u16::MAX);
-        Name::span(start, end.saturating_sub(start)).ok_or_else(|| self.fail(full(Pool::Text, limit), Token { kind: Lexeme::Unknown, start, end: start }))
+        Name::span(start, end.saturating_sub(start)).ok_or_else(|| {
+            self.fail(full(Pool::Text, limit), Token { kind: Lexeme::Unknown, start, end: start })
+        })
     }
     pub fn push<T>(&self, list: &mut List<T>, item: T, token: Token) -> Result<(), Error> {
         list.push(item).map_err(|_| self.fail(full(Pool::List, MAX_LIST), token))
@@ -145,7 +164,10 @@ impl Parser<'_, '_, '_> {
         self.lexer.skip_blanks();
         let start = self.lexer.at;
         let Some(end) = self.lexer.balanced(start, b"\n/") else {
-            return Err(self.fail(ErrorKind::Unclosed, Token { kind: Lexeme::Unknown, start, end: start.saturating_add(1) }));
+            return Err(self.fail(
+                ErrorKind::Unclosed,
+                Token { kind: Lexeme::Unknown, start, end: start.saturating_add(1) },
+            ));
         };
         let body = self.lexer.text.get(start..end).unwrap_or("");
         let end = start.saturating_add(body.trim_ascii_end().len());
@@ -169,7 +191,13 @@ impl Parser<'_, '_, '_> {
         self.open_region_of(op, region, token, None)
     }
     /// The same for an operation in quoted form that begins at `quoted`.
-    pub fn open_region_of(&mut self, op: Op, region: usize, token: Token, quoted: Option<usize>) -> Result<Block, Error> {
+    pub fn open_region_of(
+        &mut self,
+        op: Op,
+        region: usize,
+        token: Token,
+        quoted: Option<usize>,
+    ) -> Result<Block, Error> {
         let mark = self.program.pools.values.len();
         let Some(block) = self.program.entry(op, region) else {
             return Err(self.fail(ErrorKind::Broken, token));
@@ -198,7 +226,10 @@ impl Parser<'_, '_, '_> {
                 }
                 true
             }
-            (_, region) => self.program.regions(frame.op).count() > region.saturating_add(1) && self.peek().kind == Lexeme::Char(b'{'),
+            (_, region) => {
+                self.program.regions(frame.op).count() > region.saturating_add(1)
+                    && self.peek().kind == Lexeme::Char(b'{')
+            }
         };
         if more {
             let open = self.take(Lexeme::Char(b'{'))?;
@@ -210,11 +241,15 @@ impl Parser<'_, '_, '_> {
     /// `^bb0(%x: T, ...):`
     fn label(&mut self) -> Result<(), Error> {
         let token = self.next();
-        let Some(frame) = self.frames.last().copied() else { return self.expected(Lexeme::Operation, token) };
-        let used = self.program.first(self.block).is_some() || self.program.arguments(self.block).next().is_some();
+        let Some(frame) = self.frames.last().copied() else {
+            return self.expected(Lexeme::Operation, token);
+        };
+        let used = self.program.first(self.block).is_some()
+            || self.program.arguments(self.block).next().is_some();
         if used {
             let region = self.program.regions(frame.op).nth(frame.region);
-            let block = region.ok_or(ErrorKind::Broken).and_then(|region| self.program.push_block(region));
+            let block =
+                region.ok_or(ErrorKind::Broken).and_then(|region| self.program.push_block(region));
             self.block = self.put(block, token)?;
         }
         if self.take_if(Lexeme::Char(b'(')) {
@@ -249,7 +284,9 @@ impl Parser<'_, '_, '_> {
     // ---- names
     fn bucket(name: &str) -> usize {
         // FNV-1a.
-        let hash = name.bytes().fold(0x811c_9dc5u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        let hash = name
+            .bytes()
+            .fold(0x811c_9dc5u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         (hash ^ (hash >> 15)) as usize & (BUCKETS - 1)
     }
     fn head(&self, bucket: usize) -> Option<Value> {
@@ -263,7 +300,8 @@ impl Parser<'_, '_, '_> {
     }
     fn visible(&self, name: &str) -> Option<Value> {
         let chain = |value: &Value| self.program.value_data(*value)?.chain;
-        core::iter::successors(self.head(Self::bucket(name)), chain).find(|value| self.program.value_name(*value) == name)
+        core::iter::successors(self.head(Self::bucket(name)), chain)
+            .find(|value| self.program.value_name(*value) == name)
     }
     /// Makes a value visible under its name.
     pub fn define(&mut self, value: Value, token: Token) -> Result<(), Error> {
@@ -278,7 +316,8 @@ impl Parser<'_, '_, '_> {
         }
         let bucket = Self::bucket(name);
         let chain = self.head(bucket);
-        let changed = self.program.pools.edit::<ValueData>(value.index(), |data| data.chain = chain);
+        let changed =
+            self.program.pools.edit::<ValueData>(value.index(), |data| data.chain = chain);
         self.put(changed, token)?;
         self.set_head(bucket, Some(value));
         Ok(())
@@ -291,7 +330,11 @@ impl Parser<'_, '_, '_> {
             let token = match name {
                 Some((start, len)) if len > 0 => {
                     let start = start as usize;
-                    Token { kind: Lexeme::ValueName, start: start.saturating_sub(1), end: start.saturating_add(usize::from(len)) }
+                    Token {
+                        kind: Lexeme::ValueName,
+                        start: start.saturating_sub(1),
+                        end: start.saturating_add(usize::from(len)),
+                    }
                 }
                 _ => token,
             };
@@ -300,8 +343,8 @@ impl Parser<'_, '_, '_> {
         }
         Ok(())
     }
-    /// Takes the names of values made since a region was opened out of sight. They lie at the heads of their chains,
-    /// but for names that a snippet leaves free.
+    /// Takes the names of values made since a region was opened out of sight. They lie at the heads
+    /// of their chains, but for names that a snippet leaves free.
     fn forget_names(&mut self, mark: usize) {
         let root = self.program.root();
         for index in (mark..self.program.pools.values.len()).rev() {
@@ -319,7 +362,10 @@ impl Parser<'_, '_, '_> {
                     match before {
                         None => self.set_head(bucket, data.chain),
                         Some(before) => {
-                            let _ = self.program.pools.edit::<ValueData>(before.index(), |at| at.chain = data.chain);
+                            let _ = self
+                                .program
+                                .pools
+                                .edit::<ValueData>(before.index(), |at| at.chain = data.chain);
                         }
                     }
                     break;
@@ -342,7 +388,8 @@ impl Parser<'_, '_, '_> {
         }
         self.lexer.at = self.lexer.at.saturating_add(1);
         let number = self.take(Lexeme::Integer)?;
-        let wanted = super::lexer::integer(self.lexer.slice(number)).and_then(|number| usize::try_from(number).ok());
+        let wanted = super::lexer::integer(self.lexer.slice(number))
+            .and_then(|number| usize::try_from(number).ok());
         // Results that belong to a name: the one that has it and those after it without one.
         let group = core::iter::successors(Some(base), |value| {
             let next = self.program.value_data(*value)?.next?;
@@ -357,13 +404,17 @@ impl Parser<'_, '_, '_> {
     fn free_name(&mut self, token: Token) -> Result<Value, Error> {
         let name = self.tail_name(token)?;
         let root = self.program.root();
-        let value = self.program.intern(Type::ELIDED).and_then(|ty| self.program.push_argument(root, ty, name));
+        let value = self
+            .program
+            .intern(Type::ELIDED)
+            .and_then(|ty| self.program.push_argument(root, ty, name));
         let value = self.put(value, token)?;
         self.define(value, token)?;
         Ok(value)
     }
-    /// Names of the form `_7` are the printer's own, for values without a name: they are forgotten, so that a later
-    /// print cannot use one twice. The links of the name table are forgotten too: copies use their place.
+    /// Names of the form `_7` are the printer's own, for values without a name: they are forgotten,
+    /// so that a later print cannot use one twice. The links of the name table are forgotten too:
+    /// copies use their place.
     fn strip_numbered(&mut self) {
         for index in 0..self.program.pools.values.len() {
             let _ = self.program.pools.edit::<ValueData>(index, |data| data.chain = None);

@@ -14,7 +14,8 @@ enum Owner {
 }
 
 impl Parser<'_, '_, '_> {
-    /// Whether the `{` that comes next opens a dictionary (and not a region, which `regions` says is possible).
+    /// Whether the `{` that comes next opens a dictionary (and not a region, which `regions` says
+    /// is possible).
     pub fn at_dictionary(&mut self, regions: bool) -> bool {
         let mut ahead = self.lexer;
         if ahead.next().kind != Lexeme::Char(b'{') {
@@ -46,19 +47,29 @@ impl Parser<'_, '_, '_> {
             let token = self.peek();
             let key = match token.kind {
                 Lexeme::Word => self.name(token)?,
-                Lexeme::Str => self.span(token.start.saturating_add(1), token.end.saturating_sub(1))?,
+                Lexeme::Str => {
+                    self.span(token.start.saturating_add(1), token.end.saturating_sub(1))?
+                }
                 _ => return self.expected(Lexeme::Word, token),
             };
             self.next();
             let text = self.program.text(key);
             let twice = match owner {
-                Owner::Op(op) => self.program.attrs(op).any(|attr| self.program.text(attr.key) == text),
-                Owner::Argument(value) => self.program.value_attrs(value).any(|attr| self.program.text(attr.key) == text),
+                Owner::Op(op) => {
+                    self.program.attrs(op).any(|attr| self.program.text(attr.key) == text)
+                }
+                Owner::Argument(value) => {
+                    self.program.value_attrs(value).any(|attr| self.program.text(attr.key) == text)
+                }
             };
             if twice {
                 return Err(self.fail(ErrorKind::AttrTwice, token));
             }
-            let value = if self.take_if(Lexeme::Char(b'=')) { self.attr_value(owner)? } else { AttrValue::Unit };
+            let value = if self.take_if(Lexeme::Char(b'=')) {
+                self.attr_value(owner)?
+            } else {
+                AttrValue::Unit
+            };
             let pushed = match owner {
                 Owner::Op(op) => self.program.push_attr(op, key, value),
                 Owner::Argument(at) => self.program.push_value_attr(at, key, value),
@@ -81,7 +92,8 @@ impl Parser<'_, '_, '_> {
             Lexeme::Integer | Lexeme::Number => {
                 self.next();
                 let literal = self.literal(token)?;
-                let ty = if self.take_if(Lexeme::Char(b':')) { Some(self.parse_type()?) } else { None };
+                let ty =
+                    if self.take_if(Lexeme::Char(b':')) { Some(self.parse_type()?) } else { None };
                 Ok(match literal {
                     Literal::Int(value) => AttrValue::Int(value, ty),
                     Literal::Hex(value) => AttrValue::Int(value as i64, ty),
@@ -91,7 +103,9 @@ impl Parser<'_, '_, '_> {
             }
             Lexeme::Str => {
                 self.next();
-                Ok(AttrValue::Str(self.span(token.start.saturating_add(1), token.end.saturating_sub(1))?))
+                Ok(AttrValue::Str(
+                    self.span(token.start.saturating_add(1), token.end.saturating_sub(1))?,
+                ))
             }
             Lexeme::Symbol => {
                 self.next();
@@ -112,31 +126,45 @@ impl Parser<'_, '_, '_> {
                 self.next();
                 Ok(AttrValue::Word(self.name(token)?))
             }
-            Lexeme::Word if after == b'(' => match (self.program.tables().op_named(self.lexer.slice(token)), owner) {
-                (Some(decl), Owner::Op(op)) => {
-                    self.next();
-                    self.inline_operation(decl, op, token).map(AttrValue::Operand)
+            Lexeme::Word if after == b'(' => {
+                match (self.program.tables().op_named(self.lexer.slice(token)), owner) {
+                    (Some(decl), Owner::Op(op)) => {
+                        self.next();
+                        self.inline_operation(decl, op, token).map(AttrValue::Operand)
+                    }
+                    _ => self.kept(token).map(AttrValue::Text),
                 }
-                _ => self.kept(token).map(AttrValue::Text),
-            },
-            Lexeme::Word if after == b'<' && self.lexer.slice(token) == "array" => self.kept(token).map(AttrValue::List),
+            }
+            Lexeme::Word if after == b'<' && self.lexer.slice(token) == "array" => {
+                self.kept(token).map(AttrValue::List)
+            }
             Lexeme::Word if after == b'[' => self.kept(token).map(AttrValue::Layout),
             Lexeme::Char(b'<' | b'(') => self.kept(token).map(AttrValue::Layout),
             Lexeme::Char(b'[') => self.kept(token).map(AttrValue::List),
-            Lexeme::Word | Lexeme::Alias | Lexeme::Char(b'!' | b'{') => self.kept(token).map(AttrValue::Text),
+            Lexeme::Word | Lexeme::Alias | Lexeme::Char(b'!' | b'{') => {
+                self.kept(token).map(AttrValue::Text)
+            }
             _ => self.expected(Lexeme::AttrValue, token),
         }
     }
     /// Balanced text up to a `,` or a closing bracket, as it stands.
     pub fn kept(&mut self, token: Token) -> Result<super::handle::Name, Error> {
-        let Some(end) = self.lexer.balanced(token.start, b",") else { return Err(self.fail(ErrorKind::Unclosed, token)) };
+        let Some(end) = self.lexer.balanced(token.start, b",") else {
+            return Err(self.fail(ErrorKind::Unclosed, token));
+        };
         let body = self.lexer.text.get(token.start..end).unwrap_or("").trim_ascii_end();
         let name = self.span(token.start, token.start.saturating_add(body.len()))?;
         self.lexer.at = end;
         Ok(name)
     }
-    /// `select(%c, 0, 8)` as an attribute's value: an operation of its own right before the one that has the attribute.
-    fn inline_operation(&mut self, decl: lanebook_tables::OpId, before: Op, token: Token) -> Result<Value, Error> {
+    /// `select(%c, 0, 8)` as an attribute's value: an operation of its own right before the one
+    /// that has the attribute.
+    fn inline_operation(
+        &mut self,
+        decl: lanebook_tables::OpId,
+        before: Op,
+        token: Token,
+    ) -> Result<Value, Error> {
         let name = self.name(token)?;
         let op = self.program.new_op(Some(decl), name);
         let op = self.put(op, token)?;
@@ -151,8 +179,12 @@ impl Parser<'_, '_, '_> {
     pub fn literal(&self, token: Token) -> Result<Literal, Error> {
         let text = self.lexer.slice(token);
         match token.kind {
-            Lexeme::Integer => whole(text).ok_or_else(|| self.fail(ErrorKind::NumberTooLarge, token)),
-            Lexeme::Number => decimal(text).ok_or_else(|| self.fail(ErrorKind::NumberTooLarge, token)),
+            Lexeme::Integer => {
+                whole(text).ok_or_else(|| self.fail(ErrorKind::NumberTooLarge, token))
+            }
+            Lexeme::Number => {
+                decimal(text).ok_or_else(|| self.fail(ErrorKind::NumberTooLarge, token))
+            }
             _ => Ok(Literal::Word(self.name(token)?)),
         }
     }
@@ -195,5 +227,8 @@ fn decimal(text: &str) -> Option<Literal> {
     if negative && digits == 0 {
         return Some(Literal::MinusZero);
     }
-    Some(Literal::Decimal { digits: if negative { digits.checked_neg()? } else { digits }, exponent })
+    Some(Literal::Decimal {
+        digits: if negative { digits.checked_neg()? } else { digits },
+        exponent,
+    })
 }

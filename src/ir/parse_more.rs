@@ -1,5 +1,5 @@
-//! What other systems' texts add to the general form: words before the operands, quoted names with regions before the
-//! types, types that stand for operands and results at once.
+//! What other systems' texts add to the general form: words before the operands, quoted names with
+//! regions before the types, types that stand for operands and results at once.
 use super::attr::AttrValue;
 use super::error::{Error, ErrorKind, Lexeme};
 use super::handle::{Name, Op};
@@ -12,12 +12,28 @@ use super::words;
 use lanebook_tables::{DtypeId, OpRole};
 
 impl Parser<'_, '_, '_> {
-    /// `name slt, %a, %b` or `name x : T`: words on the line of the name, kept as attribute `prefix`.
-    pub(super) fn leading_words(&mut self, op: Op, role: OpRole, token: Token) -> Result<(), Error> {
-        let kept = self.program.decl_id(op).is_none() || matches!(role, OpRole::Index | OpRole::Elementwise | OpRole::Atomic);
+    /// `name slt, %a, %b` or `name x : T`: words on the line of the name, kept as attribute
+    /// `prefix`.
+    pub(super) fn leading_words(
+        &mut self,
+        op: Op,
+        role: OpRole,
+        token: Token,
+    ) -> Result<(), Error> {
+        let kept = self.program.decl_id(op).is_none()
+            || matches!(role, OpRole::Index | OpRole::Elementwise | OpRole::Atomic);
         let first = self.peek();
-        let same_line = |from: usize, to: usize| self.lexer.text.get(from..to).is_some_and(|between| between.bytes().all(|byte| byte != b'\n'));
-        if !kept || first.kind != Lexeme::Word || !same_line(token.end, first.start) || matches!(self.lexer.slice(first), "attributes" | words::MASK) {
+        let same_line = |from: usize, to: usize| {
+            self.lexer
+                .text
+                .get(from..to)
+                .is_some_and(|between| between.bytes().all(|byte| byte != b'\n'))
+        };
+        if !kept
+            || first.kind != Lexeme::Word
+            || !same_line(token.end, first.start)
+            || matches!(self.lexer.slice(first), "attributes" | words::MASK)
+        {
             return Ok(());
         }
         if matches!(self.lexer.byte(first.end), b'<' | b'(') {
@@ -33,7 +49,10 @@ impl Parser<'_, '_, '_> {
             last = self.take(Lexeme::Word)?;
         }
         let text = self.span(first.start, last.end)?;
-        let done = self.program.word(words::PREFIX).and_then(|key| self.program.push_attr(op, key, AttrValue::Text(text)));
+        let done = self
+            .program
+            .word(words::PREFIX)
+            .and_then(|key| self.program.push_attr(op, key, AttrValue::Text(text)));
         self.put(done, first)
     }
     /// Whether a word follows the comma that comes next.
@@ -65,7 +84,8 @@ impl Parser<'_, '_, '_> {
         let done = self.program.push_attr(op, key, value);
         self.put(done, token)
     }
-    /// `"name"(%a, ...) <{..}> ({ region }, { region }) {..} : (T) -> T`; results were read, the text begins at `start`.
+    /// `"name"(%a, ...) <{..}> ({ region }, { region }) {..} : (T) -> T`; results were read, the
+    /// text begins at `start`.
     pub(super) fn quoted(&mut self, start: usize, names: &Names) -> Result<(), Error> {
         let token = self.next();
         let name = self.span(token.start.saturating_add(1), token.end.saturating_sub(1))?;
@@ -74,7 +94,11 @@ impl Parser<'_, '_, '_> {
         if decl.is_none() && !self.options.keep_unknown {
             return Err(self.fail(ErrorKind::UnknownOp, token));
         }
-        let inner = Token { kind: Lexeme::Word, start: token.start.saturating_add(1), end: token.end.saturating_sub(1) };
+        let inner = Token {
+            kind: Lexeme::Word,
+            start: token.start.saturating_add(1),
+            end: token.end.saturating_sub(1),
+        };
         let (op, _) = self.begin(decl, inner)?;
         self.take(Lexeme::Char(b'('))?;
         self.operand_list(op, b')')?;
@@ -96,7 +120,13 @@ impl Parser<'_, '_, '_> {
         self.open_region_of(op, region, open, Some(start)).map(|_| ())
     }
     /// Behind the `}` of a region of a quoted operation: another region, or the rest.
-    pub(super) fn after_quoted_region(&mut self, op: Op, region: usize, start: usize, token: Token) -> Result<(), Error> {
+    pub(super) fn after_quoted_region(
+        &mut self,
+        op: Op,
+        region: usize,
+        start: usize,
+        token: Token,
+    ) -> Result<(), Error> {
         if self.take_if(Lexeme::Char(b',')) {
             return self.quoted_region(op, region.saturating_add(1), start);
         }
@@ -121,10 +151,19 @@ impl Parser<'_, '_, '_> {
         self.finish(op, names, &types, token)?;
         self.define_results(op, token)
     }
-    /// Types that are written once and stand for more: of a comparison (its operands'), of a load through pointers (the
-    /// pointers'), of a selection (condition and values), and lists of operand types where the first is the result's too.
-    pub(super) fn implied(&mut self, op: Op, names: &Names, types: &Types, out: &mut Types, token: Token) -> Result<bool, Error> {
-        let named = names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
+    /// Types that are written once and stand for more: of a comparison (its operands'), of a load
+    /// through pointers (the pointers'), of a selection (condition and values), and lists of
+    /// operand types where the first is the result's too.
+    pub(super) fn implied(
+        &mut self,
+        op: Op,
+        names: &Names,
+        types: &Types,
+        out: &mut Types,
+        token: Token,
+    ) -> Result<bool, Error> {
+        let named =
+            names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
         let place = types.right.first().is_some_and(|ty| self.program.type_at(*ty).is_memory());
         if types.arrow && named == 1 && place && self.program.role(op) == OpRole::Store {
             // A store's types are those of what it stores and where; its result is a token.
@@ -157,26 +196,38 @@ impl Parser<'_, '_, '_> {
         let Some(first) = first else { return Ok(false) };
         let ty = self.program.type_at(first);
         let result = match role {
-            OpRole::Index | OpRole::Elementwise if written == 1 && operands > 0 && self.program.has_attr(op, words::PREFIX) => {
+            OpRole::Index | OpRole::Elementwise
+                if written == 1 && operands > 0 && self.program.has_attr(op, words::PREFIX) =>
+            {
                 let Some(bit) = self.program.tables().dtype_named("i1") else { return Ok(false) };
-                if ty.is_tile() { Type { dtype: Some(bit), element: Name::EMPTY, ..ty } } else { Type::scalar(bit) }
+                if ty.is_tile() {
+                    Type { dtype: Some(bit), element: Name::EMPTY, ..ty }
+                } else {
+                    Type::scalar(bit)
+                }
             }
             OpRole::Load if written == 1 && ty.is_kept() => match self.pointee(ty.element)? {
                 Some((dtype, element)) => Type { dtype, element, ..ty },
                 None => return Ok(false),
             },
-            OpRole::Load if written == 1 && ty.kind == TypeKind::Other => match self.pointed(ty.encoding) {
-                Some(pointed) => pointed,
-                None => return Ok(false),
-            },
+            OpRole::Load if written == 1 && ty.kind == TypeKind::Other => {
+                match self.pointed(ty.encoding) {
+                    Some(pointed) => pointed,
+                    None => return Ok(false),
+                }
+            }
             OpRole::Select if written == 2 => {
-                let pushed = (out.left.push(first).is_ok(), out.right.push(types.left.get(1).copied().unwrap_or(first)).is_ok());
+                let pushed = (
+                    out.left.push(first).is_ok(),
+                    out.right.push(types.left.get(1).copied().unwrap_or(first)).is_ok(),
+                );
                 let _ = pushed;
                 out.arrow = true;
                 return Ok(true);
             }
             OpRole::Index | OpRole::Opaque if written == operands && written > 1 => ty,
-            // Of one that adds to its third operand in place the types of the three are written; the result is a token.
+            // Of one that adds to its third operand in place the types of the three are written;
+            // the result is a token.
             OpRole::Matrix if written == 3 && operands >= 3 => self.token(token)?,
             _ => return Ok(false),
         };
@@ -196,7 +247,8 @@ impl Parser<'_, '_, '_> {
         let token = self.program.word(words::TOKEN).map_err(|kind| self.fail(kind, at))?;
         Ok(Type::bare(TypeKind::Other).encoded(Encoding::Written(token)))
     }
-    /// The type that one pointer, `!word<f16, ...>` or `!word<tensor<64x32xf16>>`, points to, if it says it.
+    /// The type that one pointer, `!word<f16, ...>` or `!word<tensor<64x32xf16>>`, points to, if it
+    /// says it.
     fn pointed(&mut self, pointer: Encoding) -> Option<Type> {
         let Encoding::Written(pointer) = pointer else { return None };
         let (start, _) = pointer.place()?;
@@ -225,7 +277,9 @@ impl Parser<'_, '_, '_> {
             })?;
             Some((open.saturating_add(1), rest.get(..end)?))
         });
-        let (Some((skip, inner)), Some((start, _))) = (inner, element.place()) else { return Ok(None) };
+        let (Some((skip, inner)), Some((start, _))) = (inner, element.place()) else {
+            return Ok(None);
+        };
         if let Some(dtype) = self.dtype_named(inner) {
             return Ok(Some((Some(dtype), Name::EMPTY)));
         }

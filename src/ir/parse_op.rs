@@ -52,7 +52,8 @@ impl Parser<'_, '_, '_> {
             let mut count = 1;
             if self.take_if(Lexeme::Char(b':')) {
                 let number = self.take(Lexeme::Integer)?;
-                let found = super::lexer::integer(self.lexer.slice(number)).and_then(|number| u16::try_from(number).ok());
+                let found = super::lexer::integer(self.lexer.slice(number))
+                    .and_then(|number| u16::try_from(number).ok());
                 count = match found {
                     Some(found) if found > 0 => found,
                     _ => return Err(self.fail(ErrorKind::NumberTooLarge, number)),
@@ -65,10 +66,17 @@ impl Parser<'_, '_, '_> {
             }
         }
     }
-    pub(super) fn begin(&mut self, decl: Option<OpId>, token: Token) -> Result<(Op, OpRole), Error> {
+    pub(super) fn begin(
+        &mut self,
+        decl: Option<OpId>,
+        token: Token,
+    ) -> Result<(Op, OpRole), Error> {
         let name = self.name(token)?;
         let block = self.block;
-        let op = self.program.new_op(decl, name).and_then(|op| self.program.link(op, block, None).map(|()| op));
+        let op = self
+            .program
+            .new_op(decl, name)
+            .and_then(|op| self.program.link(op, block, None).map(|()| op));
         let op = self.put(op, token)?;
         let regions = self.program.decl(op).map_or(0, |decl| decl.regions);
         for _ in 0..regions {
@@ -77,9 +85,17 @@ impl Parser<'_, '_, '_> {
         }
         Ok((op, self.program.role(op)))
     }
-    /// Makes the results: as many as the names say; `types` has one for each, or one that is elided for all.
-    fn results(&mut self, op: Op, names: &Names, types: &[TypeRef], token: Token) -> Result<(), Error> {
-        let named = names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
+    /// Makes the results: as many as the names say; `types` has one for each, or one that is elided
+    /// for all.
+    fn results(
+        &mut self,
+        op: Op,
+        names: &Names,
+        types: &[TypeRef],
+        token: Token,
+    ) -> Result<(), Error> {
+        let named =
+            names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
         let count = if names.is_empty() { types.len() } else { named };
         let elided = self.program.intern(Type::ELIDED);
         let elided = self.put(elided, token)?;
@@ -90,13 +106,19 @@ impl Parser<'_, '_, '_> {
         let waits = self.program.role(op) == OpRole::Load && types.len() == 1 && count == 2;
         if types.len() != count && !all_elided && !alike && !waits {
             let types = u16::try_from(types.len()).unwrap_or(u16::MAX);
-            return Err(self.fail(ErrorKind::TypeCount { values: u16::try_from(count).unwrap_or(u16::MAX), types }, token));
+            return Err(self.fail(
+                ErrorKind::TypeCount { values: u16::try_from(count).unwrap_or(u16::MAX), types },
+                token,
+            ));
         }
-        let mut next =
-            names.iter().flat_map(|(name, count)| core::iter::once(*name).chain(core::iter::repeat_n(Name::EMPTY, usize::from(count.saturating_sub(1)))));
+        let mut next = names.iter().flat_map(|(name, count)| {
+            core::iter::once(*name)
+                .chain(core::iter::repeat_n(Name::EMPTY, usize::from(count.saturating_sub(1))))
+        });
         for number in 0..count {
             let number = if alike { 0 } else { number };
-            let mut ty = if all_elided { elided } else { types.get(number).copied().unwrap_or(elided) };
+            let mut ty =
+                if all_elided { elided } else { types.get(number).copied().unwrap_or(elided) };
             if waits && number == 1 {
                 let waited = self.token(token)?;
                 let waited = self.program.intern(waited);
@@ -114,7 +136,9 @@ impl Parser<'_, '_, '_> {
         for word in ["public", "private"] {
             let at = self.peek();
             if self.take_word(word) {
-                let pushed = self.name(at).and_then(|name| self.set(op, words::VISIBILITY, AttrValue::Word(name), at));
+                let pushed = self
+                    .name(at)
+                    .and_then(|name| self.set(op, words::VISIBILITY, AttrValue::Word(name), at));
                 pushed?;
             }
         }
@@ -132,7 +156,8 @@ impl Parser<'_, '_, '_> {
             let start = self.peek();
             let mut list = List::new();
             self.type_list(&mut list)?;
-            let text = self.lexer.text.get(start.start..self.lexer.at).unwrap_or("").trim_ascii_end();
+            let text =
+                self.lexer.text.get(start.start..self.lexer.at).unwrap_or("").trim_ascii_end();
             let name = self.span(start.start, start.start.saturating_add(text.len()))?;
             self.set(op, words::RESULTS, AttrValue::Text(name), start)?;
         }
@@ -222,7 +247,12 @@ impl Parser<'_, '_, '_> {
         Ok(())
     }
     /// `(%c = %z, ...)`: pushes the initial values as operands.
-    fn carried(&mut self, op: Op, names: &mut List<Token>, types: &mut List<TypeRef>) -> Result<(), Error> {
+    fn carried(
+        &mut self,
+        op: Op,
+        names: &mut List<Token>,
+        types: &mut List<TypeRef>,
+    ) -> Result<(), Error> {
         self.take(Lexeme::Char(b'('))?;
         if self.take_if(Lexeme::Char(b')')) {
             return Ok(());
@@ -241,8 +271,14 @@ impl Parser<'_, '_, '_> {
             }
         }
     }
-    /// Written types take the place of the initial values' types; there must be as many, or one that is elided.
-    fn replace_types(&mut self, types: &mut List<TypeRef>, written: &[TypeRef], token: Token) -> Result<(), Error> {
+    /// Written types take the place of the initial values' types; there must be as many, or one
+    /// that is elided.
+    fn replace_types(
+        &mut self,
+        types: &mut List<TypeRef>,
+        written: &[TypeRef],
+        token: Token,
+    ) -> Result<(), Error> {
         if written.len() == types.len() {
             for (ty, written) in types.iter_mut().zip(written) {
                 *ty = *written;
@@ -257,8 +293,15 @@ impl Parser<'_, '_, '_> {
         let count = |list: &[TypeRef]| u16::try_from(list.len()).unwrap_or(u16::MAX);
         Err(self.fail(ErrorKind::TypeCount { values: count(types), types: count(written) }, token))
     }
-    fn loop_results(&mut self, op: Op, names: &Names, types: &[TypeRef], token: Token) -> Result<(), Error> {
-        let named = names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
+    fn loop_results(
+        &mut self,
+        op: Op,
+        names: &Names,
+        types: &[TypeRef],
+        token: Token,
+    ) -> Result<(), Error> {
+        let named =
+            names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
         if !names.is_empty() && named != types.len() {
             let most = u8::try_from(types.len()).unwrap_or(u8::MAX);
             let found = u16::try_from(named).unwrap_or(u16::MAX);
@@ -296,13 +339,19 @@ impl Parser<'_, '_, '_> {
                 && matches!(self.lexer.slice(at), "true" | "false" | "inf" | "nan" | "dense")
                 && self.program.operand(op, 0).is_none();
             match at.kind {
-                Lexeme::ValueName | Lexeme::Integer | Lexeme::Number if !typed && self.starts_operand(at) => self.operand_list(op, 0)?,
+                Lexeme::ValueName | Lexeme::Integer | Lexeme::Number
+                    if !typed && self.starts_operand(at) =>
+                {
+                    self.operand_list(op, 0)?
+                }
                 Lexeme::Char(b'(') if !typed => {
                     self.next();
                     self.operand_list(op, b')')?;
                 }
                 Lexeme::Word if literal_word => self.literal_word(op, at)?,
-                Lexeme::Char(b'-') if role == OpRole::Constant && self.minus_inf(at).is_some() => self.word_operand(op, self.minus_inf(at).unwrap_or(at))?,
+                Lexeme::Char(b'-') if role == OpRole::Constant && self.minus_inf(at).is_some() => {
+                    self.word_operand(op, self.minus_inf(at).unwrap_or(at))?
+                }
                 Lexeme::Word if !typed && self.lexer.slice(at) == words::MASK => {
                     self.next();
                     // Its key stands in the text.
@@ -314,7 +363,9 @@ impl Parser<'_, '_, '_> {
                     self.put(pushed, at)?;
                 }
                 Lexeme::Word if self.lexer.slice(at) == "attributes" => self.attributes_word(op)?,
-                Lexeme::Word if !typed && self.lexer.byte(at.end) == b'<' && role == OpRole::Index => {
+                Lexeme::Word
+                    if !typed && self.lexer.byte(at.end) == b'<' && role == OpRole::Index =>
+                {
                     let map = self.map_text(at)?;
                     self.set(op, words::MAP, AttrValue::Text(map), at)?;
                 }
@@ -350,13 +401,17 @@ impl Parser<'_, '_, '_> {
                     self.pair(op)?;
                 }
                 // `lhs = e4m3 rhs = e4m3`
-                Lexeme::Word if !typed && role == OpRole::Matrix && self.pair_here() => self.pair(op)?,
+                Lexeme::Word if !typed && role == OpRole::Matrix && self.pair_here() => {
+                    self.pair(op)?
+                }
                 Lexeme::Word if typed && !types.arrow && self.lexer.slice(at) == "to" => {
                     self.next();
                     types.arrow = true;
                     self.type_list(&mut types.right)?;
                 }
-                Lexeme::Char(b'{') if self.at_dictionary(regions || unknown) => self.dictionary(op)?,
+                Lexeme::Char(b'{') if self.at_dictionary(regions || unknown) => {
+                    self.dictionary(op)?
+                }
                 Lexeme::Char(b'{') if regions || unknown => {
                     self.finish(op, names, &types, token)?;
                     let open = self.next();
@@ -377,7 +432,8 @@ impl Parser<'_, '_, '_> {
         self.finish(op, names, &types, token)?;
         self.define_results(op, token)
     }
-    /// A `%x` after the operands may already be the next operation's result: `fence` and then `%y = ...`.
+    /// A `%x` after the operands may already be the next operation's result: `fence` and then `%y =
+    /// ...`.
     fn starts_operand(&self, token: Token) -> bool {
         if token.kind != Lexeme::ValueName {
             return true;
@@ -409,7 +465,11 @@ impl Parser<'_, '_, '_> {
         let inner = self.peek();
         match self.minus_inf(inner) {
             Some(word) => self.word_operand(op, word)?,
-            None if inner.kind == Lexeme::Word && matches!(self.lexer.slice(inner), "true" | "false" | "inf" | "nan") => self.word_operand(op, inner)?,
+            None if inner.kind == Lexeme::Word
+                && matches!(self.lexer.slice(inner), "true" | "false" | "inf" | "nan") =>
+            {
+                self.word_operand(op, inner)?
+            }
             None => {
                 self.operand(op)?;
             }
@@ -421,7 +481,8 @@ impl Parser<'_, '_, '_> {
     fn minus_inf(&self, sign: Token) -> Option<Token> {
         let end = sign.start.saturating_add(MINUS_INF.len());
         let word = Token { kind: Lexeme::Word, start: sign.start, end };
-        let ends = !matches!(self.lexer.byte(end), b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.');
+        let ends =
+            !matches!(self.lexer.byte(end), b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.');
         (self.lexer.slice(word) == MINUS_INF && ends).then_some(word)
     }
     /// A word as an operand; it comes next.
@@ -509,18 +570,27 @@ impl Parser<'_, '_, '_> {
         Ok(value)
     }
     /// Results and operand types, once the types are known.
-    pub(super) fn finish(&mut self, op: Op, names: &Names, types: &Types, token: Token) -> Result<(), Error> {
+    pub(super) fn finish(
+        &mut self,
+        op: Op,
+        names: &Names,
+        types: &Types,
+        token: Token,
+    ) -> Result<(), Error> {
         let mut implied = Types::default();
-        let types = if self.implied(op, names, types, &mut implied, token)? { &implied } else { types };
+        let types =
+            if self.implied(op, names, types, &mut implied, token)? { &implied } else { types };
         let least = usize::from(self.program.decl(op).map_or(0, |decl| decl.results.0));
-        let named = names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
+        let named =
+            names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
         let count = match (names.is_empty(), types.arrow) {
             (false, _) => named,
             (true, true) => {
                 let most = usize::from(self.program.decl(op).map_or(0, |decl| decl.results.1));
-                // Without a name, the types after an arrow are results only when there must be some, or when the
-                // operation's operands are all typed before it.
-                let full = types.left.len() == self.program.operand_count(op) && most >= types.right.len();
+                // Without a name, the types after an arrow are results only when there must be
+                // some, or when the operation's operands are all typed before it.
+                let full =
+                    types.left.len() == self.program.operand_count(op) && most >= types.right.len();
                 if least > 0 || full { types.right.len() } else { 0 }
             }
             (true, false) => least,
@@ -547,25 +617,48 @@ impl Parser<'_, '_, '_> {
         }
         Ok(())
     }
-    /// Compares written operand types with the operands' types; a name that a snippet leaves free learns its type here.
-    fn operand_types(&mut self, op: Op, types: impl Iterator<Item = TypeRef> + Clone, token: Token) -> Result<(), Error> {
+    /// Compares written operand types with the operands' types; a name that a snippet leaves free
+    /// learns its type here.
+    fn operand_types(
+        &mut self,
+        op: Op,
+        types: impl Iterator<Item = TypeRef> + Clone,
+        token: Token,
+    ) -> Result<(), Error> {
         let (values, written) = (self.program.operand_count(op), types.clone().count());
-        if written > values && !(written == 1 && types.clone().all(|ty| self.program.type_at(ty).is_elided())) {
+        if written > values
+            && !(written == 1 && types.clone().all(|ty| self.program.type_at(ty).is_elided()))
+        {
             let count = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
-            return Err(self.fail(ErrorKind::TypeCount { values: count(values), types: count(written) }, token));
+            return Err(self.fail(
+                ErrorKind::TypeCount { values: count(values), types: count(written) },
+                token,
+            ));
         }
         // Other compilers do not write the type of a condition.
-        let first = usize::from(self.program.role(op) == OpRole::Condition && written.saturating_add(1) == values);
+        let first = usize::from(
+            self.program.role(op) == OpRole::Condition && written.saturating_add(1) == values,
+        );
         for (number, ty) in types.enumerate() {
             let number = number.saturating_add(first);
-            let (Some(value), ty) = (self.program.operand(op, number), self.program.type_at(ty)) else { continue };
+            let (Some(value), ty) = (self.program.operand(op, number), self.program.type_at(ty))
+            else {
+                continue;
+            };
             let actual = self.program.type_of(value);
             let free = matches!(self.program.def(value), Def::Argument(block, _) if block == self.program.root());
             if actual.is_elided() && free && !ty.is_elided() {
                 let learned = self.program.set_type(value, ty);
                 self.put(learned, token)?;
-            } else if !actual.agrees(&ty) || !(actual.is_elided() || ty.is_elided() || self.program.encodings_agree(&actual, &ty)) {
-                return Err(self.fail(ErrorKind::WrittenType { operand: u16::try_from(number).unwrap_or(u16::MAX) }, token));
+            } else if !actual.agrees(&ty)
+                || !(actual.is_elided()
+                    || ty.is_elided()
+                    || self.program.encodings_agree(&actual, &ty))
+            {
+                return Err(self.fail(
+                    ErrorKind::WrittenType { operand: u16::try_from(number).unwrap_or(u16::MAX) },
+                    token,
+                ));
             }
         }
         Ok(())

@@ -60,11 +60,18 @@ impl Parser<'_, '_, '_> {
     /// An element type by its own name, or by that which other systems have for it.
     pub(super) fn dtype_named(&self, name: &str) -> Option<DtypeId> {
         let tables = self.program.tables();
-        let foreign = || tables.anchors.dtypes.iter().find(|known| known.text == name).and_then(|known| tables.dtype_named(known.dtype));
+        let foreign = || {
+            tables
+                .anchors
+                .dtypes
+                .iter()
+                .find(|known| known.text == name)
+                .and_then(|known| tables.dtype_named(known.dtype))
+        };
         tables.dtype_named(name).or_else(foreign)
     }
-    /// `!ttg.memdesc<128x64xf16, #layout, #smem, mutable, 3x128x64>`: a tile in memory. That it may be written and what it is a part of
-    /// follows from the operations on it, and is not kept.
+    /// `!ttg.memdesc<128x64xf16, #layout, #smem, mutable, 3x128x64>`: a tile in memory. That it may
+    /// be written and what it is a part of follows from the operations on it, and is not kept.
     fn described(&mut self, token: Token) -> Result<Option<Type>, Error> {
         let open = token.start.saturating_add(MEMORY.len());
         if self.lexer.text.get(token.start..open) != Some(MEMORY) || self.lexer.byte(open) != b'<' {
@@ -77,18 +84,33 @@ impl Parser<'_, '_, '_> {
         while self.take_if(Lexeme::Char(b',')) {
             self.lexer.skip_blanks();
             let start = self.lexer.at;
-            let Some(end) = self.lexer.balanced(start, b",") else { return Err(self.fail(ErrorKind::Unclosed, token)) };
+            let Some(end) = self.lexer.balanced(start, b",") else {
+                return Err(self.fail(ErrorKind::Unclosed, token));
+            };
             let clause = self.lexer.text.get(start..end).unwrap_or("").trim_ascii_end();
-            let alias =
-                clause.strip_prefix('#').and_then(|name| self.program.pools.aliases.iter().find(|alias| self.program.text(alias.name) == name)).copied();
+            let alias = clause
+                .strip_prefix('#')
+                .and_then(|name| {
+                    self.program
+                        .pools
+                        .aliases
+                        .iter()
+                        .find(|alias| self.program.text(alias.name) == name)
+                })
+                .copied();
             let said = alias.map_or(clause, |alias| self.program.text(alias.body));
             match (said, alias) {
                 ("#ttg.shared_memory" | "#smem", _) => ty.space = Some(Space::Shared),
                 ("#ttng.tensor_memory", _) => ty.space = Some(Space::Tensor),
                 // An alias may be called like a kind of memory.
-                (_, Some(alias)) if clause.strip_prefix('#').and_then(space_of).is_some() => ty.encoding = Encoding::Written(alias.body),
+                (_, Some(alias)) if clause.strip_prefix('#').and_then(space_of).is_some() => {
+                    ty.encoding = Encoding::Written(alias.body)
+                }
                 (_, Some(alias)) => ty.encoding = Encoding::Alias(alias.name),
-                _ if clause.starts_with('#') => ty.encoding = Encoding::Written(self.span(start, start.saturating_add(clause.len()))?),
+                _ if clause.starts_with('#') => {
+                    ty.encoding =
+                        Encoding::Written(self.span(start, start.saturating_add(clause.len()))?)
+                }
                 _ => {}
             }
             self.lexer.at = end;
@@ -100,7 +122,9 @@ impl Parser<'_, '_, '_> {
     /// `!word<...>` or a whole tile type that is only kept.
     fn other(&mut self, token: Token) -> Result<Type, Error> {
         let stop = b", \n\t=:";
-        let Some(end) = self.lexer.balanced(token.start, stop) else { return Err(self.fail(ErrorKind::Unclosed, token)) };
+        let Some(end) = self.lexer.balanced(token.start, stop) else {
+            return Err(self.fail(ErrorKind::Unclosed, token));
+        };
         // A type can be followed by a region or by an arrow.
         let body = self.lexer.text.get(token.start..end).unwrap_or("").as_bytes();
         let depth = |depth: i32, byte: &u8| match byte {
@@ -109,10 +133,12 @@ impl Parser<'_, '_, '_> {
             _ => depth,
         };
         let mut open = 0i32;
-        let cut = body.iter().zip(body.iter().skip(1).chain(core::iter::once(&0))).position(|(byte, next)| {
-            open = depth(open, byte);
-            open == 0 && (*byte == b'{' || (*byte == b'-' && *next == b'>'))
-        });
+        let cut = body.iter().zip(body.iter().skip(1).chain(core::iter::once(&0))).position(
+            |(byte, next)| {
+                open = depth(open, byte);
+                open == 0 && (*byte == b'{' || (*byte == b'-' && *next == b'>'))
+            },
+        );
         let end = cut.map_or(end, |cut| token.start.saturating_add(cut));
         if end <= token.start.saturating_add(1) {
             return self.expected(Lexeme::Type, token);
@@ -144,7 +170,9 @@ impl Parser<'_, '_, '_> {
         let token = self.peek();
         match token.kind {
             Lexeme::Char(b'!') => {
-                let Some(end) = self.lexer.balanced(token.start, b", \n\t") else { return Err(self.fail(ErrorKind::Unclosed, token)) };
+                let Some(end) = self.lexer.balanced(token.start, b", \n\t") else {
+                    return Err(self.fail(ErrorKind::Unclosed, token));
+                };
                 if end <= token.start.saturating_add(1) {
                     self.expected::<()>(Lexeme::Dtype, token)?;
                 }
@@ -187,7 +215,8 @@ impl Parser<'_, '_, '_> {
             let extent = if dynamic {
                 None
             } else {
-                let number = super::lexer::integer(self.lexer.slice(token)).and_then(|number| u32::try_from(number).ok());
+                let number = super::lexer::integer(self.lexer.slice(token))
+                    .and_then(|number| u32::try_from(number).ok());
                 match number {
                     Some(0) => return Err(self.fail(ErrorKind::Extent, token)),
                     Some(number) if number < u32::MAX => Some(number),
@@ -199,7 +228,8 @@ impl Parser<'_, '_, '_> {
                 let token = self.peek();
                 return self.expected(Lexeme::Char(b'x'), token);
             }
-            shape = shape.with(extent).ok_or_else(|| self.fail(full(Pool::Rank, MAX_RANK), token))?;
+            shape =
+                shape.with(extent).ok_or_else(|| self.fail(full(Pool::Rank, MAX_RANK), token))?;
             self.lexer.at = end.saturating_add(1);
         }
     }
@@ -224,12 +254,15 @@ impl Parser<'_, '_, '_> {
             ty.encoding = Encoding::Alias(self.tail_name(token)?);
             return Ok(());
         }
-        let Some(end) = self.lexer.balanced(token.start, b",") else { return Err(self.fail(ErrorKind::Unclosed, token)) };
+        let Some(end) = self.lexer.balanced(token.start, b",") else {
+            return Err(self.fail(ErrorKind::Unclosed, token));
+        };
         let body = self.lexer.text.get(token.start..end).unwrap_or("").trim_ascii_end();
         if body.is_empty() {
             return self.expected(Lexeme::AttrValue, token);
         }
-        ty.encoding = Encoding::Written(self.span(token.start, token.start.saturating_add(body.len()))?);
+        ty.encoding =
+            Encoding::Written(self.span(token.start, token.start.saturating_add(body.len()))?);
         self.lexer.at = end;
         Ok(())
     }

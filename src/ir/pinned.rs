@@ -8,8 +8,9 @@ use lanebook_tables::OpRole;
 const WINDOW: usize = 512;
 
 impl Program<'_, '_> {
-    /// Whether a fence, a wait, or a pipeline stage of depth above one (attribute `depth`) stands between two operations, the second
-    /// of which is in the block of the first or inside it. A way of more than 512 operations counts as fixed.
+    /// Whether a fence, a wait, or a pipeline stage of depth above one (attribute `depth`) stands
+    /// between two operations, the second of which is in the block of the first or inside it. A way
+    /// of more than 512 operations counts as fixed.
     #[must_use]
     pub fn is_pinned(&self, first: Op, second: Op) -> bool {
         let Some(home) = self.block_of(first) else { return true };
@@ -38,8 +39,9 @@ impl Program<'_, '_> {
             at = parent;
         }
     }
-    /// Whether something between two operations may write memory, so that the first, which reads it, cannot move to the second. True as
-    /// well when they stand in different blocks, or more than 512 operations apart.
+    /// Whether something between two operations may write memory, so that the first, which reads
+    /// it, cannot move to the second. True as well when they stand in different blocks, or more
+    /// than 512 operations apart.
     #[must_use]
     pub fn is_overwritten(&self, first: Op, second: Op) -> bool {
         if self.block_of(first) != self.block_of(second) {
@@ -65,11 +67,13 @@ impl Program<'_, '_> {
     /// A pipeline stage of more than one buffer.
     #[must_use]
     pub fn is_stage(&self, op: Op) -> bool {
-        matches!(self.role(op), OpRole::Produce | OpRole::Consume) && self.int_attr(op, words::DEPTH).is_some_and(|depth| depth > 1)
+        matches!(self.role(op), OpRole::Produce | OpRole::Consume)
+            && self.int_attr(op, words::DEPTH).is_some_and(|depth| depth > 1)
     }
     /// Whether an operation, or one inside it, orders memory.
     fn orders(&self, op: Op, left: &mut usize) -> bool {
-        let orders = |op: Op| matches!(self.role(op), OpRole::Fence | OpRole::Wait) || self.is_stage(op);
+        let orders =
+            |op: Op| matches!(self.role(op), OpRole::Fence | OpRole::Wait) || self.is_stage(op);
         if orders(op) {
             return true;
         }

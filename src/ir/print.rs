@@ -1,7 +1,7 @@
 //! Program to text. What it writes, [`parse`](super::parse()) reads back to an equal program.
 //!
-//! Only `write_str`: no formatting machinery, so no panics come with it. Values without a name, or with one that was
-//! taken from them, are written `%_7` by their handle's number.
+//! Only `write_str`: no formatting machinery, so no panics come with it. Values without a name, or
+//! with one that was taken from them, are written `%_7` by their handle's number.
 use super::attr::{AttrValue, Literal};
 use super::handle::{Block, Op, Region, Value};
 use super::program::{Def, Program};
@@ -14,7 +14,8 @@ const DIGITS: &str = "0123456789ABCDEF";
 
 /// What a client adds to the text: layouts behind handles, notes behind operations.
 pub trait Annotate {
-    /// Writes the layout of an [`Encoding::Handle`](super::Encoding::Handle) or [`AttrValue::Handle`] in a notation.
+    /// Writes the layout of an [`Encoding::Handle`](super::Encoding::Handle) or
+    /// [`AttrValue::Handle`] in a notation.
     fn handle(&self, number: u32, out: &mut dyn Write) -> fmt::Result {
         out.write_str("handle_")?;
         integer(i64::from(number), out)
@@ -38,7 +39,11 @@ pub struct Plain;
 impl Annotate for Plain {}
 
 /// Writes a program.
-pub fn print(program: &Program<'_, '_>, annotate: &dyn Annotate, out: &mut dyn Write) -> fmt::Result {
+pub fn print(
+    program: &Program<'_, '_>,
+    annotate: &dyn Annotate,
+    out: &mut dyn Write,
+) -> fmt::Result {
     let mut printer = Printer { program, annotate, out, depth: 0 };
     printer.aliases()?;
     printer.operations()
@@ -61,7 +66,9 @@ pub fn integer(value: i64, out: &mut dyn Write) -> fmt::Result {
     if value < 0 {
         out.write_str("-")?;
     }
-    out.write_str(digits.get(at..).and_then(|digits| core::str::from_utf8(digits).ok()).unwrap_or("?"))
+    out.write_str(
+        digits.get(at..).and_then(|digits| core::str::from_utf8(digits).ok()).unwrap_or("?"),
+    )
 }
 
 pub(super) struct Printer<'a, 's, 't> {
@@ -155,13 +162,17 @@ impl Printer<'_, '_, '_> {
             self.label(next, false)?;
             return Ok(Step::First(next));
         }
-        let Some(region) = data.region.and_then(|region| program.region_data(region)) else { return Ok(Step::Done) };
+        let Some(region) = data.region.and_then(|region| program.region_data(region)) else {
+            return Ok(Step::Done);
+        };
         let Some(owner) = region.owner else { return Ok(Step::Done) };
         self.depth = self.depth.saturating_sub(1);
         self.indent()?;
         self.put("}")?;
         if let Some(next) = region.next {
-            let empty = program.blocks(next).all(|block| program.first(block).is_none() && program.arguments(block).next().is_none());
+            let empty = program.blocks(next).all(|block| {
+                program.first(block).is_none() && program.arguments(block).next().is_none()
+            });
             let role = program.role(owner);
             if !(empty && role == OpRole::If) {
                 match role {
@@ -179,8 +190,12 @@ impl Printer<'_, '_, '_> {
         let program = self.program;
         let Some(owner) = program.owner_of(block) else { return Ok(()) };
         let has_arguments = program.arguments(block).next().is_some();
-        let in_header =
-            first && program.body(owner) == Some(block) && matches!(program.role(owner), OpRole::Function | OpRole::For | OpRole::Parallel | OpRole::While);
+        let in_header = first
+            && program.body(owner) == Some(block)
+            && matches!(
+                program.role(owner),
+                OpRole::Function | OpRole::For | OpRole::Parallel | OpRole::While
+            );
         if in_header || (first && !has_arguments) {
             return Ok(());
         }
@@ -240,10 +255,13 @@ impl Printer<'_, '_, '_> {
             role => self.general(op, role),
         }
     }
-    /// Results that stand under the name of `value`: itself and those after it without a name of their own.
+    /// Results that stand under the name of `value`: itself and those after it without a name of
+    /// their own.
     fn group(&self, value: Value) -> usize {
         let program = self.program;
-        let next = |value: &Value| program.value_data(*value)?.next.filter(|next| program.value_name(*next).is_empty());
+        let next = |value: &Value| {
+            program.value_data(*value)?.next.filter(|next| program.value_name(*next).is_empty())
+        };
         core::iter::successors(Some(value), next).count()
     }
     fn results(&mut self, op: Op) -> fmt::Result {
@@ -281,7 +299,9 @@ impl Printer<'_, '_, '_> {
                 // The first result of the group gives the name.
                 let (mut head, mut number) = (value, 0i64);
                 for result in program.results(op) {
-                    if result == program.result(op, 0).unwrap_or(value) || !program.value_name(result).is_empty() {
+                    if result == program.result(op, 0).unwrap_or(value)
+                        || !program.value_name(result).is_empty()
+                    {
                         (head, number) = (result, 0);
                     } else {
                         number = number.saturating_add(1);
@@ -325,7 +345,9 @@ impl Printer<'_, '_, '_> {
                     self.put("e")?;
                     return integer(i64::from(exponent), self.out);
                 }
-                let scale = (0..exponent.unsigned_abs()).fold(1u64, |scale, _| scale.saturating_mul(10)).max(1);
+                let scale = (0..exponent.unsigned_abs())
+                    .fold(1u64, |scale, _| scale.saturating_mul(10))
+                    .max(1);
                 if digits < 0 {
                     self.put("-")?;
                 }
@@ -425,10 +447,16 @@ impl Printer<'_, '_, '_> {
         self.type_list(program.results(op), false)?;
         self.dictionary(op, " attributes ", &[])
     }
-    fn carried(&mut self, op: Op, skip: usize, arguments: impl Iterator<Item = Value>) -> fmt::Result {
+    fn carried(
+        &mut self,
+        op: Op,
+        skip: usize,
+        arguments: impl Iterator<Item = Value>,
+    ) -> fmt::Result {
         let program = self.program;
         self.put("(")?;
-        for (number, (argument, init)) in arguments.zip(program.operands(op).skip(skip)).enumerate() {
+        for (number, (argument, init)) in arguments.zip(program.operands(op).skip(skip)).enumerate()
+        {
             self.comma(number)?;
             self.name(argument)?;
             self.put(" = ")?;
@@ -437,7 +465,11 @@ impl Printer<'_, '_, '_> {
         self.put(")")
     }
     /// Types of values: one bare (when `bare` allows it), else in brackets.
-    fn type_list(&mut self, values: impl Iterator<Item = Value> + Clone, bare: bool) -> fmt::Result {
+    fn type_list(
+        &mut self,
+        values: impl Iterator<Item = Value> + Clone,
+        bare: bool,
+    ) -> fmt::Result {
         let program = self.program;
         let brackets = !bare || values.clone().count() != 1;
         if brackets {
@@ -479,10 +511,14 @@ impl Printer<'_, '_, '_> {
         self.dictionary(op, if regions { " attributes " } else { " " }, &skip)?;
         self.types(op, role)
     }
-    /// Whether words before the operands read back as such; an attribute of that name may say other things.
+    /// Whether words before the operands read back as such; an attribute of that name may say other
+    /// things.
     fn leads(&self, op: Op, role: OpRole, text: &str) -> bool {
-        let kept = self.program.decl_id(op).is_none() || matches!(role, OpRole::Index | OpRole::Elementwise | OpRole::Atomic);
-        kept && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.' | b',' | b' ' | b'\t'))
+        let kept = self.program.decl_id(op).is_none()
+            || matches!(role, OpRole::Index | OpRole::Elementwise | OpRole::Atomic);
+        kept && text.bytes().all(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.' | b',' | b' ' | b'\t')
+        })
     }
     fn types(&mut self, op: Op, role: OpRole) -> fmt::Result {
         let program = self.program;
@@ -499,7 +535,8 @@ impl Printer<'_, '_, '_> {
         }
         if !results {
             self.put(" : ")?;
-            let arrow = matches!(role, OpRole::Copy | OpRole::Store) && program.operand_count(op) == 2;
+            let arrow =
+                matches!(role, OpRole::Copy | OpRole::Store) && program.operand_count(op) == 2;
             for (number, value) in program.operands(op).enumerate() {
                 if arrow && number == 1 {
                     self.put(" -> ")?
@@ -510,11 +547,25 @@ impl Printer<'_, '_, '_> {
             }
             return Ok(());
         }
-        let free = |value: Value| matches!(program.def(value), Def::Argument(block, _) if block == program.root()) && !elided(value);
-        let short = matches!(role, OpRole::Alloc | OpRole::Constant | OpRole::Matrix | OpRole::Select | OpRole::View | OpRole::Elementwise | OpRole::Index);
+        let free = |value: Value| {
+            matches!(program.def(value), Def::Argument(block, _) if block == program.root())
+                && !elided(value)
+        };
+        let short = matches!(
+            role,
+            OpRole::Alloc
+                | OpRole::Constant
+                | OpRole::Matrix
+                | OpRole::Select
+                | OpRole::View
+                | OpRole::Elementwise
+                | OpRole::Index
+        );
         let bare = role == OpRole::If;
         let short = short && !program.has_attr(op, words::PREFIX);
-        if (short && !program.operands(op).any(free)) || program.operand(op, 0).is_none() && role != OpRole::Call && !bare {
+        if (short && !program.operands(op).any(free))
+            || program.operand(op, 0).is_none() && role != OpRole::Call && !bare
+        {
             self.put(" : ")?;
             for (number, value) in program.results(op).enumerate() {
                 self.comma(number)?;

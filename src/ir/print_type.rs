@@ -25,7 +25,9 @@ impl Printer<'_, '_, '_> {
     pub(super) fn attr(&mut self, key: Name, value: AttrValue) -> fmt::Result {
         let program = self.program;
         let key = program.text(key);
-        let plain = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$'))
+        let plain = key
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$'))
             && key.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
         if plain {
             self.put(key)?;
@@ -61,7 +63,10 @@ impl Printer<'_, '_, '_> {
                 self.put("#")?;
                 self.put(program.text(name))
             }
-            AttrValue::Word(name) | AttrValue::Layout(name) | AttrValue::List(name) | AttrValue::Text(name) => self.put(program.text(name)),
+            AttrValue::Word(name)
+            | AttrValue::Layout(name)
+            | AttrValue::List(name)
+            | AttrValue::Text(name) => self.put(program.text(name)),
             AttrValue::Operand(value) => self.value(value),
             AttrValue::Handle(number) => self.annotate.handle(number, self.out),
         }
@@ -75,7 +80,10 @@ impl Printer<'_, '_, '_> {
     // ---- types
     pub(super) fn ty(&mut self, ty: &Type) -> fmt::Result {
         let program = self.program;
-        let dtype = ty.dtype.and_then(|dtype| program.tables().dtype(dtype)).map_or("index", |dtype| dtype.name);
+        let dtype = ty
+            .dtype
+            .and_then(|dtype| program.tables().dtype(dtype))
+            .map_or("index", |dtype| dtype.name);
         match ty.kind {
             TypeKind::Elided => self.put("..."),
             TypeKind::Unit => self.put("()"),
@@ -107,7 +115,9 @@ impl Printer<'_, '_, '_> {
     fn encoding(&mut self, ty: &Type) -> fmt::Result {
         let program = self.program;
         let implied = match ty.encoding {
-            Encoding::Alias(name) => super::types::space_of(program.text(name)).map(|(space, _)| space),
+            Encoding::Alias(name) => {
+                super::types::space_of(program.text(name)).map(|(space, _)| space)
+            }
             _ => None,
         };
         if let Some(space) = ty.space.filter(|space| implied != Some(*space))

@@ -1,7 +1,8 @@
 //! A program: a view over its pools, its text and the tables, and everything one can ask about it.
 //!
-//! Guarantees: every question is answered for every handle, alive or not (a stale one has no operands, no results, role
-//! `Opaque`, type elided); nothing here allocates, recurses or panics. Changes are in [`edit`](super::edit).
+//! Guarantees: every question is answered for every handle, alive or not (a stale one has no
+//! operands, no results, role `Opaque`, type elided); nothing here allocates, recurses or panics.
+//! Changes are in [`edit`](super::edit).
 use super::attr::{AttrValue, Literal};
 use super::data::{AttrData, BlockData, OpData, RegionData, Stamp, UseData, UseKind, ValueData};
 use super::error::{Error, ErrorKind, Place};
@@ -63,15 +64,28 @@ pub struct Carried {
 }
 
 impl<'s, 't> Program<'s, 't> {
-    /// An empty program. `text` is the source, or the vocabulary from which a builder takes names; it may be empty.
+    /// An empty program. `text` is the source, or the vocabulary from which a builder takes names;
+    /// it may be empty.
     pub fn new(pools: Pools<'s>, tables: &'t Tables<'t>, text: &'t str) -> Result<Self, Error> {
         let mut program = Self { pools, text, tables };
         program.pools.clear();
         let start = |program: &mut Self| -> Result<(), ErrorKind> {
             program.intern(Type::ELIDED)?;
-            let region = program.pools.add(RegionData { owner: None, first_block: Block::at(0), next: None, stamp: Stamp(0) })?;
+            let region = program.pools.add(RegionData {
+                owner: None,
+                first_block: Block::at(0),
+                next: None,
+                stamp: Stamp(0),
+            })?;
             let region = Region::at(region);
-            program.pools.add(BlockData { region, next: None, first_op: None, last_op: None, first_arg: None, stamp: Stamp(0) })?;
+            program.pools.add(BlockData {
+                region,
+                next: None,
+                first_op: None,
+                last_op: None,
+                first_arg: None,
+                stamp: Stamp(0),
+            })?;
             Ok(())
         };
         match start(&mut program) {
@@ -166,7 +180,8 @@ impl<'s, 't> Program<'s, 't> {
         let name = self.op_data(op).map_or(Name::EMPTY, |data| data.name);
         Place { op: Some(op), ..self.place_of(name) }
     }
-    /// The bytes of the source that are its name: where [`Program::place`] is, without counting lines; `None` for an operation without text.
+    /// The bytes of the source that are its name: where [`Program::place`] is, without counting
+    /// lines; `None` for an operation without text.
     #[must_use]
     pub fn span(&self, op: Op) -> Option<core::ops::Range<usize>> {
         let (offset, len) = self.op_data(op)?.name.place().filter(|(_, len)| *len > 0)?;
@@ -184,7 +199,9 @@ impl<'s, 't> Program<'s, 't> {
     #[must_use]
     pub(crate) fn place_in(&self, name: Name, skip: u32) -> Place {
         match name.place() {
-            Some((offset, len)) if len > 0 && skip < u32::from(len) => super::lexer::place(self.text, offset.saturating_add(skip), 1),
+            Some((offset, len)) if len > 0 && skip < u32::from(len) => {
+                super::lexer::place(self.text, offset.saturating_add(skip), 1)
+            }
             _ => self.place_of(name),
         }
     }
@@ -210,7 +227,8 @@ impl<'s, 't> Program<'s, 't> {
     }
 
     // ---- structure
-    /// The outermost block: functions, or the bare operations of a snippet. Its arguments are the names that a snippet leaves free.
+    /// The outermost block: functions, or the bare operations of a snippet. Its arguments are the
+    /// names that a snippet leaves free.
     #[must_use]
     pub const fn root(&self) -> Block {
         Block::ROOT
@@ -229,7 +247,9 @@ impl<'s, 't> Program<'s, 't> {
     pub fn symbol(&self, op: Op) -> &'t str {
         let key = if self.role(op) == OpRole::Function { words::SYM_NAME } else { words::CALLEE };
         match self.attr(op, key) {
-            Some(AttrValue::Symbol(name) | AttrValue::Str(name) | AttrValue::Word(name)) => self.text(name),
+            Some(AttrValue::Symbol(name) | AttrValue::Str(name) | AttrValue::Word(name)) => {
+                self.text(name)
+            }
             _ => "",
         }
     }
@@ -314,7 +334,8 @@ impl<'s, 't> Program<'s, 't> {
             }
             let block = self.block_data(data.block?)?;
             let region = self.region_data(block.region?)?;
-            let found = self.first_in_blocks(block.next).or_else(|| self.first_in_regions(region.next));
+            let found =
+                self.first_in_blocks(block.next).or_else(|| self.first_in_regions(region.next));
             if found.is_some() {
                 return found;
             }
@@ -357,7 +378,8 @@ impl<'s, 't> Program<'s, 't> {
         self.uses_by(op).filter_map(|place| self.use_data(place)?.value)
     }
     pub(super) fn main_uses(&self, op: Op) -> impl Iterator<Item = Use> + Clone + '_ {
-        self.uses_by(op).filter(|place| self.use_data(*place).is_some_and(|data| data.kind == UseKind::Main))
+        self.uses_by(op)
+            .filter(|place| self.use_data(*place).is_some_and(|data| data.kind == UseKind::Main))
     }
     /// Main operands in order: without subscripts and without values that attributes name.
     pub fn operands(&self, op: Op) -> impl Iterator<Item = Value> + Clone + '_ {

@@ -1,4 +1,5 @@
-//! Questions about values: where they come from, who uses them, what is known of them; attributes, layouts, loops.
+//! Questions about values: where they come from, who uses them, what is known of them; attributes,
+//! layouts, loops.
 //!
 //! As in `program`: total answers, no allocation, no recursion, no panic.
 use super::attr::{Attr, AttrValue, Literal};
@@ -36,20 +37,24 @@ impl<'t> Program<'_, 't> {
         let cell = self.attr_data(data.attrs?)?;
         match cell.kind {
             AttrKind::Int => Some(Literal::Int(number(cell.payload))),
-            AttrKind::Decimal => Some(Literal::Decimal { digits: number(cell.payload), exponent: cell.extra }),
+            AttrKind::Decimal => {
+                Some(Literal::Decimal { digits: number(cell.payload), exponent: cell.extra })
+            }
             AttrKind::MinusZero => Some(Literal::MinusZero),
             AttrKind::Hex => Some(Literal::Hex(number(cell.payload) as u64)),
             AttrKind::LiteralWord => Some(Literal::Word(name(cell.payload))),
             _ => None,
         }
     }
-    /// The number behind a value: a literal, the result of an operation of role `Constant`, or a free name that says it (`%c64`). A tile of one number
-    /// keeps it through conversions, transpositions, repetitions and reductions.
+    /// The number behind a value: a literal, the result of an operation of role `Constant`, or a
+    /// free name that says it (`%c64`). A tile of one number keeps it through conversions,
+    /// transpositions, repetitions and reductions.
     #[must_use]
     pub fn constant(&self, value: Value) -> Option<Literal> {
         self.constant_sum(value).map(|(literal, _)| literal)
     }
-    /// The same, and of how many such numbers the value is the sum: a reduction of a tile of one number adds it up.
+    /// The same, and of how many such numbers the value is the sum: a reduction of a tile of one
+    /// number adds it up.
     #[must_use]
     pub fn constant_sum(&self, value: Value) -> Option<(Literal, u64)> {
         let (mut at, mut times) = (value, 1u64);
@@ -57,10 +62,15 @@ impl<'t> Program<'_, 't> {
             let op = match self.def(at) {
                 Def::Literal(literal) => return Some((literal, times)),
                 Def::Result(op, 0) => op,
-                // A name that a snippet leaves free: `%c64`, as other compilers call the constant 64.
+                // A name that a snippet leaves free: `%c64`, as other compilers call the constant
+                // 64.
                 Def::Argument(block, _) if block == self.root() => {
-                    let digits = self.value_name(at).strip_prefix('c').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
-                    return super::lexer::integer(digits).map(|number| (Literal::Int(number), times));
+                    let digits = self
+                        .value_name(at)
+                        .strip_prefix('c')
+                        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+                    return super::lexer::integer(digits)
+                        .map(|number| (Literal::Int(number), times));
                 }
                 _ => return None,
             };
@@ -70,7 +80,8 @@ impl<'t> Program<'_, 't> {
                     Def::Literal(literal) => return Some((literal, times)),
                     _ => return None,
                 },
-                OpRole::Convert | OpRole::Transpose | OpRole::Broadcast if self.type_of(at).is_tile() && !self.type_of(at).is_memory() => {}
+                OpRole::Convert | OpRole::Transpose | OpRole::Broadcast
+                    if self.type_of(at).is_tile() && !self.type_of(at).is_memory() => {}
                 OpRole::Reduce => times = times.checked_mul(self.summed(op, only)?)?,
                 _ => return None,
             }
@@ -96,7 +107,9 @@ impl<'t> Program<'_, 't> {
     /// The integer behind a value.
     #[must_use]
     pub fn int(&self, value: Value) -> Option<i64> {
-        self.constant_sum(value).filter(|(_, times)| *times == 1).and_then(|(literal, _)| literal.to_int())
+        self.constant_sum(value)
+            .filter(|(_, times)| *times == 1)
+            .and_then(|(literal, _)| literal.to_int())
     }
     /// A value's type.
     #[must_use]
@@ -113,7 +126,8 @@ impl<'t> Program<'_, 't> {
     pub fn type_at(&self, ty: TypeRef) -> Type {
         self.pools.types.get(ty.index()).copied().unwrap_or(Type::ELIDED)
     }
-    /// A value's name without `%`; empty when it has none. Results of one operation share the first one's name.
+    /// A value's name without `%`; empty when it has none. Results of one operation share the first
+    /// one's name.
     #[must_use]
     pub fn value_name(&self, value: Value) -> &'t str {
         self.value_data(value).map_or("", |data| self.text(data.name))
@@ -151,14 +165,18 @@ impl<'t> Program<'_, 't> {
 
     // ---- attributes
     fn chain(&self, first: Option<AttrRef>) -> impl Iterator<Item = Attr> + Clone + '_ {
-        core::iter::successors(first, |at| self.attr_data(*at)?.next)
-            .filter_map(|at| Some(Attr { key: self.attr_data(at)?.key, value: self.attr_value(self.attr_data(at)?) }))
+        core::iter::successors(first, |at| self.attr_data(*at)?.next).filter_map(|at| {
+            Some(Attr { key: self.attr_data(at)?.key, value: self.attr_value(self.attr_data(at)?) })
+        })
     }
     pub(crate) fn attr_value(&self, data: &AttrData) -> AttrValue {
         match data.kind {
             AttrKind::Unit => AttrValue::Unit,
             AttrKind::Int => AttrValue::Int(number(data.payload), data.ty),
-            AttrKind::Decimal => AttrValue::Number(Literal::Decimal { digits: number(data.payload), exponent: data.extra }, data.ty),
+            AttrKind::Decimal => AttrValue::Number(
+                Literal::Decimal { digits: number(data.payload), exponent: data.extra },
+                data.ty,
+            ),
             AttrKind::MinusZero => AttrValue::Number(Literal::MinusZero, data.ty),
             AttrKind::Hex => AttrValue::Number(Literal::Hex(number(data.payload) as u64), data.ty),
             AttrKind::LiteralWord => AttrValue::Number(Literal::Word(name(data.payload)), data.ty),
@@ -171,7 +189,9 @@ impl<'t> Program<'_, 't> {
             AttrKind::Text => AttrValue::Text(name(data.payload)),
             AttrKind::Operand => {
                 let [place, ..] = data.payload;
-                Use::at(usize::from(place)).and_then(|place| self.used(place)).map_or(AttrValue::Unit, AttrValue::Operand)
+                Use::at(usize::from(place))
+                    .and_then(|place| self.used(place))
+                    .map_or(AttrValue::Unit, AttrValue::Operand)
             }
             AttrKind::Handle => AttrValue::Handle(number(data.payload) as u32),
         }
@@ -182,7 +202,11 @@ impl<'t> Program<'_, 't> {
     }
     /// Attributes of a block argument (`%A: memref<..> {align = 16}`) in order.
     pub fn value_attrs(&self, value: Value) -> impl Iterator<Item = Attr> + Clone + '_ {
-        self.chain(self.value_data(value).filter(|data| data.kind == ValueKind::Argument).and_then(|data| data.attrs))
+        self.chain(
+            self.value_data(value)
+                .filter(|data| data.kind == ValueKind::Argument)
+                .and_then(|data| data.attrs),
+        )
     }
     /// Whether a key is `wanted`, or ends in `.` and `wanted`.
     pub(crate) fn key_is(&self, key: Name, wanted: &str) -> bool {
@@ -221,8 +245,8 @@ impl<'t> Program<'_, 't> {
             _ => None,
         }
     }
-    /// The integers of a list's text: the first `room` are written to `out`; `None` when it is not a list of that many
-    /// integers or fewer.
+    /// The integers of a list's text: the first `room` are written to `out`; `None` when it is not
+    /// a list of that many integers or fewer.
     #[must_use]
     pub fn list<'o>(&self, list: Name, out: &'o mut [i64]) -> Option<&'o [i64]> {
         let body = self.text(list).trim_ascii();
@@ -263,7 +287,11 @@ impl<'t> Program<'_, 't> {
     /// What stands behind `#name` in the text (`#name = ...` before the functions).
     #[must_use]
     pub fn alias(&self, name: &str) -> Option<&'t str> {
-        self.pools.aliases.iter().find(|alias| self.text(alias.name) == name).map(|alias| self.text(alias.body))
+        self.pools
+            .aliases
+            .iter()
+            .find(|alias| self.text(alias.name) == name)
+            .map(|alias| self.text(alias.body))
     }
 
     /// Aliases in the order of the text: name without `#`, and what stands behind it.
@@ -286,18 +314,27 @@ impl<'t> Program<'_, 't> {
         }
         let body = self.body(op)?;
         let mut operands = self.operands(op);
-        Some(Loop { op, lower: operands.next()?, upper: operands.next()?, step: operands.next()?, body, induction: self.arguments(body).next()? })
+        Some(Loop {
+            op,
+            lower: operands.next()?,
+            upper: operands.next()?,
+            step: operands.next()?,
+            body,
+            induction: self.arguments(body).next()?,
+        })
     }
     /// The values that a counted loop carries, in order.
     pub fn carried(&self, op: Op) -> impl Iterator<Item = Carried> + Clone + '_ {
         let body = self.counted_loop(op).map(|at| at.body);
         let arguments = body.into_iter().flat_map(|body| self.arguments(body)).skip(1);
         let end = body.and_then(|body| self.terminator(body));
-        self.operands(op).skip(3).zip(arguments).enumerate().map(move |(number, (init, argument))| Carried {
-            init,
-            argument,
-            yielded: end.and_then(|end| self.operand(end, number)),
-            result: self.result(op, number),
-        })
+        self.operands(op).skip(3).zip(arguments).enumerate().map(
+            move |(number, (init, argument))| Carried {
+                init,
+                argument,
+                yielded: end.and_then(|end| self.operand(end, number)),
+                result: self.result(op, number),
+            },
+        )
     }
 }

@@ -1,4 +1,5 @@
-//! The records of the pass that weighs layouts against each other, in storage that a program's pools bring along.
+//! The records of the pass that weighs layouts against each other, in storage that a program's
+//! pools bring along.
 //!
 //! Plain data without meaning of its own: see `relayout`.
 use super::handle::Value;
@@ -45,7 +46,8 @@ pub(crate) struct Entry {
     state: u16,
     /// The value's next entry; [`NONE`] ends the list.
     pub next: u16,
-    /// Its place in the network that is being solved; when the program is rewritten, the value that holds it.
+    /// Its place in the network that is being solved; when the program is rewritten, the value that
+    /// holds it.
     pub link: u16,
 }
 
@@ -80,7 +82,8 @@ const MADE: u16 = 0x7f00;
 pub(crate) struct Node {
     /// First entry; [`NONE`] for a value that is no tile in registers.
     pub first: u16,
-    /// From the top: whether the layout may not change; how the value is made, 7 bits; its place in the region that is being weighed, 8.
+    /// From the top: whether the layout may not change; how the value is made, 7 bits; its place in
+    /// the region that is being weighed, 8.
     state: u16,
 }
 
@@ -137,7 +140,8 @@ pub(crate) struct Flow {
 /// All of it.
 #[derive(Debug)]
 pub(crate) struct Sheet<'s> {
-    /// Layouts: those of this sheet in the order of their numbers, then those that earlier sheets measured.
+    /// Layouts: those of this sheet in the order of their numbers, then those that earlier sheets
+    /// measured.
     layouts: &'s mut VecView<LayoutRecord>,
     /// How many are this sheet's.
     known: usize,
@@ -183,7 +187,8 @@ impl<'s> Sheet<'s> {
         let at = self.layouts.get(self.known..)?.iter().position(holds)?;
         self.layouts.get(self.known.saturating_add(at)).copied()
     }
-    /// Adds a layout; the one of an earlier sheet that stands there moves to the end, or is forgotten.
+    /// Adds a layout; the one of an earlier sheet that stands there moves to the end, or is
+    /// forgotten.
     pub fn push(&mut self, record: LayoutRecord) -> Option<u16> {
         let number = u16::try_from(self.known).ok().filter(|number| *number != NONE)?;
         match self.layouts.get(self.known).copied() {
@@ -192,9 +197,13 @@ impl<'s> Sheet<'s> {
                     *known = record;
                 }
                 // The record itself may be an earlier one: it is not kept twice.
-                let again = |other: &LayoutRecord| other.encoding == record.encoding && other.shape == record.shape;
+                let again = |other: &LayoutRecord| {
+                    other.encoding == record.encoding && other.shape == record.shape
+                };
                 let twin = self.layouts.iter().skip(self.known.saturating_add(1)).position(again);
-                match twin.and_then(|at| self.layouts.get_mut(self.known.saturating_add(1).saturating_add(at))) {
+                match twin.and_then(|at| {
+                    self.layouts.get_mut(self.known.saturating_add(1).saturating_add(at))
+                }) {
                     Some(twin) => *twin = earlier,
                     None if again(&earlier) => {}
                     None => {

@@ -1,9 +1,12 @@
 //! Where a program lives: typed pools lent by the caller, with an undo journal.
 //!
-//! Guarantees: reading is total; a write that has no room is [`ErrorKind::Capacity`] and changes nothing; every write
-//! while a mark is open is recorded first, so that [`Pools::undo`] restores the records bit by bit. A record is kept in the journal
-//! once for each mark, however often it is written: the journal grows with the records that are touched.
-use super::data::{AliasData, AttrData, BlockData, Cell, OpData, RegionData, Saved, Stamp, UseData, ValueData};
+//! Guarantees: reading is total; a write that has no room is [`ErrorKind::Capacity`] and changes
+//! nothing; every write while a mark is open is recorded first, so that [`Pools::undo`] restores
+//! the records bit by bit. A record is kept in the journal once for each mark, however often it is
+//! written: the journal grows with the records that are touched.
+use super::data::{
+    AliasData, AttrData, BlockData, Cell, OpData, RegionData, Saved, Stamp, UseData, ValueData,
+};
 use super::error::{ErrorKind, Pool};
 use super::handle::MAX_HANDLES;
 use super::sheet::{Arc, Derived, Entry, Flow, LayoutRecord, Node, Parts, Sheet};
@@ -16,14 +19,23 @@ const MADE_CELL: usize = 24;
 /// Buckets of the name table that reading a text uses.
 pub(crate) const BUCKETS: usize = 256;
 
-/// Fixed-capacity storage for one program. `const`-constructible, so it can be a static or lie on a stack.
+/// Fixed-capacity storage for one program. `const`-constructible, so it can be a static or lie on a
+/// stack.
 ///
-/// Parameters: operations, values, uses (operands), attributes and literals, distinct types (and aliases), regions (and
-/// blocks), undo journal entries. An operation of the usual kind needs one `OPS`, one to two `VALUES`, three `USES` and
-/// half an `ATTRS`: about 160 bytes, with what the weighing of layouts needs. A literal operand needs one more of `VALUES` and `ATTRS`.
+/// Parameters: operations, values, uses (operands), attributes and literals, distinct types (and
+/// aliases), regions (and blocks), undo journal entries. An operation of the usual kind needs one
+/// `OPS`, one to two `VALUES`, three `USES` and half an `ATTRS`: about 160 bytes, with what the
+/// weighing of layouts needs. A literal operand needs one more of `VALUES` and `ATTRS`.
 #[derive(Debug)]
-pub struct Storage<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usize, const TYPES: usize, const REGIONS: usize, const JOURNAL: usize>
-{
+pub struct Storage<
+    const OPS: usize,
+    const VALUES: usize,
+    const USES: usize,
+    const ATTRS: usize,
+    const TYPES: usize,
+    const REGIONS: usize,
+    const JOURNAL: usize,
+> {
     ops: Vec<OpData, OPS>,
     op_stamps: [Stamp; OPS],
     values: Vec<ValueData, VALUES>,
@@ -51,8 +63,15 @@ pub type SmallStorage = Storage<64, 128, 256, 96, 32, 16, 192>;
 /// Storage for up to 1,024 operations.
 pub type LargeStorage = Storage<1024, 1536, 2816, 512, 128, 128, 4096>;
 
-impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usize, const TYPES: usize, const REGIONS: usize, const JOURNAL: usize>
-    Storage<OPS, VALUES, USES, ATTRS, TYPES, REGIONS, JOURNAL>
+impl<
+    const OPS: usize,
+    const VALUES: usize,
+    const USES: usize,
+    const ATTRS: usize,
+    const TYPES: usize,
+    const REGIONS: usize,
+    const JOURNAL: usize,
+> Storage<OPS, VALUES, USES, ATTRS, TYPES, REGIONS, JOURNAL>
 {
     /// Empty storage.
     #[must_use]
@@ -80,7 +99,8 @@ impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usiz
             buckets: [0; BUCKETS],
         }
     }
-    /// The pools, for [`Program`](super::Program)'s constructors. What was in them is forgotten when a program is made.
+    /// The pools, for [`Program`](super::Program)'s constructors. What was in them is forgotten
+    /// when a program is made.
     pub fn pools(&mut self) -> Pools<'_> {
         Pools {
             ops: self.ops.as_mut_view(),
@@ -116,8 +136,15 @@ impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usiz
     }
 }
 
-impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usize, const TYPES: usize, const REGIONS: usize, const JOURNAL: usize> Default
-    for Storage<OPS, VALUES, USES, ATTRS, TYPES, REGIONS, JOURNAL>
+impl<
+    const OPS: usize,
+    const VALUES: usize,
+    const USES: usize,
+    const ATTRS: usize,
+    const TYPES: usize,
+    const REGIONS: usize,
+    const JOURNAL: usize,
+> Default for Storage<OPS, VALUES, USES, ATTRS, TYPES, REGIONS, JOURNAL>
 {
     fn default() -> Self {
         Self::new()
@@ -152,7 +179,8 @@ pub struct Pools<'s> {
     open: u16,
     /// Numbers marks; what is written while one is open is stamped with the last.
     now: u8,
-    /// The number of the innermost mark that is open: what has this stamp or a later one is in the journal since, or was made since.
+    /// The number of the innermost mark that is open: what has this stamp or a later one is in the
+    /// journal since, or was made since.
     since: u8,
     /// Stamps of the free lists' beginnings.
     kept: [Stamp; FREE_LISTS],
@@ -167,7 +195,8 @@ pub struct Pools<'s> {
 pub struct Usage {
     /// Which pool.
     pub pool: Pool,
-    /// High-water mark since the program was made (a free list reuses records below it); for the journal the present length.
+    /// High-water mark since the program was made (a free list reuses records below it); for the
+    /// journal the present length.
     pub used: usize,
     /// Capacity.
     pub capacity: usize,
@@ -229,7 +258,8 @@ impl Pools<'_> {
         self.writes
     }
 
-    /// Writes to the journal what is about to change, unless that was done since the innermost mark was opened.
+    /// Writes to the journal what is about to change, unless that was done since the innermost mark
+    /// was opened.
     fn record(&mut self, stamp: Stamp, saved: impl FnOnce() -> Saved) -> Result<(), ErrorKind> {
         self.writes = self.writes.wrapping_add(1);
         if self.open == 0 || stamp.0 >= self.since {
@@ -250,7 +280,11 @@ impl Pools<'_> {
     }
 
     /// Changes a record.
-    pub(crate) fn edit<T: Cell>(&mut self, index: usize, change: impl FnOnce(&mut T)) -> Result<(), ErrorKind> {
+    pub(crate) fn edit<T: Cell>(
+        &mut self,
+        index: usize,
+        change: impl FnOnce(&mut T),
+    ) -> Result<(), ErrorKind> {
         let stamp = T::stamp(self, index).copied().unwrap_or_default();
         let old = *self.read::<T>(index).ok_or(ErrorKind::Stale)?;
         self.record(stamp, || old.saved(index as u16))?;
@@ -300,7 +334,9 @@ impl Pools<'_> {
         let old = self.free.get(slot(pool)).copied().unwrap_or(0);
         let stamp = self.kept.get(slot(pool)).copied().unwrap_or_default();
         self.record(stamp, || Saved::Free(pool, old))?;
-        if let (Some(place), Some(stamp)) = (self.free.get_mut(slot(pool)), self.kept.get_mut(slot(pool))) {
+        if let (Some(place), Some(stamp)) =
+            (self.free.get_mut(slot(pool)), self.kept.get_mut(slot(pool)))
+        {
             (*place, *stamp) = (head, Stamp(self.now));
         }
         Ok(())
@@ -328,7 +364,8 @@ impl Pools<'_> {
         let bytes = self.made.as_flattened().get(start..start.saturating_add(usize::from(len)));
         bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or("")
     }
-    /// Keeps layout text: where it begins, and its bytes. A text that is there already is not written again.
+    /// Keeps layout text: where it begins, and its bytes. A text that is there already is not
+    /// written again.
     pub(crate) fn make(&mut self, text: &str) -> Result<(u16, u16), ErrorKind> {
         let limit = self.made.capacity();
         let no_room = || full(Pool::Made, limit);
@@ -362,7 +399,8 @@ impl Pools<'_> {
         let mut free = limit.saturating_sub(cells.len());
         let mut head = self.free.get(slot(T::POOL)).copied().unwrap_or(0);
         while free < count {
-            let Some(cell) = head.checked_sub(1).and_then(|index| cells.get(usize::from(index))) else {
+            let Some(cell) = head.checked_sub(1).and_then(|index| cells.get(usize::from(index)))
+            else {
                 return Err(full(T::POOL, limit));
             };
             head = cell.next_free();
@@ -375,7 +413,8 @@ impl Pools<'_> {
     pub(crate) fn open(&mut self) -> Mark {
         let mut around = self.since;
         if self.now == u8::MAX {
-            // Numbers begin again. What was written so far counts as not kept, which costs room and nothing else.
+            // Numbers begin again. What was written so far counts as not kept, which costs room and
+            // nothing else.
             self.forget_stamps();
             (self.now, around) = (0, 1);
         }
@@ -387,8 +426,16 @@ impl Pools<'_> {
 
     #[inline(never)]
     fn forget_stamps(&mut self) {
-        let records = self.values.iter_mut().map(|cell| &mut cell.stamp).chain(self.uses.iter_mut().map(|cell| &mut cell.stamp));
-        let fewer = self.attrs.iter_mut().map(|cell| &mut cell.stamp).chain(self.regions.iter_mut().map(|cell| &mut cell.stamp));
+        let records = self
+            .values
+            .iter_mut()
+            .map(|cell| &mut cell.stamp)
+            .chain(self.uses.iter_mut().map(|cell| &mut cell.stamp));
+        let fewer = self
+            .attrs
+            .iter_mut()
+            .map(|cell| &mut cell.stamp)
+            .chain(self.regions.iter_mut().map(|cell| &mut cell.stamp));
         let blocks = self.blocks.iter_mut().map(|cell| &mut cell.stamp);
         for stamp in self.op_stamps.iter_mut().chain(records).chain(fewer).chain(blocks) {
             *stamp = Stamp(0);
@@ -443,7 +490,9 @@ impl Pools<'_> {
                     }
                 }
                 Saved::Free(pool, head) => {
-                    if let (Some(place), Some(stamp)) = (self.free.get_mut(slot(pool)), self.kept.get_mut(slot(pool))) {
+                    if let (Some(place), Some(stamp)) =
+                        (self.free.get_mut(slot(pool)), self.kept.get_mut(slot(pool)))
+                    {
                         (*place, *stamp) = (head, Stamp(0));
                     }
                 }
@@ -486,7 +535,10 @@ impl Pools<'_> {
             Usage { pool, used, capacity, bytes: size_of::<T>() }
         }
         [
-            Usage { bytes: size_of::<OpData>() + size_of::<Stamp>(), ..of::<OpData>(Pool::Ops, self.ops.len(), self.ops.capacity()) },
+            Usage {
+                bytes: size_of::<OpData>() + size_of::<Stamp>(),
+                ..of::<OpData>(Pool::Ops, self.ops.len(), self.ops.capacity())
+            },
             of::<ValueData>(Pool::Values, self.values.len(), self.values.capacity()),
             of::<UseData>(Pool::Uses, self.uses.len(), self.uses.capacity()),
             of::<AttrData>(Pool::Attrs, self.attrs.len(), self.attrs.capacity()),

@@ -26,7 +26,9 @@ impl Shape {
     /// A shape of known extents; `None` for too many or an extent of 2^32 - 1.
     #[must_use]
     pub fn of(extents: &[u32]) -> Option<Self> {
-        extents.iter().try_fold(Self::SCALAR, |shape, extent| if *extent == DYNAMIC { None } else { shape.with(Some(*extent)) })
+        extents.iter().try_fold(Self::SCALAR, |shape, extent| {
+            if *extent == DYNAMIC { None } else { shape.with(Some(*extent)) }
+        })
     }
     /// One more dimension, `None` inside for `?`; `None` when there is no room.
     #[must_use]
@@ -45,7 +47,8 @@ impl Shape {
     pub const fn rank(self) -> usize {
         if self.is_known() { self.rank as usize } else { 0 }
     }
-    /// Extent of a dimension in elements; `None` for `?`, for a dimension that is not there, and when elided.
+    /// Extent of a dimension in elements; `None` for `?`, for a dimension that is not there, and
+    /// when elided.
     #[must_use]
     pub fn extent(self, dimension: usize) -> Option<u32> {
         if dimension >= self.rank() {
@@ -83,7 +86,8 @@ pub enum TypeKind {
     Index,
     /// One element, e.g. `f32`, `i1`.
     Scalar,
-    /// A tile. Without a space it is undecided (registers, unless a rule turns it into a descriptor).
+    /// A tile. Without a space it is undecided (registers, unless a rule turns it into a
+    /// descriptor).
     Tensor,
     /// A place in memory with strides of its own.
     Memref,
@@ -112,15 +116,18 @@ pub enum Encoding {
 pub struct Type {
     /// What kind.
     pub kind: TypeKind,
-    /// Element type, for `Scalar`, `Tensor`, `Memref` (`None` when elided, or when the element is `index`).
+    /// Element type, for `Scalar`, `Tensor`, `Memref` (`None` when elided, or when the element is
+    /// `index`).
     pub dtype: Option<DtypeId>,
-    /// Memory kind, when the type says it: `#gmem`, `#smem`, `#tmem`, or an alias that begins so (`#smem_swizzled`).
+    /// Memory kind, when the type says it: `#gmem`, `#smem`, `#tmem`, or an alias that begins so
+    /// (`#smem_swizzled`).
     pub space: Option<Space>,
     /// Extents in elements.
     pub shape: Shape,
     /// Layout.
     pub encoding: Encoding,
-    /// Text of an element type that is only kept, e.g. `!tt.ptr<f16>` (`dtype` is then `None`); empty otherwise.
+    /// Text of an element type that is only kept, e.g. `!tt.ptr<f16>` (`dtype` is then `None`);
+    /// empty otherwise.
     pub element: Name,
 }
 
@@ -135,7 +142,14 @@ impl Type {
     /// A type of this kind and nothing else.
     #[must_use]
     pub const fn bare(kind: TypeKind) -> Self {
-        Self { kind, dtype: None, space: None, shape: Shape::SCALAR, encoding: Encoding::None, element: Name::EMPTY }
+        Self {
+            kind,
+            dtype: None,
+            space: None,
+            shape: Shape::SCALAR,
+            encoding: Encoding::None,
+            element: Name::EMPTY,
+        }
     }
     /// A scalar.
     #[must_use]
@@ -167,7 +181,8 @@ impl Type {
     pub const fn is_elided(&self) -> bool {
         matches!(self.kind, TypeKind::Elided)
     }
-    /// Kind, element type, extents and space agree, as far as both say them; layouts are not compared.
+    /// Kind, element type, extents and space agree, as far as both say them; layouts are not
+    /// compared.
     #[must_use]
     pub fn agrees(&self, other: &Self) -> bool {
         if self.is_elided() || other.is_elided() {
@@ -177,7 +192,8 @@ impl Type {
             return false;
         }
         let shapes = self.shape.is_known() && other.shape.is_known();
-        !shapes || (self.shape == other.shape && self.dtype == other.dtype && self.space == other.space)
+        !shapes
+            || (self.shape == other.shape && self.dtype == other.dtype && self.space == other.space)
     }
     /// A tensor or memref.
     #[must_use]
@@ -193,11 +209,13 @@ impl Type {
     #[must_use]
     pub const fn is_memory(&self) -> bool {
         matches!(self.kind, TypeKind::Memref)
-            || (matches!(self.kind, TypeKind::Tensor) && matches!(self.space, Some(Space::Shared | Space::Global | Space::Tensor)))
+            || (matches!(self.kind, TypeKind::Tensor)
+                && matches!(self.space, Some(Space::Shared | Space::Global | Space::Tensor)))
     }
 }
 
-/// The memory kind that an encoding's name stands for: `gmem`, `smem`, `tmem`, alone or followed by `_`.
+/// The memory kind that an encoding's name stands for: `gmem`, `smem`, `tmem`, alone or followed by
+/// `_`.
 pub(crate) fn space_of(name: &str) -> Option<(Space, bool)> {
     let (head, exact) = match name.as_bytes().iter().position(|byte| *byte == b'_') {
         Some(at) => (name.get(..at)?, false),
@@ -207,4 +225,5 @@ pub(crate) fn space_of(name: &str) -> Option<(Space, bool)> {
 }
 
 /// Memory kinds with their words.
-pub(crate) const SPACES: &[(Space, &str)] = &[(Space::Global, "gmem"), (Space::Shared, "smem"), (Space::Tensor, "tmem")];
+pub(crate) const SPACES: &[(Space, &str)] =
+    &[(Space::Global, "gmem"), (Space::Shared, "smem"), (Space::Tensor, "tmem")];

@@ -1,7 +1,8 @@
 //! Whether a program means something: structure and dominance here, signatures in `verify_types`.
 //!
-//! What is left out in the text (`...`) agrees with everything. The first error in text order is returned; its place is
-//! the operation's name in the source (line 0 for operations without text), or the key of the attribute that is wrong.
+//! What is left out in the text (`...`) agrees with everything. The first error in text order is
+//! returned; its place is the operation's name in the source (line 0 for operations without text),
+//! or the key of the attribute that is wrong.
 use super::data::OpData;
 use super::error::{Error, ErrorKind, Place};
 use super::handle::{Block, Name, Op, Value};
@@ -18,7 +19,10 @@ pub fn verify(program: &mut Program<'_, '_>) -> Result<(), Error> {
         if let Err(kind) = operation(program, op) {
             let key = if kind == ErrorKind::AttrValue { blamed(program, op) } else { None };
             let at = key.map(|key| program.place_of(key)).filter(|at| at.line > 0);
-            return Err(Error { kind, at: at.map_or_else(|| program.place(op), |at| Place { op: Some(op), ..at }) });
+            return Err(Error {
+                kind,
+                at: at.map_or_else(|| program.place(op), |at| Place { op: Some(op), ..at }),
+            });
         }
         at = program.following(op, None);
     }
@@ -26,8 +30,8 @@ pub fn verify(program: &mut Program<'_, '_>) -> Result<(), Error> {
 }
 
 impl Program<'_, '_> {
-    /// Numbers the operations in text order, for [`before`](Self::before) and [`dominates`](Self::dominates).
-    /// Not a change: it is neither counted nor recorded.
+    /// Numbers the operations in text order, for [`before`](Self::before) and
+    /// [`dominates`](Self::dominates). Not a change: it is neither counted nor recorded.
     pub fn renumber(&mut self) {
         let mut at = self.first(self.root());
         let mut order = 0u16;
@@ -67,7 +71,9 @@ impl Program<'_, '_> {
         match self.def(value) {
             Def::Literal(_) => true,
             Def::Nothing => false,
-            Def::Argument(block, _) => block == self.root() || self.ancestor_in(op, block).is_some(),
+            Def::Argument(block, _) => {
+                block == self.root() || self.ancestor_in(op, block).is_some()
+            }
             Def::Result(def, _) => {
                 let ancestor = self.block_of(def).and_then(|block| self.ancestor_in(op, block));
                 ancestor.is_some_and(|ancestor| ancestor != def && self.before(def, ancestor))
@@ -78,7 +84,12 @@ impl Program<'_, '_> {
 
 /// The key of the attribute whose value is wrong.
 fn blamed(program: &Program<'_, '_>, op: Op) -> Option<Name> {
-    let key = |words: &[&str]| program.attrs(op).find(|attr| words.iter().any(|word| program.key_is(attr.key, word))).map(|attr| attr.key);
+    let key = |words: &[&str]| {
+        program
+            .attrs(op)
+            .find(|attr| words.iter().any(|word| program.key_is(attr.key, word)))
+            .map(|attr| attr.key)
+    };
     if program.role(op) != OpRole::Function {
         return key(&[words::ORDER, words::AXIS]);
     }
@@ -87,7 +98,10 @@ fn blamed(program: &Program<'_, '_>, op: Op) -> Option<Name> {
     }
     program.parameters(op).find_map(|parameter| {
         let wrong = has_wrong_promise(program, parameter)?;
-        program.value_attrs(parameter).find(|attr| program.key_is(attr.key, wrong)).map(|attr| attr.key)
+        program
+            .value_attrs(parameter)
+            .find(|attr| program.key_is(attr.key, wrong))
+            .map(|attr| attr.key)
     })
 }
 
@@ -113,14 +127,24 @@ fn operation(program: &Program<'_, '_>, op: Op) -> Result<(), ErrorKind> {
 /// Numbers of operands, results and regions against the declaration.
 fn counts(program: &Program<'_, '_>, op: Op) -> Result<(), ErrorKind> {
     let Some(decl) = program.decl(op) else { return Ok(()) };
-    let inside = |(least, most): (u8, u8), found: usize| found >= usize::from(least) && (most == u8::MAX || found <= usize::from(most));
+    let inside = |(least, most): (u8, u8), found: usize| {
+        found >= usize::from(least) && (most == u8::MAX || found <= usize::from(most))
+    };
     let found = program.operand_count(op);
     if !inside(decl.operands, found) {
-        return Err(ErrorKind::OperandCount { least: decl.operands.0, most: decl.operands.1, found: small(found) });
+        return Err(ErrorKind::OperandCount {
+            least: decl.operands.0,
+            most: decl.operands.1,
+            found: small(found),
+        });
     }
     let found = program.results(op).count();
     if !inside(decl.results, found) {
-        return Err(ErrorKind::ResultCount { least: decl.results.0, most: decl.results.1, found: small(found) });
+        return Err(ErrorKind::ResultCount {
+            least: decl.results.0,
+            most: decl.results.1,
+            found: small(found),
+        });
     }
     let found = program.regions(op).count();
     let combiner = decl.role == OpRole::Reduce && found == 1;

@@ -1,7 +1,7 @@
 //! Words that a program can use without having them in its text: attribute keys and memory kinds.
 //!
-//! A program built through the API has no text, so its attribute keys come from here (or from the text that the
-//! caller lends as a vocabulary).
+//! A program built through the API has no text, so its attribute keys come from here (or from the
+//! text that the caller lends as a vocabulary).
 use super::handle::Name;
 
 /// The words; a [`Name`] holds the number.
@@ -84,7 +84,8 @@ pub const VISIBILITY: &str = "visibility";
 pub const RESULTS: &str = "results";
 /// Attribute: buffers of a pipeline.
 pub const DEPTH: &str = "depth";
-/// Attribute: the instruction that a copy has to be made of, by its name in the tables (tables without names refuse every such copy).
+/// Attribute: the instruction that a copy has to be made of, by its name in the tables (tables
+/// without names refuse every such copy).
 pub const MOVER: &str = "mover";
 /// Type: what an operation waits for.
 pub const TOKEN: &str = "!ttg.async.token";

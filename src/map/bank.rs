@@ -17,8 +17,8 @@ pub struct Access<'a> {
 pub struct Conflicts {
     /// Cycles (passes over the banks) that one instruction takes.
     pub transactions: u32,
-    /// Cycles it would take if no two slots met in a bank: one for each group that does anything, or more if a group's
-    /// words do not fit the banks at once.
+    /// Cycles it would take if no two slots met in a bank: one for each group that does anything,
+    /// or more if a group's words do not fit the banks at once.
     pub least: u32,
 }
 
@@ -33,21 +33,31 @@ impl Conflicts {
 /// Most words one group can touch: 64 slots of 16 bytes.
 const MAX_WORDS: usize = 256;
 
-/// Counts the transactions of one instruction, group by group: in each group the cost is the largest number of
-/// *different* words that fall into one bank; equal words are delivered together.
+/// Counts the transactions of one instruction, group by group: in each group the cost is the
+/// largest number of *different* words that fall into one bank; equal words are delivered together.
 ///
-/// Where addresses combine by exclusive or and the groups are cosets (all that the tables have), ranks give the numbers;
-/// else words are counted one by one.
+/// Where addresses combine by exclusive or and the groups are cosets (all that the tables have),
+/// ranks give the numbers; else words are counted one by one.
 ///
-/// `None` if the model's figures cannot be used (no banks, a bank of no bytes, more than 64 banks, or a group with more
-/// than 256 words).
+/// `None` if the model's figures cannot be used (no banks, a bank of no bytes, more than 64 banks,
+/// or a group with more than 256 words).
 #[must_use]
-pub fn count_conflicts(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_>) -> Option<Conflicts> {
+pub fn count_conflicts(
+    map: &MemoryMap,
+    access: Access<'_>,
+    model: &BankModel<'_>,
+) -> Option<Conflicts> {
     count_within(map, access, model, u32::MAX)
 }
 
-/// [`count_conflicts`] up to a number of transactions: what takes more has more in the answer, but not all.
-pub(crate) fn count_within(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_>, most: u32) -> Option<Conflicts> {
+/// [`count_conflicts`] up to a number of transactions: what takes more has more in the answer, but
+/// not all.
+pub(crate) fn count_within(
+    map: &MemoryMap,
+    access: Access<'_>,
+    model: &BankModel<'_>,
+    most: u32,
+) -> Option<Conflicts> {
     let bank_bytes = u32::from(model.bank_bytes);
     let banks = u32::from(model.banks);
     if bank_bytes == 0 || banks == 0 || banks > 64 {
@@ -55,11 +65,16 @@ pub(crate) fn count_within(map: &MemoryMap, access: Access<'_>, model: &BankMode
     }
     // A group takes one at the least.
     let present = present(access);
-    let groups = model.groups.iter().filter(|group| **group & present != 0).fold(0u32, |n, _| n.saturating_add(1));
+    let groups = model
+        .groups
+        .iter()
+        .filter(|group| **group & present != 0)
+        .fold(0u32, |n, _| n.saturating_add(1));
     if groups > most {
         return Some(Conflicts { transactions: groups, least: groups });
     }
-    count_by_rank(map, access, model).or_else(|| count_each(map, access, model, most.saturating_sub(groups)))
+    count_by_rank(map, access, model)
+        .or_else(|| count_each(map, access, model, most.saturating_sub(groups)))
 }
 
 /// The slots that an access has, as a set.
@@ -68,10 +83,14 @@ fn present(access: Access<'_>) -> u64 {
     u64::MAX.checked_shr(64u32.saturating_sub(count as u32)).unwrap_or(0)
 }
 
-/// The count by linear algebra over bits: a group that is a coset of lanes touches a coset of words. `2^rank` words, spread
-/// evenly over `2^(rank of the bank bits)` banks.
+/// The count by linear algebra over bits: a group that is a coset of lanes touches a coset of
+/// words. `2^rank` words, spread evenly over `2^(rank of the bank bits)` banks.
 #[inline(never)]
-pub(super) fn count_by_rank(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_>) -> Option<Conflicts> {
+pub(super) fn count_by_rank(
+    map: &MemoryMap,
+    access: Access<'_>,
+    model: &BankModel<'_>,
+) -> Option<Conflicts> {
     let (bank_bytes, banks) = (u32::from(model.bank_bytes), u32::from(model.banks));
     let words_per_slot = u32::from(access.slot_bytes).div_ceil(bank_bytes.max(1)).max(1);
     let powers = [bank_bytes, banks, words_per_slot].iter().all(|n| n.is_power_of_two());
@@ -97,7 +116,8 @@ pub(super) fn count_by_rank(map: &MemoryMap, access: Access<'_>, model: &BankMod
             continue;
         }
         let (mask, worst, least) = match known {
-            // Lanes shifted by a constant have addresses shifted by a constant: the same picture again.
+            // Lanes shifted by a constant have addresses shifted by a constant: the same picture
+            // again.
             Some(known) if is_shift(known.0, lanes) => known,
             _ => {
                 let (every, low) = ranks(lanes, &words, words_per_slot, banks.wrapping_sub(1))?;
@@ -114,9 +134,11 @@ pub(super) fn count_by_rank(map: &MemoryMap, access: Access<'_>, model: &BankMod
     Some(out)
 }
 
-/// Dimension of the words that a coset of lanes touches, and of their banks; `None` if the lanes are no coset.
+/// Dimension of the words that a coset of lanes touches, and of their banks; `None` if the lanes
+/// are no coset.
 fn ranks(lanes: u64, words: &[u32; 6], words_per_slot: u32, bank_mask: u32) -> Option<(u32, u32)> {
-    // Lanes as differences from the first: a coset if and only if they are all the sums of a few of them.
+    // Lanes as differences from the first: a coset if and only if they are all the sums of a few of
+    // them.
     let lanes = shifted(lanes, lanes.trailing_zeros());
     let (mut word_span, mut bank_span) = (Span::new(), Span::new());
     let mut piece = 1u32;
@@ -128,7 +150,10 @@ fn ranks(lanes: u64, words: &[u32; 6], words_per_slot: u32, bank_mask: u32) -> O
     while lanes & !sums != 0 {
         let lane = (lanes & !sums).trailing_zeros();
         sums |= shifted(sums, lane);
-        let word = words.iter().enumerate().fold(0, |sum, (bit, word)| if (lane >> bit) & 1 == 1 { sum ^ word } else { sum });
+        let word = words
+            .iter()
+            .enumerate()
+            .fold(0, |sum, (bit, word)| if (lane >> bit) & 1 == 1 { sum ^ word } else { sum });
         let _ = (word_span.add(word), bank_span.add(word & bank_mask));
     }
     (sums == lanes).then_some((word_span.rank, bank_span.rank))
@@ -161,14 +186,21 @@ impl Span {
     }
 }
 
-/// The count word by word, given up after a group with which more than `extra` transactions are lost.
+/// The count word by word, given up after a group with which more than `extra` transactions are
+/// lost.
 #[inline(never)]
-pub(super) fn count_each(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_>, extra: u32) -> Option<Conflicts> {
+pub(super) fn count_each(
+    map: &MemoryMap,
+    access: Access<'_>,
+    model: &BankModel<'_>,
+    extra: u32,
+) -> Option<Conflicts> {
     let bank_bytes = u32::from(model.bank_bytes);
     let banks = u32::from(model.banks);
     let words_per_slot = u32::from(access.slot_bytes).div_ceil(bank_bytes.max(1)).max(1);
     let addresses = slot_addresses(map, access.slots);
-    // Slots that begin at multiples of their size meet as a whole or not at all: then they are counted in place of their words.
+    // Slots that begin at multiples of their size meet as a whole or not at all: then they are
+    // counted in place of their words.
     let slot_bytes = bank_bytes.saturating_mul(words_per_slot);
     let whole = slot_bytes.is_power_of_two()
         && banks.is_power_of_two()
@@ -195,7 +227,11 @@ pub(super) fn count_each(map: &MemoryMap, access: Access<'_>, model: &BankModel<
         if seen.len == 0 {
             continue;
         }
-        let least = u32::from(seen.len).saturating_mul(step).saturating_add(banks.saturating_sub(1)).checked_div(banks)?.max(1);
+        let least = u32::from(seen.len)
+            .saturating_mul(step)
+            .saturating_add(banks.saturating_sub(1))
+            .checked_div(banks)?
+            .max(1);
         out.transactions = out.transactions.saturating_add(seen.worst);
         out.least = out.least.saturating_add(least);
         lost = lost.saturating_add(seen.worst.saturating_sub(1));
@@ -215,7 +251,14 @@ fn is_shift(a: u64, b: u64) -> bool {
 
 /// The set with every number in it XORed by one constant.
 fn shifted(set: u64, by: u32) -> u64 {
-    let halves = [0x5555_5555_5555_5555, 0x3333_3333_3333_3333, 0x0f0f_0f0f_0f0f_0f0f, 0x00ff_00ff_00ff_00ff, 0x0000_ffff_0000_ffff, 0x0000_0000_ffff_ffff];
+    let halves = [
+        0x5555_5555_5555_5555,
+        0x3333_3333_3333_3333,
+        0x0f0f_0f0f_0f0f_0f0f,
+        0x00ff_00ff_00ff_00ff,
+        0x0000_ffff_0000_ffff,
+        0x0000_0000_ffff_ffff,
+    ];
     let mut moved = set;
     for (bit, half) in halves.into_iter().enumerate() {
         if (by >> bit) & 1 == 1 {
@@ -226,7 +269,8 @@ fn shifted(set: u64, by: u32) -> u64 {
     moved
 }
 
-/// Address of each slot: each from the one without its lowest bit, as long as no two slot bits share an element bit.
+/// Address of each slot: each from the one without its lowest bit, as long as no two slot bits
+/// share an element bit.
 fn slot_addresses(map: &MemoryMap, slots: &Columns<u32, 6>) -> [u32; 64] {
     let mut out = [0u32; 64];
     let columns = slots.as_slice();

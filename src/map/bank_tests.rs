@@ -14,7 +14,12 @@ fn next(state: &mut u64) -> u32 {
 #[test]
 fn ranks_count_what_words_count() {
     let shape = TileShape::new(64, 64, 16).unwrap();
-    let quads: [u64; 4] = [0x0000_0000_00f0_000f, 0x0000_0000_000f_00f0, 0x0000_0000_f000_0f00, 0x0000_0000_0f00_f000];
+    let quads: [u64; 4] = [
+        0x0000_0000_00f0_000f,
+        0x0000_0000_000f_00f0,
+        0x0000_0000_f000_0f00,
+        0x0000_0000_0f00_f000,
+    ];
     let eights = [0xff, 0xff00, 0x00ff_0000, 0xff00_0000];
     let all = [0xffff_ffff];
     let groups: [&[u64]; 3] = [&quads, &eights, &all];
@@ -24,7 +29,8 @@ fn ranks_count_what_words_count() {
         let b = 1 + next(&mut state) % 3;
         let m = 2 + next(&mut state) % 3;
         let s = b + next(&mut state) % 4;
-        let post = Swizzle::new(b as u8, m as u8, s as i8, Unit::Byte).map(PostMap::Swizzle).unwrap();
+        let post =
+            Swizzle::new(b as u8, m as u8, s as i8, Unit::Byte).map(PostMap::Swizzle).unwrap();
         let layout = SharedLayout { row_major: round % 2 == 0, strip: None, turn: None, post };
         let map = layout.map(shape).unwrap();
         let mut slots = Columns::new();
@@ -34,11 +40,21 @@ fn ranks_count_what_words_count() {
         for slot_bytes in [2, 4, 8, 16] {
             for groups in groups {
                 for banks in [32, 64] {
-                    let model = BankModel { name: "", banks, bank_bytes: 4, groups, status: Status::Assumed, sources: &[] };
+                    let model = BankModel {
+                        name: "",
+                        banks,
+                        bank_bytes: 4,
+                        groups,
+                        status: Status::Assumed,
+                        sources: &[],
+                    };
                     let access = Access { slots: &slots, slot_bytes };
                     let each = count_each(&map, access, &model, u32::MAX).unwrap();
                     if let Some(found) = count_by_rank(&map, access, &model) {
-                        assert_eq!(found, each, "{layout:?} {slots:?} {slot_bytes} {groups:x?} {banks}");
+                        assert_eq!(
+                            found, each,
+                            "{layout:?} {slots:?} {slot_bytes} {groups:x?} {banks}"
+                        );
                         agreed += 1;
                         conflicting += u32::from(found.extra() > 0);
                     }
@@ -46,5 +62,8 @@ fn ranks_count_what_words_count() {
             }
         }
     }
-    assert!(agreed > 10_000 && conflicting > 1_000, "{agreed} compared, {conflicting} with conflicts");
+    assert!(
+        agreed > 10_000 && conflicting > 1_000,
+        "{agreed} compared, {conflicting} with conflicts"
+    );
 }

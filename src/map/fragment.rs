@@ -29,8 +29,8 @@ impl Grid {
         (panel.checked_div(cols).unwrap_or(0), panel.checked_rem(cols).unwrap_or(0))
     }
 
-    /// The number of the panel that comes `index`-th when panels are counted row by row, or (`by_rows` false) column by
-    /// column.
+    /// The number of the panel that comes `index`-th when panels are counted row by row, or
+    /// (`by_rows` false) column by column.
     #[must_use]
     pub fn panel(self, index: u32, by_rows: bool) -> u32 {
         if by_rows {
@@ -55,7 +55,8 @@ pub struct TileShape {
 }
 
 impl TileShape {
-    /// The shape of a tile with these extents; `None` if one is zero or has an odd factor over 255, or the tile is too large.
+    /// The shape of a tile with these extents; `None` if one is zero or has an odd factor over 255,
+    /// or the tile is too large.
     #[must_use]
     pub fn new(rows: u64, cols: u64, bits: u16) -> Option<Self> {
         let split = |extent: u64| -> Option<(u8, u8)> {
@@ -65,7 +66,11 @@ impl TileShape {
         let ((rows, up), (cols, across)) = (split(rows)?, split(cols)?);
         let shape = Self { rows, cols, grid: Grid { rows: up, cols: across }, bits };
         let elements = u64::from(shape.grid.count()).checked_shl(u32::from(shape.total()))?;
-        if usize::from(shape.total()) <= MAX_BITS && elements <= 1 << MAX_BITS { Some(shape) } else { None }
+        if usize::from(shape.total()) <= MAX_BITS && elements <= 1 << MAX_BITS {
+            Some(shape)
+        } else {
+            None
+        }
     }
 
     /// Rows of the tile.
@@ -80,17 +85,22 @@ impl TileShape {
         u64::from(self.grid.cols) << self.cols.min(32)
     }
 
-    /// Row and column of an element's number: element bits of its panel, above them the panel's number.
+    /// Row and column of an element's number: element bits of its panel, above them the panel's
+    /// number.
     #[must_use]
     pub fn position(self, e: u32) -> (u32, u32) {
         let (up, across) = self.grid.at(e.checked_shr(u32::from(self.total())).unwrap_or(0));
         let mask = |bits: u8| 1u32.checked_shl(u32::from(bits)).unwrap_or(0).wrapping_sub(1);
-        let (row, col) = (e.checked_shr(u32::from(self.cols)).unwrap_or(0) & mask(self.rows), e & mask(self.cols));
+        let (row, col) = (
+            e.checked_shr(u32::from(self.cols)).unwrap_or(0) & mask(self.rows),
+            e & mask(self.cols),
+        );
         let high = |n: u32, bits: u8| n.checked_shl(u32::from(bits)).unwrap_or(0);
         (high(up, self.rows) | row, high(across, self.cols) | col)
     }
 
-    /// The number of the element in a row and a column of the tile: the inverse of [`Self::position`].
+    /// The number of the element in a row and a column of the tile: the inverse of
+    /// [`Self::position`].
     #[must_use]
     pub fn element(self, row: u32, col: u32) -> u32 {
         let split = |n: u32, bits: u8| {
@@ -138,17 +148,24 @@ impl TileShape {
     /// The shape with rows and columns exchanged.
     #[must_use]
     pub fn transposed(self) -> Self {
-        Self { rows: self.cols, cols: self.rows, grid: Grid { rows: self.grid.cols, cols: self.grid.rows }, bits: self.bits }
+        Self {
+            rows: self.cols,
+            cols: self.rows,
+            grid: Grid { rows: self.grid.cols, cols: self.grid.rows },
+            bits: self.bits,
+        }
     }
 }
 
-/// A tile in registers: the bits of one panel, and panels one after the other in a lane's registers. Each column is the element (as element bits) that the bit adds, by exclusive or; a zero
-/// column means that the bit replicates.
+/// A tile in registers: the bits of one panel, and panels one after the other in a lane's
+/// registers. Each column is the element (as element bits) that the bit adds, by exclusive or; a
+/// zero column means that the bit replicates.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
     /// The tile.
     pub shape: TileShape,
-    /// Bits of the element's place in the lane's registers, in elements: bit offset = place * [`Self::place_bits`].
+    /// Bits of the element's place in the lane's registers, in elements: bit offset = place *
+    /// [`Self::place_bits`].
     pub register: Columns<u32, 12>,
     /// Bits of the lane number.
     pub lane: Columns<u32, 6>,
@@ -156,7 +173,8 @@ pub struct Fragment {
     pub warp: Columns<u32, 5>,
     /// Panels follow each other row by row (else column by column).
     pub by_rows: bool,
-    /// Each element has a register of its own, however narrow it is: enough for a tile that only passes through.
+    /// Each element has a register of its own, however narrow it is: enough for a tile that only
+    /// passes through.
     pub loose: bool,
 }
 
@@ -164,7 +182,14 @@ impl Fragment {
     /// A fragment without any bits.
     #[must_use]
     pub fn new(shape: TileShape) -> Self {
-        Self { shape, register: Columns::new(), lane: Columns::new(), warp: Columns::new(), by_rows: true, loose: false }
+        Self {
+            shape,
+            register: Columns::new(),
+            lane: Columns::new(),
+            warp: Columns::new(),
+            by_rows: true,
+            loose: false,
+        }
     }
 
     /// Bits from one place to the next.
@@ -185,7 +210,8 @@ impl Fragment {
     /// 32-bit registers a lane.
     #[must_use]
     pub fn registers(&self) -> u16 {
-        let bits = u32::from(self.place_bits()).checked_shl(self.register.len() as u32).unwrap_or(0);
+        let bits =
+            u32::from(self.place_bits()).checked_shl(self.register.len() as u32).unwrap_or(0);
         u16::try_from(bits.saturating_mul(self.shape.grid.count()).div_ceil(32)).unwrap_or(u16::MAX)
     }
 
@@ -193,7 +219,12 @@ impl Fragment {
     #[must_use]
     pub fn element(&self, place: u32, lane: u32, warp: u32) -> u32 {
         let index = place.checked_shr(self.register.len() as u32).unwrap_or(0);
-        let panel = self.shape.grid.panel(index, self.by_rows).checked_shl(u32::from(self.shape.total())).unwrap_or(0);
+        let panel = self
+            .shape
+            .grid
+            .panel(index, self.by_rows)
+            .checked_shl(u32::from(self.shape.total()))
+            .unwrap_or(0);
         panel | (self.register.at(place) ^ self.lane.at(lane) ^ self.warp.at(warp))
     }
 
@@ -216,7 +247,8 @@ impl Fragment {
         out
     }
 
-    /// The same distribution for elements of another width; `loose` says what becomes of elements narrower than a register.
+    /// The same distribution for elements of another width; `loose` says what becomes of elements
+    /// narrower than a register.
     #[must_use]
     pub fn with_bits(mut self, bits: u16, loose: bool) -> Self {
         if self.shape.bits != bits {
@@ -233,7 +265,8 @@ impl Fragment {
         self
     }
 
-    /// The distribution after the lowest `along` register bits and the `across` ones above them have changed places.
+    /// The distribution after the lowest `along` register bits and the `across` ones above them
+    /// have changed places.
     #[must_use]
     pub fn flipped(&self, along: u8, across: u8) -> Option<Self> {
         let (low, rest) = self.register.as_slice().split_at_checked(usize::from(along))?;
@@ -250,7 +283,8 @@ impl Fragment {
     pub fn covers(&self) -> bool {
         let mut basis = [0u32; 32];
         let mut rank = 0u8;
-        let columns = self.register.as_slice().iter().chain(self.lane.as_slice()).chain(self.warp.as_slice());
+        let columns =
+            self.register.as_slice().iter().chain(self.lane.as_slice()).chain(self.warp.as_slice());
         for &column in columns {
             let mut v = column;
             while v != 0 {
@@ -269,21 +303,30 @@ impl Fragment {
         rank == self.shape.total()
     }
 
-    /// The fragment as a layout from the row-major element number to (bit, laneid, warpid), for people to read.
-    /// `None` when a column is not a single element bit (then no strided form exists).
+    /// The fragment as a layout from the row-major element number to (bit, laneid, warpid), for
+    /// people to read. `None` when a column is not a single element bit (then no strided form
+    /// exists).
     #[must_use]
     pub fn to_layout(&self) -> Option<Layout> {
         let mut layout = Layout::new();
         let mut bit = 0u8;
         let grid = self.shape.grid;
         let panel = i64::from(self.place_bits()).checked_shl(self.register.len() as u32)?;
-        let (up, across) = if self.by_rows { (i64::from(grid.cols), 1) } else { (1, i64::from(grid.rows)) };
+        let (up, across) =
+            if self.by_rows { (i64::from(grid.cols), 1) } else { (1, i64::from(grid.rows)) };
         if self.shape.cols == 0 && grid.cols > 1 {
-            layout.push_shard(Iter::new(u32::from(grid.cols), across.checked_mul(panel)?, AxisId::BIT)).ok()?;
+            layout
+                .push_shard(Iter::new(
+                    u32::from(grid.cols),
+                    across.checked_mul(panel)?,
+                    AxisId::BIT,
+                ))
+                .ok()?;
         }
         while bit < self.shape.total() {
             let (axis, stride) = self.place_of(1u32.checked_shl(u32::from(bit))?)?;
-            // Grow the iter while the next element bit goes on with the same axis and twice the stride.
+            // Grow the iter while the next element bit goes on with the same axis and twice the
+            // stride.
             let mut extent = 2u32;
             let mut next = bit.checked_add(1)?;
             let row_start = self.shape.cols;
@@ -299,11 +342,19 @@ impl Fragment {
             layout.push_shard(Iter::new(extent, stride, axis)).ok()?;
             bit = next;
             if bit == row_start && grid.cols > 1 {
-                layout.push_shard(Iter::new(u32::from(grid.cols), across.checked_mul(panel)?, AxisId::BIT)).ok()?;
+                layout
+                    .push_shard(Iter::new(
+                        u32::from(grid.cols),
+                        across.checked_mul(panel)?,
+                        AxisId::BIT,
+                    ))
+                    .ok()?;
             }
         }
         if grid.rows > 1 {
-            layout.push_shard(Iter::new(u32::from(grid.rows), up.checked_mul(panel)?, AxisId::BIT)).ok()?;
+            layout
+                .push_shard(Iter::new(u32::from(grid.rows), up.checked_mul(panel)?, AxisId::BIT))
+                .ok()?;
         }
         let groups = [
             (self.register.as_slice(), AxisId::BIT, i64::from(self.place_bits())),

@@ -49,8 +49,9 @@ pub struct MemoryMap {
 }
 
 impl MemoryMap {
-    /// A tile in global memory, contiguous along its columns (`row_major`) or rows. The other dimension is counted in
-    /// `lead`: whatever the outer stride is, known or not, it is multiplied in when an address is formed.
+    /// A tile in global memory, contiguous along its columns (`row_major`) or rows. The other
+    /// dimension is counted in `lead`: whatever the outer stride is, known or not, it is multiplied
+    /// in when an address is formed.
     #[must_use]
     pub fn global(shape: TileShape, row_major: bool) -> Self {
         let mut columns = Columns::new();
@@ -59,12 +60,20 @@ impl MemoryMap {
             let index = if is_col { bit } else { bit.saturating_sub(shape.cols) };
             let step = 1u32.checked_shl(u32::from(index)).unwrap_or(0);
             let inner = Column::known(step.saturating_mul(u32::from(shape.bits) / 8));
-            let _ = columns.push(if is_col == row_major { inner } else { Column { bytes: 0, lead: step } });
+            let _ = columns.push(if is_col == row_major {
+                inner
+            } else {
+                Column { bytes: 0, lead: step }
+            });
         }
         let next = |bits: u8| 1u32.checked_shl(u32::from(bits)).unwrap_or(0);
         let inner = |bits: u8| Column::known(next(bits).saturating_mul(u32::from(shape.bits) / 8));
         let outer = |bits: u8| Column { bytes: 0, lead: next(bits) };
-        let panels = if row_major { (outer(shape.rows), inner(shape.cols)) } else { (inner(shape.rows), outer(shape.cols)) };
+        let panels = if row_major {
+            (outer(shape.rows), inner(shape.cols))
+        } else {
+            (inner(shape.rows), outer(shape.cols))
+        };
         Self { shape, columns, combine: Combine::Xor, panels }
     }
 
@@ -73,7 +82,10 @@ impl MemoryMap {
     pub fn panel(&self, number: u32) -> Column {
         let (up, across) = self.shape.grid.at(number);
         let add = |a: u32, b: u32| up.wrapping_mul(a).wrapping_add(across.wrapping_mul(b));
-        Column { bytes: add(self.panels.0.bytes, self.panels.1.bytes), lead: add(self.panels.0.lead, self.panels.1.lead) }
+        Column {
+            bytes: add(self.panels.0.bytes, self.panels.1.bytes),
+            lead: add(self.panels.0.lead, self.panels.1.lead),
+        }
     }
 
     /// What an element is worth: the element bits of its panel, above them the panel's number.
@@ -94,8 +106,14 @@ impl MemoryMap {
         if number == 0 {
             return self.inside(e);
         }
-        let (inside, panel) = (self.inside(e & 1u32.checked_shl(total).unwrap_or(0).wrapping_sub(1)), self.panel(number));
-        Column { bytes: inside.bytes.wrapping_add(panel.bytes), lead: inside.lead.wrapping_add(panel.lead) }
+        let (inside, panel) = (
+            self.inside(e & 1u32.checked_shl(total).unwrap_or(0).wrapping_sub(1)),
+            self.panel(number),
+        );
+        Column {
+            bytes: inside.bytes.wrapping_add(panel.bytes),
+            lead: inside.lead.wrapping_add(panel.lead),
+        }
     }
 
     /// What the set of element bits `e` is worth.
@@ -120,8 +138,9 @@ impl MemoryMap {
         out
     }
 
-    /// For each element bit `k` the element whose plain place (without swizzle or padding) is `2^k` elements from the
-    /// start: the order in which consecutive storage is filled. `None` if the map is no such storage.
+    /// For each element bit `k` the element whose plain place (without swizzle or padding) is `2^k`
+    /// elements from the start: the order in which consecutive storage is filled. `None` if the map
+    /// is no such storage.
     #[must_use]
     pub fn storage_order(&self) -> Option<Columns<u32, MAX_BITS>> {
         match self.combine {
@@ -169,7 +188,13 @@ impl MemoryMap {
         let mut out = Columns::new();
         let mut last = 0u32;
         for _ in 0..self.columns.len() {
-            let next = self.columns.as_slice().iter().enumerate().filter(|(_, c)| c.bytes > last).min_by_key(|(_, c)| c.bytes);
+            let next = self
+                .columns
+                .as_slice()
+                .iter()
+                .enumerate()
+                .filter(|(_, c)| c.bytes > last)
+                .min_by_key(|(_, c)| c.bytes);
             let (bit, c) = next?;
             last = c.bytes;
             if !out.push(1u32.checked_shl(bit as u32)?) {
@@ -180,14 +205,14 @@ impl MemoryMap {
     }
 }
 
-/// A candidate for a tile in shared memory: an order and a post-map in bytes. Panels follow each other row by row; so a
-/// panel keeps its power-of-two rows, and every swizzle its period.
+/// A candidate for a tile in shared memory: an order and a post-map in bytes. Panels follow each
+/// other row by row; so a panel keeps its power-of-two rows, and every swizzle its period.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct SharedLayout {
     /// Rows are contiguous (else columns).
     pub row_major: bool,
-    /// A panel is stored as strips of `2^strip` contiguous elements of each row, one strip of all rows after the other; `None`: whole
-    /// rows.
+    /// A panel is stored as strips of `2^strip` contiguous elements of each row, one strip of all
+    /// rows after the other; `None`: whole rows.
     pub strip: Option<u8>,
     /// Rows (else columns) are counted in another order, before swizzle and padding.
     pub turn: Option<Turn>,
@@ -195,7 +220,8 @@ pub struct SharedLayout {
     pub post: PostMap,
 }
 
-/// Another order of rows: of a row's number, `count` bits from bit `low` on come before the lower ones.
+/// Another order of rows: of a row's number, `count` bits from bit `low` on come before the lower
+/// ones.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Bits that are moved up.
@@ -223,7 +249,8 @@ impl SharedLayout {
     #[must_use]
     pub fn map(&self, shape: TileShape) -> Option<MemoryMap> {
         let mut columns = Columns::new();
-        let (inner, outer) = if self.row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
+        let (inner, outer) =
+            if self.row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
         let strip = self.strip.map_or(inner, |strip| strip.min(inner));
         for bit in 0..shape.total() {
             let is_col = bit < shape.cols;
@@ -242,7 +269,8 @@ impl SharedLayout {
         let combine = if self.post.padding().is_some() { Combine::Add } else { Combine::Xor };
         let panel = i64::try_from(shape.panel_bytes()).ok()?;
         let across = u32::try_from(self.post.apply(panel).ok()?).ok()?;
-        let panels = (Column::known(across.checked_mul(u32::from(shape.grid.cols))?), Column::known(across));
+        let panels =
+            (Column::known(across.checked_mul(u32::from(shape.grid.cols))?), Column::known(across));
         Some(MemoryMap { shape, columns, combine, panels })
     }
 
@@ -252,30 +280,39 @@ impl SharedLayout {
         let element = u64::from(shape.bits / 8);
         match self.post.padding() {
             None => Some(shape.bytes()),
-            Some(padding) => padding.apply(shape.bytes().checked_sub(element)?).ok()?.checked_add(element),
+            Some(padding) => {
+                padding.apply(shape.bytes().checked_sub(element)?).ok()?.checked_add(element)
+            }
         }
     }
 
-    /// Where another panel would begin: what [`Self::bytes`] says, and the padding behind the last panel.
+    /// Where another panel would begin: what [`Self::bytes`] says, and the padding behind the last
+    /// panel.
     #[must_use]
     pub fn end(&self, shape: TileShape) -> Option<u32> {
         let plain = i64::try_from(shape.bytes()).ok()?;
         u32::try_from(self.post.apply(plain).ok()?).ok()
     }
 
-    /// Alignment of the tile's start, at least `least`: an instance's phase is XORed into a whole address, so the start has
-    /// to keep clear of the bits that the swizzle changes. A pattern that hardware applies to absolute addresses needs
+    /// Alignment of the tile's start, at least `least`: an instance's phase is XORed into a whole
+    /// address, so the start has to keep clear of the bits that the swizzle changes. A pattern that
+    /// hardware applies to absolute addresses needs
     /// [`Self::period`].
     #[must_use]
     pub fn align(&self, least: u32) -> u32 {
-        let changed = self.post.swizzle().map_or(0, |s| u32::from(s.b).saturating_add(u32::from(s.m)));
+        let changed =
+            self.post.swizzle().map_or(0, |s| u32::from(s.b).saturating_add(u32::from(s.m)));
         1u32.checked_shl(changed).unwrap_or(u32::MAX).max(least)
     }
 
     /// Bytes after which the swizzle repeats, at least `least`.
     #[must_use]
     pub fn period(&self, least: u32) -> u32 {
-        let top = |s: lanebook_layout::Swizzle| u32::from(s.b).saturating_add(u32::from(s.m)).saturating_add(u32::from(s.s.unsigned_abs()));
+        let top = |s: lanebook_layout::Swizzle| {
+            u32::from(s.b)
+                .saturating_add(u32::from(s.m))
+                .saturating_add(u32::from(s.s.unsigned_abs()))
+        };
         1u32.checked_shl(self.post.swizzle().map_or(0, top)).unwrap_or(u32::MAX).max(least)
     }
 
@@ -285,10 +322,17 @@ impl SharedLayout {
         let bytes = i64::from(shape.bits / 8);
         let panel = i64::try_from(shape.panel_bytes()).ok()?;
         let across = i64::from(shape.grid.cols);
-        let (inner, outer) = if self.row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
+        let (inner, outer) =
+            if self.row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
         let strip = self.strip.map_or(inner, |strip| strip.min(inner));
         // Fastest first: a dimension's bits inside a strip, and those that count strips.
-        let iter = |bits: u8, place: u8| Some(Iter::new(1u32.checked_shl(u32::from(bits))?, bytes.checked_shl(u32::from(place))?, AxisId::M));
+        let iter = |bits: u8, place: u8| {
+            Some(Iter::new(
+                1u32.checked_shl(u32::from(bits))?,
+                bytes.checked_shl(u32::from(place))?,
+                AxisId::M,
+            ))
+        };
         let whole = (iter(strip, 0)?, iter(inner.checked_sub(strip)?, strip.checked_add(outer)?)?);
         // The parts of a turned row's number, fastest first.
         let turned = self.turn.filter(|turn| turn.low.saturating_add(turn.count) <= outer);
@@ -297,7 +341,11 @@ impl SharedLayout {
             None => all,
             Some(Turn { low, count }) => {
                 let both = low.checked_add(count)?;
-                [(low, strip.checked_add(count)?), (count, strip), (outer.checked_sub(both)?, strip.checked_add(both)?)]
+                [
+                    (low, strip.checked_add(count)?),
+                    (count, strip),
+                    (outer.checked_sub(both)?, strip.checked_add(both)?),
+                ]
             }
         };
         let mut layout = Layout::from_iters(&[]).ok()?;
@@ -319,7 +367,13 @@ impl SharedLayout {
         }
         push(&mut layout, false)?;
         if shape.grid.rows > 1 {
-            layout.push_shard(Iter::new(u32::from(shape.grid.rows), panel.checked_mul(across)?, AxisId::M)).ok()?;
+            layout
+                .push_shard(Iter::new(
+                    u32::from(shape.grid.rows),
+                    panel.checked_mul(across)?,
+                    AxisId::M,
+                ))
+                .ok()?;
         }
         layout.set_post(self.post).ok()?;
         Some(layout)

@@ -1,13 +1,14 @@
 //! Tiles as bits: the linear form that choosing and emitting work in.
 //!
-//! A tile of `2^r` rows and `2^c` columns has `r + c` *element bits*: column bits low, row bits above.
-//! A [`Fragment`] says which element bits each register, lane and warp bit stands for (hardware to
-//! logical); a [`MemoryMap`] says how many bytes each element bit is worth (logical to hardware). Both
-//! are derived from [`lanebook_layout`] layouts or from the tables and can be turned back into one.
+//! A tile of `2^r` rows and `2^c` columns has `r + c` *element bits*: column bits low, row bits
+//! above. A [`Fragment`] says which element bits each register, lane and warp bit stands for
+//! (hardware to logical); a [`MemoryMap`] says how many bytes each element bit is worth (logical to
+//! hardware). Both are derived from [`lanebook_layout`] layouts or from the tables and can be
+//! turned back into one.
 //!
-//! An extent that is no power of two is an odd number times one: the tile is a *grid* of equal *panels*, and bits speak of
-//! one panel. A panel's number is the high part of an element's (and of an instance's, and of a register place's) number;
-//! what it adds is plain addition, in every map.
+//! An extent that is no power of two is an odd number times one: the tile is a *grid* of equal
+//! *panels*, and bits speak of one panel. A panel's number is the high part of an element's (and of
+//! an instance's, and of a register place's) number; what it adds is plain addition, in every map.
 
 mod bank;
 mod fragment;

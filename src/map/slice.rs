@@ -47,9 +47,10 @@ impl Kept {
 }
 
 impl Fragment {
-    /// The distribution of the elements that stay: lanes and warps that shared them hold copies, and each lane holds each of
-    /// its own once. `shape` is the result's: a row or a column of them. `None` where a bit of the distribution belongs to
-    /// both coordinates, or the shape is another one.
+    /// The distribution of the elements that stay: lanes and warps that shared them hold copies,
+    /// and each lane holds each of its own once. `shape` is the result's: a row or a column of
+    /// them. `None` where a bit of the distribution belongs to both coordinates, or the shape is
+    /// another one.
     #[must_use]
     pub fn slice(&self, kept: Kept, shape: TileShape) -> Option<Self> {
         let (bits, panels) = kept.extent(self.shape);
@@ -97,11 +98,18 @@ impl Fragment {
         panel.wrapping_mul(weight).wrapping_add(out)
     }
 
-    /// The same distribution of a tile with the same elements in the same order and another shape: one row for one column.
+    /// The same distribution of a tile with the same elements in the same order and another shape:
+    /// one row for one column.
     #[must_use]
     pub fn reshaped(&self, shape: TileShape) -> Option<Self> {
-        let line = |s: TileShape| (s.rows == 0 && s.grid.rows == 1) || (s.cols == 0 && s.grid.cols == 1);
-        let same = shape.total() == self.shape.total() && shape.grid.count() == self.shape.grid.count();
-        (same && line(shape) && line(self.shape)).then_some(Self { shape: TileShape { bits: self.shape.bits, ..shape }, by_rows: true, ..*self })
+        let line =
+            |s: TileShape| (s.rows == 0 && s.grid.rows == 1) || (s.cols == 0 && s.grid.cols == 1);
+        let same =
+            shape.total() == self.shape.total() && shape.grid.count() == self.shape.grid.count();
+        (same && line(shape) && line(self.shape)).then_some(Self {
+            shape: TileShape { bits: self.shape.bits, ..shape },
+            by_rows: true,
+            ..*self
+        })
     }
 }

@@ -1,4 +1,5 @@
-//! Subspaces over the field of two elements, by elimination: what is in them, and as the sum of what.
+//! Subspaces over the field of two elements, by elimination: what is in them, and as the sum of
+//! what.
 
 /// Most vectors of a basis.
 const MOST: usize = 20;
@@ -6,7 +7,8 @@ const MOST: usize = 20;
 /// A subspace with a basis whose vectors have bits of a mask as names.
 #[derive(Copy, Clone, Debug)]
 pub struct Span {
-    /// Vectors whose top bits differ, each cleared of the others' top bits, with the names of the given ones that add up to it.
+    /// Vectors whose top bits differ, each cleared of the others' top bits, with the names of the
+    /// given ones that add up to it.
     rows: [(u32, u32); MOST],
     len: u8,
 }

@@ -1,8 +1,9 @@
-//! Resolve agent boundaries: tiles in registers that one agent makes and another reads go through shared memory.
+//! Resolve agent boundaries: tiles in registers that one agent makes and another reads go through
+//! shared memory.
 //!
-//! What the other agent can use in place crosses as it is: numbers, memory, constants. A tile in registers is handed over:
-//! `alloc_tensor` and `copy` on the side that has it, `convert_layout` on the side that reads it, into the layout that is expected
-//! there. Barriers are for later.
+//! What the other agent can use in place crosses as it is: numbers, memory, constants. A tile in
+//! registers is handed over: `alloc_tensor` and `copy` on the side that has it, `convert_layout` on
+//! the side that reads it, into the layout that is expected there. Barriers are for later.
 use super::PassError;
 use super::alias::of_role;
 use super::context::{Context, edit};
@@ -19,7 +20,11 @@ struct Chain {
 
 pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
     let role = |role| of_role(cx.program, role);
-    let (Some(alloc), Some(copy), Some(convert)) = (role(OpRole::Alloc), role(OpRole::Copy), role(OpRole::Convert)) else { return Ok(()) };
+    let (Some(alloc), Some(copy), Some(convert)) =
+        (role(OpRole::Alloc), role(OpRole::Copy), role(OpRole::Convert))
+    else {
+        return Ok(());
+    };
     let chain = Chain { alloc, copy, convert };
     cx.push_roles(|role| role == OpRole::AgentSwitch)?;
     while let Some(op) = cx.pop()? {
@@ -33,18 +38,30 @@ pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
 /// A tile in registers of known shape, which is no constant.
 fn is_handed(program: &Program<'_, '_>, value: Value) -> bool {
     let ty = program.type_of(value);
-    let constant = matches!(program.def(value), Def::Result(op, 0) if program.role(op) == OpRole::Constant);
+    let constant =
+        matches!(program.def(value), Def::Result(op, 0) if program.role(op) == OpRole::Constant);
     ty.is_tile() && !ty.is_memory() && !ty.is_kept() && ty.shape.elements().is_some() && !constant
 }
 
 /// Room for a tile in shared memory, made before `at`.
-fn storage(cx: &mut Context<'_, '_, '_>, at: Op, chain: Chain, ty: Type) -> Result<Value, PassError> {
+fn storage(
+    cx: &mut Context<'_, '_, '_>,
+    at: Op,
+    chain: Chain,
+    ty: Type,
+) -> Result<Value, PassError> {
     let shared = Type { space: Some(Space::Shared), encoding: crate::ir::Encoding::None, ..ty };
     let op = cx.program.insert_before(at, chain.alloc, &[], &[shared]).map_err(edit)?;
     cx.program.result(op, 0).ok_or(edit(ErrorKind::Broken))
 }
 
-fn convert(cx: &mut Context<'_, '_, '_>, at: Op, chain: Chain, from: Value, ty: Type) -> Result<Value, PassError> {
+fn convert(
+    cx: &mut Context<'_, '_, '_>,
+    at: Op,
+    chain: Chain,
+    from: Value,
+    ty: Type,
+) -> Result<Value, PassError> {
     let op = cx.program.insert_before(at, chain.convert, &[from], &[ty]).map_err(edit)?;
     cx.program.result(op, 0).ok_or(edit(ErrorKind::Broken))
 }
@@ -65,7 +82,9 @@ fn arguments(cx: &mut Context<'_, '_, '_>, op: Op, chain: Chain) -> Result<(), P
     while let Some(at) = number.checked_sub(1) {
         number = at;
         let program = &*cx.program;
-        let (Some(value), Some(argument), Some(first)) = (program.operand(op, at), program.arguments(body).nth(at), first_inside(program, op)) else {
+        let (Some(value), Some(argument), Some(first)) =
+            (program.operand(op, at), program.arguments(body).nth(at), first_inside(program, op))
+        else {
             continue;
         };
         if !is_handed(program, value) || !is_handed(program, argument) {
@@ -109,12 +128,19 @@ fn captured(cx: &mut Context<'_, '_, '_>, op: Op, chain: Chain) -> Result<(), Pa
 fn is_outside(program: &Program<'_, '_>, op: Op, value: Value) -> bool {
     match program.def(value) {
         Def::Result(def, _) => !program.is_inside(def, op),
-        Def::Argument(block, _) => program.owner_of(block).is_none_or(|owner| owner != op && !program.is_inside(owner, op)),
+        Def::Argument(block, _) => {
+            program.owner_of(block).is_none_or(|owner| owner != op && !program.is_inside(owner, op))
+        }
         Def::Literal(_) | Def::Nothing => false,
     }
 }
 
-fn capture(cx: &mut Context<'_, '_, '_>, op: Op, chain: Chain, value: Value) -> Result<(), PassError> {
+fn capture(
+    cx: &mut Context<'_, '_, '_>,
+    op: Op,
+    chain: Chain,
+    value: Value,
+) -> Result<(), PassError> {
     let Some(first) = first_inside(cx.program, op) else { return Ok(()) };
     let ty = cx.program.type_of(value);
     let room = storage(cx, op, chain, ty)?;
@@ -137,7 +163,10 @@ fn results(cx: &mut Context<'_, '_, '_>, op: Op, chain: Chain) -> Result<(), Pas
         number = at;
         let program = &*cx.program;
         let end = program.body(op).and_then(|body| program.terminator(body));
-        let (Some(result), Some(end), Some(next)) = (program.result(op, at), end, program.next(op)) else { continue };
+        let (Some(result), Some(end), Some(next)) = (program.result(op, at), end, program.next(op))
+        else {
+            continue;
+        };
         let Some(value) = program.operand(end, at) else { continue };
         if !is_handed(program, value) || !is_handed(program, result) || !program.is_used(result) {
             continue;

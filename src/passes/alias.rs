@@ -1,14 +1,18 @@
-//! Remove buffer aliases: other names of one shared- or tensor-memory allocation become views of it.
+//! Remove buffer aliases: other names of one shared- or tensor-memory allocation become views of
+//! it.
 //!
 //! - a view of a view: one view, offsets added;
 //! - a `select` (or an `if`'s result) between parts of one allocation: a view at a selected offset;
-//! - a buffer that a loop carries and that is the same in every iteration: used directly, the loop no longer carries it; likewise what a
-//!   `while` and pipeline regions hand on ([`handed`](super::handed));
-//! - where the alias has another layout than the allocation: a copy, if nothing writes either while the alias is read.
+//! - a buffer that a loop carries and that is the same in every iteration: used directly, the loop
+//!   no longer carries it; likewise what a `while` and pipeline regions hand on
+//!   ([`handed`](super::handed));
+//! - where the alias has another layout than the allocation: a copy, if nothing writes either while
+//!   the alias is read.
 //!
-//! Each step takes one hop off the way from a use to its allocation, so the pass ends, after at most as many steps as
-//! the aliases have hops. What cannot be traced stays, with [`Diagnostic::LastWritten`]; a view that reaches past its
-//! allocation is reported and left as it is.
+//! Each step takes one hop off the way from a use to its allocation, so the pass ends, after at
+//! most as many steps as the aliases have hops. What cannot be traced stays, with
+//! [`Diagnostic::LastWritten`]; a view that reaches past its allocation is reported and left as it
+//! is.
 use super::PassError;
 use super::base::{Base, Offset, base, is_allocation, is_buffer, leads, view_offset};
 use super::context::{Context, edit};
@@ -22,8 +26,15 @@ const COPY_WINDOW: usize = 64;
 
 pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
     cx.push_roles(|role| {
-        matches!(role, OpRole::View | OpRole::Select | OpRole::For | OpRole::Parallel | OpRole::While | OpRole::If)
-            || matches!(role, OpRole::Produce | OpRole::Consume | OpRole::AgentSwitch)
+        matches!(
+            role,
+            OpRole::View
+                | OpRole::Select
+                | OpRole::For
+                | OpRole::Parallel
+                | OpRole::While
+                | OpRole::If
+        ) || matches!(role, OpRole::Produce | OpRole::Consume | OpRole::AgentSwitch)
     })?;
     while let Some(op) = cx.pop()? {
         match cx.program.role(op) {
@@ -43,7 +54,11 @@ pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
 /// A view of a view, of a copy's result.
 fn view(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let program = &*cx.program;
-    let (Some(source), Some(result), Some(_)) = (program.operand(op, 0), program.result(op, 0), view_offset(program, op)) else { return Ok(()) };
+    let (Some(source), Some(result), Some(_)) =
+        (program.operand(op, 0), program.result(op, 0), view_offset(program, op))
+    else {
+        return Ok(());
+    };
     if !is_buffer(&program.type_of(result)) {
         return Ok(());
     }
@@ -59,7 +74,11 @@ fn view(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     cx.changed(op)
 }
 
-pub(super) fn set_offset(cx: &mut Context<'_, '_, '_>, view: Op, offset: Offset) -> Result<(), PassError> {
+pub(super) fn set_offset(
+    cx: &mut Context<'_, '_, '_>,
+    view: Op,
+    offset: Offset,
+) -> Result<(), PassError> {
     let value = match offset {
         Offset::Const(0) => return cx.program.remove_attr(view, words::OFFSET).map_err(edit),
         Offset::Const(number) => AttrValue::Int(number, None),
@@ -70,7 +89,12 @@ pub(super) fn set_offset(cx: &mut Context<'_, '_, '_>, view: Op, offset: Offset)
 
 fn select(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let program = &*cx.program;
-    let operands = (program.operand(op, 0), program.operand(op, 1), program.operand(op, 2), program.result(op, 0));
+    let operands = (
+        program.operand(op, 0),
+        program.operand(op, 1),
+        program.operand(op, 2),
+        program.result(op, 0),
+    );
     let (Some(condition), Some(yes), Some(no), Some(result)) = operands else { return Ok(()) };
     if !is_buffer(&program.type_of(result)) || !is_bit(program, condition) {
         return Ok(());
@@ -86,7 +110,11 @@ fn select(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
 
 fn is_bit(program: &Program<'_, '_>, condition: Value) -> bool {
     let ty = program.type_of(condition);
-    ty.is_elided() || ty.dtype.and_then(|dtype| program.tables().dtype(dtype)).is_some_and(|dtype| dtype.bits == 1)
+    ty.is_elided()
+        || ty
+            .dtype
+            .and_then(|dtype| program.tables().dtype(dtype))
+            .is_some_and(|dtype| dtype.bits == 1)
 }
 
 /// The allocation that both values are parts of, and where.
@@ -114,15 +142,23 @@ fn join(
     let offset = if yes == no {
         yes
     } else {
-        let Some(decl) = decl.or_else(|| of_role(cx.program, OpRole::Select)) else { return Ok(false) };
+        let Some(decl) = decl.or_else(|| of_role(cx.program, OpRole::Select)) else {
+            return Ok(false);
+        };
         let yes = offset_value(cx, yes)?;
         let no = offset_value(cx, no)?;
-        let chosen = cx.program.insert_before(op, decl, &[condition, yes, no], &[Type::ELIDED]).map_err(edit)?;
+        let chosen = cx
+            .program
+            .insert_before(op, decl, &[condition, yes, no], &[Type::ELIDED])
+            .map_err(edit)?;
         let Some(chosen) = cx.program.result(chosen, 0) else { return Ok(false) };
         Offset::Value(chosen)
     };
-    let (Some(view), Some(alloc), Some(copy)) = (of_role(cx.program, OpRole::View), of_role(cx.program, OpRole::Alloc), of_role(cx.program, OpRole::Copy))
-    else {
+    let (Some(view), Some(alloc), Some(copy)) = (
+        of_role(cx.program, OpRole::View),
+        of_role(cx.program, OpRole::Alloc),
+        of_role(cx.program, OpRole::Copy),
+    ) else {
         return Ok(false);
     };
     let seen = if relaid { Type { encoding: of.encoding, ..ty } } else { ty };
@@ -159,8 +195,8 @@ pub(crate) fn of_role(program: &Program<'_, '_>, role: OpRole) -> Option<laneboo
     u16::try_from(found).ok().map(lanebook_tables::OpId)
 }
 
-/// Whether a copy made here serves all users of an alias: they only load, stand in this block, and nothing from here to the last of
-/// them writes memory or has regions.
+/// Whether a copy made here serves all users of an alias: they only load, stand in this block, and
+/// nothing from here to the last of them writes memory or has regions.
 fn is_only_read(program: &Program<'_, '_>, op: Op, alias: Value) -> bool {
     let mut left = program.uses(alias).count();
     let mut at = program.next(op);
@@ -173,8 +209,10 @@ fn is_only_read(program: &Program<'_, '_>, op: Op, alias: Value) -> bool {
         if reads > 0 && program.role(here) != OpRole::Load {
             return false;
         }
-        left = left.saturating_sub(program.all_operands(here).filter(|value| *value == alias).count());
-        let quiet = program.decl(here).is_some_and(|decl| !decl.writes) && program.regions(here).next().is_none();
+        left =
+            left.saturating_sub(program.all_operands(here).filter(|value| *value == alias).count());
+        let quiet = program.decl(here).is_some_and(|decl| !decl.writes)
+            && program.regions(here).next().is_none();
         if !quiet {
             return false;
         }
@@ -189,10 +227,18 @@ fn branches(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     while let Some(at) = number.checked_sub(1) {
         number = at;
         let program = &*cx.program;
-        let yielded = |region| program.entry(op, region).and_then(|block| program.terminator(block)).and_then(|end| program.operand(end, at));
+        let yielded = |region| {
+            program
+                .entry(op, region)
+                .and_then(|block| program.terminator(block))
+                .and_then(|end| program.operand(end, at))
+        };
         let parts = (program.operand(op, 0), yielded(0), yielded(1), program.result(op, at));
         let (Some(condition), Some(yes), Some(no), Some(result)) = parts else { continue };
-        if !is_buffer(&program.type_of(result)) || !is_bit(program, condition) || !program.is_used(result) {
+        if !is_buffer(&program.type_of(result))
+            || !is_bit(program, condition)
+            || !program.is_used(result)
+        {
             continue;
         }
         let (Some(root), offsets) = common(program, yes, no) else { continue };
@@ -230,7 +276,13 @@ fn carried(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
         }
         // The allocation itself when the initial value is another name of the whole of it.
         let root = before.root;
-        let new = if before.offset == Offset::Const(0) && program.same_type(&program.type_of(root), &ty) { root } else { value.init };
+        let new = if before.offset == Offset::Const(0)
+            && program.same_type(&program.type_of(root), &ty)
+        {
+            root
+        } else {
+            value.init
+        };
         for old in [value.argument, result] {
             cx.push_users(old)?;
             cx.program.replace_all_uses(old, new).map_err(edit)?;
@@ -251,11 +303,16 @@ fn report(cx: &mut Context<'_, '_, '_>) {
     let mut at = cx.program.first(cx.program.root());
     while let Some(op) = at {
         let program = &*cx.program;
-        let buffers = || program.results(op).filter(|value| is_buffer(&program.type_of(*value))).count();
-        let taken = || program.operands(op).filter(|value| is_buffer(&program.type_of(*value))).count();
+        let buffers =
+            || program.results(op).filter(|value| is_buffer(&program.type_of(*value))).count();
+        let taken =
+            || program.operands(op).filter(|value| is_buffer(&program.type_of(*value))).count();
         let stays = match program.role(op) {
             OpRole::Select => buffers(),
-            OpRole::If => program.results(op).filter(|value| is_buffer(&program.type_of(*value)) && program.is_used(*value)).count(),
+            OpRole::If => program
+                .results(op)
+                .filter(|value| is_buffer(&program.type_of(*value)) && program.is_used(*value))
+                .count(),
             OpRole::For | OpRole::Parallel => buffers(),
             // Taken and handed on: mostly one buffer under two names.
             OpRole::While => buffers().max(taken()),
@@ -274,14 +331,21 @@ fn report(cx: &mut Context<'_, '_, '_>) {
 
 /// Whether a view, at any offset that can be chosen for it, ends after its allocation.
 fn reaches_past(program: &Program<'_, '_>, view: Op) -> bool {
-    let (Some(source), Some(result)) = (program.operand(view, 0), program.result(view, 0)) else { return false };
+    let (Some(source), Some(result)) = (program.operand(view, 0), program.result(view, 0)) else {
+        return false;
+    };
     let (of, ty) = (program.type_of(source), program.type_of(result));
     let (Some(room), Some(size)) = (of.shape.elements(), ty.shape.elements()) else { return false };
-    let past = |offset: i64| u64::try_from(offset).map_or(true, |offset| offset.checked_add(size).is_none_or(|end| end > room));
+    let past = |offset: i64| {
+        u64::try_from(offset)
+            .map_or(true, |offset| offset.checked_add(size).is_none_or(|end| end > room))
+    };
     match view_offset(program, view) {
         Some(Offset::Const(offset)) => past(offset),
         Some(Offset::Value(value)) => match program.def(value) {
-            Def::Result(op, 0) if program.role(op) == OpRole::Select => program.operands(op).skip(1).filter_map(|value| program.int(value)).any(past),
+            Def::Result(op, 0) if program.role(op) == OpRole::Select => {
+                program.operands(op).skip(1).filter_map(|value| program.int(value)).any(past)
+            }
             _ => false,
         },
         None => false,

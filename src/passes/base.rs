@@ -36,7 +36,8 @@ pub(super) fn is_buffer(ty: &Type) -> bool {
     ty.is_tile() && matches!(ty.space, Some(Space::Shared | Space::Tensor))
 }
 
-/// A view's own offset; `None` for a view that also has subscripts or further operands, which is taken as a root.
+/// A view's own offset; `None` for a view that also has subscripts or further operands, which is
+/// taken as a root.
 pub(super) fn view_offset(program: &Program<'_, '_>, view: Op) -> Option<Offset> {
     if program.operand_count(view) != 1 || program.subscripts(view, 0).next().is_some() {
         return None;
@@ -44,12 +45,15 @@ pub(super) fn view_offset(program: &Program<'_, '_>, view: Op) -> Option<Offset>
     match program.attr(view, words::OFFSET) {
         None => Some(Offset::Const(0)),
         Some(AttrValue::Int(offset, _)) => Some(Offset::Const(offset)),
-        Some(AttrValue::Operand(value)) => Some(program.int(value).map_or(Offset::Value(value), Offset::Const)),
+        Some(AttrValue::Operand(value)) => {
+            Some(program.int(value).map_or(Offset::Value(value), Offset::Const))
+        }
         Some(_) => None,
     }
 }
 
-/// Follows views, copies and what pipeline regions of one stage take. Stops before the second offset that is not a number.
+/// Follows views, copies and what pipeline regions of one stage take. Stops before the second
+/// offset that is not a number.
 pub(super) fn base(program: &Program<'_, '_>, value: Value) -> Base {
     let mut at = Base { root: value, offset: Offset::Const(0) };
     loop {
@@ -62,10 +66,12 @@ pub(super) fn base(program: &Program<'_, '_>, value: Value) -> Base {
             _ => break,
         };
         let (next, step) = match program.role(op) {
-            OpRole::Produce | OpRole::Consume | OpRole::AgentSwitch => match argument.and_then(|at| given(program, op, at)) {
-                Some(next) => (next, Offset::Const(0)),
-                None => break,
-            },
+            OpRole::Produce | OpRole::Consume | OpRole::AgentSwitch => {
+                match argument.and_then(|at| given(program, op, at)) {
+                    Some(next) => (next, Offset::Const(0)),
+                    None => break,
+                }
+            }
             _ if argument.is_some() => break,
             OpRole::View => match (program.operand(op, 0), view_offset(program, op)) {
                 (Some(next), Some(step)) if same_elements(program, next, at.root) => (next, step),
@@ -87,9 +93,15 @@ pub(super) fn base(program: &Program<'_, '_>, value: Value) -> Base {
 const OPEN: usize = 16;
 const LOOKED: usize = 64;
 
-/// Whether a value is `argument` or the part `before`, whichever way it was chosen: by conditions, through names. `handed` says what a value is
-/// that a loop's other region handed on.
-pub(super) fn leads(program: &Program<'_, '_>, value: Value, argument: Value, before: &Base, handed: impl Fn(Value) -> Option<Value>) -> bool {
+/// Whether a value is `argument` or the part `before`, whichever way it was chosen: by conditions,
+/// through names. `handed` says what a value is that a loop's other region handed on.
+pub(super) fn leads(
+    program: &Program<'_, '_>,
+    value: Value,
+    argument: Value,
+    before: &Base,
+    handed: impl Fn(Value) -> Option<Value>,
+) -> bool {
     let mut open = heapless::Vec::<Value, OPEN>::new();
     if open.push(value).is_err() {
         return false;
@@ -104,10 +116,16 @@ pub(super) fn leads(program: &Program<'_, '_>, value: Value, argument: Value, be
             return false;
         }
         let next = match program.def(at.root) {
-            Def::Result(op, _) if program.role(op) == OpRole::Select => [program.operand(op, 1), program.operand(op, 2)],
+            Def::Result(op, _) if program.role(op) == OpRole::Select => {
+                [program.operand(op, 1), program.operand(op, 2)]
+            }
             Def::Result(op, number) if program.role(op) == OpRole::If => {
-                let yielded =
-                    |region| program.entry(op, region).and_then(|block| program.terminator(block)).and_then(|end| program.operand(end, usize::from(number)));
+                let yielded = |region| {
+                    program
+                        .entry(op, region)
+                        .and_then(|block| program.terminator(block))
+                        .and_then(|end| program.operand(end, usize::from(number)))
+                };
                 [yielded(0), yielded(1)]
             }
             _ => match handed(at.root) {
@@ -123,19 +141,27 @@ pub(super) fn leads(program: &Program<'_, '_>, value: Value, argument: Value, be
     false
 }
 
-/// What a pipeline region takes as an argument: its operands one for one, if they are of the arguments' types.
+/// What a pipeline region takes as an argument: its operands one for one, if they are of the
+/// arguments' types.
 fn given(program: &Program<'_, '_>, op: Op, (block, number): (Block, u16)) -> Option<Value> {
     if program.is_stage(op) || program.arguments(block).count() != program.operand_count(op) {
         return None;
     }
-    let (value, argument) = (program.operand(op, usize::from(number))?, program.arguments(block).nth(usize::from(number))?);
+    let (value, argument) = (
+        program.operand(op, usize::from(number))?,
+        program.arguments(block).nth(usize::from(number))?,
+    );
     program.same_type(&program.type_of(value), &program.type_of(argument)).then_some(value)
 }
 
 /// Offsets count elements, so both sides need elements of one type.
 fn same_elements(program: &Program<'_, '_>, a: Value, b: Value) -> bool {
     let (a, b) = (program.type_of(a), program.type_of(b));
-    a.is_elided() || b.is_elided() || !a.shape.is_known() || !b.shape.is_known() || a.dtype == b.dtype
+    a.is_elided()
+        || b.is_elided()
+        || !a.shape.is_known()
+        || !b.shape.is_known()
+        || a.dtype == b.dtype
 }
 
 /// Whether a value is the result of an allocation.

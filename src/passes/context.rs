@@ -17,7 +17,8 @@ pub enum Analysis {
     RemoveAliases,
     /// `propagate-buffers`: producers of buffers take on the layout that a conversion asks for.
     PropagateBuffers,
-    /// `propagate-registers`: elementwise operations take on the layout that their operands were converted from.
+    /// `propagate-registers`: elementwise operations take on the layout that their operands were
+    /// converted from.
     PropagateRegisters,
     /// `unify-regions`: conversions leave conditions, loops and consumer regions.
     UnifyRegions,
@@ -25,11 +26,13 @@ pub enum Analysis {
     Slice,
     /// `resolve-agents`: tiles that cross between agents go through shared memory.
     ResolveAgents,
-    /// `weigh-conversions`: values are computed in the layouts in which that is cheapest ([`relayout`](crate::relayout)).
+    /// `weigh-conversions`: values are computed in the layouts in which that is cheapest
+    /// ([`relayout`](crate::relayout)).
     WeighConversions,
     /// `assign-layouts`: loads, stores, atomics and copies get layouts, group by group.
     AssignLayouts,
-    /// `default-layouts`: tiles without a layout get nested tiles, and conversions stand where operations want others.
+    /// `default-layouts`: tiles without a layout get nested tiles, and conversions stand where
+    /// operations want others.
     DefaultLayouts,
     /// `coalesce`: accesses through pointers get nested tiles that follow runs of addresses.
     Coalesce,
@@ -78,8 +81,12 @@ impl Analysis {
         match self {
             Self::RemoveDeadArgs => "nothing reads it but what passes it back to its own place",
             Self::RemoveAliases => "another name of one allocation",
-            Self::PropagateBuffers => "the producer of a buffer makes it in the layout that a conversion asks for",
-            Self::PropagateRegisters => "operands come from one layout: the operation works in it, and its result is converted",
+            Self::PropagateBuffers => {
+                "the producer of a buffer makes it in the layout that a conversion asks for"
+            }
+            Self::PropagateRegisters => {
+                "operands come from one layout: the operation works in it, and its result is converted"
+            }
             Self::UnifyRegions => "what regions pass on is converted outside of them",
             Self::Slice => "the loop says how many slices it wants",
             Self::ResolveAgents => "a tile in registers crosses to another agent",
@@ -136,7 +143,12 @@ pub(crate) struct Context<'a, 's, 't> {
 }
 
 impl<'a, 's, 't> Context<'a, 's, 't> {
-    pub fn new(program: &'a mut Program<'s, 't>, work: &'a mut VecView<Node>, fuel: &'a mut u32, trace: &'a mut dyn FnMut(Event)) -> Self {
+    pub fn new(
+        program: &'a mut Program<'s, 't>,
+        work: &'a mut VecView<Node>,
+        fuel: &'a mut u32,
+        trace: &'a mut dyn FnMut(Event),
+    ) -> Self {
         let limit = *fuel;
         work.clear();
         Self { program, work, fuel, limit, trace, analysis: Analysis::RemoveDeadArgs, changes: 0 }
@@ -151,7 +163,8 @@ impl<'a, 's, 't> Context<'a, 's, 't> {
     // ---- telling
     /// Notes a change and pays for it.
     pub fn changed(&mut self, at: Op) -> Result<(), PassError> {
-        *self.fuel = self.fuel.checked_sub(1).ok_or(PassError::Run(RunError::Fuel { limit: self.limit }))?;
+        *self.fuel =
+            self.fuel.checked_sub(1).ok_or(PassError::Run(RunError::Fuel { limit: self.limit }))?;
         self.changes = self.changes.saturating_add(1);
         (self.trace)(Event::Change { analysis: self.analysis, at });
         Ok(())
@@ -171,7 +184,8 @@ impl<'a, 's, 't> Context<'a, 's, 't> {
         let capacity = u16::try_from(self.work.capacity()).unwrap_or(u16::MAX);
         self.work.push(Node::Value(result)).map_err(|_| PassError::Run(RunError::Work { capacity }))
     }
-    /// The operation to look at next, if it is still there. One that lost its last reader to a change goes here.
+    /// The operation to look at next, if it is still there. One that lost its last reader to a
+    /// change goes here.
     pub fn pop(&mut self) -> Result<Option<Op>, PassError> {
         while let Some(node) = self.work.pop() {
             let op = match node {
@@ -202,7 +216,8 @@ impl<'a, 's, 't> Context<'a, 's, 't> {
         }
         Ok(())
     }
-    /// Puts on the worklist what a change of this value may help: the operation or the region that makes it.
+    /// Puts on the worklist what a change of this value may help: the operation or the region that
+    /// makes it.
     pub fn push_source(&mut self, value: Value) -> Result<(), PassError> {
         let op = match self.program.def(value) {
             crate::ir::Def::Result(op, _) => Some(op),
@@ -211,12 +226,17 @@ impl<'a, 's, 't> Context<'a, 's, 't> {
         };
         op.map_or(Ok(()), |op| self.push(op))
     }
-    /// Puts the users of a value on the worklist; for one that ends a region, the operation around it.
+    /// Puts the users of a value on the worklist; for one that ends a region, the operation around
+    /// it.
     pub fn push_users(&mut self, value: Value) -> Result<(), PassError> {
         let mut at: Option<Use> = self.program.uses(value).next();
         while let Some(place) = at {
             if let Some(user) = self.program.user(place) {
-                let target = if self.program.role(user).is_terminator() { self.program.parent(user) } else { Some(user) };
+                let target = if self.program.role(user).is_terminator() {
+                    self.program.parent(user)
+                } else {
+                    Some(user)
+                };
                 if let Some(target) = target {
                     self.push(target)?;
                 }
@@ -230,7 +250,8 @@ impl<'a, 's, 't> Context<'a, 's, 't> {
     /// Erases a pure operation that nothing reads, and looks at what it read.
     pub fn erase_if_unread(&mut self, op: Op) -> Result<bool, PassError> {
         let program = &mut *self.program;
-        let pure = program.decl(op).is_some_and(|decl| decl.pure) && program.result(op, 0).is_some();
+        let pure =
+            program.decl(op).is_some_and(|decl| decl.pure) && program.result(op, 0).is_some();
         if !pure || program.results(op).any(|value| program.is_used(value)) {
             return Ok(false);
         }
@@ -245,11 +266,14 @@ impl<'a, 's, 't> Context<'a, 's, 't> {
         self.program.erase(op).map_err(edit)?;
         Ok(true)
     }
-    /// Takes one carried value out of a counted loop: argument, initial value, yielded value, result. Neither argument nor
-    /// result may be in use but by the loop's own yield at this place.
+    /// Takes one carried value out of a counted loop: argument, initial value, yielded value,
+    /// result. Neither argument nor result may be in use but by the loop's own yield at this place.
     pub fn drop_carried(&mut self, op: Op, number: usize) -> Result<(), PassError> {
         let Some(body) = self.program.body(op) else { return Err(edit(ErrorKind::Broken)) };
-        let sources = [self.program.operand(op, number.saturating_add(3)), self.program.terminator(body).and_then(|end| self.program.operand(end, number))];
+        let sources = [
+            self.program.operand(op, number.saturating_add(3)),
+            self.program.terminator(body).and_then(|end| self.program.operand(end, number)),
+        ];
         if let Some(end) = self.program.terminator(body) {
             self.program.remove_operand(end, number).map_err(edit)?;
             if self.program.operand(end, 0).is_none() {

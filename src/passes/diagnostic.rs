@@ -1,6 +1,7 @@
 //! Diagnostics with fixed texts.
 
-/// What a pass has to say about an operation. The texts are the ones that log readers of the TileAS passes look for.
+/// What a pass has to say about an operation. The texts are the ones that log readers of the TileAS
+/// passes look for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

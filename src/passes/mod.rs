@@ -4,9 +4,10 @@
 //! rules/passes.ron --names--> Analysis --> one file here, over roles and traits of rules/ops.ron
 //! ```
 //!
-//! Guarantees: no recursion, no allocation, no panic; each change costs a unit of fuel; scratch is the worklist that the
-//! caller lends. An analysis that fails says why, and [`pipeline::apply`](crate::pipeline::apply) then restores the program.
-//! Diagnostics have fixed texts, byte for byte those of the notes that they come from.
+//! Guarantees: no recursion, no allocation, no panic; each change costs a unit of fuel; scratch is
+//! the worklist that the caller lends. An analysis that fails says why, and
+//! [`pipeline::apply`](crate::pipeline::apply) then restores the program. Diagnostics have fixed
+//! texts, byte for byte those of the notes that they come from.
 //!
 //! Does not: choose layouts or instructions; analyses that do are in `anchor`, above.
 //!
@@ -52,8 +53,13 @@ pub(crate) fn run(cx: &mut Context<'_, '_, '_>, analysis: Analysis) -> Result<u3
         Analysis::UnifyRegions => unify::run(cx)?,
         Analysis::Slice => slice::run(cx)?,
         Analysis::ResolveAgents => agent::run(cx)?,
-        // These need what lies above, maps of layouts, architectures, room of their own: the pipeline runs them.
-        Analysis::WeighConversions | Analysis::AssignLayouts | Analysis::DefaultLayouts | Analysis::Coalesce | Analysis::AccelerateMatmul => {}
+        // These need what lies above, maps of layouts, architectures, room of their own: the
+        // pipeline runs them.
+        Analysis::WeighConversions
+        | Analysis::AssignLayouts
+        | Analysis::DefaultLayouts
+        | Analysis::Coalesce
+        | Analysis::AccelerateMatmul => {}
     }
     Ok(cx.changes())
 }

@@ -1,7 +1,9 @@
-//! Conversions propagate: backward into the producers of buffers, forward over elementwise operations on registers.
+//! Conversions propagate: backward into the producers of buffers, forward over elementwise
+//! operations on registers.
 //!
-//! Both work within one memory kind only, and stop at whatever orders memory between the conversion and the operation that
-//! would take on the layout ([`Program::is_pinned`]): such conversions survive, silently.
+//! Both work within one memory kind only, and stop at whatever orders memory between the conversion
+//! and the operation that would take on the layout ([`Program::is_pinned`]): such conversions
+//! survive, silently.
 use super::PassError;
 use super::alias::of_role;
 use super::context::{Context, edit};
@@ -18,11 +20,15 @@ fn conversion(program: &Program<'_, '_>, op: Op) -> Option<(Value, Value)> {
     }
     let (source, result) = (program.operand(op, 0)?, program.result(op, 0)?);
     let (from, to) = (program.type_of(source), program.type_of(result));
-    let alike = from.is_tile() && to.is_tile() && from.space == to.space && from.is_memory() == to.is_memory();
+    let alike = from.is_tile()
+        && to.is_tile()
+        && from.space == to.space
+        && from.is_memory() == to.is_memory();
     alike.then_some((source, result))
 }
 
-/// Backward: the producer of a buffer makes it in the wanted layout at once; other readers see it through a view.
+/// Backward: the producer of a buffer makes it in the wanted layout at once; other readers see it
+/// through a view.
 pub(super) fn buffers(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
     cx.push_roles(|role| role == OpRole::Convert)?;
     while let Some(op) = cx.pop()? {
@@ -36,8 +42,13 @@ fn buffer(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let Some((source, result)) = conversion(program, op) else { return Ok(()) };
     let (from, to) = (program.type_of(source), program.type_of(result));
     let Some(producer) = program.def_op(source) else { return Ok(()) };
-    let rebuilds = matches!(program.role(producer), OpRole::Load | OpRole::Alloc) && program.result(producer, 1).is_none();
-    if !from.is_memory() || !rebuilds || program.same_type(&from, &to) || program.is_pinned(producer, op) {
+    let rebuilds = matches!(program.role(producer), OpRole::Load | OpRole::Alloc)
+        && program.result(producer, 1).is_none();
+    if !from.is_memory()
+        || !rebuilds
+        || program.same_type(&from, &to)
+        || program.is_pinned(producer, op)
+    {
         return Ok(());
     }
     let others = program.uses(source).any(|place| program.user(place) != Some(op));
@@ -61,8 +72,8 @@ fn buffer(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     cx.changed(producer)
 }
 
-/// Forward: an elementwise operation all of whose operands were converted from one layout works in that layout, and its result
-/// is converted: one conversion in place of several.
+/// Forward: an elementwise operation all of whose operands were converted from one layout works in
+/// that layout, and its result is converted: one conversion in place of several.
 pub(super) fn registers(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
     cx.push_roles(|role| matches!(role, OpRole::Elementwise | OpRole::Index | OpRole::Select))?;
     while let Some(op) = cx.pop()? {
@@ -76,7 +87,11 @@ fn register(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let Some(result) = program.result(op, 0) else { return Ok(()) };
     let to = program.type_of(result);
     let count = program.operand_count(op);
-    if program.layout_trait(op) != LayoutTrait::Transparent || !to.is_tile() || to.is_memory() || count > OPERANDS {
+    if program.layout_trait(op) != LayoutTrait::Transparent
+        || !to.is_tile()
+        || to.is_memory()
+        || count > OPERANDS
+    {
         return Ok(());
     }
     let mut sources: [Option<(Value, Op)>; OPERANDS] = [None; OPERANDS];
@@ -90,7 +105,11 @@ fn register(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
         let Some((source, _)) = conversion(program, def) else { return Ok(()) };
         let from = program.type_of(source);
         let alone = program.uses(value).all(|place| program.user(place) == Some(op));
-        if encoding.is_some_and(|known| !program.same_encoding(&known, &from)) || from.encoding == Encoding::None || !alone || program.is_pinned(def, op) {
+        if encoding.is_some_and(|known| !program.same_encoding(&known, &from))
+            || from.encoding == Encoding::None
+            || !alone
+            || program.is_pinned(def, op)
+        {
             return Ok(());
         }
         encoding = Some(from);
@@ -115,7 +134,13 @@ fn register(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
 }
 
 /// Converts a value that has a new type back to `ty` before `next`, for all who read it.
-pub(super) fn back(cx: &mut Context<'_, '_, '_>, convert: lanebook_tables::OpId, next: Op, value: Value, ty: Type) -> Result<(), PassError> {
+pub(super) fn back(
+    cx: &mut Context<'_, '_, '_>,
+    convert: lanebook_tables::OpId,
+    next: Op,
+    value: Value,
+    ty: Type,
+) -> Result<(), PassError> {
     cx.push_users(value)?;
     let made = cx.program.insert_before(next, convert, &[value], &[ty]).map_err(edit)?;
     let Some(new) = cx.program.result(made, 0) else { return Ok(()) };

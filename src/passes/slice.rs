@@ -1,7 +1,10 @@
-//! Slicing: a loop with attribute `sliceCount` becomes so many loops, each over its part of the iterations.
+//! Slicing: a loop with attribute `sliceCount` becomes so many loops, each over its part of the
+//! iterations.
 //!
-//! Slice `s` of `c` runs the iterations from `floor(n * s / c)` to `floor(n * (s + 1) / c)` of `n`. What the loop carries goes from each
-//! slice into the next, so a reduction comes out as before. A pipeline region with the attribute asks for it on behalf of its loops. Each of the six diagnostics refuses the pass; the program is then as it was.
+//! Slice `s` of `c` runs the iterations from `floor(n * s / c)` to `floor(n * (s + 1) / c)` of `n`.
+//! What the loop carries goes from each slice into the next, so a reduction comes out as before. A
+//! pipeline region with the attribute asks for it on behalf of its loops. Each of the six
+//! diagnostics refuses the pass; the program is then as it was.
 use super::PassError;
 use super::context::{Context, edit};
 use super::diagnostic::Diagnostic;
@@ -72,10 +75,15 @@ fn plan(program: &Program<'_, '_>, op: Op, count: AttrValue) -> Check {
         return Err(Diagnostic::SliceLower);
     }
     for value in program.carried(op) {
-        let escapes = program.uses(value.init).any(|place| program.user(place).is_some_and(|user| program.role(user) == OpRole::Return));
+        let escapes = program.uses(value.init).any(|place| {
+            program.user(place).is_some_and(|user| program.role(user) == OpRole::Return)
+        });
         let from_outside = match program.def(value.init) {
             // The first argument of a loop counts; the others are carried.
-            Def::Argument(block, number) => number > 0 && program.owner_of(block).is_some_and(|owner| program.role(owner).is_loop()),
+            Def::Argument(block, number) => {
+                number > 0
+                    && program.owner_of(block).is_some_and(|owner| program.role(owner).is_loop())
+            }
             Def::Nothing => true,
             _ => false,
         };
@@ -91,14 +99,17 @@ fn inside(program: &Program<'_, '_>, op: Op) -> Check {
     for inner in program.inside(op) {
         match program.role(inner) {
             OpRole::Return => return Err(Diagnostic::SliceInside),
-            OpRole::Copy if !program.has_attr(inner, words::LAYOUT) => return Err(Diagnostic::SliceCopyAtom),
+            OpRole::Copy if !program.has_attr(inner, words::LAYOUT) => {
+                return Err(Diagnostic::SliceCopyAtom);
+            }
             _ => {}
         }
     }
     Ok(())
 }
 
-/// Loads, stores, copies, arithmetic, control flow, pipeline stages, and what only names or shapes values.
+/// Loads, stores, copies, arithmetic, control flow, pipeline stages, and what only names or shapes
+/// values.
 fn is_cloned(program: &Program<'_, '_>, op: Op) -> bool {
     match program.role(op) {
         OpRole::Opaque | OpRole::Function | OpRole::AgentSwitch | OpRole::Pragma => false,
@@ -114,24 +125,37 @@ fn is_bound(program: &Program<'_, '_>, op: Op, lower: Value) -> bool {
     }
     let Some(def) = program.def_op(lower) else { return false };
     let counts = |value: Value| match program.def(value) {
-        Def::Argument(block, 0) => program.owner_of(block).is_some_and(|owner| program.counted_loop(owner).is_some() && program.is_inside(op, owner)),
+        Def::Argument(block, 0) => program.owner_of(block).is_some_and(|owner| {
+            program.counted_loop(owner).is_some() && program.is_inside(op, owner)
+        }),
         _ => program.int(value).is_some(),
     };
-    program.role(def) == OpRole::Index && program.has_attr(def, words::MAP) && program.operands(def).all(counts)
+    program.role(def) == OpRole::Index
+        && program.has_attr(def, words::MAP)
+        && program.operands(def).all(counts)
 }
 
 /// Number of iterations, when the bounds and the step are numbers.
 fn trips(program: &Program<'_, '_>, parts: &Loop) -> Option<i64> {
-    let (lower, upper, step) = (program.int(parts.lower)?, program.int(parts.upper)?, program.int(parts.step)?);
+    let (lower, upper, step) =
+        (program.int(parts.lower)?, program.int(parts.upper)?, program.int(parts.step)?);
     let span = upper.checked_sub(lower)?.max(0);
     let whole = span.checked_div(step)?;
     if span.checked_rem(step)? > 0 { whole.checked_add(1) } else { Some(whole) }
 }
 
 fn slice(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
-    let (Some(parts), Some(count)) = (cx.program.counted_loop(op), cx.program.int_attr(op, words::SLICE_COUNT)) else { return Ok(()) };
+    let (Some(parts), Some(count)) =
+        (cx.program.counted_loop(op), cx.program.int_attr(op, words::SLICE_COUNT))
+    else {
+        return Ok(());
+    };
     let total = match trips(cx.program, &parts) {
-        Some(trips) => Trips::Known { lower: cx.program.int(parts.lower).unwrap_or(0), step: cx.program.int(parts.step).unwrap_or(1), trips },
+        Some(trips) => Trips::Known {
+            lower: cx.program.int(parts.lower).unwrap_or(0),
+            step: cx.program.int(parts.step).unwrap_or(1),
+            trips,
+        },
         None => measured(cx, op, &parts)?,
     };
     cx.program.remove_attr(op, words::SLICE_COUNT).map_err(edit)?;
@@ -165,10 +189,18 @@ enum Trips {
 fn index_op(program: &Program<'_, '_>, word: AxisWord) -> Result<OpId, PassError> {
     let tables = program.tables();
     let mut known = tables.anchors.meanings.iter().filter(|meaning| meaning.word == word);
-    known.find_map(|meaning| tables.op_named(meaning.op)).ok_or(edit(crate::ir::ErrorKind::UnknownOp))
+    known
+        .find_map(|meaning| tables.op_named(meaning.op))
+        .ok_or(edit(crate::ir::ErrorKind::UnknownOp))
 }
 
-fn make(cx: &mut Context<'_, '_, '_>, before: Op, word: AxisWord, a: Value, b: Value) -> Result<Value, PassError> {
+fn make(
+    cx: &mut Context<'_, '_, '_>,
+    before: Op,
+    word: AxisWord,
+    a: Value,
+    b: Value,
+) -> Result<Value, PassError> {
     let decl = index_op(cx.program, word)?;
     let op = cx.program.insert_before(before, decl, &[a, b], &[Type::INDEX]).map_err(edit)?;
     cx.program.result(op, 0).ok_or(edit(crate::ir::ErrorKind::Broken))
@@ -189,10 +221,20 @@ fn measured(cx: &mut Context<'_, '_, '_>, op: Op, parts: &Loop) -> Result<Trips,
 
 impl Trips {
     /// `lower + step * floor(trips * number / count)`.
-    fn bound(self, cx: &mut Context<'_, '_, '_>, op: Op, parts: &Loop, number: i64, count: i64) -> Result<Value, PassError> {
+    fn bound(
+        self,
+        cx: &mut Context<'_, '_, '_>,
+        op: Op,
+        parts: &Loop,
+        number: i64,
+        count: i64,
+    ) -> Result<Value, PassError> {
         match self {
             Self::Known { lower, step, trips } => {
-                let whole = i128::from(trips).wrapping_mul(i128::from(number)).checked_div(i128::from(count)).unwrap_or(0);
+                let whole = i128::from(trips)
+                    .wrapping_mul(i128::from(number))
+                    .checked_div(i128::from(count))
+                    .unwrap_or(0);
                 let at = i128::from(lower).wrapping_add(whole.wrapping_mul(i128::from(step)));
                 int(cx, i64::try_from(at).map_err(|_| edit(crate::ir::ErrorKind::NumberTooLarge))?)
             }

@@ -19,7 +19,8 @@ pub enum PlanError {
     },
     /// The operation is not one that the planner understands.
     Unsupported(Op),
-    /// A tile's extents are not two known numbers (an odd factor may be up to 255), or the tile is too large.
+    /// A tile's extents are not two known numbers (an odd factor may be up to 255), or the tile is
+    /// too large.
     Extents(Op),
     /// A tile's element type is unknown or not a whole number of bytes.
     Element(Op),
@@ -30,7 +31,8 @@ pub enum PlanError {
         /// Which operand.
         operand: u8,
     },
-    /// No matrix atom of the architecture takes these types and divides this tile among these warps.
+    /// No matrix atom of the architecture takes these types and divides this tile among these
+    /// warps.
     NoMatrixAtom(Op),
     /// No matrix atom of the architecture takes this product's block scales.
     Unscaled {
@@ -39,7 +41,8 @@ pub enum PlanError {
         /// Why, as far as the closest atom says.
         why: Unscaled,
     },
-    /// However the product is split over the warps, a lane would hold more registers of one operand than a tuple can have.
+    /// However the product is split over the warps, a lane would hold more registers of one operand
+    /// than a tuple can have.
     Registers {
         /// The operation.
         op: Op,
@@ -48,7 +51,8 @@ pub enum PlanError {
         /// Most there can be.
         most: u16,
     },
-    /// No atom of the architecture can do this movement; `why` is the reason of the candidate that came furthest.
+    /// No atom of the architecture can do this movement; `why` is the reason of the candidate that
+    /// came furthest.
     NoMover {
         /// The operation.
         op: Op,
@@ -59,7 +63,8 @@ pub enum PlanError {
     Conflict {
         /// Where the second one was met.
         op: Op,
-        /// The operand of it that a conversion could stand before; 255 = behind its result, `None` = no conversion can stand between them.
+        /// The operand of it that a conversion could stand before; 255 = behind its result,
+        /// `None` = no conversion can stand between them.
         operand: Option<u8>,
     },
     /// The layout that the program wrote for a shared tile cannot be kept to.
@@ -80,18 +85,21 @@ pub enum PlanError {
         /// Bytes the architecture has.
         have: u32,
     },
-    /// Tensor memory is exceeded: an allocation is a power of two of its columns, and a block has no more.
+    /// Tensor memory is exceeded: an allocation is a power of two of its columns, and a block has
+    /// no more.
     TensorMemory {
         /// The product whose accumulator no longer fits.
         op: Op,
         /// Columns needed up to and including it.
         need: u32,
-        /// Those of them that hold its block scales: an instruction of fewer columns needs as many, or more.
+        /// Those of them that hold its block scales: an instruction of fewer columns needs as many,
+        /// or more.
         scales: u32,
         /// Columns the architecture has.
         have: u32,
     },
-    /// A warp loads and stores a part of tensor memory's lanes, by its number: no warp of the group reaches some lanes of the accumulator.
+    /// A warp loads and stores a part of tensor memory's lanes, by its number: no warp of the group
+    /// reaches some lanes of the accumulator.
     TensorReach {
         /// The product.
         op: Op,
@@ -122,7 +130,8 @@ pub enum Unwritable {
     Axes,
     /// It covers another number of elements than the tile has.
     Size,
-    /// Neither rows nor columns lie one after another at one distance, or the contiguous extent is no power of two.
+    /// Neither rows nor columns lie one after another at one distance, or the contiguous extent is
+    /// no power of two.
     Order,
     /// Its swizzle does not stay inside a power-of-two piece of the tile, or reaches upwards.
     Swizzle,
@@ -177,10 +186,13 @@ impl Unscaled {
         }
     }
 
-    /// Whether an atom divides the same extent into smaller parts than another that does not divide it either.
+    /// Whether an atom divides the same extent into smaller parts than another that does not divide
+    /// it either.
     pub(crate) fn takes_less(self, other: Self) -> bool {
         match (self, other) {
-            (Self::Extent { which: a, takes, .. }, Self::Extent { which: b, takes: most, .. }) => a == b && takes < most,
+            (Self::Extent { which: a, takes, .. }, Self::Extent { which: b, takes: most, .. }) => {
+                a == b && takes < most
+            }
             _ => false,
         }
     }

@@ -13,7 +13,8 @@ pub struct Fit {
     pub warps: Columns<u32, 5>,
     /// Element bits that each bit of the instance number adds.
     pub instances: Columns<u32, 12>,
-    /// Register movers: for each bit of the atom's register number the bit of the fragment's register number.
+    /// Register movers: for each bit of the atom's register number the bit of the fragment's
+    /// register number.
     pub tuple: Columns<u8, 5>,
     /// Register movers: the fragment register-number bit of each instance bit.
     pub instance_registers: Columns<u8, 12>,
@@ -29,14 +30,20 @@ impl Fit {
     /// Number of instructions a warp issues.
     #[must_use]
     pub fn count(&self) -> u32 {
-        1u32.checked_shl(self.instances.len() as u32).unwrap_or(u32::MAX).saturating_mul(self.grid.count())
+        1u32.checked_shl(self.instances.len() as u32)
+            .unwrap_or(u32::MAX)
+            .saturating_mul(self.grid.count())
     }
 
     /// The element that an instance adds to a slot's and a warp's (by exclusive or).
     #[must_use]
     pub fn element(&self, instance: u32) -> u32 {
         let index = instance.checked_shr(self.instances.len() as u32).unwrap_or(0);
-        let panel = self.grid.panel(index, self.by_rows).checked_shl(u32::from(self.panel_bits)).unwrap_or(0);
+        let panel = self
+            .grid
+            .panel(index, self.by_rows)
+            .checked_shl(u32::from(self.panel_bits))
+            .unwrap_or(0);
         panel | self.instances.at(instance)
     }
 
@@ -55,11 +62,13 @@ impl Fit {
     }
 }
 
-/// Blocks of a tile that a copy through registers transposes on its way, because the two memories keep different dimensions contiguous.
+/// Blocks of a tile that a copy through registers transposes on its way, because the two memories
+/// keep different dimensions contiguous.
 ///
-/// A block is what `2^across` instances of the first atom bring, `2^along` elements each: the lowest `across` bits of an instance's
-/// number count the block's rows. Of the second atom, which takes `2^across` elements at once, the lowest `along` bits count its columns.
-/// Both shares are whole registers.
+/// A block is what `2^across` instances of the first atom bring, `2^along` elements each: the
+/// lowest `across` bits of an instance's number count the block's rows. Of the second atom, which
+/// takes `2^across` elements at once, the lowest `along` bits count its columns. Both shares are
+/// whole registers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Flip {
     /// log2 of the elements in the first atom's share.
@@ -79,7 +88,8 @@ impl Flip {
     #[must_use]
     pub fn second(&self, first: &Fit) -> Option<Fit> {
         let mut out = *first;
-        (out.tuple, out.instances, out.instance_registers) = (Columns::new(), Columns::new(), Columns::new());
+        (out.tuple, out.instances, out.instance_registers) =
+            (Columns::new(), Columns::new(), Columns::new());
         let inside = self.across.checked_sub(self.packing)?;
         for k in 0..inside {
             out.tuple.push(k).then_some(())?;
@@ -97,17 +107,23 @@ impl Flip {
         Some(out)
     }
 
-    /// Instructions that transpose a block: as many rounds as bits of a register number change places with bits inside a register.
+    /// Instructions that transpose a block: as many rounds as bits of a register number change
+    /// places with bits inside a register.
     #[must_use]
     pub fn block_count(&self) -> u32 {
-        let registers = u32::from(self.along).saturating_add(u32::from(self.across)).saturating_sub(u32::from(self.packing));
+        let registers = u32::from(self.along)
+            .saturating_add(u32::from(self.across))
+            .saturating_sub(u32::from(self.packing));
         1u32.checked_shl(registers).unwrap_or(u32::MAX).saturating_mul(u32::from(self.packing))
     }
 
     /// The same for a whole movement of the first atom's `fit`.
     #[must_use]
     pub fn count(&self, fit: &Fit) -> u32 {
-        fit.count().checked_shr(u32::from(self.across)).unwrap_or(0).saturating_mul(self.block_count())
+        fit.count()
+            .checked_shr(u32::from(self.across))
+            .unwrap_or(0)
+            .saturating_mul(self.block_count())
     }
 }
 
@@ -195,7 +211,8 @@ pub enum Reject {
         /// Columns of the product.
         columns: u16,
     },
-    /// Lanes of tensor memory that the accumulator takes are reached by no warp of the group: each reaches a part of them by its number.
+    /// Lanes of tensor memory that the accumulator takes are reached by no warp of the group: each
+    /// reaches a part of them by its number.
     Reach {
         /// Warps of the group.
         warps: u32,
@@ -209,7 +226,8 @@ pub enum Reject {
         /// Columns there are.
         have: u32,
     },
-    /// Tiles that live at the same time do not fit in shared memory together if this one is as large.
+    /// Tiles that live at the same time do not fit in shared memory together if this one is as
+    /// large.
     Room {
         /// Bytes that it takes.
         bytes: u32,
@@ -218,7 +236,8 @@ pub enum Reject {
     },
     /// The tile has no such movement (its form of addressing is not available here).
     Form,
-    /// Elements that share a register, or a lane's copies of them, go different ways in different lanes.
+    /// Elements that share a register, or a lane's copies of them, go different ways in different
+    /// lanes.
     Tangled,
     /// Elements would have to leave their warp.
     Warps,

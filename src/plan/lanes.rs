@@ -1,10 +1,14 @@
-//! Conversions between distributions inside each warp: bytes are chosen in each lane, whole registers move between lanes.
+//! Conversions between distributions inside each warp: bytes are chosen in each lane, whole
+//! registers move between lanes.
 //!
-//! All is linear over the bits of numbers, panel by panel. With `w` a register of 32 bits that moves (`2^packing` elements):
+//! All is linear over the bits of numbers, panel by panel. With `w` a register of 32 bits that
+//! moves (`2^packing` elements):
 //!
 //! 1. *Sent* places: place `p` is the operand's place `sent.at(p)`, in the same lane.
-//! 2. Each swap in turn: in lanes whose number has an odd number of the swap's lane bits, register `w` is what register `w ^ word` was.
-//! 3. Received register `w` of lane `l` is register `word.at(w)` of lane `lane.at(l) ^ offset.at(w)`.
+//! 2. Each swap in turn: in lanes whose number has an odd number of the swap's lane bits, register
+//!    `w` is what register `w ^ word` was.
+//! 3. Received register `w` of lane `l` is register `word.at(w)` of lane `lane.at(l) ^
+//!    offset.at(w)`.
 //! 4. Each of the swaps `behind`, as in 2.
 //! 5. The result's place `p` is place `kept.at(p)` of these registers, in the same lane.
 
@@ -49,8 +53,20 @@ impl LanePlan {
     /// No movement at all.
     #[must_use]
     pub fn new(op: Op, packing: u8) -> Self {
-        let (sent, word, offset, kept) = (Columns::new(), Columns::new(), Columns::new(), Columns::new());
-        Self { op, packing, sent, before: Columns::new(), word, offset, lane: Columns::new(), behind: Columns::new(), kept, cost: 0 }
+        let (sent, word, offset, kept) =
+            (Columns::new(), Columns::new(), Columns::new(), Columns::new());
+        Self {
+            op,
+            packing,
+            sent,
+            before: Columns::new(),
+            word,
+            offset,
+            lane: Columns::new(),
+            behind: Columns::new(),
+            kept,
+            cost: 0,
+        }
     }
 
     /// Whether each lane that reads reads its own number, but for the offset.
@@ -89,21 +105,33 @@ impl LanePlan {
     #[must_use]
     pub fn far(&self, word: u32) -> u32 {
         let columns = (0u32..).zip(self.lane.as_slice());
-        columns.fold(self.offset.at(word), |sum, (bit, adds)| sum | (adds ^ 1u32.checked_shl(bit).unwrap_or(0)))
+        columns.fold(self.offset.at(word), |sum, (bit, adds)| {
+            sum | (adds ^ 1u32.checked_shl(bit).unwrap_or(0))
+        })
     }
 
     /// How sent registers are put together.
     #[must_use]
     pub fn gather_sent(&self, from: &Fragment) -> Gather<'_> {
         let moved = (self.packing, from.shape.bits);
-        Gather { places: self.sent.as_slice(), old: (from.packing(), from.place_bits()), new: moved, bytes: width(from) }
+        Gather {
+            places: self.sent.as_slice(),
+            old: (from.packing(), from.place_bits()),
+            new: moved,
+            bytes: width(from),
+        }
     }
 
     /// How the result's registers are put together.
     #[must_use]
     pub fn gather_kept(&self, to: &Fragment) -> Gather<'_> {
         let moved = (self.packing, to.shape.bits);
-        Gather { places: self.kept.as_slice(), old: moved, new: (to.packing(), to.place_bits()), bytes: width(to) }
+        Gather {
+            places: self.kept.as_slice(),
+            old: moved,
+            new: (to.packing(), to.place_bits()),
+            bytes: width(to),
+        }
     }
 }
 
@@ -144,8 +172,12 @@ impl Gather<'_> {
         let mask = 1u32.checked_shl(u32::from(self.old.0)).unwrap_or(1).wrapping_sub(1);
         for part in 0..many {
             let place = self.place(word.wrapping_mul(many) | part);
-            let (register, at) = (place.checked_shr(u32::from(self.old.0)).unwrap_or(0), place & mask);
-            let (to, from) = (part.wrapping_mul(u32::from(self.new.1 / 8)), at.wrapping_mul(u32::from(self.old.1 / 8)));
+            let (register, at) =
+                (place.checked_shr(u32::from(self.old.0)).unwrap_or(0), place & mask);
+            let (to, from) = (
+                part.wrapping_mul(u32::from(self.new.1 / 8)),
+                at.wrapping_mul(u32::from(self.old.1 / 8)),
+            );
             for byte in 0..u32::from(self.bytes) {
                 if let Some(slot) = out.get_mut(to.wrapping_add(byte) as usize) {
                     *slot = u8::try_from(from.wrapping_add(byte)).ok().map(|from| (register, from));
@@ -160,7 +192,8 @@ impl Gather<'_> {
     pub fn whole(&self, word: u32) -> Option<u32> {
         let bytes = self.bytes_of(word);
         let (register, _) = bytes.iter().flatten().next().copied()?;
-        let same = (0u8..).zip(bytes).all(|(k, from)| from.is_none_or(|from| from == (register, k)));
+        let same =
+            (0u8..).zip(bytes).all(|(k, from)| from.is_none_or(|from| from == (register, k)));
         same.then_some(register)
     }
 
@@ -179,11 +212,16 @@ impl Gather<'_> {
     /// Choices of bytes that a new register takes: none for a whole old one.
     #[must_use]
     pub fn choices(&self, word: u32) -> u32 {
-        if self.whole(word).is_some() { 0 } else { u32::try_from(self.registers_of(word).len()).unwrap_or(0).saturating_sub(1).max(1) }
+        if self.whole(word).is_some() {
+            0
+        } else {
+            u32::try_from(self.registers_of(word).len()).unwrap_or(0).saturating_sub(1).max(1)
+        }
     }
 }
 
-/// A choice of bytes of two registers: which bytes, 0 to 3 of the first and 4 to 7 of the second, and which in the lanes of a swap.
+/// A choice of bytes of two registers: which bytes, 0 to 3 of the first and 4 to 7 of the second,
+/// and which in the lanes of a swap.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Either {
     /// The registers.
@@ -195,7 +233,8 @@ pub struct Either {
 }
 
 impl Either {
-    /// One choice for what a register is and what it is in the lanes of a swap, if both are made of two registers.
+    /// One choice for what a register is and what it is in the lanes of a swap, if both are made of
+    /// two registers.
     fn of(plain: [Option<From>; 4], swapped: [Option<From>; 4]) -> Option<Self> {
         let mut seen: Columns<u32, 2> = Columns::new();
         for (register, _) in plain.into_iter().chain(swapped).flatten() {
@@ -230,7 +269,10 @@ impl Either {
     #[must_use]
     pub fn kept(gather: &Gather<'_>, swap: Swap, word: u32) -> Option<Self> {
         let bytes = gather.bytes_of(word);
-        Self::of(bytes, bytes.map(|from| from.map(|(register, byte)| (register ^ u32::from(swap.word), byte))))
+        Self::of(
+            bytes,
+            bytes.map(|from| from.map(|(register, byte)| (register ^ u32::from(swap.word), byte))),
+        )
     }
 }
 
@@ -257,10 +299,16 @@ impl LanePlan {
     #[must_use]
     pub fn source(&self, place: u32, lane: u32) -> (u32, u32) {
         let odd = |swap: &&Swap, lane: u32| (lane & u32::from(swap.lanes)).count_ones() & 1 == 1;
-        let through = |swaps: &[Swap], word: u32, lane: u32| swaps.iter().filter(|s| odd(s, lane)).fold(word, |word, s| word ^ u32::from(s.word));
+        let through = |swaps: &[Swap], word: u32, lane: u32| {
+            swaps.iter().filter(|s| odd(s, lane)).fold(word, |word, s| word ^ u32::from(s.word))
+        };
         let kept = self.kept.at(place);
         let part = kept & 1u32.checked_shl(u32::from(self.packing)).unwrap_or(1).wrapping_sub(1);
-        let received = through(self.behind.as_slice(), kept.checked_shr(u32::from(self.packing)).unwrap_or(0), lane);
+        let received = through(
+            self.behind.as_slice(),
+            kept.checked_shr(u32::from(self.packing)).unwrap_or(0),
+            lane,
+        );
         let sender = self.lane.at(lane) ^ self.offset.at(received);
         let sent = through(self.before.as_slice(), self.word.at(received), sender);
         (self.sent.at(sent.checked_shl(u32::from(self.packing)).unwrap_or(0) | part), sender)
@@ -271,10 +319,12 @@ impl LanePlan {
     pub fn brings(&self, from: &Fragment, to: &Fragment) -> bool {
         let arrives = |place: u32, lane: u32| {
             let (source, sender) = self.source(place, lane);
-            from.register.at(source) ^ from.lane.at(sender) == to.register.at(place) ^ to.lane.at(lane)
+            from.register.at(source) ^ from.lane.at(sender)
+                == to.register.at(place) ^ to.lane.at(lane)
         };
         let bits = |n: usize| (0u32..).take(n).map(|k| 1u32.checked_shl(k).unwrap_or(0));
-        bits(to.register.len()).all(|place| arrives(place, 0)) && bits(to.lane.len()).all(|lane| arrives(0, lane))
+        bits(to.register.len()).all(|place| arrives(place, 0))
+            && bits(to.lane.len()).all(|lane| arrives(0, lane))
     }
 
     /// Choices of bytes in a panel.
@@ -282,8 +332,12 @@ impl LanePlan {
     pub fn choices(&self, from: &Fragment, to: &Fragment) -> u32 {
         let (sent, kept) = (self.gather_sent(from), self.gather_kept(to));
         let (sends, received, results) = (self.sends(), self.received(), self.results(to));
-        let gathered = |gather: &Gather<'_>, count: u32| (0..count).fold(0u32, |sum, word| sum.saturating_add(gather.choices(word)));
-        let swaps = |all: &Columns<Swap, 6>, joined: bool| u32::try_from(all.len()).unwrap_or(u32::MAX).saturating_sub(u32::from(joined));
+        let gathered = |gather: &Gather<'_>, count: u32| {
+            (0..count).fold(0u32, |sum, word| sum.saturating_add(gather.choices(word)))
+        };
+        let swaps = |all: &Columns<Swap, 6>, joined: bool| {
+            u32::try_from(all.len()).unwrap_or(u32::MAX).saturating_sub(u32::from(joined))
+        };
         let (first, last) = (self.joined_before(from).is_some(), self.joined_behind(to).is_some());
         let mut sum = if first { sends } else { gathered(&sent, sends) };
         sum = sum.saturating_add(if last { results } else { gathered(&kept, results) });

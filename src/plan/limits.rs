@@ -1,4 +1,5 @@
-//! Limits: how much shared memory single tiles may take, and how much tensor memory single products, where all of them together do not fit otherwise.
+//! Limits: how much shared memory single tiles may take, and how much tensor memory single
+//! products, where all of them together do not fit otherwise.
 
 use super::Plan;
 use crate::ir::Value;

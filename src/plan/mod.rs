@@ -49,7 +49,8 @@ impl AllocPlan {
     /// Whether two placed tiles have bytes in common.
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
-        self.offset < other.offset.saturating_add(other.bytes) && other.offset < self.offset.saturating_add(self.bytes)
+        self.offset < other.offset.saturating_add(other.bytes)
+            && other.offset < self.offset.saturating_add(self.bytes)
     }
 }
 
@@ -67,11 +68,14 @@ pub struct FragmentPlan {
 pub struct GlobalPlan {
     /// The kernel's argument.
     pub memref: Value,
-    /// Row and column where the tile starts; a memref of one dimension is one row, which has no number.
+    /// Row and column where the tile starts; a memref of one dimension is one row, which has no
+    /// number.
     pub start: (Option<Value>, Value),
-    /// Of a memref that holds many matrices: which one the tile is of, by the dimensions in front of rows and columns, outermost first.
+    /// Of a memref that holds many matrices: which one the tile is of, by the dimensions in front
+    /// of rows and columns, outermost first.
     pub leading: [Option<Lead>; LEADS],
-    /// Bytes of the outer stride, if the type says it; else it is a parameter. 0 where there is one row.
+    /// Bytes of the outer stride, if the type says it; else it is a parameter. 0 where there is one
+    /// row.
     pub outer_bytes: Option<u32>,
     /// Certain alignment in bytes of the tile's start and of the outer stride.
     pub align: u32,
@@ -144,7 +148,8 @@ pub struct MovePlan {
     pub second: Option<AtomId>,
     /// Of a pair, the blocks that are transposed between; `fit` is the first atom's then.
     pub flip: Option<Flip>,
-    /// Where one thread starts copies of whole boxes: through which map. The atom's slots and the group's warps have no part in them.
+    /// Where one thread starts copies of whole boxes: through which map. The atom's slots and the
+    /// group's warps have no part in them.
     pub tiled: Option<TiledPlan>,
     /// Decomposition.
     pub fit: Fit,
@@ -173,7 +178,8 @@ pub struct ProductPlan {
     pub scales: [Option<ScalePlan>; 2],
     /// Block scales of A and B in tensor memory.
     pub copied: [Option<ScaleCopy>; 2],
-    /// C and D in tensor memory, how. Their ends then say how they are distributed once they are fetched.
+    /// C and D in tensor memory, how. Their ends then say how they are distributed once they are
+    /// fetched.
     pub tensor: Option<InTensor>,
 }
 
@@ -205,8 +211,8 @@ pub struct HalfPlan {
     pub bank_status: Option<Status>,
 }
 
-/// A tile that goes from one distribution to another through shared memory: what the warps of a reduction leave for each
-/// other, or a conversion.
+/// A tile that goes from one distribution to another through shared memory: what the warps of a
+/// reduction leave for each other, or a conversion.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct ExchangePlan {
     /// The operation.
@@ -276,9 +282,11 @@ pub enum Candidate {
     Shared(SharedLayout),
     /// A matrix atom with log2 of the warps along m and n.
     Matrix(AtomId, u8, u8),
-    /// Matrix atom with its accumulator in tensor memory, and the form of the loads as an index into the tables.
+    /// Matrix atom with its accumulator in tensor memory, and the form of the loads as an index
+    /// into the tables.
     Tensor(AtomId, u8),
-    /// A pair of which this atom is the first, with blocks transposed between: log2 of a block's width and height.
+    /// A pair of which this atom is the first, with blocks transposed between: log2 of a block's
+    /// width and height.
     Flipped(AtomId, u8, u8),
     /// A width, in elements (as log2) a lane, for a tile that may be distributed freely.
     Blocked(u8),
@@ -318,7 +326,8 @@ pub struct Plan<'s> {
     pub losers: &'s mut VecView<Loser>,
     /// Losers for which there was no room in `losers`.
     pub losers_dropped: u32,
-    /// Completion objects of the group, one after the other, the one that products in tensor memory arrive at last; set by placement.
+    /// Completion objects of the group, one after the other, the one that products in tensor memory
+    /// arrive at last; set by placement.
     pub completions: u8,
     /// Where the first of them is, in bytes from the group's shared segment.
     pub completion_offset: u32,
@@ -400,15 +409,23 @@ impl Plan<'_> {
     #[must_use]
     pub fn is_absorbed(&self, load: Op) -> bool {
         let scales = |p: &ProductPlan| p.copied.into_iter().flatten().map(|copy| copy.given);
-        self.products.iter().any(|p| p.shared.into_iter().flatten().chain(scales(p)).any(|given| given.load == load))
+        self.products.iter().any(|p| {
+            p.shared.into_iter().flatten().chain(scales(p)).any(|given| given.load == load)
+        })
     }
 
-    /// The product whose accumulator a value is that no register holds: its C, its D, and what carries them.
+    /// The product whose accumulator a value is that no register holds: its C, its D, and what
+    /// carries them.
     #[must_use]
-    pub fn in_tensor(&self, program: &crate::ir::Program<'_, '_>, value: Value) -> Option<&ProductPlan> {
+    pub fn in_tensor(
+        &self,
+        program: &crate::ir::Program<'_, '_>,
+        value: Value,
+    ) -> Option<&ProductPlan> {
         self.products.iter().find(|p| {
             let Some(tensor) = p.tensor else { return false };
-            let (is_d, is_c) = (program.result(p.op, 0) == Some(value), program.operand(p.op, 2) == Some(value));
+            let (is_d, is_c) =
+                (program.result(p.op, 0) == Some(value), program.operand(p.op, 2) == Some(value));
             is_d && tensor.carrier.is_some() || is_c && (tensor.carrier.is_some() || !tensor.stored)
         })
     }

@@ -11,12 +11,14 @@ pub struct Product {
     pub atom: AtomId,
     /// Its shape and operand numbers.
     pub shape: MatrixShape,
-    /// The atom computes the transposed product: its A is the program's B, and what is said here of m and n is the other way round
-    /// (but for the fragments, which are those of the program's tiles).
+    /// The atom computes the transposed product: its A is the program's B, and what is said here of
+    /// m and n is the other way round (but for the fragments, which are those of the program's
+    /// tiles).
     pub swapped: bool,
     /// log2 of the warps along m and n, each of them alone or a group of those that work together.
     pub warps: (u8, u8),
-    /// log2 of the warps that do the same as each of those, where the tile has too few instances for a group.
+    /// log2 of the warps that do the same as each of those, where the tile has too few instances
+    /// for a group.
     pub spare: u8,
     /// log2 of the warps that work on one instance together.
     pub together: u8,
@@ -24,7 +26,8 @@ pub struct Product {
     pub repeats: (u8, u8, u8),
     /// Panels along m, n and k: each warp issues its instances once for each of them.
     pub panels: (u8, u8, u8),
-    /// Fragments of A, B and C (= D). Of an operand in shared memory: register bits are those of the block's number.
+    /// Fragments of A, B and C (= D). Of an operand in shared memory: register bits are those of
+    /// the block's number.
     pub a: Fragment,
     /// B.
     pub b: Fragment,
@@ -32,7 +35,8 @@ pub struct Product {
     pub c: Fragment,
     /// Whether A and B are read from shared memory.
     pub shared: [bool; 2],
-    /// Where C and D are in tensor memory: how they are fetched into the registers that `c` describes.
+    /// Where C and D are in tensor memory: how they are fetched into the registers that `c`
+    /// describes.
     pub tensor: Option<TensorLoads>,
     /// Where A is in tensor memory: how it is stored there from the registers that `a` describes.
     pub tensor_a: Option<TensorLoads>,
@@ -43,7 +47,10 @@ impl Product {
     /// The fragments of what lanes hold: C (= D), and A and B unless they are in shared memory.
     pub fn in_registers(&self) -> impl Iterator<Item = &Fragment> {
         let [a, b] = self.shared;
-        [(&self.a, a), (&self.b, b), (&self.c, false)].into_iter().filter(|(_, shared)| !shared).map(|(f, _)| f)
+        [(&self.a, a), (&self.b, b), (&self.c, false)]
+            .into_iter()
+            .filter(|(_, shared)| !shared)
+            .map(|(f, _)| f)
     }
 
     /// Number of instances a warp issues.
@@ -52,18 +59,23 @@ impl Product {
         let (m, n, k) = self.repeats;
         let (pm, pn, pk) = self.panels;
         let panels = u32::from(pm).saturating_mul(u32::from(pn)).saturating_mul(u32::from(pk));
-        1u32.checked_shl(u32::from(m) + u32::from(n) + u32::from(k)).unwrap_or(u32::MAX).saturating_mul(panels)
+        1u32.checked_shl(u32::from(m) + u32::from(n) + u32::from(k))
+            .unwrap_or(u32::MAX)
+            .saturating_mul(panels)
     }
 
     /// Numbers of the instances along m, n and k that a warp issues.
     #[must_use]
     pub fn counts(&self) -> (u16, u16, u16) {
-        let count = |bits: u8, panels: u8| u16::from(panels).checked_shl(u32::from(bits)).unwrap_or(u16::MAX);
+        let count = |bits: u8, panels: u8| {
+            u16::from(panels).checked_shl(u32::from(bits)).unwrap_or(u16::MAX)
+        };
         let ((m, n, k), (pm, pn, pk)) = (self.repeats, self.panels);
         (count(m, pm), count(n, pn), count(k, pk))
     }
 
-    /// The register blocks of A, B and C (= D) that the instance `(m, n, k)` works on, each block one operand of the atom.
+    /// The register blocks of A, B and C (= D) that the instance `(m, n, k)` works on, each block
+    /// one operand of the atom.
     #[must_use]
     pub fn blocks(&self, (m, n, k): (u16, u16, u16)) -> (u16, u16, u16) {
         let ((rm, rn, rk), (_, pn, pk)) = (self.repeats, self.panels);
@@ -78,7 +90,12 @@ impl Product {
         let ((hm, m), (hn, n), (hk, k)) = (split(m, rm), split(n, rn), split(k, rk));
         // The accumulator's registers follow the program's columns first.
         let (inner, outer) = if self.swapped { ((rm, m), (rn, n)) } else { ((rn, n), (rm, m)) };
-        let panel = |row: u16, cols: u8, col: u16| row.saturating_mul(u16::from(cols)).saturating_add(col);
-        (join(panel(hm, pk, hk), (rk, rm), (k, m)), join(panel(hk, pn, hn), (rk, rn), (k, n)), join(panel(hm, pn, hn), (inner.0, outer.0), (inner.1, outer.1)))
+        let panel =
+            |row: u16, cols: u8, col: u16| row.saturating_mul(u16::from(cols)).saturating_add(col);
+        (
+            join(panel(hm, pk, hk), (rk, rm), (k, m)),
+            join(panel(hk, pn, hn), (rk, rn), (k, n)),
+            join(panel(hm, pn, hn), (inner.0, outer.0), (inner.1, outer.1)),
+        )
     }
 }

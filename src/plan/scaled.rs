@@ -32,7 +32,8 @@ pub struct ScalePlan {
     pub end: End,
     /// The atom's operand that takes the register.
     pub operand: u8,
-    /// For each bit of the block's number, as [`Product::blocks`] gives it, below the panel's: along the depth first.
+    /// For each bit of the block's number, as [`Product::blocks`] gives it, below the panel's:
+    /// along the depth first.
     pub choice: Columns<Choice, 12>,
     /// Registers of a panel.
     pub registers: u8,
@@ -58,7 +59,9 @@ impl ScalePlan {
     pub fn immediate(&self, block: u16, operand: u8) -> u8 {
         let bits = self.choice.as_slice().iter().enumerate();
         bits.fold(0, |sum, (bit, choice)| match *choice {
-            Choice::Immediate { by, value } if by == operand && is_set(block, bit) => sum.wrapping_add(value),
+            Choice::Immediate { by, value } if by == operand && is_set(block, bit) => {
+                sum.wrapping_add(value)
+            }
             _ => sum,
         })
     }
@@ -88,10 +91,12 @@ pub struct ScaleFeed {
     pub plan: ScalePlan,
 }
 
-/// The scales of A or of B that a copy brings to tensor memory, piece after piece, before each product.
+/// The scales of A or of B that a copy brings to tensor memory, piece after piece, before each
+/// product.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ScaleCopy {
-    /// The tile in shared memory: rows are A's rows or B's columns, columns are runs of the depth. The descriptor is that of a piece.
+    /// The tile in shared memory: rows are A's rows or B's columns, columns are runs of the depth.
+    /// The descriptor is that of a piece.
     pub given: InShared,
     /// What copies a piece.
     pub atom: AtomId,
@@ -103,7 +108,8 @@ pub struct ScaleCopy {
     pub piece: (u16, u16, u16),
     /// Pieces along the rows and along the runs.
     pub pieces: (u16, u16),
-    /// Lowest bit of the field of the instruction descriptor that says which run of a piece is meant.
+    /// Lowest bit of the field of the instruction descriptor that says which run of a piece is
+    /// meant.
     pub field: u8,
 }
 
@@ -114,7 +120,8 @@ impl ScaleCopy {
         self.pieces.0.saturating_mul(self.pieces.1).saturating_mul(self.piece.2)
     }
 
-    /// The column where a piece begins, by its place along the rows and the runs: pieces of the same runs follow each other.
+    /// The column where a piece begins, by its place along the rows and the runs: pieces of the
+    /// same runs follow each other.
     #[must_use]
     pub fn column(&self, (row, run): (u16, u16)) -> u16 {
         let number = run.saturating_mul(self.pieces.0).saturating_add(row);

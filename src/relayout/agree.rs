@@ -1,8 +1,9 @@
-//! Conversions where operations want them: each operation reads its operands in the layouts that follow from its result's, or gives the
-//! layout that follows from its operands'.
+//! Conversions where operations want them: each operation reads its operands in the layouts that
+//! follow from its result's, or gives the layout that follows from its operands'.
 //!
-//! Values keep their types; only what reductions give, and what no layout of the operands leads to, is made in another layout and
-//! converted at once. What regions pass has one type on both sides already.
+//! Values keep their types; only what reductions give, and what no layout of the operands leads to,
+//! is made in another layout and converted at once. What regions pass has one type on both sides
+//! already.
 use super::behaviour::{Kind, in_registers};
 use super::layouts::{How, Sheets};
 use crate::ir::{AttrValue, ErrorKind, Op, Type, Value, words};
@@ -41,9 +42,13 @@ impl Sheets<'_, '_, '_> {
             let reduces = self.program.role(op) == OpRole::Reduce;
             changed |= match self.natural(result) {
                 _ if reduces => self.reduced(convert, op, number, result)?,
-                Kind::Same | Kind::Paired | Kind::Expand(_) | Kind::Permute | Kind::Reshape | Kind::Half | Kind::Whole => {
-                    self.asked(convert, result)? || self.given(convert, op, result)?
-                }
+                Kind::Same
+                | Kind::Paired
+                | Kind::Expand(_)
+                | Kind::Permute
+                | Kind::Reshape
+                | Kind::Half
+                | Kind::Whole => self.asked(convert, result)? || self.given(convert, op, result)?,
                 _ => false,
             };
         }
@@ -54,7 +59,8 @@ impl Sheets<'_, '_, '_> {
         let own = self.at(input)?;
         Ok(own == wanted || self.same_map(own, wanted))
     }
-    /// Converts the operands to what the result's layout asks for; `false` if they have it, or if it asks for nothing that there is.
+    /// Converts the operands to what the result's layout asks for; `false` if they have it, or if
+    /// it asks for nothing that there is.
     fn asked(&mut self, convert: OpId, result: Value) -> Result<bool, ErrorKind> {
         let (kind, own) = (self.natural(result), self.at(result)?);
         let mut changed = false;
@@ -67,18 +73,29 @@ impl Sheets<'_, '_, '_> {
             if self.has(input, wanted)? {
                 continue;
             }
-            let (Some(user), Some(encoding)) = (self.program.user(place), self.record(wanted).map(|record| record.encoding)) else { continue };
-            let made = self.program.insert_before(user, convert, &[input], &[ty.encoded(encoding)])?;
+            let (Some(user), Some(encoding)) =
+                (self.program.user(place), self.record(wanted).map(|record| record.encoding))
+            else {
+                continue;
+            };
+            let made =
+                self.program.insert_before(user, convert, &[input], &[ty.encoded(encoding)])?;
             let made = self.program.result(made, 0).ok_or(ErrorKind::Broken)?;
             self.program.set_use(place, made)?;
             changed = true;
         }
         Ok(changed)
     }
-    /// Where no layout of an operand leads to the result's: the result is made as its operand is, and converted.
+    /// Where no layout of an operand leads to the result's: the result is made as its operand is,
+    /// and converted.
     fn given(&mut self, convert: OpId, op: Op, result: Value) -> Result<bool, ErrorKind> {
         let (kind, own) = (self.natural(result), self.at(result)?);
-        let Some((_, input)) = self.input(result, kind, 0).filter(|(_, input)| in_registers(&self.program.type_of(*input))) else { return Ok(false) };
+        let Some((_, input)) = self
+            .input(result, kind, 0)
+            .filter(|(_, input)| in_registers(&self.program.type_of(*input)))
+        else {
+            return Ok(false);
+        };
         if self.need(result, kind, own, input)?.is_some() {
             return Ok(false);
         }
@@ -88,12 +105,20 @@ impl Sheets<'_, '_, '_> {
             None => Ok(false),
         }
     }
-    fn reduced(&mut self, convert: OpId, op: Op, number: usize, result: Value) -> Result<bool, ErrorKind> {
+    fn reduced(
+        &mut self,
+        convert: OpId,
+        op: Op,
+        number: usize,
+        result: Value,
+    ) -> Result<bool, ErrorKind> {
         let axis = match self.program.attr(op, words::AXIS) {
             Some(AttrValue::Int(axis, _)) => u8::try_from(axis).ok(),
             _ => None,
         };
-        let (Some(axis), Some(input)) = (axis, self.program.operand(op, number)) else { return Ok(false) };
+        let (Some(axis), Some(input)) = (axis, self.program.operand(op, number)) else {
+            return Ok(false);
+        };
         let from = self.at(input)?;
         match self.derive(from, How::Slice(axis))? {
             Some(made) => self.made_in(convert, op, result, made),
@@ -101,12 +126,20 @@ impl Sheets<'_, '_, '_> {
         }
     }
     /// Makes a result in another layout, and converts it to its own for all who read it.
-    fn made_in(&mut self, convert: OpId, op: Op, result: Value, layout: u16) -> Result<bool, ErrorKind> {
+    fn made_in(
+        &mut self,
+        convert: OpId,
+        op: Op,
+        result: Value,
+        layout: u16,
+    ) -> Result<bool, ErrorKind> {
         if self.has(result, layout)? {
             return Ok(false);
         }
         let ty: Type = self.program.type_of(result);
-        let Some(encoding) = self.record(layout).map(|record| record.encoding) else { return Ok(false) };
+        let Some(encoding) = self.record(layout).map(|record| record.encoding) else {
+            return Ok(false);
+        };
         self.program.set_type(result, ty.encoded(encoding))?;
         if let (true, Some(next)) = (self.program.is_used(result), self.program.next(op)) {
             let made = self.program.insert_before(next, convert, &[result], &[ty])?;

@@ -1,4 +1,5 @@
-//! Writes into the program what was decided: values take on layouts, are computed again, or are converted.
+//! Writes into the program what was decided: values take on layouts, are computed again, or are
+//! converted.
 use super::behaviour::{Kind, Reader, first_carried};
 use super::layouts::Sheets;
 use crate::ir::sheet::{Entry, NONE};
@@ -52,7 +53,8 @@ impl Sheets<'_, '_, '_> {
     /// Gives every layout in which a value is computed something that computes it.
     fn materialise(&mut self, value: Value, kind: Kind, first: u16) -> Edit {
         // Halves are made together, and each decides for itself.
-        let mut free = kind != Kind::Half && self.entry_at(first).is_some_and(|entry| !entry.is_on());
+        let mut free =
+            kind != Kind::Half && self.entry_at(first).is_some_and(|entry| !entry.is_on());
         let mut at = first;
         while let Some(entry) = self.entry_at(at) {
             if entry.is_on() {
@@ -92,14 +94,23 @@ impl Sheets<'_, '_, '_> {
         let other = self.program.result(op, if number == 0 { 1 } else { 0 })?;
         let made = self.entry(other, layout).and_then(|at| self.entry_at(at))?.made()?;
         let found = self.program.result(self.program.def_op(made)?, usize::from(number))?;
-        (self.program.type_of(found).encoding == self.type_in(value, layout).encoding).then_some(found)
+        (self.program.type_of(found).encoding == self.type_in(value, layout).encoding)
+            .then_some(found)
     }
     /// The result of a loop that carries the value in a layout.
     fn after(&mut self, op: Op, number: u16, layout: u16) -> Edit<Value> {
         let argument = self.last(op, usize::from(number)).ok_or(ErrorKind::Broken)?;
-        let made = self.entry(argument, layout).and_then(|at| self.entry_at(at)).and_then(|entry| entry.made()).ok_or(ErrorKind::Broken)?;
+        let made = self
+            .entry(argument, layout)
+            .and_then(|at| self.entry_at(at))
+            .and_then(|entry| entry.made())
+            .ok_or(ErrorKind::Broken)?;
         let Def::Argument(_, place) = self.program.def(made) else { return Err(ErrorKind::Broken) };
-        let place = if self.program.role(op) == OpRole::While { usize::from(place) } else { usize::from(place).saturating_sub(1) };
+        let place = if self.program.role(op) == OpRole::While {
+            usize::from(place)
+        } else {
+            usize::from(place).saturating_sub(1)
+        };
         let result = self.program.result(op, place).ok_or(ErrorKind::Broken)?;
         let ty = self.type_in(result, layout);
         self.program.set_type(result, ty)?;
@@ -112,7 +123,11 @@ impl Sheets<'_, '_, '_> {
             Kind::Carried(op, number) if self.program.role(op) == OpRole::While => {
                 let number = usize::from(number);
                 let decides = self.program.entry(op, 0).ok_or(ErrorKind::Broken)?;
-                let back = self.program.entry(op, 1).and_then(|works| self.program.terminator(works)).ok_or(ErrorKind::Broken)?;
+                let back = self
+                    .program
+                    .entry(op, 1)
+                    .and_then(|works| self.program.terminator(works))
+                    .ok_or(ErrorKind::Broken)?;
                 let init = self.program.operand(op, number).ok_or(ErrorKind::Broken)?;
                 let passed = self.program.operand(back, number).ok_or(ErrorKind::Broken)?;
                 self.program.add_operand(op, init)?;
@@ -121,8 +136,15 @@ impl Sheets<'_, '_, '_> {
             }
             Kind::Passed(op, number) => {
                 let works = self.program.entry(op, 1).ok_or(ErrorKind::Broken)?;
-                let end = self.program.entry(op, 0).and_then(|decides| self.program.terminator(decides)).ok_or(ErrorKind::Broken)?;
-                let passed = self.program.operand(end, usize::from(number).saturating_add(1)).ok_or(ErrorKind::Broken)?;
+                let end = self
+                    .program
+                    .entry(op, 0)
+                    .and_then(|decides| self.program.terminator(decides))
+                    .ok_or(ErrorKind::Broken)?;
+                let passed = self
+                    .program
+                    .operand(end, usize::from(number).saturating_add(1))
+                    .ok_or(ErrorKind::Broken)?;
                 self.program.add_operand(end, passed)?;
                 self.program.add_result(op, ty)?;
                 self.program.add_argument(works, ty)
@@ -131,7 +153,8 @@ impl Sheets<'_, '_, '_> {
                 let number = usize::from(number);
                 let body = self.program.body(op).ok_or(ErrorKind::Broken)?;
                 let end = self.program.terminator(body).ok_or(ErrorKind::Broken)?;
-                let init = self.program.operand(op, number.saturating_add(3)).ok_or(ErrorKind::Broken)?;
+                let init =
+                    self.program.operand(op, number.saturating_add(3)).ok_or(ErrorKind::Broken)?;
                 let passed = self.program.operand(end, number).ok_or(ErrorKind::Broken)?;
                 self.program.add_operand(op, init)?;
                 self.program.add_operand(end, passed)?;
@@ -143,7 +166,8 @@ impl Sheets<'_, '_, '_> {
                 while let Some(block) = self.program.entry(op, region) {
                     region = region.saturating_add(1);
                     let end = self.program.terminator(block).ok_or(ErrorKind::Broken)?;
-                    let passed = self.program.operand(end, usize::from(number)).ok_or(ErrorKind::Broken)?;
+                    let passed =
+                        self.program.operand(end, usize::from(number)).ok_or(ErrorKind::Broken)?;
                     self.program.add_operand(end, passed)?;
                 }
                 self.program.add_result(op, ty)
@@ -180,14 +204,27 @@ impl Sheets<'_, '_, '_> {
         Ok(())
     }
     /// The value in the layout that a place wants.
-    fn wanted(&mut self, op: Op, place: Use, number: usize, value: Value, convert: OpId) -> Edit<Value> {
+    fn wanted(
+        &mut self,
+        op: Op,
+        place: Use,
+        number: usize,
+        value: Value,
+        convert: OpId,
+    ) -> Edit<Value> {
         let user = match self.program.role(op) {
-            OpRole::Yield => self.program.parent(op).and_then(|parent| match self.program.role(parent) {
-                OpRole::For | OpRole::Parallel | OpRole::While => self.argument(parent, number),
-                _ => self.program.result(parent, number),
-            }),
-            OpRole::For | OpRole::Parallel | OpRole::While => number.checked_sub(first_carried(self.program, op)).and_then(|number| self.argument(op, number)),
-            OpRole::Condition => self.program.parent(op).and_then(|parent| self.last(parent, number.checked_sub(1)?)),
+            OpRole::Yield => {
+                self.program.parent(op).and_then(|parent| match self.program.role(parent) {
+                    OpRole::For | OpRole::Parallel | OpRole::While => self.argument(parent, number),
+                    _ => self.program.result(parent, number),
+                })
+            }
+            OpRole::For | OpRole::Parallel | OpRole::While => number
+                .checked_sub(first_carried(self.program, op))
+                .and_then(|number| self.argument(op, number)),
+            OpRole::Condition => {
+                self.program.parent(op).and_then(|parent| self.last(parent, number.checked_sub(1)?))
+            }
             _ => None,
         };
         let layout = match (user, self.reader(place)) {
@@ -210,12 +247,25 @@ impl Sheets<'_, '_, '_> {
             Some(layout) if layout != NONE => layout,
             _ => self.layouts_on::<1>(value).first().copied().ok_or(ErrorKind::Broken)?,
         };
-        if let Some(made) = self.entry(value, layout).and_then(|at| self.entry_at(at)).and_then(|entry| entry.made()) {
+        if let Some(made) = self
+            .entry(value, layout)
+            .and_then(|at| self.entry_at(at))
+            .and_then(|entry| entry.made())
+        {
             return Ok(made);
         }
         let on = self.layouts_on::<4>(value);
-        let from = on.iter().copied().find(|from| self.renames(*from, layout)).or(on.first().copied()).ok_or(ErrorKind::Broken)?;
-        let source = self.entry(value, from).and_then(|at| self.entry_at(at)).and_then(|entry| entry.made()).ok_or(ErrorKind::Broken)?;
+        let from = on
+            .iter()
+            .copied()
+            .find(|from| self.renames(*from, layout))
+            .or(on.first().copied())
+            .ok_or(ErrorKind::Broken)?;
+        let source = self
+            .entry(value, from)
+            .and_then(|at| self.entry_at(at))
+            .and_then(|entry| entry.made())
+            .ok_or(ErrorKind::Broken)?;
         let home = super::cost::home(self.program, value).ok_or(ErrorKind::Broken)?;
         let anchor = self.stands_in(op, home).ok_or(ErrorKind::Broken)?;
         let ty = self.type_in(value, layout);
@@ -228,7 +278,11 @@ impl Sheets<'_, '_, '_> {
     /// Whether both halves that an operation made are made by others now.
     fn is_replaced(&self, op: Op) -> bool {
         let off = |number| {
-            let first = self.program.result(op, number).and_then(|value| self.first_entry(value)).and_then(|first| self.entry_at(first));
+            let first = self
+                .program
+                .result(op, number)
+                .and_then(|value| self.first_entry(value))
+                .and_then(|first| self.entry_at(first));
             first.is_some_and(|entry| !entry.is_on())
         };
         self.program.role(op) == OpRole::Split && off(0) && off(1)

@@ -1,4 +1,5 @@
-//! What operations want of their operands' layouts, given their results', and the other way round: from roles and traits.
+//! What operations want of their operands' layouts, given their results', and the other way round:
+//! from roles and traits.
 use super::layouts::{How, Sheets};
 use crate::ir::sheet::{ANY, NONE};
 use crate::ir::{AttrValue, Def, ErrorKind, Op, Program, Type, Use, Value, words};
@@ -23,8 +24,8 @@ pub(super) enum Kind {
     Half,
     /// Two tiles along a new last dimension.
     Whole,
-    /// A value that a loop carries, inside the loop: what comes in, and what each iteration passes on. Of a `while` it is what the
-    /// region that decides takes.
+    /// A value that a loop carries, inside the loop: what comes in, and what each iteration passes
+    /// on. Of a `while` it is what the region that decides takes.
     Carried(Op, u16),
     /// What the region of a `while` that decides passes on to the one that works.
     Passed(Op, u16),
@@ -32,12 +33,14 @@ pub(super) enum Kind {
     After(Op, u16),
     /// What regions pass out.
     Branch(Op, u16),
-    /// A hint's operand handed on as its result: there is one such hint, so it is made in one layout.
+    /// A hint's operand handed on as its result: there is one such hint, so it is made in one
+    /// layout.
     Paired,
 }
 
 impl Kind {
-    /// A number in seven bits, from which and the value the kind can be told again; 0 where that does not do.
+    /// A number in seven bits, from which and the value the kind can be told again; 0 where that
+    /// does not do.
     fn code(self, program: &Program<'_, '_>) -> u8 {
         let along = |code: u8, axis: u8| if axis < 8 { code | axis.wrapping_shl(4) } else { 0 };
         match self {
@@ -75,7 +78,8 @@ impl Kind {
             5 => Self::Permute,
             6 => Self::Reshape,
             7 => argument().map(|(op, number)| Self::Carried(op, number))?,
-            8 => argument().and_then(|(op, number)| Some(Self::Carried(op, number.checked_sub(1)?)))?,
+            8 => argument()
+                .and_then(|(op, number)| Some(Self::Carried(op, number.checked_sub(1)?)))?,
             9 => argument().map(|(op, number)| Self::Passed(op, number))?,
             10 => result().map(|(op, number)| Self::After(op, number))?,
             11 => result().map(|(op, number)| Self::Branch(op, number))?,
@@ -118,7 +122,12 @@ pub(super) fn in_registers(ty: &Type) -> bool {
 }
 
 /// Bytes of a tile's elements together; an element that is only kept is a pointer.
-pub(super) fn bytes(program: &Program<'_, '_>, ty: &Type, least_elements: u32, least_bits: u32) -> u64 {
+pub(super) fn bytes(
+    program: &Program<'_, '_>,
+    ty: &Type,
+    least_elements: u32,
+    least_bits: u32,
+) -> u64 {
     let bits = match ty.dtype.and_then(|dtype| program.tables().dtype(dtype)) {
         Some(dtype) => u32::from(dtype.bits),
         None => 64,
@@ -127,12 +136,15 @@ pub(super) fn bytes(program: &Program<'_, '_>, ty: &Type, least_elements: u32, l
     elements.saturating_mul(u64::from(bits.max(least_bits))).div_ceil(8)
 }
 
-/// Whether a conversion changes nothing but the layout of a tile in registers, so that another may do in its stead.
+/// Whether a conversion changes nothing but the layout of a tile in registers, so that another may
+/// do in its stead.
 pub(super) fn is_free(program: &Program<'_, '_>, op: Op, ordered: bool) -> bool {
     if program.role(op) != OpRole::Convert {
         return false;
     }
-    let (Some(source), Some(result)) = (program.operand(op, 0), program.result(op, 0)) else { return false };
+    let (Some(source), Some(result)) = (program.operand(op, 0), program.result(op, 0)) else {
+        return false;
+    };
     let (from, to) = (program.type_of(source), program.type_of(result));
     if !in_registers(&from) || !in_registers(&to) || from.space != to.space {
         return false;
@@ -157,7 +169,9 @@ impl Sheets<'_, '_, '_> {
     pub fn note_kinds(&mut self) {
         for index in 0..self.program.pools.sheet.nodes.len() {
             let code = Value::at(index).map_or(0, |value| self.reckon(value).code(self.program));
-            if let Some(node) = self.program.pools.sheet.nodes.get_mut(index).filter(|node| node.first != NONE) {
+            if let Some(node) =
+                self.program.pools.sheet.nodes.get_mut(index).filter(|node| node.first != NONE)
+            {
                 node.set_made(code);
             }
         }
@@ -172,12 +186,23 @@ impl Sheets<'_, '_, '_> {
     fn reckon(&self, value: Value) -> Kind {
         let program = &*self.program;
         match program.def(value) {
-            Def::Argument(block, number) => match (program.owner_of(block), number.checked_sub(1)) {
-                (Some(op), Some(number)) if matches!(program.role(op), OpRole::For | OpRole::Parallel) => Kind::Carried(op, number),
-                (Some(op), _) if program.role(op) == OpRole::While && program.entry(op, 0) == Some(block) => Kind::Carried(op, number),
-                (Some(op), _) if program.role(op) == OpRole::While => Kind::Passed(op, number),
-                _ => Kind::Fixed,
-            },
+            Def::Argument(block, number) => {
+                match (program.owner_of(block), number.checked_sub(1)) {
+                    (Some(op), Some(number))
+                        if matches!(program.role(op), OpRole::For | OpRole::Parallel) =>
+                    {
+                        Kind::Carried(op, number)
+                    }
+                    (Some(op), _)
+                        if program.role(op) == OpRole::While
+                            && program.entry(op, 0) == Some(block) =>
+                    {
+                        Kind::Carried(op, number)
+                    }
+                    (Some(op), _) if program.role(op) == OpRole::While => Kind::Passed(op, number),
+                    _ => Kind::Fixed,
+                }
+            }
             Def::Result(op, number) => self.result_kind(op, number),
             _ => Kind::Fixed,
         }
@@ -202,33 +227,44 @@ impl Sheets<'_, '_, '_> {
         };
         let transparent = program.layout_trait(op) == LayoutTrait::Transparent;
         match program.role(op) {
-            OpRole::Elementwise | OpRole::Index | OpRole::Select | OpRole::Constant if transparent => Kind::Same,
-            OpRole::Broadcast if !from.is_tile() || from.shape.rank() == to.shape.rank() => Kind::Same,
-            OpRole::Broadcast if from.shape.rank().saturating_add(1) == to.shape.rank() => axis().map_or(Kind::Fixed, Kind::Expand),
-            OpRole::Reduce if program.operand_count(op) == 1 => axis().map_or(Kind::Fixed, Kind::Reduce),
+            OpRole::Elementwise | OpRole::Index | OpRole::Select | OpRole::Constant
+                if transparent =>
+            {
+                Kind::Same
+            }
+            OpRole::Broadcast if !from.is_tile() || from.shape.rank() == to.shape.rank() => {
+                Kind::Same
+            }
+            OpRole::Broadcast if from.shape.rank().saturating_add(1) == to.shape.rank() => {
+                axis().map_or(Kind::Fixed, Kind::Expand)
+            }
+            OpRole::Reduce if program.operand_count(op) == 1 => {
+                axis().map_or(Kind::Fixed, Kind::Reduce)
+            }
             OpRole::Transpose => Kind::Permute,
             OpRole::Reshape => Kind::Reshape,
             OpRole::Join => Kind::Whole,
-            // A load by pointers, of fewer elements than there are threads: another layout costs no more than the load again.
+            // A load by pointers, of fewer elements than there are threads: another layout costs no
+            // more than the load again.
             OpRole::Load if in_registers(&from) && self.is_small(&to) => Kind::Same,
             _ => Kind::Fixed,
         }
     }
     fn is_small(&self, ty: &Type) -> bool {
-        let width = self
-            .program
-            .pools
-            .sheet
-            .layouts()
-            .iter()
-            .find(|known| known.shape == ty.shape && known.known && self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty));
+        let width = self.program.pools.sheet.layouts().iter().find(|known| {
+            known.shape == ty.shape
+                && known.known
+                && self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty)
+        });
         let threads = width.and_then(|known| 1u64.checked_shl(u32::from(known.width))).unwrap_or(0);
         ty.shape.elements().is_some_and(|elements| elements < threads)
     }
-    /// What a value is made of: its `number`-th input, with the place that it is read at. Not all inputs are tiles.
+    /// What a value is made of: its `number`-th input, with the place that it is read at. Not all
+    /// inputs are tiles.
     pub fn input(&self, value: Value, kind: Kind, number: usize) -> Option<(Option<Use>, Value)> {
         let program = &*self.program;
-        let at = |place: Option<Use>| place.and_then(|place| Some((Some(place), program.used(place)?)));
+        let at =
+            |place: Option<Use>| place.and_then(|place| Some((Some(place), program.used(place)?)));
         let yielded = |op: Op, region: usize, result: u16| {
             let end = program.entry(op, region).and_then(|block| program.terminator(block));
             end.and_then(|end| program.operand_use(end, usize::from(result)))
@@ -236,40 +272,63 @@ impl Sheets<'_, '_, '_> {
         match kind {
             Kind::Fixed => None,
             Kind::Carried(op, result) => match number {
-                0 => at(program.operand_use(op, usize::from(result).saturating_add(first_carried(program, op)))),
+                0 => at(program.operand_use(
+                    op,
+                    usize::from(result).saturating_add(first_carried(program, op)),
+                )),
                 1 => at(yielded(op, if program.role(op) == OpRole::While { 1 } else { 0 }, result)),
                 _ => None,
             },
             Kind::Passed(op, result) if number == 0 => at(yielded(op, 0, result.saturating_add(1))),
             Kind::Passed(..) => None,
             Kind::Paired => match program.def(value) {
-                Def::Result(op, result) if number == 0 => at(program.operand_use(op, usize::from(result))),
+                Def::Result(op, result) if number == 0 => {
+                    at(program.operand_use(op, usize::from(result)))
+                }
                 _ => None,
             },
-            Kind::After(op, result) => self.last(op, usize::from(result)).filter(|_| number == 0).map(|argument| (None, argument)),
+            Kind::After(op, result) => self
+                .last(op, usize::from(result))
+                .filter(|_| number == 0)
+                .map(|argument| (None, argument)),
             Kind::Branch(op, result) => at(yielded(op, number, result)),
             _ => at(program.operand_use(program.def_op(value)?, number)),
         }
     }
     /// The layout in which an input is wanted so that the value is made in `layout`.
-    pub fn need(&mut self, value: Value, kind: Kind, layout: u16, input: Value) -> Result<Option<u16>, ErrorKind> {
+    pub fn need(
+        &mut self,
+        value: Value,
+        kind: Kind,
+        layout: u16,
+        input: Value,
+    ) -> Result<Option<u16>, ErrorKind> {
         match (kind, self.program.def_op(value)) {
             (Kind::Same | Kind::Paired, _) => self.at_shape(layout, input),
             (Kind::Expand(axis), _) => self.derive(layout, How::Slice(axis)),
-            (Kind::Reduce(axis), _) => match self.program.type_of(input).shape.extent(usize::from(axis)) {
-                Some(extent) => self.derive(layout, How::Parent(axis, extent)),
-                None => Ok(None),
-            },
+            (Kind::Reduce(axis), _) => {
+                match self.program.type_of(input).shape.extent(usize::from(axis)) {
+                    Some(extent) => self.derive(layout, How::Parent(axis, extent)),
+                    None => Ok(None),
+                }
+            }
             (Kind::Permute, Some(op)) => self.derive(layout, How::PermuteBack(op)),
             (Kind::Reshape, Some(op)) => self.derive(layout, How::ReshapeBack(op)),
             (Kind::Half, _) => self.derive(layout, How::Join),
             (Kind::Whole, _) => self.derive(layout, How::Split),
-            (Kind::Carried(..) | Kind::Passed(..) | Kind::After(..) | Kind::Branch(..), _) => Ok(Some(layout)),
+            (Kind::Carried(..) | Kind::Passed(..) | Kind::After(..) | Kind::Branch(..), _) => {
+                Ok(Some(layout))
+            }
             _ => Ok(None),
         }
     }
     /// The layout that a value has when an input is in `layout`.
-    pub fn give(&mut self, value: Value, kind: Kind, layout: u16) -> Result<Option<u16>, ErrorKind> {
+    pub fn give(
+        &mut self,
+        value: Value,
+        kind: Kind,
+        layout: u16,
+    ) -> Result<Option<u16>, ErrorKind> {
         match (kind, self.program.def_op(value)) {
             (Kind::Same | Kind::Paired, _) => self.at_shape(layout, value),
             (Kind::Expand(axis), _) => self.derive(layout, How::Parent(axis, 1)),
@@ -278,7 +337,9 @@ impl Sheets<'_, '_, '_> {
             (Kind::Reshape, Some(op)) => self.derive(layout, How::Reshape(op)),
             (Kind::Half, _) => self.derive(layout, How::Split),
             (Kind::Whole, _) => self.derive(layout, How::Join),
-            (Kind::Carried(..) | Kind::Passed(..) | Kind::After(..) | Kind::Branch(..), _) => Ok(Some(layout)),
+            (Kind::Carried(..) | Kind::Passed(..) | Kind::After(..) | Kind::Branch(..), _) => {
+                Ok(Some(layout))
+            }
             _ => Ok(None),
         }
     }
@@ -292,7 +353,9 @@ impl Sheets<'_, '_, '_> {
             Walk::Use(Some(place)) => {
                 let reader = self.reader(place);
                 *walk = match (reader, self.other_half(place)) {
-                    (Reader::Value(_), Some(other)) => Walk::Also(other, self.program.next_use(place)),
+                    (Reader::Value(_), Some(other)) => {
+                        Walk::Also(other, self.program.next_use(place))
+                    }
                     _ => Walk::Use(self.program.next_use(place)),
                 };
                 Some(reader)
@@ -306,7 +369,9 @@ impl Sheets<'_, '_, '_> {
                 // What a loop carries is also read behind the loop.
                 match self.natural(value) {
                     Kind::Carried(op, _) if self.program.role(op) == OpRole::While => None,
-                    Kind::Carried(op, number) | Kind::Passed(op, number) => self.program.result(op, usize::from(number)).map(Reader::Value),
+                    Kind::Carried(op, number) | Kind::Passed(op, number) => {
+                        self.program.result(op, usize::from(number)).map(Reader::Value)
+                    }
                     _ => None,
                 }
             }
@@ -315,31 +380,60 @@ impl Sheets<'_, '_, '_> {
     }
     /// The layout that was read at a place before conversions were taken out.
     pub fn want_at(&self, place: Use) -> Option<u16> {
-        self.program.pools.sheet.wants.get(place.index()).copied().filter(|want| *want != ANY).map(u16::from)
+        self.program
+            .pools
+            .sheet
+            .wants
+            .get(place.index())
+            .copied()
+            .filter(|want| *want != ANY)
+            .map(u16::from)
     }
     /// Who reads at a place.
     pub fn reader(&self, place: Use) -> Reader {
         let program = &*self.program;
         let exact = Reader::Exact(self.want_at(place).unwrap_or(NONE));
-        let (Some(op), Some(number)) = (program.user(place), program.operand_number(place)) else { return exact };
+        let (Some(op), Some(number)) = (program.user(place), program.operand_number(place)) else {
+            return exact;
+        };
         let value = match program.role(op) {
             OpRole::Yield => program.parent(op).and_then(|parent| match program.role(parent) {
                 OpRole::For | OpRole::Parallel | OpRole::While => self.argument(parent, number),
                 OpRole::If | OpRole::Consume => program.result(parent, number),
                 _ => None,
             }),
-            OpRole::For | OpRole::Parallel | OpRole::While => number.checked_sub(first_carried(program, op)).and_then(|number| self.argument(op, number)),
-            OpRole::Condition => program.parent(op).and_then(|parent| self.last(parent, number.checked_sub(1)?)),
+            OpRole::For | OpRole::Parallel | OpRole::While => number
+                .checked_sub(first_carried(program, op))
+                .and_then(|number| self.argument(op, number)),
+            OpRole::Condition => {
+                program.parent(op).and_then(|parent| self.last(parent, number.checked_sub(1)?))
+            }
             OpRole::Alloc => return Reader::Any,
             // One number comes out, whoever holds the elements.
-            OpRole::Reduce if program.operand_count(op) == 1 && program.result(op, 0).is_some_and(|to| !program.type_of(to).is_tile()) => return Reader::Any,
-            OpRole::Store if number == 0 && program.operand(op, 1).is_some_and(|to| super::is_on_chip(&program.type_of(to))) => return Reader::Any,
+            OpRole::Reduce
+                if program.operand_count(op) == 1
+                    && program.result(op, 0).is_some_and(|to| !program.type_of(to).is_tile()) =>
+            {
+                return Reader::Any;
+            }
+            OpRole::Store
+                if number == 0
+                    && program
+                        .operand(op, 1)
+                        .is_some_and(|to| super::is_on_chip(&program.type_of(to))) =>
+            {
+                return Reader::Any;
+            }
             OpRole::If | OpRole::Consume => None,
             OpRole::Pragma if program.is_paired(op) => program.result(op, number),
             _ => program.result(op, 0),
         };
         match value {
-            Some(value) if in_registers(&program.type_of(value)) && self.kind(value) != Kind::Fixed => Reader::Value(value),
+            Some(value)
+                if in_registers(&program.type_of(value)) && self.kind(value) != Kind::Fixed =>
+            {
+                Reader::Value(value)
+            }
             _ => exact,
         }
     }
@@ -348,7 +442,8 @@ impl Sheets<'_, '_, '_> {
         let first = if self.program.role(op) == OpRole::While { 0 } else { 1 };
         self.program.arguments(self.program.body(op)?).nth(number.saturating_add(first))
     }
-    /// What a loop's result is the last of: the value that it carries; of a `while`, what the region that works takes.
+    /// What a loop's result is the last of: the value that it carries; of a `while`, what the
+    /// region that works takes.
     pub fn last(&self, op: Op, number: usize) -> Option<Value> {
         match self.program.role(op) {
             OpRole::While => self.program.arguments(self.program.entry(op, 1)?).nth(number),

@@ -1,8 +1,10 @@
-//! What conversions and computations cost: the model of `rules/cost.ron` on a program, and its bill.
+//! What conversions and computations cost: the model of `rules/cost.ron` on a program, and its
+//! bill.
 //!
-//! A conversion costs its bytes, at least those of so many elements of so many bits; one that only renames registers is free. An
-//! operation costs the bytes that all threads together compute, so copies count; its effort is in `rules/ops.ron`. A loop's body
-//! counts `loop_trips` times in what is *executed*, once in what is *written*.
+//! A conversion costs its bytes, at least those of so many elements of so many bits; one that only
+//! renames registers is free. An operation costs the bytes that all threads together compute, so
+//! copies count; its effort is in `rules/ops.ron`. A loop's body counts `loop_trips` times in what
+//! is *executed*, once in what is *written*.
 use super::behaviour::{Kind, bytes, in_registers};
 use super::layouts::Sheets;
 use super::net::DEAREST;
@@ -11,7 +13,8 @@ use lanebook_tables::{OpRole, Weights};
 
 /// Loops inside each other beyond which trips no longer count.
 const DEEPEST: usize = 3;
-/// What a conversion costs that only renames, and what every value costs at least: ties go to the shorter program.
+/// What a conversion costs that only renames, and what every value costs at least: ties go to the
+/// shorter program.
 const TRIFLE: u64 = 4;
 
 /// What a program's conversions and computations cost, in thousandths of a cycle.
@@ -45,7 +48,8 @@ impl Bill {
 /// How often a block is taken to run.
 fn trips(program: &Program<'_, '_>, block: Option<Block>) -> u64 {
     let each = u64::from(program.tables().weights.loop_trips.max(1));
-    let (mut at, mut loops, mut product) = (block.and_then(|block| program.owner_of(block)), 0usize, 1u64);
+    let (mut at, mut loops, mut product) =
+        (block.and_then(|block| program.owner_of(block)), 0usize, 1u64);
     while let Some(op) = at {
         if program.role(op).is_loop() && loops < DEEPEST {
             loops = loops.saturating_add(1);
@@ -92,22 +96,30 @@ impl Sheets<'_, '_, '_> {
             return 0;
         }
         let w = self.weights();
-        bytes(self.program, &self.program.type_of(value), w.convert_elements, w.convert_bits).saturating_mul(u64::from(w.convert_byte))
+        bytes(self.program, &self.program.type_of(value), w.convert_elements, w.convert_bits)
+            .saturating_mul(u64::from(w.convert_byte))
     }
     /// What converting a value costs where it is made.
     pub fn conversion_price(&self, value: Value, from: u16, to: u16) -> u32 {
-        price(self.conversion(value, from, to).saturating_add(TRIFLE).saturating_mul(self.trips(home(self.program, value))))
+        price(
+            self.conversion(value, from, to)
+                .saturating_add(TRIFLE)
+                .saturating_mul(self.trips(home(self.program, value))),
+        )
     }
     /// What making a value in a layout costs, once.
     pub fn work(&mut self, value: Value, kind: Kind, layout: u16) -> Result<u64, ErrorKind> {
         let program = &*self.program;
         let copies = self.record(layout).map_or(0, |record| u32::from(record.copies));
         let w = *self.weights();
-        let size = bytes(program, &program.type_of(value), 0, 0).checked_shl(copies).unwrap_or(u64::MAX);
+        let size =
+            bytes(program, &program.type_of(value), 0, 0).checked_shl(copies).unwrap_or(u64::MAX);
         let def = program.def_op(value);
         let effort = def.and_then(|op| program.decl(op)).map_or(0, |decl| u64::from(decl.effort));
         Ok(match kind {
-            Kind::Same if def.is_some_and(|op| program.role(op) == OpRole::Load) => size.saturating_mul(u64::from(w.load_byte)),
+            Kind::Same if def.is_some_and(|op| program.role(op) == OpRole::Load) => {
+                size.saturating_mul(u64::from(w.load_byte))
+            }
             Kind::Same => size.saturating_mul(effort).saturating_mul(u64::from(w.work_byte)),
             // Registers that hold it all the while.
             Kind::Carried(..) => size.saturating_mul(u64::from(w.work_byte)),
@@ -117,7 +129,9 @@ impl Sheets<'_, '_, '_> {
                     Some(layout) => self.spread(layout, axis),
                     None => (0, 0),
                 };
-                let many = |bits: u8, weight: u32| u64::from(weight).checked_shl(u32::from(bits)).unwrap_or(u64::MAX);
+                let many = |bits: u8, weight: u32| {
+                    u64::from(weight).checked_shl(u32::from(bits)).unwrap_or(u64::MAX)
+                };
                 many(lanes, w.reduce_lane).saturating_add(many(warps, w.reduce_warp))
             }
             Kind::Fixed
@@ -159,10 +173,14 @@ impl Sheets<'_, '_, '_> {
                 if in_registers(&ty) && kind != Kind::Fixed {
                     let layout = self.at(result)?;
                     let kind = match kind {
-                        Kind::After(op, number) if self.program.role(op) != OpRole::While => Kind::Carried(op, number),
+                        Kind::After(op, number) if self.program.role(op) != OpRole::While => {
+                            Kind::Carried(op, number)
+                        }
                         kind => kind,
                     };
-                    bill.work = bill.work.saturating_add(self.work(result, kind, layout)?.saturating_mul(trips));
+                    bill.work = bill
+                        .work
+                        .saturating_add(self.work(result, kind, layout)?.saturating_mul(trips));
                 }
             }
         }
@@ -175,14 +193,20 @@ impl Sheets<'_, '_, '_> {
             let ty = self.program.type_of(value);
             if in_registers(&ty) {
                 let layout = self.at(value)?;
-                bill.work = bill.work.saturating_add(self.work(value, Kind::Carried(op, number), layout)?.saturating_mul(trips));
+                bill.work = bill.work.saturating_add(
+                    self.work(value, Kind::Carried(op, number), layout)?.saturating_mul(trips),
+                );
             }
             number = number.saturating_add(1);
         }
         Ok(())
     }
     fn converts(&mut self, op: Op, trips: u64, bill: &mut Bill) -> Result<(), ErrorKind> {
-        let (Some(source), Some(result)) = (self.program.operand(op, 0), self.program.result(op, 0)) else { return Ok(()) };
+        let (Some(source), Some(result)) =
+            (self.program.operand(op, 0), self.program.result(op, 0))
+        else {
+            return Ok(());
+        };
         let (from, to) = (self.program.type_of(source), self.program.type_of(result));
         if !in_registers(&from) || !in_registers(&to) {
             return Ok(());

@@ -1,4 +1,5 @@
-//! What a layout's text means at a shape: read, made a matrix, and boiled down to what comparing layouts takes.
+//! What a layout's text means at a shape: read, made a matrix, and boiled down to what comparing
+//! layouts takes.
 use crate::encoding;
 use crate::ir::sheet::LayoutRecord;
 use crate::ir::{AttrValue, Encoding, Program, Shape, Type};
@@ -17,7 +18,8 @@ const NESTED: usize = 4;
 /// Text with room for any layout.
 pub(super) type Text = String<LONGEST>;
 
-/// The architecture that a module is for: `ttg.target = "cuda:90"`, of which the tables know the end.
+/// The architecture that a module is for: `ttg.target = "cuda:90"`, of which the tables know the
+/// end.
 pub(super) fn target(program: &Program<'_, '_>) -> Option<ArchId> {
     let module = program.ops(program.root()).next()?;
     let Some(AttrValue::Str(name)) = program.attr(module, "target") else { return None };
@@ -32,14 +34,16 @@ pub(super) fn target(program: &Program<'_, '_>) -> Option<ArchId> {
     u16::try_from(at).ok().map(ArchId)
 }
 
-/// What stands before and behind the first such byte, one of ASCII. (A search for a `char` keeps a way to panic.)
+/// What stands before and behind the first such byte, one of ASCII. (A search for a `char` keeps a
+/// way to panic.)
 pub(super) fn cut(text: &str, byte: u8) -> Option<(&str, &str)> {
     let at = text.bytes().position(|found| found == byte)?;
     let (before, behind) = text.split_at_checked(at)?;
     Some((before, behind.get(1..)?))
 }
 
-/// The text with aliases replaced by what they stand for; `None` for an alias that stands for nothing, or too long a text.
+/// The text with aliases replaced by what they stand for; `None` for an alias that stands for
+/// nothing, or too long a text.
 pub(super) fn expanded(program: &Program<'_, '_>, text: &str, out: &mut Text) -> Option<()> {
     out.clear();
     let mut open: heapless::Vec<&str, NESTED> = heapless::Vec::new();
@@ -50,7 +54,8 @@ pub(super) fn expanded(program: &Program<'_, '_>, text: &str, out: &mut Text) ->
             continue;
         };
         out.push_str(before).ok()?;
-        let len = after.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let len =
+            after.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
         let (name, tail) = after.split_at_checked(len)?;
         open.push(tail).ok()?;
         if tail.starts_with('.') {
@@ -79,7 +84,10 @@ pub(super) fn spelled(program: &Program<'_, '_>, encoding: Encoding, out: &mut T
 }
 
 /// Extents as the algebra wants them.
-pub(super) fn extents<'o>(shape: &Shape, out: &'o mut [u32; triton::MAX_RANK]) -> Option<&'o [u32]> {
+pub(super) fn extents<'o>(
+    shape: &Shape,
+    out: &'o mut [u32; triton::MAX_RANK],
+) -> Option<&'o [u32]> {
     let rank = shape.rank();
     for (d, slot) in out.iter_mut().enumerate().take(rank) {
         *slot = shape.extent(d)?;
@@ -89,7 +97,11 @@ pub(super) fn extents<'o>(shape: &Shape, out: &'o mut [u32; triton::MAX_RANK]) -
 
 /// A text's encoding, if it is one of a tile in registers.
 #[inline(never)]
-pub(super) fn read(program: &Program<'_, '_>, text: &str, out: &mut triton::Encoding) -> Option<()> {
+pub(super) fn read(
+    program: &Program<'_, '_>,
+    text: &str,
+    out: &mut triton::Encoding,
+) -> Option<()> {
     let mut whole = Text::new();
     expanded(program, text, &mut whole)?;
     ttg::parse_into(&whole, out).ok()?;
@@ -98,7 +110,11 @@ pub(super) fn read(program: &Program<'_, '_>, text: &str, out: &mut triton::Enco
 
 /// The encoding of a type's layout, if its text is one of a tile in registers.
 #[inline(never)]
-pub(crate) fn encoding_of(program: &Program<'_, '_>, ty: &Type, out: &mut triton::Encoding) -> Option<()> {
+pub(crate) fn encoding_of(
+    program: &Program<'_, '_>,
+    ty: &Type,
+    out: &mut triton::Encoding,
+) -> Option<()> {
     read(program, program.layout_text(ty)?, out)
 }
 
@@ -107,20 +123,36 @@ pub(crate) fn blank() -> triton::Encoding {
     triton::Encoding::from(triton::Base::Auto)
 }
 
-/// A text's map at a shape. Encodings and maps are large: one frame holds one of them, and they are filled where they lie.
+/// A text's map at a shape. Encodings and maps are large: one frame holds one of them, and they are
+/// filled where they lie.
 #[inline(never)]
-pub(super) fn linear(program: &Program<'_, '_>, arch: Option<ArchId>, text: &str, shape: &Shape, out: &mut Linear<Hw, Logical>) -> Option<()> {
+pub(super) fn linear(
+    program: &Program<'_, '_>,
+    arch: Option<ArchId>,
+    text: &str,
+    shape: &Shape,
+    out: &mut Linear<Hw, Logical>,
+) -> Option<()> {
     let mut encoding = blank();
     read(program, text, &mut encoding)?;
     map_of(program, arch, &encoding, shape, out)
 }
 
-/// An encoding's map at a shape. One that takes a matrix instruction's tile has one only when the target is known; for the others it
-/// does not matter.
-pub(super) fn map_of(program: &Program<'_, '_>, arch: Option<ArchId>, encoding: &triton::Encoding, shape: &Shape, out: &mut Linear<Hw, Logical>) -> Option<()> {
+/// An encoding's map at a shape. One that takes a matrix instruction's tile has one only when the
+/// target is known; for the others it does not matter.
+pub(super) fn map_of(
+    program: &Program<'_, '_>,
+    arch: Option<ArchId>,
+    encoding: &triton::Encoding,
+    shape: &Shape,
+    out: &mut Linear<Hw, Logical>,
+) -> Option<()> {
     let mut room = [0u32; triton::MAX_RANK];
     let extents = extents(shape, &mut room)?;
-    let tiles = matches!(encoding.base, triton::Base::NvidiaMma(_) | triton::Base::AmdMfma(_) | triton::Base::AmdWmma(_));
+    let tiles = matches!(
+        encoding.base,
+        triton::Base::NvidiaMma(_) | triton::Base::AmdMfma(_) | triton::Base::AmdWmma(_)
+    );
     let arch = arch.or(if tiles { None } else { Some(ArchId(0)) })?;
     match encoding::to_linear(program.tables(), arch, encoding, extents) {
         Ok(map) => {
@@ -133,7 +165,13 @@ pub(super) fn map_of(program: &Program<'_, '_>, arch: Option<ArchId>, encoding: 
 
 /// What is to be remembered of a text at a shape, if its map is known.
 #[inline(never)]
-pub(super) fn measure(program: &Program<'_, '_>, arch: Option<ArchId>, text: &str, encoding: Encoding, shape: Shape) -> Option<LayoutRecord> {
+pub(super) fn measure(
+    program: &Program<'_, '_>,
+    arch: Option<ArchId>,
+    text: &str,
+    encoding: Encoding,
+    shape: Shape,
+) -> Option<LayoutRecord> {
     let mut map = Linear::empty();
     linear(program, arch, text, &shape, &mut map)?;
     Some(known(encoding, shape, &map))
@@ -164,9 +202,20 @@ pub(super) fn known(encoding: Encoding, shape: Shape, map: &Linear<Hw, Logical>)
         }
         threads = mix(threads, u64::from(if axis == AxisId::REGISTER { 0 } else { bits }));
     }
-    let width = [AxisId::LANE, AxisId::WARP].iter().fold(0u8, |sum, axis| sum.saturating_add(map.ins().bits_of(*axis)));
+    let width = [AxisId::LANE, AxisId::WARP]
+        .iter()
+        .fold(0u8, |sum, axis| sum.saturating_add(map.ins().bits_of(*axis)));
     let copies = map.ins().bits().saturating_sub(map.outs().bits());
-    LayoutRecord { encoding, shape, whole: halves(whole), threads: halves(threads), reach: reach(map) as u32, copies, width, known: true }
+    LayoutRecord {
+        encoding,
+        shape,
+        whole: halves(whole),
+        threads: halves(threads),
+        reach: reach(map) as u32,
+        copies,
+        width,
+        known: true,
+    }
 }
 
 /// A digest of the span of the registers' columns: of its one fully reduced basis.
@@ -208,11 +257,25 @@ fn bits(of: u64) -> impl Iterator<Item = u32> {
 /// What is to be remembered of a layout of which only the text says anything.
 pub(super) fn unknown(encoding: Encoding, shape: Shape, text: &str) -> LayoutRecord {
     let whole = text.bytes().fold(2, |state, byte| mix(state, u64::from(byte)));
-    LayoutRecord { encoding, shape, whole: halves(whole), threads: halves(whole), reach: whole as u32, copies: 0, width: 0, known: false }
+    LayoutRecord {
+        encoding,
+        shape,
+        whole: halves(whole),
+        threads: halves(whole),
+        reach: whole as u32,
+        copies: 0,
+        width: 0,
+        known: false,
+    }
 }
 
 /// Writes the text of a parent's slice.
-pub(super) fn slice_text(program: &Program<'_, '_>, parent: Encoding, axis: u8, out: &mut Text) -> Option<()> {
+pub(super) fn slice_text(
+    program: &Program<'_, '_>,
+    parent: Encoding,
+    axis: u8,
+    out: &mut Text,
+) -> Option<()> {
     out.push_str("#ttg.slice<{dim = ").ok()?;
     out.push(char::from(b'0'.checked_add(axis)?)).ok()?;
     out.push_str(", parent = ").ok()?;
@@ -224,14 +287,21 @@ pub(super) fn slice_text(program: &Program<'_, '_>, parent: Encoding, axis: u8, 
 pub(super) fn slice_parts(text: &str) -> Option<(u8, &str)> {
     let body = text.trim_ascii().strip_prefix("#ttg.slice<{")?.strip_suffix("}>")?;
     let (dim, parent) = cut(body, b',')?;
-    let dim = dim.trim_ascii().strip_prefix("dim")?.trim_ascii_start().strip_prefix('=')?.trim_ascii();
-    let parent = parent.trim_ascii().strip_prefix("parent")?.trim_ascii_start().strip_prefix('=')?.trim_ascii();
+    let dim =
+        dim.trim_ascii().strip_prefix("dim")?.trim_ascii_start().strip_prefix('=')?.trim_ascii();
+    let parent = parent
+        .trim_ascii()
+        .strip_prefix("parent")?
+        .trim_ascii_start()
+        .strip_prefix('=')?
+        .trim_ascii();
     let [digit] = dim.as_bytes() else { return None };
     let axis = digit.checked_sub(b'0').filter(|axis| *axis < 8)?;
     Some((axis, parent))
 }
 
-/// Writes a map as an encoding of its own: `linear` where each bit goes to one place, else `generic_linear`.
+/// Writes a map as an encoding of its own: `linear` where each bit goes to one place, else
+/// `generic_linear`.
 #[inline(never)]
 pub(super) fn print_linear(map: &Linear<Hw, Logical>, out: &mut Text) -> Option<()> {
     let mut seen = 0u64;
@@ -241,7 +311,11 @@ pub(super) fn print_linear(map: &Linear<Hw, Logical>, out: &mut Text) -> Option<
         fresh
     });
     let mut encoding = blank();
-    encoding.base = if plain { triton::Base::Linear(map.clone()) } else { triton::Base::GenericLinear(map.clone()) };
+    encoding.base = if plain {
+        triton::Base::Linear(map.clone())
+    } else {
+        triton::Base::GenericLinear(map.clone())
+    };
     print_encoding(&encoding, out)
 }
 

@@ -1,11 +1,16 @@
-//! Layouts by number, and those made from others: sliced, given a dimension back, permuted, reshaped.
+//! Layouts by number, and those made from others: sliced, given a dimension back, permuted,
+//! reshaped.
 //!
-//! A number stands for an encoding at a shape. Two numbers may stand for the same map under different spellings; converting
-//! between them only renames ([`Sheets::renames`]). What a shape operation makes of a layout is computed by the layout algebra on the
-//! layout's map; a text that the program does not have is written into the program's own room.
+//! A number stands for an encoding at a shape. Two numbers may stand for the same map under
+//! different spellings; converting between them only renames ([`Sheets::renames`]). What a shape
+//! operation makes of a layout is computed by the layout algebra on the layout's map; a text that
+//! the program does not have is written into the program's own room.
 use super::facts::{self, Text};
 use crate::ir::sheet::{Derived, LayoutRecord, NONE};
-use crate::ir::{AttrValue, Block, Encoding, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, Type, TypeRef, Value, words};
+use crate::ir::{
+    AttrValue, Block, Encoding, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, Type, TypeRef,
+    Value, words,
+};
 use core::cell::Cell;
 use lanebook_layout::triton::{self, infer};
 use lanebook_layout::{AxisId, Hw, Linear, Logical};
@@ -15,7 +20,8 @@ use lanebook_tables::ArchId;
 pub(super) struct Sheets<'p, 's, 't> {
     pub program: &'p mut Program<'s, 't>,
     arch: Option<ArchId>,
-    /// The block asked about last, and how often it is taken to run: neighbours mostly stand in one.
+    /// The block asked about last, and how often it is taken to run: neighbours mostly stand in
+    /// one.
     pub ran: Cell<Option<(Block, u64)>>,
 }
 
@@ -44,7 +50,9 @@ impl How {
     fn key(self) -> u32 {
         let (kind, detail) = match self {
             Self::Slice(axis) => (1, u32::from(axis)),
-            Self::Parent(axis, extent) => (2, u32::from(axis) | extent.checked_ilog2().unwrap_or(0).wrapping_shl(8)),
+            Self::Parent(axis, extent) => {
+                (2, u32::from(axis) | extent.checked_ilog2().unwrap_or(0).wrapping_shl(8))
+            }
             Self::Permute(op) => (3, op.index() as u32),
             Self::PermuteBack(op) => (4, op.index() as u32),
             Self::Reshape(op) => (5, op.index() as u32),
@@ -84,7 +92,9 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
     /// The number of a type's layout.
     pub fn of(&mut self, ty: &Type) -> Found<u16> {
         let found = self.program.pools.sheet.layouts().iter().position(|known| {
-            known.shape == ty.shape && (known.encoding == ty.encoding || self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty))
+            known.shape == ty.shape
+                && (known.encoding == ty.encoding
+                    || self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty))
         });
         match found {
             Some(found) => Ok(found as u16),
@@ -97,18 +107,24 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
     #[inline(never)]
     fn add(&mut self, encoding: Encoding, shape: Shape) -> Found<u16> {
         let ty = Type::ELIDED.encoded(encoding);
-        let same = |known: &LayoutRecord| known.shape == shape && self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), &ty);
+        let same = |known: &LayoutRecord| {
+            known.shape == shape
+                && self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), &ty)
+        };
         if let Some(earlier) = self.program.pools.sheet.earlier(same) {
             return self.push(LayoutRecord { encoding, ..earlier });
         }
         let mut text = Text::new();
-        let known = facts::spelled(self.program, encoding, &mut text).and_then(|()| facts::measure(self.program, self.arch, &text, encoding, shape));
+        let known = facts::spelled(self.program, encoding, &mut text)
+            .and_then(|()| facts::measure(self.program, self.arch, &text, encoding, shape));
         self.push(known.unwrap_or_else(|| facts::unknown(encoding, shape, &text)))
     }
     /// The number of a value's layout.
     pub fn at(&mut self, value: Value) -> Found<u16> {
         let index = self.program.type_ref(value).map_or(usize::MAX, TypeRef::index);
-        if let Some(found) = self.program.pools.sheet.by_type.get(index).filter(|found| **found != NONE) {
+        if let Some(found) =
+            self.program.pools.sheet.by_type.get(index).filter(|found| **found != NONE)
+        {
             return Ok(*found);
         }
         let ty = self.program.type_of(value);
@@ -130,7 +146,10 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         if record.shape == ty.shape {
             return Ok(Some(layout));
         }
-        let key = self.program.type_ref(value).map_or(NONE, |ty| u16::try_from(ty.index()).unwrap_or(NONE));
+        let key = self
+            .program
+            .type_ref(value)
+            .map_or(NONE, |ty| u16::try_from(ty.index()).unwrap_or(NONE));
         let key = u32::from(key) | u32::wrapping_shl(SHAPED, 24);
         if let Some(known) = self.derived(layout, key) {
             return Ok(known);
@@ -145,17 +164,26 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
     }
     /// What was found out before.
     fn derived(&self, layout: u16, how: u32) -> Option<Option<u16>> {
-        let known = self.program.pools.sheet.derived.iter().find(|known| known.from == layout && known.how == how)?;
+        let known = self
+            .program
+            .pools
+            .sheet
+            .derived
+            .iter()
+            .find(|known| known.from == layout && known.how == how)?;
         Some(if known.to == NONE { None } else { Some(known.to) })
     }
     /// Whether converting between two layouts only renames registers.
     pub fn renames(&self, a: u16, b: u16) -> bool {
         match (self.record(a), self.record(b)) {
-            (Some(a), Some(b)) => a.shape == b.shape && a.threads == b.threads && a.reach == b.reach,
+            (Some(a), Some(b)) => {
+                a.shape == b.shape && a.threads == b.threads && a.reach == b.reach
+            }
             _ => false,
         }
     }
-    /// What a shape operation makes of a layout; `None` where the layout is not known well enough, or has no answer.
+    /// What a shape operation makes of a layout; `None` where the layout is not known well enough,
+    /// or has no answer.
     pub fn derive(&mut self, layout: u16, how: How) -> Found<Option<u16>> {
         let key = how.key();
         if let Some(known) = self.derived(layout, key) {
@@ -165,24 +193,40 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
             Some(record) if record.known => match how {
                 How::Slice(axis) => self.sliced(&record, axis)?,
                 How::Parent(axis, extent) => self.parent(&record, axis, extent)?,
-                How::Permute(op) | How::PermuteBack(op) => self.permuted(&record, op, matches!(how, How::Permute(_)))?,
+                How::Permute(op) | How::PermuteBack(op) => {
+                    self.permuted(&record, op, matches!(how, How::Permute(_)))?
+                }
                 How::Join | How::Split => self.halved(&record, how == How::Split)?,
-                How::Reshape(op) | How::ReshapeBack(op) => self.reshaped(&record, op, matches!(how, How::Reshape(_)))?,
+                How::Reshape(op) | How::ReshapeBack(op) => {
+                    self.reshaped(&record, op, matches!(how, How::Reshape(_)))?
+                }
             },
             _ => None,
         };
         // A full table only forgets.
-        let _ = self.program.pools.sheet.derived.push(Derived { from: layout, to: made.unwrap_or(NONE), how: key });
+        let _ = self.program.pools.sheet.derived.push(Derived {
+            from: layout,
+            to: made.unwrap_or(NONE),
+            how: key,
+        });
         Ok(made)
     }
     /// A known layout with this map at this shape, or the text as a new one.
     fn found_or(&mut self, mut record: LayoutRecord, text: &str) -> Found<Option<u16>> {
-        let same = |known: &LayoutRecord| known.known && known.shape == record.shape && known.whole == record.whole;
+        let same = |known: &LayoutRecord| {
+            known.known && known.shape == record.shape && known.whole == record.whole
+        };
         if let Some(found) = self.program.pools.sheet.layouts().iter().position(same) {
             return Ok(Some(found as u16));
         }
         record.encoding = match text.strip_prefix('#').filter(|name| !name.contains('.')) {
-            Some(name) => match self.program.pools.aliases.iter().find(|alias| self.program.text(alias.name) == name) {
+            Some(name) => match self
+                .program
+                .pools
+                .aliases
+                .iter()
+                .find(|alias| self.program.text(alias.name) == name)
+            {
                 Some(alias) => Encoding::Alias(alias.name),
                 None => return Ok(None),
             },
@@ -216,7 +260,9 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
             Some(name) => self.program.alias(name).unwrap_or(""),
             None => &text,
         };
-        let Some((_, inner)) = facts::slice_parts(body).filter(|(dim, _)| *dim == axis) else { return Ok(None) };
+        let Some((_, inner)) = facts::slice_parts(body).filter(|(dim, _)| *dim == axis) else {
+            return Ok(None);
+        };
         match facts::measure(self.program, self.arch, inner, Encoding::None, shape) {
             Some(parent) => self.found_or(parent, inner),
             None => Ok(None),
@@ -231,24 +277,42 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
     fn permuted(&mut self, record: &LayoutRecord, op: Op, forward: bool) -> Found<Option<u16>> {
         let Some(shape) = self.side(op, forward).map(|ty| ty.shape) else { return Ok(None) };
         let mut room = [0u8; MAX_RANK];
-        let Some(order) = order(self.program, op, record.shape.rank(), forward, &mut room) else { return Ok(None) };
+        let Some(order) = order(self.program, op, record.shape.rank(), forward, &mut room) else {
+            return Ok(None);
+        };
         let (mut text, mut map) = (Text::new(), Linear::empty());
-        let found = self.map(record, &mut text, &mut map).and_then(|()| replace(&mut map, |map| infer::transposed(map, order).ok()));
+        let found = self
+            .map(record, &mut text, &mut map)
+            .and_then(|()| replace(&mut map, |map| infer::transposed(map, order).ok()));
         // A kind with a name of its own keeps it.
-        let written = found.and_then(|()| self.named(order, &shape, &map, &mut text).or_else(|| facts::print_linear(&map, &mut text)));
+        let written = found.and_then(|()| {
+            self.named(order, &shape, &map, &mut text)
+                .or_else(|| facts::print_linear(&map, &mut text))
+        });
         if written.is_none() {
             return Ok(None);
         }
         self.found_or(facts::known(Encoding::None, shape, &map), &text)
     }
     /// A layout's text and map.
-    fn map(&self, record: &LayoutRecord, text: &mut Text, map: &mut Linear<Hw, Logical>) -> Option<()> {
+    fn map(
+        &self,
+        record: &LayoutRecord,
+        text: &mut Text,
+        map: &mut Linear<Hw, Logical>,
+    ) -> Option<()> {
         facts::spelled(self.program, record.encoding, text)?;
         facts::linear(self.program, self.arch, text, &record.shape, map)
     }
     /// Puts the text of the transposed encoding in place of an encoding's, if it has the map.
     #[inline(never)]
-    fn named(&self, order: &[u8], shape: &Shape, map: &Linear<Hw, Logical>, text: &mut Text) -> Option<()> {
+    fn named(
+        &self,
+        order: &[u8],
+        shape: &Shape,
+        map: &Linear<Hw, Logical>,
+        text: &mut Text,
+    ) -> Option<()> {
         let mut encoding = facts::blank();
         facts::read(self.program, text, &mut encoding)?;
         transposed(order, &mut encoding)?;
@@ -256,7 +320,12 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         facts::print_encoding(&encoding, text)
     }
     #[inline(never)]
-    fn has_map(&self, encoding: &triton::Encoding, shape: &Shape, map: &Linear<Hw, Logical>) -> bool {
+    fn has_map(
+        &self,
+        encoding: &triton::Encoding,
+        shape: &Shape,
+        map: &Linear<Hw, Logical>,
+    ) -> bool {
         let mut own = Linear::empty();
         facts::map_of(self.program, self.arch, encoding, shape, &mut own).is_some() && own == *map
     }
@@ -266,7 +335,9 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         let mut room = [0u32; triton::MAX_RANK];
         let Some(extents) = facts::extents(&shape, &mut room) else { return Ok(None) };
         let (mut text, mut map) = (Text::new(), Linear::empty());
-        let found = self.map(record, &mut text, &mut map).and_then(|()| replace(&mut map, |map| infer::reshaped(map, extents).ok()));
+        let found = self
+            .map(record, &mut text, &mut map)
+            .and_then(|()| replace(&mut map, |map| infer::reshaped(map, extents).ok()));
         if found.and_then(|()| facts::print_linear(&map, &mut text)).is_none() {
             return Ok(None);
         }
@@ -276,21 +347,40 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
     #[inline(never)]
     fn halved(&mut self, record: &LayoutRecord, split: bool) -> Found<Option<u16>> {
         let last = u8::try_from(record.shape.rank()).unwrap_or(u8::MAX);
-        let shape = if split { last.checked_sub(1).and_then(|axis| without(record.shape, axis)) } else { with(record.shape, last, 2) };
+        let shape = if split {
+            last.checked_sub(1).and_then(|axis| without(record.shape, axis))
+        } else {
+            with(record.shape, last, 2)
+        };
         let Some(shape) = shape else { return Ok(None) };
         let (mut text, mut map) = (Text::new(), Linear::empty());
         let found = self.map(record, &mut text, &mut map);
-        let found = found.and_then(|()| replace(&mut map, |map| if split { infer::split(map).ok() } else { infer::join(map).ok() }));
+        let found = found.and_then(|()| {
+            replace(
+                &mut map,
+                |map| if split { infer::split(map).ok() } else { infer::join(map).ok() },
+            )
+        });
         // A kind with a name of its own keeps it.
-        let written = found.and_then(|()| self.named_half(split, &shape, &map, &mut text).or_else(|| facts::print_linear(&map, &mut text)));
+        let written = found.and_then(|()| {
+            self.named_half(split, &shape, &map, &mut text)
+                .or_else(|| facts::print_linear(&map, &mut text))
+        });
         if written.is_none() {
             return Ok(None);
         }
         self.found_or(facts::known(Encoding::None, shape, &map), &text)
     }
-    /// Puts the text of nested tiles with a dimension more, or less, in place of an encoding's, if it has the map.
+    /// Puts the text of nested tiles with a dimension more, or less, in place of an encoding's, if
+    /// it has the map.
     #[inline(never)]
-    fn named_half(&self, split: bool, shape: &Shape, map: &Linear<Hw, Logical>, text: &mut Text) -> Option<()> {
+    fn named_half(
+        &self,
+        split: bool,
+        shape: &Shape,
+        map: &Linear<Hw, Logical>,
+        text: &mut Text,
+    ) -> Option<()> {
         let mut encoding = facts::blank();
         facts::read(self.program, text, &mut encoding)?;
         if split {
@@ -309,7 +399,9 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
             return (0, 0);
         }
         let along = |input: AxisId| {
-            let bits = (0..map.ins().bits_of(input)).filter(|bit| map.column_on(input, *bit, AxisId::dim(axis)).is_some_and(|column| column != 0));
+            let bits = (0..map.ins().bits_of(input)).filter(|bit| {
+                map.column_on(input, *bit, AxisId::dim(axis)).is_some_and(|column| column != 0)
+            });
             u8::try_from(bits.count()).unwrap_or(0)
         };
         (along(AxisId::LANE), along(AxisId::WARP))
@@ -325,7 +417,10 @@ fn transposed(order: &[u8], encoding: &mut triton::Encoding) -> Option<()> {
 
 /// Puts what is made of a map in its place.
 #[inline(never)]
-fn replace(map: &mut Linear<Hw, Logical>, made: impl FnOnce(&Linear<Hw, Logical>) -> Option<Linear<Hw, Logical>>) -> Option<()> {
+fn replace(
+    map: &mut Linear<Hw, Logical>,
+    made: impl FnOnce(&Linear<Hw, Logical>) -> Option<Linear<Hw, Logical>>,
+) -> Option<()> {
     *map = made(map)?;
     Some(())
 }
@@ -333,7 +428,9 @@ fn replace(map: &mut Linear<Hw, Logical>, made: impl FnOnce(&Linear<Hw, Logical>
 /// A shape without a dimension.
 fn without(shape: Shape, axis: u8) -> Option<Shape> {
     let kept = shape.iter().enumerate().filter(|(d, _)| *d != usize::from(axis));
-    (usize::from(axis) < shape.rank()).then(|| kept.map(|(_, extent)| extent).try_fold(Shape::SCALAR, Shape::with)).flatten()
+    (usize::from(axis) < shape.rank())
+        .then(|| kept.map(|(_, extent)| extent).try_fold(Shape::SCALAR, Shape::with))
+        .flatten()
 }
 
 /// A shape with one dimension more.
@@ -349,7 +446,13 @@ fn with(shape: Shape, axis: u8, extent: u32) -> Option<Shape> {
 }
 
 /// A transposition's order, or its inverse.
-fn order<'o>(program: &Program<'_, '_>, op: Op, rank: usize, forward: bool, out: &'o mut [u8; MAX_RANK]) -> Option<&'o [u8]> {
+fn order<'o>(
+    program: &Program<'_, '_>,
+    op: Op,
+    rank: usize,
+    forward: bool,
+    out: &'o mut [u8; MAX_RANK],
+) -> Option<&'o [u8]> {
     let mut room = [0i64; MAX_RANK];
     let order = match program.attr(op, words::ORDER) {
         Some(AttrValue::List(list)) => program.list(list, &mut room)?,
@@ -366,7 +469,8 @@ fn order<'o>(program: &Program<'_, '_>, op: Op, rank: usize, forward: bool, out:
     }
     for (d, from) in order.iter().enumerate() {
         let from = u8::try_from(*from).ok()?;
-        let (slot, value) = if forward { (d, from) } else { (usize::from(from), u8::try_from(d).ok()?) };
+        let (slot, value) =
+            if forward { (d, from) } else { (usize::from(from), u8::try_from(d).ok()?) };
         *out.get_mut(slot)? = value;
     }
     out.get(..rank)

@@ -1,20 +1,23 @@
-//! Which values are computed in which layouts: the last word of the removal of conversions, by exact cost.
+//! Which values are computed in which layouts: the last word of the removal of conversions, by
+//! exact cost.
 //!
 //! ```text
 //! program --collect--> values, readers, layouts --ask (weigh, net)--> decisions --apply--> program, if the bill is smaller
 //! ```
 //!
-//! Conversions are taken out of the program, so that every reader says for itself in which layout it wants a value. Then, for each
-//! value that is wanted in a layout that it is not computed in, the cheapest mixture of computing and converting around it is found
-//! (`weigh`) and kept when it is cheaper than what was. Layouts pass through transpositions, reshapes, slices, broadcasts,
-//! reductions, loops, conditions and consumer regions by the layout algebra (`layouts`). Values may be computed in several layouts.
-//! At the end conversions stand where a value is made, as late as its first reader allows: outside of loops that do not change it.
+//! Conversions are taken out of the program, so that every reader says for itself in which layout
+//! it wants a value. Then, for each value that is wanted in a layout that it is not computed in,
+//! the cheapest mixture of computing and converting around it is found (`weigh`) and kept when it
+//! is cheaper than what was. Layouts pass through transpositions, reshapes, slices, broadcasts,
+//! reductions, loops, conditions and consumer regions by the layout algebra (`layouts`). Values may
+//! be computed in several layouts. At the end conversions stand where a value is made, as late as
+//! its first reader allows: outside of loops that do not change it.
 //!
-//! What fixes a layout stays: memory, matrix operations, what passes do not know, everything on the two sides of a fence, a
-//! wait or a deep pipeline stage.
+//! What fixes a layout stays: memory, matrix operations, what passes do not know, everything on the
+//! two sides of a fence, a wait or a deep pipeline stage.
 //!
-//! Guarantees: no recursion, no allocation, no panic; the program is changed only if [`Bill`] says that it is cheaper.
-//! Does not: choose layouts that nobody has asked for.
+//! Guarantees: no recursion, no allocation, no panic; the program is changed only if [`Bill`] says
+//! that it is cheaper. Does not: choose layouts that nobody has asked for.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -57,7 +60,8 @@ const WANTED: usize = 8;
 /// What a program's conversions cost, by the model of its tables.
 ///
 /// # Errors
-/// [`ErrorKind::Capacity`] when there are more layouts than the program's storage has room for types.
+/// [`ErrorKind::Capacity`] when there are more layouts than the program's storage has room for
+/// types.
 pub fn bill(program: &mut Program<'_, '_>) -> Result<Bill, ErrorKind> {
     program.pools.sheet.forget();
     let bill = bill_again(program);
@@ -139,7 +143,8 @@ fn decide(program: &mut Program<'_, '_>, convert: OpId) -> Result<Option<Changed
 fn sweep(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
     cx.push_roles(|_| true)?;
     while let Some(op) = cx.pop()? {
-        let tile = cx.program.result(op, 0).is_some_and(|value| in_registers(&cx.program.type_of(value)));
+        let tile =
+            cx.program.result(op, 0).is_some_and(|value| in_registers(&cx.program.type_of(value)));
         if tile {
             cx.erase_if_unread(op)?;
         }
@@ -155,7 +160,10 @@ impl Sheets<'_, '_, '_> {
         let uses = self.program.pools.uses.len();
         self.program.pools.sheet.nodes.resize(values, Node::NEW).map_err(|_| full)?;
         self.program.pools.sheet.wants.resize(uses, ANY).map_err(|_| full)?;
-        let ordered = self.program.all().any(|op| matches!(self.program.role(op), OpRole::Fence | OpRole::Wait) || self.program.is_stage(op));
+        let ordered = self.program.all().any(|op| {
+            matches!(self.program.role(op), OpRole::Fence | OpRole::Wait)
+                || self.program.is_stage(op)
+        });
         for index in 0..values {
             if let Some(value) = Value::at(index) {
                 self.note(value)?;
@@ -181,14 +189,24 @@ impl Sheets<'_, '_, '_> {
             match self.natural(value) {
                 Kind::Carried(op, _) if self.program.role(op) == OpRole::While => {}
                 Kind::After(op, number) | Kind::Carried(op, number) | Kind::Passed(op, number) => {
-                    for other in [self.last(op, usize::from(number)), self.program.result(op, usize::from(number))].into_iter().flatten() {
+                    for other in [
+                        self.last(op, usize::from(number)),
+                        self.program.result(op, usize::from(number)),
+                    ]
+                    .into_iter()
+                    .flatten()
+                    {
                         self.fix(other);
                     }
                 }
                 // Both halves come from one place.
                 Kind::Half => {
                     for number in 0..2 {
-                        if let Some(other) = self.program.def_op(value).and_then(|op| self.program.result(op, number)) {
+                        if let Some(other) = self
+                            .program
+                            .def_op(value)
+                            .and_then(|op| self.program.result(op, number))
+                        {
                             self.fix(other);
                         }
                     }
@@ -199,10 +217,13 @@ impl Sheets<'_, '_, '_> {
         let mut at = self.program.first(self.program.root());
         while let Some(op) = at {
             at = self.program.following(op, None);
-            let numbered = self.program.result(op, 0).is_some_and(|result| self.program.uses(result).all(|place| self.want_at(place).is_some()));
+            let numbered = self.program.result(op, 0).is_some_and(|result| {
+                self.program.uses(result).all(|place| self.want_at(place).is_some())
+            });
             if numbered
                 && is_free(self.program, op, ordered)
-                && let (Some(source), Some(result)) = (self.program.operand(op, 0), self.program.result(op, 0))
+                && let (Some(source), Some(result)) =
+                    (self.program.operand(op, 0), self.program.result(op, 0))
             {
                 self.program.replace_all_uses(result, source)?;
                 self.program.erase(op)?;
@@ -249,7 +270,8 @@ impl Sheets<'_, '_, '_> {
                 self.fix(value);
             }
             // What orders memory between two operations keeps the layouts on both sides.
-            let pinned = ordered && self.program.def_op(value).is_none_or(|def| self.program.is_pinned(def, op));
+            let pinned = ordered
+                && self.program.def_op(value).is_none_or(|def| self.program.is_pinned(def, op));
             if pinned && !is_free(self.program, op, ordered) {
                 self.fix(value);
                 if let Reader::Value(user) = self.reader(place) {
@@ -282,7 +304,9 @@ impl Sheets<'_, '_, '_> {
                 Some(has) => has,
                 None => self.at(input)?,
             };
-            let agrees = self.need(value, kind, own, input)?.is_some_and(|needed| needed == has || self.same_map(needed, has));
+            let agrees = self
+                .need(value, kind, own, input)?
+                .is_some_and(|needed| needed == has || self.same_map(needed, has));
             if !agrees {
                 self.fix(value);
             }
@@ -292,7 +316,8 @@ impl Sheets<'_, '_, '_> {
     pub(super) fn same_map(&self, a: u16, b: u16) -> bool {
         matches!((self.record(a), self.record(b)), (Some(a), Some(b)) if a.known && b.known && a.shape == b.shape && a.whole == b.whole)
     }
-    /// Asks about every value that is wanted in a layout in which it is not computed, until nothing changes.
+    /// Asks about every value that is wanted in a layout in which it is not computed, until nothing
+    /// changes.
     fn questions(&mut self) -> Result<Changed, ErrorKind> {
         let mut changed = Changed::new();
         let values = self.program.pools.sheet.nodes.len();
@@ -321,7 +346,11 @@ impl Sheets<'_, '_, '_> {
         let mut walk = self.readers(value);
         while let Some(reader) = self.next_reader(value, &mut walk) {
             match reader {
-                Reader::Exact(layout) if layout != NONE && !self.is_on(value, layout) && !asked.contains(&(layout, None)) => {
+                Reader::Exact(layout)
+                    if layout != NONE
+                        && !self.is_on(value, layout)
+                        && !asked.contains(&(layout, None)) =>
+                {
                     let _ = asked.push((layout, None));
                 }
                 Reader::Value(user) => {

@@ -1,7 +1,7 @@
 //! The cheapest cut of a small network (Dinic's algorithm, without recursion).
 //!
-//! Node 0 is the source, node 1 the sink. Arcs come in pairs, a direction and its reverse. A network that does not fit its room is
-//! refused, and nothing of it counts.
+//! Node 0 is the source, node 1 the sink. Arcs come in pairs, a direction and its reverse. A
+//! network that does not fit its room is refused, and nothing of it counts.
 use crate::ir::sheet::{Arc, Flow, NONE, Sheet};
 
 /// An arc that no cut can afford.
@@ -37,7 +37,8 @@ impl<'n, 's> Net<'n, 's> {
     /// `from` on the source's side and `to` on the sink's costs `price`.
     pub fn arc(&mut self, from: u16, to: u16, price: u32) -> Option<()> {
         for (from, to, left) in [(from, to, price), (to, from, 0)] {
-            let number = u16::try_from(self.sheet.arcs.len()).ok().filter(|number| *number != NONE)?;
+            let number =
+                u16::try_from(self.sheet.arcs.len()).ok().filter(|number| *number != NONE)?;
             let node = self.sheet.flow.get_mut(usize::from(from))?;
             let next = node.first;
             self.sheet.arcs.push(Arc { to, next, left }).ok()?;
@@ -49,8 +50,9 @@ impl<'n, 's> Net<'n, 's> {
     pub fn is_new(&self, node: u16) -> bool {
         self.sheet.flow.get(usize::from(node)).is_some_and(|node| node.level != NONE)
     }
-    /// The price of the cheapest cut; afterwards [`is_new`](Self::is_new) says on which side nodes are: on the source's are those that
-    /// every cheapest cut has there. `None`: every cut is endless, or costs `most` and more, or a path is longer than there is room for.
+    /// The price of the cheapest cut; afterwards [`is_new`](Self::is_new) says on which side nodes
+    /// are: on the source's are those that every cheapest cut has there. `None`: every cut is
+    /// endless, or costs `most` and more, or a path is longer than there is room for.
     #[inline(never)]
     pub fn solve(&mut self, most: u64) -> Option<u64> {
         let (flow, arcs) = (self.sheet.flow.as_mut_slice(), self.sheet.arcs.as_mut_slice());
@@ -80,8 +82,8 @@ impl<'n, 's> Net<'n, 's> {
     }
 }
 
-/// Numbers nodes by their distance along arcs with something left: from the source, or to the sink, then until `goal` is reached.
-/// Whether it is.
+/// Numbers nodes by their distance along arcs with something left: from the source, or to the sink,
+/// then until `goal` is reached. Whether it is.
 fn spread(flow: &mut [Flow], arcs: &[Arc], start: u16, goal: Option<u16>) -> bool {
     for node in flow.iter_mut() {
         (node.level, node.at) = (NONE, NONE);
@@ -94,7 +96,11 @@ fn spread(flow: &mut [Flow], arcs: &[Arc], start: u16, goal: Option<u16>) -> boo
         let mut at = first;
         while let Some(arc) = arcs.get(usize::from(at)) {
             // Toward the sink it is the arc from there to here that counts.
-            let left = if goal.is_some() { arcs.get(usize::from(at ^ 1)).map_or(0, |back| back.left) } else { arc.left };
+            let left = if goal.is_some() {
+                arcs.get(usize::from(at ^ 1)).map_or(0, |back| back.left)
+            } else {
+                arc.left
+            };
             if left > 0
                 && let Some(to) = flow.get_mut(usize::from(arc.to))
                 && to.level == NONE
@@ -119,12 +125,17 @@ fn spread(flow: &mut [Flow], arcs: &[Arc], start: u16, goal: Option<u16>) -> boo
     reached
 }
 
-/// Pushes one path to the sink; answers how much went, 0 when there is none left at these distances.
+/// Pushes one path to the sink; answers how much went, 0 when there is none left at these
+/// distances.
 fn path(flow: &mut [Flow], arcs: &mut [Arc]) -> u32 {
     let mut trail: heapless::Vec<u16, TRAIL> = heapless::Vec::new();
     let mut node = SOURCE;
     while node != SINK {
-        let here = flow.get(usize::from(node)).copied().unwrap_or(Flow { first: NONE, at: NONE, level: NONE });
+        let here = flow.get(usize::from(node)).copied().unwrap_or(Flow {
+            first: NONE,
+            at: NONE,
+            level: NONE,
+        });
         let Some(arc) = arcs.get(usize::from(here.at)) else {
             // Nothing leads on from here: not at these distances again.
             if let Some(node) = flow.get_mut(usize::from(node)) {
@@ -138,19 +149,31 @@ fn path(flow: &mut [Flow], arcs: &mut [Arc]) -> u32 {
             continue;
         };
         let nearer = |to: &Flow| to.level != NONE && to.level.saturating_add(1) == here.level;
-        if arc.left > 0 && flow.get(usize::from(arc.to)).is_some_and(nearer) && trail.push(here.at).is_ok() {
+        if arc.left > 0
+            && flow.get(usize::from(arc.to)).is_some_and(nearer)
+            && trail.push(here.at).is_ok()
+        {
             node = arc.to;
         } else if let Some(here) = flow.get_mut(usize::from(node)) {
             here.at = arc.next;
         }
     }
-    let least = trail.iter().filter_map(|number| arcs.get(usize::from(*number))).map(|arc| arc.left).min().unwrap_or(0);
+    let least = trail
+        .iter()
+        .filter_map(|number| arcs.get(usize::from(*number)))
+        .map(|arc| arc.left)
+        .min()
+        .unwrap_or(0);
     for number in &trail {
         for (number, back) in [(*number, false), (*number ^ 1, true)] {
             if let Some(arc) = arcs.get_mut(usize::from(number))
                 && arc.left != ENDLESS
             {
-                arc.left = if back { arc.left.saturating_add(least).min(ENDLESS.wrapping_sub(1)) } else { arc.left.saturating_sub(least) };
+                arc.left = if back {
+                    arc.left.saturating_add(least).min(ENDLESS.wrapping_sub(1))
+                } else {
+                    arc.left.saturating_sub(least)
+                };
             }
         }
     }

@@ -1,16 +1,19 @@
-//! One question at a time: given a value and a layout that somebody wants it in, which values around it should be computed in that
-//! layout as well, which only there, and where is it cheaper to convert? The answer is the cheapest cut of a network.
+//! One question at a time: given a value and a layout that somebody wants it in, which values
+//! around it should be computed in that layout as well, which only there, and where is it cheaper
+//! to convert? The answer is the cheapest cut of a network.
 //!
-//! The *region* of the question is grown from the value over all operations whose layouts follow from each other, up and down, each
-//! value with the layout that the wanted one becomes there. Values in the region may be computed in the old layout, in the new one, or
-//! in both; values at its rim stay as they are. In the network:
+//! The *region* of the question is grown from the value over all operations whose layouts follow
+//! from each other, up and down, each value with the layout that the wanted one becomes there.
+//! Values in the region may be computed in the old layout, in the new one, or in both; values at
+//! its rim stay as they are. In the network:
 //!
 //! - node A: computed in the new layout (source side: yes), N: wanted in it by somebody;
 //! - node B: kept in the old layout (sink side: yes), M: wanted in it by somebody.
 //!
-//! Wanted but not computed costs a conversion, computed costs its work, and neither A nor B is endless. New layouts only ask for new
-//! ones and old for old, so every price is an arc and the cheapest cut is the cheapest choice, exactly. Where a region's layouts
-//! meet in a way that is neither (two paths that disagree), a conversion is charged.
+//! Wanted but not computed costs a conversion, computed costs its work, and neither A nor B is
+//! endless. New layouts only ask for new ones and old for old, so every price is an arc and the
+//! cheapest cut is the cheapest choice, exactly. Where a region's layouts meet in a way that is
+//! neither (two paths that disagree), a conversion is charged.
 use super::behaviour::{Kind, Reader};
 use super::layouts::Sheets;
 use super::net::{ENDLESS, Net, SINK, SOURCE};
@@ -63,7 +66,8 @@ type Step<T = ()> = Result<Option<T>, ErrorKind>;
 impl<'s> Sheets<'_, 's, '_> {
     // ---- entries
     pub fn entry(&self, value: Value, layout: u16) -> Option<u16> {
-        let mut at = self.program.pools.sheet.nodes.get(value.index()).map_or(NONE, |node| node.first);
+        let mut at =
+            self.program.pools.sheet.nodes.get(value.index()).map_or(NONE, |node| node.first);
         while let Some(entry) = self.program.pools.sheet.entries.get(usize::from(at)) {
             if entry.layout() == layout {
                 return Some(at);
@@ -74,12 +78,15 @@ impl<'s> Sheets<'_, 's, '_> {
     }
     /// Whether a value is computed in a layout.
     pub fn is_on(&self, value: Value, layout: u16) -> bool {
-        self.entry(value, layout).and_then(|at| self.program.pools.sheet.entries.get(usize::from(at))).is_some_and(|entry| entry.is_on())
+        self.entry(value, layout)
+            .and_then(|at| self.program.pools.sheet.entries.get(usize::from(at)))
+            .is_some_and(|entry| entry.is_on())
     }
     /// Layouts in which a value is computed.
     pub fn layouts_on<const N: usize>(&self, value: Value) -> Vec<u16, N> {
         let mut out = Vec::new();
-        let mut at = self.program.pools.sheet.nodes.get(value.index()).map_or(NONE, |node| node.first);
+        let mut at =
+            self.program.pools.sheet.nodes.get(value.index()).map_or(NONE, |node| node.first);
         while let Some(entry) = self.program.pools.sheet.entries.get(usize::from(at)) {
             if entry.is_on() && out.push(entry.layout()).is_err() {
                 break;
@@ -99,7 +106,8 @@ impl<'s> Sheets<'_, 's, '_> {
         let sheet = &mut self.program.pools.sheet;
         let limit = u32::try_from(sheet.entries.capacity()).unwrap_or(u32::MAX);
         let full = ErrorKind::Capacity { pool: Pool::Entries, limit };
-        let number = u16::try_from(sheet.entries.len()).ok().filter(|number| *number != NONE).ok_or(full)?;
+        let number =
+            u16::try_from(sheet.entries.len()).ok().filter(|number| *number != NONE).ok_or(full)?;
         sheet.entries.push(Entry::new(layout, on)).map_err(|_| full)?;
         let node = sheet.nodes.get_mut(value.index()).ok_or(ErrorKind::Broken)?;
         if node.first == NONE {
@@ -118,8 +126,8 @@ impl<'s> Sheets<'_, 's, '_> {
     }
 
     // ---- the question
-    /// Asks whether values around `value` should be in `layout`, and lets them be so if that is cheaper. A region whose network has no
-    /// room is asked about in smaller parts.
+    /// Asks whether values around `value` should be in `layout`, and lets them be so if that is
+    /// cheaper. A region whose network has no room is asked about in smaller parts.
     pub fn ask(&mut self, value: Value, layout: u16) -> Result<bool, ErrorKind> {
         let mut most = REGION;
         while most >= SMALLEST {
@@ -136,7 +144,8 @@ impl<'s> Sheets<'_, 's, '_> {
         self.grow(value, layout, &mut region)?;
         let fits = self.build(&mut region)?.is_some();
         // A cut that is no cheaper than what there is says nothing.
-        let cut = if fits { Net::over(&mut self.program.pools.sheet).solve(region.before) } else { None };
+        let cut =
+            if fits { Net::over(&mut self.program.pools.sheet).solve(region.before) } else { None };
         let better = cut.is_some_and(|cut| cut < region.before);
         if better {
             self.settle(&region)?;
@@ -154,8 +163,18 @@ impl<'s> Sheets<'_, 's, '_> {
     /// Takes a value into the region, if its layout is free and not the wanted one already.
     fn take(&mut self, value: Value, new: u16, region: &mut Region) {
         let kind = self.kind(value);
-        let has = self.program.pools.sheet.nodes.get(value.index()).is_some_and(|node| node.first != NONE && node.slot().is_none());
-        if !has || region.slots.len() >= region.most || kind == Kind::Fixed || self.is_on(value, new) {
+        let has = self
+            .program
+            .pools
+            .sheet
+            .nodes
+            .get(value.index())
+            .is_some_and(|node| node.first != NONE && node.slot().is_none());
+        if !has
+            || region.slots.len() >= region.most
+            || kind == Kind::Fixed
+            || self.is_on(value, new)
+        {
             return;
         }
         let number = region.slots.len() as u16;
@@ -240,7 +259,9 @@ impl<'s> Sheets<'_, 's, '_> {
             let Some(entry) = self.entry(slot.value, *layout) else { return Ok(None) };
             let mut net = self.net();
             let (Some(b), Some(m)) = (net.node(), net.node()) else { return Ok(None) };
-            if net.arc(SOURCE, b, work).and(net.arc(b, m, convert)).is_none() || (number == 0 && net.arc(b, a, ENDLESS).is_none()) {
+            if net.arc(SOURCE, b, work).and(net.arc(b, m, convert)).is_none()
+                || (number == 0 && net.arc(b, a, ENDLESS).is_none())
+            {
                 return Ok(None);
             }
             // Never in both.
@@ -256,19 +277,32 @@ impl<'s> Sheets<'_, 's, '_> {
     }
     /// Node B of a value's old layout; M follows.
     fn old_flow(&self, value: Value, layout: u16) -> Option<u16> {
-        let entry = self.program.pools.sheet.entries.get(usize::from(self.entry(value, layout)?))?;
+        let entry =
+            self.program.pools.sheet.entries.get(usize::from(self.entry(value, layout)?))?;
         if entry.is_on() { Some(entry.link) } else { None }
     }
-    /// The node that stands for a want at the rim, or one that the region cannot satisfy; `None` inside: it costs nothing.
-    fn want(&mut self, value: Value, layout: u16, new: bool, region: &mut Region) -> Step<Option<u16>> {
-        let known = region.wants.iter().find(|want| want.value == value && want.layout == layout && want.new == new);
+    /// The node that stands for a want at the rim, or one that the region cannot satisfy; `None`
+    /// inside: it costs nothing.
+    fn want(
+        &mut self,
+        value: Value,
+        layout: u16,
+        new: bool,
+        region: &mut Region,
+    ) -> Step<Option<u16>> {
+        let known = region
+            .wants
+            .iter()
+            .find(|want| want.value == value && want.layout == layout && want.new == new);
         if let Some(known) = known {
             return Ok(Some(Some(known.flow)));
         }
         if self.is_on(value, layout) || self.is_wanted_outside(value, layout)? {
             return Ok(Some(None));
         }
-        let Some(first) = self.layouts_on::<1>(value).first().copied() else { return Ok(Some(None)) };
+        let Some(first) = self.layouts_on::<1>(value).first().copied() else {
+            return Ok(Some(None));
+        };
         let price = self.conversion_price(value, first, layout);
         let mut net = self.net();
         let Some(flow) = net.node() else { return Ok(None) };
@@ -315,7 +349,9 @@ impl<'s> Sheets<'_, 's, '_> {
             let inside = self.slot_of(input).and_then(|at| region.slots.get(at).copied());
             if let Some(wanted) = self.need(slot.value, kind, slot.new, input)? {
                 let target = match inside {
-                    Some(of) if of.new == wanted => Some(if linked { of.flow } else { of.flow.saturating_add(1) }),
+                    Some(of) if of.new == wanted => {
+                        Some(if linked { of.flow } else { of.flow.saturating_add(1) })
+                    }
                     // A loop's result has no conversion before it.
                     _ if linked => {
                         if self.is_on(input, wanted) && inside.is_none() {
@@ -363,12 +399,17 @@ impl<'s> Sheets<'_, 's, '_> {
     }
     /// A conversion to the new layout that is paid for as things are.
     fn force(&mut self, wanted: u16, region: &mut Region) -> Result<(), ErrorKind> {
-        let Some(slot) = region.slots.iter().find(|slot| slot.flow.saturating_add(1) == wanted) else { return Ok(()) };
+        let Some(slot) = region.slots.iter().find(|slot| slot.flow.saturating_add(1) == wanted)
+        else {
+            return Ok(());
+        };
         let Some(first) = self.layouts_on::<1>(slot.value).first().copied() else { return Ok(()) };
         let known = region.wants.iter().any(|want| want.flow == wanted);
         if !known {
             let (value, layout) = (slot.value, slot.new);
-            region.before = region.before.saturating_add(u64::from(self.conversion_price(value, first, layout)));
+            region.before = region
+                .before
+                .saturating_add(u64::from(self.conversion_price(value, first, layout)));
             let _ = region.wants.push(Want { value, layout, new: true, flow: wanted });
         }
         Ok(())

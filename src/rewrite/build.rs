@@ -4,8 +4,9 @@ use super::matcher::{Binding, constant};
 use super::{Bound, Graph, RunError, TileMake};
 use lanebook_tables::{BuildNode, MAX_TERM, NO_SLOT, Rule, RuleId};
 
-/// Makes the nodes of a replacement, inner ones first, and answers the outermost. New nodes are noted in `made`.
-/// `Ok(None)`: a folded constant has no value, so the rule does not apply after all.
+/// Makes the nodes of a replacement, inner ones first, and answers the outermost. New nodes are
+/// noted in `made`. `Ok(None)`: a folded constant has no value, so the rule does not apply after
+/// all.
 pub(super) fn build<G: Graph>(
     graph: &mut G,
     id: RuleId,
@@ -29,9 +30,13 @@ pub(super) fn build<G: Graph>(
         // The last value pushed is the first argument.
         let value = match *node {
             BuildNode::Slot(slot) => binding.get(slot),
-            BuildNode::Const(value, width) => Bound::Const(if width == 32 { u64::from(value.get() as u32) } else { value.get() as u64 }, width),
+            BuildNode::Const(value, width) => Bound::Const(
+                if width == 32 { u64::from(value.get() as u32) } else { value.get() as u64 },
+                width,
+            ),
             BuildNode::Fold(op, _) => {
-                let mut values = args.iter().rev().map(|arg| constant(graph, *arg).map(|(value, _)| value));
+                let mut values =
+                    args.iter().rev().map(|arg| constant(graph, *arg).map(|(value, _)| value));
                 let first = values.next().flatten().ok_or(bad)?;
                 let second = if arity > 1 { values.next().flatten().ok_or(bad)? } else { 0 };
                 match op.eval(first, second) {
@@ -57,7 +62,12 @@ pub(super) fn build<G: Graph>(
                 let slot = |slot: u8| {
                     if slot == NO_SLOT { None } else { binding.node(slot) }
                 };
-                let make = TileMake { op: tile.op, like: slot(tile.like), layout: slot(tile.layout), through: slot(tile.through) };
+                let make = TileMake {
+                    op: tile.op,
+                    like: slot(tile.like),
+                    layout: slot(tile.layout),
+                    through: slot(tile.through),
+                };
                 let mut ids = [root; 8];
                 for (place, arg) in ids.iter_mut().zip(args.iter().rev()) {
                     *place = node_of(graph, *arg, bad)?;
@@ -68,7 +78,10 @@ pub(super) fn build<G: Graph>(
                 Bound::Node(new)
             }
             // Computed constants stand in `lets`; instructions are for selection.
-            BuildNode::TrailingZeros | BuildNode::Low32 | BuildNode::High32 | BuildNode::Inst(..) => return Err(bad),
+            BuildNode::TrailingZeros
+            | BuildNode::Low32
+            | BuildNode::High32
+            | BuildNode::Inst(..) => return Err(bad),
         };
         *stack.get_mut(start).ok_or(bad)? = value;
         depth = start.checked_add(1).ok_or(bad)?;
@@ -84,7 +97,11 @@ pub(super) fn build<G: Graph>(
     }
 }
 
-fn node_of<G: Graph>(graph: &mut G, bound: Bound<G::Id>, bad: RunError<G::Error>) -> Result<G::Id, RunError<G::Error>> {
+fn node_of<G: Graph>(
+    graph: &mut G,
+    bound: Bound<G::Id>,
+    bad: RunError<G::Error>,
+) -> Result<G::Id, RunError<G::Error>> {
     match bound {
         Bound::Node(id) => Ok(id),
         Bound::Const(value, width) => graph.make_const(value, width).map_err(RunError::Graph),

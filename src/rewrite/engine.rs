@@ -78,8 +78,9 @@ impl<I: Copy> Made<I> {
 
 /// Applies the rules of a set until none fits any node reachable from the worklist.
 ///
-/// `work` holds the nodes to start with, the first to be looked at on top. `fuel` is reduced by one for each rewrite.
-/// `trace` hears of each rewrite: rule and node. On an error the graph is rolled back.
+/// `work` holds the nodes to start with, the first to be looked at on top. `fuel` is reduced by one
+/// for each rewrite. `trace` hears of each rewrite: rule and node. On an error the graph is rolled
+/// back.
 pub fn run<G: Graph>(
     graph: &mut G,
     rules: &Rules<'_>,
@@ -130,7 +131,12 @@ fn drain<G: Graph>(
 type Rewritten<I> = Option<(RuleId, I, Made<I>)>;
 
 /// The first rule that changes the node, with its replacement made but not yet in place.
-fn rewrite<G: Graph>(graph: &mut G, rules: &Rules<'_>, set: &RuleSet<'_>, id: G::Id) -> Result<Rewritten<G::Id>, RunError<G::Error>> {
+fn rewrite<G: Graph>(
+    graph: &mut G,
+    rules: &Rules<'_>,
+    set: &RuleSet<'_>,
+    id: G::Id,
+) -> Result<Rewritten<G::Id>, RunError<G::Error>> {
     let view = graph.view(id);
     let (root, width) = match view {
         View::Const { width, .. } => (RuleSet::ROOT_CONST, width),

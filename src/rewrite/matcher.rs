@@ -1,9 +1,12 @@
 //! The matcher: does a rule's left side fit here, and what do its slots hold?
 //!
-//! Words that commute match in either order. Each such word of a pattern is one decision (keep or swap); decisions are
-//! tried depth first, so the first fit is well defined and the others can be asked for ([`find`] with the swaps before).
+//! Words that commute match in either order. Each such word of a pattern is one decision (keep or
+//! swap); decisions are tried depth first, so the first fit is well defined and the others can be
+//! asked for ([`find`] with the swaps before).
 use super::{Bound, Terms, View};
-use lanebook_tables::{BuildNode, Cond, CondArg, MAX_SLOTS, MAX_TERM, NO_SLOT, PatternNode, Rule, Word};
+use lanebook_tables::{
+    BuildNode, Cond, CondArg, MAX_SLOTS, MAX_TERM, NO_SLOT, PatternNode, Rule, Word,
+};
 
 /// What the slots of a rule hold.
 #[derive(Copy, Clone, Debug)]
@@ -47,7 +50,8 @@ impl<I: Copy> Default for Binding<I> {
     }
 }
 
-/// Decisions about commuting words: bit i = the i-th such word of the pattern, in prefix order, is matched swapped.
+/// Decisions about commuting words: bit i = the i-th such word of the pattern, in prefix order, is
+/// matched swapped.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct Swaps(pub u16);
 
@@ -72,14 +76,24 @@ pub(crate) fn constant<G: Terms>(graph: &G, bound: Bound<G::Id>) -> Option<(u64,
     }
 }
 
-/// The first fit of a rule at `root` from the decisions `from` on, with the decisions that made it and those to
-/// try next (`None`: there is no other).
-pub fn find<G: Terms>(graph: &G, rule: &Rule<'_>, root: G::Id, from: Swaps) -> Option<(Binding<G::Id>, Swaps, Option<Swaps>)> {
+/// The first fit of a rule at `root` from the decisions `from` on, with the decisions that made it
+/// and those to try next (`None`: there is no other).
+pub fn find<G: Terms>(
+    graph: &G,
+    rule: &Rule<'_>,
+    root: G::Id,
+    from: Swaps,
+) -> Option<(Binding<G::Id>, Swaps, Option<Swaps>)> {
     find_at(graph, rule, &Look::at(graph, root), from)
 }
 
 /// [`find`] for a root that was looked at already.
-pub(crate) fn find_at<G: Terms>(graph: &G, rule: &Rule<'_>, look: &Look<G::Id>, from: Swaps) -> Option<(Binding<G::Id>, Swaps, Option<Swaps>)> {
+pub(crate) fn find_at<G: Terms>(
+    graph: &G,
+    rule: &Rule<'_>,
+    look: &Look<G::Id>,
+    from: Swaps,
+) -> Option<(Binding<G::Id>, Swaps, Option<Swaps>)> {
     let root = look.root;
     if !look.plausible(rule.pattern) {
         return None;
@@ -89,7 +103,10 @@ pub(crate) fn find_at<G: Terms>(graph: &G, rule: &Rule<'_>, look: &Look<G::Id>, 
         let mut binding = Binding::new();
         let (fits, decided) = fit(graph, rule.pattern, root, swaps, &mut binding);
         let next = next_swaps(swaps, decided);
-        if fits && computed(graph, rule, &mut binding) && rule.conditions.iter().all(|cond| holds(graph, cond, &binding)) {
+        if fits
+            && computed(graph, rule, &mut binding)
+            && rule.conditions.iter().all(|cond| holds(graph, cond, &binding))
+        {
             return Some((binding, swaps, next));
         }
         swaps = next?;
@@ -97,13 +114,22 @@ pub(crate) fn find_at<G: Terms>(graph: &G, rule: &Rule<'_>, look: &Look<G::Id>, 
 }
 
 /// What the slots hold when a rule fits with exactly these decisions.
-pub fn matches<G: Terms>(graph: &G, rule: &Rule<'_>, root: G::Id, swaps: Swaps) -> Option<Binding<G::Id>> {
+pub fn matches<G: Terms>(
+    graph: &G,
+    rule: &Rule<'_>,
+    root: G::Id,
+    swaps: Swaps,
+) -> Option<Binding<G::Id>> {
     let mut binding = Binding::new();
     let (fits, _) = fit(graph, rule.pattern, root, swaps, &mut binding);
-    (fits && computed(graph, rule, &mut binding) && rule.conditions.iter().all(|cond| holds(graph, cond, &binding))).then_some(binding)
+    (fits
+        && computed(graph, rule, &mut binding)
+        && rule.conditions.iter().all(|cond| holds(graph, cond, &binding)))
+    .then_some(binding)
 }
 
-/// A root and its first two operands: looked at once, they rule out most rules before anything is bound.
+/// A root and its first two operands: looked at once, they rule out most rules before anything is
+/// bound.
 pub(crate) struct Look<I> {
     root: I,
     operands: Option<(View, View)>,
@@ -141,7 +167,9 @@ impl<I: Copy> Look<I> {
         let Some(second) = second else { return false };
         let fits = |node: &PatternNode, view: View| match (node, view) {
             (PatternNode::AnyConst(_), view) => matches!(view, View::Const { .. }),
-            (PatternNode::Const(wanted), View::Const { value, width }) => truncate(wanted.get(), width) == value,
+            (PatternNode::Const(wanted), View::Const { value, width }) => {
+                truncate(wanted.get(), width) == value
+            }
             (PatternNode::Index(wanted, ..), View::Index(found)) => *wanted == found,
             (PatternNode::Index(..) | PatternNode::Const(_), _) => false,
             _ => true,
@@ -166,7 +194,13 @@ pub fn next_swaps(swaps: Swaps, decided: u8) -> Option<Swaps> {
 }
 
 /// Matches a pattern; answers whether it fits and how many decisions were looked at.
-fn fit<G: Terms>(graph: &G, pattern: &[PatternNode], root: G::Id, swaps: Swaps, binding: &mut Binding<G::Id>) -> (bool, u8) {
+fn fit<G: Terms>(
+    graph: &G,
+    pattern: &[PatternNode],
+    root: G::Id,
+    swaps: Swaps,
+    binding: &mut Binding<G::Id>,
+) -> (bool, u8) {
     let mut stack: [Option<G::Id>; MAX_TERM] = [None; MAX_TERM];
     let mut depth = 0usize;
     let mut decided = 0u8;
@@ -195,7 +229,9 @@ fn fit<G: Terms>(graph: &G, pattern: &[PatternNode], root: G::Id, swaps: Swaps, 
                 }
                 continue;
             }
-            (PatternNode::Const(wanted), View::Const { value, width }) if truncate(wanted.get(), width) == value => {
+            (PatternNode::Const(wanted), View::Const { value, width })
+                if truncate(wanted.get(), width) == value =>
+            {
                 continue;
             }
             (PatternNode::Index(op, arity, slot), View::Index(found)) if op == found => {
@@ -206,8 +242,12 @@ fn fit<G: Terms>(graph: &G, pattern: &[PatternNode], root: G::Id, swaps: Swaps, 
                 }
                 (slot, arity, swapped)
             }
-            (PatternNode::Tile(op, slot, arity), View::Tile(found, _)) if op == found => (slot, arity, false),
-            (PatternNode::Role(role, slot, arity), View::Tile(_, found)) if role == found => (slot, arity, false),
+            (PatternNode::Tile(op, slot, arity), View::Tile(found, _)) if op == found => {
+                (slot, arity, false)
+            }
+            (PatternNode::Role(role, slot, arity), View::Tile(_, found)) if role == found => {
+                (slot, arity, false)
+            }
             _ => return (false, decided),
         };
         if graph.arity(id) != arity || (slot != NO_SLOT && !bind(binding, slot, id)) {
@@ -216,7 +256,8 @@ fn fit<G: Terms>(graph: &G, pattern: &[PatternNode], root: G::Id, swaps: Swaps, 
         // The first operand must come off the stack first.
         for turn in 0..arity {
             let number = if swapped { turn } else { arity.saturating_sub(1).saturating_sub(turn) };
-            let (Some(operand), Some(place)) = (graph.operand(id, number), stack.get_mut(depth)) else {
+            let (Some(operand), Some(place)) = (graph.operand(id, number), stack.get_mut(depth))
+            else {
                 return (false, decided);
             };
             *place = Some(operand);
@@ -243,7 +284,11 @@ fn computed<G: Terms>(graph: &G, rule: &Rule<'_>, binding: &mut Binding<G::Id>) 
 }
 
 /// The value of a term of slots, constants and folded words.
-pub(crate) fn fold<G: Terms>(graph: &G, term: &[BuildNode], binding: &Binding<G::Id>) -> Option<(u64, u8)> {
+pub(crate) fn fold<G: Terms>(
+    graph: &G,
+    term: &[BuildNode],
+    binding: &Binding<G::Id>,
+) -> Option<(u64, u8)> {
     let mut stack = [(0u64, 0u8); MAX_TERM];
     let mut depth = 0usize;
     for node in term.iter().rev() {
@@ -297,7 +342,9 @@ fn holds<G: Terms>(graph: &G, cond: &Cond<'_>, binding: &Binding<G::Id>) -> bool
         Word::PowerOfTwo => value(a).is_some_and(|(v, _)| v.is_power_of_two()),
         Word::LowMask => value(a).is_some_and(|(v, _)| v != 0 && v & v.wrapping_add(1) == 0),
         Word::Fits => match (value(a), value(b), value(c)) {
-            (Some((v, width)), Some((low, _)), Some((high, _))) => (low as i64..=high as i64).contains(&signed(v, width)),
+            (Some((v, width)), Some((low, _)), Some((high, _))) => {
+                (low as i64..=high as i64).contains(&signed(v, width))
+            }
             _ => false,
         },
         Word::Equal => matches!((value(a), value(b)), (Some((x, _)), Some((y, _))) if x == y),

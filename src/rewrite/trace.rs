@@ -10,7 +10,8 @@ pub struct Applied<I> {
     pub at: I,
 }
 
-/// The last applications, in lent storage; older ones are overwritten. Pass `|rule, at| ring.record(rule, at)` as trace.
+/// The last applications, in lent storage; older ones are overwritten. Pass `|rule, at|
+/// ring.record(rule, at)` as trace.
 pub struct Ring<'s, I> {
     entries: &'s mut [Option<Applied<I>>],
     next: usize,

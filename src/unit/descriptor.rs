@@ -1,6 +1,7 @@
 //! Words of bit fields, packed and unpacked by the names of their fields.
 //!
-//! A value is what the field stands for (an offset in bytes, say), not its bits; fields of one value are filled in.
+//! A value is what the field stands for (an offset in bytes, say), not its bits; fields of one
+//! value are filled in.
 
 use super::Error;
 use lanebook_tables::{Descriptor, Field};
@@ -59,7 +60,11 @@ impl<'a> Word<'a> {
     pub fn set_word(&mut self, field: &str, word: &str) -> Result<(), Error> {
         let number = self.number(field)?;
         let field = self.field(number)?;
-        let code = field.values.iter().find(|(name, _)| *name == word).ok_or(Error::NoWord { field: number })?;
+        let code = field
+            .values
+            .iter()
+            .find(|(name, _)| *name == word)
+            .ok_or(Error::NoWord { field: number })?;
         self.put(field, u64::from(code.1));
         Ok(())
     }
@@ -86,9 +91,11 @@ impl<'a> Word<'a> {
     /// Checks every field, for those that were never set.
     ///
     /// # Errors
-    /// [`Error::Reserved`], and the first of [`Error::Range`], [`Error::Step`], [`Error::NotListed`].
+    /// [`Error::Reserved`], and the first of [`Error::Range`], [`Error::Step`],
+    /// [`Error::NotListed`].
     pub fn check(&self) -> Result<(), Error> {
-        let named = self.descriptor.fields.iter().fold(0, |all, f| all | mask(f).wrapping_shl(f.at.into()));
+        let named =
+            self.descriptor.fields.iter().fold(0, |all, f| all | mask(f).wrapping_shl(f.at.into()));
         let reserved = self.bits & !named;
         if reserved != 0 {
             return Err(Error::Reserved { bits: reserved });
@@ -151,7 +158,9 @@ fn holds(field: &Field<'_>, number: u8, value: u64) -> Result<(), Error> {
     if value.checked_rem(u64::from(field.scale)) != Some(0) {
         return Err(Error::Step { field: number, value, scale: field.scale });
     }
-    if !field.values.is_empty() && !field.values.iter().any(|(_, code)| u64::from(*code) == raw(field, value)) {
+    if !field.values.is_empty()
+        && !field.values.iter().any(|(_, code)| u64::from(*code) == raw(field, value))
+    {
         return Err(Error::NotListed { field: number, value });
     }
     Ok(())

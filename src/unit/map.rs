@@ -1,4 +1,5 @@
-//! What a tiled copy of a tensor can describe: checked by the rules of the tables, and derived from a layout.
+//! What a tiled copy of a tensor can describe: checked by the rules of the tables, and derived from
+//! a layout.
 //!
 //! Dimensions count from the innermost, as tensor maps do.
 
@@ -44,7 +45,8 @@ pub enum Rule {
     InterleaveSwizzle,
     /// The swizzle mode has no number in the map's encoding.
     SwizzleEncoding,
-    /// The element type and the swizzle mode do not go together in this direction: number of the limit in
+    /// The element type and the swizzle mode do not go together in this direction: number of the
+    /// limit in
     /// [`lanebook_tables::Units::map_limits`].
     Limit,
     /// The layout's innermost elements do not lie side by side.
@@ -111,9 +113,14 @@ pub struct Checked<'a> {
 ///
 /// # Errors
 /// [`Error::Absent`].
-pub fn of_element<'a>(tables: &Tables<'a>, arch: &Arch<'_>, element: &str) -> Result<(&'a TensorMap<'a>, &'a MapElement<'a>), Error> {
+pub fn of_element<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    element: &str,
+) -> Result<(&'a TensorMap<'a>, &'a MapElement<'a>), Error> {
     let maps = tables.units.tensor_maps.iter().filter(|map| has(arch, map.feature));
-    let mut found = maps.filter_map(|map| map.elements.iter().find(|e| e.name == element).map(|e| (map, e)));
+    let mut found =
+        maps.filter_map(|map| map.elements.iter().find(|e| e.name == element).map(|e| (map, e)));
     found.next().ok_or(Error::Absent)
 }
 
@@ -128,11 +135,16 @@ fn divides(part: u64, whole: u64) -> bool {
 /// Checks a tensor map by every rule of the tables.
 ///
 /// # Errors
-/// [`Error::Absent`] for an element type, interleaving or mode that the architecture does not have; [`Error::Map`] with the first
-/// broken rule.
-pub fn check<'a>(tables: &Tables<'a>, arch: &Arch<'_>, request: &Request<'_>) -> Result<Checked<'a>, Error> {
+/// [`Error::Absent`] for an element type, interleaving or mode that the architecture does not have;
+/// [`Error::Map`] with the first broken rule.
+pub fn check<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    request: &Request<'_>,
+) -> Result<Checked<'a>, Error> {
     let (map, element) = of_element(tables, arch, request.element)?;
-    let interleave = map.interleaves.iter().find(|i| i.name == request.interleave).ok_or(Error::Absent)?;
+    let interleave =
+        map.interleaves.iter().find(|i| i.name == request.interleave).ok_or(Error::Absent)?;
     let mode = swizzle::named(tables, arch, request.swizzle)?;
     let rank = request.extents.len();
     let (least, most) = (usize::from(map.rank.0.max(interleave.rank_min)), usize::from(map.rank.1));
@@ -164,22 +176,37 @@ pub fn check<'a>(tables: &Tables<'a>, arch: &Arch<'_>, request: &Request<'_>) ->
     Ok(Checked { map, element, interleave, swizzle: mode, bytes })
 }
 
-/// Whether copies (to shared memory, from there) take these elements under a mode, as far as the limits of the tables go.
+/// Whether copies (to shared memory, from there) take these elements under a mode, as far as the
+/// limits of the tables go.
 ///
 /// # Errors
 /// [`Error::Map`] with [`Rule::Limit`] and the first limit that forbids it.
-pub fn takes(tables: &Tables<'_>, arch: &Arch<'_>, element: &MapElement<'_>, mode: &SwizzleMode<'_>, (loads, stores): (bool, bool)) -> Result<(), Error> {
+pub fn takes(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    element: &MapElement<'_>,
+    mode: &SwizzleMode<'_>,
+    (loads, stores): (bool, bool),
+) -> Result<(), Error> {
     for (number, limit) in tables.units.map_limits.iter().enumerate() {
         let elements = limit.elements.is_empty() || limit.elements.contains(&element.name);
         let modes = limit.swizzles.is_empty() || limit.swizzles.contains(&mode.name);
-        if has(arch, limit.feature) && elements && modes && ((loads && limit.copies.0) || (stores && limit.copies.1)) {
+        if has(arch, limit.feature)
+            && elements
+            && modes
+            && ((loads && limit.copies.0) || (stores && limit.copies.1))
+        {
             return Err(refuse(Rule::Limit, 0, number as u64, 0));
         }
     }
     Ok(())
 }
 
-fn extents(map: &TensorMap<'_>, element: &MapElement<'_>, request: &Request<'_>) -> Result<(), Error> {
+fn extents(
+    map: &TensorMap<'_>,
+    element: &MapElement<'_>,
+    request: &Request<'_>,
+) -> Result<(), Error> {
     for (dim, extent) in request.extents.iter().enumerate() {
         if *extent == 0 || *extent > map.extent_max {
             return Err(refuse(Rule::Extent, dim, *extent, map.extent_max));
@@ -211,7 +238,13 @@ fn strides(map: &TensorMap<'_>, align: u64, request: &Request<'_>) -> Result<(),
     Ok(())
 }
 
-fn boxes(map: &TensorMap<'_>, element: &MapElement<'_>, interleave: &Interleave<'_>, mode: &SwizzleMode<'_>, request: &Request<'_>) -> Result<u64, Error> {
+fn boxes(
+    map: &TensorMap<'_>,
+    element: &MapElement<'_>,
+    interleave: &Interleave<'_>,
+    mode: &SwizzleMode<'_>,
+    request: &Request<'_>,
+) -> Result<u64, Error> {
     let overflow = Error::Layout(lanebook_layout::Error::Overflow);
     let mut elements = 1u64;
     for (dim, (extent, step)) in request.boxed.iter().zip(request.steps).enumerate() {
@@ -229,7 +262,12 @@ fn boxes(map: &TensorMap<'_>, element: &MapElement<'_>, interleave: &Interleave<
     if element.box_inner != 0 && inner != u64::from(element.box_inner) {
         return Err(refuse(Rule::BoxInner, 0, inner, u64::from(element.box_inner)));
     }
-    let bytes = |count: u64| count.checked_mul(u64::from(element.shared_bits)).and_then(|bits| bits.checked_div(8)).ok_or(overflow);
+    let bytes = |count: u64| {
+        count
+            .checked_mul(u64::from(element.shared_bits))
+            .and_then(|bits| bits.checked_div(8))
+            .ok_or(overflow)
+    };
     if interleave.rows {
         let row = bytes(inner)?;
         if !divides(u64::from(map.box_bytes), row) || row == 0 {
@@ -249,7 +287,8 @@ pub struct Boxed<'a> {
     pub swizzle: &'a SwizzleMode<'a>,
     /// Number of dimensions.
     pub rank: u8,
-    /// The coordinate of the layout that each dimension is, innermost first; coordinates count as written, slowest first.
+    /// The coordinate of the layout that each dimension is, innermost first; coordinates count as
+    /// written, slowest first.
     pub order: [u8; MAX_RANK],
     /// The box's extents, innermost first.
     pub extents: [u32; MAX_RANK],
@@ -259,17 +298,26 @@ pub struct Boxed<'a> {
     pub steps: [i64; MAX_RANK],
 }
 
-/// The box that fills `layout` in shared memory, which counts elements over `shape` (row-major, slowest first).
+/// The box that fills `layout` in shared memory, which counts elements over `shape` (row-major,
+/// slowest first).
 ///
-/// The dimension whose neighbours lie side by side is the innermost; others follow as they lie. A dimension may be in two parts:
-/// the lower is the box's, the upper counts boxes.
+/// The dimension whose neighbours lie side by side is the innermost; others follow as they lie. A
+/// dimension may be in two parts: the lower is the box's, the upper counts boxes.
 ///
 /// # Errors
-/// [`Error::Absent`] for the element type; [`Error::NoMode`] if no mode permutes like the layout; [`Error::Map`] with
-/// [`Rule::Rank`], [`Rule::Contiguous`] or [`Rule::Dense`], or the first rule that the box breaks ([`Rule::BoxSpan`] and so on).
-pub fn derive<'a>(tables: &Tables<'a>, arch: &Arch<'_>, element: &str, layout: &LayoutRef<'_>, shape: &[u32]) -> Result<Boxed<'a>, Error> {
+/// [`Error::Absent`] for the element type; [`Error::NoMode`] if no mode permutes like the layout;
+/// [`Error::Map`] with [`Rule::Rank`], [`Rule::Contiguous`] or [`Rule::Dense`], or the first rule
+/// that the box breaks ([`Rule::BoxSpan`] and so on).
+pub fn derive<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    element: &str,
+    layout: &LayoutRef<'_>,
+    shape: &[u32],
+) -> Result<Boxed<'a>, Error> {
     let (map, element) = of_element(tables, arch, element)?;
-    let mode = swizzle::of_post(tables, arch, map.encoding, &layout.post, u16::from(element.shared_bits))?;
+    let mode =
+        swizzle::of_post(tables, arch, map.encoding, &layout.post, u16::from(element.shared_bits))?;
     if shape.is_empty() || shape.len() > usize::from(map.rank.1).min(MAX_RANK) {
         return Err(refuse(Rule::Rank, 0, shape.len() as u64, u64::from(map.rank.1)));
     }
@@ -283,7 +331,14 @@ pub fn derive<'a>(tables: &Tables<'a>, arch: &Arch<'_>, element: &str, layout: &
     let joined = tirx::canonicalize(&plain)?;
     let grouped = tirx::group(&joined.view(), shape)?;
     let view = grouped.layout.view();
-    let mut out = Boxed { swizzle: mode, rank: 0, order: [0; MAX_RANK], extents: [1; MAX_RANK], boxes: [1; MAX_RANK], steps: [0; MAX_RANK] };
+    let mut out = Boxed {
+        swizzle: mode,
+        rank: 0,
+        order: [0; MAX_RANK],
+        extents: [1; MAX_RANK],
+        boxes: [1; MAX_RANK],
+        steps: [0; MAX_RANK],
+    };
     // Parts of each coordinate, fastest first: (extent, stride).
     let mut parts: heapless::Vec<[(u32, i64); 2], MAX_RANK> = heapless::Vec::new();
     for dim in 0..shape.len() {
@@ -293,7 +348,8 @@ pub fn derive<'a>(tables: &Tables<'a>, arch: &Arch<'_>, element: &str, layout: &
         let mut pair = [(1u32, 0i64); 2];
         let mut slots = pair.iter_mut();
         for it in own.rev().filter(|it| !it.is_unit()) {
-            let slot = slots.next().ok_or(refuse(Rule::Dense, dim, to.saturating_sub(from) as u64, 2))?;
+            let slot =
+                slots.next().ok_or(refuse(Rule::Dense, dim, to.saturating_sub(from) as u64, 2))?;
             *slot = (it.extent_value()?, stride(it)?);
         }
         parts.push(pair).map_err(|_| refuse(Rule::Rank, 0, shape.len() as u64, MAX_RANK as u64))?;
@@ -305,12 +361,18 @@ pub fn derive<'a>(tables: &Tables<'a>, arch: &Arch<'_>, element: &str, layout: &
         let next = |unit: bool| {
             let fits = |(dim, pair): &(usize, &[(u32, i64); 2])| {
                 let [(extent, step), _] = **pair;
-                !taken.get(*dim).copied().unwrap_or(true) && if unit { extent == 1 } else { extent > 1 && step == size }
+                !taken.get(*dim).copied().unwrap_or(true)
+                    && if unit { extent == 1 } else { extent > 1 && step == size }
             };
             parts.iter().enumerate().rfind(fits).map(|(dim, _)| dim)
         };
         let rule = if place == 0 { Rule::Contiguous } else { Rule::Dense };
-        let dim = next(false).or_else(|| next(true)).ok_or(refuse(rule, place, 0, u64::try_from(size).unwrap_or(0)))?;
+        let dim = next(false).or_else(|| next(true)).ok_or(refuse(
+            rule,
+            place,
+            0,
+            u64::try_from(size).unwrap_or(0),
+        ))?;
         let [(extent, _), (boxes, step)] = parts.get(dim).copied().unwrap_or([(1, 0); 2]);
         if let Some(flag) = taken.get_mut(dim) {
             *flag = true;
@@ -331,8 +393,12 @@ pub fn derive<'a>(tables: &Tables<'a>, arch: &Arch<'_>, element: &str, layout: &
         out.rank = out.rank.saturating_add(1);
     }
     // Boxes do not overlap, and each starts where the pattern of the swizzle does.
-    for (dim, (boxes, step)) in out.boxes.iter().zip(out.steps).enumerate().filter(|(_, (boxes, _))| **boxes > 1) {
-        let bits = step.checked_mul(i64::from(element.shared_bits)).ok_or(lanebook_layout::Error::Overflow)?;
+    for (dim, (boxes, step)) in
+        out.boxes.iter().zip(out.steps).enumerate().filter(|(_, (boxes, _))| **boxes > 1)
+    {
+        let bits = step
+            .checked_mul(i64::from(element.shared_bits))
+            .ok_or(lanebook_layout::Error::Overflow)?;
         let needed = u64::from(mode.repeat_bytes.max(map.shared_bytes));
         let bytes = u64::try_from(bits.checked_div(8).unwrap_or(0)).unwrap_or(0);
         if step.unsigned_abs() < size.unsigned_abs() {

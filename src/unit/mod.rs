@@ -1,14 +1,17 @@
-//! Matrix units and their memories, from the tables: descriptors, swizzle modes, operand tiles, tensor memory, tensor maps.
+//! Matrix units and their memories, from the tables: descriptors, swizzle modes, operand tiles,
+//! tensor memory, tensor maps.
 //!
 //! - [`descriptor`]: a word of bit fields is packed and unpacked by the names of its fields;
-//! - [`swizzle`]: the modes of an architecture, by name, by number in an encoding, and by what they do;
+//! - [`swizzle`]: the modes of an architecture, by name, by number in an encoding, and by what they
+//!   do;
 //! - [`tile`]: layouts with parameters: made for a shape, and found again in a layout;
-//! - [`operand`]: tiles of operands in shared memory, and the descriptor that describes a given one;
+//! - [`operand`]: tiles of operands in shared memory, and the descriptor that describes a given
+//!   one;
 //! - [`tensor`]: places, allocations and reach in tensor memory, and the shapes of products;
 //! - [`map`]: what a tiled copy of a tensor can describe, checked, and derived from a layout.
 //!
-//! Everything takes the tables as an argument and an architecture, whose features decide what there is. Nothing
-//! allocates; what cannot be is an [`Error`] with the numbers that matter.
+//! Everything takes the tables as an argument and an architecture, whose features decide what there
+//! is. Nothing allocates; what cannot be is an [`Error`] with the numbers that matter.
 
 pub mod descriptor;
 pub mod map;
@@ -162,6 +165,15 @@ pub fn has(arch: &Arch<'_>, feature: FeatureId) -> bool {
 ///
 /// # Errors
 /// [`Error::Absent`].
-pub fn descriptor_named<'a>(tables: &Tables<'a>, arch: &Arch<'_>, name: &str) -> Result<&'a Descriptor<'a>, Error> {
-    tables.units.descriptors.iter().find(|d| d.name == name && has(arch, d.feature)).ok_or(Error::Absent)
+pub fn descriptor_named<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    name: &str,
+) -> Result<&'a Descriptor<'a>, Error> {
+    tables
+        .units
+        .descriptors
+        .iter()
+        .find(|d| d.name == name && has(arch, d.feature))
+        .ok_or(Error::Absent)
 }

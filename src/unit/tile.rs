@@ -1,7 +1,7 @@
 //! Layouts with parameters: made for a shape, and found again in a layout.
 //!
-//! Coordinates are row-major, the slowest first. Parameters that are an extent follow from the shape; the others are
-//! given, or found in the steps of a layout.
+//! Coordinates are row-major, the slowest first. Parameters that are an extent follow from the
+//! shape; the others are given, or found in the steps of a layout.
 
 use super::Error;
 use crate::map::log2_exact;
@@ -50,8 +50,8 @@ pub type Extents = heapless::Vec<u32, MAX_ITERS>;
 
 /// The extents of the tile's iters for a shape; parameters that only count get their values.
 ///
-/// A dimension without such a parameter has the product of its iters as extent, or a part of its fastest iter: what one
-/// instruction reads of a row.
+/// A dimension without such a parameter has the product of its iters as extent, or a part of its
+/// fastest iter: what one instruction reads of a row.
 ///
 /// # Errors
 /// [`Error::Extent`] with what the extent must be a multiple of, or be.
@@ -62,7 +62,11 @@ pub fn fit(tile: &TileLayout<'_>, shape: &[u32], values: &mut Values) -> Result<
         let found = shape.get(usize::from(dim)).copied().map_or(0, u64::from);
         let wrong = |needed| Error::Extent { dim, found, needed };
         let own = iters.clone().take(usize::from(*count));
-        let known: u64 = own.clone().filter_map(|it| values.of(it.extent)).try_fold(1u64, u64::checked_mul).ok_or(wrong(0))?;
+        let known: u64 = own
+            .clone()
+            .filter_map(|it| values.of(it.extent))
+            .try_fold(1u64, u64::checked_mul)
+            .ok_or(wrong(0))?;
         let mut open = own.clone().filter(|it| values.of(it.extent).is_none());
         let free = open.next();
         if let Some(more) = open.next() {
@@ -79,9 +83,13 @@ pub fn fit(tile: &TileLayout<'_>, shape: &[u32], values: &mut Values) -> Result<
             }
         } else if found != known {
             // The fastest iter may be cut.
-            let last = own.clone().next_back().and_then(|it| values.of(it.extent)).ok_or(wrong(known))?;
+            let last =
+                own.clone().next_back().and_then(|it| values.of(it.extent)).ok_or(wrong(known))?;
             let others = known.checked_div(last).filter(|o| *o != 0).ok_or(wrong(known))?;
-            let part = found.checked_div(others).filter(|p| p.checked_mul(others) == Some(found)).ok_or(wrong(known))?;
+            let part = found
+                .checked_div(others)
+                .filter(|p| p.checked_mul(others) == Some(found))
+                .ok_or(wrong(known))?;
             if part == 0 || last.checked_rem(part) != Some(0) {
                 return Err(wrong(known));
             }
@@ -98,7 +106,11 @@ pub fn fit(tile: &TileLayout<'_>, shape: &[u32], values: &mut Values) -> Result<
         }
     }
     if shape.len() != tile.dims.len() {
-        return Err(Error::Extent { dim: u8::try_from(tile.dims.len()).unwrap_or(u8::MAX), found: shape.len() as u64, needed: tile.dims.len() as u64 });
+        return Err(Error::Extent {
+            dim: u8::try_from(tile.dims.len()).unwrap_or(u8::MAX),
+            found: shape.len() as u64,
+            needed: tile.dims.len() as u64,
+        });
     }
     Ok(out)
 }
@@ -106,17 +118,23 @@ pub fn fit(tile: &TileLayout<'_>, shape: &[u32], values: &mut Values) -> Result<
 /// The layout of a tile with this shape.
 ///
 /// # Errors
-/// Those of [`fit`]; [`Error::NoValue`] for a parameter that the shape does not give and `values` does not have.
+/// Those of [`fit`]; [`Error::NoValue`] for a parameter that the shape does not give and `values`
+/// does not have.
 pub fn make(tile: &TileLayout<'_>, shape: &[u32], values: &mut Values) -> Result<Layout, Error> {
     let extents = fit(tile, shape, values)?;
     let mut out = Layout::new();
     for (it, extent) in tile.iters.iter().zip(&extents).rev() {
         // A step that is never taken needs no value.
-        let stride = if *extent == 1 { values.of(it.stride).unwrap_or(0) } else { values.need(it.stride)? };
+        let stride = if *extent == 1 {
+            values.of(it.stride).unwrap_or(0)
+        } else {
+            values.need(it.stride)?
+        };
         out.push_shard(iter(*extent, stride, it)?)?;
     }
     for it in tile.replicas.iter().rev() {
-        let extent = u32::try_from(values.need(it.extent)?).map_err(|_| lanebook_layout::Error::Overflow)?;
+        let extent =
+            u32::try_from(values.need(it.extent)?).map_err(|_| lanebook_layout::Error::Overflow)?;
         out.push_replica(iter(extent, values.need(it.stride)?, it)?)?;
     }
     Ok(out)
@@ -127,20 +145,35 @@ fn iter(extent: u32, stride: u64, it: &TileIter) -> Result<Iter, Error> {
     Ok(Iter::new(extent, stride, it.axis))
 }
 
-/// Whether a layout that is known bit by bit is this tile for the shape; parameters of its steps get the layout's values.
-/// `step(dim, bit)` is what a bit of a coordinate adds. Extents have to be powers of two.
+/// Whether a layout that is known bit by bit is this tile for the shape; parameters of its steps
+/// get the layout's values. `step(dim, bit)` is what a bit of a coordinate adds. Extents have to be
+/// powers of two.
 ///
 /// # Errors
 /// Those of [`fit`]; [`Error::Stride`] where a step is another.
-pub fn bind(tile: &TileLayout<'_>, shape: &[u32], step: impl Fn(u8, u8) -> Option<u64>, values: &mut Values) -> Result<(), Error> {
+pub fn bind(
+    tile: &TileLayout<'_>,
+    shape: &[u32],
+    step: impl Fn(u8, u8) -> Option<u64>,
+    values: &mut Values,
+) -> Result<(), Error> {
     let extents = fit(tile, shape, values)?;
     let mut first = 0usize;
     for (dim, count) in (0u8..).zip(tile.dims) {
         let end = first.saturating_add(usize::from(*count));
-        let own = tile.iters.get(first..end).unwrap_or(&[]).iter().zip(extents.get(first..end).unwrap_or(&[]));
+        let own = tile
+            .iters
+            .get(first..end)
+            .unwrap_or(&[])
+            .iter()
+            .zip(extents.get(first..end).unwrap_or(&[]));
         let mut bit = 0u8;
         for (number, (it, extent)) in own.enumerate().rev() {
-            let wrong = Error::Extent { dim, found: u64::from(*extent), needed: u64::from(extent.next_power_of_two()) };
+            let wrong = Error::Extent {
+                dim,
+                found: u64::from(*extent),
+                needed: u64::from(extent.next_power_of_two()),
+            };
             for k in 0..log2_exact(u64::from(*extent)).ok_or(wrong)? {
                 let found = step(dim, bit).ok_or(wrong)?;
                 let one = found.checked_shr(u32::from(k)).unwrap_or(0);
@@ -148,13 +181,20 @@ pub fn bind(tile: &TileLayout<'_>, shape: &[u32], step: impl Fn(u8, u8) -> Optio
                     Some(stride) => stride.checked_shl(u32::from(k)) == Some(found),
                     None => {
                         let value = one.checked_div(u64::from(it.stride.factor)).unwrap_or(0);
-                        values.set(it.stride.param, value) && values.of(it.stride).and_then(|s| s.checked_shl(u32::from(k))) == Some(found)
+                        values.set(it.stride.param, value)
+                            && values.of(it.stride).and_then(|s| s.checked_shl(u32::from(k)))
+                                == Some(found)
                     }
                 };
                 if !fits {
-                    let needed = values.of(it.stride).and_then(|s| i64::try_from(s).ok()).unwrap_or(0);
+                    let needed =
+                        values.of(it.stride).and_then(|s| i64::try_from(s).ok()).unwrap_or(0);
                     let iter = u8::try_from(first.saturating_add(number)).unwrap_or(u8::MAX);
-                    return Err(Error::Stride { iter, found: i64::try_from(found).unwrap_or(i64::MAX), needed });
+                    return Err(Error::Stride {
+                        iter,
+                        found: i64::try_from(found).unwrap_or(i64::MAX),
+                        needed,
+                    });
                 }
                 bit = bit.saturating_add(1);
             }
@@ -164,13 +204,19 @@ pub fn bind(tile: &TileLayout<'_>, shape: &[u32], step: impl Fn(u8, u8) -> Optio
     Ok(())
 }
 
-/// Whether `layout` is this tile for the shape; parameters of its steps get the layout's values. Its post-map is not
-/// looked at, and it may be spelt in any way.
+/// Whether `layout` is this tile for the shape; parameters of its steps get the layout's values.
+/// Its post-map is not looked at, and it may be spelt in any way.
 ///
 /// # Errors
-/// [`Error::Stride`] with the first step that differs; those of [`fit`]; [`Error::Layout`] for a layout with an offset
-/// ([`lanebook_layout::Error::HasOffset`]), copies, or boundaries that fall inside its iters.
-pub fn find(tile: &TileLayout<'_>, shape: &[u32], layout: &LayoutRef<'_>, values: &mut Values) -> Result<(), Error> {
+/// [`Error::Stride`] with the first step that differs; those of [`fit`]; [`Error::Layout`] for a
+/// layout with an offset ([`lanebook_layout::Error::HasOffset`]), copies, or boundaries that fall
+/// inside its iters.
+pub fn find(
+    tile: &TileLayout<'_>,
+    shape: &[u32],
+    layout: &LayoutRef<'_>,
+    values: &mut Values,
+) -> Result<(), Error> {
     let extents = fit(tile, shape, values)?;
     if let Some(offset) = layout.offset.first() {
         return Err(Error::Layout(lanebook_layout::Error::HasOffset { axis: offset.axis() }));
@@ -187,11 +233,21 @@ pub fn find(tile: &TileLayout<'_>, shape: &[u32], layout: &LayoutRef<'_>, values
         let range = |at: usize| grouped.separators.get(at).copied().map_or(0, usize::from);
         let (from, to) = (range(usize::from(number)), range(usize::from(number).saturating_add(1)));
         // `separators` count as written, the view is fastest first.
-        let mut moving = view.shard.iter().rev().skip(from).take(to.saturating_sub(from)).filter(|it| !it.is_unit());
+        let mut moving = view
+            .shard
+            .iter()
+            .rev()
+            .skip(from)
+            .take(to.saturating_sub(from))
+            .filter(|it| !it.is_unit());
         let Some(step) = moving.next() else { continue };
         let found = step.stride_value()?;
         let needed = values.of(it.stride);
-        let wrong = Error::Stride { iter: number, found, needed: needed.and_then(|n| i64::try_from(n).ok()).unwrap_or(0) };
+        let wrong = Error::Stride {
+            iter: number,
+            found,
+            needed: needed.and_then(|n| i64::try_from(n).ok()).unwrap_or(0),
+        };
         if moving.next().is_some() || step.axis() != it.axis || *extent == 1 {
             return Err(wrong);
         }
@@ -200,7 +256,9 @@ pub fn find(tile: &TileLayout<'_>, shape: &[u32], layout: &LayoutRef<'_>, values
             Some(needed) if needed == size => {}
             Some(_) => return Err(wrong),
             None => {
-                let value = size.checked_div(u64::from(it.stride.factor)).filter(|v| v.checked_mul(u64::from(it.stride.factor)) == Some(size));
+                let value = size
+                    .checked_div(u64::from(it.stride.factor))
+                    .filter(|v| v.checked_mul(u64::from(it.stride.factor)) == Some(size));
                 if !value.is_some_and(|value| values.set(it.stride.param, value)) {
                     return Err(wrong);
                 }

@@ -1,4 +1,5 @@
-//! Hands the linker script of `cortex-m-rt` to the linker, and puts `memory.x` where it is looked for.
+//! Hands the linker script of `cortex-m-rt` to the linker, and puts `memory.x` where it is looked
+//! for.
 fn main() {
     if std::env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("none") {
         return;

@@ -15,8 +15,8 @@ On an error nothing is written: no part of an output file, and nothing on standa
 
 /// GPU data layouts, by the book.
 ///
-/// Picks layouts and instructions for tile programs and writes the PTX or AMDGPU sequence; shows layouts and what
-/// instructions do with them; audits the tables that all of it rests on.
+/// Picks layouts and instructions for tile programs and writes the PTX or AMDGPU sequence; shows
+/// layouts and what instructions do with them; audits the tables that all of it rests on.
 #[derive(Debug, Parser)]
 #[command(name = "lanebook", version, propagate_version = true, arg_required_else_help = true, after_help = EXIT, max_term_width = 110)]
 pub struct Cli {
@@ -47,7 +47,11 @@ impl Colour {
         match self {
             Self::Always => true,
             Self::Never => false,
-            Self::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_none_or(|t| t != "dumb"),
+            Self::Auto => {
+                is_terminal
+                    && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+                    && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+            }
         }
     }
     /// Whether standard output is painted.
@@ -159,19 +163,22 @@ pub struct Opt {
     /// Keep operations that are not declared, and take undefined names for arguments
     #[arg(long)]
     pub loose: bool,
-    /// Architecture for passes that choose layouts; without it the module's target (`lanebook arch` lists them)
+    /// Architecture for passes that choose layouts; without it the module's target (`lanebook arch`
+    /// lists them)
     #[arg(long, value_name = "ARCH")]
     pub arch: Option<String>,
     /// Say of every candidate layout and instruction what it costs, and why it was not taken
     #[arg(long)]
     pub explain: bool,
-    /// Figures that somebody else gives for instructions: --explain shows them beside the tables', and where the difference comes from
+    /// Figures that somebody else gives for instructions: --explain shows them beside the tables',
+    /// and where the difference comes from
     #[arg(long, value_name = "FILE", requires = "explain")]
     pub figures: Option<PathBuf>,
     /// Take descriptors (TMA) for loads, stores and copies wherever they are legal
     #[arg(long)]
     pub prefer_tma: bool,
-    /// A set of rules and passes of your own, beside the built-in ones (rules/README.md says what it may say)
+    /// A set of rules and passes of your own, beside the built-in ones (rules/README.md says what
+    /// it may say)
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
     /// Most changes, over all passes
@@ -345,7 +352,8 @@ pub struct Show {
     /// How to draw an atom
     #[arg(long, value_enum, value_name = "VIEW", default_value_t = View::Elements)]
     pub view: View,
-    /// For --view banks: bytes from one address slot to the next; without it they follow one another
+    /// For --view banks: bytes from one address slot to the next; without it they follow one
+    /// another
     #[arg(long, value_name = "BYTES")]
     pub stride: Option<u32>,
     /// Rows and columns of the grid
@@ -393,7 +401,8 @@ full; 2 and 3 as for all commands. `lanebook check --list` names the checks.";
 #[derive(Debug, Args)]
 #[command(after_help = CHECK)]
 pub struct Check {
-    /// A folder that holds hw-tables/ and rules/, files or folders inside one, or folders of further tables
+    /// A folder that holds hw-tables/ and rules/, files or folders inside one, or folders of
+    /// further tables
     #[arg(value_name = "PATHS")]
     pub paths: Vec<PathBuf>,
     /// How to write what was found
@@ -402,10 +411,12 @@ pub struct Check {
     /// What counts as an error
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub deny: Vec<Deny>,
-    /// Say which facts differ from another version: a folder, or a commit of the repository; and which choices follow
+    /// Say which facts differ from another version: a folder, or a commit of the repository; and
+    /// which choices follow
     #[arg(long, value_name = "REV|DIR")]
     pub against: Option<String>,
-    /// Whether the vendors' assemblers judge the atoms' texts (LANEBOOK_PTXAS, LANEBOOK_LLVM_MC or the path say where they are)
+    /// Whether the vendors' assemblers judge the atoms' texts (LANEBOOK_PTXAS, LANEBOOK_LLVM_MC or
+    /// the path say where they are)
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Assemblers::Auto)]
     pub assemblers: Assemblers,
     /// Write to this file instead of standard output

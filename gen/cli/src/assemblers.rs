@@ -1,4 +1,5 @@
-//! The vendors' assemblers in the audit: what they say against the tables, and which of them were not asked.
+//! The vendors' assemblers in the audit: what they say against the tables, and which of them were
+//! not asked.
 use crate::args::Assemblers;
 use crate::tables::counted;
 use lanebook_gen::Compiled;
@@ -25,8 +26,9 @@ pub struct Asked {
     pub why: Option<String>,
 }
 
-/// Asks all of them. What is skipped is among the findings, too. Of a part of the tables (not `whole`) only what an assembler
-/// refuses is said: what it takes beyond the part may be claimed by what is left out.
+/// Asks all of them. What is skipped is among the findings, too. Of a part of the tables (not
+/// `whole`) only what an assembler refuses is said: what it takes beyond the part may be claimed by
+/// what is left out.
 pub fn ask(compiled: &Compiled, wanted: Assemblers, whole: bool) -> (Diagnostics, Vec<Asked>) {
     let (mut found, mut asked) = (Diagnostics::new(), Vec::<Asked>::new());
     // Instruction sets that extend one another share a program: what it says is put together.
@@ -39,12 +41,22 @@ pub fn ask(compiled: &Compiled, wanted: Assemblers, whole: bool) -> (Diagnostics
             continue;
         }
         // Those that extend one another go by one name.
-        let name = tables.isa(id).map_or_else(|| isa.name.value.clone(), |isa| isa.name.to_string());
+        let name =
+            tables.isa(id).map_or_else(|| isa.name.value.clone(), |isa| isa.name.to_string());
         let program = match (&isa.assembler, wanted) {
-            (_, Assemblers::Off) => Err(("--assemblers off".to_string(), "leave the option out".to_string())),
-            (None, _) => Err((format!("`{name}` names no assembler"), "give the instruction set an `assembler`".to_string())),
+            (_, Assemblers::Off) => {
+                Err(("--assemblers off".to_string(), "leave the option out".to_string()))
+            }
+            (None, _) => Err((
+                format!("`{name}` names no assembler"),
+                "give the instruction set an `assembler`".to_string(),
+            )),
             (Some(assembler), _) => {
-                let help = format!("put {} on the path, or set {}", assembler.programs.join(" or "), assembler.variable);
+                let help = format!(
+                    "put {} on the path, or set {}",
+                    assembler.programs.join(" or "),
+                    assembler.variable
+                );
                 assemble::find(assembler, &[]).map_err(|why| (why, help))
             }
         };
@@ -52,26 +64,51 @@ pub fn ask(compiled: &Compiled, wanted: Assemblers, whole: bool) -> (Diagnostics
         let level = if wanted == Assemblers::Require { Level::Error } else { Level::Note };
         // As an error it is one of each architecture's file: who asks for that file is told.
         let skip = |archs: &[usize], why: &str, help: &str| {
-            let message = format!("skipped: nothing assembles the texts of {} of `{name}`: {why}", counted(archs.len(), "architecture"));
+            let message = format!(
+                "skipped: nothing assembles the texts of {} of `{name}`: {why}",
+                counted(archs.len(), "architecture")
+            );
             let said = Diagnostic::at(span, message).help(help).as_level(level);
-            let places = archs.iter().filter_map(|at| compiled.model.archs.get(*at)).filter(|_| level == Level::Error);
-            places.fold(said, |said, arch| said.note(arch.name.span, format!("`{}` is one of them", arch.name.value)))
+            let places = archs
+                .iter()
+                .filter_map(|at| compiled.model.archs.get(*at))
+                .filter(|_| level == Level::Error);
+            places.fold(said, |said, arch| {
+                said.note(arch.name.span, format!("`{}` is one of them", arch.name.value))
+            })
         };
         match program {
             Err((why, help)) => {
                 found.push(skip(&archs, &why, &help));
-                add(&mut asked, Asked { instruction_set: name.clone(), assembler: None, architectures: 0, texts: 0, skipped: archs.len(), why: Some(why) });
+                add(
+                    &mut asked,
+                    Asked {
+                        instruction_set: name.clone(),
+                        assembler: None,
+                        architectures: 0,
+                        texts: 0,
+                        skipped: archs.len(),
+                        why: Some(why),
+                    },
+                );
             }
             Ok(path) => {
                 let judged = assemble::judge(compiled, id, &path, &archs);
-                let program = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+                let program = path.file_name().map_or_else(
+                    || path.display().to_string(),
+                    |name| name.to_string_lossy().into_owned(),
+                );
                 let unknown = not_judged(&judged);
                 for (why, archs) in &unknown {
-                    let names: Vec<&str> = archs.iter().map(|arch| self::name(compiled, *arch)).collect();
+                    let names: Vec<&str> =
+                        archs.iter().map(|arch| self::name(compiled, *arch)).collect();
                     let help = format!("use a {program} that takes {}", few(&names));
                     found.push(skip(archs, why, &help));
                 }
-                let texts: Vec<usize> = judged.iter().filter_map(|verdict| verdict.judged.as_ref().ok().copied()).collect();
+                let texts: Vec<usize> = judged
+                    .iter()
+                    .filter_map(|verdict| verdict.judged.as_ref().ok().copied())
+                    .collect();
                 verdicts.entry(program.clone()).or_default().extend(judged);
                 add(
                     &mut asked,
@@ -96,7 +133,9 @@ pub fn ask(compiled: &Compiled, wanted: Assemblers, whole: bool) -> (Diagnostics
 
 /// One entry an instruction set's name and program.
 fn add(asked: &mut Vec<Asked>, one: Asked) {
-    match asked.iter_mut().find(|other| other.instruction_set == one.instruction_set && other.assembler == one.assembler) {
+    match asked.iter_mut().find(|other| {
+        other.instruction_set == one.instruction_set && other.assembler == one.assembler
+    }) {
         Some(other) => {
             other.architectures += one.architectures;
             other.texts += one.texts;
@@ -134,15 +173,27 @@ fn few(names: &[&str]) -> String {
 }
 
 /// One finding an atom and direction, whatever the number of architectures and texts.
-fn differences(compiled: &Compiled, program: &str, verdicts: &[Verdict], whole: bool, found: &mut Diagnostics) {
+fn differences(
+    compiled: &Compiled,
+    program: &str,
+    verdicts: &[Verdict],
+    whole: bool,
+    found: &mut Diagnostics,
+) {
     let mut by_atom: BTreeMap<(usize, bool), Vec<&Difference>> = BTreeMap::new();
     for verdict in verdicts {
-        for difference in verdict.differences.iter().filter(|difference| whole || difference.refused.is_some()) {
-            by_atom.entry((difference.atom.index(), difference.refused.is_some())).or_default().push(difference);
+        for difference in
+            verdict.differences.iter().filter(|difference| whole || difference.refused.is_some())
+        {
+            by_atom
+                .entry((difference.atom.index(), difference.refused.is_some()))
+                .or_default()
+                .push(difference);
         }
         if let Err(Unable::Stumbled(why)) = &verdict.judged {
             let arch = &compiled.model.archs[verdict.arch];
-            let message = format!("{program} cannot read the texts of `{}`: {why}", arch.name.value);
+            let message =
+                format!("{program} cannot read the texts of `{}`: {why}", arch.name.value);
             found.push(Diagnostic::at(arch.name.span, message).help("if it is about the target or its version, correct `target` or `isa_version`; else look for a brace or a quotation mark without its other half in a template"));
         }
     }
@@ -156,13 +207,21 @@ fn differences(compiled: &Compiled, program: &str, verdicts: &[Verdict], whole: 
         let text = first.text.replace('\n', " / ");
         let finding = if refused {
             let said = first.refused.as_deref().unwrap_or_default();
-            let claimed = here.atoms.iter().find(|entry| entry.atom.index() == atom).map_or(here.name.span, |entry| entry.because);
+            let claimed = here
+                .atoms
+                .iter()
+                .find(|entry| entry.atom.index() == atom)
+                .map_or(here.name.span, |entry| entry.because);
             let message = format!("{program} refuses `{text}` for {}: {said}", few(&names));
             Diagnostic::at(of.template_span, message)
                 .note(claimed, format!("`{}` has `{}` from here", here.name.value, of.name.value))
                 .help("correct the template, the range or class of an operand, or name the atom in `lacks`")
         } else {
-            let message = format!("{program} takes `{text}` for {}, which {} not have it", few(&names), if names.len() == 1 { "does" } else { "do" });
+            let message = format!(
+                "{program} takes `{text}` for {}, which {} not have it",
+                few(&names),
+                if names.len() == 1 { "does" } else { "do" }
+            );
             Diagnostic::at(of.template_span, message)
                 .note(here.name.span, format!("`{}` does not have `{}`", here.name.value, of.name.value))
                 .help("add its group to `has`, or to `assembles` if nothing says that the machine has it")

@@ -33,14 +33,20 @@ pub fn parse(text: &str) -> Result<(Layout, Order), Malformed> {
 
 /// The byte at a line and column, both from 1.
 fn offset(text: &str, line: u32, column: u32) -> usize {
-    let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();
+    let start: usize =
+        text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();
     let rest = &text[start.min(text.len())..];
-    start + rest.char_indices().nth(column.saturating_sub(1) as usize).map_or(rest.len(), |(at, _)| at)
+    start
+        + rest
+            .char_indices()
+            .nth(column.saturating_sub(1) as usize)
+            .map_or(rest.len(), |(at, _)| at)
 }
 
 fn malformed(text: &str, error: ParseError, notation: &str) -> Malformed {
     let at = offset(text, error.line, error.col);
-    let word: String = text[at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    let word: String =
+        text[at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     let (label, remedy) = expected(error.expected, &word);
     let what = format!("this is no layout in {notation} notation");
     Malformed { what, place: (error.line, error.col), range: at..at + word.len(), label, remedy }
@@ -57,18 +63,26 @@ fn expected(what: Expected, word: &str) -> (String, String) {
         Expected::CloseAngle => simple("`>`", "write a swizzle as S<bits,base,shift>"),
         Expected::Comma => simple("`,`", "as many strides as extents are needed"),
         Expected::CommaOrClose => simple("`,` or `)`", "go on with the tuple or close it"),
-        Expected::Colon => simple("`:`", "strides follow the shape after a colon, as in `(8,4):(4,1)`"),
-        Expected::Compose => simple("`o`", "write a swizzled layout as `S<3,4,3> o 0 o (8,8):(8,1)`"),
+        Expected::Colon => {
+            simple("`:`", "strides follow the shape after a colon, as in `(8,4):(4,1)`")
+        }
+        Expected::Compose => {
+            simple("`o`", "write a swizzled layout as `S<3,4,3> o 0 o (8,8):(8,1)`")
+        }
         Expected::End => simple("the end", "remove what stands here"),
         Expected::Number => simple("a number", both),
         Expected::Integer => simple("a known integer", "write a number"),
         Expected::SmallerNumber => simple("a smaller number", "strides have 64 bits, extents 32"),
-        Expected::PositiveExtent => simple("an extent of 1 or more", "an empty mode is no layout; leave it out"),
+        Expected::PositiveExtent => {
+            simple("an extent of 1 or more", "an empty mode is no layout; leave it out")
+        }
         Expected::NumberOrOpen => simple("a number or `(`", both),
         Expected::Axis => simple("an axis", "name one after `@`, such as laneid, warpid, bit"),
         Expected::KnownAxis => {
-            let names: Vec<&str> = (0..AxisId::FIRST_FREE).map_while(|n| WellKnown.name(AxisId(n))).collect();
-            let near = nearest(word, names.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+            let names: Vec<&str> =
+                (0..AxisId::FIRST_FREE).map_while(|n| WellKnown.name(AxisId(n))).collect();
+            let near = nearest(word, names.iter().copied())
+                .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
             (format!("unknown axis `{word}`"), format!("{near}known: {}", names.join(", ")))
         }
         Expected::KnownSymbol => simple("a number", "symbols have no value here; write numbers"),
@@ -76,8 +90,14 @@ fn expected(what: Expected, word: &str) -> (String, String) {
         Expected::Shard => simple("an `S[...]`", "offsets alone are no layout"),
         Expected::OneShard => simple("no second `S[...]`", "put all iters into one"),
         Expected::OneReplica => simple("no second `R[...]`", "put all replicas into one"),
-        Expected::ValidSwizzle => simple("a swizzle whose fields do not overlap", "S<B,M,S> needs |S| >= B and M + B + |S| <= 63"),
-        Expected::Fits(error) => (format!("not within the limits: {error:?}"), "a layout has at most 32 iters and 16 modes".into()),
+        Expected::ValidSwizzle => simple(
+            "a swizzle whose fields do not overlap",
+            "S<B,M,S> needs |S| >= B and M + B + |S| <= 63",
+        ),
+        Expected::Fits(error) => (
+            format!("not within the limits: {error:?}"),
+            "a layout has at most 32 iters and 16 modes".into(),
+        ),
         other => (format!("{other:?}"), both.into()),
     }
 }

@@ -6,7 +6,8 @@ use std::{fs, io, process};
 
 /// Writes a finished result.
 ///
-/// A file is written beside its place under another name and then moved there, so that an error leaves the old one.
+/// A file is written beside its place under another name and then moved there, so that an error
+/// leaves the old one.
 pub fn write(path: Option<&Path>, text: &str) -> Result<(), Problem> {
     match path {
         None => stdout(text),
@@ -20,7 +21,10 @@ fn stdout(text: &str) -> Result<(), Problem> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         // The reader (a pager, `head`) has seen enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Problem::system(format!("cannot write to standard output: {error}"), "write to a file with -o")),
+        Err(error) => Err(Problem::system(
+            format!("cannot write to standard output: {error}"),
+            "write to a file with -o",
+        )),
         Ok(()) => Ok(()),
     }
 }
@@ -34,10 +38,11 @@ fn file(path: &Path, text: &str) -> io::Result<()> {
         return Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder"));
     }
     let beside = temporary(path);
-    let written = fs::File::options().write(true).create_new(true).open(&beside).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
+    let written =
+        fs::File::options().write(true).create_new(true).open(&beside).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
     let moved = written.and_then(|()| fs::rename(&beside, path));
     if moved.is_err() {
         let _ = fs::remove_file(&beside);

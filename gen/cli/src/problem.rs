@@ -1,6 +1,7 @@
 //! What is wrong: where, what, and what to do; and how that is shown.
 //!
-//! With a source text the offending line is shown with a caret under the place. Every problem has a remedy.
+//! With a source text the offending line is shown with a caret under the place. Every problem has a
+//! remedy.
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::ops::Range;
 
@@ -66,12 +67,15 @@ impl Problem {
     }
 
     fn render(&self, renderer: &Renderer) -> String {
-        let mut group = Level::ERROR.primary_title(&self.what).elements(self.excerpts.iter().enumerate().map(|(number, e)| {
-            let kind = if number == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-            let mark = kind.span(visible(&e.text, e.range.clone()));
-            let mark = if e.label.is_empty() { mark } else { mark.label(&e.label) };
-            Snippet::source(&e.text).path(&e.name).annotation(mark)
-        }));
+        let mut group = Level::ERROR.primary_title(&self.what).elements(
+            self.excerpts.iter().enumerate().map(|(number, e)| {
+                let kind =
+                    if number == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+                let mark = kind.span(visible(&e.text, e.range.clone()));
+                let mark = if e.label.is_empty() { mark } else { mark.label(&e.label) };
+                Snippet::source(&e.text).path(&e.name).annotation(mark)
+            }),
+        );
         group = group.element(Level::HELP.message(&self.remedy));
         format!("{}\n", renderer.render(&[group]))
     }

@@ -28,7 +28,15 @@ impl Table {
     /// The table, each line with this indent and without blanks at its end.
     pub fn render(&self, indent: usize) -> String {
         let count = |text: &str| text.chars().count();
-        let width = |k: usize| self.rows.iter().filter_map(|row| row.get(k)).map(|c| count(c)).chain([count(self.head[k].0)]).max().unwrap_or(0);
+        let width = |k: usize| {
+            self.rows
+                .iter()
+                .filter_map(|row| row.get(k))
+                .map(|c| count(c))
+                .chain([count(self.head[k].0)])
+                .max()
+                .unwrap_or(0)
+        };
         let widths: Vec<usize> = (0..self.head.len()).map(width).collect();
         let mut out = String::new();
         let mut line = |cells: &dyn Fn(usize) -> String| {

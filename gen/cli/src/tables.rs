@@ -12,9 +12,15 @@ pub fn of(folder: Option<&Path>) -> Result<Tables<'static>, Problems> {
     whole(root)?;
     match compile(root, Mode::Draft) {
         Ok(compiled) => Ok(compiled.tables()),
-        Err(failure) => {
-            Err(Problems::Rendered(Kind::Refused, format!("{}{} in {}\n", failure.full(), counted(failure.diagnostics.errors(), "error"), root.display())))
-        }
+        Err(failure) => Err(Problems::Rendered(
+            Kind::Refused,
+            format!(
+                "{}{} in {}\n",
+                failure.full(),
+                counted(failure.diagnostics.errors(), "error"),
+                root.display()
+            ),
+        )),
     }
 }
 
@@ -23,34 +29,53 @@ pub fn of(folder: Option<&Path>) -> Result<Tables<'static>, Problems> {
 /// # Errors
 /// The command line is wrong where it names another.
 pub fn whole(root: &Path) -> Result<(), Problem> {
-    let missing: Vec<&str> = load::FOLDERS.into_iter().filter(|name| !root.join(name).is_dir()).collect();
+    let missing: Vec<&str> =
+        load::FOLDERS.into_iter().filter(|name| !root.join(name).is_dir()).collect();
     let what = match (missing.is_empty(), root.is_dir()) {
         (true, _) => return Ok(()),
-        (false, true) => format!("{} has no folder {}", root.display(), missing.join(" and no folder ")),
+        (false, true) => {
+            format!("{} has no folder {}", root.display(), missing.join(" and no folder "))
+        }
         (false, false) => format!("there is no folder {}", root.display()),
     };
-    Err(Problem::usage(what, "name a folder that holds hw-tables/ and rules/, such as a checkout of lanebook"))
+    Err(Problem::usage(
+        what,
+        "name a folder that holds hw-tables/ and rules/, such as a checkout of lanebook",
+    ))
 }
 
 /// A set of rules from a file, over the operations of `tables`.
 pub fn beside(tables: &Tables<'_>, file: &Path) -> Result<Beside, Problems> {
     let text = std::fs::read_to_string(file).map_err(|error| {
-        Problem::usage(format!("cannot read {}: {error}", file.display()), "name a file with a set of rules; rules/README.md says what it holds")
+        Problem::usage(
+            format!("cannot read {}: {error}", file.display()),
+            "name a file with a set of rules; rules/README.md says what it holds",
+        )
     })?;
     beside::compile(tables, &file.display().to_string(), Some(file), &text).map_err(|failure| {
         let errors = counted(failure.diagnostics.errors(), "error");
-        Problems::Rendered(Kind::Refused, format!("{}{errors} in {}\n", failure.full(), file.display()))
+        Problems::Rendered(
+            Kind::Refused,
+            format!("{}{errors} in {}\n", failure.full(), file.display()),
+        )
     })
 }
 
 /// The architecture with a name.
-pub fn arch<'t>(tables: &Tables<'t>, name: &str) -> Result<(ArchId, &'t Arch<'t>, &'t Isa<'t>), Problem> {
+pub fn arch<'t>(
+    tables: &Tables<'t>,
+    name: &str,
+) -> Result<(ArchId, &'t Arch<'t>, &'t Isa<'t>), Problem> {
     let found = tables.arch_named(name).and_then(|id| Some((id, tables.arch(id)?)));
     let found = found.and_then(|(id, arch)| Some((id, arch, tables.isa(arch.isa)?)));
     found.ok_or_else(|| {
         let known = known_archs(tables);
-        let near = nearest(name, known.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-        Problem::usage(format!("unknown architecture `{name}`"), format!("{near}known: {}", known.join(", ")))
+        let near = nearest(name, known.iter().copied())
+            .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        Problem::usage(
+            format!("unknown architecture `{name}`"),
+            format!("{near}known: {}", known.join(", ")),
+        )
     })
 }
 

@@ -1,4 +1,5 @@
-//! Bad input: each says where, what and what to do; the exit status tells the kind; nothing is written.
+//! Bad input: each says where, what and what to do; the exit status tells the kind; nothing is
+//! written.
 mod support;
 
 use std::fs;
@@ -6,7 +7,8 @@ use support::{Ran, copy, example, folder, root, run, run_in};
 
 const ARCHS: [&str; 2] = ["sm_80", "gfx950"];
 
-/// Compiles a program from standard input for an architecture, with an output file that must not come to be.
+/// Compiles a program from standard input for an architecture, with an output file that must not
+/// come to be.
 fn compile(test: &str, arch: &str, text: &str) -> Ran {
     let at = folder(test);
     let ran = run_in(&at, &["compile", "-", "--arch", arch, "-o", "out.txt"], text);
@@ -16,7 +18,8 @@ fn compile(test: &str, arch: &str, text: &str) -> Ran {
 
 #[test]
 fn unknown_architecture_lists_the_known() {
-    run(&["compile", "--arch", "sm_81"]).refused(2, &["unknown architecture `sm_81`", "did you mean `sm_80`?", "gfx950", "sm_80"]);
+    run(&["compile", "--arch", "sm_81"])
+        .refused(2, &["unknown architecture `sm_81`", "did you mean `sm_80`?", "gfx950", "sm_80"]);
     run(&["atoms", "--arch", "z"]).refused(2, &["unknown architecture `z`", "known: "]);
 }
 
@@ -24,30 +27,44 @@ fn unknown_architecture_lists_the_known() {
 fn unknown_operation_names_the_nearest() {
     let text = example("gemm.tile").replace("tiled_load %sa", "tile_load %sa");
     for arch in ARCHS {
-        compile("unknown_op", arch, &text).refused(1, &["unknown operation `tile_load`", "standard input:17:10", "^^^^^^^^^", "did you mean `tiled_load`?"]);
+        compile("unknown_op", arch, &text).refused(
+            1,
+            &[
+                "unknown operation `tile_load`",
+                "standard input:17:10",
+                "^^^^^^^^^",
+                "did you mean `tiled_load`?",
+            ],
+        );
     }
 }
 
 #[test]
 fn unknown_element_type_names_the_nearest() {
-    compile("unknown_dtype", "sm_80", &example("gemm.tile").replace("xf16", "xf61")).refused(1, &["unknown element type `f61`", "did you mean `f", "f16"]);
+    compile("unknown_dtype", "sm_80", &example("gemm.tile").replace("xf16", "xf61"))
+        .refused(1, &["unknown element type `f61`", "did you mean `f", "f16"]);
 }
 
 #[test]
 fn wrong_shapes() {
-    let text = example("gemm.tile").replace("tensor<64x128xf16, #smem>", "tensor<32x128xf16, #smem>");
-    compile("wrong_shapes", "sm_80", &text).refused(1, &["two tiles disagree in an extent", "^^^^", "32", "64"]);
+    let text =
+        example("gemm.tile").replace("tensor<64x128xf16, #smem>", "tensor<32x128xf16, #smem>");
+    compile("wrong_shapes", "sm_80", &text)
+        .refused(1, &["two tiles disagree in an extent", "^^^^", "32", "64"]);
 }
 
 #[test]
 fn a_written_layout_of_another_size() {
-    let text = example("gemm.tile").replace("%sa = alloc_tensor", "%sa = alloc_tensor {layout = S[(64,64):(64,1)]}");
-    compile("layout_size", "gfx950", &text).refused(1, &["the layout does not cover the tile", "4096", "8192", "^^^^"]);
+    let text = example("gemm.tile")
+        .replace("%sa = alloc_tensor", "%sa = alloc_tensor {layout = S[(64,64):(64,1)]}");
+    compile("layout_size", "gfx950", &text)
+        .refused(1, &["the layout does not cover the tile", "4096", "8192", "^^^^"]);
 }
 
 #[test]
 fn a_written_layout_that_cannot_be_read() {
-    let text = example("gemm.tile").replace("%sa = alloc_tensor", "%sa = alloc_tensor {layout = S[(64,64:(64,1)]}");
+    let text = example("gemm.tile")
+        .replace("%sa = alloc_tensor", "%sa = alloc_tensor {layout = S[(64,64:(64,1)]}");
     let ran = compile("layout_text", "sm_80", &text);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     assert!(ran.err.contains(":11:") && ran.err.contains("= help: "), "{}", ran.err);
@@ -55,40 +72,87 @@ fn a_written_layout_that_cannot_be_read() {
 
 #[test]
 fn a_written_layout_on_an_unknown_axis() {
-    let text = example("gemm.tile").replace("%sa = alloc_tensor", "%sa = alloc_tensor {layout = S[(128,64):(64,1@lanid)]}");
-    compile("layout_axis", "sm_80", &text).refused(1, &["standard input:11:49", "unknown axis `lanid`", "^^^^^", "did you mean `laneid`?"]);
+    let text = example("gemm.tile")
+        .replace("%sa = alloc_tensor", "%sa = alloc_tensor {layout = S[(128,64):(64,1@lanid)]}");
+    compile("layout_axis", "sm_80", &text).refused(
+        1,
+        &["standard input:11:49", "unknown axis `lanid`", "^^^^^", "did you mean `laneid`?"],
+    );
 }
 
 #[test]
 fn a_movement_that_no_atom_can_do() {
-    // A matrix operand has two halves in each register; memory that is aligned to one half cannot fill it.
+    // A matrix operand has two halves in each register; memory that is aligned to one half cannot
+    // fill it.
     let text = example("gemm.tile")
-        .replace("%a = tiled_load %sa : tensor<128x64xf16, #smem>", "%a = tiled_load %A[%m, %k] : memref<?x?xf16, #gmem>")
+        .replace(
+            "%a = tiled_load %sa : tensor<128x64xf16, #smem>",
+            "%a = tiled_load %A[%m, %k] : memref<?x?xf16, #gmem>",
+        )
         .replace("align = 16, stride_div = 8", "align = 2");
     for arch in ARCHS {
-        compile("no_mover", arch, &text).refused(1, &["no instruction of", arch, "can do this movement", "aligned to", "are certain", "^^^^", "align = BYTES"]);
+        compile("no_mover", arch, &text).refused(
+            1,
+            &[
+                "no instruction of",
+                arch,
+                "can do this movement",
+                "aligned to",
+                "are certain",
+                "^^^^",
+                "align = BYTES",
+            ],
+        );
     }
 }
 
 /// A copy through a tensor map that the program asks for: rules are named, with their sources.
 #[test]
 fn a_box_that_no_tensor_map_describes() {
-    let text = example("gemm_store.tile").replace("copy %sc, %C[%m, %n] :", "copy %sc, %C[%m, %n] {mover = \"tma.2d.store.one\"} :");
+    let text = example("gemm_store.tile")
+        .replace("copy %sc, %C[%m, %n] :", "copy %sc, %C[%m, %n] {mover = \"tma.2d.store.one\"} :");
     for arch in ["sm_90", "sm_90a", "sm_100a"] {
         // A tensor, and rows, that are less aligned than a map's.
-        let odd = text.replace("%C: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}", "%C: memref<?x?xf32, #gmem> {align = 4, stride_div = 4}");
-        compile("map_base", arch, &odd)
-            .refused(1, &["can do this movement", "aligned to 16 B, 4 B are certain", "rule Base", "source: ", "cuda_driver", "^^^"]);
+        let odd = text.replace(
+            "%C: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}",
+            "%C: memref<?x?xf32, #gmem> {align = 4, stride_div = 4}",
+        );
+        compile("map_base", arch, &odd).refused(
+            1,
+            &[
+                "can do this movement",
+                "aligned to 16 B, 4 B are certain",
+                "rule Base",
+                "source: ",
+                "cuda_driver",
+                "^^^",
+            ],
+        );
         let odd = text.replace("{align = 16, stride_div = 4}", "{align = 16, stride_div = 2}");
-        compile("map_stride", arch, &odd).refused(1, &["multiple of 16 B, 8 B are certain", "rule StrideMultiple", "source: ", "ptx", "^^^"]);
-        // A swizzle wider than the rows that it is for, rows with padding, boxes that begin inside the pattern.
-        for (layout, rule) in [("S<3,4,3> o 0 o (128,128):(128,1)", "rule "), ("S[(128,128):(132,1)]", "rule "), ("S[(128,128):(1,128)]", "rule Contiguous")] {
-            let odd = text.replace("%sc = alloc_tensor :", &format!("%sc = alloc_tensor {{layout = {layout}}} :"));
-            compile("map_layout", arch, &odd).refused(1, &["can do this movement", rule, "source: ", "tensor map can describe", "^^^"]);
+        compile("map_stride", arch, &odd).refused(
+            1,
+            &["multiple of 16 B, 8 B are certain", "rule StrideMultiple", "source: ", "ptx", "^^^"],
+        );
+        // A swizzle wider than the rows that it is for, rows with padding, boxes that begin inside
+        // the pattern.
+        for (layout, rule) in [
+            ("S<3,4,3> o 0 o (128,128):(128,1)", "rule "),
+            ("S[(128,128):(132,1)]", "rule "),
+            ("S[(128,128):(1,128)]", "rule Contiguous"),
+        ] {
+            let odd = text.replace(
+                "%sc = alloc_tensor :",
+                &format!("%sc = alloc_tensor {{layout = {layout}}} :"),
+            );
+            compile("map_layout", arch, &odd).refused(
+                1,
+                &["can do this movement", rule, "source: ", "tensor map can describe", "^^^"],
+            );
         }
     }
     // An architecture without such copies says so by another reason.
-    compile("map_absent", "sm_80", &text).refused(1, &["no instruction of sm_80 can do this movement"]);
+    compile("map_absent", "sm_80", &text)
+        .refused(1, &["no instruction of sm_80 can do this movement"]);
 }
 
 /// Accumulators that are alive together and need more columns than there are.
@@ -112,9 +176,17 @@ fn tensor_memory_exceeded() {
     };
     // Of three the last one's sums are left to registers; what neither holds is refused.
     for count in [2, 3] {
-        run_in(&folder("columns_fit"), &["compile", "-", "--arch", "sm_100a"], &products((128, 224), count)).fine();
+        run_in(
+            &folder("columns_fit"),
+            &["compile", "-", "--arch", "sm_100a"],
+            &products((128, 224), count),
+        )
+        .fine();
     }
-    compile("columns", "sm_100a", &products((256, 512), 1)).refused(1, &["tensor memory is exceeded", "1024 columns", "512 at most", "source: ", "ptx", "^^^"]);
+    compile("columns", "sm_100a", &products((256, 512), 1)).refused(
+        1,
+        &["tensor memory is exceeded", "1024 columns", "512 at most", "source: ", "ptx", "^^^"],
+    );
 }
 
 /// Sums in tensor memory, and fewer warps than reach all its lanes.
@@ -125,8 +197,18 @@ fn lanes_that_no_warp_reaches() {
     for threads in ["32", "64"] {
         let text = text.replace("threads = 128", &format!("threads = {threads}"));
         let warps = if threads == "32" { "has 1" } else { "has 2" };
-        compile("unreached", "sm_100a", &text)
-            .refused(1, &["does not reach all lanes of tensor memory", "of 4 warps", "32 lanes", warps, "source: ", "ptx", "^^^"]);
+        compile("unreached", "sm_100a", &text).refused(
+            1,
+            &[
+                "does not reach all lanes of tensor memory",
+                "of 4 warps",
+                "32 lanes",
+                warps,
+                "source: ",
+                "ptx",
+                "^^^",
+            ],
+        );
     }
 }
 
@@ -134,26 +216,38 @@ fn lanes_that_no_warp_reaches() {
 fn a_product_that_no_atom_takes() {
     let text = example("gemm.tile").replace("xf16", "xi16");
     for arch in ARCHS {
-        compile("no_matrix", arch, &text).refused(1, &["no matrix instruction of", arch, "i16", "^^^"]);
+        compile("no_matrix", arch, &text)
+            .refused(1, &["no matrix instruction of", arch, "i16", "^^^"]);
     }
 }
 
 #[test]
 fn a_number_of_threads_that_does_not_suit() {
-    compile("threads", "gfx950", &example("gemm.tile").replace("threads = 128", "threads = 96")).refused(1, &["96 threads", "64 lanes", "from 64 to 1024"]);
-    compile("no_threads", "sm_80", &example("gemm.tile").replace(" {threads = 128}", ""))
-        .refused(1, &["`func` does not say its attribute `threads`", "write {threads = ..}", "a power of two"]);
+    compile("threads", "gfx950", &example("gemm.tile").replace("threads = 128", "threads = 96"))
+        .refused(1, &["96 threads", "64 lanes", "from 64 to 1024"]);
+    compile("no_threads", "sm_80", &example("gemm.tile").replace(" {threads = 128}", "")).refused(
+        1,
+        &["`func` does not say its attribute `threads`", "write {threads = ..}", "a power of two"],
+    );
 }
 
 #[test]
 fn shared_memory_exceeded() {
-    // Tiles that fit one by one, and in the registers, but are all alive at the same time: 6 of 32 KiB.
+    // Tiles that fit one by one, and in the registers, but are all alive at the same time: 6 of 32
+    // KiB.
     let text = |buffers: usize| {
-        let (signature, _) = example("transpose.tile").split_once("  %s = ").map(|(a, b)| (a.to_string(), b.to_string())).expect("the first operation");
-        let each = |line: &str| (0..buffers).map(|k| line.replace('$', &k.to_string())).collect::<String>();
+        let (signature, _) = example("transpose.tile")
+            .split_once("  %s = ")
+            .map(|(a, b)| (a.to_string(), b.to_string()))
+            .expect("the first operation");
+        let each = |line: &str| {
+            (0..buffers).map(|k| line.replace('$', &k.to_string())).collect::<String>()
+        };
         signature
             + &each("  %s$ = alloc_tensor : tensor<64x128xf32, #smem>\n")
-            + &each("  copy %A[%m, %n], %s$ : memref<?x?xf32, #gmem> -> tensor<64x128xf32, #smem>\n")
+            + &each(
+                "  copy %A[%m, %n], %s$ : memref<?x?xf32, #gmem> -> tensor<64x128xf32, #smem>\n",
+            )
             + &each(
                 "  %t$ = tiled_load %s$ : tensor<64x128xf32, #smem> -> tensor<64x128xf32>\n  tiled_store %t$, %B[%m, %n] : tensor<64x128xf32> -> memref<?x?xf32, #gmem>\n",
             )
@@ -161,7 +255,10 @@ fn shared_memory_exceeded() {
     };
     for arch in ARCHS {
         run_in(&folder("shared_fits"), &["compile", "-", "--arch", arch], &text(4)).fine();
-        compile("shared", arch, &text(6)).refused(1, &["shared memory is exceeded", "B are needed", arch, "^^^^^^^^^^^^", "smaller tiles"]);
+        compile("shared", arch, &text(6)).refused(
+            1,
+            &["shared memory is exceeded", "B are needed", arch, "^^^^^^^^^^^^", "smaller tiles"],
+        );
     }
 }
 
@@ -172,23 +269,32 @@ fn a_program_larger_than_its_storage() {
         text.push_str(&format!("  %z{k} = constant 0.0 : tensor<64x64xf32>\n"));
     }
     text.push_str("}\n");
-    compile("large", "sm_80", &text).refused(1, &["the program is too large", "more than", "split the program", "^"]);
+    compile("large", "sm_80", &text)
+        .refused(1, &["the program is too large", "more than", "split the program", "^"]);
 }
 
 #[test]
 fn tiles_larger_than_the_registers() {
-    // Deep inputs may come slice by slice (where registers are counted); sums are all there at once.
-    let wide = example("gemm.tile").replace("128x64xf16", "256x64xf16").replace("64x128xf16", "64x256xf16").replace("128x128xf32", "256x256xf32");
+    // Deep inputs may come slice by slice (where registers are counted); sums are all there at
+    // once.
+    let wide = example("gemm.tile")
+        .replace("128x64xf16", "256x64xf16")
+        .replace("64x128xf16", "64x256xf16")
+        .replace("128x128xf32", "256x256xf32");
     for arch in ARCHS {
         compile("registers", arch, &wide).refused(1, &["smaller tiles"]);
     }
-    let deep = example("gemm.tile").replace("128x64xf16", "128x256xf16").replace("64x128xf16", "256x128xf16").replace("step 64", "step 256");
+    let deep = example("gemm.tile")
+        .replace("128x64xf16", "128x256xf16")
+        .replace("64x128xf16", "256x128xf16")
+        .replace("step 64", "step 256");
     compile("registers_of_inputs", "sm_80", &deep).refused(1, &["smaller tiles"]);
 }
 
 #[test]
 fn text_that_ends_too_soon_or_is_no_text() {
-    compile("end", "sm_80", "func @f() {threads = 128} {\n  copy").refused(1, &["expected", "the end of the text"]);
+    compile("end", "sm_80", "func @f() {threads = 128} {\n  copy")
+        .refused(1, &["expected", "the end of the text"]);
     compile("empty", "sm_80", "").refused(1, &["no function to compile"]);
     let at = folder("bytes");
     fs::write(at.join("x.tile"), [0x66, 0xff, 0xfe]).expect("file");
@@ -198,9 +304,11 @@ fn text_that_ends_too_soon_or_is_no_text() {
 #[test]
 fn an_output_that_cannot_be_written() {
     let at = folder("unwritable");
-    run_in(&at, &["compile", "--arch", "sm_80", "-o", "none/x.ptx"], "").refused(3, &["cannot write none/x.ptx", "make the folder"]);
+    run_in(&at, &["compile", "--arch", "sm_80", "-o", "none/x.ptx"], "")
+        .refused(3, &["cannot write none/x.ptx", "make the folder"]);
     fs::create_dir(at.join("dir")).expect("folder");
-    run_in(&at, &["compile", "--arch", "sm_80", "-o", "dir"], "").refused(3, &["cannot write dir", "folder"]);
+    run_in(&at, &["compile", "--arch", "sm_80", "-o", "dir"], "")
+        .refused(3, &["cannot write dir", "folder"]);
     assert_eq!(fs::read_dir(&at).expect("folder").count(), 1);
 }
 
@@ -228,33 +336,45 @@ fn a_byte_order_mark_is_named() {
 fn a_million_blank_lines() {
     let text = format!("{}{}", "\n".repeat(1 << 20), example("gemm.tile"));
     let scan = std::time::Instant::now();
-    assert_eq!((0..30).map(|_| text.lines().count()).max(), Some((1 << 20) + example("gemm.tile").lines().count()));
+    assert_eq!(
+        (0..30).map(|_| text.lines().count()).max(),
+        Some((1 << 20) + example("gemm.tile").lines().count())
+    );
     let scan = scan.elapsed();
     let start = std::time::Instant::now();
-    let report = run_in(&root(), &["compile", "-", "--arch", "sm_80", "--emit", "report"], &text).fine();
+    let report =
+        run_in(&root(), &["compile", "-", "--arch", "sm_80", "--emit", "report"], &text).fine();
     assert!(report.contains(&format!("  {}: ", (1 << 20) + 12)), "{report}");
     let (spent, plain) = (start.elapsed(), std::time::Instant::now());
     run(&["compile", "gen/cli/examples/gemm.tile", "--arch", "sm_80", "--emit", "report"]).fine();
     let plain = plain.elapsed();
-    assert!(spent < 2 * plain + scan, "{spent:?} for the text, {plain:?} without its blank lines, {scan:?} to count them thirty times");
+    assert!(
+        spent < 2 * plain + scan,
+        "{spent:?} for the text, {plain:?} without its blank lines, {scan:?} to count them thirty times"
+    );
 }
 
 #[test]
 fn a_file_that_is_not_there() {
-    run(&["compile", "none.tile", "--arch", "sm_80"]).refused(3, &["cannot read none.tile", "check the name"]);
+    run(&["compile", "none.tile", "--arch", "sm_80"])
+        .refused(3, &["cannot read none.tile", "check the name"]);
 }
 
 #[test]
 fn the_sequence_of_another_instruction_set() {
-    run(&["compile", "--arch", "gfx950", "--emit", "ptx"]).refused(2, &["gfx950 executes amdgcn, not ptx", "--emit amdgcn", "sm_80"]);
-    run(&["compile", "--arch", "sm_80", "--emit", "amdgcn"]).refused(2, &["sm_80 executes ptx, not amdgcn"]);
+    run(&["compile", "--arch", "gfx950", "--emit", "ptx"])
+        .refused(2, &["gfx950 executes amdgcn, not ptx", "--emit amdgcn", "sm_80"]);
+    run(&["compile", "--arch", "sm_80", "--emit", "amdgcn"])
+        .refused(2, &["sm_80 executes ptx, not amdgcn"]);
     run(&["compile", "--arch", "sm_80", "--emit", "sass"]).refused(2, &["sass", "all, ir, report"]);
 }
 
 #[test]
 fn malformed_layouts() {
-    run(&["show", "S[(8,4:(1,2)]"]).refused(1, &["line 1, column 7", "expected `,` or `)`", "layout:1:7"]);
-    run(&["show", "S[(8,4):(1@lanid,2)]"]).refused(1, &["unknown axis `lanid`", "^^^^^", "did you mean `laneid`?"]);
+    run(&["show", "S[(8,4:(1,2)]"])
+        .refused(1, &["line 1, column 7", "expected `,` or `)`", "layout:1:7"]);
+    run(&["show", "S[(8,4):(1@lanid,2)]"])
+        .refused(1, &["unknown axis `lanid`", "^^^^^", "did you mean `laneid`?"]);
     run(&["show", "(8,4)"]).refused(1, &["expected `:`", "column 6"]);
     run(&["show", "(8,4):(4,1,2)"]).refused(1, &["column"]);
     run(&["show", "(8,0):(1,1)"]).refused(1, &["column"]);
@@ -267,23 +387,31 @@ fn malformed_layouts() {
 
 #[test]
 fn atoms_that_are_not_there() {
-    run(&["show", "ldmatrix.x5", "--arch", "sm_80"]).refused(2, &["sm_80 has no atom `ldmatrix.x5`", "did you mean `ldmatrix.x"]);
+    run(&["show", "ldmatrix.x5", "--arch", "sm_80"])
+        .refused(2, &["sm_80 has no atom `ldmatrix.x5`", "did you mean `ldmatrix.x"]);
     run(&["show", "ldmatrix.x4"]).refused(2, &["needs its architecture", "--arch"]);
     run(&["show", "bar.sync", "--arch", "sm_80"]).refused(1, &["no operand with a layout"]);
     // Of a family every member counts, and one member must have all that is asked for.
-    run(&["atoms", "--arch", "sm_80", "--filter", "mma.m16n8k16.s32", "--dtype", "f32"]).refused(2, &["no atom of sm_80 is left by the filters"]);
-    run(&["atoms", "--arch", "sm_90a", "--filter", "n24k16", "--shape", "64x32x16"]).refused(2, &["no atom of sm_90a is left by the filters"]);
-    run(&["atoms", "--arch", "sm_80", "--filter", "nothing like it"]).refused(2, &["no atom of sm_80 is left by the filters"]);
+    run(&["atoms", "--arch", "sm_80", "--filter", "mma.m16n8k16.s32", "--dtype", "f32"])
+        .refused(2, &["no atom of sm_80 is left by the filters"]);
+    run(&["atoms", "--arch", "sm_90a", "--filter", "n24k16", "--shape", "64x32x16"])
+        .refused(2, &["no atom of sm_90a is left by the filters"]);
+    run(&["atoms", "--arch", "sm_80", "--filter", "nothing like it"])
+        .refused(2, &["no atom of sm_80 is left by the filters"]);
 }
 
 #[test]
 fn filters_and_views_that_do_not_fit() {
     run(&["atoms", "--shape", "16x8"]).refused(2, &["--shape 16x8 is no matrix shape", "m16n8k16"]);
     run(&["atoms", "--dtype", "f17"]).refused(2, &["unknown element type `f17`", "f16"]);
-    run(&["show", "(8,8):(8,1)", "--view", "lanes"]).refused(2, &["--view and --stride are for atoms"]);
-    run(&["show", "ldmatrix.x4", "--arch", "sm_80", "--stride", "64"]).refused(2, &["--view banks"]);
-    run(&["show", "ld.global.b32", "--arch", "sm_80", "--view", "banks"]).refused(1, &["no side of `ld.global.b32` has a bank model"]);
-    run(&["show", "bar.sync", "--arch", "sm_80", "--view", "lanes"]).refused(1, &["no operand in registers"]);
+    run(&["show", "(8,8):(8,1)", "--view", "lanes"])
+        .refused(2, &["--view and --stride are for atoms"]);
+    run(&["show", "ldmatrix.x4", "--arch", "sm_80", "--stride", "64"])
+        .refused(2, &["--view banks"]);
+    run(&["show", "ld.global.b32", "--arch", "sm_80", "--view", "banks"])
+        .refused(1, &["no side of `ld.global.b32` has a bank model"]);
+    run(&["show", "bar.sync", "--arch", "sm_80", "--view", "lanes"])
+        .refused(1, &["no operand in registers"]);
     run(&["diff", "sm_80", "sm_81"]).refused(2, &["unknown architecture `sm_81`"]);
 }
 
@@ -308,7 +436,11 @@ fn tables_with_an_error() {
     for args in [vec!["check", at], vec!["ids", at], vec!["arch", "--tables", at]] {
         let ran = run(&args);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
-        assert!(ran.err.contains("hw-tables/nvidia/sm_75.ron:") && ran.err.contains("max_treads"), "{}", ran.err);
+        assert!(
+            ran.err.contains("hw-tables/nvidia/sm_75.ron:") && ran.err.contains("max_treads"),
+            "{}",
+            ran.err
+        );
     }
     run(&["check", "/nowhere"]).refused(2, &["there is no /nowhere"]);
 }
@@ -330,8 +462,10 @@ fn tables_that_are_not_there() {
         &["show", "ldmatrix.x4", "--arch", "sm_80"],
     ];
     for command in commands {
-        run(&[command, &["--tables", "/nonexistent"]].concat()).refused(2, &["there is no folder /nonexistent", "hw-tables/ and rules/"]);
-        run(&[command, &["--tables", empty]].concat()).refused(2, &["has no folder hw-tables and no folder rules"]);
+        run(&[command, &["--tables", "/nonexistent"]].concat())
+            .refused(2, &["there is no folder /nonexistent", "hw-tables/ and rules/"]);
+        run(&[command, &["--tables", empty]].concat())
+            .refused(2, &["has no folder hw-tables and no folder rules"]);
     }
     run(&["ids", ".", "--tables", "."]).refused_by_parser(&["cannot be used with"]);
 }

@@ -26,7 +26,8 @@ const WRONG: &str = r#"(
 
 #[test]
 fn every_format_says_the_same() {
-    let (clean, wrong) = (tables("check.clean", &[]), tables("check.wrong", &[("hw-tables/a file.ron", WRONG)]));
+    let (clean, wrong) =
+        (tables("check.clean", &[]), tables("check.wrong", &[("hw-tables/a file.ron", WRONG)]));
     for format in ["text", "json", "sarif", "junit"] {
         let ran = run_in(&clean, &["check", "--draft", "--format", format], "");
         assert_eq!(ran.code, 0, "{}", ran.err);
@@ -37,7 +38,8 @@ fn every_format_says_the_same() {
         golden(&format!("check.wrong.{format}"), &format!("{}{}", ran.out, ran.err));
         // The same bytes into a file, and again.
         if format != "text" {
-            let again = run_in(&wrong, &["check", "--draft", "--format", format, "-o", "found"], "");
+            let again =
+                run_in(&wrong, &["check", "--draft", "--format", format, "-o", "found"], "");
             assert_eq!((again.code, again.out.as_str()), (1, ""));
             assert_eq!(fs::read_to_string(wrong.join("found")).expect("found"), ran.out);
         }
@@ -49,7 +51,12 @@ fn warnings_can_be_denied() {
     let at = tables("check.deny", &[]);
     let fine = run_in(&at, &["check", "--draft"], "");
     assert_eq!(fine.code, 0);
-    assert!(fine.out.contains(": no errors, 3 warnings") && fine.err.contains("warning[unused]"), "{}{}", fine.out, fine.err);
+    assert!(
+        fine.out.contains(": no errors, 3 warnings") && fine.err.contains("warning[unused]"),
+        "{}{}",
+        fine.out,
+        fine.err
+    );
     for format in ["text", "json", "sarif", "junit"] {
         let ran = run_in(&at, &["check", "--draft", "--deny", "warnings", "--format", format], "");
         assert_eq!(ran.code, 1, "{format}");
@@ -61,22 +68,34 @@ fn warnings_can_be_denied() {
 fn notes_are_shown_when_asked_for() {
     let text = r#"(groups: [(name: "more", isa: "t", status: assumed, atoms: [(name: "nap", class: sync, template: "nap")])])"#;
     let at = tables("check.notes", &[("hw-tables/more.ron", text)]);
-    let (without, with) = (run_in(&at, &["check", "--draft"], ""), run_in(&at, &["check", "--draft", "--notes"], ""));
-    assert!(!without.err.contains("note[status]") && without.out.contains("2 notes"), "{}", without.out);
+    let (without, with) =
+        (run_in(&at, &["check", "--draft"], ""), run_in(&at, &["check", "--draft", "--notes"], ""));
+    assert!(
+        !without.err.contains("note[status]") && without.out.contains("2 notes"),
+        "{}",
+        without.out
+    );
     assert!(with.err.contains("note[status]: atom `nap` is assumed"), "{}", with.err);
 }
 
 #[test]
 fn paths_choose_what_is_shown() {
     let at = tables("check.paths", &[("hw-tables/more/wrong.ron", WRONG)]);
-    // A file or folder inside the tables: only what touches it, and that it cannot be judged in full.
+    // A file or folder inside the tables: only what touches it, and that it cannot be judged in
+    // full.
     for format in ["text", "json", "sarif", "junit"] {
         let ran = run_in(&at, &["check", "--draft", "hw-tables/base.ron", "--format", format], "");
         assert_eq!(ran.code, 4, "{}", ran.err);
         golden(&format!("check.beside.{format}"), &format!("{}{}", ran.out, ran.err));
     }
     // What the audit finds elsewhere is no reason to fail.
-    let fine = tables("check.beside", &[("hw-tables/more.ron", r#"(agreements: [(name: "none", movers: ["nobody"], products: [], operand: a, along: k)])"#)]);
+    let fine = tables(
+        "check.beside",
+        &[(
+            "hw-tables/more.ron",
+            r#"(agreements: [(name: "none", movers: ["nobody"], products: [], operand: a, along: k)])"#,
+        )],
+    );
     assert_eq!(run_in(&fine, &["check", "--draft", "hw-tables/more.ron"], "").code, 1);
     let ran = run_in(&fine, &["check", "--draft", "hw-tables/base.ron"], "");
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -102,7 +121,8 @@ fn paths_choose_what_is_shown() {
     run_in(&other, &["check", "mine"], "").refused(2, &["has no folder hw-tables"]);
     run_in(&other, &["check", "mine/wrong.ron"], "").refused(2, &["is in no folder of tables"]);
     run_in(&other, &["check", "nothing"], "").refused(2, &["there is no nothing"]);
-    // A folder below a checkout that is no part of its tables is further tables too, wherever the checkout lies.
+    // A folder below a checkout that is no part of its tables is further tables too, wherever the
+    // checkout lies.
     fs::create_dir_all(base.join("mine")).expect("folder");
     fs::write(base.join("mine/wrong.ron"), WRONG).expect("table");
     let ran = run_in(&base, &["check", "--draft", "mine"], "");
@@ -113,14 +133,21 @@ fn paths_choose_what_is_shown() {
     run_in(&other, &["check", both[0], both[1]], "").refused(2, &["two sets of tables"]);
 }
 
-/// Beside errors of the compiler: what the audit, the descriptors and the assembler have to say of the rest.
+/// Beside errors of the compiler: what the audit, the descriptors and the assembler have to say of
+/// the rest.
 #[test]
 fn what_is_sound_is_audited_beside_errors() {
     let named = r#"end: "end", assembler: (variable: "LANEBOOK_T_ASM", programs: ["no-such-program"], arguments: ["{target}", "{input}"], function: "{body}",
         error: "{input}:{line}: error: ", unknown: ["no such machine"]),"#;
-    let doubtful =
-        r#"(groups: [(name: "doubtful", isa: "t", status: contested, sources: ["book"], atoms: [(name: "doubt", class: sync, template: "doubt")])])"#;
-    let at = tables("check.part", &[("hw-tables/a file.ron", WRONG), ("hw-tables/more.ron", JUDGED), ("hw-tables/doubtful.ron", doubtful)]);
+    let doubtful = r#"(groups: [(name: "doubtful", isa: "t", status: contested, sources: ["book"], atoms: [(name: "doubt", class: sync, template: "doubt")])])"#;
+    let at = tables(
+        "check.part",
+        &[
+            ("hw-tables/a file.ron", WRONG),
+            ("hw-tables/more.ron", JUDGED),
+            ("hw-tables/doubtful.ron", doubtful),
+        ],
+    );
     edit(&at, "hw-tables/more.ron", "name: \"nap\"", "name: \"snooze\"");
     edit(&at, "hw-tables/more.ron", "name: \"more\"", "name: \"naps\"");
     edit(&at, "hw-tables/more.ron", "has: [\"more\"]", "has: [\"naps\"]");
@@ -128,16 +155,24 @@ fn what_is_sound_is_audited_beside_errors() {
     let program = at.join("asm");
     fs::write(&program, ASSEMBLER).expect("program");
     #[cfg(unix)]
-    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("program");
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("program");
     let set = [("LANEBOOK_T_ASM", program.to_str().expect("path"))];
     for format in ["text", "json", "sarif", "junit"] {
         let ran = run_with(&at, &["check", "--draft", "--format", format], "", &set);
         assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
         let all = format!("{}{}", ran.out, ran.err);
-        for said in ["the template names no operand", "asm refuses", "cites one side only", "saw the sound part only (left out: atoms doze", "not even that"] {
+        for said in [
+            "the template names no operand",
+            "asm refuses",
+            "cites one side only",
+            "saw the sound part only (left out: atoms doze",
+            "not even that",
+        ] {
             assert!(all.contains(said), "{format}: `{said}` is missing in\n{all}");
         }
-        // `more` has not been read in full, so that nothing is said of what the assembler takes beyond it.
+        // `more` has not been read in full, so that nothing is said of what the assembler takes
+        // beyond it.
         assert!(!all.contains("asm takes"), "{all}");
     }
 }
@@ -147,14 +182,16 @@ fn all_checks_are_named() {
     golden("check.list", &run(&["check", "--list"]).fine());
 }
 
-/// This repository's tables keep what the audit demands: no errors. What assemblers say of them is in tests/assemble.
+/// This repository's tables keep what the audit demands: no errors. What assemblers say of them is
+/// in tests/assemble.
 #[test]
 fn the_tables_in_the_tree_pass() {
     let ran = run(&["check", "--assemblers", "off"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
 }
 
-/// A machine like `m1` that lacks an atom and one that the assembler does not know; an atom that it refuses.
+/// A machine like `m1` that lacks an atom and one that the assembler does not know; an atom that it
+/// refuses.
 const JUDGED: &str = r#"(
     groups: [(name: "more", isa: "t", status: documented, sources: ["book"], atoms: [(name: "nap", class: sync, template: "nap {n}", operands: [
         (name: "n", role: immediate, range: (0, 9)),
@@ -171,12 +208,16 @@ fn assemblers_are_asked_or_named_as_skipped() {
     let named = r#"end: "end", assembler: (variable: "LANEBOOK_T_ASM", programs: ["no-such-program"], arguments: ["{target}", "{input}"], function: "{body}",
         error: "{input}:{line}: error: ", unknown: ["no such machine"]),"#;
     let third = r#"(arch: (name: "m3", target: "m9", extends: "m1"))"#;
-    let at = tables("check.assembler", &[("hw-tables/more.ron", JUDGED), ("hw-tables/third.ron", third)]);
+    let at = tables(
+        "check.assembler",
+        &[("hw-tables/more.ron", JUDGED), ("hw-tables/third.ron", third)],
+    );
     edit(&at, "rules/isa/t.ron", r#"end: "end","#, named);
     let program = at.join("asm");
     fs::write(&program, ASSEMBLER).expect("program");
     #[cfg(unix)]
-    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("program");
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("program");
     let set = [("LANEBOOK_T_ASM", program.to_str().expect("path"))];
     for format in ["text", "json", "sarif", "junit"] {
         let ran = run_with(&at, &["check", "--draft", "--format", format], "", &set);
@@ -186,7 +227,10 @@ fn assemblers_are_asked_or_named_as_skipped() {
         let ran = run_in(&at, &["check", "--draft", "--format", format], "");
         let all = format!("{}{}", ran.out, ran.err);
         assert_eq!(ran.code, 0, "{all}");
-        assert!(all.contains("skipped: nothing assembles the texts of 3 architectures of `t`"), "{format}: {all}");
+        assert!(
+            all.contains("skipped: nothing assembles the texts of 3 architectures of `t`"),
+            "{format}: {all}"
+        );
     }
     // One that must be judged and cannot be fails its own file, and no other machine's.
     for (path, code) in [("hw-tables/third.ron", 1), ("hw-tables/dtypes.ron", 0)] {
@@ -196,7 +240,11 @@ fn assemblers_are_asked_or_named_as_skipped() {
     let ran = run_with(&at, &["check", "--draft", "--assemblers", "off"], "", &set);
     assert!(ran.code == 0 && ran.out.ends_with("; not assembled: t\n"), "{}{}", ran.out, ran.err);
     let required = run_in(&at, &["check", "--draft", "--assemblers", "require"], "");
-    assert!(required.code == 1 && required.err.contains("error[assembler]: skipped"), "{}", required.err);
+    assert!(
+        required.code == 1 && required.err.contains("error[assembler]: skipped"),
+        "{}",
+        required.err
+    );
 }
 
 /// Atoms that no machine has, beside `add` and `jump` that m1 has.
@@ -218,7 +266,8 @@ const SPELLED: &str = r#"(
 )
 "#;
 
-/// Takes everything. Asked for encodings: `plus` is `add`, `leap` is `jump` but its target is open, `hush` is nothing.
+/// Takes everything. Asked for encodings: `plus` is `add`, `leap` is `jump` but its target is open,
+/// `hush` is nothing.
 const ENCODES: &str = r#"#!/bin/sh
 [ "$1" = show ] || exit 0
 awk '
@@ -243,20 +292,44 @@ fn another_spelling_is_told_from_another_instruction_by_its_encoding() {
         let program = at.join("asm");
         fs::write(&program, ENCODES).expect("program");
         #[cfg(unix)]
-        fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("program");
-        let ran = run_with(&at, &["check", "--draft", "--format", "text"], "", &[("LANEBOOK_T_ASM", program.to_str().expect("path"))]);
+        fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .expect("program");
+        let ran = run_with(
+            &at,
+            &["check", "--draft", "--format", "text"],
+            "",
+            &[("LANEBOOK_T_ASM", program.to_str().expect("path"))],
+        );
         let all = format!("{}{}", ran.out, ran.err);
         let taken = all.lines().filter(|line| line.starts_with("warning[assembler]: asm takes `"));
-        let taken: Vec<String> = taken.filter_map(|line| Some(line.split('`').nth(1)?.to_string())).collect();
+        let taken: Vec<String> =
+            taken.filter_map(|line| Some(line.split('`').nth(1)?.to_string())).collect();
         (taken, all)
     };
-    let all = ["plus r8, r9, r10", "minus r8, r9, r10", "plus r10, r9, r8", "plus r8, r9, r10 / plus r8, r9, r10", "leap L", "hush"];
+    let all = [
+        "plus r8, r9, r10",
+        "minus r8, r9, r10",
+        "plus r10, r9, r8",
+        "plus r8, r9, r10 / plus r8, r9, r10",
+        "leap L",
+        "hush",
+    ];
     // Without encodings each of them is an instruction beyond the tables.
     let (taken, said) = asked("check.spelled.not", "");
-    assert!(taken.len() == all.len() && taken.iter().zip(all).all(|(text, start)| text.starts_with(start)), "{said}");
-    // With them, all but the one that has the bytes of `add`: neither other operands nor it twice nor unknown bytes will do.
-    let (taken, said) = asked("check.spelled", r#"encodes: ["show", "{input}"], encoding: "encoding: [{bytes}]""#);
-    assert!(taken.len() == all.len() - 1 && taken.iter().zip(&all[1..]).all(|(text, start)| text.starts_with(start)), "{said}");
+    assert!(
+        taken.len() == all.len()
+            && taken.iter().zip(all).all(|(text, start)| text.starts_with(start)),
+        "{said}"
+    );
+    // With them, all but the one that has the bytes of `add`: neither other operands nor it twice
+    // nor unknown bytes will do.
+    let (taken, said) =
+        asked("check.spelled", r#"encodes: ["show", "{input}"], encoding: "encoding: [{bytes}]""#);
+    assert!(
+        taken.len() == all.len() - 1
+            && taken.iter().zip(&all[1..]).all(|(text, start)| text.starts_with(start)),
+        "{said}"
+    );
 }
 
 /// A folder with the repository's tables in a git repository of their own, one commit old.
@@ -265,8 +338,22 @@ fn repository(test: &str) -> std::path::PathBuf {
     for part in ["hw-tables", "rules"] {
         copy(&root().join(part), &at.join(part));
     }
-    for args in [&["init", "-q"][..], &["add", "."], &["-c", "user.name=t", "-c", "user.email=t@example.invalid", "commit", "-q", "-m", "tables"]] {
-        let done = std::process::Command::new("git").current_dir(&at).args(args).output().expect("git");
+    for args in [
+        &["init", "-q"][..],
+        &["add", "."],
+        &[
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@example.invalid",
+            "commit",
+            "-q",
+            "-m",
+            "tables",
+        ],
+    ] {
+        let done =
+            std::process::Command::new("git").current_dir(&at).args(args).output().expect("git");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
     at
@@ -283,11 +370,30 @@ fn another_version_is_compared_fact_by_fact() {
     let at = repository("check.against");
     let same = run_in(&at, &["check", "--assemblers", "off", "--against", "HEAD"], "");
     assert_eq!(same.code, 0, "{}", same.err);
-    assert!(!same.out.contains("facts that differ") && !same.out.contains("choices"), "{}", same.out);
+    assert!(
+        !same.out.contains("facts that differ") && !same.out.contains("choices"),
+        "{}",
+        same.out
+    );
     // A mover that the examples use is taken away, a figure changed, a source added.
-    edit(&at, "hw-tables/nvidia/sm_80.ron", "arch: (", "arch: (\n        lacks: [\"ldmatrix.x4\"],");
-    edit(&at, "hw-tables/amd/gfx950.ron", "(name: \"read32\", banks: 64", "(name: \"read32\", banks: 32");
-    edit(&at, "hw-tables/sources.ron", "sources: [", "sources: [\n    (key: \"zz\", title: \"Another\"),");
+    edit(
+        &at,
+        "hw-tables/nvidia/sm_80.ron",
+        "arch: (",
+        "arch: (\n        lacks: [\"ldmatrix.x4\"],",
+    );
+    edit(
+        &at,
+        "hw-tables/amd/gfx950.ron",
+        "(name: \"read32\", banks: 64",
+        "(name: \"read32\", banks: 32",
+    );
+    edit(
+        &at,
+        "hw-tables/sources.ron",
+        "sources: [",
+        "sources: [\n    (key: \"zz\", title: \"Another\"),",
+    );
     let base = folder("check.against.base");
     for part in ["hw-tables", "rules"] {
         copy(&root().join(part), &base.join(part));
@@ -307,9 +413,24 @@ fn another_version_is_compared_fact_by_fact() {
         assert!(ran.out.contains(line), "`{line}` is missing in\n{}", ran.out);
     }
     // The same from a folder, denied.
-    let denied = run_in(&at, &["check", "--assemblers", "off", "--against", base.to_str().expect("path"), "--deny", "changes", "--format", "json"], "");
+    let denied = run_in(
+        &at,
+        &[
+            "check",
+            "--assemblers",
+            "off",
+            "--against",
+            base.to_str().expect("path"),
+            "--deny",
+            "changes",
+            "--format",
+            "json",
+        ],
+        "",
+    );
     assert_eq!(denied.code, 1, "{}", denied.err);
     assert_eq!(denied.out.matches("\"check\": \"change\"").count(), 3, "{}", denied.out);
     assert!(denied.out.contains("\"check\": \"pick\""), "{}", denied.out);
-    run_in(&at, &["check", "--assemblers", "off", "--against", "nowhere"], "").refused(2, &["--against nowhere", "no commit"]);
+    run_in(&at, &["check", "--assemblers", "off", "--against", "nowhere"], "")
+        .refused(2, &["--against nowhere", "no commit"]);
 }

@@ -1,4 +1,5 @@
-//! What `compile` takes of a program, and what it says of the rest: which attribute, which value, which range, where.
+//! What `compile` takes of a program, and what it says of the rest: which attribute, which value,
+//! which range, where.
 mod support;
 
 use std::fs;
@@ -27,46 +28,102 @@ fn with(from: &str, to: &str) -> Ran {
 #[test]
 fn attributes_are_known_fit_and_are_spelt() {
     compile(COPY).fine();
-    with("{align = 16, stride_div = 4}, %B", "{algin = 16, stride_div = 4}, %B")
-        .refused(1, &["obeys no attribute `algin` of `func`", "did you mean `align`?", "standard input:1:37", "^^^^^"]);
-    with("{align = 16, stride_div = 4}, %B", "{align = 3, stride_div = 4}, %B")
-        .refused(1, &["attribute `align` cannot be `3`", "a power of two from 1 to", "standard input:1:37", "^^^^^"]);
-    with("func @f", "func private @f").refused(1, &["attribute `visibility` of `func` cannot be `private`"]);
+    with("{align = 16, stride_div = 4}, %B", "{algin = 16, stride_div = 4}, %B").refused(
+        1,
+        &[
+            "obeys no attribute `algin` of `func`",
+            "did you mean `align`?",
+            "standard input:1:37",
+            "^^^^^",
+        ],
+    );
+    with("{align = 16, stride_div = 4}, %B", "{align = 3, stride_div = 4}, %B").refused(
+        1,
+        &[
+            "attribute `align` cannot be `3`",
+            "a power of two from 1 to",
+            "standard input:1:37",
+            "^^^^^",
+        ],
+    );
+    with("func @f", "func private @f")
+        .refused(1, &["attribute `visibility` of `func` cannot be `private`"]);
     with("{threads = 128}", "-> f32 {threads = 128}").refused(1, &["a kernel returns nothing"]);
-    with("{threads = 128}", "{threads = 0}").refused(1, &["attribute `threads` cannot be `0`", "from 1 to 65536", "^^^^^^^"]);
-    with("{threads = 128}", "{threads = 128, num_stages = 3}").refused(1, &["obeys no attribute `num_stages` of `func`", "^^^^^^^^^^"]);
-    with("{div = 64}", "{align = 64}").refused(1, &["obeys no attribute `align`", "standard input:1:"]);
-    with("tiled_load %s :", "tiled_load %s mask :").refused(1, &["obeys no attribute `mask` of `tiled_load`", "standard input:4:22", "^^^^"]);
-    with("add %t, %t :", "add %t, %t {fastmath = fast} :").refused(1, &["obeys no attribute `fastmath` of `add`", "attributes of `add`: none", "^^^^^^^^"]);
-    with("tiled_load %s :", "tiled_load {layout = S[(64,64):(64,1)]} %s :").refused(1, &["obeys no attribute `layout` of `tiled_load`", "^^^^^^"]);
+    with("{threads = 128}", "{threads = 0}")
+        .refused(1, &["attribute `threads` cannot be `0`", "from 1 to 65536", "^^^^^^^"]);
+    with("{threads = 128}", "{threads = 128, num_stages = 3}")
+        .refused(1, &["obeys no attribute `num_stages` of `func`", "^^^^^^^^^^"]);
+    with("{div = 64}", "{align = 64}")
+        .refused(1, &["obeys no attribute `align`", "standard input:1:"]);
+    with("tiled_load %s :", "tiled_load %s mask :")
+        .refused(1, &["obeys no attribute `mask` of `tiled_load`", "standard input:4:22", "^^^^"]);
+    with("add %t, %t :", "add %t, %t {fastmath = fast} :").refused(
+        1,
+        &["obeys no attribute `fastmath` of `add`", "attributes of `add`: none", "^^^^^^^^"],
+    );
+    with("tiled_load %s :", "tiled_load {layout = S[(64,64):(64,1)]} %s :")
+        .refused(1, &["obeys no attribute `layout` of `tiled_load`", "^^^^^^"]);
     let gemm = example("gemm.tile");
-    compile(&gemm.replace("mma %a, %b, %c :", "mma %a, %b, %c {transA = true} :")).refused(1, &["obeys no attribute `transA` of `mma`", "^^^^^^"]);
-    compile(&gemm.replace("-> tensor<128x128xf32> {\n", "-> tensor<128x128xf32> attributes {sliceCount = 2 : i32} {\n"))
-        .refused(1, &["obeys no attribute `sliceCount` of `scf.for`", "^^^^^^^^^^"]);
+    compile(&gemm.replace("mma %a, %b, %c :", "mma %a, %b, %c {transA = true} :"))
+        .refused(1, &["obeys no attribute `transA` of `mma`", "^^^^^^"]);
+    compile(&gemm.replace(
+        "-> tensor<128x128xf32> {\n",
+        "-> tensor<128x128xf32> attributes {sliceCount = 2 : i32} {\n",
+    ))
+    .refused(1, &["obeys no attribute `sliceCount` of `scf.for`", "^^^^^^^^^^"]);
     let norm = example("layer_norm.tile");
-    compile(&norm.replacen("kind = add", "kind = ad", 1)).refused(1, &["attribute `kind` of `reduce` cannot be `ad`", "did you mean `add`?", "^^^^"]);
-    compile(&norm.replacen("{axis = 1, kind = add}", "{kind = add}", 1)).refused(1, &["`reduce` does not say its attribute `axis`"]);
-    compile(&norm.replacen("{axis = 1, kind = add}", "{axis = 2, kind = add}", 1)).refused(1, &["attribute `axis` cannot be `2`", "from 0 to 1", "^^^^"]);
-    compile(&norm.replace("f32", "f64")).refused(1, &["`reduce` must have elements of 32 bits each"]);
-    compile(&norm.replace("broadcast %w :", "broadcast %w {axis = 0} :")).refused(1, &["attribute `axis` of `broadcast` says nothing"]);
+    compile(&norm.replacen("kind = add", "kind = ad", 1)).refused(
+        1,
+        &["attribute `kind` of `reduce` cannot be `ad`", "did you mean `add`?", "^^^^"],
+    );
+    compile(&norm.replacen("{axis = 1, kind = add}", "{kind = add}", 1))
+        .refused(1, &["`reduce` does not say its attribute `axis`"]);
+    compile(&norm.replacen("{axis = 1, kind = add}", "{axis = 2, kind = add}", 1))
+        .refused(1, &["attribute `axis` cannot be `2`", "from 0 to 1", "^^^^"]);
+    compile(&norm.replace("f32", "f64"))
+        .refused(1, &["`reduce` must have elements of 32 bits each"]);
+    compile(&norm.replace("broadcast %w :", "broadcast %w {axis = 0} :"))
+        .refused(1, &["attribute `axis` of `broadcast` says nothing"]);
 }
 
 #[test]
 fn operands_and_operations_are_those_of_the_contract() {
-    with("tiled_load %s :", "tiled_load %s, %m :").refused(1, &["operands of `tiled_load`: 1 (from); 2 written", "^^^^^^^^^^"]);
-    with("%m: index {div = 64})", "%m: index {div = 64}, %s0: f32)").refused(1, &["argument 3 (argument) of `func` must be", "standard input:1:", "^^"]);
+    with("tiled_load %s :", "tiled_load %s, %m :")
+        .refused(1, &["operands of `tiled_load`: 1 (from); 2 written", "^^^^^^^^^^"]);
+    with("%m: index {div = 64})", "%m: index {div = 64}, %s0: f32)")
+        .refused(1, &["argument 3 (argument) of `func` must be", "standard input:1:", "^^"]);
     with("tiled_load %s :", "tiled_load %A :").refused(1, &["the written type"]);
-    with("%y = add %t, %t :", "%y = neg %t :")
-        .refused(1, &["the tables of sm_80 have no instruction that does `neg` from f32 to f32", "no architecture's tables have one"]);
-    with("  %y = add", "  fence\n  %y = add").refused(1, &["`fence` is not compiled: what has to be ordered is found", "leave it out", "^^^^^"]);
-    with("tensor<64x64xf32, #smem>", "tensor<64x64xf32, #smem_swizzled>").refused(1, &["no layout is called `#smem_swizzled`"]);
-    let gather = COPY.replace("tiled_load %s : tensor<64x64xf32, #smem>", "gather %s, %t0 : tensor<64x64xf32, #smem>, tensor<64xi32>");
+    with("%y = add %t, %t :", "%y = neg %t :").refused(
+        1,
+        &[
+            "the tables of sm_80 have no instruction that does `neg` from f32 to f32",
+            "no architecture's tables have one",
+        ],
+    );
+    with("  %y = add", "  fence\n  %y = add").refused(
+        1,
+        &["`fence` is not compiled: what has to be ordered is found", "leave it out", "^^^^^"],
+    );
+    with("tensor<64x64xf32, #smem>", "tensor<64x64xf32, #smem_swizzled>")
+        .refused(1, &["no layout is called `#smem_swizzled`"]);
+    let gather = COPY.replace(
+        "tiled_load %s : tensor<64x64xf32, #smem>",
+        "gather %s, %t0 : tensor<64x64xf32, #smem>, tensor<64xi32>",
+    );
     let gather = gather
-        .replace("  %t = ", "  %t0 = tiled_load %A[%m, 0] : memref<?x?xf32, #gmem> -> tensor<64xf32>\n  %t = ")
+        .replace(
+            "  %t = ",
+            "  %t0 = tiled_load %A[%m, 0] : memref<?x?xf32, #gmem> -> tensor<64xf32>\n  %t = ",
+        )
         .replace("tensor<64xi32>", "tensor<64xf32>");
-    compile(&gather).refused(1, &["`gather` is not compiled: rows are not chosen by a tile of indices", "^^^^^^"]);
-    compile(&format!("{COPY}\n{}", COPY.replace("@f", "@g"))).refused(1, &["a program for `compile` is one function", "^^^^"]);
-    with("[%m, 0], %s", "[%m, -8], %s").refused(1, &["subscript 1 of operand 0 of `copy` is no index"]);
+    compile(&gather).refused(
+        1,
+        &["`gather` is not compiled: rows are not chosen by a tile of indices", "^^^^^^"],
+    );
+    compile(&format!("{COPY}\n{}", COPY.replace("@f", "@g")))
+        .refused(1, &["a program for `compile` is one function", "^^^^"]);
+    with("[%m, 0], %s", "[%m, -8], %s")
+        .refused(1, &["subscript 1 of operand 0 of `copy` is no index"]);
 }
 
 #[test]
@@ -75,53 +132,93 @@ fn written_layouts_are_obeyed_or_refused() {
     let result = |layout: &str| {
         with(
             "%y = add %t, %t : tensor<64x64xf32>\n  tiled_store %y, %B[%m, 0] : tensor<64x64xf32>",
-            &format!("%y = add %t, %t : tensor<64x64xf32, {layout}>\n  tiled_store %y, %B[%m, 0] : tensor<64x64xf32, {layout}>"),
+            &format!(
+                "%y = add %t, %t : tensor<64x64xf32, {layout}>\n  tiled_store %y, %B[%m, 0] : tensor<64x64xf32, {layout}>"
+            ),
         )
     };
     result(blocked).refused(
         1,
-        &["the layout written for result 0 (tile) of `add` is not obeyed in this notation", "Triton's", "write it in TIRx over lanes", "standard input:5:"],
+        &[
+            "the layout written for result 0 (tile) of `add` is not obeyed in this notation",
+            "Triton's",
+            "write it in TIRx over lanes",
+            "standard input:5:",
+        ],
     );
     result("S[(64,64):(64,1)]").refused(1, &["is not obeyed in this notation", "TIRx over memory"]);
     result("(64,64):(64,1)").refused(1, &["is not obeyed in this notation", "CuTe"]);
-    with("tensor<64x64xf32, #smem>", &format!("tensor<64x64xf32, #smem, {blocked}>")).refused(1, &["is not obeyed in this notation", "TIRx over memory"]);
+    with("tensor<64x64xf32, #smem>", &format!("tensor<64x64xf32, #smem, {blocked}>"))
+        .refused(1, &["is not obeyed in this notation", "TIRx over memory"]);
     let twice = COPY
         .replace("tensor<64x64xf32, #smem>", "tensor<64x64xf32, #smem, S[(64,64):(64,1)]>")
         .replace("alloc_tensor :", "alloc_tensor {layout = S[(64,64):(68,1)]} :");
     compile(&twice).refused(1, &["a layout in its type and another as an attribute"]);
     // Copies where other elements are, and elements of another type than the tile's.
     result("S[(4,8,2,4,16):(1@warpid,4@laneid,512@bit,1@laneid,32@bit)]").fine();
-    result("S[(4,8,2,4,16):(1@warpid,4@laneid,512@bit,1@laneid,32@bit)] + R[2:4@laneid]").refused(1, &["copies where there are other elements"]);
-    compile(&COPY.replace("alloc_tensor :", "alloc_tensor {layout = <(64,64),(64,1),elem=f16>} :")).refused(1, &["says what its elements are"]);
-    let laid =
-        COPY.replace("%A: memref<?x?xf32, #gmem>", "%A: memref<64x64xf32, #gmem, S[(64,64):(1,64)]>").replace("%s : memref<?x?xf32, #gmem> ->", "%s : ... ->");
-    compile(&laid).refused(1, &["the layout written for this memref is not obeyed: its elements lie row by row"]);
-    let text = COPY
-        .replace("64x64", "48x64")
-        .replace("%y = add %t, %t : tensor<48x64xf32>", "%y = add %t, %t : tensor<48x64xf32, S[(6,8,4,16):(1@warpid,4@laneid,1@laneid,32@bit)]>");
-    let text = text.replace("tiled_store %y, %B[%m, 0] : tensor<48x64xf32>", "tiled_store %y, %B[%m, 0] : ...");
+    result("S[(4,8,2,4,16):(1@warpid,4@laneid,512@bit,1@laneid,32@bit)] + R[2:4@laneid]")
+        .refused(1, &["copies where there are other elements"]);
+    compile(&COPY.replace("alloc_tensor :", "alloc_tensor {layout = <(64,64),(64,1),elem=f16>} :"))
+        .refused(1, &["says what its elements are"]);
+    let laid = COPY
+        .replace("%A: memref<?x?xf32, #gmem>", "%A: memref<64x64xf32, #gmem, S[(64,64):(1,64)]>")
+        .replace("%s : memref<?x?xf32, #gmem> ->", "%s : ... ->");
+    compile(&laid).refused(
+        1,
+        &["the layout written for this memref is not obeyed: its elements lie row by row"],
+    );
+    let text = COPY.replace("64x64", "48x64").replace(
+        "%y = add %t, %t : tensor<48x64xf32>",
+        "%y = add %t, %t : tensor<48x64xf32, S[(6,8,4,16):(1@warpid,4@laneid,1@laneid,32@bit)]>",
+    );
+    let text = text.replace(
+        "tiled_store %y, %B[%m, 0] : tensor<48x64xf32>",
+        "tiled_store %y, %B[%m, 0] : ...",
+    );
     compile(&text).refused(1, &["a written layout of a register tile is obeyed only where both extents are powers of two"]);
 }
 
 #[test]
 fn what_cannot_be_planned_is_said_as_it_is() {
     // More movements than a plan holds: how many, and which is the first too many.
-    let loads: String = (0..60).map(|k| format!("  %a{k} = tiled_load %A[%m, 0] : memref<?x?xf32, #gmem> -> tensor<64x64xf32>\n")).collect();
-    with("  %y = add", &format!("{loads}  %y = add"))
-        .refused(1, &["the program is too large: it needs 63 movements of tiles, a plan has room for 48", "this is number 49", "^^^"]);
+    let loads: String = (0..60)
+        .map(|k| {
+            format!(
+                "  %a{k} = tiled_load %A[%m, 0] : memref<?x?xf32, #gmem> -> tensor<64x64xf32>\n"
+            )
+        })
+        .collect();
+    with("  %y = add", &format!("{loads}  %y = add")).refused(
+        1,
+        &[
+            "the program is too large: it needs 63 movements of tiles, a plan has room for 48",
+            "this is number 49",
+            "^^^",
+        ],
+    );
     let loops = |step: u32, by: u32| {
-        let open = format!("  scf.for %k = 0 to %m step {step} {{\n    %q = index.div %k, {by} : index\n");
-        COPY.replace("  %t = tiled", &format!("{open}  %t = tiled")).replace("%B[%m, 0]", "%B[%q, 0]").replace("\n}\n", "\n    scf.yield\n  }\n}\n")
+        let open =
+            format!("  scf.for %k = 0 to %m step {step} {{\n    %q = index.div %k, {by} : index\n");
+        COPY.replace("  %t = tiled", &format!("{open}  %t = tiled"))
+            .replace("%B[%m, 0]", "%B[%q, 0]")
+            .replace("\n}\n", "\n    scf.yield\n  }\n}\n")
     };
     compile(&loops(64, 32)).fine();
-    compile(&loops(64, 32).replace("    scf.yield\n", "")).refused(1, &["the body of `scf.for` does not end with scf.yield"]);
-    compile(&loops(64, 3)).refused(1, &["%q divides by 3: a kernel divides indices by powers of two", "^^^^"]);
+    compile(&loops(64, 32).replace("    scf.yield\n", ""))
+        .refused(1, &["the body of `scf.for` does not end with scf.yield"]);
+    compile(&loops(64, 3))
+        .refused(1, &["%q divides by 3: a kernel divides indices by powers of two", "^^^^"]);
     compile(&loops(24, 32)).refused(1, &["%q divides the counter %k, which grows by 24, by 32"]);
 }
 
 #[test]
 fn hexadecimal_digits_of_a_float_are_its_bits() {
-    let filled = |number: &str| with("%y = add %t, %t :", &format!("%c = constant {number} : tensor<64x64xf32>\n  %y = add %t, %c :"));
+    let filled = |number: &str| {
+        with(
+            "%y = add %t, %t :",
+            &format!("%c = constant {number} : tensor<64x64xf32>\n  %y = add %t, %c :"),
+        )
+    };
     for (number, bits) in [
         ("dense<0xFF800000>", "0fff800000"),
         ("0x7F800000", "0f7f800000"),
@@ -131,11 +228,17 @@ fn hexadecimal_digits_of_a_float_are_its_bits() {
         ("-0.0", "0f80000000"),
     ] {
         let text = filled(number).fine();
-        let program = COPY.replace("%y = add %t, %t :", &format!("%c = constant {number} : tensor<64x64xf32>\n  %y = add %t, %c :"));
-        let ptx = run_in(&root(), &["compile", "-", "--arch", "sm_80", "--emit", "ptx"], &program).fine();
+        let program = COPY.replace(
+            "%y = add %t, %t :",
+            &format!("%c = constant {number} : tensor<64x64xf32>\n  %y = add %t, %c :"),
+        );
+        let ptx =
+            run_in(&root(), &["compile", "-", "--arch", "sm_80", "--emit", "ptx"], &program).fine();
         let number_of = u32::from_str_radix(&bits[2..], 16).expect("bits");
         assert!(
-            ptx.to_lowercase().contains(bits) || ptx.contains(&number_of.to_string()) || ptx.to_lowercase().contains(&format!("0x{number_of:x}")),
+            ptx.to_lowercase().contains(bits)
+                || ptx.contains(&number_of.to_string())
+                || ptx.to_lowercase().contains(&format!("0x{number_of:x}")),
             "{number}: {text}\n{ptx}"
         );
     }
@@ -147,19 +250,47 @@ fn hexadecimal_digits_of_a_float_are_its_bits() {
 #[test]
 fn the_contract_is_printed() {
     let all = run(&["ops"]).fine();
-    assert!(all.contains("operations are compiled") && all.contains("gather") && all.contains("not compiled: rows are not chosen"), "{all}");
+    assert!(
+        all.contains("operations are compiled")
+            && all.contains("gather")
+            && all.contains("not compiled: rows are not chosen"),
+        "{all}"
+    );
     let one = run(&["ops", "tt.reduce", "--arch", "sm_80"]).fine();
-    for text in ["reduce", "{axis}", "{kind}", "add, max, min, mul", "must be there", "sm_80       add of f32"] {
+    for text in [
+        "reduce",
+        "{axis}",
+        "{kind}",
+        "add, max, min, mul",
+        "must be there",
+        "sm_80       add of f32",
+    ] {
         assert!(one.contains(text), "`{text}` is missing in\n{one}");
     }
     assert!(run(&["ops", "neg", "--arch", "sm_80"]).fine().contains("no instruction does it"));
-    let json: serde_json::Value = serde_json::from_str(&run(&["ops", "--arch", "gfx942", "--format", "json"]).fine()).expect("JSON");
+    let json: serde_json::Value =
+        serde_json::from_str(&run(&["ops", "--arch", "gfx942", "--format", "json"]).fine())
+            .expect("JSON");
     let ops = json.as_array().expect("a list");
-    let named = |name: &str| ops.iter().find(|op| op["name"] == name).unwrap_or_else(|| panic!("no {name}"));
+    let named = |name: &str| {
+        ops.iter().find(|op| op["name"] == name).unwrap_or_else(|| panic!("no {name}"))
+    };
     assert_eq!(named("mma")["operands"].as_array().map(Vec::len), Some(3));
-    assert!(named("mma")["on"]["types"].as_array().expect("types").iter().any(|t| t == "f16 x f16 -> f32"));
+    assert!(
+        named("mma")["on"]["types"]
+            .as_array()
+            .expect("types")
+            .iter()
+            .any(|t| t == "f16 x f16 -> f32")
+    );
     assert_eq!(named("scatter")["compiled"], false);
-    assert!(named("func")["arguments"][0]["attributes"].as_array().expect("attributes").iter().any(|a| a["key"] == "align"));
+    assert!(
+        named("func")["arguments"][0]["attributes"]
+            .as_array()
+            .expect("attributes")
+            .iter()
+            .any(|a| a["key"] == "align")
+    );
     run(&["ops", "mmma"]).refused(2, &["no operation is called `mmma`", "did you mean `mma`?"]);
 }
 
@@ -170,6 +301,9 @@ fn the_reference_is_made_from_the_contract() {
     if std::env::var_os("LANEBOOK_BLESS").is_some_and(|v| !v.is_empty()) {
         fs::write(&path, &made).expect("rules/TILE.md");
     }
-    assert!(fs::read_to_string(&path).unwrap_or_default() == made, "rules/TILE.md is not what `lanebook ops --format markdown` prints");
+    assert!(
+        fs::read_to_string(&path).unwrap_or_default() == made,
+        "rules/TILE.md is not what `lanebook ops --format markdown` prints"
+    );
     golden("ops.reduce.txt", &run(&["ops", "reduce", "--arch", "sm_80"]).fine());
 }

@@ -8,23 +8,45 @@ const SEED: &str = "tests/passes/seed";
 #[test]
 fn passes_run_in_the_order_asked_for() {
     let file = format!("{SEED}/dead_arguments.before.tile");
-    let ran = run(&["opt", &file, "--loose", "--passes", "remove-dead-args,remove-aliases", "--print-after-all", "--trace"]);
+    let ran = run(&[
+        "opt",
+        &file,
+        "--loose",
+        "--passes",
+        "remove-dead-args,remove-aliases",
+        "--print-after-all",
+        "--trace",
+    ]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let at = |text: &str| ran.out.find(text).unwrap_or_else(|| panic!("{text} is not in\n{}", ran.out));
-    assert!(at("// ---- after remove-dead-args: 1 change\n") < at("// ---- after remove-aliases: 0 changes\n"));
+    let at =
+        |text: &str| ran.out.find(text).unwrap_or_else(|| panic!("{text} is not in\n{}", ran.out));
     assert!(
-        at("// remove-dead-args    1 remove-dead-args: nothing reads it but what passes it back to its own place\n") < at("// ---- after remove-dead-args")
+        at("// ---- after remove-dead-args: 1 change\n")
+            < at("// ---- after remove-aliases: 0 changes\n")
+    );
+    assert!(
+        at(
+            "// remove-dead-args    1 remove-dead-args: nothing reads it but what passes it back to its own place\n"
+        ) < at("// ---- after remove-dead-args")
     );
     assert!(!ran.out.contains("pre_acc"), "{}", ran.out);
     // What the last pass left parses again, and is left as it is.
-    let (_, last) = ran.out.split_once("// ---- after remove-aliases: 0 changes\n").expect("the last program");
+    let (_, last) =
+        ran.out.split_once("// ---- after remove-aliases: 0 changes\n").expect("the last program");
     let again = run_in(&root(), &["opt", "-", "--loose", "--passes", "remove-dead-args"], last);
     assert_eq!((again.code, again.out.as_str()), (0, last), "{}", again.err);
 }
 
 #[test]
 fn rules_are_traced_by_name() {
-    let ran = run(&["opt", "tests/passes/ttgir/gemm_fp8.sm_90.before2.mlir", "--loose", "--passes", "remove-conversions", "--trace"]);
+    let ran = run(&[
+        "opt",
+        "tests/passes/ttgir/gemm_fp8.sm_90.before2.mlir",
+        "--loose",
+        "--passes",
+        "remove-conversions",
+        "--trace",
+    ]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
         ran.out.contains("convert_constant (rule, phase clean_conversions, priority 80): convert(constant) = constant: every element is the same number\n"),
@@ -35,13 +57,31 @@ fn rules_are_traced_by_name() {
 
 #[test]
 fn findings_are_warnings_and_refusals_errors() {
-    let ran = run(&["opt", &format!("{SEED}/select_alias.before.tile"), "--loose", "--passes", "remove-aliases"]);
+    let ran = run(&[
+        "opt",
+        &format!("{SEED}/select_alias.before.tile"),
+        "--loose",
+        "--passes",
+        "remove-aliases",
+    ]);
     assert_eq!(ran.code, 0);
     assert!(ran.err.contains("the view reaches past its allocation"), "{}", ran.err);
     let loops = "scf.for %i = %x to 64 step 1 attributes {sliceCount = 2 : i32} {\n  fence\n}\n";
     let ran = run_in(&root(), &["opt", "-", "--loose", "--passes", "slice"], loops);
-    ran.refused(1, &["unsupported op to be a lower bound in slicing pass ", "standard input:1:1", "^^^^^^^", "unchanged"]);
-    let ran = run_in(&root(), &["opt", "-", "--loose", "--passes", "slice", "--fuel", "1"], &loops.replace("%x", "0"));
+    ran.refused(
+        1,
+        &[
+            "unsupported op to be a lower bound in slicing pass ",
+            "standard input:1:1",
+            "^^^^^^^",
+            "unchanged",
+        ],
+    );
+    let ran = run_in(
+        &root(),
+        &["opt", "-", "--loose", "--passes", "slice", "--fuel", "1"],
+        &loops.replace("%x", "0"),
+    );
     ran.refused(1, &["more than 1 changes", "--fuel"]);
 }
 
@@ -62,7 +102,8 @@ fn a_module_of_several_blocks_is_refused_in_words() {
 
 #[test]
 fn unknown_names_get_a_suggestion() {
-    run(&["opt", "x", "--passes", "remove-alias"]).refused(2, &["unknown pass `remove-alias`", "did you mean `remove-aliases`?"]);
+    run(&["opt", "x", "--passes", "remove-alias"])
+        .refused(2, &["unknown pass `remove-alias`", "did you mean `remove-aliases`?"]);
     run(&["rules", "--dispatch", "convert_layuot"]).refused(2, &["did you mean `convert_layout`?"]);
     run(&["opt", "--passes", "slice"]).refused(2, &["no program is named"]);
 }
@@ -70,12 +111,22 @@ fn unknown_names_get_a_suggestion() {
 #[test]
 fn passes_and_rules_are_listed() {
     let ran = run(&["opt", "--list"]);
-    assert!(ran.out.contains("[propagate-buffers], [propagate-registers], clean_conversions, [unify-regions]"), "{}", ran.out);
+    assert!(
+        ran.out.contains(
+            "[propagate-buffers], [propagate-registers], clean_conversions, [unify-regions]"
+        ),
+        "{}",
+        ran.out
+    );
     let ran = run(&["rules", "--filter", "push_"]);
     assert!(ran.out.contains("push_into_load") && !ran.out.contains("convert_same"), "{}", ran.out);
     let ran = run(&["rules", "--dispatch", "ttg.convert_layout"]);
-    let at = |text: &str| ran.out.find(text).unwrap_or_else(|| panic!("{text} is not in\n{}", ran.out));
-    assert!(at("convert_same") < at("convert_convert") && at("push_into_load") < at("push_elementwise1"));
+    let at =
+        |text: &str| ran.out.find(text).unwrap_or_else(|| panic!("{text} is not in\n{}", ran.out));
+    assert!(
+        at("convert_same") < at("convert_convert")
+            && at("push_into_load") < at("push_elementwise1")
+    );
     assert!(run(&["rules", "--dispatch", "xor"]).out.contains("the cheapest is taken"));
 }
 
@@ -92,52 +143,123 @@ const NEGATED: &str = "func @f(%x: tensor<8x8xf32, #a>, %p: memref<8x8xf32, #gme
 
 #[test]
 fn a_rule_set_of_ones_own_runs_beside_the_built_in_one() {
-    let ran = run_in(&root(), &["opt", "-", "--rules", BESIDE, "--passes", "tidy,remove-conversions", "--print-after-all", "--trace"], NEGATED);
+    let ran = run_in(
+        &root(),
+        &[
+            "opt",
+            "-",
+            "--rules",
+            BESIDE,
+            "--passes",
+            "tidy,remove-conversions",
+            "--print-after-all",
+            "--trace",
+        ],
+        NEGATED,
+    );
     assert_eq!(ran.code, 0, "{}", ran.err);
-    for wanted in ["neg_neg (rule, phase tidy, priority 10)", "max_same (rule, phase tidy", "after tidy: 2 changes"] {
+    for wanted in [
+        "neg_neg (rule, phase tidy, priority 10)",
+        "max_same (rule, phase tidy",
+        "after tidy: 2 changes",
+    ] {
         assert!(ran.out.contains(wanted), "{wanted}\n{}", ran.out);
     }
-    let (_, last) = ran.out.split_once("// ---- after remove-conversions: ").expect("the built-in pass ran, too");
-    assert!(last.contains("tiled_store %x, %p") && !last.contains("neg") && !last.contains("convert_layout"), "{last}");
+    let (_, last) = ran
+        .out
+        .split_once("// ---- after remove-conversions: ")
+        .expect("the built-in pass ran, too");
+    assert!(
+        last.contains("tiled_store %x, %p")
+            && !last.contains("neg")
+            && !last.contains("convert_layout"),
+        "{last}"
+    );
     let ran = run(&["rules", "--rules", BESIDE, "--dispatch", "arith.negf"]);
-    assert_eq!((ran.code, ran.out.as_str()), (0, "phase tidy: the first that fits is taken\n   1 neg_neg                            10\n"), "{}", ran.err);
-    assert!(run(&["opt", "--list", "--rules", BESIDE]).out.starts_with("tidy                 tidy x4\n"));
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (
+            0,
+            "phase tidy: the first that fits is taken\n   1 neg_neg                            10\n"
+        ),
+        "{}",
+        ran.err
+    );
+    assert!(
+        run(&["opt", "--list", "--rules", BESIDE])
+            .out
+            .starts_with("tidy                 tidy x4\n")
+    );
 }
 
 #[test]
 fn the_static_of_a_rule_set_is_what_its_file_says() {
     let ran = run(&["rules", "--rules", BESIDE, "--compile"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let kept = std::fs::read_to_string(root().join("tests/passes/beside/tidy.rs")).expect("the static");
-    assert_eq!(ran.out, kept, "lanebook rules --rules {BESIDE} --compile > tests/passes/beside/tidy.rs");
+    let kept =
+        std::fs::read_to_string(root().join("tests/passes/beside/tidy.rs")).expect("the static");
+    assert_eq!(
+        ran.out, kept,
+        "lanebook rules --rules {BESIDE} --compile > tests/passes/beside/tidy.rs"
+    );
 }
 
 #[test]
 fn a_rule_set_is_checked_as_the_built_in_one_is() {
     let good = std::fs::read_to_string(root().join(BESIDE)).expect("the set");
     let write = |text: &str| {
-        let file = std::env::temp_dir().join(format!("lanebook-{}-{:x}.ron", std::process::id(), text.len()));
+        let file = std::env::temp_dir().join(format!(
+            "lanebook-{}-{:x}.ron",
+            std::process::id(),
+            text.len()
+        ));
         std::fs::write(&file, text).expect("it is written");
         file
     };
     for (from, to, wanted) in [
-        ("\"neg\", (\"neg\", \"x\")", "\"nog\", (\"neg\", \"x\")", ":11:20: error: unknown operation `nog`"),
-        ("replacement: \"x\",\n         doc: \"-(-x) = x\"", "replacement: (\"neg\", (\"neg\", (\"neg\", \"x\"))),\n         doc: \"-(-x) = x\"", ":11:"),
-        ("phase: \"tidy\", sweeps: 4)]),", "phase: \"tudy\", sweeps: 4)]),", "unknown phase `tudy`"),
-        ("analysis(\"remove-dead-args\")", "analysis(\"remove-dead-arg\")", "unknown analysis `remove-dead-arg`"),
+        (
+            "\"neg\", (\"neg\", \"x\")",
+            "\"nog\", (\"neg\", \"x\")",
+            ":11:20: error: unknown operation `nog`",
+        ),
+        (
+            "replacement: \"x\",\n         doc: \"-(-x) = x\"",
+            "replacement: (\"neg\", (\"neg\", (\"neg\", \"x\"))),\n         doc: \"-(-x) = x\"",
+            ":11:",
+        ),
+        (
+            "phase: \"tidy\", sweeps: 4)]),",
+            "phase: \"tudy\", sweeps: 4)]),",
+            "unknown phase `tudy`",
+        ),
+        (
+            "analysis(\"remove-dead-args\")",
+            "analysis(\"remove-dead-arg\")",
+            "unknown analysis `remove-dead-arg`",
+        ),
         ("pattern: (\"max\", \"x\", \"x\")", "pattern: (\"neg\", (\"neg\", \"x\"))", "neg_neg"),
     ] {
         let text = good.replacen(from, to, 1);
         assert_ne!(text, good, "{from}");
         let file = write(&text);
-        let ran = run_in(&root(), &["opt", "-", "--rules", &file.display().to_string(), "--passes", "tidy"], NEGATED);
+        let ran = run_in(
+            &root(),
+            &["opt", "-", "--rules", &file.display().to_string(), "--passes", "tidy"],
+            NEGATED,
+        );
         assert_eq!(ran.code, 1, "{to}\n{}", ran.err);
         assert!(ran.err.contains(wanted) && ran.out.is_empty(), "{wanted} is not in\n{}", ran.err);
         let _ = std::fs::remove_file(file);
     }
-    run(&["opt", "-", "--rules", "no-such.ron", "--passes", "tidy"]).refused(2, &["cannot read no-such.ron"]);
+    run(&["opt", "-", "--rules", "no-such.ron", "--passes", "tidy"])
+        .refused(2, &["cannot read no-such.ron"]);
     let clash = write(&good.replace("name: \"tidy\"", "name: \"slice\""));
-    run_in(&root(), &["opt", "-", "--rules", &clash.display().to_string(), "--passes", "slice"], NEGATED).refused(2, &["pass `slice` is built in, and also"]);
+    run_in(
+        &root(),
+        &["opt", "-", "--rules", &clash.display().to_string(), "--passes", "slice"],
+        NEGATED,
+    )
+    .refused(2, &["pass `slice` is built in, and also"]);
     let _ = std::fs::remove_file(clash);
 }
 
@@ -145,8 +267,17 @@ fn a_rule_set_is_checked_as_the_built_in_one_is() {
 fn layouts_that_are_none_are_shown() {
     let text = "#a = #ttg.blocked<{sizePerThread = [4, 3], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>\nfunc @f(%x: tensor<64x64xf32, #a>) {\n  %y = exp %x : tensor<64x64xf32, #a>\n  use %y : tensor<64x64xf32, #a>\n}\n";
     let opt = |text: &str| run_in(&root(), &["opt", "-", "--passes", "remove-conversions"], text);
-    opt(text).refused(1, &["standard input:2:1", "no tile of this shape can have this layout", "SizePerThread has 3, which is no power of two", "^^^^"]);
-    opt(&text.replace("order", "odrer")).refused(1, &["standard input:1:91", "the layout cannot be read", "^"]);
+    opt(text).refused(
+        1,
+        &[
+            "standard input:2:1",
+            "no tile of this shape can have this layout",
+            "SizePerThread has 3, which is no power of two",
+            "^^^^",
+        ],
+    );
+    opt(&text.replace("order", "odrer"))
+        .refused(1, &["standard input:1:91", "the layout cannot be read", "^"]);
     opt(&text.replace("= #ttg.blocked<{sizePerThread = [4, 3], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>", "= #a"))
         .refused(1, &["standard input:1:6", "the layout stands for itself", "^^"]);
 }

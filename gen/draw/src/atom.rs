@@ -1,12 +1,13 @@
-//! An atom's operands as grids: the four operands of a matrix instruction laid out like the product, or the two sides
-//! of a movement.
+//! An atom's operands as grids: the four operands of a matrix instruction laid out like the
+//! product, or the two sides of a movement.
 use crate::cell::Style;
 use crate::layout::places;
 use crate::{DrawError, Panel, Picture, notation};
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables::{Atom, Movement, Operand, Side, Space, Tables};
 
-/// A register's bits: narrower units of a movement are joined to this width where both sides allow it.
+/// A register's bits: narrower units of a movement are joined to this width where both sides allow
+/// it.
 const REGISTER_BITS: u16 = 32;
 
 /// The picture of an atom.
@@ -24,10 +25,17 @@ pub fn picture(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<Picture, DrawErro
             "draw an atom that moves tiles or multiplies matrices (`lanebook atoms --class move` or `--class matrix`)",
         ));
     };
-    Ok(Picture { title: atom.name().to_string(), subtitle: vec![template(atom)], panels, colours: style.colours(), notes: style.notes() })
+    Ok(Picture {
+        title: atom.name().to_string(),
+        subtitle: vec![template(atom)],
+        panels,
+        colours: style.colours(),
+        notes: style.notes(),
+    })
 }
 
-/// The instruction's text with its operands' names in angle brackets; what may be left out stands in parentheses.
+/// The instruction's text with its operands' names in angle brackets; what may be left out stands
+/// in parentheses.
 #[must_use]
 pub fn template(atom: &Atom<'_>) -> String {
     use lanebook_tables::Piece;
@@ -39,7 +47,9 @@ pub fn template(atom: &Atom<'_>) -> String {
             Piece::Operand(k) => out.push_str(&format!("<{}>", name(k))),
             Piece::Optional(k, before) => out.push_str(&format!("({before}<{}>)", name(k))),
             Piece::Frame(word) => out.push_str(&format!("<{word}>")),
-            Piece::Half(k, upper) => out.push_str(&format!("<{}.{}>", name(k), if upper { "high" } else { "low" })),
+            Piece::Half(k, upper) => {
+                out.push_str(&format!("<{}.{}>", name(k), if upper { "high" } else { "low" }))
+            }
         }
     }
     out.split('\n').map(str::trim).collect::<Vec<_>>().join(" ")
@@ -48,18 +58,25 @@ pub fn template(atom: &Atom<'_>) -> String {
 /// An operand to draw: its name, what its rows and columns count, its place in the picture.
 type Wanted<'a> = (&'a str, &'a Operand<'a>, (&'a str, &'a str), (usize, usize));
 
-/// Operands of a matrix instruction beside the matrices, by number: what they hold, what their rows and columns count.
+/// Operands of a matrix instruction beside the matrices, by number: what they hold, what their rows
+/// and columns count.
 pub(crate) fn beside(atom: &Atom<'_>) -> Vec<(&'static str, u8, (&'static str, &'static str))> {
     let Some(more) = atom.more else { return Vec::new() };
-    let all = [("indices of A", more.index, ("m", "stored")), ("scales of A", more.scales.0, ("m", "run")), ("scales of B", more.scales.1, ("run", "n"))];
+    let all = [
+        ("indices of A", more.index, ("m", "stored")),
+        ("scales of A", more.scales.0, ("m", "run")),
+        ("scales of B", more.scales.1, ("run", "n")),
+    ];
     all.into_iter().filter_map(|(name, operand, axes)| Some((name, operand?, axes))).collect()
 }
 
 fn matrix(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<(Vec<Panel>, Style), DrawError> {
-    let shape = atom.matrix.ok_or_else(|| DrawError::new("no matrix shape", "draw another atom"))?;
+    let shape =
+        atom.matrix.ok_or_else(|| DrawError::new("no matrix shape", "draw another atom"))?;
     let operand = |k: u8| atom.operands.get(usize::from(k)).filter(|o| o.layout.is_some());
     let (a, b, c, d) = (operand(shape.a), operand(shape.b), operand(shape.c), operand(shape.d));
-    let same = matches!((c, d), (Some(c), Some(d)) if c.layout == d.layout && c.extents == d.extents);
+    let same =
+        matches!((c, d), (Some(c), Some(d)) if c.layout == d.layout && c.extents == d.extents);
     let mut wanted: Vec<Wanted<'_>> = Vec::new();
     if let Some(b) = b {
         wanted.push(("B", b, ("k", "n"), (1, 0)));
@@ -73,12 +90,17 @@ fn matrix(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<(Vec<Panel>, Style), D
     if let Some(d) = d.filter(|_| !same) {
         wanted.push(("D", d, ("m", "n"), (2, 1)));
     }
-    let layouts: Vec<LayoutRef<'_>> = wanted.iter().filter_map(|(_, o, ..)| o.layout.copied()).collect();
+    let layouts: Vec<LayoutRef<'_>> =
+        wanted.iter().filter_map(|(_, o, ..)| o.layout.copied()).collect();
     if layouts.is_empty() {
-        return Err(DrawError::new(format!("`{}` has no operand with a layout", atom.name()), "draw another atom"));
+        return Err(DrawError::new(
+            format!("`{}` has no operand with a layout", atom.name()),
+            "draw another atom",
+        ));
     }
     let mut style = Style::of(&layouts, None);
-    // Narrower than the matrices, with an element width of their own; their lanes have the same colours.
+    // Narrower than the matrices, with an element width of their own; their lanes have the same
+    // colours.
     let matrices = wanted.len();
     let (mut below, mut right) = (2, 2);
     for (name, number, axes) in beside(atom) {
@@ -91,17 +113,22 @@ fn matrix(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<(Vec<Panel>, Style), D
         }
         wanted.push((name, operand, axes, place));
     }
-    let all: Vec<LayoutRef<'_>> = wanted.iter().filter_map(|(_, o, ..)| o.layout.copied()).collect();
+    let all: Vec<LayoutRef<'_>> =
+        wanted.iter().filter_map(|(_, o, ..)| o.layout.copied()).collect();
     style.colour_as(&Style::of(&all, None));
     let mut panels = Vec::new();
     for (at, (name, operand, axes, place)) in wanted.into_iter().enumerate() {
         let Some(layout) = operand.layout else { continue };
         let style = if at < matrices { style.clone() } else { style.own(layout) };
         let (rows, columns) = (u64::from(operand.extents.0), u64::from(operand.extents.1));
-        let mut panel = crate::layout::panel(layout, crate::layout::Order::RowMajor, (rows, columns), &style)?;
+        let mut panel =
+            crate::layout::panel(layout, crate::layout::Order::RowMajor, (rows, columns), &style)?;
         let dtype = operand.dtype.and_then(|d| tables.dtype(d)).map_or("", |d| d.name);
-        panel.title =
-            format!("{name}: {rows} x {columns} {dtype}, {} {} a lane", operand.registers, if operand.registers == 1 { "register" } else { "registers" });
+        panel.title = format!(
+            "{name}: {rows} x {columns} {dtype}, {} {} a lane",
+            operand.registers,
+            if operand.registers == 1 { "register" } else { "registers" }
+        );
         panel.note = notation::tirx(layout);
         panel.axes = (axes.0.to_string(), axes.1.to_string());
         panel.place = place;
@@ -110,13 +137,17 @@ fn matrix(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<(Vec<Panel>, Style), D
     Ok((panels, style))
 }
 
-fn movement_panels(atom: &Atom<'_>, movement: &Movement<'_>) -> Result<(Vec<Panel>, Style), DrawError> {
+fn movement_panels(
+    atom: &Atom<'_>,
+    movement: &Movement<'_>,
+) -> Result<(Vec<Panel>, Style), DrawError> {
     let sides = [("from", &movement.from), ("to", &movement.to)];
     let style = Style::of(&[*movement.from.layout, *movement.to.layout], None);
     let columns = movement.extents.last().copied().map_or(1, u64::from);
     let size = movement.extents.iter().map(|&e| u64::from(e)).product::<u64>();
     let join = joined(movement, columns);
-    let leading: Vec<u64> = movement.extents.iter().rev().skip(1).rev().map(|&e| u64::from(e)).collect();
+    let leading: Vec<u64> =
+        movement.extents.iter().rev().skip(1).rev().map(|&e| u64::from(e)).collect();
     let rows = size / columns.max(1);
     let mut panels = Vec::new();
     for (number, (word, side)) in sides.into_iter().enumerate() {
@@ -129,7 +160,12 @@ fn movement_panels(atom: &Atom<'_>, movement: &Movement<'_>) -> Result<(Vec<Pane
         }
         let unit = u64::from(movement.unit_bits) * join;
         panels.push(Panel {
-            title: format!("{word} {}, operand `{}`: {rows} x {} of {unit} bits", space(side.space), operand_name(atom, side), columns / join),
+            title: format!(
+                "{word} {}, operand `{}`: {rows} x {} of {unit} bits",
+                space(side.space),
+                operand_name(atom, side),
+                columns / join
+            ),
             note: notation::tirx(side.layout),
             axes: (String::new(), String::new()),
             row_labels: (0..rows).map(|row| mixed(row, &leading)).collect(),
@@ -169,7 +205,8 @@ fn mixed(row: u64, leading: &[u64]) -> String {
     digits.join(".")
 }
 
-/// How many neighbouring units form one cell: they stay neighbours on both sides, up to a register's width.
+/// How many neighbouring units form one cell: they stay neighbours on both sides, up to a
+/// register's width.
 fn joined(movement: &Movement<'_>, columns: u64) -> u64 {
     let mut join = 1;
     let unit = i64::from(movement.unit_bits);
@@ -177,14 +214,19 @@ fn joined(movement: &Movement<'_>, columns: u64) -> u64 {
         return 1;
     }
     let adjacent = |layout: &LayoutRef<'_>, x: u64, count: u64| {
-        let step = |axis| Some(layout.offset_on(x + count, axis).ok()? - layout.offset_on(x, axis).ok()?);
+        let step =
+            |axis| Some(layout.offset_on(x + count, axis).ok()? - layout.offset_on(x, axis).ok()?);
         let others = [AxisId::LANE, AxisId::SLOT].into_iter().all(|axis| step(axis) == Some(0));
         let bits = step(AxisId::BIT).unwrap_or(0) + 8 * step(AxisId::BYTE).unwrap_or(0);
         others && bits == unit * count as i64
     };
-    while columns.is_multiple_of(join * 2) && u64::from(movement.unit_bits) * join * 2 <= u64::from(REGISTER_BITS) {
+    while columns.is_multiple_of(join * 2)
+        && u64::from(movement.unit_bits) * join * 2 <= u64::from(REGISTER_BITS)
+    {
         let size = movement.extents.iter().map(|&e| u64::from(e)).product::<u64>();
-        let fits = (0..size).step_by((join * 2) as usize).all(|x| adjacent(movement.from.layout, x, join) && adjacent(movement.to.layout, x, join));
+        let fits = (0..size).step_by((join * 2) as usize).all(|x| {
+            adjacent(movement.from.layout, x, join) && adjacent(movement.to.layout, x, join)
+        });
         if !fits {
             break;
         }

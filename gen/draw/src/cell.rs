@@ -1,7 +1,8 @@
 //! Labels: what a physical coordinate looks like in a cell.
 //!
-//! Line 1 says *who* (warp, lane, address slot) or *where in memory*, line 2 *which place of theirs* (register, byte).
-//! `r3.1` is register 3, element 1 of it: a register is 32 bits, elements are as wide as the layout's own steps.
+//! Line 1 says *who* (warp, lane, address slot) or *where in memory*, line 2 *which place of
+//! theirs* (register, byte). `r3.1` is register 3, element 1 of it: a register is 32 bits, elements
+//! are as wide as the layout's own steps.
 use crate::{Cell, Colours};
 use lanebook_layout::coord::Coord;
 use lanebook_layout::{AxisId, AxisNames, LayoutRef, WellKnown};
@@ -79,7 +80,8 @@ const FIRST_LINE: [AxisId; 16] = [
 ];
 
 impl Style {
-    /// A style that suits all of some layouts (with known numbers): the same colours for all, a legend for all.
+    /// A style that suits all of some layouts (with known numbers): the same colours for all, a
+    /// legend for all.
     #[must_use]
     pub fn of(layouts: &[LayoutRef<'_>], banks: Option<Banks>) -> Self {
         let mut axes: Vec<AxisId> = Vec::new();
@@ -95,16 +97,33 @@ impl Style {
         if coloured.iter().any(|axis| !PLACES.contains(axis)) {
             coloured.retain(|axis| !PLACES.contains(axis));
         }
-        let reach = |axis: AxisId| layouts.iter().filter_map(|l| l.reach(axis).ok()).map(|(_, high)| high).max().unwrap_or(0);
-        let values = coloured.iter().map(|axis| u64::try_from(reach(*axis)).unwrap_or(0) + 1).max().unwrap_or(0);
+        let reach = |axis: AxisId| {
+            layouts
+                .iter()
+                .filter_map(|l| l.reach(axis).ok())
+                .map(|(_, high)| high)
+                .max()
+                .unwrap_or(0)
+        };
+        let values = coloured
+            .iter()
+            .map(|axis| u64::try_from(reach(*axis)).unwrap_or(0) + 1)
+            .max()
+            .unwrap_or(0);
         let colours = match (coloured.first().copied(), banks) {
             (None, _) => None,
             (Some(AxisId::M), Some(banks)) => {
                 let count = u64::from(banks.banks).next_power_of_two().min(MOST_COLOURS);
-                Some(Colours { count: u16::try_from(count).unwrap_or(32), what: "bank".into(), prefix: "b".into(), wraps: false })
+                Some(Colours {
+                    count: u16::try_from(count).unwrap_or(32),
+                    what: "bank".into(),
+                    prefix: "b".into(),
+                    wraps: false,
+                })
             }
             (Some(first), _) => {
-                let wraps = coloured.contains(&AxisId::M) && values > WRAPPED || values > MOST_COLOURS;
+                let wraps =
+                    coloured.contains(&AxisId::M) && values > WRAPPED || values > MOST_COLOURS;
                 let count = if wraps { WRAPPED } else { values.next_power_of_two() };
                 let what = coloured.iter().map(|axis| name(*axis)).collect::<Vec<_>>().join(", ");
                 let prefix = if coloured.len() == 1 { prefix(first) } else { String::new() };
@@ -120,7 +139,11 @@ impl Style {
     /// The style for one of the layouts: the element width and the coloured axis are its own.
     #[must_use]
     pub fn own(&self, layout: &LayoutRef<'_>) -> Self {
-        Self { bits: element_bits(layout), axis: coloured(layout).filter(|axis| self.coloured.contains(axis)), ..self.clone() }
+        Self {
+            bits: element_bits(layout),
+            axis: coloured(layout).filter(|axis| self.coloured.contains(axis)),
+            ..self.clone()
+        }
     }
 
     /// Takes the colours and axes of a style of more layouts.
@@ -141,7 +164,10 @@ impl Style {
         for axis in &self.axes {
             let text = match *axis {
                 AxisId::LANE => "T: lane of the wave".to_string(),
-                AxisId::BIT if self.bits < REGISTER_BITS => format!("r: 32-bit register of the lane; r0.1: element 1 of it, of {} bits", self.bits),
+                AxisId::BIT if self.bits < REGISTER_BITS => format!(
+                    "r: 32-bit register of the lane; r0.1: element 1 of it, of {} bits",
+                    self.bits
+                ),
                 AxisId::BIT => "r: 32-bit register of the lane".to_string(),
                 AxisId::SLOT => "s: address slot (the lane whose address is used)".to_string(),
                 AxisId::BYTE => "+: bytes from that address".to_string(),
@@ -196,7 +222,10 @@ impl Style {
     fn bank(&self, place: &Coord) -> Option<i64> {
         let banks = self.banks?;
         let byte = place.get(AxisId::M) * i64::from(banks.unit_bits) / 8;
-        Some(byte.div_euclid(i64::from(banks.bank_bytes.max(1))).rem_euclid(i64::from(banks.banks.max(1))))
+        Some(
+            byte.div_euclid(i64::from(banks.bank_bytes.max(1)))
+                .rem_euclid(i64::from(banks.banks.max(1))),
+        )
     }
 
     fn colour(&self, place: &Coord) -> Option<u16> {
@@ -212,8 +241,13 @@ impl Style {
     fn label(&self, axis: AxisId, value: i64) -> String {
         match axis {
             AxisId::BIT => {
-                let (register, rest) = (value.div_euclid(REGISTER_BITS), value.rem_euclid(REGISTER_BITS));
-                if self.bits < REGISTER_BITS { format!("r{register}.{}", rest / self.bits) } else { format!("r{register}") }
+                let (register, rest) =
+                    (value.div_euclid(REGISTER_BITS), value.rem_euclid(REGISTER_BITS));
+                if self.bits < REGISTER_BITS {
+                    format!("r{register}.{}", rest / self.bits)
+                } else {
+                    format!("r{register}")
+                }
             }
             AxisId::M => match self.banks {
                 Some(banks) => (value * i64::from(banks.unit_bits) / 8).to_string(),
@@ -226,9 +260,17 @@ impl Style {
 
 /// Bits of one element in a register: the greatest that divides every step.
 fn element_bits(layout: &LayoutRef<'_>) -> i64 {
-    let steps =
-        layout.shard.iter().chain(layout.replica).filter(|it| it.axis() == AxisId::BIT && !it.is_unit()).map(|it| it.stride_value().unwrap_or(REGISTER_BITS));
-    let starts = layout.offset.iter().filter(|o| o.axis() == AxisId::BIT).map(|o| o.value().value().unwrap_or(REGISTER_BITS));
+    let steps = layout
+        .shard
+        .iter()
+        .chain(layout.replica)
+        .filter(|it| it.axis() == AxisId::BIT && !it.is_unit())
+        .map(|it| it.stride_value().unwrap_or(REGISTER_BITS));
+    let starts = layout
+        .offset
+        .iter()
+        .filter(|o| o.axis() == AxisId::BIT)
+        .map(|o| o.value().value().unwrap_or(REGISTER_BITS));
     match steps.chain(starts).fold(0, gcd) {
         0 => REGISTER_BITS,
         bits => bits,

@@ -1,7 +1,9 @@
-//! Colours: eight hues that people with any kind of colour vision tell apart (Okabe and Ito's), in shades.
+//! Colours: eight hues that people with any kind of colour vision tell apart (Okabe and Ito's), in
+//! shades.
 //!
-//! Number `k` of `n` has hue `8k/n`; what is left of `k` is its shade, so neighbours share a hue and differ in
-//! lightness. Text on every shade keeps a contrast of at least 4.5 to 1 in light and in dark (tested).
+//! Number `k` of `n` has hue `8k/n`; what is left of `k` is its shade, so neighbours share a hue
+//! and differ in lightness. Text on every shade keeps a contrast of at least 4.5 to 1 in light and
+//! in dark (tested).
 
 /// Okabe and Ito's palette, its black replaced by a grey.
 const HUES: [[u8; 3]; 8] = [
@@ -30,9 +32,21 @@ pub struct Scheme {
 }
 
 /// Black on white.
-pub const LIGHT: Scheme = Scheme { page: [0xFF; 3], ink: [0x14, 0x17, 0x1A], faint: [0x5A, 0x63, 0x6B], line: [0xFF; 3], dark: false };
+pub const LIGHT: Scheme = Scheme {
+    page: [0xFF; 3],
+    ink: [0x14, 0x17, 0x1A],
+    faint: [0x5A, 0x63, 0x6B],
+    line: [0xFF; 3],
+    dark: false,
+};
 /// White on black.
-pub const DARK: Scheme = Scheme { page: [0x14, 0x17, 0x1A], ink: [0xF4, 0xF5, 0xF6], faint: [0x9A, 0xA4, 0xAD], line: [0x14, 0x17, 0x1A], dark: true };
+pub const DARK: Scheme = Scheme {
+    page: [0x14, 0x17, 0x1A],
+    ink: [0xF4, 0xF5, 0xF6],
+    faint: [0x9A, 0xA4, 0xAD],
+    line: [0x14, 0x17, 0x1A],
+    dark: true,
+};
 
 impl Scheme {
     /// The fill of colour `k` of `count`.

@@ -1,4 +1,5 @@
-//! A layout as a grid: rows and columns of its logical coordinate, in each cell where the element is.
+//! A layout as a grid: rows and columns of its logical coordinate, in each cell where the element
+//! is.
 use crate::cell::{Banks, Style};
 use crate::{DrawError, Panel, Picture, notation};
 use lanebook_layout::LayoutRef;
@@ -13,17 +14,25 @@ pub enum Order {
     RowMajor,
 }
 
-/// Rows and columns to show a layout in: its two modes; else the split of its iters that is most nearly square.
+/// Rows and columns to show a layout in: its two modes; else the split of its iters that is most
+/// nearly square.
 ///
 /// # Errors
 /// When a number is not known.
 pub fn shape(layout: &LayoutRef<'_>, order: Order) -> Result<(u64, u64), DrawError> {
     let size = size(layout)?;
     let extents: Vec<u64> = match order {
-        Order::ColumnMajor => {
-            layout.modes().map(|(iters, profile)| LayoutRef { profile, ..LayoutRef::new(iters) }).map(|mode| size_of(&mode)).collect::<Result<_, _>>()?
-        }
-        Order::RowMajor => layout.shard.iter().map(|it| it.extent_value().map(u64::from)).collect::<Result<_, _>>().map_err(symbolic)?,
+        Order::ColumnMajor => layout
+            .modes()
+            .map(|(iters, profile)| LayoutRef { profile, ..LayoutRef::new(iters) })
+            .map(|mode| size_of(&mode))
+            .collect::<Result<_, _>>()?,
+        Order::RowMajor => layout
+            .shard
+            .iter()
+            .map(|it| it.extent_value().map(u64::from))
+            .collect::<Result<_, _>>()
+            .map_err(symbolic)?,
     };
     if order == Order::ColumnMajor {
         let rows = extents.first().copied().unwrap_or(1);
@@ -44,7 +53,10 @@ pub fn shape(layout: &LayoutRef<'_>, order: Order) -> Result<(u64, u64), DrawErr
 }
 
 fn symbolic(_: lanebook_layout::Error) -> DrawError {
-    DrawError::new("the layout has a number that is not known", "write numbers in the place of symbols")
+    DrawError::new(
+        "the layout has a number that is not known",
+        "write numbers in the place of symbols",
+    )
 }
 
 fn size_of(layout: &LayoutRef<'_>) -> Result<u64, DrawError> {
@@ -66,7 +78,12 @@ pub const MOST_CELLS: u64 = 1 << 16;
 ///
 /// # Errors
 /// When the shape does not fit, or a number is not known.
-pub fn panel(layout: &LayoutRef<'_>, order: Order, shape: (u64, u64), style: &Style) -> Result<Panel, DrawError> {
+pub fn panel(
+    layout: &LayoutRef<'_>,
+    order: Order,
+    shape: (u64, u64),
+    style: &Style,
+) -> Result<Panel, DrawError> {
     let size = size(layout)?;
     let (rows, columns) = shape;
     if rows.checked_mul(columns) != Some(size) {
@@ -76,7 +93,10 @@ pub fn panel(layout: &LayoutRef<'_>, order: Order, shape: (u64, u64), style: &St
         ));
     }
     if size > MOST_CELLS {
-        return Err(DrawError::new(format!("{size} elements are too many to draw; the limit is {MOST_CELLS}"), "draw a tile of it"));
+        return Err(DrawError::new(
+            format!("{size} elements are too many to draw; the limit is {MOST_CELLS}"),
+            "draw a tile of it",
+        ));
     }
     let mut cells = Vec::new();
     let style = style.own(layout);
@@ -116,7 +136,10 @@ pub fn places(layout: &LayoutRef<'_>, x: u64) -> Result<Vec<Coord>, DrawError> {
         Ok(())
     });
     walked.map_err(|error| {
-        DrawError::new(format!("element {x} has no place: {error:?}"), "keep positions on the memory axis at 0 or above, and numbers known")
+        DrawError::new(
+            format!("element {x} has no place: {error:?}"),
+            "keep positions on the memory axis at 0 or above, and numbers known",
+        )
     })?;
     Ok(out)
 }
@@ -125,7 +148,13 @@ pub fn places(layout: &LayoutRef<'_>, x: u64) -> Result<Vec<Coord>, DrawError> {
 ///
 /// # Errors
 /// As [`panel`].
-pub fn picture(layout: &LayoutRef<'_>, text: &str, order: Order, shape: (u64, u64), banks: Option<Banks>) -> Result<Picture, DrawError> {
+pub fn picture(
+    layout: &LayoutRef<'_>,
+    text: &str,
+    order: Order,
+    shape: (u64, u64),
+    banks: Option<Banks>,
+) -> Result<Picture, DrawError> {
     let style = Style::of(&[*layout], banks);
     let grid = panel(layout, order, shape, &style)?;
     let mut subtitle = vec![format!("{} x {}, {} elements", shape.0, shape.1, size(layout)?)];
@@ -134,5 +163,11 @@ pub fn picture(layout: &LayoutRef<'_>, text: &str, order: Order, shape: (u64, u6
     {
         subtitle.push(format!("TIRx: {said}"));
     }
-    Ok(Picture { title: text.split_whitespace().collect::<Vec<_>>().join(" "), subtitle, panels: vec![grid], colours: style.colours(), notes: style.notes() })
+    Ok(Picture {
+        title: text.split_whitespace().collect::<Vec<_>>().join(" "),
+        subtitle,
+        panels: vec![grid],
+        colours: style.colours(),
+        notes: style.notes(),
+    })
 }

@@ -1,8 +1,9 @@
 //! Pictures of layouts and of instruction operands.
 //!
-//! A [`Picture`] is a few grids of labelled, coloured cells with a title and a legend. [`layout::panel`] and
-//! [`atom::picture`] make them, [`svg::render`] and [`text::render`] show them; both renderers show the same labels.
-//! Nothing here knows an architecture: numbers come from the layouts and tables that are handed in.
+//! A [`Picture`] is a few grids of labelled, coloured cells with a title and a legend.
+//! [`layout::panel`] and [`atom::picture`] make them, [`svg::render`] and [`text::render`] show
+//! them; both renderers show the same labels. Nothing here knows an architecture: numbers come from
+//! the layouts and tables that are handed in.
 //!
 //! Output is a function of its input alone: the same picture is the same bytes.
 #![forbid(unsafe_code)]
@@ -69,7 +70,11 @@ impl Panel {
     /// A cell; an empty one outside.
     #[must_use]
     pub fn cell(&self, row: usize, column: usize) -> Cell {
-        self.cells.get(row * self.columns() + column).filter(|_| column < self.columns()).cloned().unwrap_or_default()
+        self.cells
+            .get(row * self.columns() + column)
+            .filter(|_| column < self.columns())
+            .cloned()
+            .unwrap_or_default()
     }
 }
 

@@ -32,7 +32,8 @@ pub fn render(picture: &Picture, options: Options) -> String {
         line(&mut out, note);
     }
     if let Some(colours) = picture.colours.as_ref().filter(|_| options.colour) {
-        let again = if colours.wraps { format!(" modulo {}", colours.count) } else { String::new() };
+        let again =
+            if colours.wraps { format!(" modulo {}", colours.count) } else { String::new() };
         line(&mut out, &format!("colour: {}{again}", colours.what));
     }
     out
@@ -52,15 +53,27 @@ fn grid(out: &mut String, picture: &Picture, panel: &Panel, options: Options) {
     }
     let (rows, columns) = (panel.rows().min(options.most), panel.columns().min(options.most));
     let content = panel.cells.iter().map(|cell| said(cell).chars().count()).max().unwrap_or(0);
-    let label = panel.column_labels.iter().take(columns).map(|l| l.chars().count()).max().unwrap_or(0);
+    let label =
+        panel.column_labels.iter().take(columns).map(|l| l.chars().count()).max().unwrap_or(0);
     let width = content.max(label);
     let (row_axis, column_axis) = (&panel.axes.0, &panel.axes.1);
-    let corner = if row_axis.is_empty() { String::new() } else { format!("{row_axis}\\{column_axis}") };
-    let left = panel.row_labels.iter().map(|l| l.chars().count()).chain([corner.chars().count()]).max().unwrap_or(0);
+    let corner =
+        if row_axis.is_empty() { String::new() } else { format!("{row_axis}\\{column_axis}") };
+    let left = panel
+        .row_labels
+        .iter()
+        .map(|l| l.chars().count())
+        .chain([corner.chars().count()])
+        .max()
+        .unwrap_or(0);
     let number = panel.cells.iter().all(|cell| cell.lines.len() <= 1);
     let mut head = format!("{corner:>left$} ");
     for text in panel.column_labels.iter().take(columns) {
-        let _ = if number { write!(head, " {text:>width$} ") } else { write!(head, " {text:<width$} ") };
+        let _ = if number {
+            write!(head, " {text:>width$} ")
+        } else {
+            write!(head, " {text:<width$} ")
+        };
     }
     line(out, &head);
     for row in 0..rows {
@@ -72,13 +85,21 @@ fn grid(out: &mut String, picture: &Picture, panel: &Panel, options: Options) {
         for column in 0..columns {
             let cell = panel.cell(row, column);
             let inner = said(&cell);
-            let inner = if number { format!(" {inner:>width$} ") } else { format!(" {inner:<width$} ") };
+            let inner =
+                if number { format!(" {inner:>width$} ") } else { format!(" {inner:<width$} ") };
             text.push_str(&painted(picture, &cell, &inner, options.colour));
         }
         line(out, &text);
     }
     if rows < panel.rows() || columns < panel.columns() {
-        line(out, &format!("... {rows} of {} rows and {columns} of {} columns are shown; -o FILE.svg draws them all", panel.rows(), panel.columns()));
+        line(
+            out,
+            &format!(
+                "... {rows} of {} rows and {columns} of {} columns are shown; -o FILE.svg draws them all",
+                panel.rows(),
+                panel.columns()
+            ),
+        );
     }
 }
 
@@ -91,7 +112,9 @@ fn painted(picture: &Picture, cell: &Cell, text: &str, colour: bool) -> String {
     match (&picture.colours, cell.colour) {
         (Some(colours), Some(k)) if colour => {
             let rgb = |c: [u8; 3]| Color::Rgb(RgbColor(c[0], c[1], c[2]));
-            let style = Style::new().bg_color(Some(rgb(LIGHT.fill(k, colours.count)))).fg_color(Some(rgb(LIGHT.ink)));
+            let style = Style::new()
+                .bg_color(Some(rgb(LIGHT.fill(k, colours.count))))
+                .fg_color(Some(rgb(LIGHT.ink)));
             format!("{style}{text}{style:#}")
         }
         _ => text.to_string(),

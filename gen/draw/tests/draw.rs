@@ -60,7 +60,14 @@ fn cells_say_where_elements_are() {
     assert_eq!(cell.colour, Some(14));
     let banks = lanebook_draw::cell::Banks { unit_bits: 16, banks: 32, bank_bytes: 4 };
     let memory = column_major("(8,64):(64,1)");
-    let picture = lanebook_draw::layout::picture(&memory.view(), "x", Order::ColumnMajor, (8, 64), Some(banks)).expect("picture");
+    let picture = lanebook_draw::layout::picture(
+        &memory.view(),
+        "x",
+        Order::ColumnMajor,
+        (8, 64),
+        Some(banks),
+    )
+    .expect("picture");
     // Element 65 is byte 130, in word 32, that is bank 0.
     assert_eq!(picture.panels[0].cell(1, 1).lines, ["130", "b0"]);
 }
@@ -68,7 +75,8 @@ fn cells_say_where_elements_are() {
 #[test]
 fn wrong_shapes_and_sizes_are_refused() {
     let layout = column_major("(8,8):(8,1)");
-    let error = picture(&layout.view(), "x", Order::ColumnMajor, (8, 9), None).expect_err("refused");
+    let error =
+        picture(&layout.view(), "x", Order::ColumnMajor, (8, 9), None).expect_err("refused");
     assert!(error.message.contains("64"), "{error:?}");
     let huge = column_major("(1024,1024):(1024,1)");
     assert!(picture(&huge.view(), "x", Order::ColumnMajor, (1024, 1024), None).is_err());
@@ -77,12 +85,18 @@ fn wrong_shapes_and_sizes_are_refused() {
 #[test]
 fn pictures_are_well_formed_and_stable() {
     let layout = column_major("S<3,3,3> o 0 o (8,64):(64,1)");
-    let make = || svg::render(&picture(&layout.view(), "a < b & c", Order::ColumnMajor, (8, 64), None).expect("picture"));
+    let make = || {
+        svg::render(
+            &picture(&layout.view(), "a < b & c", Order::ColumnMajor, (8, 64), None)
+                .expect("picture"),
+        )
+    };
     let text = make();
     assert_eq!(text, make());
     assert!(text.contains("a &lt; b &amp; c") && !text.contains("a < b"));
     for tag in ["svg", "text", "g", "style", "title", "desc"] {
-        let (open, close) = (text.matches(&format!("<{tag}")).count(), text.matches(&format!("</{tag}>")).count());
+        let (open, close) =
+            (text.matches(&format!("<{tag}")).count(), text.matches(&format!("</{tag}>")).count());
         // `<g` is also how `<g>` begins, and nothing else that is drawn.
         assert_eq!(open, close, "{tag}");
     }
@@ -96,5 +110,7 @@ fn terminals_get_colour_only_if_asked() {
     let picture = picture(&layout.view(), "x", Order::ColumnMajor, (4, 8), None).expect("picture");
     assert!(!text::render(&picture, PLAIN).contains('\x1b'));
     assert!(text::render(&picture, text::Options { colour: true, most: 64 }).contains("\x1b["));
-    assert!(text::render(&picture, text::Options { colour: false, most: 2 }).contains("2 of 4 rows"));
+    assert!(
+        text::render(&picture, text::Options { colour: false, most: 2 }).contains("2 of 4 rows")
+    );
 }

@@ -1,12 +1,16 @@
-//! Atoms before the vendors' assemblers: what an architecture claims is taken, what it does not claim is refused.
+//! Atoms before the vendors' assemblers: what an architecture claims is taken, what it does not
+//! claim is refused.
 //!
-//! An instruction set says how its assembler is found, asked and understood (`assembler` in `rules/isa/*.ron`); nothing here
-//! knows a vendor. For each architecture one text holds every form of every atom ([`text`]), so that one run judges them all;
-//! where reading a text is cheaper than making code of it, what the architecture has is assembled in a second run. A text that is
-//! taken and not claimed is another spelling of something claimed if both encode to the same bytes, where the assembler prints
-//! encodings. Nothing is cached and the order of what is found does not depend on which run ends first.
+//! An instruction set says how its assembler is found, asked and understood (`assembler` in
+//! `rules/isa/*.ron`); nothing here knows a vendor. For each architecture one text holds every form
+//! of every atom ([`text`]), so that one run judges them all; where reading a text is cheaper than
+//! making code of it, what the architecture has is assembled in a second run. A text that is taken
+//! and not claimed is another spelling of something claimed if both encode to the same bytes, where
+//! the assembler prints encodings. Nothing is cached and the order of what is found does not depend
+//! on which run ends first.
 //!
-//! It does not say what is wrong with a table: [`judge`] tells where tables and assembler differ, and a caller shows it.
+//! It does not say what is wrong with a table: [`judge`] tells where tables and assembler differ,
+//! and a caller shows it.
 pub mod text;
 
 use crate::compile::Compiled;
@@ -29,7 +33,8 @@ pub struct Difference {
     pub arch: usize,
     /// The text that was assembled.
     pub text: String,
-    /// What the assembler says against a text that the architecture claims; nothing: it takes one that is not claimed.
+    /// What the assembler says against a text that the architecture claims; nothing: it takes one
+    /// that is not claimed.
     pub refused: Option<String>,
 }
 
@@ -60,12 +65,26 @@ pub enum Unable {
 pub fn find(assembler: &Assembler, folders: &[PathBuf]) -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os(&assembler.variable).filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
-        return if path.is_file() { Ok(path) } else { Err(format!("{} names {}, which is no file", assembler.variable, path.display())) };
+        return if path.is_file() {
+            Ok(path)
+        } else {
+            Err(format!("{} names {}, which is no file", assembler.variable, path.display()))
+        };
     }
-    let on_path: Vec<PathBuf> = std::env::var_os("PATH").map(|p| std::env::split_paths(&p).collect()).unwrap_or_default();
-    let places = assembler.programs.iter().flat_map(|name| folders.iter().chain(&on_path).map(move |folder| folder.join(name)));
+    let on_path: Vec<PathBuf> =
+        std::env::var_os("PATH").map(|p| std::env::split_paths(&p).collect()).unwrap_or_default();
+    let places = assembler
+        .programs
+        .iter()
+        .flat_map(|name| folders.iter().chain(&on_path).map(move |folder| folder.join(name)));
     let found = places.into_iter().find(|path| path.is_file());
-    found.ok_or_else(|| format!("{} is not on the path and {} is not set", assembler.programs.join(" or "), assembler.variable))
+    found.ok_or_else(|| {
+        format!(
+            "{} is not on the path and {} is not set",
+            assembler.programs.join(" or "),
+            assembler.variable
+        )
+    })
 }
 
 /// The architectures of an instruction set, as [`judge`] takes them.
@@ -74,11 +93,15 @@ pub fn archs(compiled: &Compiled, isa: IsaId) -> Vec<usize> {
     (0..compiled.model.archs.len()).filter(|at| compiled.model.archs[*at].isa == isa).collect()
 }
 
-/// Holds architectures of an instruction set (indices into the model's) against its assembler at `program`, on as many threads as
-/// there are processors.
+/// Holds architectures of an instruction set (indices into the model's) against its assembler at
+/// `program`, on as many threads as there are processors.
 #[must_use]
 pub fn judge(compiled: &Compiled, isa: IsaId, program: &Path, archs: &[usize]) -> Vec<Verdict> {
-    let Some(assembler) = compiled.model.isas.get(isa.index()).and_then(|isa| isa.assembler.as_ref()) else { return Vec::new() };
+    let Some(assembler) =
+        compiled.model.isas.get(isa.index()).and_then(|isa| isa.assembler.as_ref())
+    else {
+        return Vec::new();
+    };
     let tables = compiled.tables();
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let judge = Judge { compiled, tables: &tables, isa, assembler, program };
@@ -110,7 +133,9 @@ impl Judge<'_> {
         let mut differences = Vec::new();
         let judged = self.differences(at, &mut differences);
         differences.sort();
-        differences.dedup_by(|a, b| (a.atom, &a.text, a.refused.is_some()) == (b.atom, &b.text, b.refused.is_some()));
+        differences.dedup_by(|a, b| {
+            (a.atom, &a.text, a.refused.is_some()) == (b.atom, &b.text, b.refused.is_some())
+        });
         Verdict { arch: at, judged, differences }
     }
 
@@ -120,96 +145,199 @@ impl Judge<'_> {
         // Instruction sets that extend one another are one language and go by one name.
         let language = |isa: IsaId| self.tables.isa(isa).map(|isa| isa.name);
         let ours = |atom: &lanebook_tables::Atom<'_>| language(atom.isa) == language(self.isa);
-        let all: Vec<AtomId> = (0u16..).zip(self.tables.atoms).filter(|(_, atom)| ours(atom)).map(|(id, _)| AtomId(id)).collect();
-        let reads = self.assembler.reads.as_ref().and_then(|(from, to)| Some(format!("{to}{}", arch.target.strip_prefix(from.as_str())?)));
-        let newest = if self.assembler.newest.is_empty() { &arch.isa_version } else { &self.assembler.newest };
-        let (parts, refused) = self.run(arch, reads.as_deref().unwrap_or(&arch.target), newest, &all, &has)?;
-        // A text that is claimed by one atom may be another's too: generations share texts and differ in what these do. Which numbers
-        // the made-up registers have is no difference.
-        let claimed: BTreeSet<String> = parts.iter().filter(|part| has.contains(&part.atom.index())).map(|part| text::shape(&part.text)).collect();
+        let all: Vec<AtomId> = (0u16..)
+            .zip(self.tables.atoms)
+            .filter(|(_, atom)| ours(atom))
+            .map(|(id, _)| AtomId(id))
+            .collect();
+        let reads = self.assembler.reads.as_ref().and_then(|(from, to)| {
+            Some(format!("{to}{}", arch.target.strip_prefix(from.as_str())?))
+        });
+        let newest = if self.assembler.newest.is_empty() {
+            &arch.isa_version
+        } else {
+            &self.assembler.newest
+        };
+        let (parts, refused) =
+            self.run(arch, reads.as_deref().unwrap_or(&arch.target), newest, &all, &has)?;
+        // A text that is claimed by one atom may be another's too: generations share texts and
+        // differ in what these do. Which numbers the made-up registers have is no difference.
+        let claimed: BTreeSet<String> = parts
+            .iter()
+            .filter(|part| has.contains(&part.atom.index()))
+            .map(|part| text::shape(&part.text))
+            .collect();
         let mut beyond = Vec::new();
         for (part, refused) in parts.iter().zip(&refused) {
             let has_it = has.contains(&part.atom.index());
             if has_it && refused.is_some() {
-                out.push(Difference { atom: part.atom, arch: at, text: part.text.clone(), refused: refused.clone() });
+                out.push(Difference {
+                    atom: part.atom,
+                    arch: at,
+                    text: part.text.clone(),
+                    refused: refused.clone(),
+                });
             }
             if !has_it && refused.is_none() && !claimed.contains(&text::shape(&part.text)) {
                 beyond.push(part);
             }
         }
-        let own = parts.iter().zip(&refused).filter(|(part, refused)| refused.is_none() && has.contains(&part.atom.index())).map(|(part, _)| part);
+        let own = parts
+            .iter()
+            .zip(&refused)
+            .filter(|(part, refused)| refused.is_none() && has.contains(&part.atom.index()))
+            .map(|(part, _)| part);
         let spellings = self.spellings(arch, &beyond, own)?;
         let further = beyond.iter().zip(spellings).filter(|(_, spelling)| !spelling);
-        out.extend(further.map(|(part, _)| Difference { atom: part.atom, arch: at, text: part.text.clone(), refused: None }));
+        out.extend(further.map(|(part, _)| Difference {
+            atom: part.atom,
+            arch: at,
+            text: part.text.clone(),
+            refused: None,
+        }));
         if reads.is_some() || *newest != arch.isa_version {
             let own: Vec<AtomId> = all.into_iter().filter(|id| has.contains(&id.index())).collect();
             let (parts, refused) = self.run(arch, &arch.target, &arch.isa_version, &own, &has)?;
             for (part, message) in parts.iter().zip(refused) {
                 if let Some(message) = message {
-                    out.push(Difference { atom: part.atom, arch: at, text: part.text.clone(), refused: Some(message) });
+                    out.push(Difference {
+                        atom: part.atom,
+                        arch: at,
+                        text: part.text.clone(),
+                        refused: Some(message),
+                    });
                 }
             }
         }
         Ok(parts.len())
     }
 
-    /// Which of the texts beyond what an architecture claims are other spellings of what it claims: they encode to the same bytes.
-    /// Bytes that wait for a label are not known, and what encodes to nothing is no spelling of anything; nor is any text if the
-    /// assembler does not print encodings.
-    fn spellings<'p>(&self, arch: &Arch, beyond: &[&'p Part], own: impl Iterator<Item = &'p Part>) -> Result<Vec<bool>, Unable> {
+    /// Which of the texts beyond what an architecture claims are other spellings of what it claims:
+    /// they encode to the same bytes. Bytes that wait for a label are not known, and what encodes
+    /// to nothing is no spelling of anything; nor is any text if the assembler does not print
+    /// encodings.
+    fn spellings<'p>(
+        &self,
+        arch: &Arch,
+        beyond: &[&'p Part],
+        own: impl Iterator<Item = &'p Part>,
+    ) -> Result<Vec<bool>, Unable> {
         if beyond.is_empty() || self.assembler.encodes.is_empty() {
             return Ok(vec![false; beyond.len()]);
         }
-        let texts: Vec<&str> = beyond.iter().copied().chain(own).map(|part| part.text.as_str()).collect();
+        let texts: Vec<&str> =
+            beyond.iter().copied().chain(own).map(|part| part.text.as_str()).collect();
         let wave_lanes = arch.wave_lanes.first().copied().unwrap_or(0);
         let wanted = For { target: &arch.target, version: &arch.isa_version, wave_lanes };
         let isa = &self.tables.isas[self.isa.index()];
-        let listing = text::marked((isa, self.assembler, &self.compiled.model.isas[self.isa.index()].register_decl), &wanted, &texts);
-        let asked = ask(self.assembler, &self.assembler.encodes, self.program, &listing, &arch.target, wave_lanes).map_err(Unable::Unknown)?;
+        let listing = text::marked(
+            (isa, self.assembler, &self.compiled.model.isas[self.isa.index()].register_decl),
+            &wanted,
+            &texts,
+        );
+        let asked = ask(
+            self.assembler,
+            &self.assembler.encodes,
+            self.program,
+            &listing,
+            &arch.target,
+            wave_lanes,
+        )
+        .map_err(Unable::Unknown)?;
         if !asked.fine {
-            let first = asked.said.lines().find(|line| asked.errors.values().any(|message| line.contains(message.as_str())));
-            return Err(Unable::Stumbled(format!("it prints no encodings: {}", first.unwrap_or("it fails without a word").trim())));
+            let first = asked
+                .said
+                .lines()
+                .find(|line| asked.errors.values().any(|message| line.contains(message.as_str())));
+            return Err(Unable::Stumbled(format!(
+                "it prints no encodings: {}",
+                first.unwrap_or("it fails without a word").trim()
+            )));
         }
-        let encodings = text::encodings(&self.assembler.encoding, isa.label_suffix, texts.len(), &asked.said);
+        let encodings =
+            text::encodings(&self.assembler.encoding, isa.label_suffix, texts.len(), &asked.said);
         let (of_beyond, of_own) = encodings.split_at(beyond.len());
         let known: BTreeSet<&[u8]> = of_own.iter().filter_map(Option::as_deref).collect();
-        Ok(of_beyond.iter().map(|bytes| bytes.as_deref().is_some_and(|bytes| known.contains(bytes))).collect())
+        Ok(of_beyond
+            .iter()
+            .map(|bytes| bytes.as_deref().is_some_and(|bytes| known.contains(bytes)))
+            .collect())
     }
 
     /// One run: the texts of these atoms, and what is said against each.
-    fn run(&self, arch: &Arch, target: &str, version: &str, atoms: &[AtomId], has: &BTreeSet<usize>) -> Result<(Vec<Part>, Vec<Option<String>>), Unable> {
-        let (isa, model) = (&self.tables.isas[self.isa.index()], &self.compiled.model.isas[self.isa.index()]);
+    fn run(
+        &self,
+        arch: &Arch,
+        target: &str,
+        version: &str,
+        atoms: &[AtomId],
+        has: &BTreeSet<usize>,
+    ) -> Result<(Vec<Part>, Vec<Option<String>>), Unable> {
+        let (isa, model) =
+            (&self.tables.isas[self.isa.index()], &self.compiled.model.isas[self.isa.index()]);
         let wave_lanes = arch.wave_lanes.first().copied().unwrap_or(0);
         let wanted = For { target: &arch.target, version, wave_lanes };
-        // Parameters of a kernel belong to its frame: of what loads them the plain form alone stands here.
-        let variants = |id: AtomId| has.contains(&id.index()) && id != isa.load_param32 && id != isa.load_param64;
-        let (text, parts) = listing((isa, self.assembler, &model.register_decl), &wanted, instances(self.tables, atoms), variants);
-        let asked = run(self.assembler, self.program, &text, target, wave_lanes).map_err(Unable::Unknown)?;
-        let stray = asked.errors.iter().find(|(line, _)| !parts.iter().any(|part| part.lines.contains(line)));
+        // Parameters of a kernel belong to its frame: of what loads them the plain form alone
+        // stands here.
+        let variants = |id: AtomId| {
+            has.contains(&id.index()) && id != isa.load_param32 && id != isa.load_param64
+        };
+        let (text, parts) = listing(
+            (isa, self.assembler, &model.register_decl),
+            &wanted,
+            instances(self.tables, atoms),
+            variants,
+        );
+        let asked = run(self.assembler, self.program, &text, target, wave_lanes)
+            .map_err(Unable::Unknown)?;
+        let stray = asked
+            .errors
+            .iter()
+            .find(|(line, _)| !parts.iter().any(|part| part.lines.contains(line)));
         if let Some((line, message)) = stray {
-            return Err(Unable::Stumbled(format!("line {line} of the text, which is of no atom: {message}")));
+            return Err(Unable::Stumbled(format!(
+                "line {line} of the text, which is of no atom: {message}"
+            )));
         }
         if !asked.fine && asked.errors.is_empty() {
-            return Err(Unable::Stumbled(why_it_gave_up(&self.assembler.error, &asked.said).to_string()));
+            return Err(Unable::Stumbled(
+                why_it_gave_up(&self.assembler.error, &asked.said).to_string(),
+            ));
         }
-        let refused = parts.iter().map(|part| asked.errors.range(part.lines.clone()).next().map(|(_, message)| message.clone())).collect();
+        let refused = parts
+            .iter()
+            .map(|part| {
+                asked.errors.range(part.lines.clone()).next().map(|(_, message)| message.clone())
+            })
+            .collect();
         Ok((parts, refused))
     }
 }
 
-/// What an assembler says when it gives up without an error at a line of ours: the first line that has what its errors have behind their
-/// place (it may count lines of its own), else its last line, behind whatever it remarks on the way.
+/// What an assembler says when it gives up without an error at a line of ours: the first line that
+/// has what its errors have behind their place (it may count lines of its own), else its last line,
+/// behind whatever it remarks on the way.
 fn why_it_gave_up<'s>(error: &Frame, said: &'s str) -> &'s str {
-    let mark = error.iter().rev().find_map(|piece| if let Piece::Text(text) = piece { Some(text.trim()) } else { None });
+    let mark = error
+        .iter()
+        .rev()
+        .find_map(|piece| if let Piece::Text(text) = piece { Some(text.trim()) } else { None });
     let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
-    let marked = mark.filter(|mark| mark.chars().any(char::is_alphabetic)).and_then(|mark| lines().find(|line| line.contains(mark)));
+    let marked = mark
+        .filter(|mark| mark.chars().any(char::is_alphabetic))
+        .and_then(|mark| lines().find(|line| line.contains(mark)));
     marked.or_else(|| lines().next_back()).unwrap_or("it fails without a word")
 }
 
 /// All instances of atoms.
-pub fn instances<'t>(tables: &Tables<'t>, atoms: &[AtomId]) -> impl Iterator<Item = (AtomId, Instance<'t>)> {
+pub fn instances<'t>(
+    tables: &Tables<'t>,
+    atoms: &[AtomId],
+) -> impl Iterator<Item = (AtomId, Instance<'t>)> {
     let known = atoms.iter().filter_map(|id| Some((*id, tables.atom(*id)?))).collect::<Vec<_>>();
-    known.into_iter().flat_map(|(id, atom)| (0..atom.instances()).filter_map(move |number| Some((id, atom.instance(number)?))))
+    known.into_iter().flat_map(|(id, atom)| {
+        (0..atom.instances()).filter_map(move |number| Some((id, atom.instance(number)?)))
+    })
 }
 
 /// An assembler's answer.
@@ -227,15 +355,33 @@ pub struct Answer {
 ///
 /// # Errors
 /// If it cannot be run, or does not know the target.
-pub fn run(assembler: &Assembler, program: &Path, text: &str, target: &str, wave_lanes: u16) -> Result<Answer, String> {
+pub fn run(
+    assembler: &Assembler,
+    program: &Path,
+    text: &str,
+    target: &str,
+    wave_lanes: u16,
+) -> Result<Answer, String> {
     ask(assembler, &assembler.arguments, program, text, target, wave_lanes)
 }
 
 /// Runs an assembler on a text with these arguments.
-fn ask(assembler: &Assembler, arguments: &[Frame], program: &Path, text: &str, target: &str, wave_lanes: u16) -> Result<Answer, String> {
+fn ask(
+    assembler: &Assembler,
+    arguments: &[Frame],
+    program: &Path,
+    text: &str,
+    target: &str,
+    wave_lanes: u16,
+) -> Result<Answer, String> {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
-    let folder = std::env::temp_dir().join(format!("lanebook-{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed)));
-    let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join("atoms.s"), text));
+    let folder = std::env::temp_dir().join(format!(
+        "lanebook-{}-{}",
+        std::process::id(),
+        RUNS.fetch_add(1, Ordering::Relaxed)
+    ));
+    let written = std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(folder.join("atoms.s"), text));
     written.map_err(|error| format!("{}: {error}", folder.display()))?;
     let input = folder.join("atoms.s").to_string_lossy().into_owned();
     let output = folder.join("atoms.o").to_string_lossy().into_owned();
@@ -250,9 +396,17 @@ fn ask(assembler: &Assembler, arguments: &[Frame], program: &Path, text: &str, t
     });
     let ran = Command::new(program).args(arguments).output();
     let _ = std::fs::remove_dir_all(&folder);
-    let ran = ran.map_err(|error| format!("{} cannot be run: {error}", program.file_name().unwrap_or(program.as_os_str()).display()))?;
-    let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    if let Some(line) = said.lines().find(|line| assembler.unknown.iter().any(|word| line.contains(word.as_str()))) {
+    let ran = ran.map_err(|error| {
+        format!(
+            "{} cannot be run: {error}",
+            program.file_name().unwrap_or(program.as_os_str()).display()
+        )
+    })?;
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    if let Some(line) =
+        said.lines().find(|line| assembler.unknown.iter().any(|word| line.contains(word.as_str())))
+    {
         return Err(line.replace(&input, "the text").trim().to_string());
     }
     Ok(Answer { fine: ran.status.success(), errors: errors(&assembler.error, &input, &said), said })
@@ -264,10 +418,21 @@ mod tests {
 
     #[test]
     fn what_it_says_when_it_gives_up() {
-        let error = vec![Piece::Name("input".into()), Piece::Text(", line ".into()), Piece::Name("line".into()), Piece::Text("; error".into())];
+        let error = vec![
+            Piece::Name("input".into()),
+            Piece::Text(", line ".into()),
+            Piece::Name("line".into()),
+            Piece::Text("; error".into()),
+        ];
         let said = "asm a.s, line 9; info : use another word\nasm <macros>, line 2; error : version 1 does not know x\nasm fatal : aborted\n\n";
-        assert_eq!(why_it_gave_up(&error, said), "asm <macros>, line 2; error : version 1 does not know x");
-        assert_eq!(why_it_gave_up(&error, "asm a.s, line 9; info : x\nasm fatal : no memory\n"), "asm fatal : no memory");
+        assert_eq!(
+            why_it_gave_up(&error, said),
+            "asm <macros>, line 2; error : version 1 does not know x"
+        );
+        assert_eq!(
+            why_it_gave_up(&error, "asm a.s, line 9; info : x\nasm fatal : no memory\n"),
+            "asm fatal : no memory"
+        );
         assert_eq!(why_it_gave_up(&[Piece::Text(":".into())].to_vec(), "first: x\nlast\n"), "last");
         assert_eq!(why_it_gave_up(&error, "\n"), "it fails without a word");
     }

@@ -1,4 +1,5 @@
-//! C and D of a matrix instruction agree: an element's sum stays in the lane, and of one type also in the bits.
+//! C and D of a matrix instruction agree: an element's sum stays in the lane, and of one type also
+//! in the bits.
 //!
 //! What one product leaves in D the next takes as C, without a move between.
 use crate::compile::Compiled;
@@ -19,11 +20,22 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
             continue; // `matrix` reports it
         }
         let same_type = c.dtype == d.dtype;
-        let apart = (0..from.size()).find(|x| places(from, *x, same_type) != places(to, *x, same_type));
+        let apart =
+            (0..from.size()).find(|x| places(from, *x, same_type) != places(to, *x, same_type));
         if let Some(x) = apart {
             let extents = [shape.m, shape.n];
-            let at = |layout: &Layout| places(layout, x, same_type).first().map_or_else(String::new, |(lane, bit)| format!("lane {lane}, bit {bit}"));
-            let message = format!("`{}` takes element {} of C from {} and leaves that of D in {}", atom.name.value, coordinate(x, &extents), at(from), at(to));
+            let at = |layout: &Layout| {
+                places(layout, x, same_type)
+                    .first()
+                    .map_or_else(String::new, |(lane, bit)| format!("lane {lane}, bit {bit}"))
+            };
+            let message = format!(
+                "`{}` takes element {} of C from {} and leaves that of D in {}",
+                atom.name.value,
+                coordinate(x, &extents),
+                at(from),
+                at(to)
+            );
             diags.push(
                 Diagnostic::at(to.text.span, message)
                     .note(from.text.span, "the layout of C")

@@ -60,9 +60,17 @@ pub fn compare(old: &Sources, new: &Sources) -> Vec<Difference> {
     things.sort();
     things.dedup();
     for thing in things {
-        let whole = |change, place| Difference { thing: thing.clone(), field: String::new(), change, place };
+        let whole = |change, place| Difference {
+            thing: thing.clone(),
+            field: String::new(),
+            change,
+            place,
+        };
         match (old.get(thing), new.get(thing)) {
-            (None, Some(facts)) => out.push(whole(Change::Appeared(fields(facts)), facts.values().next().map(|(_, span)| *span))),
+            (None, Some(facts)) => out.push(whole(
+                Change::Appeared(fields(facts)),
+                facts.values().next().map(|(_, span)| *span),
+            )),
             (Some(facts), None) => out.push(whole(Change::Vanished(fields(facts)), None)),
             (Some(before), Some(after)) => {
                 let here = after.get("").map(|(_, span)| *span);
@@ -71,12 +79,19 @@ pub fn compare(old: &Sources, new: &Sources) -> Vec<Difference> {
                 fields.dedup();
                 for field in fields {
                     let (change, place) = match (before.get(field), after.get(field)) {
-                        (Some((a, _)), Some((b, span))) if a != b => (Change::Changed(a.clone(), b.clone()), Some(*span)),
+                        (Some((a, _)), Some((b, span))) if a != b => {
+                            (Change::Changed(a.clone(), b.clone()), Some(*span))
+                        }
                         (Some((a, _)), None) => (Change::Removed(a.clone()), here),
                         (None, Some((b, span))) => (Change::Added(b.clone()), Some(*span)),
                         _ => continue,
                     };
-                    out.push(Difference { thing: thing.clone(), field: field.clone(), change, place });
+                    out.push(Difference {
+                        thing: thing.clone(),
+                        field: field.clone(),
+                        change,
+                        place,
+                    });
                 }
             }
             (None, None) => {}

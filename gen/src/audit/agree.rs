@@ -1,11 +1,13 @@
-//! Registers that a mover hands to a matrix instruction hold the elements that it expects, at places in memory that
-//! are neighbours.
+//! Registers that a mover hands to a matrix instruction hold the elements that it expects, at
+//! places in memory that are neighbours.
 //!
-//! Which movers, which matrix instructions, which operand, and along which coordinate the bytes of an address slot run
-//! is data: the `agreements` of the tables. For each pair, an operand's element is at bits of a lane; the mover puts
-//! there (D: takes from there) bytes of a slot. Where the operand is longer than the mover's tuple, the mover moves it
-//! piece by piece; where it is shorter, it is the beginning of the tuple. The demand: no element is torn, and inside a
-//! slot the elements, in the order of their bytes, are neighbours along the coordinate and the same in the other.
+//! Which movers, which matrix instructions, which operand, and along which coordinate the bytes of
+//! an address slot run is data: the `agreements` of the tables. For each pair, an operand's element
+//! is at bits of a lane; the mover puts there (D: takes from there) bytes of a slot. Where the
+//! operand is longer than the mover's tuple, the mover moves it piece by piece; where it is
+//! shorter, it is the beginning of the tuple. The demand: no element is torn, and inside a slot the
+//! elements, in the order of their bytes, are neighbours along the coordinate and the same in the
+//! other.
 use super::fits;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -25,12 +27,20 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         let model = &compiled.model;
         let taken = agreement.operand.value == MatrixOperand::D;
         let what = if taken { "stores registers" } else { "loads registers" };
-        let movers = meant(model, &agreement.movers, what, &mut diags, |atom| sides(atom).is_some_and(|(_, _, stores)| stores == taken));
-        let products = meant(model, &agreement.products, "multiplies matrices", &mut diags, |atom| atom.matrix.is_some());
+        let movers = meant(model, &agreement.movers, what, &mut diags, |atom| {
+            sides(atom).is_some_and(|(_, _, stores)| stores == taken)
+        });
+        let products =
+            meant(model, &agreement.products, "multiplies matrices", &mut diags, |atom| {
+                atom.matrix.is_some()
+            });
         if !crosses(agreement) {
             diags.push(
-                Diagnostic::at(agreement.along.span, format!("matrix `{:?}` has no such coordinate", agreement.operand.value))
-                    .help("A is over m and k, B over k and n, C and D over m and n"),
+                Diagnostic::at(
+                    agreement.along.span,
+                    format!("matrix `{:?}` has no such coordinate", agreement.operand.value),
+                )
+                .help("A is over m and k, B over k and n, C and D over m and n"),
             );
             continue;
         }
@@ -44,23 +54,40 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
 }
 
 /// The atoms that patterns name. Each pattern names one, and each of these is of the right kind.
-fn meant<'m>(model: &'m HwModel, patterns: &[Name], what: &str, diags: &mut Diagnostics, right: impl Fn(&Atom) -> bool) -> Vec<&'m Atom> {
+fn meant<'m>(
+    model: &'m HwModel,
+    patterns: &[Name],
+    what: &str,
+    diags: &mut Diagnostics,
+    right: impl Fn(&Atom) -> bool,
+) -> Vec<&'m Atom> {
     let mut out: Vec<&Atom> = Vec::new();
     for pattern in patterns {
-        let found: Vec<&Atom> = model.atoms.iter().filter(|atom| fits(pattern, &atom.name)).collect();
+        let found: Vec<&Atom> =
+            model.atoms.iter().filter(|atom| fits(pattern, &atom.name)).collect();
         if found.is_empty() {
-            let help =
-                crate::suggest::remedy(pattern, model.atoms.iter().map(|atom| atom.name.as_str()), "remove it, or name an atom; `*` stands for any text");
-            diags.push(Diagnostic::at(pattern.span, format!("no atom has the name `{}`", pattern.value)).help(help).lacks(pattern));
+            let help = crate::suggest::remedy(
+                pattern,
+                model.atoms.iter().map(|atom| atom.name.as_str()),
+                "remove it, or name an atom; `*` stands for any text",
+            );
+            diags.push(
+                Diagnostic::at(pattern.span, format!("no atom has the name `{}`", pattern.value))
+                    .help(help)
+                    .lacks(pattern),
+            );
         }
         for atom in found {
             if right(atom) {
                 out.push(atom);
             } else {
                 diags.push(
-                    Diagnostic::at(pattern.span, format!("atom `{}` is none that {what}", atom.name.value))
-                        .note(atom.name.span, "the atom")
-                        .help("name other atoms"),
+                    Diagnostic::at(
+                        pattern.span,
+                        format!("atom `{}` is none that {what}", atom.name.value),
+                    )
+                    .note(atom.name.span, "the atom")
+                    .help("name other atoms"),
                 );
             }
         }
@@ -72,8 +99,12 @@ fn meant<'m>(model: &'m HwModel, patterns: &[Name], what: &str, diags: &mut Diag
 fn sides(atom: &Atom) -> Option<(&Side, &Side, bool)> {
     let movement = atom.movement.as_ref()?;
     match (movement.from.space, movement.to.space) {
-        (Space::Register, Space::Shared | Space::Global) => Some((&movement.from, &movement.to, true)),
-        (Space::Shared | Space::Global, Space::Register) => Some((&movement.to, &movement.from, false)),
+        (Space::Register, Space::Shared | Space::Global) => {
+            Some((&movement.from, &movement.to, true))
+        }
+        (Space::Shared | Space::Global, Space::Register) => {
+            Some((&movement.to, &movement.from, false))
+        }
         _ => None,
     }
 }
@@ -85,14 +116,24 @@ fn crosses(agreement: &Agreement) -> bool {
 /// Whether the coordinate is the operand's row (its first).
 fn rows_run(agreement: &Agreement) -> Option<bool> {
     match (agreement.operand.value, agreement.along.value) {
-        (MatrixOperand::A, Along::M) | (MatrixOperand::B, Along::K) | (MatrixOperand::C | MatrixOperand::D, Along::M) => Some(true),
-        (MatrixOperand::A, Along::K) | (MatrixOperand::B, Along::N) | (MatrixOperand::C | MatrixOperand::D, Along::N) => Some(false),
+        (MatrixOperand::A, Along::M)
+        | (MatrixOperand::B, Along::K)
+        | (MatrixOperand::C | MatrixOperand::D, Along::M) => Some(true),
+        (MatrixOperand::A, Along::K)
+        | (MatrixOperand::B, Along::N)
+        | (MatrixOperand::C | MatrixOperand::D, Along::N) => Some(false),
         _ => None,
     }
 }
 
-/// Where in memory the mover has the bits of a lane's tuple: (lane, bit) to (slot, bit of the slot), in steps of `grain`.
-fn reach(mover: &Atom, register: &Side, memory: &Side, grain: u64) -> BTreeMap<(i64, i64), (i64, i64)> {
+/// Where in memory the mover has the bits of a lane's tuple: (lane, bit) to (slot, bit of the
+/// slot), in steps of `grain`.
+fn reach(
+    mover: &Atom,
+    register: &Side,
+    memory: &Side,
+    grain: u64,
+) -> BTreeMap<(i64, i64), (i64, i64)> {
     let unit = mover.movement.as_ref().map_or(0, |movement| i64::from(movement.unit_bits));
     let mut out = BTreeMap::new();
     for x in 0..register.layout.size() {
@@ -109,18 +150,36 @@ fn reach(mover: &Atom, register: &Side, memory: &Side, grain: u64) -> BTreeMap<(
 }
 
 fn place(layout: &Layout, x: u64, copy: u64) -> (i64, i64) {
-    (layout.at(x, copy, AxisId::LANE) + 32 * layout.at(x, copy, AxisId::WARP), layout.at(x, copy, AxisId::BIT))
+    (
+        layout.at(x, copy, AxisId::LANE) + 32 * layout.at(x, copy, AxisId::WARP),
+        layout.at(x, copy, AxisId::BIT),
+    )
 }
 
-fn pair(model: &HwModel, agreement: &Spanned<Agreement>, mover: &Atom, product: &Atom, diags: &mut Diagnostics) {
-    let (Some((register, memory, _)), Some(shape), Some(rows)) = (sides(mover), &product.matrix, rows_run(agreement)) else { return };
+fn pair(
+    model: &HwModel,
+    agreement: &Spanned<Agreement>,
+    mover: &Atom,
+    product: &Atom,
+    diags: &mut Diagnostics,
+) {
+    let (Some((register, memory, _)), Some(shape), Some(rows)) =
+        (sides(mover), &product.matrix, rows_run(agreement))
+    else {
+        return;
+    };
     let number = match agreement.operand.value {
         MatrixOperand::A => shape.a,
         MatrixOperand::B => shape.b,
         MatrixOperand::C => shape.c,
         MatrixOperand::D => shape.d,
     };
-    let (Some(operand), Some(tuple)) = (product.operands.get(usize::from(number)), mover.operands.get(usize::from(register.operand))) else { return };
+    let (Some(operand), Some(tuple)) = (
+        product.operands.get(usize::from(number)),
+        mover.operands.get(usize::from(register.operand)),
+    ) else {
+        return;
+    };
     let mut say = |message: String| {
         diags.push(
             Diagnostic::at(register.layout.text.span, message)
@@ -132,15 +191,29 @@ fn pair(model: &HwModel, agreement: &Spanned<Agreement>, mover: &Atom, product: 
                 .help("correct one of the layouts, or the agreement"),
         );
     };
-    let (Some(layout), Some(extents), Some(dtype)) = (&operand.layout, &operand.extents, operand.dtype) else {
-        return say(format!("operand `{}` of `{}` has no layout to agree with", operand.name.value, product.name.value));
+    let (Some(layout), Some(extents), Some(dtype)) =
+        (&operand.layout, &operand.extents, operand.dtype)
+    else {
+        return say(format!(
+            "operand `{}` of `{}` has no layout to agree with",
+            operand.name.value, product.name.value
+        ));
     };
     let width = u64::from(model.dtypes[dtype.index()].bits);
     let unit = mover.movement.as_ref().map_or(1, |movement| u64::from(movement.unit_bits));
-    let grain = gcd(gcd(layout.grain(AxisId::BIT, width), register.layout.grain(AxisId::BIT, unit)), gcd(width, unit)).max(1);
+    let grain = gcd(
+        gcd(layout.grain(AxisId::BIT, width), register.layout.grain(AxisId::BIT, unit)),
+        gcd(width, unit),
+    )
+    .max(1);
     let whole = bits(tuple);
     if whole == 0 || (bits(operand) > whole && !bits(operand).is_multiple_of(whole)) {
-        return say(format!("`{}` has {} bits, which is no number of `{}`'s {whole}", operand.name.value, bits(operand), mover.name.value));
+        return say(format!(
+            "`{}` has {} bits, which is no number of `{}`'s {whole}",
+            operand.name.value,
+            bits(operand),
+            mover.name.value
+        ));
     }
     let known = reach(mover, register, memory, grain);
     // (piece, slot) to the elements in it by their first bit.
@@ -162,7 +235,9 @@ fn pair(model: &HwModel, agreement: &Spanned<Agreement>, mover: &Atom, product: 
             let Some((slot, start)) = known.get(&(lane, bit)) else {
                 return say(format!("`{}` moves nothing where {} is", mover.name.value, here()));
             };
-            let torn = (0..width as i64).step_by(grain as usize).any(|step| known.get(&(lane, bit + step)) != Some(&(*slot, start + step)));
+            let torn = (0..width as i64)
+                .step_by(grain as usize)
+                .any(|step| known.get(&(lane, bit + step)) != Some(&(*slot, start + step)));
             if torn {
                 return say(format!("`{}` tears {} apart", mover.name.value, here()));
             }

@@ -1,4 +1,5 @@
-//! The index of each architecture against its atoms: what an atom can do leads to it, and nothing else does.
+//! The index of each architecture against its atoms: what an atom can do leads to it, and nothing
+//! else does.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::dispatch::{capabilities, spelled};
@@ -17,14 +18,19 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
 }
 
 fn agree(tables: &Tables<'static>, arch: &Arch<'static>, diags: &mut Diagnostics) {
-    let mut wrong = |what: String, help: &str| diags.push(Diagnostic::nowhere(format!("{}: {what}", arch.name)).help(help));
+    let mut wrong = |what: String, help: &str| {
+        diags.push(Diagnostic::nowhere(format!("{}: {what}", arch.name)).help(help))
+    };
     let mut filed: BTreeMap<u32, (Capability, Vec<AtomId>)> = BTreeMap::new();
     for have in arch.atoms {
         let Some(atom) = tables.atom(have.atom) else { continue };
         for (capability, _) in capabilities(tables, atom, have.native) {
             let line = spelled(tables, arch, capability);
             let Some(key) = capability.key() else {
-                wrong(format!("`{line}` of `{}` has no number", atom.name()), "src/tables/src/dispatch.rs says how many bits each field has: widen one");
+                wrong(
+                    format!("`{line}` of `{}` has no number", atom.name()),
+                    "src/tables/src/dispatch.rs says how many bits each field has: widen one",
+                );
                 continue;
             };
             let (first, ids) = filed.entry(key.0).or_insert((capability, Vec::new()));
@@ -44,7 +50,15 @@ fn agree(tables: &Tables<'static>, arch: &Arch<'static>, diags: &mut Diagnostics
         ids.sort();
         answer.sort();
         if ids != answer {
-            wrong(format!("{} atoms do `{}`, {} are found", ids.len(), spelled(tables, arch, capability), answer.len()), "build the tables again");
+            wrong(
+                format!(
+                    "{} atoms do `{}`, {} are found",
+                    ids.len(),
+                    spelled(tables, arch, capability),
+                    answer.len()
+                ),
+                "build the tables again",
+            );
         }
     }
     if arch.dispatch.keys.len() != arch.dispatch.begins.len().saturating_sub(1) {

@@ -1,7 +1,8 @@
 //! The same instruction form under two names in one architecture.
 //!
-//! Two atoms may share their text (one instruction seen in two ways, two register classes); they are the same only if
-//! everything that a kernel depends on is: text, operands, layouts, shape, movement, meaning.
+//! Two atoms may share their text (one instruction seen in two ways, two register classes); they
+//! are the same only if everything that a kernel depends on is: text, operands, layouts, shape,
+//! movement, meaning.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Atom, Side};
@@ -26,7 +27,10 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
                 diags.push(
                     Diagnostic::at(
                         atom.name.span,
-                        format!("`{}` is `{}` under another name, and `{}` has both", atom.name.value, other.name.value, arch.name.value),
+                        format!(
+                            "`{}` is `{}` under another name, and `{}` has both",
+                            atom.name.value, other.name.value, arch.name.value
+                        ),
                     )
                     .note(other.name.span, "the other")
                     .help("keep one of them, or say in what they differ")
@@ -58,16 +62,35 @@ fn form(atom: &Atom) -> String {
         let _ = write!(
             out,
             " | {:?} {:?} {:?} {} {:?} {layout:?} {:?} {range:?} {} {:?}",
-            operand.role, operand.class, operand.also, operand.registers, operand.dtype, operand.rest, operand.implicit, operand.vary
+            operand.role,
+            operand.class,
+            operand.also,
+            operand.registers,
+            operand.dtype,
+            operand.rest,
+            operand.implicit,
+            operand.vary
         );
     }
     if let Some(shape) = &atom.matrix {
-        let _ = write!(out, " | {} {} {} {} {} {} {}", shape.m, shape.n, shape.k, shape.a, shape.b, shape.c, shape.d);
+        let _ = write!(
+            out,
+            " | {} {} {} {} {} {} {}",
+            shape.m, shape.n, shape.k, shape.a, shape.b, shape.c, shape.d
+        );
     }
     if let Some(movement) = &atom.movement {
-        let _ = write!(out, " | {} {:?} {} {}", movement.unit_bits, movement.extents.value, side(&movement.from), side(&movement.to));
+        let _ = write!(
+            out,
+            " | {} {:?} {} {}",
+            movement.unit_bits,
+            movement.extents.value,
+            side(&movement.from),
+            side(&movement.to)
+        );
         for field in &movement.offsets {
-            let _ = write!(out, " {} {} {} {}", field.operand, field.scale, field.on_from, field.on_to);
+            let _ =
+                write!(out, " {} {} {} {}", field.operand, field.scale, field.on_from, field.on_to);
         }
     }
     let _ = write!(out, " | {:?}", atom.means);
@@ -76,5 +99,8 @@ fn form(atom: &Atom) -> String {
 
 fn side(side: &Side) -> String {
     let bytes = side.slot_bytes.as_ref().map(|bytes| bytes.value);
-    format!("{:?} {} {} {:?} {bytes:?} {} {:?}", side.space, side.layout.text.value, side.operand, side.base, side.align_bytes, side.access)
+    format!(
+        "{:?} {} {} {:?} {bytes:?} {} {:?}",
+        side.space, side.layout.text.value, side.operand, side.base, side.align_bytes, side.access
+    )
 }

@@ -3,34 +3,62 @@ use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_tables::Status;
 
-/// An override names its evidence, a contested fact more than one source, and what is verified sources that say it.
+/// An override names its evidence, a contested fact more than one source, and what is verified
+/// sources that say it.
 #[must_use]
 pub fn evidence(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
     for atom in compiled.loaded.groups.iter().flat_map(|group| &group.atoms) {
         if atom.override_.as_ref().is_some_and(|why| why.trim().is_empty()) {
             let message = format!("the override of `{}` names no evidence", atom.name.value);
-            diags.push(Diagnostic::at(atom.name.span, message).help("name the test that shows it in `override_`").as_level(Level::Warning));
+            diags.push(
+                Diagnostic::at(atom.name.span, message)
+                    .help("name the test that shows it in `override_`")
+                    .as_level(Level::Warning),
+            );
         }
     }
-    for atom in compiled.model.atoms.iter().filter(|atom| atom.status == Status::Contested && atom.sources.len() < 2) {
+    for atom in compiled
+        .model
+        .atoms
+        .iter()
+        .filter(|atom| atom.status == Status::Contested && atom.sources.len() < 2)
+    {
         let message = format!("atom `{}` is contested, but cites one side only", atom.name.value);
-        diags.push(Diagnostic::at(atom.name.span, message).help("cite the sources that contradict each other, or use another status").as_level(Level::Warning));
+        diags.push(
+            Diagnostic::at(atom.name.span, message)
+                .help("cite the sources that contradict each other, or use another status")
+                .as_level(Level::Warning),
+        );
     }
     for atom in compiled.model.atoms.iter().filter(|atom| atom.status == Status::Verified) {
         // What an assembler takes says nothing about where elements go.
         let product = atom.operands.iter().any(|operand| operand.layout.is_some());
         let needed = if product { 2 } else { usize::from(atom.movement.is_some()) };
-        let others = atom.sources.iter().filter(|id| compiled.model.sources.get(id.index()).is_some_and(|source| !source.texts)).count();
+        let others = atom
+            .sources
+            .iter()
+            .filter(|id| compiled.model.sources.get(id.index()).is_some_and(|source| !source.texts))
+            .count();
         if others < needed {
-            let message = format!("atom `{}` is verified, but {others} of its sources say where elements go, {needed} are needed", atom.name.value);
+            let message = format!(
+                "atom `{}` is verified, but {others} of its sources say where elements go, {needed} are needed",
+                atom.name.value
+            );
             let help = "cite what else agrees (sources with `texts: true` judge texts alone), or say `one_source` or `documented`";
             diags.push(Diagnostic::at(atom.name.span, message).help(help).as_level(Level::Warning));
         }
     }
     for arch in &compiled.model.archs {
-        for bank in arch.banks.iter().filter(|bank| bank.status == Status::Contested && bank.sources.len() < 2) {
-            let message = format!("bank model `{}` of `{}` is contested, but cites one side only", bank.name.value, arch.name.value);
+        for bank in arch
+            .banks
+            .iter()
+            .filter(|bank| bank.status == Status::Contested && bank.sources.len() < 2)
+        {
+            let message = format!(
+                "bank model `{}` of `{}` is contested, but cites one side only",
+                bank.name.value, arch.name.value
+            );
             let help = "cite the sources that contradict each other, or use another status";
             diags.push(Diagnostic::at(bank.name.span, message).help(help).as_level(Level::Warning));
         }
@@ -49,13 +77,22 @@ pub fn status(compiled: &Compiled) -> Diagnostics {
     };
     for atom in &compiled.model.atoms {
         if let Some(word) = word(atom.status) {
-            diags.push(Diagnostic::at(atom.name.span, format!("atom `{}` is {word}", atom.name.value)).as_level(Level::Note));
+            diags.push(
+                Diagnostic::at(atom.name.span, format!("atom `{}` is {word}", atom.name.value))
+                    .as_level(Level::Note),
+            );
         }
     }
     for arch in &compiled.model.archs {
         for bank in &arch.banks {
             if let Some(word) = word(bank.status) {
-                diags.push(Diagnostic::at(bank.name.span, format!("bank model `{}` is {word}", bank.name.value)).as_level(Level::Note));
+                diags.push(
+                    Diagnostic::at(
+                        bank.name.span,
+                        format!("bank model `{}` is {word}", bank.name.value),
+                    )
+                    .as_level(Level::Note),
+                );
             }
         }
     }

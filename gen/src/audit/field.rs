@@ -5,7 +5,8 @@ use crate::model::{Atom, OffsetField, Side};
 use lanebook_layout::AxisId;
 use lanebook_tables::{Role, Space};
 
-/// Offset fields: what they reach after scaling fits 32 bits, and their range is that of a bit field.
+/// Offset fields: what they reach after scaling fits 32 bits, and their range is that of a bit
+/// field.
 #[must_use]
 pub fn immediates(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
@@ -18,19 +19,34 @@ pub fn immediates(compiled: &Compiled) -> Diagnostics {
 }
 
 fn offset(atom: &Atom, field: &OffsetField, diags: &mut Diagnostics) {
-    let Some(operand) = atom.operands.get(usize::from(field.operand)).filter(|operand| operand.role == Role::Immediate) else { return };
+    let Some(operand) = atom
+        .operands
+        .get(usize::from(field.operand))
+        .filter(|operand| operand.role == Role::Immediate)
+    else {
+        return;
+    };
     let Some(range) = &operand.range else { return };
     let scale = i64::from(field.scale);
-    let fits = |value: i64| value.checked_mul(scale).is_some_and(|bytes| i32::try_from(bytes).is_ok());
+    let fits =
+        |value: i64| value.checked_mul(scale).is_some_and(|bytes| i32::try_from(bytes).is_ok());
     if !fits(range.0) || !fits(range.1) {
         diags.push(
-            Diagnostic::at(field.span.head(), format!("offsets {} to {} of {scale} bytes each do not fit 32 bits", range.0, range.1))
-                .note(range.span, "the range")
-                .help("narrow the range, or correct `scale`"),
+            Diagnostic::at(
+                field.span.head(),
+                format!(
+                    "offsets {} to {} of {scale} bytes each do not fit 32 bits",
+                    range.0, range.1
+                ),
+            )
+            .note(range.span, "the range")
+            .help("narrow the range, or correct `scale`"),
         );
     }
-    let full = |most: i64| most >= 0 && (most as u64).checked_add(1).is_some_and(u64::is_power_of_two);
-    let is_field = full(range.1) && (range.0 == 0 || range.0 == -range.1 - 1 || range.0 == -range.1);
+    let full =
+        |most: i64| most >= 0 && (most as u64).checked_add(1).is_some_and(u64::is_power_of_two);
+    let is_field =
+        full(range.1) && (range.0 == 0 || range.0 == -range.1 - 1 || range.0 == -range.1);
     if !is_field {
         diags.push(
             Diagnostic::at(range.span, format!("the offset `{}` takes {} to {}, which no bit field holds exactly", operand.name.value, range.0, range.1))
@@ -62,7 +78,10 @@ fn slot(atom: &Atom, side: &Side, diags: &mut Diagnostics) {
     // Rounded up: 12 bytes may ask for 16.
     let most = u32::from(stated.value).next_power_of_two();
     if u32::from(side.align_bytes) > most {
-        let message = format!("`{}` aligns slots of {} bytes to {}", atom.name.value, stated.value, side.align_bytes);
+        let message = format!(
+            "`{}` aligns slots of {} bytes to {}",
+            atom.name.value, stated.value, side.align_bytes
+        );
         diags.push(
             Diagnostic::at(side.span.head(), message)
                 .note(stated.span, "the slot")
@@ -80,7 +99,13 @@ pub fn capacity(compiled: &Compiled) -> Diagnostics {
         for entry in &arch.atoms {
             let atom = compiled.model.atom(entry.atom);
             for side in atom.movement.iter().flat_map(|movement| [&movement.from, &movement.to]) {
-                let Some(model) = side.banks.as_ref().and_then(|name| arch.banks.iter().find(|bank| bank.name.value == name.value)) else { continue };
+                let Some(model) = side
+                    .banks
+                    .as_ref()
+                    .and_then(|name| arch.banks.iter().find(|bank| bank.name.value == name.value))
+                else {
+                    continue;
+                };
                 let slots = slots(side);
                 if slots > u64::from(model.slots) {
                     diags.push(
@@ -103,5 +128,8 @@ pub fn capacity(compiled: &Compiled) -> Diagnostics {
 
 /// How many address slots a side has.
 fn slots(side: &Side) -> u64 {
-    (0..side.layout.size()).map(|x| side.layout.at(x, 0, AxisId::SLOT)).max().map_or(0, |most| most.max(0) as u64 + 1)
+    (0..side.layout.size())
+        .map(|x| side.layout.at(x, 0, AxisId::SLOT))
+        .max()
+        .map_or(0, |most| most.max(0) as u64 + 1)
 }

@@ -1,8 +1,9 @@
-//! What an architecture cannot do that its kin can: elementwise operations, exchanges between lanes, steps and index words that
-//! operations, passes and rules ask for.
+//! What an architecture cannot do that its kin can: elementwise operations, exchanges between
+//! lanes, steps and index words that operations, passes and rules ask for.
 //!
-//! Kin are the architectures of one family of instruction sets. Where more of them have a capability than lack it, those that
-//! lack it are named once: programs that need it are refused there, or planned another way.
+//! Kin are the architectures of one family of instruction sets. Where more of them have a
+//! capability than lack it, those that lack it are named once: programs that need it are refused
+//! there, or planned another way.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Arch, Atom, HwModel, LaneXor};
@@ -29,8 +30,14 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
     for kin in families.values() {
         for (capability, (have, atom)) in able(compiled, kin) {
-            let asked = |number: &usize| lanes(&capability).is_none_or(|mask| mask < widest(&model.archs[*number]));
-            let lack: Vec<&Arch> = kin.difference(&have).filter(|number| asked(number)).map(|number| &model.archs[*number]).collect();
+            let asked = |number: &usize| {
+                lanes(&capability).is_none_or(|mask| mask < widest(&model.archs[*number]))
+            };
+            let lack: Vec<&Arch> = kin
+                .difference(&have)
+                .filter(|number| asked(number))
+                .map(|number| &model.archs[*number])
+                .collect();
             if !lack.is_empty() && have.len() > lack.len() {
                 diags.push(said(&capability, have.len(), &lack, atom));
             }
@@ -43,7 +50,11 @@ fn said(capability: &str, have: usize, lack: &[&Arch], atom: &Atom) -> Diagnosti
     let names: Vec<&str> = lack.iter().take(FEW).map(|arch| arch.name.value.as_str()).collect();
     let more = lack.len().saturating_sub(FEW);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let message = format!("nothing does {capability} on {}{more}, where {have} of {} of their family do", names.join(", "), have + lack.len());
+    let message = format!(
+        "nothing does {capability} on {}{more}, where {have} of {} of their family do",
+        names.join(", "),
+        have + lack.len()
+    );
     Diagnostic::at(lack[0].name.span, message)
         .note(atom.name.span, format!("`{}` does so elsewhere", atom.name.value))
         .help("add an atom for it if the machine has one; programs that ask for it are refused there, or planned another way")
@@ -52,7 +63,10 @@ fn said(capability: &str, have: usize, lack: &[&Arch], atom: &Atom) -> Diagnosti
 
 /// The instruction set that a family began with.
 fn root(model: &HwModel, isa: IsaId) -> IsaId {
-    std::iter::successors(Some(isa), |at| model.isa(*at).parent).take(model.isas.len()).last().unwrap_or(isa)
+    std::iter::successors(Some(isa), |at| model.isa(*at).parent)
+        .take(model.isas.len())
+        .last()
+        .unwrap_or(isa)
 }
 
 fn able<'m>(compiled: &'m Compiled, kin: &BTreeSet<usize>) -> Able<'m> {
@@ -80,13 +94,20 @@ fn capabilities(compiled: &Compiled, atom: &Atom) -> Vec<String> {
     }
     let Some(does) = &atom.does else { return out };
     let dtype = |operand: Option<&crate::model::Operand>| {
-        operand.and_then(|operand| operand.dtype).and_then(|id| compiled.model.dtypes.get(id.index())).map_or("registers", |dtype| dtype.name.value.as_str())
+        operand
+            .and_then(|operand| operand.dtype)
+            .and_then(|id| compiled.model.dtypes.get(id.index()))
+            .map_or("registers", |dtype| dtype.name.value.as_str())
     };
     let from = dtype(does.uses.first().and_then(|number| atom.operands.get(usize::from(*number))));
-    let to = dtype(atom.operands.iter().find(|operand| matches!(operand.role, Role::Def | Role::UseDef)));
+    let to = dtype(
+        atom.operands.iter().find(|operand| matches!(operand.role, Role::Def | Role::UseDef)),
+    );
     match does::word(&does.op, |name| compiled.rules.ops.named(name)) {
         Some(OpWord::Exchange) => {
-            let joined = (0..LANE_BITS).map(|bit| 1u8 << bit).filter(|mask| does.lanes.iter().any(|lanes| joins(lanes, *mask)));
+            let joined = (0..LANE_BITS)
+                .map(|bit| 1u8 << bit)
+                .filter(|mask| does.lanes.iter().any(|lanes| joins(lanes, *mask)));
             out.extend(joined.map(exchange));
         }
         Some(_) if from == to => out.push(format!("`{}` of {from}", does.op.value)),

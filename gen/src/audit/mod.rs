@@ -1,9 +1,10 @@
 //! The audit: what a build does not ask for and an author of tables wants to know.
 //!
-//! A build refuses what is wrong in itself ([`crate::check`]). The audit holds facts against each other that a build
-//! may leave apart, and says what is most likely not meant: registers that two atoms hand each other, the same
-//! instruction twice, atoms that no architecture has, immediates that reach too far. Every check has a name
-//! ([`CHECKS`]) and a level; nothing here changes anything, starts a program or knows a name of the tables.
+//! A build refuses what is wrong in itself ([`crate::check`]). The audit holds facts against each
+//! other that a build may leave apart, and says what is most likely not meant: registers that two
+//! atoms hand each other, the same instruction twice, atoms that no architecture has, immediates
+//! that reach too far. Every check has a name ([`CHECKS`]) and a level; nothing here changes
+//! anything, starts a program or knows a name of the tables.
 pub mod accumulate;
 pub mod against;
 pub mod agree;
@@ -43,42 +44,139 @@ pub const COMPLETE: &str = "complete";
 /// Checks that miss something: they can only be held against tables without errors.
 pub const WHOLE: [&str; 3] = ["unreachable", "unused", "kin"];
 
-/// Every check in the order in which they run: the compiler's stages and checks, then the audit's own.
+/// Every check in the order in which they run: the compiler's stages and checks, then the audit's
+/// own.
 pub const CHECKS: [Check; 34] = [
     check("files", Level::Error, "Every input file can be read."),
-    check("schema", Level::Error, "Every entry is RON with known fields and words, and none is missing."),
-    check("names", Level::Error, "Names are declared once, known where they are used, and layouts and templates are well formed."),
-    check("operands", Level::Error, "Operands are what their role says, and an atom has the parts that its class asks for."),
-    check("template", Level::Error, "A template names the operands of its atom, and every one that is not implicit."),
-    check("movement", Level::Error, "Both sides of a movement cover the same coordinates in the axes of their spaces."),
+    check(
+        "schema",
+        Level::Error,
+        "Every entry is RON with known fields and words, and none is missing.",
+    ),
+    check(
+        "names",
+        Level::Error,
+        "Names are declared once, known where they are used, and layouts and templates are well formed.",
+    ),
+    check(
+        "operands",
+        Level::Error,
+        "Operands are what their role says, and an atom has the parts that its class asks for.",
+    ),
+    check(
+        "template",
+        Level::Error,
+        "A template names the operands of its atom, and every one that is not implicit.",
+    ),
+    check(
+        "movement",
+        Level::Error,
+        "Both sides of a movement cover the same coordinates in the axes of their spaces.",
+    ),
     check("matrix", Level::Error, "Matrix operands have the extents of the shape."),
-    check("coverage", Level::Error, "Every register bit and every byte holds one element, and none is left out unsaid."),
+    check(
+        "coverage",
+        Level::Error,
+        "Every register bit and every byte holds one element, and none is left out unsaid.",
+    ),
     check("banks", Level::Error, "The groups of a bank model partition the lanes or slots."),
-    check("archs", Level::Error, "An architecture has the instruction set, wave size, banks and frame that its atoms ask for."),
-    check("sync", Level::Error, "Synchronisation, counters and hazards speak of atoms and operands that are there."),
-    check("units", Level::Error, "Descriptors, swizzle modes, operand tiles and tensor memory are whole, and name only what is there."),
-    check("rules", Level::Error, "Rules are well formed, do not overlap unsaid, and make progress."),
-    check("words", Level::Error, "What an atom does is an elementwise operation or a known step, with the operands that it takes."),
+    check(
+        "archs",
+        Level::Error,
+        "An architecture has the instruction set, wave size, banks and frame that its atoms ask for.",
+    ),
+    check(
+        "sync",
+        Level::Error,
+        "Synchronisation, counters and hazards speak of atoms and operands that are there.",
+    ),
+    check(
+        "units",
+        Level::Error,
+        "Descriptors, swizzle modes, operand tiles and tensor memory are whole, and name only what is there.",
+    ),
+    check(
+        "rules",
+        Level::Error,
+        "Rules are well formed, do not overlap unsaid, and make progress.",
+    ),
+    check(
+        "words",
+        Level::Error,
+        "What an atom does is an elementwise operation or a known step, with the operands that it takes.",
+    ),
     check("ledger", Level::Error, "Every atom has a stable number, and numbers are never reused."),
     check("proofs", Level::Error, "Every rule that needs a proof has a current certificate."),
-    check("dispatch", Level::Error, "The index of what an architecture can do and its atoms say the same, and each capability has a number of its own."),
-    check("agreement", Level::Error, "Registers that a mover hands to a matrix instruction hold the elements that it expects."),
-    check("accumulator", Level::Error, "A matrix instruction keeps an element of C where it keeps that of D."),
+    check(
+        "dispatch",
+        Level::Error,
+        "The index of what an architecture can do and its atoms say the same, and each capability has a number of its own.",
+    ),
+    check(
+        "agreement",
+        Level::Error,
+        "Registers that a mover hands to a matrix instruction hold the elements that it expects.",
+    ),
+    check(
+        "accumulator",
+        Level::Error,
+        "A matrix instruction keeps an element of C where it keeps that of D.",
+    ),
     check("format", Level::Error, "A template survives being encoded and decoded."),
-    check("immediate", Level::Error, "Offsets fit 32 bits after scaling, and their range is one that a bit field can have."),
-    check("alignment", Level::Warning, "Addresses are aligned no more than a slot is long, and tuples fit their class."),
-    check("capacity", Level::Error, "A side has no more address slots than its bank model, in each architecture that has it."),
-    check("duplicate", Level::Warning, "No architecture has the same instruction form under two names."),
+    check(
+        "immediate",
+        Level::Error,
+        "Offsets fit 32 bits after scaling, and their range is one that a bit field can have.",
+    ),
+    check(
+        "alignment",
+        Level::Warning,
+        "Addresses are aligned no more than a slot is long, and tuples fit their class.",
+    ),
+    check(
+        "capacity",
+        Level::Error,
+        "A side has no more address slots than its bank model, in each architecture that has it.",
+    ),
+    check(
+        "duplicate",
+        Level::Warning,
+        "No architecture has the same instruction form under two names.",
+    ),
     check("unreachable", Level::Warning, "Every atom is in an architecture."),
     check("unused", Level::Warning, "Everything that is declared is used."),
-    check("kin", Level::Note, "What operations, passes and rules ask for, and most of a family of architectures can do, each of them can do."),
+    check(
+        "kin",
+        Level::Note,
+        "What operations, passes and rules ask for, and most of a family of architectures can do, each of them can do.",
+    ),
     check("evidence", Level::Warning, "A fact that departs from its document says why."),
     check("status", Level::Note, "Facts that are contested or assumed."),
-    check(ENCODINGS, Level::Error, "Every descriptor is packed and read again: the ends and the named values of each field."),
-    check(ASSEMBLER, Level::Error, "An assembler takes what an architecture has and refuses what it has not (where one is found)."),
-    check(COMPLETE, Level::Error, "What was asked for can be judged in full: no error elsewhere is in the way."),
-    check("change", Level::Note, "Facts that differ from another version of the tables (--against)."),
-    check("pick", Level::Note, "Choices for the example programs that differ from another version's (--against)."),
+    check(
+        ENCODINGS,
+        Level::Error,
+        "Every descriptor is packed and read again: the ends and the named values of each field.",
+    ),
+    check(
+        ASSEMBLER,
+        Level::Error,
+        "An assembler takes what an architecture has and refuses what it has not (where one is found).",
+    ),
+    check(
+        COMPLETE,
+        Level::Error,
+        "What was asked for can be judged in full: no error elsewhere is in the way.",
+    ),
+    check(
+        "change",
+        Level::Note,
+        "Facts that differ from another version of the tables (--against).",
+    ),
+    check(
+        "pick",
+        Level::Note,
+        "Choices for the example programs that differ from another version's (--against).",
+    ),
 ];
 
 /// The check with a name.
@@ -117,18 +215,32 @@ pub fn run(compiled: &Compiled) -> Diagnostics {
     out
 }
 
-/// Runs them on the sound part of tables that do not compile, but for what can be said of the whole only. A note says so.
+/// Runs them on the sound part of tables that do not compile, but for what can be said of the whole
+/// only. A note says so.
 #[must_use]
 pub fn run_part(part: &Sound) -> Diagnostics {
     let mut out = Diagnostics::new();
     for (name, check) in ALL.iter().filter(|(name, _)| !WHOLE.contains(name)) {
         // What lacks a name may lack one that is left out.
-        check(&part.compiled).named(name).iter().filter(|one| one.lacks.is_none()).for_each(|one| out.push(one.clone()));
+        check(&part.compiled)
+            .named(name)
+            .iter()
+            .filter(|one| one.lacks.is_none())
+            .for_each(|one| out.push(one.clone()));
     }
     let left_out = part.left_out.summary();
-    let left_out = if left_out.is_empty() { String::new() } else { format!(" (left out: {left_out})") };
-    let message = format!("the audit's own checks saw the sound part only{left_out}, {} not even that", WHOLE.map(|name| format!("`{name}`")).join(", "));
-    out.push(Diagnostic { check: COMPLETE, ..Diagnostic::nowhere(message).help("mend the errors and run it again").as_level(Level::Note) });
+    let left_out =
+        if left_out.is_empty() { String::new() } else { format!(" (left out: {left_out})") };
+    let message = format!(
+        "the audit's own checks saw the sound part only{left_out}, {} not even that",
+        WHOLE.map(|name| format!("`{name}`")).join(", ")
+    );
+    out.push(Diagnostic {
+        check: COMPLETE,
+        ..Diagnostic::nowhere(message)
+            .help("mend the errors and run it again")
+            .as_level(Level::Note)
+    });
     out
 }
 
@@ -136,7 +248,9 @@ pub fn run_part(part: &Sound) -> Diagnostics {
 #[must_use]
 pub fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
     let mut parts = parts.peekable();
     if parts.peek().is_none() {
         return rest.is_empty();
@@ -176,7 +290,9 @@ mod tests {
 
     #[test]
     fn every_check_that_runs_is_listed() {
-        for name in ALL.iter().map(|(name, _)| *name).chain(crate::check::ALL.iter().map(|(name, _)| *name)) {
+        for name in
+            ALL.iter().map(|(name, _)| *name).chain(crate::check::ALL.iter().map(|(name, _)| *name))
+        {
             assert!(named(name).is_some(), "{name}");
         }
     }

@@ -16,30 +16,40 @@ fn warn(name: &Name, message: String, help: &str) -> Diagnostic {
 #[must_use]
 pub fn unreachable(compiled: &Compiled) -> Diagnostics {
     let model = &compiled.model;
-    let had: BTreeSet<usize> = model.archs.iter().flat_map(|arch| &arch.atoms).map(|entry| entry.atom.index()).collect();
+    let had: BTreeSet<usize> =
+        model.archs.iter().flat_map(|arch| &arch.atoms).map(|entry| entry.atom.index()).collect();
     let mut diags = Diagnostics::new();
     for group in &model.groups {
         let lost: Vec<_> = group.atoms.iter().filter(|id| !had.contains(&id.index())).collect();
         if !group.atoms.is_empty() && lost.len() == group.atoms.len() {
-            diags.push(warn(&group.name, format!("no architecture has group `{}`", group.name.value), "add it to the `has` of one, or remove it"));
+            diags.push(warn(
+                &group.name,
+                format!("no architecture has group `{}`", group.name.value),
+                "add it to the `has` of one, or remove it",
+            ));
             continue;
         }
         for id in lost {
             let atom = model.atom(*id);
             let help = "take it out of `lacks`, or remove it";
-            diags.push(warn(&atom.name, format!("no architecture has atom `{}`", atom.name.value), help));
+            diags.push(warn(
+                &atom.name,
+                format!("no architecture has atom `{}`", atom.name.value),
+                help,
+            ));
         }
     }
     diags
 }
 
-/// Sources that nothing cites, tags and accesses that nothing has, bank models and counters that no atom of their
-/// architecture refers to.
+/// Sources that nothing cites, tags and accesses that nothing has, bank models and counters that no
+/// atom of their architecture refers to.
 #[must_use]
 pub fn unused(compiled: &Compiled) -> Diagnostics {
     let model = &compiled.model;
     let mut diags = Diagnostics::new();
-    let mut cited: BTreeSet<usize> = model.atoms.iter().flat_map(|atom| &atom.sources).map(|id| id.index()).collect();
+    let mut cited: BTreeSet<usize> =
+        model.atoms.iter().flat_map(|atom| &atom.sources).map(|id| id.index()).collect();
     for arch in &model.archs {
         cited.extend(arch.sources.iter().map(|id| id.index()));
         cited.extend(arch.banks.iter().flat_map(|bank| &bank.sources).map(|id| id.index()));
@@ -48,27 +58,56 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
     }
     // A group's or an architecture's own list may name more than reaches a table.
     let written = compiled.loaded.groups.iter().flat_map(|group| &group.group.sources);
-    let written: BTreeSet<&str> =
-        written.chain(compiled.loaded.archs.iter().flat_map(|arch| &arch.sources)).map(|name| name.split('#').next().unwrap_or_default()).collect();
+    let written: BTreeSet<&str> = written
+        .chain(compiled.loaded.archs.iter().flat_map(|arch| &arch.sources))
+        .map(|name| name.split('#').next().unwrap_or_default())
+        .collect();
     for (number, source) in model.sources.iter().enumerate() {
         if !cited.contains(&number) && !written.contains(source.key.as_str()) {
-            diags.push(warn(&source.key, format!("nothing cites source `{}`", source.key.value), "cite it, or remove it"));
+            diags.push(warn(
+                &source.key,
+                format!("nothing cites source `{}`", source.key.value),
+                "cite it, or remove it",
+            ));
         }
     }
-    let tagged: BTreeSet<usize> = model.atoms.iter().flat_map(|atom| &atom.tags).map(|id| id.index()).collect();
+    let tagged: BTreeSet<usize> =
+        model.atoms.iter().flat_map(|atom| &atom.tags).map(|id| id.index()).collect();
     for (number, tag) in model.tags.iter().enumerate() {
         if !tagged.contains(&number) {
-            diags.push(warn(&tag.name, format!("no atom has tag `{}`", tag.name.value), "tag an atom with it, or remove it"));
+            diags.push(warn(
+                &tag.name,
+                format!("no atom has tag `{}`", tag.name.value),
+                "tag an atom with it, or remove it",
+            ));
         }
     }
-    let sides = || model.atoms.iter().filter_map(|atom| atom.movement.as_ref()).flat_map(|movement| [&movement.from, &movement.to]);
+    let sides = || {
+        model
+            .atoms
+            .iter()
+            .filter_map(|atom| atom.movement.as_ref())
+            .flat_map(|movement| [&movement.from, &movement.to])
+    };
     // What a matrix unit accesses is no movement; a rule about it is a use.
-    let ordered = model.archs.iter().flat_map(|arch| &arch.sync).flat_map(|rule| [rule.producer, rule.consumer]);
-    let touched: BTreeSet<usize> = sides().filter_map(|side| side.access).chain(ordered).map(|id| id.index()).collect();
+    let ordered = model
+        .archs
+        .iter()
+        .flat_map(|arch| &arch.sync)
+        .flat_map(|rule| [rule.producer, rule.consumer]);
+    let touched: BTreeSet<usize> =
+        sides().filter_map(|side| side.access).chain(ordered).map(|id| id.index()).collect();
     for (number, access) in model.accesses.iter().enumerate() {
         if !touched.contains(&number) {
-            let message = format!("no movement has access kind `{}`, and no rule orders it", access.name.value);
-            diags.push(warn(&access.name, message, "give it to a side of a movement or a rule in `sync`, or remove it"));
+            let message = format!(
+                "no movement has access kind `{}`, and no rule orders it",
+                access.name.value
+            );
+            diags.push(warn(
+                &access.name,
+                message,
+                "give it to a side of a movement or a rule in `sync`, or remove it",
+            ));
         }
     }
     // What several architectures inherit is written once: one of them that uses it is enough.
@@ -76,22 +115,35 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
     for arch in &model.archs {
         let atoms = || arch.atoms.iter().map(|entry| model.atom(entry.atom));
         for bank in &arch.banks {
-            let mut sides = atoms().filter_map(|atom| atom.movement.as_ref()).flat_map(|movement| [&movement.from, &movement.to]);
-            let used = sides.any(|side| side.banks.as_ref().is_some_and(|name| name.value == bank.name.value));
+            let mut sides = atoms()
+                .filter_map(|atom| atom.movement.as_ref())
+                .flat_map(|movement| [&movement.from, &movement.to]);
+            let used = sides
+                .any(|side| side.banks.as_ref().is_some_and(|name| name.value == bank.name.value));
             banks.entry(bank.name.span).or_insert((&bank.name, false)).1 |= used;
         }
         for counter in &arch.counters {
-            let used = atoms().any(|atom| atom.counter.as_ref().is_some_and(|name| name.value == counter.name.value));
+            let used = atoms().any(|atom| {
+                atom.counter.as_ref().is_some_and(|name| name.value == counter.name.value)
+            });
             counters.entry(counter.name.span).or_insert((&counter.name, false)).1 |= used;
         }
     }
     for (name, _) in banks.into_values().filter(|(_, used)| !used) {
         let message = format!("no atom uses bank model `{}` here", name.value);
-        diags.push(warn(name, message, "remove the model, or name it on a side of an atom that the architecture has"));
+        diags.push(warn(
+            name,
+            message,
+            "remove the model, or name it on a side of an atom that the architecture has",
+        ));
     }
     for (name, _) in counters.into_values().filter(|(_, used)| !used) {
         let message = format!("no atom advances counter `{}` here", name.value);
-        diags.push(warn(name, message, "remove the counter, or name it on an atom that the architecture has"));
+        diags.push(warn(
+            name,
+            message,
+            "remove the counter, or name it on an atom that the architecture has",
+        ));
     }
     diags
 }

@@ -1,4 +1,5 @@
-//! An architecture can do what its atoms ask for: their instruction set, wave size and bank models are its own.
+//! An architecture can do what its atoms ask for: their instruction set, wave size and bank models
+//! are its own.
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::layouts::Layout;
 use crate::model::{Arch, Atom, HwModel};
@@ -28,7 +29,10 @@ pub fn check(model: &HwModel) -> Diagnostics {
                 diags.push(
                     Diagnostic::at(
                         entry.because,
-                        format!("architecture `{}` and atom `{}` are of different instruction sets", arch.name.value, atom.name.value),
+                        format!(
+                            "architecture `{}` and atom `{}` are of different instruction sets",
+                            arch.name.value, atom.name.value
+                        ),
                     )
                     .note(atom.name.span, "the atom")
                     .help("remove the group from `has`"),
@@ -44,16 +48,25 @@ pub fn check(model: &HwModel) -> Diagnostics {
 
 /// Its waves are such as there can be; else no layout is held against them.
 fn has_waves(arch: &Arch) -> bool {
-    !arch.wave_lanes.is_empty() && arch.wave_lanes.iter().all(|lanes| lanes.is_power_of_two() && *lanes <= 64)
+    !arch.wave_lanes.is_empty()
+        && arch.wave_lanes.iter().all(|lanes| lanes.is_power_of_two() && *lanes <= 64)
 }
 
 fn figures(arch: &Arch, diags: &mut Diagnostics) {
     if !has_waves(arch) {
-        diags.push(Diagnostic::at(arch.wave_lanes.span, "a wave has 1 to 64 lanes, a power of two").help("list the wave sizes, the default first"));
+        diags.push(
+            Diagnostic::at(arch.wave_lanes.span, "a wave has 1 to 64 lanes, a power of two")
+                .help("list the wave sizes, the default first"),
+        );
     }
     if arch.shared.static_bytes > arch.shared.max_bytes {
-        let message = format!("{} bytes can be declared, but {} used", arch.shared.static_bytes, arch.shared.max_bytes);
-        diags.push(Diagnostic::at(arch.shared.span, message).help("`static_bytes` is at most `max_bytes`"));
+        let message = format!(
+            "{} bytes can be declared, but {} used",
+            arch.shared.static_bytes, arch.shared.max_bytes
+        );
+        diags.push(
+            Diagnostic::at(arch.shared.span, message).help("`static_bytes` is at most `max_bytes`"),
+        );
     }
 }
 
@@ -76,22 +89,44 @@ fn frame(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
     }
 }
 
-/// A register layout fills a whole wave of the architecture, unless what it does not name is ignored.
+/// A register layout fills a whole wave of the architecture, unless what it does not name is
+/// ignored.
 fn waves(arch: &Arch, atom: &Atom, because: Span, diags: &mut Diagnostics) {
     if !has_waves(arch) {
         return;
     }
-    let sides = atom.movement.iter().flat_map(|m| [&m.from, &m.to]).filter(|side| side.space == Space::Register);
+    let sides = atom
+        .movement
+        .iter()
+        .flat_map(|m| [&m.from, &m.to])
+        .filter(|side| side.space == Space::Register);
     let part = |rest: Rest| rest == Rest::Ignored;
-    let operands = atom.operands.iter().filter_map(|o| o.layout.as_ref().map(|layout| (layout, part(o.rest))));
-    for (layout, part) in operands.chain(sides.map(|side| (&side.layout, part(side.rest)))).filter(|(layout, _)| layout.axes().contains(&AxisId::LANE)) {
+    let operands =
+        atom.operands.iter().filter_map(|o| o.layout.as_ref().map(|layout| (layout, part(o.rest))));
+    for (layout, part) in operands
+        .chain(sides.map(|side| (&side.layout, part(side.rest))))
+        .filter(|(layout, _)| layout.axes().contains(&AxisId::LANE))
+    {
         let lanes = lanes(layout);
-        if !arch.wave_lanes.iter().any(|wave| u64::from(*wave) == lanes || part && u64::from(*wave) > lanes) {
+        if !arch
+            .wave_lanes
+            .iter()
+            .any(|wave| u64::from(*wave) == lanes || part && u64::from(*wave) > lanes)
+        {
             let waves: Vec<String> = arch.wave_lanes.iter().map(u16::to_string).collect();
             diags.push(
-                Diagnostic::at(layout.text.span, format!("the layout is for {lanes} lanes, a wave of `{}` has {}", arch.name.value, waves.join(" or ")))
-                    .note(because, format!("`{}` has the atom through this group", arch.name.value))
-                    .help("give the atom a form for this wave size, or leave it out of the architecture"),
+                Diagnostic::at(
+                    layout.text.span,
+                    format!(
+                        "the layout is for {lanes} lanes, a wave of `{}` has {}",
+                        arch.name.value,
+                        waves.join(" or ")
+                    ),
+                )
+                .note(because, format!("`{}` has the atom through this group", arch.name.value))
+                .help(
+                    "give the atom a form for this wave size, or leave it out of the architecture",
+                ),
             );
         }
     }
@@ -99,8 +134,12 @@ fn waves(arch: &Arch, atom: &Atom, because: Span, diags: &mut Diagnostics) {
 
 /// Lanes that a register layout speaks of.
 pub(super) fn lanes(layout: &Layout) -> u64 {
-    let positions = (0..layout.copies()).flat_map(|copy| (0..layout.size()).map(move |x| (x, copy)));
-    positions.map(|(x, copy)| layout.at(x, copy, AxisId::LANE)).max().map_or(0, |most| most as u64 + 1)
+    let positions =
+        (0..layout.copies()).flat_map(|copy| (0..layout.size()).map(move |x| (x, copy)));
+    positions
+        .map(|(x, copy)| layout.at(x, copy, AxisId::LANE))
+        .max()
+        .map_or(0, |most| most as u64 + 1)
 }
 
 fn banks(arch: &Arch, atom: &Atom, because: Span, diags: &mut Diagnostics) {
@@ -109,11 +148,21 @@ fn banks(arch: &Arch, atom: &Atom, because: Span, diags: &mut Diagnostics) {
         if !arch.banks.iter().any(|bank| bank.name.value == name.value) {
             let known = arch.banks.iter().map(|bank| bank.name.as_str());
             let names: Vec<&str> = known.clone().collect();
-            let help = remedy(name, known, &format!("add it to the architecture, which has: {}", names.join(", ")));
+            let help = remedy(
+                name,
+                known,
+                &format!("add it to the architecture, which has: {}", names.join(", ")),
+            );
             diags.push(
-                Diagnostic::at(name.span, format!("architecture `{}` has no bank model `{}`", arch.name.value, name.value))
-                    .note(because, format!("`{}` has the atom through this group", arch.name.value))
-                    .help(help),
+                Diagnostic::at(
+                    name.span,
+                    format!(
+                        "architecture `{}` has no bank model `{}`",
+                        arch.name.value, name.value
+                    ),
+                )
+                .note(because, format!("`{}` has the atom through this group", arch.name.value))
+                .help(help),
             );
         }
     }

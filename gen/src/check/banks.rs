@@ -9,7 +9,13 @@ pub fn check(model: &HwModel) -> Diagnostics {
     for bank in model.archs.iter().flat_map(|arch| &arch.banks) {
         partition(bank, &mut diags);
         if bank.banks == 0 || bank.bank_bytes == 0 {
-            diags.push(Diagnostic::at(bank.name.span, format!("bank model `{}` has no banks or no width", bank.name.value)).help("state both"));
+            diags.push(
+                Diagnostic::at(
+                    bank.name.span,
+                    format!("bank model `{}` has no banks or no width", bank.name.value),
+                )
+                .help("state both"),
+            );
         }
     }
     diags
@@ -19,7 +25,9 @@ fn partition(bank: &Bank, diags: &mut Diagnostics) {
     let name = &bank.name.value;
     if bank.slots == 0 || bank.slots > 64 {
         let message = format!("bank model `{name}` is for {} lanes", bank.slots);
-        return diags.push(Diagnostic::at(bank.name.span, message).help("1 to 64 lanes or slots; state `slots`"));
+        return diags.push(
+            Diagnostic::at(bank.name.span, message).help("1 to 64 lanes or slots; state `slots`"),
+        );
     }
     let all = u64::MAX >> (64 - bank.slots);
     let mut seen = 0u64;
@@ -27,7 +35,10 @@ fn partition(bank: &Bank, diags: &mut Diagnostics) {
         let twice = seen & group.value;
         if twice != 0 {
             let lane = twice.trailing_zeros();
-            let mut error = Diagnostic::at(group.span, format!("lane {lane} is in two groups of bank model `{name}`"));
+            let mut error = Diagnostic::at(
+                group.span,
+                format!("lane {lane} is in two groups of bank model `{name}`"),
+            );
             if let Some(first) = bank.groups[..number].iter().find(|g| g.value >> lane & 1 == 1) {
                 error = error.note(first.span, "the first");
             }
@@ -36,14 +47,26 @@ fn partition(bank: &Bank, diags: &mut Diagnostics) {
         if group.value & !all != 0 {
             let lane = (group.value & !all).trailing_zeros();
             diags.push(
-                Diagnostic::at(group.span, format!("bank model `{name}` is for {} lanes, lane {lane} is beyond", bank.slots))
-                    .help("correct the group or `slots`"),
+                Diagnostic::at(
+                    group.span,
+                    format!(
+                        "bank model `{name}` is for {} lanes, lane {lane} is beyond",
+                        bank.slots
+                    ),
+                )
+                .help("correct the group or `slots`"),
             );
         }
         seen |= group.value;
     }
     if seen & all != all {
         let lane = (all & !seen).trailing_zeros();
-        diags.push(Diagnostic::at(bank.groups_span, format!("lane {lane} is in no group of bank model `{name}`")).help("the groups partition the lanes"));
+        diags.push(
+            Diagnostic::at(
+                bank.groups_span,
+                format!("lane {lane} is in no group of bank model `{name}`"),
+            )
+            .help("the groups partition the lanes"),
+        );
     }
 }

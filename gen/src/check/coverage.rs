@@ -1,8 +1,9 @@
 //! Every layout puts each logical element in a place of its own and fills what it claims to fill.
 //!
-//! Register layouts: no register bit holds two elements, no element leaves the tuple, and every bit of the tuple in
-//! every lane holds one, unless the entry says what becomes of the `rest`. Copies (`R[...]`) must be places of their
-//! own. Memory layouts: no byte belongs to two elements, bytes lie inside the slot's share, no slot is skipped.
+//! Register layouts: no register bit holds two elements, no element leaves the tuple, and every bit
+//! of the tuple in every lane holds one, unless the entry says what becomes of the `rest`. Copies
+//! (`R[...]`) must be places of their own. Memory layouts: no byte belongs to two elements, bytes
+//! lie inside the slot's share, no slot is skipped.
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::layouts::{Layout, coordinate, gcd};
 use crate::model::{Atom, HwModel, Operand, Side};
@@ -23,10 +24,18 @@ pub fn check(model: &HwModel) -> Diagnostics {
     let mut seen: BTreeSet<(&str, u16, u8, Option<ClassId>, Span)> = BTreeSet::new();
     for atom in model.every() {
         for operand in &atom.operands {
-            if let (Some(layout), Some(extents), Some(dtype)) = (&operand.layout, &operand.extents, operand.dtype) {
+            if let (Some(layout), Some(extents), Some(dtype)) =
+                (&operand.layout, &operand.extents, operand.dtype)
+            {
                 let extents = [extents.value.0, extents.value.1];
                 let bits = model.dtypes[dtype.index()].bits;
-                if !seen.insert((&layout.text.value, bits, operand.registers, operand.class, operand.span)) {
+                if !seen.insert((
+                    &layout.text.value,
+                    bits,
+                    operand.registers,
+                    operand.class,
+                    operand.span,
+                )) {
                     continue;
                 }
                 diags.extend(registers(model, atom, operand, layout, bits, &extents, operand.rest));
@@ -37,7 +46,15 @@ pub fn check(model: &HwModel) -> Diagnostics {
                 let (bits, extents) = (movement.unit_bits, &movement.extents.value);
                 if side.space == Space::Register {
                     if let Some(operand) = atom.operands.get(usize::from(side.operand)) {
-                        diags.extend(registers(model, atom, operand, &side.layout, bits, extents, side.rest));
+                        diags.extend(registers(
+                            model,
+                            atom,
+                            operand,
+                            &side.layout,
+                            bits,
+                            extents,
+                            side.rest,
+                        ));
                     }
                 } else if side.space != Space::Tensor {
                     diags.extend(memory(side, bits, extents));
@@ -71,19 +88,36 @@ fn foreign(space: Space, layout: &Layout) -> bool {
 }
 
 fn too_large(span: Span) -> Diagnostics {
-    Diagnostic::at(span, "the layout is too large to be checked").help("correct its extents and strides").into()
+    Diagnostic::at(span, "the layout is too large to be checked")
+        .help("correct its extents and strides")
+        .into()
 }
 
-fn registers(model: &HwModel, atom: &Atom, operand: &Operand, layout: &Layout, unit: u16, extents: &[u16], rest: Rest) -> Diagnostics {
+fn registers(
+    model: &HwModel,
+    atom: &Atom,
+    operand: &Operand,
+    layout: &Layout,
+    unit: u16,
+    extents: &[u16],
+    rest: Rest,
+) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let span = layout.text.span;
     let total = u64::from(operand.registers) * u64::from(operand.register_bits);
     let unit = u64::from(unit);
-    if unit == 0 || total == 0 || foreign(Space::Register, layout) || layout.size() != extents.iter().map(|e| u64::from(*e)).product() {
+    if unit == 0
+        || total == 0
+        || foreign(Space::Register, layout)
+        || layout.size() != extents.iter().map(|e| u64::from(*e)).product()
+    {
         return diags; // reported by others
     }
-    let is_scalar = operand.class.is_some_and(|class| model.isa(atom.isa).classes[class.index()].kind == RegisterKind::Scalar);
-    let lane_of = |x, copy| layout.at(x, copy, AxisId::LANE) + 32 * layout.at(x, copy, AxisId::WARP);
+    let is_scalar = operand.class.is_some_and(|class| {
+        model.isa(atom.isa).classes[class.index()].kind == RegisterKind::Scalar
+    });
+    let lane_of =
+        |x, copy| layout.at(x, copy, AxisId::LANE) + 32 * layout.at(x, copy, AxisId::WARP);
     let grain = gcd(layout.grain(AxisId::BIT, unit), total);
     if layout.size() * layout.copies() > MOST_PLACES {
         return too_large(span);
@@ -93,7 +127,10 @@ fn registers(model: &HwModel, atom: &Atom, operand: &Operand, layout: &Layout, u
     if lanes <= 0 || lanes as u64 * (total / grain) > MOST_PLACES {
         return too_large(span);
     }
-    let mut places = Places { width: total / grain, cells: vec![EMPTY; (lanes as u64 * (total / grain)) as usize] };
+    let mut places = Places {
+        width: total / grain,
+        cells: vec![EMPTY; (lanes as u64 * (total / grain)) as usize],
+    };
     for (x, copy) in all() {
         let (lane, bit) = (lane_of(x, copy), layout.at(x, copy, AxisId::BIT));
         if lane < 0 || bit < 0 || bit as u64 + unit > total {
@@ -103,7 +140,11 @@ fn registers(model: &HwModel, atom: &Atom, operand: &Operand, layout: &Layout, u
                 bit + unit as i64 - 1,
                 operand.name.value
             );
-            diags.push(Diagnostic::at(span, message).note(operand.name.span, "the operand").help("correct the layout, or `registers` of the operand"));
+            diags.push(
+                Diagnostic::at(span, message)
+                    .note(operand.name.span, "the operand")
+                    .help("correct the layout, or `registers` of the operand"),
+            );
             return diags;
         }
         for cell in 0..unit / grain {
@@ -114,36 +155,59 @@ fn registers(model: &HwModel, atom: &Atom, operand: &Operand, layout: &Layout, u
                 let message = if before == x {
                     format!("two copies of element {} are at {place}", coordinate(x, extents))
                 } else {
-                    format!("elements {} and {} are both at {place}", coordinate(before, extents), coordinate(x, extents))
+                    format!(
+                        "elements {} and {} are both at {place}",
+                        coordinate(before, extents),
+                        coordinate(x, extents)
+                    )
                 };
                 diags.push(
-                    Diagnostic::at(span, message).note(operand.name.span, "the operand").help("each register bit holds one element: correct the strides"),
+                    Diagnostic::at(span, message)
+                        .note(operand.name.span, "the operand")
+                        .help("each register bit holds one element: correct the strides"),
                 );
                 return diags;
             }
         }
     }
     if is_scalar && layout.axes().contains(&AxisId::LANE) {
-        diags.push(Diagnostic::at(span, "a scalar register has no lanes").note(operand.name.span, "the operand").help("leave `laneid` out"));
+        diags.push(
+            Diagnostic::at(span, "a scalar register has no lanes")
+                .note(operand.name.span, "the operand")
+                .help("leave `laneid` out"),
+        );
     }
     let hole = places.cells.iter().position(|cell| *cell == EMPTY);
     match (hole, rest) {
         (Some(at), Rest::None) => {
             let (lane, bit) = (at as u64 / places.width, at as u64 % places.width * grain);
             let width = u64::from(operand.register_bits);
-            let message = format!("bit {} of register {} of `{}` in lane {lane} holds no element", bit % width, bit / width, operand.name.value);
+            let message = format!(
+                "bit {} of register {} of `{}` in lane {lane} holds no element",
+                bit % width,
+                bit / width,
+                operand.name.value
+            );
+            diags.push(Diagnostic::at(span, message).note(operand.name.span, "the operand").help(
+                "cover it, or say what becomes of it: `rest: zero`, `sign`, `keep` or `ignored`",
+            ));
+        }
+        // What it does not name may be whole lanes, of a wave that other operands fill.
+        (None, Rest::Ignored)
+            if atom
+                .operands
+                .iter()
+                .filter_map(|o| o.layout.as_ref())
+                .any(|other| super::archs::lanes(other) > lanes as u64) => {}
+        // A family's narrower types may leave a rest.
+        (None, rest) if rest != Rest::None && operand.vary.typed_by.is_none() => {
+            let message =
+                format!("the layout names every bit of `{}`, there is no rest", operand.name.value);
             diags.push(
                 Diagnostic::at(span, message)
                     .note(operand.name.span, "the operand")
-                    .help("cover it, or say what becomes of it: `rest: zero`, `sign`, `keep` or `ignored`"),
+                    .help("remove `rest`"),
             );
-        }
-        // What it does not name may be whole lanes, of a wave that other operands fill.
-        (None, Rest::Ignored) if atom.operands.iter().filter_map(|o| o.layout.as_ref()).any(|other| super::archs::lanes(other) > lanes as u64) => {}
-        // A family's narrower types may leave a rest.
-        (None, rest) if rest != Rest::None && operand.vary.typed_by.is_none() => {
-            let message = format!("the layout names every bit of `{}`, there is no rest", operand.name.value);
-            diags.push(Diagnostic::at(span, message).note(operand.name.span, "the operand").help("remove `rest`"));
         }
         _ => {}
     }
@@ -153,18 +217,27 @@ fn registers(model: &HwModel, atom: &Atom, operand: &Operand, layout: &Layout, u
 fn memory(side: &Side, unit: u16, extents: &[u16]) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let (layout, span, unit) = (&side.layout, side.layout.text.span, u64::from(unit));
-    if unit == 0 || foreign(side.space, layout) || layout.size() != extents.iter().map(|e| u64::from(*e)).product() {
+    if unit == 0
+        || foreign(side.space, layout)
+        || layout.size() != extents.iter().map(|e| u64::from(*e)).product()
+    {
         return diags; // reported by `movement`
     }
     if layout.copies() != 1 {
         return Diagnostic::at(span, "a memory side has no copies").help("remove `R[...]`").into();
     }
     // In bits: elements may be narrower than a byte.
-    let place = |x| (layout.at(x, 0, AxisId::SLOT), layout.at(x, 0, AxisId::BYTE) * 8 + layout.at(x, 0, AxisId::BIT));
+    let place = |x| {
+        (
+            layout.at(x, 0, AxisId::SLOT),
+            layout.at(x, 0, AxisId::BYTE) * 8 + layout.at(x, 0, AxisId::BIT),
+        )
+    };
     if layout.size() > MOST_PLACES {
         return too_large(span);
     }
-    let (slots, bits) = (0..layout.size()).map(place).fold((0, 0), |most, at| (most.0.max(at.0), most.1.max(at.1)));
+    let (slots, bits) =
+        (0..layout.size()).map(place).fold((0, 0), |most, at| (most.0.max(at.0), most.1.max(at.1)));
     let grain = gcd(layout.grain(AxisId::BIT, unit), 8);
     let width = (bits.max(0) as u64 + unit).div_ceil(grain);
     if (slots as u64 + 1) * width > MOST_PLACES {
@@ -175,24 +248,43 @@ fn memory(side: &Side, unit: u16, extents: &[u16]) -> Diagnostics {
         let (slot, bit) = place(x);
         let byte = bit.div_euclid(8);
         if slot < 0 || bit < 0 {
-            let message = format!("element {} is at byte {byte} of slot {slot}", coordinate(x, extents));
+            let message =
+                format!("element {} is at byte {byte} of slot {slot}", coordinate(x, extents));
             return Diagnostic::at(span, message).help("slots and bytes are not negative").into();
         }
         if let Some(stated) = &side.slot_bytes
             && bit as u64 + unit > u64::from(stated.value) * 8
         {
-            let message = format!("element {} is at byte {byte} of slot {slot}, a slot supplies {} bytes", coordinate(x, extents), stated.value);
-            diags.push(Diagnostic::at(span, message).note(stated.span, "stated here").help("correct the layout or `slot_bytes`"));
+            let message = format!(
+                "element {} is at byte {byte} of slot {slot}, a slot supplies {} bytes",
+                coordinate(x, extents),
+                stated.value
+            );
+            diags.push(
+                Diagnostic::at(span, message)
+                    .note(stated.span, "stated here")
+                    .help("correct the layout or `slot_bytes`"),
+            );
             return diags;
         }
         for cell in 0..unit / grain {
             if let Some(before) = places.claim(slot as u64, bit as u64 / grain + cell, x) {
-                let message = format!("elements {} and {} are both at byte {byte} of slot {slot}", coordinate(before, extents), coordinate(x, extents));
-                return Diagnostic::at(span, message).help("each byte belongs to one element: correct the strides").into();
+                let message = format!(
+                    "elements {} and {} are both at byte {byte} of slot {slot}",
+                    coordinate(before, extents),
+                    coordinate(x, extents)
+                );
+                return Diagnostic::at(span, message)
+                    .help("each byte belongs to one element: correct the strides")
+                    .into();
             }
         }
     }
-    if let Some(slot) = places.cells.chunks(width as usize).position(|cells| cells.iter().all(|cell| *cell == EMPTY)) {
+    if let Some(slot) = places
+        .cells
+        .chunks(width as usize)
+        .position(|cells| cells.iter().all(|cell| *cell == EMPTY))
+    {
         let message = format!("slot {slot} of {} supplies nothing", slots + 1);
         diags.push(Diagnostic::at(span, message).help("number the slots without holes"));
     }

@@ -1,7 +1,7 @@
 //! Checks of the resolved model, one file each. Any can be run alone; none changes anything.
 //!
-//! A check reports every violation that it finds, with all the places involved. A check that needs a sound part of
-//! the model which another check (or resolving) has refused says nothing about it.
+//! A check reports every violation that it finds, with all the places involved. A check that needs
+//! a sound part of the model which another check (or resolving) has refused says nothing about it.
 pub mod archs;
 pub mod banks;
 pub mod coverage;

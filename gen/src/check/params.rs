@@ -1,7 +1,8 @@
 //! What the tables say of an instance is what its own text says.
 //!
-//! The tables hold an atom with parameters once; [`lanebook_tables::Instance`] answers for each choice of them. Here every
-//! instance, made from the text of its entry and checked like any other atom, is compared with that answer.
+//! The tables hold an atom with parameters once; [`lanebook_tables::Instance`] answers for each
+//! choice of them. Here every instance, made from the text of its entry and checked like any other
+//! atom, is compared with that answer.
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Atom, HwModel};
 use lanebook_tables::{AtomId, Instance, Tables};
@@ -18,7 +19,12 @@ pub fn check(model: &HwModel, tables: &Tables<'_>) -> Diagnostics {
         let found = tables.instance_named(&atom.name).filter(|found| found.0 == *id);
         let what = match found {
             None => Some(format!("instance `{}` is not found by its name", atom.name.value)),
-            Some((_, found)) => differs(atom, &found).map(|what| format!("instance `{}` has another {what} than its family gives it", atom.name.value)),
+            Some((_, found)) => differs(atom, &found).map(|what| {
+                format!(
+                    "instance `{}` has another {what} than its family gives it",
+                    atom.name.value
+                )
+            }),
         };
         if let Some(what) = what {
             wrong = Some(*id);
@@ -50,7 +56,10 @@ fn differs(atom: &Atom, found: &Instance<'_>) -> Option<String> {
             (None, None) => {}
             (Some(stated), Some(made)) => {
                 let (stated, made) = (stated.view(), made.view());
-                if stated.shard != made.shard || stated.replica != made.replica || stated.offset != made.offset {
+                if stated.shard != made.shard
+                    || stated.replica != made.replica
+                    || stated.offset != made.offset
+                {
                     return Some(format!("layout of `{name}`"));
                 }
             }

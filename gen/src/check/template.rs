@@ -1,4 +1,5 @@
-//! A template names only operands that exist, and every operand that is not implicit; halves only of even tuples.
+//! A template names only operands that exist, and every operand that is not implicit; halves only
+//! of even tuples.
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Atom, HwModel};
 use crate::suggest::remedy;
@@ -17,9 +18,16 @@ pub fn check(model: &HwModel) -> Diagnostics {
 
 /// An atom of several instructions has one a line, and none of them empty.
 fn lines(atom: &Atom, diags: &mut Diagnostics) {
-    let text: String = atom.template.iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "x" }).collect();
+    let text: String = atom
+        .template
+        .iter()
+        .map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "x" })
+        .collect();
     if !text.is_empty() && text.split('\n').any(|line| line.trim().is_empty()) {
-        diags.push(Diagnostic::at(atom.template_span, "the template has an empty line").help("write an instruction a line, without a line end after the last"));
+        diags.push(
+            Diagnostic::at(atom.template_span, "the template has an empty line")
+                .help("write an instruction a line, without a line end after the last"),
+        );
     }
 }
 
@@ -28,12 +36,22 @@ fn pieces(atom: &Atom, diags: &mut Diagnostics) {
     let mut used = vec![false; atom.operands.len()];
     // The compiled template marks its places with control characters.
     let odd = |text: &str| text.chars().any(|c| c.is_control() && c != '\n' && c != '\t');
-    if atom.template.iter().any(|piece| matches!(piece, Piece::Text(text) | Piece::Optional(_, text) if odd(text))) {
-        diags.push(Diagnostic::at(atom.template_span, "the template has a control character").help("of these it may hold line ends and tabs only"));
+    if atom
+        .template
+        .iter()
+        .any(|piece| matches!(piece, Piece::Text(text) | Piece::Optional(_, text) if odd(text)))
+    {
+        diags.push(
+            Diagnostic::at(atom.template_span, "the template has a control character")
+                .help("of these it may hold line ends and tabs only"),
+        );
     }
     if atom.operands.len() > usize::from(lanebook_tables::Template::OPERANDS) {
         let most = lanebook_tables::Template::OPERANDS;
-        diags.push(Diagnostic::at(atom.template_span, format!("an atom has at most {most} operands")).help("split the instruction form"));
+        diags.push(
+            Diagnostic::at(atom.template_span, format!("an atom has at most {most} operands"))
+                .help("split the instruction form"),
+        );
     }
     for piece in &atom.template {
         let (name, optional) = match piece {
@@ -47,23 +65,35 @@ fn pieces(atom: &Atom, diags: &mut Diagnostics) {
             let known = atom.operands.iter().map(|o| o.name.as_str());
             let names: Vec<&str> = known.clone().collect();
             let help = remedy(name, known, &format!("operands: {}", names.join(", ")));
-            diags.push(Diagnostic::at(atom.template_span, format!("the template names no operand of the atom: `{{{name}}}`")).help(help));
+            diags.push(
+                Diagnostic::at(
+                    atom.template_span,
+                    format!("the template names no operand of the atom: `{{{name}}}`"),
+                )
+                .help(help),
+            );
             continue;
         };
         let operand = &atom.operands[usize::from(number)];
         used[usize::from(number)] = true;
         if half.is_some() && (operand.registers < 2 || !operand.registers.is_multiple_of(2)) {
             diags.push(
-                Diagnostic::at(atom.template_span, format!("half of operand `{name}`, which has {} registers", operand.registers))
-                    .note(operand.name.span, "the operand")
-                    .help("only a tuple of an even number of registers has halves"),
+                Diagnostic::at(
+                    atom.template_span,
+                    format!("half of operand `{name}`, which has {} registers", operand.registers),
+                )
+                .note(operand.name.span, "the operand")
+                .help("only a tuple of an even number of registers has halves"),
             );
         }
         if operand.implicit {
             diags.push(
-                Diagnostic::at(atom.template_span, format!("operand `{name}` is implicit, and the template shows it"))
-                    .note(operand.name.span, "the operand")
-                    .help("remove one of the two"),
+                Diagnostic::at(
+                    atom.template_span,
+                    format!("operand `{name}` is implicit, and the template shows it"),
+                )
+                .note(operand.name.span, "the operand")
+                .help("remove one of the two"),
             );
         }
         if optional && operand.role != Role::Immediate {
@@ -79,12 +109,16 @@ fn pieces(atom: &Atom, diags: &mut Diagnostics) {
     }
     for (operand, used) in atom.operands.iter().zip(used) {
         // What stands in the instruction descriptor is not in the text.
-        let in_descriptor = operand.role == Role::Immediate && atom.more.as_ref().is_some_and(|more| more.tensor.is_some());
+        let in_descriptor = operand.role == Role::Immediate
+            && atom.more.as_ref().is_some_and(|more| more.tensor.is_some());
         if !used && !operand.implicit && !in_descriptor {
             diags.push(
-                Diagnostic::at(operand.name.span, format!("operand `{}` is not in the template", operand.name.value))
-                    .note(atom.template_span, "the template")
-                    .help("show it there, or say `implicit: true` if it is a fixed register"),
+                Diagnostic::at(
+                    operand.name.span,
+                    format!("operand `{}` is not in the template", operand.name.value),
+                )
+                .note(atom.template_span, "the template")
+                .help("show it there, or say `implicit: true` if it is a fixed register"),
             );
         }
     }

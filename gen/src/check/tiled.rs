@@ -1,5 +1,5 @@
-//! Tiled copies and completion objects: their atoms have operands of the roles that they are used in, and every architecture with
-//! the feature has these atoms.
+//! Tiled copies and completion objects: their atoms have operands of the roles that they are used
+//! in, and every architecture with the feature has these atoms.
 use super::sync::{immediates_of, present};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Atom, HwModel};
@@ -13,33 +13,67 @@ pub fn check(model: &HwModel) -> Diagnostics {
     let mut diags = Diagnostics::new();
     for (fact, found) in &model.units.tiled_moves {
         let (entry, atom) = (&fact.entry, model.atom(found.atom));
-        let Some(map) = model.units.tensor_maps.iter().find(|map| map.entry.name.value == entry.map.value) else {
+        let Some(map) =
+            model.units.tensor_maps.iter().find(|map| map.entry.name.value == entry.map.value)
+        else {
             let known = model.units.tensor_maps.iter().map(|map| map.entry.name.as_str());
             let help = crate::suggest::remedy(&entry.map, known, "declare it under `tensor_maps`");
-            diags.push(Diagnostic::at(entry.map.span, format!("unknown tensor map `{}`", entry.map.value)).help(help).lacks(&entry.map));
+            diags.push(
+                Diagnostic::at(entry.map.span, format!("unknown tensor map `{}`", entry.map.value))
+                    .help(help)
+                    .lacks(&entry.map),
+            );
             continue;
         };
         let (least, most) = map.entry.rank;
         if found.at.len() < usize::from(least) || found.at.len() > usize::from(most) {
-            let message = format!("{} coordinates, `{}` has {least} to {most} dimensions", found.at.len(), entry.map.value);
-            diags.push(Diagnostic::at(entry.at.span, message).note(map.entry.name.span, "the map").help("name one operand for each dimension"));
+            let message = format!(
+                "{} coordinates, `{}` has {least} to {most} dimensions",
+                found.at.len(),
+                entry.map.value
+            );
+            diags.push(
+                Diagnostic::at(entry.at.span, message)
+                    .note(map.entry.name.span, "the map")
+                    .help("name one operand for each dimension"),
+            );
         }
         role(model, (atom, ROLES), found.on, &[Role::Use], true, entry.on.span, &mut diags);
         let addresses = [Some(found.shared), Some(found.tensor), found.signal];
         for address in addresses.into_iter().flatten() {
-            role(model, (atom, ROLES), address, &[Role::Address], false, entry.name.span, &mut diags);
+            role(
+                model,
+                (atom, ROLES),
+                address,
+                &[Role::Address],
+                false,
+                entry.name.span,
+                &mut diags,
+            );
         }
         for at in &found.at {
             role(model, (atom, ROLES), *at, &[Role::Use], false, entry.at.span, &mut diags);
         }
         let used = found.at.len() + 3 + usize::from(found.signal.is_some());
         if used != atom.operands.len() {
-            let message = format!("`{}` has {} operands, {used} are named", atom.name.value, atom.operands.len());
-            diags.push(Diagnostic::at(entry.atom.span, message).note(atom.name.span, "the atom").help("name each of its operands once"));
+            let message = format!(
+                "`{}` has {} operands, {used} are named",
+                atom.name.value,
+                atom.operands.len()
+            );
+            diags.push(
+                Diagnostic::at(entry.atom.span, message)
+                    .note(atom.name.span, "the atom")
+                    .help("name each of its operands once"),
+            );
         }
         if found.signal.is_none() && found.last.is_empty() {
             let message = "nothing says when this copy has read its source";
-            diags.push(Diagnostic::at(entry.name.span, message).help("name the operand `signal`, or the steps before the kernel's end: `last`"));
+            diags.push(
+                Diagnostic::at(entry.name.span, message).help(
+                    "name the operand `signal`, or the steps before the kernel's end: `last`",
+                ),
+            );
         }
         for step in &found.last {
             immediates_of(model, step, &mut diags);
@@ -51,18 +85,34 @@ pub fn check(model: &HwModel) -> Diagnostics {
     for (fact, found) in &model.units.completions {
         let entry = &fact.entry;
         if !entry.bytes.is_power_of_two() || entry.most_bytes == 0 {
-            diags.push(Diagnostic::at(entry.name.span, "the object has no size or counts nothing").help("`bytes` is a power of two, `most_bytes` at least 1"));
+            diags.push(
+                Diagnostic::at(entry.name.span, "the object has no size or counts nothing")
+                    .help("`bytes` is a power of two, `most_bytes` at least 1"),
+            );
         }
         type Roles<'r> = [(&'r [Role], bool)];
-        let made: &Roles<'_> = &[(&[Role::Use], true), (&[Role::Address], false), (&[Role::Use], false)];
+        let made: &Roles<'_> =
+            &[(&[Role::Use], true), (&[Role::Address], false), (&[Role::Use], false)];
         let waited: &Roles<'_> = &[(&[Role::Address], false), (&[Role::Use], false)];
-        for (name, atom, roles) in [(&entry.init, found.init, made), (&entry.expect, found.expect, made), (&entry.wait, found.wait, waited)] {
+        for (name, atom, roles) in [
+            (&entry.init, found.init, made),
+            (&entry.expect, found.expect, made),
+            (&entry.wait, found.wait, waited),
+        ] {
             let atom = model.atom(atom);
             if atom.operands.len() != roles.len() {
                 diags.push(
-                    Diagnostic::at(name.span, format!("`{}` has {} operands, not {}", name.value, atom.operands.len(), roles.len()))
-                        .note(atom.name.span, "the atom")
-                        .help(WANTED),
+                    Diagnostic::at(
+                        name.span,
+                        format!(
+                            "`{}` has {} operands, not {}",
+                            name.value,
+                            atom.operands.len(),
+                            roles.len()
+                        ),
+                    )
+                    .note(atom.name.span, "the atom")
+                    .help(WANTED),
                 );
                 continue;
             }
@@ -74,7 +124,11 @@ pub fn check(model: &HwModel) -> Diagnostics {
             immediates_of(model, step, &mut diags);
         }
         let named = |name: &Name, atom: AtomId| (atom, name.span);
-        let mut atoms = vec![named(&entry.init, found.init), named(&entry.expect, found.expect), named(&entry.wait, found.wait)];
+        let mut atoms = vec![
+            named(&entry.init, found.init),
+            named(&entry.expect, found.expect),
+            named(&entry.wait, found.wait),
+        ];
         atoms.extend(found.publish.iter().map(|step| (step.atom.value, step.atom.span)));
         had(model, fact.feature, &atoms, &mut diags);
     }
@@ -93,15 +147,33 @@ fn had(model: &HwModel, feature: FeatureId, atoms: &[(AtomId, Span)], diags: &mu
     }
 }
 
-fn role(model: &HwModel, (atom, help): (&Atom, &str), number: u8, roles: &[Role], predicate: bool, at: Span, diags: &mut Diagnostics) {
+fn role(
+    model: &HwModel,
+    (atom, help): (&Atom, &str),
+    number: u8,
+    roles: &[Role],
+    predicate: bool,
+    at: Span,
+    diags: &mut Diagnostics,
+) {
     let Some(operand) = atom.operands.get(usize::from(number)) else { return };
-    let kind = operand.class.and_then(|class| model.isa(atom.isa).classes.get(class.index())).map(|class| class.kind);
+    let kind = operand
+        .class
+        .and_then(|class| model.isa(atom.isa).classes.get(class.index()))
+        .map(|class| class.kind);
     if !roles.contains(&operand.role) || (kind == Some(RegisterKind::Predicate)) != predicate {
-        let what = if predicate { "a predicate that is read" } else { "a number or an address in the role that it is named for" };
+        let what = if predicate {
+            "a predicate that is read"
+        } else {
+            "a number or an address in the role that it is named for"
+        };
         diags.push(
-            Diagnostic::at(at, format!("operand `{}` of `{}` is not {what}", operand.name.value, atom.name.value))
-                .note(operand.name.span, "the operand")
-                .help(help),
+            Diagnostic::at(
+                at,
+                format!("operand `{}` of `{}` is not {what}", operand.name.value, atom.name.value),
+            )
+            .note(operand.name.span, "the operand")
+            .help(help),
         );
     }
 }

@@ -1,8 +1,11 @@
-//! Architectures as they are after resolving: nothing is inherited any more, every reference is an id.
+//! Architectures as they are after resolving: nothing is inherited any more, every reference is an
+//! id.
 use crate::schema::Name;
 use crate::source::Span;
 use crate::spanned::Spanned;
-use lanebook_tables::{AccessId, AtomId, DtypeId, FeatureId, IsaId, SharedLimits, SourceId, Status, TagId};
+use lanebook_tables::{
+    AccessId, AtomId, DtypeId, FeatureId, IsaId, SharedLimits, SourceId, Status, TagId,
+};
 use std::collections::BTreeMap;
 
 /// An architecture with everything it inherits.
@@ -36,7 +39,8 @@ pub struct Arch {
     pub counters: Vec<Counter>,
     /// Wait states.
     pub hazards: Vec<Hazard>,
-    /// No group of it is unknown, or was read in part, and no counter is left out: what it lacks can be judged.
+    /// No group of it is unknown, or was read in part, and no counter is left out: what it lacks
+    /// can be judged.
     pub whole: bool,
     /// Integers that any operand takes.
     pub inline_integers: (i32, i32),

@@ -10,7 +10,10 @@ use crate::schema::{self, Name, Rest};
 use crate::source::Span;
 use crate::spanned::Spanned;
 use crate::{means, params, template};
-use lanebook_tables::{AccessId, AtomClass, AtomCost, AtomId, ClassId, DtypeId, IsaId, Role, SourceId, Space, Status, TagId, TermNode};
+use lanebook_tables::{
+    AccessId, AtomClass, AtomCost, AtomId, ClassId, DtypeId, IsaId, Role, SourceId, Space, Status,
+    TagId, TermNode,
+};
 
 /// Atoms that architectures have together.
 #[derive(Clone, Debug)]
@@ -243,7 +246,9 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     let mut instances: Vec<(usize, Atom)> = Vec::new();
     let mut instance_names = Names::default();
     for group in &loaded.groups {
-        let lose = |diags: &mut Diagnostics| group.atoms.iter().for_each(|atom| diags.lose_name(&atom.name));
+        let lose = |diags: &mut Diagnostics| {
+            group.atoms.iter().for_each(|atom| diags.lose_name(&atom.name))
+        };
         if !group_names.declare(&group.group.name, groups.len(), "group", diags) {
             lose(diags);
             continue;
@@ -254,7 +259,12 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             for entry in &group.atoms {
                 if model.atom_names.declare(&entry.name, all.len(), "atom", diags) {
                     let params = params::params(entry, diags);
-                    let mut resolver = Resolver { model, words: &words, isa: &model.isas[usize::from(isa)], diags };
+                    let mut resolver = Resolver {
+                        model,
+                        words: &words,
+                        isa: &model.isas[usize::from(isa)],
+                        diags,
+                    };
                     let (atom, members) = resolver.family(entry, &params, group, IsaId(isa));
                     for member in members {
                         instance_names.declare(&member.name, 0, "instance", diags);
@@ -267,29 +277,49 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             whole = false;
             lose(diags);
         }
-        groups.push(Group { name: group.group.name.clone(), atoms: (first..all.len()).map(|at| AtomId(at as u16)).collect(), whole });
+        groups.push(Group {
+            name: group.group.name.clone(),
+            atoms: (first..all.len()).map(|at| AtomId(at as u16)).collect(),
+            whole,
+        });
     }
     let new = number(loaded, model, all, &mut groups);
-    model.instances = instances.into_iter().map(|(at, atom)| (AtomId(new.get(at).copied().unwrap_or(0)), atom)).collect();
+    model.instances = instances
+        .into_iter()
+        .map(|(at, atom)| (AtomId(new.get(at).copied().unwrap_or(0)), atom))
+        .collect();
     for (id, atom) in &mut model.instances {
         if let Some(family) = model.atoms.get(id.index()) {
             atom.stable = family.stable;
         }
         if model.atom_names.get(&atom.name).is_some() {
-            diags.push(Diagnostic::at(atom.name.span, format!("an atom and an instance are both named `{}`", atom.name.value)).help("rename one of them"));
+            diags.push(
+                Diagnostic::at(
+                    atom.name.span,
+                    format!("an atom and an instance are both named `{}`", atom.name.value),
+                )
+                .help("rename one of them"),
+            );
         }
     }
     model.groups = groups;
 }
 
 /// Atoms of the ledger by their numbers, then the others by name.
-fn number(loaded: &Loaded, model: &mut HwModel, mut all: Vec<Atom>, groups: &mut [Group]) -> Vec<u16> {
+fn number(
+    loaded: &Loaded,
+    model: &mut HwModel,
+    mut all: Vec<Atom>,
+    groups: &mut [Group],
+) -> Vec<u16> {
     for atom in &mut all {
         let known = loaded.ledger.as_ref().and_then(|ledger| ledger.atom(&atom.name));
         atom.stable = known.unwrap_or(FIRST_LOCAL);
     }
     let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by(|a, b| (all[*a].stable, &all[*a].name.value).cmp(&(all[*b].stable, &all[*b].name.value)));
+    order.sort_by(|a, b| {
+        (all[*a].stable, &all[*a].name.value).cmp(&(all[*b].stable, &all[*b].name.value))
+    });
     let mut new = vec![0u16; all.len()];
     for (to, from) in order.iter().enumerate() {
         new[*from] = to as u16;
@@ -300,7 +330,9 @@ fn number(loaded: &Loaded, model: &mut HwModel, mut all: Vec<Atom>, groups: &mut
     model.atom_names.renumber(|old| new.get(usize::from(old)).copied().unwrap_or(old));
     let mut slots: Vec<Option<Atom>> = all.into_iter().map(Some).collect();
     model.atoms = order.iter().filter_map(|at| slots[*at].take()).collect();
-    for (local, atom) in (FIRST_LOCAL..).zip(model.atoms.iter_mut().filter(|a| a.stable == FIRST_LOCAL)) {
+    for (local, atom) in
+        (FIRST_LOCAL..).zip(model.atoms.iter_mut().filter(|a| a.stable == FIRST_LOCAL))
+    {
         atom.stable = local;
     }
     new
@@ -315,8 +347,17 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     /// An atom, and its instances if it has parameters.
-    fn family(&mut self, entry: &Spanned<schema::Atom>, params: &[params::Param], group: &LoadedGroup, isa: IsaId) -> (Atom, Vec<Atom>) {
-        let whole = Spanned { value: params::instance(entry, params, &params::usual(params), false, self.diags), span: entry.span };
+    fn family(
+        &mut self,
+        entry: &Spanned<schema::Atom>,
+        params: &[params::Param],
+        group: &LoadedGroup,
+        isa: IsaId,
+    ) -> (Atom, Vec<Atom>) {
+        let whole = Spanned {
+            value: params::instance(entry, params, &params::usual(params), false, self.diags),
+            span: entry.span,
+        };
         let mut atom = self.atom(&whole, group, isa);
         if params.is_empty() {
             return (atom, Vec::new());
@@ -324,7 +365,10 @@ impl Resolver<'_> {
         let before = self.diags.len();
         let mut members = Vec::new();
         for choice in params::choices(params) {
-            let one = Spanned { value: params::instance(entry, params, &choice, true, self.diags), span: entry.span };
+            let one = Spanned {
+                value: params::instance(entry, params, &choice, true, self.diags),
+                span: entry.span,
+            };
             members.push(self.atom(&one, group, isa));
             if self.diags.len() > before {
                 break; // the others would say the same
@@ -340,20 +384,39 @@ impl Resolver<'_> {
     }
 
     /// What the operands of a family have to do with its parameters.
-    fn vary(&mut self, entry: &schema::Atom, params: &[params::Param], atom: &mut Atom, first: Option<&Atom>) {
-        let number = |name: &str| params.iter().find(|p| p.name.value == name).and_then(|p| u8::try_from(p.operand).ok());
-        // In the first instance every number is the smallest one: the iter that differs is the one that grows.
+    fn vary(
+        &mut self,
+        entry: &schema::Atom,
+        params: &[params::Param],
+        atom: &mut Atom,
+        first: Option<&Atom>,
+    ) {
+        let number = |name: &str| {
+            params.iter().find(|p| p.name.value == name).and_then(|p| u8::try_from(p.operand).ok())
+        };
+        // In the first instance every number is the smallest one: the iter that differs is the one
+        // that grows.
         let grown = |operand: &Operand, small: Option<&Operand>| -> Option<u8> {
             let (large, small) = (operand.layout.as_ref()?.view(), small?.layout.as_ref()?);
-            let differs = large.shard.iter().zip(small.view().shard).position(|(a, b)| a.extent() != b.extent());
+            let differs = large
+                .shard
+                .iter()
+                .zip(small.view().shard)
+                .position(|(a, b)| a.extent() != b.extent());
             differs.and_then(|at| u8::try_from(at).ok())
         };
         for (k, written) in entry.operands.iter().enumerate() {
             let Some(operand) = atom.operands.get_mut(k) else { return };
-            let typed = written.dtype.as_ref().and_then(|dtype| params::mentioned(dtype)).and_then(number);
-            let by_number =
-                |text: &str| params.iter().find(|p| matches!(p.options, params::Options::Values(_)) && text.contains(&format!("{{{}", p.name.value)));
-            // Registers without a layout (data of another memory, coordinates) follow a number by themselves.
+            let typed =
+                written.dtype.as_ref().and_then(|dtype| params::mentioned(dtype)).and_then(number);
+            let by_number = |text: &str| {
+                params.iter().find(|p| {
+                    matches!(p.options, params::Options::Values(_))
+                        && text.contains(&format!("{{{}", p.name.value))
+                })
+            };
+            // Registers without a layout (data of another memory, coordinates) follow a number by
+            // themselves.
             let counted = || match &written.registers {
                 schema::Number::Text(text) => by_number(text),
                 schema::Number::Plain(_) => None,
@@ -361,14 +424,18 @@ impl Resolver<'_> {
             let scaling = written.layout.as_ref().map_or_else(counted, |layout| by_number(layout));
             let grown = grown(operand, first.and_then(|f| f.operands.get(k)));
             operand.vary.typed_by = typed;
-            operand.vary.scaled_by = scaling.and_then(|p| Some((u8::try_from(p.operand).ok()?, grown.unwrap_or(0))));
+            operand.vary.scaled_by =
+                scaling.and_then(|p| Some((u8::try_from(p.operand).ok()?, grown.unwrap_or(0))));
         }
         for param in params {
             let shape = entry.matrix.as_ref().map(|m| &m.value);
-            let grows = |number: fn(&schema::Matrix) -> &schema::Number<u16>| match shape.map(number) {
-                Some(schema::Number::Text(text)) => text.contains(&format!("{{{}", param.name.value)),
-                _ => false,
-            };
+            let grows =
+                |number: fn(&schema::Matrix) -> &schema::Number<u16>| match shape.map(number) {
+                    Some(schema::Number::Text(text)) => {
+                        text.contains(&format!("{{{}", param.name.value))
+                    }
+                    _ => false,
+                };
             let grows = (grows(|m| &m.m), grows(|m| &m.n), grows(|m| &m.k));
             let Some(operand) = atom.operands.get_mut(param.operand) else { continue };
             match &param.options {
@@ -378,7 +445,10 @@ impl Resolver<'_> {
                 }
                 params::Options::Words(words) => {
                     let dtype = |name: &Name| self.model.dtype_names.get(name).map(DtypeId);
-                    operand.vary.words = words.iter().map(|(text, name, shift)| (text.value.clone(), dtype(name), *shift)).collect();
+                    operand.vary.words = words
+                        .iter()
+                        .map(|(text, name, shift)| (text.value.clone(), dtype(name), *shift))
+                        .collect();
                 }
             }
         }
@@ -398,7 +468,13 @@ impl Resolver<'_> {
         });
         let matrix = entry.matrix.as_ref().and_then(|matrix| self.matrix(matrix, &operand_names));
         let more = match (&entry.matrix, &matrix) {
-            (Some(written), Some(_)) => more::resolve(written, &operands, &operand_names, (&self.model.broadcasts, &self.model.access_names), self.diags),
+            (Some(written), Some(_)) => more::resolve(
+                written,
+                &operands,
+                &operand_names,
+                (&self.model.broadcasts, &self.model.access_names),
+                self.diags,
+            ),
             _ => None,
         };
         if let Some(shape) = &matrix {
@@ -413,10 +489,20 @@ impl Resolver<'_> {
         let sources = self.words.cited(cited, self.diags);
         if stated.is_none() {
             let message = format!("atom `{}` has no status", entry.name.value);
-            self.diags.push(Diagnostic::at(entry.name.span, message).help("state `status:` on the atom or its group"));
+            self.diags.push(
+                Diagnostic::at(entry.name.span, message)
+                    .help("state `status:` on the atom or its group"),
+            );
         }
-        need_source(cited, stated.unwrap_or(Status::Assumed), entry.name.span, &format!("atom `{}`", entry.name.value), self.diags);
-        let means = entry.means.as_ref().map(|term| means::compile(term, &operand_names, self.diags));
+        need_source(
+            cited,
+            stated.unwrap_or(Status::Assumed),
+            entry.name.span,
+            &format!("atom `{}`", entry.name.value),
+            self.diags,
+        );
+        let means =
+            entry.means.as_ref().map(|term| means::compile(term, &operand_names, self.diags));
         Atom {
             name: entry.name.clone(),
             span: entry.span,
@@ -425,7 +511,10 @@ impl Resolver<'_> {
             class: class(entry.class),
             template,
             template_span: entry.template.span,
-            movement: entry.movement.as_ref().and_then(|movement| self.movement(movement, &operand_names)),
+            movement: entry
+                .movement
+                .as_ref()
+                .and_then(|movement| self.movement(movement, &operand_names)),
             matrix,
             more,
             states_matrix: entry.matrix.is_some(),
@@ -435,7 +524,11 @@ impl Resolver<'_> {
             cost: AtomCost { issue: entry.cost.issue, cycles: entry.cost.cycles },
             does: entry.does.as_ref().map(|does| Does {
                 op: does.op.clone(),
-                uses: does.uses.iter().filter_map(|name| self.operand_named(name, &operand_names)).collect(),
+                uses: does
+                    .uses
+                    .iter()
+                    .filter_map(|name| self.operand_named(name, &operand_names))
+                    .collect(),
                 lanes: does.lanes.iter().map(|l| self.lane_xor(l, &operand_names)).collect(),
                 part: does.part,
                 selector: does.selector,
@@ -450,19 +543,27 @@ impl Resolver<'_> {
     }
 
     fn operand(&mut self, entry: &Spanned<schema::Operand>) -> Operand {
-        let mut find = |name: &Name| self.isa.class_names.find(name, "register class", self.diags).map(ClassId);
+        let mut find = |name: &Name| {
+            self.isa.class_names.find(name, "register class", self.diags).map(ClassId)
+        };
         let class = entry.class.as_ref().and_then(&mut find);
         let also = entry.also.iter().filter_map(&mut find).collect();
         Operand {
             name: entry.name.clone(),
             span: entry.span,
             role: role(entry.role),
-            register_bits: class.and_then(|id| self.isa.classes.get(id.index())).map_or(0, |class| class.bits),
+            register_bits: class
+                .and_then(|id| self.isa.classes.get(id.index()))
+                .map_or(0, |class| class.bits),
             states_class: entry.class.is_some(),
             class,
             also,
             registers: entry.registers.value(),
-            dtype: entry.dtype.as_ref().and_then(|name| self.model.dtype_names.find(name, "element type", self.diags)).map(DtypeId),
+            dtype: entry
+                .dtype
+                .as_ref()
+                .and_then(|name| self.model.dtype_names.find(name, "element type", self.diags))
+                .map(DtypeId),
             layout: entry.layout.as_ref().and_then(|text| layouts::parse(text, self.diags)),
             extents: entry.extents.clone(),
             rest: entry.rest,
@@ -470,7 +571,11 @@ impl Resolver<'_> {
             multiple: entry.multiple.clone(),
             implicit: entry.implicit,
             any_register: entry.any_register,
-            moved: entry.moved.iter().map(|moved| (moved.by.clone(), moved.bits, moved.lanes)).collect(),
+            moved: entry
+                .moved
+                .iter()
+                .map(|moved| (moved.by.clone(), moved.bits, moved.lanes))
+                .collect(),
             vary: Vary::default(),
         }
     }
@@ -480,17 +585,33 @@ impl Resolver<'_> {
     }
 
     fn lane_xor(&mut self, entry: &schema::LaneXor, operands: &Names) -> LaneXor {
-        let by = entry.by.as_ref().and_then(|(name, times)| Some((self.operand_named(name, operands)?, *times)));
+        let by = entry
+            .by
+            .as_ref()
+            .and_then(|(name, times)| Some((self.operand_named(name, operands)?, *times)));
         LaneXor { masks: entry.masks, set: entry.set.clone(), step: entry.step, by }
     }
 
     fn matrix(&mut self, entry: &Spanned<schema::Matrix>, operands: &Names) -> Option<Matrix> {
         let mut find = |name| self.operand_named(name, operands);
         let (a, b, c, d) = (find(&entry.a), find(&entry.b), find(&entry.c), find(&entry.d));
-        Some(Matrix { span: entry.span, m: entry.m.value(), n: entry.n.value(), k: entry.k.value(), a: a?, b: b?, c: c?, d: d? })
+        Some(Matrix {
+            span: entry.span,
+            m: entry.m.value(),
+            n: entry.n.value(),
+            k: entry.k.value(),
+            a: a?,
+            b: b?,
+            c: c?,
+            d: d?,
+        })
     }
 
-    fn movement(&mut self, entry: &Spanned<schema::Movement>, operands: &Names) -> Option<Movement> {
+    fn movement(
+        &mut self,
+        entry: &Spanned<schema::Movement>,
+        operands: &Names,
+    ) -> Option<Movement> {
         let (from, to) = (self.side(&entry.from, operands), self.side(&entry.to, operands));
         let offsets = entry.offset.iter().chain(&entry.offsets).filter_map(|field| {
             let on = |side| field.on.contains(&side);
@@ -518,7 +639,10 @@ impl Resolver<'_> {
         let layout = layouts::parse(&entry.layout, self.diags);
         let operand = self.operand_named(&entry.operand, operands);
         let base = entry.base.as_ref().map(|name| self.operand_named(name, operands));
-        let access = entry.access.as_ref().map(|name| self.model.access_names.find(name, "access kind", self.diags));
+        let access = entry
+            .access
+            .as_ref()
+            .map(|name| self.model.access_names.find(name, "access kind", self.diags));
         let space = space(entry.space);
         let default_align = if space == Space::Register { 0 } else { 1 };
         Some(Side {
@@ -539,7 +663,9 @@ impl Resolver<'_> {
 
 /// The integers of an operand; a parameter's follow from its words or values.
 fn range(entry: &Spanned<schema::Operand>) -> Option<Spanned<(i64, i64)>> {
-    let of = |low: usize, high: usize| Some(Spanned { value: (low as i64, high as i64), span: entry.span });
+    let of = |low: usize, high: usize| {
+        Some(Spanned { value: (low as i64, high as i64), span: entry.span })
+    };
     match (entry.words.len(), entry.values.first(), entry.values.last()) {
         (0, Some(low), Some(high)) => of(usize::from(*low), usize::from(*high)),
         (0, ..) => entry.range.clone(),

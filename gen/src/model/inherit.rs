@@ -1,7 +1,7 @@
 //! Architectures from what is written: inheritance is flattened, every reference resolved.
 //!
-//! A chain of `extends` is walked from the oldest to the youngest; what each kind of field does to the parent's is in
-//! `hw-tables/SCHEMA.md`.
+//! A chain of `extends` is walked from the oldest to the youngest; what each kind of field does to
+//! the parent's is in `hw-tables/SCHEMA.md`.
 use super::archs::{Arch, ArchAtom, Bank, Counter, Hazard, Step, SyncRule};
 use super::words::{Words, need_source, status};
 use super::{HwModel, Names};
@@ -11,17 +11,25 @@ use crate::lost::Lost;
 use crate::schema::{self, Name};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use lanebook_tables::{AccessId, AtomId, DtypeId, FeatureId, HazardUse, IsaId, SharedLimits, SourceId, Status};
+use lanebook_tables::{
+    AccessId, AtomId, DtypeId, FeatureId, HazardUse, IsaId, SharedLimits, SourceId, Status,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnostics) {
     let words = Words::of(model);
     let mut names = Names::default();
-    let entries: Vec<&Spanned<schema::Arch>> =
-        loaded.archs.iter().enumerate().filter(|(at, arch)| names.declare(&arch.name, *at, "architecture", diags)).map(|(_, a)| a).collect();
+    let entries: Vec<&Spanned<schema::Arch>> = loaded
+        .archs
+        .iter()
+        .enumerate()
+        .filter(|(at, arch)| names.declare(&arch.name, *at, "architecture", diags))
+        .map(|(_, a)| a)
+        .collect();
     let mut archs = Vec::new();
     for entry in &entries {
-        let arch = chain(entry, &entries, diags).and_then(|chain| Resolver { model, words: &words, diags, whole: true }.arch(&chain));
+        let arch = chain(entry, &entries, diags)
+            .and_then(|chain| Resolver { model, words: &words, diags, whole: true }.arch(&chain));
         if arch.is_none() {
             diags.lose_with(Lost::name(&entry.name, entry.name.span), entry.span);
         }
@@ -35,15 +43,23 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
 }
 
 /// The architecture and its ancestors, the oldest first. A cycle or an unknown parent is reported.
-fn chain<'a>(entry: &'a Spanned<schema::Arch>, entries: &[&'a Spanned<schema::Arch>], diags: &mut Diagnostics) -> Option<Vec<&'a Spanned<schema::Arch>>> {
+fn chain<'a>(
+    entry: &'a Spanned<schema::Arch>,
+    entries: &[&'a Spanned<schema::Arch>],
+    diags: &mut Diagnostics,
+) -> Option<Vec<&'a Spanned<schema::Arch>>> {
     let mut chain = vec![entry];
     let mut at = entry;
     while let Some(parent) = &at.extends {
         let known = || entries.iter().map(|a| a.name.as_str());
         let Some(next) = entries.iter().find(|a| a.name.value == parent.value) else {
             if std::ptr::eq(at, entry) {
-                let help = crate::suggest::remedy(parent, known(), "name an architecture that has a file");
-                let error = Diagnostic::at(parent.span, format!("unknown architecture `{}`", parent.value)).help(help).lacks(parent);
+                let help =
+                    crate::suggest::remedy(parent, known(), "name an architecture that has a file");
+                let error =
+                    Diagnostic::at(parent.span, format!("unknown architecture `{}`", parent.value))
+                        .help(help)
+                        .lacks(parent);
                 diags.push(with_heirs(error, &[at], entries));
             }
             return None;
@@ -52,10 +68,15 @@ fn chain<'a>(entry: &'a Spanned<schema::Arch>, entries: &[&'a Spanned<schema::Ar
             // Reported once, by the member whose name comes first.
             let cycle = &chain[start..];
             if start == 0 && cycle.iter().all(|a| a.name.value >= entry.name.value) {
-                let mut error =
-                    Diagnostic::at(entry.extends.as_ref().map_or(entry.span, |p| p.span), format!("architecture `{}` extends itself", entry.name.value));
+                let mut error = Diagnostic::at(
+                    entry.extends.as_ref().map_or(entry.span, |p| p.span),
+                    format!("architecture `{}` extends itself", entry.name.value),
+                );
                 for member in &cycle[1..] {
-                    error = error.note(member.extends.as_ref().map_or(member.span, |p| p.span), format!("through `{}`", member.name.value));
+                    error = error.note(
+                        member.extends.as_ref().map_or(member.span, |p| p.span),
+                        format!("through `{}`", member.name.value),
+                    );
                 }
                 diags.push(with_heirs(error, cycle, entries).help("one of them must not extend"));
             }
@@ -68,15 +89,24 @@ fn chain<'a>(entry: &'a Spanned<schema::Arch>, entries: &[&'a Spanned<schema::Ar
     Some(chain)
 }
 
-/// The diagnostic with a note for each architecture that extends one of these, by however many steps, and is not one of them: nothing can be
-/// said of it before they are mended.
-fn with_heirs(error: Diagnostic, of: &[&Spanned<schema::Arch>], entries: &[&Spanned<schema::Arch>]) -> Diagnostic {
+/// The diagnostic with a note for each architecture that extends one of these, by however many
+/// steps, and is not one of them: nothing can be said of it before they are mended.
+fn with_heirs(
+    error: Diagnostic,
+    of: &[&Spanned<schema::Arch>],
+    entries: &[&Spanned<schema::Arch>],
+) -> Diagnostic {
     let parent = |name: &Name| entries.iter().find(|a| a.name.value == name.value).copied();
     let mut heirs: Vec<&Spanned<schema::Arch>> = of.to_vec();
     // Each round finds those one step further.
     loop {
-        let known = |entry: &Spanned<schema::Arch>, heirs: &[&Spanned<schema::Arch>]| heirs.iter().any(|heir| std::ptr::eq(*heir, entry));
-        let next = entries.iter().find(|entry| !known(entry, &heirs) && entry.extends.as_ref().and_then(parent).is_some_and(|p| known(p, &heirs)));
+        let known = |entry: &Spanned<schema::Arch>, heirs: &[&Spanned<schema::Arch>]| {
+            heirs.iter().any(|heir| std::ptr::eq(*heir, entry))
+        };
+        let next = entries.iter().find(|entry| {
+            !known(entry, &heirs)
+                && entry.extends.as_ref().and_then(parent).is_some_and(|p| known(p, &heirs))
+        });
         match next {
             Some(heir) => heirs.push(heir),
             None => break,
@@ -109,14 +139,21 @@ impl Resolver<'_> {
         // What a parent lacks is said there, and its children lack it too.
         let missing = |what: &str, diags: &mut Diagnostics| {
             diags.push(
-                Diagnostic::at(own.name.span, format!("architecture `{}` does not say its `{what}`", own.name.value))
-                    .help("state it, or extend an architecture that does"),
+                Diagnostic::at(
+                    own.name.span,
+                    format!("architecture `{}` does not say its `{what}`", own.name.value),
+                )
+                .help("state it, or extend an architecture that does"),
             );
         };
         let isa_name = last(chain, |a| a.isa.clone());
-        let isa = isa_name.as_ref().and_then(|name| self.model.isa_names.find(name, "instruction set", self.diags));
-        let (vendor, wave) = (last(chain, |a| a.vendor.clone()), last(chain, |a| a.wave_lanes.clone()));
-        let (threads, shared) = (last(chain, |a| a.max_threads.clone()), last(chain, |a| a.shared.clone()));
+        let isa = isa_name
+            .as_ref()
+            .and_then(|name| self.model.isa_names.find(name, "instruction set", self.diags));
+        let (vendor, wave) =
+            (last(chain, |a| a.vendor.clone()), last(chain, |a| a.wave_lanes.clone()));
+        let (threads, shared) =
+            (last(chain, |a| a.max_threads.clone()), last(chain, |a| a.shared.clone()));
         let stated = [
             ("isa", isa_name.is_some()),
             ("vendor", vendor.is_some()),
@@ -127,23 +164,43 @@ impl Resolver<'_> {
         for (what, _) in stated.iter().filter(|(_, there)| !there && chain.len() == 1) {
             missing(what, self.diags);
         }
-        let cited = last(chain, |a| (!a.sources.is_empty()).then(|| a.sources.clone())).unwrap_or_default();
+        let cited =
+            last(chain, |a| (!a.sources.is_empty()).then(|| a.sources.clone())).unwrap_or_default();
         let sources = self.words.cited(&cited, self.diags);
-        need_source(&cited, Status::Documented, own.name.span, &format!("architecture `{}`", own.name.value), self.diags);
-        // The rest is resolved whether those are there or not, so that what is wrong with it is said.
+        need_source(
+            &cited,
+            Status::Documented,
+            own.name.span,
+            &format!("architecture `{}`", own.name.value),
+            self.diags,
+        );
+        // The rest is resolved whether those are there or not, so that what is wrong with it is
+        // said.
         let lanes = wave.as_ref().and_then(|wave| wave.first().copied()).unwrap_or(0);
-        let (banks, atoms, features) = (self.banks(chain, lanes), self.atoms(chain), self.features(chain));
-        let (sync, counters, hazards) = (self.sync(chain), self.counters(chain), self.hazards(chain));
+        let (banks, atoms, features) =
+            (self.banks(chain, lanes), self.atoms(chain), self.features(chain));
+        let (sync, counters, hazards) =
+            (self.sync(chain), self.counters(chain), self.hazards(chain));
         let flushed = last(chain, |a| a.flushed.clone()).unwrap_or_default();
-        let flushed = flushed.iter().filter_map(|name| self.model.dtype_names.find(name, "element type", self.diags)).map(DtypeId).collect();
+        let flushed = flushed
+            .iter()
+            .filter_map(|name| self.model.dtype_names.find(name, "element type", self.diags))
+            .map(DtypeId)
+            .collect();
         let (isa, wave, shared) = (IsaId(isa?), wave?, shared?);
-        let limits = SharedLimits { static_bytes: shared.static_bytes, max_bytes: shared.max_bytes };
+        let limits =
+            SharedLimits { static_bytes: shared.static_bytes, max_bytes: shared.max_bytes };
         Some(Arch {
             name: own.name.clone(),
-            target: own.target.as_ref().map_or_else(|| own.name.value.clone(), |target| target.value.clone()),
+            target: own
+                .target
+                .as_ref()
+                .map_or_else(|| own.name.value.clone(), |target| target.value.clone()),
             vendor: vendor?.value,
             isa,
-            isa_version: last(chain, |a| a.isa_version.clone()).map(|v| v.value).unwrap_or_default(),
+            isa_version: last(chain, |a| a.isa_version.clone())
+                .map(|v| v.value)
+                .unwrap_or_default(),
             max_threads: threads?.value,
             shared: Spanned { value: limits, span: shared.span },
             banks,
@@ -162,7 +219,14 @@ impl Resolver<'_> {
     }
 
     /// The sources of an entry, or those of the architecture that states it.
-    fn sources(&mut self, own: Option<&Vec<Name>>, arch: &schema::Arch, span: Span, what: &str, stated: Status) -> Vec<SourceId> {
+    fn sources(
+        &mut self,
+        own: Option<&Vec<Name>>,
+        arch: &schema::Arch,
+        span: Span,
+        what: &str,
+        stated: Status,
+    ) -> Vec<SourceId> {
         let cited = own.unwrap_or(&arch.sources);
         need_source(cited, stated, span, what, self.diags);
         self.words.cited(cited, self.diags)
@@ -192,14 +256,23 @@ impl Resolver<'_> {
                 }
             }
             for name in &arch.expanded {
-                let Some(id) = self.model.atom_names.find(name, "atom", self.diags) else { continue };
+                let Some(id) = self.model.atom_names.find(name, "atom", self.diags) else {
+                    continue;
+                };
                 match has.get_mut(&id) {
                     Some(((native, _), _)) => *native = false,
                     None => self.absent(name),
                 }
             }
         }
-        has.into_iter().map(|(id, ((native, attested), because))| ArchAtom { atom: AtomId(id), native, attested, because }).collect()
+        has.into_iter()
+            .map(|(id, ((native, attested), because))| ArchAtom {
+                atom: AtomId(id),
+                native,
+                attested,
+                because,
+            })
+            .collect()
     }
 
     /// The groups of the chain that say something about matrix units.
@@ -214,7 +287,13 @@ impl Resolver<'_> {
         out.into_iter().collect()
     }
 
-    fn taken(&mut self, has: &mut BTreeMap<u16, ((bool, bool), Span)>, id: AtomId, name: &Name, group: bool) {
+    fn taken(
+        &mut self,
+        has: &mut BTreeMap<u16, ((bool, bool), Span)>,
+        id: AtomId,
+        name: &Name,
+        group: bool,
+    ) {
         if has.remove(&id.0).is_none() && !group {
             self.absent(name);
         }
@@ -224,8 +303,11 @@ impl Resolver<'_> {
         if !self.whole {
             return; // a group that could have it is missing
         }
-        let message = format!("atom `{}` is in none of the groups that the architecture has", name.value);
-        self.diags.push(Diagnostic::at(name.span, message).help("remove it here, or add its group to `has`"));
+        let message =
+            format!("atom `{}` is in none of the groups that the architecture has", name.value);
+        self.diags.push(
+            Diagnostic::at(name.span, message).help("remove it here, or add its group to `has`"),
+        );
     }
 
     fn group(&mut self, name: &Name) -> Vec<AtomId> {
@@ -233,8 +315,16 @@ impl Resolver<'_> {
         self.whole &= found.is_some_and(|group| group.whole);
         if found.is_none() {
             let known = self.model.groups.iter().map(|g| g.name.as_str());
-            let help = crate::suggest::remedy(name, known, "write a group of this name, or use one that exists");
-            self.diags.push(Diagnostic::at(name.span, format!("unknown group `{}`", name.value)).help(help).lacks(name));
+            let help = crate::suggest::remedy(
+                name,
+                known,
+                "write a group of this name, or use one that exists",
+            );
+            self.diags.push(
+                Diagnostic::at(name.span, format!("unknown group `{}`", name.value))
+                    .help(help)
+                    .lacks(name),
+            );
         }
         found.map(|g| g.atoms.clone()).unwrap_or_default()
     }
@@ -247,7 +337,8 @@ impl Resolver<'_> {
                 if !names.declare(&bank.name, 0, "bank model", self.diags) {
                     continue;
                 }
-                let stated = status(bank.status.or(arch.status).unwrap_or(schema::Status::Documented));
+                let stated =
+                    status(bank.status.or(arch.status).unwrap_or(schema::Status::Documented));
                 let what = format!("bank model `{}`", bank.name.value);
                 let slots = bank.slots.as_ref().map_or(wave, |s| s.value);
                 let resolved = Bank {
@@ -270,12 +361,21 @@ impl Resolver<'_> {
         let span = groups.span;
         match &groups.value {
             schema::Groups::Consecutive(0) => {
-                self.diags.push(Diagnostic::at(span, "a group has at least one lane").help("write how many are served together"));
+                self.diags.push(
+                    Diagnostic::at(span, "a group has at least one lane")
+                        .help("write how many are served together"),
+                );
                 Vec::new()
             }
             schema::Groups::Consecutive(run) => {
-                let lanes = |from: u16| (from..(from + run).min(slots).min(64)).fold(0, |mask, lane| mask | 1u64 << lane);
-                (0..slots.min(64)).step_by(usize::from(*run)).map(|from| Spanned { value: lanes(from), span }).collect()
+                let lanes = |from: u16| {
+                    (from..(from + run).min(slots).min(64))
+                        .fold(0, |mask, lane| mask | 1u64 << lane)
+                };
+                (0..slots.min(64))
+                    .step_by(usize::from(*run))
+                    .map(|from| Spanned { value: lanes(from), span })
+                    .collect()
             }
             schema::Groups::Listed(list) => list
                 .iter()
@@ -283,7 +383,10 @@ impl Resolver<'_> {
                     Some(value) => Some(Spanned { value, span: text.span }),
                     None => {
                         let message = format!("`{}` is not a set of lanes", text.value);
-                        self.diags.push(Diagnostic::at(text.span, message).help("write ranges of lanes below 64, such as \"0-3,12-15\""));
+                        self.diags.push(
+                            Diagnostic::at(text.span, message)
+                                .help("write ranges of lanes below 64, such as \"0-3,12-15\""),
+                        );
                         None
                     }
                 })
@@ -296,14 +399,30 @@ impl Resolver<'_> {
         for arch in chain {
             let mut seen: BTreeMap<(AccessId, AccessId), Span> = BTreeMap::new();
             for rule in &arch.sync {
-                let find = |name: &Name, diags: &mut Diagnostics| self.model.access_names.find(name, "access kind", diags).map(AccessId);
-                let (producer, consumer) = (find(&rule.producer, self.diags), find(&rule.consumer, self.diags));
+                let find = |name: &Name, diags: &mut Diagnostics| {
+                    self.model.access_names.find(name, "access kind", diags).map(AccessId)
+                };
+                let (producer, consumer) =
+                    (find(&rule.producer, self.diags), find(&rule.consumer, self.diags));
                 let steps = rule.steps.iter().filter_map(|step| self.step(step)).collect();
-                let sources = self.sources(rule.sources.as_ref(), arch, rule.span, "this synchronisation rule", Status::Documented);
+                let sources = self.sources(
+                    rule.sources.as_ref(),
+                    arch,
+                    rule.span,
+                    "this synchronisation rule",
+                    Status::Documented,
+                );
                 let (Some(producer), Some(consumer)) = (producer, consumer) else { continue };
                 if let Some(first) = seen.insert((producer, consumer), rule.span) {
-                    let message = format!("what stands between `{}` and `{}` is said twice", rule.producer.value, rule.consumer.value);
-                    self.diags.push(Diagnostic::at(rule.producer.span, message).note(first.head(), "here first").help("keep one of them"));
+                    let message = format!(
+                        "what stands between `{}` and `{}` is said twice",
+                        rule.producer.value, rule.consumer.value
+                    );
+                    self.diags.push(
+                        Diagnostic::at(rule.producer.span, message)
+                            .note(first.head(), "here first")
+                            .help("keep one of them"),
+                    );
                 }
                 let resolved = SyncRule { span: rule.span, producer, consumer, steps, sources };
                 match out.iter_mut().find(|r| (r.producer, r.consumer) == (producer, consumer)) {
@@ -356,13 +475,21 @@ impl Resolver<'_> {
     }
 
     fn hazards(&mut self, chain: &Chain<'_>) -> Vec<Hazard> {
-        let Some(arch) = chain.iter().rev().find(|a| a.hazards.is_some()) else { return Vec::new() };
+        let Some(arch) = chain.iter().rev().find(|a| a.hazards.is_some()) else {
+            return Vec::new();
+        };
         let mut out = Vec::new();
         for hazard in arch.hazards.iter().flatten() {
             let tags = [hazard.producer.clone(), hazard.consumer.clone()];
             let tags = self.words.tagged(&tags, self.diags);
             let counts = self.words.tagged(&hazard.counts, self.diags);
-            let sources = self.sources(hazard.sources.as_ref(), arch, hazard.span, "this hazard", Status::Documented);
+            let sources = self.sources(
+                hazard.sources.as_ref(),
+                arch,
+                hazard.span,
+                "this hazard",
+                Status::Documented,
+            );
             let [producer, consumer] = tags[..] else { continue };
             let (operand, states) = (hazard.operand.clone(), hazard.states);
             let on = match hazard.on {
@@ -370,14 +497,34 @@ impl Resolver<'_> {
                 schema::HazardOn::Write => HazardUse::Write,
                 schema::HazardOn::Any => HazardUse::Any,
             };
-            let (producer_operand, unless_same) = (hazard.producer_operand.clone(), hazard.unless_same);
-            let wait = hazard.wait.as_ref().and_then(|name| self.model.atom_names.find(name, "atom", self.diags)).map(AtomId);
-            let after = hazard.after.as_ref().and_then(|name| self.words.tagged(std::slice::from_ref(name), self.diags).first().copied());
+            let (producer_operand, unless_same) =
+                (hazard.producer_operand.clone(), hazard.unless_same);
+            let wait = hazard
+                .wait
+                .as_ref()
+                .and_then(|name| self.model.atom_names.find(name, "atom", self.diags))
+                .map(AtomId);
+            let after = hazard.after.as_ref().and_then(|name| {
+                self.words.tagged(std::slice::from_ref(name), self.diags).first().copied()
+            });
             if hazard.wait.is_some() && wait.is_none() {
                 continue; // it has been said
             }
             let source = sources.first().copied();
-            out.push(Hazard { span: hazard.span, producer, consumer, operand, on, producer_operand, unless_same, states, counts, wait, after, source });
+            out.push(Hazard {
+                span: hazard.span,
+                producer,
+                consumer,
+                operand,
+                on,
+                producer_operand,
+                unless_same,
+                states,
+                counts,
+                wait,
+                after,
+                source,
+            });
         }
         out
     }

@@ -10,8 +10,19 @@ use crate::template;
 use lanebook_tables::{AtomId, ClassId, IsaId, RegisterKind, TupleStyle};
 
 /// Placeholders of a prologue or epilogue, besides `count.CLASS`.
-pub const FRAME_WORDS: [&str; 11] =
-    ["kernel", "target", "version", "threads", "params", "registers", "shared", "shared_bytes", "shared_align", "param_bytes", "wave_lanes"];
+pub const FRAME_WORDS: [&str; 11] = [
+    "kernel",
+    "target",
+    "version",
+    "threads",
+    "params",
+    "registers",
+    "shared",
+    "shared_bytes",
+    "shared_align",
+    "param_bytes",
+    "wave_lanes",
+];
 /// Placeholders of a shared-memory declaration.
 pub const SHARED_WORDS: [&str; 2] = ["shared_bytes", "shared_align"];
 /// Placeholders of the text of one parameter.
@@ -95,8 +106,34 @@ pub struct Assembler {
 impl FrameAtoms {
     /// All that are given.
     pub fn iter(&self) -> impl Iterator<Item = AtomId> {
-        let Self { read_thread, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, end, nop } = *self;
-        [read_thread, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, end, nop].into_iter().flatten()
+        let Self {
+            read_thread,
+            load_param32,
+            load_param64,
+            param_address,
+            make_uniform,
+            shared_base,
+            branch,
+            branch_if,
+            compare_less,
+            end,
+            nop,
+        } = *self;
+        [
+            read_thread,
+            load_param32,
+            load_param64,
+            param_address,
+            make_uniform,
+            shared_base,
+            branch,
+            branch_if,
+            compare_less,
+            end,
+            nop,
+        ]
+        .into_iter()
+        .flatten()
     }
 }
 
@@ -166,9 +203,14 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
                 classes.push(register_class(class));
             }
         }
-        let names: Vec<String> = classes.iter().map(|class| format!("count.{}", class.name.value)).collect();
-        let known = |words: &[&'static str]| -> Vec<String> { words.iter().map(|word| (*word).to_string()).chain(names.iter().cloned()).collect() };
-        let own = |words: &[&'static str]| words.iter().map(|word| (*word).to_string()).collect::<Vec<_>>();
+        let names: Vec<String> =
+            classes.iter().map(|class| format!("count.{}", class.name.value)).collect();
+        let known = |words: &[&'static str]| -> Vec<String> {
+            words.iter().map(|word| (*word).to_string()).chain(names.iter().cloned()).collect()
+        };
+        let own = |words: &[&'static str]| {
+            words.iter().map(|word| (*word).to_string()).collect::<Vec<_>>()
+        };
         let fixed = |register: &Option<Spanned<schema::FixedRegister>>, diags: &mut Diagnostics| {
             let register = register.as_ref()?;
             let class = ClassId(class_names.find(&register.class, "register class", diags)?);
@@ -184,11 +226,27 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
             },
             prologue: frame(&isa.prologue, &known(&FRAME_WORDS), diags),
             param: frame(&isa.param, &own(&PARAM_WORDS), diags),
-            param_block: isa.param_block.as_ref().map(|text| frame(text, &own(&PARAM_WORDS), diags)).unwrap_or_default(),
+            param_block: isa
+                .param_block
+                .as_ref()
+                .map(|text| frame(text, &own(&PARAM_WORDS), diags))
+                .unwrap_or_default(),
             param_separator: isa.param_separator.clone(),
-            register_decl: isa.register_decl.as_ref().map(|text| frame(text, &own(&REGISTER_WORDS), diags)).unwrap_or_default(),
-            shared_decl: isa.shared_decl.as_ref().map(|text| frame(text, &own(&SHARED_WORDS), diags)).unwrap_or_default(),
-            shared_decl_dynamic: isa.shared_decl_dynamic.as_ref().map(|text| frame(text, &own(&SHARED_WORDS), diags)).unwrap_or_default(),
+            register_decl: isa
+                .register_decl
+                .as_ref()
+                .map(|text| frame(text, &own(&REGISTER_WORDS), diags))
+                .unwrap_or_default(),
+            shared_decl: isa
+                .shared_decl
+                .as_ref()
+                .map(|text| frame(text, &own(&SHARED_WORDS), diags))
+                .unwrap_or_default(),
+            shared_decl_dynamic: isa
+                .shared_decl_dynamic
+                .as_ref()
+                .map(|text| frame(text, &own(&SHARED_WORDS), diags))
+                .unwrap_or_default(),
             epilogue: frame(&isa.epilogue, &known(&FRAME_WORDS), diags),
             label_suffix: isa.label_suffix.clone(),
             comment: isa.comment.clone(),
@@ -199,16 +257,32 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
                 span: asm.span,
                 variable: asm.variable.clone(),
                 programs: asm.programs.clone(),
-                arguments: asm.arguments.iter().map(|text| frame(text, &own(&ARGUMENT_WORDS), diags)).collect(),
+                arguments: asm
+                    .arguments
+                    .iter()
+                    .map(|text| frame(text, &own(&ARGUMENT_WORDS), diags))
+                    .collect(),
                 reads: asm.reads.clone(),
                 newest: asm.newest.clone(),
-                header: asm.header.as_ref().map(|text| frame(text, &own(&HEADER_WORDS), diags)).unwrap_or_default(),
+                header: asm
+                    .header
+                    .as_ref()
+                    .map(|text| frame(text, &own(&HEADER_WORDS), diags))
+                    .unwrap_or_default(),
                 function: frame(&asm.function, &own(&FUNCTION_WORDS), diags),
                 apart: asm.apart.clone(),
                 error: frame(&asm.error, &own(&ERROR_WORDS), diags),
                 unknown: asm.unknown.clone(),
-                encodes: asm.encodes.iter().map(|text| frame(text, &own(&ARGUMENT_WORDS), diags)).collect(),
-                encoding: asm.encoding.as_ref().map(|text| frame(text, &own(&ENCODING_WORDS), diags)).unwrap_or_default(),
+                encodes: asm
+                    .encodes
+                    .iter()
+                    .map(|text| frame(text, &own(&ARGUMENT_WORDS), diags))
+                    .collect(),
+                encoding: asm
+                    .encoding
+                    .as_ref()
+                    .map(|text| frame(text, &own(&ENCODING_WORDS), diags))
+                    .unwrap_or_default(),
             }),
             classes,
             class_names,
@@ -250,8 +324,14 @@ fn frame(text: &Spanned<String>, known: &[String], diags: &mut Diagnostics) -> F
             template::Piece::Name(name) | template::Piece::Optional(name, _) => name,
         };
         if !known.contains(name) {
-            let help = remedy(name, known.iter().map(String::as_str), &format!("known here: {}", known.join(", ")));
-            diags.push(Diagnostic::at(text.span, format!("unknown placeholder `{{{name}}}`")).help(help));
+            let help = remedy(
+                name,
+                known.iter().map(String::as_str),
+                &format!("known here: {}", known.join(", ")),
+            );
+            diags.push(
+                Diagnostic::at(text.span, format!("unknown placeholder `{{{name}}}`")).help(help),
+            );
         } else if matches!(piece, template::Piece::Optional(..)) {
             let message = format!("`{{{name}?...}}` is for immediates of atoms");
             diags.push(Diagnostic::at(text.span, message).help(format!("write `{{{name}}}`")));
@@ -296,13 +376,19 @@ pub(super) fn resolve_frames(loaded: &Loaded, model: &mut HwModel, diags: &mut D
         };
         if isa.read_thread.is_none() && isa.thread_register.is_none() {
             diags.push(
-                Diagnostic::at(isa.name.span, format!("`{}` has no way to the thread's number", isa.name.value))
-                    .help("give `thread_register` or `read_thread`"),
+                Diagnostic::at(
+                    isa.name.span,
+                    format!("`{}` has no way to the thread's number", isa.name.value),
+                )
+                .help("give `thread_register` or `read_thread`"),
             );
         }
         if isa.branch.is_none() {
             let message = format!("`{}` has no `branch`", isa.name.value);
-            diags.push(Diagnostic::at(isa.name.span, message).help("name the atom of the unconditional branch"));
+            diags.push(
+                Diagnostic::at(isa.name.span, message)
+                    .help("name the atom of the unconditional branch"),
+            );
         }
         model.isas[usize::from(number)].atoms = atoms;
     }

@@ -1,7 +1,9 @@
-//! The resolved model: every name has become a dense id, inheritance is flattened, texts and layouts are parsed.
+//! The resolved model: every name has become a dense id, inheritance is flattened, texts and
+//! layouts are parsed.
 //!
-//! Resolving reports unknown and doubled names and malformed texts, and goes on with the rest, so that the checks
-//! can run on whatever is sound. Everything keeps its place in the files. What the facts *mean* is checked in
+//! Resolving reports unknown and doubled names and malformed texts, and goes on with the rest, so
+//! that the checks can run on whatever is sound. Everything keeps its place in the files. What the
+//! facts *mean* is checked in
 //! [`crate::check`], not here.
 mod archs;
 mod atoms;
@@ -14,7 +16,9 @@ mod words;
 
 pub use archs::{Arch, ArchAtom, Bank, Counter, Hazard, Step, SyncRule};
 pub use atoms::{Atom, Does, Group, LaneXor, Matrix, Movement, OffsetField, Operand, Side, Vary};
-pub use isas::{Assembler, FRAME_WORDS, FixedRegister, Frame, Isa, PARAM_WORDS, REGISTER_WORDS, RegisterClass};
+pub use isas::{
+    Assembler, FRAME_WORDS, FixedRegister, Frame, Isa, PARAM_WORDS, REGISTER_WORDS, RegisterClass,
+};
 pub use more::{Broadcast, More, Use};
 pub use names::Names;
 pub use units::Units;
@@ -97,7 +101,9 @@ impl HwModel {
     /// Whether an instruction set has the atoms of another: it is that one, or extends it.
     #[must_use]
     pub fn isa_has(&self, isa: IsaId, atoms: IsaId) -> bool {
-        let parents = std::iter::successors(Some(isa), |at| self.isas.get(at.index()).and_then(|isa| isa.parent));
+        let parents = std::iter::successors(Some(isa), |at| {
+            self.isas.get(at.index()).and_then(|isa| isa.parent)
+        });
         parents.take(self.isas.len()).any(|at| at == atoms)
     }
     /// The element type with this name.
@@ -117,7 +123,8 @@ impl HwModel {
     }
 }
 
-/// Resolves everything that was loaded. The model is as complete as the inputs allow; `diags` says what is missing.
+/// Resolves everything that was loaded. The model is as complete as the inputs allow; `diags` says
+/// what is missing.
 pub fn resolve(loaded: &Loaded, diags: &mut Diagnostics) -> HwModel {
     let mut model = HwModel::default();
     words::resolve(loaded, &mut model, diags);

@@ -109,12 +109,23 @@ pub(super) fn declare(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
         if !names.declare(&entry.name, number, "modifier", diags) {
             continue;
         }
-        need_source(&entry.sources, Status::Documented, entry.name.span, &format!("modifier `{}`", entry.name.value), diags);
+        need_source(
+            &entry.sources,
+            Status::Documented,
+            entry.name.span,
+            &format!("modifier `{}`", entry.name.value),
+            diags,
+        );
         words.cited(&entry.sources, diags);
         let how = match (&entry.lanes, &entry.member) {
             (Some(lanes), None) => {
                 let long = lanes.rows.first().map_or(0, Vec::len);
-                if long == 0 || lanes.run == 0 || lanes.rows.iter().any(|row| row.len() != long || row.iter().any(|run| usize::from(*run) >= long)) {
+                if long == 0
+                    || lanes.run == 0
+                    || lanes.rows.iter().any(|row| {
+                        row.len() != long || row.iter().any(|run| usize::from(*run) >= long)
+                    })
+                {
                     let message = "the rows do not all name as many runs of lanes as there are";
                     diags.push(Diagnostic::at(lanes.span, message).help("write for each value which run is read for each run, all of them in each row"));
                 }
@@ -122,13 +133,21 @@ pub(super) fn declare(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             }
             (None, Some(member)) => How::Blocks(member.clone()),
             _ => {
-                let message = format!("modifier `{}` says neither lanes nor blocks", entry.name.value);
-                diags.push(Diagnostic::at(entry.name.span, message).help("give `lanes` or `member`"));
+                let message =
+                    format!("modifier `{}` says neither lanes nor blocks", entry.name.value);
+                diags.push(
+                    Diagnostic::at(entry.name.span, message).help("give `lanes` or `member`"),
+                );
                 diags.lose_name(&entry.name);
                 continue;
             }
         };
-        model.broadcasts.push(Broadcast { name: entry.name.clone(), operand: entry.operand.clone(), by: entry.by.clone(), how });
+        model.broadcasts.push(Broadcast {
+            name: entry.name.clone(),
+            operand: entry.operand.clone(),
+            by: entry.by.clone(),
+            how,
+        });
     }
 }
 
@@ -140,9 +159,11 @@ pub(super) fn resolve(
     (known, accesses): (&[Broadcast], &Names),
     diags: &mut Diagnostics,
 ) -> Option<More> {
-    let mut find = |name: &Name| names.find(name, "operand", diags).and_then(|n| u8::try_from(n).ok());
+    let mut find =
+        |name: &Name| names.find(name, "operand", diags).and_then(|n| u8::try_from(n).ok());
     let index = entry.index.as_ref().and_then(&mut find);
-    let scales = (entry.scale_a.as_ref().and_then(&mut find), entry.scale_b.as_ref().and_then(&mut find));
+    let scales =
+        (entry.scale_a.as_ref().and_then(&mut find), entry.scale_b.as_ref().and_then(&mut find));
     let mut moves = Vec::new();
     for (of, operand) in (0u8..).zip(operands) {
         for (by, bits, lanes) in &operand.moved {
@@ -152,15 +173,30 @@ pub(super) fn resolve(
     let mut broadcasts = Vec::new();
     for name in &entry.broadcasts {
         let Some(found) = known.iter().find(|b| b.name.value == name.value) else {
-            let help = crate::suggest::remedy(name, known.iter().map(|b| b.name.as_str()), "declare it under `broadcasts`");
-            diags.push(Diagnostic::at(name.span, format!("unknown modifier `{}`", name.value)).help(help).lacks(name));
+            let help = crate::suggest::remedy(
+                name,
+                known.iter().map(|b| b.name.as_str()),
+                "declare it under `broadcasts`",
+            );
+            diags.push(
+                Diagnostic::at(name.span, format!("unknown modifier `{}`", name.value))
+                    .help(help)
+                    .lacks(name),
+            );
             continue;
         };
         let here = |wanted: &Name, diags: &mut Diagnostics| {
             let number = names.get(wanted).and_then(|n| u8::try_from(n).ok());
             if number.is_none() {
-                let message = format!("modifier `{}` speaks of operand `{}`, which the atom does not have", name.value, wanted.value);
-                diags.push(Diagnostic::at(name.span, message).note(wanted.span, "the modifier").help("give the atom this operand, or leave the modifier out"));
+                let message = format!(
+                    "modifier `{}` speaks of operand `{}`, which the atom does not have",
+                    name.value, wanted.value
+                );
+                diags.push(
+                    Diagnostic::at(name.span, message)
+                        .note(wanted.span, "the modifier")
+                        .help("give the atom this operand, or leave the modifier out"),
+                );
             }
             number
         };
@@ -175,30 +211,78 @@ pub(super) fn resolve(
     }
     let mut shared = Vec::new();
     for entry in &entry.shared {
-        let mut find = |name: &Name| names.find(name, "operand", diags).and_then(|n| u8::try_from(n).ok());
+        let mut find =
+            |name: &Name| names.find(name, "operand", diags).and_then(|n| u8::try_from(n).ok());
         let (operand, along) = (find(&entry.operand), entry.along.as_ref().and_then(&mut find));
         let access = accesses.find(&entry.access, "access kind", diags).map(AccessId);
         if let (Some(operand), Some(access)) = (operand, access) {
-            shared.push(SharedOperand { operand, descriptor: entry.descriptor.clone(), access, along });
+            shared.push(SharedOperand {
+                operand,
+                descriptor: entry.descriptor.clone(),
+                access,
+                along,
+            });
         }
     }
-    let runs = entry.runs.as_ref().and_then(|name| accesses.find(name, "access kind", diags)).map(AccessId);
-    let plain = entry.blocks == 1 && index.is_none() && scales == (None, None) && moves.is_empty() && broadcasts.is_empty();
-    // What is not found is said; the rest of the atom is judged as one with its accumulator in tensor memory all the same.
+    let runs = entry
+        .runs
+        .as_ref()
+        .and_then(|name| accesses.find(name, "access kind", diags))
+        .map(AccessId);
+    let plain = entry.blocks == 1
+        && index.is_none()
+        && scales == (None, None)
+        && moves.is_empty()
+        && broadcasts.is_empty();
+    // What is not found is said; the rest of the atom is judged as one with its accumulator in
+    // tensor memory all the same.
     let tensor = entry.tensor.as_ref().map(|t| {
-        let mut find = |name: &Name| names.find(name, "operand", diags).and_then(|n| u8::try_from(n).ok()).unwrap_or_default();
+        let mut find = |name: &Name| {
+            names
+                .find(name, "operand", diags)
+                .and_then(|n| u8::try_from(n).ok())
+                .unwrap_or_default()
+        };
         let (word, adds, one) = (find(&t.word), find(&t.adds), find(&t.one));
-        let mut kind = |name: &Name| AccessId(accesses.find(name, "access kind", diags).unwrap_or_default());
-        let (writes, reads, fetched, stores) = (kind(&t.writes), kind(&t.reads), kind(&t.fetched), kind(&t.stores));
+        let mut kind =
+            |name: &Name| AccessId(accesses.find(name, "access kind", diags).unwrap_or_default());
+        let (writes, reads, fetched, stores) =
+            (kind(&t.writes), kind(&t.reads), kind(&t.fetched), kind(&t.stores));
         let a = t.a.as_ref().map(kind);
-        TensorOperand { tile: t.tile.clone(), descriptor: t.descriptor.clone(), word, adds, one, writes, reads, fetched, stores, a }
+        TensorOperand {
+            tile: t.tile.clone(),
+            descriptor: t.descriptor.clone(),
+            word,
+            adds,
+            one,
+            writes,
+            reads,
+            fetched,
+            stores,
+            a,
+        }
     });
     let alone = shared.is_empty() && runs.is_none() && tensor.is_none();
-    (!(plain && alone)).then_some(More { span: entry.span, blocks: entry.blocks, index, scales, moves, broadcasts, shared, runs, tensor })
+    (!(plain && alone)).then_some(More {
+        span: entry.span,
+        blocks: entry.blocks,
+        index,
+        scales,
+        moves,
+        broadcasts,
+        shared,
+        runs,
+        tensor,
+    })
 }
 
-/// The logical extents of each operand of a shape: [`lanebook_tables::MatrixMore`] says what they are.
-pub(super) fn extents(shape: &Matrix, more: Option<&More>, operands: &[Operand]) -> Vec<(u8, (u16, u16))> {
+/// The logical extents of each operand of a shape: [`lanebook_tables::MatrixMore`] says what they
+/// are.
+pub(super) fn extents(
+    shape: &Matrix,
+    more: Option<&More>,
+    operands: &[Operand],
+) -> Vec<(u8, (u16, u16))> {
     let (m, n, k) = (shape.m, shape.n, shape.k);
     let blocks = more.map_or(1, |more| more.blocks.max(1));
     let stored = if more.is_some_and(|more| more.index.is_some()) { k / 2 } else { k };
@@ -211,8 +295,14 @@ pub(super) fn extents(shape: &Matrix, more: Option<&More>, operands: &[Operand])
     let Some(more) = more else { return out };
     out.extend(more.index.map(|index| (index, (m, k / 2))));
     // How long a run of k shares a scale follows from the layout's size.
-    let size = |operand: u8| operands.get(usize::from(operand)).and_then(|o| o.layout.as_ref()).map_or(0, crate::layouts::Layout::size);
-    let share = |operand: u8, rows: u16| u16::try_from(size(operand) / u64::from(rows.max(1))).unwrap_or(0);
+    let size = |operand: u8| {
+        operands
+            .get(usize::from(operand))
+            .and_then(|o| o.layout.as_ref())
+            .map_or(0, crate::layouts::Layout::size)
+    };
+    let share =
+        |operand: u8, rows: u16| u16::try_from(size(operand) / u64::from(rows.max(1))).unwrap_or(0);
     out.extend(more.scales.0.map(|scale| (scale, (m, share(scale, m)))));
     out.extend(more.scales.1.map(|scale| (scale, (share(scale, n), n))));
     out

@@ -13,9 +13,18 @@ pub struct Names {
 
 impl Names {
     /// Declares a name. The second of two equal ones is an error that shows both.
-    pub fn declare(&mut self, name: &Name, number: usize, kind: &str, diags: &mut Diagnostics) -> bool {
+    pub fn declare(
+        &mut self,
+        name: &Name,
+        number: usize,
+        kind: &str,
+        diags: &mut Diagnostics,
+    ) -> bool {
         if name.is_empty() {
-            diags.push(Diagnostic::at(name.span, format!("a {kind} needs a name")).help("write one that is not empty"));
+            diags.push(
+                Diagnostic::at(name.span, format!("a {kind} needs a name"))
+                    .help("write one that is not empty"),
+            );
             return false;
         }
         if let Some((_, first)) = self.map.get(name.as_str()) {
@@ -28,7 +37,10 @@ impl Names {
         }
         let number = u16::try_from(number).unwrap_or(u16::MAX);
         if number == u16::MAX {
-            diags.push(Diagnostic::at(name.span, format!("too many entries of kind {kind}")).help("65,535 is the most"));
+            diags.push(
+                Diagnostic::at(name.span, format!("too many entries of kind {kind}"))
+                    .help("65,535 is the most"),
+            );
         }
         self.map.insert(name.value.clone(), (number, name.span));
         true
@@ -47,7 +59,8 @@ impl Names {
     pub fn find(&self, name: &Name, kind: &str, diags: &mut Diagnostics) -> Option<u16> {
         let found = self.get(name);
         if found.is_none() {
-            let mut error = Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value)).lacks(name);
+            let mut error =
+                Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value)).lacks(name);
             // To look for the nearest name takes time.
             if !diags.may_be_lost(name) {
                 let otherwise = match self.map.len() {

@@ -1,7 +1,8 @@
 //! Matrix units and their memories, resolved.
 //!
-//! A group that holds such facts is a feature. Fields of descriptors are complete (what `extends` takes over, and the
-//! values that are swizzle modes, stand in each), layouts are parsed, references between the facts are numbers.
+//! A group that holds such facts is a feature. Fields of descriptors are complete (what `extends`
+//! takes over, and the values that are swizzle modes, stand in each), layouts are parsed,
+//! references between the facts are numbers.
 use super::archs::Step;
 use super::words::{Words, need_source, status};
 use super::{HwModel, Names};
@@ -14,7 +15,9 @@ use crate::source::Span;
 use crate::spanned::Spanned;
 use lanebook_layout::num::SymNames;
 use lanebook_layout::{AxisId, Iter};
-use lanebook_tables::{AccessId, Amount, AtomId, FeatureId, FieldRole, FrameOperand, Role, SourceId, Space, TileIter};
+use lanebook_tables::{
+    AccessId, Amount, AtomId, FeatureId, FieldRole, FrameOperand, Role, SourceId, Space, TileIter,
+};
 
 /// A fact as it is written, with what its group adds.
 #[derive(Clone, Debug)]
@@ -145,7 +148,11 @@ impl Units {
     /// The number of a feature.
     #[must_use]
     pub fn feature(&self, name: &str) -> Option<FeatureId> {
-        self.features.iter().position(|f| f.value == name).and_then(|at| u16::try_from(at).ok()).map(FeatureId)
+        self.features
+            .iter()
+            .position(|f| f.value == name)
+            .and_then(|at| u16::try_from(at).ok())
+            .map(FeatureId)
     }
 }
 
@@ -158,15 +165,28 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    fn fact<T: Clone>(&mut self, entry: &Spanned<T>, own: (Option<Status>, &Option<Vec<Name>>), what: &str) -> Fact<T> {
+    fn fact<T: Clone>(
+        &mut self,
+        entry: &Spanned<T>,
+        own: (Option<Status>, &Option<Vec<Name>>),
+        what: &str,
+    ) -> Fact<T> {
         let stated = own.0.or(self.status).map(status);
         let cited = own.1.as_deref().unwrap_or(self.sources);
         if stated.is_none() {
-            self.diags.push(Diagnostic::at(entry.span.head(), format!("{what} has no status")).help("state `status:` on it or its group"));
+            self.diags.push(
+                Diagnostic::at(entry.span.head(), format!("{what} has no status"))
+                    .help("state `status:` on it or its group"),
+            );
         }
         let stated = stated.unwrap_or(lanebook_tables::Status::Assumed);
         need_source(cited, stated, entry.span, what, self.diags);
-        Fact { entry: entry.clone(), feature: self.feature, status: stated, sources: self.words.cited(cited, self.diags) }
+        Fact {
+            entry: entry.clone(),
+            feature: self.feature,
+            status: stated,
+            sources: self.words.cited(cited, self.diags),
+        }
     }
 
     fn tile(&mut self, text: &Spanned<String>, first: u8) -> Option<Tile> {
@@ -175,7 +195,8 @@ impl Resolver<'_> {
         let mut amount = |number: lanebook_layout::Int| {
             let mut of = number.syms().iter();
             let (sym, more) = (of.next(), of.next().is_some());
-            let factor = u32::try_from(number.coeff()).ok().filter(|_| !more && number.is_whole())?;
+            let factor =
+                u32::try_from(number.coeff()).ok().filter(|_| !more && number.is_whole())?;
             let name = sym.and_then(|sym| syms.name(sym));
             let param = name.map_or(0, |name| match params.iter().position(|p| p == name) {
                 Some(at) => at + 1,
@@ -187,18 +208,36 @@ impl Resolver<'_> {
             Some(Amount { factor, param: u8::try_from(param).ok()? })
         };
         let mut read = |iters: &[Iter]| -> Option<Vec<TileIter>> {
-            let one = |it: &Iter| Some(TileIter { extent: amount(it.extent())?, stride: amount(it.stride())?, axis: it.axis() });
+            let one = |it: &Iter| {
+                Some(TileIter {
+                    extent: amount(it.extent())?,
+                    stride: amount(it.stride())?,
+                    axis: it.axis(),
+                })
+            };
             iters.iter().rev().map(one).collect()
         };
         let view = layout.view();
         let (Some(iters), Some(replicas)) = (read(view.shard), read(view.replica)) else {
-            self.diags.push(Diagnostic::at(text.span, "a number of the layout is negative, a fraction or a product of symbols").help("write `8*T` or `T`"));
+            self.diags.push(
+                Diagnostic::at(
+                    text.span,
+                    "a number of the layout is negative, a fraction or a product of symbols",
+                )
+                .help("write `8*T` or `T`"),
+            );
             return None;
         };
         let rest = (iters.len() as u8).checked_sub(first).filter(|rest| *rest > 0 && first > 0);
         let Some(rest) = rest.filter(|_| view.offset.is_empty()) else {
-            let message = format!("the layout has {} iters, the first {first} are one coordinate", iters.len());
-            self.diags.push(Diagnostic::at(text.span, message).help("two coordinates have iters each, and there is no offset"));
+            let message = format!(
+                "the layout has {} iters, the first {first} are one coordinate",
+                iters.len()
+            );
+            self.diags.push(
+                Diagnostic::at(text.span, message)
+                    .help("two coordinates have iters each, and there is no offset"),
+            );
             return None;
         };
         Some(Tile { iters, dims: vec![first, rest], replicas, params, span: text.span })
@@ -208,19 +247,23 @@ impl Resolver<'_> {
 pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnostics) {
     let words = Words::of(model);
     let mut units = Units::default();
-    let (mut swizzle_names, mut descriptor_names, mut tile_names, mut tensor_names) = (Names::default(), Names::default(), Names::default(), Names::default());
-    let (mut move_names, mut tiled_names, mut limit_names) = (Names::default(), Names::default(), Names::default());
+    let (mut swizzle_names, mut descriptor_names, mut tile_names, mut tensor_names) =
+        (Names::default(), Names::default(), Names::default(), Names::default());
+    let (mut move_names, mut tiled_names, mut limit_names) =
+        (Names::default(), Names::default(), Names::default());
     let groups = || loaded.groups.iter().filter(|g| !g.units.is_empty());
     units.features = groups().map(|g| g.group.name.clone()).collect();
     // Modes first: fields of descriptors and tiles refer to them.
     for pass in 0..2 {
         for (group, number) in groups().zip(0u16..) {
             let (status, sources) = (group.group.status, &group.group.sources[..]);
-            let mut r = Resolver { words: &words, diags, feature: FeatureId(number), status, sources };
+            let mut r =
+                Resolver { words: &words, diags, feature: FeatureId(number), status, sources };
             let u = &group.units;
             if pass == 0 {
                 for e in &u.swizzles {
-                    if swizzle_names.declare(&e.name, units.swizzles.len(), "swizzle mode", r.diags) {
+                    if swizzle_names.declare(&e.name, units.swizzles.len(), "swizzle mode", r.diags)
+                    {
                         units.swizzles.push(r.fact(e, (e.status, &e.sources), "swizzle mode"));
                     }
                 }
@@ -233,7 +276,8 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
                     r.diags.lose_name(&e.name);
                     continue;
                 }
-                if descriptor_names.declare(&e.name, units.descriptors.len(), "descriptor", r.diags) {
+                if descriptor_names.declare(&e.name, units.descriptors.len(), "descriptor", r.diags)
+                {
                     let fact = r.fact(e, (e.status, &e.sources), "descriptor");
                     let resolved = descriptor(fact, &units, &descriptor_names, r.diags);
                     units.descriptors.push(resolved);
@@ -241,7 +285,11 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             }
             for e in &u.operand_tiles {
                 let swizzle = swizzle_names.find(&e.swizzle, "swizzle mode", r.diags);
-                if let (true, Some(swizzle), Some(tile)) = (tile_names.declare(&e.name, 0, "operand tile", r.diags), swizzle, r.tile(&e.layout, e.outer)) {
+                if let (true, Some(swizzle), Some(tile)) = (
+                    tile_names.declare(&e.name, 0, "operand tile", r.diags),
+                    swizzle,
+                    r.tile(&e.layout, e.outer),
+                ) {
                     let fact = r.fact(e, (e.status, &e.sources), "operand tile");
                     units.operand_tiles.push((fact, tile, usize::from(swizzle)));
                 }
@@ -250,14 +298,19 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
                 units.tensor_memories.push(r.fact(e, (e.status, &e.sources), "tensor memory"));
             }
             for e in &u.tensor_tiles {
-                if let (true, Some(tile)) = (tensor_names.declare(&e.name, 0, "tensor tile", r.diags), r.tile(&e.layout, e.rows)) {
+                if let (true, Some(tile)) = (
+                    tensor_names.declare(&e.name, 0, "tensor tile", r.diags),
+                    r.tile(&e.layout, e.rows),
+                ) {
                     let fact = r.fact(e, (e.status, &e.sources), "tensor tile");
                     units.tensor_tiles.push((fact, tile));
                 }
             }
             for e in &u.tensor_moves {
                 let layouts = r.tile(&e.cells, e.rows).zip(r.tile(&e.tuple, e.rows));
-                if let (true, Some((cells, tuple))) = (move_names.declare(&e.name, 0, "tensor move", r.diags), layouts) {
+                if let (true, Some((cells, tuple))) =
+                    (move_names.declare(&e.name, 0, "tensor move", r.diags), layouts)
+                {
                     let fact = r.fact(e, (e.status, &e.sources), "tensor move");
                     units.tensor_moves.push((fact, cells, tuple));
                 }
@@ -279,13 +332,23 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
                 units.tensor_maps.push(r.fact(e, (e.status, &e.sources), "tensor map"));
             }
             for e in &u.tiled_moves {
-                if let (true, Some(references)) = (tiled_names.declare(&e.name, 0, "tiled move", r.diags), tiled_move(e, model, r.diags)) {
-                    units.tiled_moves.push((r.fact(e, (e.status, &e.sources), "tiled move"), references));
+                if let (true, Some(references)) = (
+                    tiled_names.declare(&e.name, 0, "tiled move", r.diags),
+                    tiled_move(e, model, r.diags),
+                ) {
+                    units
+                        .tiled_moves
+                        .push((r.fact(e, (e.status, &e.sources), "tiled move"), references));
                 }
             }
             for e in &u.completions {
-                if let (true, Some(references)) = (tiled_names.declare(&e.name, 0, "completion object", r.diags), completion(e, model, r.diags)) {
-                    units.completions.push((r.fact(e, (e.status, &e.sources), "completion object"), references));
+                if let (true, Some(references)) = (
+                    tiled_names.declare(&e.name, 0, "completion object", r.diags),
+                    completion(e, model, r.diags),
+                ) {
+                    units
+                        .completions
+                        .push((r.fact(e, (e.status, &e.sources), "completion object"), references));
                 }
             }
         }
@@ -308,18 +371,36 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
         for (usual, one) in [&fact.entry.loads, &fact.entry.stores] {
             model.atom_names.find(usual, "atom", diags);
             if !one.is_empty() {
-                model.atom_names.find(&Name { value: one.clone(), span: usual.span }, "atom", diags);
+                model.atom_names.find(
+                    &Name { value: one.clone(), span: usual.span },
+                    "atom",
+                    diags,
+                );
             }
         }
     }
     for memory in &units.tensor_memories {
-        for name in memory.entry.enter.iter().chain(&memory.entry.leave).chain(&memory.entry.around) {
+        for name in memory.entry.enter.iter().chain(&memory.entry.leave).chain(&memory.entry.around)
+        {
             let Some(atom) = model.atom_names.find(name, "atom", diags) else { continue };
             let atom = model.atom(AtomId(atom));
-            for operand in atom.operands.iter().filter(|o| o.role != Role::Immediate && frame_operand(&o.name.value) == FrameOperand::Unknown) {
-                let message = format!("operand `{}` of `{}` is nothing that a kernel's frame knows", operand.name.value, name.value);
-                let help = crate::suggest::remedy(&operand.name, FRAME_OPERANDS.iter().map(|(word, _)| *word), "name the operand after what it is");
-                diags.push(Diagnostic::at(name.span, message).note(operand.name.span, "the operand").help(help));
+            for operand in atom.operands.iter().filter(|o| {
+                o.role != Role::Immediate && frame_operand(&o.name.value) == FrameOperand::Unknown
+            }) {
+                let message = format!(
+                    "operand `{}` of `{}` is nothing that a kernel's frame knows",
+                    operand.name.value, name.value
+                );
+                let help = crate::suggest::remedy(
+                    &operand.name,
+                    FRAME_OPERANDS.iter().map(|(word, _)| *word),
+                    "name the operand after what it is",
+                );
+                diags.push(
+                    Diagnostic::at(name.span, message)
+                        .note(operand.name.span, "the operand")
+                        .help(help),
+                );
             }
         }
     }
@@ -339,7 +420,10 @@ const FRAME_OPERANDS: [(&str, FrameOperand); 6] = [
 /// What an operand of such an atom is.
 #[must_use]
 pub fn frame_operand(name: &str) -> FrameOperand {
-    FRAME_OPERANDS.iter().find(|(word, _)| *word == name).map_or(FrameOperand::Unknown, |(_, operand)| *operand)
+    FRAME_OPERANDS
+        .iter()
+        .find(|(word, _)| *word == name)
+        .map_or(FrameOperand::Unknown, |(_, operand)| *operand)
 }
 
 /// The atom, and its operand of each name.
@@ -348,14 +432,22 @@ fn operand_of(atom: AtomId, name: &Name, model: &HwModel, diags: &mut Diagnostic
     if found.is_none() {
         let known = model.atom(atom).operands.iter().map(|o| o.name.as_str());
         let help = crate::suggest::remedy(name, known, "name one of the atom's operands");
-        diags.push(Diagnostic::at(name.span, format!("`{}` has no operand `{}`", model.atom(atom).name.value, name.value)).help(help));
+        diags.push(
+            Diagnostic::at(
+                name.span,
+                format!("`{}` has no operand `{}`", model.atom(atom).name.value, name.value),
+            )
+            .help(help),
+        );
     }
     found
 }
 
 fn tiled_move(e: &s::TiledMove, model: &HwModel, diags: &mut Diagnostics) -> Option<TiledMove> {
     let atom = AtomId(model.atom_names.find(&e.atom, "atom", diags)?);
-    let access = |name: &Name, diags: &mut Diagnostics| model.access_names.find(name, "access kind", diags).map(AccessId);
+    let access = |name: &Name, diags: &mut Diagnostics| {
+        model.access_names.find(name, "access kind", diags).map(AccessId)
+    };
     let (from, to) = (access(&e.from, diags), access(&e.to, diags));
     let mut operand = |name: &Name| operand_of(atom, name, model, diags);
     let (on, shared, tensor) = (operand(&e.on), operand(&e.shared), operand(&e.tensor));
@@ -368,9 +460,12 @@ fn tiled_move(e: &s::TiledMove, model: &HwModel, diags: &mut Diagnostics) -> Opt
         (Some(Space::Shared), Some(Space::Global)) => false,
         _ => {
             diags.push(
-                Diagnostic::at(e.from.span, "a tiled copy leads from global to shared memory or back")
-                    .note(e.to.span, "to here")
-                    .help("correct `from` or `to`"),
+                Diagnostic::at(
+                    e.from.span,
+                    "a tiled copy leads from global to shared memory or back",
+                )
+                .note(e.to.span, "to here")
+                .help("correct `from` or `to`"),
             );
             return None;
         }
@@ -380,23 +475,53 @@ fn tiled_move(e: &s::TiledMove, model: &HwModel, diags: &mut Diagnostics) -> Opt
         None => None,
     };
     let last = steps(&e.last, model, diags)?;
-    Some(TiledMove { atom, loads, from, to, on: on?, shared: shared?, tensor: tensor?, at: at.into_iter().collect::<Option<Vec<u8>>>()?, signal, last })
+    Some(TiledMove {
+        atom,
+        loads,
+        from,
+        to,
+        on: on?,
+        shared: shared?,
+        tensor: tensor?,
+        at: at.into_iter().collect::<Option<Vec<u8>>>()?,
+        signal,
+        last,
+    })
 }
 
-fn completion(e: &s::CompletionObject, model: &HwModel, diags: &mut Diagnostics) -> Option<Completion> {
+fn completion(
+    e: &s::CompletionObject,
+    model: &HwModel,
+    diags: &mut Diagnostics,
+) -> Option<Completion> {
     let mut find = |name: &Name| model.atom_names.find(name, "atom", diags).map(AtomId);
     let (init, expect, wait) = (find(&e.init), find(&e.expect), find(&e.wait));
-    let mut access = |name: &Name| model.access_names.find(name, "access kind", diags).map(AccessId);
+    let mut access =
+        |name: &Name| model.access_names.find(name, "access kind", diags).map(AccessId);
     let (waits, announces) = (access(&e.waits), access(&e.announces));
     let publish = steps(&e.publish, model, diags);
-    Some(Completion { init: init?, publish: publish?, expect: expect?, wait: wait?, waits: waits?, announces: announces? })
+    Some(Completion {
+        init: init?,
+        publish: publish?,
+        expect: expect?,
+        wait: wait?,
+        waits: waits?,
+        announces: announces?,
+    })
 }
 
 /// Steps of synchronisation with their atoms.
-fn steps(given: &[Spanned<crate::schema::Step>], model: &HwModel, diags: &mut Diagnostics) -> Option<Vec<Step>> {
+fn steps(
+    given: &[Spanned<crate::schema::Step>],
+    model: &HwModel,
+    diags: &mut Diagnostics,
+) -> Option<Vec<Step>> {
     let step = |step: &Spanned<crate::schema::Step>| {
         Some(Step {
-            atom: Spanned { value: AtomId(model.atom_names.find(&step.atom, "atom", diags)?), span: step.atom.span },
+            atom: Spanned {
+                value: AtomId(model.atom_names.find(&step.atom, "atom", diags)?),
+                span: step.atom.span,
+            },
             immediates: step.immediates.clone(),
             after_producer: step.place == crate::schema::Place::AfterProducer,
             barrier: step.barrier,
@@ -407,15 +532,30 @@ fn steps(given: &[Spanned<crate::schema::Step>], model: &HwModel, diags: &mut Di
 }
 
 /// The descriptor with what it takes over from another one that was declared before.
-fn descriptor(fact: Fact<s::Descriptor>, units: &Units, names: &Names, diags: &mut Diagnostics) -> Descriptor {
+fn descriptor(
+    fact: Fact<s::Descriptor>,
+    units: &Units,
+    names: &Names,
+    diags: &mut Diagnostics,
+) -> Descriptor {
     let entry = &fact.entry;
-    let parent = entry.extends.as_ref().and_then(|name| names.find(name, "descriptor", diags)).and_then(|at| units.descriptors.get(usize::from(at)));
+    let parent = entry
+        .extends
+        .as_ref()
+        .and_then(|name| names.find(name, "descriptor", diags))
+        .and_then(|at| units.descriptors.get(usize::from(at)));
     let mut fields: Vec<Field> = parent.map(|p| p.fields.clone()).unwrap_or_default();
     for name in &entry.without {
         let before = fields.len();
         fields.retain(|f| f.name.value != name.value);
         if fields.len() == before {
-            diags.push(Diagnostic::at(name.span, format!("there is no field `{}` to leave out", name.value)).help("name a field of the extended descriptor"));
+            diags.push(
+                Diagnostic::at(
+                    name.span,
+                    format!("there is no field `{}` to leave out", name.value),
+                )
+                .help("name a field of the extended descriptor"),
+            );
         }
     }
     let mut own = Names::default();
@@ -430,12 +570,20 @@ fn descriptor(fact: Fact<s::Descriptor>, units: &Units, names: &Names, diags: &m
     fields.sort_by_key(|f| f.at);
     let bits = entry.bits.as_ref().map_or(parent.map_or(0, |p| p.bits), |b| b.value);
     if bits == 0 || bits > 64 {
-        diags.push(Diagnostic::at(entry.name.span, format!("a descriptor of {bits} bits")).help("state `bits`, 1 to 64"));
+        diags.push(
+            Diagnostic::at(entry.name.span, format!("a descriptor of {bits} bits"))
+                .help("state `bits`, 1 to 64"),
+        );
     }
     Descriptor { bits, fields, fact }
 }
 
-fn complete(field: &Spanned<s::Field>, old: Option<&Field>, units: &Units, diags: &mut Diagnostics) -> Option<Field> {
+fn complete(
+    field: &Spanned<s::Field>,
+    old: Option<&Field>,
+    units: &Units,
+    diags: &mut Diagnostics,
+) -> Option<Field> {
     let Some(at) = field.at.or(old.map(|f| f.at)) else {
         let message = format!("field `{}` has no place", field.name.value);
         diags.push(Diagnostic::at(field.name.span, message).help("state its lowest bit: `at: 16`"));
@@ -443,26 +591,48 @@ fn complete(field: &Spanned<s::Field>, old: Option<&Field>, units: &Units, diags
     };
     let bits = field.bits.or(old.map(|f| f.bits)).unwrap_or(1);
     if bits == 0 || bits > 32 {
-        diags.push(Diagnostic::at(field.name.span, format!("a field of {bits} bits")).help("fields have 1 to 32 bits"));
+        diags.push(
+            Diagnostic::at(field.name.span, format!("a field of {bits} bits"))
+                .help("fields have 1 to 32 bits"),
+        );
         return None;
     }
     let scale = field.scale.or(old.map(|f| f.scale)).unwrap_or(1);
-    let most = ((1u64 << bits) - 1).saturating_mul(u64::from(scale)).min(u64::from(u32::MAX)) as u32;
+    let most =
+        ((1u64 << bits) - 1).saturating_mul(u64::from(scale)).min(u64::from(u32::MAX)) as u32;
     let modes = field.swizzle.as_ref().map(|encoding| {
-        let coded = units.swizzles.iter().filter_map(|m| m.entry.codes.get(&encoding.value).map(|code| (m.entry.name.value.clone(), *code)));
+        let coded = units.swizzles.iter().filter_map(|m| {
+            m.entry.codes.get(&encoding.value).map(|code| (m.entry.name.value.clone(), *code))
+        });
         let coded: Vec<(String, u16)> = coded.collect();
         if coded.is_empty() {
             let message = format!("no swizzle mode has a number in encoding `{}`", encoding.value);
-            diags.push(Diagnostic::at(encoding.span, message).help("give the modes `codes`").lacks(&encoding.value));
+            diags.push(
+                Diagnostic::at(encoding.span, message)
+                    .help("give the modes `codes`")
+                    .lacks(&encoding.value),
+            );
         }
         coded
     });
-    let stated = modes.or_else(|| field.values.as_ref().map(|v| v.iter().map(|(name, code)| (name.clone(), *code)).collect()));
+    let stated = modes.or_else(|| {
+        field.values.as_ref().map(|v| v.iter().map(|(name, code)| (name.clone(), *code)).collect())
+    });
     let restated = field.constant.is_some() || field.range.is_some() || field.bits.is_some();
-    let mut values = stated.unwrap_or_else(|| old.filter(|_| !restated).map(|f| f.values.clone()).unwrap_or_default());
+    let mut values = stated
+        .unwrap_or_else(|| old.filter(|_| !restated).map(|f| f.values.clone()).unwrap_or_default());
     values.sort_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)));
-    let listed = values.first().zip(values.last()).map(|(a, b)| (u32::from(a.1) * scale, u32::from(b.1) * scale));
-    let range = field.constant.map(|c| (c, c)).or(field.range).or(listed).or(old.filter(|_| !restated).map(|f| f.range)).unwrap_or((0, most));
+    let listed = values
+        .first()
+        .zip(values.last())
+        .map(|(a, b)| (u32::from(a.1) * scale, u32::from(b.1) * scale));
+    let range = field
+        .constant
+        .map(|c| (c, c))
+        .or(field.range)
+        .or(listed)
+        .or(old.filter(|_| !restated).map(|f| f.range))
+        .unwrap_or((0, most));
     let role = match field.role {
         _ if field.swizzle.is_some() => FieldRole::Swizzle,
         Some(s::FieldRole::Start) => FieldRole::Start,

@@ -91,7 +91,13 @@ impl Words {
 }
 
 /// Sorts entries by name and declares them; a second one of a name is reported and left out.
-fn declare<T>(mut all: Vec<T>, name: impl Fn(&T) -> &Name, kind: &str, sort: bool, diags: &mut Diagnostics) -> (Vec<T>, Names) {
+fn declare<T>(
+    mut all: Vec<T>,
+    name: impl Fn(&T) -> &Name,
+    kind: &str,
+    sort: bool,
+    diags: &mut Diagnostics,
+) -> (Vec<T>, Names) {
     if sort {
         // Equal names stay in file order, so that the later place is the one reported.
         all.sort_by(|a, b| name(a).value.cmp(&name(b).value));
@@ -106,19 +112,34 @@ fn declare<T>(mut all: Vec<T>, name: impl Fn(&T) -> &Name, kind: &str, sort: boo
 }
 
 pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnostics) {
-    let sources = loaded.sources.iter().map(|s| SourceDoc { key: s.key.clone(), title: s.title.clone(), texts: s.texts }).collect();
+    let sources = loaded
+        .sources
+        .iter()
+        .map(|s| SourceDoc { key: s.key.clone(), title: s.title.clone(), texts: s.texts })
+        .collect();
     (model.sources, _) = declare(sources, |s| &s.key, "source", true, diags);
     for source in &model.sources {
         if source.key.contains('#') {
-            diags.push(Diagnostic::at(source.key.span, "`#` separates a key from a place in the document").help("use another character"));
+            diags.push(
+                Diagnostic::at(source.key.span, "`#` separates a key from a place in the document")
+                    .help("use another character"),
+            );
         }
     }
-    let dtypes = loaded.dtypes.iter().map(|d| Dtype { name: d.name.clone(), bits: d.bits, kind: dtype_kind(d.kind) }).collect();
+    let dtypes = loaded
+        .dtypes
+        .iter()
+        .map(|d| Dtype { name: d.name.clone(), bits: d.bits, kind: dtype_kind(d.kind) })
+        .collect();
     (model.dtypes, model.dtype_names) = declare(dtypes, |d| &d.name, "element type", false, diags);
     for dtype in model.dtypes.iter().filter(|d| d.bits == 0) {
-        diags.push(Diagnostic::at(dtype.name.span, "an element type has at least one bit").help("state its width"));
+        diags.push(
+            Diagnostic::at(dtype.name.span, "an element type has at least one bit")
+                .help("state its width"),
+        );
     }
-    let axes = loaded.axes.iter().map(|a| Axis { name: a.name.clone(), doc: a.doc.clone() }).collect();
+    let axes =
+        loaded.axes.iter().map(|a| Axis { name: a.name.clone(), doc: a.doc.clone() }).collect();
     (model.axes, _) = declare(axes, |a| &a.name, "axis", false, diags);
     for axis in &model.axes {
         if WellKnown.axis(&axis.name).is_none() {
@@ -128,8 +149,13 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             );
         }
     }
-    let accesses = loaded.accesses.iter().map(|a| Access { name: a.name.clone(), space: space(a.space) }).collect();
-    (model.accesses, model.access_names) = declare(accesses, |a| &a.name, "access kind", true, diags);
+    let accesses = loaded
+        .accesses
+        .iter()
+        .map(|a| Access { name: a.name.clone(), space: space(a.space) })
+        .collect();
+    (model.accesses, model.access_names) =
+        declare(accesses, |a| &a.name, "access kind", true, diags);
     let tags = loaded.tags.iter().map(|t| Tag { name: t.name.clone() }).collect();
     (model.tags, _) = declare(tags, |t| &t.name, "tag", true, diags);
 }
@@ -167,11 +193,16 @@ pub(super) fn status(status: schema::Status) -> lanebook_tables::Status {
 }
 
 /// Facts need a source unless they say that they are assumed.
-pub(super) fn need_source(cited: &[Name], stated: lanebook_tables::Status, span: Span, what: &str, diags: &mut Diagnostics) {
+pub(super) fn need_source(
+    cited: &[Name],
+    stated: lanebook_tables::Status,
+    span: Span,
+    what: &str,
+    diags: &mut Diagnostics,
+) {
     if cited.is_empty() && stated != lanebook_tables::Status::Assumed {
-        diags.push(
-            Diagnostic::at(span.head(), format!("{what} cites no source"))
-                .help("add `sources: [\"key\"]` with a key of hw-tables/sources.ron, or `status: assumed`"),
-        );
+        diags.push(Diagnostic::at(span.head(), format!("{what} cites no source")).help(
+            "add `sources: [\"key\"]` with a key of hw-tables/sources.ron, or `status: assumed`",
+        ));
     }
 }

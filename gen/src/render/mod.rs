@@ -1,7 +1,9 @@
-//! From tables to Rust source: statics with every list shared, formatted, the same bytes for the same tables.
+//! From tables to Rust source: statics with every list shared, formatted, the same bytes for the
+//! same tables.
 //!
-//! The text defines `pub static TABLES` and `pub static LEAN` in the module that includes it. It holds data only, names no local path, and
-//! begins with the names of the files that it was made from.
+//! The text defines `pub static TABLES` and `pub static LEAN` in the module that includes it. It
+//! holds data only, names no local path, and begins with the names of the files that it was made
+//! from.
 mod pretty;
 mod values;
 
@@ -46,8 +48,16 @@ impl Shared {
         if items.is_empty() {
             return Value::Word("&[]".into());
         }
-        let value = Value::List("[".into(), items.iter().map(|item| item.render(self)).collect(), "]".into());
-        self.reference::<T>(format!("[{}; {}]", T::type_name(), items.len()), items.len(), value.pretty(0))
+        let value = Value::List(
+            "[".into(),
+            items.iter().map(|item| item.render(self)).collect(),
+            "]".into(),
+        );
+        self.reference::<T>(
+            format!("[{}; {}]", T::type_name(), items.len()),
+            items.len(),
+            value.pretty(0),
+        )
     }
 
     /// A reference to the static of this type, which holds so many values of `T`, with this text.
@@ -70,10 +80,16 @@ impl Shared {
     }
 }
 
-/// `Operand<'static>` to `OPERAND`, `(&'static str, u16)` to `STR_U16`, `&'static [RuleId]` to `LIST_RULE_ID`.
+/// `Operand<'static>` to `OPERAND`, `(&'static str, u16)` to `STR_U16`, `&'static [RuleId]` to
+/// `LIST_RULE_ID`.
 fn static_name(type_name: &str) -> String {
     let mut out = String::new();
-    for word in type_name.replace("'static", " ").replace('[', " LIST ").split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()) {
+    for word in type_name
+        .replace("'static", " ")
+        .replace('[', " LIST ")
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|w| !w.is_empty())
+    {
         if !out.is_empty() {
             out.push('_');
         }
@@ -102,17 +118,32 @@ pub struct Weight {
     pub bytes: usize,
 }
 
-/// What the statics of `tables` weigh on this machine, the heaviest first. Equal lists and equal texts count once, as
-/// they are built.
+/// What the statics of `tables` weigh on this machine, the heaviest first. Equal lists and equal
+/// texts count once, as they are built.
 #[must_use]
 pub fn weigh(tables: &Tables<'_>) -> Vec<Weight> {
     let mut shared = Shared::default();
     tables.render(&mut shared);
-    let lists = shared.weights.into_iter().map(|(kind, (statics, items, one))| Weight { kind, statics, items, bytes: items * one });
+    let lists = shared.weights.into_iter().map(|(kind, (statics, items, one))| Weight {
+        kind,
+        statics,
+        items,
+        bytes: items * one,
+    });
     let text = shared.strings.iter().map(String::len).sum();
     let mut out: Vec<Weight> = lists.collect();
-    out.push(Weight { kind: "str".into(), statics: shared.strings.len(), items: text, bytes: text });
-    out.push(Weight { kind: Tables::type_name(), statics: 1, items: 1, bytes: size_of::<Tables<'_>>() });
+    out.push(Weight {
+        kind: "str".into(),
+        statics: shared.strings.len(),
+        items: text,
+        bytes: text,
+    });
+    out.push(Weight {
+        kind: Tables::type_name(),
+        statics: 1,
+        items: 1,
+        bytes: size_of::<Tables<'_>>(),
+    });
     out.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.kind.cmp(&b.kind)));
     out
 }
@@ -128,7 +159,8 @@ fn head(sources: &Sources) -> String {
     out
 }
 
-/// The generated source of a set of rules alone, as `pub static RULES`; `sources` are the files named at its top.
+/// The generated source of a set of rules alone, as `pub static RULES`; `sources` are the files
+/// named at its top.
 #[must_use]
 pub fn render_rules(rules: &Rules<'_>, sources: &Sources) -> String {
     let mut shared = Shared::default();
@@ -142,7 +174,8 @@ pub fn render_rules(rules: &Rules<'_>, sources: &Sources) -> String {
     out
 }
 
-/// The generated source of `tables` and of what planning and emission need of them; `sources` are the files named at its top.
+/// The generated source of `tables` and of what planning and emission need of them; `sources` are
+/// the files named at its top.
 #[must_use]
 pub fn render(tables: &Tables<'_>, lean: &Tables<'_>, sources: &Sources) -> String {
     let mut shared = Shared::default();
@@ -154,7 +187,9 @@ pub fn render(tables: &Tables<'_>, lean: &Tables<'_>, sources: &Sources) -> Stri
     out.push_str(&shared.text);
     out.push_str("\n/// The tables of this build.\npub static TABLES: Tables<'static> = ");
     out.push_str(&value);
-    out.push_str(";\n\n/// What planning and emission need of them.\npub static LEAN: Tables<'static> = ");
+    out.push_str(
+        ";\n\n/// What planning and emission need of them.\npub static LEAN: Tables<'static> = ",
+    );
     out.push_str(&small);
     out.push_str(";\n}\npub use compiled::{LEAN, TABLES};\n");
     out
@@ -182,9 +217,18 @@ mod tests {
     fn long_expressions_break() {
         let word = |n: usize| Value::Word("x".repeat(n));
         let list = |parts: Vec<Value>| Value::List("[".into(), parts, "]".into());
-        assert_eq!(list((0..3).map(|_| word(30)).collect()).pretty(0), format!("[{0}, {0}, {0}]", "x".repeat(30)));
-        assert_eq!(list((0..4).map(|_| word(30)).collect()).pretty(0), format!("[\n    {0},\n    {0},\n    {0},\n    {0},\n]", "x".repeat(30)));
+        assert_eq!(
+            list((0..3).map(|_| word(30)).collect()).pretty(0),
+            format!("[{0}, {0}, {0}]", "x".repeat(30))
+        );
+        assert_eq!(
+            list((0..4).map(|_| word(30)).collect()).pretty(0),
+            format!("[\n    {0},\n    {0},\n    {0},\n    {0},\n]", "x".repeat(30))
+        );
         let packed = list((0..40).map(|_| word(9)).collect()).pretty(0);
-        assert!(packed.lines().all(|line| line.len() <= 120) && packed.lines().count() == 6, "{packed}");
+        assert!(
+            packed.lines().all(|line| line.len() <= 120) && packed.lines().count() == 6,
+            "{packed}"
+        );
     }
 }

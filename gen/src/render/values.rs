@@ -1,4 +1,5 @@
-//! How each type of the tables is written. Structs are destructured, so that a new field cannot be forgotten.
+//! How each type of the tables is written. Structs are destructured, so that a new field cannot be
+//! forgotten.
 use super::pretty::Value;
 use super::{Render, Shared};
 use lanebook_layout::{AxisId, Iter, LayoutRef, Offset, PostMap, Swizzle, Unit};
@@ -16,7 +17,10 @@ macro_rules! words {
         }
     )*};
 }
-words!(bool, u8, u16, u32, u64, i8, i16, i32, i64, AtomId, ClassId, DtypeId, IsaId, AccessId, TagId, SourceId, RuleId, OpId, FeatureId);
+words!(
+    bool, u8, u16, u32, u64, i8, i16, i32, i64, AtomId, ClassId, DtypeId, IsaId, AccessId, TagId,
+    SourceId, RuleId, OpId, FeatureId
+);
 
 /// Enums without fields: the variant's name is its Debug text.
 macro_rules! plain_enums {
@@ -202,7 +206,9 @@ impl Render for PassStep<'_> {
     }
     fn render(&self, shared: &mut Shared) -> Value {
         match self {
-            Self::Rules { phase, sweeps } => Value::Word(format!("PassStep::Rules {{ phase: {phase}, sweeps: {sweeps} }}")),
+            Self::Rules { phase, sweeps } => {
+                Value::Word(format!("PassStep::Rules {{ phase: {phase}, sweeps: {sweeps} }}"))
+            }
             Self::Analysis(name) => call("PassStep::Analysis(", vec![name.render(shared)]),
         }
     }
@@ -355,7 +361,10 @@ impl Render for Iter {
     fn render(&self, shared: &mut Shared) -> Value {
         // `layouts::parse` admits numbers only.
         let (extent, stride) = (self.extent().coeff() as u32, self.stride().coeff());
-        call("Iter::new(", vec![extent.render(shared), stride.render(shared), self.axis().render(shared)])
+        call(
+            "Iter::new(",
+            vec![extent.render(shared), stride.render(shared), self.axis().render(shared)],
+        )
     }
 }
 
@@ -373,7 +382,10 @@ impl Render for LayoutRef<'_> {
         "LayoutRef<'static>".into()
     }
     fn render(&self, shared: &mut Shared) -> Value {
-        debug_assert!(self.profile.is_flat() && self.post == PostMap::None, "`layouts::parse` admits nothing else");
+        debug_assert!(
+            self.profile.is_flat() && self.post == PostMap::None,
+            "`layouts::parse` admits nothing else"
+        );
         let shard = self.shard.render(shared);
         if self.replica.is_empty() && self.offset.is_empty() {
             return call("LayoutRef::new(", vec![shard]);

@@ -1,6 +1,7 @@
 //! How passes give layouts to operations: `rules/anchors.ron` and `rules/candidates.ron`.
 //!
-//! Names of architectures and element types are checked here and kept as names: a build may have fewer architectures.
+//! Names of architectures and element types are checked here and kept as names: a build may have
+//! fewer architectures.
 use super::Ops;
 use super::schema::Bare;
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -114,7 +115,8 @@ pub struct CandidateEntry {
     pub align: u16,
 }
 
-/// Operations that passes put into a program are declared. (Those that they only meet may be a dialect's own.)
+/// Operations that passes put into a program are declared. (Those that they only meet may be a
+/// dialect's own.)
 pub(super) fn check(anchors: &AnchorsFile, ops: &Ops, diags: &mut Diagnostics) {
     for entry in anchors.units.iter().filter_map(|unit| unit.ops.as_ref()) {
         for name in [&entry.alloc, &entry.product, &entry.load] {
@@ -156,18 +158,41 @@ const ROLES: [(&str, t::OpRole); 6] = [
     ("index", t::OpRole::Index),
     ("alloc", t::OpRole::Alloc),
 ];
-const SPACES: [(&str, t::Space); 4] =
-    [("register", t::Space::Register), ("shared", t::Space::Shared), ("global", t::Space::Global), ("tensor", t::Space::Tensor)];
-const AXES: [(&str, t::SubAxis); 5] = [("a", t::SubAxis::A), ("b", t::SubAxis::B), ("c", t::SubAxis::C), ("d", t::SubAxis::D), ("free", t::SubAxis::Free)];
-const BUCKETS: [(&str, t::Bucket); 2] = [("register", t::Bucket::Register), ("memory", t::Bucket::Memory)];
-const FAMILIES: [(&str, t::Family); 4] =
-    [("shared", t::Family::Shared), ("blocked", t::Family::Blocked), ("dot_operand", t::Family::DotOperand), ("linear", t::Family::Linear)];
+const SPACES: [(&str, t::Space); 4] = [
+    ("register", t::Space::Register),
+    ("shared", t::Space::Shared),
+    ("global", t::Space::Global),
+    ("tensor", t::Space::Tensor),
+];
+const AXES: [(&str, t::SubAxis); 5] = [
+    ("a", t::SubAxis::A),
+    ("b", t::SubAxis::B),
+    ("c", t::SubAxis::C),
+    ("d", t::SubAxis::D),
+    ("free", t::SubAxis::Free),
+];
+const BUCKETS: [(&str, t::Bucket); 2] =
+    [("register", t::Bucket::Register), ("memory", t::Bucket::Memory)];
+const FAMILIES: [(&str, t::Family); 4] = [
+    ("shared", t::Family::Shared),
+    ("blocked", t::Family::Blocked),
+    ("dot_operand", t::Family::DotOperand),
+    ("linear", t::Family::Linear),
+];
 
-fn word<T: Copy>(words: &[(&str, T)], name: &Spanned<Bare>, kind: &str, diags: &mut Diagnostics) -> T {
+fn word<T: Copy>(
+    words: &[(&str, T)],
+    name: &Spanned<Bare>,
+    kind: &str,
+    diags: &mut Diagnostics,
+) -> T {
     let found = words.iter().find(|(word, _)| *word == name.value.0);
     if found.is_none() {
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        diags.push(Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value.0)).help(format!("known: {}", known.join(", "))));
+        diags.push(
+            Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value.0))
+                .help(format!("known: {}", known.join(", "))),
+        );
     }
     found.or(words.first()).map(|(_, value)| *value).expect("every list of words has one")
 }
@@ -178,7 +203,11 @@ pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) 
     let arch = |name: &Name, diags: &mut Diagnostics| {
         if hw.arch_named(name).is_none() {
             let help = remedy(name, archs(), "architectures stand in hw-tables");
-            diags.push(Diagnostic::at(name.span, format!("unknown architecture `{}`", name.value)).help(help).lacks(name));
+            diags.push(
+                Diagnostic::at(name.span, format!("unknown architecture `{}`", name.value))
+                    .help(help)
+                    .lacks(name),
+            );
         }
     };
     for (_, name) in &file.targets {
@@ -187,14 +216,27 @@ pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) 
     for name in file.units.iter().flat_map(|unit| &unit.archs) {
         arch(name, diags);
     }
-    for name in file.dtypes.iter().map(|(_, name)| name).chain(file.formats.iter().flat_map(|(format, name)| [format, name])) {
+    for name in file
+        .dtypes
+        .iter()
+        .map(|(_, name)| name)
+        .chain(file.formats.iter().flat_map(|(format, name)| [format, name]))
+    {
         if hw.dtype_named(name).is_none() {
-            diags.push(Diagnostic::at(name.span, format!("unknown element type `{}`", name.value)).help("hw-tables/dtypes.ron lists them").lacks(name));
+            diags.push(
+                Diagnostic::at(name.span, format!("unknown element type `{}`", name.value))
+                    .help("hw-tables/dtypes.ron lists them")
+                    .lacks(name),
+            );
         }
     }
     for (name, _) in file.accesses.iter().flat_map(|access| &access.most) {
         if !hw.isas.iter().any(|isa| *isa.name == name.value) {
-            diags.push(Diagnostic::at(name.span, format!("unknown instruction set `{}`", name.value)).help("rules/isa has them").lacks(name));
+            diags.push(
+                Diagnostic::at(name.span, format!("unknown instruction set `{}`", name.value))
+                    .help("rules/isa has them")
+                    .lacks(name),
+            );
         }
     }
     for (_, name) in &file.meanings {
@@ -204,14 +246,23 @@ pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) 
         let accumulators = word(&ACCUMULATORS, &unit.accumulators, "kind of accumulators", diags);
         if (accumulators == t::Accumulators::Tensor) != unit.ops.is_some() {
             let help = "accumulators in tensor memory, and no others, have `ops: (alloc: .., product: .., load: ..)`";
-            diags.push(Diagnostic::at(unit.accumulators.span, "operations and accumulators do not go together").help(help));
+            diags.push(
+                Diagnostic::at(
+                    unit.accumulators.span,
+                    "operations and accumulators do not go together",
+                )
+                .help(help),
+            );
         }
     }
     file
 }
 
 /// Checks the words of the candidates' file.
-pub(super) fn candidates(file: Vec<CandidateEntry>, diags: &mut Diagnostics) -> Vec<CandidateEntry> {
+pub(super) fn candidates(
+    file: Vec<CandidateEntry>,
+    diags: &mut Diagnostics,
+) -> Vec<CandidateEntry> {
     for entry in &file {
         word(&ROLES, &entry.role, "role with candidates", diags);
         word(&BUCKETS, &entry.bucket, "bucket", diags);
@@ -223,7 +274,13 @@ pub(super) fn candidates(file: Vec<CandidateEntry>, diags: &mut Diagnostics) -> 
             word(&AXES, axis, "axis", diags);
         }
         if !entry.align.is_power_of_two() {
-            diags.push(Diagnostic::at(entry.role.span, format!("an alignment of {} bytes is no power of two", entry.align)).help("write 1, 2, 4, ..."));
+            diags.push(
+                Diagnostic::at(
+                    entry.role.span,
+                    format!("an alignment of {} bytes is no power of two", entry.align),
+                )
+                .help("write 1, 2, 4, ..."),
+            );
         }
     }
     file
@@ -232,7 +289,8 @@ pub(super) fn candidates(file: Vec<CandidateEntry>, diags: &mut Diagnostics) -> 
 /// As the tables have them.
 pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anchors<'static> {
     let quiet = &mut Diagnostics::default();
-    let pairs = |pairs: &[(Name, Name)]| pairs.iter().map(|(a, b)| (text(a), text(b))).collect::<Vec<_>>();
+    let pairs =
+        |pairs: &[(Name, Name)]| pairs.iter().map(|(a, b)| (text(a), text(b))).collect::<Vec<_>>();
     let (mut meanings, mut units, mut rules) = (Vec::new(), Vec::new(), Vec::new());
     for (op, name) in &file.meanings {
         meanings.push(t::Meaning { op: text(op), word: word(&AXIS_WORDS, name, "", quiet) });
@@ -240,9 +298,23 @@ pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anc
     for unit in &file.units {
         for arch in &unit.archs {
             let accumulators = word(&ACCUMULATORS, &unit.accumulators, "", quiet);
-            let ops = unit.ops.as_ref().map(|ops| t::TensorOps { alloc: text(&ops.alloc), product: text(&ops.product), load: text(&ops.load) });
+            let ops = unit.ops.as_ref().map(|ops| t::TensorOps {
+                alloc: text(&ops.alloc),
+                product: text(&ops.product),
+                load: text(&ops.load),
+            });
             let UnitEntry { version, transposes, lane, scaled_lane, fills, most_warps, .. } = *unit;
-            units.push(t::ProductUnit { arch: text(arch), accumulators, version, transposes, lane, scaled_lane, fills, most_warps, ops });
+            units.push(t::ProductUnit {
+                arch: text(arch),
+                accumulators,
+                version,
+                transposes,
+                lane,
+                scaled_lane,
+                fills,
+                most_warps,
+                ops,
+            });
         }
     }
     for entry in candidates {
@@ -262,15 +334,27 @@ pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anc
     }
     t::Anchors {
         warps: file.warps,
-        targets: list(pairs(&file.targets).into_iter().map(|(text, arch)| t::AnchorTarget { text, arch })),
-        dtypes: list(pairs(&file.dtypes).into_iter().map(|(text, dtype)| t::DtypeName { text, dtype })),
-        formats: list(pairs(&file.formats).into_iter().map(|(text, dtype)| t::DtypeName { text, dtype })),
+        targets: list(
+            pairs(&file.targets).into_iter().map(|(text, arch)| t::AnchorTarget { text, arch }),
+        ),
+        dtypes: list(
+            pairs(&file.dtypes).into_iter().map(|(text, dtype)| t::DtypeName { text, dtype }),
+        ),
+        formats: list(
+            pairs(&file.formats).into_iter().map(|(text, dtype)| t::DtypeName { text, dtype }),
+        ),
         meanings: list(meanings),
         accesses: list(file.accesses.iter().map(|access| t::PointerAccess {
             op: text(&access.op),
             pointer: access.pointer,
             writes: access.writes,
-            most: list(access.most.iter().map(|(isa, elements)| t::LaneElements { isa: text(isa), elements: *elements })),
+            most:
+                list(
+                    access.most.iter().map(|(isa, elements)| t::LaneElements {
+                        isa: text(isa),
+                        elements: *elements,
+                    }),
+                ),
         })),
         units: list(units),
         candidates: list(rules),

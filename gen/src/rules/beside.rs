@@ -1,8 +1,10 @@
-//! Rule sets from outside the tree: tile rules and pipelines of their own, run beside the built-in ones.
+//! Rule sets from outside the tree: tile rules and pipelines of their own, run beside the built-in
+//! ones.
 //!
-//! One RON file is one set. It is checked as the built-in rules are (words, overlap, shadowing, measure), over the operations of the
-//! tables that it is to be used with, so no folder of tables is needed. What comes out is a [`t::Rules`] of its own: put into
-//! [`t::Tables`] in place of the built-in one, or rendered as a Rust static ([`crate::render::render_rules`]).
+//! One RON file is one set. It is checked as the built-in rules are (words, overlap, shadowing,
+//! measure), over the operations of the tables that it is to be used with, so no folder of tables
+//! is needed. What comes out is a [`t::Rules`] of its own: put into [`t::Tables`] in place of the
+//! built-in one, or rendered as a Rust static ([`crate::render::render_rules`]).
 //!
 //! ```ron
 //! (
@@ -15,8 +17,8 @@
 //! )
 //! ```
 //!
-//! Rules without a phase have the first. `measure` says what operations count, as `tile` in `rules/measure.ron`. A set has no index or
-//! target rules: those need a proof.
+//! Rules without a phase have the first. `measure` says what operations count, as `tile` in
+//! `rules/measure.ron`. A set has no index or target rules: those need a proof.
 use super::schema::{MeasureEntry, PassEntry, PassesFile, RuleEntry};
 use super::{RuleModel, lower, measure, ops, overlap, passes, rule};
 use crate::compile::Failure;
@@ -72,7 +74,12 @@ impl Beside {
 ///
 /// # Errors
 /// Everything that is wrong with it, with file, line and column of every rule involved.
-pub fn compile(tables: &t::Tables<'_>, name: &str, path: Option<&Path>, text: &str) -> Result<Beside, Failure> {
+pub fn compile(
+    tables: &t::Tables<'_>,
+    name: &str,
+    path: Option<&Path>,
+    text: &str,
+) -> Result<Beside, Failure> {
     let mut sources = Sources::default();
     let id = sources.add(name, path, text.to_string());
     let mut diagnostics = Diagnostics::new();
@@ -81,14 +88,23 @@ pub fn compile(tables: &t::Tables<'_>, name: &str, path: Option<&Path>, text: &s
     if let Some(file) = load::file::<SetFile>(&sources, id, diags) {
         let first = file.phases.first().cloned();
         if first.is_none() {
-            diags.push(Diagnostic::nowhere(format!("{name} names no phase")).help("phases: [\"mine\"]"));
+            diags.push(
+                Diagnostic::nowhere(format!("{name} names no phase")).help("phases: [\"mine\"]"),
+            );
         }
         passes::resolve(PassesFile { phases: file.phases, passes: file.passes }, &mut model, diags);
         let measures = measure::of_tile(file.measure, diags);
         let hw = HwModel::default();
         for entry in file.rules {
             let Some(entry) = load::entry::<RuleEntry>(&sources, entry, diags) else { continue };
-            let context = rule::Context { hw: &hw, ops: &model.ops, phases: &model.phases, language: Language::Tile, isa: None, phase: first.clone() };
+            let context = rule::Context {
+                hw: &hw,
+                ops: &model.ops,
+                phases: &model.phases,
+                language: Language::Tile,
+                isa: None,
+                phase: first.clone(),
+            };
             let compiled = rule::compile(&entry, &context, diags);
             model.rules.extend(compiled);
         }
@@ -107,12 +123,21 @@ pub fn compile(tables: &t::Tables<'_>, name: &str, path: Option<&Path>, text: &s
 
 /// A rule in a phase that no pass runs would never be tried.
 fn unused(model: &RuleModel, diags: &mut Diagnostics) {
-    let runs = |phase: u8| model.passes.iter().flat_map(|pass| &pass.steps).any(|step| matches!(step, passes::Step::Rules(of, _) if *of == phase));
+    let runs = |phase: u8| {
+        model
+            .passes
+            .iter()
+            .flat_map(|pass| &pass.steps)
+            .any(|step| matches!(step, passes::Step::Rules(of, _) if *of == phase))
+    };
     for rule in model.rules.iter().filter(|rule| !runs(rule.phase)) {
         let phase = model.phases.get(usize::from(rule.phase)).map_or("?", String::as_str);
         diags.push(
-            Diagnostic::at(rule.name.span, format!("no pass runs phase `{phase}` of rule `{}`", rule.name.value))
-                .help("name the phase in a pass, or remove the rule"),
+            Diagnostic::at(
+                rule.name.span,
+                format!("no pass runs phase `{phase}` of rule `{}`", rule.name.value),
+            )
+            .help("name the phase in a pass, or remove the rule"),
         );
     }
 }

@@ -1,8 +1,8 @@
 //! The canonical text of a rule, and its hash.
 //!
-//! The text holds everything that its proof depends on and nothing else: both sides, computed constants, conditions,
-//! widths of slots, and the meanings of the instructions used. Slots are numbered, so renaming one changes nothing; neither do
-//! name, priority, phase, doc and examples.
+//! The text holds everything that its proof depends on and nothing else: both sides, computed
+//! constants, conditions, widths of slots, and the meanings of the instructions used. Slots are
+//! numbered, so renaming one changes nothing; neither do name, priority, phase, doc and examples.
 use super::rule::CompiledRule;
 use crate::model::HwModel;
 use lanebook_tables::{BuildNode, CondArg, NO_SLOT, PatternNode, Role, TermNode};
@@ -90,7 +90,8 @@ fn means(term: &[TermNode], out: &mut String) {
     }
 }
 
-/// FNV-1a with 128 bits, as 32 hexadecimal digits. It guards against mistakes, not against an adversary.
+/// FNV-1a with 128 bits, as 32 hexadecimal digits. It guards against mistakes, not against an
+/// adversary.
 #[must_use]
 pub fn hash(text: &str) -> String {
     let mut state: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;

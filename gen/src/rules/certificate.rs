@@ -1,7 +1,8 @@
 //! Certificates: that each index and target rule, as it stands, has been proved.
 //!
-//! `rules/proofs.ron` maps a rule to the hash of its canonical text ([`super::canonical`]) and the method of its proof. It is
-//! written by `lanebook-proofs` only, which proves every rule anew; a build merely compares hashes.
+//! `rules/proofs.ron` maps a rule to the hash of its canonical text ([`super::canonical`]) and the
+//! method of its proof. It is written by `lanebook-proofs` only, which proves every rule anew; a
+//! build merely compares hashes.
 use super::schema::{MethodWord, ProofsFile};
 use super::{RuleModel, canonical};
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -43,27 +44,44 @@ pub(super) fn resolve(file: ProofsFile) -> Vec<Certificate> {
 
 /// Every rule that needs one has a current certificate, and every certificate a rule.
 pub fn check(model: &RuleModel, hw: &HwModel, diags: &mut Diagnostics) {
-    let mut left: BTreeMap<&str, &Certificate> = model.certificates.iter().map(|certificate| (certificate.rule.as_str(), certificate)).collect();
+    let mut left: BTreeMap<&str, &Certificate> = model
+        .certificates
+        .iter()
+        .map(|certificate| (certificate.rule.as_str(), certificate))
+        .collect();
     for rule in model.proved() {
         let hash = canonical::hash(&canonical::text(rule, hw));
         match left.remove(rule.name.value.as_str()) {
             Some(certificate) if certificate.hash == hash => {}
             Some(certificate) => {
-                let mut error = Diagnostic::at(rule.name.span, format!("rule `{}` has changed since it was proved", rule.name.value)).help(REMEDY);
+                let mut error = Diagnostic::at(
+                    rule.name.span,
+                    format!("rule `{}` has changed since it was proved", rule.name.value),
+                )
+                .help(REMEDY);
                 if let Some(span) = certificate.span {
                     error = error.note(span, "its certificate");
                 }
                 diags.push(error);
             }
-            None => diags.push(Diagnostic::at(rule.name.span, format!("rule `{}` has no proof certificate", rule.name.value)).help(REMEDY).lacks(&rule.name)),
+            None => diags.push(
+                Diagnostic::at(
+                    rule.name.span,
+                    format!("rule `{}` has no proof certificate", rule.name.value),
+                )
+                .help(REMEDY)
+                .lacks(&rule.name),
+            ),
         }
     }
     for certificate in left.values() {
         let message = format!("certificate for `{}`, which is not a rule", certificate.rule);
+        let found = match certificate.span {
+            Some(span) => Diagnostic::at(span, &message),
+            None => Diagnostic::nowhere(&message),
+        };
         diags.push(
-            certificate
-                .span
-                .map_or_else(|| Diagnostic::nowhere(&message), |span| Diagnostic::at(span, &message))
+            found
                 .help("LANEBOOK_WRITE_PROOFS=1 cargo test -p lanebook-proofs writes the file anew")
                 .lacks(&certificate.rule),
         );
@@ -85,7 +103,11 @@ pub fn render(certificates: &[Certificate]) -> String {
             Method::Polynomial => "polynomial",
             Method::Z3 => "z3",
         };
-        let _ = writeln!(out, "    (rule: \"{}\", hash: \"{}\", method: {method}),", certificate.rule, certificate.hash);
+        let _ = writeln!(
+            out,
+            "    (rule: \"{}\", hash: \"{}\", method: {method}),",
+            certificate.rule, certificate.hash
+        );
     }
     out.push_str("])\n");
     out

@@ -158,7 +158,10 @@ fn bits(names: &[Name], known: &[(u8, &str)], kind: &str, diags: &mut Diagnostic
         None => {
             let words = known.iter().map(|(_, word)| *word);
             let otherwise = format!("known: {}", words.clone().collect::<Vec<_>>().join(", "));
-            diags.push(Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value)).help(remedy(name, words, &otherwise)));
+            diags.push(
+                Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value))
+                    .help(remedy(name, words, &otherwise)),
+            );
             all
         }
     })
@@ -168,12 +171,18 @@ fn check_attrs(attrs: &[AttrEntry], diags: &mut Diagnostics) {
     for (at, attr) in attrs.iter().enumerate() {
         let key = &attr.key;
         if attrs.iter().take(at).any(|other| other.key.value == key.value) {
-            diags.push(Diagnostic::at(key.span, format!("attribute `{}` is there twice", key.value)).help("remove one"));
+            diags.push(
+                Diagnostic::at(key.span, format!("attribute `{}` is there twice", key.value))
+                    .help("remove one"),
+            );
         }
         if attr.required != attr.default.is_empty() {
             diags.push(
-                Diagnostic::at(key.span, format!("attribute `{}` is either required or has a default", key.value))
-                    .help("write `required: true`, or say in `default` what holds without it"),
+                Diagnostic::at(
+                    key.span,
+                    format!("attribute `{}` is either required or has a default", key.value),
+                )
+                .help("write `required: true`, or say in `default` what holds without it"),
             );
         }
         if let Form::Layout(notations) = &attr.value {
@@ -182,44 +191,73 @@ fn check_attrs(attrs: &[AttrEntry], diags: &mut Diagnostics) {
     }
 }
 
-fn check_slots(slots: &[SlotEntry], given: (u8, u8), what: &str, of: &Name, diags: &mut Diagnostics) {
+fn check_slots(
+    slots: &[SlotEntry],
+    given: (u8, u8),
+    what: &str,
+    of: &Name,
+    diags: &mut Diagnostics,
+) {
     for slot in slots {
         if bits(&slot.kinds, &kind::NAMES, "kind", diags) == 0 {
-            diags.push(Diagnostic::at(of.span, format!("nothing can stand in `{}`", slot.name)).help("name what can in `kinds`"));
+            diags.push(
+                Diagnostic::at(of.span, format!("nothing can stand in `{}`", slot.name))
+                    .help("name what can in `kinds`"),
+            );
         }
         bits(&slot.layouts, &notation::NAMES, "notation", diags);
         check_attrs(&slot.attributes, diags);
     }
-    let sum = |part: fn(&SlotEntry) -> u8| slots.iter().fold(0u8, |sum, slot| sum.saturating_add(part(slot)));
+    let sum = |part: fn(&SlotEntry) -> u8| {
+        slots.iter().fold(0u8, |sum, slot| sum.saturating_add(part(slot)))
+    };
     let (least, most) = (sum(|slot| slot.count.0), sum(|slot| slot.count.1));
     if least < given.0 || most > given.1 || least > most {
         let declared = format!("{} to {}", given.0, given.1);
         diags.push(
-            Diagnostic::at(of.span, format!("`{}` has {least} to {most} {what} here, and {declared} by its declaration", of.value))
-                .help("the contract takes no more than rules/ops.ron declares"),
+            Diagnostic::at(
+                of.span,
+                format!(
+                    "`{}` has {least} to {most} {what} here, and {declared} by its declaration",
+                    of.value
+                ),
+            )
+            .help("the contract takes no more than rules/ops.ron declares"),
         );
     }
 }
 
-/// Checks the file: every operation has one contract, and no contract takes more than its declaration.
+/// Checks the file: every operation has one contract, and no contract takes more than its
+/// declaration.
 pub(super) fn check(file: ContractFile, ops: &Ops, diags: &mut Diagnostics) -> ContractFile {
     // Tables without a contract compile nothing; so do those of which no operation is known.
     if file.compiled.is_empty() && file.refused.is_empty() {
         return file;
     }
     let mut seen = vec![0u32; ops.list.len()];
-    let names = file.compiled.iter().flat_map(|entry| &entry.ops).chain(file.refused.iter().flat_map(|entry| &entry.ops));
+    let names = file
+        .compiled
+        .iter()
+        .flat_map(|entry| &entry.ops)
+        .chain(file.refused.iter().flat_map(|entry| &entry.ops));
     for name in names {
         let Some(number) = ops.names.find(name, "operation", diags) else { continue };
         let Some(times) = seen.get_mut(usize::from(number)) else { continue };
         *times += 1;
         if *times > 1 {
-            diags.push(Diagnostic::at(name.span, format!("`{}` has two contracts", name.value)).help("remove one"));
+            diags.push(
+                Diagnostic::at(name.span, format!("`{}` has two contracts", name.value))
+                    .help("remove one"),
+            );
         }
     }
     for (op, _) in ops.list.iter().zip(&seen).filter(|(_, times)| **times == 0) {
-        let what = format!("`{}` has no contract: what does `compile` take of it?", op.entry.name.value);
-        diags.push(Diagnostic::at(op.entry.name.span, what).help(format!("name it in {FILE}, under `compiled` or `refused`")));
+        let what =
+            format!("`{}` has no contract: what does `compile` take of it?", op.entry.name.value);
+        diags.push(
+            Diagnostic::at(op.entry.name.span, what)
+                .help(format!("name it in {FILE}, under `compiled` or `refused`")),
+        );
     }
     for entry in &file.compiled {
         check_attrs(&entry.attributes, diags);
@@ -231,7 +269,10 @@ pub(super) fn check(file: ContractFile, ops: &Ops, diags: &mut Diagnostics) -> C
         }
     }
     for entry in file.refused.iter().filter(|entry| entry.reason.is_empty()) {
-        diags.push(Diagnostic::at(entry.span, "operations are refused without a reason".to_string()).help("say in `reason` what is missing"));
+        diags.push(
+            Diagnostic::at(entry.span, "operations are refused without a reason".to_string())
+                .help("say in `reason` what is missing"),
+        );
     }
     file
 }
@@ -246,7 +287,9 @@ fn attrs(entries: &[AttrEntry]) -> t::List<'static, t::AttrContract<'static>> {
         Form::Text => t::AttrForm::Text,
         Form::Symbol => t::AttrForm::Symbol,
         Form::Ints(numbers) => t::AttrForm::Ints(shared(numbers.iter().copied())),
-        Form::Layout(notations) => t::AttrForm::Layout(bits(notations, &notation::NAMES, "", quiet)),
+        Form::Layout(notations) => {
+            t::AttrForm::Layout(bits(notations, &notation::NAMES, "", quiet))
+        }
     };
     shared(entries.iter().map(|entry| t::AttrContract {
         key: text(&entry.key),
@@ -276,7 +319,9 @@ fn slots(entries: &[SlotEntry]) -> t::List<'static, t::SlotContract<'static>> {
 
 /// As the tables have it.
 pub(super) fn lower(file: &ContractFile, ops: &Ops) -> t::Contract<'static> {
-    let own = |names: &[Name], at: usize| names.iter().any(|name| ops.named(name).is_some_and(|id| id.index() == at));
+    let own = |names: &[Name], at: usize| {
+        names.iter().any(|name| ops.named(name).is_some_and(|id| id.index() == at))
+    };
     let contract = |at: usize| {
         if let Some(entry) = file.compiled.iter().find(|entry| own(&entry.ops, at)) {
             return t::OpContract {
@@ -312,10 +357,18 @@ pub(super) fn lower(file: &ContractFile, ops: &Ops) -> t::Contract<'static> {
 /// The contract without what only people read.
 pub(crate) fn lean(contract: &t::Contract<'static>) -> t::Contract<'static> {
     let attrs = |attrs: t::List<'static, t::AttrContract<'static>>| {
-        shared(attrs.iter().map(|attr| t::AttrContract { default: t::Name::EMPTY, doc: t::Name::EMPTY, ..*attr }))
+        shared(attrs.iter().map(|attr| t::AttrContract {
+            default: t::Name::EMPTY,
+            doc: t::Name::EMPTY,
+            ..*attr
+        }))
     };
     let slots = |slots: t::List<'static, t::SlotContract<'static>>| {
-        shared(slots.iter().map(|slot| t::SlotContract { name: t::Name::EMPTY, attrs: attrs(slot.attrs), ..*slot }))
+        shared(slots.iter().map(|slot| t::SlotContract {
+            name: t::Name::EMPTY,
+            attrs: attrs(slot.attrs),
+            ..*slot
+        }))
     };
     t::Contract {
         ops: list(contract.ops.iter().map(|op| t::OpContract {

@@ -66,8 +66,16 @@ fn rule(rule: &CompiledRule) -> t::Rule<'static> {
         priority: rule.priority,
         slots: rule.slots.len() as u8,
         pattern: list(rule.pattern.iter().copied()),
-        lets: shared(rule.lets.iter().map(|(slot, term)| t::Let { slot: *slot, term: shared(term.iter().copied()) })),
-        conditions: shared(rule.conditions.iter().map(|(word, args)| t::Cond { word: *word, args: shared(args.iter().copied()) })),
+        lets: shared(
+            rule.lets
+                .iter()
+                .map(|(slot, term)| t::Let { slot: *slot, term: shared(term.iter().copied()) }),
+        ),
+        conditions: shared(
+            rule.conditions
+                .iter()
+                .map(|(word, args)| t::Cond { word: *word, args: shared(args.iter().copied()) }),
+        ),
         replacement: list(rule.replacement.iter().copied()),
     }
 }
@@ -82,14 +90,22 @@ pub fn roots(rule: &CompiledRule, model: &RuleModel) -> Vec<usize> {
         }
         Some(t::PatternNode::Any(_)) => vec![t::RuleSet::ROOT_ANY],
         Some(t::PatternNode::Tile(op, ..)) => vec![op.index()],
-        Some(t::PatternNode::Role(role, ..)) => model.ops.list.iter().enumerate().filter(|(_, op)| op.role == *role).map(|(number, _)| number).collect(),
+        Some(t::PatternNode::Role(role, ..)) => model
+            .ops
+            .list
+            .iter()
+            .enumerate()
+            .filter(|(_, op)| op.role == *role)
+            .map(|(number, _)| number)
+            .collect(),
         None => Vec::new(),
     }
 }
 
 fn sets(model: &RuleModel) -> &'static [t::RuleSet<'static>] {
     // An instruction set that extends another has its rules too.
-    let mut keys: BTreeSet<_> = model.rules.iter().map(|rule| (rule.language, rule.isa, rule.phase)).collect();
+    let mut keys: BTreeSet<_> =
+        model.rules.iter().map(|rule| (rule.language, rule.isa, rule.phase)).collect();
     for (isa, _) in &model.families {
         let own: Vec<_> = keys
             .iter()
@@ -101,10 +117,14 @@ fn sets(model: &RuleModel) -> &'static [t::RuleSet<'static>] {
     list(keys.into_iter().map(|(language, isa, phase)| {
         let mut by_root: BTreeMap<usize, Vec<(i32, u16)>> = BTreeMap::new();
         for (number, rule) in model.rules.iter().enumerate() {
-            let same = rule.isa == isa || matches!((isa, rule.isa), (Some(isa), Some(of)) if model.isa_has(isa, of));
+            let same = rule.isa == isa
+                || matches!((isa, rule.isa), (Some(isa), Some(of)) if model.isa_has(isa, of));
             if same && (rule.language, rule.phase) == (language, phase) {
                 for root in roots(rule, model) {
-                    by_root.entry(root).or_default().push((-i32::from(rule.priority), number as u16));
+                    by_root
+                        .entry(root)
+                        .or_default()
+                        .push((-i32::from(rule.priority), number as u16));
                 }
             }
         }

@@ -1,15 +1,17 @@
 //! Each index and tile rule decreases a measure, so rewriting ends.
 //!
 //! The measure is lexicographic.
-//! 1. *Weight*: a constant counts 1, anything a slot holds at least 1, a word `factor * (sum of its arguments) + offset` by
-//!    `rules/measure.ron`. Both sides are then linear in what the slots hold, and the right side must be smaller
-//!    for all values: no slot may count more than before.
-//! 2. If both weights are the same function: *constants outward*. Both sides have the same size (number of words and
-//!    slots), and the sum, over words with a constant argument, of the size of their other argument grows.
+//! 1. *Weight*: a constant counts 1, anything a slot holds at least 1, a word `factor * (sum of its
+//!    arguments) + offset` by `rules/measure.ron`. Both sides are then linear in what the slots
+//!    hold, and the right side must be smaller for all values: no slot may count more than before.
+//! 2. If both weights are the same function: *constants outward*. Both sides have the same size
+//!    (number of words and slots), and the sum, over words with a constant argument, of the size of
+//!    their other argument grows.
 //!
 //! Rewriting runs phase by phase, so a phase of tile rules may have a measure of its own.
 //!
-//! Both parts decrease in any context: weights are strictly monotone, and a context sees only the size, which 2 keeps.
+//! Both parts decrease in any context: weights are strictly monotone, and a context sees only the
+//! size, which 2 keeps.
 use super::RuleModel;
 use super::rule::CompiledRule;
 use super::schema::{MeasureEntry, MeasureFile};
@@ -50,20 +52,30 @@ pub(super) fn resolve(file: MeasureFile, phases: &[String], diags: &mut Diagnost
             }
             None => {
                 let known = IndexOp::ALL.iter().map(|op| op.name());
-                diags.push(Diagnostic::at(entry.word.span, format!("unknown word `{}`", entry.word.value)).help(remedy(
-                    &entry.word,
-                    known,
-                    "rules/README.md lists the words",
-                )));
+                diags.push(
+                    Diagnostic::at(entry.word.span, format!("unknown word `{}`", entry.word.value))
+                        .help(remedy(&entry.word, known, "rules/README.md lists the words")),
+                );
             }
         }
     }
     grow(&file.index, diags);
     let mut own = BTreeMap::new();
     for entry in file.phases {
-        let Some(phase) = phases.iter().position(|name| *name == entry.phase.value).and_then(|at| u8::try_from(at).ok()) else {
-            let help = remedy(&entry.phase, phases.iter().map(String::as_str), "rules/passes.ron lists the phases");
-            diags.push(Diagnostic::at(entry.phase.span, format!("unknown phase `{}`", entry.phase.value)).help(help));
+        let Some(phase) = phases
+            .iter()
+            .position(|name| *name == entry.phase.value)
+            .and_then(|at| u8::try_from(at).ok())
+        else {
+            let help = remedy(
+                &entry.phase,
+                phases.iter().map(String::as_str),
+                "rules/passes.ron lists the phases",
+            );
+            diags.push(
+                Diagnostic::at(entry.phase.span, format!("unknown phase `{}`", entry.phase.value))
+                    .help(help),
+            );
             continue;
         };
         grow(&entry.tile, diags);
@@ -72,7 +84,13 @@ pub(super) fn resolve(file: MeasureFile, phases: &[String], diags: &mut Diagnost
             Entry::Vacant(place) => {
                 place.insert(Phase { others: entry.others.value, tile: entry.tile });
             }
-            Entry::Occupied(_) => diags.push(Diagnostic::at(entry.phase.span, format!("phase `{}` has two measures", entry.phase.value)).help("keep one")),
+            Entry::Occupied(_) => diags.push(
+                Diagnostic::at(
+                    entry.phase.span,
+                    format!("phase `{}` has two measures", entry.phase.value),
+                )
+                .help("keep one"),
+            ),
         }
     }
     Measures { index, phases: own, ..of_tile(file.tile, diags) }
@@ -92,7 +110,10 @@ fn grow(entries: &[Spanned<MeasureEntry>], diags: &mut Diagnostics) {
 
 fn grows((factor, offset): (i64, i64), span: Span, diags: &mut Diagnostics) {
     if factor < 1 || offset < 0 {
-        diags.push(Diagnostic::at(span, "a measure must grow with its arguments").help("factor at least 1, offset at least 0"));
+        diags.push(
+            Diagnostic::at(span, "a measure must grow with its arguments")
+                .help("factor at least 1, offset at least 0"),
+        );
     }
 }
 
@@ -114,7 +135,8 @@ impl Linear {
     fn exceeds(&self, other: &Linear, least: i64) -> bool {
         let mut difference = self.clone();
         difference.add(other, -1);
-        difference.slots.values().all(|factor| *factor >= 0) && difference.constant + difference.slots.values().sum::<i64>() >= least
+        difference.slots.values().all(|factor| *factor >= 0)
+            && difference.constant + difference.slots.values().sum::<i64>() >= least
     }
 }
 
@@ -129,14 +151,18 @@ struct Scale<'a> {
 impl<'a> Scale<'a> {
     fn new(measures: &'a Measures, phase: u8, model: &'a RuleModel) -> Self {
         let own = measures.phases.get(&phase);
-        let (others, tile) = own.map_or((PLAIN, &measures.tile), |phase| (phase.others, &phase.tile));
+        let (others, tile) =
+            own.map_or((PLAIN, &measures.tile), |phase| (phase.others, &phase.tile));
         Self { measures, others, tile, model }
     }
     fn of(&self, head: Head) -> (i64, i64) {
         match head {
             Head::Index(op) => self.measures.index.get(&op).copied().unwrap_or(PLAIN),
             Head::Tile(id) => {
-                let listed = self.tile.iter().find(|entry| self.model.ops.named(&entry.word.value) == Some(id));
+                let listed = self
+                    .tile
+                    .iter()
+                    .find(|entry| self.model.ops.named(&entry.word.value) == Some(id));
                 listed.map_or(self.others, |entry| (entry.factor, entry.offset))
             }
             Head::Role(_) => self.others,
@@ -162,11 +188,17 @@ impl<'a> Scale<'a> {
 /// Size, and the sum of the sizes beside constants.
 fn outward(tree: &Tree) -> (Linear, Linear) {
     match tree {
-        Tree::Any(slot) => (Linear { constant: 0, slots: BTreeMap::from([(*slot, 1)]) }, Linear::default()),
-        Tree::AnyConst(_) | Tree::Const(_) => (Linear { constant: 1, slots: BTreeMap::new() }, Linear::default()),
+        Tree::Any(slot) => {
+            (Linear { constant: 0, slots: BTreeMap::from([(*slot, 1)]) }, Linear::default())
+        }
+        Tree::AnyConst(_) | Tree::Const(_) => {
+            (Linear { constant: 1, slots: BTreeMap::new() }, Linear::default())
+        }
         Tree::Node(_, args) => {
-            let (mut size, mut beside) = (Linear { constant: 1, slots: BTreeMap::new() }, Linear::default());
-            let with_constant = args.iter().any(|arg| matches!(arg, Tree::AnyConst(_) | Tree::Const(_)));
+            let (mut size, mut beside) =
+                (Linear { constant: 1, slots: BTreeMap::new() }, Linear::default());
+            let with_constant =
+                args.iter().any(|arg| matches!(arg, Tree::AnyConst(_) | Tree::Const(_)));
             for arg in args {
                 let (own, inner) = outward(arg);
                 size.add(&own, 1);
@@ -199,7 +231,8 @@ pub(super) fn check(model: &RuleModel, measures: &Measures, diags: &mut Diagnost
                 let weight = scale.weight(tree);
                 let mut out = weight.constant.to_string();
                 for (slot, factor) in &weight.slots {
-                    let name = rule.slots.get(usize::from(*slot)).map_or("?", |slot| slot.name.as_str());
+                    let name =
+                        rule.slots.get(usize::from(*slot)).map_or("?", |slot| slot.name.as_str());
                     out.push_str(&format!(" + {factor} {name}"));
                 }
                 out

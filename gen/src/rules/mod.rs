@@ -1,11 +1,13 @@
 //! The rule compiler: `rules/*.ron` to [`lanebook_tables::Rules`].
 //!
-//! Stages, one file each: entries as written ([`schema`]), operations ([`ops`]), terms over slots ([`term`]), one rule
-//! ([`rule`]), then checks over all rules: measure ([`measure`]), overlap and shadowing ([`overlap`]), certificates
-//! ([`certificate`]); and lowering to dense dispatch ([`lower`]). Errors are collected and name every place involved.
+//! Stages, one file each: entries as written ([`schema`]), operations ([`ops`]), terms over slots
+//! ([`term`]), one rule ([`rule`]), then checks over all rules: measure ([`measure`]), overlap and
+//! shadowing ([`overlap`]), certificates ([`certificate`]); and lowering to dense dispatch
+//! ([`lower`]). Errors are collected and name every place involved.
 //!
-//! What a rule may say is documented in `rules/README.md`. Proofs are made by the crate `lanebook-proofs` (`tests/proofs`),
-//! which reads the [`RuleModel`]; here only their certificates are checked.
+//! What a rule may say is documented in `rules/README.md`. Proofs are made by the crate
+//! `lanebook-proofs` (`tests/proofs`), which reads the [`RuleModel`]; here only their certificates
+//! are checked.
 pub mod anchors;
 pub mod beside;
 pub mod canonical;
@@ -69,7 +71,8 @@ impl RuleModel {
     /// Whether an instruction set has the rules of another.
     #[must_use]
     pub fn isa_has(&self, isa: IsaId, rules: IsaId) -> bool {
-        isa == rules || self.families.iter().any(|(own, parents)| *own == isa && parents.contains(&rules))
+        isa == rules
+            || self.families.iter().any(|(own, parents)| *own == isa && parents.contains(&rules))
     }
     /// The rule with this name.
     #[must_use]
@@ -83,7 +86,12 @@ impl RuleModel {
 }
 
 /// Compiles and checks all rules but for their certificates.
-pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Diagnostics) -> RuleModel {
+pub fn compile(
+    sources: &Sources,
+    loaded: &Loaded,
+    hw: &HwModel,
+    diags: &mut Diagnostics,
+) -> RuleModel {
     let mut model = RuleModel::default();
     let mut files = Vec::new();
     let mut contract: Option<contract::ContractFile> = Some(contract::ContractFile::default());
@@ -100,16 +108,28 @@ pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Dia
             "rules/measure.ron" => {
                 measures = reader.file::<schema::MeasureFile>();
             }
-            "rules/cost.ron" => model.weights = reader.file::<schema::Weights>().map(schema::Weights::value),
-            "rules/anchors.ron" => model.anchors = reader.file().map(|file| anchors::resolve(file, hw, diags)).unwrap_or_default(),
-            "rules/candidates.ron" => model.candidates = reader.file().map(|file| anchors::candidates(file, diags)).unwrap_or_default(),
+            "rules/cost.ron" => {
+                model.weights = reader.file::<schema::Weights>().map(schema::Weights::value)
+            }
+            "rules/anchors.ron" => {
+                model.anchors =
+                    reader.file().map(|file| anchors::resolve(file, hw, diags)).unwrap_or_default()
+            }
+            "rules/candidates.ron" => {
+                model.candidates =
+                    reader.file().map(|file| anchors::candidates(file, diags)).unwrap_or_default()
+            }
             contract::FILE => contract = reader.file(),
-            certificate::FILE => model.certificates = reader.file().map(certificate::resolve).unwrap_or_default(),
+            certificate::FILE => {
+                model.certificates = reader.file().map(certificate::resolve).unwrap_or_default()
+            }
             name => files.push((id, name.to_string())),
         }
     }
     let all = || (0..hw.isas.len()).filter_map(|n| u16::try_from(n).ok()).map(IsaId);
-    model.families = all().map(|isa| (isa, all().filter(|of| *of != isa && hw.isa_has(isa, *of)).collect())).collect();
+    model.families = all()
+        .map(|isa| (isa, all().filter(|of| *of != isa && hw.isa_has(isa, *of)).collect()))
+        .collect();
     let mut entries = Vec::new();
     for (id, name) in files {
         let language = match name.split('/').nth(1) {
@@ -117,24 +137,34 @@ pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Dia
             Some("tile") => Language::Tile,
             _ => {
                 diags.push(
-                    crate::diagnostics::Diagnostic::nowhere(format!("{name} is none of the known rule files"))
-                        .help("rules stand in rules/index, rules/tile and rules/isa"),
+                    crate::diagnostics::Diagnostic::nowhere(format!(
+                        "{name} is none of the known rule files"
+                    ))
+                    .help("rules stand in rules/index, rules/tile and rules/isa"),
                 );
                 continue;
             }
         };
         let mut reader = Reader { sources, id, diags };
         if let Some(file) = reader.file::<schema::RuleFile>() {
-            entries.extend(reader.values(&file.rules).into_iter().map(|entry| (entry, language, None, Some(file.phase.clone()))));
+            entries.extend(
+                reader
+                    .values(&file.rules)
+                    .into_iter()
+                    .map(|entry| (entry, language, None, Some(file.phase.clone()))),
+            );
         }
     }
     for isa in &loaded.isas {
         let id = hw.isa_named(&isa.isa.name.value);
         let mut reader = Reader { sources, id: isa.file, diags };
-        entries.extend(reader.values(&isa.rules).into_iter().map(|entry| (entry, Language::Target, id, None)));
+        entries.extend(
+            reader.values(&isa.rules).into_iter().map(|entry| (entry, Language::Target, id, None)),
+        );
     }
     for (entry, language, isa, phase) in entries {
-        let context = rule::Context { hw, ops: &model.ops, phases: &model.phases, language, isa, phase };
+        let context =
+            rule::Context { hw, ops: &model.ops, phases: &model.phases, language, isa, phase };
         match rule::compile(&entry, &context, diags) {
             Some(rule) => model.rules.push(rule),
             None => diags.lose_with(Lost::name(&entry.name, entry.name.span), entry.span),
@@ -162,8 +192,14 @@ impl Reader<'_> {
     fn file<T: DeserializeOwned>(&mut self) -> Option<T> {
         crate::load::file(self.sources, self.id, self.diags)
     }
-    fn values<T: DeserializeOwned>(&mut self, entries: &[crate::spanned::Entry]) -> Vec<crate::spanned::Spanned<T>> {
-        entries.iter().filter_map(|entry| crate::load::entry(self.sources, *entry, self.diags)).collect()
+    fn values<T: DeserializeOwned>(
+        &mut self,
+        entries: &[crate::spanned::Entry],
+    ) -> Vec<crate::spanned::Spanned<T>> {
+        entries
+            .iter()
+            .filter_map(|entry| crate::load::entry(self.sources, *entry, self.diags))
+            .collect()
     }
     fn entries<T: DeserializeOwned>(&mut self) -> Vec<crate::spanned::Spanned<T>> {
         let list: Vec<crate::spanned::Entry> = self.file().unwrap_or_default();
@@ -177,8 +213,9 @@ pub fn part_of(atom: &str) -> String {
     format!("a part of {atom}")
 }
 
-/// What an atom computes, over its operands. The instruction set's `make_uniform` atom is, on the uniform values that rules
-/// feed it, the identity, by the definition of that field; every other atom says it in `means`.
+/// What an atom computes, over its operands. The instruction set's `make_uniform` atom is, on the
+/// uniform values that rules feed it, the identity, by the definition of that field; every other
+/// atom says it in `means`.
 #[must_use]
 pub fn meaning(atom: lanebook_tables::AtomId, hw: &HwModel) -> Vec<lanebook_tables::TermNode> {
     let entry = hw.atom(atom);

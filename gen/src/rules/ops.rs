@@ -76,13 +76,27 @@ const TRAITS: [LayoutTrait; 7] = [
     LayoutTrait::None,
 ];
 
-fn word<T: Copy + std::fmt::Debug>(name: &Name, kind: &str, all: &[T], diags: &mut Diagnostics) -> Option<T> {
+fn word<T: Copy + std::fmt::Debug>(
+    name: &Name,
+    kind: &str,
+    all: &[T],
+    diags: &mut Diagnostics,
+) -> Option<T> {
     let names: Vec<String> = all.iter().map(|value| format!("{value:?}")).collect();
-    let found = names.iter().position(|known| known.eq_ignore_ascii_case(name)).and_then(|at| all.get(at)).copied();
+    let found = names
+        .iter()
+        .position(|known| known.eq_ignore_ascii_case(name))
+        .and_then(|at| all.get(at))
+        .copied();
     if found.is_none() {
         let known = names.iter().map(String::as_str);
-        let help = remedy(name, known.clone(), &format!("known: {}", known.collect::<Vec<_>>().join(", ")));
-        diags.push(Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value)).help(help));
+        let help = remedy(
+            name,
+            known.clone(),
+            &format!("known: {}", known.collect::<Vec<_>>().join(", ")),
+        );
+        diags
+            .push(Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value)).help(help));
     }
     found
 }
@@ -104,7 +118,11 @@ pub(super) fn resolve(entries: Vec<Spanned<OpEntry>>, diags: &mut Diagnostics) -
         let layout = word(&entry.layout.map(|word| word.0.clone()), "layout trait", &TRAITS, diags);
         if known {
             // Under a role that says nothing, so that rules find the operation.
-            ops.list.push(Op { entry: entry.value, role: role.unwrap_or(OpRole::Opaque), layout: layout.unwrap_or(LayoutTrait::None) });
+            ops.list.push(Op {
+                entry: entry.value,
+                role: role.unwrap_or(OpRole::Opaque),
+                layout: layout.unwrap_or(LayoutTrait::None),
+            });
         }
     }
     ops

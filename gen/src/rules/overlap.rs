@@ -1,9 +1,10 @@
 //! No two rules compete at one priority, and none is always beaten.
 //!
-//! *Overlap*: two index or tile rules of one phase and priority whose patterns fit a common term, unless their
-//! conditions exclude each other (`less a b` with `less b a` or `equal a b`, `not_const x` where x is a constant).
-//! *Shadowing*: a rule whose every fit is a fit of a rule tried earlier. Target rules compete by cost, so for them only
-//! doubles are refused. All places involved are shown.
+//! *Overlap*: two index or tile rules of one phase and priority whose patterns fit a common term,
+//! unless their conditions exclude each other (`less a b` with `less b a` or `equal a b`,
+//! `not_const x` where x is a constant). *Shadowing*: a rule whose every fit is a fit of a rule
+//! tried earlier. Target rules compete by cost, so for them only doubles are refused. All places
+//! involved are shown.
 use super::RuleModel;
 use super::rule::CompiledRule;
 use super::tree::{self, Tree};
@@ -41,15 +42,21 @@ impl Bindings {
             vec![next]
         };
         match (&a, &b) {
-            (Tree::Any(x) | Tree::AnyConst(x), Tree::Any(y) | Tree::AnyConst(y)) if (side_a, x) == (side_b, y) => {
+            (Tree::Any(x) | Tree::AnyConst(x), Tree::Any(y) | Tree::AnyConst(y))
+                if (side_a, x) == (side_b, y) =>
+            {
                 vec![self.clone()]
             }
             (Tree::Any(x), _) => bound((side_a, *x), (side_b, b)),
             (_, Tree::Any(y)) => bound((side_b, *y), (side_a, a)),
-            (Tree::AnyConst(x), Tree::AnyConst(_) | Tree::Const(_)) => bound((side_a, *x), (side_b, b)),
+            (Tree::AnyConst(x), Tree::AnyConst(_) | Tree::Const(_)) => {
+                bound((side_a, *x), (side_b, b))
+            }
             (Tree::Const(_), Tree::AnyConst(y)) => bound((side_b, *y), (side_a, a)),
             (Tree::Const(x), Tree::Const(y)) if *x as u32 == *y as u32 => vec![self.clone()],
-            (Tree::Node(head_a, args_a), Tree::Node(head_b, args_b)) if head_a == head_b && args_a.len() == args_b.len() => {
+            (Tree::Node(head_a, args_a), Tree::Node(head_b, args_b))
+                if head_a == head_b && args_a.len() == args_b.len() =>
+            {
                 let mut orders = vec![args_b.clone()];
                 if head_a.commutes() {
                     orders.push(args_b.iter().rev().cloned().collect());
@@ -57,10 +64,11 @@ impl Bindings {
                 orders
                     .iter()
                     .flat_map(|args_b| {
-                        args_a
-                            .iter()
-                            .zip(args_b)
-                            .fold(vec![self.clone()], |all, (x, y)| all.iter().flat_map(|bindings| bindings.unify((side_a, x), (side_b, y))).collect())
+                        args_a.iter().zip(args_b).fold(vec![self.clone()], |all, (x, y)| {
+                            all.iter()
+                                .flat_map(|bindings| bindings.unify((side_a, x), (side_b, y)))
+                                .collect()
+                        })
                     })
                     .collect()
             }
@@ -83,7 +91,8 @@ impl Bindings {
     }
 }
 
-/// A condition with its arguments as text under bindings; computed constants are shown by their terms.
+/// A condition with its arguments as text under bindings; computed constants are shown by their
+/// terms.
 fn conditions(rule: &CompiledRule, side: bool, bindings: &Bindings) -> Vec<(Word, Vec<String>)> {
     let show = |arg: &CondArg| match arg {
         CondArg::Const(value) => format!("{}", value.get() as u32),
@@ -121,7 +130,11 @@ fn excluded(a: &CompiledRule, b: &CompiledRule, bindings: &Bindings) -> bool {
     let mut all = conditions(a, false, bindings);
     all.extend(conditions(b, true, bindings));
     let has = |word: Word, x: &str, y: &str| {
-        all.iter().any(|(w, args)| *w == word && args.first().is_some_and(|arg| arg == x) && args.get(1).is_some_and(|arg| arg == y))
+        all.iter().any(|(w, args)| {
+            *w == word
+                && args.first().is_some_and(|arg| arg == x)
+                && args.get(1).is_some_and(|arg| arg == y)
+        })
     };
     let constant = |rule: &CompiledRule, side: bool| {
         rule.conditions.iter().any(|(word, args)| {
@@ -132,7 +145,9 @@ fn excluded(a: &CompiledRule, b: &CompiledRule, bindings: &Bindings) -> bool {
     constant(a, false)
         || constant(b, true)
         || all.iter().any(|(word, args)| match (word, args.as_slice()) {
-            (Word::Less, [x, y]) => x == y || has(Word::Less, y, x) || has(Word::Equal, x, y) || has(Word::Equal, y, x),
+            (Word::Less, [x, y]) => {
+                x == y || has(Word::Less, y, x) || has(Word::Equal, x, y) || has(Word::Equal, y, x)
+            }
             _ => false,
         })
 }
@@ -148,13 +163,19 @@ fn beaten(earlier: &CompiledRule, later: &CompiledRule) -> bool {
         let untouched = bindings.map.keys().all(|(side, _)| !side);
         let known = conditions(later, true, bindings);
         let held = |(word, args): &(Word, Vec<String>)| known.contains(&(*word, args.clone()));
-        untouched && constants_stay(earlier, bindings) && conditions(earlier, false, bindings).iter().all(held)
+        untouched
+            && constants_stay(earlier, bindings)
+            && conditions(earlier, false, bindings).iter().all(held)
     })
 }
 
-/// A slot for constants is bound to constants only (binding it to a free slot would narrow the later rule).
+/// A slot for constants is bound to constants only (binding it to a free slot would narrow the
+/// later rule).
 fn constants_stay(earlier: &CompiledRule, bindings: &Bindings) -> bool {
-    bindings.map.iter().all(|((_, slot), (_, tree))| !earlier.slots.get(usize::from(*slot)).is_some_and(|slot| slot.constant) || !matches!(tree, Tree::Any(_)))
+    bindings.map.iter().all(|((_, slot), (_, tree))| {
+        !earlier.slots.get(usize::from(*slot)).is_some_and(|slot| slot.constant)
+            || !matches!(tree, Tree::Any(_))
+    })
 }
 
 pub(super) fn check(model: &RuleModel, diags: &mut Diagnostics) {
@@ -164,11 +185,16 @@ pub(super) fn check(model: &RuleModel, diags: &mut Diagnostics) {
                 continue;
             }
             if a.language == Language::Target {
-                if (&a.pattern, &a.lets, &a.conditions, &a.replacement) == (&b.pattern, &b.lets, &b.conditions, &b.replacement) {
+                if (&a.pattern, &a.lets, &a.conditions, &a.replacement)
+                    == (&b.pattern, &b.lets, &b.conditions, &b.replacement)
+                {
                     diags.push(
-                        Diagnostic::at(b.name.span, format!("rule `{}` says the same as `{}`", b.name.value, a.name.value))
-                            .note(a.name.span, "the other rule")
-                            .help("remove one"),
+                        Diagnostic::at(
+                            b.name.span,
+                            format!("rule `{}` says the same as `{}`", b.name.value, a.name.value),
+                        )
+                        .note(a.name.span, "the other rule")
+                        .help("remove one"),
                     );
                 }
                 continue;
@@ -187,12 +213,19 @@ pub(super) fn check(model: &RuleModel, diags: &mut Diagnostics) {
                 }
                 continue;
             }
-            let fits = Bindings::default().unify((false, &tree::pattern(a)), (true, &tree::pattern(b)));
+            let fits =
+                Bindings::default().unify((false, &tree::pattern(a)), (true, &tree::pattern(b)));
             if fits.iter().any(|bindings| !excluded(a, b, bindings)) {
                 diags.push(
-                    Diagnostic::at(b.name.span, format!("rules `{}` and `{}` fit a common term at priority {}", a.name.value, b.name.value, a.priority))
-                        .note(a.name.span, "the other rule")
-                        .help("give the special one a higher priority"),
+                    Diagnostic::at(
+                        b.name.span,
+                        format!(
+                            "rules `{}` and `{}` fit a common term at priority {}",
+                            a.name.value, b.name.value, a.priority
+                        ),
+                    )
+                    .note(a.name.span, "the other rule")
+                    .help("give the special one a higher priority"),
                 );
             }
         }

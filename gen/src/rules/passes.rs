@@ -41,13 +41,22 @@ pub(super) fn resolve(file: PassesFile, model: &mut RuleModel, diags: &mut Diagn
         for step in &pass.steps {
             match step {
                 StepEntry::Rules { phase, sweeps } => {
-                    let phase = phases.find(phase, "phase", diags).and_then(|phase| u8::try_from(phase).ok());
+                    let phase = phases
+                        .find(phase, "phase", diags)
+                        .and_then(|phase| u8::try_from(phase).ok());
                     steps.extend(phase.map(|phase| Step::Rules(phase, *sweeps)));
                 }
                 StepEntry::Analysis(name) => {
                     if !ANALYSES.contains(&name.value.as_str()) {
-                        let help = remedy(name, ANALYSES.iter().copied(), &format!("known: {}", ANALYSES.join(", ")));
-                        diags.push(Diagnostic::at(name.span, format!("unknown analysis `{}`", name.value)).help(help));
+                        let help = remedy(
+                            name,
+                            ANALYSES.iter().copied(),
+                            &format!("known: {}", ANALYSES.join(", ")),
+                        );
+                        diags.push(
+                            Diagnostic::at(name.span, format!("unknown analysis `{}`", name.value))
+                                .help(help),
+                        );
                     }
                     steps.push(Step::Analysis(name.value.clone()));
                 }

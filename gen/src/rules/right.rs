@@ -9,7 +9,13 @@ const TILE_MODIFIERS: [&str; 3] = ["like", "layout", "layout_through"];
 
 impl Terms<'_> {
     /// Compiles a replacement and answers its width.
-    pub(super) fn replacement(&mut self, term: &Spanned<Term>, width: Width, out: &mut Vec<BuildNode>, diags: &mut Diagnostics) -> Width {
+    pub(super) fn replacement(
+        &mut self,
+        term: &Spanned<Term>,
+        width: Width,
+        out: &mut Vec<BuildNode>,
+        diags: &mut Diagnostics,
+    ) -> Width {
         match &term.value {
             Term::Int(value) => {
                 out.push(BuildNode::Const(Number::new(*value), width.bits()));
@@ -24,7 +30,13 @@ impl Terms<'_> {
             }
             Term::Call(word, args) => match self.context.language {
                 Language::Tile => {
-                    let build = TileBuild { op: None, arity: 0, like: NO_SLOT, layout: NO_SLOT, through: NO_SLOT };
+                    let build = TileBuild {
+                        op: None,
+                        arity: 0,
+                        like: NO_SLOT,
+                        layout: NO_SLOT,
+                        through: NO_SLOT,
+                    };
                     self.operation(term, word, args, build, out, diags);
                     Width::Bits(0)
                 }
@@ -37,7 +49,12 @@ impl Terms<'_> {
                         self.expect(word, width, op.width(), diags);
                         out.push(BuildNode::Index(op, op.arity()));
                         for (number, arg) in (0u8..).zip(args) {
-                            self.replacement(arg, Width::Bits(op.argument_width(number)), out, diags);
+                            self.replacement(
+                                arg,
+                                Width::Bits(op.argument_width(number)),
+                                out,
+                                diags,
+                            );
                         }
                     }
                     Width::Bits(op.width())
@@ -65,34 +82,54 @@ impl Terms<'_> {
         }
         if !self.context.isa.is_some_and(|isa| hw.isa_has(isa, atom.isa)) {
             diags.push(
-                Diagnostic::at(word.span, format!("atom `{}` belongs to another instruction set", word.value))
-                    .note(atom.name.span, "declared here")
-                    .help("use one of this file's instruction set"),
+                Diagnostic::at(
+                    word.span,
+                    format!("atom `{}` belongs to another instruction set", word.value),
+                )
+                .note(atom.name.span, "declared here")
+                .help("use one of this file's instruction set"),
             );
             return width;
         }
         if super::meaning(id, hw).is_empty() {
             diags.push(
-                Diagnostic::at(word.span, format!("atom `{}` does not say what it computes", word.value))
-                    .note(atom.name.span, "declared here")
-                    .help("give it `means`, or do not use it in rules"),
+                Diagnostic::at(
+                    word.span,
+                    format!("atom `{}` does not say what it computes", word.value),
+                )
+                .note(atom.name.span, "declared here")
+                .help("give it `means`, or do not use it in rules"),
             );
         }
         let result = atom.operands.first().filter(|operand| operand.role == Role::Def);
-        let Some(result) =
-            result.filter(|_| atom.operands.iter().skip(1).all(|operand| operand.implicit || !matches!(operand.role, Role::Def | Role::UseDef | Role::Label)))
-        else {
+        let Some(result) = result.filter(|_| {
+            atom.operands.iter().skip(1).all(|operand| {
+                operand.implicit || !matches!(operand.role, Role::Def | Role::UseDef | Role::Label)
+            })
+        }) else {
             diags.push(
-                Diagnostic::at(word.span, format!("atom `{}` does not have exactly one result, its first operand", word.value))
-                    .note(atom.name.span, "declared here")
-                    .help("rules use atoms with one result"),
+                Diagnostic::at(
+                    word.span,
+                    format!(
+                        "atom `{}` does not have exactly one result, its first operand",
+                        word.value
+                    ),
+                )
+                .note(atom.name.span, "declared here")
+                .help("rules use atoms with one result"),
             );
             return width;
         };
-        let bits = |operand: &crate::model::Operand| u8::try_from(operand.register_bits * u16::from(operand.registers)).unwrap_or(0);
+        let bits = |operand: &crate::model::Operand| {
+            u8::try_from(operand.register_bits * u16::from(operand.registers)).unwrap_or(0)
+        };
         let has = bits(result);
         self.expect(word, width, has, diags);
-        let inputs: Vec<_> = atom.operands.iter().filter(|operand| operand.role != Role::Def && !operand.implicit).collect();
+        let inputs: Vec<_> = atom
+            .operands
+            .iter()
+            .filter(|operand| operand.role != Role::Def && !operand.implicit)
+            .collect();
         if !self.arity(word, term.span, args.len(), inputs.len(), diags) {
             return Width::Bits(has);
         }
@@ -102,14 +139,23 @@ impl Terms<'_> {
             let wants = if immediate { Width::Bits(32) } else { Width::Bits(bits(operand)) };
             let constant = match &arg.value {
                 Term::Int(_) => true,
-                Term::Name(name) => self.find(name).and_then(|slot| self.slots.get(usize::from(slot))).is_none_or(|slot| slot.constant),
+                Term::Name(name) => self
+                    .find(name)
+                    .and_then(|slot| self.slots.get(usize::from(slot)))
+                    .is_none_or(|slot| slot.constant),
                 Term::Call(..) => false,
             };
             if immediate && !constant {
                 diags.push(
-                    Diagnostic::at(arg.span, format!("operand `{}` of `{}` is an immediate", operand.name.value, word.value))
-                        .note(operand.span, "declared here")
-                        .help("supply a constant or a slot with is_const"),
+                    Diagnostic::at(
+                        arg.span,
+                        format!(
+                            "operand `{}` of `{}` is an immediate",
+                            operand.name.value, word.value
+                        ),
+                    )
+                    .note(operand.span, "declared here")
+                    .help("supply a constant or a slot with is_const"),
                 );
             }
             if let (Term::Int(value), Some(range)) = (&arg.value, &operand.range)
@@ -117,9 +163,12 @@ impl Terms<'_> {
                 && !(range.0..=range.1).contains(value)
             {
                 diags.push(
-                    Diagnostic::at(arg.span, format!("{value} is not in the range of operand `{}`", operand.name.value))
-                        .note(range.span, "declared here")
-                        .help("supply a number in the range"),
+                    Diagnostic::at(
+                        arg.span,
+                        format!("{value} is not in the range of operand `{}`", operand.name.value),
+                    )
+                    .note(range.span, "declared here")
+                    .help("supply a number in the range"),
                 );
             }
             self.replacement(arg, wants, out, diags);
@@ -146,8 +195,13 @@ impl Terms<'_> {
             let mut slots = Vec::new();
             for arg in &args[..names] {
                 match &arg.value {
-                    Term::Name(name) => slots.extend(self.slot(name, Width::Bits(0), arg.span, diags)),
-                    _ => diags.push(Diagnostic::at(arg.span, format!("`{}` names slots", word.value)).help("bind the operation with `as`")),
+                    Term::Name(name) => {
+                        slots.extend(self.slot(name, Width::Bits(0), arg.span, diags))
+                    }
+                    _ => diags.push(
+                        Diagnostic::at(arg.span, format!("`{}` names slots", word.value))
+                            .help("bind the operation with `as`"),
+                    ),
                 }
             }
             match (word.value.as_str(), slots.as_slice()) {
@@ -157,16 +211,25 @@ impl Terms<'_> {
                 _ => return,
             }
             return match &args[names].value {
-                Term::Call(word, inner) => self.operation(&args[names], word, inner, build, out, diags),
+                Term::Call(word, inner) => {
+                    self.operation(&args[names], word, inner, build, out, diags)
+                }
                 _ => diags.push(
-                    Diagnostic::at(args[names].span, format!("`{}` modifies an operation", word.value)).help("its last argument is (\"operation\", ...)"),
+                    Diagnostic::at(
+                        args[names].span,
+                        format!("`{}` modifies an operation", word.value),
+                    )
+                    .help("its last argument is (\"operation\", ...)"),
                 ),
             };
         }
         build.arity = u8::try_from(args.len()).unwrap_or(u8::MAX);
         if word.value == "same" {
             if build.like == NO_SLOT {
-                diags.push(Diagnostic::at(word.span, "`same` needs `like`").help("write (\"like\", \"slot\", (\"same\", ...))"));
+                diags.push(
+                    Diagnostic::at(word.span, "`same` needs `like`")
+                        .help("write (\"like\", \"slot\", (\"same\", ...))"),
+                );
             }
         } else {
             let Some(op) = self.context.ops.names.find(word, "operation", diags) else {

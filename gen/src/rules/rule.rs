@@ -8,7 +8,9 @@ use crate::schema::{Name, Term};
 use crate::source::Span;
 use crate::spanned::Spanned;
 use crate::suggest::remedy;
-use lanebook_tables::{BuildNode, CondArg, IsaId, Language, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM, PatternNode, Word};
+use lanebook_tables::{
+    BuildNode, CondArg, IsaId, Language, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM, PatternNode, Word,
+};
 
 /// A rule whose names are resolved.
 #[derive(Clone, Debug)]
@@ -83,14 +85,24 @@ pub struct Context<'a> {
 pub const SELECT: &str = "select";
 
 /// Compiles a rule. What is wrong is reported; `None` if nothing sound remains.
-pub fn compile(entry: &Spanned<RuleEntry>, context: &Context<'_>, diags: &mut Diagnostics) -> Option<CompiledRule> {
+pub fn compile(
+    entry: &Spanned<RuleEntry>,
+    context: &Context<'_>,
+    diags: &mut Diagnostics,
+) -> Option<CompiledRule> {
     let before = diags.len();
     let phase = phase(entry, context, diags);
     if entry.doc.value.trim().is_empty() {
-        diags.push(Diagnostic::at(entry.doc.span, "a rule needs a line of algebra").help("say in `doc` what is equal, e.g. \"(x & c) & d = x & (c & d)\""));
+        diags.push(
+            Diagnostic::at(entry.doc.span, "a rule needs a line of algebra")
+                .help("say in `doc` what is equal, e.g. \"(x & c) & d = x & (c & d)\""),
+        );
     }
     if entry.examples.is_empty() {
-        diags.push(Diagnostic::at(entry.name.span, format!("rule `{}` has no example", entry.name.value)).help("add examples: [(from: ..., to: ...)]"));
+        diags.push(
+            Diagnostic::at(entry.name.span, format!("rule `{}` has no example", entry.name.value))
+                .help("add examples: [(from: ..., to: ...)]"),
+        );
     }
     let mut terms = Terms::new(context);
     for condition in &entry.conditions {
@@ -111,28 +123,45 @@ pub fn compile(entry: &Spanned<RuleEntry>, context: &Context<'_>, diags: &mut Di
             lets.push((slot, code));
         }
     }
-    let conditions = entry.conditions.iter().filter_map(|condition| terms.condition(condition, diags)).flatten().collect();
+    let conditions = entry
+        .conditions
+        .iter()
+        .filter_map(|condition| terms.condition(condition, diags))
+        .flatten()
+        .collect();
     let mut replacement = Vec::new();
     let made = terms.replacement(&entry.replacement, root, &mut replacement, diags);
     if let (Width::Bits(left), Width::Bits(right)) = (root, made)
         && left != right
     {
         diags.push(
-            Diagnostic::at(entry.replacement.span, format!("the replacement has {right} bits, the pattern {left}"))
-                .note(entry.pattern.span, "the pattern")
-                .help("both sides must have one width"),
+            Diagnostic::at(
+                entry.replacement.span,
+                format!("the replacement has {right} bits, the pattern {left}"),
+            )
+            .note(entry.pattern.span, "the pattern")
+            .help("both sides must have one width"),
         );
     }
     let most = if context.language == Language::Target { MAX_INSTRUCTIONS } else { MAX_TERM };
-    for (list, most, span, what) in [(pattern.len(), MAX_TERM, entry.pattern.span, "pattern"), (replacement.len(), most, entry.replacement.span, "replacement")]
-    {
+    for (list, most, span, what) in [
+        (pattern.len(), MAX_TERM, entry.pattern.span, "pattern"),
+        (replacement.len(), most, entry.replacement.span, "replacement"),
+    ] {
         if list > most {
-            diags.push(Diagnostic::at(span, format!("the {what} has {list} nodes")).help(format!("{most} is the most; split the rule")));
+            diags.push(
+                Diagnostic::at(span, format!("the {what} has {list} nodes"))
+                    .help(format!("{most} is the most; split the rule")),
+            );
         }
     }
     if terms.slots.len() > MAX_SLOTS {
         diags.push(
-            Diagnostic::at(entry.name.span, format!("rule `{}` has {} slots", entry.name.value, terms.slots.len())).help(format!("{MAX_SLOTS} is the most")),
+            Diagnostic::at(
+                entry.name.span,
+                format!("rule `{}` has {} slots", entry.name.value, terms.slots.len()),
+            )
+            .help(format!("{MAX_SLOTS} is the most")),
         );
     }
     terms.check_constants(entry, diags);
@@ -143,8 +172,16 @@ pub fn compile(entry: &Spanned<RuleEntry>, context: &Context<'_>, diags: &mut Di
         (Width::Bits(bits), _) | (_, Width::Bits(bits)) => bits,
         _ => 32,
     };
-    let slots =
-        terms.slots.iter().map(|slot| Slot { width: slot.width.bits(), name: slot.name.clone(), constant: slot.constant, computed: slot.computed }).collect();
+    let slots = terms
+        .slots
+        .iter()
+        .map(|slot| Slot {
+            width: slot.width.bits(),
+            name: slot.name.clone(),
+            constant: slot.constant,
+            computed: slot.computed,
+        })
+        .collect();
     Some(CompiledRule {
         name: entry.name.clone(),
         span: entry.span,
@@ -168,11 +205,17 @@ pub fn compile(entry: &Spanned<RuleEntry>, context: &Context<'_>, diags: &mut Di
 fn phase(entry: &RuleEntry, context: &Context<'_>, diags: &mut Diagnostics) -> Option<u8> {
     let select = Spanned { value: SELECT.to_string(), span: entry.name.span };
     let name = entry.phase.as_ref().or(context.phase.as_ref()).unwrap_or(&select);
-    let found = context.phases.iter().position(|phase| *phase == name.value).and_then(|at| u8::try_from(at).ok());
+    let found = context
+        .phases
+        .iter()
+        .position(|phase| *phase == name.value)
+        .and_then(|at| u8::try_from(at).ok());
     if found.is_none() {
         let known = context.phases.iter().map(String::as_str);
         diags.push(
-            Diagnostic::at(name.span, format!("unknown phase `{}`", name.value)).help(remedy(name, known, "rules/passes.ron lists the phases")).lacks(name),
+            Diagnostic::at(name.span, format!("unknown phase `{}`", name.value))
+                .help(remedy(name, known, "rules/passes.ron lists the phases"))
+                .lacks(name),
         );
     }
     found

@@ -59,14 +59,26 @@ pub fn replacement(rule: &CompiledRule) -> Tree {
 #[must_use]
 pub fn build(rule: &CompiledRule, term: &[BuildNode]) -> Tree {
     read(&mut term.iter().map(|node| match *node {
-        BuildNode::Slot(slot) if rule.slots.get(usize::from(slot)).is_some_and(|slot| slot.constant) => (Tree::AnyConst(slot), 0),
+        BuildNode::Slot(slot)
+            if rule.slots.get(usize::from(slot)).is_some_and(|slot| slot.constant) =>
+        {
+            (Tree::AnyConst(slot), 0)
+        }
         BuildNode::Slot(slot) => (Tree::Any(slot), 0),
         BuildNode::Const(value, _) => (Tree::Const(value.get()), 0),
-        BuildNode::Fold(op, arity) | BuildNode::Index(op, arity) => (Tree::Node(Head::Index(op), Vec::new()), arity),
-        BuildNode::TrailingZeros | BuildNode::Low32 | BuildNode::High32 => (Tree::Node(Head::Inst(u16::MAX), Vec::new()), 1),
+        BuildNode::Fold(op, arity) | BuildNode::Index(op, arity) => {
+            (Tree::Node(Head::Index(op), Vec::new()), arity)
+        }
+        BuildNode::TrailingZeros | BuildNode::Low32 | BuildNode::High32 => {
+            (Tree::Node(Head::Inst(u16::MAX), Vec::new()), 1)
+        }
         BuildNode::Inst(atom, arity) => (Tree::Node(Head::Inst(atom.0), Vec::new()), arity),
         BuildNode::Tile(tile) => {
-            let head = tile.op.map(Head::Tile).or_else(|| head_of(rule, tile.like)).unwrap_or(Head::Role(OpRole::Opaque));
+            let head = tile
+                .op
+                .map(Head::Tile)
+                .or_else(|| head_of(rule, tile.like))
+                .unwrap_or(Head::Role(OpRole::Opaque));
             (Tree::Node(head, Vec::new()), tile.arity)
         }
     }))
@@ -75,7 +87,9 @@ pub fn build(rule: &CompiledRule, term: &[BuildNode]) -> Tree {
 fn head_of(rule: &CompiledRule, wanted: u8) -> Option<Head> {
     rule.pattern.iter().find_map(|node| match *node {
         PatternNode::Tile(op, slot, _) if slot == wanted && slot != NO_SLOT => Some(Head::Tile(op)),
-        PatternNode::Role(role, slot, _) if slot == wanted && slot != NO_SLOT => Some(Head::Role(role)),
+        PatternNode::Role(role, slot, _) if slot == wanted && slot != NO_SLOT => {
+            Some(Head::Role(role))
+        }
         _ => None,
     })
 }

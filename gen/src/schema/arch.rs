@@ -1,4 +1,5 @@
-//! Architectures as they are written. Every field but the name may be left out where `extends` supplies it.
+//! Architectures as they are written. Every field but the name may be left out where `extends`
+//! supplies it.
 use super::{Name, Status};
 use crate::spanned::Spanned;
 use serde::{Deserialize, Deserializer, de};
@@ -119,7 +120,10 @@ impl<'de> Deserialize<'de> for Groups {
         if entry.text().starts_with('[') {
             entry.read().map(Groups::Listed).map_err(de::Error::custom)
         } else {
-            entry.read::<Word>().map(|Word::Consecutive(n)| Groups::Consecutive(n)).map_err(de::Error::custom)
+            entry
+                .read::<Word>()
+                .map(|Word::Consecutive(n)| Groups::Consecutive(n))
+                .map_err(de::Error::custom)
         }
     }
 }

@@ -15,7 +15,8 @@ pub struct Broadcast {
     pub by: Name,
     /// For lanes: a row for each value of the immediate; which run of lanes is read for each run.
     pub lanes: Option<Spanned<LaneRows>>,
-    /// For blocks: the immediate that says which member of a group of `1 << by` blocks is read for all of them.
+    /// For blocks: the immediate that says which member of a group of `1 << by` blocks is read for
+    /// all of them.
     pub member: Option<Name>,
     /// For people.
     pub doc: String,

@@ -75,7 +75,8 @@ pub struct Isa {
     pub assembler: Option<Spanned<Assembler>>,
 }
 
-/// The assembler of an instruction set: how it is found and asked, and how it answers. For `lanebook check`; nothing of it ships.
+/// The assembler of an instruction set: how it is found and asked, and how it answers. For
+/// `lanebook check`; nothing of it ships.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename = "assembler")]
 pub struct Assembler {
@@ -85,7 +86,8 @@ pub struct Assembler {
     pub programs: Vec<String>,
     /// Its arguments.
     pub arguments: Vec<Spanned<String>>,
-    /// Targets that begin with the first are asked for with the second in its place where a text is to be read without making code.
+    /// Targets that begin with the first are asked for with the second in its place where a text is
+    /// to be read without making code.
     pub reads: Option<(String, String)>,
     /// The newest version of texts: what a target lacks is not blamed on the version.
     #[serde(default)]
@@ -103,8 +105,8 @@ pub struct Assembler {
     /// What it says when it does not know a target, be it as a warning.
     #[serde(default)]
     pub unknown: Vec<String>,
-    /// Its arguments when it is to print, to standard output, the labels of a text and the encoding of each instruction; else
-    /// spellings of one instruction cannot be told from instructions.
+    /// Its arguments when it is to print, to standard output, the labels of a text and the encoding
+    /// of each instruction; else spellings of one instruction cannot be told from instructions.
     #[serde(default)]
     pub encodes: Vec<Spanned<String>>,
     /// How it prints an encoding, bytes in hexadecimal.
@@ -156,9 +158,13 @@ impl IsaPart {
     /// # Errors
     /// The first field that neither states.
     pub fn complete(self, parent: Option<&Isa>) -> Result<Isa, &'static str> {
-        let mut classes: Vec<Spanned<RegisterClass>> = parent.map(|p| p.classes.clone()).unwrap_or_default();
+        let mut classes: Vec<Spanned<RegisterClass>> =
+            parent.map(|p| p.classes.clone()).unwrap_or_default();
         for own in self.classes {
-            match classes.iter_mut().find(|class| parent.is_some() && class.name.value == own.name.value) {
+            match classes
+                .iter_mut()
+                .find(|class| parent.is_some() && class.name.value == own.name.value)
+            {
                 Some(class) => *class = own,
                 None => classes.push(own),
             }
@@ -168,27 +174,59 @@ impl IsaPart {
             extends: self.extends,
             classes,
             tuples: self.tuples.or_else(|| parent.map(|p| p.tuples)).ok_or("tuples")?,
-            prologue: self.prologue.or_else(|| parent.map(|p| p.prologue.clone())).ok_or("prologue")?,
+            prologue: self
+                .prologue
+                .or_else(|| parent.map(|p| p.prologue.clone()))
+                .ok_or("prologue")?,
             param: self.param.or_else(|| parent.map(|p| p.param.clone())).ok_or("param")?,
             param_block: self.param_block.or_else(|| parent.and_then(|p| p.param_block.clone())),
-            param_separator: self.param_separator.or_else(|| parent.map(|p| p.param_separator.clone())).ok_or("param_separator")?,
-            register_decl: self.register_decl.or_else(|| parent.and_then(|p| p.register_decl.clone())),
+            param_separator: self
+                .param_separator
+                .or_else(|| parent.map(|p| p.param_separator.clone()))
+                .ok_or("param_separator")?,
+            register_decl: self
+                .register_decl
+                .or_else(|| parent.and_then(|p| p.register_decl.clone())),
             shared_decl: self.shared_decl.or_else(|| parent.and_then(|p| p.shared_decl.clone())),
-            shared_decl_dynamic: self.shared_decl_dynamic.or_else(|| parent.and_then(|p| p.shared_decl_dynamic.clone())),
-            epilogue: self.epilogue.or_else(|| parent.map(|p| p.epilogue.clone())).ok_or("epilogue")?,
-            label_suffix: self.label_suffix.or_else(|| parent.map(|p| p.label_suffix.clone())).ok_or("label_suffix")?,
+            shared_decl_dynamic: self
+                .shared_decl_dynamic
+                .or_else(|| parent.and_then(|p| p.shared_decl_dynamic.clone())),
+            epilogue: self
+                .epilogue
+                .or_else(|| parent.map(|p| p.epilogue.clone()))
+                .ok_or("epilogue")?,
+            label_suffix: self
+                .label_suffix
+                .or_else(|| parent.map(|p| p.label_suffix.clone()))
+                .ok_or("label_suffix")?,
             comment: self.comment.or_else(|| parent.map(|p| p.comment.clone())).ok_or("comment")?,
             param_base: self.param_base.or_else(|| parent.and_then(|p| p.param_base.clone())),
-            thread_register: self.thread_register.or_else(|| parent.and_then(|p| p.thread_register.clone())),
+            thread_register: self
+                .thread_register
+                .or_else(|| parent.and_then(|p| p.thread_register.clone())),
             read_thread: self.read_thread.or_else(|| parent.and_then(|p| p.read_thread.clone())),
-            load_param32: self.load_param32.or_else(|| parent.map(|p| p.load_param32.clone())).ok_or("load_param32")?,
-            load_param64: self.load_param64.or_else(|| parent.map(|p| p.load_param64.clone())).ok_or("load_param64")?,
-            param_address: self.param_address.or_else(|| parent.and_then(|p| p.param_address.clone())),
+            load_param32: self
+                .load_param32
+                .or_else(|| parent.map(|p| p.load_param32.clone()))
+                .ok_or("load_param32")?,
+            load_param64: self
+                .load_param64
+                .or_else(|| parent.map(|p| p.load_param64.clone()))
+                .ok_or("load_param64")?,
+            param_address: self
+                .param_address
+                .or_else(|| parent.and_then(|p| p.param_address.clone())),
             make_uniform: self.make_uniform.or_else(|| parent.and_then(|p| p.make_uniform.clone())),
             shared_base: self.shared_base.or_else(|| parent.and_then(|p| p.shared_base.clone())),
             branch: self.branch.or_else(|| parent.and_then(|p| p.branch.clone())),
-            branch_if: self.branch_if.or_else(|| parent.map(|p| p.branch_if.clone())).ok_or("branch_if")?,
-            compare_less: self.compare_less.or_else(|| parent.map(|p| p.compare_less.clone())).ok_or("compare_less")?,
+            branch_if: self
+                .branch_if
+                .or_else(|| parent.map(|p| p.branch_if.clone()))
+                .ok_or("branch_if")?,
+            compare_less: self
+                .compare_less
+                .or_else(|| parent.map(|p| p.compare_less.clone()))
+                .ok_or("compare_less")?,
             end: self.end.or_else(|| parent.map(|p| p.end.clone())).ok_or("end")?,
             nop: self.nop.or_else(|| parent.and_then(|p| p.nop.clone())),
             assembler: self.assembler.or_else(|| parent.and_then(|p| p.assembler.clone())),

@@ -1,6 +1,7 @@
 //! The tables as they are written: one serde type for each kind of entry in `hw-tables/SCHEMA.md`.
 //!
-//! Names are strings with their place ([`Spanned`]); nothing is resolved here. Unknown fields and words are errors.
+//! Names are strings with their place ([`Spanned`]); nothing is resolved here. Unknown fields and
+//! words are errors.
 mod agree;
 mod arch;
 mod atom;
@@ -12,9 +13,14 @@ pub mod unit;
 
 pub use agree::{Agreement, Along, MatrixOperand};
 pub use arch::{Arch, Bank, Counter, Groups, Hazard, HazardOn, Place, Shared, Step, SyncRule};
-pub use atom::{Atom, Class, Cost, LaneXor, Matrix, Moved, Movement, OffsetField, OffsetSide, Operand, Rest, Role, Side, Space, Status};
+pub use atom::{
+    Atom, Class, Cost, LaneXor, Matrix, Moved, Movement, OffsetField, OffsetSide, Operand, Rest,
+    Role, Side, Space, Status,
+};
 pub use broadcast::Broadcast;
-pub use isa::{Assembler, FixedRegister, Isa, IsaFile, IsaPart, RegisterClass, RegisterKind, Tuples};
+pub use isa::{
+    Assembler, FixedRegister, Isa, IsaFile, IsaPart, RegisterClass, RegisterKind, Tuples,
+};
 pub use number::Number;
 pub use term::Term;
 

@@ -25,6 +25,11 @@ impl<T: Copy + Default> Number<T> {
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Number<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Raw::deserialize(deserializer)?;
-        if raw.text().starts_with('"') { raw.read().map(Number::Text) } else { raw.read().map(Number::Plain) }.map_err(de::Error::custom)
+        if raw.text().starts_with('"') {
+            raw.read().map(Number::Text)
+        } else {
+            raw.read().map(Number::Plain)
+        }
+        .map_err(de::Error::custom)
     }
 }

@@ -37,7 +37,8 @@ impl<'de> Deserialize<'de> for Call {
                 f.write_str("a term: a word in quotes, then its arguments")
             }
             fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<Call, A::Error> {
-                let word = seq.next_element()?.ok_or_else(|| de::Error::invalid_length(0, &self))?;
+                let word =
+                    seq.next_element()?.ok_or_else(|| de::Error::invalid_length(0, &self))?;
                 let mut args = Vec::new();
                 while let Some(arg) = seq.next_element()? {
                     args.push(arg);

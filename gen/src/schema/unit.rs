@@ -161,7 +161,8 @@ pub struct OperandTile {
     pub outer: u8,
     /// The symbol that stands for the elements of so many bits.
     pub unit: (String, u16),
-    /// Symbols that stand for byte offsets, with the field of the descriptor and its value where the layout does not need it.
+    /// Symbols that stand for byte offsets, with the field of the descriptor and its value where
+    /// the layout does not need it.
     #[serde(default)]
     pub fields: Vec<TileField>,
     /// Widths of elements that units take in this form, by descriptor.
@@ -230,7 +231,8 @@ pub struct TensorTile {
     pub name: Name,
     /// What it is for.
     pub purpose: TensorUse,
-    /// Over (row, column) to `TLane`, `TCol`, for scale factors `byte` of a cell, and the block `cbx` of a pair.
+    /// Over (row, column) to `TLane`, `TCol`, for scale factors `byte` of a cell, and the block
+    /// `cbx` of a pair.
     pub layout: Spanned<String>,
     /// The first so many iters of the layout are the row.
     pub rows: u8,
@@ -255,7 +257,8 @@ pub struct TensorMove {
     pub counts: Vec<u16>,
     /// Registers of a lane for each of them.
     pub registers: u8,
-    /// Over (row, column) to `TLane` and `TCol`; a symbol other than `n` is the instruction's offset.
+    /// Over (row, column) to `TLane` and `TCol`; a symbol other than `n` is the instruction's
+    /// offset.
     pub cells: Spanned<String>,
     /// Over (row, column) to `laneid` and `bit`.
     pub tuple: Spanned<String>,

@@ -1,4 +1,5 @@
-//! Errors as C sees them: numbers alone. The tables in `lanebook.h` name them; numbers are never reused.
+//! Errors as C sees them: numbers alone. The tables in `lanebook.h` name them; numbers are never
+//! reused.
 
 use lanebook::compile::Error;
 use lanebook::detail::{self, Detail, Stage};
@@ -19,7 +20,8 @@ pub enum Code {
     Arch = 3,
     /// Scratch is too small; `numbers` are the bytes needed and the bytes lent.
     ScratchBytes = 4,
-    /// Scratch is not aligned; `numbers` are the alignment needed and the bytes by which the address misses it.
+    /// Scratch is not aligned; `numbers` are the alignment needed and the bytes by which the
+    /// address misses it.
     ScratchAlign = 5,
     /// Scratch overlaps a text.
     Overlap = 6,
@@ -41,7 +43,8 @@ pub enum Code {
     LayoutApply = 14,
     /// The layout has no such axis.
     Axis = 15,
-    /// There is no room for the answer; `numbers` are how many there are and how many there is room for.
+    /// There is no room for the answer; `numbers` are how many there are and how many there is room
+    /// for.
     Room = 16,
     /// The program writes something that is not obeyed.
     Contract = 17,
@@ -69,13 +72,27 @@ pub struct LbError {
 
 impl LbError {
     pub(crate) const fn of(code: Code) -> Self {
-        Self { code: code as u32, detail: 0, line: 0, column: 0, offset: 0, bytes: 0, numbers: [0; 3] }
+        Self {
+            code: code as u32,
+            detail: 0,
+            line: 0,
+            column: 0,
+            offset: 0,
+            bytes: 0,
+            numbers: [0; 3],
+        }
     }
     pub(crate) fn argument(position: u32) -> Self {
         Self { numbers: [i64::from(position), 0, 0], ..Self::of(Code::Argument) }
     }
     fn at(self, place: Place) -> Self {
-        Self { line: place.line, column: place.column, offset: place.offset, bytes: u32::from(place.len), ..self }
+        Self {
+            line: place.line,
+            column: place.column,
+            offset: place.offset,
+            bytes: u32::from(place.len),
+            ..self
+        }
     }
     pub(crate) fn of_ir(code: Code, e: ir::Error) -> Self {
         Self::of(code).with(detail::of_ir(e.kind)).at(e.at)
@@ -92,7 +109,9 @@ impl LbError {
             Stage::Emit(detail) => (Code::Emit, detail),
             Stage::Text => return Self::of(Code::Sink),
             Stage::NoFunction => return Self::of(Code::NoFunction),
-            Stage::Contract(detail, place) => return Self::of(Code::Contract).with(detail).at(place),
+            Stage::Contract(detail, place) => {
+                return Self::of(Code::Contract).with(detail).at(place);
+            }
         };
         let error = Self::of(code).with(detail);
         detail.op.map_or(error, |op| error.at(program.place(op)))

@@ -11,7 +11,8 @@ use lanebook::ir::{self, Options, Program};
 use lanebook::{TABLES, tables::ArchId};
 
 /// Takes text: as often as needed, in order. Answers 0 to go on; anything else stops the call.
-pub type LbSink = Option<unsafe extern "C" fn(user: *mut c_void, text: *const u8, bytes: usize) -> c_int>;
+pub type LbSink =
+    Option<unsafe extern "C" fn(user: *mut c_void, text: *const u8, bytes: usize) -> c_int>;
 
 /// Storage of a program of up to 256 operations.
 type ProgramStorage = ir::Storage<256, 512, 1024, 384, 64, 32, 16>;
@@ -30,8 +31,13 @@ struct Sink {
 
 impl Write for Sink {
     fn write_str(&mut self, text: &str) -> FmtResult {
-        // SAFETY: the caller of `lb_compile` promised a function that takes a readable text with its length.
-        if unsafe { (self.write)(self.user, text.as_ptr(), text.len()) } == 0 { Ok(()) } else { Err(Error) }
+        // SAFETY: the caller of `lb_compile` promised a function that takes a readable text with
+        // its length.
+        if unsafe { (self.write)(self.user, text.as_ptr(), text.len()) } == 0 {
+            Ok(())
+        } else {
+            Err(Error)
+        }
     }
     /// Formatting machinery links panics; the library never formats.
     fn write_fmt(&mut self, _: Arguments<'_>) -> FmtResult {
@@ -47,7 +53,8 @@ impl Write for Sink {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lb_scratch_bytes(arch: *const u8, arch_bytes: usize) -> usize {
     // SAFETY: the caller's word is the one that is asked for.
-    let found = unsafe { lend::text(arch, arch_bytes, 1) }.is_ok_and(|name| TABLES.arch_named(name).is_some());
+    let found = unsafe { lend::text(arch, arch_bytes, 1) }
+        .is_ok_and(|name| TABLES.arch_named(name).is_some());
     if found { size_of::<Room>() } else { 0 }
 }
 
@@ -61,8 +68,9 @@ pub extern "C" fn lb_scratch_align() -> usize {
 /// Compiles a program; `lanebook.h` says all of it.
 ///
 /// # Safety
-/// `text` and `arch` are null or readable for their lengths; `scratch` is null or writable for `scratch_bytes`, and nothing
-/// else uses it during the call; `write` may be called with `user`; `err` is null or writable. None of them overlap.
+/// `text` and `arch` are null or readable for their lengths; `scratch` is null or writable for
+/// `scratch_bytes`, and nothing else uses it during the call; `write` may be called with `user`;
+/// `err` is null or writable. None of them overlap.
 // SAFETY: the prefix `lb_` is this library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lb_compile(
@@ -81,7 +89,16 @@ pub unsafe extern "C" fn lb_compile(
         return unsafe { lend::finish(Err(LbError::argument(7)), err) };
     };
     // SAFETY: the caller's word is the one that is asked for.
-    let result = unsafe { run((text, text_bytes), (arch, arch_bytes), scratch, scratch_bytes, Some(Sink { write, user }), None) };
+    let result = unsafe {
+        run(
+            (text, text_bytes),
+            (arch, arch_bytes),
+            scratch,
+            scratch_bytes,
+            Some(Sink { write, user }),
+            None,
+        )
+    };
     // SAFETY: `err` is null or writable by the caller's word, and nothing lent outlives `run`.
     unsafe { lend::finish(result.map(|_| ()), err) }
 }
@@ -89,7 +106,8 @@ pub unsafe extern "C" fn lb_compile(
 /// The same, and the tensor maps that the kernel takes; `lanebook.h` says all of it.
 ///
 /// # Safety
-/// As [`lb_compile`]; `write` may be null; `maps` is null or writable for `map_room` of them, `map_count` is null or writable. None of them overlap.
+/// As [`lb_compile`]; `write` may be null; `maps` is null or writable for `map_room` of them,
+/// `map_count` is null or writable. None of them overlap.
 // SAFETY: the prefix `lb_` is this library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lb_compile_maps(
@@ -106,7 +124,9 @@ pub unsafe extern "C" fn lb_compile_maps(
     map_count: *mut usize,
     err: *mut LbError,
 ) -> u32 {
-    let fits = map_room.checked_mul(size_of::<LbTensorMap>()).filter(|bytes| isize::try_from(*bytes).is_ok());
+    let fits = map_room
+        .checked_mul(size_of::<LbTensorMap>())
+        .filter(|bytes| isize::try_from(*bytes).is_ok());
     let apart = |bytes: usize| !lend::overlap(scratch.addr(), scratch_bytes, maps.addr(), bytes);
     let lent = map_room == 0 || (!maps.is_null() && maps.is_aligned() && fits.is_some_and(apart));
     let result = if !lent {
@@ -116,12 +136,15 @@ pub unsafe extern "C" fn lb_compile_maps(
     } else {
         let out: &mut [MaybeUninit<LbTensorMap>] = match map_room {
             0 => &mut [],
-            // SAFETY: not null, aligned, no longer than an object can be, apart from scratch, and writable by the caller's word.
+            // SAFETY: not null, aligned, no longer than an object can be, apart from scratch, and
+            // writable by the caller's word.
             room => unsafe { core::slice::from_raw_parts_mut(maps.cast(), room) },
         };
         let sink = write.map(|write| Sink { write, user });
         // SAFETY: the caller's word is the one that is asked for.
-        unsafe { run((text, text_bytes), (arch, arch_bytes), scratch, scratch_bytes, sink, Some(out)) }
+        unsafe {
+            run((text, text_bytes), (arch, arch_bytes), scratch, scratch_bytes, sink, Some(out))
+        }
     };
     if let (Ok(count), true) = (&result, lent) {
         // SAFETY: not null and aligned where a result is there, and writable by the caller's word.
@@ -146,11 +169,13 @@ unsafe fn run(
     // Before anything is read: what a text in scratch says depends on what was there before.
     let room = room((text.0.addr(), text.1), (arch.0.addr(), arch.1), scratch, scratch_bytes)?;
     // SAFETY: readable by the caller's word.
-    let (program, name) = unsafe { (lend::text(text.0, text.1, 1)?, lend::text(arch.0, arch.1, 3)?) };
+    let (program, name) =
+        unsafe { (lend::text(text.0, text.1, 1)?, lend::text(arch.0, arch.1, 3)?) };
     let arch_id = TABLES.arch_named(name).ok_or(LbError::of(Code::Arch))?;
-    // SAFETY: `room` checked that the memory is aligned, large enough and apart from both texts; the caller says that it is
-    // writable and that nothing else uses it. Zeros are a `Room`: numbers, options of them, and lists whose length is a number.
-    // That they are the empty one, which `Storage::new` writes, shows in the firmware's image, where statics of it are zeros.
+    // SAFETY: `room` checked that the memory is aligned, large enough and apart from both texts;
+    // the caller says that it is writable and that nothing else uses it. Zeros are a `Room`:
+    // numbers, options of them, and lists whose length is a number. That they are the empty one,
+    // which `Storage::new` writes, shows in the firmware's image, where statics of it are zeros.
     // Written in place: made elsewhere and moved, a room would stand on the stack.
     let room = unsafe {
         room.write_bytes(0, 1);
@@ -160,7 +185,13 @@ unsafe fn run(
 }
 
 /// Compiles, then hands out what is asked for; answers how many tensor maps there are.
-fn emit(room: &mut Room, text: &str, arch: ArchId, sink: Option<Sink>, maps: Option<&mut [MaybeUninit<LbTensorMap>]>) -> Result<usize, LbError> {
+fn emit(
+    room: &mut Room,
+    text: &str,
+    arch: ArchId,
+    sink: Option<Sink>,
+    maps: Option<&mut [MaybeUninit<LbTensorMap>]>,
+) -> Result<usize, LbError> {
     let mut program = read(&mut room.program, text)?;
     let compiled = compile(&TABLES, arch, &mut program, room.kernel.scratch());
     match compiled {
@@ -169,17 +200,25 @@ fn emit(room: &mut Room, text: &str, arch: ArchId, sink: Option<Sink>, maps: Opt
     }
 }
 
-/// Reads and verifies a program. A frame of its own: what the reader keeps on the stack lies under nothing else.
+/// Reads and verifies a program. A frame of its own: what the reader keeps on the stack lies under
+/// nothing else.
 #[inline(never)]
 fn read<'p>(pools: &'p mut ProgramStorage, text: &'p str) -> Result<Program<'p, 'p>, LbError> {
-    let mut program = ir::parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| LbError::of_ir(Code::Parse, e))?;
+    let mut program = ir::parse(pools.pools(), &TABLES, text, Options::default())
+        .map_err(|e| LbError::of_ir(Code::Parse, e))?;
     ir::verify(&mut program).map_err(|e| LbError::of_ir(Code::Verify, e))?;
     Ok(program)
 }
 
-/// Describes the tensor maps if they are asked for, then writes the text. A frame of its own: nothing of it is there while a kernel is compiled.
+/// Describes the tensor maps if they are asked for, then writes the text. A frame of its own:
+/// nothing of it is there while a kernel is compiled.
 #[inline(never)]
-fn hand_out(program: &Program<'_, '_>, compiled: &Compiled<'_>, sink: Option<Sink>, maps: Option<&mut [MaybeUninit<LbTensorMap>]>) -> Result<usize, LbError> {
+fn hand_out(
+    program: &Program<'_, '_>,
+    compiled: &Compiled<'_>,
+    sink: Option<Sink>,
+    maps: Option<&mut [MaybeUninit<LbTensorMap>]>,
+) -> Result<usize, LbError> {
     let count = match maps {
         Some(maps) => crate::maps::describe(program, compiled, maps)?,
         None => 0,
@@ -197,7 +236,12 @@ fn refused(error: lanebook::compile::Error, program: &Program<'_, '_>) -> LbErro
 }
 
 /// Checks lent scratch.
-fn room(text: (usize, usize), arch: (usize, usize), scratch: *mut c_void, bytes: usize) -> Result<*mut Room, LbError> {
+fn room(
+    text: (usize, usize),
+    arch: (usize, usize),
+    scratch: *mut c_void,
+    bytes: usize,
+) -> Result<*mut Room, LbError> {
     let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let room = scratch.cast::<Room>();
     if scratch.is_null() {
@@ -205,12 +249,20 @@ fn room(text: (usize, usize), arch: (usize, usize), scratch: *mut c_void, bytes:
     }
     if !room.is_aligned() {
         let past = scratch.addr() & align_of::<Room>().saturating_sub(1);
-        return Err(LbError { numbers: [number(align_of::<Room>()), number(past), 0], ..LbError::of(Code::ScratchAlign) });
+        return Err(LbError {
+            numbers: [number(align_of::<Room>()), number(past), 0],
+            ..LbError::of(Code::ScratchAlign)
+        });
     }
     if bytes < size_of::<Room>() {
-        return Err(LbError { numbers: [number(size_of::<Room>()), number(bytes), 0], ..LbError::of(Code::ScratchBytes) });
+        return Err(LbError {
+            numbers: [number(size_of::<Room>()), number(bytes), 0],
+            ..LbError::of(Code::ScratchBytes)
+        });
     }
-    if lend::overlap(scratch.addr(), bytes, text.0, text.1) || lend::overlap(scratch.addr(), bytes, arch.0, arch.1) {
+    if lend::overlap(scratch.addr(), bytes, text.0, text.1)
+        || lend::overlap(scratch.addr(), bytes, arch.0, arch.1)
+    {
         return Err(LbError::of(Code::Overlap));
     }
     Ok(room)
@@ -225,6 +277,12 @@ mod tests {
     fn zeros_are_empty_storage() {
         // SAFETY: see `run`.
         let room = unsafe { std::boxed::Box::<Room>::new_zeroed().assume_init() };
-        assert!(room.kernel.usage().iter().filter(|pool| pool.what != "buckets").all(|pool| pool.used == 0));
+        assert!(
+            room.kernel
+                .usage()
+                .iter()
+                .filter(|pool| pool.what != "buckets")
+                .all(|pool| pool.used == 0)
+        );
     }
 }

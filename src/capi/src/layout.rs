@@ -18,16 +18,23 @@ fn read(text: &str) -> Result<Layout, LbError> {
 /// The number of elements of a layout.
 ///
 /// # Safety
-/// `text` is null or readable for its length; `size` and `err` are null or writable. None of them overlap.
+/// `text` is null or readable for its length; `size` and `err` are null or writable. None of them
+/// overlap.
 // SAFETY: the prefix `lb_` is this library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn lb_layout_size(text: *const u8, text_bytes: usize, size: *mut u64, err: *mut LbError) -> u32 {
+pub unsafe extern "C" fn lb_layout_size(
+    text: *const u8,
+    text_bytes: usize,
+    size: *mut u64,
+    err: *mut LbError,
+) -> u32 {
     // SAFETY: readable by the caller's word.
     let result = unsafe { lend::text(text, text_bytes, 1) }.and_then(|text| {
         if size.is_null() || !size.is_aligned() {
             return Err(LbError::argument(3));
         }
-        let elements = read(text)?.view().size_value().map_err(|_| LbError::of(Code::LayoutApply))?;
+        let elements =
+            read(text)?.view().size_value().map_err(|_| LbError::of(Code::LayoutApply))?;
         // SAFETY: not null, aligned, and writable by the caller's word.
         unsafe { size.write(elements) }
         Ok(())
@@ -39,8 +46,8 @@ pub unsafe extern "C" fn lb_layout_size(text: *const u8, text_bytes: usize, size
 /// Where a layout puts an element, on one axis; `lanebook.h` says all of it.
 ///
 /// # Safety
-/// `text` and `axis` are null or readable for their lengths, `coords` for `coord_count` numbers; `position` and `err` are
-/// null or writable. None of them overlap.
+/// `text` and `axis` are null or readable for their lengths, `coords` for `coord_count` numbers;
+/// `position` and `err` are null or writable. None of them overlap.
 // SAFETY: the prefix `lb_` is this library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lb_layout_apply(
@@ -54,13 +61,21 @@ pub unsafe extern "C" fn lb_layout_apply(
     err: *mut LbError,
 ) -> u32 {
     // SAFETY: readable by the caller's word.
-    let lent = unsafe { (lend::text(text, text_bytes, 1), lend::numbers(coords, coord_count, 3), lend::text(axis, axis_bytes, 5)) };
+    let lent = unsafe {
+        (
+            lend::text(text, text_bytes, 1),
+            lend::numbers(coords, coord_count, 3),
+            lend::text(axis, axis_bytes, 5),
+        )
+    };
     let result = (|| {
         let (text, coords, axis) = (lent.0?, lent.1?, lent.2?);
         if position.is_null() || !position.is_aligned() {
             return Err(LbError::argument(7));
         }
-        let axis = WellKnown.axis(if axis.is_empty() { "m" } else { axis }).ok_or(LbError::of(Code::Axis))?;
+        let axis = WellKnown
+            .axis(if axis.is_empty() { "m" } else { axis })
+            .ok_or(LbError::of(Code::Axis))?;
         let layout = read(text)?;
         let mut at = Coord::new();
         let done = match coords {

@@ -18,32 +18,47 @@ pub(crate) fn plausible(text: *const u8, bytes: usize, argument: u32) -> Result<
 ///
 /// # Safety
 /// `text` is null or readable for `bytes` bytes, which nobody writes as long as `'a` lasts.
-pub(crate) unsafe fn text<'a>(text: *const u8, bytes: usize, argument: u32) -> Result<&'a str, LbError> {
+pub(crate) unsafe fn text<'a>(
+    text: *const u8,
+    bytes: usize,
+    argument: u32,
+) -> Result<&'a str, LbError> {
     plausible(text, bytes, argument)?;
     if bytes == 0 {
         return Ok("");
     }
-    // SAFETY: not null, readable for `bytes` by the caller's word, and no longer than an object can be.
+    // SAFETY: not null, readable for `bytes` by the caller's word, and no longer than an object can
+    // be.
     let raw = unsafe { core::slice::from_raw_parts(text, bytes) };
-    core::str::from_utf8(raw).map_err(|e| LbError { offset: u32::try_from(e.valid_up_to()).unwrap_or(u32::MAX), ..LbError::of(Code::Utf8) })
+    core::str::from_utf8(raw).map_err(|e| LbError {
+        offset: u32::try_from(e.valid_up_to()).unwrap_or(u32::MAX),
+        ..LbError::of(Code::Utf8)
+    })
 }
 
 /// Numbers that C lends for a call.
 ///
 /// # Errors
-/// [`Code::Argument`] for null, an address that is not aligned, or a length beyond what an object can have.
+/// [`Code::Argument`] for null, an address that is not aligned, or a length beyond what an object
+/// can have.
 ///
 /// # Safety
 /// `numbers` is null or readable for `count` numbers, which nobody writes as long as `'a` lasts.
-pub(crate) unsafe fn numbers<'a>(numbers: *const u64, count: usize, argument: u32) -> Result<&'a [u64], LbError> {
+pub(crate) unsafe fn numbers<'a>(
+    numbers: *const u64,
+    count: usize,
+    argument: u32,
+) -> Result<&'a [u64], LbError> {
     if count == 0 {
         return Ok(&[]);
     }
-    let fits = count.checked_mul(size_of::<u64>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
+    let fits =
+        count.checked_mul(size_of::<u64>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
     if numbers.is_null() || !numbers.is_aligned() || !fits {
         return Err(LbError::argument(argument));
     }
-    // SAFETY: not null, aligned, readable by the caller's word, and no longer than an object can be.
+    // SAFETY: not null, aligned, readable by the caller's word, and no longer than an object can
+    // be.
     Ok(unsafe { core::slice::from_raw_parts(numbers, count) })
 }
 

@@ -1,10 +1,12 @@
 //! The C interface of lanebook; `lanebook.h` beside this crate is its documentation.
 //!
-//! Guarantees: nothing is allocated, nothing unwinds or panics, null pointers and lengths that make no sense are error
-//! codes, and the sink is called only when the whole kernel has been made. This is the only crate that ships with
-//! `unsafe` in it: reading what C lends, and writing what C wants. Each such place says why it is sound.
+//! Guarantees: nothing is allocated, nothing unwinds or panics, null pointers and lengths that make
+//! no sense are error codes, and the sink is called only when the whole kernel has been made. This
+//! is the only crate that ships with `unsafe` in it: reading what C lends, and writing what C
+//! wants. Each such place says why it is sound.
 //!
-//! Built as a static library: `cargo rustc -p lanebook-capi --profile freestanding --features freestanding --crate-type staticlib`.
+//! Built as a static library: `cargo rustc -p lanebook-capi --profile freestanding --features
+//! freestanding --crate-type staticlib`.
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 

@@ -14,7 +14,9 @@ pub extern "C" fn lb_version() -> u32 {
         }
         value
     }
-    const VERSION: u32 = number(env!("CARGO_PKG_VERSION_MAJOR")) << 16 | number(env!("CARGO_PKG_VERSION_MINOR")) << 8 | number(env!("CARGO_PKG_VERSION_PATCH"));
+    const VERSION: u32 = number(env!("CARGO_PKG_VERSION_MAJOR")) << 16
+        | number(env!("CARGO_PKG_VERSION_MINOR")) << 8
+        | number(env!("CARGO_PKG_VERSION_PATCH"));
     VERSION
 }
 

@@ -1,4 +1,5 @@
-//! Addresses: the integer steps carried out for one thread at a time, and each movement's address against its element's place.
+//! Addresses: the integer steps carried out for one thread at a time, and each movement's address
+//! against its element's place.
 
 use super::flow::{Numbering, is_written, registers};
 use super::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, NONE, Turned};
@@ -41,7 +42,8 @@ pub(super) struct Run<'a, 's> {
     turns: [u32; LOOPS],
     pub(super) thread: u32,
     pub(super) compared: u32,
-    /// What the first lane of the thread's warp has in the registers that are made uniform, in the order in which they are.
+    /// What the first lane of the thread's warp has in the registers that are made uniform, in the
+    /// order in which they are.
     uniform: heapless::Vec<Option<u64>, UNIFORM>,
     /// How many of them this thread has met; `None` while the first lane is carried out.
     met: Option<usize>,
@@ -51,11 +53,17 @@ pub(super) struct Run<'a, 's> {
 
 /// Carries out some threads of the group; finds out which instance each movement step is.
 #[inline(never)]
-pub(super) fn addresses(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, out: &mut ContentsSummary) -> Result<(), Violation> {
+pub(super) fn addresses(
+    look: &Look<'_>,
+    scratch: &mut ContentsScratch<'_>,
+    out: &mut ContentsSummary,
+) -> Result<(), Violation> {
     let numbering = Numbering::of(look);
     let ContentsScratch { values, instances, blocks, lanes, loops, .. } = scratch;
     let capacity = u32::try_from(values.capacity()).unwrap_or(u32::MAX);
-    values.resize(numbering.len(), None).map_err(|_| Violation::Room { pool: ContentsPool::Registers, capacity })?;
+    values
+        .resize(numbering.len(), None)
+        .map_err(|_| Violation::Room { pool: ContentsPool::Registers, capacity })?;
     let mut run = Run {
         look,
         numbering,
@@ -89,7 +97,11 @@ pub(super) fn addresses(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, out:
     run.look = look;
     out.addresses = run.compared;
     run.all_blocks()?;
-    let moves = look.steps.iter().zip(run.instances.iter()).filter(|(s, i)| s.purpose == Purpose::Move && **i == NONE && look.is_placed(s));
+    let moves = look
+        .steps
+        .iter()
+        .zip(run.instances.iter())
+        .filter(|(s, i)| s.purpose == Purpose::Move && **i == NONE && look.is_placed(s));
     out.unplaced = u32::try_from(moves.count()).unwrap_or(u32::MAX);
     Ok(())
 }
@@ -102,7 +114,9 @@ impl Look<'_> {
         if let Some(e) = self.plan.exchanges.iter().find(|e| own(e.op)) {
             return e.moves().into_iter().find(|m| m.atom == step.atom);
         }
-        let m = self.plan.moves.iter().find(|m| own(m.op) && m.tiled.is_none() && (m.atom == step.atom || m.second == Some(step.atom)))?;
+        let m = self.plan.moves.iter().find(|m| {
+            own(m.op) && m.tiled.is_none() && (m.atom == step.atom || m.second == Some(step.atom))
+        })?;
         let mut out = *m;
         if m.atom != step.atom
             && let Some(flip) = m.flip
@@ -114,8 +128,16 @@ impl Look<'_> {
 
     /// What an invented argument is.
     pub(super) fn argument(&self, value: Value, kind: ParamKind) -> Option<u64> {
-        let number = u64::try_from(self.params.iter().position(|p| p.value == value && p.kind == kind)?).ok()?;
-        let attr = |name| self.program.int_value_attr(value, name).and_then(|n| u64::try_from(n).ok()).unwrap_or(1).max(1);
+        let number =
+            u64::try_from(self.params.iter().position(|p| p.value == value && p.kind == kind)?)
+                .ok()?;
+        let attr = |name| {
+            self.program
+                .int_value_attr(value, name)
+                .and_then(|n| u64::try_from(n).ok())
+                .unwrap_or(1)
+                .max(1)
+        };
         Some(match kind {
             ParamKind::Pointer | ParamKind::Map(_) => number.checked_add(1)?.checked_shl(36)?,
             ParamKind::Extent(_) => 1 << 20,
@@ -123,7 +145,9 @@ impl Look<'_> {
                 let rank = self.program.type_of(value).shape.rank();
                 let outer = rank.saturating_sub(2).saturating_sub(usize::from(dim));
                 // Strides are words of 32 bits: those of many dimensions lie less far apart.
-                let apart = if rank > 3 { 29u64 } else { 613 }.checked_pow(u32::try_from(outer).ok()?)?.checked_mul(521)?;
+                let apart = if rank > 3 { 29u64 } else { 613 }
+                    .checked_pow(u32::try_from(outer).ok()?)?
+                    .checked_mul(521)?;
                 attr(words::STRIDE_DIV).checked_mul(apart)?
             }
             ParamKind::Scalar => self.bound(value, attr(words::DIV)),
@@ -132,17 +156,27 @@ impl Look<'_> {
 
     /// A number that lets each loop with this bound turn at least twice.
     fn bound(&self, value: Value, div: u64) -> u64 {
-        let steps = self.program.functions().next().into_iter().flat_map(|f| self.program.inside(f)).filter_map(|op| {
-            let at = self.program.counted_loop(op).filter(|at| at.upper == value)?;
-            u64::try_from(self.program.int(at.step)?).ok()
-        });
+        let steps = self
+            .program
+            .functions()
+            .next()
+            .into_iter()
+            .flat_map(|f| self.program.inside(f))
+            .filter_map(|op| {
+                let at = self.program.counted_loop(op).filter(|at| at.upper == value)?;
+                u64::try_from(self.program.int(at.step)?).ok()
+            });
         let mut out = div;
         let mut bounds = false;
-        // A loop that begins at an argument too turns if its bound is far above: after some turns it is left anyway.
-        let from_argument = self.program.functions().next().into_iter().flat_map(|f| self.program.inside(f)).any(|op| {
-            let at = self.program.counted_loop(op).filter(|at| at.upper == value);
-            at.is_some_and(|at| self.program.int(at.lower).is_none())
-        });
+        // A loop that begins at an argument too turns if its bound is far above: after some turns
+        // it is left anyway.
+        let from_argument =
+            self.program.functions().next().into_iter().flat_map(|f| self.program.inside(f)).any(
+                |op| {
+                    let at = self.program.counted_loop(op).filter(|at| at.upper == value);
+                    at.is_some_and(|at| self.program.int(at.lower).is_none())
+                },
+            );
         for step in steps {
             bounds = true;
             let mut multiple = out;
@@ -192,10 +226,14 @@ impl Run<'_, '_> {
         let values = &mut *self.values;
         registers(look, &numbering, step, is_written, |named| {
             let own = *first.get_or_insert(named.operand) == named.operand;
-            let wide = class(step.arg(usize::from(named.operand))).and_then(|c| look.class_bits(c)).is_some_and(|bits| bits > 32);
+            let wide = class(step.arg(usize::from(named.operand)))
+                .and_then(|c| look.class_bits(c))
+                .is_some_and(|bits| bits > 32);
             let part = match value.filter(|_| own) {
                 Some(v) if wide => (named.member == 0).then_some(v),
-                Some(v) => v.checked_shr(u32::from(named.member).saturating_mul(32)).map(|v| v & 0xffff_ffff),
+                Some(v) => v
+                    .checked_shr(u32::from(named.member).saturating_mul(32))
+                    .map(|v| v & 0xffff_ffff),
                 None => None,
             };
             if let Some(place) = values.get_mut(named.place) {
@@ -210,7 +248,11 @@ impl Run<'_, '_> {
         let first = thread & !lanes.wrapping_sub(1);
         self.uniform.clear();
         self.met = None;
-        let shares = self.look.isa.make_uniform.is_some_and(|atom| self.look.steps.iter().any(|s| s.atom == atom));
+        let shares = self
+            .look
+            .isa
+            .make_uniform
+            .is_some_and(|atom| self.look.steps.iter().any(|s| s.atom == atom));
         if shares || first == thread {
             let wanted = self.wanted.take_if(|_| first != thread);
             self.carry_out(first)?;
@@ -245,7 +287,9 @@ impl Run<'_, '_> {
         self.values.fill(None);
         self.turns = [0; LOOPS];
         if let Some(fixed) = self.look.isa.thread_register
-            && let Some(at) = u8::try_from(fixed.class.0).ok().and_then(|class| self.numbering.at(class, fixed.number))
+            && let Some(at) = u8::try_from(fixed.class.0)
+                .ok()
+                .and_then(|class| self.numbering.at(class, fixed.number))
             && let Some(place) = self.values.get_mut(at)
         {
             *place = Some(u64::from(thread));
@@ -253,7 +297,11 @@ impl Run<'_, '_> {
         if let Some(fixed) = self.look.isa.param_base {
             let class = u8::try_from(fixed.class.0).unwrap_or(u8::MAX);
             for k in 0..u16::from(fixed.count) {
-                if let Some(place) = self.numbering.at(class, fixed.number.saturating_add(k)).and_then(|at| self.values.get_mut(at)) {
+                if let Some(place) = self
+                    .numbering
+                    .at(class, fixed.number.saturating_add(k))
+                    .and_then(|at| self.values.get_mut(at))
+                {
                     *place = Some(PARAMETERS.saturating_add(u64::from(k)));
                 }
             }
@@ -272,7 +320,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// A loop that is not entered by a jump, since its first turn is certain, begins that turn with its first step.
+    /// A loop that is not entered by a jump, since its first turn is certain, begins that turn with
+    /// its first step.
     fn enter(&mut self, from: u16, to: u16) {
         for (l, turns) in self.loops.iter().zip(&mut self.turns) {
             if l.nth != NO_LOOP && l.first == to && l.meet == l.first && from != l.last {
@@ -288,7 +337,9 @@ impl Run<'_, '_> {
         let isa = self.look.isa;
         if step.atom == isa.branch {
             let found = (0usize..).zip(self.loops.iter()).find(|(_, l)| l.first == next);
-            let Some((number, l)) = found.filter(|(_, l)| l.nth != NO_LOOP) else { return self.look.target(step).ok_or(Violation::Flow { step: at }) };
+            let Some((number, l)) = found.filter(|(_, l)| l.nth != NO_LOOP) else {
+                return self.look.target(step).ok_or(Violation::Flow { step: at });
+            };
             if let Some(turns) = self.turns.get_mut(number) {
                 *turns = 0;
             }
@@ -318,15 +369,24 @@ impl Run<'_, '_> {
             let class = atom.operands.get(k)?.class.0;
             self.operand(step, class, k)
         });
-        let Some((number, l)) = (0u8..).zip(self.loops.iter()).find(|(_, l)| l.last == at && l.nth != NO_LOOP) else {
+        let Some((number, l)) =
+            (0u8..).zip(self.loops.iter()).find(|(_, l)| l.last == at && l.nth != NO_LOOP)
+        else {
             let target = self.look.target(step).ok_or(flow)?;
             return Ok(if holds == Some(0) { next } else { target });
         };
         let first = l.first;
         let done = self.turns.get(usize::from(number)).copied().ok_or(flow)?;
-        let parts = self.look.nth_loop(l.nth).and_then(|op| self.look.program.counted_loop(op)).ok_or(flow)?;
-        let bounds = self.index(parts.lower).zip(self.index(parts.upper)).zip(self.index(parts.step));
-        let want = bounds.map(|((lower, upper), step)| lower.saturating_add(u64::from(done).saturating_mul(step)) < upper);
+        let parts = self
+            .look
+            .nth_loop(l.nth)
+            .and_then(|op| self.look.program.counted_loop(op))
+            .ok_or(flow)?;
+        let bounds =
+            self.index(parts.lower).zip(self.index(parts.upper)).zip(self.index(parts.step));
+        let want = bounds.map(|((lower, upper), step)| {
+            lower.saturating_add(u64::from(done).saturating_mul(step)) < upper
+        });
         if let Some(want) = want
             && holds.map(|found| found != 0) != Some(want)
         {
@@ -354,7 +414,10 @@ impl Run<'_, '_> {
         if Some(step.atom) == isa.shared_base {
             return Some(self.look.segment());
         }
-        if step.atom == isa.load_param32 || step.atom == isa.load_param64 || Some(step.atom) == isa.param_address {
+        if step.atom == isa.load_param32
+            || step.atom == isa.load_param64
+            || Some(step.atom) == isa.param_address
+        {
             return self.parameter(step, atom);
         }
         if let Some(start) = self.allocated(step, atom) {
@@ -364,14 +427,23 @@ impl Run<'_, '_> {
             return operand(1);
         }
         if step.atom == isa.compare_less {
-            let mut uses = (0u8..).zip(atom.operands.iter()).filter(|(_, o)| o.role == Role::Use).map(|(k, _)| k);
+            let mut uses = (0u8..)
+                .zip(atom.operands.iter())
+                .filter(|(_, o)| o.role == Role::Use)
+                .map(|(k, _)| k);
             let (a, b) = (operand(uses.next()?)?, operand(uses.next()?)?);
             return Some(u64::from(a & 0xffff_ffff < b & 0xffff_ffff));
         }
-        // The tables say of no term how a special register is written: by what takes nothing but a register.
+        // The tables say of no term how a special register is written: by what takes nothing but a
+        // register.
         let kind = |o: &Operand<'_>| isa.classes.get(o.class.index()).map(|c| c.kind);
-        if let (true, Some(to), Some(from), 2) = (atom.means.is_empty(), atom.operands.first(), atom.operands.get(1), atom.operands.len())
-            && (to.role, from.role, kind(to)) == (Role::Def, Role::Use, Some(RegisterKind::Special))
+        if let (true, Some(to), Some(from), 2) = (
+            atom.means.is_empty(),
+            atom.operands.first(),
+            atom.operands.get(1),
+            atom.operands.len(),
+        ) && (to.role, from.role, kind(to))
+            == (Role::Def, Role::Use, Some(RegisterKind::Special))
         {
             return operand(1);
         }
@@ -384,11 +456,25 @@ impl Run<'_, '_> {
         let Slot::Int(n) = step.arg(k) else { return None };
         let by_offset = self.look.isa.param_base.is_some();
         let given = |k: usize| atom.operands.get(k).and_then(|o| self.operand(step, o.class.0, k));
-        let mut bases = atom.operands.iter().enumerate().filter(|(_, o)| matches!(o.role, Role::Use | Role::Address) && !o.implicit);
-        if by_offset && !bases.all(|(k, _)| given(k) == Some(PARAMETERS | PARAMETERS.saturating_add(1) << 32)) {
+        let mut bases = atom
+            .operands
+            .iter()
+            .enumerate()
+            .filter(|(_, o)| matches!(o.role, Role::Use | Role::Address) && !o.implicit);
+        if by_offset
+            && !bases
+                .all(|(k, _)| given(k) == Some(PARAMETERS | PARAMETERS.saturating_add(1) << 32))
+        {
             return None;
         }
-        let found = (0i32..).zip(self.look.params).find(|(number, p)| if by_offset { i32::try_from(p.offset) == Ok(n) } else { *number == n })?.1;
+        let found = (0i32..)
+            .zip(self.look.params)
+            .find(
+                |(number, p)| {
+                    if by_offset { i32::try_from(p.offset) == Ok(n) } else { *number == n }
+                },
+            )?
+            .1;
         self.look.argument(found.value, found.kind)
     }
 
@@ -398,7 +484,9 @@ impl Run<'_, '_> {
         let (mut at, mut sum) = (quotient.of, 0u64);
         for _ in 0..=LOOPS {
             if let Some(n) = self.look.program.int(at) {
-                return sum.checked_add(u64::try_from(n).ok()?)?.checked_div(u64::from(quotient.by));
+                return sum
+                    .checked_add(u64::try_from(n).ok()?)?
+                    .checked_div(u64::from(quotient.by));
             }
             let Def::Argument(block, _) = self.look.program.def(at) else { return None };
             let around = self.look.program.owner_of(block)?;
@@ -406,8 +494,12 @@ impl Run<'_, '_> {
                 let n = self.look.argument(at, ParamKind::Scalar)?;
                 return sum.checked_add(n)?.checked_div(u64::from(quotient.by));
             }
-            let parts = self.look.program.counted_loop(around).filter(|parts| parts.induction == at)?;
-            let number = self.loops.iter().position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around))?;
+            let parts =
+                self.look.program.counted_loop(around).filter(|parts| parts.induction == at)?;
+            let number = self
+                .loops
+                .iter()
+                .position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around))?;
             let turns = u64::from(self.turns.get(number)?.saturating_sub(1));
             let step = u64::try_from(self.look.program.int(parts.step)?).ok()?;
             sum = sum.checked_add(turns.checked_mul(step)?)?;
@@ -418,7 +510,10 @@ impl Run<'_, '_> {
 
     /// How many turns of a loop of the program have begun since it was entered.
     pub(super) fn turns_of(&self, around: Op) -> Option<u32> {
-        let number = self.loops.iter().position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around))?;
+        let number = self
+            .loops
+            .iter()
+            .position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around))?;
         self.turns.get(number).copied()
     }
 
@@ -452,11 +547,15 @@ impl Run<'_, '_> {
         let (Some(movement), Purpose::Move) = (atom.movement, step.purpose) else { return Ok(()) };
         let Some(m) = self.look.movement_of(step) else { return Ok(()) };
         for (side, end, from) in [(&movement.from, m.from, true), (&movement.to, m.to, false)] {
-            let is_there = matches!((side.space, end), (Space::Shared, End::Shared(_)) | (Space::Global, End::Global(_)));
+            let is_there = matches!(
+                (side.space, end),
+                (Space::Shared, End::Shared(_)) | (Space::Global, End::Global(_))
+            );
             if !is_there {
                 continue;
             }
-            let offsets = movement.offsets.iter().filter(|o| if from { o.on_from } else { o.on_to });
+            let offsets =
+                movement.offsets.iter().filter(|o| if from { o.on_from } else { o.on_to });
             let mut more = 0i64;
             for field in offsets {
                 if let Slot::Int(v) = step.arg(usize::from(field.operand)) {
@@ -464,7 +563,12 @@ impl Run<'_, '_> {
                 }
             }
             let thread = u16::try_from(self.thread).unwrap_or(u16::MAX);
-            let address = self.address(step, atom, side).ok_or(Violation::Address { op: m.op, step: at, thread, address: u64::MAX })?;
+            let address = self.address(step, atom, side).ok_or(Violation::Address {
+                op: m.op,
+                step: at,
+                thread,
+                address: u64::MAX,
+            })?;
             let slots = self.slots(step.atom, movement, from);
             self.place(at, &m, (side, end), slots, address.wrapping_add(more.cast_unsigned()))?;
         }
@@ -496,24 +600,47 @@ impl Run<'_, '_> {
     }
 
     /// Which instance stands at an address; it is the same one wherever the step is met.
-    fn place(&mut self, at: u16, m: &MovePlan, (side, end): (&Side<'_>, End), slots: u32, address: u64) -> Result<(), Violation> {
+    fn place(
+        &mut self,
+        at: u16,
+        m: &MovePlan,
+        (side, end): (&Side<'_>, End),
+        slots: u32,
+        address: u64,
+    ) -> Result<(), Violation> {
         let missing = Violation::Missing(m.op);
         let plan = self.look.plan;
-        let (lane, warp) =
-            (self.thread & power(usize::from(plan.wave)).ok_or(missing)?.wrapping_sub(1), self.thread.checked_shr(u32::from(plan.wave)).unwrap_or(0));
-        // Lanes without a slot are not asked for their address; where there is no slot at all, all have the same.
+        let (lane, warp) = (
+            self.thread & power(usize::from(plan.wave)).ok_or(missing)?.wrapping_sub(1),
+            self.thread.checked_shr(u32::from(plan.wave)).unwrap_or(0),
+        );
+        // Lanes without a slot are not asked for their address; where there is no slot at all, all
+        // have the same.
         let slots = slots.min(power(m.fit.slots.len()).ok_or(missing)?);
         let slot = if slots == 1 { 0 } else { lane };
         if slot >= slots {
             return Ok(());
         }
         let panels = u32::from(m.fit.grid.rows).saturating_mul(u32::from(m.fit.grid.cols));
-        let instances = power(m.fit.instances.len()).and_then(|n| n.checked_mul(panels)).ok_or(missing)?;
-        let this = Move { m, warps: power(usize::from(plan.warps)).ok_or(missing)?, instances, segment_align: plan.shared_align };
+        let instances =
+            power(m.fit.instances.len()).and_then(|n| n.checked_mul(panels)).ok_or(missing)?;
+        let this = Move {
+            m,
+            warps: power(usize::from(plan.warps)).ok_or(missing)?,
+            instances,
+            segment_align: plan.shared_align,
+        };
         let memory = Memory::of(plan, end).unwrap_or(Err(missing))?;
         let Some((start, outer, mask)) = self.start(end) else { return Ok(()) };
-        let place = |p: Position| start.wrapping_add(u64::from(p.lead).wrapping_mul(outer)).wrapping_add(u64::from(p.byte)) & mask;
-        let stands = |i: u32| this.address(&memory, side, slot, warp, i).map(|(_, p)| place(p) == address & mask);
+        let place = |p: Position| {
+            start
+                .wrapping_add(u64::from(p.lead).wrapping_mul(outer))
+                .wrapping_add(u64::from(p.byte))
+                & mask
+        };
+        let stands = |i: u32| {
+            this.address(&memory, side, slot, warp, i).map(|(_, p)| place(p) == address & mask)
+        };
         let Some(known) = self.instances.get_mut(usize::from(at)) else { return Ok(()) };
         if *known == NONE {
             for i in 0..instances {
@@ -527,7 +654,12 @@ impl Run<'_, '_> {
             self.compared = self.compared.saturating_add(1);
             return Ok(());
         }
-        Err(Violation::Address { op: m.op, step: at, thread: u16::try_from(self.thread).unwrap_or(u16::MAX), address })
+        Err(Violation::Address {
+            op: m.op,
+            step: at,
+            thread: u16::try_from(self.thread).unwrap_or(u16::MAX),
+            address,
+        })
     }
 
     /// Where a tile begins, the bytes of its outer stride, and the bits that addresses have.

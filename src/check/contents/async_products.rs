@@ -1,5 +1,5 @@
-//! Registers of products that run beside the lanes: ordered before them and behind them by what the table has. Three walks: each loop turns not at all, once
-//! or twice.
+//! Registers of products that run beside the lanes: ordered before them and behind them by what the
+//! table has. Three walks: each loop turns not at all, once or twice.
 
 use super::Look;
 use super::pending::{along, is_step, overlap, uses};
@@ -30,10 +30,16 @@ fn kind(look: &Look<'_>, step: &Step) -> Option<AccessId> {
     if step.purpose == Purpose::Matrix { look.atom(step)?.more?.runs } else { None }
 }
 
-/// The registers of a product's step that the unit works on, and whether it writes them: not those of its descriptors.
-fn operands<'a>(look: &'a Look<'_>, step: &'a Step) -> impl Iterator<Item = (Slot, bool)> + use<'a> {
+/// The registers of a product's step that the unit works on, and whether it writes them: not those
+/// of its descriptors.
+fn operands<'a>(
+    look: &'a Look<'_>,
+    step: &'a Step,
+) -> impl Iterator<Item = (Slot, bool)> + use<'a> {
     let atom = look.atom(step);
-    let all = atom.into_iter().flat_map(|atom| atom.operands.iter().enumerate().map(move |(k, o)| (atom, k, o)));
+    let all = atom
+        .into_iter()
+        .flat_map(|atom| atom.operands.iter().enumerate().map(move |(k, o)| (atom, k, o)));
     all.filter_map(move |(atom, k, o)| {
         let (read, written) = uses(o.role);
         let number = u8::try_from(k).ok()?;
@@ -82,7 +88,12 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn rule(&self, before: bool) -> &'a [SyncStep<'a>] {
-        let rule = self.look.arch.sync.iter().find(|r| self.kind == if before { r.consumer } else { r.producer });
+        let rule = self
+            .look
+            .arch
+            .sync
+            .iter()
+            .find(|r| self.kind == if before { r.consumer } else { r.producer });
         rule.map_or(&[], |r| r.steps)
     }
 
@@ -131,10 +142,17 @@ impl<'a> Walk<'a> {
         for (slot, writes) in operands(look, step) {
             for tuple in self.tuples.iter_mut().filter(|t| overlap(look, t.slot, slot)) {
                 if let (true, Some(want)) = (tuple.dirty, before.first()) {
-                    return Err(Violation::Race { producer: at, consumer: at, missing: want.atom, trips: 0 });
+                    return Err(Violation::Race {
+                        producer: at,
+                        consumer: at,
+                        missing: want.atom,
+                        trips: 0,
+                    });
                 }
                 // Products that add to the same registers follow each other.
-                if let Some(producer) = tuple.busy.filter(|_| (tuple.sums || writes) && tuple.slot != slot) {
+                if let Some(producer) =
+                    tuple.busy.filter(|_| (tuple.sums || writes) && tuple.slot != slot)
+                {
                     return Err(Violation::Pending { producer, consumer: at });
                 }
                 tuple.busy = Some(at);

@@ -43,7 +43,9 @@ impl Goal {
         let content = match self.bits.content {
             Content::Nothing => 0,
             Content::Step(step, register) => 1 << 24 | u32::from(step) << 8 | u32::from(register),
-            Content::Loop(number, register) => 2 << 24 | u32::from(number) << 16 | u32::from(register),
+            Content::Loop(number, register) => {
+                2 << 24 | u32::from(number) << 16 | u32::from(register)
+            }
         };
         let (kind, of, more) = match self.what {
             What::Tile(v) => (1u32, v.index(), 0u32),
@@ -108,7 +110,11 @@ pub(super) struct Prover<'a, 's, 'r> {
 
 /// Shows all goals.
 #[inline(never)]
-pub(super) fn show(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, out: &mut ContentsSummary) -> Result<(), Violation> {
+pub(super) fn show(
+    look: &Look<'_>,
+    scratch: &mut ContentsScratch<'_>,
+    out: &mut ContentsSummary,
+) -> Result<(), Violation> {
     let mut prover = Prover { look, scratch, unfollowed: 0, sink: 0 };
     let mut next = 0usize;
     while let Some(&goal) = prover.scratch.goals.get(next) {

@@ -1,5 +1,6 @@
-//! Conversions inside warps: every lane's bits, back through choices of bytes and movements between lanes, to the lane and the place that the plan's stages
-//! lead back to. What a register tells an instruction there is what it holds in that lane.
+//! Conversions inside warps: every lane's bits, back through choices of bytes and movements between
+//! lanes, to the lane and the place that the plan's stages lead back to. What a register tells an
+//! instruction there is what it holds in that lane.
 
 use super::address::Run;
 use super::goal::{Prover, What};
@@ -21,9 +22,12 @@ const STAGES: usize = 64;
 const UNKNOWN: u32 = u32::MAX;
 
 impl Look<'_> {
-    /// The operand whose register tells an instruction of a conversion inside warps which bytes, or which lane, and how often it holds the lane's number.
+    /// The operand whose register tells an instruction of a conversion inside warps which bytes, or
+    /// which lane, and how often it holds the lane's number.
     fn tells(&self, step: &Step, atom: &Atom<'_>) -> Option<(u8, u32)> {
-        if step.purpose == Purpose::Label || !self.plan.lanes.iter().any(|l| l.op.index() == usize::from(step.origin)) {
+        if step.purpose == Purpose::Label
+            || !self.plan.lanes.iter().any(|l| l.op.index() == usize::from(step.origin))
+        {
             return None;
         }
         let does = atom.does?;
@@ -32,19 +36,27 @@ impl Look<'_> {
             OpWord::Exchange | OpWord::Gather => does.lanes.iter().find_map(|l| l.by)?,
             _ => return None,
         };
-        matches!(step.arg(usize::from(operand)), Slot::Reg { .. }).then_some((operand, u32::from(times.max(1))))
+        matches!(step.arg(usize::from(operand)), Slot::Reg { .. })
+            .then_some((operand, u32::from(times.max(1))))
     }
 }
 
 impl Run<'_, '_> {
-    /// Carries out every lane of the first warp as far as what registers tell in conversions inside warps.
+    /// Carries out every lane of the first warp as far as what registers tell in conversions inside
+    /// warps.
     #[inline(never)]
     pub(super) fn all_lanes(&mut self) -> Result<(), Violation> {
         let look = self.look;
         let lanes = power(usize::from(look.plan.wave)).unwrap_or(1);
         let mut many = 0u16;
         for (at, step) in look.steps.iter().enumerate() {
-            let Some((_, slot)) = look.atom(step).filter(|atom| look.tells(step, atom).is_some()).zip(self.blocks.get_mut(at)) else { continue };
+            let Some((_, slot)) = look
+                .atom(step)
+                .filter(|atom| look.tells(step, atom).is_some())
+                .zip(self.blocks.get_mut(at))
+            else {
+                continue;
+            };
             *slot = [many, NONE, NONE];
             many = many.saturating_add(1);
         }
@@ -53,7 +65,9 @@ impl Run<'_, '_> {
         }
         let all = usize::from(many).saturating_mul(lanes as usize);
         let capacity = u32::try_from(self.lanes.capacity()).unwrap_or(u32::MAX);
-        self.lanes.resize(all, UNKNOWN).map_err(|_| Violation::Room { pool: ContentsPool::Lanes, capacity })?;
+        self.lanes
+            .resize(all, UNKNOWN)
+            .map_err(|_| Violation::Room { pool: ContentsPool::Lanes, capacity })?;
         for lane in 0..lanes {
             self.wanted = Some(u32::from(many));
             self.thread(lane)?;
@@ -67,7 +81,9 @@ impl Run<'_, '_> {
         let Some((operand, _)) = self.look.tells(step, atom) else { return };
         let value = self.given(step, atom, operand).and_then(|n| u32::try_from(n).ok());
         let lanes = power(usize::from(self.look.plan.wave)).unwrap_or(1);
-        let place = self.blocks.get(usize::from(at)).and_then(|[number, ..]| u32::from(*number).checked_mul(lanes)?.checked_add(self.thread));
+        let place = self.blocks.get(usize::from(at)).and_then(|[number, ..]| {
+            u32::from(*number).checked_mul(lanes)?.checked_add(self.thread)
+        });
         let Some(slot) = place.and_then(|place| self.lanes.get_mut(place as usize)) else { return };
         if *slot == UNKNOWN
             && let Some(value) = value
@@ -91,7 +107,10 @@ impl Prover<'_, '_, '_> {
     fn stage(&self, bits: Bits, moved: &LanePlan, lane: u32) -> Option<(Bits, u32)> {
         let look = self.look;
         let Content::Step(number, _) = bits.content else { return None };
-        let step = look.steps.get(usize::from(number)).filter(|s| usize::from(s.origin) == moved.op.index())?;
+        let step = look
+            .steps
+            .get(usize::from(number))
+            .filter(|s| usize::from(s.origin) == moved.op.index())?;
         let atom = look.atom(step)?;
         let does = atom.does?;
         match does.op {
@@ -115,9 +134,16 @@ impl Prover<'_, '_, '_> {
         }
     }
 
-    /// Bits of a conversion's result: in each lane they come from the lane and the place that the stages lead back to.
+    /// Bits of a conversion's result: in each lane they come from the lane and the place that the
+    /// stages lead back to.
     #[inline(never)]
-    pub(super) fn between_lanes(&mut self, bits: Bits, moved: &LanePlan, value: Value, at: u32) -> Result<bool, Violation> {
+    pub(super) fn between_lanes(
+        &mut self,
+        bits: Bits,
+        moved: &LanePlan,
+        value: Value,
+        at: u32,
+    ) -> Result<bool, Violation> {
         let look = self.look;
         let exchange = look.plan.exchanges.iter().find(|e| e.op == moved.op);
         let operand = look.program.operand(moved.op, 0);
@@ -131,17 +157,32 @@ impl Prover<'_, '_, '_> {
         };
         let (Some((from, to)), Some(operand)) = (sides(), operand) else { return Ok(false) };
         let each = || {
-            let panels = u32::from(to.shape.grid.rows).checked_mul(u32::from(to.shape.grid.cols))?;
-            Some((places(to)?.checked_div(panels)?, places(from)?.checked_div(panels)?, power(usize::from(look.plan.wave))?))
+            let panels =
+                u32::from(to.shape.grid.rows).checked_mul(u32::from(to.shape.grid.cols))?;
+            Some((
+                places(to)?.checked_div(panels)?,
+                places(from)?.checked_div(panels)?,
+                power(usize::from(look.plan.wave))?,
+            ))
         };
         let Some((results, operands, lanes)) = each() else { return Ok(false) };
-        let (Some(place), Some(inside)) = (at.checked_div(place_bits(to)), at.checked_rem(place_bits(to))) else { return Ok(false) };
+        let (Some(place), Some(inside)) =
+            (at.checked_div(place_bits(to)), at.checked_rem(place_bits(to)))
+        else {
+            return Ok(false);
+        };
         if inside.saturating_add(u32::from(bits.width)) > u32::from(to.shape.bits) {
             return Ok(false);
         }
-        let (Some(panel), Some(number)) = (place.checked_div(results), place.checked_rem(results)) else { return Ok(false) };
+        let (Some(panel), Some(number)) = (place.checked_div(results), place.checked_rem(results))
+        else {
+            return Ok(false);
+        };
         for lane in 0..lanes {
-            let Some((source, sender)) = back(moved, (panel, number), (operands, lanes), lane) else { return Ok(false) };
+            let Some((source, sender)) = back(moved, (panel, number), (operands, lanes), lane)
+            else {
+                return Ok(false);
+            };
             let (mut here, mut whose) = (self.scratch.through(look, bits), lane);
             for _ in 0..STAGES {
                 let Some((before, from)) = self.stage(here, moved, whose) else { break };
@@ -157,7 +198,9 @@ impl Prover<'_, '_, '_> {
             };
             let Content::Step(load, register) = here.content else { return Ok(false) };
             let [_, half] = exchange.moves();
-            let own = look.steps.get(usize::from(load)).is_some_and(|s| usize::from(s.origin) == moved.op.index() && s.atom == exchange.load.atom);
+            let own = look.steps.get(usize::from(load)).is_some_and(|s| {
+                usize::from(s.origin) == moved.op.index() && s.atom == exchange.load.atom
+            });
             if !own || !self.brought(here, &half, (load, register), What::Tile(value), first)? {
                 return Ok(false);
             }

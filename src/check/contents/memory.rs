@@ -57,9 +57,19 @@ fn accesses(look: &Look<'_>, step: &Step) -> heapless::Vec<Access, TOUCHED> {
     let mut out = heapless::Vec::new();
     let Some(atom) = look.atom(step) else { return out };
     let own = |op: Op| op.index() == usize::from(step.origin);
-    if let Some(exchange) = look.plan.exchanges.iter().find(|e| own(e.op) && (e.store.atom == step.atom || e.load.atom == step.atom)) {
+    if let Some(exchange) = look
+        .plan
+        .exchanges
+        .iter()
+        .find(|e| own(e.op) && (e.store.atom == step.atom || e.load.atom == step.atom))
+    {
         let Some(movement) = atom.movement else { return out };
-        let _ = out.push(Access { alloc: exchange.alloc, writes: movement.to.space == Space::Shared, op: exchange.op, own: true });
+        let _ = out.push(Access {
+            alloc: exchange.alloc,
+            writes: movement.to.space == Space::Shared,
+            op: exchange.op,
+            own: true,
+        });
         return out;
     }
     let product = look.plan.products.iter().find(|p| own(p.op));
@@ -67,14 +77,24 @@ fn accesses(look: &Look<'_>, step: &Step) -> heapless::Vec<Access, TOUCHED> {
         let copied = |atom| p.copied.iter().flatten().filter(move |c| c.atom == atom);
         let read = if p.product.atom == step.atom { p.shared } else { [None; 2] };
         for given in read.iter().flatten().chain(copied(step.atom).map(|c| &c.given)) {
-            let _ = out.push(Access { alloc: given.alloc, writes: false, op: given.load, own: false });
+            let _ =
+                out.push(Access { alloc: given.alloc, writes: false, op: given.load, own: false });
         }
         return out;
     }
-    let Some(m) = look.plan.moves.iter().find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom))) else { return out };
+    let Some(m) = look
+        .plan
+        .moves
+        .iter()
+        .find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom)))
+    else {
+        return out;
+    };
     let sides = match (m.tiled, atom.movement) {
         (Some(_), _) => [true, true],
-        (None, Some(movement)) => [movement.from.space == Space::Shared, movement.to.space == Space::Shared],
+        (None, Some(movement)) => {
+            [movement.from.space == Space::Shared, movement.to.space == Space::Shared]
+        }
         _ => [false; 2],
     };
     for ((end, writes), touched) in [(m.from, false), (m.to, true)].into_iter().zip(sides) {
@@ -94,8 +114,15 @@ fn written_inside(look: &Look<'_>, around: Op, alloc: u16) -> bool {
     look.program.inside(around).any(|op| writes(look, op, alloc))
 }
 
-/// What a tile holds behind `from`, or at the beginning of the block of `around` if there is nothing.
-fn version(look: &Look<'_>, loops: &[Turned], from: Option<Op>, around: Option<Op>, alloc: u16) -> Version {
+/// What a tile holds behind `from`, or at the beginning of the block of `around` if there is
+/// nothing.
+fn version(
+    look: &Look<'_>,
+    loops: &[Turned],
+    from: Option<Op>,
+    around: Option<Op>,
+    alloc: u16,
+) -> Version {
     let (mut at, mut around) = (from, around);
     loop {
         while let Some(op) = at {
@@ -104,7 +131,9 @@ fn version(look: &Look<'_>, loops: &[Turned], from: Option<Op>, around: Option<O
             }
             if look.program.role(op) == OpRole::For && written_inside(look, op, alloc) {
                 // Behind a loop whose first turn is certain: what its last turn has left.
-                let certain = loops.iter().any(|l| l.nth != NO_LOOP && l.meet == l.first && look.nth_loop(l.nth) == Some(op));
+                let certain = loops.iter().any(|l| {
+                    l.nth != NO_LOOP && l.meet == l.first && look.nth_loop(l.nth) == Some(op)
+                });
                 if !certain {
                     return Version::Loop(op);
                 }
@@ -114,7 +143,9 @@ fn version(look: &Look<'_>, loops: &[Turned], from: Option<Op>, around: Option<O
             }
             at = look.program.previous(op);
         }
-        let Some(parent) = around.filter(|op| look.program.role(*op) == OpRole::For) else { return Version::Nothing };
+        let Some(parent) = around.filter(|op| look.program.role(*op) == OpRole::For) else {
+            return Version::Nothing;
+        };
         if written_inside(look, parent, alloc) {
             return Version::Loop(parent);
         }
@@ -130,7 +161,13 @@ fn before(look: &Look<'_>, loops: &[Turned], op: Op, alloc: u16) -> Version {
 
 /// What it holds at the end of a loop's turn.
 fn behind_turn(look: &Look<'_>, loops: &[Turned], around: Op, alloc: u16) -> Version {
-    version(look, loops, look.program.body(around).and_then(|body| look.program.last(body)), Some(around), alloc)
+    version(
+        look,
+        loops,
+        look.program.body(around).and_then(|body| look.program.last(body)),
+        Some(around),
+        alloc,
+    )
 }
 
 /// Tiles before each loop and at the end of its turns.
@@ -145,7 +182,12 @@ pub(super) fn tiles(look: &Look<'_>, scratch: &ContentsScratch<'_>) -> Result<()
 }
 
 /// One walk over all steps; the second one checks what is read.
-fn walk(look: &Look<'_>, scratch: &ContentsScratch<'_>, ways: &mut Ways, checks: bool) -> Result<(), Violation> {
+fn walk(
+    look: &Look<'_>,
+    scratch: &ContentsScratch<'_>,
+    ways: &mut Ways,
+    checks: bool,
+) -> Result<(), Violation> {
     let mut state = State::new();
     let missing = Violation::Flow { step: u16::MAX };
     state.resize(look.plan.allocs.len(), Held::Nothing).map_err(|_| missing)?;
@@ -173,7 +215,11 @@ fn walk(look: &Look<'_>, scratch: &ContentsScratch<'_>, ways: &mut Ways, checks:
                 write(look, &mut state, access);
             } else if checks {
                 let held = state.get(usize::from(access.alloc)).copied().unwrap_or_default();
-                let want = if access.own { Version::Op(access.op) } else { before(look, scratch.loops, access.op, access.alloc) };
+                let want = if access.own {
+                    Version::Op(access.op)
+                } else {
+                    before(look, scratch.loops, access.op, access.alloc)
+                };
                 if !holds(look, (&*ways, &*scratch.loops), access.alloc, held, want) {
                     let by = if let Held::Written(by, _) = held { by } else { u16::MAX };
                     return Err(Violation::Tile { step: at, alloc: access.alloc, by });
@@ -186,7 +232,8 @@ fn walk(look: &Look<'_>, scratch: &ContentsScratch<'_>, ways: &mut Ways, checks:
 
 /// What a loop writes is its own.
 fn turn(look: &Look<'_>, state: &mut State, (first, last): (u16, u16), number: u8) {
-    for step in look.steps.iter().take(usize::from(last).saturating_add(1)).skip(usize::from(first)) {
+    for step in look.steps.iter().take(usize::from(last).saturating_add(1)).skip(usize::from(first))
+    {
         for access in accesses(look, step).iter().filter(|a| a.writes) {
             let Some(own) = look.plan.allocs.get(usize::from(access.alloc)) else { continue };
             for (held, other) in state.iter_mut().zip(look.plan.allocs.iter()) {
@@ -206,7 +253,9 @@ fn write(look: &Look<'_>, state: &mut State, access: Access) {
     for ((k, held), other) in (0u16..).zip(state.iter_mut()).zip(look.plan.allocs.iter()) {
         if k == access.alloc {
             *held = match *held {
-                Held::Written(op, many) if op == number && many < total => Held::Written(op, many.saturating_add(1)),
+                Held::Written(op, many) if op == number && many < total => {
+                    Held::Written(op, many.saturating_add(1))
+                }
                 _ => Held::Written(number, 1),
             };
         } else if shares_bytes((own.offset, own.bytes), (other.offset, other.bytes)) {
@@ -217,7 +266,10 @@ fn write(look: &Look<'_>, state: &mut State, access: Access) {
 
 /// How many steps write a tile for an operation.
 fn steps_of(look: &Look<'_>, op: Op, alloc: u16) -> u16 {
-    let own = |s: &&Step| usize::from(s.origin) == op.index() && accesses(look, s).iter().any(|a| a.writes && a.alloc == alloc);
+    let own = |s: &&Step| {
+        usize::from(s.origin) == op.index()
+            && accesses(look, s).iter().any(|a| a.writes && a.alloc == alloc)
+    };
     u16::try_from(look.steps.iter().filter(own).count()).unwrap_or(u16::MAX)
 }
 
@@ -239,7 +291,13 @@ fn holds(look: &Look<'_>, ways: (&Ways, &[Turned]), alloc: u16, held: Held, want
 }
 
 /// What has to hold for a tile to be what the program says; `None` if it is not.
-fn leads_to(look: &Look<'_>, (ways, loops): (&Ways, &[Turned]), alloc: u16, held: Held, want: Version) -> Option<[Option<(Held, Version)>; 2]> {
+fn leads_to(
+    look: &Look<'_>,
+    (ways, loops): (&Ways, &[Turned]),
+    alloc: u16,
+    held: Held,
+    want: Version,
+) -> Option<[Option<(Held, Version)>; 2]> {
     let (inside, around) = match want {
         // Nobody has written it: whatever it holds will do.
         Version::Nothing => return Some([None; 2]),
@@ -255,7 +313,10 @@ fn leads_to(look: &Look<'_>, (ways, loops): (&Ways, &[Turned]), alloc: u16, held
         }
         let own = look.nth_loop(turned.nth)?;
         if around == Some(own) {
-            return Some([Some((at(first)?, before(look, loops, own, alloc))), Some((at(end)?, behind_turn(look, loops, own, alloc)))]);
+            return Some([
+                Some((at(first)?, before(look, loops, own, alloc))),
+                Some((at(end)?, behind_turn(look, loops, own, alloc))),
+            ]);
         }
         if look.program.inside(own).any(|op| op == inside) {
             return None;
@@ -263,7 +324,10 @@ fn leads_to(look: &Look<'_>, (ways, loops): (&Ways, &[Turned]), alloc: u16, held
         return Some([Some((at(first)?, want)), Some((at(end)?, want))]);
     }
     if let Some(op) = around {
-        return Some([Some((held, before(look, loops, op, alloc))), Some((held, behind_turn(look, loops, op, alloc)))]);
+        return Some([
+            Some((held, before(look, loops, op, alloc))),
+            Some((held, behind_turn(look, loops, op, alloc))),
+        ]);
     }
     let Held::Written(by, many) = held else { return None };
     let complete = usize::from(by) == inside.index() && many == steps_of(look, inside, alloc);
@@ -274,6 +338,9 @@ impl Look<'_> {
     /// The program's loop that a loop of the steps is: both come in the order in which they begin.
     pub(super) fn nth_loop(&self, number: u8) -> Option<Op> {
         let function = self.program.functions().next()?;
-        self.program.inside(function).filter(|op| self.program.role(*op) == OpRole::For).nth(usize::from(number))
+        self.program
+            .inside(function)
+            .filter(|op| self.program.role(*op) == OpRole::For)
+            .nth(usize::from(number))
     }
 }

@@ -1,22 +1,31 @@
-//! Contents: what each register and each shared tile holds along every walk through the final steps, against the program.
+//! Contents: what each register and each shared tile holds along every walk through the final
+//! steps, against the program.
 //!
-//! Translation validation, as register allocators have it: nothing of what chose or wrote the steps is asked. An instruction is what the tables
-//! say of it, a value is what the program and the plan's fragments say.
+//! Translation validation, as register allocators have it: nothing of what chose or wrote the steps
+//! is asked. An instruction is what the tables say of it, a value is what the program and the
+//! plan's fragments say.
 //!
-//! - *Definitions.* One pass over the steps finds for every register that a step reads which step wrote it last. At the place where a loop's two ways in
-//!   meet, each register that the loop writes holds "register r of loop L": what it was before the loop, or what it is when a turn ends. So all
-//!   walks are one, those of no turn too.
-//! - *Addresses.* The integer steps are carried out for some threads of the group (each bit of the thread's number alone, none, all), for invented
-//!   arguments, through all turns of the loops. The address of a movement with its immediate is `M(E(s, w, i))` of the module's page for one and
+//! - *Definitions.* One pass over the steps finds for every register that a step reads which step
+//!   wrote it last. At the place where a loop's two ways in meet, each register that the loop
+//!   writes holds "register r of loop L": what it was before the loop, or what it is when a turn
+//!   ends. So all walks are one, those of no turn too.
+//! - *Addresses.* The integer steps are carried out for some threads of the group (each bit of the
+//!   thread's number alone, none, all), for invented arguments, through all turns of the loops. The
+//!   address of a movement with its immediate is `M(E(s, w, i))` of the module's page for one and
 //!   the same instance i, in all of these threads and all turns.
-//! - *Waits.* No step reads or writes a register that a load of the table's counters fills before a wait for it, and between two steps of a hazard of
-//!   the table are its wait states, or the atom that ends it: on three walks, on which each loop turns not at all, once, or twice.
-//! - *Units.* In the same threads and turns, what units are told by numbers in registers is that of one instance: boxes, descriptors, columns.
-//! - *Shared tiles.* A step that reads one finds what the program's last writer before it wrote, all of it, and nothing written over it since.
-//! - *Goals.* "These bits are bits b.. of value v's registers in each lane", from the steps that store to memory backwards, until loads and constants
-//!   are reached. What defines v says which instruction must have made them of which goals; register moves, packing and choices of bytes are seen through. A goal on
-//!   "register r of loop L" is one before the loop and one at the end of its turn, with what the loop carries renamed; what is being shown is
-//!   taken for granted when it comes up again.
+//! - *Waits.* No step reads or writes a register that a load of the table's counters fills before a
+//!   wait for it, and between two steps of a hazard of the table are its wait states, or the atom
+//!   that ends it: on three walks, on which each loop turns not at all, once, or twice.
+//! - *Units.* In the same threads and turns, what units are told by numbers in registers is that of
+//!   one instance: boxes, descriptors, columns.
+//! - *Shared tiles.* A step that reads one finds what the program's last writer before it wrote,
+//!   all of it, and nothing written over it since.
+//! - *Goals.* "These bits are bits b.. of value v's registers in each lane", from the steps that
+//!   store to memory backwards, until loads and constants are reached. What defines v says which
+//!   instruction must have made them of which goals; register moves, packing and choices of bytes
+//!   are seen through. A goal on "register r of loop L" is one before the loop and one at the end
+//!   of its turn, with what the loop carries renamed; what is being shown is taken for granted when
+//!   it comes up again.
 
 mod address;
 mod async_products;
@@ -52,7 +61,8 @@ pub struct ContentsSummary {
     pub addresses: u32,
     /// Movement steps whose address was compared in no thread.
     pub unplaced: u32,
-    /// Goals that ended at something that is not followed: steps that no thread was carried through.
+    /// Goals that ended at something that is not followed: steps that no thread was carried
+    /// through.
     pub unfollowed: u32,
 }
 
@@ -73,7 +83,12 @@ impl<'a> FinalSteps<'a> {
     /// Those that came out of a compile.
     #[must_use]
     pub fn of(compiled: &'a Compiled<'a>) -> Self {
-        Self { plan: &compiled.plan, steps: compiled.steps, patterns: compiled.patterns, params: compiled.params }
+        Self {
+            plan: &compiled.plan,
+            steps: compiled.steps,
+            patterns: compiled.patterns,
+            params: compiled.params,
+        }
     }
 }
 
@@ -152,7 +167,11 @@ fn class(slot: Slot) -> Option<u8> {
 impl<'a> Look<'a> {
     /// The atom of a step; nothing for labels.
     fn atom(&self, step: &Step) -> Option<&'a Atom<'a>> {
-        if step.purpose == crate::emit::step::Purpose::Label { None } else { self.tables.atom(step.atom) }
+        if step.purpose == crate::emit::step::Purpose::Label {
+            None
+        } else {
+            self.tables.atom(step.atom)
+        }
     }
 
     /// Bits of a register of a class.
@@ -163,7 +182,9 @@ impl<'a> Look<'a> {
     /// Number of a slot's member in its class.
     fn number(&self, slot: Slot, member: u8) -> Option<u16> {
         match slot {
-            Slot::Reg { count, first, .. } if member < count => first.checked_add(u16::from(member)),
+            Slot::Reg { count, first, .. } if member < count => {
+                first.checked_add(u16::from(member))
+            }
             Slot::Spread { count, first, pattern, .. } if member < count => {
                 let weights = self.patterns.get(usize::from(pattern))?;
                 let mut number = first;

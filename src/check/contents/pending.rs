@@ -1,5 +1,5 @@
-//! Waits and wait states: no step touches a register whose load has not been waited for, and hazards have their distance. Three walks: each loop
-//! turns not at all, once or twice.
+//! Waits and wait states: no step touches a register whose load has not been waited for, and
+//! hazards have their distance. Three walks: each loop turns not at all, once or twice.
 
 use super::storage::{ContentsScratch, LOOPS, NO_LOOP};
 use super::{Look, class, count};
@@ -48,7 +48,14 @@ pub(super) fn waits(look: &Look<'_>, scratch: &ContentsScratch<'_>) -> Result<()
     }
     for turns in 0..3u8 {
         let (pending, open) = (heapless::Vec::new(), heapless::Vec::new());
-        let mut walk = Walk { look, arch, pending, issued: [0; COUNTERS], recent: heapless::Deque::new(), open };
+        let mut walk = Walk {
+            look,
+            arch,
+            pending,
+            issued: [0; COUNTERS],
+            recent: heapless::Deque::new(),
+            open,
+        };
         along(look, scratch, turns, |at, step| walk.meet(at, step))?;
     }
     Ok(())
@@ -72,7 +79,13 @@ pub(super) fn along(
 }
 
 /// Where a walk goes on.
-fn next(look: &Look<'_>, scratch: &ContentsScratch<'_>, (at, step): (u16, &Step), turns: u8, done: &mut [u8]) -> u16 {
+fn next(
+    look: &Look<'_>,
+    scratch: &ContentsScratch<'_>,
+    (at, step): (u16, &Step),
+    turns: u8,
+    done: &mut [u8],
+) -> u16 {
     let behind = at.saturating_add(1);
     if step.purpose == Purpose::Label {
         return behind;
@@ -104,7 +117,10 @@ pub(super) fn is_step(look: &Look<'_>, step: &Step, want: &SyncStep<'_>) -> bool
         return false;
     }
     let Some(atom) = look.atom(step) else { return false };
-    let fixed = (0usize..).zip(atom.operands.iter()).filter(|(_, o)| o.role == Role::Immediate).map(|(k, _)| step.arg(k));
+    let fixed = (0usize..)
+        .zip(atom.operands.iter())
+        .filter(|(_, o)| o.role == Role::Immediate)
+        .map(|(k, _)| step.arg(k));
     fixed.zip(want.immediates).all(|(arg, value)| arg == Slot::Int(*value))
 }
 
@@ -160,7 +176,11 @@ impl Walk<'_> {
             if counter.wait != step.atom {
                 continue;
             }
-            let operand = self.look.tables.atom(counter.wait).and_then(|a| a.operands.get(usize::from(counter.operand)));
+            let operand = self
+                .look
+                .tables
+                .atom(counter.wait)
+                .and_then(|a| a.operands.get(usize::from(counter.operand)));
             let top = operand.map_or(i64::MAX, |o| o.range.1);
             // Without an operand it waits for all.
             let value = match step.arg(usize::from(counter.operand)) {
@@ -171,10 +191,13 @@ impl Walk<'_> {
                 continue;
             }
             let issued = self.issued.get(number).copied().unwrap_or(0);
-            let mixed = self.pending.iter().any(|p| usize::from(p.counter) == number && p.unordered);
+            let mixed =
+                self.pending.iter().any(|p| usize::from(p.counter) == number && p.unordered);
             let in_order = counter.in_order && !mixed;
             let done = issued.saturating_sub(value);
-            self.pending.retain(|p| usize::from(p.counter) != number || !(value == 0 || in_order && p.sequence < done));
+            self.pending.retain(|p| {
+                usize::from(p.counter) != number || !(value == 0 || in_order && p.sequence < done)
+            });
         }
     }
 
@@ -187,7 +210,13 @@ impl Walk<'_> {
         for (k, operand) in atom.operands.iter().enumerate() {
             let slot = step.arg(k);
             if uses(operand.role).1 && count(slot) > 0 {
-                let p = Pending { slot, step: at, counter: used.counter, sequence, unordered: used.unordered };
+                let p = Pending {
+                    slot,
+                    step: at,
+                    counter: used.counter,
+                    sequence,
+                    unordered: used.unordered,
+                };
                 self.pending.push(p).map_err(|_| Violation::Flow { step: at })?;
             }
         }
@@ -197,8 +226,12 @@ impl Walk<'_> {
     /// Wait states between a step and those before it.
     fn distance(&self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
         let look = self.look;
-        for (number, hazard) in (0u16..).zip(self.arch.hazards).filter(|(_, h)| atom.tags.contains(&h.consumer)) {
-            if let Some((_, producer)) = self.open.iter().find(|(h, p)| *h == number && self.shares(*p, step, hazard)) {
+        for (number, hazard) in
+            (0u16..).zip(self.arch.hazards).filter(|(_, h)| atom.tags.contains(&h.consumer))
+        {
+            if let Some((_, producer)) =
+                self.open.iter().find(|(h, p)| *h == number && self.shares(*p, step, hazard))
+            {
                 return Err(Violation::Hazard { producer: *producer, consumer: at, states: 0 });
             }
             let mut distance = 0u32;
@@ -208,8 +241,15 @@ impl Walk<'_> {
                 }
                 let Some(before) = look.steps.get(usize::from(*earlier)) else { continue };
                 let Some(own) = look.atom(before) else { continue };
-                if hazard.wait.is_none() && own.tags.contains(&hazard.producer) && self.shares(*earlier, step, hazard) {
-                    return Err(Violation::Hazard { producer: *earlier, consumer: at, states: hazard.states });
+                if hazard.wait.is_none()
+                    && own.tags.contains(&hazard.producer)
+                    && self.shares(*earlier, step, hazard)
+                {
+                    return Err(Violation::Hazard {
+                        producer: *earlier,
+                        consumer: at,
+                        states: hazard.states,
+                    });
                 }
                 distance = distance.saturating_add(self.states(before, own, hazard.counts));
             }
@@ -233,20 +273,28 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether some step reads a register of a producer's in the way that makes the hazard one. Registers count in pairs.
+    /// Whether some step reads a register of a producer's in the way that makes the hazard one.
+    /// Registers count in pairs.
     fn is_read_after(&self, writer: &Step, hazard: &Hazard<'_>) -> bool {
         let Some(tag) = hazard.after else { return true };
         let look = self.look;
         let Some(atom) = look.atom(writer) else { return false };
         let pairs = |slot: Slot| match slot {
-            Slot::Reg { class, count, first } => Slot::Reg { class, first: first & !1, count: count.saturating_add(2) },
+            Slot::Reg { class, count, first } => {
+                Slot::Reg { class, first: first & !1, count: count.saturating_add(2) }
+            }
             other => other,
         };
         atom.operands.iter().enumerate().filter(|(_, o)| uses(o.role).1).any(|(k, _)| {
             let written = pairs(writer.arg(k));
             look.steps.iter().any(|s| {
                 let reader = look.atom(s).filter(|a| a.tags.contains(&tag));
-                reader.is_some_and(|a| a.operands.iter().enumerate().any(|(n, o)| uses(o.role).0 && overlap(look, written, s.arg(n))))
+                reader.is_some_and(|a| {
+                    a.operands
+                        .iter()
+                        .enumerate()
+                        .any(|(n, o)| uses(o.role).0 && overlap(look, written, s.arg(n)))
+                })
             })
         })
     }
@@ -255,10 +303,18 @@ impl Walk<'_> {
     fn shares(&self, producer: u16, later: &Step, hazard: &Hazard<'_>) -> bool {
         let look = self.look;
         let Some(earlier) = look.steps.get(usize::from(producer)) else { return false };
-        let (Some(first), Some(second)) = (look.atom(earlier), look.atom(later)) else { return false };
+        let (Some(first), Some(second)) = (look.atom(earlier), look.atom(later)) else {
+            return false;
+        };
         first.operands.iter().enumerate().any(|(k, own)| {
-            let concerned = hazard.producer_operand.map_or(uses(own.role).1, |operand| usize::from(operand) == k && uses(own.role) != (false, false));
-            let theirs = second.operands.iter().enumerate().filter(|(n, _)| hazard.operand.is_none_or(|o| usize::from(o) == *n));
+            let concerned = hazard.producer_operand.map_or(uses(own.role).1, |operand| {
+                usize::from(operand) == k && uses(own.role) != (false, false)
+            });
+            let theirs = second
+                .operands
+                .iter()
+                .enumerate()
+                .filter(|(n, _)| hazard.operand.is_none_or(|o| usize::from(o) == *n));
             concerned
                 && theirs.into_iter().any(|(n, other)| {
                     let (read, written) = uses(other.role);

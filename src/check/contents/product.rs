@@ -11,10 +11,12 @@ use crate::emit::step::Slot;
 use crate::ir::{Op, Value};
 use crate::plan::{Choice, Product, ProductPlan, ScalePlan};
 
-/// The number of an operand's block: panel by panel, and in a panel the first of two coordinates counts fastest.
+/// The number of an operand's block: panel by panel, and in a panel the first of two coordinates
+/// counts fastest.
 fn block(panel: (u32, u8, u32), inner: (u32, u8), outer: (u32, u8)) -> Option<u32> {
     let size = power(usize::from(inner.1).checked_add(usize::from(outer.1))?)?;
-    let number = panel.0.checked_mul(u32::from(panel.1))?.checked_add(panel.2)?.checked_mul(size)?;
+    let number =
+        panel.0.checked_mul(u32::from(panel.1))?.checked_add(panel.2)?.checked_mul(size)?;
     number.checked_add(outer.0.checked_mul(power(usize::from(inner.1))?)?)?.checked_add(inner.0)
 }
 
@@ -30,7 +32,11 @@ pub(super) fn blocks(p: &Product, (im, i, ik): (u32, u32, u32)) -> Option<(u32, 
     let ((hm, m), (hn, n), (hk, k)) = (split(im, rm)?, split(i, rn)?, split(ik, rk)?);
     let a = block((hm, pk, hk), (k, rk), (m, rm))?;
     let b = block((hk, pn, hn), (k, rk), (n, rn))?;
-    let c = if p.swapped { block((hm, pn, hn), (m, rm), (n, rn))? } else { block((hm, pn, hn), (n, rn), (m, rm))? };
+    let c = if p.swapped {
+        block((hm, pn, hn), (m, rm), (n, rn))?
+    } else {
+        block((hm, pn, hn), (n, rn), (m, rm))?
+    };
     Some((a, b, c))
 }
 
@@ -40,7 +46,9 @@ fn chosen(scale: &ScalePlan, block: u32) -> Option<(u32, heapless::Vec<(u8, u8),
     for choice in scale.choice.as_slice() {
         if rest & 1 == 1 {
             match *choice {
-                Choice::Register(place) => register = register.checked_add(power(usize::from(place))?)?,
+                Choice::Register(place) => {
+                    register = register.checked_add(power(usize::from(place))?)?
+                }
                 Choice::Immediate { by, value } => given.push((by, value)).ok()?,
             }
         }
@@ -61,7 +69,13 @@ impl Prover<'_, '_, '_> {
     }
 
     /// Bits of a sum of so many terms.
-    pub(super) fn sum(&mut self, bits: Bits, op: Op, many: u16, at: u32) -> Result<bool, Violation> {
+    pub(super) fn sum(
+        &mut self,
+        bits: Bits,
+        op: Op,
+        many: u16,
+        at: u32,
+    ) -> Result<bool, Violation> {
         let look = self.look;
         let Some(p) = look.plan.products.iter().find(|p| p.op == op) else { return Ok(false) };
         let Some(ik) = many.checked_sub(1) else {
@@ -72,18 +86,28 @@ impl Prover<'_, '_, '_> {
         let Content::Step(number, register) = bits.content else { return Ok(false) };
         let Some(step) = look.steps.get(usize::from(number)) else { return Ok(false) };
         let own = step.atom == p.product.atom && usize::from(step.origin) == op.index();
-        let Some((operand, member)) = written(look, step, register).filter(|(operand, _)| own && *operand == p.product.shape.d) else { return Ok(false) };
+        let Some((operand, member)) = written(look, step, register)
+            .filter(|(operand, _)| own && *operand == p.product.shape.d)
+        else {
+            return Ok(false);
+        };
         let slot = step.arg(usize::from(operand));
-        let Some(bits_each) = class(slot).and_then(|c| look.class_bits(c)) else { return Ok(false) };
+        let Some(bits_each) = class(slot).and_then(|c| look.class_bits(c)) else {
+            return Ok(false);
+        };
         let all = bits_each.saturating_mul(u32::from(count(slot)));
-        let (Some(ic), Some(inside)) = (at.checked_div(all), at.checked_rem(all)) else { return Ok(false) };
-        if inside != u32::from(member).saturating_mul(bits_each).saturating_add(u32::from(bits.bit)) {
+        let (Some(ic), Some(inside)) = (at.checked_div(all), at.checked_rem(all)) else {
+            return Ok(false);
+        };
+        if inside != u32::from(member).saturating_mul(bits_each).saturating_add(u32::from(bits.bit))
+        {
             return Ok(false);
         }
         let (nm, nn, _) = p.product.counts();
         let mut found = None;
         for (m, n) in (0..u32::from(nm)).flat_map(|m| (0..u32::from(nn)).map(move |n| (m, n))) {
-            if let Some(all) = blocks(&p.product, (m, n, u32::from(ik))).filter(|(.., c)| *c == ic) {
+            if let Some(all) = blocks(&p.product, (m, n, u32::from(ik))).filter(|(.., c)| *c == ic)
+            {
                 found = Some((all, m.saturating_mul(u32::from(nn)).saturating_add(n)));
                 break;
             }
@@ -98,16 +122,32 @@ impl Prover<'_, '_, '_> {
 
     /// What an instance reads: its blocks of A and B, and the sum before it.
     #[inline(never)]
-    fn terms(&mut self, number: u16, p: &ProductPlan, (ia, ib, ic): (u32, u32, u32), ik: u16) -> Result<bool, Violation> {
+    fn terms(
+        &mut self,
+        number: u16,
+        p: &ProductPlan,
+        (ia, ib, ic): (u32, u32, u32),
+        ik: u16,
+    ) -> Result<bool, Violation> {
         let (look, s, op) = (self.look, p.product.shape, p.op);
         let (first, second) = if p.product.swapped { (1, 0) } else { (0, 1) };
         let value = |k: usize| look.program.operand(op, k);
-        let in_registers = |k: usize| p.shared.get(k).copied().flatten().is_none() && !(k == 0 && p.product.tensor_a.is_some());
-        let sides: [(u8, usize, u32, Option<Value>); 2] = [(s.a, 0, ia, value(first)), (s.b, 1, ib, value(second))];
+        let in_registers = |k: usize| {
+            p.shared.get(k).copied().flatten().is_none()
+                && !(k == 0 && p.product.tensor_a.is_some())
+        };
+        let sides: [(u8, usize, u32, Option<Value>); 2] =
+            [(s.a, 0, ia, value(first)), (s.b, 1, ib, value(second))];
         for (operand, k, block, value) in sides {
             if !in_registers(k) {
                 // What its descriptor names.
-                let named = self.scratch.blocks.get(usize::from(number)).and_then(|all| all.get(k)).copied().unwrap_or(NONE);
+                let named = self
+                    .scratch
+                    .blocks
+                    .get(usize::from(number))
+                    .and_then(|all| all.get(k))
+                    .copied()
+                    .unwrap_or(NONE);
                 if named != NONE && u32::from(named) != block {
                     return Ok(false);
                 }
@@ -122,7 +162,9 @@ impl Prover<'_, '_, '_> {
         for (scale, (block, value)) in p.scales.iter().zip([(ia, 0usize), (ib, 1)]) {
             let Some(scale) = scale else { continue };
             let value = look.program.scales(op).and_then(|values| values.get(value).copied());
-            if value.is_none_or(|value| !matches!(self.scale(number, scale, block, value), Ok(true))) {
+            if value
+                .is_none_or(|value| !matches!(self.scale(number, scale, block, value), Ok(true)))
+            {
                 return Ok(false);
             }
         }
@@ -131,33 +173,61 @@ impl Prover<'_, '_, '_> {
 
     /// The register of a block's scales, and the immediates that say where in it they are.
     #[inline(never)]
-    fn scale(&mut self, number: u16, scale: &ScalePlan, block: u32, value: Value) -> Result<bool, Violation> {
+    fn scale(
+        &mut self,
+        number: u16,
+        scale: &ScalePlan,
+        block: u32,
+        value: Value,
+    ) -> Result<bool, Violation> {
         let look = self.look;
         let Some(step) = look.steps.get(usize::from(number)) else { return Ok(false) };
         let Some((register, given)) = chosen(scale, block) else { return Ok(false) };
         let moves = look.atom(step).and_then(|atom| atom.more).map_or(&[][..], |more| more.moves);
         for moved in moves.iter().filter(|moved| moved.of == scale.operand) {
-            let want: i32 = given.iter().filter(|(by, _)| *by == moved.by).map(|(_, value)| i32::from(*value)).sum();
+            let want: i32 = given
+                .iter()
+                .filter(|(by, _)| *by == moved.by)
+                .map(|(_, value)| i32::from(*value))
+                .sum();
             if step.arg(usize::from(moved.by)) != Slot::Int(want) {
                 return Ok(false);
             }
         }
-        let Some(content) = self.scratch.read(look, number, scale.operand, 0) else { return Ok(false) };
-        self.want(Bits { content, bit: 0, width: 32 }, What::Tile(value), register.saturating_mul(32))?;
+        let Some(content) = self.scratch.read(look, number, scale.operand, 0) else {
+            return Ok(false);
+        };
+        self.want(
+            Bits { content, bit: 0, width: 32 },
+            What::Tile(value),
+            register.saturating_mul(32),
+        )?;
         Ok(true)
     }
 
     /// A step's operand holds a block of something.
-    fn block(&mut self, number: u16, operand: u8, block: u32, what: What) -> Result<bool, Violation> {
+    fn block(
+        &mut self,
+        number: u16,
+        operand: u8,
+        block: u32,
+        what: What,
+    ) -> Result<bool, Violation> {
         let look = self.look;
         let Some(step) = look.steps.get(usize::from(number)) else { return Ok(false) };
         let slot = step.arg(usize::from(operand));
         let Some(each) = class(slot).and_then(|c| look.class_bits(c)) else { return Ok(false) };
         let start = block.saturating_mul(each).saturating_mul(u32::from(count(slot)));
         for member in 0..count(slot) {
-            let Some(content) = self.scratch.read(look, number, operand, member) else { return Ok(false) };
+            let Some(content) = self.scratch.read(look, number, operand, member) else {
+                return Ok(false);
+            };
             let at = start.saturating_add(u32::from(member).saturating_mul(each));
-            self.want(Bits { content, bit: 0, width: u16::try_from(each).unwrap_or(32) }, what, at)?;
+            self.want(
+                Bits { content, bit: 0, width: u16::try_from(each).unwrap_or(32) },
+                what,
+                at,
+            )?;
         }
         Ok(true)
     }

@@ -1,4 +1,5 @@
-//! Reductions: the lane's own places in order, then lanes in pairs, then what warps leave for each other.
+//! Reductions: the lane's own places in order, then lanes in pairs, then what warps leave for each
+//! other.
 
 use super::Content;
 use super::goal::{Prover, What};
@@ -17,29 +18,58 @@ impl Prover<'_, '_, '_> {
         let look = self.look;
         let atom = look.atom(look.steps.get(usize::from(number))?)?;
         let kind = match look.program.attr(op, words::KIND)? {
-            AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name) => look.program.text(name),
+            AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name) => {
+                look.program.text(name)
+            }
             _ => return None,
         };
-        let does = atom.does.filter(|does| look.tables.op_named(kind).map(OpWord::Op) == Some(does.op))?;
+        let does =
+            atom.does.filter(|does| look.tables.op_named(kind).map(OpWord::Op) == Some(does.op))?;
         let [first, second] = *does.uses else { return None };
-        let read = |operand: u8| self.scratch.read(look, number, operand, 0).map(|content| self.scratch.through(look, Bits { content, ..bits }));
+        let read = |operand: u8| {
+            self.scratch
+                .read(look, number, operand, 0)
+                .map(|content| self.scratch.through(look, Bits { content, ..bits }))
+        };
         Some([read(first)?, read(second)?])
     }
 
     /// Bits of a reduction's result.
-    pub(super) fn reduced(&mut self, bits: Bits, op: Op, value: Value, at: u32) -> Result<bool, Violation> {
+    pub(super) fn reduced(
+        &mut self,
+        bits: Bits,
+        op: Op,
+        value: Value,
+        at: u32,
+    ) -> Result<bool, Violation> {
         let look = self.look;
-        let Ok(lanes) = shape::combined_lanes(look.tables, look.program, look.plan, op) else { return Ok(false) };
-        let Some(exchange) = look.plan.exchanges.iter().find(|e| e.op == op) else { return self.lanes(bits, op, lanes, at) };
-        let (Some(few), Some(many)) = (look.fragment(value).and_then(shape::places), shape::places(&exchange.to)) else { return Ok(false) };
+        let Ok(lanes) = shape::combined_lanes(look.tables, look.program, look.plan, op) else {
+            return Ok(false);
+        };
+        let Some(exchange) = look.plan.exchanges.iter().find(|e| e.op == op) else {
+            return self.lanes(bits, op, lanes, at);
+        };
+        let (Some(few), Some(many)) =
+            (look.fragment(value).and_then(shape::places), shape::places(&exchange.to))
+        else {
+            return Ok(false);
+        };
         let lines = many.checked_div(few).and_then(|n| u16::try_from(n).ok()).unwrap_or(0);
         self.lines(bits, op, lines, at)
     }
 
     /// Lines of an exchange, the first so many of them.
-    pub(super) fn lines(&mut self, bits: Bits, op: Op, many: u16, at: u32) -> Result<bool, Violation> {
+    pub(super) fn lines(
+        &mut self,
+        bits: Bits,
+        op: Op,
+        many: u16,
+        at: u32,
+    ) -> Result<bool, Violation> {
         let look = self.look;
-        let Some(exchange) = look.plan.exchanges.iter().find(|e| e.op == op) else { return Ok(false) };
+        let Some(exchange) = look.plan.exchanges.iter().find(|e| e.op == op) else {
+            return Ok(false);
+        };
         let Some(last) = many.checked_sub(1) else { return Ok(false) };
         if last == 0 {
             return self.line(bits, exchange, 0, at);
@@ -53,10 +83,18 @@ impl Prover<'_, '_, '_> {
     }
 
     /// One line of an exchange.
-    fn line(&mut self, bits: Bits, exchange: &ExchangePlan, line: u16, at: u32) -> Result<bool, Violation> {
+    fn line(
+        &mut self,
+        bits: Bits,
+        exchange: &ExchangePlan,
+        line: u16,
+        at: u32,
+    ) -> Result<bool, Violation> {
         let look = self.look;
         let Content::Step(number, register) = bits.content else { return Ok(false) };
-        let own = |s: &crate::emit::step::Step| usize::from(s.origin) == exchange.op.index() && s.atom == exchange.load.atom;
+        let own = |s: &crate::emit::step::Step| {
+            usize::from(s.origin) == exchange.op.index() && s.atom == exchange.load.atom
+        };
         if !look.steps.get(usize::from(number)).is_some_and(own) {
             return Ok(false);
         }
@@ -64,7 +102,9 @@ impl Prover<'_, '_, '_> {
             let few = shape::places(look.fragment(look.program.result(exchange.op, 0)?)?)?;
             let lines = shape::places(&exchange.to)?.checked_div(few)?;
             let q = at.checked_div(look.place_of(look.program.result(exchange.op, 0)?)?)?;
-            q.checked_mul(lines)?.checked_add(u32::from(line))?.checked_mul(place_bits(&exchange.to))
+            q.checked_mul(lines)?
+                .checked_add(u32::from(line))?
+                .checked_mul(place_bits(&exchange.to))
         };
         let Some(place) = place() else { return Ok(false) };
         let [_, load] = exchange.moves();
@@ -72,7 +112,13 @@ impl Prover<'_, '_, '_> {
     }
 
     /// What lanes that differ in some bits have combined.
-    pub(super) fn lanes(&mut self, bits: Bits, op: Op, lanes: u8, at: u32) -> Result<bool, Violation> {
+    pub(super) fn lanes(
+        &mut self,
+        bits: Bits,
+        op: Op,
+        lanes: u8,
+        at: u32,
+    ) -> Result<bool, Violation> {
         let look = self.look;
         if lanes == 0 {
             let Some(many) = self.places_of(op, at).map(|n| n.1) else { return Ok(false) };
@@ -80,20 +126,30 @@ impl Prover<'_, '_, '_> {
         }
         let Some(pair) = self.combined(bits, op) else { return Ok(false) };
         for (own, other) in [(0usize, 1usize), (1, 0)] {
-            let (Some(own), Some(other)) = (pair.get(own).copied(), pair.get(other).copied()) else { continue };
+            let (Some(own), Some(other)) = (pair.get(own).copied(), pair.get(other).copied())
+            else {
+                continue;
+            };
             let Content::Step(number, _) = other.content else { continue };
             let Some(step) = look.steps.get(usize::from(number)) else { continue };
             let Some(atom) = look.atom(step) else { continue };
             let Some(does) = atom.does.filter(|does| does.op == OpWord::Exchange) else { continue };
-            // Where a register says which lane, threads were carried out, unless it stands in a loop that never turns: then the highest is left.
+            // Where a register says which lane, threads were carried out, unless it stands in a
+            // loop that never turns: then the highest is left.
             let highest = lanes.checked_ilog2().and_then(|bit| 1u8.checked_shl(bit)).unwrap_or(0);
             let mask = match shape::mask(atom, step) {
                 Some(Some(mask)) => mask,
-                Some(None) => self.scratch.instance(number).map_or(highest, |mask| u8::try_from(mask).unwrap_or(0)),
+                Some(None) => self
+                    .scratch
+                    .instance(number)
+                    .map_or(highest, |mask| u8::try_from(mask).unwrap_or(0)),
                 None => continue,
             };
-            let from = does.uses.first().and_then(|operand| self.scratch.read(look, number, *operand, 0));
-            let (Some(content), true) = (from, mask.is_power_of_two() && lanes & mask != 0) else { continue };
+            let from =
+                does.uses.first().and_then(|operand| self.scratch.read(look, number, *operand, 0));
+            let (Some(content), true) = (from, mask.is_power_of_two() && lanes & mask != 0) else {
+                continue;
+            };
             self.want(own, What::Lanes(op, lanes & !mask), at)?;
             self.want(Bits { content, ..other }, What::Lanes(op, lanes & !mask), at)?;
             return Ok(true);
@@ -101,7 +157,8 @@ impl Prover<'_, '_, '_> {
         Ok(false)
     }
 
-    /// Of the operand's places that belong to one of the result's: number `nth`, and how many there are.
+    /// Of the operand's places that belong to one of the result's: number `nth`, and how many there
+    /// are.
     fn nth_place(&self, op: Op, at: u32, nth: u16) -> Option<(u32, u16)> {
         let look = self.look;
         let (result, operand) = (look.program.result(op, 0)?, look.program.operand(op, 0)?);
@@ -124,7 +181,13 @@ impl Prover<'_, '_, '_> {
     }
 
     /// The first so many of the lane's own places.
-    pub(super) fn places(&mut self, bits: Bits, op: Op, many: u16, at: u32) -> Result<bool, Violation> {
+    pub(super) fn places(
+        &mut self,
+        bits: Bits,
+        op: Op,
+        many: u16,
+        at: u32,
+    ) -> Result<bool, Violation> {
         let look = self.look;
         let own = || {
             let operand = look.program.operand(op, 0)?;

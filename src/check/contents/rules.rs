@@ -25,7 +25,9 @@ impl<'a> Look<'a> {
     /// Bits of an element of a value.
     pub(super) fn element_bits(&self, value: Value) -> Option<u32> {
         let dtype = self.program.type_of(value).dtype.and_then(|d| self.tables.dtype(d));
-        dtype.map(|d| u32::from(d.bits)).or_else(|| self.fragment(value).map(|f| u32::from(f.shape.bits)))
+        dtype
+            .map(|d| u32::from(d.bits))
+            .or_else(|| self.fragment(value).map(|f| u32::from(f.shape.bits)))
     }
 
     /// Bits of a place of a value in a lane's registers.
@@ -39,10 +41,17 @@ impl<'a> Look<'a> {
         for _ in 0..RENAMED {
             let renames = |op: &Op| match self.program.role(*op) {
                 OpRole::Transpose | OpRole::Reshape => true,
-                OpRole::Convert => !self.plan.exchanges.iter().any(|e| e.op == *op) && !self.plan.lanes.iter().any(|l| l.op == *op),
+                OpRole::Convert => {
+                    !self.plan.exchanges.iter().any(|e| e.op == *op)
+                        && !self.plan.lanes.iter().any(|l| l.op == *op)
+                }
                 _ => false,
             };
-            let Some(from) = self.program.def_op(at).filter(renames).and_then(|op| self.program.operand(op, 0)) else { break };
+            let Some(from) =
+                self.program.def_op(at).filter(renames).and_then(|op| self.program.operand(op, 0))
+            else {
+                break;
+            };
             at = from;
         }
         at
@@ -58,7 +67,8 @@ impl<'a> Look<'a> {
         if self.program.role(op) != OpRole::For {
             return None;
         }
-        let carried = self.program.carried(op).find(|c| c.argument == value || c.result == Some(value))?;
+        let carried =
+            self.program.carried(op).find(|c| c.argument == value || c.result == Some(value))?;
         Some((op, carried.init, carried.yielded?))
     }
 
@@ -74,9 +84,12 @@ impl<'a> Look<'a> {
 }
 
 impl ContentsScratch<'_> {
-    /// Whether a loop of the program is entered without a jump to its test: its first turn is certain.
+    /// Whether a loop of the program is entered without a jump to its test: its first turn is
+    /// certain.
     pub(super) fn is_certain(&self, look: &Look<'_>, around: Op) -> bool {
-        self.loops.iter().any(|l| l.nth != NO_LOOP && l.meet == l.first && look.nth_loop(l.nth) == Some(around))
+        self.loops
+            .iter()
+            .any(|l| l.nth != NO_LOOP && l.meet == l.first && look.nth_loop(l.nth) == Some(around))
     }
 
     /// Whether a register's content was there before a loop and stays.
@@ -85,7 +98,10 @@ impl ContentsScratch<'_> {
         match content {
             Content::Nothing => false,
             Content::Step(step, _) => !(l.first..=l.last).contains(&step),
-            Content::Loop(other, _) => self.loops.get(usize::from(other)).is_some_and(|o| !(l.first <= o.first && o.last <= l.last)),
+            Content::Loop(other, _) => self
+                .loops
+                .get(usize::from(other))
+                .is_some_and(|o| !(l.first <= o.first && o.last <= l.last)),
         }
     }
 }
@@ -111,7 +127,8 @@ impl<'a> Prover<'a, '_, '_> {
         if self.made(bits, value, at)? {
             return Ok(true);
         }
-        // Element by element, or word by word, if the whole is made of several instructions' results.
+        // Element by element, or word by word, if the whole is made of several instructions'
+        // results.
         let each = if u32::from(bits.width) > 32 { 32 } else { element };
         if u32::from(bits.width) <= each {
             return Ok(false);
@@ -119,7 +136,11 @@ impl<'a> Prover<'a, '_, '_> {
         let mut done = 0u32;
         while done < u32::from(bits.width) {
             let step = each.min(u32::from(bits.width).saturating_sub(done));
-            let part = Bits { content: bits.content, bit: bits.bit.saturating_add(u16::try_from(done).unwrap_or(0)), width: u16::try_from(step).unwrap_or(0) };
+            let part = Bits {
+                content: bits.content,
+                bit: bits.bit.saturating_add(u16::try_from(done).unwrap_or(0)),
+                width: u16::try_from(step).unwrap_or(0),
+            };
             self.want(part, What::Tile(value), at.saturating_add(done))?;
             done = done.saturating_add(step.max(1));
         }
@@ -133,7 +154,9 @@ impl<'a> Prover<'a, '_, '_> {
             return Ok(self.constant(bits, value, at));
         }
         // A repetition is a renaming, also of what a loop has left.
-        if let Some(op) = look.program.def_op(value).filter(|op| look.program.role(*op) == OpRole::Broadcast) {
+        if let Some(op) =
+            look.program.def_op(value).filter(|op| look.program.role(*op) == OpRole::Broadcast)
+        {
             return self.broadcast(bits, op, value, at);
         }
         let carried = look.carried(value);
@@ -148,7 +171,9 @@ impl<'a> Prover<'a, '_, '_> {
             return Ok(true);
         }
         if let Content::Loop(number, register) = bits.content {
-            let Some(nth) = self.scratch.loops.get(usize::from(number)).map(|l| l.nth) else { return Ok(false) };
+            let Some(nth) = self.scratch.loops.get(usize::from(number)).map(|l| l.nth) else {
+                return Ok(false);
+            };
             let own = look.nth_loop(nth).filter(|_| nth != NO_LOOP);
             let Some([first, end]) = self.scratch.ways(number, register) else { return Ok(false) };
             let (init, yielded) = match carried {
@@ -168,8 +193,11 @@ impl<'a> Prover<'a, '_, '_> {
             return Ok(true);
         }
         if let Some((op, init, yielded)) = carried {
-            // What was not fetched is what it began with: in no thread sums are fetched without a turn, or left where they are behind one.
-            if look.plan.products.iter().any(|p| p.tensor.is_some_and(|place| place.value == value && place.carrier == Some(op))) {
+            // What was not fetched is what it began with: in no thread sums are fetched without a
+            // turn, or left where they are behind one.
+            if look.plan.products.iter().any(|p| {
+                p.tensor.is_some_and(|place| place.value == value && place.carrier == Some(op))
+            }) {
                 self.want(bits, What::Tile(init), at)?;
                 return Ok(true);
             }
@@ -193,7 +221,11 @@ impl<'a> Prover<'a, '_, '_> {
 
     /// Whether a register's content was there before a loop of the program and stays.
     fn stays_in(&self, content: Content, around: Op) -> bool {
-        let number = self.scratch.loops.iter().position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around));
+        let number = self
+            .scratch
+            .loops
+            .iter()
+            .position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around));
         number.is_some_and(|number| self.scratch.stays(content, number))
     }
 
@@ -218,7 +250,9 @@ impl<'a> Prover<'a, '_, '_> {
             self.unfollowed = self.unfollowed.saturating_add(1);
             return true;
         };
-        let first = instance.checked_shl(u32::from(loads.registers)).and_then(|n| n.checked_add(u32::from(register)));
+        let first = instance
+            .checked_shl(u32::from(loads.registers))
+            .and_then(|n| n.checked_add(u32::from(register)));
         first.and_then(|n| n.checked_mul(32)?.checked_add(u32::from(bits.bit))) == Some(at)
     }
 
@@ -240,9 +274,13 @@ impl<'a> Prover<'a, '_, '_> {
             let wanted = match (dtype.kind, literal) {
                 _ if literal.is_zero() => 0u64,
                 (DtypeKind::Float, Literal::Hex(bits)) if times == 1 => bits,
-                (DtypeKind::Float, _) if dtype.bits == 32 => u64::from(((f64::from(number()? as f32) * times as f64) as f32).to_bits()),
+                (DtypeKind::Float, _) if dtype.bits == 32 => {
+                    u64::from(((f64::from(number()? as f32) * times as f64) as f32).to_bits())
+                }
                 (DtypeKind::Float, _) if dtype.bits == 64 => (number()? * times as f64).to_bits(),
-                (DtypeKind::Signed | DtypeKind::Unsigned, _) => literal.to_int()?.wrapping_mul(times as i64).cast_unsigned(),
+                (DtypeKind::Signed | DtypeKind::Unsigned, _) => {
+                    literal.to_int()?.wrapping_mul(times as i64).cast_unsigned()
+                }
                 _ => return None,
             };
             let found = self.scratch.known(look, bits.content)?.checked_shr(u32::from(bits.bit))?;
@@ -264,24 +302,43 @@ impl<'a> Prover<'a, '_, '_> {
     fn loaded(&mut self, bits: Bits, op: Op, value: Value, at: u32) -> Result<bool, Violation> {
         let Content::Step(number, register) = bits.content else { return Ok(false) };
         let Some(step) = self.look.steps.get(usize::from(number)) else { return Ok(false) };
-        let Some(m) = self.look.movement_of(step).filter(|m| m.op == op && m.second.is_none()) else { return Ok(false) };
+        let Some(m) = self.look.movement_of(step).filter(|m| m.op == op && m.second.is_none())
+        else {
+            return Ok(false);
+        };
         self.brought(bits, &m, (number, register), What::Tile(value), at)
     }
 
     /// What an instance of a movement brings into registers.
-    pub(super) fn brought(&mut self, bits: Bits, m: &MovePlan, (number, register): (u16, u8), what: What, at: u32) -> Result<bool, Violation> {
+    pub(super) fn brought(
+        &mut self,
+        bits: Bits,
+        m: &MovePlan,
+        (number, register): (u16, u8),
+        what: What,
+        at: u32,
+    ) -> Result<bool, Violation> {
         let look = self.look;
         let Some(step) = look.steps.get(usize::from(number)) else { return Ok(false) };
         let Some((operand, member)) = written(look, step, register) else { return Ok(false) };
         let Some(atom) = look.atom(step) else { return Ok(false) };
-        let Some(side) = atom.movement.map(|movement| &movement.to).filter(|side| side.operand == operand) else { return Ok(false) };
-        let Some((piece, bit)) = piece(look, step.arg(usize::from(operand)), member, bits.bit) else { return Ok(false) };
+        let Some(side) =
+            atom.movement.map(|movement| &movement.to).filter(|side| side.operand == operand)
+        else {
+            return Ok(false);
+        };
+        let Some((piece, bit)) = piece(look, step.arg(usize::from(operand)), member, bits.bit)
+        else {
+            return Ok(false);
+        };
         // What it leaves alone of a register is what was there before.
         if atom.operands.get(usize::from(operand)).is_some_and(|o| o.role == Role::UseDef) {
             match touched(atom.movement.and_then(coordinates), side, (piece, bit, bits.width)) {
                 Some(true) => {}
                 Some(false) => {
-                    let Some(content) = self.scratch.read(look, number, operand, member) else { return Ok(false) };
+                    let Some(content) = self.scratch.read(look, number, operand, member) else {
+                        return Ok(false);
+                    };
                     self.want(Bits { content, ..bits }, what, at)?;
                     return Ok(true);
                 }
@@ -289,7 +346,12 @@ impl<'a> Prover<'a, '_, '_> {
             }
         }
         let first = u32::from(bit);
-        let Some(rest) = weigh(&m.fit.tuple, piece).and_then(|n| (at / 32).checked_sub(n)).filter(|_| at % 32 == first) else { return Ok(false) };
+        let Some(rest) = weigh(&m.fit.tuple, piece)
+            .and_then(|n| (at / 32).checked_sub(n))
+            .filter(|_| at % 32 == first)
+        else {
+            return Ok(false);
+        };
         let known = self.scratch.instance(number);
         let instance = match known {
             Some(i) => Some(i).filter(|i| m.fit.register(*i) == rest),
@@ -313,12 +375,15 @@ impl<'a> Prover<'a, '_, '_> {
         let Content::Step(number, register) = bits.content else { return false };
         let look = self.look;
         let Some(step) = look.steps.get(usize::from(number)) else { return false };
-        let own = |m: &&MovePlan| m.op == op && m.atom == step.atom && op.index() == usize::from(step.origin);
+        let own = |m: &&MovePlan| {
+            m.op == op && m.atom == step.atom && op.index() == usize::from(step.origin)
+        };
         if !look.plan.moves.iter().any(|m| own(&m)) {
             return false;
         }
         let Some((operand, member)) = written(look, step, register) else { return false };
-        let place = piece(look, step.arg(usize::from(operand)), member, bits.bit).map(|(piece, bit)| piece.saturating_mul(32).saturating_add(u32::from(bit)));
+        let place = piece(look, step.arg(usize::from(operand)), member, bits.bit)
+            .map(|(piece, bit)| piece.saturating_mul(32).saturating_add(u32::from(bit)));
         let own = self.scratch.instance(number).is_none_or(|i| i == u32::from(instance));
         own && place == Some(at)
     }
@@ -327,7 +392,9 @@ impl<'a> Prover<'a, '_, '_> {
     fn broadcast(&mut self, bits: Bits, op: Op, value: Value, at: u32) -> Result<bool, Violation> {
         let look = self.look;
         let Some(from) = look.program.operand(op, 0) else { return Ok(false) };
-        let (Some(element), Some(place)) = (look.element_bits(value), look.place_of(value)) else { return Ok(false) };
+        let (Some(element), Some(place)) = (look.element_bits(value), look.place_of(value)) else {
+            return Ok(false);
+        };
         if look.program.constant(from).is_some() {
             self.want(bits, What::Tile(from), at.checked_rem(element).unwrap_or(0))?;
             return Ok(true);
@@ -338,7 +405,13 @@ impl<'a> Prover<'a, '_, '_> {
         }
         let own = || {
             let (large, small) = (look.fragment(value)?, look.fragment(from)?);
-            let q = crate::check::shape::repeated_place(look.program, op, large, small, at.checked_div(place)?)?;
+            let q = crate::check::shape::repeated_place(
+                look.program,
+                op,
+                large,
+                small,
+                at.checked_div(place)?,
+            )?;
             q.checked_mul(place_bits(small))?.checked_add(inside)
         };
         let Some(source) = own() else { return Ok(false) };
@@ -347,20 +420,42 @@ impl<'a> Prover<'a, '_, '_> {
     }
 
     /// One instruction for some elements.
-    fn elementwise(&mut self, bits: Bits, op: Op, value: Value, at: u32) -> Result<bool, Violation> {
+    fn elementwise(
+        &mut self,
+        bits: Bits,
+        op: Op,
+        value: Value,
+        at: u32,
+    ) -> Result<bool, Violation> {
         let look = self.look;
         let Content::Step(number, register) = bits.content else { return Ok(false) };
         let Some(step) = look.steps.get(usize::from(number)) else { return Ok(false) };
         let Some(atom) = look.atom(step) else { return Ok(false) };
-        let Some(does) = atom.does.filter(|does| look.program.decl_id(op).map(OpWord::Op) == Some(does.op)) else { return Ok(false) };
+        let Some(does) =
+            atom.does.filter(|does| look.program.decl_id(op).map(OpWord::Op) == Some(does.op))
+        else {
+            return Ok(false);
+        };
         let def = atom.operands.iter().position(|o| o.role == Role::Def);
-        let Some((_, member)) = written(look, step, register).filter(|(operand, _)| Some(usize::from(*operand)) == def) else { return Ok(false) };
+        let Some((_, member)) =
+            written(look, step, register).filter(|(operand, _)| Some(usize::from(*operand)) == def)
+        else {
+            return Ok(false);
+        };
         let slot = step.arg(def.unwrap_or(0));
         let arity = look.program.operands(op).count();
         let first = look.program.operand(op, 0);
-        let (Some(first), Some(pack)) = (first, does.uses.len().checked_div(arity)) else { return Ok(false) };
-        let (Some(from), Some(to)) = (look.element_bits(first), look.element_bits(value)) else { return Ok(false) };
-        let (Some(own), Some(place)) = (class(slot).and_then(|c| look.class_bits(c)), look.place_of(value)) else { return Ok(false) };
+        let (Some(first), Some(pack)) = (first, does.uses.len().checked_div(arity)) else {
+            return Ok(false);
+        };
+        let (Some(from), Some(to)) = (look.element_bits(first), look.element_bits(value)) else {
+            return Ok(false);
+        };
+        let (Some(own), Some(place)) =
+            (class(slot).and_then(|c| look.class_bits(c)), look.place_of(value))
+        else {
+            return Ok(false);
+        };
         let offset = u32::from(member).saturating_mul(own).saturating_add(u32::from(bits.bit));
         // Of one element, and the same part of it.
         let Some((e, part)) = parts(offset, to) else { return Ok(false) };
@@ -370,14 +465,23 @@ impl<'a> Prover<'a, '_, '_> {
         }
         let lane_place = at.checked_div(place).unwrap_or(0);
         for (k, operand) in (0usize..).zip(look.program.operands(op)) {
-            let loose = look.fragment(operand).is_some_and(|f| f.loose && u32::from(f.shape.bits) < 32);
+            let loose =
+                look.fragment(operand).is_some_and(|f| f.loose && u32::from(f.shape.bits) < 32);
             let start = k.saturating_mul(pack);
-            let each = |number: u8| atom.operands.get(usize::from(number)).and_then(|_| class(step.arg(usize::from(number)))).and_then(|c| look.class_bits(c));
+            let each = |number: u8| {
+                atom.operands
+                    .get(usize::from(number))
+                    .and_then(|_| class(step.arg(usize::from(number))))
+                    .and_then(|c| look.class_bits(c))
+            };
             let Some(&lowest) = does.uses.get(start) else { return Ok(false) };
-            let wide = each(lowest).unwrap_or(32).saturating_mul(u32::from(count(step.arg(usize::from(lowest))).max(1)));
+            let wide = each(lowest)
+                .unwrap_or(32)
+                .saturating_mul(u32::from(count(step.arg(usize::from(lowest))).max(1)));
             let per = if loose { 1 } else { wide.checked_div(from).unwrap_or(1).max(1) };
             let (number_of, index) = if to > from {
-                let made = own.saturating_mul(u32::from(count(slot))).checked_div(to).unwrap_or(1).max(1);
+                let made =
+                    own.saturating_mul(u32::from(count(slot))).checked_div(to).unwrap_or(1).max(1);
                 (0, u32::from(does.part).saturating_mul(made).saturating_add(e))
             } else {
                 parts(e, per).unwrap_or((u32::MAX, 0))
@@ -385,7 +489,11 @@ impl<'a> Prover<'a, '_, '_> {
             if usize::try_from(number_of).unwrap_or(usize::MAX) >= pack || index >= per {
                 return Ok(false);
             }
-            let Some(&using) = does.uses.get(start.saturating_add(usize::try_from(number_of).unwrap_or(0))) else { return Ok(false) };
+            let Some(&using) =
+                does.uses.get(start.saturating_add(usize::try_from(number_of).unwrap_or(0)))
+            else {
+                return Ok(false);
+            };
             let target = lane_place.saturating_mul(look.place_of(operand).unwrap_or(from));
             if !self.element(number, using, index, from, (operand, target))? {
                 return Ok(false);
@@ -395,19 +503,37 @@ impl<'a> Prover<'a, '_, '_> {
     }
 
     /// An element in a step's operand is one of a value.
-    fn element(&mut self, step: u16, operand: u8, index: u32, bits: u32, (value, at): (Value, u32)) -> Result<bool, Violation> {
+    fn element(
+        &mut self,
+        step: u16,
+        operand: u8,
+        index: u32,
+        bits: u32,
+        (value, at): (Value, u32),
+    ) -> Result<bool, Violation> {
         let look = self.look;
-        let Some(slot) = look.steps.get(usize::from(step)).map(|s| s.arg(usize::from(operand))) else { return Ok(false) };
+        let Some(slot) = look.steps.get(usize::from(step)).map(|s| s.arg(usize::from(operand)))
+        else {
+            return Ok(false);
+        };
         let Some(own) = class(slot).and_then(|c| look.class_bits(c)) else { return Ok(false) };
         let offset = index.saturating_mul(bits);
         let mut done = 0u32;
         while done < bits {
             let here = offset.saturating_add(done);
-            let (Some(member), Some(bit)) = (here.checked_div(own), here.checked_rem(own)) else { return Ok(false) };
+            let (Some(member), Some(bit)) = (here.checked_div(own), here.checked_rem(own)) else {
+                return Ok(false);
+            };
             let width = bits.saturating_sub(done).min(own.saturating_sub(bit));
-            let content = u8::try_from(member).ok().and_then(|member| self.scratch.read(look, step, operand, member));
+            let content = u8::try_from(member)
+                .ok()
+                .and_then(|member| self.scratch.read(look, step, operand, member));
             let Some(content) = content else { return Ok(false) };
-            let part = Bits { content, bit: u16::try_from(bit).unwrap_or(0), width: u16::try_from(width).unwrap_or(0) };
+            let part = Bits {
+                content,
+                bit: u16::try_from(bit).unwrap_or(0),
+                width: u16::try_from(width).unwrap_or(0),
+            };
             self.want(part, What::Tile(value), at.saturating_add(done))?;
             done = done.saturating_add(width.max(1));
         }
@@ -420,11 +546,20 @@ impl<'a> Prover<'a, '_, '_> {
         if let Some(moved) = look.plan.lanes.iter().find(|l| l.op == op) {
             return self.between_lanes(bits, moved, value, at);
         }
-        let Some(exchange) = look.plan.exchanges.iter().find(|e| e.op == op) else { return Ok(false) };
+        let Some(exchange) = look.plan.exchanges.iter().find(|e| e.op == op) else {
+            return Ok(false);
+        };
         let Content::Step(number, register) = bits.content else { return Ok(false) };
-        let from_it = look.steps.get(usize::from(number)).is_some_and(|s| usize::from(s.origin) == op.index() && s.atom == exchange.load.atom);
+        let from_it = look
+            .steps
+            .get(usize::from(number))
+            .is_some_and(|s| usize::from(s.origin) == op.index() && s.atom == exchange.load.atom);
         let [_, load] = exchange.moves();
-        if from_it { self.brought(bits, &load, (number, register), What::Tile(value), at) } else { Ok(false) }
+        if from_it {
+            self.brought(bits, &load, (number, register), What::Tile(value), at)
+        } else {
+            Ok(false)
+        }
     }
 }
 
@@ -439,14 +574,23 @@ fn total_bits(f: &Fragment) -> Option<u32> {
 }
 
 /// Which piece of 32 bits of an operand a bit of its member is in, and where there.
-pub(super) fn piece(look: &Look<'_>, slot: crate::emit::step::Slot, member: u8, bit: u16) -> Option<(u32, u16)> {
+pub(super) fn piece(
+    look: &Look<'_>,
+    slot: crate::emit::step::Slot,
+    member: u8,
+    bit: u16,
+) -> Option<(u32, u16)> {
     let own = look.class_bits(class(slot)?)?;
     let each = own.div_ceil(32);
     Some((u32::from(member).checked_mul(each)?.checked_add(u32::from(bit / 32))?, bit % 32))
 }
 
 /// Whether an atom touches these bits of a piece: all, none, or (`None`) some of them.
-pub(super) fn touched(coordinates: Option<(u64, u32)>, side: &Side<'_>, (piece, bit, width): (u32, u16, u16)) -> Option<bool> {
+pub(super) fn touched(
+    coordinates: Option<(u64, u32)>,
+    side: &Side<'_>,
+    (piece, bit, width): (u32, u16, u16),
+) -> Option<bool> {
     let (many, unit) = coordinates?;
     let start = piece.checked_mul(32)?.checked_add(u32::from(bit))?;
     let end = start.checked_add(u32::from(width))?;

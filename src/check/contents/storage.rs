@@ -47,10 +47,15 @@ pub(super) struct Turned {
 
 /// Room for the check of contents, `const`-constructible.
 ///
-/// `STEPS`: steps of the kernel. `REGISTERS`: registers of all classes. `READS`: registers that all steps read together. `GOALS`: what is to
-/// be shown; a power of two is best.
+/// `STEPS`: steps of the kernel. `REGISTERS`: registers of all classes. `READS`: registers that all
+/// steps read together. `GOALS`: what is to be shown; a power of two is best.
 #[derive(Debug)]
-pub struct ContentsStorage<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS: usize> {
+pub struct ContentsStorage<
+    const STEPS: usize,
+    const REGISTERS: usize,
+    const READS: usize,
+    const GOALS: usize,
+> {
     starts: Vec<u32, STEPS>,
     instances: Vec<u16, STEPS>,
     bound: Vec<u32, STEPS>,
@@ -65,7 +70,9 @@ pub struct ContentsStorage<const STEPS: usize, const REGISTERS: usize, const REA
     places: Vec<u16, GOALS>,
 }
 
-impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS: usize> ContentsStorage<STEPS, REGISTERS, READS, GOALS> {
+impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS: usize>
+    ContentsStorage<STEPS, REGISTERS, READS, GOALS>
+{
     /// Empty storage.
     #[must_use]
     pub const fn new() -> Self {
@@ -104,7 +111,9 @@ impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS
     }
 }
 
-impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS: usize> Default for ContentsStorage<STEPS, REGISTERS, READS, GOALS> {
+impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS: usize> Default
+    for ContentsStorage<STEPS, REGISTERS, READS, GOALS>
+{
     fn default() -> Self {
         Self::new()
     }
@@ -128,7 +137,8 @@ pub struct ContentsScratch<'s> {
     pub(super) values: &'s mut VecView<Option<u64>>,
     /// Registers before loops and at the end of turns.
     pub(super) turns: &'s mut VecView<Content>,
-    /// What chooses in each lane, for each step of a conversion inside warps that a register tells what.
+    /// What chooses in each lane, for each step of a conversion inside warps that a register tells
+    /// what.
     pub(super) lanes: &'s mut VecView<u32>,
     /// Loops.
     pub(super) loops: &'s mut VecView<Turned>,

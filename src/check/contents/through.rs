@@ -1,4 +1,5 @@
-//! What instructions do to bits and numbers, by the tables' terms: moves, packing, shifts, choices of bytes.
+//! What instructions do to bits and numbers, by the tables' terms: moves, packing, shifts, choices
+//! of bytes.
 
 use super::flow::written;
 use super::storage::ContentsScratch;
@@ -76,7 +77,11 @@ fn permute(a: u64, b: u64, selector: u64) -> u64 {
     let mut out = 0u64;
     for k in 0..4u32 {
         let at = selector.checked_shr(k.wrapping_mul(8)).unwrap_or(0) & 0xff;
-        let byte = if at < 8 { all.checked_shr(u32::try_from(at).unwrap_or(0).wrapping_mul(8)).unwrap_or(0) & 0xff } else { 0 };
+        let byte = if at < 8 {
+            all.checked_shr(u32::try_from(at).unwrap_or(0).wrapping_mul(8)).unwrap_or(0) & 0xff
+        } else {
+            0
+        };
         out |= byte.checked_shl(k.wrapping_mul(8)).unwrap_or(0);
     }
     out
@@ -122,12 +127,26 @@ impl ContentsScratch<'_> {
         if let [TermNode::Operand(k)] = *atom.means.slice() {
             // A move of a tuple into a like one.
             let (to, from) = (step.arg(usize::from(operand)), step.arg(usize::from(k)));
-            let alike = count(to) == count(from) && look.class_bits(class(to)?) == look.class_bits(class(from)?);
-            return if alike && operand == 0 { Some(Bits { content: read(k, member)?, ..bits }) } else { None };
+            let alike = count(to) == count(from)
+                && look.class_bits(class(to)?) == look.class_bits(class(from)?);
+            return if alike && operand == 0 {
+                Some(Bits { content: read(k, member)?, ..bits })
+            } else {
+                None
+            };
         }
-        if let [TermNode::Op(op @ (IndexOp::Shr | IndexOp::Shl), 2), TermNode::Operand(a), TermNode::Operand(s)] = *atom.means.slice() {
+        if let [
+            TermNode::Op(op @ (IndexOp::Shr | IndexOp::Shl), 2),
+            TermNode::Operand(a),
+            TermNode::Operand(s),
+        ] = *atom.means.slice()
+        {
             let by = u16::try_from(constant(step.arg(usize::from(s)))?).ok()?;
-            let bit = if op == IndexOp::Shr { bits.bit.checked_add(by)? } else { bits.bit.checked_sub(by)? };
+            let bit = if op == IndexOp::Shr {
+                bits.bit.checked_add(by)?
+            } else {
+                bits.bit.checked_sub(by)?
+            };
             let inside = bit.checked_add(bits.width)? <= 32;
             return if inside { Some(Bits { content: read(a, 0)?, bit, ..bits }) } else { None };
         }
@@ -135,7 +154,8 @@ impl ContentsScratch<'_> {
         match does.op {
             OpWord::Pack => {
                 let whole = look.class_bits(class(step.arg(usize::from(operand)))?)?;
-                let part = u16::try_from(whole.checked_div(u32::try_from(does.uses.len()).ok()?)?).ok()?;
+                let part =
+                    u16::try_from(whole.checked_div(u32::try_from(does.uses.len()).ok()?)?).ok()?;
                 let number = bits.bit.checked_div(part)?;
                 let bit = bits.bit.checked_rem(part)?;
                 let inside = bit.checked_add(bits.width)? <= part;
@@ -143,7 +163,8 @@ impl ContentsScratch<'_> {
                 if inside { Some(Bits { content: read(from, 0)?, bit, ..bits }) } else { None }
             }
             OpWord::Unpack => {
-                let own = u16::try_from(look.class_bits(class(step.arg(usize::from(operand)))?)?).ok()?;
+                let own =
+                    u16::try_from(look.class_bits(class(step.arg(usize::from(operand)))?)?).ok()?;
                 let bit = u16::from(register).checked_mul(own)?.checked_add(bits.bit)?;
                 Some(Bits { content: read(*does.uses.first()?, 0)?, bit, ..bits })
             }
@@ -171,8 +192,11 @@ impl ContentsScratch<'_> {
         let does = look.atom(step)?.does.filter(|does| does.op == OpWord::Choose)?;
         let (first, last) = (bits.bit / 8, bits.bit.checked_add(bits.width)?.checked_sub(1)? / 8);
         let byte = |k: u16| {
-            let shifted = selector.checked_shr(u32::from(k).checked_mul(u32::from(does.selector))?)?;
-            u16::try_from(shifted & 1u64.checked_shl(u32::from(does.selector))?.checked_sub(1)?).ok().filter(|b| *b < 8)
+            let shifted =
+                selector.checked_shr(u32::from(k).checked_mul(u32::from(does.selector))?)?;
+            u16::try_from(shifted & 1u64.checked_shl(u32::from(does.selector))?.checked_sub(1)?)
+                .ok()
+                .filter(|b| *b < 8)
         };
         let start = byte(first)?;
         for k in first..=last {
@@ -185,7 +209,8 @@ impl ContentsScratch<'_> {
         Some(Bits { content: self.read(look, number, from, 0)?, bit, ..bits })
     }
 
-    /// The number in a register that constants alone make. Choices of bytes ask for it, so that it looks through none.
+    /// The number in a register that constants alone make. Choices of bytes ask for it, so that it
+    /// looks through none.
     pub(super) fn known(&self, look: &Look<'_>, content: Content) -> Option<u64> {
         let mut at = Bits { content, bit: 0, width: 32 };
         for _ in 0..MOVES {

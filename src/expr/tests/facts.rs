@@ -10,8 +10,10 @@ fn described() -> std::vec::Vec<(Facts, std::vec::Vec<u64>)> {
             if zeros & ones != 0 {
                 continue;
             }
-            let values: std::vec::Vec<u64> = (0..8).filter(|value| value & zeros == 0 && value & ones == ones).collect();
-            let facts = Facts { zeros: zeros | !7, ones, high: 7, varying: 7, level: 1, width: 32 }.tightened();
+            let values: std::vec::Vec<u64> =
+                (0..8).filter(|value| value & zeros == 0 && value & ones == ones).collect();
+            let facts = Facts { zeros: zeros | !7, ones, high: 7, varying: 7, level: 1, width: 32 }
+                .tightened();
             out.push((facts, values));
         }
     }
@@ -29,7 +31,12 @@ fn facts_of_words_hold_for_all_small_values() {
                 let facts = Facts::of(op, &a, &b);
                 for (&x, &y) in left.iter().flat_map(|x| right.iter().map(move |y| (x, y))) {
                     let Some(value) = op.eval(x, y) else { continue };
-                    assert!(value & facts.zeros == 0 && value & facts.ones == facts.ones && value <= facts.high, "{op:?} {x} {y} = {value}: {facts:?}");
+                    assert!(
+                        value & facts.zeros == 0
+                            && value & facts.ones == facts.ones
+                            && value <= facts.high,
+                        "{op:?} {x} {y} = {value}: {facts:?}"
+                    );
                 }
                 assert_eq!(facts.level, 1);
             }
@@ -39,7 +46,8 @@ fn facts_of_words_hold_for_all_small_values() {
 
 #[test]
 fn only_varying_bits_vary() {
-    // Lanes share the bits of x that are not varying: changing varying bits changes varying bits of the value only.
+    // Lanes share the bits of x that are not varying: changing varying bits changes varying bits of
+    // the value only.
     for op in [IndexOp::Add, IndexOp::Sub, IndexOp::Mul, IndexOp::And, IndexOp::Or, IndexOp::Xor] {
         for varying in 0..16u64 {
             let a = Facts { varying, ..Facts::unknown(32) }.tightened();
@@ -48,15 +56,23 @@ fn only_varying_bits_vary() {
                 let facts = Facts::of(op, &a, &b);
                 for x in 0..16u64 {
                     for y in (0..16u64).filter(|y| (x ^ y) & !varying == 0) {
-                        let difference = op.eval(x, constant).unwrap() ^ op.eval(y, constant).unwrap();
-                        assert_eq!(difference & !facts.varying, 0, "{op:?} {x} {y} {constant} {facts:x?}");
+                        let difference =
+                            op.eval(x, constant).unwrap() ^ op.eval(y, constant).unwrap();
+                        assert_eq!(
+                            difference & !facts.varying,
+                            0,
+                            "{op:?} {x} {y} {constant} {facts:x?}"
+                        );
                     }
                 }
             }
         }
     }
     let thread = Facts { varying: 63, ..Facts::unknown(32) };
-    assert!(Facts::of(IndexOp::Shr, &thread, &Facts::constant(6, 32)).uniform(), "the wave's number is uniform");
+    assert!(
+        Facts::of(IndexOp::Shr, &thread, &Facts::constant(6, 32)).uniform(),
+        "the wave's number is uniform"
+    );
     assert!(!Facts::of(IndexOp::Shr, &thread, &Facts::constant(5, 32)).uniform());
 }
 

@@ -1,18 +1,39 @@
-//! Selection with a machine of seven instructions: vector and scalar registers, one scalar read a vector instruction,
-//! literals in one place only.
+//! Selection with a machine of seven instructions: vector and scalar registers, one scalar read a
+//! vector instruction, literals in one place only.
 use super::{N, Store};
-use crate::expr::{Arg, Choice, ExprId, Place, Reg, SelectError, SelectScratch, Selector, StepSink, Variable, Want};
+use crate::expr::{
+    Arg, Choice, ExprId, Place, Reg, SelectError, SelectScratch, Selector, StepSink, Variable, Want,
+};
 use lanebook_tables::{
-    Arch, ArchAtom, ArchId, Atom, AtomClass, AtomCost, AtomId, BuildNode, ClassId, Cond, CondArg, Dispatch, IndexOp, Isa, IsaId, Language, List, NO_SLOT, Name,
-    NameMap, Operand, PatternNode, RegisterClass, RegisterKind, Role, Rule, RuleId, RuleSet, Rules, SharedLimits, Status, Tables, TupleStyle, Weights, Word,
-    list,
+    Arch, ArchAtom, ArchId, Atom, AtomClass, AtomCost, AtomId, BuildNode, ClassId, Cond, CondArg,
+    Dispatch, IndexOp, Isa, IsaId, Language, List, NO_SLOT, Name, NameMap, Operand, PatternNode,
+    RegisterClass, RegisterKind, Role, Rule, RuleId, RuleSet, Rules, SharedLimits, Status, Tables,
+    TupleStyle, Weights, Word, list,
 };
 
 const VGPR: ClassId = ClassId(0);
 const SGPR: ClassId = ClassId(1);
 
-const fn operand(role: Role, class: ClassId, also: List<'static, ClassId>, range: &'static (i64, i64)) -> Operand<'static> {
-    Operand { name: Name::EMPTY, role, class, also, registers: 1, dtype: None, layout: None, extents: (0, 0), range, multiple: 1, implicit: false, vary: None }
+const fn operand(
+    role: Role,
+    class: ClassId,
+    also: List<'static, ClassId>,
+    range: &'static (i64, i64),
+) -> Operand<'static> {
+    Operand {
+        name: Name::EMPTY,
+        role,
+        class,
+        also,
+        registers: 1,
+        dtype: None,
+        layout: None,
+        extents: (0, 0),
+        range,
+        multiple: 1,
+        implicit: false,
+        vary: None,
+    }
 }
 const NONE: &(i64, i64) = &(1, 0);
 const LITERAL: &(i64, i64) = &(-0x8000_0000, 0xffff_ffff);
@@ -61,8 +82,21 @@ const ATOMS: &[Atom<'static>] = &[
     atom(list![&V_DEF, &V_ANY, &V_ANY]),         // missing
 ];
 
-const fn rule(pattern: &'static [PatternNode], conditions: List<'static, Cond<'static>>, replacement: &'static [BuildNode]) -> Rule<'static> {
-    Rule { language: Language::Target, phase: 0, priority: 0, slots: 3, pattern, lets: list![], conditions, replacement }
+const fn rule(
+    pattern: &'static [PatternNode],
+    conditions: List<'static, Cond<'static>>,
+    replacement: &'static [BuildNode],
+) -> Rule<'static> {
+    Rule {
+        language: Language::Target,
+        phase: 0,
+        priority: 0,
+        slots: 3,
+        pattern,
+        lets: list![],
+        conditions,
+        replacement,
+    }
 }
 const fn inst(atom: AtomId, arity: u8) -> BuildNode {
     BuildNode::Inst(atom, arity)
@@ -75,9 +109,12 @@ const Z: PatternNode = PatternNode::Any(2);
 const SX: BuildNode = BuildNode::Slot(0);
 const SY: BuildNode = BuildNode::Slot(1);
 const SZ: BuildNode = BuildNode::Slot(2);
-const UNIFORM: List<'static, Cond<'static>> =
-    list![Cond { word: Word::Uniform, args: list![CondArg::Slot(0)] }, Cond { word: Word::NotConst, args: list![CondArg::Slot(0)] }];
-const NOT_CONST: List<'static, Cond<'static>> = list![Cond { word: Word::NotConst, args: list![CondArg::Slot(0)] }];
+const UNIFORM: List<'static, Cond<'static>> = list![
+    Cond { word: Word::Uniform, args: list![CondArg::Slot(0)] },
+    Cond { word: Word::NotConst, args: list![CondArg::Slot(0)] }
+];
+const NOT_CONST: List<'static, Cond<'static>> =
+    list![Cond { word: Word::NotConst, args: list![CondArg::Slot(0)] }];
 const RULES: &[Rule<'static>] = &[
     rule(&[PatternNode::AnyConst(0)], list![], &[inst(V_MOV, 1), SX]),
     rule(&[PatternNode::AnyConst(0)], list![], &[inst(S_MOV, 1), SX]),
@@ -193,7 +230,12 @@ static TOY: Tables<'static> = Tables {
         names: &[],
         docs: &[],
         rules: RULES,
-        sets: &[RuleSet { language: Language::Target, isa: Some(IsaId(0)), phase: 0, roots: ROOTS }],
+        sets: &[RuleSet {
+            language: Language::Target,
+            isa: Some(IsaId(0)),
+            phase: 0,
+            roots: ROOTS,
+        }],
         passes: &[],
         phases: &["select"],
     },
@@ -247,14 +289,27 @@ struct Scratch {
     uses: [u16; N],
 }
 
-fn check(build: impl Fn(&mut crate::expr::Arena<'_>, [ExprId; 4]) -> std::vec::Vec<Want>, verify: impl Fn(Result<std::vec::Vec<Reg>, SelectError<()>>, &Sink)) {
+fn check(
+    build: impl Fn(&mut crate::expr::Arena<'_>, [ExprId; 4]) -> std::vec::Vec<Want>,
+    verify: impl Fn(Result<std::vec::Vec<Reg>, SelectError<()>>, &Sink),
+) {
     let mut store = Store::new();
     let mut arena = store.arena();
-    let words = [Variable::word(), Variable::word().uniform(), Variable::word().uniform(), Variable::word()];
+    let words = [
+        Variable::word(),
+        Variable::word().uniform(),
+        Variable::word().uniform(),
+        Variable::word(),
+    ];
     let leaves = words.map(|variable| arena.variable_node(variable).unwrap().1);
     let wants = build(&mut arena, leaves);
-    let mut scratch = Scratch { memo: [[None; 2]; N], choice: [[Choice::NONE; 2]; N], uses: [0; N] };
-    let lent = SelectScratch { memo: &mut scratch.memo, choice: &mut scratch.choice, uses: &mut scratch.uses };
+    let mut scratch =
+        Scratch { memo: [[None; 2]; N], choice: [[Choice::NONE; 2]; N], uses: [0; N] };
+    let lent = SelectScratch {
+        memo: &mut scratch.memo,
+        choice: &mut scratch.choice,
+        uses: &mut scratch.uses,
+    };
     let mut selector = Selector::new(&TOY, ArchId(0), 0, lent).unwrap();
     let mut sink = Sink::default();
     let mut out = [None; 8];
@@ -274,7 +329,13 @@ fn a_shift_used_once_is_swallowed() {
             std::vec![vector(arena.op(IndexOp::Add, &[shifted, s]).unwrap())]
         },
         |result, sink| {
-            assert_eq!(sink.steps, [(V_SHL_ADD, std::vec![Arg::Reg(result.unwrap()[0]), Arg::Reg(V), Arg::Imm(4), Arg::Reg(S)])]);
+            assert_eq!(
+                sink.steps,
+                [(
+                    V_SHL_ADD,
+                    std::vec![Arg::Reg(result.unwrap()[0]), Arg::Reg(V), Arg::Imm(4), Arg::Reg(S)]
+                )]
+            );
         },
     );
 }
@@ -304,10 +365,16 @@ fn two_scalars_do_not_fit_one_vector_instruction() {
         },
         |result, sink| {
             result.unwrap();
-            // Swallowing costs a copy of one scalar; two instructions either way, and each reads one scalar.
+            // Swallowing costs a copy of one scalar; two instructions either way, and each reads
+            // one scalar.
             assert_eq!(sink.steps.len(), 2);
             for (_, args) in &sink.steps {
-                assert!(args.iter().filter(|arg| matches!(arg, Arg::Reg(reg) if reg.class == SGPR)).count() <= 1);
+                assert!(
+                    args.iter()
+                        .filter(|arg| matches!(arg, Arg::Reg(reg) if reg.class == SGPR))
+                        .count()
+                        <= 1
+                );
             }
         },
     );
@@ -317,7 +384,12 @@ fn two_scalars_do_not_fit_one_vector_instruction() {
 fn literals_go_where_they_fit_else_into_a_register() {
     check(
         |arena, [v, ..]| std::vec![vector(arena.op_const(IndexOp::Add, v, 0x1234).unwrap())],
-        |result, sink| assert_eq!(sink.steps, [(V_ADD, std::vec![Arg::Reg(result.unwrap()[0]), Arg::Imm(0x1234), Arg::Reg(V)])]),
+        |result, sink| {
+            assert_eq!(
+                sink.steps,
+                [(V_ADD, std::vec![Arg::Reg(result.unwrap()[0]), Arg::Imm(0x1234), Arg::Reg(V)])]
+            )
+        },
     );
     check(
         |arena, [v, ..]| std::vec![vector(arena.op_const(IndexOp::Shl, v, 0x1234).unwrap())],
@@ -331,17 +403,31 @@ fn literals_go_where_they_fit_else_into_a_register() {
 #[test]
 fn uniform_values_stay_scalar_and_others_cannot_become_so() {
     check(
-        |arena, [_, s, t, _]| std::vec![Want { node: arena.op(IndexOp::Add, &[s, t]).unwrap(), place: Place::Scalar }],
+        |arena, [_, s, t, _]| {
+            std::vec![Want { node: arena.op(IndexOp::Add, &[s, t]).unwrap(), place: Place::Scalar }]
+        },
         |result, sink| assert!(result.unwrap()[0].class == SGPR && sink.atoms() == [S_ADD]),
     );
     check(
-        |arena, [_, s, t, _]| std::vec![Want { node: arena.op(IndexOp::Add, &[s, t]).unwrap(), place: Place::Any }],
+        |arena, [_, s, t, _]| {
+            std::vec![Want { node: arena.op(IndexOp::Add, &[s, t]).unwrap(), place: Place::Any }]
+        },
         |result, sink| assert!(result.is_ok() && sink.steps.len() == 1),
     );
-    check(|_, [_, s, ..]| std::vec![vector(s)], |result, sink| assert!(result.unwrap()[0].class == VGPR && sink.atoms() == [V_MOV]));
     check(
-        |arena, [v, s, ..]| std::vec![Want { node: arena.op(IndexOp::Add, &[v, s]).unwrap(), place: Place::Scalar }],
-        |result, sink| assert!(matches!(result, Err(SelectError::NoInstruction { scalar: true, .. })) && sink.steps.is_empty()),
+        |_, [_, s, ..]| std::vec![vector(s)],
+        |result, sink| assert!(result.unwrap()[0].class == VGPR && sink.atoms() == [V_MOV]),
+    );
+    check(
+        |arena, [v, s, ..]| {
+            std::vec![Want { node: arena.op(IndexOp::Add, &[v, s]).unwrap(), place: Place::Scalar }]
+        },
+        |result, sink| {
+            assert!(
+                matches!(result, Err(SelectError::NoInstruction { scalar: true, .. }))
+                    && sink.steps.is_empty()
+            )
+        },
     );
 }
 
@@ -349,9 +435,17 @@ fn uniform_values_stay_scalar_and_others_cannot_become_so() {
 fn what_no_rule_covers_is_an_error() {
     check(
         |arena, [v, s, ..]| std::vec![vector(arena.op(IndexOp::Mul, &[v, s]).unwrap())],
-        |result, sink| assert!(matches!(result, Err(SelectError::NoInstruction { scalar: false, .. })) && sink.steps.is_empty()),
+        |result, sink| {
+            assert!(
+                matches!(result, Err(SelectError::NoInstruction { scalar: false, .. }))
+                    && sink.steps.is_empty()
+            )
+        },
     );
-    check(|_, [.., unknown]| std::vec![vector(unknown)], |result, _| assert!(matches!(result, Err(SelectError::NoInstruction { .. }))));
+    check(
+        |_, [.., unknown]| std::vec![vector(unknown)],
+        |result, _| assert!(matches!(result, Err(SelectError::NoInstruction { .. }))),
+    );
 }
 
 #[test]
@@ -361,25 +455,45 @@ fn calls_share_work_and_errors_are_values() {
     let (_, v) = arena.variable_node(Variable::word()).unwrap();
     let sum = arena.op_const(IndexOp::Add, v, 9).unwrap();
     let more = arena.op(IndexOp::Add, &[sum, v]).unwrap();
-    let mut scratch = Scratch { memo: [[None; 2]; N], choice: [[Choice::NONE; 2]; N], uses: [0; N] };
+    let mut scratch =
+        Scratch { memo: [[None; 2]; N], choice: [[Choice::NONE; 2]; N], uses: [0; N] };
     fn lend(scratch: &mut Scratch) -> SelectScratch<'_> {
-        SelectScratch { memo: &mut scratch.memo, choice: &mut scratch.choice, uses: &mut scratch.uses }
+        SelectScratch {
+            memo: &mut scratch.memo,
+            choice: &mut scratch.choice,
+            uses: &mut scratch.uses,
+        }
     }
-    assert!(matches!(Selector::new(&TOY, ArchId(1), 0, lend(&mut scratch)).err(), Some(SelectError::UnknownArch(ArchId(1)))));
-    assert!(matches!(Selector::new(&TOY, ArchId(0), 5, lend(&mut scratch)).err(), Some(SelectError::NoRules { phase: 5, .. })));
+    assert!(matches!(
+        Selector::new(&TOY, ArchId(1), 0, lend(&mut scratch)).err(),
+        Some(SelectError::UnknownArch(ArchId(1)))
+    ));
+    assert!(matches!(
+        Selector::new(&TOY, ArchId(0), 5, lend(&mut scratch)).err(),
+        Some(SelectError::NoRules { phase: 5, .. })
+    ));
     let mut selector = Selector::new(&TOY, ArchId(0), 0, lend(&mut scratch)).unwrap();
     let (mut sink, mut out) = (Sink::default(), [None; 1]);
     selector.select(&arena, &VARIABLES, &[vector(sum)], &mut out, &mut sink).unwrap();
     assert_eq!(selector.computed(sum), out[0]);
     selector.select(&arena, &VARIABLES, &[vector(more)], &mut out, &mut sink).unwrap();
     assert_eq!(sink.atoms(), [V_ADD, V_ADD], "the first sum is not computed again");
-    assert_eq!(selector.select(&arena, &VARIABLES, &[vector(sum)], &mut [], &mut sink), Err(SelectError::Scratch { needed: 1, lent: 0 }));
+    assert_eq!(
+        selector.select(&arena, &VARIABLES, &[vector(sum)], &mut [], &mut sink),
+        Err(SelectError::Scratch { needed: 1, lent: 0 })
+    );
     selector.forget_from(0);
     assert_eq!(selector.computed(sum), None);
     let mut full = Sink { limit: Some(0), ..Sink::default() };
-    assert_eq!(selector.select(&arena, &VARIABLES, &[vector(sum)], &mut out, &mut full), Err(SelectError::Sink(())));
+    assert_eq!(
+        selector.select(&arena, &VARIABLES, &[vector(sum)], &mut out, &mut full),
+        Err(SelectError::Sink(()))
+    );
     let mut short = SelectScratch { memo: &mut [], choice: &mut [], uses: &mut [] };
     let _ = &mut short;
     let mut selector = Selector::new(&TOY, ArchId(0), 0, short).unwrap();
-    assert_eq!(selector.select(&arena, &VARIABLES, &[vector(sum)], &mut out, &mut sink), Err(SelectError::Scratch { needed: arena.len() as u16, lent: 0 }));
+    assert_eq!(
+        selector.select(&arena, &VARIABLES, &[vector(sum)], &mut out, &mut sink),
+        Err(SelectError::Scratch { needed: arena.len() as u16, lent: 0 })
+    );
 }

@@ -1,6 +1,9 @@
 //! Building, changing, erasing, undoing.
 use super::support::*;
-use crate::ir::{AttrValue, Builder, Def, Encoding, ErrorKind, Literal, Op, Program, Storage, Type, Value, parse, verify, words};
+use crate::ir::{
+    AttrValue, Builder, Def, Encoding, ErrorKind, Literal, Op, Program, Storage, Type, Value,
+    parse, verify, words,
+};
 use lanebook_tables::{OpRole, Space};
 use std::vec::Vec;
 
@@ -10,8 +13,13 @@ fn gemm(program: &mut Program<'_, '_>) -> Result<(), ErrorKind> {
     let shared = Some(Space::Shared);
     let (half, full) = (b.memory(2, "f16")?, b.memory(2, "f32")?);
     let (ta, tb) = (b.tile(&[128, 64], "f16", None)?, b.tile(&[64, 128], "f16", None)?);
-    let (sa, sb, acc) = (ta.in_space(Space::Shared), b.tile(&[64, 128], "f16", shared)?, b.tile(&[128, 128], "f32", None)?);
-    let func = b.function("gemm", 128, &[half, half, full, Type::INDEX, Type::INDEX, Type::INDEX])?;
+    let (sa, sb, acc) = (
+        ta.in_space(Space::Shared),
+        b.tile(&[64, 128], "f16", shared)?,
+        b.tile(&[128, 128], "f32", None)?,
+    );
+    let func =
+        b.function("gemm", 128, &[half, half, full, Type::INDEX, Type::INDEX, Type::INDEX])?;
     let args: Vec<Value> = b.program().parameters(func).collect();
     let [ma, mb, mc, m, n, k_end] = args[..] else { return Err(ErrorKind::Broken) };
     for (at, div) in [(ma, 8), (mb, 8), (mc, 4)] {
@@ -20,11 +28,17 @@ fn gemm(program: &mut Program<'_, '_>) -> Result<(), ErrorKind> {
     }
     b.program().add_value_attr(m, words::DIV, AttrValue::Int(128, None))?;
     b.program().add_value_attr(n, words::DIV, AttrValue::Int(128, None))?;
-    let (buffer_a, buffer_b) = (b.value("alloc_tensor", &[], sa)?, b.value("alloc_tensor", &[], sb)?);
+    let (buffer_a, buffer_b) =
+        (b.value("alloc_tensor", &[], sa)?, b.value("alloc_tensor", &[], sb)?);
     let zero = b.program().literal_value(Literal::Decimal { digits: 0, exponent: -1 })?;
     let (zero, lower, step) = (b.value("constant", &[zero], acc)?, b.int(0)?, b.int(64)?);
     let turn = b.counted(lower, k_end, step, &[zero])?;
-    let inner: Vec<Value> = b.program().body(turn).into_iter().flat_map(|body| b.program().arguments(body).collect::<Vec<_>>()).collect();
+    let inner: Vec<Value> = b
+        .program()
+        .body(turn)
+        .into_iter()
+        .flat_map(|body| b.program().arguments(body).collect::<Vec<_>>())
+        .collect();
     let [k, c] = inner[..] else { return Err(ErrorKind::Broken) };
     b.op("copy", &[(ma, &[m, k]), (buffer_a, &[])], &[])?;
     b.op("copy", &[(mb, &[k, n]), (buffer_b, &[])], &[])?;
@@ -72,7 +86,10 @@ fn marks_nest() {
     program.set_operand(mma, 0, converted).unwrap();
     verify(&mut program).unwrap();
     let middle = printed(&program);
-    assert!(middle.contains("= convert_layout %a : tensor<128x64xf16> -> tensor<128x64xf16, handle_3>"), "{middle}");
+    assert!(
+        middle.contains("= convert_layout %a : tensor<128x64xf16> -> tensor<128x64xf16, handle_3>"),
+        "{middle}"
+    );
     let inner = program.mark();
     program.replace_all_uses(converted, a).unwrap();
     program.erase(op).unwrap();
@@ -98,7 +115,10 @@ fn a_full_journal_is_an_error_and_undoes() {
     for op in program.all().collect::<Vec<_>>() {
         result = result.and_then(|()| program.set_attr(op, words::LAYOUT, AttrValue::Handle(1)));
     }
-    assert!(matches!(result, Err(ErrorKind::Capacity { pool: crate::ir::Pool::Journal, limit: 6 })));
+    assert!(matches!(
+        result,
+        Err(ErrorKind::Capacity { pool: crate::ir::Pool::Journal, limit: 6 })
+    ));
     program.undo(mark);
     assert_eq!((printed(&program), program.pools.snapshot()), original);
 }
@@ -132,8 +152,7 @@ fn erase_and_reuse() {
 #[test]
 fn operands_and_results() {
     let mut storage = small();
-    let text =
-        "%a = constant 1 : index\n%b = constant 2 : index\n%x, %y, %z = call @f(%a, %b, 7) : (index, index, ...) -> (i32, f32, f16)\nuse %z, %a[%b, %b], %x\n";
+    let text = "%a = constant 1 : index\n%b = constant 2 : index\n%x, %y, %z = call @f(%a, %b, 7) : (index, index, ...) -> (i32, f32, f16)\nuse %z, %a[%b, %b], %x\n";
     let mut program = parse(storage.pools(), tables(), text, SNIPPET).unwrap();
     let ops: Vec<Op> = program.all().collect();
     let [a, b] = [program.result(ops[0], 0).unwrap(), program.result(ops[1], 0).unwrap()];
@@ -146,12 +165,19 @@ fn operands_and_results() {
     program.replace_all_uses(a, b).unwrap();
     assert!(!program.is_used(a));
     let place = program.operand_use(ops[2], 1).unwrap();
-    assert_eq!((program.user(place), program.used(place), program.operand_number(place)), (Some(ops[2]), Some(b), Some(1)));
+    assert_eq!(
+        (program.user(place), program.used(place), program.operand_number(place)),
+        (Some(ops[2]), Some(b), Some(1))
+    );
     program.erase(ops[0]).unwrap();
-    assert_eq!(printed(&program), "%b = constant 2 : index\n%x, %z = call @f(%b, %b) : (index, index) -> (i32, f16)\nuse %z, %x : f16, i32\n");
+    assert_eq!(
+        printed(&program),
+        "%b = constant 2 : index\n%x, %z = call @f(%b, %b) : (index, index) -> (i32, f16)\nuse %z, %x : f16, i32\n"
+    );
 }
 
-/// A loop's dead argument goes with its initial value, its yield and its result (what a pass of issue 6 does).
+/// A loop's dead argument goes with its initial value, its yield and its result (what a pass of
+/// issue 6 does).
 #[test]
 fn drop_a_carried_value() {
     let mut storage = small();
@@ -165,7 +191,10 @@ fn drop_a_carried_value() {
     program.remove_operand(turn, 4).unwrap();
     program.remove_result(turn, 1).unwrap();
     verify(&mut program).unwrap();
-    assert_eq!(printed(&program), "%r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %p) -> f32 {\n  %x = use %acc\n  scf.yield %x\n}\n%out = use %r\n");
+    assert_eq!(
+        printed(&program),
+        "%r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %p) -> f32 {\n  %x = use %acc\n  scf.yield %x\n}\n%out = use %r\n"
+    );
 }
 
 #[test]
@@ -173,7 +202,10 @@ fn stale_handles_are_empty() {
     let mut storage = small();
     let program = Program::new(storage.pools(), tables(), "").unwrap();
     let (op, value) = (Op::at(40).unwrap(), Value::at(77).unwrap());
-    assert_eq!((program.role(op), program.operands(op).count(), program.results(op).count()), (OpRole::Opaque, 0, 0));
+    assert_eq!(
+        (program.role(op), program.operands(op).count(), program.results(op).count()),
+        (OpRole::Opaque, 0, 0)
+    );
     assert_eq!((program.def(value), program.type_of(value)), (Def::Nothing, Type::ELIDED));
     assert_eq!((program.op_name(op), program.next(op), program.place(op).line), ("", None, 0));
 }
@@ -181,8 +213,7 @@ fn stale_handles_are_empty() {
 #[test]
 fn hoisting_drops_names() {
     let mut storage = small();
-    let text =
-        "scf.for %i = %a to %n step %c {\n  %x = constant 1 : index\n  use %x\n}\nscf.for %i = %a to %n step %c {\n  %x = constant 2 : index\n  use %x\n}\n";
+    let text = "scf.for %i = %a to %n step %c {\n  %x = constant 1 : index\n  use %x\n}\nscf.for %i = %a to %n step %c {\n  %x = constant 2 : index\n  use %x\n}\n";
     let mut program = parse(storage.pools(), tables(), text, SNIPPET).unwrap();
     let (first, constant) = (find(&program, OpRole::For), find(&program, OpRole::Constant));
     program.move_before(constant, first).unwrap();
@@ -213,7 +244,8 @@ fn a_change_without_room_changes_nothing() {
         }
     }
     assert!(matches!(last, Err(ErrorKind::Capacity { .. })), "{last:?}");
-    // Room for the operands, none for the result, and the other way round, are all found before anything is done.
+    // Room for the operands, none for the result, and the other way round, are all found before
+    // anything is done.
     let region = program.tables().op_named("scf.for").unwrap();
     let before = (printed(&program), program.pools.snapshot());
     assert!(program.insert_before(mma, region, &[], &[]).is_err());

@@ -1,4 +1,5 @@
-//! Random texts and random edits: never a panic; what reads must also verify or not, print, and read again.
+//! Random texts and random edits: never a panic; what reads must also verify or not, print, and
+//! read again.
 use super::support::*;
 use crate::ir::{Options, Storage, parse, verify};
 use std::boxed::Box;
@@ -101,7 +102,9 @@ fn token_soup_never_panics() {
     let mut random = Random(42);
     let pieces: Vec<&str> = "%a %b %r:2 %r#1 # #e @f ^bb0: { } ( ) [ ] < > : , = -> ... 0 -1 1.5 \"s\" tensor<4xf16> memref<?xf16> index i1 () scf.for scf.if scf.while scf.yield scf.condition func return copy mma use constant call else do to step iter_args attributes mask fence agent_switch affine.apply affine_map<(d)->(d)> \n".split(' ').collect();
     for _ in 0..20_000 {
-        let text: String = (0..random.below(30)).map(|_| String::from(pieces[random.below(pieces.len())]) + " ").collect();
+        let text: String = (0..random.below(30))
+            .map(|_| String::from(pieces[random.below(pieces.len())]) + " ")
+            .collect();
         check(&text, [STRICT, SNIPPET, LOOSE][random.below(3)]);
     }
 }
@@ -113,7 +116,8 @@ fn edits_undo() {
     let mut random = Random(7);
     for turn in 0..400 {
         let mut storage = Box::new(Storage::<64, 96, 128, 64, 24, 16, 200>::new());
-        let mut program = parse(storage.pools(), tables(), [GEMM, TRANSPOSE][turn % 2], STRICT).unwrap();
+        let mut program =
+            parse(storage.pools(), tables(), [GEMM, TRANSPOSE][turn % 2], STRICT).unwrap();
         let before = (printed(&program), dump(&program));
         let mark = program.mark();
         for _ in 0..random.below(25) {
@@ -122,7 +126,12 @@ fn edits_undo() {
                 break;
             }
             let op = ops[random.below(ops.len())];
-            let values: Vec<Value> = ops.iter().flat_map(|op| program.results(*op).chain(program.all_operands(*op)).collect::<Vec<_>>()).collect();
+            let values: Vec<Value> = ops
+                .iter()
+                .flat_map(|op| {
+                    program.results(*op).chain(program.all_operands(*op)).collect::<Vec<_>>()
+                })
+                .collect();
             let Some(value) = values.get(random.below(values.len())).copied() else { break };
             let _ = match random.below(12) {
                 0 => program.erase(op),
@@ -132,11 +141,23 @@ fn edits_undo() {
                 4 => program.set_attr(op, "layout", AttrValue::Handle(random.below(9) as u32)),
                 5 => program.remove_attr(op, "threads"),
                 6 => program.set_attr(op, "offset", AttrValue::Operand(value)),
-                7 => program.insert_before(op, lanebook_tables::OpId(random.below(60) as u16), &[value, value], &[Type::INDEX]).map(|_| ()),
-                8 => program.literal_value(Literal::Int(random.below(99) as i64)).and_then(|literal| program.add_operand(op, literal)).map(|_| ()),
+                7 => program
+                    .insert_before(
+                        op,
+                        lanebook_tables::OpId(random.below(60) as u16),
+                        &[value, value],
+                        &[Type::INDEX],
+                    )
+                    .map(|_| ()),
+                8 => program
+                    .literal_value(Literal::Int(random.below(99) as i64))
+                    .and_then(|literal| program.add_operand(op, literal))
+                    .map(|_| ()),
                 9 => program.remove_operand(op, random.below(4)),
                 10 => program.remove_result(op, 0),
-                _ => program.body(op).map_or(Ok(()), |body| program.remove_argument(body, random.below(3))),
+                _ => program
+                    .body(op)
+                    .map_or(Ok(()), |body| program.remove_argument(body, random.below(3))),
             };
             // Reading never panics in between.
             let _ = (verify(&mut program), printed(&program));

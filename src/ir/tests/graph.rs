@@ -1,8 +1,12 @@
-//! The tile IR under the rule engine: with rules written here, and with room and fuel that end too early.
+//! The tile IR under the rule engine: with rules written here, and with room and fuel that end too
+//! early.
 use super::support::*;
 use crate::ir::{ErrorKind, Node, Pool, Program, Storage, TileGraph, parse, verify};
 use crate::rewrite::{RunError, Stats, Work, run};
-use lanebook_tables::{BuildNode, Cond, CondArg, Language, NO_SLOT, PatternNode, Rule, RuleId, RuleSet, Rules, TileBuild, Word};
+use lanebook_tables::{
+    BuildNode, Cond, CondArg, Language, NO_SLOT, PatternNode, Rule, RuleId, RuleSet, Rules,
+    TileBuild, Word,
+};
 use lanebook_tables::{List, OpId, OpRole, list};
 use std::boxed::Box;
 use std::string::String;
@@ -12,7 +16,11 @@ fn op(name: &str) -> OpId {
     tables().op_named(name).unwrap()
 }
 
-fn rule(pattern: &'static [PatternNode], conditions: List<'static, Cond<'static>>, replacement: Vec<BuildNode>) -> Rule<'static> {
+fn rule(
+    pattern: &'static [PatternNode],
+    conditions: List<'static, Cond<'static>>,
+    replacement: Vec<BuildNode>,
+) -> Rule<'static> {
     Rule {
         language: Language::Tile,
         phase: 0,
@@ -25,10 +33,22 @@ fn rule(pattern: &'static [PatternNode], conditions: List<'static, Cond<'static>
     }
 }
 
-/// Runs three rules over a program: a conversion to the same layout goes; of two in a row one stays; a conversion
-/// before an elementwise operation of one operand moves behind it.
-fn apply(program: &mut Program<'_, '_>, fuel: u32, room: usize) -> Result<Stats, RunError<ErrorKind>> {
-    let convert = |like, layout| BuildNode::Tile(TileBuild { op: Some(op("convert_layout")), arity: 1, like, layout, through: NO_SLOT });
+/// Runs three rules over a program: a conversion to the same layout goes; of two in a row one
+/// stays; a conversion before an elementwise operation of one operand moves behind it.
+fn apply(
+    program: &mut Program<'_, '_>,
+    fuel: u32,
+    room: usize,
+) -> Result<Stats, RunError<ErrorKind>> {
+    let convert = |like, layout| {
+        BuildNode::Tile(TileBuild {
+            op: Some(op("convert_layout")),
+            arity: 1,
+            like,
+            layout,
+            through: NO_SLOT,
+        })
+    };
     let list = [
         rule(
             &[PatternNode::Role(OpRole::Convert, 0, 1), PatternNode::Any(1)],
@@ -40,14 +60,32 @@ fn apply(program: &mut Program<'_, '_>, fuel: u32, room: usize) -> Result<Stats,
             std::vec![BuildNode::Slot(1)],
         ),
         rule(
-            &[PatternNode::Role(OpRole::Convert, 0, 1), PatternNode::Role(OpRole::Convert, 2, 1), PatternNode::Any(1)],
+            &[
+                PatternNode::Role(OpRole::Convert, 0, 1),
+                PatternNode::Role(OpRole::Convert, 2, 1),
+                PatternNode::Any(1),
+            ],
             list![Cond { word: Word::SingleUse, args: list![CondArg::Slot(2)] }],
             std::vec![convert(0, NO_SLOT), BuildNode::Slot(1)],
         ),
         rule(
-            &[PatternNode::Role(OpRole::Elementwise, 0, 1), PatternNode::Role(OpRole::Convert, 2, 1), PatternNode::Any(1)],
+            &[
+                PatternNode::Role(OpRole::Elementwise, 0, 1),
+                PatternNode::Role(OpRole::Convert, 2, 1),
+                PatternNode::Any(1),
+            ],
             list![],
-            std::vec![convert(0, NO_SLOT), BuildNode::Tile(TileBuild { op: None, arity: 1, like: 0, layout: 1, through: NO_SLOT }), BuildNode::Slot(1),],
+            std::vec![
+                convert(0, NO_SLOT),
+                BuildNode::Tile(TileBuild {
+                    op: None,
+                    arity: 1,
+                    like: 0,
+                    layout: 1,
+                    through: NO_SLOT
+                }),
+                BuildNode::Slot(1),
+            ],
         ),
     ];
     let rules = Rules { rules: &list, ..Rules::EMPTY };
@@ -110,18 +148,27 @@ fn out_of_fuel_or_room_changes_nothing() {
     assert_eq!((printed(&program), program.pools.snapshot()), before);
 }
 
-/// Storage that just holds the program: operations, values, uses or the journal run out in the middle of a rewrite.
+/// Storage that just holds the program: operations, values, uses or the journal run out in the
+/// middle of a rewrite.
 #[test]
 fn full_pools_change_nothing() {
     fn check<const O: usize, const V: usize, const U: usize, const J: usize>() -> Pool {
         let mut storage = Box::new(Storage::<O, V, U, 32, 16, 8, J>::new());
         let mut program = parse(storage.pools(), tables(), TEXT, SNIPPET).unwrap();
         let before = (printed(&program), program.pools.snapshot());
-        let Err(RunError::Graph(ErrorKind::Capacity { pool, .. })) = apply(&mut program, 100, 64) else { panic!("{O} {V} {U} {J}") };
+        let Err(RunError::Graph(ErrorKind::Capacity { pool, .. })) = apply(&mut program, 100, 64)
+        else {
+            panic!("{O} {V} {U} {J}")
+        };
         assert_eq!((printed(&program), program.pools.snapshot()), before);
         pool
     }
-    let pools = [check::<7, 32, 32, 512>(), check::<16, 12, 32, 512>(), check::<16, 32, 12, 512>(), check::<16, 32, 32, 20>()];
+    let pools = [
+        check::<7, 32, 32, 512>(),
+        check::<16, 12, 32, 512>(),
+        check::<16, 32, 12, 512>(),
+        check::<16, 32, 32, 20>(),
+    ];
     assert_eq!(pools, [Pool::Ops, Pool::Values, Pool::Uses, Pool::Journal]);
 }
 
@@ -137,9 +184,14 @@ fn a_run_leaves_no_mark() {
 
 #[test]
 fn long_chains_fold() {
-    let mut text = String::from("%x0 = tiled_load %p : memref<8x8xf16, #smem> -> tensor<8x8xf16, #l0>\n");
+    let mut text =
+        String::from("%x0 = tiled_load %p : memref<8x8xf16, #smem> -> tensor<8x8xf16, #l0>\n");
     for number in 1..=40 {
-        text += &std::format!("%x{number} = convert_layout %x{} : tensor<8x8xf16, #l{}> -> tensor<8x8xf16, #l{number}>\n", number - 1, number - 1);
+        text += &std::format!(
+            "%x{number} = convert_layout %x{} : tensor<8x8xf16, #l{}> -> tensor<8x8xf16, #l{number}>\n",
+            number - 1,
+            number - 1
+        );
     }
     text += "use %x40\n";
     let mut storage = Box::new(BigStorage::new());

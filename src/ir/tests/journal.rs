@@ -1,6 +1,8 @@
 //! The undo journal: exact whatever was done, and as long as what was touched.
 use super::support::*;
-use crate::ir::{AttrValue, Encoding, ErrorKind, Literal, Op, Pool, Program, Type, Value, parse, words};
+use crate::ir::{
+    AttrValue, Encoding, ErrorKind, Literal, Op, Pool, Program, Type, Value, parse, words,
+};
 use std::boxed::Box;
 use std::format;
 use std::string::String;
@@ -24,20 +26,30 @@ impl Chance {
 /// One change, whichever: what cannot be done is left.
 fn change(program: &mut Program<'_, '_>, chance: &mut Chance) {
     let ops: Vec<Op> = program.all().collect();
-    let values: Vec<Value> = ops.iter().flat_map(|op| program.results(*op).collect::<Vec<_>>()).collect();
+    let values: Vec<Value> =
+        ops.iter().flat_map(|op| program.results(*op).collect::<Vec<_>>()).collect();
     let (op, value, other) = (chance.of(&ops), chance.of(&values), chance.of(&values));
     let ty = program.type_of(value);
     let convert = program.tables().op_named("convert_layout").unwrap();
     let _: Result<(), ErrorKind> = match chance.below(12) {
         0 => program.set_attr(op, words::LAYOUT, AttrValue::Int(chance.below(9) as i64, None)),
         1 => program.remove_attr(op, words::LAYOUT),
-        2 => program.insert_before(op, convert, &[value], &[ty.encoded(Encoding::Handle(chance.below(6) as u16))]).map(|_| ()),
+        2 => program
+            .insert_before(
+                op,
+                convert,
+                &[value],
+                &[ty.encoded(Encoding::Handle(chance.below(6) as u16))],
+            )
+            .map(|_| ()),
         3 => program.replace_all_uses(value, other),
         4 | 5 => program.erase(op),
         6 => program.set_type(value, Type::INDEX.encoded(Encoding::Handle(chance.below(6) as u16))),
         7 => program.add_operand(op, value).map(|_| ()),
         8 => program.remove_operand(op, chance.below(3)),
-        9 => program.literal_value(Literal::Int(7)).and_then(|seven| program.set_operand(op, 0, seven)),
+        9 => program
+            .literal_value(Literal::Int(7))
+            .and_then(|seven| program.set_operand(op, 0, seven)),
         10 => program.move_before(op, chance.of(&ops)),
         _ => program.pools.make(&format!("#ttg.blocked<{}>", chance.below(40))).map(|_| ()),
     };
@@ -93,7 +105,11 @@ fn random_changes_are_taken_back_bit_by_bit() {
 }
 
 fn entries(program: &Program<'_, '_>) -> usize {
-    program.usage().into_iter().find(|usage| usage.pool == Pool::Journal).map_or(0, |usage| usage.used)
+    program
+        .usage()
+        .into_iter()
+        .find(|usage| usage.pool == Pool::Journal)
+        .map_or(0, |usage| usage.used)
 }
 
 #[test]
@@ -120,13 +136,23 @@ fn a_record_is_kept_once_a_mark() {
     assert_eq!(entries(&program), 0);
 }
 
-/// Whatever is done to a program inside one mark, its journal holds no more entries than the program had records.
+/// Whatever is done to a program inside one mark, its journal holds no more entries than the
+/// program had records.
 #[test]
 fn the_journal_is_no_longer_than_the_program() {
     let mut storage = Box::new(BigStorage::new());
-    let text: String = (0..60).map(|at| format!("%x{at} = tiled_load %p{at} : memref<8x8xf16, #smem> -> tensor<8x8xf16>\n")).collect();
+    let text: String = (0..60)
+        .map(|at| {
+            format!("%x{at} = tiled_load %p{at} : memref<8x8xf16, #smem> -> tensor<8x8xf16>\n")
+        })
+        .collect();
     let mut program = parse(storage.pools(), tables(), &text, SNIPPET).unwrap();
-    let records: usize = program.usage().iter().filter(|usage| usage.pool != Pool::Journal).map(|usage| usage.used).sum();
+    let records: usize = program
+        .usage()
+        .iter()
+        .filter(|usage| usage.pool != Pool::Journal)
+        .map(|usage| usage.used)
+        .sum();
     let mut chance = Chance(5);
     let mark = program.mark();
     for _ in 0..3000 {

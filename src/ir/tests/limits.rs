@@ -5,10 +5,23 @@ use std::boxed::Box;
 use std::string::String;
 
 #[track_caller]
-fn full<const O: usize, const V: usize, const U: usize, const A: usize, const T: usize, const R: usize>(pool: Pool, text: &str) {
+fn full<
+    const O: usize,
+    const V: usize,
+    const U: usize,
+    const A: usize,
+    const T: usize,
+    const R: usize,
+>(
+    pool: Pool,
+    text: &str,
+) {
     let mut storage = Box::new(Storage::<O, V, U, A, T, R, 0>::new());
     let error = parse(storage.pools(), tables(), text, SNIPPET).unwrap_err();
-    assert!(matches!(error.kind, ErrorKind::Capacity { pool: found, .. } if found == pool), "{error:?}");
+    assert!(
+        matches!(error.kind, ErrorKind::Capacity { pool: found, .. } if found == pool),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -35,7 +48,18 @@ fn every_size() {
             }
         }
     }
-    let fits = [size::<0>(), size::<1>(), size::<2>(), size::<4>(), size::<8>(), size::<12>(), size::<16>(), size::<24>(), size::<32>(), size::<48>()];
+    let fits = [
+        size::<0>(),
+        size::<1>(),
+        size::<2>(),
+        size::<4>(),
+        size::<8>(),
+        size::<12>(),
+        size::<16>(),
+        size::<24>(),
+        size::<32>(),
+        size::<48>(),
+    ];
     assert!(!fits[0] && fits[9] && fits.is_sorted());
 }
 
@@ -43,7 +67,10 @@ fn every_size() {
 fn lists_depth_rank() {
     let check = |text: &str, pool| {
         let error = error_with(text, SNIPPET);
-        assert!(matches!(error.kind, ErrorKind::Capacity { pool: found, .. } if found == pool), "{error:?}");
+        assert!(
+            matches!(error.kind, ErrorKind::Capacity { pool: found, .. } if found == pool),
+            "{error:?}"
+        );
     };
     let names: String = (0..40).map(|number| std::format!("%x{number}, ")).collect();
     check(&std::format!("{names}%y = call @f()"), Pool::List);
@@ -52,17 +79,27 @@ fn lists_depth_rank() {
     check(&"agent_switch {\n".repeat(17), Pool::Depth);
     check("use %a : tensor<1x2x3x4x5x6x7xf16>", Pool::Rank);
     check(&std::format!("use %a {{k = \"{}\"}}", "x".repeat(70_000)), Pool::Text);
-    assert!(matches!(error_with(&"%a = call @f() {x = (".repeat(40), SNIPPET).kind, ErrorKind::Unclosed));
+    assert!(matches!(
+        error_with(&"%a = call @f() {x = (".repeat(40), SNIPPET).kind,
+        ErrorKind::Unclosed
+    ));
 }
 
 #[test]
 fn memory_per_operation() {
     let mut storage = Box::new(LargeStorage::new());
     let pools = crate::ir::Program::new(storage.pools(), tables(), "").unwrap().usage();
-    let journal = pools.iter().find(|usage| usage.pool == Pool::Journal).map_or(0, |usage| usage.capacity * usage.bytes);
+    let journal = pools
+        .iter()
+        .find(|usage| usage.pool == Pool::Journal)
+        .map_or(0, |usage| usage.capacity * usage.bytes);
     let bytes = (size_of::<LargeStorage>() - journal) as f64 / 1024.0;
     assert!(bytes <= 160.0, "{bytes} bytes an operation");
-    std::println!("{} bytes an operation; small storage {} bytes", bytes, size_of::<SmallStorage>());
+    std::println!(
+        "{} bytes an operation; small storage {} bytes",
+        bytes,
+        size_of::<SmallStorage>()
+    );
     assert!(size_of::<SmallStorage>() <= 24 * 1024, "{}", size_of::<SmallStorage>());
 }
 

@@ -9,9 +9,24 @@ use std::vec::Vec;
 #[test]
 fn examples() {
     let gemm = round(GEMM, STRICT);
-    assert!(gemm.contains("  %r = scf.for %k = 0 to %K step 64 iter_args(%c = %z) -> tensor<128x128xf32> {\n"), "{gemm}");
-    assert!(gemm.contains("    copy %A[%m, %k], %sa : memref<?x?xf16, #gmem> -> tensor<128x64xf16, #smem>\n"), "{gemm}");
-    assert!(gemm.starts_with("func @gemm(%A: memref<?x?xf16, #gmem> {align = 16, stride_div = 8}, %B: "), "{gemm}");
+    assert!(
+        gemm.contains(
+            "  %r = scf.for %k = 0 to %K step 64 iter_args(%c = %z) -> tensor<128x128xf32> {\n"
+        ),
+        "{gemm}"
+    );
+    assert!(
+        gemm.contains(
+            "    copy %A[%m, %k], %sa : memref<?x?xf16, #gmem> -> tensor<128x64xf16, #smem>\n"
+        ),
+        "{gemm}"
+    );
+    assert!(
+        gemm.starts_with(
+            "func @gemm(%A: memref<?x?xf16, #gmem> {align = 16, stride_div = 8}, %B: "
+        ),
+        "{gemm}"
+    );
     round(TRANSPOSE, STRICT);
 }
 
@@ -37,24 +52,37 @@ fn walk_the_gemm() {
     assert_eq!(program.type_of(parameters[0]).space, Some(Space::Global));
     assert_eq!(program.type_of(parameters[0]).shape.extent(0), None);
     assert_eq!(program.type_of(parameters[3]).kind, TypeKind::Index);
-    let roles: Vec<_> = program.ops(program.body(func).unwrap()).map(|op| program.role(op)).collect();
+    let roles: Vec<_> =
+        program.ops(program.body(func).unwrap()).map(|op| program.role(op)).collect();
     assert_eq!(roles, [OpRole::Alloc, OpRole::Alloc, OpRole::Constant, OpRole::For, OpRole::Store]);
     let inside: Vec<_> = program.inside(func).map(|op| program.op_name(op)).collect();
-    assert_eq!(inside[3..10], ["scf.for", "copy", "copy", "tiled_load", "tiled_load", "mma", "scf.yield"]);
+    assert_eq!(
+        inside[3..10],
+        ["scf.for", "copy", "copy", "tiled_load", "tiled_load", "mma", "scf.yield"]
+    );
     let at = program.all().find(|op| program.role(*op) == OpRole::For).unwrap();
     let turn = program.counted_loop(at).unwrap();
-    assert_eq!((program.int(turn.lower), program.int(turn.upper), program.int(turn.step)), (Some(0), None, Some(64)));
+    assert_eq!(
+        (program.int(turn.lower), program.int(turn.upper), program.int(turn.step)),
+        (Some(0), None, Some(64))
+    );
     let carried: Vec<_> = program.carried(at).collect();
-    assert_eq!(program.constant(carried[0].init), Some(Literal::Decimal { digits: 0, exponent: -1 }));
+    assert_eq!(
+        program.constant(carried[0].init),
+        Some(Literal::Decimal { digits: 0, exponent: -1 })
+    );
     let mma = program.def_op(carried[0].yielded.unwrap()).unwrap();
     assert_eq!(program.role(mma), OpRole::Matrix);
     let a = program.operand(mma, 0).unwrap();
     assert_eq!(program.type_of(a).shape.pair(), Some((128, 64)));
     let load = program.def_op(a).unwrap();
     assert_eq!(program.type_of(program.operand(load, 0).unwrap()).space, Some(Space::Shared));
-    assert!(matches!(program.def(program.operand(mma, 2).unwrap()), Def::Argument(block, 1) if block == turn.body));
+    assert!(
+        matches!(program.def(program.operand(mma, 2).unwrap()), Def::Argument(block, 1) if block == turn.body)
+    );
     let copy = program.first(turn.body).unwrap();
-    let subscripts: Vec<_> = program.subscripts(copy, 0).map(|value| program.value_name(value)).collect();
+    let subscripts: Vec<_> =
+        program.subscripts(copy, 0).map(|value| program.value_name(value)).collect();
     assert_eq!(subscripts, ["m", "k"]);
     assert_eq!(program.place(mma).line, 19);
 }
@@ -115,22 +143,38 @@ func private @f(%p: memref<128x64xf16>, %q: memref<?x64xf16, strided<[64, 1]>, #
 }
 "#;
     let out = round(text, STRICT);
-    for piece in ["%y:2 = scf.if", "exp %y#0", "%x, %n:2 = call @g(%e, %y#1, -15e-4)", "} else {", "} do {", "else"] {
-        assert!(out.contains(piece) || piece == "%x, %n:2 = call @g(%e, %y#1, -15e-4)", "{piece}\n{out}");
+    for piece in [
+        "%y:2 = scf.if",
+        "exp %y#0",
+        "%x, %n:2 = call @g(%e, %y#1, -15e-4)",
+        "} else {",
+        "} do {",
+        "else",
+    ] {
+        assert!(
+            out.contains(piece) || piece == "%x, %n:2 = call @g(%e, %y#1, -15e-4)",
+            "{piece}\n{out}"
+        );
     }
     assert!(out.contains("-0.0015"), "{out}");
 }
 
 #[test]
 fn unknown_operations_are_kept_when_asked() {
-    let out = round("%a, %b = my.op %x {k = 1} : f32 -> f32, f32\nother.op\nlast.op {a = 1} {\n  ^bb0(%i: index):\n  in.side %i\n}\n", LOOSE);
+    let out = round(
+        "%a, %b = my.op %x {k = 1} : f32 -> f32, f32\nother.op\nlast.op {a = 1} {\n  ^bb0(%i: index):\n  in.side %i\n}\n",
+        LOOSE,
+    );
     assert!(out.contains("%a, %b = my.op %x {k = 1} : f32 -> (f32, f32)\n"), "{out}");
 }
 
 /// A name that a printer made is not a name: what is new later cannot clash with it.
 #[test]
 fn numbered_names() {
-    let out = round("func @f(%_900: index, %_: index) {\n  %_1 = index.add %_900, %_ : index\n  use %_1\n}\n", STRICT);
+    let out = round(
+        "func @f(%_900: index, %_: index) {\n  %_1 = index.add %_900, %_ : index\n  use %_1\n}\n",
+        STRICT,
+    );
     assert!(!out.contains("%_900"), "{out}");
     assert!(out.contains("%_: index"), "{out}");
 }
@@ -138,7 +182,10 @@ fn numbered_names() {
 /// Sibling regions may use one name twice.
 #[test]
 fn siblings_share_names() {
-    round("func @f(%n: index) {\n  scf.for %i = 0 to %n step 1 {\n    use %i\n  }\n  scf.for %i = 0 to %n step 1 {\n    use %i\n  }\n}\n", STRICT);
+    round(
+        "func @f(%n: index) {\n  scf.for %i = 0 to %n step 1 {\n    use %i\n  }\n  scf.for %i = 0 to %n step 1 {\n    use %i\n  }\n}\n",
+        STRICT,
+    );
 }
 
 struct Notes;
@@ -173,7 +220,10 @@ fn attributes() {
     let value = |key: &str| program.attr(op, key).unwrap();
     assert_eq!(program.int_attr(op, "a"), Some(127));
     assert!(matches!(value("b"), AttrValue::Int(-3, Some(_))));
-    assert!(matches!(value("c"), AttrValue::Number(Literal::Decimal { digits: 125, exponent: -2 }, None)));
+    assert!(matches!(
+        value("c"),
+        AttrValue::Number(Literal::Decimal { digits: 125, exponent: -2 }, None)
+    ));
     let AttrValue::List(list) = value("j") else { panic!() };
     assert_eq!(program.list(list, &mut [0; 4]), Some(&[1, -2, 3][..]));
     assert_eq!(program.list(list, &mut [0; 2]), None);
@@ -188,7 +238,16 @@ fn attributes() {
 
 #[test]
 fn literals() {
-    for (text, value) in [("0.0", 0.0), ("-1.5", -1.5), ("2", 2.0), ("1e3", 1000.0), ("1.25e-2", 0.0125), ("1e-9", 1e-9), ("0.05", 0.05), ("10.010", 10.01)] {
+    for (text, value) in [
+        ("0.0", 0.0),
+        ("-1.5", -1.5),
+        ("2", 2.0),
+        ("1e3", 1000.0),
+        ("1.25e-2", 0.0125),
+        ("1e-9", 1e-9),
+        ("0.05", 0.05),
+        ("10.010", 10.01),
+    ] {
         let source = std::format!("%x = constant {text} : f32\n");
         let mut storage = small();
         let program = parse(storage.pools(), tables(), &source, STRICT).unwrap();
@@ -201,11 +260,18 @@ fn literals() {
 
 #[test]
 fn unit_attribute_of_a_function() {
-    let out = round("func @f() attributes {mask, threads = 32} {\n}\nfunc @g() {threads = 32} {\n}\n", STRICT);
-    assert_eq!(out, "func @f() attributes {mask, threads = 32} {\n}\nfunc @g() {threads = 32} {\n}\n");
+    let out = round(
+        "func @f() attributes {mask, threads = 32} {\n}\nfunc @g() {threads = 32} {\n}\n",
+        STRICT,
+    );
+    assert_eq!(
+        out,
+        "func @f() attributes {mask, threads = 32} {\n}\nfunc @g() {threads = 32} {\n}\n"
+    );
 }
 
-/// Tiles in memory as Triton writes them: their layout and kind of memory are known, also where a layout's alias is called like a memory.
+/// Tiles in memory as Triton writes them: their layout and kind of memory are known, also where a
+/// layout's alias is called like a memory.
 #[test]
 fn tiles_in_memory_of_triton() {
     let text = "#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
@@ -232,7 +298,8 @@ func @f(%x: tensor<128x64xf16>, %i: index) {
     }
 }
 
-/// Products in tensor memory as Triton writes them: tokens among the subscripts, and as results whose type is not written.
+/// Products in tensor memory as Triton writes them: tokens among the subscripts, and as results
+/// whose type is not written.
 #[test]
 fn products_in_tensor_memory_of_triton() {
     let text = "#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
@@ -263,7 +330,8 @@ func @f(%c: tensor<128x128xf32>, %a: !ttg.memdesc<128x64xf16, #s, #smem>, %b: !t
     assert!(matches!(wrong.kind, ErrorKind::Extents { .. }), "{wrong:?}");
 }
 
-/// Products with block scales as Triton writes them: each operand's scales beside it, formats as words.
+/// Products with block scales as Triton writes them: each operand's scales beside it, formats as
+/// words.
 #[test]
 fn scaled_products_of_triton() {
     let text = "func @f(%a: tensor<32x64xe5m2>, %sa: tensor<32x2xi8>, %b: tensor<64x32xe4m3>, %sb: tensor<32x2xi8>, %c: tensor<32x32xf32>, %p: tensor<32x32xi8>) {
@@ -290,27 +358,50 @@ fn loads_through_pointers() {
 ";
     let mut storage = small();
     let program = parse(storage.pools(), tables(), text, SNIPPET).unwrap();
-    let results: Vec<_> = program.all().map(|op| program.type_of(program.result(op, 0).unwrap())).collect();
+    let results: Vec<_> =
+        program.all().map(|op| program.type_of(program.result(op, 0).unwrap())).collect();
     let named = |name| tables().dtype_named(name);
     assert_eq!((results[0].kind, results[0].dtype), (TypeKind::Scalar, named("f32")));
-    assert_eq!((results[1].kind, program.layout_text(&results[1])), (TypeKind::Other, Some("!tt.ptr<f16>")));
-    assert_eq!((results[2].kind, results[2].dtype, results[2].shape.pair()), (TypeKind::Tensor, named("bf16"), Some((64, 32))));
-    assert_eq!((results[3].kind, results[3].dtype, program.text(results[3].element)), (TypeKind::Tensor, None, "!tt.ptr<f16>"));
+    assert_eq!(
+        (results[1].kind, program.layout_text(&results[1])),
+        (TypeKind::Other, Some("!tt.ptr<f16>"))
+    );
+    assert_eq!(
+        (results[2].kind, results[2].dtype, results[2].shape.pair()),
+        (TypeKind::Tensor, named("bf16"), Some((64, 32)))
+    );
+    assert_eq!(
+        (results[3].kind, results[3].dtype, program.text(results[3].element)),
+        (TypeKind::Tensor, None, "!tt.ptr<f16>")
+    );
     // This one does not say what it points to.
     assert_eq!(results[4].kind, TypeKind::Other);
     round(text, SNIPPET);
 }
 
-/// Words that are attributes are there once, however they are written: what reads prints as something that reads.
+/// Words that are attributes are there once, however they are written: what reads prints as
+/// something that reads.
 #[test]
 fn attributes_with_words_of_their_own() {
-    for (text, column) in [("%a = tiled_load %p mask mask\n", 25), ("%a = tiled_load %p {mask} mask\n", 27), ("call @f @g\n", 9), ("pragma \"x\" \"y\"\n", 12)]
-    {
+    for (text, column) in [
+        ("%a = tiled_load %p mask mask\n", 25),
+        ("%a = tiled_load %p {mask} mask\n", 27),
+        ("call @f @g\n", 9),
+        ("pragma \"x\" \"y\"\n", 12),
+    ] {
         let mut storage = small();
         let error = parse(storage.pools(), tables(), text, SNIPPET).map(|_| ()).unwrap_err();
-        assert_eq!((error.kind, error.at.line, error.at.column), (ErrorKind::AttrTwice, 1, column), "{text}");
+        assert_eq!(
+            (error.kind, error.at.line, error.at.column),
+            (ErrorKind::AttrTwice, 1, column),
+            "{text}"
+        );
     }
-    for text in ["call @f {prefix = a<b>}\n", "%c = arith.cmpi slt, %x, %y : i32\n", "%a = tiled_load %p mask\n"] {
+    for text in [
+        "call @f {prefix = a<b>}\n",
+        "%c = arith.cmpi slt, %x, %y : i32\n",
+        "%a = tiled_load %p mask\n",
+    ] {
         round(text, SNIPPET);
     }
 }
@@ -326,13 +417,26 @@ fn numbers_keep_their_sign_and_their_digits() {
         Literal::Word(name) => program.text(name).to_string(),
         other => std::format!("{other:?}"),
     };
-    let found: Vec<_> = program.all().filter_map(|op| program.constant(program.result(op, 0)?)).map(said).collect();
+    let found: Vec<_> =
+        program.all().filter_map(|op| program.constant(program.result(op, 0)?)).map(said).collect();
     let hex = |bits: u64| std::format!("{:?}", Literal::Hex(bits));
     let minus = std::format!("{:?}", Literal::MinusZero);
-    let want = [hex(0xFF80_0000), "-inf".into(), "nan".into(), minus, hex(0xFFF0_0000_0000_0000), hex(0x7C00), "-inf".into(), hex(0x7E), hex(0x40)];
+    let want = [
+        hex(0xFF80_0000),
+        "-inf".into(),
+        "nan".into(),
+        minus,
+        hex(0xFFF0_0000_0000_0000),
+        hex(0x7C00),
+        "-inf".into(),
+        hex(0x7E),
+        hex(0x40),
+    ];
     assert_eq!(found, want);
     let printed = round(text, STRICT);
-    for text in ["0xFF800000", "-inf", "nan", "-0.0", "0xFFF0000000000000", "0x7C00", "0x7E", "0x40"] {
+    for text in
+        ["0xFF800000", "-inf", "nan", "-0.0", "0xFFF0000000000000", "0x7C00", "0x7E", "0x40"]
+    {
         assert!(printed.contains(text), "{printed}");
     }
 }

@@ -1,4 +1,5 @@
-//! Every IR snippet of seed 001 (TileAS layout and buffer family) reads as it stands, and reads back when printed.
+//! Every IR snippet of seed 001 (TileAS layout and buffer family) reads as it stands, and reads
+//! back when printed.
 //!
 //! Names that a snippet leaves free become arguments of the outermost block.
 use super::support::*;
@@ -146,7 +147,10 @@ scf.yield %x : tensor<...>
     let mut storage = small();
     let program = parse(storage.pools(), tables(), text, SNIPPET).unwrap();
     let at = program.all().next().unwrap();
-    assert_eq!((program.int_attr(at, words::SLICE_COUNT), program.results(at).count()), (Some(2), 1));
+    assert_eq!(
+        (program.int_attr(at, words::SLICE_COUNT), program.results(at).count()),
+        (Some(2), 1)
+    );
     round(
         "scf.for %i = %c0 to %c32 step %c1 iter_args(%acc0 = %init) -> tensor<...> {
 %a0 = nv_tileas.tiled_load %src[%i] : ... -> tensor<...>
@@ -163,7 +167,8 @@ scf.yield %x1 : tensor<...>
     );
 }
 
-/// Two arms of one condition, paired pipeline operations and fences, which the seed speaks of without showing them.
+/// Two arms of one condition, paired pipeline operations and fences, which the seed speaks of
+/// without showing them.
 #[test]
 fn spoken_of() {
     round(
@@ -200,6 +205,9 @@ fn layout_descriptors() {
             SNIPPET,
         );
         let wrong = std::format!("%a = alloc_tensor : tensor<7x{shape}xf16, #smem, {layout}>\n");
-        assert!(matches!(error(&wrong).kind, ErrorKind::LayoutSize { layout, tile } if tile == 7 * layout), "{layout}");
+        assert!(
+            matches!(error(&wrong).kind, ErrorKind::LayoutSize { layout, tile } if tile == 7 * layout),
+            "{layout}"
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! What the tests share: reading, printing, comparing.
-use crate::ir::{Annotate, Error, Options, Plain, Program, SmallStorage, Storage, parse, print, verify};
+use crate::ir::{
+    Annotate, Error, Options, Plain, Program, SmallStorage, Storage, parse, print, verify,
+};
 use lanebook_tables::Tables;
 use std::boxed::Box;
 use std::string::{String, ToString};
@@ -32,10 +34,12 @@ pub fn printed_with(program: &Program<'_, '_>, annotate: &dyn Annotate) -> Strin
 /// Reads, verifies, prints, reads again: both programs must be equal. Answers the printed text.
 pub fn round(text: &str, options: Options) -> String {
     let (mut first, mut second) = (Box::new(BigStorage::new()), Box::new(BigStorage::new()));
-    let mut one = parse(first.pools(), tables(), text, options).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    let mut one = parse(first.pools(), tables(), text, options)
+        .unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     verify(&mut one).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     let out = printed(&one);
-    let mut two = parse(second.pools(), tables(), &out, options).unwrap_or_else(|error| panic!("{error:?}\n{out}"));
+    let mut two = parse(second.pools(), tables(), &out, options)
+        .unwrap_or_else(|error| panic!("{error:?}\n{out}"));
     verify(&mut two).unwrap_or_else(|error| panic!("{error:?}\n{out}"));
     same(&one, &two);
     assert_eq!(printed(&two), out);
@@ -48,7 +52,15 @@ pub fn same(a: &Program<'_, '_>, b: &Program<'_, '_>) {
     let mut values = HashMap::new();
     let type_text = |program: &Program<'_, '_>, value| {
         let ty = program.type_of(value);
-        std::format!("{:?} {:?} {:?} {:?} {} {:?}", ty.kind, ty.dtype, ty.space, ty.shape, program.text(ty.element), program.layout_text(&ty))
+        std::format!(
+            "{:?} {:?} {:?} {:?} {} {:?}",
+            ty.kind,
+            ty.dtype,
+            ty.space,
+            ty.shape,
+            program.text(ty.element),
+            program.layout_text(&ty)
+        )
     };
     let mut define = |x, y| {
         assert_eq!(type_text(a, x), type_text(b, y));
@@ -70,7 +82,12 @@ pub fn same(a: &Program<'_, '_>, b: &Program<'_, '_>) {
                 for (p, q) in a.arguments(p).zip(b.arguments(q)) {
                     define(p, q);
                     let keys = |program: &Program<'_, '_>, value| {
-                        program.value_attrs(value).map(|attr| (program.text(attr.key).to_string(), attr_text(program, attr.value))).collect::<Vec<_>>()
+                        program
+                            .value_attrs(value)
+                            .map(|attr| {
+                                (program.text(attr.key).to_string(), attr_text(program, attr.value))
+                            })
+                            .collect::<Vec<_>>()
                     };
                     assert_eq!(keys(a, p), keys(b, q));
                 }
@@ -83,7 +100,10 @@ pub fn same(a: &Program<'_, '_>, b: &Program<'_, '_>) {
         assert_eq!(a.all_operands(*x).count(), b.all_operands(*y).count(), "{}", a.op_name(*x));
         for (p, q) in a.all_operands(*x).zip(b.all_operands(*y)) {
             match (operand(a, p), operand(b, q)) {
-                (crate::ir::Def::Literal(crate::ir::Literal::Word(m)), crate::ir::Def::Literal(crate::ir::Literal::Word(n))) => {
+                (
+                    crate::ir::Def::Literal(crate::ir::Literal::Word(m)),
+                    crate::ir::Def::Literal(crate::ir::Literal::Word(n)),
+                ) => {
                     assert_eq!(a.text(m), b.text(n))
                 }
                 (crate::ir::Def::Literal(m), crate::ir::Def::Literal(n)) => assert_eq!(m, n),
@@ -94,7 +114,10 @@ pub fn same(a: &Program<'_, '_>, b: &Program<'_, '_>) {
             assert_eq!(a.subscripts(*x, number).count(), b.subscripts(*y, number).count());
         }
         let attrs = |program: &Program<'_, '_>, op| {
-            program.attrs(op).map(|attr| (program.text(attr.key).to_string(), attr_text(program, attr.value))).collect::<Vec<_>>()
+            program
+                .attrs(op)
+                .map(|attr| (program.text(attr.key).to_string(), attr_text(program, attr.value)))
+                .collect::<Vec<_>>()
         };
         assert_eq!(attrs(a, *x), attrs(b, *y));
         let blocks = |program: &Program<'_, '_>, op| program.parent(op).map(|op| program.order(op));
@@ -105,7 +128,8 @@ pub fn same(a: &Program<'_, '_>, b: &Program<'_, '_>) {
 fn attr_text(program: &Program<'_, '_>, value: crate::ir::AttrValue) -> String {
     use crate::ir::AttrValue::*;
     match value {
-        Str(name) | Word(name) | Symbol(name) | Alias(name) | Layout(name) | List(name) | Text(name) => program.text(name).to_string(),
+        Str(name) | Word(name) | Symbol(name) | Alias(name) | Layout(name) | List(name)
+        | Text(name) => program.text(name).to_string(),
         Operand(_) => "operand".to_string(),
         Int(number, ty) => std::format!("{number} {:?}", ty.map(|ty| program.type_at(ty))),
         other => std::format!("{other:?}"),

@@ -1,8 +1,9 @@
 //! Evaluating a layout at a coordinate.
 //!
-//! A flat coordinate is split over the shard iters, first iter fastest. The strict forms refuse a coordinate outside
-//! the layout; [`LayoutRef::apply_extended`] lets the last iter run on, as CuTe does. All extents and strides met must
-//! be known. Cost: one division an iter, a shift where the extent is a power of two.
+//! A flat coordinate is split over the shard iters, first iter fastest. The strict forms refuse a
+//! coordinate outside the layout; [`LayoutRef::apply_extended`] lets the last iter run on, as CuTe
+//! does. All extents and strides met must be known. Cost: one division an iter, a shift where the
+//! extent is a power of two.
 
 use crate::axis::AxisId;
 use crate::coord::Coord;
@@ -34,10 +35,15 @@ fn contribution(it: &Iter, digit: u64) -> Result<i64> {
     i64::try_from(digit).ok().and_then(|d| d.checked_mul(stride)).ok_or(Error::Overflow)
 }
 
-/// Splits `x` over `iters` and hands each contribution on; returns what is left beyond the last iter: 0 for a
-/// coordinate inside, and always if `extended`, which gives it to the last iter.
+/// Splits `x` over `iters` and hands each contribution on; returns what is left beyond the last
+/// iter: 0 for a coordinate inside, and always if `extended`, which gives it to the last iter.
 #[inline]
-fn digits(iters: &[Iter], x: u64, extended: bool, mut add: impl FnMut(&Iter, i64) -> Result<()>) -> Result<u64> {
+fn digits(
+    iters: &[Iter],
+    x: u64,
+    extended: bool,
+    mut add: impl FnMut(&Iter, i64) -> Result<()>,
+) -> Result<u64> {
     let mut rest = x;
     let last = if extended { iters.len().wrapping_sub(1) } else { usize::MAX };
     for (k, it) in iters.iter().enumerate() {
@@ -65,19 +71,22 @@ fn out_of_range(iters: &[Iter], mode: usize, coord: u64) -> Error {
 }
 
 impl LayoutRef<'_> {
-    /// The position of flat coordinate `x` (below [`LayoutRef::size`]), replicas at their first copy.
+    /// The position of flat coordinate `x` (below [`LayoutRef::size`]), replicas at their first
+    /// copy.
     ///
     /// Clears `out` first. Every axis of a shard iter or offset is present in `out`.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::NeedsValue`], [`Error::Overflow`], [`Error::NegativeOffset`].
+    /// [`Error::OutOfRange`], [`Error::NeedsValue`], [`Error::Overflow`],
+    /// [`Error::NegativeOffset`].
     #[inline]
     pub fn apply_flat(&self, x: u64, out: &mut Coord) -> Result<()> {
         self.base(x, false, out)?;
         self.finish(out)
     }
 
-    /// As [`LayoutRef::apply_flat`], but the last iter is unbounded, so that any `x` has a position.
+    /// As [`LayoutRef::apply_flat`], but the last iter is unbounded, so that any `x` has a
+    /// position.
     ///
     /// This is the map that [`crate::ops::compose`] composes with.
     pub fn apply_extended(&self, x: u64, out: &mut Coord) -> Result<()> {
@@ -85,7 +94,8 @@ impl LayoutRef<'_> {
         self.finish(out)
     }
 
-    /// The position of a coordinate with one number a top-level mode (each split within its mode, fastest first).
+    /// The position of a coordinate with one number a top-level mode (each split within its mode,
+    /// fastest first).
     ///
     /// # Errors
     /// As [`LayoutRef::apply_flat`], and [`Error::Rank`].
@@ -104,12 +114,18 @@ impl LayoutRef<'_> {
         self.finish(out)
     }
 
-    /// Calls `visit` with every position of flat coordinate `x`: one a combination of replica steps, the first
-    /// replica fastest. Positions that coincide are visited each time. `out` is working space.
+    /// Calls `visit` with every position of flat coordinate `x`: one a combination of replica
+    /// steps, the first replica fastest. Positions that coincide are visited each time. `out` is
+    /// working space.
     ///
     /// # Errors
     /// As [`LayoutRef::apply_flat`]; an error of `visit` ends the walk.
-    pub fn apply_all(&self, x: u64, out: &mut Coord, mut visit: impl FnMut(&Coord) -> Result<()>) -> Result<()> {
+    pub fn apply_all(
+        &self,
+        x: u64,
+        out: &mut Coord,
+        mut visit: impl FnMut(&Coord) -> Result<()>,
+    ) -> Result<()> {
         let mut copies = 1u64;
         for it in self.replica {
             copies = copies.checked_mul(u64::from(it.extent_value()?)).ok_or(Error::Overflow)?;
@@ -123,7 +139,8 @@ impl LayoutRef<'_> {
         Ok(())
     }
 
-    /// The position of flat coordinate `x` on one axis, 0 if the layout does not mention it: the fast path.
+    /// The position of flat coordinate `x` on one axis, 0 if the layout does not mention it: the
+    /// fast path.
     ///
     /// # Errors
     /// As [`LayoutRef::apply_flat`].
@@ -145,12 +162,14 @@ impl LayoutRef<'_> {
         if axis == AxisId::M { self.post.apply(sum) } else { Ok(sum) }
     }
 
-    /// Writes the positions on `axis` of the flat coordinates 0, 1, 2, ..., as many as there are or `out` holds; how many.
-    /// As [`LayoutRef::offset_on`], but with one addition a position (and the post-map).
+    /// Writes the positions on `axis` of the flat coordinates 0, 1, 2, ..., as many as there are or
+    /// `out` holds; how many. As [`LayoutRef::offset_on`], but with one addition a position (and
+    /// the post-map).
     ///
     /// # Errors
-    /// [`Error::NeedsValue`]; [`Error::Overflow`] if some position of the layout does not fit; [`Error::NegativeOffset`]
-    /// if a post-map meets a negative one. What `out` holds is then unspecified.
+    /// [`Error::NeedsValue`]; [`Error::Overflow`] if some position of the layout does not fit;
+    /// [`Error::NegativeOffset`] if a post-map meets a negative one. What `out` holds is then
+    /// unspecified.
     pub fn table_on(&self, axis: AxisId, out: &mut [i64]) -> Result<usize> {
         // The reach bounds every sum below.
         let (low, _) = LayoutRef { replica: &[], ..*self }.reach(axis)?;
@@ -175,7 +194,10 @@ impl LayoutRef<'_> {
                     break;
                 }
                 by = by.wrapping_add(step);
-                let Some((here, after)) = rest.split_at_mut_checked(block.len().min(rest.len())) else { break };
+                let Some((here, after)) = rest.split_at_mut_checked(block.len().min(rest.len()))
+                else {
+                    break;
+                };
                 for (slot, x) in here.iter_mut().zip(block.iter()) {
                     *slot = x.wrapping_add(by);
                 }

@@ -1,13 +1,15 @@
 //! Names of physical and logical dimensions, as numbers.
 //!
-//! An [`AxisId`] is a dense number; the text behind it comes from an [`AxisNames`] resolver that the caller passes to a
-//! parser or printer (the hardware tables have their own). The numbers below [`AxisId::FIRST_FREE`] are fixed here
-//! for ever. Numbered axes (`1@0`, `1@0@1` in CuTe, dimensions of a logical tensor) need no resolver: the number
-//! is the path. Nothing here says what an axis *means* on a machine.
+//! An [`AxisId`] is a dense number; the text behind it comes from an [`AxisNames`] resolver that
+//! the caller passes to a parser or printer (the hardware tables have their own). The numbers below
+//! [`AxisId::FIRST_FREE`] are fixed here for ever. Numbered axes (`1@0`, `1@0@1` in CuTe,
+//! dimensions of a logical tensor) need no resolver: the number is the path. Nothing here says what
+//! an axis *means* on a machine.
 
 /// A named or numbered axis.
 ///
-/// Bit 15 set: a numbered axis, a path of 1 to 3 mode numbers 0..=15 (CuTe's basis `@p0@p1@p2`). Otherwise a name.
+/// Bit 15 set: a numbered axis, a path of 1 to 3 mode numbers 0..=15 (CuTe's basis `@p0@p1@p2`).
+/// Otherwise a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct AxisId(pub u16);
@@ -72,14 +74,15 @@ impl AxisId {
         Self::path(&[n])
     }
 
-    /// The dimension `n % 16` of a logical tensor; for a constant `n` below 16 the same as [`AxisId::basis`].
+    /// The dimension `n % 16` of a logical tensor; for a constant `n` below 16 the same as
+    /// [`AxisId::basis`].
     #[must_use]
     pub const fn dim(n: u8) -> Self {
         Self(NUMBERED | (1 << 12) | (n & 15) as u16)
     }
 
-    /// The numbered axis with this path, as written: CuTe writes the innermost mode first (`1@1@0` is sub-mode 1 of mode
-    /// 0). `None` unless it has 1 to 3 numbers 0..=15.
+    /// The numbered axis with this path, as written: CuTe writes the innermost mode first (`1@1@0`
+    /// is sub-mode 1 of mode 0). `None` unless it has 1 to 3 numbers 0..=15.
     #[must_use]
     pub const fn path(path: &[u8]) -> Option<Self> {
         let (a, b, c, len) = match path {
@@ -103,7 +106,9 @@ impl AxisId {
     /// The mode numbers of a numbered axis, as written; none for a named one.
     pub fn basis_path(self) -> impl Iterator<Item = u8> + Clone {
         let len = if self.is_basis() { (self.0 >> 12) & 3 } else { 0 };
-        (0..3u16).take(len as usize).map(move |k| (self.0.wrapping_shr(u32::from(k) << 2) & 15) as u8)
+        (0..3u16)
+            .take(len as usize)
+            .map(move |k| (self.0.wrapping_shr(u32::from(k) << 2) & 15) as u8)
     }
 
     /// The mode number of a numbered axis with a path of length one.

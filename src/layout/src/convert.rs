@@ -1,9 +1,10 @@
 //! Between the strided and the linear form, exactly or not at all.
 //!
-//! Strided to linear is exact iff extents are powers of two and, on each axis, the contributions of all iters, replicas
-//! and the offset occupy disjoint bits, so that no addition carries: `(4,4):(1,2)` has no linear form although all its
-//! numbers are powers of two, while `2:3` has one (a column with two bits). Linear to strided is exact for columns
-//! that keep to one axis and do not share bits, after undoing at most one swizzle of axis `m`.
+//! Strided to linear is exact iff extents are powers of two and, on each axis, the contributions of
+//! all iters, replicas and the offset occupy disjoint bits, so that no addition carries:
+//! `(4,4):(1,2)` has no linear form although all its numbers are powers of two, while `2:3` has one
+//! (a column with two bits). Linear to strided is exact for columns that keep to one axis and do
+//! not share bits, after undoing at most one swizzle of axis `m`.
 
 use crate::axis::AxisId;
 use crate::error::{Error, NotLinear, NotStrided, Result};
@@ -21,8 +22,8 @@ pub struct Affine<From, To> {
     pub offset: u64,
 }
 
-/// The linear form of `l`: input dimension [`AxisId::dim`]`(k)` for each top-level mode `k`, one output dimension an
-/// axis, in the order of first mention.
+/// The linear form of `l`: input dimension [`AxisId::dim`]`(k)` for each top-level mode `k`, one
+/// output dimension an axis, in the order of first mention.
 ///
 /// # Errors
 /// [`Error::NotLinear`] with the offending iter, also for a nonzero offset and for replicas.
@@ -45,8 +46,8 @@ pub fn to_linear(l: &LayoutRef<'_>) -> Result<Linear<Logical, Hw>> {
     affine.linear.reshape_ins(ins)
 }
 
-/// The linear form of `l` with its replicas as a last input dimension [`AxisId::REPLICA`] (absent without replicas)
-/// and its offset apart. A swizzle becomes part of the columns and of the offset.
+/// The linear form of `l` with its replicas as a last input dimension [`AxisId::REPLICA`] (absent
+/// without replicas) and its offset apart. A swizzle becomes part of the columns and of the offset.
 ///
 /// # Errors
 /// [`Error::NotLinear`] with the offending iter and the reason.
@@ -59,8 +60,10 @@ pub fn to_affine(l: &LayoutRef<'_>) -> Result<Affine<Logical, Hw>> {
     }
     let mut ins = Dims::new();
     for (k, (mode, _)) in l.modes().enumerate() {
-        let dim =
-            u8::try_from(k).ok().and_then(AxisId::basis).ok_or(Error::Capacity { limit: crate::error::Limit::Dims, max: crate::linear::MAX_DIMS as u32 })?;
+        let dim = u8::try_from(k).ok().and_then(AxisId::basis).ok_or(Error::Capacity {
+            limit: crate::error::Limit::Dims,
+            max: crate::linear::MAX_DIMS as u32,
+        })?;
         ins.push(dim, bits_of(mode, 0)?)?;
     }
     if !l.replica.is_empty() {
@@ -75,7 +78,8 @@ pub fn to_affine(l: &LayoutRef<'_>) -> Result<Affine<Logical, Hw>> {
     for (k, it) in l.shard.iter().chain(l.replica).enumerate() {
         let stride = positive_stride(k, it)?;
         for bit in 0..log2_extent(k, it)? {
-            let column = outs.insert(post(it.axis(), stride.wrapping_shl(u32::from(bit))), it.axis())?;
+            let column =
+                outs.insert(post(it.axis(), stride.wrapping_shl(u32::from(bit))), it.axis())?;
             if let Some(slot) = slots.next() {
                 *slot = column;
             }
@@ -90,11 +94,12 @@ pub fn to_affine(l: &LayoutRef<'_>) -> Result<Affine<Logical, Hw>> {
     Ok(Affine { linear: Linear::from_columns(ins, outs, used)?, offset })
 }
 
-/// The linear form of `l` in Triton's direction, from positions to logical coordinates; replicas become zero columns.
+/// The linear form of `l` in Triton's direction, from positions to logical coordinates; replicas
+/// become zero columns.
 ///
 /// # Errors
-/// [`Error::NotLinear`], also if a position is left out ([`NotLinear::Hole`]); [`Error::NotInvertible`] if two
-/// coordinates or copies meet.
+/// [`Error::NotLinear`], also if a position is left out ([`NotLinear::Hole`]);
+/// [`Error::NotInvertible`] if two coordinates or copies meet.
 pub fn to_hw_linear(l: &LayoutRef<'_>) -> Result<Linear<Hw, Logical>> {
     let affine = to_affine(l)?;
     if affine.offset != 0 {
@@ -104,7 +109,12 @@ pub fn to_hw_linear(l: &LayoutRef<'_>) -> Result<Linear<Hw, Logical>> {
     let (ins, outs) = (affine.linear.ins(), affine.linear.outs());
     if affine.linear.is_injective() && ins.bits() < outs.bits() {
         let stride = i64::from(outs.bits());
-        return Err(Error::NotLinear { iter: u8::MAX, extent: u32::from(ins.bits()), stride, why: NotLinear::Hole });
+        return Err(Error::NotLinear {
+            iter: u8::MAX,
+            extent: u32::from(ins.bits()),
+            stride,
+            why: NotLinear::Hole,
+        });
     }
     let back = affine.linear.invert()?;
     let mut keep: heapless::Vec<AxisId, { crate::linear::MAX_DIMS }> = heapless::Vec::new();
@@ -118,8 +128,8 @@ pub fn to_hw_linear(l: &LayoutRef<'_>) -> Result<Linear<Hw, Logical>> {
     back.sublayout(&from, &keep)
 }
 
-/// A strided form of `linear`: mode `k` is input dimension `k`, axes are the output dimensions' labels, with a swizzle
-/// of axis `m` if that explains columns of two bits there.
+/// A strided form of `linear`: mode `k` is input dimension `k`, axes are the output dimensions'
+/// labels, with a swizzle of axis `m` if that explains columns of two bits there.
 ///
 /// # Errors
 /// [`Error::NotStrided`] with the column that stands in the way.
@@ -156,7 +166,12 @@ fn strided<F, T>(linear: &Linear<F, T>, undo: Option<Swizzle>) -> Result<Layout>
                 let part = linear.outs().extract(packed, axis).unwrap_or(0);
                 if part != 0 {
                     if moved.1 != 0 {
-                        return Err(Error::NotStrided { dim, bit, column: packed, why: NotStrided::TwoAxes });
+                        return Err(Error::NotStrided {
+                            dim,
+                            bit,
+                            column: packed,
+                            why: NotStrided::TwoAxes,
+                        });
                     }
                     moved = (axis, part);
                 }
@@ -166,7 +181,8 @@ fn strided<F, T>(linear: &Linear<F, T>, undo: Option<Swizzle>) -> Result<Layout>
                 part = sw.apply(part);
             }
             let shared = Error::NotStrided { dim, bit, column: packed, why: NotStrided::SharedBit };
-            let own = if part == 0 { 0 } else { linear.outs().insert(part, axis).map_err(|_| shared)? };
+            let own =
+                if part == 0 { 0 } else { linear.outs().insert(part, axis).map_err(|_| shared)? };
             if taken & own != 0 {
                 return Err(shared);
             }
@@ -174,7 +190,9 @@ fn strided<F, T>(linear: &Linear<F, T>, undo: Option<Swizzle>) -> Result<Layout>
             let stride = i64::try_from(part).map_err(|_| Error::Overflow)?;
             crate::ops::push(&mut iters, Iter::new(2, stride, axis))?;
         }
-        out.push_node(&tree_of(&crate::ops::coalesced(&iters)?, &[Iter::new(1, 0, first_axis)])?.view())?;
+        out.push_node(
+            &tree_of(&crate::ops::coalesced(&iters)?, &[Iter::new(1, 0, first_axis)])?.view(),
+        )?;
     }
     if !scalar {
         out.close()?;
@@ -191,7 +209,8 @@ fn guess_swizzle<F, T>(linear: &Linear<F, T>, sign: i8) -> Option<Swizzle> {
         if part.count_ones() < 2 {
             continue;
         }
-        let (bottom, top) = (part.trailing_zeros(), u64::BITS.checked_sub(part.leading_zeros())?.checked_sub(1)?);
+        let (bottom, top) =
+            (part.trailing_zeros(), u64::BITS.checked_sub(part.leading_zeros())?.checked_sub(1)?);
         let apart = top.checked_sub(bottom)?;
         if part.count_ones() > 2 || distance.is_some_and(|d| d != apart) {
             return None;
@@ -223,7 +242,9 @@ fn positive_stride(k: usize, it: &Iter) -> Result<u64> {
 }
 
 fn bits_of(iters: &[Iter], first: usize) -> Result<u8> {
-    iters.iter().enumerate().try_fold(0u8, |sum, (k, it)| sum.checked_add(log2_extent(first.saturating_add(k), it)?).ok_or(Error::Overflow))
+    iters.iter().enumerate().try_fold(0u8, |sum, (k, it)| {
+        sum.checked_add(log2_extent(first.saturating_add(k), it)?).ok_or(Error::Overflow)
+    })
 }
 
 /// The bits that positions on `axis` need; refuses carries.
@@ -237,7 +258,8 @@ fn axis_bits(l: &LayoutRef<'_>, axis: AxisId) -> Result<u8> {
         }
         let stride = positive_stride(k, it)?;
         for bit in 0..bits {
-            let step = stride.checked_mul(1u64.wrapping_shl(u32::from(bit))).ok_or(Error::Overflow)?;
+            let step =
+                stride.checked_mul(1u64.wrapping_shl(u32::from(bit))).ok_or(Error::Overflow)?;
             if taken & step != 0 {
                 return Err(refuse(k, it, NotLinear::Carry));
             }
@@ -246,7 +268,12 @@ fn axis_bits(l: &LayoutRef<'_>, axis: AxisId) -> Result<u8> {
     }
     if axis == AxisId::M {
         if l.post.padding().is_some_and(|p| p.pads().iter().any(|p| p.pad != 0)) {
-            return Err(Error::NotLinear { iter: u8::MAX, extent: 0, stride: 0, why: NotLinear::Padding });
+            return Err(Error::NotLinear {
+                iter: u8::MAX,
+                extent: 0,
+                stride: 0,
+                why: NotLinear::Padding,
+            });
         }
         if let Some(s) = l.post.swizzle() {
             // What the swizzle may set: the target bits that lie under set source bits.

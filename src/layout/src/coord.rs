@@ -1,7 +1,7 @@
 //! A physical coordinate: one position an axis.
 //!
-//! A [`Coord`] is reused from call to call: [`crate::LayoutRef::apply_flat`] clears it first. Axes that a layout does
-//! not mention are absent and read as 0.
+//! A [`Coord`] is reused from call to call: [`crate::LayoutRef::apply_flat`] clears it first. Axes
+//! that a layout does not mention are absent and read as 0.
 
 use crate::axis::AxisId;
 use crate::error::{Error, Limit, Result};
@@ -51,7 +51,11 @@ impl Coord {
     }
 
     /// Replaces the position on `axis` by `f` of it; nothing if the axis is absent.
-    pub(crate) fn update(&mut self, axis: AxisId, f: impl FnOnce(i64) -> Result<i64>) -> Result<()> {
+    pub(crate) fn update(
+        &mut self,
+        axis: AxisId,
+        f: impl FnOnce(i64) -> Result<i64>,
+    ) -> Result<()> {
         if let Some(e) = self.entries.iter_mut().find(|e| e.0 == axis) {
             e.1 = f(e.1)?;
         }

@@ -1,8 +1,9 @@
 //! Why an operation on a layout is refused.
 //!
-//! One enum for the whole algebra; text errors are [`crate::notation::ParseError`]. Every variant carries the numbers
-//! that matter (mode or iter position, extent, stride). Positions count from 0 in the order of the strided form,
-//! that is, fastest first. No variant holds a string; the host renders them.
+//! One enum for the whole algebra; text errors are [`crate::notation::ParseError`]. Every variant
+//! carries the numbers that matter (mode or iter position, extent, stride). Positions count from 0
+//! in the order of the strided form, that is, fastest first. No variant holds a string; the host
+//! renders them.
 
 use crate::axis::AxisId;
 use crate::sym::SymId;
@@ -109,7 +110,8 @@ pub enum Error {
         /// Position of the iter (replicas count on after the shard).
         iter: u8,
     },
-    /// A swizzle's fields overlap or leave the 63 usable bits: needs `|s| >= b` and `m + b + |s| <= 63`.
+    /// A swizzle's fields overlap or leave the 63 usable bits: needs `|s| >= b` and `m + b + |s| <=
+    /// 63`.
     BadSwizzle {
         /// Bits exchanged.
         b: u8,
@@ -167,7 +169,8 @@ pub enum Error {
         /// Its stride.
         stride: i64,
     },
-    /// `compose(a, b)`: a stride of `b` neither divides nor is divided by the extent it meets in `a`.
+    /// `compose(a, b)`: a stride of `b` neither divides nor is divided by the extent it meets in
+    /// `a`.
     StrideDivisibility {
         /// The leaf of `b`.
         leaf: u8,
@@ -185,7 +188,8 @@ pub enum Error {
         /// The run it takes.
         run: i64,
     },
-    /// `compose(a, b)`: the leaves of `b` together carry out of a mode of `a`, so the result is not strided.
+    /// `compose(a, b)`: the leaves of `b` together carry out of a mode of `a`, so the result is not
+    /// strided.
     Carry {
         /// The mode of `a`, coalesced.
         mode: u8,
@@ -194,7 +198,8 @@ pub enum Error {
         /// The extent it must stay below.
         extent: i64,
     },
-    /// Two coordinates reach the same position, or strides do not nest as an inverse or complement needs.
+    /// Two coordinates reach the same position, or strides do not nest as an inverse or complement
+    /// needs.
     NotInjective {
         /// Position of the iter.
         iter: u8,
@@ -278,9 +283,11 @@ pub enum Error {
         /// The denominator.
         den: u32,
     },
-    /// Two trees (shape, stride, coordinate, profile, tiler) do not have the structure that the operation needs.
+    /// Two trees (shape, stride, coordinate, profile, tiler) do not have the structure that the
+    /// operation needs.
     NotCongruent {
-        /// Position of the first node that does not fit, in the order of the text, parentheses counted.
+        /// Position of the first node that does not fit, in the order of the text, parentheses
+        /// counted.
         node: u8,
     },
     /// A coordinate is negative, or not a number where one is needed.
@@ -297,8 +304,8 @@ pub enum Error {
         /// The number of modes.
         rank: u8,
     },
-    /// A shape is not divisible: neither the extent nor the divisor is a multiple of the other, or it rounds to 0, or the
-    /// divisor is below 1 (an extent that is not known is then 0 here).
+    /// A shape is not divisible: neither the extent nor the divisor is a multiple of the other, or
+    /// it rounds to 0, or the divisor is below 1 (an extent that is not known is then 0 here).
     ShapeDivisibility {
         /// The leaf of the shape.
         leaf: u8,
@@ -307,12 +314,14 @@ pub enum Error {
         /// What is left of the divisor.
         divisor: i64,
     },
-    /// One numbered axis is the prefix of another (`1@0` beside `1@1@0`), so that positions are no coordinate.
+    /// One numbered axis is the prefix of another (`1@0` beside `1@1@0`), so that positions are no
+    /// coordinate.
     NestedAxes {
         /// The shorter of the two.
         axis: AxisId,
     },
-    /// A layout cannot be recast to elements of another width: a stride or offset falls between two of them.
+    /// A layout cannot be recast to elements of another width: a stride or offset falls between two
+    /// of them.
     Recast {
         /// The iter, or 255 for the offset and 254 for the swizzle.
         iter: u8,
@@ -365,7 +374,8 @@ pub enum Error {
     },
     /// The elements to be packed are not neighbours in memory.
     CannotPack {
-        /// The iter, as written, that stands in the way (replicas and offsets count on after the shard).
+        /// The iter, as written, that stands in the way (replicas and offsets count on after the
+        /// shard).
         iter: u8,
         /// How many elements were to be packed.
         count: u32,

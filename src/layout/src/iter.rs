@@ -22,17 +22,31 @@ impl Iter {
     /// An iter with known numbers.
     #[must_use]
     pub const fn new(extent: u32, stride: i64, axis: AxisId) -> Self {
-        Self { stride, extent, stride_den: NonZeroU32::MIN, axis, extent_syms: Syms::NONE, stride_syms: Syms::NONE }
+        Self {
+            stride,
+            extent,
+            stride_den: NonZeroU32::MIN,
+            axis,
+            extent_syms: Syms::NONE,
+            stride_syms: Syms::NONE,
+        }
     }
 
-    /// An iter whose numbers may hold symbols. The extent's coefficient must fit 32 bits unsigned; only the stride may
-    /// be a fraction.
+    /// An iter whose numbers may hold symbols. The extent's coefficient must fit 32 bits unsigned;
+    /// only the stride may be a fraction.
     pub fn symbolic(extent: Int, stride: Int, axis: AxisId) -> Result<Self> {
         let coeff = u32::try_from(extent.coeff()).map_err(|_| Error::Overflow)?;
         if !extent.is_whole() {
             return Err(extent.needs_value(stride));
         }
-        Ok(Self { stride: stride.coeff(), extent: coeff, stride_den: stride.den(), axis, extent_syms: extent.syms(), stride_syms: stride.syms() })
+        Ok(Self {
+            stride: stride.coeff(),
+            extent: coeff,
+            stride_den: stride.den(),
+            axis,
+            extent_syms: extent.syms(),
+            stride_syms: stride.syms(),
+        })
     }
 
     /// The number of steps.
@@ -56,13 +70,21 @@ impl Iter {
     /// The extent, if it is known.
     #[inline]
     pub fn extent_value(&self) -> Result<u32> {
-        if self.extent_syms.is_none() { Ok(self.extent) } else { Err(self.extent().needs_value(Int::ONE)) }
+        if self.extent_syms.is_none() {
+            Ok(self.extent)
+        } else {
+            Err(self.extent().needs_value(Int::ONE))
+        }
     }
 
     /// The stride, if it is a known integer.
     #[inline]
     pub fn stride_value(&self) -> Result<i64> {
-        if self.stride_syms.is_none() && self.stride_den.get() == 1 { Ok(self.stride) } else { Err(self.stride().needs_value(Int::ONE)) }
+        if self.stride_syms.is_none() && self.stride_den.get() == 1 {
+            Ok(self.stride)
+        } else {
+            Err(self.stride().needs_value(Int::ONE))
+        }
     }
 
     /// Whether the extent is 1 for certain.
@@ -72,7 +94,11 @@ impl Iter {
     }
 
     pub(crate) fn substitute(&self, sym: SymId, value: i64) -> Result<Self> {
-        Self::symbolic(self.extent().substitute(sym, value)?, self.stride().substitute(sym, value)?, self.axis)
+        Self::symbolic(
+            self.extent().substitute(sym, value)?,
+            self.stride().substitute(sym, value)?,
+            self.axis,
+        )
     }
 }
 

@@ -1,9 +1,10 @@
 //! The strided form of a layout: iters in a tree, replicas, an offset, a post-map.
 //!
-//! [`LayoutRef`] borrows and can be written into a `static` by a build script; [`Layout`] owns, with fixed capacities.
-//! The logical coordinate is split over the shard iters, **first iter fastest**; digit times stride is added on the
-//! iter's axis; each replica iter adds any of its multiples; the offset is added; the post-map acts on axis `m`.
-//! Nothing is normalised on construction: the tree, extents of 1 and strides of 0 stay as given.
+//! [`LayoutRef`] borrows and can be written into a `static` by a build script; [`Layout`] owns,
+//! with fixed capacities. The logical coordinate is split over the shard iters, **first iter
+//! fastest**; digit times stride is added on the iter's axis; each replica iter adds any of its
+//! multiples; the offset is added; the post-map acts on axis `m`. Nothing is normalised on
+//! construction: the tree, extents of 1 and strides of 0 stay as given.
 
 use crate::axis::AxisId;
 use crate::error::{Error, Limit, Result};
@@ -103,7 +104,13 @@ impl Layout {
     /// The flat layout without iters: one point, at zero.
     #[must_use]
     pub const fn new() -> Self {
-        Self { iters: heapless::Vec::new(), shard_len: 0, offset: heapless::Vec::new(), profile: heapless::Vec::new(), post: PostMap::None }
+        Self {
+            iters: heapless::Vec::new(),
+            shard_len: 0,
+            offset: heapless::Vec::new(),
+            profile: heapless::Vec::new(),
+            post: PostMap::None,
+        }
     }
 
     /// A flat layout of these iters, fastest first.
@@ -139,8 +146,18 @@ impl Layout {
     /// The layout as plain slices.
     #[must_use]
     pub fn view(&self) -> LayoutRef<'_> {
-        let (shard, replica) = self.iters.as_slice().split_at_checked(usize::from(self.shard_len)).unwrap_or((&[], &[]));
-        LayoutRef { shard, replica, offset: self.offset.as_slice(), profile: Profile::from_tokens(self.profile.as_slice()), post: self.post }
+        let (shard, replica) = self
+            .iters
+            .as_slice()
+            .split_at_checked(usize::from(self.shard_len))
+            .unwrap_or((&[], &[]));
+        LayoutRef {
+            shard,
+            replica,
+            offset: self.offset.as_slice(),
+            profile: Profile::from_tokens(self.profile.as_slice()),
+            post: self.post,
+        }
     }
 
     /// Appends a shard iter (slowest so far) and leaves the profile alone: for flat layouts.
@@ -164,7 +181,9 @@ impl Layout {
         if it.extent() == Int::ZERO {
             return Err(Error::BadExtent { iter: position(self.iters.len()) });
         }
-        self.iters.push(it).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })
+        self.iters
+            .push(it)
+            .map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })
     }
 
     /// Adds to the offset on an axis. A sum of zero removes it.
@@ -216,8 +235,8 @@ impl Layout {
         self.push_token(OPEN)
     }
 
-    /// Ends a tuple. A whole tree that is a tuple of more leaves than a tree has modes becomes the flat profile, which says the same and
-    /// has as many modes as iters.
+    /// Ends a tuple. A whole tree that is a tuple of more leaves than a tree has modes becomes the
+    /// flat profile, which says the same and has as many modes as iters.
     pub(crate) fn close(&mut self) -> Result<()> {
         let plain = match self.profile.as_slice() {
             [OPEN, leaves @ ..] => leaves.len() > MAX_MODES && leaves.iter().all(|t| *t == LEAF),
@@ -248,7 +267,8 @@ impl Layout {
         Ok(())
     }
 
-    /// Replaces the tree by an explicit one of the same iters, or the flat one if `tokens` is empty.
+    /// Replaces the tree by an explicit one of the same iters, or the flat one if `tokens` is
+    /// empty.
     pub fn set_profile(&mut self, profile: Profile<'_>) -> Result<()> {
         profile.check(usize::from(self.shard_len))?;
         self.profile.clear();

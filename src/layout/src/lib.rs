@@ -1,21 +1,25 @@
-//! The layout algebra of lanebook: maps from logical coordinates to sets of physical coordinates over named axes.
+//! The layout algebra of lanebook: maps from logical coordinates to sets of physical coordinates
+//! over named axes.
 //!
 //! A layout has two normal forms, and this crate converts between them where that is exact:
 //!
-//! - the **strided form** ([`LayoutRef`], [`Layout`]): iters `(extent, stride, axis)` in a tree, replica iters, an
-//!   offset, and a post-map ([`PostMap`]) on the memory axis: an XOR swizzle, then interval padding. Extents may be
-//!   any integers or run-time symbols ([`Int`]);
-//! - the **linear form** ([`Linear`]): a matrix over GF(2) with labelled dimensions, typed by direction.
+//! - the **strided form** ([`LayoutRef`], [`Layout`]): iters `(extent, stride, axis)` in a tree,
+//!   replica iters, an offset, and a post-map ([`PostMap`]) on the memory axis: an XOR swizzle,
+//!   then interval padding. Extents may be any integers or run-time symbols ([`Int`]);
+//! - the **linear form** ([`Linear`]): a matrix over GF(2) with labelled dimensions, typed by
+//!   direction.
 //!
-//! Modules, bottom up: [`axis`] and [`num`] (what a leaf is made of), [`profile`] (the tree), [`post`], [`coord`],
-//! [`layout`] (the strided form), `query` and `apply` (methods of [`LayoutRef`]), [`ops`] (its algebra), [`linear`],
-//! [`cute`] (CuTe's operations on trees), [`convert`], [`tirx`] (operations on flat layouts over named axes), [`notation`]
-//! (text), [`tilelang`] (fragments and maps of shared memory).
+//! Modules, bottom up: [`axis`] and [`num`] (what a leaf is made of), [`profile`] (the tree),
+//! [`post`], [`coord`], [`layout`] (the strided form), `query` and `apply` (methods of
+//! [`LayoutRef`]), [`ops`] (its algebra), [`linear`], [`cute`] (CuTe's operations on trees),
+//! [`convert`], [`tirx`] (operations on flat layouts over named axes), [`notation`] (text),
+//! [`tilelang`] (fragments and maps of shared memory).
 //!
 //! # Contract
-//! No allocation, no `unsafe`, no recursion, no panic: whatever can go wrong is an [`Error`] (at most 40 bytes, no
-//! strings). Capacities: [`MAX_ITERS`] iters, [`MAX_MODES`] modes, 64 x 64 bits; more is [`Error::Capacity`].
-//! Order is CuTe's: colexicographic, the leftmost mode is the fastest. `compose(a, b)(x) = a(b(x))`.
+//! No allocation, no `unsafe`, no recursion, no panic: whatever can go wrong is an [`Error`] (at
+//! most 40 bytes, no strings). Capacities: [`MAX_ITERS`] iters, [`MAX_MODES`] modes, 64 x 64 bits;
+//! more is [`Error::Capacity`]. Order is CuTe's: colexicographic, the leftmost mode is the fastest.
+//! `compose(a, b)(x) = a(b(x))`.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

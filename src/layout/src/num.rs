@@ -1,11 +1,14 @@
-//! Numbers in a layout: an integer, or an integer times run-time symbols; as a stride also a fraction of one.
+//! Numbers in a layout: an integer, or an integer times run-time symbols; as a stride also a
+//! fraction of one.
 //!
-//! [`Int`] is `coeff / den * s0 * s1 * s2` with at most three symbols. A symbol stands for a **positive** integer that
-//! is known only at run time, the same everywhere it occurs. Whatever can be decided for all such values is decided;
-//! the rest is [`Error::NeedsValue`] with the symbol. Sums of different products are not represented.
+//! [`Int`] is `coeff / den * s0 * s1 * s2` with at most three symbols. A symbol stands for a
+//! **positive** integer that is known only at run time, the same everywhere it occurs. Whatever can
+//! be decided for all such values is decided; the rest is [`Error::NeedsValue`] with the symbol.
+//! Sums of different products are not represented.
 //!
-//! Fractions exist for CuTe's scaled bases (`1/2@0`). They are kept reduced, with the sign on the numerator, and are
-//! exact in every operation; where an integer is needed, a fraction is [`Error::NotIntegral`].
+//! Fractions exist for CuTe's scaled bases (`1/2@0`). They are kept reduced, with the sign on the
+//! numerator, and are exact in every operation; where an integer is needed, a fraction is
+//! [`Error::NotIntegral`].
 
 use crate::error::{Error, Limit, Result};
 use crate::order::sort_by;
@@ -51,7 +54,8 @@ impl Syms {
         sort_by(&mut merged, |a, b| a < b);
         let mut out = Self::NONE;
         for (k, s) in merged.iter().enumerate() {
-            let slot = out.0.get_mut(k).ok_or(Error::Capacity { limit: Limit::SymFactors, max: 3 })?;
+            let slot =
+                out.0.get_mut(k).ok_or(Error::Capacity { limit: Limit::SymFactors, max: 3 })?;
             *slot = Some(*s);
         }
         Ok(out)
@@ -128,8 +132,8 @@ impl Int {
     /// `num / den`, reduced.
     ///
     /// # Errors
-    /// [`Error::NotIntegral`] for a denominator of zero, [`Error::Overflow`] if the reduced numbers do not fit 64 bits
-    /// signed over 32 bits unsigned.
+    /// [`Error::NotIntegral`] for a denominator of zero, [`Error::Overflow`] if the reduced numbers
+    /// do not fit 64 bits signed over 32 bits unsigned.
     pub fn ratio(num: i64, den: i64) -> Result<Self> {
         if den == 0 {
             return Err(Error::NotIntegral { num, den: 0 });
@@ -238,7 +242,8 @@ impl Int {
         (times(self, other), times(other, self))
     }
 
-    /// `self / other` when that is an integer for all values of the symbols, else `None` (also for `other` = 0).
+    /// `self / other` when that is an integer for all values of the symbols, else `None` (also for
+    /// `other` = 0).
     #[must_use]
     pub fn div_exact(self, other: Self) -> Option<Self> {
         let quotient = if self.is_whole() && other.is_whole() {
@@ -288,8 +293,8 @@ impl Int {
         None
     }
 
-    /// Whether `self <= other` for all values of the symbols: as [`Int::compare`] decides, and when one product contains the
-    /// other by a factor that may be 1 (`1 <= M`).
+    /// Whether `self <= other` for all values of the symbols: as [`Int::compare`] decides, and when
+    /// one product contains the other by a factor that may be 1 (`1 <= M`).
     #[must_use]
     pub fn at_most(self, other: Self) -> bool {
         match self.compare(other) {
@@ -311,8 +316,8 @@ impl Int {
         Ok(out)
     }
 
-    /// The error that names a symbol of `self` or else of `other`, or a fraction; [`Error::Overflow`] if there is
-    /// neither.
+    /// The error that names a symbol of `self` or else of `other`, or a fraction;
+    /// [`Error::Overflow`] if there is neither.
     pub(crate) fn needs_value(self, other: Self) -> Error {
         if let Some(sym) = self.syms.first().or(other.syms.first()) {
             return Error::NeedsValue { sym };
@@ -350,7 +355,8 @@ impl SymNames for NoSyms {
     }
 }
 
-/// Up to 16 symbols with names of up to 23 bytes, created as they are met. Fresh ones are called `?a`, `?b` and so on.
+/// Up to 16 symbols with names of up to 23 bytes, created as they are met. Fresh ones are called
+/// `?a`, `?b` and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SymTable {
     names: heapless::Vec<heapless::String<23>, 16>,

@@ -1,4 +1,5 @@
-//! Sorting a few items in place. `core`'s sorts carry a panic for inconsistent orders; this one has none.
+//! Sorting a few items in place. `core`'s sorts carry a panic for inconsistent orders; this one has
+//! none.
 //!
 //! Stable insertion sort, quadratic: meant for at most [`crate::MAX_ITERS`] items.
 

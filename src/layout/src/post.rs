@@ -1,8 +1,9 @@
 //! The post-map on the memory axis: an XOR swizzle, then interval padding.
 //!
-//! It acts on the position along [`crate::AxisId::M`] after shard, replica and offset have been added, in the unit
-//! that it names; positions must not be negative. Swizzles follow the hardware: bits `[M+S, M+S+B)` are XORed into
-//! `[M, M+B)`; for negative `S` bits `[M, M+B)` are XORed into `[M+|S|, M+|S|+B)`. Padding is never XORed.
+//! It acts on the position along [`crate::AxisId::M`] after shard, replica and offset have been
+//! added, in the unit that it names; positions must not be negative. Swizzles follow the hardware:
+//! bits `[M+S, M+S+B)` are XORed into `[M, M+B)`; for negative `S` bits `[M, M+B)` are XORed into
+//! `[M+|S|, M+|S|+B)`. Padding is never XORed.
 
 use crate::error::{Error, Limit, Result};
 
@@ -19,8 +20,8 @@ pub enum Unit {
     Codomain,
 }
 
-/// `Swizzle<B, M, S>`: an involution on non-negative positions. Build it with [`Swizzle::new`], or as a literal and
-/// then [`Swizzle::check`].
+/// `Swizzle<B, M, S>`: an involution on non-negative positions. Build it with [`Swizzle::new`], or
+/// as a literal and then [`Swizzle::check`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Swizzle {
@@ -63,14 +64,21 @@ impl Swizzle {
         if self.s >= 0 { x ^ (x.wrapping_shr(d) & low) } else { x ^ (x & low).wrapping_shl(d) }
     }
 
-    /// One past the highest bit that the swizzle reads or writes: it maps each aligned block of `2^bits` to itself.
+    /// One past the highest bit that the swizzle reads or writes: it maps each aligned block of
+    /// `2^bits` to itself.
     #[must_use]
     pub const fn period_bits(self) -> u32 {
-        if self.b == 0 { 0 } else { (self.b as u32).saturating_add(self.m as u32).saturating_add(self.s.unsigned_abs() as u32) }
+        if self.b == 0 {
+            0
+        } else {
+            (self.b as u32)
+                .saturating_add(self.m as u32)
+                .saturating_add(self.s.unsigned_abs() as u32)
+        }
     }
 
-    /// The same swizzle counted in units `2^shift` times as small (negative: larger), as recasting does:
-    /// `S<3,3,3>` on 2-byte elements is `S<3,4,3>` on bytes, a shift of 1.
+    /// The same swizzle counted in units `2^shift` times as small (negative: larger), as recasting
+    /// does: `S<3,3,3>` on 2-byte elements is `S<3,4,3>` on bytes, a shift of 1.
     pub const fn rescaled(self, shift: i8, unit: Unit) -> Result<Self> {
         match self.m.checked_add_signed(shift) {
             Some(m) => Self::new(self.b, m, self.s, unit),
@@ -92,7 +100,8 @@ pub struct Pad {
 /// How many interval paddings a layout can have.
 pub const MAX_PADS: usize = 4;
 
-/// Up to [`MAX_PADS`] interval paddings: `x + sum over pairs of (x div interval) * pad`, all from the same `x`.
+/// Up to [`MAX_PADS`] interval paddings: `x + sum over pairs of (x div interval) * pad`, all from
+/// the same `x`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Padding {
@@ -148,7 +157,9 @@ impl Padding {
         for p in self.pads() {
             let runs = match p.interval.is_power_of_two() {
                 true => x.wrapping_shr(p.interval.trailing_zeros()),
-                false => x.checked_div(u64::from(p.interval)).ok_or(Error::BadPadding { pair: 0 })?,
+                false => {
+                    x.checked_div(u64::from(p.interval)).ok_or(Error::BadPadding { pair: 0 })?
+                }
             };
             let gap = runs.checked_mul(u64::from(p.pad)).ok_or(Error::Overflow)?;
             y = y.checked_add(gap).ok_or(Error::Overflow)?;
@@ -158,7 +169,8 @@ impl Padding {
 
     /// The position whose padded position is `y`; `None` if padding leaves `y` out.
     ///
-    /// The map is strictly increasing, so a search by halves decides, for any intervals, in 64 steps at most.
+    /// The map is strictly increasing, so a search by halves decides, for any intervals, in 64
+    /// steps at most.
     #[must_use]
     pub fn undo(&self, y: u64) -> Option<u64> {
         let (mut low, mut high) = (0u64, y);
@@ -224,7 +236,8 @@ impl PostMap {
         self.swizzle().map_or(Ok(()), Swizzle::check)
     }
 
-    /// The position after the map. Negative positions are refused unless the map is [`PostMap::None`].
+    /// The position after the map. Negative positions are refused unless the map is
+    /// [`PostMap::None`].
     pub fn apply(&self, x: i64) -> Result<i64> {
         if matches!(self, Self::None) {
             return Ok(x);
@@ -239,7 +252,8 @@ impl PostMap {
         i64::try_from(y).map_err(|_| Error::Overflow)
     }
 
-    /// The position that the map sends to `y`; `None` if there is none. Positions below 0 have one only under
+    /// The position that the map sends to `y`; `None` if there is none. Positions below 0 have one
+    /// only under
     /// [`PostMap::None`].
     ///
     /// # Errors

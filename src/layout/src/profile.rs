@@ -1,8 +1,9 @@
 //! The tree of a layout: how its shard iters are grouped into modes.
 //!
-//! A [`Profile`] is a string of tokens, one a leaf or parenthesis, so that a walk needs a counter and no stack.
-//! 1-tuples are kept (`(20):(2)` is not `20:2`). The empty string means *flat*: one tuple with every iter a mode,
-//! which is what TIRx layouts are. A malformed string is never followed out of bounds; [`Profile::check`] reports it.
+//! A [`Profile`] is a string of tokens, one a leaf or parenthesis, so that a walk needs a counter
+//! and no stack. 1-tuples are kept (`(20):(2)` is not `20:2`). The empty string means *flat*: one
+//! tuple with every iter a mode, which is what TIRx layouts are. A malformed string is never
+//! followed out of bounds; [`Profile::check`] reports it.
 
 use crate::error::{Error, Result};
 use crate::iter::Iter;
@@ -72,7 +73,10 @@ impl<'a> Profile<'a> {
             return Ok(());
         }
         let leaves = self.0.iter().filter(|t| **t == LEAF).count();
-        let bad = Error::BadProfile { iters: u16::try_from(iters).unwrap_or(u16::MAX), leaves: u16::try_from(leaves).unwrap_or(u16::MAX) };
+        let bad = Error::BadProfile {
+            iters: u16::try_from(iters).unwrap_or(u16::MAX),
+            leaves: u16::try_from(leaves).unwrap_or(u16::MAX),
+        };
         let mut rest = Nodes { tokens: self.0 };
         let one = rest.next().is_some() && rest.tokens.is_empty();
         if one && leaves == iters && self.0.iter().all(|t| *t <= CLOSE) { Ok(()) } else { Err(bad) }

@@ -1,8 +1,9 @@
 //! Questions about a strided layout: size, rank, reach on an axis, injectivity.
 //!
-//! All answers are exact and take no time proportional to an extent. The two that are searches ([`LayoutRef::cosize`]
-//! under a swizzle, [`LayoutRef::is_injective`]) give [`Error::Undecided`] rather than guess when a fixed number of
-//! steps does not suffice; for strides that nest, as in practice, they need a few steps an iter.
+//! All answers are exact and take no time proportional to an extent. The two that are searches
+//! ([`LayoutRef::cosize`] under a swizzle, [`LayoutRef::is_injective`]) give [`Error::Undecided`]
+//! rather than guess when a fixed number of steps does not suffice; for strides that nest, as in
+//! practice, they need a few steps an iter.
 
 use crate::axis::AxisId;
 use crate::coord::MAX_AXES;
@@ -43,7 +44,8 @@ impl LayoutRef<'_> {
         self.modes().count()
     }
 
-    /// The product of the extents of the shard iters on `axis` (TIRx's `size(axis)`), 1 if there is none.
+    /// The product of the extents of the shard iters on `axis` (TIRx's `size(axis)`), 1 if there is
+    /// none.
     pub fn size_on(&self, axis: AxisId) -> Result<Int> {
         product(self.shard.iter().filter(|it| it.axis() == axis))
     }
@@ -54,7 +56,8 @@ impl LayoutRef<'_> {
         let iters = self.shard.iter().chain(self.replica).map(Iter::axis);
         for axis in iters.chain(self.offset.iter().map(|o| o.axis())) {
             if !out.contains(&axis) {
-                out.push(axis).map_err(|_| Error::Capacity { limit: Limit::Axes, max: MAX_AXES as u32 })?;
+                out.push(axis)
+                    .map_err(|_| Error::Capacity { limit: Limit::Axes, max: MAX_AXES as u32 })?;
             }
         }
         Ok(out)
@@ -69,7 +72,8 @@ impl LayoutRef<'_> {
         Ok(sum)
     }
 
-    /// Least and greatest position on `axis` over all coordinates and copies, **before** the post-map.
+    /// Least and greatest position on `axis` over all coordinates and copies, **before** the
+    /// post-map.
     pub fn reach(&self, axis: AxisId) -> Result<(i64, i64)> {
         let start = self.offset_of(axis)?.value()?;
         let (mut low, mut high) = (start, start);
@@ -82,10 +86,11 @@ impl LayoutRef<'_> {
         Ok((low, high))
     }
 
-    /// The greatest position on `axis` over all coordinates and copies, plus 1; after the post-map. Exact.
+    /// The greatest position on `axis` over all coordinates and copies, plus 1; after the post-map.
+    /// Exact.
     ///
-    /// This is the image's own maximum, also for negative strides (`(2,3):(-1,2)` has 5) and under a swizzle
-    /// (`S<3,0,3> o 0 o (3,3):(9,1)` has 23).
+    /// This is the image's own maximum, also for negative strides (`(2,3):(-1,2)` has 5) and under
+    /// a swizzle (`S<3,0,3> o 0 o (3,3):(9,1)` has 23).
     ///
     /// # Errors
     /// [`Error::NegativeOffset`] if a post-map meets a negative position; [`Error::Undecided`].
@@ -107,7 +112,8 @@ impl LayoutRef<'_> {
         top.checked_add(1).ok_or(Error::Overflow)
     }
 
-    /// An upper bound of [`LayoutRef::cosize`] without a search: the reach rounded up to the swizzle's period.
+    /// An upper bound of [`LayoutRef::cosize`] without a search: the reach rounded up to the
+    /// swizzle's period.
     pub fn cosize_bound(&self, axis: AxisId) -> Result<i64> {
         let (low, high) = self.reach(axis)?;
         if axis != AxisId::M || self.post.is_identity() {
@@ -123,8 +129,8 @@ impl LayoutRef<'_> {
         i64::try_from(top).ok().and_then(|t| t.checked_add(1)).ok_or(Error::Overflow)
     }
 
-    /// The smallest window that holds 0 and every position on `axis` before the post-map (TIRx's `span`, which is
-    /// the same for non-negative strides).
+    /// The smallest window that holds 0 and every position on `axis` before the post-map (TIRx's
+    /// `span`, which is the same for non-negative strides).
     pub fn span(&self, axis: AxisId) -> Result<i64> {
         let (low, high) = self.reach(axis)?;
         high.max(0).checked_sub(low.min(0)).and_then(|w| w.checked_add(1)).ok_or(Error::Overflow)
@@ -132,18 +138,21 @@ impl LayoutRef<'_> {
 
     /// Whether different logical coordinates have no position in common. Exact.
     ///
-    /// Copies of one coordinate may coincide with each other. The post-map is one-to-one and changes nothing.
+    /// Copies of one coordinate may coincide with each other. The post-map is one-to-one and
+    /// changes nothing.
     pub fn is_injective(&self) -> Result<bool> {
         Ok(self.collision()?.is_none())
     }
 
-    /// A shard iter that takes part in a collision of different coordinates, or `None` if there is no collision.
+    /// A shard iter that takes part in a collision of different coordinates, or `None` if there is
+    /// no collision.
     ///
     /// # Errors
     /// [`Error::NeedsValue`], and [`Error::Undecided`] when the search takes too long.
     pub fn collision(&self) -> Result<Option<u8>> {
-        // Replica steps join the iters of all their axes, but a replica moves along one axis only, so the axes are
-        // independent: there is a collision iff some axis alone has one among iters that move nothing elsewhere.
+        // Replica steps join the iters of all their axes, but a replica moves along one axis only,
+        // so the axes are independent: there is a collision iff some axis alone has one among iters
+        // that move nothing elsewhere.
         for axis in &self.axes()? {
             let walks = match self.walks(*axis)? {
                 Ok(walks) => walks,
@@ -156,7 +165,8 @@ impl LayoutRef<'_> {
         Ok(None)
     }
 
-    /// The iters on `axis` by increasing stride; `Err(iter)` for a shard iter with stride 0 and extent above 1.
+    /// The iters on `axis` by increasing stride; `Err(iter)` for a shard iter with stride 0 and
+    /// extent above 1.
     fn walks(&self, axis: AxisId) -> Result<core::result::Result<Walks, u8>> {
         let mut out = Walks::new();
         for (k, it) in self.shard.iter().chain(self.replica).enumerate() {
@@ -180,15 +190,17 @@ impl LayoutRef<'_> {
 
     /// The greatest swizzled position; all positions are at least `low >= 0`.
     ///
-    /// Branch and bound over the iters by decreasing stride: the swizzle moves a position only within its aligned
-    /// period, so a partial sum whose reach ends in a lower period than the best answer is cut off.
+    /// Branch and bound over the iters by decreasing stride: the swizzle moves a position only
+    /// within its aligned period, so a partial sum whose reach ends in a lower period than the best
+    /// answer is cut off.
     fn greatest_swizzled(&self, axis: AxisId, low: i64) -> Result<u64> {
         let Some(sw) = self.post.swizzle() else {
             return u64::try_from(self.reach(axis)?.1).map_err(|_| Error::Overflow);
         };
         let mut walks = Walks::new();
         for it in self.shard.iter().chain(self.replica).filter(|it| it.axis() == axis) {
-            let (extent, stride) = (u64::from(it.extent_value()?), it.stride_value()?.unsigned_abs());
+            let (extent, stride) =
+                (u64::from(it.extent_value()?), it.stride_value()?.unsigned_abs());
             if extent > 1 && stride > 0 {
                 let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
                 walks.push(Walk { stride, extent, shard: true, iter: 0 }).map_err(|_| full)?;
@@ -260,8 +272,8 @@ fn product<'a>(iters: impl Iterator<Item = &'a Iter>) -> Result<Int> {
 
 /// Looks for digits' differences, not all zero on shard iters, whose weighted sum is zero.
 ///
-/// From the greatest stride down: what is summed so far must be within the reach of the smaller strides and a multiple
-/// of their common divisor, which leaves few digits, mostly one.
+/// From the greatest stride down: what is summed so far must be within the reach of the smaller
+/// strides and a multiple of their common divisor, which leaves few digits, mostly one.
 fn collide(walks: &Walks) -> Result<Option<u8>> {
     let mut reach: heapless::Vec<i128, MAX_ITERS> = heapless::Vec::new();
     let mut unit: heapless::Vec<u64, MAX_ITERS> = heapless::Vec::new();
@@ -271,7 +283,9 @@ fn collide(walks: &Walks) -> Result<Option<u8>> {
         let _ = reach.push(far);
         let _ = unit.push(common);
         nested = nested && far < i128::from(w.stride);
-        far = far.saturating_add(i128::from(w.stride).saturating_mul(i128::from(w.extent.saturating_sub(1))));
+        far = far.saturating_add(
+            i128::from(w.stride).saturating_mul(i128::from(w.extent.saturating_sub(1))),
+        );
         common = gcd(common, w.stride);
     }
     if nested {
@@ -289,9 +303,13 @@ fn collide(walks: &Walks) -> Result<Option<u8>> {
     let (mut level, mut sum, mut entering) = (top, 0i128, true);
     loop {
         fuel = fuel.checked_sub(1).ok_or(Error::Undecided { steps: FUEL })?;
-        let (Some(w), Some(n), Some(e), Some(st), Some(s)) =
-            (walks.get(level), next.get_mut(level), end.get_mut(level), step.get_mut(level), sums.get_mut(level))
-        else {
+        let (Some(w), Some(n), Some(e), Some(st), Some(s)) = (
+            walks.get(level),
+            next.get_mut(level),
+            end.get_mut(level),
+            step.get_mut(level),
+            sums.get_mut(level),
+        ) else {
             return Ok(None);
         };
         if entering {
@@ -315,7 +333,11 @@ fn collide(walks: &Walks) -> Result<Option<u8>> {
             // sum is 0 here: the candidates of the first level are exact.
             entering = false;
             let moved = |k: usize| -> bool {
-                let used = next.get(k).copied().unwrap_or(0).saturating_sub(step.get(k).copied().unwrap_or(0));
+                let used = next
+                    .get(k)
+                    .copied()
+                    .unwrap_or(0)
+                    .saturating_sub(step.get(k).copied().unwrap_or(0));
                 used != 0 && walks.get(k).is_some_and(|w| w.shard)
             };
             if let Some(k) = (0..walks.len()).rev().find(|k| moved(*k)) {
@@ -328,8 +350,8 @@ fn collide(walks: &Walks) -> Result<Option<u8>> {
     }
 }
 
-/// The differences `d` with `|d| < extent`, `|sum + d*stride| <= reach` and `sum + d*stride` a multiple of `unit`
-/// (0 if `unit` is 0), as first, last and step. Empty: first above last.
+/// The differences `d` with `|d| < extent`, `|sum + d*stride| <= reach` and `sum + d*stride` a
+/// multiple of `unit` (0 if `unit` is 0), as first, last and step. Empty: first above last.
 fn candidates(sum: i128, reach: i128, unit: u64, w: &Walk) -> (i128, i128, i128) {
     const EMPTY: (i128, i128, i128) = (1, 0, 1);
     let stride = i128::from(w.stride);
@@ -352,8 +374,10 @@ fn candidates(sum: i128, reach: i128, unit: u64, w: &Walk) -> (i128, i128, i128)
     if sum.checked_rem(gi) != Some(0) {
         return EMPTY;
     }
-    let target = sum.checked_div(gi).unwrap_or(0).saturating_neg().checked_rem_euclid(modulus).unwrap_or(0);
-    let slope = i128::from(w.stride.checked_div(g).unwrap_or(1)).checked_rem_euclid(modulus).unwrap_or(0);
+    let target =
+        sum.checked_div(gi).unwrap_or(0).saturating_neg().checked_rem_euclid(modulus).unwrap_or(0);
+    let slope =
+        i128::from(w.stride.checked_div(g).unwrap_or(1)).checked_rem_euclid(modulus).unwrap_or(0);
     let residue = match inverse_mod(slope, modulus) {
         Some(inv) => match target.checked_mul(inv) {
             Some(p) => p.checked_rem_euclid(modulus).unwrap_or(0),

@@ -1,4 +1,5 @@
-//! The name of a run-time symbol: below numbers, and below the errors that say whose value is missing.
+//! The name of a run-time symbol: below numbers, and below the errors that say whose value is
+//! missing.
 
 use core::num::NonZeroU8;
 

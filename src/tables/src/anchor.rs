@@ -1,4 +1,5 @@
-//! What `rules/anchors.ron` and `rules/candidates.ron` say: the knowledge with which passes give layouts to operations.
+//! What `rules/anchors.ron` and `rules/candidates.ron` say: the knowledge with which passes give
+//! layouts to operations.
 use crate::{OpRole, Space};
 
 /// How layouts are given to loads, stores and products.
@@ -10,7 +11,8 @@ pub struct Anchors<'a> {
     pub targets: &'a [AnchorTarget<'a>],
     /// Element types by the names that other compilers give them.
     pub dtypes: &'a [DtypeName<'a>],
-    /// Element types of an instruction whose modifiers name the format: a format (`text`), and the type that stands for it.
+    /// Element types of an instruction whose modifiers name the format: a format (`text`), and the
+    /// type that stands for it.
     pub formats: &'a [DtypeName<'a>],
     /// What integer operations do to runs of neighbours.
     pub meanings: &'a [Meaning<'a>],
@@ -24,8 +26,16 @@ pub struct Anchors<'a> {
 
 impl Anchors<'_> {
     /// No knowledge.
-    pub const EMPTY: Anchors<'static> =
-        Anchors { warps: 0, targets: &[], dtypes: &[], formats: &[], meanings: &[], accesses: &[], units: &[], candidates: &[] };
+    pub const EMPTY: Anchors<'static> = Anchors {
+        warps: 0,
+        targets: &[],
+        dtypes: &[],
+        formats: &[],
+        meanings: &[],
+        accesses: &[],
+        units: &[],
+        candidates: &[],
+    };
 }
 
 /// An architecture's name in another compiler.
@@ -149,9 +159,11 @@ pub struct ProductUnit<'a> {
     pub accumulators: Accumulators,
     /// Version in the encoding: major, minor.
     pub version: (u8, u8),
-    /// The instruction is asked for the transposed product, so that a lane's accumulators are neighbours in a row.
+    /// The instruction is asked for the transposed product, so that a lane's accumulators are
+    /// neighbours in a row.
     pub transposes: bool,
-    /// Most elements that a lane has in a row along k, as texts order k; 0: as many as fill a register.
+    /// Most elements that a lane has in a row along k, as texts order k; 0: as many as fill a
+    /// register.
     pub lane: u8,
     /// The same for products with block scales; 0: as for others.
     pub scaled_lane: u8,

@@ -1,5 +1,8 @@
-//! Architectures and instruction sets: everything that is true of a machine rather than of one instruction.
-use crate::{AccessId, AtomId, ClassId, Dispatch, DtypeId, FeatureId, IsaId, Piece, SourceId, Status, TagId};
+//! Architectures and instruction sets: everything that is true of a machine rather than of one
+//! instruction.
+use crate::{
+    AccessId, AtomId, ClassId, Dispatch, DtypeId, FeatureId, IsaId, Piece, SourceId, Status, TagId,
+};
 
 /// An instruction set: how registers are named and a kernel is framed as text.
 #[derive(Copy, Clone, Debug)]
@@ -20,7 +23,8 @@ pub struct Isa<'a> {
     pub param_separator: &'a str,
     /// Written once for each register class that the kernel uses inside `{registers}`.
     pub register_decl: &'a [Piece<'a>],
-    /// What `{shared}` in the prologue becomes when the kernel uses shared memory that can be declared statically.
+    /// What `{shared}` in the prologue becomes when the kernel uses shared memory that can be
+    /// declared statically.
     pub shared_decl: &'a [Piece<'a>],
     /// The same for more than the static limit; empty where there is no such form.
     pub shared_decl_dynamic: &'a [Piece<'a>],
@@ -30,9 +34,11 @@ pub struct Isa<'a> {
     pub label_suffix: &'a str,
     /// What starts a comment.
     pub comment: &'a str,
-    /// Whether kernel parameters are loaded from a pointer in a fixed register (`Some`) or by name (`None`).
+    /// Whether kernel parameters are loaded from a pointer in a fixed register (`Some`) or by name
+    /// (`None`).
     pub param_base: Option<Operandless<'a>>,
-    /// The thread's number in the group, where it stands at entry (`Some`: a fixed register), or `None`: read by [`Isa::read_thread`].
+    /// The thread's number in the group, where it stands at entry (`Some`: a fixed register), or
+    /// `None`: read by [`Isa::read_thread`].
     pub thread_register: Option<Operandless<'a>>,
     /// Atom that reads the thread's number, if it is not in a register at entry.
     pub read_thread: Option<AtomId>,
@@ -40,9 +46,11 @@ pub struct Isa<'a> {
     pub load_param32: AtomId,
     /// Atom that loads a 64-bit kernel parameter.
     pub load_param64: AtomId,
-    /// Atom that takes the address of a parameter that is a block of bytes: operands (register, number of the parameter).
+    /// Atom that takes the address of a parameter that is a block of bytes: operands (register,
+    /// number of the parameter).
     pub param_address: Option<AtomId>,
-    /// Atom that turns a value known to be equal in all lanes of a wave into a scalar register, if scalars are a class of their own.
+    /// Atom that turns a value known to be equal in all lanes of a wave into a scalar register, if
+    /// scalars are a class of their own.
     pub make_uniform: Option<AtomId>,
     /// Atom that puts the shared segment's base address into a register, if it is not zero.
     pub shared_base: Option<AtomId>,
@@ -54,7 +62,8 @@ pub struct Isa<'a> {
     pub compare_less: AtomId,
     /// End of the kernel.
     pub end: AtomId,
-    /// Waits a number of wait states (the immediate is the number less one), if hazards are software's duty.
+    /// Waits a number of wait states (the immediate is the number less one), if hazards are
+    /// software's duty.
     pub nop: Option<AtomId>,
     /// What can be asked of the instruction set whatever the architecture: see [`Isa::dispatch`].
     pub dispatch: Dispatch<'a>,
@@ -110,7 +119,8 @@ pub struct RegisterClass<'a> {
     pub kind: RegisterKind,
     /// How the class is declared, e.g. `.b32`; empty where registers are not declared.
     pub declared: &'a str,
-    /// Registers for the kernel's body: first and count. Count 0 = as many as wanted (the assembler allocates).
+    /// Registers for the kernel's body: first and count. Count 0 = as many as wanted (the assembler
+    /// allocates).
     pub pool: (u16, u16),
     /// A tuple of two or more starts at a multiple of this.
     pub tuple_align: u8,
@@ -127,7 +137,8 @@ pub struct Arch<'a> {
     pub vendor: &'a str,
     /// Its instruction set.
     pub isa: IsaId,
-    /// Lowest instruction-set text version that the assembler takes for it, e.g. `7.0`; empty if versions do not exist.
+    /// Lowest instruction-set text version that the assembler takes for it, e.g. `7.0`; empty if
+    /// versions do not exist.
     pub isa_version: &'a str,
     /// Lanes in a wave; the first is the default.
     pub wave_lanes: &'a [u16],
@@ -137,7 +148,8 @@ pub struct Arch<'a> {
     pub shared: SharedLimits,
     /// Bank models; sides of atoms refer to them by name.
     pub banks: &'a [BankModel<'a>],
-    /// Atoms it has, ascending. What is wanted of them is asked by [`Arch::dispatch`]; only listings read them one by one.
+    /// Atoms it has, ascending. What is wanted of them is asked by [`Arch::dispatch`]; only
+    /// listings read them one by one.
     pub atoms: &'a [ArchAtom],
     /// Its atoms by what they can do.
     pub dispatch: Dispatch<'a>,
@@ -151,7 +163,8 @@ pub struct Arch<'a> {
     pub hazards: &'a [Hazard<'a>],
     /// Integers that any operand takes without a literal, inclusive; empty when low > high.
     pub inline_integers: (i32, i32),
-    /// Element types whose subnormal numbers its matrix instructions take as zero; the sums that such a product gives lose theirs, too.
+    /// Element types whose subnormal numbers its matrix instructions take as zero; the sums that
+    /// such a product gives lose theirs, too.
     pub flushed: &'a [DtypeId],
     /// Most scalar registers (and literals) that one vector instruction reads; 0 = no limit.
     pub scalar_reads: u8,
@@ -173,10 +186,11 @@ pub struct SharedLimits {
 pub struct ArchAtom {
     /// Which atom.
     pub atom: AtomId,
-    /// One machine instruction (`true`), or expanded by the assembler, or taken by it without anything that says that the machine
-    /// has it (`false`).
+    /// One machine instruction (`true`), or expanded by the assembler, or taken by it without
+    /// anything that says that the machine has it (`false`).
     pub native: bool,
-    /// Something says that the machine has it, or what it is expanded to: what the assembler alone takes is never picked.
+    /// Something says that the machine has it, or what it is expanded to: what the assembler alone
+    /// takes is never picked.
     pub attested: bool,
 }
 
@@ -197,7 +211,8 @@ pub struct BankModel<'a> {
     pub sources: &'a [SourceId],
 }
 
-/// Between an access of kind `producer` and a later conflicting access of kind `consumer` these steps must stand.
+/// Between an access of kind `producer` and a later conflicting access of kind `consumer` these
+/// steps must stand.
 #[derive(Copy, Clone, Debug)]
 pub struct SyncRule<'a> {
     /// Kind of the earlier access.
@@ -217,7 +232,8 @@ pub struct SyncStep<'a> {
     pub atom: AtomId,
     /// Values of its immediate operands, in order.
     pub immediates: &'a [i32],
-    /// `true`: stands right after the producers (e.g. closing a group of copies); `false`: right before the consumers.
+    /// `true`: stands right after the producers (e.g. closing a group of copies); `false`: right
+    /// before the consumers.
     pub after_producer: bool,
     /// `true`: makes every wave of the group wait (a barrier), so one serves all pending pairs.
     pub barrier: bool,
@@ -256,18 +272,20 @@ pub struct Hazard<'a> {
     pub producer: TagId,
     /// Tag of the later atom.
     pub consumer: TagId,
-    /// Only when the consumer's operand with this index is involved; `None` = any operand that reads the register.
+    /// Only when the consumer's operand with this index is involved; `None` = any operand that
+    /// reads the register.
     pub operand: Option<u8>,
     /// Which use by the consumer counts.
     pub on: HazardUse,
-    /// The register is this operand of the producer (one it reads late, say); `None` = any that it writes.
+    /// The register is this operand of the producer (one it reads late, say); `None` = any that it
+    /// writes.
     pub producer_operand: Option<u8>,
     /// No wait when the consumer's operand is exactly the producer's tuple.
     pub unless_same: bool,
     /// Wait states that must lie between.
     pub states: u8,
-    /// Only instructions with one of these tags are wait states, one each, beside those that do nothing; none: every instruction, as long as it
-    /// takes.
+    /// Only instructions with one of these tags are wait states, one each, beside those that do
+    /// nothing; none: every instruction, as long as it takes.
     pub counts: &'a [TagId],
     /// An atom that ends it at any distance, in place of wait states.
     pub wait: Option<AtomId>,

@@ -1,12 +1,16 @@
 //! Atoms: what one instruction form does.
 use crate::template::Template;
-use crate::{AccessId, ClassId, DtypeId, IsaId, List, MatrixMore, Name, OpId, SharedOperand, SourceId, TagId, TensorOperand, TermNode, Vary};
+use crate::{
+    AccessId, ClassId, DtypeId, IsaId, List, MatrixMore, Name, OpId, SharedOperand, SourceId,
+    TagId, TensorOperand, TermNode, Vary,
+};
 use lanebook_layout::LayoutRef;
 
 /// One instruction form.
 #[derive(Copy, Clone, Debug)]
 pub struct Atom<'a> {
-    /// What people and tools read of it; the lean tables have the names of movers, which programs may say, and no more.
+    /// What people and tools read of it; the lean tables have the names of movers, which programs
+    /// may say, and no more.
     pub note: Option<&'a AtomNote<'a>>,
     /// What kind of thing it does.
     pub class: AtomClass,
@@ -73,9 +77,11 @@ pub enum Piece<'a> {
     Text(&'a str),
     /// Operand number, in the instruction set's spelling (register, tuple, integer, label).
     Operand(u8),
-    /// Immediate operand number, with a text before it, left out with that text when the value is zero.
+    /// Immediate operand number, with a text before it, left out with that text when the value is
+    /// zero.
     Optional(u8, &'a str),
-    /// The lower (`false`) or upper (`true`) half of a tuple operand, for instructions that are two lines of text.
+    /// The lower (`false`) or upper (`true`) half of a tuple operand, for instructions that are two
+    /// lines of text.
     Half(u8, bool),
     /// A named placeholder of a frame (`{target}`, `{params}`, ...); never in an atom.
     Frame(&'a str),
@@ -117,18 +123,21 @@ pub struct Operand<'a> {
     pub layout: Option<&'a LayoutRef<'a>>,
     /// Logical extents of `layout`, row first.
     pub extents: (u16, u16),
-    /// Immediates: lowest and highest value. Registers: the integers it takes in place of a register
-    /// (`min > max` = none; architecture-wide inline integers are in [`crate::Arch::inline_integers`]).
+    /// Immediates: lowest and highest value. Registers: the integers it takes in place of a
+    /// register (`min > max` = none; architecture-wide inline integers are in
+    /// [`crate::Arch::inline_integers`]).
     pub range: &'a (i64, i64),
     /// Immediates: the multiples of this in the range alone; 1: every number.
     pub multiple: u8,
-    /// The operand is a register with a fixed name that the text does not show (it must be set before).
+    /// The operand is a register with a fixed name that the text does not show (it must be set
+    /// before).
     pub implicit: bool,
     /// Its part in a family of instances: it is a parameter, or depends on one.
     pub vary: Option<&'a Vary<'a>>,
 }
 
-/// The operands of an atom in the template's numbering: references, since many atoms share an operand.
+/// The operands of an atom in the template's numbering: references, since many atoms share an
+/// operand.
 #[derive(Copy, Clone, Debug)]
 pub struct Operands<'a>(pub List<'a, &'a Operand<'a>>);
 
@@ -151,12 +160,17 @@ impl<'a> Atom<'a> {
         self.note.map_or(&[], |note| note.sources.slice())
     }
 
-    /// Its shape, if it is one product of dense operands as the text shows it: not of several blocks, sparse or scaled, and not
-    /// with an accumulator in tensor memory.
+    /// Its shape, if it is one product of dense operands as the text shows it: not of several
+    /// blocks, sparse or scaled, and not with an accumulator in tensor memory.
     #[must_use]
     #[inline]
     pub fn product(&self) -> Option<MatrixShape> {
-        let plain = self.more.is_none_or(|more| more.blocks == 1 && more.index.is_none() && more.scales == (None, None) && more.tensor.is_none());
+        let plain = self.more.is_none_or(|more| {
+            more.blocks == 1
+                && more.index.is_none()
+                && more.scales == (None, None)
+                && more.tensor.is_none()
+        });
         self.matrix.filter(|_| plain)
     }
 
@@ -166,18 +180,24 @@ impl<'a> Atom<'a> {
         self.more.filter(|more| more.blocks == 1 && more.index.is_none())?.tensor
     }
 
-    /// The operands that hold the block scales of A and B, of one product of dense operands in registers.
+    /// The operands that hold the block scales of A and B, of one product of dense operands in
+    /// registers.
     #[must_use]
     pub fn scaled(&self) -> Option<[u8; 2]> {
-        let more = self.more.filter(|more| more.blocks == 1 && more.index.is_none() && more.tensor.is_none())?;
+        let more = self
+            .more
+            .filter(|more| more.blocks == 1 && more.index.is_none() && more.tensor.is_none())?;
         let (Some(a), Some(b)) = more.scales else { return None };
         self.matrix.map(|_| [a, b])
     }
 
-    /// The operands that say where in tensor memory the block scales of A and B stand, of one product with its accumulator there.
+    /// The operands that say where in tensor memory the block scales of A and B stand, of one
+    /// product with its accumulator there.
     #[must_use]
     pub fn scaled_in_tensor(&self) -> Option<[u8; 2]> {
-        let more = self.more.filter(|more| more.blocks == 1 && more.index.is_none() && more.tensor.is_some())?;
+        let more = self
+            .more
+            .filter(|more| more.blocks == 1 && more.index.is_none() && more.tensor.is_some())?;
         let (Some(a), Some(b)) = more.scales else { return None };
         self.matrix.map(|_| [a, b])
     }
@@ -256,7 +276,8 @@ impl Space {
     }
 }
 
-/// What a mover moves. Both layouts share one logical coordinate: `extents`, row-major, in units of `unit_bits`.
+/// What a mover moves. Both layouts share one logical coordinate: `extents`, row-major, in units of
+/// `unit_bits`.
 #[derive(Copy, Clone, Debug)]
 pub struct Movement<'a> {
     /// Width of one logical element in bits. A wider tile element is several of them.
@@ -269,7 +290,8 @@ pub struct Movement<'a> {
     pub to: Side<'a>,
     /// The immediate offset fields.
     pub offsets: List<'a, OffsetField>,
-    /// The unit's bits cross lanes inside the instruction: `false` when each lane gets what its own address fetched.
+    /// The unit's bits cross lanes inside the instruction: `false` when each lane gets what its own
+    /// address fetched.
     pub crosses_lanes: bool,
 }
 
@@ -278,7 +300,8 @@ pub struct Movement<'a> {
 pub struct Side<'a> {
     /// Where.
     pub space: Space,
-    /// Register side: logical coordinate to (laneid, bit). Memory side: to (slot, byte); no slot axis = one wave-uniform address.
+    /// Register side: logical coordinate to (laneid, bit). Memory side: to (slot, byte); no slot
+    /// axis = one wave-uniform address.
     pub layout: &'a LayoutRef<'a>,
     /// The operand that holds the data (register side) or the address (memory side).
     pub operand: u8,
@@ -311,7 +334,8 @@ pub struct OffsetField {
     pub on_to: bool,
 }
 
-/// Shape of a matrix instruction. Operand layouts are in [`Operand::layout`]: A is (m, k), B is (k, n), C and D are (m, n);
+/// Shape of a matrix instruction. Operand layouts are in [`Operand::layout`]: A is (m, k), B is (k,
+/// n), C and D are (m, n);
 /// [`MatrixMore`] says where it is otherwise.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct MatrixShape {
@@ -336,12 +360,13 @@ pub struct MatrixShape {
 pub struct AtomCost {
     /// Issue slots.
     pub issue: u16,
-    /// Cycles until the unit takes the next one of its kind (matrix: passes times cycles a pass); 0 = not known.
+    /// Cycles until the unit takes the next one of its kind (matrix: passes times cycles a pass);
+    /// 0 = not known.
     pub cycles: u16,
 }
 
-/// What an atom does to tile elements: an elementwise operation of `rules/ops.ron`, or a step that the engine puts together
-/// operations and conversions of.
+/// What an atom does to tile elements: an elementwise operation of `rules/ops.ron`, or a step that
+/// the engine puts together operations and conversions of.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum OpWord {
@@ -361,25 +386,32 @@ pub enum OpWord {
 
 impl OpWord {
     /// The words that are no operations, as tables write them.
-    pub const STEPS: [(&'static str, Self); 5] =
-        [("exchange", Self::Exchange), ("gather", Self::Gather), ("choose", Self::Choose), ("pack", Self::Pack), ("unpack", Self::Unpack)];
+    pub const STEPS: [(&'static str, Self); 5] = [
+        ("exchange", Self::Exchange),
+        ("gather", Self::Gather),
+        ("choose", Self::Choose),
+        ("pack", Self::Pack),
+        ("unpack", Self::Unpack),
+    ];
 }
 
-/// An operation on tile elements that an atom does register by register. Its element types are those of the operands.
+/// An operation on tile elements that an atom does register by register. Its element types are
+/// those of the operands.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Does<'a> {
     /// What it does.
     pub op: OpWord,
-    /// Operand numbers of the operation's operands, in order. Where elements become narrower each operand stands here once
-    /// for each element of a result register, the lowest element first.
+    /// Operand numbers of the operation's operands, in order. Where elements become narrower each
+    /// operand stands here once for each element of a result register, the lowest element first.
     pub uses: &'a [u8],
     /// Of an exchange between lanes: between which.
     pub lanes: &'a [LaneXor<'a>],
-    /// Where elements become wider and a register of the operand has those of several result registers: which result register's, counted
-    /// from the lowest.
+    /// Where elements become wider and a register of the operand has those of several result
+    /// registers: which result register's, counted from the lowest.
     pub part: u8,
-    /// Of a choice of bytes: how many bits of its last operand say which byte becomes a byte of the result, the lowest byte's lowest.
-    /// Bytes of the first operand count from 0, those of the second from 4. 0 = it is no such choice.
+    /// Of a choice of bytes: how many bits of its last operand say which byte becomes a byte of the
+    /// result, the lowest byte's lowest. Bytes of the first operand count from 0, those of the
+    /// second from 4. 0 = it is no such choice.
     pub selector: u8,
 }
 
@@ -388,7 +420,8 @@ pub struct Does<'a> {
 pub struct LaneXor<'a> {
     /// First and last mask.
     pub masks: (u8, u8),
-    /// What the operands hold that are neither the result nor moved, in order, where the mask is zero.
+    /// What the operands hold that are neither the result nor moved, in order, where the mask is
+    /// zero.
     pub set: &'a [i32],
     /// What the first of them holds more for each unit of the mask.
     pub step: i32,

@@ -1,4 +1,5 @@
-//! What `compile` takes of the tile IR, declared in `rules/contract.ron`: everything else that a program writes is refused.
+//! What `compile` takes of the tile IR, declared in `rules/contract.ron`: everything else that a
+//! program writes is refused.
 
 use crate::{List, Name};
 
@@ -17,8 +18,14 @@ pub mod kind {
     /// A number, or a word such as `inf`, that stands in the operation itself.
     pub const LITERAL: u8 = 32;
     /// Each with its name, as the contract and messages have it.
-    pub const NAMES: [(u8, &str); 6] =
-        [(REGISTERS, "registers"), (SHARED, "shared"), (GLOBAL, "global"), (INDEX, "index"), (NUMBER, "number"), (LITERAL, "literal")];
+    pub const NAMES: [(u8, &str); 6] = [
+        (REGISTERS, "registers"),
+        (SHARED, "shared"),
+        (GLOBAL, "global"),
+        (INDEX, "index"),
+        (NUMBER, "number"),
+        (LITERAL, "literal"),
+    ];
 }
 
 /// Notations of written layouts, as bits of [`SlotContract::layouts`].
@@ -36,7 +43,14 @@ pub mod notation {
     /// Anything else.
     pub const OTHER: u8 = 32;
     /// Each with its name, as the contract and messages have it.
-    pub const NAMES: [(u8, &str); 6] = [(LANES, "lanes"), (TIRX, "tirx"), (CUTE, "cute"), (TILEAS, "tileas"), (TRITON, "triton"), (OTHER, "other")];
+    pub const NAMES: [(u8, &str); 6] = [
+        (LANES, "lanes"),
+        (TIRX, "tirx"),
+        (CUTE, "cute"),
+        (TILEAS, "tileas"),
+        (TRITON, "triton"),
+        (OTHER, "other"),
+    ];
 }
 
 /// The contract of all operations.
@@ -89,7 +103,8 @@ pub struct SlotContract<'a> {
     pub ranks: (u8, u8),
     /// Elements of a tile.
     pub elements: Elements,
-    /// Bits of [`notation`]: written layouts that are obeyed. Those of operands are said where they are defined.
+    /// Bits of [`notation`]: written layouts that are obeyed. Those of operands are said where they
+    /// are defined.
     pub layouts: u8,
     /// Attributes of an argument.
     pub attrs: List<'a, AttrContract<'a>>,
@@ -114,7 +129,8 @@ pub struct AttrContract<'a> {
     pub form: AttrForm<'a>,
     /// It must be there.
     pub required: bool,
-    /// It may be there only where the first operand and the first result have so many dimensions; zeros: always.
+    /// It may be there only where the first operand and the first result have so many dimensions;
+    /// zeros: always.
     pub ranks: (u8, u8),
     /// What holds without it; empty where it is required.
     pub default: Name<'a>,

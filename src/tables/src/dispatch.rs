@@ -1,13 +1,16 @@
-//! The one door from a wish to the atoms that grant it: for each architecture a perfect hash from capabilities to atoms.
+//! The one door from a wish to the atoms that grant it: for each architecture a perfect hash from
+//! capabilities to atoms.
 //!
-//! The table compiler asks each atom of an architecture what it can do and files it under every such [`Capability`]; the engine asks
-//! [`Arch::dispatch`] and never walks over an architecture's atoms. The hash is phf's (buckets, displacements) over an integer hash of
-//! our own, looked up with checked access: nothing here can panic.
+//! The table compiler asks each atom of an architecture what it can do and files it under every
+//! such [`Capability`]; the engine asks [`Arch::dispatch`] and never walks over an architecture's
+//! atoms. The hash is phf's (buckets, displacements) over an integer hash of our own, looked up
+//! with checked access: nothing here can panic.
 use crate::hash::{Hashes, finish, mix};
 use crate::{Arch, ArchAtom, AtomId, ClassId, DtypeId, IndexOp, Isa, OpWord, Space};
 
-/// What can be asked of an architecture. Unless it says otherwise the answer holds atoms that are one machine instruction, those that
-/// issue soonest first, and otherwise in the order of the tables.
+/// What can be asked of an architecture. Unless it says otherwise the answer holds atoms that are
+/// one machine instruction, those that issue soonest first, and otherwise in the order of the
+/// tables.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Capability {
@@ -18,8 +21,8 @@ pub enum Capability {
         /// Destination.
         to: Space,
     },
-    /// Multiplies matrices of these elements, dense or scaled, by one instruction or by what the assembler makes of it
-    /// ([`ArchAtom::native`] tells which), in the order of the tables.
+    /// Multiplies matrices of these elements, dense or scaled, by one instruction or by what the
+    /// assembler makes of it ([`ArchAtom::native`] tells which), in the order of the tables.
     Product {
         /// Elements of A.
         a: DtypeId,
@@ -32,15 +35,16 @@ pub enum Capability {
     },
     /// Multiplies matrices to elements of this type, in the order of the tables.
     ProductInto(DtypeId),
-    /// A dense product one of whose operands has elements of so many bits, in the order of the tables.
+    /// A dense product one of whose operands has elements of so many bits, in the order of the
+    /// tables.
     ProductOf {
         /// Which operand.
         operand: Factor,
         /// Bits of an element.
         bits: u16,
     },
-    /// A dense product of `m` x `n` results a wave (0 x 0: of any), by one wave or by a group of them together, native or not, in the
-    /// order of the tables.
+    /// A dense product of `m` x `n` results a wave (0 x 0: of any), by one wave or by a group of
+    /// them together, native or not, in the order of the tables.
     ProductTile {
         /// Rows of one wave.
         m: u16,
@@ -53,8 +57,8 @@ pub enum Capability {
     ScaledProduct,
     /// A product that reads an operand from shared memory by a descriptor.
     SharedProduct,
-    /// Does an elementwise operation, or a step of one ([`OpWord`]), on registers of elements. Those that take the most operand
-    /// registers at once stand first.
+    /// Does an elementwise operation, or a step of one ([`OpWord`]), on registers of elements.
+    /// Those that take the most operand registers at once stand first.
     Elementwise {
         /// What.
         word: OpWord,
@@ -67,7 +71,8 @@ pub enum Capability {
         /// Which result register's elements, where an operand register has those of several.
         part: u8,
     },
-    /// Each lane receives a register of the lane whose number differs from its own in a mask: shuffles by XOR, DPP, swizzles.
+    /// Each lane receives a register of the lane whose number differs from its own in a mask:
+    /// shuffles by XOR, DPP, swizzles.
     ShuffleXor,
     /// Each lane receives a register of the lane whose number stands in a register.
     ShuffleIndex,
@@ -157,7 +162,11 @@ impl Pack {
     const fn with(self, field: u32, bits: u32) -> Self {
         let Some(shifted) = field.checked_shl(self.at) else { return Self { fits: false, ..self } };
         let room = 1u32.wrapping_shl(bits);
-        Self { value: self.value | shifted, at: self.at.saturating_add(bits), fits: self.fits && field < room && self.at.saturating_add(bits) <= 32 }
+        Self {
+            value: self.value | shifted,
+            at: self.at.saturating_add(bits),
+            fits: self.fits && field < room && self.at.saturating_add(bits) <= 32,
+        }
     }
     const fn dtype(self, id: DtypeId) -> Self {
         self.with(id.0 as u32, 6)
@@ -178,8 +187,12 @@ impl Capability {
             Self::Transfer { from, to } => Pack::new(0).with(from as u32, 2).with(to as u32, 2),
             Self::Product { a, b, c, d } => Pack::new(1).dtype(a).dtype(b).dtype(c).dtype(d),
             Self::ProductInto(d) => Pack::new(2).dtype(d),
-            Self::ProductOf { operand, bits } => Pack::new(3).with(operand as u32, 2).with(bits as u32, 10),
-            Self::ProductTile { m, n, group } => Pack::new(4).with(m as u32, 10).with(n as u32, 10).with(group as u32, 1),
+            Self::ProductOf { operand, bits } => {
+                Pack::new(3).with(operand as u32, 2).with(bits as u32, 10)
+            }
+            Self::ProductTile { m, n, group } => {
+                Pack::new(4).with(m as u32, 10).with(n as u32, 10).with(group as u32, 1)
+            }
             Self::ScaledProduct => Pack::new(5),
             Self::SharedProduct => Pack::new(6),
             Self::Elementwise { word, arity, from, to, part } => {
@@ -191,22 +204,37 @@ impl Capability {
                     OpWord::Pack => 510,
                     OpWord::Unpack => 511,
                 };
-                Pack::new(7).with(word, 9).with(arity as u32, 3).dtype(from).dtype(to).with(part as u32, 4)
+                Pack::new(7)
+                    .with(word, 9)
+                    .with(arity as u32, 3)
+                    .dtype(from)
+                    .dtype(to)
+                    .with(part as u32, 4)
             }
             Self::ShuffleXor => Pack::new(8),
             Self::ShuffleIndex => Pack::new(9),
             Self::BytePermute => Pack::new(10),
             Self::Join { wide, narrow } => Pack::new(11).class(wide).class(narrow),
             Self::Split { wide, narrow } => Pack::new(12).class(wide).class(narrow),
-            Self::Copy { into, from, registers } => Pack::new(13).class(into).class(from).with(registers as u32, 6),
+            Self::Copy { into, from, registers } => {
+                Pack::new(13).class(into).class(from).with(registers as u32, 6)
+            }
             Self::Fill(class) => Pack::new(14).class(class),
             Self::Index { op, class, from, registers, second } => {
-                let packed = Pack::new(15).with(op as u32, 4).class(class).class(from).with(registers as u32, 3);
+                let packed = Pack::new(15)
+                    .with(op as u32, 4)
+                    .class(class)
+                    .class(from)
+                    .with(registers as u32, 3);
                 match second {
                     Second::Number => packed,
                     Second::ExtendedNumber => packed.with(1, 2),
-                    Second::Register(class, registers) => packed.with(2, 2).class(class).with(registers as u32, 3),
-                    Second::ExtendedRegister(class, registers) => packed.with(3, 2).class(class).with(registers as u32, 3),
+                    Second::Register(class, registers) => {
+                        packed.with(2, 2).class(class).with(registers as u32, 3)
+                    }
+                    Second::ExtendedRegister(class, registers) => {
+                        packed.with(3, 2).class(class).with(registers as u32, 3)
+                    }
                 }
             }
         };
@@ -238,7 +266,8 @@ pub const fn capability_hash(key: u32, seed: u64) -> Hashes {
 
 impl<'a> Dispatch<'a> {
     /// Answers nothing.
-    pub const EMPTY: Dispatch<'static> = Dispatch { seed: 0, displacements: &[], keys: &[], begins: &[], atoms: &[] };
+    pub const EMPTY: Dispatch<'static> =
+        Dispatch { seed: 0, displacements: &[], keys: &[], begins: &[], atoms: &[] };
 
     /// The atoms under a capability.
     #[must_use]
@@ -259,7 +288,8 @@ impl<'a> Dispatch<'a> {
 }
 
 impl<'a> Arch<'a> {
-    /// The atoms of the architecture that can do something, the first choice first; none if it cannot.
+    /// The atoms of the architecture that can do something, the first choice first; none if it
+    /// cannot.
     #[must_use]
     #[inline]
     pub fn dispatch(&self, wanted: Capability) -> &'a [AtomId] {
@@ -275,8 +305,8 @@ impl<'a> Arch<'a> {
 }
 
 impl<'a> Isa<'a> {
-    /// The same for all that speak the instruction set's language, for text that is written for "some" machine: transfers and
-    /// tiles of products.
+    /// The same for all that speak the instruction set's language, for text that is written for
+    /// "some" machine: transfers and tiles of products.
     #[must_use]
     pub fn dispatch(&self, wanted: Capability) -> &'a [AtomId] {
         self.dispatch.get(wanted)

@@ -1,4 +1,5 @@
-//! What the perfect hashes of tables share: mixing of words, and the slot that phf's displacements lead to.
+//! What the perfect hashes of tables share: mixing of words, and the slot that phf's displacements
+//! lead to.
 
 /// A bucket and the two parts that its displacement combines, as phf's generator takes them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -12,18 +13,23 @@ pub struct Hashes {
 }
 
 impl Hashes {
-    /// The slot of `slots` that a key with these hashes can only be in; `None` of an empty or damaged map.
+    /// The slot of `slots` that a key with these hashes can only be in; `None` of an empty or
+    /// damaged map.
     #[must_use]
     #[inline]
     pub fn slot(self, displacements: &[(u16, u16)], slots: usize) -> Option<usize> {
         let buckets = u32::try_from(displacements.len()).ok()?;
         let slots = u32::try_from(slots).ok()?;
         let &(by, plus) = displacements.get(self.bucket.checked_rem(buckets)? as usize)?;
-        Some(phf_shared::displace(self.first, self.second, by.into(), plus.into()).checked_rem(slots)? as usize)
+        Some(
+            phf_shared::displace(self.first, self.second, by.into(), plus.into())
+                .checked_rem(slots)? as usize,
+        )
     }
 }
 
-/// Spreads a word over all bits: a multiplication by an odd constant, and the high half folded down.
+/// Spreads a word over all bits: a multiplication by an odd constant, and the high half folded
+/// down.
 #[must_use]
 #[inline]
 pub(crate) const fn mix(word: u64) -> u64 {
@@ -37,5 +43,9 @@ pub(crate) const fn mix(word: u64) -> u64 {
 pub(crate) const fn finish(word: u64) -> Hashes {
     let product = word.wrapping_mul(0xd6e8_feb8_6659_fd93);
     let last = product ^ product.wrapping_shr(29);
-    Hashes { bucket: product.wrapping_shr(40) as u32, first: last.wrapping_shr(32) as u32, second: last as u32 }
+    Hashes {
+        bucket: product.wrapping_shr(40) as u32,
+        first: last.wrapping_shr(32) as u32,
+        second: last as u32,
+    }
 }

@@ -1,8 +1,9 @@
 //! The plain data types of lanebook's compiled tables.
 //!
-//! `lanebook-gen` writes values of these types (as Rust statics at build time, or leaked at run time
-//! for audits), `lanebook` reads them through `&Tables`. Nothing here computes; the only behaviour is
-//! checked look-up. Every reference inside a table is a dense id; a bad id answers `None`.
+//! `lanebook-gen` writes values of these types (as Rust statics at build time, or leaked at run
+//! time for audits), `lanebook` reads them through `&Tables`. Nothing here computes; the only
+//! behaviour is checked look-up. Every reference inside a table is a dense id; a bad id answers
+//! `None`.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -23,15 +24,16 @@ mod tiled;
 mod unit;
 
 pub use anchor::{
-    Accumulators, AnchorTarget, Anchors, AxisWord, Bucket, CandidateRule, DtypeName, Family, LaneElements, Meaning, PointerAccess, ProductUnit, SubAxis,
-    TensorOps,
+    Accumulators, AnchorTarget, Anchors, AxisWord, Bucket, CandidateRule, DtypeName, Family,
+    LaneElements, Meaning, PointerAccess, ProductUnit, SubAxis, TensorOps,
 };
 pub use arch::{
-    Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
+    Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass,
+    RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
 pub use atom::{
-    Atom, AtomClass, AtomCost, AtomNote, CounterUse, Does, LaneXor, MatrixShape, Movement, OffsetField, OpWord, Operand, Operands, Piece, Role, Side, Source,
-    Space, Status,
+    Atom, AtomClass, AtomCost, AtomNote, CounterUse, Does, LaneXor, MatrixShape, Movement,
+    OffsetField, OpWord, Operand, Operands, Piece, Role, Side, Source, Space, Status,
 };
 pub use contract::{AttrContract, AttrForm, Contract, Elements, OpContract, SlotContract};
 pub use dispatch::{Capability, CapabilityKey, Dispatch, Factor, Second, capability_hash};
@@ -42,14 +44,16 @@ pub use name::{NameMap, name_hash};
 pub use op::{LayoutTrait, OpDecl, OpRole};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};
 pub use rule::{
-    ANALYSES, BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM, NO_SLOT, Number, Pass, PassStep, PatternNode, Rule,
-    RuleSet, Rules, TermNode, TileBuild, Weights, Word,
+    ANALYSES, BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS,
+    MAX_TERM, NO_SLOT, Number, Pass, PassStep, PatternNode, Rule, RuleSet, Rules, TermNode,
+    TileBuild, Weights, Word,
 };
 pub use template::{Pieces, Template};
 pub use tiled::{CompletionObject, TiledMove};
 pub use unit::{
-    Amount, Code, Descriptor, Field, FieldRole, FrameOperand, FrameStep, Interleave, Major, MapElement, MapLimit, OperandTile, OrderLimit, Steps, SwizzleMode,
-    TensorMap, TensorMemory, TensorMove, TensorTile, TensorUse, TileField, TileIter, TileLayout, UnitShape, Units,
+    Amount, Code, Descriptor, Field, FieldRole, FrameOperand, FrameStep, Interleave, Major,
+    MapElement, MapLimit, OperandTile, OrderLimit, Steps, SwizzleMode, TensorMap, TensorMemory,
+    TensorMove, TensorTile, TensorUse, TileField, TileIter, TileLayout, UnitShape, Units,
 };
 
 macro_rules! ids {
@@ -80,7 +84,8 @@ ids! {
     RuleId,
     /// Index of a [`RegisterClass`] in [`Isa::classes`].
     ClassId,
-    /// Index of an access kind in [`Tables::accesses`] (who touches memory how: the key of the synchronisation table).
+    /// Index of an access kind in [`Tables::accesses`] (who touches memory how: the key of the
+    /// synchronisation table).
     AccessId,
     /// Index of a tag in [`Tables::tags`] (groups of atoms that hazards speak of).
     TagId,
@@ -133,7 +138,9 @@ impl<'a> Tables<'a> {
     /// The architecture with this name.
     #[must_use]
     pub fn arch_named(&self, name: &str) -> Option<ArchId> {
-        self.arch_names.get(name, |id| self.archs.get(usize::from(id)).map(|arch| arch.name)).map(ArchId)
+        self.arch_names
+            .get(name, |id| self.archs.get(usize::from(id)).map(|arch| arch.name))
+            .map(ArchId)
     }
     /// The atom with this name.
     #[must_use]
@@ -143,7 +150,9 @@ impl<'a> Tables<'a> {
     /// The element type with this name.
     #[must_use]
     pub fn dtype_named(&self, name: &str) -> Option<DtypeId> {
-        self.dtype_names.get(name, |id| self.dtypes.get(usize::from(id)).map(|dtype| dtype.name)).map(DtypeId)
+        self.dtype_names
+            .get(name, |id| self.dtypes.get(usize::from(id)).map(|dtype| dtype.name))
+            .map(DtypeId)
     }
     /// The operation with this name or alias.
     #[must_use]

@@ -1,7 +1,8 @@
 //! References of one word: to lists and texts that many entries of a table share.
 //!
-//! A slice's reference is an address and a length, 16 bytes where pointers have 8. Entries that say the same refer to one
-//! slice, which stands once; each of them then holds the address alone. They read like the slices that they are.
+//! A slice's reference is an address and a length, 16 bytes where pointers have 8. Entries that say
+//! the same refer to one slice, which stands once; each of them then holds the address alone. They
+//! read like the slices that they are.
 use core::fmt;
 use core::ops::Deref;
 

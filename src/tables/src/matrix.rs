@@ -1,15 +1,18 @@
-//! What a matrix instruction has beyond one product of dense operands: blocks, sparsity indices, block scales, and modifiers
-//! that move or exchange what it reads.
+//! What a matrix instruction has beyond one product of dense operands: blocks, sparsity indices,
+//! block scales, and modifiers that move or exchange what it reads.
 
 use crate::AccessId;
 
-/// What a matrix instruction has beyond one product of dense operands. An atom without any of it has none of this.
+/// What a matrix instruction has beyond one product of dense operands. An atom without any of it
+/// has none of this.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct MatrixMore<'a> {
-    /// Independent products in one instruction. With more than one, rows of A, C and D and rows of B count through the blocks:
-    /// A is (blocks x m, k), B is (blocks x k, n), C and D are (blocks x m, n).
+    /// Independent products in one instruction. With more than one, rows of A, C and D and rows of
+    /// B count through the blocks: A is (blocks x m, k), B is (blocks x k, n), C and D are (blocks
+    /// x m, n).
     pub blocks: u16,
-    /// Operand with the sparsity indices. A then is (m, k / 2): stored elements; the indices are (m, k / 2) as well.
+    /// Operand with the sparsity indices. A then is (m, k / 2): stored elements; the indices are
+    /// (m, k / 2) as well.
     pub index: Option<u8>,
     /// Operands with the block scales of A, over (m, k / run), and of B, over (k / run, n).
     pub scales: (Option<u8>, Option<u8>),
@@ -19,8 +22,9 @@ pub struct MatrixMore<'a> {
     pub broadcasts: &'a [Broadcast<'a>],
     /// Operands that stand in shared memory and are given by a descriptor.
     pub shared: &'a [SharedOperand<'a>],
-    /// Kind of what the unit does to its registers, where it runs beside the lanes: what the architecture's synchronisation table
-    /// has for it as a consumer stands before a product, what it has as a producer after one.
+    /// Kind of what the unit does to its registers, where it runs beside the lanes: what the
+    /// architecture's synchronisation table has for it as a consumer stands before a product, what
+    /// it has as a producer after one.
     pub runs: Option<AccessId>,
     /// The accumulator (C and D) stands in tensor memory.
     pub tensor: Option<&'a TensorOperand<'a>>,
@@ -47,8 +51,9 @@ pub struct TensorOperand<'a> {
     pub fetched: AccessId,
     /// Kind of the stores that fill tensor memory: an accumulator's start, or A.
     pub stores: AccessId,
-    /// A stands in tensor memory as well: kind of the unit's access to it. Its rows are in the lanes of the accumulator's tile, its depth in
-    /// columns, as many neighbours in a cell as it has room for, lowest first.
+    /// A stands in tensor memory as well: kind of the unit's access to it. Its rows are in the
+    /// lanes of the accumulator's tile, its depth in columns, as many neighbours in a cell as it
+    /// has room for, lowest first.
     pub a: Option<AccessId>,
 }
 
@@ -61,11 +66,13 @@ pub struct SharedOperand<'a> {
     pub descriptor: &'a str,
     /// Kind of the access.
     pub access: AccessId,
-    /// The immediate that says which coordinate is contiguous: 0 depth, 1 the outer one. Without it depth is.
+    /// The immediate that says which coordinate is contiguous: 0 depth, 1 the outer one. Without it
+    /// depth is.
     pub along: Option<u8>,
 }
 
-/// Each unit of an immediate moves an operand's layout up by some bits or lanes: which half of a register, which set of indices, whose register.
+/// Each unit of an immediate moves an operand's layout up by some bits or lanes: which half of a
+/// register, which set of indices, whose register.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct FieldMove {
     /// The immediate.
@@ -81,7 +88,8 @@ pub struct FieldMove {
 /// What a modifier makes of an operand: which part of it is read in place of which.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Broadcast<'a> {
-    /// For value `v` of the immediate, lane `l` is read from lane `run * rows[v][l / run] + l % run`.
+    /// For value `v` of the immediate, lane `l` is read from lane `run * rows[v][l / run] + l %
+    /// run`.
     Lanes(u8, u8, u8, &'a [&'a [u8]]),
     /// Block `b` is read from block `b` rounded down to a multiple of `1 << size`, plus `member`.
     Blocks(u8, u8, u8),
@@ -95,7 +103,8 @@ impl Broadcast<'_> {
             Self::Lanes(operand, ..) | Self::Blocks(operand, ..) => *operand,
         }
     }
-    /// The lane that is read for `lane` where the modifier's value is `value`; `None` beyond its table, and for blocks.
+    /// The lane that is read for `lane` where the modifier's value is `value`; `None` beyond its
+    /// table, and for blocks.
     #[must_use]
     pub fn lane(&self, value: u8, lane: u16) -> Option<u16> {
         let Self::Lanes(_, _, run, rows) = *self else { return None };
@@ -103,7 +112,8 @@ impl Broadcast<'_> {
         let row = rows.get(usize::from(value))?.get(usize::from(lane.checked_div(run)?))?;
         u16::from(*row).checked_mul(run)?.checked_add(lane.checked_rem(run)?)
     }
-    /// The block that is read for `block` where the modifiers' values are `size` and `member`; `None` for lanes.
+    /// The block that is read for `block` where the modifiers' values are `size` and `member`;
+    /// `None` for lanes.
     #[must_use]
     pub fn block(&self, size: u8, member: u16, block: u16) -> Option<u16> {
         let Self::Blocks(..) = *self else { return None };

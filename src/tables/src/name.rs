@@ -2,8 +2,8 @@
 use crate::hash::{Hashes, finish, mix};
 
 /// A perfect hash from names to dense ids. The state is computed by `lanebook-gen` with phf's own
-/// generator over [`name_hash`]; the look-up is written out here with checked access, so that no remainder or bounds
-/// panic can be linked in. The names themselves stand where the ids lead.
+/// generator over [`name_hash`]; the look-up is written out here with checked access, so that no
+/// remainder or bounds panic can be linked in. The names themselves stand where the ids lead.
 #[derive(Copy, Clone, Debug)]
 pub struct NameMap<'a> {
     /// Seed of the hash.
@@ -38,7 +38,8 @@ impl<'a> NameMap<'a> {
 pub fn name_hash(name: &str, seed: u64) -> Hashes {
     let (whole, rest) = name.as_bytes().as_chunks::<8>();
     let length = name.len() as u64;
-    let state = whole.iter().fold(seed ^ length, |state, chunk| mix(state ^ u64::from_le_bytes(*chunk)));
+    let state =
+        whole.iter().fold(seed ^ length, |state, chunk| mix(state ^ u64::from_le_bytes(*chunk)));
     let last = rest.iter().fold(0u64, |word, byte| word.wrapping_shl(8) | u64::from(*byte));
     finish(mix(state ^ last))
 }

@@ -2,9 +2,10 @@
 
 /// What an operation is to the passes. Passes ask for roles and traits, never for names.
 ///
-/// A role also fixes the custom syntax (`Function`, `For`, `If`, `While` have one, everything else is written in the
-/// general form) and the signature that the verifier checks. "Operand" below means a main operand: the values in the
-/// brackets after an operand (`%A[%i, %j]`) are its subscripts and are not counted.
+/// A role also fixes the custom syntax (`Function`, `For`, `If`, `While` have one, everything else
+/// is written in the general form) and the signature that the verifier checks. "Operand" below
+/// means a main operand: the values in the brackets after an operand (`%A[%i, %j]`) are its
+/// subscripts and are not counted.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum OpRole {
@@ -22,8 +23,8 @@ pub enum OpRole {
     Store,
     /// Reads, changes and writes memory in one step: operand 0 is the tile, operand 1 the memory.
     Atomic,
-    /// Matrix product with accumulator: operands a (m,k), b (k,n), c (m,n); result (m,n). With block scales two more operands: of a (m,blocks),
-    /// of b (n,blocks).
+    /// Matrix product with accumulator: operands a (m,k), b (k,n), c (m,n); result (m,n). With
+    /// block scales two more operands: of a (m,blocks), of b (n,blocks).
     Matrix,
     /// Changes the layout of a register value, not its elements.
     Convert,
@@ -73,7 +74,8 @@ pub enum OpRole {
     Fence,
     /// Waits for asynchronous work.
     Wait,
-    /// A hint. With as many results as operands it hands each operand on as its result: the two are a pair, of one layout.
+    /// A hint. With as many results as operands it hands each operand on as its result: the two are
+    /// a pair, of one layout.
     Pragma,
     /// Ends the function.
     Return,

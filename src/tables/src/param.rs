@@ -1,9 +1,10 @@
 //! Atoms with parameters, and what becomes of them when the parameters are chosen.
 //!
-//! A parameter is an immediate operand with words (`s8`, `u8`: printed as text, mostly element types) or with values
-//! (`N`: printed as a number). The name of a family shows its parameters in braces, `mma.m16n8k16.s32.{ta}.{tb}`; the name
-//! of an [`Instance`] has words and numbers in their place. What [`Atom`] itself says is true of the instance with the
-//! first word and the greatest value of each parameter. The table compiler makes every instance by itself from the table's
+//! A parameter is an immediate operand with words (`s8`, `u8`: printed as text, mostly element
+//! types) or with values (`N`: printed as a number). The name of a family shows its parameters in
+//! braces, `mma.m16n8k16.s32.{ta}.{tb}`; the name of an [`Instance`] has words and numbers in their
+//! place. What [`Atom`] itself says is true of the instance with the first word and the greatest
+//! value of each parameter. The table compiler makes every instance by itself from the table's
 //! text, checks it like any other atom, and compares it with what this module answers.
 use crate::{Atom, AtomId, DtypeId, MatrixShape, Role, Tables};
 use lanebook_layout::{AxisId, Int, Iter, Layout};
@@ -18,11 +19,13 @@ pub struct Vary<'a> {
     pub words: &'a [Spelling<'a>],
     /// Of a parameter that is a number: the values, ascending.
     pub values: &'a [u16],
-    /// Of a parameter that is a number: whether m, n, k of the matrix shape are in proportion to it.
+    /// Of a parameter that is a number: whether m, n, k of the matrix shape are in proportion to
+    /// it.
     pub grows: (bool, bool, bool),
     /// The parameter (operand number) whose word is the element type.
     pub typed_by: Option<u8>,
-    /// The parameter that the registers are in proportion to, and the layout's shard iter (fastest first) whose extent is.
+    /// The parameter that the registers are in proportion to, and the layout's shard iter (fastest
+    /// first) whose extent is.
     pub scaled_by: Option<(u8, u8)>,
 }
 
@@ -50,7 +53,9 @@ impl<'a> Atom<'a> {
     /// Operand numbers of the parameters with what they can be, in order.
     pub fn params(&self) -> impl Iterator<Item = (u8, &'a Vary<'a>)> + use<'a> {
         let numbered = (0u8..).zip(self.operands);
-        numbered.filter_map(|(k, o)| Some((k, o.vary.filter(|v| o.role == Role::Immediate && v.count() > 0)?)))
+        numbered.filter_map(|(k, o)| {
+            Some((k, o.vary.filter(|v| o.role == Role::Immediate && v.count() > 0)?))
+        })
     }
     /// The instance that the atom itself describes.
     #[must_use]
@@ -80,10 +85,15 @@ impl<'a> Atom<'a> {
         let mut instance = self.usual();
         if most != n {
             // The usual instance has the greatest value; columns are in proportion to it.
-            let (at, vary) = self.params().enumerate().map(|(at, (_, vary))| (at, vary)).find(|(_, vary)| vary.grows.1)?;
+            let (at, vary) = self
+                .params()
+                .enumerate()
+                .map(|(at, (_, vary))| (at, vary))
+                .find(|(_, vary)| vary.grows.1)?;
             let wanted = u32::from(n).checked_mul(u32::from(*vary.values.last()?))?;
             let value = u16::try_from(wanted.checked_div(u32::from(most))?).ok()?;
-            *instance.picks.get_mut(at)? = u16::try_from(vary.values.binary_search(&value).ok()?).ok()?;
+            *instance.picks.get_mut(at)? =
+                u16::try_from(vary.values.binary_search(&value).ok()?).ok()?;
         }
         (instance.shape()?.n == n).then_some(instance)
     }
@@ -139,7 +149,8 @@ impl Vary<'_> {
 }
 
 impl<'a> Tables<'a> {
-    /// The instance with this name: an atom's own name, or that of a family with words and numbers in place of its parameters.
+    /// The instance with this name: an atom's own name, or that of a family with words and numbers
+    /// in place of its parameters.
     #[must_use]
     pub fn instance_named(&self, name: &str) -> Option<(AtomId, Instance<'a>)> {
         if let Some(id) = self.atom_named(name) {
@@ -157,7 +168,9 @@ fn named<'a>(atom: &'a Atom<'a>, name: &str) -> Option<Instance<'a>> {
     while let Some((before, after)) = pattern.split_once('{') {
         let (param, after) = after.split_once('}')?;
         rest = rest.strip_prefix(before)?;
-        let (place, (_, vary)) = picks.iter_mut().zip(atom.params()).find(|(_, (k, _))| atom.operands.get(usize::from(*k)).is_some_and(|o| o.name == param))?;
+        let (place, (_, vary)) = picks.iter_mut().zip(atom.params()).find(|(_, (k, _))| {
+            atom.operands.get(usize::from(*k)).is_some_and(|o| o.name == param)
+        })?;
         let (len, pick) = vary.prefix_of(rest)?;
         if place.is_some_and(|before| before != pick) {
             return None;
@@ -222,7 +235,8 @@ impl<'a> Instance<'a> {
             None => Some(found.registers),
         }
     }
-    /// The shard iter of an operand's layout whose extent is in proportion to a parameter, and its extent here; `None` if there is none.
+    /// The shard iter of an operand's layout whose extent is in proportion to a parameter, and its
+    /// extent here; `None` if there is none.
     #[must_use]
     pub fn scaled_iter(&self, operand: u8) -> Option<(u8, u32)> {
         let found = self.atom.operands.get(usize::from(operand))?;
@@ -266,7 +280,8 @@ impl<'a> Instance<'a> {
             }
             out = changed;
         }
-        let shift = vary.and_then(|v| v.typed_by).and_then(|param| self.word(param)).map_or(0, |w| w.shift);
+        let shift =
+            vary.and_then(|v| v.typed_by).and_then(|param| self.word(param)).map_or(0, |w| w.shift);
         if shift > 0 {
             out.add_offset(Int::from(i64::from(shift)), AxisId::BIT).ok()?;
         }

@@ -93,7 +93,16 @@ impl IndexOp {
     /// Whether the two arguments may change places.
     #[must_use]
     pub const fn commutes(self) -> bool {
-        matches!(self, IndexOp::Add | IndexOp::Mul | IndexOp::And | IndexOp::Or | IndexOp::Xor | IndexOp::MulWide64 | IndexOp::Add64)
+        matches!(
+            self,
+            IndexOp::Add
+                | IndexOp::Mul
+                | IndexOp::And
+                | IndexOp::Or
+                | IndexOp::Xor
+                | IndexOp::MulWide64
+                | IndexOp::Add64
+        )
     }
 
     /// Width of the value in bits.
@@ -114,8 +123,8 @@ impl IndexOp {
         }
     }
 
-    /// The value for given arguments (32-bit ones zero-extended; a missing second argument is ignored), or
-    /// `None` where the word has no value: a shift by the width or more.
+    /// The value for given arguments (32-bit ones zero-extended; a missing second argument is
+    /// ignored), or `None` where the word has no value: a shift by the width or more.
     #[must_use]
     pub const fn eval(self, a: u64, b: u64) -> Option<u64> {
         let (x, y) = (a as u32, b as u32);
@@ -165,9 +174,11 @@ pub enum TermNode {
     Const(i64),
     /// A word with its arity; the arguments follow.
     Op(IndexOp, u8),
-    /// Three-input bitwise function: truth table in the operand given; three arguments follow (bit index = 4a + 2b + c).
+    /// Three-input bitwise function: truth table in the operand given; three arguments follow (bit
+    /// index = 4a + 2b + c).
     Lut3(u8),
-    /// Byte permutation: selector operand as the third argument; bytes 0-3 from the second, 4-7 from the first argument.
+    /// Byte permutation: selector operand as the third argument; bytes 0-3 from the second, 4-7
+    /// from the first argument.
     BytePermute,
 }
 
@@ -204,16 +215,18 @@ pub enum PatternNode {
     AnyConst(u8),
     /// A constant of this value (compared modulo 2^width).
     Const(Number),
-    /// An index word with its arity; the arguments follow. Binds the node to the slot unless it is [`NO_SLOT`].
-    /// A word that commutes matches in either order.
+    /// An index word with its arity; the arguments follow. Binds the node to the slot unless it is
+    /// [`NO_SLOT`]. A word that commutes matches in either order.
     Index(IndexOp, u8, u8),
-    /// A tile operation with its arity; the arguments follow. Binds the operation itself to the slot: (op, slot, arity).
+    /// A tile operation with its arity; the arguments follow. Binds the operation itself to the
+    /// slot: (op, slot, arity).
     Tile(OpId, u8, u8),
     /// Any tile operation of a role: (role, slot, arity); the arguments follow.
     Role(OpRole, u8, u8),
 }
 
-/// A word of the condition vocabulary. `rules/README.md` is its documentation; arguments are slots or constants.
+/// A word of the condition vocabulary. `rules/README.md` is its documentation; arguments are slots
+/// or constants.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Word {
@@ -231,7 +244,8 @@ pub enum Word {
     Covers,
     /// `(below x c)`: x is less than c, unsigned.
     Below,
-    /// `(fits c low high)`: the constant lies between low and high inclusive, read as a signed number of its width.
+    /// `(fits c low high)`: the constant lies between low and high inclusive, read as a signed
+    /// number of its width.
     Fits,
     /// `(equal a b)`: two constants are equal.
     Equal,
@@ -251,10 +265,11 @@ pub enum Word {
     InRegisters,
     /// `(in_memory x)`: the tile lives in shared, global or tensor memory.
     InMemory,
-    /// `(unpinned x y)`: nothing that orders memory stands between the operation of y and that of x, and if y reads memory,
-    /// nothing that writes it.
+    /// `(unpinned x y)`: nothing that orders memory stands between the operation of y and that of
+    /// x, and if y reads memory, nothing that writes it.
     Unpinned,
-    /// `(narrower x y)`: an element of tile x has fewer bits than one of tile y; a pointer has the most.
+    /// `(narrower x y)`: an element of tile x has fewer bits than one of tile y; a pointer has the
+    /// most.
     Narrower,
 }
 
@@ -330,7 +345,15 @@ impl Word {
     /// Whether the word speaks of tiles (`true`) or of index values.
     #[must_use]
     pub const fn of_tiles(self) -> bool {
-        matches!(self, Word::SameLayout | Word::SameSpace | Word::InRegisters | Word::InMemory | Word::Unpinned | Word::Narrower)
+        matches!(
+            self,
+            Word::SameLayout
+                | Word::SameSpace
+                | Word::InRegisters
+                | Word::InMemory
+                | Word::Unpinned
+                | Word::Narrower
+        )
     }
 }
 
@@ -357,7 +380,8 @@ pub enum CondArg {
 pub struct Let<'a> {
     /// Slot that it fills.
     pub slot: u8,
-    /// Its value: `Slot`, `Const`, `Fold`, `TrailingZeros`, `Low32` and `High32` nodes in prefix order. Without a value (shift too far) the rule does not apply.
+    /// Its value: `Slot`, `Const`, `Fold`, `TrailingZeros`, `Low32` and `High32` nodes in prefix
+    /// order. Without a value (shift too far) the rule does not apply.
     pub term: List<'a, BuildNode>,
 }
 
@@ -368,9 +392,11 @@ pub enum BuildNode {
     Slot(u8),
     /// A constant of a width in bits.
     Const(Number, u8),
-    /// Constant computed from constants: an index word applied at rewrite time; the arguments follow.
+    /// Constant computed from constants: an index word applied at rewrite time; the arguments
+    /// follow.
     Fold(IndexOp, u8),
-    /// Constant computed from a constant that follows: how many low bits are 0 (of 0: no value). Spelt `trailing_zeros`.
+    /// Constant computed from a constant that follows: how many low bits are 0 (of 0: no value).
+    /// Spelt `trailing_zeros`.
     TrailingZeros,
     /// Constant computed from a 64-bit constant that follows: its low 32 bits. Spelt `low32`.
     Low32,
@@ -378,7 +404,8 @@ pub enum BuildNode {
     High32,
     /// An index word; the arguments follow.
     Index(IndexOp, u8),
-    /// A target instruction with its argument count (first operand, the result, not counted); the arguments follow.
+    /// A target instruction with its argument count (first operand, the result, not counted); the
+    /// arguments follow.
     Inst(AtomId, u8),
     /// A tile operation; the arguments follow.
     Tile(TileBuild),
@@ -391,13 +418,14 @@ pub struct TileBuild {
     pub op: Option<OpId>,
     /// Number of arguments that follow.
     pub arity: u8,
-    /// Attributes, shape and element type are those of the operation in this slot; [`NO_SLOT`]: no attributes, shape and
-    /// element type of the first argument.
+    /// Attributes, shape and element type are those of the operation in this slot; [`NO_SLOT`]: no
+    /// attributes, shape and element type of the first argument.
     pub like: u8,
     /// The result's layout is that of the value in this slot; [`NO_SLOT`]: that of `like`.
     pub layout: u8,
-    /// The layout is first carried from the result to the first operand of the operation in this slot (by its
-    /// layout trait: unchanged, dimensions permuted, reshaped); [`NO_SLOT`]: taken as it is.
+    /// The layout is first carried from the result to the first operand of the operation in this
+    /// slot (by its layout trait: unchanged, dimensions permuted, reshaped); [`NO_SLOT`]: taken as
+    /// it is.
     pub through: u8,
 }
 
@@ -429,9 +457,11 @@ pub struct Rules<'a> {
     pub rules: &'a [Rule<'a>],
     /// Their names, unique; the lean tables do not have them.
     pub names: &'a [&'a str],
-    /// What tile rules say, a line of algebra each, by the rules' numbers; empty behind the last of them, and in the lean tables.
+    /// What tile rules say, a line of algebra each, by the rules' numbers; empty behind the last of
+    /// them, and in the lean tables.
     pub docs: &'a [&'a str],
-    /// Rules that run together, one entry for each (language, instruction set, phase) that occurs, in that order.
+    /// Rules that run together, one entry for each (language, instruction set, phase) that occurs,
+    /// in that order.
     pub sets: &'a [RuleSet<'a>],
     /// Pipelines.
     pub passes: &'a [Pass<'a>],
@@ -441,7 +471,8 @@ pub struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     /// No rules.
-    pub const EMPTY: Rules<'static> = Rules { rules: &[], names: &[], docs: &[], sets: &[], passes: &[], phases: &[] };
+    pub const EMPTY: Rules<'static> =
+        Rules { rules: &[], names: &[], docs: &[], sets: &[], passes: &[], phases: &[] };
 
     /// The rule of an id.
     #[must_use]
@@ -461,16 +492,27 @@ impl<'a> Rules<'a> {
         self.docs.get(id.index()).copied().unwrap_or("")
     }
 
-    /// The rules of one language and phase (target rules: for one instruction set). Asked once per pass, not per node.
+    /// The rules of one language and phase (target rules: for one instruction set). Asked once per
+    /// pass, not per node.
     #[must_use]
-    pub fn set(&self, language: Language, isa: Option<IsaId>, phase: u8) -> Option<&'a RuleSet<'a>> {
-        self.sets.iter().find(|set| set.language == language && set.isa == isa && set.phase == phase)
+    pub fn set(
+        &self,
+        language: Language,
+        isa: Option<IsaId>,
+        phase: u8,
+    ) -> Option<&'a RuleSet<'a>> {
+        self.sets
+            .iter()
+            .find(|set| set.language == language && set.isa == isa && set.phase == phase)
     }
 
     /// The number of the phase with this name.
     #[must_use]
     pub fn phase_named(&self, name: &str) -> Option<u8> {
-        self.phases.iter().position(|phase| *phase == name).and_then(|number| u8::try_from(number).ok())
+        self.phases
+            .iter()
+            .position(|phase| *phase == name)
+            .and_then(|number| u8::try_from(number).ok())
     }
 }
 
@@ -483,8 +525,9 @@ pub struct RuleSet<'a> {
     pub isa: Option<IsaId>,
     /// Phase.
     pub phase: u8,
-    /// Rules for each root, in the order in which they are tried. Index and target rules: the number of the
-    /// [`IndexOp`], then [`RuleSet::ROOT_CONST`], then [`RuleSet::ROOT_ANY`]. Tile rules: the [`OpId`].
+    /// Rules for each root, in the order in which they are tried. Index and target rules: the
+    /// number of the [`IndexOp`], then [`RuleSet::ROOT_CONST`], then [`RuleSet::ROOT_ANY`]. Tile
+    /// rules: the [`OpId`].
     pub roots: &'a [&'a [RuleId]],
 }
 
@@ -566,7 +609,8 @@ pub struct Weights {
     pub pad_kib: u32,
     /// How often a loop's body is taken to run when costs are added up.
     pub loop_trips: u32,
-    /// Cost of one byte that changes its layout between threads (see `convert_elements`, `convert_bits`), in thousandths of a cycle.
+    /// Cost of one byte that changes its layout between threads (see `convert_elements`,
+    /// `convert_bits`), in thousandths of a cycle.
     pub convert_byte: u32,
     /// A conversion moves at least so many elements.
     pub convert_elements: u32,
@@ -580,7 +624,8 @@ pub struct Weights {
     pub reduce_lane: u32,
     /// Cost of a reduction, times the warps that hold different parts.
     pub reduce_warp: u32,
-    /// Instructions that an exchange through shared memory is taken to need for its addresses and waits, before its layout is chosen.
+    /// Instructions that an exchange through shared memory is taken to need for its addresses and
+    /// waits, before its layout is chosen.
     pub exchange_addresses: u32,
     /// Bytes of one global-memory segment.
     pub segment_bytes: u32,

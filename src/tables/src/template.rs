@@ -1,10 +1,11 @@
 //! The text of an instruction, with places for its operands, in one string.
 //!
-//! A place is a control character and what belongs to it, so that a table holds one string an atom instead of a list of
-//! pieces: `\u{1}n` an operand, `\u{2}n` one that is left out when it is zero, then the text before it and `\u{3}`,
-//! `\u{4}n` the lower and `\u{5}n` the upper half of a tuple. `n` is a character, the operand's number and 48 together.
-//! The table compiler makes these strings ([`Template::operand`] and its kind say how); a string that is not well formed
-//! ends where it stops making sense.
+//! A place is a control character and what belongs to it, so that a table holds one string an atom
+//! instead of a list of pieces: `\u{1}n` an operand, `\u{2}n` one that is left out when it is zero,
+//! then the text before it and `\u{3}`, `\u{4}n` the lower and `\u{5}n` the upper half of a tuple.
+//! `n` is a character, the operand's number and 48 together. The table compiler makes these strings
+//! ([`Template::operand`] and its kind say how); a string that is not well formed ends where it
+//! stops making sense.
 use crate::Piece;
 
 /// Number 0 as a character.
@@ -44,9 +45,9 @@ impl<'a> Template<'a> {
         u32::try_from(ends).unwrap_or(u32::MAX).saturating_add(1)
     }
 
-    /// How a piece is written: what starts it, the operand's number as a character, text, and what ends it. `None` for
-    /// what a template cannot hold: a frame's name, a number from [`Template::OPERANDS`], text with control characters
-    /// other than line ends.
+    /// How a piece is written: what starts it, the operand's number as a character, text, and what
+    /// ends it. `None` for what a template cannot hold: a frame's name, a number from
+    /// [`Template::OPERANDS`], text with control characters other than line ends.
     #[must_use]
     pub fn written(piece: Piece<'a>) -> Option<Written<'a>> {
         let number = |k: u8| (k < Self::OPERANDS).then(|| char::from(ZERO.wrapping_add(k)));
@@ -54,7 +55,9 @@ impl<'a> Template<'a> {
             Piece::Text(text) => (None, text, None),
             Piece::Operand(k) => (Some((OPERAND, number(k)?)), "", None),
             Piece::Optional(k, before) => (Some((OPTIONAL, number(k)?)), before, Some(END)),
-            Piece::Half(k, upper) => (Some((if upper { UPPER } else { LOWER }, number(k)?)), "", None),
+            Piece::Half(k, upper) => {
+                (Some((if upper { UPPER } else { LOWER }, number(k)?)), "", None)
+            }
             Piece::Frame(_) => return None,
         };
         let plain = text.bytes().all(|byte| byte >= b' ' || byte == b'\n' || byte == b'\t');

@@ -1,5 +1,5 @@
-//! Copies that one thread starts and a unit carries out: of boxes of a tensor, through a tensor map; and the objects in shared
-//! memory that such work completes on.
+//! Copies that one thread starts and a unit carries out: of boxes of a tensor, through a tensor
+//! map; and the objects in shared memory that such work completes on.
 use crate::{AccessId, AtomId, FeatureId, SourceId, Status, SyncStep};
 
 /// A copy of a box of a tensor between global and shared memory.
@@ -27,11 +27,14 @@ pub struct TiledMove<'a> {
     pub shared: u8,
     /// Operand: the tensor map's address.
     pub tensor: u8,
-    /// Operands: coordinates of the box's first element, innermost dimension first. As many as the map has dimensions.
+    /// Operands: coordinates of the box's first element, innermost dimension first. As many as the
+    /// map has dimensions.
     pub at: &'a [u8],
-    /// Operand: the address of the completion object, which counts the copied bytes down; `None` where it completes otherwise.
+    /// Operand: the address of the completion object, which counts the copied bytes down; `None`
+    /// where it completes otherwise.
     pub signal: Option<u8>,
-    /// What stands between the copy and the end of the kernel, where nothing of that was needed before.
+    /// What stands between the copy and the end of the kernel, where nothing of that was needed
+    /// before.
     pub last: &'a [SyncStep<'a>],
     /// How sure this is.
     pub status: Status,
@@ -39,8 +42,8 @@ pub struct TiledMove<'a> {
     pub sources: &'a [SourceId],
 }
 
-/// An object in shared memory that work of units completes on: a count of arrivals and of bytes, and a phase that flips when both
-/// are done.
+/// An object in shared memory that work of units completes on: a count of arrivals and of bytes,
+/// and a phase that flips when both are done.
 #[derive(Copy, Clone, Debug)]
 pub struct CompletionObject<'a> {
     /// Its name.
@@ -55,7 +58,8 @@ pub struct CompletionObject<'a> {
     pub publish: &'a [SyncStep<'a>],
     /// Arrives once and announces bytes: operands (predicate, address, bytes).
     pub expect: AtomId,
-    /// Waits until the phase with a parity is over: operands (address, parity). The first phase has parity 0.
+    /// Waits until the phase with a parity is over: operands (address, parity). The first phase has
+    /// parity 0.
     pub wait: AtomId,
     /// The kind of access that a wait is to the object.
     pub waits: AccessId,

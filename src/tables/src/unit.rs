@@ -1,12 +1,14 @@
-//! Matrix units and their memories: descriptors, swizzle modes, operand tiles, tensor memory, tensor maps.
+//! Matrix units and their memories: descriptors, swizzle modes, operand tiles, tensor memory,
+//! tensor maps.
 //!
-//! A *feature* is a group of tables that holds such facts; an architecture lists the features that it has
-//! ([`crate::Arch::features`]), and a fact belongs to it iff its feature is among them. Layouts have parameters
-//! ([`Amount`]) and are never expanded into copies.
+//! A *feature* is a group of tables that holds such facts; an architecture lists the features that
+//! it has ([`crate::Arch::features`]), and a fact belongs to it iff its feature is among them.
+//! Layouts have parameters ([`Amount`]) and are never expanded into copies.
 use crate::{AtomId, CompletionObject, FeatureId, SourceId, Status, TiledMove};
 use lanebook_layout::{AxisId, Swizzle};
 
-/// Everything that tables say about matrix units and their memories. Lists are in the order of their files.
+/// Everything that tables say about matrix units and their memories. Lists are in the order of
+/// their files.
 #[derive(Copy, Clone, Debug)]
 pub struct Units<'a> {
     /// Names of the features: groups of the tables.
@@ -102,8 +104,8 @@ pub enum FieldRole {
     Plain,
     /// Where the tile starts.
     Start,
-    /// Where in a swizzle's pattern the tile starts, in units of so many bytes of the address; 0 for a tile at the pattern's
-    /// start.
+    /// Where in a swizzle's pattern the tile starts, in units of so many bytes of the address; 0
+    /// for a tile at the pattern's start.
     Pattern(u16),
     /// The swizzle mode.
     Swizzle,
@@ -132,7 +134,8 @@ pub struct SwizzleMode<'a> {
     pub span_bytes: u16,
     /// Bytes that stay together.
     pub atom_bytes: u16,
-    /// Bytes after which the pattern starts again, and to which a tile without base offset is aligned.
+    /// Bytes after which the pattern starts again, and to which a tile without base offset is
+    /// aligned.
     pub repeat_bytes: u16,
     /// Number of the mode in each encoding that has it, by the encoding's name.
     pub codes: &'a [Code<'a>],
@@ -185,7 +188,8 @@ pub enum Major {
     Outer,
 }
 
-/// A tile of an operand in shared memory as a descriptor can describe it: over (outer, depth), in elements.
+/// A tile of an operand in shared memory as a descriptor can describe it: over (outer, depth), in
+/// elements.
 #[derive(Copy, Clone, Debug)]
 pub struct OperandTile<'a> {
     /// Its name.
@@ -272,7 +276,8 @@ pub struct TensorMemory<'a> {
     pub enter: &'a [FrameStep<'a>],
     /// What such a kernel ends with.
     pub leave: &'a [FrameStep<'a>],
-    /// Further atoms, of the synchronisation table, whose operands are filled likewise: each one of them that has
+    /// Further atoms, of the synchronisation table, whose operands are filled likewise: each one of
+    /// them that has
     /// [`FrameOperand::Barrier`] has what came before arrive at the completion object, once.
     pub around: &'a [FrameStep<'a>],
     /// Bytes of shared memory for the word.
@@ -313,7 +318,8 @@ pub struct TensorTile<'a> {
     pub sources: &'a [SourceId],
 }
 
-/// A form of loads from tensor memory to a warp's registers, and of stores the other way: over (row, column).
+/// A form of loads from tensor memory to a warp's registers, and of stores the other way: over
+/// (row, column).
 #[derive(Copy, Clone, Debug)]
 pub struct TensorMove<'a> {
     /// Its name.
@@ -324,7 +330,8 @@ pub struct TensorMove<'a> {
     pub counts: &'a [u16],
     /// Registers of a lane for each of them.
     pub registers: u8,
-    /// To lane and column of tensor memory, relative to the address; a parameter other than `n` is the instruction's offset.
+    /// To lane and column of tensor memory, relative to the address; a parameter other than `n` is
+    /// the instruction's offset.
     pub cells: TileLayout<'a>,
     /// To the lane and the bit of its registers.
     pub tuple: TileLayout<'a>,
@@ -334,7 +341,8 @@ pub struct TensorMove<'a> {
     pub load_atoms: (AtomId, Option<AtomId>),
     /// The atoms that store, alike.
     pub store_atoms: (AtomId, Option<AtomId>),
-    /// Names of the atoms that load, without and with one register; the latter empty where there is none.
+    /// Names of the atoms that load, without and with one register; the latter empty where there is
+    /// none.
     pub loads: (&'a str, &'a str),
     /// The atoms that store.
     pub stores: (&'a str, &'a str),
@@ -382,7 +390,8 @@ pub struct Steps {
     pub step: u16,
 }
 
-/// Where products take an operand whose neighbours lie along a coordinate: for some columns only, or nowhere.
+/// Where products take an operand whose neighbours lie along a coordinate: for some columns only,
+/// or nowhere.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct OrderLimit<'a> {
     /// Its name, for messages.
@@ -499,7 +508,8 @@ pub struct Interleave<'a> {
     pub align_bytes: u8,
     /// The only swizzle mode that goes with it; empty: any.
     pub swizzle: &'a str,
-    /// Whether the box's innermost bytes must fit the swizzle's span and be a multiple of [`TensorMap::box_bytes`].
+    /// Whether the box's innermost bytes must fit the swizzle's span and be a multiple of
+    /// [`TensorMap::box_bytes`].
     pub rows: bool,
     /// Its number in each encoding.
     pub codes: &'a [Code<'a>],

@@ -16,15 +16,22 @@ fn a_warp_holds_its_part_of_the_constructors_tile() {
             let rows = if form.name == "32x32b" { 32u32 } else { 16 };
             let columns = u32::from(*count) * u32::from(form.registers) * 32 / rows;
             // Warp 0's rows of the warpgroup's tile are the first.
-            let theirs = tirx::atom_layout(facts::ATOM_FORMS, form.name, 4 * rows, columns, 32).unwrap();
+            let theirs =
+                tirx::atom_layout(facts::ATOM_FORMS, form.name, 4 * rows, columns, 32).unwrap();
             for x in 0..u64::from(rows * columns) {
                 let (mut cell, mut place, mut at) = (Coord::new(), Coord::new(), Coord::new());
                 own.cells.view().apply_flat(x, &mut cell).unwrap();
                 own.tuple.view().apply_flat(x, &mut place).unwrap();
-                let y = cell.get(AxisId::TLANE) as u64 * u64::from(columns) + cell.get(AxisId::TCOL) as u64;
+                let y = cell.get(AxisId::TLANE) as u64 * u64::from(columns)
+                    + cell.get(AxisId::TCOL) as u64;
                 theirs.view().apply_flat(y, &mut at).unwrap();
                 let lane = at.get(AxisId::LANE) + at.get(AxisId::TID_IN_WG);
-                assert_eq!((lane, 32 * at.get(AxisId::M)), (place.get(AxisId::LANE), place.get(AxisId::BIT)), "{} x{count} {x}", form.name);
+                assert_eq!(
+                    (lane, 32 * at.get(AxisId::M)),
+                    (place.get(AxisId::LANE), place.get(AxisId::BIT)),
+                    "{} x{count} {x}",
+                    form.name
+                );
             }
         }
     }

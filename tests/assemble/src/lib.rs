@@ -1,6 +1,7 @@
 //! The repository's tables before the vendors' assemblers, with edits.
 //!
-//! How an assembler is asked is `lanebook_gen::assemble`'s; here is which one these tests take, and what they change.
+//! How an assembler is asked is `lanebook_gen::assemble`'s; here is which one these tests take, and
+//! what they change.
 
 use lanebook_gen::assemble::{self, Verdict};
 use lanebook_gen::diagnostics::Diagnostics;
@@ -35,7 +36,8 @@ pub fn tables(edits: &[Edit<'_>]) -> Compiled {
         }
         sources.add(&file.name, None, text);
     }
-    compile_sources(sources, diagnostics, Mode::Draft).unwrap_or_else(|failure| panic!("{}", failure.plain()))
+    compile_sources(sources, diagnostics, Mode::Draft)
+        .unwrap_or_else(|failure| panic!("{}", failure.plain()))
 }
 
 /// The assembler of an instruction set: as `lanebook check` finds it, or where `.ci/run` puts it.
@@ -44,11 +46,15 @@ pub fn tables(edits: &[Edit<'_>]) -> Compiled {
 /// When there is none: these tests do not pass without it.
 #[must_use]
 pub fn assembler(compiled: &Compiled, isa: &str) -> (IsaId, PathBuf) {
-    let at = compiled.model.isa_names.get(isa).unwrap_or_else(|| panic!("no instruction set {isa}"));
+    let at =
+        compiled.model.isa_names.get(isa).unwrap_or_else(|| panic!("no instruction set {isa}"));
     let named = compiled.model.isas[usize::from(at)].assembler.as_ref().expect("an assembler");
-    let pythons = std::fs::read_dir(root().join("target/venv-nv/lib")).into_iter().flatten().flatten();
-    let folders: Vec<PathBuf> = pythons.map(|python| python.path().join("site-packages/nvidia/cu13/bin")).collect();
-    let path = assemble::find(named, &folders).unwrap_or_else(|why| panic!("{why}: run `.ci/run` once"));
+    let pythons =
+        std::fs::read_dir(root().join("target/venv-nv/lib")).into_iter().flatten().flatten();
+    let folders: Vec<PathBuf> =
+        pythons.map(|python| python.path().join("site-packages/nvidia/cu13/bin")).collect();
+    let path =
+        assemble::find(named, &folders).unwrap_or_else(|why| panic!("{why}: run `.ci/run` once"));
     (IsaId(at), path)
 }
 
@@ -73,7 +79,9 @@ pub fn lines(compiled: &Compiled, verdicts: &[Verdict]) -> Vec<String> {
         }
         for one in &verdict.differences {
             let atom = &compiled.model.atoms[one.atom.index()].name.value;
-            let what = one.refused.as_ref().map_or("taken and not claimed".to_string(), |said| format!("claimed and refused ({said})"));
+            let what = one.refused.as_ref().map_or("taken and not claimed".to_string(), |said| {
+                format!("claimed and refused ({said})")
+            });
             out.push(format!("{arch} {atom} {what}: {}", one.text));
         }
     }

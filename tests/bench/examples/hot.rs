@@ -1,4 +1,5 @@
-//! One pass over one program again and again, for a profiler: `cargo run --release -p lanebook-bench --example hot -- FILE PASS TIMES`.
+//! One pass over one program again and again, for a profiler: `cargo run --release -p
+//! lanebook-bench --example hot -- FILE PASS TIMES`.
 use lanebook::TABLES;
 use lanebook::ir::{Node, Options, Storage, parse, verify};
 use lanebook::pipeline::apply;
@@ -13,9 +14,16 @@ fn main() {
     let text = std::fs::read_to_string(file).expect("the file is there");
     let times: usize = times.parse().expect("a number");
     // Made on a stack that is large enough, and only then boxed.
-    let mut storage = std::thread::Builder::new().stack_size(64 << 20).spawn(|| Box::new(Room::new())).expect("a thread").join().expect("it is made");
+    let mut storage = std::thread::Builder::new()
+        .stack_size(64 << 20)
+        .spawn(|| Box::new(Room::new()))
+        .expect("a thread")
+        .join()
+        .expect("it is made");
     let mut work = Box::new(heapless::Vec::<Node, 65_000>::new());
-    let mut program = parse(storage.pools(), &TABLES, &text, Options { keep_unknown: true, free_names: true }).unwrap_or_else(|e| panic!("{e:?}"));
+    let mut program =
+        parse(storage.pools(), &TABLES, &text, Options { keep_unknown: true, free_names: true })
+            .unwrap_or_else(|e| panic!("{e:?}"));
     verify(&mut program).unwrap_or_else(|e| panic!("{e:?}"));
     let (mut least, mut stats) = (u128::MAX, Default::default());
     for _ in 0..times {
@@ -23,9 +31,14 @@ fn main() {
         let mark = program.mark();
         let mut fuel = 1_000_000;
         let start = Instant::now();
-        stats = apply(&TABLES, pass, &mut program, work.as_mut_view(), &mut fuel, |_| {}).unwrap_or_else(|e| panic!("{e:?}"));
+        stats = apply(&TABLES, pass, &mut program, work.as_mut_view(), &mut fuel, |_| {})
+            .unwrap_or_else(|e| panic!("{e:?}"));
         least = least.min(start.elapsed().as_nanos());
         program.undo(mark);
     }
-    println!("{file}: {pass}, {} operations, {:.1} us, {stats:?}", program.all().count(), least as f64 / 1e3);
+    println!(
+        "{file}: {pass}, {} operations, {:.1} us, {stats:?}",
+        program.all().count(),
+        least as f64 / 1e3
+    );
 }

@@ -1,9 +1,10 @@
 //! Address instructions of the sequences that Triton was counted for.
 //!
-//! Counted are the instructions that an operation's addresses cost: up to its first access, and for all further ones
-//! together, loads of kernel arguments left out. Accesses are those of the sequence, one instruction each. Triton's counts are from `shared/facts/triton.md`
-//! section 6: PTX before `ptxas`, AMDGCN as final. Both sides compile the same tiles, 128x64 of A and 64x128 of B in f16 by four
-//! waves: 128 threads on NVIDIA, 256 on AMD.
+//! Counted are the instructions that an operation's addresses cost: up to its first access, and for
+//! all further ones together, loads of kernel arguments left out. Accesses are those of the
+//! sequence, one instruction each. Triton's counts are from `shared/facts/triton.md` section 6: PTX
+//! before `ptxas`, AMDGCN as final. Both sides compile the same tiles, 128x64 of A and 64x128 of B
+//! in f16 by four waves: 128 threads on NVIDIA, 256 on AMD.
 use crate::EXAMPLES;
 use crate::report::Report;
 use crate::whole::with_compiled;
@@ -92,7 +93,8 @@ pub struct Count {
     pub further: u32,
     /// Accesses.
     pub accesses: u32,
-    /// The instructions, as written: those to the first address, those for further ones, each in order.
+    /// The instructions, as written: those to the first address, those for further ones, each in
+    /// order.
     pub lines: [Vec<String>; 2],
     /// The form of the shared layout that was chosen.
     pub form: Form,
@@ -104,12 +106,48 @@ fn cases() -> [Case; 8] {
     let gemm = EXAMPLES[0].1;
     let case = |what, text, arch, pick, triton| Case { what, text, arch, pick, triton };
     [
-        case("ldmatrix A", gemm, "sm_80", Pick::Load(0), const { &[peer(Form::Swizzled, 13, 6, 16)] }),
-        case("ldmatrix B", gemm, "sm_80", Pick::Load(1), const { &[peer(Form::Swizzled, 11, 6, 16)] }),
-        case("local_store", STORE, "sm_80", Pick::Store(0), const { &[peer(Form::Swizzled, 8, 0, 8)] }),
-        case("ds_read_tr B", gemm, "gfx950", Pick::Load(1), const { &[peer(Form::Swizzled, 12, 0, 16)] }),
-        case("ds_read A", gemm, "gfx950", Pick::Load(0), const { &[peer(Form::Padded, 10, 0, 8), peer(Form::Swizzled, 13, 4, 8)] }),
-        case("direct-to-LDS A", gemm, "gfx950", Pick::Direct(0), const { &[peer(Form::Padded, 8, 6, 4), peer(Form::Swizzled, 26, 15, 4)] }),
+        case(
+            "ldmatrix A",
+            gemm,
+            "sm_80",
+            Pick::Load(0),
+            const { &[peer(Form::Swizzled, 13, 6, 16)] },
+        ),
+        case(
+            "ldmatrix B",
+            gemm,
+            "sm_80",
+            Pick::Load(1),
+            const { &[peer(Form::Swizzled, 11, 6, 16)] },
+        ),
+        case(
+            "local_store",
+            STORE,
+            "sm_80",
+            Pick::Store(0),
+            const { &[peer(Form::Swizzled, 8, 0, 8)] },
+        ),
+        case(
+            "ds_read_tr B",
+            gemm,
+            "gfx950",
+            Pick::Load(1),
+            const { &[peer(Form::Swizzled, 12, 0, 16)] },
+        ),
+        case(
+            "ds_read A",
+            gemm,
+            "gfx950",
+            Pick::Load(0),
+            const { &[peer(Form::Padded, 10, 0, 8), peer(Form::Swizzled, 13, 4, 8)] },
+        ),
+        case(
+            "direct-to-LDS A",
+            gemm,
+            "gfx950",
+            Pick::Direct(0),
+            const { &[peer(Form::Padded, 8, 6, 4), peer(Form::Swizzled, 26, 15, 4)] },
+        ),
         case("copy of B", gemm, "gfx950", Pick::Direct(1), &[]),
         case("local_store", STORE, "gfx950", Pick::Store(0), &[]),
     ]
@@ -143,14 +181,29 @@ fn of(case: &Case, program: &Program<'_, '_>, compiled: &Compiled<'_>) -> Count 
         )
     };
     let (Pick::Load(n) | Pick::Store(n) | Pick::Direct(n)) = case.pick;
-    let chosen =
-        compiled.plan.moves.iter().filter(|m| wanted(&m.from, &m.to)).nth(n).unwrap_or_else(|| panic!("{} {}: no such movement", case.arch, case.what));
+    let chosen = compiled
+        .plan
+        .moves
+        .iter()
+        .filter(|m| wanted(&m.from, &m.to))
+        .nth(n)
+        .unwrap_or_else(|| panic!("{} {}: no such movement", case.arch, case.what));
     let origin = u16::try_from(chosen.op.index()).expect("few operations");
     // Kernel arguments are loaded whatever the addresses are.
-    let isa = TABLES.arch(compiled.plan.arch).and_then(|arch| TABLES.isa(arch.isa)).expect("the architecture's instruction set");
+    let isa = TABLES
+        .arch(compiled.plan.arch)
+        .and_then(|arch| TABLES.isa(arch.isa))
+        .expect("the architecture's instruction set");
     let loads = |atom| atom == isa.load_param32 || atom == isa.load_param64;
-    let steps = |purpose| compiled.steps.iter().filter(move |s| s.origin == origin && s.purpose == purpose && !loads(s.atom));
-    let shared = [chosen.from, chosen.to].into_iter().find_map(|end| if let End::Shared(k) = end { compiled.plan.allocs.get(usize::from(k)) } else { None });
+    let steps = |purpose| {
+        compiled
+            .steps
+            .iter()
+            .filter(move |s| s.origin == origin && s.purpose == purpose && !loads(s.atom))
+    };
+    let shared = [chosen.from, chosen.to].into_iter().find_map(|end| {
+        if let End::Shared(k) = end { compiled.plan.allocs.get(usize::from(k)) } else { None }
+    });
     let swizzled = shared.is_some_and(|alloc| matches!(alloc.layout.post, PostMap::Swizzle(_)));
     let kernel = compiled.kernel(&TABLES, program).expect("a kernel");
     let written = |purpose| -> Vec<String> {

@@ -1,4 +1,5 @@
-//! Time of a short call: the least over many short batches, since all that a busy machine can do is add.
+//! Time of a short call: the least over many short batches, since all that a busy machine can do is
+//! add.
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,8 @@ pub enum Effort {
     /// Enough calls, and of everything, for the figure to mean something.
     #[default]
     Full,
-    /// Everything is called once: for tests that ask whether figures are there, and are built without optimisation.
+    /// Everything is called once: for tests that ask whether figures are there, and are built
+    /// without optimisation.
     Once,
 }
 
@@ -47,7 +49,9 @@ fn least<R>(mut f: impl FnMut(usize) -> R) -> f64 {
         }
         calls *= 2;
     }
-    (0..BATCHES).map(|_| batch(calls, &mut f).as_nanos() as f64 / calls as f64).fold(f64::INFINITY, f64::min)
+    (0..BATCHES)
+        .map(|_| batch(calls, &mut f).as_nanos() as f64 / calls as f64)
+        .fold(f64::INFINITY, f64::min)
 }
 
 fn batch<R>(calls: usize, f: &mut impl FnMut(usize) -> R) -> Duration {

@@ -1,5 +1,5 @@
-//! How the passes grow with the program: each on programs of its own, of 16 to 4,096 operations; index rules on expressions, of which
-//! an arena holds fewer.
+//! How the passes grow with the program: each on programs of its own, of 16 to 4,096 operations;
+//! index rules on expressions, of which an arena holds fewer.
 use crate::clock::Effort;
 use crate::report::Report;
 use lanebook::TABLES;
@@ -43,8 +43,16 @@ fn cases() -> [Case; 7] {
         case("slice", slices),
         case("resolve-agent-boundaries", agents),
         Case { arch: Some("sm_90a"), ..case("assign-layouts", accesses) },
-        Case { begin: head(SOFTMAX), end: "  }\n}\n", ..case("coalesce", |out, at| copy(out, SOFTMAX, at)) },
-        Case { begin: head(GEMM), end: "  }\n}\n", ..case("accelerate-matmul", |out, at| copy(out, GEMM, at)) },
+        Case {
+            begin: head(SOFTMAX),
+            end: "  }\n}\n",
+            ..case("coalesce", |out, at| copy(out, SOFTMAX, at))
+        },
+        Case {
+            begin: head(GEMM),
+            end: "  }\n}\n",
+            ..case("accelerate-matmul", |out, at| copy(out, GEMM, at))
+        },
     ]
 }
 
@@ -114,7 +122,10 @@ use %a{n} : tensor<64x64xf16>
 
 /// A module up to the first operation of its function.
 fn head(text: &str) -> &str {
-    let at = text.find("tt.func").and_then(|at| Some(at + text[at..].find("{\n")? + 2)).expect("a function");
+    let at = text
+        .find("tt.func")
+        .and_then(|at| Some(at + text[at..].find("{\n")? + 2))
+        .expect("a function");
     &text[..at]
 }
 
@@ -123,13 +134,18 @@ fn copy(out: &mut String, text: &str, n: usize) {
     let head = head(text);
     let rest = &text[head.len()..];
     let body = &rest[..rest.rfind("    tt.return").expect("an end")];
-    let given: Vec<&str> = head.split('%').skip(1).map(|name| &name[..name.find(':').unwrap_or(0)]).collect();
+    let given: Vec<&str> =
+        head.split('%').skip(1).map(|name| &name[..name.find(':').unwrap_or(0)]).collect();
     let mut parts = body.split('%');
     out.push_str(parts.next().unwrap_or_default());
     for part in parts {
         let len = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(part.len());
         let (name, tail) = part.split_at(len);
-        let _ = if given.contains(&name) { write!(out, "%{name}{tail}") } else { write!(out, "%{name}_k{n}{tail}") };
+        let _ = if given.contains(&name) {
+            write!(out, "%{name}{tail}")
+        } else {
+            write!(out, "%{name}_k{n}{tail}")
+        };
     }
 }
 
@@ -155,7 +171,12 @@ pub struct Size {
 }
 
 fn boxed<T: Send + 'static>(make: fn() -> T) -> Box<T> {
-    std::thread::Builder::new().stack_size(64 << 20).spawn(move || Box::new(make())).expect("a thread").join().expect("it is made")
+    std::thread::Builder::new()
+        .stack_size(64 << 20)
+        .spawn(move || Box::new(make()))
+        .expect("a thread")
+        .join()
+        .expect("it is made")
 }
 
 /// Runs every pass on programs of at least so many operations.
@@ -168,7 +189,8 @@ pub fn grown(sizes: &[usize], effort: Effort) -> Vec<Grown> {
     let mut work = Box::new(heapless::Vec::<Node, 65_000>::new());
     let mut all = Vec::new();
     for case in cases() {
-        let wishes = Wishes { arch: case.arch.and_then(|name| TABLES.arch_named(name)), prefer_bulk: false };
+        let wishes =
+            Wishes { arch: case.arch.and_then(|name| TABLES.arch_named(name)), prefer_bulk: false };
         if case.arch.is_some() && wishes.arch.is_none() {
             continue;
         }
@@ -185,17 +207,28 @@ pub fn grown(sizes: &[usize], effort: Effort) -> Vec<Grown> {
             let mut least: Option<Size> = None;
             for _ in 0..effort.times(5) {
                 let options = Options { keep_unknown: true, free_names: true };
-                let mut program = parse(storage.pools(), &TABLES, &text, options).unwrap_or_else(|e| panic!("{}: {e:?}", case.pass));
+                let mut program = parse(storage.pools(), &TABLES, &text, options)
+                    .unwrap_or_else(|e| panic!("{}: {e:?}", case.pass));
                 verify(&mut program).unwrap_or_else(|e| panic!("{}: {e:?}", case.pass));
                 let ops = program.all().count();
                 let mark = program.mark();
                 let mut fuel = 1_000_000;
                 let mut room = choice.room();
-                let mut lent = Lent { work: work.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
+                let mut lent = Lent {
+                    work: work.as_mut_view(),
+                    fuel: &mut fuel,
+                    room: Some(&mut room),
+                    wishes,
+                };
                 let start = Instant::now();
-                let stats = apply_with(&TABLES, case.pass, &mut program, &mut lent, |_| {}).unwrap_or_else(|e| panic!("{} of {ops}: {e:?}", case.pass));
+                let stats = apply_with(&TABLES, case.pass, &mut program, &mut lent, |_| {})
+                    .unwrap_or_else(|e| panic!("{} of {ops}: {e:?}", case.pass));
                 let time = start.elapsed().as_nanos() as f64;
-                let journal = program.usage().iter().find(|pool| pool.pool == Pool::Journal).map_or(0, |pool| pool.used);
+                let journal = program
+                    .usage()
+                    .iter()
+                    .find(|pool| pool.pool == Pool::Journal)
+                    .map_or(0, |pool| pool.used);
                 program.keep(mark);
                 let best = least.map_or(time, |least| least.time.min(time));
                 least = Some(Size { ops, time: best, changes: stats.applied, journal });
@@ -211,7 +244,8 @@ pub fn grown(sizes: &[usize], effort: Effort) -> Vec<Grown> {
 /// Nodes of a part of [`addresses`].
 const PART: usize = 8;
 
-/// Addresses as a kernel has them, before anything is simplified: a lane's row and column, scaled by powers of two, and constants on top.
+/// Addresses as a kernel has them, before anything is simplified: a lane's row and column, scaled
+/// by powers of two, and constants on top.
 fn addresses(arena: &mut Arena<'_>, parts: usize, roots: &mut Vec<ExprId>) {
     let (_, lane) = arena.variable_node(Variable::word().below(1024)).expect("there is room");
     for number in 0..parts as u64 {
@@ -225,12 +259,21 @@ fn addresses(arena: &mut Arena<'_>, parts: usize, roots: &mut Vec<ExprId>) {
     }
 }
 
-/// Runs the index rules on expressions of about so many nodes; sizes that leave an arena no room are left out.
+/// Runs the index rules on expressions of about so many nodes; sizes that leave an arena no room
+/// are left out.
 fn simplified(sizes: &[usize], effort: Effort) -> Grown {
     let mut nodes = Box::new(heapless::Vec::<lanebook::expr::Node, MAX_NODES>::new());
-    let (mut variables, mut work) = (heapless::Vec::<Variable, 4>::new(), Box::new(heapless::Vec::<ExprId, MAX_NODES>::new()));
-    let (mut buckets, mut forward, mut uses) = (vec![ExprId::NONE; MAX_NODES], vec![ExprId::NONE; MAX_NODES], vec![0u16; MAX_NODES]);
-    let phase = TABLES.rules.phases.iter().position(|phase| *phase == "simplify").and_then(|phase| u8::try_from(phase).ok()).expect("a phase");
+    let (mut variables, mut work) =
+        (heapless::Vec::<Variable, 4>::new(), Box::new(heapless::Vec::<ExprId, MAX_NODES>::new()));
+    let (mut buckets, mut forward, mut uses) =
+        (vec![ExprId::NONE; MAX_NODES], vec![ExprId::NONE; MAX_NODES], vec![0u16; MAX_NODES]);
+    let phase = TABLES
+        .rules
+        .phases
+        .iter()
+        .position(|phase| *phase == "simplify")
+        .and_then(|phase| u8::try_from(phase).ok())
+        .expect("a phase");
     let mut grown = Grown { pass: "simplify-index", sizes: Vec::new() };
     for size in sizes.iter().filter(|size| **size <= MAX_NODES / 2) {
         let mut least: Option<Size> = None;
@@ -239,13 +282,27 @@ fn simplified(sizes: &[usize], effort: Effort) -> Grown {
             let mut arena = Arena::new(nodes.as_mut_view(), variables.as_mut_view(), &mut buckets);
             addresses(&mut arena, size.div_ceil(PART), &mut roots);
             let (ops, mut fuel) = (arena.len(), 1_000_000);
-            let mut scratch = SimplifyScratch { forward: &mut forward, uses: &mut uses, work: work.as_mut_view() };
+            let mut scratch = SimplifyScratch {
+                forward: &mut forward,
+                uses: &mut uses,
+                work: work.as_mut_view(),
+            };
             let start = Instant::now();
-            let stats = simplify(&mut arena, &TABLES.rules, phase, &mut roots, &mut scratch, &mut fuel, |_, _| {}).expect("there is room");
+            let stats = simplify(
+                &mut arena,
+                &TABLES.rules,
+                phase,
+                &mut roots,
+                &mut scratch,
+                &mut fuel,
+                |_, _| {},
+            )
+            .expect("there is room");
             let time = start.elapsed().as_nanos() as f64;
             let best = least.map_or(time, |least| least.time.min(time));
             // What is written is nodes.
-            least = Some(Size { ops, time: best, changes: stats.applied, journal: arena.len() - ops });
+            least =
+                Some(Size { ops, time: best, changes: stats.applied, journal: arena.len() - ops });
         }
         grown.sizes.extend(least);
     }
@@ -264,7 +321,9 @@ pub fn measure(report: &mut Report) {
             let each = size.time / size.ops as f64;
             let what = format!("{pass}, {} operations, {} changes", size.ops, size.changes);
             match first {
-                Some(first) if number > 0 => report.held(SECTION, what, each, "ns/op", first, "the smallest"),
+                Some(first) if number > 0 => {
+                    report.held(SECTION, what, each, "ns/op", first, "the smallest")
+                }
                 _ => report.alone(SECTION, what, each, "ns/op"),
             }
         }

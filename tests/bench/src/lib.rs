@@ -1,8 +1,8 @@
-//! Speed and size of lanebook, each figure beside a reference: another way measured in the same run, or a peer's published
-//! figure with its source.
+//! Speed and size of lanebook, each figure beside a reference: another way measured in the same
+//! run, or a peer's published figure with its source.
 //!
-//! [`report()`] measures everything. Times are printed and never asserted; instruction counts are exact, and
-//! `tests/claims.rs` holds them against Triton's.
+//! [`report()`] measures everything. Times are printed and never asserted; instruction counts are
+//! exact, and `tests/claims.rs` holds them against Triton's.
 
 pub mod address;
 pub mod algebra;
@@ -19,8 +19,10 @@ pub use clock::Effort;
 pub use report::{Report, Row};
 
 /// The example programs, by name.
-pub const EXAMPLES: [(&str, &str); 2] =
-    [("gemm", include_str!("../../../gen/cli/examples/gemm.tile")), ("transpose", include_str!("../../../gen/cli/examples/transpose.tile"))];
+pub const EXAMPLES: [(&str, &str); 2] = [
+    ("gemm", include_str!("../../../gen/cli/examples/gemm.tile")),
+    ("transpose", include_str!("../../../gen/cli/examples/transpose.tile")),
+];
 
 /// A part of the report.
 pub type Part = (&'static str, fn(&mut Report));
@@ -37,7 +39,8 @@ pub const PARTS: [Part; 8] = [
     ("address", address::measure),
 ];
 
-/// Programs whose whole compile is measured: the examples, and two with reductions; with its budget in microseconds.
+/// Programs whose whole compile is measured: the examples, and two with reductions; with its budget
+/// in microseconds.
 pub const COMPILED: [(&str, &str, u32); 4] = [
     (EXAMPLES[0].0, EXAMPLES[0].1, 500),
     (EXAMPLES[1].0, EXAMPLES[1].1, 500),

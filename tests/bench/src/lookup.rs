@@ -53,28 +53,60 @@ pub fn measure(report: &mut Report) {
         let count = names.len();
         // A round repeated to a power of two: the index costs nothing worth measuring.
         let round: Vec<&str> = names.iter().copied().cycle().take(ROUND).collect();
-        let map: HashMap<&str, usize> = names.iter().enumerate().map(|(id, name)| (*name, id)).collect();
+        let map: HashMap<&str, usize> =
+            names.iter().enumerate().map(|(id, name)| (*name, id)).collect();
         let perfect = effort.nanoseconds(|call| (kind.by_name)(round[call & (ROUND - 1)]));
         let std_map = effort.nanoseconds(|call| map.get(round[call & (ROUND - 1)]).copied());
-        let search = effort.nanoseconds(|call| names.iter().position(|name| *name == round[call & (ROUND - 1)]));
+        let search = effort
+            .nanoseconds(|call| names.iter().position(|name| *name == round[call & (ROUND - 1)]));
         let id = effort.nanoseconds(|call| (kind.by_id)(((call & (ROUND - 1)) % LEAST) as u16));
-        report.held(SECTION, format!("{} by name, {count} names", kind.what), perfect, "ns", std_map, "std HashMap");
-        report.held(SECTION, format!("{} by name, {count} names", kind.what), perfect, "ns", search, "search through the names");
-        report.held(SECTION, format!("{} by name, {count} names", kind.what), perfect, "ns", NAME_NANOSECONDS, "budget");
+        report.held(
+            SECTION,
+            format!("{} by name, {count} names", kind.what),
+            perfect,
+            "ns",
+            std_map,
+            "std HashMap",
+        );
+        report.held(
+            SECTION,
+            format!("{} by name, {count} names", kind.what),
+            perfect,
+            "ns",
+            search,
+            "search through the names",
+        );
+        report.held(
+            SECTION,
+            format!("{} by name, {count} names", kind.what),
+            perfect,
+            "ns",
+            NAME_NANOSECONDS,
+            "budget",
+        );
         report.held(SECTION, format!("{} by id", kind.what), id, "ns", perfect, "the same by name");
     }
-    for arch in TABLES.archs.iter().filter(|arch| ["sm_75", "sm_100a", "gfx942"].contains(&arch.name)) {
+    for arch in
+        TABLES.archs.iter().filter(|arch| ["sm_75", "sm_100a", "gfx942"].contains(&arch.name))
+    {
         let wanted = answered(&TABLES, arch);
         let round: Vec<Capability> = wanted.iter().copied().cycle().take(ROUND).collect();
         let first = |found: &[AtomId]| found.first().map(|id| id.index());
         let hashed = effort.nanoseconds(|call| first(arch.dispatch(round[call & (ROUND - 1)])));
-        // What asking would be without the index, the walk alone: each atom's capabilities are at hand.
+        // What asking would be without the index, the walk alone: each atom's capabilities are at
+        // hand.
         let each: Vec<Vec<Capability>> = arch
             .atoms
             .iter()
-            .map(|have| TABLES.atom(have.atom).map_or_else(Vec::new, |atom| capabilities(&TABLES, atom, have.native).into_iter().map(|(c, _)| c).collect()))
+            .map(|have| {
+                TABLES.atom(have.atom).map_or_else(Vec::new, |atom| {
+                    capabilities(&TABLES, atom, have.native).into_iter().map(|(c, _)| c).collect()
+                })
+            })
             .collect();
-        let walked = effort.nanoseconds(|call| each.iter().position(|can| can.contains(&round[call & (ROUND - 1)])));
+        let walked = effort.nanoseconds(|call| {
+            each.iter().position(|can| can.contains(&round[call & (ROUND - 1)]))
+        });
         let what = format!("{} by capability, {} of them", arch.name, wanted.len());
         report.held(SECTION, what.clone(), hashed, "ns", CAPABILITY_NANOSECONDS, "budget");
         report.held(SECTION, what, hashed, "ns", walked, "a walk over the architecture's atoms");

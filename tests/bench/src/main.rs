@@ -1,5 +1,5 @@
-//! Prints the report: `cargo run --release -p lanebook-bench`; with `-- passes room`, those parts of it alone; with `-- --steps` the
-//! counted address instructions.
+//! Prints the report: `cargo run --release -p lanebook-bench`; with `-- passes room`, those parts
+//! of it alone; with `-- --steps` the counted address instructions.
 use lanebook_bench::{Effort, PARTS, Report, address};
 
 fn main() {

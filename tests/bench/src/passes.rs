@@ -1,4 +1,5 @@
-//! Passes over tile programs: rules a second, time and room against program size, and the removal of conversions beside Triton's.
+//! Passes over tile programs: rules a second, time and room against program size, and the removal
+//! of conversions beside Triton's.
 use crate::clock::Effort;
 use crate::report::Report;
 use lanebook::TABLES;
@@ -13,7 +14,8 @@ use std::fmt::Write;
 use std::time::Instant;
 
 /// The section's heading.
-pub const SECTION: &str = "Passes over tile programs (time an operation against that at 16: 1 or less is linear)";
+pub const SECTION: &str =
+    "Passes over tile programs (time an operation against that at 16: 1 or less is linear)";
 /// The heading of the costs by rule.
 pub const APPLICATIONS: &str = "One application, by rule and analysis";
 /// The heading of the comparison.
@@ -30,22 +32,42 @@ const KERNELS: [(&str, &str, &str, f64); 5] = [
         include_str!("../../passes/triton/gemm_epilogue.sm_90.before.mlir"),
         4.70,
     ),
-    ("attention sm_90", include_str!("../../passes/ttgir/attention.sm_90.before.mlir"), include_str!("../../passes/triton/attention.sm_90.before.mlir"), 3.02),
-    ("gemm_fp8 sm_90", include_str!("../../passes/ttgir/gemm_fp8.sm_90.before.mlir"), include_str!("../../passes/triton/gemm_fp8.sm_90.before.mlir"), 3.38),
+    (
+        "attention sm_90",
+        include_str!("../../passes/ttgir/attention.sm_90.before.mlir"),
+        include_str!("../../passes/triton/attention.sm_90.before.mlir"),
+        3.02,
+    ),
+    (
+        "gemm_fp8 sm_90",
+        include_str!("../../passes/ttgir/gemm_fp8.sm_90.before.mlir"),
+        include_str!("../../passes/triton/gemm_fp8.sm_90.before.mlir"),
+        3.38,
+    ),
     (
         "layer_norm sm_90",
         include_str!("../../passes/ttgir/layer_norm.sm_90.before.mlir"),
         include_str!("../../passes/triton/layer_norm.sm_90.before.mlir"),
         1.24,
     ),
-    ("softmax sm_90", include_str!("../../passes/ttgir/softmax.sm_90.before.mlir"), include_str!("../../passes/triton/softmax.sm_90.before.mlir"), 1.53),
+    (
+        "softmax sm_90",
+        include_str!("../../passes/ttgir/softmax.sm_90.before.mlir"),
+        include_str!("../../passes/triton/softmax.sm_90.before.mlir"),
+        1.53,
+    ),
 ];
 
 /// How a program is made that grows.
 type Shape = (&'static str, fn(&mut Body, usize));
 
 /// Programs whose operations depend on each other in different ways.
-const SHAPES: [Shape; 4] = [("short chains", Body::blocks), ("one long chain", Body::chain), ("one value, many readers", Body::fan), ("loops", Body::loops)];
+const SHAPES: [Shape; 4] = [
+    ("short chains", Body::blocks),
+    ("one long chain", Body::chain),
+    ("one value, many readers", Body::fan),
+    ("loops", Body::loops),
+];
 
 /// The two layouts.
 const LAYOUTS: [&str; 2] = ["#a", "#b"];
@@ -79,14 +101,23 @@ func @f(%A: memref<32x16xf32, #gmem>, %n: index) {\n",
         self.count += 1;
     }
     fn load(&mut self, to: &str) {
-        self.op(&format!("{to} = tiled_load %A : memref<32x16xf32, #gmem> -> tensor<32x16xf32, #a>"));
+        self.op(&format!(
+            "{to} = tiled_load %A : memref<32x16xf32, #gmem> -> tensor<32x16xf32, #a>"
+        ));
     }
     fn store(&mut self, what: &str, layout: usize) {
-        self.op(&format!("tiled_store {what}, %A : tensor<32x16xf32, {}> -> memref<32x16xf32, #gmem>", LAYOUTS[layout]));
+        self.op(&format!(
+            "tiled_store {what}, %A : tensor<32x16xf32, {}> -> memref<32x16xf32, #gmem>",
+            LAYOUTS[layout]
+        ));
     }
     /// Converts from a layout to the other.
     fn convert(&mut self, to: &str, what: &str, from: usize) {
-        let text = format!("{to} = convert_layout {what} : tensor<32x16xf32, {}> -> tensor<32x16xf32, {}>", LAYOUTS[from], LAYOUTS[1 - from]);
+        let text = format!(
+            "{to} = convert_layout {what} : tensor<32x16xf32, {}> -> tensor<32x16xf32, {}>",
+            LAYOUTS[from],
+            LAYOUTS[1 - from]
+        );
         self.op(&text);
     }
     fn compute(&mut self, name: &str, to: &str, what: &str, layout: usize) {
@@ -143,7 +174,12 @@ func @f(%A: memref<32x16xf32, #gmem>, %n: index) {\n",
 
 fn room() -> Box<Room> {
     // Made on a stack that is large enough, and only then boxed.
-    std::thread::Builder::new().stack_size(64 << 20).spawn(|| Box::new(Room::new())).expect("a thread").join().expect("it is made")
+    std::thread::Builder::new()
+        .stack_size(64 << 20)
+        .spawn(|| Box::new(Room::new()))
+        .expect("a thread")
+        .join()
+        .expect("it is made")
 }
 
 /// The least of so many is taken.
@@ -180,9 +216,18 @@ fn pass(room: &mut Room, work: &mut Nodes, text: &str, effort: Effort) -> Ran {
         let mark = program.mark();
         let mut fuel = 10_000_000;
         let start = Instant::now();
-        let stats = apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work.as_mut_view(), &mut fuel, |_| {}).expect("it runs");
+        let stats =
+            apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work.as_mut_view(), &mut fuel, |_| {})
+                .expect("it runs");
         time = time.min(start.elapsed().as_nanos() as f64);
-        let size = |journal: bool| program.usage().iter().filter(|pool| (pool.pool == Pool::Journal) == journal).map(|pool| pool.used * pool.bytes).sum();
+        let size = |journal: bool| {
+            program
+                .usage()
+                .iter()
+                .filter(|pool| (pool.pool == Pool::Journal) == journal)
+                .map(|pool| pool.used * pool.bytes)
+                .sum()
+        };
         last = Some((stats.applied, size(false), size(true)));
         program.keep(mark);
     }
@@ -190,7 +235,8 @@ fn pass(room: &mut Room, work: &mut Nodes, text: &str, effort: Effort) -> Ran {
     Ran { time, changes, bytes, journal }
 }
 
-/// Time of the rules that push conversions, and then of those that clean up, alone, and how many were applied.
+/// Time of the rules that push conversions, and then of those that clean up, alone, and how many
+/// were applied.
 fn rules(room: &mut Room, work: &mut Nodes, text: &str, effort: Effort) -> (f64, u32) {
     let (mut time, mut applied) = (f64::INFINITY, 0);
     for _ in 0..effort.times(TIMES) {
@@ -204,19 +250,23 @@ fn rules(room: &mut Room, work: &mut Nodes, text: &str, effort: Effort) -> (f64,
             let mut work = Work::new(work.as_mut_view());
             let mut graph = TileGraph::new(&mut program);
             graph.push_all_last_first(&mut work).expect("there is room");
-            applied += run(&mut graph, &TABLES.rules, set, &mut work, &mut fuel, |_, _| {}).expect("they run").applied;
+            applied += run(&mut graph, &TABLES.rules, set, &mut work, &mut fuel, |_, _| {})
+                .expect("they run")
+                .applied;
         }
         time = time.min(start.elapsed().as_nanos() as f64);
     }
     (time, applied)
 }
 
-/// By what was done (a rule, or an analysis): how often in one run over all programs, and nanoseconds each, the least of several runs. A
-/// step's time is that until the next is told of: what it changes, and looking for what fits next. Telling the time is in it.
+/// By what was done (a rule, or an analysis): how often in one run over all programs, and
+/// nanoseconds each, the least of several runs. A step's time is that until the next is told of:
+/// what it changes, and looking for what fits next. Telling the time is in it.
 #[must_use]
 pub fn applications(effort: Effort) -> Vec<(String, u32, f64)> {
     let (mut room, mut work) = (room(), Box::new(Nodes::new()));
-    let mut texts: Vec<String> = SHAPES.iter().map(|shape| Body::program(*shape, sizes(effort)[2]).0).collect();
+    let mut texts: Vec<String> =
+        SHAPES.iter().map(|shape| Body::program(*shape, sizes(effort)[2]).0).collect();
     texts.extend(KERNELS.iter().map(|kernel| kernel.1.to_string()));
     let mut best: BTreeMap<String, (u32, f64)> = BTreeMap::new();
     for _ in 0..effort.times(TIMES) {
@@ -231,15 +281,22 @@ pub fn applications(effort: Effort) -> Vec<(String, u32, f64)> {
                 }
             };
             let mut fuel = 10_000_000;
-            apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work.as_mut_view(), &mut fuel, |event| {
-                let now = Instant::now();
-                let step = match event {
-                    Event::Rule { rule, .. } => Step::Rule(rule),
-                    Event::Change { analysis, .. } => Step::Analysis(analysis),
-                    Event::Finding { .. } => return,
-                };
-                note(last.replace((step, now)), now);
-            })
+            apply(
+                &TABLES,
+                REMOVE_CONVERSIONS,
+                &mut program,
+                work.as_mut_view(),
+                &mut fuel,
+                |event| {
+                    let now = Instant::now();
+                    let step = match event {
+                        Event::Rule { rule, .. } => Step::Rule(rule),
+                        Event::Change { analysis, .. } => Step::Analysis(analysis),
+                        Event::Finding { .. } => return,
+                    };
+                    note(last.replace((step, now)), now);
+                },
+            )
             .expect("it runs");
             // The last one's time would hold all that comes after it.
         }
@@ -248,7 +305,9 @@ pub fn applications(effort: Effort) -> Vec<(String, u32, f64)> {
             entry.1 = entry.1.min(time);
         }
     }
-    best.into_iter().map(|(name, (count, time))| (name, count, time / f64::from(count.max(1)))).collect()
+    best.into_iter()
+        .map(|(name, (count, time))| (name, count, time / f64::from(count.max(1))))
+        .collect()
 }
 
 /// What a pass tells of.
@@ -262,7 +321,8 @@ impl Step {
     fn name(self) -> String {
         match self {
             Self::Rule(id) => TABLES.rules.rule(id).map_or_else(String::new, |rule| {
-                let phase = TABLES.rules.phases.get(usize::from(rule.phase)).copied().unwrap_or("?");
+                let phase =
+                    TABLES.rules.phases.get(usize::from(rule.phase)).copied().unwrap_or("?");
                 format!("{phase}: {}", TABLES.rules.name(id))
             }),
             Self::Analysis(analysis) => format!("[{}]", analysis.name()),
@@ -278,7 +338,8 @@ const fn sizes(effort: Effort) -> [usize; 5] {
     }
 }
 
-/// By shape, the journal's bytes an operation at 64 and at 1,024 operations: what is written, whatever the machine.
+/// By shape, the journal's bytes an operation at 64 and at 1,024 operations: what is written,
+/// whatever the machine.
 #[must_use]
 pub fn growth() -> Vec<(&'static str, f64, f64)> {
     let (mut room, mut work) = (room(), Box::new(Nodes::new()));
@@ -312,16 +373,36 @@ pub fn measure(report: &mut Report) {
                 report.alone(SECTION, what, f64::from(ran.changes), "");
                 let (time, applied) = rules(&mut room, &mut work, &text, effort);
                 if applied == 0 {
-                    report.note(SECTION, format!("{}: no rule applies; what changes is the work of analyses", shape.0));
+                    report.note(
+                        SECTION,
+                        format!(
+                            "{}: no rule applies; what changes is the work of analyses",
+                            shape.0
+                        ),
+                    );
                     continue;
                 }
-                let what = |end: &str| format!("{}: {ops} operations, {applied} rules applied{end}", shape.0);
+                let what = |end: &str| {
+                    format!("{}: {ops} operations, {applied} rules applied{end}", shape.0)
+                };
                 report.alone(SECTION, what(", a second"), f64::from(applied) / (time * 1e-9), "/s");
                 report.alone(SECTION, what(", each"), time / f64::from(applied), "ns");
             }
         }
-        report.held(SECTION, format!("{}: records, the most", shape.0), most.0, "B/op", 160.0, "the budget");
-        report.alone(SECTION, format!("{}: undo journal when done, the most", shape.0), most.1, "B/op");
+        report.held(
+            SECTION,
+            format!("{}: records, the most", shape.0),
+            most.0,
+            "B/op",
+            160.0,
+            "the budget",
+        );
+        report.alone(
+            SECTION,
+            format!("{}: undo journal when done, the most", shape.0),
+            most.1,
+            "B/op",
+        );
     }
     for (name, count, time) in applications(effort) {
         report.alone(APPLICATIONS, format!("{name}, {count} times"), time, "ns");
@@ -329,11 +410,19 @@ pub fn measure(report: &mut Report) {
     report.note(APPLICATIONS, "over the programs above of 256 operations and the kernels below; from one to the next, looking for it included");
     for (name, before, theirs, milliseconds) in KERNELS {
         let time = pass(&mut room, &mut work, before, effort).time;
-        report.held(TRITON, format!("{name}: time"), time / 1000.0, "us", milliseconds * 1000.0, "Triton");
+        report.held(
+            TRITON,
+            format!("{name}: time"),
+            time / 1000.0,
+            "us",
+            milliseconds * 1000.0,
+            "Triton",
+        );
         let left = {
             let mut program = read(&mut room, before);
             let mut fuel = 1_000_000;
-            apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work.as_mut_view(), &mut fuel, |_| {}).expect("it runs");
+            apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work.as_mut_view(), &mut fuel, |_| {})
+                .expect("it runs");
             bill(&mut program).expect("there is room")
         };
         let triton = bill(&mut read(&mut room, theirs)).expect("there is room");
@@ -341,9 +430,33 @@ pub fn measure(report: &mut Report) {
             report.note(TRITON, format!("{name}: neither leaves a conversion"));
             continue;
         }
-        report.held(TRITON, format!("{name}: conversions left"), f64::from(left.conversions), "", f64::from(triton.conversions), "Triton");
-        report.held(TRITON, format!("{name}: their cost"), left.written as f64, "mcyc", triton.written as f64, "Triton");
-        report.held(TRITON, format!("{name}: the same, loops counted"), left.executed as f64, "mcyc", triton.executed as f64, "Triton");
+        report.held(
+            TRITON,
+            format!("{name}: conversions left"),
+            f64::from(left.conversions),
+            "",
+            f64::from(triton.conversions),
+            "Triton",
+        );
+        report.held(
+            TRITON,
+            format!("{name}: their cost"),
+            left.written as f64,
+            "mcyc",
+            triton.written as f64,
+            "Triton",
+        );
+        report.held(
+            TRITON,
+            format!("{name}: the same, loops counted"),
+            left.executed as f64,
+            "mcyc",
+            triton.executed as f64,
+            "Triton",
+        );
     }
-    report.note(TRITON, "mcyc: thousandths of a cycle of a multiprocessor, by the weights of rules/cost.ron");
+    report.note(
+        TRITON,
+        "mcyc: thousandths of a cycle of a multiprocessor, by the weights of rules/cost.ron",
+    );
 }

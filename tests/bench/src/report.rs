@@ -43,11 +43,31 @@ impl Report {
         Self { effort, ..Self::default() }
     }
     /// Adds a figure with a reference.
-    pub fn held(&mut self, section: &'static str, what: impl Into<String>, value: f64, unit: &'static str, reference: f64, whose: impl Into<String>) {
-        self.rows.push(Row { section, what: what.into(), value, unit, reference: Some((reference, whose.into())) });
+    pub fn held(
+        &mut self,
+        section: &'static str,
+        what: impl Into<String>,
+        value: f64,
+        unit: &'static str,
+        reference: f64,
+        whose: impl Into<String>,
+    ) {
+        self.rows.push(Row {
+            section,
+            what: what.into(),
+            value,
+            unit,
+            reference: Some((reference, whose.into())),
+        });
     }
     /// Adds a figure on its own.
-    pub fn alone(&mut self, section: &'static str, what: impl Into<String>, value: f64, unit: &'static str) {
+    pub fn alone(
+        &mut self,
+        section: &'static str,
+        what: impl Into<String>,
+        value: f64,
+        unit: &'static str,
+    ) {
         self.rows.push(Row { section, what: what.into(), value, unit, reference: None });
     }
     /// Adds a remark.
@@ -85,7 +105,11 @@ impl fmt::Display for Report {
                 write!(f, "  {:<width$} {:>9} {:<6}", row.what, number(row.value), row.unit)?;
                 if let (Some((reference, whose)), Some(r)) = (&row.reference, row.ratio()) {
                     // Nothing is no part of nothing.
-                    let times = if *reference == 0.0 { format!("{:>8}     ", "") } else { format!("{:>8} x of", ratio(r)) };
+                    let times = if *reference == 0.0 {
+                        format!("{:>8}     ", "")
+                    } else {
+                        format!("{:>8} x of", ratio(r))
+                    };
                     write!(f, " {times} {} {} ({whose})", number(*reference), row.unit)?;
                 }
                 writeln!(f)?;

@@ -1,8 +1,10 @@
-//! Size of what ships: tables by architecture, and `.text` with `.rodata` of small programs without an operating system.
+//! Size of what ships: tables by architecture, and `.text` with `.rodata` of small programs without
+//! an operating system.
 //!
-//! Lean tables are what planning and emission read (`lanebook::LEAN`), tables are all of it (`lanebook::TABLES`).
-//! Table bytes are summed over the statics that the table compiler writes ([`lanebook_gen::Compiled::weights`]), for each
-//! architecture alone, as `LANEBOOK_ARCHS` builds it. The sections are those of `image/`, which `size.sh` builds and links.
+//! Lean tables are what planning and emission read (`lanebook::LEAN`), tables are all of it
+//! (`lanebook::TABLES`). Table bytes are summed over the statics that the table compiler writes
+//! ([`lanebook_gen::Compiled::weights`]), for each architecture alone, as `LANEBOOK_ARCHS` builds
+//! it. The sections are those of `image/`, which `size.sh` builds and links.
 use crate::clock::Effort;
 use crate::report::Report;
 use lanebook_gen::{Compiled, Mode, Weight, Wish, compile_wish};
@@ -34,24 +36,57 @@ pub fn measure(report: &mut Report) {
     match tables(None) {
         Some(all) => {
             let names: Vec<&str> = all.tables().archs.iter().map(|arch| arch.name).collect();
-            report.alone(SECTION, format!("tables, all {} architectures", names.len()), bytes(&all.weights()), "B");
-            report.alone(SECTION, format!("lean tables, all {} architectures", names.len()), bytes(&all.lean_weights()), "B");
+            report.alone(
+                SECTION,
+                format!("tables, all {} architectures", names.len()),
+                bytes(&all.weights()),
+                "B",
+            );
+            report.alone(
+                SECTION,
+                format!("lean tables, all {} architectures", names.len()),
+                bytes(&all.lean_weights()),
+                "B",
+            );
             // The tables are compiled anew for each architecture.
-            let (named, left) = names.split_at(if report.effort == Effort::Once { names.len().min(1) } else { names.len() });
+            let (named, left) = names.split_at(if report.effort == Effort::Once {
+                names.len().min(1)
+            } else {
+                names.len()
+            });
             if !left.is_empty() {
-                report.note(SECTION, format!("{} architectures are left out of a short run", left.len()));
+                report.note(
+                    SECTION,
+                    format!("{} architectures are left out of a short run", left.len()),
+                );
             }
             for name in named.iter().copied() {
                 if let Some(one) = tables(Some(name)) {
                     let (whole, lean) = (one.weights(), one.lean_weights());
-                    report.held(SECTION, format!("tables, {name} alone"), bytes(&whole), "B", LARGE, "the budget for tables and code together");
-                    report.held(SECTION, format!("lean tables, {name} alone"), bytes(&lean), "B", SMALL, "the budget for tables and code together");
-                    let heavy: Vec<String> = lean.iter().take(5).map(|w| format!("{} {}", w.kind, w.bytes)).collect();
+                    report.held(
+                        SECTION,
+                        format!("tables, {name} alone"),
+                        bytes(&whole),
+                        "B",
+                        LARGE,
+                        "the budget for tables and code together",
+                    );
+                    report.held(
+                        SECTION,
+                        format!("lean tables, {name} alone"),
+                        bytes(&lean),
+                        "B",
+                        SMALL,
+                        "the budget for tables and code together",
+                    );
+                    let heavy: Vec<String> =
+                        lean.iter().take(5).map(|w| format!("{} {}", w.kind, w.bytes)).collect();
                     report.note(SECTION, format!("lean tables, {name}: {}", heavy.join(", ")));
                 }
             }
         }
-        None => report.note(SECTION, "the tables do not compile at the moment: `lanebook check` says why"),
+        None => report
+            .note(SECTION, "the tables do not compile at the moment: `lanebook check` says why"),
     }
     images(report);
     algebra(report);
@@ -59,21 +94,41 @@ pub fn measure(report: &mut Report) {
 
 /// Where `size.sh` leaves its figures.
 fn figures(name: &str) -> Option<String> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     std::fs::read_to_string(target.join("image").join(name)).ok()
 }
 
-/// Lines `OPT TEXT RODATA DATA MILLISECONDS` of the algebra's crate alone: all of its code, used or not.
+/// Lines `OPT TEXT RODATA DATA MILLISECONDS` of the algebra's crate alone: all of its code, used or
+/// not.
 fn algebra(report: &mut Report) {
     let Some(list) = figures("layout.txt") else { return };
     for line in list.lines() {
         let fields: Vec<&str> = line.split_whitespace().collect();
         if let [opt, text, rodata, data, millis] = fields[..]
-            && let (Ok(text), Ok(rodata), Ok(data), Ok(millis)) = (text.parse::<u32>(), rodata.parse::<u32>(), data.parse::<u32>(), millis.parse::<u32>())
+            && let (Ok(text), Ok(rodata), Ok(data), Ok(millis)) = (
+                text.parse::<u32>(),
+                rodata.parse::<u32>(),
+                data.parse::<u32>(),
+                millis.parse::<u32>(),
+            )
         {
-            report.alone(SECTION, format!("lanebook-layout, {opt}, all of its code"), f64::from(text + rodata + data), "B");
-            report.note(SECTION, format!("lanebook-layout, {opt}: .text {text}, .rodata {rodata}, .data {data}"));
-            report.alone(SECTION, format!("lanebook-layout, {opt}, clean build of the crate"), f64::from(millis) / 1e3, "s");
+            report.alone(
+                SECTION,
+                format!("lanebook-layout, {opt}, all of its code"),
+                f64::from(text + rodata + data),
+                "B",
+            );
+            report.note(
+                SECTION,
+                format!("lanebook-layout, {opt}: .text {text}, .rodata {rodata}, .data {data}"),
+            );
+            report.alone(
+                SECTION,
+                format!("lanebook-layout, {opt}, clean build of the crate"),
+                f64::from(millis) / 1e3,
+                "s",
+            );
         }
     }
 }
@@ -81,13 +136,17 @@ fn algebra(report: &mut Report) {
 /// Lines `NAME SMALL|LARGE TEXT RODATA DATA` of the file that `size.sh` writes.
 fn images(report: &mut Report) {
     let Some(list) = figures("sizes.txt") else {
-        report.note(SECTION, ".text and .rodata: run tests/bench/size.sh once (it builds and links the images)");
+        report.note(
+            SECTION,
+            ".text and .rodata: run tests/bench/size.sh once (it builds and links the images)",
+        );
         return;
     };
     for line in list.lines() {
         let fields: Vec<&str> = line.split_whitespace().collect();
         if let [name, budget, text, rodata, data] = fields[..]
-            && let (Ok(text), Ok(rodata), Ok(data)) = (text.parse::<u32>(), rodata.parse::<u32>(), data.parse::<u32>())
+            && let (Ok(text), Ok(rodata), Ok(data)) =
+                (text.parse::<u32>(), rodata.parse::<u32>(), data.parse::<u32>())
         {
             let budget = if budget == "SMALL" { SMALL } else { LARGE };
             report.held(

@@ -11,7 +11,10 @@ use std::fmt::{self, Write};
 pub const SECTION: &str = "Whole compile (Triton: make_ttgir + make_llir on one matmul kernel, facts/triton.md 7, another machine)";
 
 /// Triton's front half by vendor in microseconds, and for what.
-const TRITON: [(&str, f64, &str); 2] = [("nvidia", 472_000.0, "Triton sm_80, 78 + 394 ms"), ("amd", 719_000.0, "Triton gfx942, 63 + 656 ms")];
+const TRITON: [(&str, f64, &str); 2] = [
+    ("nvidia", 472_000.0, "Triton sm_80, 78 + 394 ms"),
+    ("amd", 719_000.0, "Triton gfx942, 63 + 656 ms"),
+];
 
 /// Storage for every program here.
 pub type Room = lanebook::compile::Storage<2048, 768, 1536, 0>;
@@ -31,20 +34,27 @@ impl Write for Gone {
 /// # Panics
 /// If it is wrong; the message says how.
 pub fn read<'s, 't>(storage: &'s mut SmallStorage, text: &'t str) -> Program<'s, 't> {
-    let mut program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap_or_else(|e| panic!("{e:?}"));
+    let mut program = parse(storage.pools(), &TABLES, text, Options::default())
+        .unwrap_or_else(|e| panic!("{e:?}"));
     verify(&mut program).unwrap_or_else(|e| panic!("{e:?}"));
     program
 }
 
-/// Compiles `text` for an architecture and hands program and result to `f`; the error is what the compiler said.
+/// Compiles `text` for an architecture and hands program and result to `f`; the error is what the
+/// compiler said.
 ///
 /// # Errors
 /// An architecture that cannot do it.
-pub fn with_compiled<R>(text: &str, arch: ArchId, f: impl FnOnce(&Program<'_, '_>, &Compiled<'_>) -> R) -> Result<R, String> {
+pub fn with_compiled<R>(
+    text: &str,
+    arch: ArchId,
+    f: impl FnOnce(&Program<'_, '_>, &Compiled<'_>) -> R,
+) -> Result<R, String> {
     let mut storage = Box::new(SmallStorage::new());
     let mut program = read(&mut storage, text);
     let mut room = Box::new(Room::new());
-    let compiled = compile(&TABLES, arch, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+    let compiled =
+        compile(&TABLES, arch, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     Ok(f(&program, &compiled))
 }
 
@@ -71,15 +81,30 @@ pub fn measure(report: &mut Report) {
             };
             let whole = effort.nanoseconds(|_| {
                 let mut program = read(&mut storage, text);
-                let compiled = compile(&TABLES, id, &mut program, scratch.scratch()).expect("compiled before");
+                let compiled =
+                    compile(&TABLES, id, &mut program, scratch.scratch()).expect("compiled before");
                 let mut out = Gone(0);
                 compiled.write(&TABLES, &program, &mut out).expect("the sink takes everything");
                 out.0
             });
             report.alone(SECTION, format!("{name} {}: plan", arch.name), planning / 1e3, "us");
-            let (_, triton, whose) = TRITON.iter().find(|(vendor, ..)| *vendor == arch.vendor).unwrap_or(&TRITON[0]);
-            report.held(SECTION, format!("{name} {}: whole, budget {budget} us", arch.name), whole / 1e3, "us", *triton, *whose);
+            let (_, triton, whose) =
+                TRITON.iter().find(|(vendor, ..)| *vendor == arch.vendor).unwrap_or(&TRITON[0]);
+            report.held(
+                SECTION,
+                format!("{name} {}: whole, budget {budget} us", arch.name),
+                whole / 1e3,
+                "us",
+                *triton,
+                *whose,
+            );
         }
     }
-    report.note(SECTION, format!("stages are measured alone; the rest of the whole is emission and text. {}", room::STACK));
+    report.note(
+        SECTION,
+        format!(
+            "stages are measured alone; the rest of the whole is emission and text. {}",
+            room::STACK
+        ),
+    );
 }

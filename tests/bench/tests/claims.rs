@@ -1,25 +1,28 @@
-//! What does not depend on the machine: instruction counts beside Triton's, and that the report is complete.
+//! What does not depend on the machine: instruction counts beside Triton's, and that the report is
+//! complete.
 use lanebook::compile::compile;
 use lanebook::ir::SmallStorage;
 use lanebook::{LEAN, TABLES};
 use lanebook_bench::{Effort, Report, address, algebra, growth, lookup, passes, room, size, whole};
 use std::sync::OnceLock;
 
-/// One report for all who ask, everything in it measured once: that its rows are there is what counts here.
+/// One report for all who ask, everything in it measured once: that its rows are there is what
+/// counts here.
 fn report() -> &'static Report {
     static REPORT: OnceLock<Report> = OnceLock::new();
     REPORT.get_or_init(|| lanebook_bench::report(Effort::Once))
 }
 
-/// "Never more": to the first address and for all further ones together, beside Triton's sequence on the same form of
-/// shared layout (or its only one).
+/// "Never more": to the first address and for all further ones together, beside Triton's sequence
+/// on the same form of shared layout (or its only one).
 #[test]
 fn no_sequence_costs_more_address_instructions_than_triton() {
     let counts = address::counts();
     assert_eq!(counts.len(), 8, "both architectures are in the tables");
     let mut worse = Vec::new();
     for count in &counts {
-        let peer = count.triton.iter().find(|peer| peer.form == count.form).or(count.triton.first());
+        let peer =
+            count.triton.iter().find(|peer| peer.form == count.form).or(count.triton.first());
         if peer.is_some_and(|peer| count.first + count.further > peer.first + peer.further) {
             worse.push(format!("{count:?}"));
         }
@@ -28,12 +31,13 @@ fn no_sequence_costs_more_address_instructions_than_triton() {
     assert!(worse.is_empty(), "more than Triton's:\n{}", worse.join("\n"));
 }
 
-/// Direct-to-LDS: a further access costs one sum for its rows in global memory and one for its run in shared memory, which is Triton's count where it
-/// pads; where it swizzles, it takes more.
+/// Direct-to-LDS: a further access costs one sum for its rows in global memory and one for its run
+/// in shared memory, which is Triton's count where it pads; where it swizzles, it takes more.
 #[test]
 fn a_further_direct_copy_costs_two_instructions() {
     let counts = address::counts();
-    let direct = counts.iter().find(|count| count.what.starts_with("direct-to-LDS")).expect("it is counted");
+    let direct =
+        counts.iter().find(|count| count.what.starts_with("direct-to-LDS")).expect("it is counted");
     assert!(direct.accesses > 1 && direct.further <= 2 * (direct.accesses - 1), "{direct:?}");
     assert!(direct.triton.iter().all(|peer| direct.further <= peer.further), "{direct:?}");
     let starts = direct.lines.concat().iter().filter(|line| line.contains(" m0,")).count();
@@ -48,14 +52,21 @@ fn accesses_are_as_wide_as_triton_s() {
     }
 }
 
-/// Planning and emission read nothing that the lean tables lack: the same text, or a refusal too, for every architecture.
+/// Planning and emission read nothing that the lean tables lack: the same text, or a refusal too,
+/// for every architecture.
 #[test]
 fn the_lean_tables_lose_nothing() {
     let [gemm, transpose] = lanebook_bench::EXAMPLES;
     // Programs may name what moves a tile.
-    let asked = ["tma.2d.load.one", "cp.async.cg.16"].map(|mover| gemm.1.replace("], %sa :", &format!("], %sa {{mover = \"{mover}\"}} :")));
+    let asked = ["tma.2d.load.one", "cp.async.cg.16"]
+        .map(|mover| gemm.1.replace("], %sa :", &format!("], %sa {{mover = \"{mover}\"}} :")));
     assert!(asked.iter().all(|text| text != gemm.1));
-    for (name, text) in [gemm, transpose, ("gemm by a tensor map", &asked[0]), ("gemm by an asynchronous copy", &asked[1])] {
+    for (name, text) in [
+        gemm,
+        transpose,
+        ("gemm by a tensor map", &asked[0]),
+        ("gemm by an asynchronous copy", &asked[1]),
+    ] {
         let mut storage = Box::new(SmallStorage::new());
         let mut program = whole::read(&mut storage, text);
         let mut made = 0;
@@ -74,12 +85,16 @@ fn the_lean_tables_lose_nothing() {
     }
 }
 
-/// What the removal of conversions writes grows with the program and no faster, and a record is written once however often it changes.
+/// What the removal of conversions writes grows with the program and no faster, and a record is
+/// written once however often it changes.
 #[test]
 fn passes_are_linear_in_what_they_write() {
     for (shape, small, large) in passes::growth() {
         assert!(small < 256.0 && large < 256.0, "{shape}: {small} and {large} bytes an operation");
-        assert!(small > 0.0 && large <= 1.25 * small, "{shape}: {small} bytes an operation at 64 operations, {large} at 1,024");
+        assert!(
+            small > 0.0 && large <= 1.25 * small,
+            "{shape}: {small} bytes an operation at 64 operations, {large} at 1,024"
+        );
     }
 }
 
@@ -120,17 +135,38 @@ fn every_pass_does_as_much_an_operation() {
         let [small, large] = grown.sizes[..] else { panic!("{}: {:?}", grown.pass, grown.sizes) };
         let more = large.ops as f64 / small.ops as f64;
         assert!(small.changes > 0 && more > 4.0, "{}: {small:?}, {large:?}", grown.pass);
-        assert!(f64::from(large.changes) <= 1.25 * more * f64::from(small.changes), "{}: {small:?}, {large:?}", grown.pass);
-        assert!(large.journal as f64 <= 1.25 * more * small.journal as f64, "{}: {small:?}, {large:?}", grown.pass);
+        assert!(
+            f64::from(large.changes) <= 1.25 * more * f64::from(small.changes),
+            "{}: {small:?}, {large:?}",
+            grown.pass
+        );
+        assert!(
+            large.journal as f64 <= 1.25 * more * small.journal as f64,
+            "{}: {small:?}, {large:?}",
+            grown.pass
+        );
     }
 }
 
 /// Every kind of rule and analysis that the passes apply has a price of its own.
 #[test]
 fn every_rule_has_a_price() {
-    let found: Vec<_> = report().rows.iter().filter(|row| row.section == passes::APPLICATIONS).collect();
-    for wanted in ["convert_convert", "convert_same", "convert_constant", "push_met_convert", "push_elementwise", "[weigh-conversions]"] {
-        assert!(found.iter().any(|row| row.what.contains(wanted) && !row.what.ends_with(", 0 times") && row.value > 0.0), "{wanted}: {found:?}");
+    let found: Vec<_> =
+        report().rows.iter().filter(|row| row.section == passes::APPLICATIONS).collect();
+    for wanted in [
+        "convert_convert",
+        "convert_same",
+        "convert_constant",
+        "push_met_convert",
+        "push_elementwise",
+        "[weigh-conversions]",
+    ] {
+        assert!(
+            found.iter().any(|row| row.what.contains(wanted)
+                && !row.what.ends_with(", 0 times")
+                && row.value > 0.0),
+            "{wanted}: {found:?}"
+        );
     }
     assert!(found.len() >= 10, "{found:?}");
 }

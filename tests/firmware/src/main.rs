@@ -1,7 +1,8 @@
 //! Compiles the GEMM example for an architecture of each vendor on a Cortex-M4F.
 //!
-//! Prints one line an architecture: name, bytes of text, FNV-1a of the text; `run.sh` compares them with what the command writes
-//! on the host. The exit status goes through semihosting: 0 = done, 1 = an error or a panic.
+//! Prints one line an architecture: name, bytes of text, FNV-1a of the text; `run.sh` compares them
+//! with what the command writes on the host. The exit status goes through semihosting: 0 = done,
+//! 1 = an error or a panic.
 #![no_std]
 #![no_main]
 

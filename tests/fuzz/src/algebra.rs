@@ -1,10 +1,14 @@
-//! Operations on layouts made from bytes: each answer is compared, point by point, with what it must be, and where both
-//! the strided and the linear form exist they must be the same function.
+//! Operations on layouts made from bytes: each answer is compared, point by point, with what it
+//! must be, and where both the strided and the linear form exist they must be the same function.
 
 use lanebook_layout::convert::{to_linear, to_strided};
 use lanebook_layout::cute::{Tiler, logical_divide, raked_product};
-use lanebook_layout::ops::{coalesce, complement, compose, divide, inverse, left_inverse, logical_product, right_inverse};
-use lanebook_layout::{AxisId, Coord, Dims, Hw, Int, Iter, Layout, LayoutRef, Linear, Logical, Swizzle, Unit};
+use lanebook_layout::ops::{
+    coalesce, complement, compose, divide, inverse, left_inverse, logical_product, right_inverse,
+};
+use lanebook_layout::{
+    AxisId, Coord, Dims, Hw, Int, Iter, Layout, LayoutRef, Linear, Logical, Swizzle, Unit,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes as choices; when they are used up, zeros.
@@ -23,7 +27,11 @@ impl<'a> Choices<'a> {
     fn layout(&mut self, extents: &[u32], strides: &[i64]) -> Layout {
         let mut out = Layout::new();
         for _ in 0..1 + self.below(4) {
-            let it = Iter::new(extents[self.below(extents.len())], strides[self.below(strides.len())], AxisId::M);
+            let it = Iter::new(
+                extents[self.below(extents.len())],
+                strides[self.below(strides.len())],
+                AxisId::M,
+            );
             out.push_shard(it).expect("a small layout");
         }
         out
@@ -35,7 +43,9 @@ const STRIDES: [i64; 16] = [0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 64, -1, -3
 
 /// The positions on axis `m`.
 fn table(l: &LayoutRef<'_>) -> Vec<i64> {
-    (0..l.size_value().expect("a size")).map(|x| l.offset_on(x, AxisId::M).expect("a position")).collect()
+    (0..l.size_value().expect("a size"))
+        .map(|x| l.offset_on(x, AxisId::M).expect("a position"))
+        .collect()
 }
 
 /// The position at any coordinate, also beyond the size; a negative one is no coordinate.
@@ -50,7 +60,8 @@ fn after(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Option<Vec<i64>> {
     table(b).into_iter().map(|y| extended(a, y)).collect()
 }
 
-/// The strided form: composition, coalescing, complement, divide, product, inverses, injectivity, cosize.
+/// The strided form: composition, coalescing, complement, divide, product, inverses, injectivity,
+/// cosize.
 pub fn strided(data: &[u8]) {
     let mut choices = Choices::new(data);
     let (a, b) = (choices.layout(&EXTENTS, &STRIDES), choices.layout(&EXTENTS, &STRIDES));
@@ -77,9 +88,13 @@ pub fn strided(data: &[u8]) {
         let rest = table(&rest.view());
         assert!(rest.windows(2).all(|w| w[0] < w[1]), "the complement of {a:?} increases");
         if distinct.len() == image.len() {
-            let sums: BTreeSet<i64> = rest.iter().flat_map(|y| image.iter().map(move |x| x + y)).collect();
+            let sums: BTreeSet<i64> =
+                rest.iter().flat_map(|y| image.iter().map(move |x| x + y)).collect();
             assert_eq!(sums.len(), rest.len() * image.len(), "the complement of {a:?} is disjoint");
-            assert!((0..target).all(|x| sums.contains(&x)), "the complement of {a:?} covers {target}");
+            assert!(
+                (0..target).all(|x| sums.contains(&x)),
+                "the complement of {a:?} covers {target}"
+            );
         }
     }
 
@@ -119,9 +134,16 @@ pub fn strided(data: &[u8]) {
     }
     if let Ok(product) = logical_product(&a, &b) {
         let all = table(&product.view());
-        assert_eq!(all.get(..image.len()), Some(&image[..]), "the first copy in the product of {a:?} and {b:?}");
+        assert_eq!(
+            all.get(..image.len()),
+            Some(&image[..]),
+            "the first copy in the product of {a:?} and {b:?}"
+        );
         for copy in all.chunks(image.len()) {
-            assert!(copy.iter().zip(&image).all(|(x, y)| x - copy[0] == y - image[0]), "copies of {a:?} by {b:?}");
+            assert!(
+                copy.iter().zip(&image).all(|(x, y)| x - copy[0] == y - image[0]),
+                "copies of {a:?} by {b:?}"
+            );
         }
         if let Ok(raked) = raked_product(&a, &b) {
             let sorted = |mut list: Vec<i64>| {
@@ -136,12 +158,14 @@ pub fn strided(data: &[u8]) {
 const POWERS: [u32; 5] = [1, 2, 4, 8, 16];
 const STEPS: [i64; 12] = [0, 1, 2, 4, 8, 16, 32, 64, 3, 5, 6, 12];
 
-/// The linear form against the strided one and against points: conversion both ways, composition, inverses, products.
+/// The linear form against the strided one and against points: conversion both ways, composition,
+/// inverses, products.
 pub fn linear(data: &[u8]) {
     let mut choices = Choices::new(data);
     let mut a = choices.layout(&POWERS, &STEPS);
     if choices.below(2) == 1 {
-        let (b, m, s) = (choices.below(4) as u8, choices.below(4) as u8, choices.below(9) as i8 - 4);
+        let (b, m, s) =
+            (choices.below(4) as u8, choices.below(4) as u8, choices.below(9) as i8 - 4);
         if let Ok(swizzle) = Swizzle::new(b, m, s, Unit::Codomain) {
             a.set_post(lanebook_layout::PostMap::Swizzle(swizzle)).expect("a checked swizzle");
         }
@@ -149,7 +173,11 @@ pub fn linear(data: &[u8]) {
     let image = table(&a.view());
     // Whether the positions are the XOR of those of single bits.
     let powers = a.view().shard.iter().all(|it| it.extent().coeff().count_ones() == 1);
-    let xor = powers && (0..image.len()).all(|x| (0..usize::BITS).filter(|k| x >> k & 1 == 1).fold(0, |sum, k| sum ^ image[1 << k]) == image[x]);
+    let xor = powers
+        && (0..image.len()).all(|x| {
+            (0..usize::BITS).filter(|k| x >> k & 1 == 1).fold(0, |sum, k| sum ^ image[1 << k])
+                == image[x]
+        });
     match to_linear(&a.view()) {
         Ok(map) => {
             for (x, y) in image.iter().enumerate() {
@@ -169,7 +197,11 @@ pub fn linear(data: &[u8]) {
     points(&outer);
     if let Ok(both) = outer.compose(&inner) {
         for x in 0..1u64 << both.ins().bits() {
-            assert_eq!(both.apply_packed(x), outer.apply_packed(inner.apply_packed(x)), "{outer:?} after {inner:?}");
+            assert_eq!(
+                both.apply_packed(x),
+                outer.apply_packed(inner.apply_packed(x)),
+                "{outer:?} after {inner:?}"
+            );
         }
     }
 }
@@ -199,7 +231,10 @@ fn points(map: &Linear<Logical, Hw>) {
     match map.invert() {
         Ok(back) => {
             assert!(injective && surjective, "{map:?}");
-            assert!((0..1u64 << ins).all(|x| back.apply_packed(map.apply_packed(x)) == x), "{map:?}");
+            assert!(
+                (0..1u64 << ins).all(|x| back.apply_packed(map.apply_packed(x)) == x),
+                "{map:?}"
+            );
         }
         Err(_) => assert!(!(injective && surjective), "{map:?} has an inverse"),
     }

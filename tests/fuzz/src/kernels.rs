@@ -1,5 +1,6 @@
-//! Whole compilations: an arbitrary program on an arbitrary architecture, in storage that the programs before it used, is what it is in fresh
-//! storage, and the library's checkers agree with it.
+//! Whole compilations: an arbitrary program on an arbitrary architecture, in storage that the
+//! programs before it used, is what it is in fresh storage, and the library's checkers agree with
+//! it.
 
 use lanebook::TABLES;
 use lanebook_kernels::hunt::choices::Choices;
@@ -28,7 +29,9 @@ pub fn compile(data: &[u8]) {
     let (kind, arch) = (data.first().copied().unwrap_or(0), data.get(1).copied().unwrap_or(0));
     let kind = KINDS[usize::from(kind) % KINDS.len()].0;
     let Some(arch) = TABLES.archs.get(usize::from(arch) % TABLES.archs.len()) else { return };
-    let Some(program) = generate(kind, Choices::bytes(data.get(2..).unwrap_or(&[]))) else { return };
+    let Some(program) = generate(kind, Choices::bytes(data.get(2..).unwrap_or(&[]))) else {
+        return;
+    };
     let text = program.text("f");
     let used = USED.with_borrow_mut(|used| answer(used, &text, arch.name));
     let fresh = answer(&mut Workshop::default(), &text, arch.name);

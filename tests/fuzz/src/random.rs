@@ -25,7 +25,8 @@ impl Random {
         (0..len).map(|_| self.below(256) as u8).collect()
     }
 
-    /// `text` with up to four changes: a byte replaced or taken out, a piece put in, a part repeated elsewhere, the end cut off.
+    /// `text` with up to four changes: a byte replaced or taken out, a piece put in, a part
+    /// repeated elsewhere, the end cut off.
     pub fn change(&mut self, text: &str, pieces: &[&str]) -> Vec<u8> {
         let mut bytes: Vec<u8> = text.bytes().collect();
         for _ in 0..=self.below(4) {
@@ -45,7 +46,17 @@ impl Random {
                 6 => {
                     // A digit becomes another number.
                     if let Some(digit) = bytes[at..].iter().position(u8::is_ascii_digit) {
-                        let number = ["0", "1", "2", "3", "8", "17", "4294967296", "9223372036854775807", "18446744073709551616"][self.below(9)];
+                        let number = [
+                            "0",
+                            "1",
+                            "2",
+                            "3",
+                            "8",
+                            "17",
+                            "4294967296",
+                            "9223372036854775807",
+                            "18446744073709551616",
+                        ][self.below(9)];
                         bytes.splice(at + digit..=at + digit, number.bytes());
                     }
                 }

@@ -1,12 +1,17 @@
-//! Parsers: any text is read or refused at a place inside it, and what was read prints and reads again as the same.
+//! Parsers: any text is read or refused at a place inside it, and what was read prints and reads
+//! again as the same.
 
 use lanebook::{TABLES, ir};
-use lanebook_layout::notation::{ParseError, PrintError, basis as bases, cute as cutes, tileas as tile, tirx as tirxs, ttg as attributes, ttg_print};
+use lanebook_layout::notation::{
+    ParseError, PrintError, basis as bases, cute as cutes, tileas as tile, tirx as tirxs,
+    ttg as attributes, ttg_print,
+};
 use lanebook_layout::{SymTable, WellKnown};
 use std::borrow::Cow;
 
 /// Element types of the TileAS descriptor.
-const ELEMENTS: &[(&str, u16)] = &[("nvfp4", 4), ("f8", 8), ("f16", 16), ("bf16", 16), ("f32", 32), ("f64", 64)];
+const ELEMENTS: &[(&str, u16)] =
+    &[("nvfp4", 4), ("f8", 8), ("f16", 16), ("bf16", 16), ("f32", 32), ("f64", 64)];
 
 fn utf8(data: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(data)
@@ -30,7 +35,9 @@ fn printed(text: &str, out: String, answer: Result<(), PrintError>) -> Option<St
     match answer {
         Ok(()) => Some(out),
         Err(PrintError::Sink) => panic!("{text:?}: the sink refused"),
-        Err(PrintError::Invalid(error)) => panic!("{text:?}: what was read is not well formed: {error:?}"),
+        Err(PrintError::Invalid(error)) => {
+            panic!("{text:?}: what was read is not well formed: {error:?}")
+        }
         Err(_) => None,
     }
 }
@@ -46,7 +53,11 @@ pub fn cute(data: &[u8]) {
             let mut out = String::new();
             let answer = cutes::print(&layout.view(), &WellKnown, &syms, &mut out);
             if let Some(out) = printed(&text, out, answer) {
-                assert_eq!(cutes::parse(&out, &WellKnown, &mut syms), Ok(layout), "{text:?} prints as {out:?}");
+                assert_eq!(
+                    cutes::parse(&out, &WellKnown, &mut syms),
+                    Ok(layout),
+                    "{text:?} prints as {out:?}"
+                );
             }
         }
     }
@@ -57,7 +68,11 @@ pub fn cute(data: &[u8]) {
             let mut out = String::new();
             let answer = cutes::print_tuple(tuple.view(), &syms, &mut out);
             let out = printed(&text, out, answer).expect("a tuple can be printed");
-            assert_eq!(cutes::parse_tuple(&out, &mut syms), Ok(tuple), "{text:?} prints as {out:?}");
+            assert_eq!(
+                cutes::parse_tuple(&out, &mut syms),
+                Ok(tuple),
+                "{text:?} prints as {out:?}"
+            );
         }
     }
     match cutes::parse_swizzle(&text) {
@@ -81,7 +96,11 @@ pub fn tirx(data: &[u8]) {
             let mut out = String::new();
             let answer = tirxs::print(&layout.view(), &WellKnown, &syms, &mut out);
             if let Some(out) = printed(&text, out, answer) {
-                assert_eq!(tirxs::parse(&out, &WellKnown, &mut syms), Ok(layout), "{text:?} prints as {out:?}");
+                assert_eq!(
+                    tirxs::parse(&out, &WellKnown, &mut syms),
+                    Ok(layout),
+                    "{text:?} prints as {out:?}"
+                );
             }
         }
     }
@@ -96,7 +115,8 @@ pub fn tileas(data: &[u8]) {
             let mut out = String::new();
             let answer = tile::print(&descriptor, ELEMENTS, &mut out);
             let out = printed(&text, out, answer).expect("a descriptor can be printed");
-            let again = tile::parse(&out, ELEMENTS).unwrap_or_else(|e| panic!("{text:?} prints as {out:?}: {e:?}"));
+            let again = tile::parse(&out, ELEMENTS)
+                .unwrap_or_else(|e| panic!("{text:?} prints as {out:?}: {e:?}"));
             let mut twice = String::new();
             tile::print(&again, ELEMENTS, &mut twice).expect("a descriptor can be printed");
             assert_eq!(out, twice, "{text:?}");
@@ -113,11 +133,19 @@ pub fn ttg(data: &[u8]) {
             let mut out = String::new();
             let answer = ttg_print::print(&mut out, &encoding);
             if let Some(out) = printed(&text, out, answer) {
-                assert_eq!(attributes::parse(&out), Ok(encoding.clone()), "{text:?} prints as {out:?}");
+                assert_eq!(
+                    attributes::parse(&out),
+                    Ok(encoding.clone()),
+                    "{text:?} prints as {out:?}"
+                );
             }
             // At small shapes: an answer or a refusal.
             for shape in [&[1][..], &[64], &[16, 16], &[128, 32], &[2, 32, 8]] {
-                let linear = lanebook_layout::triton::to_linear(&encoding, shape, &lanebook_layout::triton::NoTiles);
+                let linear = lanebook_layout::triton::to_linear(
+                    &encoding,
+                    shape,
+                    &lanebook_layout::triton::NoTiles,
+                );
                 if let Ok(linear) = linear {
                     let bits: u32 = shape.iter().map(|extent: &u32| extent.trailing_zeros()).sum();
                     assert_eq!(u32::from(linear.outs().bits()), bits, "{text:?} at {shape:?}");
@@ -138,7 +166,11 @@ pub fn basis(data: &[u8]) {
                 let mut out = String::new();
                 let answer = bases::print(&basis, &syms, &mut out);
                 if let Some(out) = printed(&text, out, answer) {
-                    assert_eq!(bases::parse_strides(&out, &mut syms), Ok(basis), "{text:?} prints as {out:?}");
+                    assert_eq!(
+                        bases::parse_strides(&out, &mut syms),
+                        Ok(basis),
+                        "{text:?} prints as {out:?}"
+                    );
                 }
             }
         }
@@ -163,7 +195,8 @@ pub fn tile_ir(data: &[u8]) {
         return;
     }
     let mut second = Box::new(Room::new());
-    let again = ir::parse(second.pools(), &TABLES, &out, options).unwrap_or_else(|e| panic!("{e:?}\n{text}\n----\n{out}"));
+    let again = ir::parse(second.pools(), &TABLES, &out, options)
+        .unwrap_or_else(|e| panic!("{e:?}\n{text}\n----\n{out}"));
     let mut twice = String::new();
     ir::print(&again, &ir::Plain, &mut twice).expect("a string takes everything");
     assert_eq!(out.lines().count(), twice.lines().count(), "{text}\n----\n{out}");

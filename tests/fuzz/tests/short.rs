@@ -1,5 +1,6 @@
-//! The fuzzer's bodies for a few seconds, on the same inputs every time: recorded texts of other systems and our own with
-//! changes, token soup, random bytes. `LANEBOOK_FUZZ_SEED=7 LANEBOOK_FUZZ_TIMES=20` changes them otherwise, so many times as long.
+//! The fuzzer's bodies for a few seconds, on the same inputs every time: recorded texts of other
+//! systems and our own with changes, token soup, random bytes. `LANEBOOK_FUZZ_SEED=7
+//! LANEBOOK_FUZZ_TIMES=20` changes them otherwise, so many times as long.
 
 use lanebook_fuzz::random::Random;
 use lanebook_fuzz::{Body, algebra, kernels, text};
@@ -13,14 +14,17 @@ fn root() -> PathBuf {
 /// The strings of a key in all recorded answers under a folder of `tests/oracle/data`.
 fn recorded(folder: &str, key: &str) -> Vec<String> {
     let mut out = Vec::new();
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(root().join("tests/oracle/data").join(folder)).expect("recorded answers").map(|e| e.expect("an entry").path()).collect();
+    let mut files: Vec<PathBuf> = fs::read_dir(root().join("tests/oracle/data").join(folder))
+        .expect("recorded answers")
+        .map(|e| e.expect("an entry").path())
+        .collect();
     files.sort();
     let key = format!("\"{key}\":\"");
     for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "jsonl")) {
         for line in fs::read_to_string(file).expect("a file").lines() {
             for (at, _) in line.match_indices(&key) {
-                let value: String = line[at + key.len()..].chars().take_while(|c| *c != '"').collect();
+                let value: String =
+                    line[at + key.len()..].chars().take_while(|c| *c != '"').collect();
                 if !value.contains('\\') && value.len() < 300 {
                     out.push(value);
                 }
@@ -45,7 +49,8 @@ fn run(body: Body, texts: &[&str], pieces: &str, turns: usize) {
     for _ in 0..turns {
         let text = texts[random.below(texts.len())];
         body(&random.change(text, &pieces));
-        let soup: String = (0..random.below(24)).map(|_| pieces[random.below(pieces.len())]).collect();
+        let soup: String =
+            (0..random.below(24)).map(|_| pieces[random.below(pieces.len())]).collect();
         body(soup.as_bytes());
     }
     for _ in 0..turns / 4 {
@@ -61,14 +66,28 @@ fn slices(texts: &[String]) -> Vec<&str> {
 fn cute() {
     let mut texts = recorded("cute", "text");
     texts.extend(recorded("cute", "ok").into_iter().take(200));
-    texts.extend(["S<3,4,3> o 0 o (8,64):(64,1)", "((2,2),4):((1,2),4)", "(M,4):(1,M)", "(_,(1,_))"].map(String::from));
-    run(text::cute, &slices(&texts), "( ) , : S< > o 0 1 2 3 7 @ 1@0 1@0@1 / -1 _ M 2*M 128 64 ? *", 3000);
+    texts.extend(
+        ["S<3,4,3> o 0 o (8,64):(64,1)", "((2,2),4):((1,2),4)", "(M,4):(1,M)", "(_,(1,_))"]
+            .map(String::from),
+    );
+    run(
+        text::cute,
+        &slices(&texts),
+        "( ) , : S< > o 0 1 2 3 7 @ 1@0 1@0@1 / -1 _ M 2*M 128 64 ? *",
+        3000,
+    );
 }
 
 #[test]
 fn tirx() {
     let mut texts = recorded("tirx", "text");
-    texts.extend(["S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)] + R[2:4@warpid] + 5@warpid", "S[(32,3):(1@TLane,1@TCol)] + R[4:32@TLane]"].map(String::from));
+    texts.extend(
+        [
+            "S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)] + R[2:4@warpid] + 5@warpid",
+            "S[(32,3):(1@TLane,1@TCol)] + R[4:32@TLane]",
+        ]
+        .map(String::from),
+    );
     run(
         text::tirx,
         &slices(&texts),
@@ -86,7 +105,12 @@ fn tileas() {
         "<16,1,elem=f16>",
         "<(8,(2,4)),(1,(8,16)),elem=bf16>",
     ];
-    run(text::tileas, &texts, "< > ( ) , 1 2 64 128 swizzle< swizzle<3,4,3> elem= f16 nvfp4 f7 = 0 -1", 8000);
+    run(
+        text::tileas,
+        &texts,
+        "< > ( ) , 1 2 64 128 swizzle< swizzle<3,4,3> elem= f16 nvfp4 f7 = 0 -1",
+        8000,
+    );
 }
 
 #[test]
@@ -110,19 +134,28 @@ fn ttg() {
         "#ttng.tensor_memory_scales_encoding<blockRepOrder = kThenMn>",
         "#ttg.partitioned_shared<{numPartitions = 2, numGroups = 4, partitionDim = 0, partitionLayout = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>}>",
     ];
-    run(text::ttg, &texts, "#ttg. #ttng. blocked< slice< { } [ ] < > = , dim parent order vec 0 1 2 4 8 64 -1 true false : :+ CGALayout = [[1, 0]]", 3000);
+    run(
+        text::ttg,
+        &texts,
+        "#ttg. #ttng. blocked< slice< { } [ ] < > = , dim parent order vec 0 1 2 4 8 64 -1 true false : :+ CGALayout = [[1, 0]]",
+        3000,
+    );
 }
 
 #[test]
 fn basis() {
-    let texts = ["1@0", "(1@0,1@1)", "(1@0@1,1/2@0)", "((1@0,2@1@0),1@2)", "(M@0,1@1)", "(1@0,1@1) div=2"];
+    let texts =
+        ["1@0", "(1@0,1@1)", "(1@0@1,1/2@0)", "((1@0,2@1@0),1@2)", "(M@0,1@1)", "(1@0,1@1) div=2"];
     run(text::basis, &texts, "( ) , @ 0 1 2 15 16 / -1 1/2 div= 2 M @0@1", 8000);
 }
 
 #[test]
 fn tile_ir() {
     let mut texts: Vec<String> = Vec::new();
-    let mut files: Vec<PathBuf> = fs::read_dir(root().join("gen/cli/examples")).expect("examples").map(|e| e.expect("an entry").path()).collect();
+    let mut files: Vec<PathBuf> = fs::read_dir(root().join("gen/cli/examples"))
+        .expect("examples")
+        .map(|e| e.expect("an entry").path())
+        .collect();
     files.sort();
     for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "tile")) {
         let text = fs::read_to_string(file).expect("a file");
@@ -156,7 +189,8 @@ fn every_body_has_a_target() {
     let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
     for (name, _) in lanebook_fuzz::BODIES {
         assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
-        let target = fs::read_to_string(folder.join(format!("fuzz_targets/{name}.rs"))).expect("a target");
+        let target =
+            fs::read_to_string(folder.join(format!("fuzz_targets/{name}.rs"))).expect("a target");
         assert!(target.contains(&format!("::{name}(data)")), "{name}");
     }
 }
@@ -182,13 +216,18 @@ fn compile() {
 /// What the fuzzer once stumbled over, each as it was found: `found/TARGET.NUMBER`.
 #[test]
 fn what_was_found_before() {
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("found")).expect("a folder").map(|e| e.expect("an entry").path()).collect();
+    let mut files: Vec<PathBuf> = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("found"))
+        .expect("a folder")
+        .map(|e| e.expect("an entry").path())
+        .collect();
     files.sort();
     assert!(files.len() >= 4);
     for file in files {
         let target = file.file_stem().expect("a name").to_string_lossy().into_owned();
-        let (_, body) = lanebook_fuzz::BODIES.iter().find(|(name, _)| *name == target).unwrap_or_else(|| panic!("no target {target}"));
+        let (_, body) = lanebook_fuzz::BODIES
+            .iter()
+            .find(|(name, _)| *name == target)
+            .unwrap_or_else(|| panic!("no target {target}"));
         body(&fs::read(&file).expect("it reads"));
     }
 }

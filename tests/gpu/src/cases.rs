@@ -37,7 +37,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// Elements of the result that are wrong, and operands that were changed though they are only read.
+    /// Elements of the result that are wrong, and operands that were changed though they are only
+    /// read.
     #[must_use]
     pub fn wrong(&self, after: &[Vec<u8>]) -> usize {
         let mut wrong = usize::from(after.len() != self.operands.len());
@@ -65,7 +66,10 @@ fn f16(extents: [u32; 2], values: &[f32]) -> Operand {
 }
 
 fn f32s(extents: [u32; 2], values: &[f32]) -> Operand {
-    Operand { extents: extents.to_vec(), bytes: values.iter().flat_map(|v| v.to_le_bytes()).collect() }
+    Operand {
+        extents: extents.to_vec(),
+        bytes: values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+    }
 }
 
 /// An f32 result that nothing has written yet: not a number anywhere.
@@ -107,13 +111,21 @@ fn product(kind: Product, m: u32, n: u32, k: u32) -> Case {
     let (a, b) = (whole(m * k, 1, 7.0), whole(k * n, 1 << 20, 7.0));
     let (rows, cols) = if kind.by_columns { (n, k) } else { (k, n) };
     let operand = |extents: [u32; 2], values: &[f32]| {
-        if kind.bytes { Operand { extents: extents.to_vec(), bytes: values.iter().map(|v| e4m3(*v)).collect() } } else { f16(extents, values) }
+        if kind.bytes {
+            Operand { extents: extents.to_vec(), bytes: values.iter().map(|v| e4m3(*v)).collect() }
+        } else {
+            f16(extents, values)
+        }
     };
     let at = |x: u32, j: u32| if kind.by_columns { j * k + x } else { x * n + j };
     let mut want = Vec::new();
     for i in 0..m {
         for j in 0..n {
-            want.push((0..k).map(|x| f64::from(a[(i * k + x) as usize]) * f64::from(b[at(x, j) as usize])).sum());
+            want.push(
+                (0..k)
+                    .map(|x| f64::from(a[(i * k + x) as usize]) * f64::from(b[at(x, j) as usize]))
+                    .sum(),
+            );
         }
     }
     let tiles = (0..m).step_by(128).flat_map(|i| (0..n).step_by(128).map(move |j| (i, j)));
@@ -156,13 +168,25 @@ fn attention(rows: u32, keys: u32) -> Case {
     let v: Vec<f32> = (0..keys * depth).map(|i| half(noise(i + (2 << 20)) * 2.0)).collect();
     let mut want = Vec::new();
     for row in 0..rows {
-        let dot = |key: u32| (0..depth).map(|d| f64::from(q[(row * depth + d) as usize]) * f64::from(k[(key * depth + d) as usize])).sum::<f64>();
+        let dot = |key: u32| {
+            (0..depth)
+                .map(|d| {
+                    f64::from(q[(row * depth + d) as usize])
+                        * f64::from(k[(key * depth + d) as usize])
+                })
+                .sum::<f64>()
+        };
         let scores: Vec<f64> = (0..keys).map(|key| dot(key) * scale).collect();
         let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = scores.iter().map(|s| (s - top).exp2()).collect();
         let sum: f64 = weights.iter().sum();
         for d in 0..depth {
-            want.push((0..keys).map(|key| weights[key as usize] * f64::from(v[(key * depth + d) as usize])).sum::<f64>() / sum);
+            want.push(
+                (0..keys)
+                    .map(|key| weights[key as usize] * f64::from(v[(key * depth + d) as usize]))
+                    .sum::<f64>()
+                    / sum,
+            );
         }
     }
     Case {
@@ -170,8 +194,16 @@ fn attention(rows: u32, keys: u32) -> Case {
         kernel: "attention".into(),
         program: example("attention.tile"),
         threads: 128,
-        operands: vec![f16([rows, depth], &q), f16([keys, depth], &k), f16([keys, depth], &v), unwritten([rows, depth])],
-        launches: (0..rows).step_by(64).map(|at| BTreeMap::from([("m", at), ("N", keys)])).collect(),
+        operands: vec![
+            f16([rows, depth], &q),
+            f16([keys, depth], &k),
+            f16([keys, depth], &v),
+            unwritten([rows, depth]),
+        ],
+        launches: (0..rows)
+            .step_by(64)
+            .map(|at| BTreeMap::from([("m", at), ("N", keys)]))
+            .collect(),
         result: 3,
         want,
         // The weights are rounded to f16 before the second product.
@@ -182,19 +214,30 @@ fn attention(rows: u32, keys: u32) -> Case {
 fn layer_norm(rows: u32) -> Case {
     let cols = 1024u32;
     let x: Vec<f32> = (0..rows * cols).map(|i| noise(i) * 3.0 + (i / cols) as f32 * 0.5).collect();
-    let (w, b): (Vec<f32>, Vec<f32>) = ((0..cols).map(|i| 1.0 + noise(i + 77)).collect(), (0..cols).map(|i| noise(i + 7777)).collect());
+    let (w, b): (Vec<f32>, Vec<f32>) = (
+        (0..cols).map(|i| 1.0 + noise(i + 77)).collect(),
+        (0..cols).map(|i| noise(i + 7777)).collect(),
+    );
     let mut want = Vec::new();
     for line in x.chunks(cols as usize) {
         let mean = line.iter().map(|v| f64::from(*v)).sum::<f64>() / f64::from(cols);
-        let variance = line.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / f64::from(cols);
-        want.extend(line.iter().zip(w.iter().zip(&b)).map(|(v, (w, b))| (f64::from(*v) - mean) / (variance + 1e-5).sqrt() * f64::from(*w) + f64::from(*b)));
+        let variance =
+            line.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / f64::from(cols);
+        want.extend(line.iter().zip(w.iter().zip(&b)).map(|(v, (w, b))| {
+            (f64::from(*v) - mean) / (variance + 1e-5).sqrt() * f64::from(*w) + f64::from(*b)
+        }));
     }
     Case {
         name: "layer_norm",
         kernel: "layer_norm".into(),
         program: example("layer_norm.tile"),
         threads: 128,
-        operands: vec![f32s([rows, cols], &x), f32s([1, cols], &w), f32s([1, cols], &b), unwritten([rows, cols])],
+        operands: vec![
+            f32s([rows, cols], &x),
+            f32s([1, cols], &w),
+            f32s([1, cols], &b),
+            unwritten([rows, cols]),
+        ],
         launches: (0..rows).step_by(8).map(|at| BTreeMap::from([("m", at)])).collect(),
         result: 3,
         want,
@@ -205,7 +248,14 @@ fn layer_norm(rows: u32) -> Case {
 /// Every case; `tiles` by `tiles` tiles of each result, and so many steps of each loop.
 #[must_use]
 pub fn all(tiles: u32) -> Vec<Case> {
-    let mut out: Vec<Case> = PRODUCTS.into_iter().map(|kind| product(kind, 128 * tiles, 128 * tiles, 128 * tiles)).collect();
-    out.extend([transpose(64 * (tiles + 1), 64 * tiles), attention(64 * tiles, 64 * (tiles + 1)), layer_norm(8 * tiles)]);
+    let mut out: Vec<Case> = PRODUCTS
+        .into_iter()
+        .map(|kind| product(kind, 128 * tiles, 128 * tiles, 128 * tiles))
+        .collect();
+    out.extend([
+        transpose(64 * (tiles + 1), 64 * tiles),
+        attention(64 * tiles, 64 * (tiles + 1)),
+        layer_norm(8 * tiles),
+    ]);
     out
 }

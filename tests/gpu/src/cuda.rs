@@ -1,7 +1,8 @@
-//! A GPU through the CUDA driver, found at run time: no toolkit is needed, the driver compiles the text itself.
+//! A GPU through the CUDA driver, found at run time: no toolkit is needed, the driver compiles the
+//! text itself.
 //!
-//! Names, types and numbers are those of the CUDA Driver API's reference (modules "Module Management", "Memory Management", "Execution
-//! Control", "Tensor Map Object Management").
+//! Names, types and numbers are those of the CUDA Driver API's reference (modules "Module
+//! Management", "Memory Management", "Execution Control", "Tensor Map Object Management").
 
 use crate::{Arg, Device, Job, Map};
 use libloading::Library;
@@ -36,8 +37,9 @@ enum Slot {
 
 macro_rules! call {
     ($self:expr, $name:literal, ($($ty:ty),*), $($arg:expr),*) => {{
-        // SAFETY: the symbol is the driver's function of this name, whose C signature is the one written here, and each pointer
-        // among the arguments points to live storage of the size that the function reads or writes.
+        // SAFETY: the symbol is the driver's function of this name, whose C signature is the one
+        // written here, and each pointer among the arguments points to live storage of the size
+        // that the function reads or writes.
         let status = unsafe {
             let function = $self.driver.get::<unsafe extern "C" fn($($ty),*) -> c_int>(concat!($name, "\0").as_bytes()).map_err(|e| e.to_string())?;
             function($($arg),*)
@@ -53,10 +55,12 @@ impl Cuda {
     /// There is no driver or no device, and what was said.
     pub fn open() -> Result<Self, String> {
         // SAFETY: the driver's library runs its own initialisers, as in every CUDA program.
-        let driver = unsafe { Library::new("libcuda.so.1") }.map_err(|e| format!("no CUDA driver on this machine: {e}"))?;
+        let driver = unsafe { Library::new("libcuda.so.1") }
+            .map_err(|e| format!("no CUDA driver on this machine: {e}"))?;
         let mut out = Self { driver, name: String::new(), capability: (0, 0) };
         call!(out, "cuInit", (c_uint), 0)?;
-        let (mut device, mut context, mut version): (c_int, *mut c_void, c_int) = (0, null_mut(), 0);
+        let (mut device, mut context, mut version): (c_int, *mut c_void, c_int) =
+            (0, null_mut(), 0);
         call!(out, "cuDeviceGet", (*mut c_int, c_int), &mut device, 0)?;
         call!(out, "cuDevicePrimaryCtxRetain", (*mut *mut c_void, c_int), &mut context, device)?;
         call!(out, "cuCtxSetCurrent", (*mut c_void), context)?;
@@ -70,12 +74,13 @@ impl Cuda {
         out.capability = (found[0], found[1]);
         // SAFETY: the driver ends the name with a zero inside the 128 bytes.
         let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
-        out.name = format!("{name}, compute capability {}.{}, CUDA driver {version}", found[0], found[1]);
+        out.name =
+            format!("{name}, compute capability {}.{}, CUDA driver {version}", found[0], found[1]);
         Ok(out)
     }
 
-    /// Whether this device takes text for an architecture: an `a` target is for one capability alone, an `f` target for later ones of its
-    /// family, others for all later ones.
+    /// Whether this device takes text for an architecture: an `a` target is for one capability
+    /// alone, an `f` target for later ones of its family, others for all later ones.
     #[must_use]
     pub fn takes(&self, arch: &str) -> bool {
         let digits: String = arch.chars().filter(char::is_ascii_digit).collect();
@@ -92,8 +97,12 @@ impl Cuda {
         let mut text: *const c_char = std::ptr::null();
         // SAFETY: the signature is the driver's; the text it gives is its own and lasts.
         let said = unsafe {
-            match self.driver.get::<unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int>(b"cuGetErrorString\0") {
-                Ok(function) if function(status, &mut text) == 0 && !text.is_null() => CStr::from_ptr(text).to_string_lossy().into_owned(),
+            match self.driver.get::<unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int>(
+                b"cuGetErrorString\0",
+            ) {
+                Ok(function) if function(status, &mut text) == 0 && !text.is_null() => {
+                    CStr::from_ptr(text).to_string_lossy().into_owned()
+                }
                 _ => "no text".into(),
             }
         };
@@ -116,7 +125,9 @@ impl Cuda {
             values.as_mut_ptr()
         );
         let end = log.iter().position(|b| *b == 0).unwrap_or(log.len());
-        loaded.map(|()| module).map_err(|e: String| format!("{e}\n{}", String::from_utf8_lossy(&log[..end])))
+        loaded
+            .map(|()| module)
+            .map_err(|e: String| format!("{e}\n{}", String::from_utf8_lossy(&log[..end])))
     }
 
     fn encode(&self, map: &Map, address: u64) -> Result<Box<Block>, String> {
@@ -124,11 +135,25 @@ impl Cuda {
         let extents: Vec<u64> = map.extents.iter().map(|n| u64::from(*n)).collect();
         let boxed: Vec<u32> = map.boxed.iter().map(|n| u32::from(*n)).collect();
         let steps = vec![1u32; boxed.len()];
-        // The innermost stride is the element's size and is not passed. No interleaving, no promotion, zeros outside.
+        // The innermost stride is the element's size and is not passed. No interleaving, no
+        // promotion, zeros outside.
         call!(
             self,
             "cuTensorMapEncodeTiled",
-            (*mut Block, c_uint, c_uint, *mut c_void, *const u64, *const u64, *const u32, *const u32, c_uint, c_uint, c_uint, c_uint),
+            (
+                *mut Block,
+                c_uint,
+                c_uint,
+                *mut c_void,
+                *const u64,
+                *const u64,
+                *const u32,
+                *const u32,
+                c_uint,
+                c_uint,
+                c_uint,
+                c_uint
+            ),
             &mut *block,
             map.element,
             extents.len() as c_uint,
@@ -145,7 +170,13 @@ impl Cuda {
         Ok(block)
     }
 
-    fn launch(&self, function: *mut c_void, job: &Job, args: &[Arg], addresses: &[u64]) -> Result<(), String> {
+    fn launch(
+        &self,
+        function: *mut c_void,
+        job: &Job,
+        args: &[Arg],
+        addresses: &[u64],
+    ) -> Result<(), String> {
         let mut slots = Vec::new();
         for arg in args {
             slots.push(match arg {
@@ -165,7 +196,19 @@ impl Cuda {
         call!(
             self,
             "cuLaunchKernel",
-            (*mut c_void, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, *mut c_void, *mut *mut c_void, *mut *mut c_void),
+            (
+                *mut c_void,
+                c_uint,
+                c_uint,
+                c_uint,
+                c_uint,
+                c_uint,
+                c_uint,
+                c_uint,
+                *mut c_void,
+                *mut *mut c_void,
+                *mut *mut c_void
+            ),
             function,
             1,
             1,
@@ -181,24 +224,57 @@ impl Cuda {
         call!(self, "cuCtxSynchronize", (),)
     }
 
-    fn run_at(&self, job: &Job, operands: &[Vec<u8>], addresses: &[u64]) -> Result<Vec<Vec<u8>>, String> {
+    fn run_at(
+        &self,
+        job: &Job,
+        operands: &[Vec<u8>],
+        addresses: &[u64],
+    ) -> Result<Vec<Vec<u8>>, String> {
         for (bytes, address) in operands.iter().zip(addresses) {
-            call!(self, "cuMemcpyHtoD_v2", (u64, *const c_void, usize), *address, bytes.as_ptr().cast(), bytes.len())?;
+            call!(
+                self,
+                "cuMemcpyHtoD_v2",
+                (u64, *const c_void, usize),
+                *address,
+                bytes.as_ptr().cast(),
+                bytes.len()
+            )?;
         }
         let module = self.load(&job.text)?;
         let name = CString::new(job.kernel.as_str()).map_err(|e| e.to_string())?;
         let mut function = null_mut();
-        call!(self, "cuModuleGetFunction", (*mut *mut c_void, *mut c_void, *const c_char), &mut function, module, name.as_ptr())?;
+        call!(
+            self,
+            "cuModuleGetFunction",
+            (*mut *mut c_void, *mut c_void, *const c_char),
+            &mut function,
+            module,
+            name.as_ptr()
+        )?;
         if job.dynamic_shared > 0 {
             let bytes = c_int::try_from(job.dynamic_shared).map_err(|e| e.to_string())?;
-            call!(self, "cuFuncSetAttribute", (*mut c_void, c_int, c_int), function, DYNAMIC_SHARED, bytes)?;
+            call!(
+                self,
+                "cuFuncSetAttribute",
+                (*mut c_void, c_int, c_int),
+                function,
+                DYNAMIC_SHARED,
+                bytes
+            )?;
         }
         for args in &job.launches {
             self.launch(function, job, args, addresses)?;
         }
         let mut out = operands.to_vec();
         for (bytes, address) in out.iter_mut().zip(addresses) {
-            call!(self, "cuMemcpyDtoH_v2", (*mut c_void, u64, usize), bytes.as_mut_ptr().cast(), *address, bytes.len())?;
+            call!(
+                self,
+                "cuMemcpyDtoH_v2",
+                (*mut c_void, u64, usize),
+                bytes.as_mut_ptr().cast(),
+                *address,
+                bytes.len()
+            )?;
         }
         call!(self, "cuModuleUnload", (*mut c_void), module)?;
         Ok(out)
@@ -215,7 +291,8 @@ impl Device for Cuda {
         let mut all = Ok(());
         for bytes in operands {
             let mut address = 0u64;
-            all = call!(self, "cuMemAlloc_v2", (*mut u64, usize), &mut address, bytes.len().max(16));
+            all =
+                call!(self, "cuMemAlloc_v2", (*mut u64, usize), &mut address, bytes.len().max(16));
             if all.is_err() {
                 break;
             }

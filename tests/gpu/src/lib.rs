@@ -1,8 +1,10 @@
-//! The example kernels on a device: what is launched, what must come out, and two devices that can be asked.
+//! The example kernels on a device: what is launched, what must come out, and two devices that can
+//! be asked.
 //!
-//! A [`cases::Case`] is a program, its operands and a plain reference. A [`Job`] is the case for an architecture: the emitted text
-//! and its launches, whose arguments are filled from the compiler's own list of parameters and tensor maps. [`replay`] runs a job
-//! lane by lane on this machine, [`cuda`] through a driver on the GPU beside it; both give back the bytes of every operand.
+//! A [`cases::Case`] is a program, its operands and a plain reference. A [`Job`] is the case for an
+//! architecture: the emitted text and its launches, whose arguments are filled from the compiler's
+//! own list of parameters and tensor maps. [`replay`] runs a job lane by lane on this machine,
+//! [`cuda`] through a driver on the GPU beside it; both give back the bytes of every operand.
 
 pub mod cases;
 pub mod cuda;
@@ -68,33 +70,68 @@ pub fn job(case: &Case, arch: &str) -> Result<Job, String> {
     let id = TABLES.arch_named(arch).ok_or_else(|| format!("no architecture {arch}"))?;
     let is_static = |bytes| TABLES.arch(id).is_some_and(|a| bytes <= a.shared.static_bytes);
     let mut pools = Box::new(SmallStorage::new());
-    let mut program = parse(pools.pools(), &TABLES, &case.program, Options::default()).map_err(|e| format!("{e:?}"))?;
+    let mut program = parse(pools.pools(), &TABLES, &case.program, Options::default())
+        .map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
-    let compiled = compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+    let compiled =
+        compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     let mut text = String::new();
     compiled.write(&TABLES, &program, &mut text).map_err(|e| format!("{e:?}"))?;
-    let operand_of = |value| program.parameters(compiled.function).position(|v| v == value).ok_or("a parameter of no argument");
+    let operand_of = |value| {
+        program
+            .parameters(compiled.function)
+            .position(|v| v == value)
+            .ok_or("a parameter of no argument")
+    };
     let mut launches = Vec::new();
     for scalars in &case.launches {
         let mut args = Vec::new();
         for param in compiled.params.iter() {
             let operand = operand_of(param.value)?;
-            let shape = || case.operands.get(operand).map(|o| &o.extents[..]).ok_or("an argument of no operand");
+            let shape = || {
+                case.operands
+                    .get(operand)
+                    .map(|o| &o.extents[..])
+                    .ok_or("an argument of no operand")
+            };
             args.push(match param.kind {
                 ParamKind::Pointer => Arg::Pointer(operand),
-                ParamKind::Extent(dim) => Arg::U32(*shape()?.get(usize::from(dim)).ok_or("no such dimension")?),
-                ParamKind::Stride(dim) => Arg::U32(shape()?.iter().skip(usize::from(dim) + 1).product()),
+                ParamKind::Extent(dim) => {
+                    Arg::U32(*shape()?.get(usize::from(dim)).ok_or("no such dimension")?)
+                }
+                ParamKind::Stride(dim) => {
+                    Arg::U32(shape()?.iter().skip(usize::from(dim) + 1).product())
+                }
                 ParamKind::Scalar => {
                     let name = program.value_name(param.value);
-                    Arg::U32(*scalars.get(name.trim_start_matches('%')).ok_or_else(|| format!("no number for {name}"))?)
+                    Arg::U32(
+                        *scalars
+                            .get(name.trim_start_matches('%'))
+                            .ok_or_else(|| format!("no number for {name}"))?,
+                    )
                 }
                 ParamKind::Map(number) => {
                     let plan = compiled.plan.maps.get(usize::from(number)).ok_or("no such map")?;
-                    let rules = TABLES.units.tensor_maps.get(usize::from(plan.map)).ok_or("no rules for a map")?;
-                    let element = rules.elements.get(usize::from(plan.element)).ok_or("no such element type")?;
-                    let mode = TABLES.units.swizzles.get(usize::from(plan.mode)).ok_or("no such swizzle")?;
-                    let code = element.codes.iter().find(|(encoding, _)| *encoding == rules.encoding).ok_or("an element type without a number")?;
+                    let rules = TABLES
+                        .units
+                        .tensor_maps
+                        .get(usize::from(plan.map))
+                        .ok_or("no rules for a map")?;
+                    let element = rules
+                        .elements
+                        .get(usize::from(plan.element))
+                        .ok_or("no such element type")?;
+                    let mode = TABLES
+                        .units
+                        .swizzles
+                        .get(usize::from(plan.mode))
+                        .ok_or("no such swizzle")?;
+                    let code = element
+                        .codes
+                        .iter()
+                        .find(|(encoding, _)| *encoding == rules.encoding)
+                        .ok_or("an element type without a number")?;
                     let extents = shape()?;
                     let bytes = u64::from(element.bits / 8);
                     let dims = || plan.dims().iter().map(|dim| usize::from(*dim));
@@ -103,9 +140,17 @@ pub fn job(case: &Case, arch: &str) -> Result<Job, String> {
                         element: u32::from(code.1),
                         element_bytes: (element.bits / 8) as u8,
                         extents: dims().map(|dim| extents[dim]).collect(),
-                        strides: dims().map(|dim| extents[dim + 1..].iter().fold(bytes, |all, extent| all * u64::from(*extent))).collect(),
+                        strides: dims()
+                            .map(|dim| {
+                                extents[dim + 1..]
+                                    .iter()
+                                    .fold(bytes, |all, extent| all * u64::from(*extent))
+                            })
+                            .collect(),
                         boxed: plan.boxed[..plan.dims().len()].to_vec(),
-                        swizzle: swizzle::code(mode, rules.encoding).and_then(|c| u8::try_from(c).ok()).ok_or("a swizzle without a number")?,
+                        swizzle: swizzle::code(mode, rules.encoding)
+                            .and_then(|c| u8::try_from(c).ok())
+                            .ok_or("a swizzle without a number")?,
                     })
                 }
             });
@@ -113,7 +158,13 @@ pub fn job(case: &Case, arch: &str) -> Result<Job, String> {
         launches.push(args);
     }
     let shared = compiled.plan.shared_bytes;
-    Ok(Job { text, kernel: case.kernel.clone(), threads: case.threads, dynamic_shared: if is_static(shared) { 0 } else { shared }, launches })
+    Ok(Job {
+        text,
+        kernel: case.kernel.clone(),
+        threads: case.threads,
+        dynamic_shared: if is_static(shared) { 0 } else { shared },
+        launches,
+    })
 }
 
 /// Where a job can run.
@@ -121,7 +172,8 @@ pub trait Device {
     /// What the device is called, and what drives it.
     fn name(&self) -> String;
 
-    /// Runs the launches in order over operands of these bytes; gives back what the operands hold then.
+    /// Runs the launches in order over operands of these bytes; gives back what the operands hold
+    /// then.
     ///
     /// # Errors
     /// What the device said.

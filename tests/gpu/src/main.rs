@@ -1,7 +1,8 @@
 //! Runs the examples on a device and prints one JSON line for each kernel.
 //!
-//! `cargo run --release -p lanebook-gpu -- --arch sm_80 --arch sm_90a` asks the GPU of this machine, `--device replay` the emulator.
-//! Exit: 0 if every kernel that the architecture has was right, 1 if one was not, 2 if there is no such device.
+//! `cargo run --release -p lanebook-gpu -- --arch sm_80 --arch sm_90a` asks the GPU of this
+//! machine, `--device replay` the emulator. Exit: 0 if every kernel that the architecture has was
+//! right, 1 if one was not, 2 if there is no such device.
 
 use clap::{Parser, ValueEnum};
 use lanebook_gpu::{Device, cases, cuda::Cuda, job, replay::Replay};
@@ -57,8 +58,13 @@ fn main() -> ExitCode {
             }
         }
     }
-    if let Some(arch) = options.arch.iter().find(|arch| cuda.as_ref().is_some_and(|device| !device.takes(arch))) {
-        eprintln!("this device does not run text for {arch}: {}", cuda.as_ref().map_or_else(String::new, Device::name));
+    if let Some(arch) =
+        options.arch.iter().find(|arch| cuda.as_ref().is_some_and(|device| !device.takes(arch)))
+    {
+        eprintln!(
+            "this device does not run text for {arch}: {}",
+            cuda.as_ref().map_or_else(String::new, Device::name)
+        );
         return ExitCode::from(2);
     }
     let mut code = ExitCode::SUCCESS;
@@ -66,11 +72,20 @@ fn main() -> ExitCode {
     for arch in &options.arch {
         for case in &cases {
             let device: &mut dyn Device = cuda.as_mut().map_or(&mut replay, |device| device);
-            let mut row =
-                Row { kernel: case.name, arch: arch.clone(), device: device.name(), elements: case.want.len(), wrong: None, refused: None, failed: None };
+            let mut row = Row {
+                kernel: case.name,
+                arch: arch.clone(),
+                device: device.name(),
+                elements: case.want.len(),
+                wrong: None,
+                refused: None,
+                failed: None,
+            };
             match job(case, arch) {
                 Err(why) => row.refused = Some(why),
-                Ok(job) => match device.run(&job, &case.operands.iter().map(|o| o.bytes.clone()).collect::<Vec<_>>()) {
+                Ok(job) => match device
+                    .run(&job, &case.operands.iter().map(|o| o.bytes.clone()).collect::<Vec<_>>())
+                {
                     Ok(after) => row.wrong = Some(case.wrong(&after)),
                     Err(said) => row.failed = Some(said),
                 },

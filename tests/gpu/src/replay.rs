@@ -17,7 +17,11 @@ impl Device for Replay {
         let mut now = operands.to_vec();
         for args in &job.launches {
             let mut memory = Memory::new();
-            let ids: Vec<_> = now.iter().enumerate().map(|(k, bytes)| memory.add(&format!("operand {k}"), bytes.clone())).collect();
+            let ids: Vec<_> = now
+                .iter()
+                .enumerate()
+                .map(|(k, bytes)| memory.add(&format!("operand {k}"), bytes.clone()))
+                .collect();
             let params = args
                 .iter()
                 .map(|arg| match arg {
@@ -40,7 +44,10 @@ impl Device for Replay {
                     }
                 })
                 .collect();
-            let launch = Launch { dynamic_shared: job.dynamic_shared, ..Launch::new(job.threads, params).banks(BankModel::nvidia()) };
+            let launch = Launch {
+                dynamic_shared: job.dynamic_shared,
+                ..Launch::new(job.threads, params).banks(BankModel::nvidia())
+            };
             run(&kernel, &launch, &mut memory).map_err(|fault| fault.to_string())?;
             now = ids.iter().map(|id| memory.bytes(*id).to_vec()).collect();
         }

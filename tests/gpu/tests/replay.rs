@@ -1,4 +1,5 @@
-//! The cases that a GPU would run, on the replay: launches, references, and that a wrong result is seen.
+//! The cases that a GPU would run, on the replay: launches, references, and that a wrong result is
+//! seen.
 #![allow(missing_docs)]
 
 use lanebook_gpu::{Arg, Device, cases, job, replay::Replay};
@@ -17,9 +18,12 @@ fn every_case_is_right() {
             };
             let operands: Vec<_> = case.operands.iter().map(|o| o.bytes.clone()).collect();
             assert!(case.wrong(&operands) >= case.want.len(), "{}: nothing has run yet", case.name);
-            let after = Replay.run(&job, &operands).unwrap_or_else(|said| panic!("{arch} {}: {said}\n{}", case.name, job.text));
+            let after = Replay
+                .run(&job, &operands)
+                .unwrap_or_else(|said| panic!("{arch} {}: {said}\n{}", case.name, job.text));
             assert_eq!(case.wrong(&after), 0, "{arch} {}", case.name);
-            let maps = job.launches.iter().flatten().filter(|arg| matches!(arg, Arg::Map(_))).count();
+            let maps =
+                job.launches.iter().flatten().filter(|arg| matches!(arg, Arg::Map(_))).count();
             assert_eq!(maps > 0, job.text.contains("bulk.tensor"), "{arch} {}", case.name);
         }
     }

@@ -1,14 +1,26 @@
-//! `cargo run --release -p lanebook-kernels --example hunt -- [--seed S] [--first F] [--count N] [--arch A]... [--kind K]... [--out DIR] [--fast]`: random programs on
-//! every architecture, see `lanebook_kernels::hunt`. Wrong ones are made small and written to `target/hunt`, or to DIR. `--fast` leaves out the
-//! assemblers, `--whole` the shrinking; `--seconds` ends it early; `--print` prints the programs;
-//! `--refused WORD` makes small what is refused for a reason with that word in it. Fails if something is wrong.
+//! `cargo run --release -p lanebook-kernels --example hunt -- [--seed S] [--first F] [--count N]
+//! [--arch A]... [--kind K]... [--out DIR] [--fast]`: random programs on every architecture, see
+//! `lanebook_kernels::hunt`. Wrong ones are made small and written to `target/hunt`, or to DIR.
+//! `--fast` leaves out the assemblers, `--whole` the shrinking; `--seconds` ends it early;
+//! `--print` prints the programs; `--refused WORD` makes small what is refused for a reason with
+//! that word in it. Fails if something is wrong.
 
 use lanebook_kernels::hunt::{Wish, hunt};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut wish = Wish { seed: 1, first: 0, count: 100, archs: Vec::new(), kinds: Vec::new(), seconds: None, assemble: true, shrink: true, refusal: None };
+    let mut wish = Wish {
+        seed: 1,
+        first: 0,
+        count: 100,
+        archs: Vec::new(),
+        kinds: Vec::new(),
+        seconds: None,
+        assemble: true,
+        shrink: true,
+        refusal: None,
+    };
     let mut out = PathBuf::from("target/hunt");
     let mut print = false;
     let mut words = std::env::args().skip(1);
@@ -33,7 +45,9 @@ fn main() -> ExitCode {
         }
     }
     if print {
-        (wish.first..wish.first + wish.count).filter_map(|k| wish.program(k)).for_each(|p| println!("// {}\n{}", p.kind, p.text("f")));
+        (wish.first..wish.first + wish.count)
+            .filter_map(|k| wish.program(k))
+            .for_each(|p| println!("// {}\n{}", p.kind, p.text("f")));
         return ExitCode::SUCCESS;
     }
     if let Err(e) = std::fs::create_dir_all(&out) {
@@ -44,12 +58,22 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     let report = hunt(&wish, |found| {
         println!("WRONG {found}");
-        let class: String = found.symptom.class.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-        let file = out.join(format!("{}_{}_{}_{class}.tile", found.program.kind, found.seed, found.number));
+        let class: String = found
+            .symptom
+            .class
+            .chars()
+            .map(|c| if c.is_alphanumeric() { c } else { '_' })
+            .collect();
+        let file = out
+            .join(format!("{}_{}_{}_{class}.tile", found.program.kind, found.seed, found.number));
         if let Err(e) = std::fs::write(&file, found.to_string()) {
             eprintln!("{}: {e}", file.display());
         }
     });
     println!("{report}");
-    if report.wrong == 0 && report.not_understood.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if report.wrong == 0 && report.not_understood.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

@@ -1,5 +1,6 @@
-//! `cargo run -p lanebook-kernels --example replay -- FILE... [--arch NAME]...`: compiles tile programs, runs what comes out lane by lane, and
-//! compares memory with what the program says. One line each: right, wrong, the fault, or what refuses it. Fails if something is wrong.
+//! `cargo run -p lanebook-kernels --example replay -- FILE... [--arch NAME]...`: compiles tile
+//! programs, runs what comes out lane by lane, and compares memory with what the program says. One
+//! line each: right, wrong, the fault, or what refuses it. Fails if something is wrong.
 
 use lanebook::TABLES;
 use lanebook_kernels::interpret::Interpreted;
@@ -34,7 +35,8 @@ fn main() -> ExitCode {
             }
         };
         for arch in &archs {
-            let outcome = std::panic::catch_unwind(|| run_interpreted(&said, &program, arch)).unwrap_or_else(|_| Err("panicked".to_string()));
+            let outcome = std::panic::catch_unwind(|| run_interpreted(&said, &program, arch))
+                .unwrap_or_else(|_| Err("panicked".to_string()));
             bad += usize::from(outcome.is_err());
             println!("{file} {arch}: {}", outcome.unwrap_or_else(|e| format!("WRONG {e}")));
         }

@@ -16,7 +16,10 @@ static ROOMS: [Mutex<Room>; 2] = [const { Mutex::new(Room::new()) }; 2];
 ///
 /// # Errors
 /// What is wrong.
-pub fn check(program: &Program<'_, '_>, kernel: &FinalSteps<'_>) -> Result<StepsSummary, Violation> {
+pub fn check(
+    program: &Program<'_, '_>,
+    kernel: &FinalSteps<'_>,
+) -> Result<StepsSummary, Violation> {
     let free = ROOMS.iter().find_map(|room| match room.try_lock() {
         Ok(room) => Some(room),
         Err(TryLockError::Poisoned(room)) => Some(room.into_inner()),

@@ -13,7 +13,11 @@ const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
 /// When the measurements cannot be read.
 #[must_use]
 pub fn banks(arch: &str) -> BankModel {
-    if arch.starts_with("sm_") { BankModel::nvidia() } else { BankModel::from_jsonl(arch, PHASES).expect("phases") }
+    if arch.starts_with("sm_") {
+        BankModel::nvidia()
+    } else {
+        BankModel::from_jsonl(arch, PHASES).expect("phases")
+    }
 }
 
 /// Runs a text.
@@ -23,11 +27,23 @@ pub fn banks(arch: &str) -> BankModel {
 ///
 /// # Panics
 /// When the text is not understood.
-pub fn execute(arch: &str, text: &str, threads: u32, params: Vec<Param>, memory: &mut Memory) -> Result<Report, FaultKind> {
-    let parsed = if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
+pub fn execute(
+    arch: &str,
+    text: &str,
+    threads: u32,
+    params: Vec<Param>,
+    memory: &mut Memory,
+) -> Result<Report, FaultKind> {
+    let parsed =
+        if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
     let kernel = parsed.unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
     let dynamic_shared = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
-    run(&kernel, &Launch { dynamic_shared, ..Launch::new(threads, params).banks(banks(arch)) }, memory).map_err(|f| {
+    run(
+        &kernel,
+        &Launch { dynamic_shared, ..Launch::new(threads, params).banks(banks(arch)) },
+        memory,
+    )
+    .map_err(|f| {
         println!("{arch}: {f}");
         f.kind
     })
@@ -51,15 +67,36 @@ pub fn noise(i: u32) -> f32 {
 ///
 /// # Errors
 /// The fault that ended the run.
-pub fn layer_norm(arch: &str, (text, maps): (&str, &[KernelMap]), threads: u32, (rows, cols): (u32, u32), at: u32) -> Result<usize, FaultKind> {
+pub fn layer_norm(
+    arch: &str,
+    (text, maps): (&str, &[KernelMap]),
+    threads: u32,
+    (rows, cols): (u32, u32),
+    at: u32,
+) -> Result<usize, FaultKind> {
     let all = at + rows + 3;
     let x: Vec<f32> = (0..all * cols).map(|i| noise(i) * 3.0 + (i / cols) as f32 * 0.5).collect();
-    let (w, b): (Vec<f32>, Vec<f32>) = ((0..cols).map(|i| 1.0 + noise(i + 77)).collect(), (0..cols).map(|i| noise(i + 7777)).collect());
+    let (w, b): (Vec<f32>, Vec<f32>) = (
+        (0..cols).map(|i| 1.0 + noise(i + 77)).collect(),
+        (0..cols).map(|i| noise(i + 7777)).collect(),
+    );
     let mut memory = Memory::new();
     let (ix, iw, ib) = (memory.add_f32("X", &x), memory.add_f32("W", &w), memory.add_f32("B", &b));
     let iy = memory.add_f32("Y", &vec![7.0; (all * cols) as usize]);
-    let mut params = vec![Param::Buffer(ix), Param::U32(all), Param::Buffer(iw), Param::Buffer(ib), Param::Buffer(iy), Param::U32(all), Param::U32(at)];
-    params.extend(map_params(maps, &[(ix, all, cols), (iw, 1, cols), (ib, 1, cols), (iy, all, cols)], &memory));
+    let mut params = vec![
+        Param::Buffer(ix),
+        Param::U32(all),
+        Param::Buffer(iw),
+        Param::Buffer(ib),
+        Param::Buffer(iy),
+        Param::U32(all),
+        Param::U32(at),
+    ];
+    params.extend(map_params(
+        maps,
+        &[(ix, all, cols), (iw, 1, cols), (ib, 1, cols), (iy, all, cols)],
+        &memory,
+    ));
     execute(arch, text, threads, params, &mut memory)?;
     let y = memory.f32s(iy);
     let mut wrong = 0;
@@ -70,7 +107,11 @@ pub fn layer_norm(arch: &str, (text, maps): (&str, &[KernelMap]), threads: u32, 
         for c in 0..cols {
             let inside = (at..at + rows).contains(&row);
             let norm = (line[c as usize] - mean) / (variance + 1e-5).sqrt();
-            let want = if inside { norm * f64::from(w[c as usize]) + f64::from(b[c as usize]) } else { 7.0 };
+            let want = if inside {
+                norm * f64::from(w[c as usize]) + f64::from(b[c as usize])
+            } else {
+                7.0
+            };
             let got = f64::from(y[(row * cols + c) as usize]);
             wrong += usize::from(got.is_nan() || (got - want).abs() > 1e-4 * (1.0 + want.abs()));
         }
@@ -94,7 +135,9 @@ pub fn attention(
     let scale = std::f64::consts::LOG2_E * 0.125;
     let half = |v: f32| (v * 64.0).round() / 64.0;
     let q: Vec<f32> = (0..all * depth).map(|i| half(noise(i) * 3.0)).collect();
-    let k: Vec<f32> = (0..keys.max(1) * depth).map(|i| half(noise(i + 50_000) * (1.0 + (i / depth / 16) as f32 * 0.3))).collect();
+    let k: Vec<f32> = (0..keys.max(1) * depth)
+        .map(|i| half(noise(i + 50_000) * (1.0 + (i / depth / 16) as f32 * 0.3)))
+        .collect();
     let v: Vec<f32> = (0..keys.max(1) * depth).map(|i| half(noise(i + 90_000) * 2.0)).collect();
     let mut memory = Memory::new();
     let (iq, ik, iv) = (memory.add_f16("Q", &q), memory.add_f16("K", &k), memory.add_f16("V", &v));
@@ -104,20 +147,32 @@ pub fn attention(
         params.extend([Param::Buffer(id), Param::U32(n)]);
     }
     params.extend([Param::U32(at), Param::U32(keys)]);
-    params.extend(map_params(maps, &[(iq, all, depth), (ik, keys.max(1), depth), (iv, keys.max(1), depth), (io, all, depth)], &memory));
+    params.extend(map_params(
+        maps,
+        &[(iq, all, depth), (ik, keys.max(1), depth), (iv, keys.max(1), depth), (io, all, depth)],
+        &memory,
+    ));
     let report = execute(arch, text, threads, params, &mut memory)?;
     let o = memory.f32s(io);
     let mut wrong = 0;
     for row in 0..all {
         let inside = (at..at + rows).contains(&row);
         let line = &q[(row * depth) as usize..((row + 1) * depth) as usize];
-        let dot = |key: u32| -> f64 { line.iter().enumerate().map(|(d, x)| f64::from(*x) * f64::from(k[(key * depth) as usize + d])).sum() };
+        let dot = |key: u32| -> f64 {
+            line.iter()
+                .enumerate()
+                .map(|(d, x)| f64::from(*x) * f64::from(k[(key * depth) as usize + d]))
+                .sum()
+        };
         let scores: Vec<f64> = (0..keys).map(|key| dot(key) * scale).collect();
         let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = scores.iter().map(|s| (s - top).exp2()).collect();
         let sum: f64 = weights.iter().sum();
         for d in 0..depth {
-            let mean = (0..keys).map(|key| weights[key as usize] * f64::from(v[(key * depth + d) as usize])).sum::<f64>() / sum;
+            let mean = (0..keys)
+                .map(|key| weights[key as usize] * f64::from(v[(key * depth + d) as usize]))
+                .sum::<f64>()
+                / sum;
             let want = if inside { mean } else { 7.0 };
             let got = f64::from(o[(row * depth + d) as usize]);
             wrong += usize::from(got.is_nan() || (got - want).abs() > 4e-3);
@@ -126,7 +181,8 @@ pub fn attention(
     Ok((wrong, report))
 }
 
-/// Compiles a program, runs it, and compares memory: that it is right, or what refused it; the error says what is wrong.
+/// Compiles a program, runs it, and compares memory: that it is right, or what refused it; the
+/// error says what is wrong.
 ///
 /// # Errors
 /// A fault, a wrong element, a text that is not understood.
@@ -142,14 +198,34 @@ pub fn run_interpreted(said: &Interpreted, program: &str, arch: &str) -> Result<
 ///
 /// # Errors
 /// A fault, a wrong element, a text that is not understood.
-pub fn run_text(said: &Interpreted, text: &str, maps: &[KernelMap], arch: &str) -> Result<(), String> {
+pub fn run_text(
+    said: &Interpreted,
+    text: &str,
+    maps: &[KernelMap],
+    arch: &str,
+) -> Result<(), String> {
     let (mut memory, ids, mut params) = said.memory();
-    let tensors: Vec<_> = said.globals.iter().zip(&ids).map(|(g, id)| (*id, g.extents.iter().map(|e| *e as u32).collect::<Vec<_>>())).collect();
-    params.extend(maps.iter().map(|m| Param::Tensor(m.fill_many(tensors[m.memref].0, &tensors[m.memref].1, &memory))));
-    let parsed = if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
+    let tensors: Vec<_> = said
+        .globals
+        .iter()
+        .zip(&ids)
+        .map(|(g, id)| (*id, g.extents.iter().map(|e| *e as u32).collect::<Vec<_>>()))
+        .collect();
+    params.extend(
+        maps.iter().map(|m| {
+            Param::Tensor(m.fill_many(tensors[m.memref].0, &tensors[m.memref].1, &memory))
+        }),
+    );
+    let parsed =
+        if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
     let kernel = parsed.map_err(|e| format!("not modelled: {e}"))?;
     let dynamic_shared = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
-    let launch = Launch { dynamic_shared, record_matrix: false, record_accesses: false, ..Launch::new(said.threads, params).banks(BankModel::none()) };
+    let launch = Launch {
+        dynamic_shared,
+        record_matrix: false,
+        record_accesses: false,
+        ..Launch::new(said.threads, params).banks(BankModel::none())
+    };
     run(&kernel, &launch, &mut memory).map_err(|f| f.to_string())?;
     said.on(arch).compare(&memory, &ids)
 }

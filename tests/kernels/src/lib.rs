@@ -1,8 +1,9 @@
-//! Whole kernels under test: the tile program, its text, what assembled it, what happened when it ran.
+//! Whole kernels under test: the tile program, its text, what assembled it, what happened when it
+//! ran.
 //!
-//! Three independent judges: the vendors' assemblers (is the text legal, and refused where it must be), the replay
-//! crate (does it compute the right thing without a race), and the layouts' own maps (is each address the one that the
-//! layout names).
+//! Three independent judges: the vendors' assemblers (is the text legal, and refused where it must
+//! be), the replay crate (does it compute the right thing without a race), and the layouts' own
+//! maps (is each address the one that the layout names).
 
 pub mod checked;
 pub mod hunt;
@@ -36,7 +37,11 @@ pub fn example(name: &str) -> String {
 ///
 /// # Panics
 /// When any stage refuses; the message says which.
-pub fn with_kernel<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &Compiled<'_>, &str) -> R) -> R {
+pub fn with_kernel<R>(
+    text: &str,
+    arch: &str,
+    f: impl FnOnce(&Program<'_, '_>, &Compiled<'_>, &str) -> R,
+) -> R {
     let checked = |program: &Program<'_, '_>, compiled: &Compiled<'_>, out: &str| {
         checked::every_kernel(program, compiled, text, arch);
         f(program, compiled, out)
@@ -44,11 +49,16 @@ pub fn with_kernel<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &
     try_with_kernel(text, arch, checked).unwrap_or_else(|e| panic!("{arch}: {e}"))
 }
 
-/// The same without the check, or what refused the program, as the library's own value in Debug form.
+/// The same without the check, or what refused the program, as the library's own value in Debug
+/// form.
 ///
 /// # Errors
 /// When any stage refuses.
-pub fn try_with_kernel<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &Compiled<'_>, &str) -> R) -> Result<R, String> {
+pub fn try_with_kernel<R>(
+    text: &str,
+    arch: &str,
+    f: impl FnOnce(&Program<'_, '_>, &Compiled<'_>, &str) -> R,
+) -> Result<R, String> {
     try_with_plan(text, arch, |program, compiled, out| f(program, compiled, out))
 }
 
@@ -56,13 +66,19 @@ pub fn try_with_kernel<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_
 ///
 /// # Errors
 /// When any stage refuses.
-pub fn try_with_plan<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &mut Compiled<'_>, &str) -> R) -> Result<R, String> {
+pub fn try_with_plan<R>(
+    text: &str,
+    arch: &str,
+    f: impl FnOnce(&Program<'_, '_>, &mut Compiled<'_>, &str) -> R,
+) -> Result<R, String> {
     let id = TABLES.arch_named(arch).ok_or("unknown architecture")?;
     let mut pools = Box::new(SmallStorage::new());
-    let mut program = parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
+    let mut program =
+        parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
-    let mut compiled = compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+    let mut compiled =
+        compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     let mut out = String::new();
     compiled.write(&TABLES, &program, &mut out).map_err(|e| format!("{e:?}"))?;
     Ok(f(&program, &mut compiled, &out))
@@ -74,7 +90,9 @@ pub fn try_with_plan<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>,
 /// A violation, in Debug form.
 pub fn checked(program: &Program<'_, '_>, compiled: &Compiled<'_>) -> Result<(), String> {
     check::plan(&TABLES, program, &compiled.plan).map_err(|v| format!("plan: {v:?}"))?;
-    checked::check(program, &check::FinalSteps::of(compiled)).map(|_| ()).map_err(|v| format!("steps: {v:?}"))
+    checked::check(program, &check::FinalSteps::of(compiled))
+        .map(|_| ())
+        .map_err(|v| format!("steps: {v:?}"))
 }
 
 /// The text of a kernel.
@@ -102,27 +120,37 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// The assembler for an architecture: from `LANEBOOK_PTXAS` or `LANEBOOK_LLVM_MC`, from the virtual environment that
-    /// `.ci/run` makes, or from the path.
+    /// The assembler for an architecture: from `LANEBOOK_PTXAS` or `LANEBOOK_LLVM_MC`, from the
+    /// virtual environment that `.ci/run` makes, or from the path.
     ///
     /// # Panics
     /// When there is none: these tests do not pass without it.
     #[must_use]
     pub fn of(arch: &str) -> Self {
         let id = TABLES.arch_named(arch).expect("an architecture");
-        let is_ptx = TABLES.arch(id).and_then(|a| TABLES.isa(a.isa)).is_some_and(|i| i.name == "ptx");
-        let (variable, names): (_, &[&str]) = if is_ptx { ("LANEBOOK_PTXAS", &["ptxas"]) } else { ("LANEBOOK_LLVM_MC", &["llvm-mc-22", "llvm-mc"]) };
+        let is_ptx =
+            TABLES.arch(id).and_then(|a| TABLES.isa(a.isa)).is_some_and(|i| i.name == "ptx");
+        let (variable, names): (_, &[&str]) = if is_ptx {
+            ("LANEBOOK_PTXAS", &["ptxas"])
+        } else {
+            ("LANEBOOK_LLVM_MC", &["llvm-mc-22", "llvm-mc"])
+        };
         if let Some(path) = std::env::var_os(variable) {
             return Self { path: path.into(), is_ptx };
         }
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let mut folders: Vec<PathBuf> = std::env::var_os("PATH").map(|p| std::env::split_paths(&p).collect()).unwrap_or_default();
+        let mut folders: Vec<PathBuf> = std::env::var_os("PATH")
+            .map(|p| std::env::split_paths(&p).collect())
+            .unwrap_or_default();
         let venv = root.join("target/venv-nv/lib");
         for python in std::fs::read_dir(venv).into_iter().flatten().flatten() {
             folders.push(python.path().join("site-packages/nvidia/cu13/bin"));
         }
-        let found = names.iter().flat_map(|n| folders.iter().map(move |f| f.join(n))).find(|p| p.is_file());
-        let path = found.unwrap_or_else(|| panic!("no {names:?} found: run `.ci/run` once, or set {variable} to the assembler"));
+        let found =
+            names.iter().flat_map(|n| folders.iter().map(move |f| f.join(n))).find(|p| p.is_file());
+        let path = found.unwrap_or_else(|| {
+            panic!("no {names:?} found: run `.ci/run` once, or set {variable} to the assembler")
+        });
         Self { path, is_ptx }
     }
 
@@ -134,12 +162,17 @@ impl Assembler {
         self.assemble_with(text, target, "")
     }
 
-    /// The same with features of the target (`+wavefrontsize64`; none if empty), for assemblers that take them.
+    /// The same with features of the target (`+wavefrontsize64`; none if empty), for assemblers
+    /// that take them.
     ///
     /// # Errors
     /// When the assembler refuses the text.
     pub fn assemble_with(&self, text: &str, target: &str, features: &str) -> Result<(), String> {
-        let folder = std::env::temp_dir().join(format!("lanebook-{}-{:?}", std::process::id(), std::thread::current().id()));
+        let folder = std::env::temp_dir().join(format!(
+            "lanebook-{}-{:?}",
+            std::process::id(),
+            std::thread::current().id()
+        ));
         std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
         let (source, object) = (folder.join("k.s"), folder.join("k.o"));
         std::fs::write(&source, text).map_err(|e| e.to_string())?;
@@ -150,13 +183,27 @@ impl Assembler {
             if !features.is_empty() {
                 command.arg(format!("-mattr={features}"));
             }
-            command.arg("-triple=amdgcn-amd-amdhsa").arg(format!("-mcpu={target}")).arg("-filetype=obj").arg("-o").arg(&object).arg(&source);
+            command
+                .arg("-triple=amdgcn-amd-amdhsa")
+                .arg(format!("-mcpu={target}"))
+                .arg("-filetype=obj")
+                .arg("-o")
+                .arg(&object)
+                .arg(&source);
         }
         let output = command.output().map_err(|e| format!("{}: {e}", self.path.display()))?;
-        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let said = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
         let _ = std::fs::remove_dir_all(&folder);
         // An unknown processor is only a warning of llvm-mc's, which then goes on with another one.
-        if output.status.success() && !said.contains("not a recognized processor") { Ok(()) } else { Err(said) }
+        if output.status.success() && !said.contains("not a recognized processor") {
+            Ok(())
+        } else {
+            Err(said)
+        }
     }
 }
 
@@ -170,7 +217,8 @@ pub fn e4m3(v: f32) -> u8 {
     }
 }
 
-/// The steps of a kernel with the number of the text line that each stands on (the first of it, from 1).
+/// The steps of a kernel with the number of the text line that each stands on (the first of it,
+/// from 1).
 #[must_use]
 pub fn lines(compiled: &Compiled<'_>, program: &Program<'_, '_>, text: &str) -> Vec<(u32, Step)> {
     let kernel = compiled.kernel(&TABLES, program).expect("a kernel");
@@ -202,7 +250,8 @@ pub fn shared_byte(plan: &Plan<'_>, alloc: u16, element: u32) -> u64 {
     u64::try_from(byte).expect("not negative") + u64::from(a.offset)
 }
 
-/// The decomposition of a movement at its first end or its last: they differ where blocks are transposed between two atoms.
+/// The decomposition of a movement at its first end or its last: they differ where blocks are
+/// transposed between two atoms.
 #[must_use]
 pub fn fit_at(plan: &Plan<'_>, step_move: usize, first: bool) -> Fit {
     let m = plan.moves.get(step_move).expect("a movement");
@@ -222,7 +271,11 @@ pub fn instances(plan: &Plan<'_>, lines: &[(u32, Step)]) -> Vec<Vec<(u32, Step)>
         .iter()
         .map(|m| {
             let origin = u16::try_from(m.op.index()).expect("few operations");
-            lines.iter().filter(|(_, s)| s.origin == origin && s.purpose == Purpose::Move).copied().collect()
+            lines
+                .iter()
+                .filter(|(_, s)| s.origin == origin && s.purpose == Purpose::Move)
+                .copied()
+                .collect()
         })
         .collect()
 }

@@ -34,12 +34,22 @@ impl KernelMap {
     /// When the plan names something that is not there.
     #[must_use]
     pub fn of(program: &Program<'_, '_>, function: lanebook::ir::Op, map: &MapPlan) -> Self {
-        let memref = program.parameters(function).position(|v| v == map.memref).expect("an argument");
+        let memref =
+            program.parameters(function).position(|v| v == map.memref).expect("an argument");
         let rules = TABLES.units.tensor_maps.get(usize::from(map.map)).expect("rules");
         let element = rules.elements.get(usize::from(map.element)).expect("an element type");
         let mode = TABLES.units.swizzles.get(usize::from(map.mode)).expect("a mode");
-        let swizzle = swizzle::code(mode, rules.encoding).and_then(|c| u8::try_from(c).ok()).expect("a number");
-        Self { memref, element_bytes: element.bits / 8, order: map.order, rank: map.rank, boxed: map.boxed, swizzle }
+        let swizzle = swizzle::code(mode, rules.encoding)
+            .and_then(|c| u8::try_from(c).ok())
+            .expect("a number");
+        Self {
+            memref,
+            element_bytes: element.bits / 8,
+            order: map.order,
+            rank: map.rank,
+            boxed: map.boxed,
+            swizzle,
+        }
     }
 
     /// The map of a tensor.
@@ -70,7 +80,9 @@ impl KernelMap {
         for (k, dim) in self.order.into_iter().take(self.rank.into()).enumerate() {
             let (own, inside) = extents.split_at(usize::from(dim) + 1);
             out.extents[k] = own[usize::from(dim)];
-            out.strides[k] = inside.iter().fold(u64::from(self.element_bytes), |bytes, extent| bytes * u64::from(*extent));
+            out.strides[k] = inside
+                .iter()
+                .fold(u64::from(self.element_bytes), |bytes, extent| bytes * u64::from(*extent));
             out.boxed[k] = self.boxed[k];
         }
         out
@@ -80,7 +92,9 @@ impl KernelMap {
 /// The maps that a kernel takes, in the order of its parameters.
 #[must_use]
 pub fn kernel_maps(text: &str, arch: &str) -> Vec<KernelMap> {
-    with_kernel(text, arch, |program, compiled, _| compiled.plan.maps.iter().map(|m| KernelMap::of(program, compiled.function, m)).collect())
+    with_kernel(text, arch, |program, compiled, _| {
+        compiled.plan.maps.iter().map(|m| KernelMap::of(program, compiled.function, m)).collect()
+    })
 }
 
 /// The parameters behind all others.

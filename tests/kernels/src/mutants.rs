@@ -1,4 +1,5 @@
-//! Changes of final steps, one at a time: what an emitter with a fault would write. The replay says which of them are wrong.
+//! Changes of final steps, one at a time: what an emitter with a fault would write. The replay says
+//! which of them are wrong.
 
 use crate::interpret::{Given, Interpreted};
 use crate::judge::run_text;
@@ -26,7 +27,11 @@ impl Numbers {
 
 /// What the checkers say of changed steps.
 #[must_use]
-pub fn found(program: &Program<'_, '_>, compiled: &Compiled<'_>, steps: &[Step]) -> Option<Violation> {
+pub fn found(
+    program: &Program<'_, '_>,
+    compiled: &Compiled<'_>,
+    steps: &[Step],
+) -> Option<Violation> {
     let kernel = FinalSteps { steps, ..FinalSteps::of(compiled) };
     checked::check(program, &kernel).err()
 }
@@ -34,13 +39,16 @@ pub fn found(program: &Program<'_, '_>, compiled: &Compiled<'_>, steps: &[Step])
 /// Steps that may be changed: no labels, branches or ends.
 fn plain(steps: &[Step], isa: &Isa<'_>) -> Vec<usize> {
     let fixed = [isa.branch, isa.branch_if, isa.end];
-    (0..steps.len()).filter(|&k| steps[k].purpose != Purpose::Label && !fixed.contains(&steps[k].atom)).collect()
+    (0..steps.len())
+        .filter(|&k| steps[k].purpose != Purpose::Label && !fixed.contains(&steps[k].atom))
+        .collect()
 }
 
 /// Registers of the operands in some roles, as (operand, class, first, count).
 fn operands(step: &Step, roles: &[Role]) -> Vec<(usize, u8, u16, u8)> {
     let atom = TABLES.atom(step.atom).expect("an atom");
-    let all = atom.operands.iter().enumerate().filter(|(_, o)| roles.contains(&o.role) && !o.implicit);
+    let all =
+        atom.operands.iter().enumerate().filter(|(_, o)| roles.contains(&o.role) && !o.implicit);
     all.filter_map(|(k, _)| match step.arg(k) {
         Slot::Reg { class, count, first } => Some((k, class, first, count)),
         _ => None,
@@ -52,17 +60,28 @@ const READ: [Role; 3] = [Role::Use, Role::UseDef, Role::Address];
 const WRITTEN: [Role; 2] = [Role::Def, Role::UseDef];
 
 fn overlap(a: &[(usize, u8, u16, u8)], b: &[(usize, u8, u16, u8)]) -> bool {
-    a.iter().any(|(_, class, first, count)| b.iter().any(|(_, c, f, n)| c == class && *f < first + u16::from(*count) && *first < f + u16::from(*n)))
+    a.iter().any(|(_, class, first, count)| {
+        b.iter().any(|(_, c, f, n)| {
+            c == class && *f < first + u16::from(*count) && *first < f + u16::from(*n)
+        })
+    })
 }
 
 /// One change of some kind, if there is a place for it.
-fn change(kind: &str, steps: &mut Vec<Step>, plan_waits: &[AtomId], isa: &Isa<'_>, numbers: &mut Numbers) -> Option<usize> {
+fn change(
+    kind: &str,
+    steps: &mut Vec<Step>,
+    plan_waits: &[AtomId],
+    isa: &Isa<'_>,
+    numbers: &mut Numbers,
+) -> Option<usize> {
     let places = plain(steps, isa);
     let k = places[numbers.below(places.len())];
     match kind {
         "exchanged" => {
             let (a, b) = (steps.get(k)?, steps.get(k + 1).filter(|_| places.contains(&(k + 1)))?);
-            let depends = overlap(&operands(a, &WRITTEN), &operands(b, &READ)) || overlap(&operands(a, &READ), &operands(b, &WRITTEN));
+            let depends = overlap(&operands(a, &WRITTEN), &operands(b, &READ))
+                || overlap(&operands(a, &READ), &operands(b, &WRITTEN));
             if !depends || a == b {
                 return None;
             }
@@ -86,10 +105,12 @@ fn change(kind: &str, steps: &mut Vec<Step>, plan_waits: &[AtomId], isa: &Isa<'_
             steps[k].args[operand] = Slot::Reg { class, count, first: other };
         }
         "immediate" => {
-            let at: Vec<usize> = (0..8).filter(|&a| matches!(steps[k].args[a], Slot::Int(_))).collect();
+            let at: Vec<usize> =
+                (0..8).filter(|&a| matches!(steps[k].args[a], Slot::Int(_))).collect();
             let &a = at.get(numbers.below(at.len()))?;
             let Slot::Int(v) = steps[k].args[a] else { return None };
-            steps[k].args[a] = Slot::Int(if numbers.below(2) == 0 { v.wrapping_add(16) } else { v ^ 4 });
+            steps[k].args[a] =
+                Slot::Int(if numbers.below(2) == 0 { v.wrapping_add(16) } else { v ^ 4 });
         }
         "left out" => {
             if steps[k].purpose == Purpose::Sync {
@@ -99,10 +120,21 @@ fn change(kind: &str, steps: &mut Vec<Step>, plan_waits: &[AtomId], isa: &Isa<'_
         }
         "copy" => {
             // A copy of a register reads what another one does.
-            let moves = |s: &Step| TABLES.atom(s.atom).is_some_and(|a| matches!(*a.means, [TermNode::Operand(_)])) && s.purpose == Purpose::Fill;
-            let copies: Vec<usize> = places.iter().copied().filter(|&k| moves(&steps[k]) && !operands(&steps[k], &READ).is_empty()).collect();
-            let (k, other) = (*copies.get(numbers.below(copies.len()))?, *copies.get(numbers.below(copies.len()))?);
-            let (&(operand, ..), &(from, ..)) = (operands(&steps[k], &READ).first()?, operands(&steps[other], &READ).first()?);
+            let moves = |s: &Step| {
+                TABLES.atom(s.atom).is_some_and(|a| matches!(*a.means, [TermNode::Operand(_)]))
+                    && s.purpose == Purpose::Fill
+            };
+            let copies: Vec<usize> = places
+                .iter()
+                .copied()
+                .filter(|&k| moves(&steps[k]) && !operands(&steps[k], &READ).is_empty())
+                .collect();
+            let (k, other) = (
+                *copies.get(numbers.below(copies.len()))?,
+                *copies.get(numbers.below(copies.len()))?,
+            );
+            let (&(operand, ..), &(from, ..)) =
+                (operands(&steps[k], &READ).first()?, operands(&steps[other], &READ).first()?);
             let new = steps[other].args[from];
             if steps[k].args[operand] == new {
                 return None;
@@ -111,7 +143,12 @@ fn change(kind: &str, steps: &mut Vec<Step>, plan_waits: &[AtomId], isa: &Isa<'_
             return Some(k);
         }
         "packing" => {
-            let packs = |s: &Step| TABLES.atom(s.atom).and_then(|a| a.does).is_some_and(|d| [OpWord::Pack, OpWord::Choose, OpWord::Unpack].contains(&d.op));
+            let packs = |s: &Step| {
+                TABLES
+                    .atom(s.atom)
+                    .and_then(|a| a.does)
+                    .is_some_and(|d| [OpWord::Pack, OpWord::Choose, OpWord::Unpack].contains(&d.op))
+            };
             if !packs(&steps[k]) {
                 return None;
             }
@@ -119,11 +156,16 @@ fn change(kind: &str, steps: &mut Vec<Step>, plan_waits: &[AtomId], isa: &Isa<'_
         }
         "in place" => {
             // A product's sums lie where those lie that it begins with.
-            let products: Vec<usize> = places.iter().copied().filter(|&k| steps[k].purpose == Purpose::Matrix).collect();
+            let products: Vec<usize> =
+                places.iter().copied().filter(|&k| steps[k].purpose == Purpose::Matrix).collect();
             let k = *products.get(numbers.below(products.len()))?;
             let shape = TABLES.atom(steps[k].atom)?.matrix?;
-            let (from, to) = (steps[k].arg(usize::from(shape.d)), steps[k].arg(usize::from(shape.c)));
-            let (Slot::Reg { class, count, first }, Slot::Reg { first: other, .. }) = (from, to) else { return None };
+            let (from, to) =
+                (steps[k].arg(usize::from(shape.d)), steps[k].arg(usize::from(shape.c)));
+            let (Slot::Reg { class, count, first }, Slot::Reg { first: other, .. }) = (from, to)
+            else {
+                return None;
+            };
             if from == to {
                 return None;
             }
@@ -148,15 +190,23 @@ fn change(kind: &str, steps: &mut Vec<Step>, plan_waits: &[AtomId], isa: &Isa<'_
                 let same = other.operands.len() == own.operands.len()
                     && (0..own.operands.len()).all(|n| {
                         let (a, b) = (other.operands.get(n), own.operands.get(n));
-                        a.zip(b).is_some_and(|(a, b)| (a.class, a.role, a.dtype) == (b.class, b.role, b.dtype))
+                        a.zip(b).is_some_and(|(a, b)| {
+                            (a.class, a.role, a.dtype) == (b.class, b.role, b.dtype)
+                        })
                     });
-                same && other.does.is_some_and(|d| d.op == does.op && d.part != does.part && d.uses == does.uses)
+                same && other
+                    .does
+                    .is_some_and(|d| d.op == does.op && d.part != does.part && d.uses == does.uses)
             };
-            let others = (0..).map(AtomId).take_while(|id| TABLES.atom(*id).is_some()).filter(|id| TABLES.atom(*id).is_some_and(alike));
+            let others = (0..)
+                .map(AtomId)
+                .take_while(|id| TABLES.atom(*id).is_some())
+                .filter(|id| TABLES.atom(*id).is_some_and(alike));
             steps[k].atom = others.into_iter().next()?;
         }
         "states" => {
-            let waits: Vec<usize> = places.iter().copied().filter(|&k| Some(steps[k].atom) == isa.nop).collect();
+            let waits: Vec<usize> =
+                places.iter().copied().filter(|&k| Some(steps[k].atom) == isa.nop).collect();
             let k = *waits.get(numbers.below(waits.len()))?;
             steps.remove(k);
             return Some(k);
@@ -177,7 +227,12 @@ fn change(kind: &str, steps: &mut Vec<Step>, plan_waits: &[AtomId], isa: &Isa<'_
 /// # Panics
 /// When the kernel has no text.
 #[must_use]
-pub fn text_of(program: &Program<'_, '_>, compiled: &Compiled<'_>, text: &str, steps: &[Step]) -> Option<String> {
+pub fn text_of(
+    program: &Program<'_, '_>,
+    compiled: &Compiled<'_>,
+    text: &str,
+    steps: &[Step],
+) -> Option<String> {
     let kernel = compiled.kernel(&TABLES, program).expect("a kernel");
     let body = |steps: &[Step]| {
         let mut out = String::new();
@@ -189,7 +244,10 @@ pub fn text_of(program: &Program<'_, '_>, compiled: &Compiled<'_>, text: &str, s
 /// What a program does at some numbers of turns, as far as it is said.
 fn meanings(source: &str) -> Vec<Interpreted> {
     let given = |turns| Given { turns, salt: 0, fill: None };
-    let said: Vec<Interpreted> = [2, 0, 1, 3].into_iter().filter_map(|turns| Interpreted::with(source, given(turns)).ok()).collect();
+    let said: Vec<Interpreted> = [2, 0, 1, 3]
+        .into_iter()
+        .filter_map(|turns| Interpreted::with(source, given(turns)).ok())
+        .collect();
     assert!(!said.is_empty(), "the program is not understood");
     let most = if said[0].is_bounded { 4 } else { 1 };
     said.into_iter().take(most).collect()
@@ -203,8 +261,8 @@ fn is_wrong(said: &[Interpreted], text: &str, maps: &[crate::maps::KernelMap], a
     })
 }
 
-/// Each shared tile put where another one is, in the plan and in the steps: how many such kernels the replay calls wrong, and how many of these the
-/// checkers of steps notice.
+/// Each shared tile put where another one is, in the plan and in the steps: how many such kernels
+/// the replay calls wrong, and how many of these the checkers of steps notice.
 ///
 /// # Panics
 /// When the program is not understood, or not compiled.
@@ -218,9 +276,14 @@ pub fn moved_tiles(source: &str, arch: &str) -> (usize, usize) {
         for (k, from) in offsets.iter().enumerate() {
             for to in offsets.iter().filter(|to| *to != from) {
                 let delta = i64::from(*to) - i64::from(*from);
-                let steps = compiled.steps.iter().map(|step| shifted(compiled, step, k, delta)).collect::<Option<Vec<Step>>>();
-                let Some((steps, changed)) =
-                    steps.and_then(|steps| Some((text_of(program, compiled, text, &steps)?, steps))).map(|(text, steps)| (steps, text))
+                let steps = compiled
+                    .steps
+                    .iter()
+                    .map(|step| shifted(compiled, step, k, delta))
+                    .collect::<Option<Vec<Step>>>();
+                let Some((steps, changed)) = steps
+                    .and_then(|steps| Some((text_of(program, compiled, text, &steps)?, steps)))
+                    .map(|(text, steps)| (steps, text))
                 else {
                     continue;
                 };
@@ -242,12 +305,25 @@ pub fn moved_tiles(source: &str, arch: &str) -> (usize, usize) {
 fn shifted(compiled: &Compiled<'_>, step: &Step, alloc: usize, delta: i64) -> Option<Step> {
     let plan = &compiled.plan;
     let own = |op: lanebook::ir::Op| op.index() == usize::from(step.origin);
-    let Some(movement) = TABLES.atom(step.atom).and_then(|atom| atom.movement).filter(|_| step.purpose == Purpose::Move) else { return Some(*step) };
+    let Some(movement) = TABLES
+        .atom(step.atom)
+        .and_then(|atom| atom.movement)
+        .filter(|_| step.purpose == Purpose::Move)
+    else {
+        return Some(*step);
+    };
     let is_tile = |end: End| matches!(end, End::Shared(k) if usize::from(k) == alloc);
-    let exchange = plan.exchanges.iter().find(|e| own(e.op)).map(|e| (usize::from(e.alloc) == alloc, usize::from(e.alloc) == alloc));
+    let exchange = plan
+        .exchanges
+        .iter()
+        .find(|e| own(e.op))
+        .map(|e| (usize::from(e.alloc) == alloc, usize::from(e.alloc) == alloc));
     let plain = || plan.moves.iter().find(|m| own(m.op)).map(|m| (is_tile(m.from), is_tile(m.to)));
     let (from, to) = exchange.or_else(plain).unwrap_or((false, false));
-    let sides = [(from && movement.from.space == Space::Shared, true), (to && movement.to.space == Space::Shared, false)];
+    let sides = [
+        (from && movement.from.space == Space::Shared, true),
+        (to && movement.to.space == Space::Shared, false),
+    ];
     let mut out = *step;
     for (_, from) in sides.into_iter().filter(|(touches, _)| *touches) {
         let field = movement.offsets.iter().find(|o| if from { o.on_from } else { o.on_to })?;
@@ -259,13 +335,19 @@ fn shifted(compiled: &Compiled<'_>, step: &Step, alloc: usize, delta: i64) -> Op
     Some(out)
 }
 
-/// Of so many random changes of each kind: how many the replay calls wrong at some number of turns, and how many of these the checkers notice. `show`
-/// prints the others.
+/// Of so many random changes of each kind: how many the replay calls wrong at some number of turns,
+/// and how many of these the checkers notice. `show` prints the others.
 ///
 /// # Panics
 /// When the program is not understood, or not compiled.
 #[must_use]
-pub fn rates(source: &str, arch: &str, each: usize, kinds: &[&str], show: bool) -> Vec<(String, usize, usize)> {
+pub fn rates(
+    source: &str,
+    arch: &str,
+    each: usize,
+    kinds: &[&str],
+    show: bool,
+) -> Vec<(String, usize, usize)> {
     let said = meanings(source);
     with_kernel(source, arch, |program, compiled, text| {
         let maps = kernel_maps(source, arch);
@@ -293,7 +375,10 @@ pub fn rates(source: &str, arch: &str, each: usize, kinds: &[&str], show: bool) 
                     for step in steps.iter().skip(k.saturating_sub(1)).take(3) {
                         kernel.step(step, &mut one).expect("a step");
                     }
-                    println!("{arch} {kind} {k} op{} {:?}: missed\n{one}", steps[k].origin, steps[k].purpose);
+                    println!(
+                        "{arch} {kind} {k} op{} {:?}: missed\n{one}",
+                        steps[k].origin, steps[k].purpose
+                    );
                 }
             }
             out.push((kind.to_string(), wrong, noticed));

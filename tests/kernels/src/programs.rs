@@ -30,8 +30,9 @@ pub fn stored((m, n, k, t): Shape) -> String {
     )
 }
 
-/// Two products in a row, the first one's result through a conversion into the second: D = (A * B) * E, B and E tile by tile. While one half
-/// of a turn goes on, the other half's tile is not needed.
+/// Two products in a row, the first one's result through a conversion into the second: D = (A *
+/// B) * E, B and E tile by tile. While one half of a turn goes on, the other half's tile is not
+/// needed.
 #[must_use]
 pub fn chained((m, n, k, t): Shape) -> String {
     format!(
@@ -72,9 +73,12 @@ fn execute(
 ) -> Result<(), String> {
     let mut params = params;
     params.extend(map_params(&kernel_maps(source, arch), buffers, memory));
-    let kernel = if arch.starts_with("gfx") { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) }.map_err(|e| e.to_string())?;
+    let kernel =
+        if arch.starts_with("gfx") { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) }
+            .map_err(|e| e.to_string())?;
     let dynamic = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
-    let launch = Launch { dynamic_shared: dynamic, ..Launch::new(threads, params).banks(BankModel::none()) };
+    let launch =
+        Launch { dynamic_shared: dynamic, ..Launch::new(threads, params).banks(BankModel::none()) };
     run(&kernel, &launch, memory).map(|_| ()).map_err(|f| f.to_string())
 }
 
@@ -82,18 +86,38 @@ fn execute(
 ///
 /// # Errors
 /// What the replay finds.
-pub fn stored_wrong(arch: &str, source: &str, text: &str, (m, n, k, t): Shape) -> Result<usize, String> {
+pub fn stored_wrong(
+    arch: &str,
+    source: &str,
+    text: &str,
+    (m, n, k, t): Shape,
+) -> Result<usize, String> {
     let depth = 2 * k;
     let a: Vec<f32> = (0..m * depth).map(|i| ((i * 7 + i / depth) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..depth * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
     let mut memory = Memory::new();
-    let (ia, ib, ic) = (memory.add_f16("A", &a), memory.add_f16("B", &b), memory.add_f32("C", &vec![7.0; (m * n) as usize]));
-    let matrix = |id, r: u32, c: u32| [Param::Buffer(id), Param::U32(r), Param::U32(c), Param::U32(c)];
+    let (ia, ib, ic) = (
+        memory.add_f16("A", &a),
+        memory.add_f16("B", &b),
+        memory.add_f32("C", &vec![7.0; (m * n) as usize]),
+    );
+    let matrix =
+        |id, r: u32, c: u32| [Param::Buffer(id), Param::U32(r), Param::U32(c), Param::U32(c)];
     let mut params = [matrix(ia, m, depth), matrix(ib, depth, n), matrix(ic, m, n)].concat();
     params.extend([Param::U32(0), Param::U32(0), Param::U32(depth)]);
-    execute(arch, source, text, t, &[(ia, m, depth), (ib, depth, n), (ic, m, n)], params, &mut memory)?;
+    execute(
+        arch,
+        source,
+        text,
+        t,
+        &[(ia, m, depth), (ib, depth, n), (ic, m, n)],
+        params,
+        &mut memory,
+    )?;
     let c = memory.f32s(ic);
-    let want = |i: u32, j: u32| -> f32 { (0..depth).map(|x| a[(i * depth + x) as usize] * b[(x * n + j) as usize]).sum() };
+    let want = |i: u32, j: u32| -> f32 {
+        (0..depth).map(|x| a[(i * depth + x) as usize] * b[(x * n + j) as usize]).sum()
+    };
     Ok((0..m * n).filter(|at| c[*at as usize] != want(at / n, at % n)).count())
 }
 
@@ -101,11 +125,22 @@ pub fn stored_wrong(arch: &str, source: &str, text: &str, (m, n, k, t): Shape) -
 ///
 /// # Errors
 /// What the replay finds.
-pub fn chained_wrong(arch: &str, source: &str, text: &str, (m, n, k, t): Shape) -> Result<usize, String> {
+pub fn chained_wrong(
+    arch: &str,
+    source: &str,
+    text: &str,
+    (m, n, k, t): Shape,
+) -> Result<usize, String> {
     let all = 2 * n;
     // Few ones, so that every sum is a small whole number that f16 holds.
     let ones = |rows: u32, salt: u32| -> Vec<f32> {
-        (0..rows * k).map(|i| f32::from(u8::from((i.wrapping_mul(2_654_435_761) >> 13).wrapping_add(salt) % 9 == 0))).collect()
+        (0..rows * k)
+            .map(|i| {
+                f32::from(u8::from(
+                    (i.wrapping_mul(2_654_435_761) >> 13).wrapping_add(salt) % 9 == 0,
+                ))
+            })
+            .collect()
     };
     let (a, b, e) = (ones(m, 1), ones(all, 4), ones(all, 7));
     let mut memory = Memory::new();
@@ -116,10 +151,24 @@ pub fn chained_wrong(arch: &str, source: &str, text: &str, (m, n, k, t): Shape) 
         params.extend([Param::Buffer(id), Param::U32(rows)]);
     }
     params.extend([Param::U32(0), Param::U32(all)]);
-    execute(arch, source, text, t, &[(ia, m, k), (ib, all, k), (ie, all, k), (ic, m, k)], params, &mut memory)?;
+    execute(
+        arch,
+        source,
+        text,
+        t,
+        &[(ia, m, k), (ib, all, k), (ie, all, k), (ic, m, k)],
+        params,
+        &mut memory,
+    )?;
     let c = memory.f32s(ic);
-    let s: Vec<f32> = (0..m * all).map(|at| (0..k).map(|x| a[(at / all * k + x) as usize] * b[(at % all * k + x) as usize]).sum()).collect();
-    let want = |i: u32, j: u32| -> f32 { (0..all).map(|x| s[(i * all + x) as usize] * e[(x * k + j) as usize]).sum() };
+    let s: Vec<f32> = (0..m * all)
+        .map(|at| {
+            (0..k).map(|x| a[(at / all * k + x) as usize] * b[(at % all * k + x) as usize]).sum()
+        })
+        .collect();
+    let want = |i: u32, j: u32| -> f32 {
+        (0..all).map(|x| s[(i * all + x) as usize] * e[(x * k + j) as usize]).sum()
+    };
     Ok((0..m * k).filter(|at| c[*at as usize] != want(at / k, at % k)).count())
 }
 
@@ -129,6 +178,8 @@ pub fn multiplied(shape: Shape) -> String {
     let text = stored(shape);
     let kept: Vec<&str> = text.lines().filter(|l| !l.contains("%sc")).collect();
     let (m, n, ..) = shape;
-    let end = format!("  tiled_store %r, %C[%m, %n] : tensor<{m}x{n}xf32> -> memref<?x?xf32, #gmem>\n}}\n");
+    let end = format!(
+        "  tiled_store %r, %C[%m, %n] : tensor<{m}x{n}xf32> -> memref<?x?xf32, #gmem>\n}}\n"
+    );
     format!("{}\n{end}", kept.join("\n").trim_end().trim_end_matches('}').trim_end())
 }

@@ -1,4 +1,5 @@
-//! Generated programs: GEMMs and movements of many shapes, types and thread counts, each with what it must compute.
+//! Generated programs: GEMMs and movements of many shapes, types and thread counts, each with what
+//! it must compute.
 
 use lanebook_replay::{BufferId, Fault, Kernel, Launch, Memory, Param, Report, run};
 use std::fmt::Write;
@@ -110,8 +111,8 @@ pub struct Ran {
     pub report: Report,
     /// Memory afterwards.
     pub memory: Memory,
-    /// For each memref in order: its buffer, elements of its rows, and its tile's corner in turn `t` as
-    /// `(row, col) + t * (row step, col step)`.
+    /// For each memref in order: its buffer, elements of its rows, and its tile's corner in turn
+    /// `t` as `(row, col) + t * (row step, col step)`.
     pub tiles: Vec<Tile>,
 }
 
@@ -142,7 +143,16 @@ fn matrix(id: BufferId, rows: u32, cols: u32) -> [Param; 4] {
 
 impl Gemm {
     fn text(&self, name: &str) -> String {
-        let Self { tile: (m, n, k), threads, element: e, transposed: (ta, tb), store, layout, arithmetic, .. } = self;
+        let Self {
+            tile: (m, n, k),
+            threads,
+            element: e,
+            transposed: (ta, tb),
+            store,
+            layout,
+            arithmetic,
+            ..
+        } = self;
         let (stride, cstride) = (16 / bytes(e), 16 / bytes(store));
         let mut out = String::new();
         let _ = write!(
@@ -150,19 +160,30 @@ impl Gemm {
             "func @{name}(%A: memref<?x?x{e}, #gmem> {{align = 16, stride_div = {stride}}}, %B: memref<?x?x{e}, #gmem> {{align = 16, stride_div = {stride}}},
            %C: memref<?x?x{store}, #gmem> {{align = 16, stride_div = {cstride}}}, %m: index {{div = {m}}}, %n: index {{div = {n}}}, %K: index) {{threads = {threads}}} {{\n"
         );
-        let shape = |r: &u32, c: &u32, t: &str, flip: bool| if flip { format!("{c}x{r}x{t}") } else { format!("{r}x{c}x{t}") };
+        let shape = |r: &u32, c: &u32, t: &str, flip: bool| {
+            if flip { format!("{c}x{r}x{t}") } else { format!("{r}x{c}x{t}") }
+        };
         let (sa, sb, sc) = (shape(m, k, e, *ta), shape(k, n, e, *tb), shape(m, n, "f32", false));
         let _ = writeln!(out, "  %sa = alloc_tensor {layout} : tensor<{sa}, #smem>");
         let _ = writeln!(out, "  %sb = alloc_tensor : tensor<{sb}, #smem>");
         let _ = writeln!(out, "  %z = constant 0.0 : tensor<{sc}>");
-        let _ = writeln!(out, "  %r = scf.for %k = 0 to %K step {k} iter_args(%c = %z) -> tensor<{sc}> {{");
-        let (ia, ib) = (if *ta { "%k, %m" } else { "%m, %k" }, if *tb { "%n, %k" } else { "%k, %n" });
-        let _ = writeln!(out, "    copy %A[{ia}], %sa : memref<?x?x{e}, #gmem> -> tensor<{sa}, #smem>");
-        let _ = writeln!(out, "    copy %B[{ib}], %sb : memref<?x?x{e}, #gmem> -> tensor<{sb}, #smem>");
+        let _ = writeln!(
+            out,
+            "  %r = scf.for %k = 0 to %K step {k} iter_args(%c = %z) -> tensor<{sc}> {{"
+        );
+        let (ia, ib) =
+            (if *ta { "%k, %m" } else { "%m, %k" }, if *tb { "%n, %k" } else { "%k, %n" });
+        let _ =
+            writeln!(out, "    copy %A[{ia}], %sa : memref<?x?x{e}, #gmem> -> tensor<{sa}, #smem>");
+        let _ =
+            writeln!(out, "    copy %B[{ib}], %sb : memref<?x?x{e}, #gmem> -> tensor<{sb}, #smem>");
         for (tile, flip, (rows, cols), s) in [("a", *ta, (m, k), &sa), ("b", *tb, (k, n), &sb)] {
             let own = shape(rows, cols, e, false);
             let read = if flip { format!("{tile}t") } else { tile.to_string() };
-            let _ = writeln!(out, "    %{read} = tiled_load %s{tile} : tensor<{s}, #smem> -> tensor<{s}>");
+            let _ = writeln!(
+                out,
+                "    %{read} = tiled_load %s{tile} : tensor<{s}, #smem> -> tensor<{s}>"
+            );
             if flip {
                 let _ = writeln!(out, "    %{tile} = trans %{read} : tensor<{s}> -> tensor<{own}>");
             }
@@ -171,8 +192,14 @@ impl Gemm {
         let _ = writeln!(out, "    scf.yield %d : tensor<{sc}>");
         let _ = writeln!(out, "  }}");
         let sum = if *arithmetic {
-            let _ = writeln!(out, "  %two = constant 2.0 : tensor<{sc}>\n  %zero = constant 0.0 : tensor<{sc}>");
-            let _ = writeln!(out, "  %e0 = mul %r, %two : tensor<{sc}>\n  %e1 = add %e0, %r : tensor<{sc}>\n  %e2 = max %e1, %zero : tensor<{sc}>");
+            let _ = writeln!(
+                out,
+                "  %two = constant 2.0 : tensor<{sc}>\n  %zero = constant 0.0 : tensor<{sc}>"
+            );
+            let _ = writeln!(
+                out,
+                "  %e0 = mul %r, %two : tensor<{sc}>\n  %e1 = add %e0, %r : tensor<{sc}>\n  %e2 = max %e1, %zero : tensor<{sc}>"
+            );
             "%e2"
         } else {
             "%r"
@@ -183,7 +210,10 @@ impl Gemm {
             let _ = writeln!(out, "  %h = cast {sum} : tensor<{sc}> -> tensor<{m}x{n}x{store}>");
             "%h"
         };
-        let _ = writeln!(out, "  tiled_store {result}, %C[%m, %n] : tensor<{m}x{n}x{store}> -> memref<?x?x{store}, #gmem>\n}}");
+        let _ = writeln!(
+            out,
+            "  tiled_store {result}, %C[%m, %n] : tensor<{m}x{n}x{store}> -> memref<?x?x{store}, #gmem>\n}}"
+        );
         out
     }
 
@@ -195,7 +225,11 @@ impl Gemm {
         let a = |i: u32, x: u32| ((i * 7 + x * 3 + i / 5) % 5) as f32 - 2.0;
         let b = |x: u32, j: u32| ((x * 5 + j + x / 3) % 7) as f32 - 3.0;
         let fill = |r: u32, c: u32, flip: bool, f: &dyn Fn(u32, u32) -> f32| -> Vec<f32> {
-            if flip { (0..c * r).map(|i| f(i % r, i / r)).collect() } else { (0..r * c).map(|i| f(i / c, i % c)).collect() }
+            if flip {
+                (0..c * r).map(|i| f(i % r, i / r)).collect()
+            } else {
+                (0..r * c).map(|i| f(i / c, i % c)).collect()
+            }
         };
         let (ta, tb) = self.transposed;
         let (va, vb) = (fill(rows, k, ta, &a), fill(k, cols, tb, &b));
@@ -213,10 +247,15 @@ impl Gemm {
         params.extend(if tb { matrix(ib, cols, k) } else { matrix(ib, k, cols) });
         params.extend(matrix(ic, rows, cols));
         params.extend([Param::U32(m), Param::U32(n), Param::U32(k)]);
-        let report = run(kernel, &launch(self.threads, params, dynamic_shared), &mut memory).map_err(|f| fault(&f))?;
+        let report = run(kernel, &launch(self.threads, params, dynamic_shared), &mut memory)
+            .map_err(|f| fault(&f))?;
         let read: Vec<f32> = match self.store {
             "f16" => memory.f16s(ic),
-            "bf16" => memory.bytes(ic).chunks(2).map(|c| f32::from_bits(u32::from(u16::from_le_bytes([c[0], c[1]])) << 16)).collect(),
+            "bf16" => memory
+                .bytes(ic)
+                .chunks(2)
+                .map(|c| f32::from_bits(u32::from(u16::from_le_bytes([c[0], c[1]])) << 16))
+                .collect(),
             _ => memory.f32s(ic),
         };
         for i in 0..rows {
@@ -228,8 +267,10 @@ impl Gemm {
                     _ => 7.0,
                 };
                 let got = read[(i * cols + j) as usize];
-                // Sums are small whole numbers: exact in f32 and f16; bf16 keeps eight bits of them.
-                let close = got == want || (self.store == "bf16" && (got - want).abs() <= want.abs() / 128.0);
+                // Sums are small whole numbers: exact in f32 and f16; bf16 keeps eight bits of
+                // them.
+                let close = got == want
+                    || (self.store == "bf16" && (got - want).abs() <= want.abs() / 128.0);
                 if !close {
                     return Err(format!("C({i},{j}) is {got}, not {want}"));
                 }
@@ -238,8 +279,18 @@ impl Gemm {
         let (m, n, tk) = (u64::from(m), u64::from(n), u64::from(tk));
         let flip = |(a, b): (u64, u64), t: bool| if t { (b, a) } else { (a, b) };
         let tiles = vec![
-            Tile { buffer: ia, stride: u64::from(if ta { rows } else { k }), at: flip((m, 0), ta), step: flip((0, tk), ta) },
-            Tile { buffer: ib, stride: u64::from(if tb { k } else { cols }), at: flip((0, n), tb), step: flip((tk, 0), tb) },
+            Tile {
+                buffer: ia,
+                stride: u64::from(if ta { rows } else { k }),
+                at: flip((m, 0), ta),
+                step: flip((0, tk), ta),
+            },
+            Tile {
+                buffer: ib,
+                stride: u64::from(if tb { k } else { cols }),
+                at: flip((0, n), tb),
+                step: flip((tk, 0), tb),
+            },
             Tile { buffer: ic, stride: u64::from(cols), at: (m, n), step: (0, 0) },
         ];
         Ok(Ran { report, memory, tiles })
@@ -251,17 +302,27 @@ impl Move {
         let Self { tile: (r, c), threads, element: e, way } = self;
         let stride = 16 / bytes(e);
         let mem = format!("memref<?x?x{e}, #gmem>");
-        let (reg, smem, turned) = (format!("tensor<{r}x{c}x{e}>"), format!("tensor<{r}x{c}x{e}, #smem>"), format!("tensor<{c}x{r}x{e}>"));
+        let (reg, smem, turned) = (
+            format!("tensor<{r}x{c}x{e}>"),
+            format!("tensor<{r}x{c}x{e}, #smem>"),
+            format!("tensor<{c}x{r}x{e}>"),
+        );
         let body = match way {
             Way::Registers => {
-                format!("  copy %A[%m, %n], %s : {mem} -> {smem}\n  %t = tiled_load %s : {smem} -> {reg}\n  tiled_store %t, %B[%m, %n] : {reg} -> {mem}\n")
+                format!(
+                    "  copy %A[%m, %n], %s : {mem} -> {smem}\n  %t = tiled_load %s : {smem} -> {reg}\n  tiled_store %t, %B[%m, %n] : {reg} -> {mem}\n"
+                )
             }
             Way::Transposed => format!(
                 "  copy %A[%m, %n], %s : {mem} -> {smem}\n  %t = tiled_load %s : {smem} -> {reg}\n  %u = trans %t : {reg} -> {turned}\n  tiled_store %u, %B[%n, %m] : {turned} -> {mem}\n"
             ),
-            Way::Copies => format!("  copy %A[%m, %n], %s : {mem} -> {smem}\n  copy %s, %B[%m, %n] : {smem} -> {mem}\n"),
+            Way::Copies => format!(
+                "  copy %A[%m, %n], %s : {mem} -> {smem}\n  copy %s, %B[%m, %n] : {smem} -> {mem}\n"
+            ),
             Way::StoreCopy => {
-                format!("  %t = tiled_load %A[%m, %n] : {mem} -> {reg}\n  tiled_store %t, %s : {reg} -> {smem}\n  copy %s, %B[%m, %n] : {smem} -> {mem}\n")
+                format!(
+                    "  %t = tiled_load %A[%m, %n] : {mem} -> {reg}\n  tiled_store %t, %s : {reg} -> {smem}\n  copy %s, %B[%m, %n] : {smem} -> {mem}\n"
+                )
             }
         };
         format!(
@@ -274,7 +335,8 @@ impl Move {
         let e = bytes(self.element) as usize;
         let (rows, cols) = (2 * r, 2 * c);
         let flip = self.way == Way::Transposed;
-        let data: Vec<u8> = (0..(rows * cols) as usize * e).map(|i| (i * 31 + i / 251) as u8).collect();
+        let data: Vec<u8> =
+            (0..(rows * cols) as usize * e).map(|i| (i * 31 + i / 251) as u8).collect();
         let mut memory = Memory::new();
         let ia = memory.add("A", data.clone());
         let ib = memory.add("B", vec![0xee; data.len()]);
@@ -282,7 +344,8 @@ impl Move {
         params.extend(matrix(ia, rows, cols));
         params.extend(if flip { matrix(ib, cols, rows) } else { matrix(ib, rows, cols) });
         params.extend([Param::U32(r), Param::U32(c)]);
-        let report = run(kernel, &launch(self.threads, params, dynamic_shared), &mut memory).map_err(|f| fault(&f))?;
+        let report = run(kernel, &launch(self.threads, params, dynamic_shared), &mut memory)
+            .map_err(|f| fault(&f))?;
         let got = memory.bytes(ib);
         for i in 0..rows as usize {
             for j in 0..cols as usize {
@@ -292,7 +355,10 @@ impl Move {
                 for b in 0..e {
                     let want = if inside { data[from + b] } else { 0xee };
                     if got[to + b] != want {
-                        return Err(format!("byte {b} of element ({i},{j}) is {:02x}, not {want:02x}", got[to + b]));
+                        return Err(format!(
+                            "byte {b} of element ({i},{j}) is {:02x}, not {want:02x}",
+                            got[to + b]
+                        ));
                     }
                 }
             }
@@ -300,7 +366,12 @@ impl Move {
         let at = (u64::from(r), u64::from(c));
         let tiles = vec![
             Tile { buffer: ia, stride: u64::from(cols), at, step: (0, 0) },
-            Tile { buffer: ib, stride: u64::from(if flip { rows } else { cols }), at: if flip { (at.1, at.0) } else { at }, step: (0, 0) },
+            Tile {
+                buffer: ib,
+                stride: u64::from(if flip { rows } else { cols }),
+                at: if flip { (at.1, at.0) } else { at },
+                step: (0, 0),
+            },
         ];
         Ok(Ran { report, memory, tiles })
     }

@@ -1,5 +1,6 @@
-//! Kernels whose layouts fight each other: forward attention as it is written without conversions, in many shapes, where the planner puts a
-//! conversion wherever two uses of a tile want it distributed in different ways; replayed on real numbers.
+//! Kernels whose layouts fight each other: forward attention as it is written without conversions,
+//! in many shapes, where the planner puts a conversion wherever two uses of a tile want it
+//! distributed in different ways; replayed on real numbers.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -18,7 +19,10 @@ type Shape = (u32, u32, u32, u32, u32);
 /// Attention without a conversion; with `written` one where P becomes an operand.
 fn program((m, n, d, v, t): Shape, e: &str, written: bool) -> String {
     let (p, convert) = match written {
-        true => ("%pc", format!("\n    %pc = convert_layout %ph : tensor<{m}x{n}x{e}> -> tensor<{m}x{n}x{e}>")),
+        true => (
+            "%pc",
+            format!("\n    %pc = convert_layout %ph : tensor<{m}x{n}x{e}> -> tensor<{m}x{n}x{e}>"),
+        ),
         false => ("%ph", String::new()),
     };
     format!(
@@ -65,20 +69,24 @@ fn program((m, n, d, v, t): Shape, e: &str, written: bool) -> String {
     )
 }
 
-/// The kernel's text, and how many conversions were put into the program; the plan is checked lane by lane.
+/// The kernel's text, and how many conversions were put into the program; the plan is checked lane
+/// by lane.
 fn kernel(source: &str, arch: &str) -> Result<(String, usize), String> {
     let id = TABLES.arch_named(arch).ok_or("unknown architecture")?;
     let mut pools = Box::new(SmallStorage::new());
-    let mut program = parse(pools.pools(), &TABLES, source, Options::default()).map_err(|e| format!("{e:?}"))?;
+    let mut program =
+        parse(pools.pools(), &TABLES, source, Options::default()).map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
-    let compiled = compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+    let compiled =
+        compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     check::plan(&TABLES, &program, &compiled.plan).map_err(|v| format!("{v:?}"))?;
     check::order(&TABLES, &program, &compiled).map_err(|v| format!("{v:?}"))?;
     let mut out = String::new();
     compiled.write(&TABLES, &program, &mut out).map_err(|e| format!("{e:?}"))?;
     let function = program.functions().next().ok_or("no function")?;
-    let count = program.inside(function).filter(|op| program.attr(*op, words::INSERTED).is_some()).count();
+    let count =
+        program.inside(function).filter(|op| program.attr(*op, words::INSERTED).is_some()).count();
     Ok((out, count))
 }
 
@@ -90,13 +98,21 @@ fn noise(i: u32) -> f32 {
 }
 
 /// How many elements of the result are wrong over two turns.
-fn wrong(arch: &str, source: &str, text: &str, (m, n, d, v, t): Shape, e: &str) -> Result<usize, String> {
+fn wrong(
+    arch: &str,
+    source: &str,
+    text: &str,
+    (m, n, d, v, t): Shape,
+    e: &str,
+) -> Result<usize, String> {
     let keys = 2 * n;
     let q: Vec<f32> = (0..m * d).map(|i| noise(i) * 2.0).collect();
     let k: Vec<f32> = (0..keys * d).map(|i| noise(i + 50_000)).collect();
     let w: Vec<f32> = (0..keys * v).map(|i| noise(i + 90_000) * 2.0).collect();
     let mut memory = Memory::new();
-    let mut add = |name: &str, values: &[f32]| if e == "bf16" { memory.add_bf16(name, values) } else { memory.add_f16(name, values) };
+    let mut add = |name: &str, values: &[f32]| {
+        if e == "bf16" { memory.add_bf16(name, values) } else { memory.add_f16(name, values) }
+    };
     let (iq, ik, iv) = (add("Q", &q), add("K", &k), add("V", &w));
     let io = memory.add_f32("O", &vec![7.0; (m * v) as usize]);
     let mut params = Vec::new();
@@ -104,21 +120,37 @@ fn wrong(arch: &str, source: &str, text: &str, (m, n, d, v, t): Shape, e: &str) 
         params.extend([Param::Buffer(id), Param::U32(rows)]);
     }
     params.extend([Param::U32(0), Param::U32(keys)]);
-    params.extend(map_params(&kernel_maps(source, arch), &[(iq, m, d), (ik, keys, d), (iv, keys, v), (io, m, v)], &memory));
-    let kernel = if arch.starts_with("gfx") { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) }.map_err(|e| e.to_string())?;
+    params.extend(map_params(
+        &kernel_maps(source, arch),
+        &[(iq, m, d), (ik, keys, d), (iv, keys, v), (io, m, v)],
+        &memory,
+    ));
+    let kernel =
+        if arch.starts_with("gfx") { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) }
+            .map_err(|e| e.to_string())?;
     let dynamic = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
-    let launch = Launch { dynamic_shared: dynamic, ..Launch::new(t, params).banks(BankModel::none()) };
+    let launch =
+        Launch { dynamic_shared: dynamic, ..Launch::new(t, params).banks(BankModel::none()) };
     run(&kernel, &launch, &mut memory).map_err(|f| f.to_string())?;
     let o = memory.f32s(io);
     let mut bad = 0;
     for row in 0..m {
-        let dot = |key: u32| -> f64 { (0..d).map(|x| f64::from(q[(row * d + x) as usize]) * f64::from(k[(key * d + x) as usize])).sum() };
+        let dot = |key: u32| -> f64 {
+            (0..d)
+                .map(|x| {
+                    f64::from(q[(row * d + x) as usize]) * f64::from(k[(key * d + x) as usize])
+                })
+                .sum()
+        };
         let scores: Vec<f64> = (0..keys).map(|key| dot(key) * 0.25).collect();
         let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = scores.iter().map(|s| (s - top).exp2()).collect();
         let sum: f64 = weights.iter().sum();
         for x in 0..v {
-            let want = (0..keys).map(|key| weights[key as usize] * f64::from(w[(key * v + x) as usize])).sum::<f64>() / sum;
+            let want = (0..keys)
+                .map(|key| weights[key as usize] * f64::from(w[(key * v + x) as usize]))
+                .sum::<f64>()
+                / sum;
             let got = f64::from(o[(row * v + x) as usize]);
             // P is rounded to the operand's type.
             let room = if e == "bf16" { 2.5e-2 } else { 4e-3 };
@@ -128,11 +160,16 @@ fn wrong(arch: &str, source: &str, text: &str, (m, n, d, v, t): Shape, e: &str) 
     Ok(bad)
 }
 
-/// Shapes in which the two products split the rows over warps in different ways, or P does not stand as the second one takes it.
+/// Shapes in which the two products split the rows over warps in different ways, or P does not
+/// stand as the second one takes it.
 #[test]
 fn attention_is_right_without_written_conversions() {
-    let shapes: [(Shape, &str); 4] =
-        [((16, 16, 32, 32, 512), "bf16"), ((32, 64, 32, 32, 128), "bf16"), ((64, 32, 32, 64, 256), "f16"), ((16, 64, 32, 128, 128), "f16")];
+    let shapes: [(Shape, &str); 4] = [
+        ((16, 16, 32, 32, 512), "bf16"),
+        ((32, 64, 32, 32, 128), "bf16"),
+        ((64, 32, 32, 64, 256), "f16"),
+        ((16, 64, 32, 128, 128), "f16"),
+    ];
     let (mut put, mut ran, mut failed) = (0, 0, Vec::new());
     for (shape, e) in shapes {
         for arch in ARCHS {
@@ -163,7 +200,8 @@ fn attention_is_right_without_written_conversions() {
     assert!(put >= 10 && ran >= 20, "{put} conversions in {ran} kernels");
 }
 
-/// Where the kernel has no room after conversions were put into the program, they are taken out of it again.
+/// Where the kernel has no room after conversions were put into the program, they are taken out of
+/// it again.
 #[test]
 fn a_program_without_room_for_its_kernel_is_as_it_was() {
     let source = program((32, 64, 32, 32, 128), "bf16", false);
@@ -171,7 +209,8 @@ fn a_program_without_room_for_its_kernel_is_as_it_was() {
     for arch in ARCHS {
         put += kernel(&source, arch).unwrap_or_else(|e| panic!("{arch}: {e}")).1;
         let mut pools = Box::new(SmallStorage::new());
-        let mut program = parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
+        let mut program =
+            parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
         verify(&mut program).expect("a sound program");
         let text = |program: &Program<'_, '_>| {
             let mut out = String::new();
@@ -182,7 +221,10 @@ fn a_program_without_room_for_its_kernel_is_as_it_was() {
         let mut room = Box::new(Storage::<64, 768, 1024, 0>::new());
         let id = TABLES.arch_named(arch).expect("an architecture");
         let refused = compile(&TABLES, id, &mut program, room.scratch()).map(|_| ());
-        assert!(matches!(refused, Err(compile::Error::Emit(_) | compile::Error::Capacity { .. })), "{arch}: {refused:?}");
+        assert!(
+            matches!(refused, Err(compile::Error::Emit(_) | compile::Error::Capacity { .. })),
+            "{arch}: {refused:?}"
+        );
         assert_eq!(text(&program), before, "{arch}");
     }
     assert!(put > 0);

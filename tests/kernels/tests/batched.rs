@@ -1,4 +1,5 @@
-//! Many matrices in one tensor: tiles of one of them, by every kind of mover, and through tensor maps of three dimensions each field of which is needed.
+//! Many matrices in one tensor: tiles of one of them, by every kind of mover, and through tensor
+//! maps of three dimensions each field of which is needed.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -39,23 +40,36 @@ const EACH: &str = "func @each(%A: memref<?x?x?xf32, #gmem> {align = 16, stride_
 }
 ";
 
-const ARCHS: [&str; 8] = ["sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", "gfx942", "gfx950", "gfx1100"];
+const ARCHS: [&str; 8] =
+    ["sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", "gfx942", "gfx950", "gfx1100"];
 
 fn assembled(program: &str, arch: &str) -> String {
     let text = try_kernel_text(program, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
-    Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
+    Assembler::of(arch)
+        .assemble(&text, arch)
+        .unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
     with_kernel(program, arch, |program, compiled, _| {
         check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{arch}: {v:?}"));
-        check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
+        check::order(&TABLES, program, compiled)
+            .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
     });
     text
 }
 
-fn launched(arch: &str, text: &str, params: Vec<Param>, memory: &mut Memory) -> Result<(), FaultKind> {
+fn launched(
+    arch: &str,
+    text: &str,
+    params: Vec<Param>,
+    memory: &mut Memory,
+) -> Result<(), FaultKind> {
     let is_amd = arch.starts_with("gfx");
     let parsed = if is_amd { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) };
     let kernel = parsed.unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
-    let banks = if is_amd { BankModel::from_jsonl(arch, PHASES).unwrap_or_else(|_| BankModel::nvidia()) } else { BankModel::nvidia() };
+    let banks = if is_amd {
+        BankModel::from_jsonl(arch, PHASES).unwrap_or_else(|_| BankModel::nvidia())
+    } else {
+        BankModel::nvidia()
+    };
     run(&kernel, &Launch::new(128, params).banks(banks), memory).map(|_| ()).map_err(|f| {
         println!("{arch}: {f}");
         f.kind
@@ -63,11 +77,24 @@ fn launched(arch: &str, text: &str, params: Vec<Param>, memory: &mut Memory) -> 
 }
 
 fn tensor(id: lanebook_replay::BufferId, rows: u32, cols: u32) -> [Param; 6] {
-    [Param::Buffer(id), Param::U32(COUNT), Param::U32(rows), Param::U32(cols), Param::U32(rows * cols), Param::U32(cols)]
+    [
+        Param::Buffer(id),
+        Param::U32(COUNT),
+        Param::U32(rows),
+        Param::U32(cols),
+        Param::U32(rows * cols),
+        Param::U32(cols),
+    ]
 }
 
 /// Wrong elements of the tile of matrix `which`, and of everything else.
-fn product(arch: &str, text: &str, maps: &[KernelMap], which: u32, change: impl Fn(&mut TensorMap)) -> Result<usize, FaultKind> {
+fn product(
+    arch: &str,
+    text: &str,
+    maps: &[KernelMap],
+    which: u32,
+    change: impl Fn(&mut TensorMap),
+) -> Result<usize, FaultKind> {
     let (m, n, k) = (128u32, 128u32, 128u32);
     let value = |i: u32, salt: u32| ((i * 7 + i / 128 + i / 16384 * salt) % 9) as f32 - 4.0;
     let fill = |salt: u32| (0..COUNT * m * k).map(|i| value(i, salt)).collect::<Vec<f32>>();
@@ -91,7 +118,11 @@ fn product(arch: &str, text: &str, maps: &[KernelMap], which: u32, change: impl 
         if matrix != which || i < 64 || j >= 64 {
             return 0.5;
         }
-        (0..k).map(|x| a[(matrix * m * k + i * k + x) as usize] * b[(matrix * k * n + x * n + j) as usize]).sum()
+        (0..k)
+            .map(|x| {
+                a[(matrix * m * k + i * k + x) as usize] * b[(matrix * k * n + x * n + j) as usize]
+            })
+            .sum()
     };
     Ok((0..COUNT * m * n).filter(|at| c[*at as usize] != want(*at)).count())
 }
@@ -102,7 +133,11 @@ fn a_product_of_many() {
         let text = assembled(PRODUCT, arch);
         let maps = kernel_maps(PRODUCT, arch);
         let tiled = ["sm_90a", "sm_100a", "sm_120"].contains(&arch);
-        assert_eq!((maps.len(), text.contains("cp.async.bulk.tensor.3d")), (if tiled { 2 } else { 0 }, tiled), "{arch}\n{text}");
+        assert_eq!(
+            (maps.len(), text.contains("cp.async.bulk.tensor.3d")),
+            (if tiled { 2 } else { 0 }, tiled),
+            "{arch}\n{text}"
+        );
         for which in [0, 2] {
             assert_eq!(product(arch, &text, &maps, which, |_| {}), Ok(0), "{arch} {which}\n{text}");
         }
@@ -115,14 +150,20 @@ fn matrix_after_matrix() {
         let text = assembled(EACH, arch);
         let a: Vec<f32> = (0..COUNT * 64 * 64).map(|i| i as f32).collect();
         let mut memory = Memory::new();
-        let (ia, ic) = (memory.add_f32("A", &a), memory.add_f32("C", &vec![-1.0; (COUNT * 64 * 64) as usize]));
+        let (ia, ic) =
+            (memory.add_f32("A", &a), memory.add_f32("C", &vec![-1.0; (COUNT * 64 * 64) as usize]));
         let mut params = tensor(ia, 64, 64).to_vec();
         params.push(Param::Buffer(ic));
         let ids = [ia, ic];
-        params.extend(kernel_maps(EACH, arch).iter().map(|map| Param::Tensor(map.fill_many(ids[map.memref], &[COUNT, 64, 64], &memory))));
+        params.extend(
+            kernel_maps(EACH, arch).iter().map(|map| {
+                Param::Tensor(map.fill_many(ids[map.memref], &[COUNT, 64, 64], &memory))
+            }),
+        );
         assert_eq!(launched(arch, &text, params, &mut memory), Ok(()), "{arch}\n{text}");
         let c = memory.f32s(ic);
-        let wrong = (0..c.len()).filter(|i| c[*i] != if i % 64 < 32 { a[i + 32] } else { -1.0 }).count();
+        let wrong =
+            (0..c.len()).filter(|i| c[*i] != if i % 64 < 32 { a[i + 32] } else { -1.0 }).count();
         assert_eq!(wrong, 0, "{arch}\n{text}");
     }
 }
@@ -157,7 +198,11 @@ fn each_part_of_the_third_dimension_is_needed() {
                             // `[dst], [map, {x, y, z}], [bar];`
                             let (head, z) = head.rsplit_once(", ").expect("three coordinates");
                             let rest = line.rsplit_once(", ").map_or("", |(_, bar)| bar);
-                            let z = if other.is_empty() { head.rsplit_once(", ").map_or(z, |(_, y)| y).to_string() } else { other.to_string() };
+                            let z = if other.is_empty() {
+                                head.rsplit_once(", ").map_or(z, |(_, y)| y).to_string()
+                            } else {
+                                other.to_string()
+                            };
                             format!("{head}, {z}}}], {rest}\n")
                         }
                         _ => format!("{line}\n"),
@@ -165,14 +210,23 @@ fn each_part_of_the_third_dimension_is_needed() {
                 })
                 .collect();
             assert_ne!(damaged, text);
-            assert_ne!(product(arch, &damaged, &maps, 2, |_| {}), Ok(0), "copy {number}\n{damaged}");
+            assert_ne!(
+                product(arch, &damaged, &maps, 2, |_| {}),
+                Ok(0),
+                "copy {number}\n{damaged}"
+            );
         }
     }
 }
 
-/// Every head of every sequence, tile after tile, by as many dimensions as are asked for; and one row, from and to memory of one dimension.
+/// Every head of every sequence, tile after tile, by as many dimensions as are asked for; and one
+/// row, from and to memory of one dimension.
 fn heads(rank: usize, from: &[&str], known: bool) -> String {
-    let shape = if known { "2x3x2x64x64".split('x').skip(5 - rank).collect::<Vec<_>>().join("x") } else { vec!["?"; rank].join("x") };
+    let shape = if known {
+        "2x3x2x64x64".split('x').skip(5 - rank).collect::<Vec<_>>().join("x")
+    } else {
+        vec!["?"; rank].join("x")
+    };
     let at = from.join(", ");
     format!(
         "func @heads(%A: memref<{shape}xf16, #gmem> {{align = 16, stride_div = 8}}, %C: memref<{shape}xf16, #gmem> {{align = 16, stride_div = 8}},
@@ -194,12 +248,17 @@ fn up_to_five_dimensions() {
                 let program = heads(rank, &places, known);
                 let text = assembled(&program, arch);
                 let tiled = arch == "sm_90a";
-                assert_eq!(text.contains(&format!("bulk.tensor.{rank}d")), tiled, "{arch} {rank}\n{text}");
+                assert_eq!(
+                    text.contains(&format!("bulk.tensor.{rank}d")),
+                    tiled,
+                    "{arch} {rank}\n{text}"
+                );
                 let own = &extents[5 - rank..];
                 let count: u32 = own.iter().product();
                 let a: Vec<f32> = (0..count).map(|i| (i % 2039) as f32).collect();
                 let mut memory = Memory::new();
-                let (ia, ic) = (memory.add_f16("A", &a), memory.add_f16("C", &vec![-1.0; count as usize]));
+                let (ia, ic) =
+                    (memory.add_f16("A", &a), memory.add_f16("C", &vec![-1.0; count as usize]));
                 let mut params = Vec::new();
                 for id in [ia, ic] {
                     params.push(Param::Buffer(id));
@@ -210,8 +269,16 @@ fn up_to_five_dimensions() {
                 }
                 params.extend([Param::U32(2), Param::U32(1)]);
                 let ids = [ia, ic];
-                params.extend(kernel_maps(&program, arch).iter().map(|map| Param::Tensor(map.fill_many(ids[map.memref], own, &memory))));
-                assert_eq!(launched(arch, &text, params, &mut memory), Ok(()), "{arch} {rank}\n{text}");
+                params.extend(
+                    kernel_maps(&program, arch)
+                        .iter()
+                        .map(|map| Param::Tensor(map.fill_many(ids[map.memref], own, &memory))),
+                );
+                assert_eq!(
+                    launched(arch, &text, params, &mut memory),
+                    Ok(()),
+                    "{arch} {rank}\n{text}"
+                );
                 // The tile's matrix: the innermost leading index is %n = 1, then %h = 2, then 1.
                 let matrix = match rank {
                     3 => 1,
@@ -220,7 +287,8 @@ fn up_to_five_dimensions() {
                 };
                 let c = memory.f16s(ic);
                 let own = |i: usize| i / 4096 == matrix && i % 4096 >= 2048;
-                let wrong = (0..c.len()).filter(|i| c[*i] != if own(*i) { a[*i] } else { -1.0 }).count();
+                let wrong =
+                    (0..c.len()).filter(|i| c[*i] != if own(*i) { a[*i] } else { -1.0 }).count();
                 assert_eq!(wrong, 0, "{arch} {rank}\n{text}");
             }
         }
@@ -244,10 +312,14 @@ const VECTORS: &str = "func @vectors(%X: memref<?x?xf32, #gmem> {align = 16, str
 fn vectors_in_memory() {
     for arch in ARCHS {
         let text = assembled(VECTORS, arch);
-        let (x, b): (Vec<f32>, Vec<f32>) = ((0..128 * 128).map(|i| (i % 251) as f32).collect(), (0..128).map(|i| (i * 3) as f32).collect());
+        let (x, b): (Vec<f32>, Vec<f32>) = (
+            (0..128 * 128).map(|i| (i % 251) as f32).collect(),
+            (0..128).map(|i| (i * 3) as f32).collect(),
+        );
         let mut memory = Memory::new();
         let (ix, ib) = (memory.add_f32("X", &x), memory.add_f32("B", &b));
-        let (iy, il) = (memory.add_f32("Y", &vec![-1.0; 128 * 128]), memory.add_f32("L", &[-1.0; 128]));
+        let (iy, il) =
+            (memory.add_f32("Y", &vec![-1.0; 128 * 128]), memory.add_f32("L", &[-1.0; 128]));
         let matrix = |id| [Param::Buffer(id), Param::U32(128), Param::U32(128), Param::U32(128)];
         let vector = |id| [Param::Buffer(id), Param::U32(128)];
         let mut params = [&matrix(ix)[..], &vector(ib), &matrix(iy), &vector(il)].concat();
@@ -255,9 +327,15 @@ fn vectors_in_memory() {
         assert_eq!(launched(arch, &text, params, &mut memory), Ok(()), "{arch}\n{text}");
         let (y, l) = (memory.f32s(iy), memory.f32s(il));
         for i in 0..128usize {
-            let row: Vec<f32> = (0..128usize).map(|j| if i >= 64 && j >= 64 { x[i * 128 + j] + b[j] } else { -1.0 }).collect();
+            let row: Vec<f32> = (0..128usize)
+                .map(|j| if i >= 64 && j >= 64 { x[i * 128 + j] + b[j] } else { -1.0 })
+                .collect();
             assert_eq!(&y[i * 128..][..128], &row[..], "{arch} {i}\n{text}");
-            assert_eq!(l[i], if i < 64 { -1.0 } else { row[64..].iter().sum() }, "{arch} {i}\n{text}");
+            assert_eq!(
+                l[i],
+                if i < 64 { -1.0 } else { row[64..].iter().sum() },
+                "{arch} {i}\n{text}"
+            );
         }
     }
 }

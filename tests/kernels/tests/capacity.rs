@@ -13,7 +13,9 @@ fn refused<const STEPS: usize, const TUPLES: usize, const NODES: usize>(arch: &s
     verify(&mut program).expect("a sound one");
     let mut room = Box::new(Storage::<STEPS, TUPLES, NODES, 0>::new());
     let id = TABLES.arch_named(arch).expect("an architecture");
-    compile(&TABLES, id, &mut program, room.scratch()).map(|_| ()).expect_err("the room is too small")
+    compile(&TABLES, id, &mut program, room.scratch())
+        .map(|_| ())
+        .expect_err("the room is too small")
 }
 
 fn full(error: Error, wanted: EmitPool, room: u32) {

@@ -1,4 +1,5 @@
-//! The independent checker on compiled kernels: sound ones pass, and a step taken out or moved is noticed.
+//! The independent checker on compiled kernels: sound ones pass, and a step taken out or moved is
+//! noticed.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -13,9 +14,11 @@ fn examples_pass() {
     for name in ["gemm.tile", "transpose.tile"] {
         for arch in ARCHS {
             with_kernel(&example(name), arch, |program, compiled, _| {
-                let plan = check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{name} {arch}: {v:?}"));
+                let plan = check::plan(&TABLES, program, &compiled.plan)
+                    .unwrap_or_else(|v| panic!("{name} {arch}: {v:?}"));
                 assert!(plan.bytes > 0);
-                let order = check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{name} {arch}: {v:?}"));
+                let order = check::order(&TABLES, program, compiled)
+                    .unwrap_or_else(|v| panic!("{name} {arch}: {v:?}"));
                 assert_eq!(order.walks, if name == "gemm.tile" { 3 } else { 1 });
                 assert!(order.accesses > 0, "{name} {arch}: {order:?}");
             });
@@ -23,7 +26,8 @@ fn examples_pass() {
     }
 }
 
-/// Takes out each synchronisation step in turn; those that the table's rules name must be missed by someone.
+/// Takes out each synchronisation step in turn; those that the table's rules name must be missed by
+/// someone.
 #[test]
 fn a_missing_step() {
     for name in ["gemm.tile", "transpose.tile"] {
@@ -31,7 +35,9 @@ fn a_missing_step() {
             with_kernel(&example(name), arch, |program, compiled, text| {
                 let steps: Vec<Step> = compiled.steps.to_vec();
                 let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
-                let barrier = |s: &Step| machine.sync.iter().flat_map(|r| r.steps).any(|w| w.barrier && w.atom == s.atom);
+                let barrier = |s: &Step| {
+                    machine.sync.iter().flat_map(|r| r.steps).any(|w| w.barrier && w.atom == s.atom)
+                };
                 let (mut barriers, mut noticed) = (0, 0);
                 for k in 0..steps.len() {
                     if steps[k].purpose != Purpose::Sync {
@@ -42,11 +48,17 @@ fn a_missing_step() {
                     let found = check::order_of(&TABLES, program, &compiled.plan, &without);
                     if barrier(&steps[k]) {
                         barriers += 1;
-                        assert!(matches!(found, Err(Violation::Race { .. })), "{name} {arch}: step {k} {found:?}\n{text}");
+                        assert!(
+                            matches!(found, Err(Violation::Race { .. })),
+                            "{name} {arch}: step {k} {found:?}\n{text}"
+                        );
                     }
                     noticed += u32::from(matches!(found, Err(Violation::Race { .. })));
                 }
-                assert!(barriers > 0 && noticed > barriers, "{name} {arch}: {noticed} noticed, {barriers} of them barriers");
+                assert!(
+                    barriers > 0 && noticed > barriers,
+                    "{name} {arch}: {noticed} noticed, {barriers} of them barriers"
+                );
             });
         }
     }
@@ -61,16 +73,27 @@ fn a_wait_before_its_producer() {
             let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
             let waits: Vec<_> = machine.counters.iter().map(|c| c.wait).collect();
             let of = |k: usize| compiled.plan.moves[k].op.index();
-            let last_copy = steps.iter().rposition(|s| s.purpose == Purpose::Move && usize::from(s.origin) == of(1)).expect("copies");
-            let first_copy = steps.iter().position(|s| s.purpose == Purpose::Move && usize::from(s.origin) == of(0)).expect("copies");
-            // A wait that an earlier one for loaded registers makes redundant may move; the others may not.
-            let moved = (last_copy..steps.len()).filter(|&k| waits.contains(&steps[k].atom)).map(|wait| {
-                let mut steps = steps.clone();
-                let step = steps.remove(wait);
-                steps.insert(first_copy, step);
-                check::order_of(&TABLES, program, &compiled.plan, &steps)
-            });
-            assert!(moved.into_iter().any(|found| matches!(found, Err(Violation::Race { .. }))), "{arch}");
+            let last_copy = steps
+                .iter()
+                .rposition(|s| s.purpose == Purpose::Move && usize::from(s.origin) == of(1))
+                .expect("copies");
+            let first_copy = steps
+                .iter()
+                .position(|s| s.purpose == Purpose::Move && usize::from(s.origin) == of(0))
+                .expect("copies");
+            // A wait that an earlier one for loaded registers makes redundant may move; the others
+            // may not.
+            let moved =
+                (last_copy..steps.len()).filter(|&k| waits.contains(&steps[k].atom)).map(|wait| {
+                    let mut steps = steps.clone();
+                    let step = steps.remove(wait);
+                    steps.insert(first_copy, step);
+                    check::order_of(&TABLES, program, &compiled.plan, &steps)
+                });
+            assert!(
+                moved.into_iter().any(|found| matches!(found, Err(Violation::Race { .. }))),
+                "{arch}"
+            );
         });
     }
 }
@@ -83,12 +106,19 @@ fn a_missing_instance() {
             let mut steps: Vec<Step> = compiled.steps.to_vec();
             let at = steps.iter().position(|s| s.purpose == Purpose::Move).expect("a movement");
             let _ = steps.remove(at);
-            assert!(matches!(check::order_of(&TABLES, program, &compiled.plan, &steps), Err(Violation::Count { .. })), "{arch}");
+            assert!(
+                matches!(
+                    check::order_of(&TABLES, program, &compiled.plan, &steps),
+                    Err(Violation::Count { .. })
+                ),
+                "{arch}"
+            );
         });
     }
 }
 
-/// Two tiles one after the other in the same bytes: the second write must wait for the first tile's readers.
+/// Two tiles one after the other in the same bytes: the second write must wait for the first tile's
+/// readers.
 #[test]
 fn tiles_one_after_the_other() {
     let source = "func @two(%A: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}, %B: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}) {threads = 128} {
@@ -103,13 +133,16 @@ fn tiles_one_after_the_other() {
 }";
     for arch in ARCHS {
         with_kernel(source, arch, |program, compiled, text| {
-            check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{arch}: {v:?}"));
-            check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
+            check::plan(&TABLES, program, &compiled.plan)
+                .unwrap_or_else(|v| panic!("{arch}: {v:?}"));
+            check::order(&TABLES, program, compiled)
+                .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
         });
     }
 }
 
-/// A tensor that a kernel writes and reads: what other threads wrote is met behind the rule's steps, a thread's own elements at once.
+/// A tensor that a kernel writes and reads: what other threads wrote is met behind the rule's
+/// steps, a thread's own elements at once.
 #[test]
 fn a_tensor_that_is_read_where_it_was_written() {
     let program = |back: &str, more: &str| {
@@ -133,16 +166,35 @@ fn a_tensor_that_is_read_where_it_was_written() {
         });
         // Another part of the tensor, whose rows may be the same, as far as the program says.
         with_kernel(&program("B", through), arch, |program, compiled, text| {
-            check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
+            check::order(&TABLES, program, compiled)
+                .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
             let steps: Vec<Step> = compiled.steps.to_vec();
             let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
-            let barrier = |s: &Step| s.purpose == Purpose::Sync && machine.sync.iter().flat_map(|r| r.steps).any(|w| w.barrier && w.atom == s.atom);
-            let first = steps.iter().position(barrier).unwrap_or_else(|| panic!("{arch}: a barrier\n{text}"));
-            let moves = |from: usize, to: usize| steps[from..to].iter().filter(|s| s.purpose == Purpose::Move).count();
+            let barrier = |s: &Step| {
+                s.purpose == Purpose::Sync
+                    && machine
+                        .sync
+                        .iter()
+                        .flat_map(|r| r.steps)
+                        .any(|w| w.barrier && w.atom == s.atom)
+            };
+            let first = steps
+                .iter()
+                .position(barrier)
+                .unwrap_or_else(|| panic!("{arch}: a barrier\n{text}"));
+            let moves = |from: usize, to: usize| {
+                steps[from..to].iter().filter(|s| s.purpose == Purpose::Move).count()
+            };
             assert!(moves(0, first) > 0 && moves(first, steps.len()) > 0, "{arch}\n{text}");
             let mut without = steps.clone();
             let _ = without.remove(first);
-            assert!(matches!(check::order_of(&TABLES, program, &compiled.plan, &without), Err(Violation::Race { .. })), "{arch}\n{text}");
+            assert!(
+                matches!(
+                    check::order_of(&TABLES, program, &compiled.plan, &without),
+                    Err(Violation::Race { .. })
+                ),
+                "{arch}\n{text}"
+            );
         });
     }
 }

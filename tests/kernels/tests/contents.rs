@@ -1,4 +1,5 @@
-//! The checker of contents: every example passes on every architecture that compiles it, and steps that were changed are noticed.
+//! The checker of contents: every example passes on every architecture that compiles it, and steps
+//! that were changed are noticed.
 #![allow(missing_docs)]
 
 use lanebook::check::FinalSteps;
@@ -9,10 +10,18 @@ use std::path::PathBuf;
 /// Every program of the folders of examples and of programs that were once wrong.
 fn all_programs() -> Vec<(String, String)> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let files = [root.join("../../gen/cli/examples"), root.join("programs")].into_iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
-    let mut out: Vec<_> = files.flatten().map(|f| f.path()).filter(|p| p.extension().is_some_and(|e| e == "tile")).collect();
+    let files = [root.join("../../gen/cli/examples"), root.join("programs")]
+        .into_iter()
+        .flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
+    let mut out: Vec<_> = files
+        .flatten()
+        .map(|f| f.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "tile"))
+        .collect();
     out.sort();
-    out.into_iter().map(|p| (p.display().to_string(), std::fs::read_to_string(&p).expect("a program"))).collect()
+    out.into_iter()
+        .map(|p| (p.display().to_string(), std::fs::read_to_string(&p).expect("a program")))
+        .collect()
 }
 
 /// No false alarm: where a program is compiled, what its steps leave is what the plan says.
@@ -21,7 +30,9 @@ fn examples_pass() {
     let (mut kernels, mut goals, mut addresses, mut alarms) = (0u32, 0u64, 0u64, Vec::new());
     for (name, source) in all_programs() {
         for arch in ["sm_80", "sm_90a", "sm_100a", "gfx908", "gfx950", "gfx1100", "gfx1250"] {
-            let summary = match try_with_kernel(&source, arch, |program, compiled, _| checked::check(program, &FinalSteps::of(compiled))) {
+            let summary = match try_with_kernel(&source, arch, |program, compiled, _| {
+                checked::check(program, &FinalSteps::of(compiled))
+            }) {
                 Err(_) => continue,
                 Ok(Ok(summary)) => summary.contents,
                 Ok(Err(violation)) => {
@@ -30,12 +41,19 @@ fn examples_pass() {
                 }
             };
             assert!(summary.unplaced == 0 && summary.unfollowed == 0, "{name} {arch}: {summary:?}");
-            (kernels, goals, addresses) = (kernels + 1, goals + u64::from(summary.goals), addresses + u64::from(summary.addresses));
+            (kernels, goals, addresses) = (
+                kernels + 1,
+                goals + u64::from(summary.goals),
+                addresses + u64::from(summary.addresses),
+            );
         }
     }
     println!("{kernels} kernels, {goals} goals, {addresses} addresses");
     assert!(alarms.is_empty(), "{}", alarms.join("\n"));
-    assert!(kernels >= 50 && goals > 20_000 && addresses > 20_000, "{kernels} kernels, {goals} goals, {addresses} addresses");
+    assert!(
+        kernels >= 50 && goals > 20_000 && addresses > 20_000,
+        "{kernels} kernels, {goals} goals, {addresses} addresses"
+    );
 }
 
 /// Of random changes to final steps, each one that the replay calls wrong is noticed.
@@ -70,8 +88,21 @@ fn changed_steps_are_noticed() {
     for (name, arch) in kernels {
         assert!(all_noticed(name, &example(name), arch, &kinds, 3) >= 12, "{name} {arch}");
     }
-    for (name, arch) in [("sum_transposed.tile", "sm_80"), ("sum_transposed.tile", "gfx942"), ("a_128_32_64_64_64_f16.tile", "gfx1100")] {
-        assert!(all_noticed(name, &program(name), arch, &["written", "read", "exchanged", "packing"], 4) >= 6, "{name} {arch}");
+    for (name, arch) in [
+        ("sum_transposed.tile", "sm_80"),
+        ("sum_transposed.tile", "gfx942"),
+        ("a_128_32_64_64_64_f16.tile", "gfx1100"),
+    ] {
+        assert!(
+            all_noticed(
+                name,
+                &program(name),
+                arch,
+                &["written", "read", "exchanged", "packing"],
+                4
+            ) >= 6,
+            "{name} {arch}"
+        );
     }
 }
 
@@ -79,16 +110,46 @@ fn changed_steps_are_noticed() {
 #[test]
 fn faults_put_back_are_noticed() {
     let faults = [
-        ("copies of what loops carry", "copy", &[("carried_swap.tile", "sm_80"), ("carried_rotation.tile", "gfx950")][..]),
-        ("sums where those lie that are still read", "in place", &[("sum_converted_residual.tile", "sm_80"), ("sum_transposed.tile", "gfx950")]),
-        ("the other half of a register", "half", &[("loose_cast_and_transpose.tile", "sm_80"), ("loose_cast_through_shared.tile", "gfx950")]),
-        ("phases that nothing waits for", "wait", &[("copy_nobody_reads.tile", "sm_90a"), ("copy_unread_in_inner_loop.tile", "sm_100a")]),
-        ("wait states behind results that nobody uses", "states", &[("dead_product_waits.tile", "gfx950")]),
-        ("loops that run no turn", "wait", &[("no_turn_around_barrier.tile", "sm_80"), ("no_turn_around_barrier.tile", "gfx1100")]),
+        (
+            "copies of what loops carry",
+            "copy",
+            &[("carried_swap.tile", "sm_80"), ("carried_rotation.tile", "gfx950")][..],
+        ),
+        (
+            "sums where those lie that are still read",
+            "in place",
+            &[("sum_converted_residual.tile", "sm_80"), ("sum_transposed.tile", "gfx950")],
+        ),
+        (
+            "the other half of a register",
+            "half",
+            &[
+                ("loose_cast_and_transpose.tile", "sm_80"),
+                ("loose_cast_through_shared.tile", "gfx950"),
+            ],
+        ),
+        (
+            "phases that nothing waits for",
+            "wait",
+            &[("copy_nobody_reads.tile", "sm_90a"), ("copy_unread_in_inner_loop.tile", "sm_100a")],
+        ),
+        (
+            "wait states behind results that nobody uses",
+            "states",
+            &[("dead_product_waits.tile", "gfx950")],
+        ),
+        (
+            "loops that run no turn",
+            "wait",
+            &[("no_turn_around_barrier.tile", "sm_80"), ("no_turn_around_barrier.tile", "gfx1100")],
+        ),
     ];
     for (fault, kind, programs) in faults {
         for (name, arch) in programs {
-            assert!(all_noticed(name, &program(name), arch, &[kind], 4) > 0, "{fault}: {name} {arch}");
+            assert!(
+                all_noticed(name, &program(name), arch, &[kind], 4) > 0,
+                "{fault}: {name} {arch}"
+            );
         }
     }
 }
@@ -96,9 +157,11 @@ fn faults_put_back_are_noticed() {
 /// Scratch and tiles that lie where another one lives.
 #[test]
 fn moved_tiles_are_noticed() {
-    for (name, arch) in
-        [("scratch_beside_late_load.tile", "gfx1100"), ("buffers_that_live_at_once.tile", "sm_80"), ("buffers_that_live_at_once.tile", "gfx950")]
-    {
+    for (name, arch) in [
+        ("scratch_beside_late_load.tile", "gfx1100"),
+        ("buffers_that_live_at_once.tile", "sm_80"),
+        ("buffers_that_live_at_once.tile", "gfx950"),
+    ] {
         let (wrong, noticed) = moved_tiles(&program(name), arch);
         println!("{name} {arch}: {noticed} of {wrong}");
         assert!(wrong > 0 && noticed == wrong, "{name} {arch}: {noticed} of {wrong}");

@@ -1,8 +1,9 @@
-//! What `compile` takes of a program, walked: every operation with every attribute, number of operands, element type and notation of a written
-//! layout. Each combination is refused; or it is obeyed, which its removal shows, and the kernel computes what the program says.
+//! What `compile` takes of a program, walked: every operation with every attribute, number of
+//! operands, element type and notation of a written layout. Each combination is refused; or it is
+//! obeyed, which its removal shows, and the kernel computes what the program says.
 //!
-//! Operations, attributes and values come from the tables, so that a new one cannot be forgotten: an operation that the contract takes and no
-//! program here has is an error.
+//! Operations, attributes and values come from the tables, so that a new one cannot be forgotten:
+//! an operation that the contract takes and no program here has is an error.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -20,10 +21,23 @@ use std::collections::{BTreeMap, BTreeSet};
 const ARCHS: [&str; 2] = ["sm_80", "gfx942"];
 
 /// Attributes that nobody has, or that other systems give to operations.
-const FOREIGN: [&str; 12] =
-    ["mask", "num_stages", "sliceCount", "transA", "offset", "depth", "fastmath", "inputPrecision", "rounding", "tt.divisibility", "cache", "predicate"];
+const FOREIGN: [&str; 12] = [
+    "mask",
+    "num_stages",
+    "sliceCount",
+    "transA",
+    "offset",
+    "depth",
+    "fastmath",
+    "inputPrecision",
+    "rounding",
+    "tt.divisibility",
+    "cache",
+    "predicate",
+];
 
-/// Marks in a program: where attributes of the operation, of an argument or a further operand are written, and the layout of its result.
+/// Marks in a program: where attributes of the operation, of an argument or a further operand are
+/// written, and the layout of its result.
 const ATTR: &str = "/*attr*/";
 const ARGUMENT: &str = "/*argument*/";
 const MORE: &str = "/*more*/";
@@ -52,7 +66,13 @@ fn outcome(text: &str, arch: &str) -> Outcome {
             let mut out = String::new();
             compiled.write(&TABLES, &program, &mut out).expect("text");
             let plan = &compiled.plan;
-            out += &format!("{:?} {:?} {:?} {:?}", plan.allocs.as_slice(), plan.fragments.as_slice(), plan.globals.as_slice(), plan.moves.as_slice());
+            out += &format!(
+                "{:?} {:?} {:?} {:?}",
+                plan.allocs.as_slice(),
+                plan.fragments.as_slice(),
+                plan.globals.as_slice(),
+                plan.moves.as_slice()
+            );
             Outcome::Kernel(out)
         }
         Err(Error::Contract(breach)) => {
@@ -65,7 +85,9 @@ fn outcome(text: &str, arch: &str) -> Outcome {
 
 /// The program without marks.
 fn plain(program: &str) -> String {
-    [ATTR, ARGUMENT, MORE, LAYOUT].iter().fold(program.to_string(), |text, mark| text.replace(mark, ""))
+    [ATTR, ARGUMENT, MORE, LAYOUT]
+        .iter()
+        .fold(program.to_string(), |text, mark| text.replace(mark, ""))
 }
 
 fn marked(program: &str, mark: &str, with: &str) -> String {
@@ -78,11 +100,18 @@ fn memref(ty: &str) -> String {
 
 /// A kernel of 64 or 128 threads around a body; `%A` and `%B` are read, `%C` is written.
 fn kernel(body: &str, ty: &str, out: &str) -> String {
-    format!("func @f(%A: {}, %B: {}, %C: {}, %m: index {{div = 32}}, %K: index) {{threads = 128}} {{\n{body}}}\n", memref(ty), memref(ty), memref(out))
+    format!(
+        "func @f(%A: {}, %B: {}, %C: {}, %m: index {{div = 32}}, %K: index) {{threads = 128}} {{\n{body}}}\n",
+        memref(ty),
+        memref(ty),
+        memref(out)
+    )
 }
 
 fn load(name: &str, from: &str, shape: &str, ty: &str) -> String {
-    format!("  %{name} = tiled_load %{from}[0, 0] : memref<?x?x{ty}, #gmem> -> tensor<{shape}x{ty}>\n")
+    format!(
+        "  %{name} = tiled_load %{from}[0, 0] : memref<?x?x{ty}, #gmem> -> tensor<{shape}x{ty}>\n"
+    )
 }
 
 /// The same through shared memory.
@@ -102,22 +131,35 @@ fn store_laid(name: &str, shape: &str, ty: &str) -> String {
     store(name, shape, ty).replacen('>', &format!("{LAYOUT}>"), 1)
 }
 
-/// A program in which one operation stands, with marks; `ty`: the element type that it is about. `None`: the contract takes the operation, and
-/// there is none here.
+/// A program in which one operation stands, with marks; `ty`: the element type that it is about.
+/// `None`: the contract takes the operation, and there is none here.
 fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option<String> {
     let name = decl.name;
     let t = |shape: &str| format!("tensor<{shape}x{ty}{LAYOUT}>");
     Some(match decl.role {
         OpRole::Function => {
-            let body =
-                format!("{}{}", "  %a = tiled_load %A[0, %m] : memref<?x?xTY, #gmem> -> tensor<32x32xTY>\n", store("a", "32x32", "TY")).replace("TY", ty);
+            let body = format!(
+                "{}{}",
+                "  %a = tiled_load %A[0, %m] : memref<?x?xTY, #gmem> -> tensor<32x32xTY>\n",
+                store("a", "32x32", "TY")
+            )
+            .replace("TY", ty);
             kernel(&body, ty, ty)
                 .replace("{align = 16, stride_div = 16}, %B", &format!("{{{ARGUMENT}}}, %B"))
                 .replace("{threads = 128}", &format!("{{threads = 128{ATTR}}}"))
         }
-        OpRole::Return => kernel(&format!("{}{}  return {MORE} {{{ATTR}}}\n", load("a", "A", "32x32", ty), store("a", "32x32", ty)), ty, ty),
+        OpRole::Return => kernel(
+            &format!(
+                "{}{}  return {MORE} {{{ATTR}}}\n",
+                load("a", "A", "32x32", ty),
+                store("a", "32x32", ty)
+            ),
+            ty,
+            ty,
+        ),
         OpRole::For | OpRole::Yield => {
-            let (of_loop, of_yield) = if decl.role == OpRole::For { (ATTR, "") } else { ("", ATTR) };
+            let (of_loop, of_yield) =
+                if decl.role == OpRole::For { (ATTR, "") } else { ("", ATTR) };
             let body = format!(
                 "{}  %r = scf.for %i = 0 to %K step 32 iter_args(%c = %a) -> {} attributes {{{of_loop}}} {{\n    %b = tiled_load %B[0, %i] : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}>\n    scf.yield %b {{{of_yield}}} : tensor<32x32x{ty}>\n  }}\n{}",
                 load("a", "A", "32x32", ty),
@@ -126,9 +168,14 @@ fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option<Str
             );
             kernel(&body, ty, ty)
         }
-        OpRole::Alloc | OpRole::Copy | OpRole::Load | OpRole::Store if decl.layout != lanebook::tables::LayoutTrait::Fixing => {
-            let own = |role: OpRole, text: &str| if role == decl.role { text.to_string() } else { String::new() };
-            let (alloc, copy, load, stored) = (OpRole::Alloc, OpRole::Copy, OpRole::Load, OpRole::Store);
+        OpRole::Alloc | OpRole::Copy | OpRole::Load | OpRole::Store
+            if decl.layout != lanebook::tables::LayoutTrait::Fixing =>
+        {
+            let own = |role: OpRole, text: &str| {
+                if role == decl.role { text.to_string() } else { String::new() }
+            };
+            let (alloc, copy, load, stored) =
+                (OpRole::Alloc, OpRole::Copy, OpRole::Load, OpRole::Store);
             let body = format!(
                 "  %s = alloc_tensor {}{{{}}} : tensor<32x32x{ty}, #smem{}>\n  copy %A[%m, 0], %s{} {{{}}} : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}, #smem{}>\n  \
                  %a = tiled_load %s{} {{{}}} : tensor<32x32x{ty}, #smem{}> -> tensor<32x32x{ty}{}>\n  tiled_store %a, %C[0, 0]{} {{{}}} : tensor<32x32x{ty}{}> -> memref<?x?x{ty}, #gmem>\n",
@@ -159,8 +206,14 @@ fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option<Str
             ty,
         ),
         OpRole::Reduce | OpRole::Broadcast => {
-            let (reduces, spreads) = if decl.role == OpRole::Reduce { (ATTR, "axis = 1".to_string()) } else { ("axis = 1, kind = add", ATTR.to_string()) };
-            let own = |role: OpRole, mark: &str| if role == decl.role { mark.to_string() } else { String::new() };
+            let (reduces, spreads) = if decl.role == OpRole::Reduce {
+                (ATTR, "axis = 1".to_string())
+            } else {
+                ("axis = 1, kind = add", ATTR.to_string())
+            };
+            let own = |role: OpRole, mark: &str| {
+                if role == decl.role { mark.to_string() } else { String::new() }
+            };
             let body = format!(
                 "{}  %v = reduce %a{} {{{reduces}}} : tensor<32x32x{ty}> -> tensor<32x{ty}{}>\n  %x = broadcast %v{} {{{spreads}}} : tensor<32x{ty}> -> tensor<32x32x{ty}{}>\n  %y = add %x, %a : tensor<32x32x{ty}>\n{}",
                 load("a", "A", "32x32", ty),
@@ -190,20 +243,48 @@ fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option<Str
                 _ => "f32",
             };
             let scales = if scaled { ", %xa, %xb" } else { "" };
-            let mut body = format!("{}{}  %z = constant 0.0 : tensor<32x32x{sum}>\n", through("a", "A", "32x32", ty), through("b", "B", "32x32", ty));
+            let mut body = format!(
+                "{}{}  %z = constant 0.0 : tensor<32x32x{sum}>\n",
+                through("a", "A", "32x32", ty),
+                through("b", "B", "32x32", ty)
+            );
             if scaled {
                 body += "  %xa = tiled_load %A[0, 0] : memref<?x?xTY, #gmem> -> tensor<32x1xTY>\n  %xb = tiled_load %B[0, 0] : memref<?x?xTY, #gmem> -> tensor<32x1xTY>\n".replace("TY", ty).as_str();
             }
-            body += &format!("  %d = {name} %a, %b, %z{scales}{MORE} {{{ATTR}}} : tensor<32x32x{sum}{LAYOUT}>\n{}", store_laid("d", "32x32", sum));
+            body += &format!(
+                "  %d = {name} %a, %b, %z{scales}{MORE} {{{ATTR}}} : tensor<32x32x{sum}{LAYOUT}>\n{}",
+                store_laid("d", "32x32", sum)
+            );
             kernel(&body, ty, sum)
         }
         OpRole::Elementwise => {
-            // What changes the element type, from `ty` to each that some instruction makes of it, is asked elsewhere; here to itself, or to f32.
+            // What changes the element type, from `ty` to each that some instruction makes of it,
+            // is asked elsewhere; here to itself, or to f32.
             let to = if name == "cast" { if ty == "f32" { "f16" } else { "f32" } } else { ty };
-            let inputs: Vec<String> = ["a", "b", "c"].iter().take(contract.operands.len()).map(|n| format!("%{n}")).collect();
-            let loads: String = [("a", "A"), ("b", "B"), ("c", "B")].iter().take(inputs.len()).map(|(n, from)| load(n, from, "32x32", ty)).collect();
-            let types = if inputs.len() == 1 { format!("tensor<32x32x{ty}> -> tensor<32x32x{to}{LAYOUT}>") } else { format!("tensor<32x32x{to}{LAYOUT}>") };
-            kernel(&format!("{loads}  %x = {name} {}{MORE} {{{ATTR}}} : {types}\n{}", inputs.join(", "), store_laid("x", "32x32", to)), ty, to)
+            let inputs: Vec<String> = ["a", "b", "c"]
+                .iter()
+                .take(contract.operands.len())
+                .map(|n| format!("%{n}"))
+                .collect();
+            let loads: String = [("a", "A"), ("b", "B"), ("c", "B")]
+                .iter()
+                .take(inputs.len())
+                .map(|(n, from)| load(n, from, "32x32", ty))
+                .collect();
+            let types = if inputs.len() == 1 {
+                format!("tensor<32x32x{ty}> -> tensor<32x32x{to}{LAYOUT}>")
+            } else {
+                format!("tensor<32x32x{to}{LAYOUT}>")
+            };
+            kernel(
+                &format!(
+                    "{loads}  %x = {name} {}{MORE} {{{ATTR}}} : {types}\n{}",
+                    inputs.join(", "),
+                    store_laid("x", "32x32", to)
+                ),
+                ty,
+                to,
+            )
         }
         OpRole::Index => {
             let body = format!(
@@ -221,7 +302,8 @@ fn operations() -> impl Iterator<Item = (&'static OpDecl<'static>, &'static OpCo
     TABLES.ops.iter().zip(TABLES.contract.ops)
 }
 
-fn compiled() -> impl Iterator<Item = (&'static OpDecl<'static>, &'static OpContract<'static>, String)> {
+fn compiled()
+-> impl Iterator<Item = (&'static OpDecl<'static>, &'static OpContract<'static>, String)> {
     operations().filter(|(_, contract)| contract.compiled).map(|(decl, contract)| {
         let ty = if decl.name == "mma" {
             "f16"
@@ -230,7 +312,9 @@ fn compiled() -> impl Iterator<Item = (&'static OpDecl<'static>, &'static OpCont
         } else {
             "f32"
         };
-        let program = program(decl, contract, ty).unwrap_or_else(|| panic!("the contract takes `{}`, and no program here has it", decl.name));
+        let program = program(decl, contract, ty).unwrap_or_else(|| {
+            panic!("the contract takes `{}`, and no program here has it", decl.name)
+        });
         (decl, contract, program)
     })
 }
@@ -252,9 +336,11 @@ fn right(text: &str, arch: &str, seen: &mut BTreeSet<(String, String)>) {
             }
         })
         .collect();
-    let said = Interpreted::with(&bare, Given { turns: 2, salt: 0, fill: Some(Fill::Small) }).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+    let said = Interpreted::with(&bare, Given { turns: 2, salt: 0, fill: Some(Fill::Small) })
+        .unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
     let kernel = lanebook_kernels::try_kernel_text(text, arch).expect("it was compiled before");
-    run_text(&said, &kernel, &kernel_maps(text, arch), arch).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+    run_text(&said, &kernel, &kernel_maps(text, arch), arch)
+        .unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
 }
 
 /// What may be written as the value of an attribute, with whether the contract takes it.
@@ -264,8 +350,13 @@ fn values(form: &AttrForm<'_>) -> Vec<(String, bool)> {
         AttrForm::Unit => out.push((String::new(), true)),
         AttrForm::Int(least, most) | AttrForm::Power(least, most) => {
             let power = matches!(form, AttrForm::Power(..));
-            let of = |n: i64| (n.to_string(), (*least..=*most).contains(&n) && (!power || n.count_ones() == 1));
-            out.extend([-1, 0, 1, 2, 3, 4, 8, 16, 32, 64, 256, 12, *least, *most, least - 1, most + 1].map(of));
+            let of = |n: i64| {
+                (n.to_string(), (*least..=*most).contains(&n) && (!power || n.count_ones() == 1))
+            };
+            out.extend(
+                [-1, 0, 1, 2, 3, 4, 8, 16, 32, 64, 256, 12, *least, *most, least - 1, most + 1]
+                    .map(of),
+            );
         }
         AttrForm::Word(words) => out.extend(words.iter().map(|word| ((*word).to_string(), true))),
         AttrForm::Text => out.push(("\"no.such.name\"".to_string(), true)),
@@ -274,7 +365,19 @@ fn values(form: &AttrForm<'_>) -> Vec<(String, bool)> {
         AttrForm::Layout(_) => out.extend(layouts(32).into_iter().map(|(_, text)| (text, true))),
     }
     // What is of no form, or of another one.
-    for value in ["", "true", "nonsense", "\"text\"", "1.5", "[0, 1]", "[1, 0, 2]", "%m", "@f", "#undefined", "S[(32,32):(1@laneid,1@warpid)]"] {
+    for value in [
+        "",
+        "true",
+        "nonsense",
+        "\"text\"",
+        "1.5",
+        "[0, 1]",
+        "[1, 0, 2]",
+        "%m",
+        "@f",
+        "#undefined",
+        "S[(32,32):(1@laneid,1@warpid)]",
+    ] {
         if !out.iter().any(|(other, _)| other == value) {
             out.push((value.to_string(), false));
         }
@@ -286,7 +389,11 @@ fn values(form: &AttrForm<'_>) -> Vec<(String, bool)> {
 
 /// A layout of each notation for a tile of 32 x 32.
 fn layouts(lanes: u32) -> Vec<(&'static str, String)> {
-    let of_lanes = if lanes == 64 { "S[(2,16,4,8):(1@warpid,4@laneid,1@laneid,32@bit)]" } else { "S[(4,8,4,8):(1@warpid,4@laneid,1@laneid,32@bit)]" };
+    let of_lanes = if lanes == 64 {
+        "S[(2,16,4,8):(1@warpid,4@laneid,1@laneid,32@bit)]"
+    } else {
+        "S[(4,8,4,8):(1@warpid,4@laneid,1@laneid,32@bit)]"
+    };
     vec![
         ("lanes", of_lanes.into()),
         ("tirx", "S[(32,32):(36,1)]".into()),
@@ -309,7 +416,9 @@ fn joined(key: &str, value: &str) -> String {
 /// The attributes that an operation needs, as they are written.
 fn required(contract: &OpContract<'_>, without: &str) -> String {
     let mut out = Vec::new();
-    for attr in contract.attrs.iter().filter(|attr| attr.required && attr.key != without && attr.key != "sym_name" && attr.key != "threads") {
+    for attr in contract.attrs.iter().filter(|attr| {
+        attr.required && attr.key != without && attr.key != "sym_name" && attr.key != "threads"
+    }) {
         let value = match attr.form {
             AttrForm::Word(words) => words.first().copied().unwrap_or("").to_string(),
             AttrForm::Int(_, most) => most.to_string(),
@@ -326,14 +435,19 @@ fn listed(parts: &[&str]) -> String {
 
 /// Of the function: behind the number of threads.
 fn own(decl: &OpDecl<'_>, text: &str) -> String {
-    if decl.role == OpRole::Function && !text.is_empty() { format!(", {text}") } else { text.to_string() }
+    if decl.role == OpRole::Function && !text.is_empty() {
+        format!(", {text}")
+    } else {
+        text.to_string()
+    }
 }
 
 #[test]
 fn every_operation_that_is_not_in_the_contract_is_refused() {
     let mut refused = 0;
     for (decl, _) in operations().filter(|(_, contract)| !contract.compiled) {
-        let most = if decl.operands.1 == u8::MAX { decl.operands.0.max(2) } else { decl.operands.1 };
+        let most =
+            if decl.operands.1 == u8::MAX { decl.operands.0.max(2) } else { decl.operands.1 };
         let operands = ["%a", "%a", "%a", "%a", "%a"][..usize::from(most.min(5))].join(", ");
         let forms = [
             format!("  %x = {} {operands} : tensor<32x32xf32>\n", decl.name),
@@ -347,11 +461,17 @@ fn every_operation_that_is_not_in_the_contract_is_refused() {
         ];
         let mut by_contract = 0;
         for form in forms {
-            let text = kernel(&format!("{}{form}{}", load("a", "A", "32x32", "f32"), store("a", "32x32", "f32")), "f32", "f32");
+            let text = kernel(
+                &format!("{}{form}{}", load("a", "A", "32x32", "f32"), store("a", "32x32", "f32")),
+                "f32",
+                "f32",
+            );
             for arch in ARCHS {
                 match outcome(&text, arch) {
                     Outcome::Kernel(_) => panic!("`{}` is compiled on {arch}:\n{text}", decl.name),
-                    Outcome::Refused(why) => by_contract += usize::from(why.starts_with("contract: Operation")),
+                    Outcome::Refused(why) => {
+                        by_contract += usize::from(why.starts_with("contract: Operation"))
+                    }
                 }
             }
         }
@@ -365,7 +485,11 @@ fn every_operation_that_is_not_in_the_contract_is_refused() {
 fn every_attribute_is_refused_or_obeyed() {
     let mut keys: BTreeSet<String> = FOREIGN.iter().map(|key| (*key).to_string()).collect();
     for (_, contract) in operations() {
-        for attr in contract.attrs.iter().chain(contract.arguments.iter().flat_map(|slot| slot.attrs.slice())) {
+        for attr in contract
+            .attrs
+            .iter()
+            .chain(contract.arguments.iter().flat_map(|slot| slot.attrs.slice()))
+        {
             keys.insert(attr.key.to_string());
             // Misspelt.
             keys.insert(attr.key[..attr.key.len() - 1].to_string());
@@ -378,14 +502,28 @@ fn every_attribute_is_refused_or_obeyed() {
             if key == "sym_name" || key == "threads" && decl.role == OpRole::Function {
                 continue;
             }
-            let wrong = [("", false), ("1", false), ("word", false), ("[1, 0]", false), ("\"text\"", false)].map(|(v, ok)| (v.to_string(), ok)).to_vec();
+            let wrong = [
+                ("", false),
+                ("1", false),
+                ("word", false),
+                ("[1, 0]", false),
+                ("\"text\"", false),
+            ]
+            .map(|(v, ok)| (v.to_string(), ok))
+            .to_vec();
             for (value, legal) in attr.map_or(wrong, |attr| values(&attr.form)) {
                 let needed = required(contract, key);
-                let with = marked(&program, ATTR, &own(decl, &listed(&[&needed, &joined(key, &value)])));
+                let with =
+                    marked(&program, ATTR, &own(decl, &listed(&[&needed, &joined(key, &value)])));
                 let without = marked(&program, ATTR, &own(decl, &needed));
                 for arch in ARCHS {
                     let Outcome::Kernel(text) = outcome(&with, arch) else { continue };
-                    assert!(legal, "{arch}: `{}` takes `{}`:\n{with}", decl.name, joined(key, &value));
+                    assert!(
+                        legal,
+                        "{arch}: `{}` takes `{}`:\n{with}",
+                        decl.name,
+                        joined(key, &value)
+                    );
                     let attr = attr.expect("legal");
                     // What is written as the default is the default.
                     let is_default = attr.default.text() == value || key == "inserted";
@@ -393,7 +531,11 @@ fn every_attribute_is_refused_or_obeyed() {
                         right(&with, arch, &mut seen);
                         continue;
                     }
-                    assert!(is_default || outcome(&without, arch) != Outcome::Kernel(text), "{arch}: `{}` does nothing:\n{with}", joined(key, &value));
+                    assert!(
+                        is_default || outcome(&without, arch) != Outcome::Kernel(text),
+                        "{arch}: `{}` does nothing:\n{with}",
+                        joined(key, &value)
+                    );
                     if !is_default {
                         right(&with, arch, &mut seen);
                     }
@@ -408,20 +550,34 @@ fn every_attribute_is_refused_or_obeyed() {
     }
 }
 
-/// Promises about arguments: a stronger one lets wider instructions in, a weaker one keeps them out.
+/// Promises about arguments: a stronger one lets wider instructions in, a weaker one keeps them
+/// out.
 #[test]
 fn every_promise_of_an_argument_is_refused_or_obeyed() {
     let mut seen = BTreeSet::new();
-    let (decl, contract) = operations().find(|(decl, _)| decl.role == OpRole::Function).expect("a function");
+    let (decl, contract) =
+        operations().find(|(decl, _)| decl.role == OpRole::Function).expect("a function");
     let program = program(decl, contract, "f32").expect("a program");
     let promised = ["align = 16", "stride_div = 16", "div = 32"];
     for attr in contract.arguments.iter().flat_map(|slot| slot.attrs.slice()) {
-        let others: Vec<&str> = promised.iter().filter(|other| !other.starts_with(&format!("{} ", attr.key))).copied().collect();
+        let others: Vec<&str> = promised
+            .iter()
+            .filter(|other| !other.starts_with(&format!("{} ", attr.key)))
+            .copied()
+            .collect();
         let mut differ = 0;
         for (value, legal) in values(&attr.form) {
             let one = joined(attr.key, &value);
             let index = attr.key == "div";
-            let (of_memref, of_index) = (others.iter().filter(|o| !o.starts_with("div")).copied().collect::<Vec<_>>().join(", "), others.contains(&"div = 32"));
+            let (of_memref, of_index) = (
+                others
+                    .iter()
+                    .filter(|o| !o.starts_with("div"))
+                    .copied()
+                    .collect::<Vec<_>>()
+                    .join(", "),
+                others.contains(&"div = 32"),
+            );
             let text = |said: &str| {
                 let memref = if index { of_memref.clone() } else { listed(&[&of_memref, said]) };
                 let div = if index {
@@ -431,7 +587,11 @@ fn every_promise_of_an_argument_is_refused_or_obeyed() {
                 } else {
                     String::new()
                 };
-                let text = marked(&program.replace("{div = 32}", &format!("{{{div}}}")), ARGUMENT, &memref);
+                let text = marked(
+                    &program.replace("{div = 32}", &format!("{{{div}}}")),
+                    ARGUMENT,
+                    &memref,
+                );
                 text.replace(" {}", "")
             };
             for arch in ARCHS {
@@ -441,7 +601,12 @@ fn every_promise_of_an_argument_is_refused_or_obeyed() {
                 let plain = outcome(&text(""), arch) == Outcome::Kernel(kernel);
                 // What is true of every number, or says no more than is known, changes nothing.
                 let says = if attr.key == "align" { number > 4 } else { number % 2 == 0 };
-                assert!(plain != says, "{arch}: `{one}` changes {}:\n{}", if plain { "nothing" } else { "something" }, text(&one));
+                assert!(
+                    plain != says,
+                    "{arch}: `{one}` changes {}:\n{}",
+                    if plain { "nothing" } else { "something" },
+                    text(&one)
+                );
                 differ += usize::from(!plain);
                 if number <= 32 {
                     right(&text(&one), arch, &mut seen);
@@ -457,7 +622,11 @@ fn every_number_of_operands_is_refused_or_obeyed() {
     let mut seen = BTreeSet::new();
     for (decl, contract, program) in compiled() {
         // A square tile does not say which of its dimensions is new.
-        let needed = if decl.role == OpRole::Broadcast { "axis = 1".to_string() } else { own(decl, &required(contract, "")) };
+        let needed = if decl.role == OpRole::Broadcast {
+            "axis = 1".to_string()
+        } else {
+            own(decl, &required(contract, ""))
+        };
         let base = marked(&program, ATTR, &needed);
         let mut made = 0;
         for arch in ARCHS {
@@ -468,16 +637,26 @@ fn every_number_of_operands_is_refused_or_obeyed() {
                 }
             }
             for more in ["%a", "%m", "%A", "%A[%m, 0]", "1", "%a, %a", "%a, %m, %a"] {
-                let comma = if matches!(decl.role, OpRole::Return | OpRole::Alloc) { "" } else { ", " };
+                let comma =
+                    if matches!(decl.role, OpRole::Return | OpRole::Alloc) { "" } else { ", " };
                 let text = marked(&program.replace(ATTR, &needed), MORE, &format!("{comma}{more}"));
                 if text == base {
                     continue;
                 }
-                assert!(matches!(outcome(&text, arch), Outcome::Refused(_)), "{arch}: `{}` with {more} more:\n{text}", decl.name);
+                assert!(
+                    matches!(outcome(&text, arch), Outcome::Refused(_)),
+                    "{arch}: `{}` with {more} more:\n{text}",
+                    decl.name
+                );
             }
         }
         let by_tables = matches!(decl.role, OpRole::Elementwise) || decl.name == "mma_scaled";
-        assert!(made > 0 || by_tables, "`{}` is compiled nowhere: {:?}\n{base}", decl.name, outcome(&base, "sm_80"));
+        assert!(
+            made > 0 || by_tables,
+            "`{}` is compiled nowhere: {:?}\n{base}",
+            decl.name,
+            outcome(&base, "sm_80")
+        );
     }
 }
 
@@ -487,7 +666,11 @@ fn every_element_type_is_refused_or_right() {
     for (decl, contract) in operations().filter(|(_, contract)| contract.compiled) {
         for dtype in TABLES.dtypes {
             let Some(program) = program(decl, contract, dtype.name) else { continue };
-            let needed = if decl.role == OpRole::Broadcast { "axis = 1".to_string() } else { own(decl, &required(contract, "")) };
+            let needed = if decl.role == OpRole::Broadcast {
+                "axis = 1".to_string()
+            } else {
+                own(decl, &required(contract, ""))
+            };
             let text = marked(&program, ATTR, &needed);
             for arch in ARCHS {
                 match outcome(&text, arch) {
@@ -521,7 +704,11 @@ fn every_written_layout_is_refused_or_obeyed() {
                 let with = marked(&program, LAYOUT, &format!(", {layout}"));
                 assert_ne!(with, without);
                 let Outcome::Kernel(text) = outcome(&with, arch) else { continue };
-                assert!(outcome(&without, arch) != Outcome::Kernel(text), "{arch}: {notation} on `{}` does nothing:\n{with}", decl.name);
+                assert!(
+                    outcome(&without, arch) != Outcome::Kernel(text),
+                    "{arch}: {notation} on `{}` does nothing:\n{with}",
+                    decl.name
+                );
                 right(&with, arch, &mut seen);
                 obeyed.entry(notation).or_default().insert(decl.name);
             }
@@ -529,32 +716,58 @@ fn every_written_layout_is_refused_or_obeyed() {
     }
     println!("{obeyed:?}");
     assert!(
-        !obeyed.contains_key("triton") && !obeyed.contains_key("linear") && !obeyed.contains_key("tilelang") && !obeyed.contains_key("nothing"),
+        !obeyed.contains_key("triton")
+            && !obeyed.contains_key("linear")
+            && !obeyed.contains_key("tilelang")
+            && !obeyed.contains_key("nothing"),
         "{obeyed:?}"
     );
     assert!(obeyed.get("lanes").is_some_and(|ops| ops.len() >= 6), "{obeyed:?}");
     for notation in ["tirx", "cute", "tileas"] {
-        assert!(obeyed.get(notation).is_some_and(|ops| ops.contains("alloc_tensor")), "{notation}: {obeyed:?}");
+        assert!(
+            obeyed.get(notation).is_some_and(|ops| ops.contains("alloc_tensor")),
+            "{notation}: {obeyed:?}"
+        );
     }
 }
 
-/// Every instruction that moves tiles, asked for by its name: refused, or what the operation is made of.
+/// Every instruction that moves tiles, asked for by its name: refused, or what the operation is
+/// made of.
 #[test]
 fn every_mover_is_refused_or_taken() {
     let (mut seen, mut taken) = (BTreeSet::new(), BTreeMap::<String, BTreeSet<&str>>::new());
-    for (decl, contract, program) in compiled().filter(|(_, contract, _)| contract.attrs.iter().any(|attr| attr.key == "mover")) {
+    for (decl, contract, program) in
+        compiled().filter(|(_, contract, _)| contract.attrs.iter().any(|attr| attr.key == "mover"))
+    {
         assert_eq!(required(contract, ""), "");
         for arch in ARCHS {
-            let machine = TABLES.arch(TABLES.arch_named(arch).expect("an architecture")).expect("it");
-            let movers = machine.atoms.iter().filter_map(|have| TABLES.atom(have.atom)).filter(|atom| atom.class == AtomClass::Move);
+            let machine =
+                TABLES.arch(TABLES.arch_named(arch).expect("an architecture")).expect("it");
+            let movers = machine
+                .atoms
+                .iter()
+                .filter_map(|have| TABLES.atom(have.atom))
+                .filter(|atom| atom.class == AtomClass::Move);
             for name in movers.map(|atom| atom.name()) {
                 let text = marked(&program, ATTR, &joined("mover", &format!("\"{name}\"")));
                 let Outcome::Kernel(_) = outcome(&text, arch) else { continue };
                 lanebook_kernels::with_kernel(&text, arch, |program, compiled, _| {
-                    let op = program.all().find(|op| program.has_attr(*op, "mover")).expect("the operation");
-                    let moved = compiled.plan.move_of(op).unwrap_or_else(|| panic!("{arch}: nothing is moved by {name}:\n{text}"));
-                    let atoms = [Some(moved.atom), moved.second].into_iter().flatten().filter_map(|id| TABLES.atom(id));
-                    assert!(atoms.into_iter().any(|atom| atom.name() == name), "{arch}: not by {name}:\n{text}");
+                    let op = program
+                        .all()
+                        .find(|op| program.has_attr(*op, "mover"))
+                        .expect("the operation");
+                    let moved = compiled
+                        .plan
+                        .move_of(op)
+                        .unwrap_or_else(|| panic!("{arch}: nothing is moved by {name}:\n{text}"));
+                    let atoms = [Some(moved.atom), moved.second]
+                        .into_iter()
+                        .flatten()
+                        .filter_map(|id| TABLES.atom(id));
+                    assert!(
+                        atoms.into_iter().any(|atom| atom.name() == name),
+                        "{arch}: not by {name}:\n{text}"
+                    );
                 });
                 right(&text, arch, &mut seen);
                 taken.entry(format!("{arch} {}", decl.name)).or_default().insert(name);
@@ -568,10 +781,23 @@ fn every_mover_is_refused_or_taken() {
 /// Whatever else stands in a program than one function.
 #[test]
 fn nothing_stands_beside_the_function() {
-    let one = kernel(&format!("{}{}", load("a", "A", "32x32", "f32"), store("a", "32x32", "f32")), "f32", "f32");
+    let one = kernel(
+        &format!("{}{}", load("a", "A", "32x32", "f32"), store("a", "32x32", "f32")),
+        "f32",
+        "f32",
+    );
     assert!(matches!(outcome(&one, "sm_80"), Outcome::Kernel(_)));
     let kind = |text: &str| outcome(text, "sm_80");
-    assert_eq!(kind(&format!("{one}{}", one.replace("@f", "@g"))), Outcome::Refused(format!("contract: {:?}", BreachKind::Function)));
-    assert_eq!(kind(&format!("%x = constant 1 : index\n{one}")), Outcome::Refused(format!("contract: {:?}", BreachKind::Outside)));
-    assert!(matches!(kind(&one.replace("{threads = 128}", "-> f32 {threads = 128}")), Outcome::Refused(_)));
+    assert_eq!(
+        kind(&format!("{one}{}", one.replace("@f", "@g"))),
+        Outcome::Refused(format!("contract: {:?}", BreachKind::Function))
+    );
+    assert_eq!(
+        kind(&format!("%x = constant 1 : index\n{one}")),
+        Outcome::Refused(format!("contract: {:?}", BreachKind::Outside))
+    );
+    assert!(matches!(
+        kind(&one.replace("{threads = 128}", "-> f32 {threads = 128}")),
+        Outcome::Refused(_)
+    ));
 }

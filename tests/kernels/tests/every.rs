@@ -1,6 +1,7 @@
-//! Every example on every architecture: compiled, checked, assembled for it and run lane by lane against a plain reference; or refused for a
-//! reason that stands here. What is neither fails, so that no gap can hide: not a kernel that the replay does not understand, not an
-//! architecture that is new, not an example that nobody judges.
+//! Every example on every architecture: compiled, checked, assembled for it and run lane by lane
+//! against a plain reference; or refused for a reason that stands here. What is neither fails, so
+//! that no gap can hide: not a kernel that the replay does not understand, not an architecture that
+//! is new, not an example that nobody judges.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -12,12 +13,22 @@ use lanebook_replay::{Memory, Param};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Judged here.
-const KERNELS: [&str; 8] =
-    ["attention.tile", "gemm.tile", "gemm_bt.tile", "gemm_fp8.tile", "gemm_mxfp8.tile", "gemm_store.tile", "layer_norm.tile", "transpose.tile"];
-/// No kernels: programs for one pass, whose operands are tiles of shared memory that somebody else filled.
+const KERNELS: [&str; 8] = [
+    "attention.tile",
+    "gemm.tile",
+    "gemm_bt.tile",
+    "gemm_fp8.tile",
+    "gemm_mxfp8.tile",
+    "gemm_store.tile",
+    "layer_norm.tile",
+    "transpose.tile",
+];
+/// No kernels: programs for one pass, whose operands are tiles of shared memory that somebody else
+/// filled.
 const FOR_A_PASS: [&str; 2] = ["seed_scores.bound.tile", "seed_scores.free.tile"];
 
-/// An example, machines (name, or name and anything behind a dot), and how the value begins that refuses it there.
+/// An example, machines (name, or name and anything behind a dot), and how the value begins that
+/// refuses it there.
 const REFUSED: [(&str, &[&str], &str); 8] = [
     // No matrix instructions at all.
     ("attention.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
@@ -26,10 +37,28 @@ const REFUSED: [(&str, &[&str], &str); 8] = [
     ("gemm_store.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     // No products of eight-bit floats before Ada, CDNA3 and RDNA4; CDNA3's are of another type.
     ("gemm_fp8.tile", &["sm_75", "sm_80", "sm_86", "sm_87"], "Plan(NoMatrixAtom("),
-    ("gemm_fp8.tile", &["gfx1030", "gfx1100", "gfx1150", "gfx1151", "gfx908", "gfx90a", "gfx942"], "Plan(NoMatrixAtom("),
+    (
+        "gemm_fp8.tile",
+        &["gfx1030", "gfx1100", "gfx1150", "gfx1151", "gfx908", "gfx90a", "gfx942"],
+        "Plan(NoMatrixAtom(",
+    ),
     // No block scales.
-    ("gemm_mxfp8.tile", &["sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"], "Plan(Unscaled {"),
-    ("gemm_mxfp8.tile", &["gfx1030", "gfx1100", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx908", "gfx90a", "gfx942"], "Plan(Unscaled {"),
+    (
+        "gemm_mxfp8.tile",
+        &[
+            "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_103",
+            "sm_110", "sm_120", "sm_121",
+        ],
+        "Plan(Unscaled {",
+    ),
+    (
+        "gemm_mxfp8.tile",
+        &[
+            "gfx1030", "gfx1100", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx908", "gfx90a",
+            "gfx942",
+        ],
+        "Plan(Unscaled {",
+    ),
 ];
 
 /// A text and the tensor maps that it takes.
@@ -38,15 +67,23 @@ type Built = (String, Vec<KernelMap>);
 /// The text as the replay reads it: machines that it does not tell apart have one.
 fn unnamed(text: &str, arch: &str) -> String {
     if arch.starts_with("sm_") {
-        return format!(".version 8.0\n.target sm_80\n{}", text.splitn(3, '\n').nth(2).expect("a body"));
+        return format!(
+            ".version 8.0\n.target sm_80\n{}",
+            text.splitn(3, '\n').nth(2).expect("a body")
+        );
     }
-    [("gfx1150", "gfx1100"), ("gfx1151", "gfx1100"), ("gfx1201", "gfx1200")].iter().fold(text.to_string(), |text, (from, to)| text.replace(from, to))
+    [("gfx1150", "gfx1100"), ("gfx1151", "gfx1100"), ("gfx1201", "gfx1200")]
+        .iter()
+        .fold(text.to_string(), |text, (from, to)| text.replace(from, to))
 }
 
 /// How the refusal of an example on an architecture begins.
 fn reason(name: &str, arch: &str) -> Option<&'static str> {
     let machine = arch.split('.').next().expect("a name");
-    REFUSED.iter().find(|(kernel, machines, _)| *kernel == name && machines.contains(&machine)).map(|(_, _, reason)| *reason)
+    REFUSED
+        .iter()
+        .find(|(kernel, machines, _)| *kernel == name && machines.contains(&machine))
+        .map(|(_, _, reason)| *reason)
 }
 
 /// Texts of an example with the architectures that have each.
@@ -57,11 +94,16 @@ fn texts(name: &str) -> BTreeMap<Built, Vec<&'static str>> {
         match (try_kernel_text(&program, arch.name), reason(name, arch.name)) {
             (Ok(_), Some(_)) => panic!("{name}, {}: it is no longer refused", arch.name),
             (Err(why), None) => panic!("{name}, {}: {why}", arch.name),
-            (Err(why), Some(reason)) => assert!(why.starts_with(reason), "{name}, {}: {why}", arch.name),
+            (Err(why), Some(reason)) => {
+                assert!(why.starts_with(reason), "{name}, {}: {why}", arch.name)
+            }
             (Ok(text), None) => {
-                // The wave size stands in the text's kernel descriptor; the assembler wants to know it before.
+                // The wave size stands in the text's kernel descriptor; the assembler wants to know
+                // it before.
                 let wave = if arch.name.ends_with(".w64") { "+wavefrontsize64" } else { "" };
-                Assembler::of(arch.name).assemble_with(&text, arch.target, wave).unwrap_or_else(|said| panic!("{name}, {}: {said}\n{text}", arch.name));
+                Assembler::of(arch.name)
+                    .assemble_with(&text, arch.target, wave)
+                    .unwrap_or_else(|said| panic!("{name}, {}: {said}\n{text}", arch.name));
                 let maps = lanebook_kernels::maps::kernel_maps(&program, arch.name);
                 out.entry((unnamed(&text, arch.name), maps)).or_default().push(arch.name);
             }
@@ -74,14 +116,21 @@ fn texts(name: &str) -> BTreeMap<Built, Vec<&'static str>> {
 fn everywhere(name: &str, judge: impl Fn(&str, &str, &[KernelMap])) {
     let texts = texts(name);
     let all: usize = texts.values().map(Vec::len).sum();
-    let refused: usize = TABLES.archs.iter().filter(|arch| reason(name, arch.name).is_some()).count();
-    assert!(all + refused == TABLES.archs.len() && texts.len() >= 3, "{name}: {all} architectures, {} texts", texts.len());
+    let refused: usize =
+        TABLES.archs.iter().filter(|arch| reason(name, arch.name).is_some()).count();
+    assert!(
+        all + refused == TABLES.archs.len() && texts.len() >= 3,
+        "{name}: {all} architectures, {} texts",
+        texts.len()
+    );
     for ((text, maps), archs) in &texts {
         println!("{name}: {archs:?}");
         judge(archs[0], text, maps);
         with_kernel(&example(name), archs[0], |program, compiled, _| {
-            check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{name} {archs:?}: {v:?}"));
-            check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{name} {archs:?}: {v:?}\n{text}"));
+            check::plan(&TABLES, program, &compiled.plan)
+                .unwrap_or_else(|v| panic!("{name} {archs:?}: {v:?}"));
+            check::order(&TABLES, program, compiled)
+                .unwrap_or_else(|v| panic!("{name} {archs:?}: {v:?}\n{text}"));
         });
     }
 }
@@ -94,7 +143,8 @@ fn every_example_is_known() {
         .map(|e| e.expect("an entry").file_name().into_string().expect("a name"))
         .filter(|n| n.ends_with(".tile"))
         .collect();
-    let known: BTreeSet<String> = KERNELS.iter().chain(&FOR_A_PASS).map(|n| (*n).to_string()).collect();
+    let known: BTreeSet<String> =
+        KERNELS.iter().chain(&FOR_A_PASS).map(|n| (*n).to_string()).collect();
     assert_eq!(found, known);
     for name in FOR_A_PASS {
         for arch in TABLES.archs {
@@ -104,31 +154,61 @@ fn every_example_is_known() {
     }
     // Each line of refusals says something.
     for (name, machines, _) in REFUSED {
-        assert!(KERNELS.contains(&name) && machines.iter().all(|m| TABLES.archs.iter().any(|a| a.name == *m)), "{name} {machines:?}");
+        assert!(
+            KERNELS.contains(&name)
+                && machines.iter().all(|m| TABLES.archs.iter().any(|a| a.name == *m)),
+            "{name} {machines:?}"
+        );
     }
 }
 
-/// A product of 128 x 256: the right half is the block's. Where shared memory is `roomy`, no access waits for another one's bank.
-fn product(arch: &str, text: &str, maps: &[KernelMap], (turned, narrow): (bool, bool), roomy: bool) {
+/// A product of 128 x 256: the right half is the block's. Where shared memory is `roomy`, no access
+/// waits for another one's bank.
+fn product(
+    arch: &str,
+    text: &str,
+    maps: &[KernelMap],
+    (turned, narrow): (bool, bool),
+    roomy: bool,
+) {
     let (m, n, k) = (128u32, 256u32, if narrow { 256u32 } else { 128 });
     let a: Vec<f32> = (0..m * k).map(|i| ((i * 7 + i / k) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..k * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
-    let other: Vec<f32> = if turned { (0..n * k).map(|i| b[((i % k) * n + i / k) as usize]).collect() } else { b.clone() };
+    let other: Vec<f32> = if turned {
+        (0..n * k).map(|i| b[((i % k) * n + i / k) as usize]).collect()
+    } else {
+        b.clone()
+    };
     let (rows, cols) = if turned { (n, k) } else { (k, n) };
     let mut memory = Memory::new();
-    let mut add = |name: &str, v: &[f32]| if narrow { memory.add(name, v.iter().map(|x| e4m3(*x)).collect()) } else { memory.add_f16(name, v) };
+    let mut add = |name: &str, v: &[f32]| {
+        if narrow {
+            memory.add(name, v.iter().map(|x| e4m3(*x)).collect())
+        } else {
+            memory.add_f16(name, v)
+        }
+    };
     let (ia, ib) = (add("A", &a), add("B", &other));
     let ic = memory.add_f32("C", &vec![7.0; (m * n) as usize]);
-    let mut params: Vec<Param> = [matrix(ia, m, k), matrix(ib, rows, cols), matrix(ic, m, n)].concat();
+    let mut params: Vec<Param> =
+        [matrix(ia, m, k), matrix(ib, rows, cols), matrix(ic, m, n)].concat();
     params.extend([Param::U32(0), Param::U32(128), Param::U32(k)]);
     params.extend(map_params(maps, &[(ia, m, k), (ib, rows, cols), (ic, m, n)], &memory));
-    let report = execute(arch, text, 128, params, &mut memory).unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
+    let report = execute(arch, text, 128, params, &mut memory)
+        .unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
     // Bank models of AMD's are measured for some accesses of some machines only.
-    assert!(!arch.starts_with("sm_") || !roomy || report.conflicts() == 0, "{arch}: bank conflicts\n{text}");
+    assert!(
+        !arch.starts_with("sm_") || !roomy || report.conflicts() == 0,
+        "{arch}: bank conflicts\n{text}"
+    );
     let c = memory.f32s(ic);
     for i in 0..m {
         for j in 0..n {
-            let want = if j >= 128 { (0..k).map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize]).sum() } else { 7.0 };
+            let want = if j >= 128 {
+                (0..k).map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize]).sum()
+            } else {
+                7.0
+            };
             assert_eq!(c[(i * n + j) as usize], want, "{arch}: row {i}, column {j}");
         }
     }
@@ -147,8 +227,15 @@ fn gemm_bt() {
 #[test]
 fn gemm_store() {
     // The tile of C is 64 KiB: where there is no more, it does without pads.
-    let room = |arch: &str| TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)).map_or(0, |machine| machine.shared.max_bytes);
-    everywhere("gemm_store.tile", |arch, text, maps| product(arch, text, maps, (false, false), room(arch) > 64 << 10));
+    let room = |arch: &str| {
+        TABLES
+            .arch_named(arch)
+            .and_then(|id| TABLES.arch(id))
+            .map_or(0, |machine| machine.shared.max_bytes)
+    };
+    everywhere("gemm_store.tile", |arch, text, maps| {
+        product(arch, text, maps, (false, false), room(arch) > 64 << 10)
+    });
 }
 
 #[test]
@@ -160,25 +247,42 @@ fn gemm_fp8() {
 fn gemm_mxfp8() {
     everywhere("gemm_mxfp8.tile", |arch, text, maps| {
         let (m, k, runs) = (128u32, 256u32, 8u32);
-        let values = |step: u32| -> Vec<f32> { (0..m * k).map(|i| ((i * step + i / k) % 7) as f32 - 3.0).collect() };
-        let scales = |salt: u32| -> Vec<u8> { (0..m * runs).map(|i| (124 + (i / runs * 3 + i % runs * 5 + i / runs / 16 * 2 + salt) % 7) as u8).collect() };
+        let values = |step: u32| -> Vec<f32> {
+            (0..m * k).map(|i| ((i * step + i / k) % 7) as f32 - 3.0).collect()
+        };
+        let scales = |salt: u32| -> Vec<u8> {
+            (0..m * runs)
+                .map(|i| (124 + (i / runs * 3 + i % runs * 5 + i / runs / 16 * 2 + salt) % 7) as u8)
+                .collect()
+        };
         let (a, b, sa, sb) = (values(5), values(3), scales(0), scales(4));
         let mut memory = Memory::new();
-        let mut add = |name: &str, v: &[f32]| memory.add(name, v.iter().map(|x| e4m3(*x)).collect());
+        let mut add =
+            |name: &str, v: &[f32]| memory.add(name, v.iter().map(|x| e4m3(*x)).collect());
         let (ia, ib) = (add("A", &a), add("B", &b));
         let (isa, isb) = (memory.add("SA", sa.clone()), memory.add("SB", sb.clone()));
         let ic = memory.add_f32("C", &vec![7.0; (m * m) as usize]);
         let all = [(ia, m, k), (ib, m, k), (isa, m, runs), (isb, m, runs), (ic, m, m)];
-        let mut params: Vec<Param> = all.iter().flat_map(|&(id, rows, cols)| matrix(id, rows, cols)).collect();
+        let mut params: Vec<Param> =
+            all.iter().flat_map(|&(id, rows, cols)| matrix(id, rows, cols)).collect();
         params.extend([Param::U32(0), Param::U32(0), Param::U32(k)]);
         params.extend(map_params(maps, &all, &memory));
-        execute(arch, text, 128, params, &mut memory).unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
+        execute(arch, text, 128, params, &mut memory)
+            .unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
         let c = memory.f32s(ic);
         let power = |bits: u8| 2f32.powi(i32::from(bits) - 127);
         for (at, got) in c.iter().enumerate() {
             let (i, j) = (at as u32 / m, at as u32 % m);
-            let run = |r: u32| -> f32 { (32 * r..32 * r + 32).map(|x| a[(i * k + x) as usize] * b[(j * k + x) as usize]).sum() };
-            let want: f32 = (0..runs).map(|r| run(r) * power(sa[(i * runs + r) as usize]) * power(sb[(j * runs + r) as usize])).sum();
+            let run = |r: u32| -> f32 {
+                (32 * r..32 * r + 32)
+                    .map(|x| a[(i * k + x) as usize] * b[(j * k + x) as usize])
+                    .sum()
+            };
+            let want: f32 = (0..runs)
+                .map(|r| {
+                    run(r) * power(sa[(i * runs + r) as usize]) * power(sb[(j * runs + r) as usize])
+                })
+                .sum();
             assert_eq!(*got, want, "{arch}: row {i}, column {j}");
         }
     });
@@ -190,11 +294,13 @@ fn transposes() {
     let a: Vec<f32> = (0..rows * cols).map(|i| i as f32).collect();
     everywhere("transpose.tile", |arch, text, maps| {
         let mut memory = Memory::new();
-        let (ia, ib) = (memory.add_f32("A", &a), memory.add_f32("B", &vec![-1.0; (rows * cols) as usize]));
+        let (ia, ib) =
+            (memory.add_f32("A", &a), memory.add_f32("B", &vec![-1.0; (rows * cols) as usize]));
         let mut params: Vec<Param> = [matrix(ia, rows, cols), matrix(ib, cols, rows)].concat();
         params.extend([Param::U32(64), Param::U32(0)]);
         params.extend(map_params(maps, &[(ia, rows, cols), (ib, cols, rows)], &memory));
-        execute(arch, text, 128, params, &mut memory).unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
+        execute(arch, text, 128, params, &mut memory)
+            .unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
         let b = memory.f32s(ib);
         for i in 0..cols {
             for j in 0..rows {
@@ -209,7 +315,8 @@ fn transposes() {
 fn layer_norms() {
     everywhere("layer_norm.tile", |arch, text, maps| {
         for at in [0, 8] {
-            let wrong = layer_norm(arch, (text, maps), 128, (8, 1024), at).unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
+            let wrong = layer_norm(arch, (text, maps), 128, (8, 1024), at)
+                .unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
             assert_eq!(wrong, 0, "{arch}: wrong elements of Y");
         }
     });
@@ -219,7 +326,8 @@ fn layer_norms() {
 fn attentions() {
     everywhere("attention.tile", |arch, text, maps| {
         for (at, keys) in [(0, 64), (64, 192)] {
-            let (wrong, report) = attention(arch, (text, maps), 128, (64, 64), at, keys).unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
+            let (wrong, report) = attention(arch, (text, maps), 128, (64, 64), at, keys)
+                .unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
             assert_eq!(wrong, 0, "{arch}: wrong elements of O, {keys} keys");
             assert_eq!(report.conflicts(), 0, "{arch}: bank conflicts");
         }

@@ -30,7 +30,17 @@ const ARCHS: [&str; 16] = [
 #[test]
 fn random_programs_are_right() {
     let archs = ARCHS.map(str::to_string).to_vec();
-    let wish = Wish { seed: 15, first: 0, count: 6 * KINDS.len(), archs, kinds: Vec::new(), seconds: None, assemble: true, shrink: false, refusal: None };
+    let wish = Wish {
+        seed: 15,
+        first: 0,
+        count: 6 * KINDS.len(),
+        archs,
+        kinds: Vec::new(),
+        seconds: None,
+        assemble: true,
+        shrink: false,
+        refusal: None,
+    };
     let report = hunt(&wish, |found| println!("WRONG {found}"));
     println!("{report}");
     assert_eq!(report.not_understood, Vec::<String>::new());
@@ -42,9 +52,12 @@ fn random_programs_are_right() {
 #[test]
 fn every_kind_is_understood() {
     for (kind, _) in KINDS {
-        for bytes in [&[][..], &[255; 300], &[7, 3, 200, 1, 90, 33, 17, 250, 4, 66, 8, 12, 1, 1, 1, 2, 5, 9]] {
+        for bytes in
+            [&[][..], &[255; 300], &[7, 3, 200, 1, 90, 33, 17, 250, 4, 66, 8, 12, 1, 1, 1, 2, 5, 9]]
+        {
             let program = generate(kind, Choices::bytes(bytes)).expect("a kind");
-            references(&program.text("f")).unwrap_or_else(|e| panic!("{kind}: {e}\n{}", program.text("f")));
+            references(&program.text("f"))
+                .unwrap_or_else(|e| panic!("{kind}: {e}\n{}", program.text("f")));
         }
     }
     assert!(generate("wish", Choices::seeded(1)).is_none());
@@ -63,7 +76,8 @@ fn planted_faults_are_found() {
     assert_eq!(missed, Vec::<String>::new());
 }
 
-/// What is not needed for the fault goes: statements, loops, carried values, extents, threads, layouts, arguments.
+/// What is not needed for the fault goes: statements, loops, carried values, extents, threads,
+/// layouts, arguments.
 #[test]
 fn wrong_programs_become_small() {
     let mut seen = 0;
@@ -74,10 +88,26 @@ fn wrong_programs_become_small() {
             continue;
         }
         seen += 1;
-        let small = shrink(&program, |p| references(&p.text("f")).is_ok_and(|r| !r.is_empty()) && spoilt(&p.text("f")));
+        let small = shrink(&program, |p| {
+            references(&p.text("f")).is_ok_and(|r| !r.is_empty()) && spoilt(&p.text("f"))
+        });
         let text = small.text("f");
-        assert!(spoilt(&text) && text.lines().count() <= 13 && small.threads == 32 && !text.contains("layout") && !text.contains("scf.for"), "{text}");
-        assert!(small.types.iter().flat_map(|t| &t.shape).all(|e| *e <= 8 || !text.contains(&format!("{e}x"))), "{text}");
+        assert!(
+            spoilt(&text)
+                && text.lines().count() <= 13
+                && small.threads == 32
+                && !text.contains("layout")
+                && !text.contains("scf.for"),
+            "{text}"
+        );
+        assert!(
+            small
+                .types
+                .iter()
+                .flat_map(|t| &t.shape)
+                .all(|e| *e <= 8 || !text.contains(&format!("{e}x"))),
+            "{text}"
+        );
     }
     assert!(seen >= 5, "{seen}");
 }

@@ -1,5 +1,5 @@
-//! Shared memory as a limit: programs whose tiles fit only without their padding, or over each other's bytes, are compiled, multiply right, and
-//! each fault in it is caught.
+//! Shared memory as a limit: programs whose tiles fit only without their padding, or over each
+//! other's bytes, are compiled, multiply right, and each fault in it is caught.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -26,14 +26,16 @@ fn with_plan<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &mut Pl
     verify(&mut program).expect("verifies");
     let mut room = Box::new(Room::new());
     let id = TABLES.arch_named(arch).expect("an architecture");
-    let mut planned = plan(&TABLES, id, &mut program, room.scratch()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
+    let mut planned =
+        plan(&TABLES, id, &mut program, room.scratch()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     f(&program, &mut planned.plan)
 }
 
 fn checked(source: &str, arch: &str) {
     with_kernel(source, arch, |program, compiled, text| {
         check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{arch}: {v:?}"));
-        check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
+        check::order(&TABLES, program, compiled)
+            .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
     });
 }
 
@@ -43,8 +45,11 @@ fn a_tile_as_large_as_the_memory() {
     let mut without = 0;
     for (arch, shape) in FULL {
         let source = stored(shape);
-        let text = try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{arch} {shape:?}: {e}"));
-        Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
+        let text =
+            try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{arch} {shape:?}: {e}"));
+        Assembler::of(arch)
+            .assemble(&text, arch)
+            .unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
         checked(&source, arch);
         assert_eq!(stored_wrong(arch, &source, &text, shape), Ok(0), "{arch} {shape:?}\n{text}");
         without += with_plan(&source, arch, |_, plan| {
@@ -56,17 +61,25 @@ fn a_tile_as_large_as_the_memory() {
     assert!(without > 0, "no tile lost a layout to the others");
 }
 
-/// Machines and chains whose tiles fit only where a conversion has the bytes of a tile that its turn no longer needs.
-const CHAINS: [(&str, Shape); 4] =
-    [("sm_89", (32, 192, 128, 64)), ("sm_120a", (64, 192, 128, 128)), ("gfx942", (64, 128, 128, 256)), ("gfx1200", (64, 128, 128, 256))];
+/// Machines and chains whose tiles fit only where a conversion has the bytes of a tile that its
+/// turn no longer needs.
+const CHAINS: [(&str, Shape); 4] = [
+    ("sm_89", (32, 192, 128, 64)),
+    ("sm_120a", (64, 192, 128, 128)),
+    ("gfx942", (64, 128, 128, 256)),
+    ("gfx1200", (64, 128, 128, 256)),
+];
 
 #[test]
 fn scratch_over_tiles_of_the_same_turn() {
     let mut shared = 0;
     for (arch, shape) in CHAINS {
         let source = chained(shape);
-        let text = try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{arch} {shape:?}: {e}"));
-        Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
+        let text =
+            try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{arch} {shape:?}: {e}"));
+        Assembler::of(arch)
+            .assemble(&text, arch)
+            .unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
         checked(&source, arch);
         assert_eq!(chained_wrong(arch, &source, &text, shape), Ok(0), "{arch} {shape:?}\n{text}");
         shared += with_plan(&source, arch, |program, plan| {
@@ -75,13 +88,23 @@ fn scratch_over_tiles_of_the_same_turn() {
                 a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes
             };
             let scratch: Vec<usize> = plan.exchanges.iter().map(|e| usize::from(e.alloc)).collect();
-            let found: Vec<usize> = scratch.iter().copied().filter(|k| (1..3).any(|j| over(*k, j))).collect();
+            let found: Vec<usize> =
+                scratch.iter().copied().filter(|k| (1..3).any(|j| over(*k, j))).collect();
             // Over the tile that comes behind it is refused.
             for &k in &found {
                 let old = plan.allocs[k].offset;
                 plan.allocs[k].offset = plan.allocs[2].offset;
-                let v = check::plan(&TABLES, program, plan).expect_err("the second product's tile is gone");
-                assert!(matches!(v, Violation::Overlap { .. } | Violation::Segment { .. } | Violation::Base { .. }), "{v:?}");
+                let v = check::plan(&TABLES, program, plan)
+                    .expect_err("the second product's tile is gone");
+                assert!(
+                    matches!(
+                        v,
+                        Violation::Overlap { .. }
+                            | Violation::Segment { .. }
+                            | Violation::Base { .. }
+                    ),
+                    "{v:?}"
+                );
                 plan.allocs[k].offset = old;
             }
             found.len()
@@ -90,17 +113,24 @@ fn scratch_over_tiles_of_the_same_turn() {
     assert!(shared > 0, "no conversion shares a tile's bytes");
 }
 
-/// Sums and factors of two products that do not fit into tensor memory as each of them would have them alone.
+/// Sums and factors of two products that do not fit into tensor memory as each of them would have
+/// them alone.
 #[test]
 fn products_that_share_tensor_memory() {
     let (arch, shape) = ("sm_100a", (128, 128, 128, 256));
     let source = chained(shape);
     let text = try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{arch} {shape:?}: {e}"));
-    Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
+    Assembler::of(arch)
+        .assemble(&text, arch)
+        .unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
     checked(&source, arch);
     assert_eq!(chained_wrong(arch, &source, &text, shape), Ok(0), "{arch} {shape:?}\n{text}");
     with_plan(&source, arch, |_, plan| {
         let given_up = |why: Reject| matches!(why, Reject::Columns { need, have } if need > have && need <= 512);
-        assert!(plan.products.iter().filter(|p| p.tensor.is_some()).count() == 2 && plan.losers.iter().any(|l| given_up(l.why)), "{arch}");
+        assert!(
+            plan.products.iter().filter(|p| p.tensor.is_some()).count() == 2
+                && plan.losers.iter().any(|l| given_up(l.why)),
+            "{arch}"
+        );
     });
 }

@@ -1,6 +1,7 @@
-//! Generated programs of every kind (`tests/kernels/programs`) on an architecture of each kind: what is compiled computes what the program says, by
-//! the reference that reads the program's own text. The first line of each says on how many of these architectures at least, and how often loops turn
-//! whose bound is an argument, if not twice: `// right: 14 at 0, 1, 2, 3, 5 turns`.
+//! Generated programs of every kind (`tests/kernels/programs`) on an architecture of each kind:
+//! what is compiled computes what the program says, by the reference that reads the program's own
+//! text. The first line of each says on how many of these architectures at least, and how often
+//! loops turn whose bound is an argument, if not twice: `// right: 14 at 0, 1, 2, 3, 5 turns`.
 #![allow(missing_docs)]
 
 use lanebook_kernels::interpret::inputs::Fill;
@@ -9,8 +10,22 @@ use lanebook_kernels::judge::run_text;
 use lanebook_kernels::maps::{KernelMap, kernel_maps};
 use lanebook_kernels::{kernel_text, try_kernel_text};
 
-const ARCHS: [&str; 14] =
-    ["sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1200.w64", "gfx1250"];
+const ARCHS: [&str; 14] = [
+    "sm_75",
+    "sm_80",
+    "sm_89",
+    "sm_90a",
+    "sm_100a",
+    "sm_120a",
+    "gfx908",
+    "gfx90a",
+    "gfx942",
+    "gfx950",
+    "gfx1030",
+    "gfx1100",
+    "gfx1200.w64",
+    "gfx1250",
+];
 
 fn folder() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
@@ -20,7 +35,12 @@ fn programs() -> Vec<(String, String)> {
     let mut out: Vec<(String, String)> = std::fs::read_dir(folder())
         .expect("programs")
         .map(|entry| entry.expect("an entry").path())
-        .map(|path| (path.file_name().expect("a name").to_string_lossy().into_owned(), std::fs::read_to_string(&path).expect("a program")))
+        .map(|path| {
+            (
+                path.file_name().expect("a name").to_string_lossy().into_owned(),
+                std::fs::read_to_string(&path).expect("a program"),
+            )
+        })
         .collect();
     out.sort();
     out
@@ -31,7 +51,14 @@ fn promised(program: &str) -> Option<(usize, Vec<u32>)> {
     let said = program.lines().next()?.strip_prefix("// right: ")?;
     match said.split_once(" at ") {
         None => Some((said.parse().ok()?, vec![2])),
-        Some((least, turns)) => Some((least.parse().ok()?, turns.strip_suffix(" turns")?.split(", ").map(|t| t.parse().ok()).collect::<Option<_>>()?)),
+        Some((least, turns)) => Some((
+            least.parse().ok()?,
+            turns
+                .strip_suffix(" turns")?
+                .split(", ")
+                .map(|t| t.parse().ok())
+                .collect::<Option<_>>()?,
+        )),
     }
 }
 
@@ -43,8 +70,16 @@ fn what_a_program_says_is_what_it_does() {
     for (name, program) in programs {
         let (least, turns) = promised(&program).unwrap_or_else(|| panic!("{name}: how many"));
         let given = |turns: &u32| Given { turns: *turns, salt: 0, fill: Some(Fill::Small) };
-        let said: Vec<Interpreted> = turns.iter().map(|t| Interpreted::with(&program, given(t)).unwrap_or_else(|e| panic!("{name}: {e}"))).collect();
-        assert!(turns == [2] || said.iter().all(|said| said.is_bounded), "{name}: no loop turns as often as it is told");
+        let said: Vec<Interpreted> = turns
+            .iter()
+            .map(|t| {
+                Interpreted::with(&program, given(t)).unwrap_or_else(|e| panic!("{name}: {e}"))
+            })
+            .collect();
+        assert!(
+            turns == [2] || said.iter().all(|said| said.is_bounded),
+            "{name}: no loop turns as often as it is told"
+        );
         most = most.max(said.len());
         let (mut right, mut seen): (usize, Vec<(String, Vec<KernelMap>)>) = (0, Vec::new());
         for arch in ARCHS {
@@ -63,7 +98,8 @@ fn what_a_program_says_is_what_it_does() {
             }
             seen.push(body);
             for (said, turns) in said.iter().zip(&turns) {
-                run_text(said, &text, &maps, arch).unwrap_or_else(|e| panic!("{name}, {arch}, {turns} turns: {e}\n{text}"));
+                run_text(said, &text, &maps, arch)
+                    .unwrap_or_else(|e| panic!("{name}, {arch}, {turns} turns: {e}\n{text}"));
             }
         }
         assert!(right >= least, "{name}: compiled for {right} architectures, {least} before");
@@ -71,23 +107,30 @@ fn what_a_program_says_is_what_it_does() {
     assert!(most >= 5, "no program at {most} numbers of turns");
 }
 
-/// What one of gfx942's products leaves in the layout of 32 x 32 accumulators is the next one's operand.
+/// What one of gfx942's products leaves in the layout of 32 x 32 accumulators is the next one's
+/// operand.
 #[test]
 fn accumulators_of_32_rows_become_operands() {
-    let program = std::fs::read_to_string(folder().join("a_128_32_32_64_256_bf16.tile")).expect("a program");
+    let program =
+        std::fs::read_to_string(folder().join("a_128_32_32_64_256_bf16.tile")).expect("a program");
     let text = kernel_text(&program, "gfx942");
     assert!(text.matches("v_mfma_f32_32x32x8_bf16").count() >= 8, "{text}");
     let said = Interpreted::new(&program).expect("a program");
     run_text(&said, &text, &[], "gfx942").unwrap_or_else(|e| panic!("{e}\n{text}"));
 }
 
-/// The reference is one: another program, another value, another place, and a result that is not written all differ.
+/// The reference is one: another program, another value, another place, and a result that is not
+/// written all differ.
 #[test]
 fn other_meanings_are_seen() {
     let arch = "sm_80";
     for (name, from, to) in [
         ("g_64_16_32_64_bf16_10_bias_f32.tile", "%e = add %r, %bb", "%e = sub %r, %bb"),
-        ("g_64_16_32_64_bf16_10_bias_f32.tile", "tiled_store %e, %C[%m, %n]", "tiled_store %r, %C[%m, %n]"),
+        (
+            "g_64_16_32_64_bf16_10_bias_f32.tile",
+            "tiled_store %e, %C[%m, %n]",
+            "tiled_store %r, %C[%m, %n]",
+        ),
         ("r_32_192_128_f16_1_min_1.tile", "kind = min", "kind = max"),
         ("t_96_24_64_f16_ss.tile", "%A[%m, %n]", "%A[%m, 0]"),
         ("a_64_32_96_64_128_f16.tile", "0.18033688", "0.16033688"),
@@ -95,10 +138,16 @@ fn other_meanings_are_seen() {
         let program = std::fs::read_to_string(folder().join(name)).expect("a program");
         let other = program.replace(from, to);
         assert_ne!(program, other, "{name}");
-        let (said, meant) = (Interpreted::new(&program).expect("a program"), Interpreted::new(&other).expect("a program"));
+        let (said, meant) = (
+            Interpreted::new(&program).expect("a program"),
+            Interpreted::new(&other).expect("a program"),
+        );
         let text = kernel_text(&program, arch);
         assert_eq!(run_text(&said, &text, &kernel_maps(&program, arch), arch), Ok(()), "{name}");
-        assert!(run_text(&meant, &text, &kernel_maps(&program, arch), arch).is_err(), "{name}: {from}, {to}");
+        assert!(
+            run_text(&meant, &text, &kernel_maps(&program, arch), arch).is_err(),
+            "{name}: {from}, {to}"
+        );
     }
     // What is not understood is said.
     assert!(Interpreted::new("func @f(%A: memref<?x?xf32, #gmem>) {threads = 32} {\n  %x = wish %A : tensor<8x8xf32>\n}\n").is_err());

@@ -1,5 +1,5 @@
-//! What the search passes over never wins: a plan with room for losers, where every product is priced to its end and every final layout
-//! against all others, is the plan without.
+//! What the search passes over never wins: a plan with room for losers, where every product is
+//! priced to its end and every final layout against all others, is the plan without.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -20,7 +20,10 @@ fn planned<const LOSERS: usize>(text: &str, arch: &str) -> String {
     match plan(&TABLES, id, &mut program, room.scratch()) {
         Ok(planned) => {
             let p = &planned.plan;
-            format!("{:?}\n{:?}\n{:?}\n{:?}\n{:?}", p.products, p.allocs, p.moves, p.exchanges, p.fragments)
+            format!(
+                "{:?}\n{:?}\n{:?}\n{:?}\n{:?}",
+                p.products, p.allocs, p.moves, p.exchanges, p.fragments
+            )
         }
         Err(why) => format!("{why:?}"),
     }
@@ -41,7 +44,8 @@ fn compare(texts: &[String]) -> usize {
 
 #[test]
 fn examples() {
-    let texts: Vec<String> = ["gemm.tile", "gemm_bt.tile", "attention.tile", "transpose.tile"].map(example).into();
+    let texts: Vec<String> =
+        ["gemm.tile", "gemm_bt.tile", "attention.tile", "transpose.tile"].map(example).into();
     assert!(compare(&texts) > 20);
 }
 
@@ -49,11 +53,27 @@ fn examples() {
 fn generated() {
     let mut cases = Vec::new();
     for (tile, threads) in [((64, 64, 32), 128), ((32, 48, 64), 128), ((128, 256, 32), 256)] {
-        for (store, transposed) in [("f32", (true, false)), ("f16", (false, false)), ("f16", (false, true))] {
-            cases.push(Case::Gemm(Gemm { tile, threads, element: "f16", transposed, store, turns: 1, layout: "", arithmetic: false }));
+        for (store, transposed) in
+            [("f32", (true, false)), ("f16", (false, false)), ("f16", (false, true))]
+        {
+            cases.push(Case::Gemm(Gemm {
+                tile,
+                threads,
+                element: "f16",
+                transposed,
+                store,
+                turns: 1,
+                layout: "",
+                arithmetic: false,
+            }));
         }
     }
-    for (element, way) in [("u8", Way::Transposed), ("f16", Way::Copies), ("f32", Way::StoreCopy), ("f16", Way::Registers)] {
+    for (element, way) in [
+        ("u8", Way::Transposed),
+        ("f16", Way::Copies),
+        ("f32", Way::StoreCopy),
+        ("f16", Way::Registers),
+    ] {
         cases.push(Case::Move(Move { tile: (64, 32), threads: 64, element, way }));
     }
     let texts: Vec<String> = cases.iter().map(|case| case.text("k")).collect();

@@ -1,19 +1,31 @@
-//! The examples on both machines: legal text, right results, no race, no bank conflict, and every address the layout's.
+//! The examples on both machines: legal text, right results, no race, no bank conflict, and every
+//! address the layout's.
 #![allow(missing_docs)]
 
 use lanebook::plan::End;
-use lanebook_kernels::{Assembler, element, example, fit_at, instances, kernel_text, lines, shared_byte, shared_end, with_kernel};
-use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, MatrixShape, Memory, Param, Report, Space, run};
+use lanebook_kernels::{
+    Assembler, element, example, fit_at, instances, kernel_text, lines, shared_byte, shared_end,
+    with_kernel,
+};
+use lanebook_replay::{
+    BankModel, FaultKind, Kernel, Launch, MatrixShape, Memory, Param, Report, Space, run,
+};
 
-const MACHINES: [(&str, &str, &str); 2] = [("sm_80", "sm_80", "sm_75"), ("gfx950", "gfx950", "gfx90a")];
+const MACHINES: [(&str, &str, &str); 2] =
+    [("sm_80", "sm_80", "sm_75"), ("gfx950", "gfx950", "gfx90a")];
 const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
 
 fn banks(arch: &str) -> BankModel {
-    if arch.starts_with("gfx") { BankModel::from_jsonl(arch, PHASES).expect("phases") } else { BankModel::nvidia() }
+    if arch.starts_with("gfx") {
+        BankModel::from_jsonl(arch, PHASES).expect("phases")
+    } else {
+        BankModel::nvidia()
+    }
 }
 
 fn parse(arch: &str, text: &str) -> Kernel {
-    let parsed = if arch.starts_with("gfx") { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) };
+    let parsed =
+        if arch.starts_with("gfx") { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) };
     parsed.unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"))
 }
 
@@ -37,15 +49,20 @@ struct Outcome {
 /// Runs a GEMM text; C is a matrix of 7s beforehand, so that a store outside the tile shows.
 fn gemm(arch: &str, text: &str, threads: u32, g: &Gemm) -> Result<Outcome, FaultKind> {
     let (m, n, k) = (g.m as usize, g.n as usize, g.k as usize);
-    let a: Vec<f32> = (0..m * k.max(1)).map(|i| ((i * 7 + i / k.max(1)) % 13) as f32 - 6.0).collect();
+    let a: Vec<f32> =
+        (0..m * k.max(1)).map(|i| ((i * 7 + i / k.max(1)) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..k.max(1) * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
     let mut memory = Memory::new();
-    let mut add = |name: &str, v: &[f32]| if g.bf16 { memory.add_bf16(name, v) } else { memory.add_f16(name, v) };
+    let mut add = |name: &str, v: &[f32]| {
+        if g.bf16 { memory.add_bf16(name, v) } else { memory.add_f16(name, v) }
+    };
     let (ia, ib) = (add("A", &a), add("B", &b));
     let ic = memory.add_f32("C", &vec![7.0; m * n]);
     memory.set_shape(ia, MatrixShape::row_major(g.m, g.k.max(1), 2));
     memory.set_shape(ib, MatrixShape::row_major(g.k.max(1), g.n, 2));
-    let matrix = |id, rows: u32, cols: u32| [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)];
+    let matrix = |id, rows: u32, cols: u32| {
+        [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)]
+    };
     let mut params = Vec::new();
     params.extend(matrix(ia, g.m, g.k.max(1)));
     params.extend(matrix(ib, g.k.max(1), g.n));
@@ -61,14 +78,17 @@ fn gemm(arch: &str, text: &str, threads: u32, g: &Gemm) -> Result<Outcome, Fault
     let mut wrong = 0;
     for i in 0..m {
         for j in 0..n {
-            let inside = (g.at.0 as usize..g.at.0 as usize + 128).contains(&i) && (g.at.1 as usize..g.at.1 as usize + 128).contains(&j);
+            let inside = (g.at.0 as usize..g.at.0 as usize + 128).contains(&i)
+                && (g.at.1 as usize..g.at.1 as usize + 128).contains(&j);
             let want = if inside { (0..k).map(|x| a[i * k + x] * b[x * n + j]).sum() } else { 7.0 };
             if c[i * n + j] != want {
                 wrong += 1;
             }
         }
     }
-    let bases = [(ia, g.k.max(1)), (ib, g.n), (ic, g.n)].map(|(id, cols)| (memory.address(id), u64::from(cols))).to_vec();
+    let bases = [(ia, g.k.max(1)), (ib, g.n), (ic, g.n)]
+        .map(|(id, cols)| (memory.address(id), u64::from(cols)))
+        .to_vec();
     Ok(Outcome { report, memory, wrong, bases })
 }
 
@@ -82,7 +102,8 @@ fn gemm_is_right_everywhere() {
             Gemm { m: 256, n: 384, k: 192, at: (128, 256), bf16: false },
             Gemm { m: 128, n: 128, k: 0, at: (0, 0), bf16: false },
         ] {
-            let out = gemm(arch, &text, 128, &g).unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
+            let out =
+                gemm(arch, &text, 128, &g).unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
             assert_eq!(out.wrong, 0, "{arch}: wrong elements of C for k = {}", g.k);
             assert_eq!(out.report.conflicts(), 0, "{arch}: bank conflicts");
         }
@@ -94,7 +115,9 @@ fn gemm_of_bf16() {
     let source = example("gemm.tile").replace("f16", "bf16");
     for (arch, _, _) in MACHINES {
         let text = kernel_text(&source, arch);
-        let out = gemm(arch, &text, 128, &Gemm { m: 128, n: 256, k: 128, at: (0, 128), bf16: true }).unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
+        let out =
+            gemm(arch, &text, 128, &Gemm { m: 128, n: 256, k: 128, at: (0, 128), bf16: true })
+                .unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
         assert_eq!(out.wrong, 0, "{arch}");
     }
 }
@@ -104,37 +127,56 @@ fn every_matrix_operand_gets_its_elements() {
     let source = example("gemm.tile");
     for (arch, _, _) in MACHINES {
         let text = kernel_text(&source, arch);
-        let out = gemm(arch, &text, 128, &Gemm { m: 128, n: 128, k: 128, at: (0, 0), bf16: false }).expect("a clean run");
+        let out = gemm(arch, &text, 128, &Gemm { m: 128, n: 128, k: 128, at: (0, 0), bf16: false })
+            .expect("a clean run");
         assert!(!out.report.matrix.is_empty());
         for event in &out.report.matrix {
             for lane in 0..event.lanes {
                 for i in 0..event.a_per_lane() {
                     let origin = event.a_origin(&out.memory, lane, i).expect("A comes from memory");
-                    assert_eq!(out.memory.name(origin.buffer), "A", "{arch}: line {} lane {lane} element {i}", event.line);
+                    assert_eq!(
+                        out.memory.name(origin.buffer),
+                        "A",
+                        "{arch}: line {} lane {lane} element {i}",
+                        event.line
+                    );
                 }
                 for i in 0..event.b_per_lane() {
                     let origin = event.b_origin(&out.memory, lane, i).expect("B comes from memory");
-                    assert_eq!(out.memory.name(origin.buffer), "B", "{arch}: line {} lane {lane} element {i}", event.line);
+                    assert_eq!(
+                        out.memory.name(origin.buffer),
+                        "B",
+                        "{arch}: line {} lane {lane} element {i}",
+                        event.line
+                    );
                 }
             }
         }
     }
 }
 
-fn transpose(arch: &str, text: &str, rows: u32, cols: u32, at: (u32, u32)) -> Result<(Report, usize), FaultKind> {
+fn transpose(
+    arch: &str,
+    text: &str,
+    rows: u32,
+    cols: u32,
+    at: (u32, u32),
+) -> Result<(Report, usize), FaultKind> {
     let a: Vec<f32> = (0..rows * cols).map(|i| i as f32).collect();
     let mut memory = Memory::new();
     let ia = memory.add_f32("A", &a);
     let ib = memory.add_f32("B", &vec![-1.0; (rows * cols) as usize]);
-    let matrix = |id, r: u32, c: u32| [Param::Buffer(id), Param::U32(r), Param::U32(c), Param::U32(c)];
+    let matrix =
+        |id, r: u32, c: u32| [Param::Buffer(id), Param::U32(r), Param::U32(c), Param::U32(c)];
     let mut params = Vec::new();
     params.extend(matrix(ia, rows, cols));
     params.extend(matrix(ib, cols, rows));
     params.extend([Param::U32(at.0), Param::U32(at.1)]);
-    let report = run(&parse(arch, text), &Launch::new(128, params).banks(banks(arch)), &mut memory).map_err(|f| {
-        println!("{arch}: {f}");
-        f.kind
-    })?;
+    let report = run(&parse(arch, text), &Launch::new(128, params).banks(banks(arch)), &mut memory)
+        .map_err(|f| {
+            println!("{arch}: {f}");
+            f.kind
+        })?;
     let b = memory.f32s(ib);
     let mut wrong = 0;
     for i in 0..cols {
@@ -155,7 +197,8 @@ fn transpose_is_right_everywhere() {
     for (arch, _, _) in MACHINES {
         let text = kernel_text(&source, arch);
         for (rows, cols, at) in [(64, 64, (0, 0)), (128, 192, (64, 128))] {
-            let (_, wrong) = transpose(arch, &text, rows, cols, at).unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
+            let (_, wrong) = transpose(arch, &text, rows, cols, at)
+                .unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
             assert_eq!(wrong, 0, "{arch}: wrong elements of B");
         }
     }
@@ -168,13 +211,19 @@ fn both_assemblers_agree_about_the_target() {
         for (arch, target, wrong) in MACHINES {
             let text = kernel_text(&source, arch);
             let assembler = Assembler::of(arch);
-            assembler.assemble(&text, target).unwrap_or_else(|e| panic!("{name} {arch}: {e}\n{text}"));
-            assert!(assembler.assemble(&text, wrong).is_err(), "{name}: {wrong} must refuse a text for {target}");
+            assembler
+                .assemble(&text, target)
+                .unwrap_or_else(|e| panic!("{name} {arch}: {e}\n{text}"));
+            assert!(
+                assembler.assemble(&text, wrong).is_err(),
+                "{name}: {wrong} must refuse a text for {target}"
+            );
         }
     }
 }
 
-/// Each address of the trace is the one that the layout names for the element that the plan gives to that lane.
+/// Each address of the trace is the one that the layout names for the element that the plan gives
+/// to that lane.
 #[test]
 fn every_address_is_the_layouts_own() {
     for (name, threads) in [("gemm.tile", 128u32), ("transpose.tile", 128)] {
@@ -182,7 +231,16 @@ fn every_address_is_the_layouts_own() {
         for (arch, _, _) in MACHINES {
             with_kernel(&source, arch, |program, compiled, text| {
                 let report = match name {
-                    "gemm.tile" => gemm(arch, text, threads, &Gemm { m: 128, n: 128, k: 128, at: (0, 0), bf16: false }).expect("a clean run").report,
+                    "gemm.tile" => {
+                        gemm(
+                            arch,
+                            text,
+                            threads,
+                            &Gemm { m: 128, n: 128, k: 128, at: (0, 0), bf16: false },
+                        )
+                        .expect("a clean run")
+                        .report
+                    }
                     _ => transpose(arch, text, 64, 64, (0, 0)).expect("a clean run").0,
                 };
                 let plan = &compiled.plan;
@@ -198,18 +256,29 @@ fn every_address_is_the_layouts_own() {
                         None => steps.iter().collect(),
                     };
                     let fit = fit_at(plan, index, m.second.is_none());
-                    assert_eq!(touching.len(), fit.count() as usize, "{arch} {name}: one instruction for each instance");
+                    assert_eq!(
+                        touching.len(),
+                        fit.count() as usize,
+                        "{arch} {name}: one instruction for each instance"
+                    );
                     for (instance, (line, _)) in (0u32..).zip(touching) {
                         for thread in 0..threads {
                             let (lane, warp) = (thread % wave, thread / wave);
                             if lane >> fit.slots.len() != 0 {
                                 continue;
                             }
-                            let want = u64::from(report.shared_base) + shared_byte(plan, alloc, element(&fit, lane, warp, instance));
+                            let want = u64::from(report.shared_base)
+                                + shared_byte(plan, alloc, element(&fit, lane, warp, instance));
                             let got = report.addresses(*line, Space::Shared, thread);
-                            assert!(!got.is_empty(), "{arch} {name}: line {line} thread {thread} ran");
+                            assert!(
+                                !got.is_empty(),
+                                "{arch} {name}: line {line} thread {thread} ran"
+                            );
                             for at in got {
-                                assert_eq!(at, want, "{arch} {name}: line {line} thread {thread} instance {instance}");
+                                assert_eq!(
+                                    at, want,
+                                    "{arch} {name}: line {line} thread {thread} instance {instance}"
+                                );
                                 checked += 1;
                             }
                         }
@@ -222,20 +291,33 @@ fn every_address_is_the_layouts_own() {
     }
 }
 
-/// The same for global memory: row, column and turn of the loop give the address; nothing of the engine's is used but its plan.
+/// The same for global memory: row, column and turn of the loop give the address; nothing of the
+/// engine's is used but its plan.
 #[test]
 fn every_global_address_is_the_matrix_element() {
     let source = example("gemm.tile");
     for (arch, _, _) in MACHINES {
         with_kernel(&source, arch, |program, compiled, text| {
             let (at, k_step) = ((128u64, 128u64), 64u64);
-            let out = gemm(arch, text, 128, &Gemm { m: 256, n: 256, k: 192, at: (128, 128), bf16: false }).expect("a clean run");
+            let out = gemm(
+                arch,
+                text,
+                128,
+                &Gemm { m: 256, n: 256, k: 192, at: (128, 128), bf16: false },
+            )
+            .expect("a clean run");
             let plan = &compiled.plan;
             let wave = 1u32 << plan.wave;
             let mut checked = 0u64;
-            for (index, steps) in instances(plan, &lines(compiled, program, text)).iter().enumerate() {
+            for (index, steps) in
+                instances(plan, &lines(compiled, program, text)).iter().enumerate()
+            {
                 let m = plan.moves.get(index).expect("a movement");
-                let (End::Global(global), is_store) = (if let End::Global(_) = m.from { (m.from, false) } else { (m.to, true) }) else { continue };
+                let (End::Global(global), is_store) =
+                    (if let End::Global(_) = m.from { (m.from, false) } else { (m.to, true) })
+                else {
+                    continue;
+                };
                 let shape = plan.globals.get(usize::from(global)).expect("a global tile").map.shape;
                 // A is 128x64, B is 64x128, C is 128x128 of wider elements.
                 let which = if is_store {
@@ -247,7 +329,8 @@ fn every_global_address_is_the_matrix_element() {
                 };
                 let (base, cols) = out.bases[which];
                 let bytes = u64::from(shape.bits / 8);
-                let touching: Vec<_> = steps.iter().filter(|(_, s)| m.second != Some(s.atom)).collect();
+                let touching: Vec<_> =
+                    steps.iter().filter(|(_, s)| m.second != Some(s.atom)).collect();
                 assert_eq!(touching.len(), m.fit.count() as usize);
                 for (instance, (line, _)) in (0u32..).zip(touching) {
                     for thread in 0..128 {
@@ -255,10 +338,18 @@ fn every_global_address_is_the_matrix_element() {
                         let (row, col) = shape.position(e);
                         let (row, col) = (u64::from(row), u64::from(col));
                         let got = out.report.addresses(*line, Space::Global, thread);
-                        assert_eq!(got.len(), if is_store { 1 } else { 3 }, "{arch}: executions of line {line}");
+                        assert_eq!(
+                            got.len(),
+                            if is_store { 1 } else { 3 },
+                            "{arch}: executions of line {line}"
+                        );
                         for (turn, address) in (0u64..).zip(got) {
                             let start = [(at.0, turn * k_step), (turn * k_step, at.1), at][which];
-                            assert_eq!(address, base + ((start.0 + row) * cols + start.1 + col) * bytes, "{arch}: line {line} thread {thread} turn {turn}");
+                            assert_eq!(
+                                address,
+                                base + ((start.0 + row) * cols + start.1 + col) * bytes,
+                                "{arch}: line {line} thread {thread} turn {turn}"
+                            );
                             checked += 1;
                         }
                     }
@@ -283,16 +374,28 @@ fn planted_faults_are_caught() {
         });
         kept.collect::<Vec<_>>().join("\n") + "\n"
     };
-    for (arch, word) in [("sm_80", "bar.sync"), ("sm_80", "cp.async.wait_group"), ("gfx950", "s_barrier"), ("gfx950", "s_waitcnt vmcnt(0)")] {
+    for (arch, word) in [
+        ("sm_80", "bar.sync"),
+        ("sm_80", "cp.async.wait_group"),
+        ("gfx950", "s_barrier"),
+        ("gfx950", "s_waitcnt vmcnt(0)"),
+    ] {
         let text = kernel_text(&source, arch);
         let count = text.lines().filter(|l| l.trim_start().starts_with(word)).count();
         assert!(count > 0, "{arch}: `{word}` is in the text");
-        let caught = (0..count).filter(|&nth| gemm(arch, &without(&text, word, nth), 128, &shape).map_or(true, |o| o.wrong != 0)).count();
+        let caught = (0..count)
+            .filter(|&nth| {
+                gemm(arch, &without(&text, word, nth), 128, &shape).map_or(true, |o| o.wrong != 0)
+            })
+            .count();
         assert!(caught > 0, "{arch}: no missing `{word}` of {count} was noticed");
     }
     // A swapped address: one fragment load reads where another should.
     let text = kernel_text(&source, "sm_80");
     let broken = text.replacen("+32]", "+48]", 1);
     assert_ne!(text, broken, "an immediate to break");
-    assert!(gemm("sm_80", &broken, 128, &shape).map_or(true, |o| o.wrong != 0), "a wrong offset must show");
+    assert!(
+        gemm("sm_80", &broken, 128, &shape).map_or(true, |o| o.wrong != 0),
+        "a wrong offset must show"
+    );
 }

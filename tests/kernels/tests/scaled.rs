@@ -1,4 +1,5 @@
-//! Products with block scales: legal text, right results with scales that differ by block, and every fault in how a scale is named caught.
+//! Products with block scales: legal text, right results with scales that differ by block, and
+//! every fault in how a scale is named caught.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -10,7 +11,9 @@ use lanebook::map::{Columns, Turn};
 use lanebook::plan::{Choice, InShared, ScaleCopy};
 use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
 use lanebook_kernels::{Assembler, Room, e4m3, example, kernel_text, try_kernel_text, with_kernel};
-use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, MatrixShape, Memory, Param, Report, run};
+use lanebook_replay::{
+    BankModel, FaultKind, Kernel, Launch, MatrixShape, Memory, Param, Report, run,
+};
 
 const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
 
@@ -31,7 +34,11 @@ const EXAMPLE: Case = Case { tile: (128, 128), depth: (128, 256), threads: 128, 
 fn element(case: &Case, v: f32) -> u8 {
     // Small whole numbers with one bit of fraction.
     let four = e4m3(v);
-    if case.wide { four & 0x80 | if v == 0.0 { 0 } else { (((four >> 3 & 15) + 8) << 2) | (four >> 1 & 3) } } else { four }
+    if case.wide {
+        four & 0x80 | if v == 0.0 { 0 } else { (((four >> 3 & 15) + 8) << 2) | (four >> 1 & 3) }
+    } else {
+        four
+    }
 }
 
 /// The exponents of the scales of a row's runs: they differ by row and by run.
@@ -40,13 +47,22 @@ fn exponent(row: u32, run: u32, salt: u32) -> u8 {
 }
 
 /// Elements of C that are wrong.
-fn product(arch: &str, text: &str, maps: &[KernelMap], case: &Case) -> Result<(usize, Report), FaultKind> {
+fn product(
+    arch: &str,
+    text: &str,
+    maps: &[KernelMap],
+    case: &Case,
+) -> Result<(usize, Report), FaultKind> {
     let ((m, n), k) = (case.tile, case.depth.1);
-    let values = |rows: u32, step: u32| -> Vec<f32> { (0..rows * k).map(|i| ((i * step + i / k) % 7) as f32 - 3.0).collect() };
+    let values = |rows: u32, step: u32| -> Vec<f32> {
+        (0..rows * k).map(|i| ((i * step + i / k) % 7) as f32 - 3.0).collect()
+    };
     let (a, b) = (values(m, 5), values(n, 3));
     // Three has two bits: with one bit of fraction it is exact in both formats.
     let runs = k / 32;
-    let scales = |rows: u32, salt: u32| -> Vec<u8> { (0..rows * runs).map(|i| exponent(i / runs, i % runs, salt)).collect() };
+    let scales = |rows: u32, salt: u32| -> Vec<u8> {
+        (0..rows * runs).map(|i| exponent(i / runs, i % runs, salt)).collect()
+    };
     let (sa, sb) = (scales(m, 0), scales(n, 4));
     let mut memory = Memory::new();
     let ia = memory.add("A", a.iter().map(|v| element(case, *v)).collect());
@@ -56,14 +72,31 @@ fn product(arch: &str, text: &str, maps: &[KernelMap], case: &Case) -> Result<(u
     for (id, rows, cols) in [(ia, m, k), (ib, n, k), (isa, m, runs), (isb, n, runs)] {
         memory.set_shape(id, MatrixShape::row_major(rows, cols, 1));
     }
-    let matrix = |id, rows: u32, cols: u32| [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)];
-    let mut params: Vec<Param> = [matrix(ia, m, k), matrix(ib, n, k), matrix(isa, m, runs), matrix(isb, n, runs), matrix(ic, m, n)].concat();
+    let matrix = |id, rows: u32, cols: u32| {
+        [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)]
+    };
+    let mut params: Vec<Param> = [
+        matrix(ia, m, k),
+        matrix(ib, n, k),
+        matrix(isa, m, runs),
+        matrix(isb, n, runs),
+        matrix(ic, m, n),
+    ]
+    .concat();
     params.extend([Param::U32(0), Param::U32(0), Param::U32(k)]);
-    params.extend(map_params(maps, &[(ia, m, k), (ib, n, k), (isa, m, runs), (isb, n, runs), (ic, m, n)], &memory));
+    params.extend(map_params(
+        maps,
+        &[(ia, m, k), (ib, n, k), (isa, m, runs), (isb, n, runs), (ic, m, n)],
+        &memory,
+    ));
     let is_amd = arch.starts_with("gfx");
     let parsed = if is_amd { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) };
     let kernel = parsed.unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
-    let banks = if is_amd { BankModel::from_jsonl(arch, PHASES).expect("phases") } else { BankModel::nvidia() };
+    let banks = if is_amd {
+        BankModel::from_jsonl(arch, PHASES).expect("phases")
+    } else {
+        BankModel::nvidia()
+    };
     let dynamic_shared = if text.contains(".extern .shared") { 160 << 10 } else { 0 };
     let launch = Launch { dynamic_shared, ..Launch::new(case.threads, params).banks(banks) };
     let report = run(&kernel, &launch, &mut memory).map_err(|f| {
@@ -73,8 +106,14 @@ fn product(arch: &str, text: &str, maps: &[KernelMap], case: &Case) -> Result<(u
     let c = memory.f32s(ic);
     let power = |bits: u8| 2f32.powi(i32::from(bits) - 127);
     let want = |i: u32, j: u32| -> f32 {
-        let run = |r: u32| -> f32 { (32 * r..32 * r + 32).map(|x| a[(i * k + x) as usize] * b[(j * k + x) as usize]).sum() };
-        (0..runs).map(|r| run(r) * power(sa[(i * runs + r) as usize]) * power(sb[(j * runs + r) as usize])).sum()
+        let run = |r: u32| -> f32 {
+            (32 * r..32 * r + 32).map(|x| a[(i * k + x) as usize] * b[(j * k + x) as usize]).sum()
+        };
+        (0..runs)
+            .map(|r| {
+                run(r) * power(sa[(i * runs + r) as usize]) * power(sb[(j * runs + r) as usize])
+            })
+            .sum()
     };
     let wrong = (0..m * n).filter(|at| c[*at as usize] != want(at / n, at % n)).count();
     Ok((wrong, report))
@@ -117,23 +156,32 @@ fn program(case: &Case) -> String {
 
 fn right(arch: &str, source: &str, case: &Case) {
     let text = try_kernel_text(source, arch).unwrap_or_else(|e| panic!("{arch} {case:?}: {e}"));
-    Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch} {case:?}: {said}\n{text}"));
-    let (wrong, report) = product(arch, &text, &kernel_maps(source, arch), case).unwrap_or_else(|f| panic!("{arch} {case:?}: {f:?}\n{text}"));
+    Assembler::of(arch)
+        .assemble(&text, arch)
+        .unwrap_or_else(|said| panic!("{arch} {case:?}: {said}\n{text}"));
+    let (wrong, report) = product(arch, &text, &kernel_maps(source, arch), case)
+        .unwrap_or_else(|f| panic!("{arch} {case:?}: {f:?}\n{text}"));
     with_kernel(source, arch, |program, compiled, _| {
-        check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{arch} {case:?}: {v:?}\n{text}"));
-        check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{arch} {case:?}: {v:?}"));
+        check::order(&TABLES, program, compiled)
+            .unwrap_or_else(|v| panic!("{arch} {case:?}: {v:?}\n{text}"));
+        check::plan(&TABLES, program, &compiled.plan)
+            .unwrap_or_else(|v| panic!("{arch} {case:?}: {v:?}"));
     });
     assert_eq!(wrong, 0, "{arch} {case:?}\n{text}");
-    // The unit wants a scale of each of 32 rows in every sixteen bytes: where a piece is not full, what is left of the banks is not enough.
-    let gaps = arch == "sm_100a" && (!case.depth.0.is_multiple_of(128) || !case.tile.1.is_multiple_of(128));
+    // The unit wants a scale of each of 32 rows in every sixteen bytes: where a piece is not full,
+    // what is left of the banks is not enough.
+    let gaps = arch == "sm_100a"
+        && (!case.depth.0.is_multiple_of(128) || !case.tile.1.is_multiple_of(128));
     assert!(gaps || report.conflicts() == 0, "{arch} {case:?}\n{text}");
 }
 
 #[test]
 fn the_example_is_right() {
-    for (arch, instruction) in
-        [("gfx950", "v_mfma_scale_f32_"), ("sm_120a", "kind::mxf8f6f4.block_scale"), ("sm_100a", "tcgen05.cp.cta_group::1.32x128b.warpx4")]
-    {
+    for (arch, instruction) in [
+        ("gfx950", "v_mfma_scale_f32_"),
+        ("sm_120a", "kind::mxf8f6f4.block_scale"),
+        ("sm_100a", "tcgen05.cp.cta_group::1.32x128b.warpx4"),
+    ] {
         right(arch, &example("gemm_mxfp8.tile"), &EXAMPLE);
         assert!(kernel_text(&example("gemm_mxfp8.tile"), arch).contains(instruction), "{arch}");
     }
@@ -152,7 +200,12 @@ fn tiles_of_many_shapes() {
         }
     }
     // Fewer scales than threads.
-    let few = [("gfx1250", (128, 256), 128), ("sm_120a", (32, 64), 128), ("sm_120a", (64, 64), 256), ("gfx950", (128, 256), 256)];
+    let few = [
+        ("gfx1250", (128, 256), 128),
+        ("sm_120a", (32, 64), 128),
+        ("sm_120a", (64, 64), 256),
+        ("gfx950", (128, 256), 256),
+    ];
     for (arch, depth, threads) in few {
         let case = Case { tile: (32, 32), depth, threads, wide: false };
         right(arch, &program(&case), &case);
@@ -164,7 +217,8 @@ fn tiles_of_many_shapes() {
     }
 }
 
-/// Pieces of a tile of scales: several along the rows, along the depth, and more columns than one instruction's rows need.
+/// Pieces of a tile of scales: several along the rows, along the depth, and more columns than one
+/// instruction's rows need.
 #[test]
 fn scales_in_tensor_memory() {
     let cases = [
@@ -187,7 +241,10 @@ fn scales_in_tensor_memory() {
     // Accumulators leave no columns for scales; no instruction has half as many rows.
     let full = Case { tile: (256, 256), depth: (128, 128), threads: 256, wide: false };
     let said = try_kernel_text(&program(&full), "sm_100a").expect_err("no room");
-    assert!(said.contains("TensorMemory { op: Op(18), need: 528, scales: 16, have: 512 }"), "{said}");
+    assert!(
+        said.contains("TensorMemory { op: Op(18), need: 528, scales: 16, have: 512 }"),
+        "{said}"
+    );
     let half = Case { tile: (64, 128), depth: (128, 128), threads: 128, wide: false };
     let said = try_kernel_text(&program(&half), "sm_100a").expect_err("rows");
     assert!(said.contains("Extent { which: 0, have: 64, takes: 128 }"), "{said}");
@@ -205,7 +262,8 @@ fn a_wrong_choice_is_seen() {
         let id = TABLES.arch_named(arch).expect("an architecture");
         let mut pools = Box::new(SmallStorage::new());
         let source = example("gemm_mxfp8.tile");
-        let mut program = parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
+        let mut program =
+            parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
         verify(&mut program).expect("a sound program");
         let mut compiled = compile(&TABLES, id, &mut program, room.scratch()).expect("a plan");
         let plan = &mut compiled.plan;
@@ -218,12 +276,19 @@ fn a_wrong_choice_is_seen() {
                     let mut wrong = right;
                     wrong.choice = Columns::new();
                     for k in 0..right.choice.len() {
-                        assert!(wrong.choice.push(if k == bit { other } else { right.choice.get(k).expect("a choice") }));
+                        assert!(wrong.choice.push(if k == bit {
+                            other
+                        } else {
+                            right.choice.get(k).expect("a choice")
+                        }));
                     }
                     plan.products[0].scales[side] = Some(wrong);
                     let found = check::plan(&TABLES, &program, plan);
                     let named = matches!(found, Err(Violation::Operand { operand, .. }) if usize::from(operand) == 3 + side);
-                    assert!(named || matches!(found, Err(Violation::Atom { .. })), "{arch} side {side} bit {bit} {other:?}: {found:?}");
+                    assert!(
+                        named || matches!(found, Err(Violation::Atom { .. })),
+                        "{arch} side {side} bit {bit} {other:?}: {found:?}"
+                    );
                     seen += usize::from(named);
                 }
             }
@@ -233,7 +298,10 @@ fn a_wrong_choice_is_seen() {
         plan.products[0].scales = [whole[1], whole[0]];
         assert!(check::plan(&TABLES, &program, plan).is_err(), "{arch}");
         plan.products[0].scales = [whole[0], None];
-        assert!(matches!(check::plan(&TABLES, &program, plan), Err(Violation::End { operand: 4, .. })), "{arch}");
+        assert!(
+            matches!(check::plan(&TABLES, &program, plan), Err(Violation::End { operand: 4, .. })),
+            "{arch}"
+        );
         plan.products[0].scales = whole;
         assert!(check::plan(&TABLES, &program, plan).is_ok(), "{arch}");
         assert!(seen >= 4, "{arch}: {seen}");
@@ -243,7 +311,11 @@ fn a_wrong_choice_is_seen() {
 fn changed(choice: Choice) -> Vec<Choice> {
     match choice {
         Choice::Register(place) => vec![Choice::Register(place ^ 1), Choice::Register(place + 1)],
-        Choice::Immediate { by, value } => vec![Choice::Immediate { by, value: 0 }, Choice::Immediate { by, value: value ^ 3 }, Choice::Register(0)],
+        Choice::Immediate { by, value } => vec![
+            Choice::Immediate { by, value: 0 },
+            Choice::Immediate { by, value: value ^ 3 },
+            Choice::Register(0),
+        ],
     }
 }
 
@@ -261,9 +333,31 @@ fn damaged(arch: &str, change: impl Fn(&str) -> String) -> Result<usize, FaultKi
 fn a_wrong_text_is_caught() {
     // Another byte, another thread, the other half.
     let faults: [(&str, &[(&str, &str)]); 3] = [
-        ("sm_120a", &[(", {1, 0}, %r", ", {2, 0}, %r"), (", {0, 1}, %r", ", {0, 0}, %r"), (", {0, 3};", ", {0, 1};"), (", {3, 0};", ", {0, 0};")]),
-        ("gfx950", &[("op_sel:[0,0,0]", "op_sel:[1,0,0]"), ("op_sel_hi:[0,0,0]", "op_sel_hi:[0,1,0]"), ("cbsz:0", "cbsz:1")]),
-        ("gfx1250", &[("matrix_a_scale:0", "matrix_a_scale:1"), ("matrix_b_scale:1", "matrix_b_scale:0"), ("matrix_b_fmt:0", "matrix_b_fmt:1")]),
+        (
+            "sm_120a",
+            &[
+                (", {1, 0}, %r", ", {2, 0}, %r"),
+                (", {0, 1}, %r", ", {0, 0}, %r"),
+                (", {0, 3};", ", {0, 1};"),
+                (", {3, 0};", ", {0, 0};"),
+            ],
+        ),
+        (
+            "gfx950",
+            &[
+                ("op_sel:[0,0,0]", "op_sel:[1,0,0]"),
+                ("op_sel_hi:[0,0,0]", "op_sel_hi:[0,1,0]"),
+                ("cbsz:0", "cbsz:1"),
+            ],
+        ),
+        (
+            "gfx1250",
+            &[
+                ("matrix_a_scale:0", "matrix_a_scale:1"),
+                ("matrix_b_scale:1", "matrix_b_scale:0"),
+                ("matrix_b_fmt:0", "matrix_b_fmt:1"),
+            ],
+        ),
     ];
     for (arch, changes) in faults {
         for (from, to) in changes {
@@ -272,7 +366,9 @@ fn a_wrong_text_is_caught() {
         }
     }
     // Scales read before they are there.
-    let waits = damaged("sm_120a", |line| if line.contains("cp.async.wait_group") { String::new() } else { line.to_string() });
+    let waits = damaged("sm_120a", |line| {
+        if line.contains("cp.async.wait_group") { String::new() } else { line.to_string() }
+    });
     assert_eq!(waits, Err(FaultKind::AsyncNotWaited));
 }
 
@@ -280,9 +376,12 @@ fn a_wrong_text_is_caught() {
 #[test]
 fn other_architectures_refuse_the_text() {
     let source = example("gemm_mxfp8.tile");
-    for (arch, others) in
-        [("sm_120a", ["sm_120", "sm_100a"]), ("sm_100a", ["sm_100", "sm_120a"]), ("gfx950", ["gfx942", "gfx90a"]), ("gfx1250", ["gfx1200", "gfx950"])]
-    {
+    for (arch, others) in [
+        ("sm_120a", ["sm_120", "sm_100a"]),
+        ("sm_100a", ["sm_100", "sm_120a"]),
+        ("gfx950", ["gfx942", "gfx90a"]),
+        ("gfx1250", ["gfx1200", "gfx950"]),
+    ] {
         let text = kernel_text(&source, arch);
         for other in others {
             let target = text.replace(&format!(".target {arch}"), &format!(".target {other}"));
@@ -307,7 +406,8 @@ fn refusals_say_why() {
         ("gfx950", ("x4xe8m0", "x3xe8m0"), "Blocks { depth: 128, blocks: 3 }"),
         ("gfx950", ("index.div %k, 32", "index.div %k, 48"), "Index"),
     ] {
-        let text = if change.0.is_empty() { source.clone() } else { source.replace(change.0, change.1) };
+        let text =
+            if change.0.is_empty() { source.clone() } else { source.replace(change.0, change.1) };
         let said = try_kernel_text(&text, arch).expect_err(arch);
         assert!(said.contains(why), "{arch} {change:?}: {said}");
     }
@@ -320,7 +420,8 @@ fn a_wrong_copy_is_seen() {
     let id = TABLES.arch_named("sm_100a").expect("an architecture");
     let mut pools = Box::new(SmallStorage::new());
     let source = program(&Case { tile: (128, 256), depth: (256, 256), threads: 256, wide: false });
-    let mut program = parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
+    let mut program =
+        parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
     verify(&mut program).expect("a sound program");
     let mut compiled = compile(&TABLES, id, &mut program, room.scratch()).expect("a plan");
     let plan = &mut compiled.plan;
@@ -334,8 +435,14 @@ fn a_wrong_copy_is_seen() {
         ("another field", ScaleCopy { field: b.field + 1, ..b }),
         ("other pieces", ScaleCopy { pieces: (1, 4), ..b }),
         ("smaller pieces", ScaleCopy { piece: (64, 4, 4), pieces: (4, 2), ..b }),
-        ("another stride", ScaleCopy { given: InShared { word: b.given.word ^ 1 << 32, ..b.given }, ..b }),
-        ("another tile", ScaleCopy { given: InShared { alloc: b.given.alloc - 1, ..b.given }, ..b }),
+        (
+            "another stride",
+            ScaleCopy { given: InShared { word: b.given.word ^ 1 << 32, ..b.given }, ..b },
+        ),
+        (
+            "another tile",
+            ScaleCopy { given: InShared { alloc: b.given.alloc - 1, ..b.given }, ..b },
+        ),
     ];
     for (what, wrong) in changed {
         plan.products[0].copied[1] = Some(wrong);
@@ -355,19 +462,35 @@ fn a_wrong_copy_is_seen() {
     check::plan(&TABLES, &program, plan).expect("the plan as it was");
     // A copy that is missing, or comes after the product.
     let steps = compiled.steps.to_vec();
-    let is_copy = |s: &&Step| TABLES.atom(s.atom).is_some_and(|a| a.name().starts_with("tcgen05.cp")) && s.purpose == Purpose::Move;
+    let is_copy = |s: &&Step| {
+        TABLES.atom(s.atom).is_some_and(|a| a.name().starts_with("tcgen05.cp"))
+            && s.purpose == Purpose::Move
+    };
     let at = steps.iter().position(|s| is_copy(&s)).expect("a copy");
     let product = steps.iter().position(|s| s.purpose == Purpose::Matrix).expect("a product");
     let mut without = steps.clone();
     let taken = without.remove(at);
-    assert!(matches!(check::order_of(&TABLES, &program, &compiled.plan, &without), Err(Violation::Count { .. })));
+    assert!(matches!(
+        check::order_of(&TABLES, &program, &compiled.plan, &without),
+        Err(Violation::Count { .. })
+    ));
     without.insert(product, taken);
-    assert!(matches!(check::order_of(&TABLES, &program, &compiled.plan, &without), Err(Violation::Count { .. })));
+    assert!(matches!(
+        check::order_of(&TABLES, &program, &compiled.plan, &without),
+        Err(Violation::Count { .. })
+    ));
     // What orders the copies after what filled their source.
-    let fence = steps.iter().take(at).rposition(|s| TABLES.atom(s.atom).is_some_and(|a| a.name().starts_with("fence.proxy"))).expect("a fence");
+    let fence = steps
+        .iter()
+        .take(at)
+        .rposition(|s| TABLES.atom(s.atom).is_some_and(|a| a.name().starts_with("fence.proxy")))
+        .expect("a fence");
     let mut without = steps.clone();
     let _ = without.remove(fence);
-    assert!(matches!(check::order_of(&TABLES, &program, &compiled.plan, &without), Err(Violation::Race { .. })));
+    assert!(matches!(
+        check::order_of(&TABLES, &program, &compiled.plan, &without),
+        Err(Violation::Race { .. })
+    ));
 }
 
 #[test]
@@ -376,32 +499,65 @@ fn a_wrong_text_with_tensor_memory_is_caught() {
     let source = example("gemm_mxfp8.tile");
     let whole = kernel_text(&source, "sm_100a");
     let changed = |change: &dyn Fn(usize, &str) -> String| {
-        let text: String = whole.lines().enumerate().map(|(k, line)| change(k, line) + "\n").collect();
+        let text: String =
+            whole.lines().enumerate().map(|(k, line)| change(k, line) + "\n").collect();
         assert_ne!(text, whole);
-        product("sm_100a", &text, &kernel_maps(&source, "sm_100a"), &Case { depth: (128, 128), ..EXAMPLE }).map(|(wrong, _)| wrong)
+        product(
+            "sm_100a",
+            &text,
+            &kernel_maps(&source, "sm_100a"),
+            &Case { depth: (128, 128), ..EXAMPLE },
+        )
+        .map(|(wrong, _)| wrong)
     };
-    let without = |what: &'static str| move |_: usize, line: &str| if line.contains(what) { String::new() } else { line.to_string() };
-    let with = |from: &'static str, to: &'static str| move |_: usize, line: &str| line.replace(from, to);
-    let copies: Vec<usize> = whole.lines().enumerate().filter(|(_, line)| line.contains("tcgen05.cp")).map(|(k, _)| k).collect();
+    let without = |what: &'static str| {
+        move |_: usize, line: &str| {
+            if line.contains(what) { String::new() } else { line.to_string() }
+        }
+    };
+    let with =
+        |from: &'static str, to: &'static str| move |_: usize, line: &str| line.replace(from, to);
+    let copies: Vec<usize> = whole
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| line.contains("tcgen05.cp"))
+        .map(|(k, _)| k)
+        .collect();
     assert_eq!(copies.len(), 2);
     for copy in copies {
-        assert_eq!(changed(&|k, line| if k == copy { String::new() } else { line.to_string() }), Err(UninitialisedTensor));
+        assert_eq!(
+            changed(&|k, line| if k == copy { String::new() } else { line.to_string() }),
+            Err(UninitialisedTensor)
+        );
     }
     assert_eq!(changed(&without("fence.proxy.async")), Err(UnitNotFenced));
     assert_eq!(changed(&without("cp.async.wait_group")), Err(AsyncNotWaited));
     // Every thread copies.
     assert_eq!(changed(&with("@%p0 tcgen05.cp", "tcgen05.cp")), Err(FaultKind::InvalidOperand));
     // A column, a start in shared memory, a run that is another's: of A and of B.
-    for (from, to) in [(", 132;", ", 253;"), (", 132;", ", 128;"), (", 67616;", ", 67617;"), (", 67584;", ", 67616;")] {
+    for (from, to) in [
+        (", 132;", ", 253;"),
+        (", 132;", ", 128;"),
+        (", 67616;", ", 67617;"),
+        (", 67584;", ", 67616;"),
+    ] {
         assert!(whole.contains(from), "{from}\n{whole}");
         assert_ne!(changed(&with(from, to)), Ok(0), "{from}");
     }
-    let word =
-        |line: &str| line.trim().strip_prefix("mov.b32 %r").and_then(|l| l.split_once(", ")).and_then(|(_, n)| n.trim_end_matches(';').parse::<u32>().ok());
+    let word = |line: &str| {
+        line.trim()
+            .strip_prefix("mov.b32 %r")
+            .and_then(|l| l.split_once(", "))
+            .and_then(|(_, n)| n.trim_end_matches(';').parse::<u32>().ok())
+    };
     let is_word = |n: &u32| n >> 27 & 3 == 1 && n >> 23 & 1 == 1;
     assert_eq!(whole.lines().filter_map(word).filter(is_word).count(), 4);
     for bit in [4, 7, 17, 23, 29] {
-        let flip = |_: usize, line: &str| word(line).filter(is_word).map_or(line.to_string(), |n| line.replace(&n.to_string(), &(n ^ 1 << bit).to_string()));
+        let flip = |_: usize, line: &str| {
+            word(line).filter(is_word).map_or(line.to_string(), |n| {
+                line.replace(&n.to_string(), &(n ^ 1 << bit).to_string())
+            })
+        };
         assert_ne!(changed(&flip), Ok(0), "bit {bit}");
     }
 }

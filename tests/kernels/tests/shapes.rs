@@ -1,4 +1,5 @@
-//! Other tile shapes, thread counts, types and alignments than the examples': each compiles, assembles and is right.
+//! Other tile shapes, thread counts, types and alignments than the examples': each compiles,
+//! assembles and is right.
 #![allow(missing_docs)]
 
 use lanebook_kernels::{Assembler, kernel_text, try_kernel_text};
@@ -46,24 +47,44 @@ fn check(arch: &str, s: &Shape, text: &str) {
     let a: Vec<f32> = (0..m * k).map(|i| ((i * 7 + i / k) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..k * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
     let mut memory = Memory::new();
-    let mut add = |name: &str, v: &[f32]| if s.element == "bf16" { memory.add_bf16(name, v) } else { memory.add_f16(name, v) };
+    let mut add = |name: &str, v: &[f32]| {
+        if s.element == "bf16" { memory.add_bf16(name, v) } else { memory.add_f16(name, v) }
+    };
     let (ia, ib) = (add("A", &a), add("B", &b));
     let ic = memory.add_f32("C", &vec![7.0; m * n]);
-    let matrix = |id, r: usize, c: usize| [Param::Buffer(id), Param::U32(r as u32), Param::U32(c as u32), Param::U32(c as u32)];
+    let matrix = |id, r: usize, c: usize| {
+        [Param::Buffer(id), Param::U32(r as u32), Param::U32(c as u32), Param::U32(c as u32)]
+    };
     let mut params = Vec::new();
     params.extend(matrix(ia, m, k));
     params.extend(matrix(ib, k, n));
     params.extend(matrix(ic, m, n));
     params.extend([Param::U32(row as u32), Param::U32(col as u32), Param::U32(k as u32)]);
-    let kernel = if arch.starts_with("gfx") { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) }.unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let launch = Launch { dynamic_shared: kernel_dynamic(text), ..Launch::new(s.threads, params).banks(BankModel::none()) };
-    run(&kernel, &launch, &mut memory).unwrap_or_else(|f| panic!("{arch} {}x{}x{} on {} threads: {f}\n{text}", s.m, s.n, s.k, s.threads));
+    let kernel =
+        if arch.starts_with("gfx") { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) }
+            .unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let launch = Launch {
+        dynamic_shared: kernel_dynamic(text),
+        ..Launch::new(s.threads, params).banks(BankModel::none())
+    };
+    run(&kernel, &launch, &mut memory).unwrap_or_else(|f| {
+        panic!("{arch} {}x{}x{} on {} threads: {f}\n{text}", s.m, s.n, s.k, s.threads)
+    });
     let c = memory.f32s(ic);
     for i in 0..m {
         for j in 0..n {
             let inside = i >= row && j >= col;
-            let want: f32 = if inside { (0..k).map(|x| a[i * k + x] * b[x * n + j]).sum() } else { 7.0 };
-            assert_eq!(c[i * n + j], want, "{arch} {}x{}x{} on {} threads: C({i},{j})", s.m, s.n, s.k, s.threads);
+            let want: f32 =
+                if inside { (0..k).map(|x| a[i * k + x] * b[x * n + j]).sum() } else { 7.0 };
+            assert_eq!(
+                c[i * n + j],
+                want,
+                "{arch} {}x{}x{} on {} threads: C({i},{j})",
+                s.m,
+                s.n,
+                s.k,
+                s.threads
+            );
         }
     }
 }
@@ -94,10 +115,15 @@ fn other_shapes() {
         for arch in ARCHS {
             match try_kernel_text(&program(s), arch) {
                 Ok(text) => {
-                    Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+                    Assembler::of(arch)
+                        .assemble(&text, arch)
+                        .unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
                     check(arch, s, &text);
                 }
-                Err(e) => refused.push(format!("{arch} {}x{}x{} on {} threads, known {:?}: {e}", s.m, s.n, s.k, s.threads, s.known)),
+                Err(e) => refused.push(format!(
+                    "{arch} {}x{}x{} on {} threads, known {:?}: {e}",
+                    s.m, s.n, s.k, s.threads, s.known
+                )),
             }
         }
     }
@@ -121,9 +147,13 @@ fn a_copy_through_shared_memory_of_every_width() {
                 );
                 let built = match try_kernel_text(&text, arch) {
                     Ok(built) => built,
-                    // Halves that lie alone in memory would have to be packed into registers, which no atom here does.
+                    // Halves that lie alone in memory would have to be packed into registers, which
+                    // no atom here does.
                     Err(e) if known * bytes < 4 => {
-                        assert!(e.contains("Packing") || e.contains("Alignment") || e.contains("Share"), "{arch} {element} {known}: {e}");
+                        assert!(
+                            e.contains("Packing") || e.contains("Alignment") || e.contains("Share"),
+                            "{arch} {element} {known}: {e}"
+                        );
                         continue;
                     }
                     Err(e) => panic!("{arch} {element} {known}: {e}"),
@@ -132,9 +162,15 @@ fn a_copy_through_shared_memory_of_every_width() {
                 let n = 64 * 64 * bytes as usize;
                 let data: Vec<u8> = (0..n).map(|i| (i * 31 + i / 251) as u8).collect();
                 let (ia, ib) = (memory.add("A", data.clone()), memory.add_zeros("B", n));
-                let matrix = |id| [Param::Buffer(id), Param::U32(64), Param::U32(64), Param::U32(64)];
+                let matrix =
+                    |id| [Param::Buffer(id), Param::U32(64), Param::U32(64), Param::U32(64)];
                 let params = matrix(ia).into_iter().chain(matrix(ib)).collect();
-                let kernel = if arch.starts_with("gfx") { Kernel::parse_amdgcn(&built) } else { Kernel::parse_ptx(&built) }.unwrap_or_else(|e| panic!("{e}"));
+                let kernel = if arch.starts_with("gfx") {
+                    Kernel::parse_amdgcn(&built)
+                } else {
+                    Kernel::parse_ptx(&built)
+                }
+                .unwrap_or_else(|e| panic!("{e}"));
                 run(&kernel, &Launch::new(128, params).banks(BankModel::none()), &mut memory)
                     .unwrap_or_else(|f| panic!("{arch} {element} {known}: {f}\n{built}"));
                 assert_eq!(memory.bytes(ib), &data[..], "{arch} {element} {known}");

@@ -1,4 +1,5 @@
-//! Subnormal numbers are numbers: arithmetic in f32 keeps them, and so do the conversions to bf16, on every architecture alike.
+//! Subnormal numbers are numbers: arithmetic in f32 keeps them, and so do the conversions to bf16,
+//! on every architecture alike.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -10,7 +11,20 @@ use lanebook_replay::number::f32_to_bf16;
 use lanebook_replay::{Memory, Param};
 
 /// Architectures that the replay knows, one of each descriptor and text.
-const ARCHS: [&str; 12] = ["sm_75", "sm_80", "sm_90a", "sm_120a", "gfx908", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1100.w64", "gfx1200", "gfx1250"];
+const ARCHS: [&str; 12] = [
+    "sm_75",
+    "sm_80",
+    "sm_90a",
+    "sm_120a",
+    "gfx908",
+    "gfx942",
+    "gfx950",
+    "gfx1030",
+    "gfx1100",
+    "gfx1100.w64",
+    "gfx1200",
+    "gfx1250",
+];
 const ROWS: u32 = 8;
 const COLS: u32 = 128;
 
@@ -52,11 +66,13 @@ fn program(case: &Case, to: &str) -> String {
     )
 }
 
-/// Numbers around the least normal one, of both signs; every third is large enough that a product of two is subnormal.
+/// Numbers around the least normal one, of both signs; every third is large enough that a product
+/// of two is subnormal.
 fn numbers(seed: u32) -> Vec<f32> {
     let one = |i: u32| {
         let bits = (i ^ seed).wrapping_mul(0x9e37_79b9).rotate_left(13).wrapping_mul(0x85eb_ca6b);
-        let magnitude = if i.is_multiple_of(3) { 0x1f80_0000 | bits & 0xff_ffff } else { bits & 0x00ff_ffff };
+        let magnitude =
+            if i.is_multiple_of(3) { 0x1f80_0000 | bits & 0xff_ffff } else { bits & 0x00ff_ffff };
         f32::from_bits(bits & 0x8000_0000 | magnitude)
     };
     (0..ROWS * COLS).map(one).collect()
@@ -68,30 +84,53 @@ fn wrong(arch: &str, text: &str, case: &Case, to: &str) -> (usize, usize) {
     let bytes = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let mut memory = Memory::new();
     let size = if to == "f32" { 4 } else { 2 };
-    let ids = [memory.add("X", bytes(&x)), memory.add("Y", bytes(&y)), memory.add("Z", vec![0xaa; x.len() * size])];
-    let params = ids.iter().flat_map(|id| [Param::Buffer(*id), Param::U32(ROWS)]).chain([Param::U32(0)]).collect();
-    execute(arch, text, 128, params, &mut memory).unwrap_or_else(|f| panic!("{arch} {}: {f:?}\n{text}", case.op));
+    let ids = [
+        memory.add("X", bytes(&x)),
+        memory.add("Y", bytes(&y)),
+        memory.add("Z", vec![0xaa; x.len() * size]),
+    ];
+    let params = ids
+        .iter()
+        .flat_map(|id| [Param::Buffer(*id), Param::U32(ROWS)])
+        .chain([Param::U32(0)])
+        .collect();
+    execute(arch, text, 128, params, &mut memory)
+        .unwrap_or_else(|f| panic!("{arch} {}: {f:?}\n{text}", case.op));
     let wanted: Vec<f32> = x.iter().zip(&y).map(|(x, y)| (case.of)(*x, *y)).collect();
-    let said = |v: f32| if to == "f32" { v.to_le_bytes().to_vec() } else { f32_to_bf16(v).to_le_bytes().to_vec() };
-    let off = wanted.iter().zip(memory.bytes(ids[2]).chunks(size)).filter(|(want, got)| said(**want) != *got).count();
+    let said = |v: f32| {
+        if to == "f32" { v.to_le_bytes().to_vec() } else { f32_to_bf16(v).to_le_bytes().to_vec() }
+    };
+    let off = wanted
+        .iter()
+        .zip(memory.bytes(ids[2]).chunks(size))
+        .filter(|(want, got)| said(**want) != *got)
+        .count();
     (off, wanted.iter().filter(|v| v.is_subnormal()).count())
 }
 
 #[test]
 fn arithmetic_keeps_subnormal_numbers_on_every_architecture() {
     for arch in ARCHS {
-        let (target, wave) = arch.strip_suffix(".w64").map_or((arch, ""), |target| (target, "+wavefrontsize64"));
+        let (target, wave) =
+            arch.strip_suffix(".w64").map_or((arch, ""), |target| (target, "+wavefrontsize64"));
         for (case, to) in CASES.iter().flat_map(|case| [(case, "f32"), (case, "bf16")]) {
             if (arch, to) == ("sm_75", "bf16") {
                 continue; // it has no bf16
             }
-            let text = try_kernel_text(&program(case, to), arch).unwrap_or_else(|e| panic!("{arch} {}: {e}", case.op));
+            let text = try_kernel_text(&program(case, to), arch)
+                .unwrap_or_else(|e| panic!("{arch} {}: {e}", case.op));
             if to == "f32" {
-                Assembler::of(arch).assemble_with(&text, target, wave).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
+                Assembler::of(arch)
+                    .assemble_with(&text, target, wave)
+                    .unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
             }
             assert!(!text.contains(".ftz"), "{arch}\n{text}");
             let (off, subnormal) = wrong(arch, &text, case, to);
-            assert!(off == 0 && subnormal > 100, "{arch} {} {to}: {off} wrong, {subnormal} subnormal\n{text}", case.op);
+            assert!(
+                off == 0 && subnormal > 100,
+                "{arch} {} {to}: {off} wrong, {subnormal} subnormal\n{text}",
+                case.op
+            );
         }
     }
 }
@@ -101,7 +140,10 @@ fn a_descriptor_that_flushes_is_seen() {
     for arch in ["gfx908", "gfx942", "gfx1030", "gfx1100", "gfx1200", "gfx1250"] {
         let text = try_kernel_text(&program(&CASES[0], "f32"), arch).expect("a text");
         for mode in ["0", "1", "2"] {
-            let flushing = text.replace(".amdhsa_float_denorm_mode_32 3", &format!(".amdhsa_float_denorm_mode_32 {mode}"));
+            let flushing = text.replace(
+                ".amdhsa_float_denorm_mode_32 3",
+                &format!(".amdhsa_float_denorm_mode_32 {mode}"),
+            );
             assert_ne!(text, flushing);
             assert!(wrong(arch, &flushing, &CASES[0], "f32").0 > 100, "{arch} {mode}");
         }
@@ -111,12 +153,13 @@ fn a_descriptor_that_flushes_is_seen() {
     }
 }
 
-/// MI200's matrix instructions take subnormal numbers of 16 bits as zero, those of other machines do not: the tables say so, the replay does so, and the
-/// reference follows the tables.
+/// MI200's matrix instructions take subnormal numbers of 16 bits as zero, those of other machines
+/// do not: the tables say so, the replay does so, and the reference follows the tables.
 #[test]
 fn factors_that_a_matrix_unit_flushes() {
     let program = |element: &str| {
-        let (global, factor) = (format!("memref<?x64x{element}, #gmem>"), format!("tensor<32x64x{element}>"));
+        let (global, factor) =
+            (format!("memref<?x64x{element}, #gmem>"), format!("tensor<32x64x{element}>"));
         format!(
             "func @f(%A: {global} {{align = 16}}, %B: {global} {{align = 16}}, %C: memref<?x32xf32, #gmem> {{align = 16}}, %m: index {{div = 32}}) {{threads = 64}} {{
   %a = tiled_load %A[%m, 0] : {global} -> {factor}
@@ -132,16 +175,23 @@ fn factors_that_a_matrix_unit_flushes() {
     let mut different = 0;
     for element in ["f16", "bf16"] {
         let text = program(element);
-        let said = Interpreted::with(&text, Given { turns: 2, salt: 2, fill: Some(Fill::Edges) }).expect("a program");
+        let said = Interpreted::with(&text, Given { turns: 2, salt: 2, fill: Some(Fill::Edges) })
+            .expect("a program");
         for arch in ["gfx908", "gfx90a", "gfx942"] {
             let id = TABLES.arch_named(arch).expect("an architecture");
             let flushed = TABLES.arch(id).is_some_and(|a| !a.flushed.is_empty());
             assert_eq!(flushed, arch == "gfx90a");
             let kernel = kernel_text(&text, arch);
-            run_text(&said, &kernel, &[], arch).unwrap_or_else(|e| panic!("{element}, {arch}: {e}"));
-            // As another machine would have it, it is wrong; beside other numbers those of bf16 are too small to be seen.
+            run_text(&said, &kernel, &[], arch)
+                .unwrap_or_else(|e| panic!("{element}, {arch}: {e}"));
+            // As another machine would have it, it is wrong; beside other numbers those of bf16 are
+            // too small to be seen.
             let other = if flushed { "gfx942" } else { "gfx90a" };
-            different += usize::from(element == "f16" && said.on(arch).expect().expect("a run")[2].items != said.on(other).expect().expect("a run")[2].items);
+            different += usize::from(
+                element == "f16"
+                    && said.on(arch).expect().expect("a run")[2].items
+                        != said.on(other).expect().expect("a run")[2].items,
+            );
         }
     }
     assert_eq!(different, 3);

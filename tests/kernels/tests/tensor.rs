@@ -1,5 +1,5 @@
-//! Copies through tensor maps: right results with the map that the plan describes, every step of their protocol needed, and every field of
-//! the map too.
+//! Copies through tensor maps: right results with the map that the plan describes, every step of
+//! their protocol needed, and every field of the map too.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -9,18 +9,32 @@ use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
 use lanebook_kernels::{Assembler, example, kernel_text, try_kernel_text, with_kernel};
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, Memory, Param, TensorMap, run};
 
-/// Runs a product of 128 x 128 and a depth of `k`; B may be stored with rows and columns exchanged. Elements of C that are wrong.
-fn product(text: &str, maps: &[KernelMap], transposed: bool, k: u32, change: impl Fn(usize, &mut TensorMap)) -> Result<usize, FaultKind> {
+/// Runs a product of 128 x 128 and a depth of `k`; B may be stored with rows and columns exchanged.
+/// Elements of C that are wrong.
+fn product(
+    text: &str,
+    maps: &[KernelMap],
+    transposed: bool,
+    k: u32,
+    change: impl Fn(usize, &mut TensorMap),
+) -> Result<usize, FaultKind> {
     let (m, n) = (128u32, 128u32);
     let a: Vec<f32> = (0..m * k).map(|i| ((i * 7 + i / k) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..k * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
-    let stored: Vec<f32> = if transposed { (0..n * k).map(|i| b[((i % k) * n + i / k) as usize]).collect() } else { b.clone() };
+    let stored: Vec<f32> = if transposed {
+        (0..n * k).map(|i| b[((i % k) * n + i / k) as usize]).collect()
+    } else {
+        b.clone()
+    };
     let mut memory = Memory::new();
     let (ia, ib) = (memory.add_f16("A", &a), memory.add_f16("B", &stored));
     let ic = memory.add_f32("C", &vec![7.0; (m * n) as usize]);
     let (rows, cols) = if transposed { (n, k) } else { (k, n) };
-    let matrix = |id, rows: u32, cols: u32| [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)];
-    let mut params: Vec<Param> = [matrix(ia, m, k), matrix(ib, rows, cols), matrix(ic, m, n)].concat();
+    let matrix = |id, rows: u32, cols: u32| {
+        [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)]
+    };
+    let mut params: Vec<Param> =
+        [matrix(ia, m, k), matrix(ib, rows, cols), matrix(ic, m, n)].concat();
     params.extend([Param::U32(0), Param::U32(0), Param::U32(k)]);
     let mut tensors = map_params(maps, &[(ia, m, k), (ib, rows, cols), (ic, m, n)], &memory);
     for (number, tensor) in tensors.iter_mut().enumerate() {
@@ -30,18 +44,30 @@ fn product(text: &str, maps: &[KernelMap], transposed: bool, k: u32, change: imp
     }
     params.extend(tensors);
     let kernel = Kernel::parse_ptx(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    run(&kernel, &Launch::new(128, params).banks(BankModel::nvidia()), &mut memory).map_err(|f| f.kind)?;
+    run(&kernel, &Launch::new(128, params).banks(BankModel::nvidia()), &mut memory)
+        .map_err(|f| f.kind)?;
     let c = memory.f32s(ic);
-    let want = |i: u32, j: u32| -> f32 { (0..k).map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize]).sum() };
+    let want = |i: u32, j: u32| -> f32 {
+        (0..k).map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize]).sum()
+    };
     Ok((0..m * n).filter(|at| c[*at as usize] != want(at / n, at % n)).count())
 }
 
 /// Through matrix units that read shared memory by themselves, and through registers.
-const CASES: [(&str, &str, bool); 4] =
-    [("gemm.tile", "sm_90a", false), ("gemm_bt.tile", "sm_90a", true), ("gemm.tile", "sm_90", false), ("gemm_bt.tile", "sm_90", true)];
+const CASES: [(&str, &str, bool); 4] = [
+    ("gemm.tile", "sm_90a", false),
+    ("gemm_bt.tile", "sm_90a", true),
+    ("gemm.tile", "sm_90", false),
+    ("gemm_bt.tile", "sm_90", true),
+];
 
 /// What becomes of a text with something changed.
-fn damaged(name: &str, arch: &str, transposed: bool, change: impl Fn(&str) -> String) -> Result<usize, FaultKind> {
+fn damaged(
+    name: &str,
+    arch: &str,
+    transposed: bool,
+    change: impl Fn(&str) -> String,
+) -> Result<usize, FaultKind> {
     let program = example(name);
     let whole = kernel_text(&program, arch);
     let text = change(&whole);
@@ -64,7 +90,11 @@ fn copies_bring_the_tiles() {
     for (name, arch, transposed) in CASES {
         let text = kernel_text(&example(name), arch);
         assert!(text.contains("cp.async.bulk.tensor.2d"), "{name} {arch}\n{text}");
-        assert_eq!(damaged(name, arch, transposed, |text| format!("{text}\n")), Ok(0), "{name} {arch}");
+        assert_eq!(
+            damaged(name, arch, transposed, |text| format!("{text}\n")),
+            Ok(0),
+            "{name} {arch}"
+        );
     }
 }
 
@@ -74,34 +104,77 @@ fn each_step_of_the_protocol_is_needed() {
         let damaged = |change: &dyn Fn(&str) -> String| damaged(name, arch, transposed, change);
         let what = format!("{name} {arch}");
         // Bytes that are announced never, too few, too many.
-        assert_eq!(damaged(&|t| without(t, |l| l.contains("expect_tx"))), Err(FaultKind::PhaseNeverEnds), "{what}");
+        assert_eq!(
+            damaged(&|t| without(t, |l| l.contains("expect_tx"))),
+            Err(FaultKind::PhaseNeverEnds),
+            "{what}"
+        );
         let announced: u32 = {
             let text = kernel_text(&example(name), arch);
             let line = text.lines().find(|l| l.contains("expect_tx")).expect("an announcement");
-            line.rsplit(", ").next().and_then(|n| n.trim_end_matches(';').parse().ok()).expect("a number")
+            line.rsplit(", ")
+                .next()
+                .and_then(|n| n.trim_end_matches(';').parse().ok())
+                .expect("a number")
         };
         for other in [announced / 2, announced - 16, announced + 16] {
             let (from, to) = (format!("{announced};"), format!("{other};"));
-            let less = |t: &str| t.lines().map(|l| if l.contains("expect_tx") { l.replace(&from, &to) } else { l.to_string() } + "\n").collect();
-            // Where the first copies bring just what is announced, the phase ends before the last one.
+            let less = |t: &str| {
+                t.lines().map(|l| if l.contains("expect_tx") { l.replace(&from, &to) } else { l.to_string() } + "\n").collect()
+            };
+            // Where the first copies bring just what is announced, the phase ends before the last
+            // one.
             let found = damaged(&less);
-            let early = other == announced / 2 && matches!(found, Err(FaultKind::RaceReadAfterWrite | FaultKind::AsyncOverwrite));
+            let early = other == announced / 2
+                && matches!(found, Err(FaultKind::RaceReadAfterWrite | FaultKind::AsyncOverwrite));
             assert!(early || found == Err(FaultKind::PhaseNeverEnds), "{what} {other} {found:?}");
         }
         // A copy that does not come.
-        assert_eq!(damaged(&|t| without(t, |l| l.contains("bulk.tensor"))), Err(FaultKind::PhaseNeverEnds), "{what}");
+        assert_eq!(
+            damaged(&|t| without(t, |l| l.contains("bulk.tensor"))),
+            Err(FaultKind::PhaseNeverEnds),
+            "{what}"
+        );
         // Nobody waits; a phase that is not the one that runs; one that never flips.
-        let unwaited = damaged(&|t| without(t, |l| l.contains("try_wait") || l.contains("done bra")));
-        assert!(matches!(unwaited, Err(FaultKind::RaceReadAfterWrite | FaultKind::UninitialisedShared)), "{what} {unwaited:?}");
-        let phase = damaged(&|t| t.replacen(&format!("mov.b32 {}, 0;", parity(t)), &format!("mov.b32 {}, 1;", parity(t)), 1));
+        let unwaited =
+            damaged(&|t| without(t, |l| l.contains("try_wait") || l.contains("done bra")));
+        assert!(
+            matches!(unwaited, Err(FaultKind::RaceReadAfterWrite | FaultKind::UninitialisedShared)),
+            "{what} {unwaited:?}"
+        );
+        let phase = damaged(&|t| {
+            t.replacen(
+                &format!("mov.b32 {}, 0;", parity(t)),
+                &format!("mov.b32 {}, 1;", parity(t)),
+                1,
+            )
+        });
         // Copies are over at once here: the phase that is waited for is already the one after.
-        assert!(matches!(phase, Err(FaultKind::RaceReadAfterWrite | FaultKind::PhaseNeverEnds)), "{what} {phase:?}");
-        let stuck = damaged(&|t| without(t, |l| l.contains("xor.b32") && l.contains(&format!("{}, {}, 1;", parity(t), parity(t)))));
-        assert!(matches!(stuck, Err(FaultKind::RaceReadAfterWrite | FaultKind::AsyncOverwrite | FaultKind::PhaseNeverEnds)), "{what} {stuck:?}");
+        assert!(
+            matches!(phase, Err(FaultKind::RaceReadAfterWrite | FaultKind::PhaseNeverEnds)),
+            "{what} {phase:?}"
+        );
+        let stuck = damaged(&|t| {
+            without(t, |l| {
+                l.contains("xor.b32") && l.contains(&format!("{}, {}, 1;", parity(t), parity(t)))
+            })
+        });
+        assert!(
+            matches!(
+                stuck,
+                Err(FaultKind::RaceReadAfterWrite
+                    | FaultKind::AsyncOverwrite
+                    | FaultKind::PhaseNeverEnds)
+            ),
+            "{what} {stuck:?}"
+        );
         // The object is not made known to the unit, or to the other threads.
         // (Where the loop begins with a fence between the proxies, that one does it too.)
         let made = damaged(&|t| without(t, |l| l.contains("fence.mbarrier_init")));
-        assert!(made == Err(FaultKind::UnitNotFenced) || (arch == "sm_90" && made == Ok(0)), "{what} {made:?}");
+        assert!(
+            made == Err(FaultKind::UnitNotFenced) || (arch == "sm_90" && made == Ok(0)),
+            "{what} {made:?}"
+        );
         let barriers = kernel_text(&example(name), arch).matches("bar.sync").count();
         for number in 0..barriers {
             let found = damaged(&|t| {
@@ -117,15 +190,29 @@ fn each_step_of_the_protocol_is_needed() {
                 }
                 out
             });
-            let caught = matches!(found, Err(FaultKind::RaceReadAfterWrite | FaultKind::AsyncOverwrite | FaultKind::PhaseNeverEnds | FaultKind::UnitNotFenced));
-            // The first one makes the object known; here the loop's own stands before its use as well.
-            assert!(caught || (number == 0 && found == Ok(0)), "{what}: barrier {number}: {found:?}");
+            let caught = matches!(
+                found,
+                Err(FaultKind::RaceReadAfterWrite
+                    | FaultKind::AsyncOverwrite
+                    | FaultKind::PhaseNeverEnds
+                    | FaultKind::UnitNotFenced)
+            );
+            // The first one makes the object known; here the loop's own stands before its use as
+            // well.
+            assert!(
+                caught || (number == 0 && found == Ok(0)),
+                "{what}: barrier {number}: {found:?}"
+            );
         }
         let none = damaged(&|t| without(t, |l| l.contains("bar.sync")));
         assert_eq!(none, Err(FaultKind::RaceReadAfterWrite), "{what}");
         // What the lanes have read is not the copies' before a fence.
         if arch == "sm_90" {
-            assert_eq!(damaged(&|t| without(t, |l| l.contains("fence.proxy.async"))), Err(FaultKind::UnitNotFenced), "{what}");
+            assert_eq!(
+                damaged(&|t| without(t, |l| l.contains("fence.proxy.async"))),
+                Err(FaultKind::UnitNotFenced),
+                "{what}"
+            );
         }
     }
 }
@@ -170,7 +257,11 @@ fn coordinates_that_nothing_divides() {
         let text = try_kernel_text(&program, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
         Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{said}\n{text}"));
         assert!(text.contains("cp.async.bulk.tensor.2d"), "{arch}\n{text}");
-        assert_eq!(product(&text, &kernel_maps(&program, arch), false, 192, |_, _| {}), Ok(0), "{arch}");
+        assert_eq!(
+            product(&text, &kernel_maps(&program, arch), false, 192, |_, _| {}),
+            Ok(0),
+            "{arch}"
+        );
     }
 }
 
@@ -179,9 +270,21 @@ fn coordinates_that_nothing_divides() {
 fn a_copy_that_no_map_describes() {
     let asked = example("gemm.tile").replace("], %sa :", "], %sa {mover = \"tma.2d.load.one\"} :");
     for (from, to, why) in [
-        ("align = 16, stride_div = 8", "align = 8, stride_div = 8", "Tensor { rule: Base, found: 8, needed: 16 }"),
-        ("align = 16, stride_div = 8", "align = 16, stride_div = 4", "Tensor { rule: StrideMultiple, found: 8, needed: 16 }"),
-        ("%sa = alloc_tensor :", "%sa = alloc_tensor {layout = S[(128,64):(72,1)]} :", "Tensor { rule: "),
+        (
+            "align = 16, stride_div = 8",
+            "align = 8, stride_div = 8",
+            "Tensor { rule: Base, found: 8, needed: 16 }",
+        ),
+        (
+            "align = 16, stride_div = 8",
+            "align = 16, stride_div = 4",
+            "Tensor { rule: StrideMultiple, found: 8, needed: 16 }",
+        ),
+        (
+            "%sa = alloc_tensor :",
+            "%sa = alloc_tensor {layout = S[(128,64):(72,1)]} :",
+            "Tensor { rule: ",
+        ),
     ] {
         let refused = try_kernel_text(&asked.replace(from, to), "sm_90").expect_err("refused");
         assert!(refused.contains("NoMover") && refused.contains(why), "{to}: {refused}");
@@ -218,8 +321,10 @@ fn twice(text: &str, arch: &str) -> Result<bool, FaultKind> {
 fn a_tile_filled_twice_without_a_loop() {
     for arch in ["sm_90", "sm_90a", "sm_120"] {
         let text = with_kernel(TWICE, arch, |program, compiled, text| {
-            check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{arch}: {v:?}"));
-            check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
+            check::plan(&TABLES, program, &compiled.plan)
+                .unwrap_or_else(|v| panic!("{arch}: {v:?}"));
+            check::order(&TABLES, program, compiled)
+                .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
             assert_eq!((compiled.plan.completions, compiled.plan.maps.len()), (2, 1), "{arch}");
             text.to_string()
         });
@@ -250,41 +355,72 @@ fn a_tile_filled_twice_without_a_loop() {
 fn the_checker_misses_every_step() {
     for (name, arch, _) in CASES {
         with_kernel(&example(name), arch, |program, compiled, text| {
-            check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{name} {arch}: {v:?}"));
-            check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{name} {arch}: {v:?}\n{text}"));
+            check::plan(&TABLES, program, &compiled.plan)
+                .unwrap_or_else(|v| panic!("{name} {arch}: {v:?}"));
+            check::order(&TABLES, program, compiled)
+                .unwrap_or_else(|v| panic!("{name} {arch}: {v:?}\n{text}"));
             let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
-            let object = TABLES.units.completions.iter().find(|c| machine.features.contains(&c.feature)).expect("an object");
+            let object = TABLES
+                .units
+                .completions
+                .iter()
+                .find(|c| machine.features.contains(&c.feature))
+                .expect("an object");
             let steps: Vec<Step> = compiled.steps.to_vec();
-            let ours = |s: &Step| [object.init, object.expect, object.wait].contains(&s.atom) || object.publish.iter().any(|p| p.atom == s.atom);
-            let fences = |s: &Step| machine.sync.iter().flat_map(|r| r.steps).any(|w| w.atom == s.atom && w.after_producer);
+            let ours = |s: &Step| {
+                [object.init, object.expect, object.wait].contains(&s.atom)
+                    || object.publish.iter().any(|p| p.atom == s.atom)
+            };
+            let fences = |s: &Step| {
+                machine
+                    .sync
+                    .iter()
+                    .flat_map(|r| r.steps)
+                    .any(|w| w.atom == s.atom && w.after_producer)
+            };
             // The parity's register: its start, and its flip.
             let wait = steps.iter().find(|s| s.atom == object.wait).expect("a wait");
             let parity = |s: &Step| s.args[0] == wait.args[1];
             let mut missed = 0;
             for k in 0..steps.len() {
-                if steps[k].purpose != Purpose::Sync || !(ours(&steps[k]) || parity(&steps[k]) || (arch == "sm_90" && fences(&steps[k]))) {
+                if steps[k].purpose != Purpose::Sync
+                    || !(ours(&steps[k])
+                        || parity(&steps[k])
+                        || (arch == "sm_90" && fences(&steps[k])))
+                {
                     continue;
                 }
                 let mut without = steps.clone();
                 let _ = without.remove(k);
                 let found = check::order_of(&TABLES, program, &compiled.plan, &without);
                 // The barrier that makes the object known: the loop begins with another.
-                if object.publish.iter().any(|p| p.barrier && p.atom == steps[k].atom) && found.is_ok() {
+                if object.publish.iter().any(|p| p.barrier && p.atom == steps[k].atom)
+                    && found.is_ok()
+                {
                     continue;
                 }
-                assert!(matches!(found, Err(Violation::Completion { .. } | Violation::Race { .. })), "{name} {arch}: step {k} {found:?}\n{text}");
+                assert!(
+                    matches!(found, Err(Violation::Completion { .. } | Violation::Race { .. })),
+                    "{name} {arch}: step {k} {found:?}\n{text}"
+                );
                 missed += 1;
             }
             assert!(missed >= 6, "{name} {arch}: {missed}");
             // A wait in the wrong parity, for another object, and other bytes.
-            for (k, place, to) in
-                [(object.wait, 1, Slot::Int(1)), (object.wait, 0, wait.args[1]), (object.expect, 2, Slot::Int(64)), (object.init, 2, Slot::Int(2))]
-            {
+            for (k, place, to) in [
+                (object.wait, 1, Slot::Int(1)),
+                (object.wait, 0, wait.args[1]),
+                (object.expect, 2, Slot::Int(64)),
+                (object.init, 2, Slot::Int(2)),
+            ] {
                 let mut other = steps.clone();
                 let step = other.iter_mut().find(|s| s.atom == k).expect("a step");
                 step.args[place] = to;
                 let found = check::order_of(&TABLES, program, &compiled.plan, &other);
-                assert!(matches!(found, Err(Violation::Completion { .. } | Violation::Race { .. })), "{name} {arch}: {to:?} {found:?}");
+                assert!(
+                    matches!(found, Err(Violation::Completion { .. } | Violation::Race { .. })),
+                    "{name} {arch}: {to:?} {found:?}"
+                );
             }
         });
     }

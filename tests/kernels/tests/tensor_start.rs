@@ -1,5 +1,5 @@
-//! Products with tensor memory that take something from registers: sums that do not begin with zeros, and A. Legal text, right results, and every fault in
-//! what brings it there caught.
+//! Products with tensor memory that take something from registers: sums that do not begin with
+//! zeros, and A. Legal text, right results, and every fault in what brings it there caught.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -36,7 +36,8 @@ impl Way {
 
 /// D = C + A * B, depth 64 at a time, with what `way` adds to that.
 fn program(way: Way, (m, n): (u32, u32), threads: u32) -> String {
-    let (wide, tile_a, tile_b) = (format!("tensor<{m}x{n}xf32>"), format!("tensor<{m}x64x"), format!("tensor<64x{n}xf16"));
+    let (wide, tile_a, tile_b) =
+        (format!("tensor<{m}x{n}xf32>"), format!("tensor<{m}x64x"), format!("tensor<64x{n}xf16"));
     let start = match way {
         Way::Start => format!("  %y = tiled_load %C[0, 0] : memref<?x{n}xf32, #gmem> -> {wide}\n"),
         _ => format!("  %y = constant 0.0 : {wide}\n"),
@@ -47,10 +48,20 @@ fn program(way: Way, (m, n): (u32, u32), threads: u32) -> String {
             "    %t = tiled_load %A[0, %k] : memref<?x?xf32, #gmem> -> {tile_a}f32>\n    %u = add %t, %t : {tile_a}f32>\n    %a = cast %u : {tile_a}f32> -> {tile_a}f16>\n"
         )
     } else {
-        format!("    copy %A[0, %k], %sa : memref<?x?xf16, #gmem> -> {tile_a}f16, #smem>\n    %a = tiled_load %sa : {tile_a}f16, #smem> -> {tile_a}f16>\n")
+        format!(
+            "    copy %A[0, %k], %sa : memref<?x?xf16, #gmem> -> {tile_a}f16, #smem>\n    %a = tiled_load %sa : {tile_a}f16, #smem> -> {tile_a}f16>\n"
+        )
     };
-    let alloc = if way.doubles() { String::new() } else { format!("  %sa = alloc_tensor : {tile_a}f16, #smem>\n") };
-    let sum = if way.halves() { (format!("    %h = mul %c, %half : {wide}\n"), "%h") } else { (String::new(), "%c") };
+    let alloc = if way.doubles() {
+        String::new()
+    } else {
+        format!("  %sa = alloc_tensor : {tile_a}f16, #smem>\n")
+    };
+    let sum = if way.halves() {
+        (format!("    %h = mul %c, %half : {wide}\n"), "%h")
+    } else {
+        (String::new(), "%c")
+    };
     format!(
         "func @start(%A: memref<?x?x{ty}, #gmem> {{align = 16, stride_div = 8}}, %B: memref<?x{n}xf16, #gmem> {{align = 16}}, %C: memref<?x{n}xf32, #gmem> {{align = 16}}, \
          %D: memref<?x{n}xf32, #gmem> {{align = 16}}, %K: index) {{threads = {threads}}} {{\n{alloc}  %sb = alloc_tensor : {tile_b}, #smem>\n{start}  %half = constant 0.5 : {wide}\n  \
@@ -62,7 +73,14 @@ fn program(way: Way, (m, n): (u32, u32), threads: u32) -> String {
 }
 
 /// Elements of D that are wrong, where the loop goes over a depth of `turns`.
-fn outcome(text: &str, program: &str, way: Way, (m, n): (u32, u32), threads: u32, turns: u32) -> Result<usize, FaultKind> {
+fn outcome(
+    text: &str,
+    program: &str,
+    way: Way,
+    (m, n): (u32, u32),
+    threads: u32,
+    turns: u32,
+) -> Result<usize, FaultKind> {
     let k = turns.max(64);
     let a: Vec<f32> = (0..m * k).map(|i| ((i * 7 + i / k) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..k * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
@@ -76,7 +94,11 @@ fn outcome(text: &str, program: &str, way: Way, (m, n): (u32, u32), threads: u32
         params.extend([Param::Buffer(id), Param::U32(rows)]);
     }
     params.push(Param::U32(turns));
-    params.extend(map_params(&kernel_maps(program, ARCH), &[(ia, m, k), (ib, k, n), (ic, m, n), (id, m, n)], &memory));
+    params.extend(map_params(
+        &kernel_maps(program, ARCH),
+        &[(ia, m, k), (ib, k, n), (ic, m, n), (id, m, n)],
+        &memory,
+    ));
     let kernel = Kernel::parse_ptx(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     run(&kernel, &Launch::new(threads, params), &mut memory).map_err(|f| f.kind)?;
     let found = memory.f32s(id);
@@ -84,7 +106,9 @@ fn outcome(text: &str, program: &str, way: Way, (m, n): (u32, u32), threads: u32
         let mut sum = if way == Way::Start { c[(i * n + j) as usize] } else { 0.0 };
         for first in (0..turns).step_by(64) {
             sum *= if way.halves() { 0.5 } else { 1.0 };
-            let part: f32 = (first..first + 64).map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize]).sum();
+            let part: f32 = (first..first + 64)
+                .map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize])
+                .sum();
             sum += if way.doubles() { 2.0 * part } else { part };
         }
         sum
@@ -92,7 +116,8 @@ fn outcome(text: &str, program: &str, way: Way, (m, n): (u32, u32), threads: u32
     Ok((0..m * n).filter(|at| found[*at as usize] != want(at / n, at % n)).count())
 }
 
-const TILES: [((u32, u32), u32); 4] = [((128, 64), 128), ((64, 64), 128), ((128, 128), 256), ((64, 32), 128)];
+const TILES: [((u32, u32), u32); 4] =
+    [((128, 64), 128), ((64, 64), 128), ((128, 128), 256), ((64, 32), 128)];
 const WAYS: [Way; 4] = [Way::Start, Way::Halved, Way::Doubled, Way::Both];
 
 #[test]
@@ -102,15 +127,22 @@ fn right_sums() {
         for (tile, threads) in TILES {
             let what = format!("{way:?} {tile:?} {threads}");
             let program = program(way, tile, threads);
-            let text = try_kernel_text(&program, ARCH).unwrap_or_else(|e| panic!("{what}: {e}\n{program}"));
+            let text = try_kernel_text(&program, ARCH)
+                .unwrap_or_else(|e| panic!("{what}: {e}\n{program}"));
             assembler.assemble(&text, ARCH).unwrap_or_else(|said| panic!("{what}: {said}\n{text}"));
             assert!(text.contains("tcgen05.mma") && text.contains("tcgen05.st"), "{what}\n{text}");
             with_kernel(&program, ARCH, |program, compiled, text| {
-                check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{what}: {v:?}"));
-                check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{what}: {v:?}\n{text}"));
+                check::plan(&TABLES, program, &compiled.plan)
+                    .unwrap_or_else(|v| panic!("{what}: {v:?}"));
+                check::order(&TABLES, program, compiled)
+                    .unwrap_or_else(|v| panic!("{what}: {v:?}\n{text}"));
             });
             for k in [0, 192] {
-                assert_eq!(outcome(&text, &program, way, tile, threads, k), Ok(0), "{what} {k}\n{text}");
+                assert_eq!(
+                    outcome(&text, &program, way, tile, threads, k),
+                    Ok(0),
+                    "{what} {k}\n{text}"
+                );
             }
         }
     }
@@ -142,13 +174,29 @@ fn each_step_of_the_protocol_is_needed() {
         };
         let stores = damaged(&without(&whole, "tcgen05.st", None));
         assert_eq!(stores, Err(FaultKind::UninitialisedTensor), "{way:?}");
-        assert_eq!(damaged(&without(&whole, "tcgen05.wait::st", None)), Err(FaultKind::TensorNotReady), "{way:?}");
-        assert_eq!(damaged(&without(&whole, "tcgen05.fence::before", None)), Err(FaultKind::TensorNotReady), "{way:?}");
-        assert_eq!(damaged(&without(&whole, "tcgen05.fence::after", None)), Err(FaultKind::TensorNotReady), "{way:?}");
+        assert_eq!(
+            damaged(&without(&whole, "tcgen05.wait::st", None)),
+            Err(FaultKind::TensorNotReady),
+            "{way:?}"
+        );
+        assert_eq!(
+            damaged(&without(&whole, "tcgen05.fence::before", None)),
+            Err(FaultKind::TensorNotReady),
+            "{way:?}"
+        );
+        assert_eq!(
+            damaged(&without(&whole, "tcgen05.fence::after", None)),
+            Err(FaultKind::TensorNotReady),
+            "{way:?}"
+        );
         assert!(damaged(&without(&whole, "bar.sync", None)).is_err(), "{way:?}");
         // Each store alone: the cells are those of another turn, or of nobody.
         for only in 0..whole.matches("tcgen05.st.").count() {
-            assert_ne!(damaged(&without(&whole, "tcgen05.st.", Some(only))), Ok(0), "{way:?} {only}");
+            assert_ne!(
+                damaged(&without(&whole, "tcgen05.st.", Some(only))),
+                Ok(0),
+                "{way:?} {only}"
+            );
         }
     }
 }
@@ -161,10 +209,16 @@ fn wrong_cells_are_caught() {
         let whole = kernel_text(&program, ARCH);
         // Each store one column on, and in the lanes of the next quarter.
         let stores: Vec<&str> = whole.lines().filter(|line| line.contains("tcgen05.st.")).collect();
-        for (line, (more, other)) in stores.iter().flat_map(|line| [(*line, ("+1]", false)), (*line, ("+2097152]", true))]) {
+        for (line, (more, other)) in
+            stores.iter().flat_map(|line| [(*line, ("+1]", false)), (*line, ("+2097152]", true))])
+        {
             let changed = line.replacen(']', more, 1);
             let found = outcome(&whole.replace(line, &changed), &program, way, tile, threads, 128);
-            let caught = if other { found == Err(FaultKind::TensorReach) } else { found.is_err() || found.is_ok_and(|wrong| wrong > 0) };
+            let caught = if other {
+                found == Err(FaultKind::TensorReach)
+            } else {
+                found.is_err() || found.is_ok_and(|wrong| wrong > 0)
+            };
             assert!(caught, "{way:?} {more}: {found:?}");
         }
         // A one column on.
@@ -172,7 +226,8 @@ fn wrong_cells_are_caught() {
             for line in whole.lines().filter(|line| line.contains("tcgen05.mma")) {
                 let (head, tail) = line.split_once("], [").expect("A in tensor memory");
                 let changed = format!("{head}], [{}", tail.replacen(']', "+1]", 1));
-                let found = outcome(&whole.replace(line, &changed), &program, way, tile, threads, 128);
+                let found =
+                    outcome(&whole.replace(line, &changed), &program, way, tile, threads, 128);
                 assert_ne!(found, Ok(0), "{way:?}");
             }
         }
@@ -186,20 +241,35 @@ fn a_missing_step() {
         with_kernel(&program(way, (128, 64), 128), ARCH, |program, compiled, text| {
             let steps: Vec<Step> = compiled.steps.to_vec();
             let name = |s: &Step| TABLES.atom(s.atom).map_or("", |a| a.name());
-            let first = steps.iter().position(|s| name(s).starts_with("tcgen05.st")).expect("a store");
-            let product = steps.iter().rposition(|s| s.purpose == Purpose::Matrix).expect("a product");
+            let first =
+                steps.iter().position(|s| name(s).starts_with("tcgen05.st")).expect("a store");
+            let product =
+                steps.iter().rposition(|s| s.purpose == Purpose::Matrix).expect("a product");
             let mut missed = 0;
-            for k in (first..=product).filter(|k| name(&steps[*k]).starts_with("tcgen05.wait.st") || name(&steps[*k]).starts_with("tcgen05.fence")) {
+            for k in (first..=product).filter(|k| {
+                name(&steps[*k]).starts_with("tcgen05.wait.st")
+                    || name(&steps[*k]).starts_with("tcgen05.fence")
+            }) {
                 let mut without = steps.clone();
                 let taken = without.remove(k);
                 let found = check::order_of(&TABLES, program, &compiled.plan, &without);
-                assert!(matches!(found, Err(Violation::Race { .. })), "{way:?} {}: {found:?}\n{text}", name(&taken));
+                assert!(
+                    matches!(found, Err(Violation::Race { .. })),
+                    "{way:?} {}: {found:?}\n{text}",
+                    name(&taken)
+                );
                 missed += 1;
             }
             assert!(missed >= 3, "{way:?} {missed}\n{text}");
             let mut without = steps.clone();
             let _ = without.remove(first);
-            assert!(matches!(check::order_of(&TABLES, program, &compiled.plan, &without), Err(Violation::Count { .. })), "{way:?}");
+            assert!(
+                matches!(
+                    check::order_of(&TABLES, program, &compiled.plan, &without),
+                    Err(Violation::Count { .. })
+                ),
+                "{way:?}"
+            );
         });
     }
 }

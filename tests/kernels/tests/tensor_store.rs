@@ -1,5 +1,5 @@
-//! Copies out of shared memory through tensor maps: right results with the map that the plan describes, and every step of their protocol and every
-//! field of the map needed.
+//! Copies out of shared memory through tensor maps: right results with the map that the plan
+//! describes, and every step of their protocol and every field of the map needed.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -13,13 +13,25 @@ const STORE: &str = "cp.async.bulk.tensor.2d.global.shared::cta";
 /// A matrix unit whose accumulators are registers, no such unit, one with tensor memory.
 const ARCHS: [&str; 4] = ["sm_90a", "sm_90", "sm_100a", "sm_120"];
 
-/// Runs the product of 128 x 128 and a depth of `k` whose result goes through shared memory: wrong elements.
-fn product(text: &str, maps: &[KernelMap], k: u32, change: impl Fn(usize, &mut TensorMap)) -> Result<usize, FaultKind> {
+/// Runs the product of 128 x 128 and a depth of `k` whose result goes through shared memory: wrong
+/// elements.
+fn product(
+    text: &str,
+    maps: &[KernelMap],
+    k: u32,
+    change: impl Fn(usize, &mut TensorMap),
+) -> Result<usize, FaultKind> {
     product_in(text, maps, k, false, change)
 }
 
 /// The same; a narrow result is in f16.
-fn product_in(text: &str, maps: &[KernelMap], k: u32, narrow: bool, change: impl Fn(usize, &mut TensorMap)) -> Result<usize, FaultKind> {
+fn product_in(
+    text: &str,
+    maps: &[KernelMap],
+    k: u32,
+    narrow: bool,
+    change: impl Fn(usize, &mut TensorMap),
+) -> Result<usize, FaultKind> {
     let (m, n) = (128u32, 128u32);
     let a: Vec<f32> = (0..m * k).map(|i| ((i * 7 + i / k) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..k * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
@@ -27,7 +39,9 @@ fn product_in(text: &str, maps: &[KernelMap], k: u32, narrow: bool, change: impl
     let (ia, ib) = (memory.add_f16("A", &a), memory.add_f16("B", &b));
     let before = vec![7.0; (m * n) as usize];
     let ic = if narrow { memory.add_f16("C", &before) } else { memory.add_f32("C", &before) };
-    let matrix = |id, rows: u32, cols: u32| [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)];
+    let matrix = |id, rows: u32, cols: u32| {
+        [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)]
+    };
     let mut params: Vec<Param> = [matrix(ia, m, k), matrix(ib, k, n), matrix(ic, m, n)].concat();
     params.extend([Param::U32(0), Param::U32(0), Param::U32(k)]);
     let mut tensors = map_params(maps, &[(ia, m, k), (ib, k, n), (ic, m, n)], &memory);
@@ -43,7 +57,9 @@ fn product_in(text: &str, maps: &[KernelMap], k: u32, narrow: bool, change: impl
     let launch = Launch { dynamic_shared, ..Launch::new(128, params).banks(BankModel::nvidia()) };
     run(&kernel, &launch, &mut memory).map_err(|f| f.kind)?;
     let c = if narrow { memory.f16s(ic) } else { memory.f32s(ic) };
-    let want = |i: u32, j: u32| -> f32 { (0..k).map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize]).sum() };
+    let want = |i: u32, j: u32| -> f32 {
+        (0..k).map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize]).sum()
+    };
     Ok((0..m * n).filter(|at| c[*at as usize] != want(at / n, at % n)).count())
 }
 
@@ -51,13 +67,22 @@ fn without(text: &str, mut gone: impl FnMut(&str) -> bool) -> String {
     text.lines().filter(|line| !gone(line)).map(|line| format!("{line}\n")).collect()
 }
 
-/// The text without the last line that has a word in it, among those before the copies (or behind the first of them).
+/// The text without the last line that has a word in it, among those before the copies (or behind
+/// the first of them).
 fn without_last(text: &str, word: &str, before: bool) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let first = lines.iter().position(|l| l.contains(STORE)).expect("a copy");
     let among = if before { 0..first } else { first..lines.len() };
-    let gone = among.rev().find(|k| lines[*k].contains(word)).unwrap_or_else(|| panic!("no {word}\n{text}"));
-    lines.iter().enumerate().filter(|(k, _)| *k != gone).map(|(_, line)| format!("{line}\n")).collect()
+    let gone = among
+        .rev()
+        .find(|k| lines[*k].contains(word))
+        .unwrap_or_else(|| panic!("no {word}\n{text}"));
+    lines
+        .iter()
+        .enumerate()
+        .filter(|(k, _)| *k != gone)
+        .map(|(_, line)| format!("{line}\n"))
+        .collect()
 }
 
 #[test]
@@ -67,10 +92,16 @@ fn copies_take_the_tile_away() {
         let text = kernel_text(&program, arch);
         assert!(text.contains(STORE), "{arch}\n{text}");
         Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{said}\n{text}"));
-        assert_eq!(product(&text, &kernel_maps(&program, arch), 128, |_, _| {}), Ok(0), "{arch}\n{text}");
+        assert_eq!(
+            product(&text, &kernel_maps(&program, arch), 128, |_, _| {}),
+            Ok(0),
+            "{arch}\n{text}"
+        );
         with_kernel(&program, arch, |program, compiled, text| {
-            check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{arch}: {v:?}"));
-            check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
+            check::plan(&TABLES, program, &compiled.plan)
+                .unwrap_or_else(|v| panic!("{arch}: {v:?}"));
+            check::order(&TABLES, program, compiled)
+                .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
         });
     }
     // Elsewhere other instructions do it, and what the text says is no instruction.
@@ -80,7 +111,8 @@ fn copies_take_the_tile_away() {
     assert!(Assembler::of("sm_80").assemble(&text, "sm_80").is_err());
 }
 
-/// A narrower result, as kernels store it: by matrices of a warp into rows that the map's widest swizzle permutes, then by a copy for each half.
+/// A narrower result, as kernels store it: by matrices of a warp into rows that the map's widest
+/// swizzle permutes, then by a copy for each half.
 #[test]
 fn a_narrower_result() {
     let program = example("gemm_store.tile")
@@ -92,15 +124,21 @@ fn a_narrower_result() {
         )
         .replace("%C[%m, %n] : tensor<128x128xf32, #smem> -> memref<?x?xf32", "%C[%m, %n] : tensor<128x128xf16, #smem> -> memref<?x?xf16");
     for arch in ["sm_90a", "sm_90", "sm_100a"] {
-        let text = try_kernel_text(&program, arch).unwrap_or_else(|e| panic!("{arch}: {e}\n{program}"));
-        assert_eq!((text.matches(STORE).count(), text.contains("stmatrix")), (2, true), "{arch}\n{text}");
+        let text =
+            try_kernel_text(&program, arch).unwrap_or_else(|e| panic!("{arch}: {e}\n{program}"));
+        assert_eq!(
+            (text.matches(STORE).count(), text.contains("stmatrix")),
+            (2, true),
+            "{arch}\n{text}"
+        );
         Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{said}\n{text}"));
         let maps = kernel_maps(&program, arch);
         // Sums of 64 products are whole numbers below 2048.
         assert_eq!(product_in(&text, &maps, 64, true, |_, _| {}), Ok(0), "{arch}\n{text}");
         let own = maps.iter().position(|m| m.memref == 2).expect("the result's map");
         assert_eq!(maps[own].swizzle, 3, "{arch}");
-        let other = |k: usize, map: &mut TensorMap| map.swizzle = if k == own { 5 } else { map.swizzle };
+        let other =
+            |k: usize, map: &mut TensorMap| map.swizzle = if k == own { 5 } else { map.swizzle };
         assert_ne!(product_in(&text, &maps, 64, true, other), Ok(0), "{arch}");
     }
 }
@@ -114,10 +152,26 @@ fn each_step_of_the_protocol_is_needed() {
             assert_ne!(text, whole, "{arch}");
             product(&text, &maps, 64, |_, _| {})
         };
-        assert_eq!(damaged(without_last(&whole, "fence.proxy.async", true)), Err(FaultKind::UnitNotFenced), "{arch}");
-        assert_eq!(damaged(without_last(&whole, "bar.sync", true)), Err(FaultKind::RaceReadAfterWrite), "{arch}");
-        assert_eq!(damaged(without_last(&whole, "cp.async.bulk.commit_group", false)), Err(FaultKind::AsyncNotWaited), "{arch}");
-        assert_eq!(damaged(without_last(&whole, "cp.async.bulk.wait_group.read", false)), Err(FaultKind::AsyncNotWaited), "{arch}");
+        assert_eq!(
+            damaged(without_last(&whole, "fence.proxy.async", true)),
+            Err(FaultKind::UnitNotFenced),
+            "{arch}"
+        );
+        assert_eq!(
+            damaged(without_last(&whole, "bar.sync", true)),
+            Err(FaultKind::RaceReadAfterWrite),
+            "{arch}"
+        );
+        assert_eq!(
+            damaged(without_last(&whole, "cp.async.bulk.commit_group", false)),
+            Err(FaultKind::AsyncNotWaited),
+            "{arch}"
+        );
+        assert_eq!(
+            damaged(without_last(&whole, "cp.async.bulk.wait_group.read", false)),
+            Err(FaultKind::AsyncNotWaited),
+            "{arch}"
+        );
         // A copy that does not come; all threads start it, which stores the same again.
         assert!(damaged(without_last(&whole, STORE, false)).is_ok_and(|wrong| wrong > 0), "{arch}");
     }
@@ -189,10 +243,14 @@ fn twice(program: &str, text: &str, arch: &str) -> Result<bool, FaultKind> {
 
 #[test]
 fn a_tile_that_is_filled_again() {
-    for (program, arch, needed) in [(TWICE, "sm_90", 5), (TWICE, "sm_120", 5), (THROUGH, "sm_90a", 3)] {
+    for (program, arch, needed) in
+        [(TWICE, "sm_90", 5), (TWICE, "sm_120", 5), (THROUGH, "sm_90a", 3)]
+    {
         let text = with_kernel(program, arch, |program, compiled, text| {
-            check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{arch}: {v:?}"));
-            check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
+            check::plan(&TABLES, program, &compiled.plan)
+                .unwrap_or_else(|v| panic!("{arch}: {v:?}"));
+            check::order(&TABLES, program, compiled)
+                .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
             text.to_string()
         });
         Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{said}\n{text}"));
@@ -200,7 +258,11 @@ fn a_tile_that_is_filled_again() {
         // Every barrier, fence, group and wait is needed.
         let words = ["bar.sync", "fence.proxy", "commit_group", "wait_group.read"];
         let mut missed = 0;
-        for (k, line) in text.lines().enumerate().filter(|(_, line)| words.iter().any(|word| line.contains(word))) {
+        for (k, line) in text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| words.iter().any(|word| line.contains(word)))
+        {
             let mut number = 0;
             let less = without(&text, |_| {
                 number += 1;
@@ -208,7 +270,10 @@ fn a_tile_that_is_filled_again() {
             });
             let found = twice(program, &less, arch);
             // The barrier that makes an object known: the same thread uses it first.
-            if found == Ok(true) && line.contains("bar.sync") && !text.lines().take(k).any(|l| l.contains("bulk.tensor")) {
+            if found == Ok(true)
+                && line.contains("bar.sync")
+                && !text.lines().take(k).any(|l| l.contains("bulk.tensor"))
+            {
                 continue;
             }
             assert!(found.is_err(), "{arch}: without line {k}, {line}: {found:?}\n{text}");
@@ -237,9 +302,14 @@ fn a_result_that_is_read_again() {
         let (ia, ib) = (memory.add_f32("A", &a), memory.add_f32("B", &vec![-1.0; 64 * 64]));
         let matrix = |id| [Param::Buffer(id), Param::U32(64), Param::U32(64), Param::U32(64)];
         let mut params: Vec<Param> = [matrix(ia), matrix(ib)].concat();
-        params.extend(map_params(&kernel_maps(AGAIN, "sm_90"), &[(ia, 64, 64), (ib, 64, 64)], &memory));
+        params.extend(map_params(
+            &kernel_maps(AGAIN, "sm_90"),
+            &[(ia, 64, 64), (ib, 64, 64)],
+            &memory,
+        ));
         let kernel = Kernel::parse_ptx(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        lanebook_replay::run(&kernel, &Launch::new(128, params), &mut memory).map_err(|f| f.kind)?;
+        lanebook_replay::run(&kernel, &Launch::new(128, params), &mut memory)
+            .map_err(|f| f.kind)?;
         let b = memory.f32s(ib);
         Ok((0..64 * 64).filter(|i| b[*i] != a[i / 64 * 64 + i % 32]).count())
     };
@@ -251,9 +321,13 @@ fn a_result_that_is_read_again() {
         assert!(behind.contains(from), "{from}\n{text}");
         run(&(before.to_string() + &behind.replacen(from, to, 1)))
     };
-    // No wait, one that speaks of the copy's reads alone, no barrier behind it, no group that is waited for.
+    // No wait, one that speaks of the copy's reads alone, no barrier behind it, no group that is
+    // waited for.
     assert_eq!(damaged("cp.async.bulk.wait_group 0;", ""), Err(FaultKind::AsyncNotWaited));
-    assert_eq!(damaged("cp.async.bulk.wait_group 0;", "cp.async.bulk.wait_group.read 0;"), Err(FaultKind::AsyncNotWaited));
+    assert_eq!(
+        damaged("cp.async.bulk.wait_group 0;", "cp.async.bulk.wait_group.read 0;"),
+        Err(FaultKind::AsyncNotWaited)
+    );
     assert_eq!(damaged("bar.sync 0;", ""), Err(FaultKind::RaceReadAfterWrite));
     assert_eq!(damaged("cp.async.bulk.commit_group;", ""), Err(FaultKind::AsyncNotWaited));
 }
@@ -264,14 +338,26 @@ fn the_checker_misses_every_step() {
     for (program, arch) in [(TWICE, "sm_90"), (THROUGH, "sm_90a")] {
         with_kernel(program, arch, |program, compiled, text| {
             let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
-            let forms = || TABLES.units.tiled_moves.iter().filter(|m| machine.features.contains(&m.feature) && !m.loads);
+            let forms = || {
+                TABLES
+                    .units
+                    .tiled_moves
+                    .iter()
+                    .filter(|m| machine.features.contains(&m.feature) && !m.loads)
+            };
             let steps: Vec<Step> = compiled.steps.to_vec();
             let about = |s: &Step| {
-                machine.sync.iter().filter(|r| forms().any(|f| [r.producer, r.consumer].contains(&f.from))).any(|r| r.steps.iter().any(|w| w.atom == s.atom))
+                machine
+                    .sync
+                    .iter()
+                    .filter(|r| forms().any(|f| [r.producer, r.consumer].contains(&f.from)))
+                    .any(|r| r.steps.iter().any(|w| w.atom == s.atom))
             };
             let first = steps.iter().position(|s| s.purpose == Purpose::Move).expect("a movement");
             let mut missed = 0;
-            for k in (0..steps.len()).filter(|k| steps[*k].purpose == Purpose::Sync && about(&steps[*k])) {
+            for k in
+                (0..steps.len()).filter(|k| steps[*k].purpose == Purpose::Sync && about(&steps[*k]))
+            {
                 let mut without = steps.clone();
                 let _ = without.remove(k);
                 let found = check::order_of(&TABLES, program, &compiled.plan, &without);
@@ -279,14 +365,24 @@ fn the_checker_misses_every_step() {
                 if k < first && found.is_ok() {
                     continue;
                 }
-                assert!(matches!(found, Err(Violation::Race { .. } | Violation::Completion { .. })), "{arch}: step {k} {found:?}\n{text}");
+                assert!(
+                    matches!(found, Err(Violation::Race { .. } | Violation::Completion { .. })),
+                    "{arch}: step {k} {found:?}\n{text}"
+                );
                 missed += 1;
             }
             assert!(missed >= 6, "{arch}: {missed}");
-            let copy = steps.iter().position(|s| forms().any(|f| f.atom == s.atom)).expect("a copy");
+            let copy =
+                steps.iter().position(|s| forms().any(|f| f.atom == s.atom)).expect("a copy");
             let mut without = steps.clone();
             let _ = without.remove(copy);
-            assert!(matches!(check::order_of(&TABLES, program, &compiled.plan, &without), Err(Violation::Count { .. })), "{arch}");
+            assert!(
+                matches!(
+                    check::order_of(&TABLES, program, &compiled.plan, &without),
+                    Err(Violation::Count { .. })
+                ),
+                "{arch}"
+            );
         });
     }
 }
@@ -295,8 +391,16 @@ fn the_checker_misses_every_step() {
 #[test]
 fn a_copy_that_no_map_describes() {
     for (from, to, why) in [
-        ("%B: memref<?x?xf32, #gmem> {align = 16,", "%B: memref<?x?xf32, #gmem> {align = 8,", "Tensor { rule: Base, found: 8, needed: 16 }"),
-        ("%s = alloc_tensor :", "%s = alloc_tensor {layout = S[(64,32):(36,1)]} :", "Tensor { rule: "),
+        (
+            "%B: memref<?x?xf32, #gmem> {align = 16,",
+            "%B: memref<?x?xf32, #gmem> {align = 8,",
+            "Tensor { rule: Base, found: 8, needed: 16 }",
+        ),
+        (
+            "%s = alloc_tensor :",
+            "%s = alloc_tensor {layout = S[(64,32):(36,1)]} :",
+            "Tensor { rule: ",
+        ),
         ("%s = alloc_tensor :", "%s = alloc_tensor {layout = S<2,4,3> o 0 o (64,32):(32,1)} :", ""),
     ] {
         let program = TWICE.replace(from, to);

@@ -4,10 +4,11 @@
 //! cargo run --release -p lanebook-oracle -- [--all] [DIR]
 //! ```
 //!
-//! Reads every `.jsonl` under DIR (default: the project's copy in `tests/oracle/data`), finds the suite that knows the
-//! records' shape, and prints one row a file. Exit status 1: a difference, a record that no stated rule explains, or
-//! an unreadable file or record. Files of no known schema are listed and do not fail the run. `--all` prints every
-//! difference instead of the first few of each file.
+//! Reads every `.jsonl` under DIR (default: the project's copy in `tests/oracle/data`), finds the
+//! suite that knows the records' shape, and prints one row a file. Exit status 1: a difference, a
+//! record that no stated rule explains, or an unreadable file or record. Files of no known schema
+//! are listed and do not fail the run. `--all` prints every difference instead of the first few of
+//! each file.
 //!
 //! A new suite is a file in `suites/` and a line in [`SUITES`].
 
@@ -22,8 +23,14 @@ use std::process::ExitCode;
 use suites::Suite;
 
 /// The suites, in the order in which they are asked whether they know a record.
-const SUITES: &[&dyn Suite] =
-    &[&suites::cute::Cute, &suites::tirx::Tirx, &suites::triton::Triton, &suites::tilelang::TileLang, &suites::nvidia::Nvidia, &suites::amd::Amd];
+const SUITES: &[&dyn Suite] = &[
+    &suites::cute::Cute,
+    &suites::tirx::Tirx,
+    &suites::triton::Triton,
+    &suites::tilelang::TileLang,
+    &suites::nvidia::Nvidia,
+    &suites::amd::Amd,
+];
 
 /// The project's own copy of the recorded answers.
 fn own_data() -> PathBuf {

@@ -60,7 +60,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether there is no difference, no unexplained skip and nothing unreadable, and at least one case was compared.
+    /// Whether there is no difference, no unexplained skip and nothing unreadable, and at least one
+    /// case was compared.
     pub fn passed(&self) -> bool {
         self.rows.iter().all(Row::passed) && self.rows.iter().any(|r| r.cases > 0)
     }
@@ -81,7 +82,8 @@ impl Report {
     }
 
     fn table(&self, out: &mut String) {
-        let heads = ["file", "cases", "agree", "ruled", "refused", "skipped", "differ", "unexplained"];
+        let heads =
+            ["file", "cases", "agree", "ruled", "refused", "skipped", "differ", "unexplained"];
         let _ = write!(out, "{:<40}", heads[0]);
         for head in &heads[1..] {
             let _ = write!(out, "{head:>12}");
@@ -90,7 +92,15 @@ impl Report {
         let mut total = [0; 7];
         for row in self.rows.iter().filter(|r| r.suite.is_some()) {
             let sum = |reasons: &Reasons| reasons.values().sum::<usize>();
-            let counts = [row.cases, row.agree, sum(&row.ruled), sum(&row.refused), sum(&row.skipped), row.differ.len(), sum(&row.unexplained)];
+            let counts = [
+                row.cases,
+                row.agree,
+                sum(&row.ruled),
+                sum(&row.refused),
+                sum(&row.skipped),
+                row.differ.len(),
+                sum(&row.unexplained),
+            ];
             line(out, &row.path.display().to_string(), &counts);
             for (t, c) in total.iter_mut().zip(counts) {
                 *t += c;
@@ -109,7 +119,12 @@ fn line(out: &mut String, name: &str, counts: &[usize]) {
 }
 
 fn details(row: &Row, most: usize, out: &mut String) {
-    let kinds = [("ruled", &row.ruled), ("refused", &row.refused), ("skipped", &row.skipped), ("UNEXPLAINED", &row.unexplained)];
+    let kinds = [
+        ("ruled", &row.ruled),
+        ("refused", &row.refused),
+        ("skipped", &row.skipped),
+        ("UNEXPLAINED", &row.unexplained),
+    ];
     let quiet = kinds.iter().all(|k| k.1.is_empty());
     if quiet && row.differ.is_empty() && row.faults.is_empty() {
         return;

@@ -15,7 +15,8 @@ pub fn run(dir: &Path, suites: &[&dyn Suite]) -> Report {
     }
     files.sort();
     for path in files {
-        let mut row = Row { path: path.strip_prefix(dir).unwrap_or(&path).to_owned(), ..Row::default() };
+        let mut row =
+            Row { path: path.strip_prefix(dir).unwrap_or(&path).to_owned(), ..Row::default() };
         if row.path.as_os_str().is_empty() {
             row.path.clone_from(&path);
         }
@@ -60,7 +61,11 @@ fn judge_file(path: &Path, text: &str, suites: &[&dyn Suite], row: &mut Row) {
     row.suite = Some(home.name());
     for (k, record) in records.iter().enumerate() {
         // Records of several schemas may share a file; the first known record's suite goes first.
-        let suite = if home.knows(&stem, record) { Some(home) } else { suite_of(path, &stem, record, suites) };
+        let suite = if home.knows(&stem, record) {
+            Some(home)
+        } else {
+            suite_of(path, &stem, record, suites)
+        };
         let case = Case { stem: &stem, file: &records, record };
         let verdict = match suite {
             Some(s) => judge(s, &case),
@@ -71,8 +76,14 @@ fn judge_file(path: &Path, text: &str, suites: &[&dyn Suite], row: &mut Row) {
     }
 }
 
-/// The suite for a record: one whose folder the file lies in, if it knows the shape; else any that does.
-fn suite_of<'s>(path: &Path, stem: &str, record: &Value, suites: &[&'s dyn Suite]) -> Option<&'s dyn Suite> {
+/// The suite for a record: one whose folder the file lies in, if it knows the shape; else any that
+/// does.
+fn suite_of<'s>(
+    path: &Path,
+    stem: &str,
+    record: &Value,
+    suites: &[&'s dyn Suite],
+) -> Option<&'s dyn Suite> {
     let lies_in = |s: &dyn Suite| path.components().any(|c| c.as_os_str() == s.name());
     let near = suites.iter().filter(|s| lies_in(**s));
     let knows = |s: &&&dyn Suite| s.knows(stem, record);

@@ -11,7 +11,8 @@ fn own_data_agrees() {
 
 /// The report on one file with these lines.
 fn report_on(name: &str, lines: &str) -> Report {
-    let path = std::env::temp_dir().join(format!("lanebook-oracle-{}-{name}.jsonl", std::process::id()));
+    let path =
+        std::env::temp_dir().join(format!("lanebook-oracle-{}-{name}.jsonl", std::process::id()));
     std::fs::write(&path, lines).expect("a temporary file");
     let report = runner::run(&path, SUITES);
     std::fs::remove_file(&path).expect("removed");
@@ -27,7 +28,9 @@ fn record(op: &str, inputs: &str, dsl: &str) -> String {
 fn a_wrong_answer_is_a_difference() {
     let layout = r#"{"layout":"(4,2):(1,4)"}"#;
     assert!(report_on("right", &record("coalesce", layout, r#"{"ok":"8:1"}"#)).passed());
-    for wrong in [r#"{"ok":"8:2"}"#, r#"{"ok":"(4,2):(1,4)"}"#, r#"{"ok":"7:1"}"#, r#"{"err":"E","msg":""}"#] {
+    for wrong in
+        [r#"{"ok":"8:2"}"#, r#"{"ok":"(4,2):(1,4)"}"#, r#"{"ok":"7:1"}"#, r#"{"err":"E","msg":""}"#]
+    {
         assert!(!report_on("wrong", &record("coalesce", layout, wrong)).passed(), "{wrong}");
     }
     // A right composition must not be refused, whatever the rule says of wrong ones.
@@ -40,12 +43,17 @@ fn a_wrong_answer_is_a_difference() {
 /// What an assembler takes is claimed for those targets and no others.
 #[test]
 fn a_wrong_target_is_a_difference() {
-    let record = |mnemonic: &str, asm: &str, accepts: &str| format!(r#"{{"mnemonic":"{mnemonic}","asm":"{asm}","accepts":[{accepts}]}}"#);
+    let record = |mnemonic: &str, asm: &str, accepts: &str| {
+        format!(r#"{{"mnemonic":"{mnemonic}","asm":"{asm}","accepts":[{accepts}]}}"#)
+    };
     let right = r#""gfx942","gfx950","gfx1250","gfx1251""#;
     let line = "v_lshl_add_u64 v[0:1], v[2:3], 3, v[4:5]";
     assert!(report_on("taken", &record("v_lshl_add_u64", line, right)).passed());
     for wrong in [r#""gfx942","gfx950""#, r#""gfx90a","gfx942","gfx950","gfx1250","gfx1251""#] {
-        assert!(!report_on("not-taken", &record("v_lshl_add_u64", line, wrong)).passed(), "{wrong}");
+        assert!(
+            !report_on("not-taken", &record("v_lshl_add_u64", line, wrong)).passed(),
+            "{wrong}"
+        );
     }
     let odd = "v_lshl_add_u64 v[1:2], v[2:3], 3, v[4:5]";
     assert!(!report_on("odd", &record("v_lshl_add_u64", odd, right)).passed(), "an odd tuple");
@@ -59,8 +67,13 @@ fn a_wrong_target_is_a_difference() {
 fn what_cannot_be_read_or_is_not_known_is_reported() {
     let good = record("size", r#"{"layout":"4:1"}"#, r#"{"ok":"4"}"#);
     assert!(!report_on("broken", &format!("{good}\n{{\n")).passed());
-    assert!(!report_on("operation", &record("sise", r#"{"layout":"4:1"}"#, r#"{"ok":"4"}"#)).passed());
-    assert!(!report_on("stray", &format!("{good}\n{{\"a\":1}}\n")).passed(), "a record of no schema beside one");
+    assert!(
+        !report_on("operation", &record("sise", r#"{"layout":"4:1"}"#, r#"{"ok":"4"}"#)).passed()
+    );
+    assert!(
+        !report_on("stray", &format!("{good}\n{{\"a\":1}}\n")).passed(),
+        "a record of no schema beside one"
+    );
     let unknown = report_on("unknown", "{\"a\":1}\n");
     assert!(unknown.render(1).contains("unknown schema"));
     assert!(!unknown.passed(), "nothing was compared");

@@ -1,4 +1,5 @@
-//! Programs made at random: loops, conditions, selects, views, conversions, transposes, reductions, products.
+//! Programs made at random: loops, conditions, selects, views, conversions, transposes, reductions,
+//! products.
 use std::fmt::Write;
 
 /// A small generator of numbers (xorshift).
@@ -55,7 +56,10 @@ pub fn program(seed: u64, size: usize) -> String {
     scope.buffers.push(("%m0".into(), "x"));
     text.body(&mut scope, 1, size, 3);
     for (name, layout) in scope.tiles.iter().rev().take(2) {
-        text.line(1, &format!("tiled_store {name}, %B[%n, 0] : {} -> memref<?x?xf32, #gmem>", tile(layout)));
+        text.line(
+            1,
+            &format!("tiled_store {name}, %B[%n, 0] : {} -> memref<?x?xf32, #gmem>", tile(layout)),
+        );
     }
     text.out.push_str("}\n");
     text.out
@@ -90,7 +94,10 @@ impl Text {
             return name;
         }
         let new = self.name();
-        self.line(depth, &format!("{new} = convert_layout {name} : {} -> {}", tile(have), tile(layout)));
+        self.line(
+            depth,
+            &format!("{new} = convert_layout {name} : {} -> {}", tile(have), tile(layout)),
+        );
         new
     }
     fn condition(&mut self) -> &'static str {
@@ -107,11 +114,20 @@ impl Text {
             0 | 1 => {
                 let (from, to) = (self.pick(&scope.tiles), layout);
                 let new = self.name();
-                self.line(depth, &format!("{new} = convert_layout {} : {} -> {}", from.0, tile(from.1), tile(to)));
+                self.line(
+                    depth,
+                    &format!(
+                        "{new} = convert_layout {} : {} -> {}",
+                        from.0,
+                        tile(from.1),
+                        tile(to)
+                    ),
+                );
                 scope.tiles.push((new, to));
             }
             2 | 3 => {
-                let (a, b) = (self.tile_in(scope, depth, layout), self.tile_in(scope, depth, layout));
+                let (a, b) =
+                    (self.tile_in(scope, depth, layout), self.tile_in(scope, depth, layout));
                 let (new, op) = (self.name(), self.pick(&["add", "mul", "sub", "max"]));
                 self.line(depth, &format!("{new} = {op} {a}, {b} : {}", tile(layout)));
                 scope.tiles.push((new, layout));
@@ -121,8 +137,18 @@ impl Text {
                 let a = self.tile_in(scope, depth, layout);
                 let (half, moved, new, to) = (self.name(), self.name(), self.name(), self.layout());
                 let narrow = |layout: &str| tile(layout).replace("f32", "f16");
-                self.line(depth, &format!("{half} = cast {a} : {} -> {}", tile(layout), narrow(layout)));
-                self.line(depth, &format!("{moved} = convert_layout {half} : {} -> {}", narrow(layout), narrow(to)));
+                self.line(
+                    depth,
+                    &format!("{half} = cast {a} : {} -> {}", tile(layout), narrow(layout)),
+                );
+                self.line(
+                    depth,
+                    &format!(
+                        "{moved} = convert_layout {half} : {} -> {}",
+                        narrow(layout),
+                        narrow(to)
+                    ),
+                );
                 self.line(depth, &format!("{new} = cast {moved} : {} -> {}", narrow(to), tile(to)));
                 scope.tiles.push((new, to));
             }
@@ -140,25 +166,51 @@ impl Text {
             6 => {
                 let at = self.pick(&scope.indices);
                 let new = self.name();
-                self.line(depth, &format!("{new} = tiled_load %A[{at}, 0] : memref<?x?xf32, #gmem> -> {}", tile(layout)));
+                self.line(
+                    depth,
+                    &format!(
+                        "{new} = tiled_load %A[{at}, 0] : memref<?x?xf32, #gmem> -> {}",
+                        tile(layout)
+                    ),
+                );
                 scope.tiles.push((new, layout));
             }
             7 => {
                 let from = self.pick(&scope.tiles);
                 let new = self.name();
-                self.line(depth, &format!("{new} = trans {} : {} -> {}", from.0, tile(from.1), tile(layout)));
+                self.line(
+                    depth,
+                    &format!("{new} = trans {} : {} -> {}", from.0, tile(from.1), tile(layout)),
+                );
                 scope.tiles.push((new, layout));
             }
             8 => {
                 let from = self.pick(&scope.tiles);
                 let (sum, row, new) = (self.name(), self.name(), self.name());
-                self.line(depth, &format!("{sum} = reduce {} {{axis = 1}} : {} -> tensor<4xf32>", from.0, tile(from.1)));
-                self.line(depth, &format!("{row} = reshape {sum} : tensor<4xf32> -> tensor<4x1xf32>"));
-                self.line(depth, &format!("{new} = broadcast {row} : tensor<4x1xf32> -> {}", tile(layout)));
+                self.line(
+                    depth,
+                    &format!(
+                        "{sum} = reduce {} {{axis = 1}} : {} -> tensor<4xf32>",
+                        from.0,
+                        tile(from.1)
+                    ),
+                );
+                self.line(
+                    depth,
+                    &format!("{row} = reshape {sum} : tensor<4xf32> -> tensor<4x1xf32>"),
+                );
+                self.line(
+                    depth,
+                    &format!("{new} = broadcast {row} : tensor<4x1xf32> -> {}", tile(layout)),
+                );
                 scope.tiles.push((new, layout));
             }
             9 => {
-                let (a, b, c) = (self.pick(&scope.tiles).0, self.pick(&scope.tiles).0, self.tile_in(scope, depth, layout));
+                let (a, b, c) = (
+                    self.pick(&scope.tiles).0,
+                    self.pick(&scope.tiles).0,
+                    self.tile_in(scope, depth, layout),
+                );
                 let new = self.name();
                 self.line(depth, &format!("{new} = mma {a}, {b}, {c} : {}", tile(layout)));
                 scope.tiles.push((new, layout));
@@ -167,41 +219,78 @@ impl Text {
                 // A buffer by another name: a view of the large one, a view of a view, or a choice.
                 let new = self.name();
                 let offset = self.random.below(4) * 16;
-                self.line(depth, &format!("{new} = view %big {{offset = {offset}}} : tensor<4x4xf32, #smem>"));
+                self.line(
+                    depth,
+                    &format!("{new} = view %big {{offset = {offset}}} : tensor<4x4xf32, #smem>"),
+                );
                 scope.buffers.push((new, ""));
             }
             11 => {
                 let (a, b) = (self.pick(&scope.buffers), self.pick(&scope.buffers));
                 if a.1 == b.1 {
                     let (new, condition) = (self.name(), self.condition());
-                    let ty = if a.1.is_empty() { "tensor<4x4xf32, #smem>".to_string() } else { buffer(a.1) };
-                    self.line(depth, &format!("{new} = select {condition}, {}, {} : {ty}", a.0, b.0));
+                    let ty = if a.1.is_empty() {
+                        "tensor<4x4xf32, #smem>".to_string()
+                    } else {
+                        buffer(a.1)
+                    };
+                    self.line(
+                        depth,
+                        &format!("{new} = select {condition}, {}, {} : {ty}", a.0, b.0),
+                    );
                     scope.buffers.push((new, a.1));
                 }
             }
             12 => {
                 let (to, from) = (self.pick(&scope.buffers), self.pick(&scope.tiles));
-                let ty = if to.1.is_empty() { "tensor<4x4xf32, #smem>".to_string() } else { buffer(to.1) };
-                self.line(depth, &format!("tiled_store {}, {} : {} -> {ty}", from.0, to.0, tile(from.1)));
+                let ty = if to.1.is_empty() {
+                    "tensor<4x4xf32, #smem>".to_string()
+                } else {
+                    buffer(to.1)
+                };
+                self.line(
+                    depth,
+                    &format!("tiled_store {}, {} : {} -> {ty}", from.0, to.0, tile(from.1)),
+                );
             }
             13 => {
                 let from = self.pick(&scope.buffers);
-                let ty = if from.1.is_empty() { "tensor<4x4xf32, #smem>".to_string() } else { buffer(from.1) };
+                let ty = if from.1.is_empty() {
+                    "tensor<4x4xf32, #smem>".to_string()
+                } else {
+                    buffer(from.1)
+                };
                 let new = self.name();
-                self.line(depth, &format!("{new} = tiled_load {} : {ty} -> {}", from.0, tile(layout)));
+                self.line(
+                    depth,
+                    &format!("{new} = tiled_load {} : {ty} -> {}", from.0, tile(layout)),
+                );
                 scope.tiles.push((new, layout));
             }
             14 => {
-                let (a, b) = (self.tile_in(scope, depth, layout), self.tile_in(scope, depth, layout));
+                let (a, b) =
+                    (self.tile_in(scope, depth, layout), self.tile_in(scope, depth, layout));
                 let (new, pair) = (self.name(), self.layout());
-                self.line(depth, &format!("{new} = join {a}, {b} : {0}, {0} -> tensor<4x4x2xf32, #{pair}>", tile(layout)));
+                self.line(
+                    depth,
+                    &format!(
+                        "{new} = join {a}, {b} : {0}, {0} -> tensor<4x4x2xf32, #{pair}>",
+                        tile(layout)
+                    ),
+                );
                 scope.pairs.push((new, pair));
             }
             15 => {
                 if !scope.pairs.is_empty() {
                     let (pair, have) = self.pick(&scope.pairs);
                     let (a, b) = (self.name(), self.name());
-                    self.line(depth, &format!("{a}, {b} = split {pair} : tensor<4x4x2xf32, #{have}> -> {}", tile(layout)));
+                    self.line(
+                        depth,
+                        &format!(
+                            "{a}, {b} = split {pair} : tensor<4x4x2xf32, #{have}> -> {}",
+                            tile(layout)
+                        ),
+                    );
                     scope.tiles.extend([(a, layout), (b, layout)]);
                 }
             }
@@ -213,7 +302,13 @@ impl Text {
                 let (a, b) = (self.tile_in(scope, depth, layout), self.pick(&scope.tiles));
                 let (first, second) = (self.name(), self.name());
                 let types = format!("{}, {}", tile(layout), tile(b.1));
-                self.line(depth, &format!("{first}, {second} = pragma \"unroll\" {a}, {} : {types} -> ({types})", b.0));
+                self.line(
+                    depth,
+                    &format!(
+                        "{first}, {second} = pragma \"unroll\" {a}, {} : {types} -> ({types})",
+                        b.0
+                    ),
+                );
                 scope.tiles.extend([(first, layout), (second, b.1)]);
             }
             _ => {
@@ -235,16 +330,29 @@ impl Text {
             names.push((name, init.1));
         }
         let through = self.pick(&scope.buffers);
-        let (buffer_name, buffer_type) = (self.name(), if through.1.is_empty() { "tensor<4x4xf32, #smem>".to_string() } else { buffer(through.1) });
+        let (buffer_name, buffer_type) = (
+            self.name(),
+            if through.1.is_empty() {
+                "tensor<4x4xf32, #smem>".to_string()
+            } else {
+                buffer(through.1)
+            },
+        );
         carried.push(format!("{buffer_name} = {}", through.0));
         types.push(buffer_type.clone());
         inner.buffers.push((buffer_name.clone(), through.1));
         inner.indices.push(at.clone());
         let upper = self.pick(&["3", "%n", "5"]);
-        let sliced = if self.random.below(3) == 0 { " attributes {sliceCount = 2 : i32}" } else { "" };
+        let sliced =
+            if self.random.below(3) == 0 { " attributes {sliceCount = 2 : i32}" } else { "" };
         self.line(
             depth,
-            &format!("{result}:{} = scf.for {at} = 0 to {upper} step 1 iter_args({}) -> ({}){sliced} {{", carried.len(), carried.join(", "), types.join(", ")),
+            &format!(
+                "{result}:{} = scf.for {at} = 0 to {upper} step 1 iter_args({}) -> ({}){sliced} {{",
+                carried.len(),
+                carried.join(", "),
+                types.join(", ")
+            ),
         );
         self.body(&mut inner, depth + 1, size, nesting);
         let mut yields = Vec::new();
@@ -267,14 +375,29 @@ impl Text {
         }
         scope.buffers.push((format!("{result}#{}", names.len()), through.1));
     }
-    /// A loop that runs while it is told to: takes two tiles and a buffer, hands one tile and the buffer on.
+    /// A loop that runs while it is told to: takes two tiles and a buffer, hands one tile and the
+    /// buffer on.
     fn conditional(&mut self, scope: &mut Scope, depth: usize, size: usize, nesting: usize) {
         let result = self.name();
-        let (first, second, through) = (self.pick(&scope.tiles), self.pick(&scope.tiles), self.pick(&scope.buffers));
-        let held = if through.1.is_empty() { "tensor<4x4xf32, #smem>".to_string() } else { buffer(through.1) };
+        let (first, second, through) =
+            (self.pick(&scope.tiles), self.pick(&scope.tiles), self.pick(&scope.buffers));
+        let held = if through.1.is_empty() {
+            "tensor<4x4xf32, #smem>".to_string()
+        } else {
+            buffer(through.1)
+        };
         let (a, b, m, passed) = (self.name(), self.name(), self.name(), self.layout());
-        let (taken, given) = (format!("{}, {}, {held}", tile(first.1), tile(second.1)), format!("{}, {held}", tile(passed)));
-        self.line(depth, &format!("{result}:2 = scf.while ({a} = {}, {b} = {}, {m} = {}) : ({taken}) -> ({given}) {{", first.0, second.0, through.0));
+        let (taken, given) = (
+            format!("{}, {}, {held}", tile(first.1), tile(second.1)),
+            format!("{}, {held}", tile(passed)),
+        );
+        self.line(
+            depth,
+            &format!(
+                "{result}:2 = scf.while ({a} = {}, {b} = {}, {m} = {}) : ({taken}) -> ({given}) {{",
+                first.0, second.0, through.0
+            ),
+        );
         let mut inner = scope.clone();
         inner.tiles.extend([(a, first.1), (b, second.1)]);
         inner.buffers.push((m.clone(), through.1));
@@ -288,7 +411,10 @@ impl Text {
         inner.tiles.push((got, passed));
         inner.buffers.push((buffer_got.clone(), through.1));
         self.body(&mut inner, depth + 1, size / 2, nesting);
-        let back = (self.tile_in(&mut inner, depth + 1, first.1), self.tile_in(&mut inner, depth + 1, second.1));
+        let back = (
+            self.tile_in(&mut inner, depth + 1, first.1),
+            self.tile_in(&mut inner, depth + 1, second.1),
+        );
         let storage = if self.random.below(2) == 0 { buffer_got } else { through.0 };
         self.line(depth + 1, &format!("scf.yield {}, {}, {storage} : {taken}", back.0, back.1));
         self.line(depth, "}");
@@ -298,13 +424,17 @@ impl Text {
         }
     }
     fn branches(&mut self, scope: &mut Scope, depth: usize, size: usize, nesting: usize) {
-        let (result, condition, layout, other) = (self.name(), self.condition(), self.layout(), self.layout());
+        let (result, condition, layout, other) =
+            (self.name(), self.condition(), self.layout(), self.layout());
         let types = format!("{}, {}", tile(layout), tile(other));
         self.line(depth, &format!("{result}:2 = scf.if {condition} -> ({types}) {{"));
         for arm in 0..2 {
             let mut inner = scope.clone();
             self.body(&mut inner, depth + 1, size, nesting);
-            let (a, b) = (self.tile_in(&mut inner, depth + 1, layout), self.tile_in(&mut inner, depth + 1, other));
+            let (a, b) = (
+                self.tile_in(&mut inner, depth + 1, layout),
+                self.tile_in(&mut inner, depth + 1, other),
+            );
             self.line(depth + 1, &format!("scf.yield {a}, {b} : {types}"));
             self.line(depth, if arm == 0 { "} else {" } else { "}" });
         }

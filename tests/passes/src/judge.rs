@@ -1,4 +1,5 @@
-//! Passes under judgement: a program must mean the same after each, and be as it was when one refuses or runs out.
+//! Passes under judgement: a program must mean the same after each, and be as it was when one
+//! refuses or runs out.
 use crate::generate::{self, Random};
 use crate::laid_out;
 use crate::meaning::meaning;
@@ -31,7 +32,12 @@ pub fn judge(name: &str, text: &str, passes: &[&'static str]) -> BTreeMap<&'stat
 ///
 /// # Panics
 /// Those of [`judge`].
-pub fn judge_with(name: &str, text: &str, passes: &[&'static str], fuel: u32) -> BTreeMap<&'static str, u32> {
+pub fn judge_with(
+    name: &str,
+    text: &str,
+    passes: &[&'static str],
+    fuel: u32,
+) -> BTreeMap<&'static str, u32> {
     let mut done = BTreeMap::new();
     with(text, SNIPPET, |program| {
         let wanted = meanings(program);
@@ -41,13 +47,22 @@ pub fn judge_with(name: &str, text: &str, passes: &[&'static str], fuel: u32) ->
             let mut left = fuel;
             match apply(&TABLES, pass, program, work.as_mut_view(), &mut left, |_| {}) {
                 Ok(stats) => *done.entry(*pass).or_default() += stats.applied,
-                Err(PassError::Refused { .. } | PassError::Run(_)) => assert_eq!(printed(program), before, "{name}: {pass} refused and left something changed"),
+                Err(PassError::Refused { .. } | PassError::Run(_)) => assert_eq!(
+                    printed(program),
+                    before,
+                    "{name}: {pass} refused and left something changed"
+                ),
                 Err(error) => panic!("{name}: {pass}: {error:?}\n{before}"),
             }
             if let Err(error) = verify(program) {
                 panic!("{name}: {pass} left {error:?}\n{before}\n--- became\n{}", printed(program));
             }
-            assert_eq!(meanings(program), wanted, "{name}: {pass} changed what this does:\n{before}\n--- became\n{}", printed(program));
+            assert_eq!(
+                meanings(program),
+                wanted,
+                "{name}: {pass} changed what this does:\n{before}\n--- became\n{}",
+                printed(program)
+            );
         }
     });
     done
@@ -58,10 +73,16 @@ pub fn judge_with(name: &str, text: &str, passes: &[&'static str], fuel: u32) ->
 /// # Panics
 /// Those of [`judge`].
 pub fn fuzz(bytes: &[u8]) {
-    let seed = bytes.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let seed = bytes.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
     let mut random = Random::new(seed);
     let size = 2 + random.below(14);
-    let text = if random.below(2) == 0 { generate::program(seed, size) } else { laid_out::program(seed, size) };
+    let text = if random.below(2) == 0 {
+        generate::program(seed, size)
+    } else {
+        laid_out::program(seed, size)
+    };
     let mut passes = Vec::new();
     for _ in 0..2 + random.below(4) {
         passes.push(PASSES[random.below(PASSES.len())]);

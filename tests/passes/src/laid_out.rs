@@ -1,5 +1,5 @@
-//! Programs made at random whose tiles have layouts that the algebra knows: converted, transposed, reduced, widened again, reshaped,
-//! carried by loops and passed out of conditions.
+//! Programs made at random whose tiles have layouts that the algebra knows: converted, transposed,
+//! reduced, widened again, reshaped, carried by loops and passed out of conditions.
 use crate::generate::Random;
 use std::fmt::Write;
 
@@ -28,8 +28,18 @@ struct Sort {
 }
 
 const SORTS: [Sort; 5] = [
-    Sort { shape: "32x16", place: "%A", memory: "memref<32x16xf32, #gmem>", layouts: &["#a", "#b", "#g", "#c"] },
-    Sort { shape: "16x32", place: "%T", memory: "memref<16x32xf32, #gmem>", layouts: &["#ta", "#tb", "#a"] },
+    Sort {
+        shape: "32x16",
+        place: "%A",
+        memory: "memref<32x16xf32, #gmem>",
+        layouts: &["#a", "#b", "#g", "#c"],
+    },
+    Sort {
+        shape: "16x32",
+        place: "%T",
+        memory: "memref<16x32xf32, #gmem>",
+        layouts: &["#ta", "#tb", "#a"],
+    },
     Sort {
         shape: "32",
         place: "%R",
@@ -44,7 +54,12 @@ const SORTS: [Sort; 5] = [
     },
     Sort { shape: "512", place: "%F", memory: "memref<512xf32, #gmem>", layouts: &["#f", "#r"] },
     // Pairs: each layout is that of the first sort with a pair of registers.
-    Sort { shape: "32x16x2", place: "%P", memory: "memref<32x16x2xf32, #gmem>", layouts: &["#j", "#k", "#l"] },
+    Sort {
+        shape: "32x16x2",
+        place: "%P",
+        memory: "memref<32x16x2xf32, #gmem>",
+        layouts: &["#j", "#k", "#l"],
+    },
 ];
 
 /// The sort of pairs.
@@ -87,30 +102,58 @@ impl Text {
         self.next += 1;
         format!("%v{}", self.next)
     }
-    fn make(&mut self, tiles: &mut Vec<Tile>, depth: usize, sort: usize, layout: usize, text: &str) {
+    fn make(
+        &mut self,
+        tiles: &mut Vec<Tile>,
+        depth: usize,
+        sort: usize,
+        layout: usize,
+        text: &str,
+    ) {
         let name = self.name();
         self.line(depth, &format!("{name} = {text}"));
         tiles.push((name, sort, layout));
     }
     fn load(&mut self, tiles: &mut Vec<Tile>, depth: usize, sort: usize, layout: usize) {
         let Sort { place, memory, .. } = SORTS[sort];
-        self.make(tiles, depth, sort, layout, &format!("tiled_load {place} : {memory} -> {}", ty(sort, layout)));
+        self.make(
+            tiles,
+            depth,
+            sort,
+            layout,
+            &format!("tiled_load {place} : {memory} -> {}", ty(sort, layout)),
+        );
     }
     fn store(&mut self, depth: usize, name: &str, sort: usize, layout: usize) {
         let Sort { place, memory, .. } = SORTS[sort];
-        self.line(depth, &format!("tiled_store {name}, {place} : {} -> {memory}", ty(sort, layout)));
+        self.line(
+            depth,
+            &format!("tiled_store {name}, {place} : {} -> {memory}", ty(sort, layout)),
+        );
     }
     fn layout(&mut self, sort: usize) -> usize {
         self.random.below(SORTS[sort].layouts.len())
     }
     /// A tile of a sort in a layout, converted if need be.
-    fn tile_in(&mut self, tiles: &mut Vec<Tile>, depth: usize, sort: usize, layout: usize) -> String {
+    fn tile_in(
+        &mut self,
+        tiles: &mut Vec<Tile>,
+        depth: usize,
+        sort: usize,
+        layout: usize,
+    ) -> String {
         let found: Vec<Tile> = tiles.iter().filter(|tile| tile.1 == sort).cloned().collect();
         let (name, _, have) = found[self.random.below(found.len())].clone();
         if have == layout {
             return name;
         }
-        self.make(tiles, depth, sort, layout, &format!("ttg.convert_layout {name} : {} -> {}", ty(sort, have), ty(sort, layout)));
+        self.make(
+            tiles,
+            depth,
+            sort,
+            layout,
+            &format!("ttg.convert_layout {name} : {} -> {}", ty(sort, have), ty(sort, layout)),
+        );
         tiles[tiles.len() - 1].0.clone()
     }
     fn body(&mut self, tiles: &mut Vec<Tile>, depth: usize, size: usize, nesting: usize) {
@@ -127,51 +170,113 @@ impl Text {
                 self.tile_in(tiles, depth, sort, layout);
             }
             2..=4 => {
-                let (a, b) = (self.tile_in(tiles, depth, sort, layout), self.tile_in(tiles, depth, sort, layout));
-                let op = ["arith.addf", "arith.mulf", "arith.divf", "arith.subf"][self.random.below(4)];
+                let (a, b) = (
+                    self.tile_in(tiles, depth, sort, layout),
+                    self.tile_in(tiles, depth, sort, layout),
+                );
+                let op =
+                    ["arith.addf", "arith.mulf", "arith.divf", "arith.subf"][self.random.below(4)];
                 self.make(tiles, depth, sort, layout, &format!("{op} {a}, {b} : {own}"));
             }
             5 => {
                 let a = self.tile_in(tiles, depth, sort, layout);
                 self.make(tiles, depth, sort, layout, &format!("math.exp2 {a} : {own}"));
             }
-            6 => self.make(tiles, depth, sort, layout, &format!("arith.constant dense<0.0> : {own}")),
+            6 => {
+                self.make(tiles, depth, sort, layout, &format!("arith.constant dense<0.0> : {own}"))
+            }
             7 => self.load(tiles, depth, sort, layout),
             8 | 9 => {
                 // There and back again.
-                let (from, to, layout) = if self.random.below(2) == 0 { (0, 1, self.random.below(2)) } else { (1, 0, self.random.below(2)) };
+                let (from, to, layout) = if self.random.below(2) == 0 {
+                    (0, 1, self.random.below(2))
+                } else {
+                    (1, 0, self.random.below(2))
+                };
                 let a = self.tile_in(tiles, depth, from, layout);
-                self.make(tiles, depth, to, layout, &format!("tt.trans {a} {{order = array<i32: 1, 0>}} : {} -> {}", ty(from, layout), ty(to, layout)));
+                self.make(
+                    tiles,
+                    depth,
+                    to,
+                    layout,
+                    &format!(
+                        "tt.trans {a} {{order = array<i32: 1, 0>}} : {} -> {}",
+                        ty(from, layout),
+                        ty(to, layout)
+                    ),
+                );
             }
             10 | 11 => {
                 let layout = self.layout(0);
                 let a = self.tile_in(tiles, depth, 0, layout);
-                self.make(tiles, depth, 2, layout + 1, &format!("reduce {a} {{axis = 1 : i32}} : {} -> {}", ty(0, layout), ty(2, layout + 1)));
+                self.make(
+                    tiles,
+                    depth,
+                    2,
+                    layout + 1,
+                    &format!(
+                        "reduce {a} {{axis = 1 : i32}} : {} -> {}",
+                        ty(0, layout),
+                        ty(2, layout + 1)
+                    ),
+                );
             }
             12 | 13 => {
                 let layout = self.layout(0);
                 let row = self.tile_in(tiles, depth, 2, layout + 1);
                 let column = self.name();
                 let narrow = format!("tensor<32x1xf32, {}>", SORTS[0].layouts[layout]);
-                self.line(depth, &format!("{column} = tt.expand_dims {row} {{axis = 1 : i32}} : {} -> {narrow}", ty(2, layout + 1)));
-                self.make(tiles, depth, 0, layout, &format!("tt.broadcast {column} : {narrow} -> {}", ty(0, layout)));
+                self.line(
+                    depth,
+                    &format!(
+                        "{column} = tt.expand_dims {row} {{axis = 1 : i32}} : {} -> {narrow}",
+                        ty(2, layout + 1)
+                    ),
+                );
+                self.make(
+                    tiles,
+                    depth,
+                    0,
+                    layout,
+                    &format!("tt.broadcast {column} : {narrow} -> {}", ty(0, layout)),
+                );
             }
             14 => {
                 let (from, to) = if self.random.below(2) == 0 { (0, 3) } else { (3, 0) };
                 let a = self.tile_in(tiles, depth, from, 0);
-                self.make(tiles, depth, to, 0, &format!("tt.reshape {a} : {} -> {}", ty(from, 0), ty(to, 0)));
+                self.make(
+                    tiles,
+                    depth,
+                    to,
+                    0,
+                    &format!("tt.reshape {a} : {} -> {}", ty(from, 0), ty(to, 0)),
+                );
             }
             15 => {
                 let layout = self.random.below(3);
-                let (a, b) = (self.tile_in(tiles, depth, 0, layout), self.tile_in(tiles, depth, 0, layout));
+                let (a, b) =
+                    (self.tile_in(tiles, depth, 0, layout), self.tile_in(tiles, depth, 0, layout));
                 let half = ty(0, layout);
-                self.make(tiles, depth, PAIRS, layout, &format!("tt.join {a}, {b} : {half} -> {}", ty(PAIRS, layout)));
+                self.make(
+                    tiles,
+                    depth,
+                    PAIRS,
+                    layout,
+                    &format!("tt.join {a}, {b} : {half} -> {}", ty(PAIRS, layout)),
+                );
             }
             16 => {
                 let layout = self.random.below(3);
                 let pair = self.tile_in(tiles, depth, PAIRS, layout);
                 let (a, b) = (self.name(), self.name());
-                self.line(depth, &format!("{a}, {b} = tt.split {pair} : {} -> {}", ty(PAIRS, layout), ty(0, layout)));
+                self.line(
+                    depth,
+                    &format!(
+                        "{a}, {b} = tt.split {pair} : {} -> {}",
+                        ty(PAIRS, layout),
+                        ty(0, layout)
+                    ),
+                );
                 tiles.extend([(a, 0, layout), (b, 0, layout)]);
             }
             17 | 18 => self.counted(tiles, depth, size / 2, nesting - 1),
@@ -193,16 +298,27 @@ impl Text {
         }
         let upper = ["3", "%n"][self.random.below(2)];
         let many = carried.len();
-        self.line(depth, &format!("{result}:{many} = scf.for {at} = 0 to {upper} step 1 iter_args({}) -> ({}) {{", carried.join(", "), types.join(", ")));
+        self.line(
+            depth,
+            &format!(
+                "{result}:{many} = scf.for {at} = 0 to {upper} step 1 iter_args({}) -> ({}) {{",
+                carried.join(", "),
+                types.join(", ")
+            ),
+        );
         self.body(&mut inner, depth + 1, size, nesting);
-        let yields: Vec<String> = kept.iter().map(|(sort, layout)| self.tile_in(&mut inner, depth + 1, *sort, *layout)).collect();
+        let yields: Vec<String> = kept
+            .iter()
+            .map(|(sort, layout)| self.tile_in(&mut inner, depth + 1, *sort, *layout))
+            .collect();
         self.line(depth + 1, &format!("scf.yield {} : {}", yields.join(", "), types.join(", ")));
         self.line(depth, "}");
         for (number, (sort, layout)) in kept.into_iter().enumerate() {
             tiles.push((format!("{result}#{number}"), sort, layout));
         }
     }
-    /// A loop that runs while it is told to; what it takes, what it hands on and what it gives back may be different tiles.
+    /// A loop that runs while it is told to; what it takes, what it hands on and what it gives back
+    /// may be different tiles.
     fn conditional(&mut self, tiles: &mut Vec<Tile>, depth: usize, size: usize, nesting: usize) {
         let result = self.name();
         let mut inner = tiles.clone();
@@ -223,10 +339,24 @@ impl Text {
             .collect();
         let types: Vec<String> = passed.iter().map(|(sort, layout)| ty(*sort, *layout)).collect();
         let many = passed.len();
-        self.line(depth, &format!("{result}:{many} = scf.while ({}) : ({}) -> ({}) {{", inits.join(", "), taken.join(", "), types.join(", ")));
+        self.line(
+            depth,
+            &format!(
+                "{result}:{many} = scf.while ({}) : ({}) -> ({}) {{",
+                inits.join(", "),
+                taken.join(", "),
+                types.join(", ")
+            ),
+        );
         self.body(&mut inner, depth + 1, size / 2, nesting);
-        let given: Vec<String> = passed.iter().map(|(sort, layout)| self.tile_in(&mut inner, depth + 1, *sort, *layout)).collect();
-        self.line(depth + 1, &format!("scf.condition(%c) {} : {}", given.join(", "), types.join(", ")));
+        let given: Vec<String> = passed
+            .iter()
+            .map(|(sort, layout)| self.tile_in(&mut inner, depth + 1, *sort, *layout))
+            .collect();
+        self.line(
+            depth + 1,
+            &format!("scf.condition(%c) {} : {}", given.join(", "), types.join(", ")),
+        );
         self.line(depth, "} do {");
         let mut inner = tiles.clone();
         let arguments: Vec<String> = passed
@@ -239,7 +369,10 @@ impl Text {
             .collect();
         self.line(depth, &format!("^bb0({}):", arguments.join(", ")));
         self.body(&mut inner, depth + 1, size / 2, nesting);
-        let yields: Vec<String> = kept.iter().map(|(sort, layout)| self.tile_in(&mut inner, depth + 1, *sort, *layout)).collect();
+        let yields: Vec<String> = kept
+            .iter()
+            .map(|(sort, layout)| self.tile_in(&mut inner, depth + 1, *sort, *layout))
+            .collect();
         self.line(depth + 1, &format!("scf.yield {} : {}", yields.join(", "), taken.join(", ")));
         self.line(depth, "}");
         for (number, (sort, layout)) in passed.into_iter().enumerate() {
@@ -254,12 +387,16 @@ impl Text {
                 (sort, self.layout(sort))
             })
             .collect();
-        let types = kept.iter().map(|(sort, layout)| ty(*sort, *layout)).collect::<Vec<_>>().join(", ");
+        let types =
+            kept.iter().map(|(sort, layout)| ty(*sort, *layout)).collect::<Vec<_>>().join(", ");
         self.line(depth, &format!("{result}:2 = scf.if %c -> ({types}) {{"));
         for arm in 0..2 {
             let mut inner = tiles.clone();
             self.body(&mut inner, depth + 1, size, nesting);
-            let yields: Vec<String> = kept.iter().map(|(sort, layout)| self.tile_in(&mut inner, depth + 1, *sort, *layout)).collect();
+            let yields: Vec<String> = kept
+                .iter()
+                .map(|(sort, layout)| self.tile_in(&mut inner, depth + 1, *sort, *layout))
+                .collect();
             self.line(depth + 1, &format!("scf.yield {} : {types}", yields.join(", ")));
             self.line(depth, if arm == 0 { "} else {" } else { "}" });
         }

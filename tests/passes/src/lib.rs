@@ -30,7 +30,12 @@ pub fn texts(name: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = std::fs::read_dir(folder(name))
         .unwrap_or_else(|error| panic!("{name}: {error}"))
         .map(|entry| entry.expect("an entry").path())
-        .map(|path| (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), std::fs::read_to_string(&path).expect("it reads")))
+        .map(|path| {
+            (
+                path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                std::fs::read_to_string(&path).expect("it reads"),
+            )
+        })
         .collect();
     found.sort();
     assert!(!found.is_empty(), "{name} is empty");
@@ -41,14 +46,20 @@ pub fn texts(name: &str) -> Vec<(String, String)> {
 #[must_use]
 pub fn room() -> Box<Room> {
     // Made on a stack that is large enough, and only then boxed.
-    std::thread::Builder::new().stack_size(16 << 20).spawn(|| Box::new(Room::new())).expect("a thread").join().expect("it is made")
+    std::thread::Builder::new()
+        .stack_size(16 << 20)
+        .spawn(|| Box::new(Room::new()))
+        .expect("a thread")
+        .join()
+        .expect("it is made")
 }
 
 /// Reads and verifies a text, and hands the program on.
 pub fn with<R>(text: &str, options: Options, body: impl FnOnce(&mut Program<'_, '_>) -> R) -> R {
     let mut storage = STORAGE.with(Cell::take).unwrap_or_else(room);
     let result = {
-        let mut program = parse(storage.pools(), &TABLES, text, options).unwrap_or_else(|error| panic!("{error:?}\n{}", shown(text, error.at.line)));
+        let mut program = parse(storage.pools(), &TABLES, text, options)
+            .unwrap_or_else(|error| panic!("{error:?}\n{}", shown(text, error.at.line)));
         if let Err(error) = verify(&mut program) {
             panic!("{error:?}\n{}", shown(text, error.at.line));
         }
@@ -65,7 +76,11 @@ thread_local! {
 
 fn shown(text: &str, line: u32) -> String {
     let at = line as usize;
-    text.lines().enumerate().filter(|(number, _)| number + 3 > at && *number < at + 2).map(|(number, line)| format!("{:4} {line}\n", number + 1)).collect()
+    text.lines()
+        .enumerate()
+        .filter(|(number, _)| number + 3 > at && *number < at + 2)
+        .map(|(number, line)| format!("{:4} {line}\n", number + 1))
+        .collect()
 }
 
 /// A text of Triton's without the layouts of its tiles.
@@ -128,7 +143,12 @@ pub type Choices = RoomStorage<512, 8192, 512, 8192>;
 /// Storage for layouts on the heap, made on a stack that is large enough.
 #[must_use]
 pub fn choices() -> Box<Choices> {
-    std::thread::Builder::new().stack_size(16 << 20).spawn(|| Box::new(Choices::new())).expect("a thread").join().expect("it is made")
+    std::thread::Builder::new()
+        .stack_size(16 << 20)
+        .spawn(|| Box::new(Choices::new()))
+        .expect("a thread")
+        .join()
+        .expect("it is made")
 }
 
 /// A program's text with the layouts that passes made.
@@ -139,7 +159,8 @@ pub fn printed_with(program: &Program<'_, '_>, room: &ChoiceRoom<'_>) -> String 
     out
 }
 
-/// Runs a pass over a text with plenty of fuel; on an error also checks that the program is as it was.
+/// Runs a pass over a text with plenty of fuel; on an error also checks that the program is as it
+/// was.
 pub fn run(text: &str, pass: &str) -> Result<Outcome, PassError> {
     run_with(text, pass, 100_000)
 }
@@ -150,27 +171,40 @@ pub fn run_with(text: &str, pass: &str, fuel: u32) -> Result<Outcome, PassError>
 }
 
 /// The same, with what a caller may ask for.
-pub fn run_wishing(text: &str, pass: &str, fuel: u32, wishes: Wishes) -> Result<Outcome, PassError> {
+pub fn run_wishing(
+    text: &str,
+    pass: &str,
+    fuel: u32,
+    wishes: Wishes,
+) -> Result<Outcome, PassError> {
     let mut made = choices();
     let mut room = made.room();
     with(text, SNIPPET, |program| {
         let before = printed(program);
         let (mut steps, mut findings, mut fuel) = (Vec::new(), Vec::new(), fuel);
         let mut storage = Box::new(heapless::Vec::<Node, 8192>::new());
-        let mut lent = Lent { work: storage.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
+        let mut lent =
+            Lent { work: storage.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
         let outcome = apply_with(&TABLES, pass, program, &mut lent, |event| match event {
             Event::Rule { rule, .. } => steps.push(TABLES.rules.name(rule)),
             Event::Change { analysis, .. } => steps.push(analysis.name()),
             Event::Finding { diagnostic, at } => findings.push((diagnostic.text(), at)),
         });
         if let Err(error) = outcome {
-            assert_eq!(printed(program), before, "{pass} failed with {error:?} and left a changed program");
+            assert_eq!(
+                printed(program),
+                before,
+                "{pass} failed with {error:?} and left a changed program"
+            );
             return Err(error);
         }
         if let Err(error) = verify(program) {
             panic!("{pass} left {error:?}\n{before}\n--- became\n{}", printed_with(program, &room));
         }
-        let findings = findings.into_iter().map(|(text, at)| (text, program.op_name(at).to_string())).collect();
+        let findings = findings
+            .into_iter()
+            .map(|(text, at)| (text, program.op_name(at).to_string()))
+            .collect();
         Ok(Outcome { text: renumbered(&printed_with(program, &room)), steps, findings })
     })
 }
@@ -202,7 +236,8 @@ pub fn expected(text: &str) -> String {
     renumbered(&normal(text, SNIPPET))
 }
 
-/// A text with the names that it defines in the order in which they occur; names that it leaves free stay.
+/// A text with the names that it defines in the order in which they occur; names that it leaves
+/// free stay.
 #[must_use]
 pub fn alpha(text: &str) -> String {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -239,13 +274,19 @@ pub fn alpha(text: &str) -> String {
 #[must_use]
 pub fn layout(program: &Program<'_, '_>, value: Value) -> String {
     let ty = program.type_of(value);
-    let mut text = program.layout_text(&ty).unwrap_or_else(|| panic!("{} has no layout", program.value_name(value))).to_string();
-    let aliases: Vec<(String, String)> = program.aliases().map(|(name, body)| (program.text(name).to_string(), program.text(body).to_string())).collect();
+    let mut text = program
+        .layout_text(&ty)
+        .unwrap_or_else(|| panic!("{} has no layout", program.value_name(value)))
+        .to_string();
+    let aliases: Vec<(String, String)> = program
+        .aliases()
+        .map(|(name, body)| (program.text(name).to_string(), program.text(body).to_string()))
+        .collect();
     while let Some((at, name, body)) = aliases.iter().find_map(|(name, body)| {
-        let at = text
-            .match_indices(&format!("#{name}"))
-            .map(|(at, _)| at)
-            .find(|at| !text[at + 1 + name.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '.'));
+        let at = text.match_indices(&format!("#{name}")).map(|(at, _)| at).find(|at| {
+            !text[at + 1 + name.len()..]
+                .starts_with(|next: char| next.is_alphanumeric() || next == '.')
+        });
         at.map(|at| (at, name, body))
     }) {
         text.replace_range(at..at + 1 + name.len(), body);

@@ -1,9 +1,11 @@
-//! What a tile program does, executed on symbolic elements: the judge of passes, which shares no code with them.
+//! What a tile program does, executed on symbolic elements: the judge of passes, which shares no
+//! code with them.
 //!
-//! An element is a 64-bit name of the term that made it. Conversions do not change elements; buffers are storage that views look
-//! into (whatever their layout); global memory is known by coordinate. Observed are, in order: stores to global memory, atomics,
-//! calls, returns and every operation that is only kept, each with the elements that it saw. Two programs mean the same when they
-//! are observed to do the same, for every choice of the values that they leave free.
+//! An element is a 64-bit name of the term that made it. Conversions do not change elements;
+//! buffers are storage that views look into (whatever their layout); global memory is known by
+//! coordinate. Observed are, in order: stores to global memory, atomics, calls, returns and every
+//! operation that is only kept, each with the elements that it saw. Two programs mean the same when
+//! they are observed to do the same, for every choice of the values that they leave free.
 use lanebook::ir::{AttrValue, Block, Def, Literal, Op, Program, Type, TypeKind, Value, words};
 use lanebook_tables::{OpRole, Space};
 use std::collections::{BTreeMap, HashMap};
@@ -31,7 +33,10 @@ enum Held {
 pub fn term(head: &str, parts: &[u64]) -> u64 {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut mix = |word: u64| {
-        state ^= word.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_add(state << 6).wrapping_add(state >> 2);
+        state ^= word
+            .wrapping_add(0x9e37_79b9_7f4a_7c15)
+            .wrapping_add(state << 6)
+            .wrapping_add(state >> 2);
         state = (state ^ (state >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         state ^= state >> 29;
     };
@@ -44,7 +49,14 @@ pub fn term(head: &str, parts: &[u64]) -> u64 {
 /// What a program is observed to do; free values are chosen by `seed`.
 #[must_use]
 pub fn meaning(program: &Program<'_, '_>, seed: u64) -> Vec<(String, u64)> {
-    let mut run = Run { program, seed, values: HashMap::new(), storage: Vec::new(), memory: BTreeMap::new(), seen: Vec::new() };
+    let mut run = Run {
+        program,
+        seed,
+        values: HashMap::new(),
+        storage: Vec::new(),
+        memory: BTreeMap::new(),
+        seen: Vec::new(),
+    };
     run.block(program.root(), &[]);
     run.seen
 }
@@ -59,7 +71,9 @@ struct Run<'a, 's, 't> {
 }
 
 fn shape(ty: &Type) -> Option<Vec<usize>> {
-    ty.shape.is_known().then(|| ty.shape.iter().map(|extent| extent.unwrap_or(1) as usize).collect())
+    ty.shape
+        .is_known()
+        .then(|| ty.shape.iter().map(|extent| extent.unwrap_or(1) as usize).collect())
 }
 
 fn is_buffer(ty: &Type) -> bool {
@@ -77,19 +91,29 @@ impl Run<'_, '_, '_> {
     /// A value that the program leaves free.
     fn free(&mut self, name: &str, ty: &Type) -> Held {
         let own = term(name, &[self.seed]);
-        let bits = ty.dtype.and_then(|dtype| self.program.tables().dtype(dtype)).map(|dtype| dtype.bits);
+        let bits =
+            ty.dtype.and_then(|dtype| self.program.tables().dtype(dtype)).map(|dtype| dtype.bits);
         match ty.kind {
             TypeKind::Index => Held::Int((own % 5) as i64),
             TypeKind::Scalar if bits == Some(1) => Held::Int((own & 1) as i64),
             TypeKind::Tensor | TypeKind::Memref if is_buffer(ty) => {
                 let shape = shape(ty).unwrap_or_default();
-                self.storage.push((0..shape.iter().product::<usize>()).map(|at| term("held", &[own, at as u64])).collect());
+                self.storage.push(
+                    (0..shape.iter().product::<usize>())
+                        .map(|at| term("held", &[own, at as u64]))
+                        .collect(),
+                );
                 Held::Buffer(self.storage.len() - 1, 0, shape)
             }
             TypeKind::Memref => Held::Global(own),
             TypeKind::Tensor if ty.shape.is_known() => {
                 let shape = shape(ty).unwrap_or_default();
-                Held::Tile((0..shape.iter().product::<usize>()).map(|at| term("free", &[own, at as u64])).collect(), shape)
+                Held::Tile(
+                    (0..shape.iter().product::<usize>())
+                        .map(|at| term("free", &[own, at as u64]))
+                        .collect(),
+                    shape,
+                )
             }
             _ => Held::Term(own),
         }
@@ -105,7 +129,11 @@ impl Run<'_, '_, '_> {
             Def::Literal(other) => Held::Term(term(&format!("{other:?}"), &[])),
             Def::Argument(block, number) => {
                 // Free names by their text; a function's arguments by their number.
-                let name = if block == self.program.root() { self.program.value_name(value).to_string() } else { format!("argument {number}") };
+                let name = if block == self.program.root() {
+                    self.program.value_name(value).to_string()
+                } else {
+                    format!("argument {number}")
+                };
                 match self.program.int(value) {
                     Some(number) => Held::Int(number),
                     None => self.free(&name, &self.program.type_of(value)),
@@ -129,7 +157,11 @@ impl Run<'_, '_, '_> {
         }
     }
     fn cell(&self, storage: usize, at: i64) -> u64 {
-        usize::try_from(at).ok().and_then(|at| self.storage[storage].get(at)).copied().unwrap_or_else(|| term("outside", &[at as u64]))
+        usize::try_from(at)
+            .ok()
+            .and_then(|at| self.storage[storage].get(at))
+            .copied()
+            .unwrap_or_else(|| term("outside", &[at as u64]))
     }
     /// The elements of a tile, wherever it lies.
     fn elements(&self, held: &Held) -> Vec<u64> {
@@ -137,7 +169,9 @@ impl Run<'_, '_, '_> {
             Held::Int(number) => vec![term("int", &[*number as u64])],
             Held::Term(name) | Held::Global(name) => vec![*name],
             Held::Tile(elements, _) => elements.clone(),
-            Held::Buffer(storage, offset, shape) => (0..shape.iter().product::<usize>() as i64).map(|at| self.cell(*storage, offset + at)).collect(),
+            Held::Buffer(storage, offset, shape) => (0..shape.iter().product::<usize>() as i64)
+                .map(|at| self.cell(*storage, offset + at))
+                .collect(),
         }
     }
     fn name(&self, held: &Held) -> u64 {
@@ -172,12 +206,18 @@ impl Run<'_, '_, '_> {
         End::Fell
     }
     fn all(&mut self, op: Op) -> Vec<Held> {
-        self.program.operands(op).collect::<Vec<_>>().into_iter().map(|value| self.get(value)).collect()
+        self.program
+            .operands(op)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|value| self.get(value))
+            .collect()
     }
     fn set(&mut self, op: Op, held: Vec<Held>) {
         let results: Vec<Value> = self.program.results(op).collect();
         for (number, value) in results.into_iter().enumerate() {
-            let one = held.get(number).cloned().unwrap_or_else(|| Held::Term(term("no value", &[])));
+            let one =
+                held.get(number).cloned().unwrap_or_else(|| Held::Term(term("no value", &[])));
             self.values.insert(value, one);
         }
     }
@@ -204,7 +244,8 @@ impl Run<'_, '_, '_> {
             }
             OpRole::For | OpRole::Parallel => {
                 let Some(parts) = program.counted_loop(op) else { return };
-                let (mut at, upper, step) = (self.int(parts.lower), self.int(parts.upper), self.int(parts.step).max(1));
+                let (mut at, upper, step) =
+                    (self.int(parts.lower), self.int(parts.upper), self.int(parts.step).max(1));
                 let mut carried = self.all(op).split_off(3);
                 let mut count = 0;
                 while at < upper && count < 4 * MOST {
@@ -235,13 +276,16 @@ impl Run<'_, '_, '_> {
                 }
             }
             OpRole::If => {
-                let region = usize::from(!program.operand(op, 0).is_some_and(|value| self.holds(value)));
-                let held = entry(region).map_or_else(Vec::new, |block| Self::yielded(self.block(block, &[])));
+                let region =
+                    usize::from(!program.operand(op, 0).is_some_and(|value| self.holds(value)));
+                let held = entry(region)
+                    .map_or_else(Vec::new, |block| Self::yielded(self.block(block, &[])));
                 self.set(op, held);
             }
             OpRole::Produce | OpRole::Consume | OpRole::AgentSwitch => {
                 let arguments = self.all(op);
-                let held = entry(0).map_or_else(Vec::new, |block| Self::yielded(self.block(block, &arguments)));
+                let held = entry(0)
+                    .map_or_else(Vec::new, |block| Self::yielded(self.block(block, &arguments)));
                 self.set(op, held);
             }
             role => self.simple(op, role),
@@ -260,8 +304,16 @@ impl Run<'_, '_, '_> {
                 let shape = wanted.clone().unwrap_or_default();
                 let size: usize = shape.iter().product();
                 let first = operands.first().map(|held| self.elements(held));
-                self.storage
-                    .push((0..size).map(|at| first.as_ref().and_then(|first| first.get(at).copied()).unwrap_or_else(|| term("undefined", &[]))).collect());
+                self.storage.push(
+                    (0..size)
+                        .map(|at| {
+                            first
+                                .as_ref()
+                                .and_then(|first| first.get(at).copied())
+                                .unwrap_or_else(|| term("undefined", &[]))
+                        })
+                        .collect(),
+                );
                 Held::Buffer(self.storage.len() - 1, 0, shape)
             }
             OpRole::View => {
@@ -271,7 +323,9 @@ impl Run<'_, '_, '_> {
                     _ => 0,
                 };
                 match (operands.first(), wanted) {
-                    (Some(Held::Buffer(storage, at, _)), Some(shape)) => Held::Buffer(*storage, at + offset, shape),
+                    (Some(Held::Buffer(storage, at, _)), Some(shape)) => {
+                        Held::Buffer(*storage, at + offset, shape)
+                    }
                     (Some(other), _) => other.clone(),
                     (None, _) => Held::Term(0),
                 }
@@ -282,31 +336,52 @@ impl Run<'_, '_, '_> {
             }
             OpRole::Split => match (operands.first(), wanted) {
                 // Elements by turns: the last dimension is the fastest.
-                (Some(whole), Some(shape)) if self.elements(whole).len() == 2 * shape.iter().product::<usize>() => {
+                (Some(whole), Some(shape))
+                    if self.elements(whole).len() == 2 * shape.iter().product::<usize>() =>
+                {
                     let elements = self.elements(whole);
-                    let half = |which| Held::Tile(elements.iter().copied().skip(which).step_by(2).collect(), shape.clone());
+                    let half = |which| {
+                        Held::Tile(
+                            elements.iter().copied().skip(which).step_by(2).collect(),
+                            shape.clone(),
+                        )
+                    };
                     self.set(op, vec![half(0), half(1)]);
                     return;
                 }
-                _ => Held::Term(term("split", &operands.iter().map(|held| self.name(held)).collect::<Vec<_>>())),
+                _ => Held::Term(term(
+                    "split",
+                    &operands.iter().map(|held| self.name(held)).collect::<Vec<_>>(),
+                )),
             },
             OpRole::Join => match (&operands[..], wanted) {
-                ([left, right], Some(shape)) if self.elements(left).len() + self.elements(right).len() == shape.iter().product::<usize>() => {
+                ([left, right], Some(shape))
+                    if self.elements(left).len() + self.elements(right).len()
+                        == shape.iter().product::<usize>() =>
+                {
                     let pairs = self.elements(left).into_iter().zip(self.elements(right));
                     Held::Tile(pairs.flat_map(|(left, right)| [left, right]).collect(), shape)
                 }
-                _ => Held::Term(term("join", &operands.iter().map(|held| self.name(held)).collect::<Vec<_>>())),
+                _ => Held::Term(term(
+                    "join",
+                    &operands.iter().map(|held| self.name(held)).collect::<Vec<_>>(),
+                )),
             },
             OpRole::Convert => operands.first().cloned().unwrap_or(Held::Term(0)),
             OpRole::Constant => match (&operands[..], &wanted) {
                 ([Held::Int(number)], None) => Held::Int(*number),
-                ([one], Some(shape)) if ty.is_tile() => Held::Tile(vec![self.name(one); shape.iter().product()], shape.clone()),
+                ([one], Some(shape)) if ty.is_tile() => {
+                    Held::Tile(vec![self.name(one); shape.iter().product()], shape.clone())
+                }
                 ([one, ..], _) => Held::Term(self.name(one)),
                 _ => Held::Term(0),
             },
             OpRole::Load => match (self.read(op, 0, &operands, wanted.as_deref()), wanted) {
                 (Some(elements), Some(shape)) => Held::Tile(elements, shape),
-                _ => Held::Term(term("load", &operands.iter().map(|held| self.name(held)).collect::<Vec<_>>())),
+                _ => Held::Term(term(
+                    "load",
+                    &operands.iter().map(|held| self.name(held)).collect::<Vec<_>>(),
+                )),
             },
             OpRole::Store => {
                 let elements = self.elements(&operands[0]);
@@ -318,12 +393,20 @@ impl Run<'_, '_, '_> {
                 return;
             }
             OpRole::Copy => {
-                let to = program.operand(op, 1).map_or(Type::ELIDED, |value| program.type_of(value));
-                let from = program.operand(op, 0).map_or(Type::ELIDED, |value| program.type_of(value));
+                let to =
+                    program.operand(op, 1).map_or(Type::ELIDED, |value| program.type_of(value));
+                let from =
+                    program.operand(op, 0).map_or(Type::ELIDED, |value| program.type_of(value));
                 // The smaller side says what is moved.
-                let window = if matches!(operands.get(1), Some(Held::Buffer(..))) { shape(&to) } else { shape(&from) };
+                let window = if matches!(operands.get(1), Some(Held::Buffer(..))) {
+                    shape(&to)
+                } else {
+                    shape(&from)
+                };
                 if let Some(window) = window {
-                    let elements = self.read(op, 0, &operands, Some(&window)).unwrap_or_else(|| self.elements(&operands[0]));
+                    let elements = self
+                        .read(op, 0, &operands, Some(&window))
+                        .unwrap_or_else(|| self.elements(&operands[0]));
                     self.write(op, 1, &operands, &elements, &window, "copy");
                 }
                 let destination = operands.get(1).cloned().unwrap_or(Held::Term(0));
@@ -339,7 +422,9 @@ impl Run<'_, '_, '_> {
                 return;
             }
             // Added to the third operand in place; a false fourth one says that it is replaced.
-            OpRole::Matrix if !ty.is_tile() && matches!(operands.get(2), Some(Held::Buffer(..))) => {
+            OpRole::Matrix
+                if !ty.is_tile() && matches!(operands.get(2), Some(Held::Buffer(..))) =>
+            {
                 let Some(Held::Buffer(_, _, to)) = operands.get(2).cloned() else { return };
                 let mut parts = operands[..3].to_vec();
                 if matches!(operands.get(3), Some(Held::Int(0))) {
@@ -351,15 +436,22 @@ impl Run<'_, '_, '_> {
                 self.set(op, vec![Held::Term(term("token", &[]))]);
                 return;
             }
-            OpRole::Elementwise | OpRole::Transpose | OpRole::Reshape | OpRole::Reduce | OpRole::Broadcast | OpRole::Matrix => {
-                self.tile(op, role, &operands, wanted)
-            }
+            OpRole::Elementwise
+            | OpRole::Transpose
+            | OpRole::Reshape
+            | OpRole::Reduce
+            | OpRole::Broadcast
+            | OpRole::Matrix => self.tile(op, role, &operands, wanted),
             _ => {
                 let parts: Vec<u64> = operands.iter().map(|held| self.name(held)).collect();
                 let what = program.op_name(op).to_string();
                 self.observe(&what, &parts);
                 let number = self.seen.len() as u64;
-                let made = program.results(op).enumerate().map(|(at, _)| Held::Term(term(&what, &[number, at as u64]))).collect();
+                let made = program
+                    .results(op)
+                    .enumerate()
+                    .map(|(at, _)| Held::Term(term(&what, &[number, at as u64])))
+                    .collect();
                 self.set(op, made);
                 return;
             }
@@ -367,7 +459,12 @@ impl Run<'_, '_, '_> {
         self.set(op, vec![held]);
     }
     fn subscripts(&mut self, op: Op, number: usize) -> Vec<i64> {
-        self.program.subscripts(op, number).collect::<Vec<_>>().into_iter().map(|value| self.int(value)).collect()
+        self.program
+            .subscripts(op, number)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|value| self.int(value))
+            .collect()
     }
     fn places(start: &[i64], window: &[usize]) -> Vec<Vec<i64>> {
         let size: usize = window.iter().product();
@@ -379,11 +476,21 @@ impl Run<'_, '_, '_> {
                     *slot = (rest % extent) as i64;
                     rest /= extent;
                 }
-                place.iter().enumerate().map(|(dimension, at)| at + start.get(dimension).copied().unwrap_or(0)).collect()
+                place
+                    .iter()
+                    .enumerate()
+                    .map(|(dimension, at)| at + start.get(dimension).copied().unwrap_or(0))
+                    .collect()
             })
             .collect()
     }
-    fn read(&mut self, op: Op, number: usize, operands: &[Held], window: Option<&[usize]>) -> Option<Vec<u64>> {
+    fn read(
+        &mut self,
+        op: Op,
+        number: usize,
+        operands: &[Held],
+        window: Option<&[usize]>,
+    ) -> Option<Vec<u64>> {
         let start = self.subscripts(op, number);
         match operands.get(number)? {
             Held::Global(memory) => {
@@ -392,10 +499,15 @@ impl Run<'_, '_, '_> {
                     places
                         .into_iter()
                         .map(|at| {
-                            self.memory
-                                .get(&(*memory, at.clone()))
-                                .copied()
-                                .unwrap_or_else(|| term("memory", &at.iter().map(|at| *at as u64).chain([*memory]).collect::<Vec<_>>()))
+                            self.memory.get(&(*memory, at.clone())).copied().unwrap_or_else(|| {
+                                term(
+                                    "memory",
+                                    &at.iter()
+                                        .map(|at| *at as u64)
+                                        .chain([*memory])
+                                        .collect::<Vec<_>>(),
+                                )
+                            })
                         })
                         .collect(),
                 )
@@ -404,7 +516,15 @@ impl Run<'_, '_, '_> {
             _ => None,
         }
     }
-    fn write(&mut self, op: Op, number: usize, operands: &[Held], elements: &[u64], window: &[usize], what: &str) {
+    fn write(
+        &mut self,
+        op: Op,
+        number: usize,
+        operands: &[Held],
+        elements: &[u64],
+        window: &[usize],
+        what: &str,
+    ) {
         let start = self.subscripts(op, number);
         match operands.get(number) {
             Some(Held::Global(memory)) => {
@@ -419,7 +539,10 @@ impl Run<'_, '_, '_> {
             }
             Some(Held::Buffer(storage, offset, _)) => {
                 for (at, element) in elements.iter().enumerate() {
-                    if let Some(cell) = usize::try_from(offset + at as i64).ok().and_then(|at| self.storage[*storage].get_mut(at)) {
+                    if let Some(cell) = usize::try_from(offset + at as i64)
+                        .ok()
+                        .and_then(|at| self.storage[*storage].get_mut(at))
+                    {
                         *cell = *element;
                     }
                 }
@@ -439,7 +562,10 @@ impl Run<'_, '_, '_> {
         if ty.is_tile() {
             return self.tile(op, OpRole::Elementwise, operands, shape(ty));
         }
-        let known: Option<Vec<i64>> = operands.iter().map(|held| if let Held::Int(number) = held { Some(*number) } else { None }).collect();
+        let known: Option<Vec<i64>> = operands
+            .iter()
+            .map(|held| if let Held::Int(number) = held { Some(*number) } else { None })
+            .collect();
         match (name, known.as_deref()) {
             ("index.add", Some([a, b])) => Held::Int(a + b),
             ("index.sub", Some([a, b])) => Held::Int(a - b),
@@ -455,29 +581,55 @@ impl Run<'_, '_, '_> {
             }
         }
     }
-    fn tile(&mut self, op: Op, role: OpRole, operands: &[Held], wanted: Option<Vec<usize>>) -> Held {
+    fn tile(
+        &mut self,
+        op: Op,
+        role: OpRole,
+        operands: &[Held],
+        wanted: Option<Vec<usize>>,
+    ) -> Held {
         let program = self.program;
         // Products are products, whatever they are made of.
         let name = if role == OpRole::Matrix { "mma" } else { program.op_name(op) };
         let parts: Vec<Vec<u64>> = operands.iter().map(|held| self.elements(held)).collect();
-        let whole = || Held::Term(term(name, &operands.iter().map(|held| self.name(held)).collect::<Vec<_>>()));
+        let whole = || {
+            Held::Term(term(name, &operands.iter().map(|held| self.name(held)).collect::<Vec<_>>()))
+        };
         let (Some(shape), Some(first)) = (wanted, parts.first()) else { return whole() };
         let size: usize = shape.iter().product();
         let from: Vec<usize> = match operands.first() {
             Some(Held::Tile(_, shape) | Held::Buffer(_, _, shape)) => shape.clone(),
             _ => Vec::new(),
         };
-        let at = |shape: &[usize], place: &[usize]| place.iter().zip(shape).fold(0, |sum, (at, extent)| sum * extent + at);
-        let places: Vec<Vec<usize>> = Self::places(&[], &shape).into_iter().map(|place| place.into_iter().map(|at| at as usize).collect()).collect();
+        let at = |shape: &[usize], place: &[usize]| {
+            place.iter().zip(shape).fold(0, |sum, (at, extent)| sum * extent + at)
+        };
+        let places: Vec<Vec<usize>> = Self::places(&[], &shape)
+            .into_iter()
+            .map(|place| place.into_iter().map(|at| at as usize).collect())
+            .collect();
         let elements: Vec<u64> = match role {
-            OpRole::Elementwise => {
-                (0..size).map(|at| term(name, &parts.iter().map(|part| part.get(at).or(part.first()).copied().unwrap_or(0)).collect::<Vec<_>>())).collect()
-            }
+            OpRole::Elementwise => (0..size)
+                .map(|at| {
+                    term(
+                        name,
+                        &parts
+                            .iter()
+                            .map(|part| part.get(at).or(part.first()).copied().unwrap_or(0))
+                            .collect::<Vec<_>>(),
+                    )
+                })
+                .collect(),
             OpRole::Reshape if first.len() == size => first.clone(),
             OpRole::Transpose if from.len() == shape.len() => {
                 let mut list = [0i64; 6];
                 let order: Vec<usize> = match program.attr(op, words::ORDER) {
-                    Some(AttrValue::List(text)) => program.list(text, &mut list).unwrap_or(&[]).iter().map(|at| *at as usize).collect(),
+                    Some(AttrValue::List(text)) => program
+                        .list(text, &mut list)
+                        .unwrap_or(&[])
+                        .iter()
+                        .map(|at| *at as usize)
+                        .collect(),
                     _ => (0..from.len()).rev().collect(),
                 };
                 places
@@ -510,11 +662,17 @@ impl Run<'_, '_, '_> {
             OpRole::Broadcast if from.len() == shape.len() => places
                 .iter()
                 .map(|place| {
-                    let source: Vec<usize> = place.iter().zip(&from).map(|(at, extent)| if *extent == 1 { 0 } else { *at }).collect();
+                    let source: Vec<usize> = place
+                        .iter()
+                        .zip(&from)
+                        .map(|(at, extent)| if *extent == 1 { 0 } else { *at })
+                        .collect();
                     first[at(&from, &source)]
                 })
                 .collect(),
-            OpRole::Matrix if parts.len() == 3 && matches!(from.len(), 2 | 3) && shape.len() == from.len() => {
+            OpRole::Matrix
+                if parts.len() == 3 && matches!(from.len(), 2 | 3) && shape.len() == from.len() =>
+            {
                 let rows = from.len() - 2;
                 let (depth, columns) = (from[rows + 1], shape[rows + 1]);
                 places
@@ -526,7 +684,10 @@ impl Run<'_, '_, '_> {
                         let mut sum = vec![parts[2].get(at(&shape, place)).copied().unwrap_or(0)];
                         for k in 0..depth {
                             let right = (which * depth + k) * columns + place[rows + 1];
-                            sum.extend([parts[0][row * depth + k], parts[1].get(right).copied().unwrap_or(0)]);
+                            sum.extend([
+                                parts[0][row * depth + k],
+                                parts[1].get(right).copied().unwrap_or(0),
+                            ]);
                         }
                         term(name, &sum)
                     })

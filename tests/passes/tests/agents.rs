@@ -8,7 +8,9 @@ fn becomes(before: &str, after: &str) {
     assert_eq!(outcome.text, expected(after));
     let again = run(&outcome.text, "resolve-agent-boundaries").expect("it runs again");
     assert_eq!((again.text.as_str(), again.steps.len()), (outcome.text.as_str(), 0));
-    let means = |text: &str| with(text, SNIPPET, |program| (0..4).map(|seed| meaning(program, seed)).collect::<Vec<_>>());
+    let means = |text: &str| {
+        with(text, SNIPPET, |program| (0..4).map(|seed| meaning(program, seed)).collect::<Vec<_>>())
+    };
     assert_eq!(means(before), means(&outcome.text), "{}", outcome.text);
 }
 
@@ -18,7 +20,9 @@ const S: &str = "tensor<4x4xf32, #smem>";
 #[test]
 fn a_captured_tile_goes_through_shared_memory_once() {
     becomes(
-        &format!("%e = exp %p : {T} -> {T}\nagent_switch {{\n  use %e : {T}\n  %s = add %e, %e : {T}\n  use %s : {T}\n}}\nuse %e : {T}\n"),
+        &format!(
+            "%e = exp %p : {T} -> {T}\nagent_switch {{\n  use %e : {T}\n  %s = add %e, %e : {T}\n  use %s : {T}\n}}\nuse %e : {T}\n"
+        ),
         &format!(
             "%e = exp %p : {T} -> {T}\n%_1 = alloc_tensor : {S}\ncopy %e, %_1 : {T} -> {S}\nagent_switch {{\n  %_2 = convert_layout %_1 : {S} -> {T}\n  use %_2 : {T}\n  %s = add %_2, %_2 : {T}\n  use %s : {T}\n}}\nuse %e : {T}\n"
         ),

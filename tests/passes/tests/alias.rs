@@ -65,8 +65,16 @@ use %s : tensor<64xf16, #smem>
 
 #[test]
 fn calls_and_synthesised_pointers_stay() {
-    for source in ["call @f() : () -> tensor<64xf16, #smem>", "affine.apply affine_map<(d0) -> (d0 * 4)>(%i) : tensor<64xf16, #smem>"] {
-        stays(&format!("%a = {source}\n%s = select %c, %a, %a : tensor<64xf16, #smem>\nuse %s : tensor<64xf16, #smem>\n"), &[LOST]);
+    for source in [
+        "call @f() : () -> tensor<64xf16, #smem>",
+        "affine.apply affine_map<(d0) -> (d0 * 4)>(%i) : tensor<64xf16, #smem>",
+    ] {
+        stays(
+            &format!(
+                "%a = {source}\n%s = select %c, %a, %a : tensor<64xf16, #smem>\nuse %s : tensor<64xf16, #smem>\n"
+            ),
+            &[LOST],
+        );
     }
 }
 
@@ -167,18 +175,24 @@ use %t : tensor<64xf16>
 #[test]
 fn but_not_where_the_copy_would_grow_stale() {
     // Something writes between the alias and its last reader: a copy would not see it.
-    let text = RELAID.replace("%t = ", "tiled_store %x, %a : tensor<64xf16> -> tensor<64xf16, #smem_x>\n%t = ").replace("%b, %b", "%b, %a");
+    let text = RELAID
+        .replace("%t = ", "tiled_store %x, %a : tensor<64xf16> -> tensor<64xf16, #smem_x>\n%t = ")
+        .replace("%b, %b", "%b, %a");
     stays(&text, &[LOST]);
     // Something writes through the alias: a copy would keep it to itself.
-    let text =
-        RELAID.replace("%t = tiled_load %s : tensor<64xf16, #smem_y> -> tensor<64xf16>", "tiled_store %x, %s : tensor<64xf16> -> tensor<64xf16, #smem_y>");
+    let text = RELAID.replace(
+        "%t = tiled_load %s : tensor<64xf16, #smem_y> -> tensor<64xf16>",
+        "tiled_store %x, %s : tensor<64xf16> -> tensor<64xf16, #smem_y>",
+    );
     stays(&text, &[LOST]);
 }
 
 #[test]
 fn views_are_checked_against_their_allocation() {
     let text = |offset: i64| {
-        format!("%a = alloc_tensor : tensor<128xf16, #smem>\n%v = view %a {{offset = {offset}}} : tensor<64xf16, #smem>\nuse %v : tensor<64xf16, #smem>\n")
+        format!(
+            "%a = alloc_tensor : tensor<128xf16, #smem>\n%v = view %a {{offset = {offset}}} : tensor<64xf16, #smem>\nuse %v : tensor<64xf16, #smem>\n"
+        )
     };
     stays(&text(64), &[]);
     stays(&text(65), &["the view reaches past its allocation"]);
@@ -343,7 +357,8 @@ use %r : {B}
 
 #[test]
 fn a_while_hands_on_another_part_than_it_takes() {
-    // The halves are known by place, so both names go; what is chosen inside by a value that is made there stays.
+    // The halves are known by place, so both names go; what is chosen inside by a value that is
+    // made there stays.
     becomes(
         &format!(
             "%a = alloc_tensor : tensor<128xf16, #smem>
@@ -464,7 +479,9 @@ use %a : {B}
 use %r : {B}
 "
         ),
-        &format!("%a = alloc_tensor : {B}\nscf.while () : () -> () {{\n  scf.condition(%c)\n}} do {{\n  use %a : {B}\n}}\nuse %a : {B}\n"),
+        &format!(
+            "%a = alloc_tensor : {B}\nscf.while () : () -> () {{\n  scf.condition(%c)\n}} do {{\n  use %a : {B}\n}}\nuse %a : {B}\n"
+        ),
         &[],
     );
 }

@@ -1,4 +1,5 @@
-//! Layouts for accesses and products: what lanebook chooses beside what Triton 3.9 chose on the same text.
+//! Layouts for accesses and products: what lanebook chooses beside what Triton 3.9 chose on the
+//! same text.
 use lanebook::ir::Op;
 use lanebook_passes::judge::meanings;
 use lanebook_passes::{SNIPPET, folder, layout, run, undecided, with};
@@ -46,13 +47,18 @@ fn accesses_get_the_layouts_that_triton_gives_them() {
         compared += mine.len();
         // Once more changes nothing: every access has its layout.
         let again = run(&outcome.text, "coalesce").expect("it runs again");
-        assert!(again.steps.is_empty() && again.text == outcome.text, "{name}: {} more changes", again.steps.len());
+        assert!(
+            again.steps.is_empty() && again.text == outcome.text,
+            "{name}: {} more changes",
+            again.steps.len()
+        );
     }
     assert!(compared >= 30, "{compared} accesses");
 }
 
-/// The same kernels without any layout: `assign-layouts` gives each access the layout that Triton gives it, products get instructions,
-/// and with conversions removed whatever moves or multiplies has one.
+/// The same kernels without any layout: `assign-layouts` gives each access the layout that Triton
+/// gives it, products get instructions, and with conversions removed whatever moves or multiplies
+/// has one.
 #[test]
 fn kernels_without_layouts_get_all_of_them() {
     let (before, after) = (recorded("blocked"), recorded("coalesced"));
@@ -60,19 +66,31 @@ fn kernels_without_layouts_get_all_of_them() {
     for (name, text) in before {
         let plain = undecided(&text);
         let wanted = does(&plain);
-        let assigned = run(&plain, "assign-layouts").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let assigned =
+            run(&plain, "assign-layouts").unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let (mine, theirs) = (accesses(&assigned.text), accesses(&after[&name]));
         assert_eq!(mine, theirs, "{name}");
         compared += mine.len();
-        let products = run(&assigned.text, "accelerate-matmul").unwrap_or_else(|error| panic!("{name}: {error:?}"));
-        let done = run(&products.text, "remove-conversions").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let products = run(&assigned.text, "accelerate-matmul")
+            .unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let done = run(&products.text, "remove-conversions")
+            .unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert_eq!(does(&done.text), wanted, "{name}: became\n{}", done.text);
         with(&done.text, SNIPPET, |program| {
-            // What loads, stores and products read and give; arithmetic between them may be left to the planner.
-            for op in program.all().filter(|op| matches!(program.op_name(*op), "tiled_load" | "tt.store" | "mma")) {
+            // What loads, stores and products read and give; arithmetic between them may be left to
+            // the planner.
+            for op in program
+                .all()
+                .filter(|op| matches!(program.op_name(*op), "tiled_load" | "tt.store" | "mma"))
+            {
                 for value in program.results(op).chain(program.operands(op)) {
                     let ty = program.type_of(value);
-                    assert!(!ty.is_tile() || program.layout_text(&ty).is_some(), "{name}: {} has no layout in\n{}", program.value_name(value), done.text);
+                    assert!(
+                        !ty.is_tile() || program.layout_text(&ty).is_some(),
+                        "{name}: {} has no layout in\n{}",
+                        program.value_name(value),
+                        done.text
+                    );
                 }
             }
         });
@@ -95,8 +113,15 @@ fn what_a_program_does_does_not_depend_on_the_layouts_of_its_accesses() {
         assert!(wanted.iter().all(|seen| !seen.is_empty()), "{name}: nothing is observed");
         assert_eq!(does(&outcome.text), wanted, "{name}: became\n{}", outcome.text);
         // The judge sees other arithmetic, and a store that is gone.
-        let last = outcome.text.lines().rfind(|line| line.trim_start().starts_with("tt.store")).unwrap_or_else(|| panic!("{name}: no store"));
-        for wrong in [outcome.text.replacen(" index.add ", " index.mul ", 1), outcome.text.replacen(last, "", 1)] {
+        let last = outcome
+            .text
+            .lines()
+            .rfind(|line| line.trim_start().starts_with("tt.store"))
+            .unwrap_or_else(|| panic!("{name}: no store"));
+        for wrong in [
+            outcome.text.replacen(" index.add ", " index.mul ", 1),
+            outcome.text.replacen(last, "", 1),
+        ] {
             if wrong != outcome.text {
                 assert_ne!(does(&wrong), wanted, "{name}: not seen in\n{wrong}");
                 told += 1;

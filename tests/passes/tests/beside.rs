@@ -44,22 +44,37 @@ fn both_sets_run_over_one_program() {
             verify(program).expect("still well formed");
         }
         let text = printed(program);
-        assert!(text.contains("= add %x, %x : tensor<8x8xf32, #a>") && !text.contains("neg") && !text.contains("convert"), "{text}");
-        let mut own: Vec<&str> = seen.iter().copied().filter(|name| ["neg_neg", "max_same", "sub_neg"].contains(name)).collect();
+        assert!(
+            text.contains("= add %x, %x : tensor<8x8xf32, #a>")
+                && !text.contains("neg")
+                && !text.contains("convert"),
+            "{text}"
+        );
+        let mut own: Vec<&str> = seen
+            .iter()
+            .copied()
+            .filter(|name| ["neg_neg", "max_same", "sub_neg"].contains(name))
+            .collect();
         own.sort_unstable();
         assert_eq!(own, ["max_same", "neg_neg", "sub_neg"]);
         assert!(seen.contains(&"convert_convert") || seen.contains(&"convert_same"), "{seen:?}");
-        assert_eq!(apply(&TABLES, "tidy", program, work.as_mut_view(), &mut fuel, |_| {}), Err(PassError::Unknown), "each set has its own passes");
+        assert_eq!(
+            apply(&TABLES, "tidy", program, work.as_mut_view(), &mut fuel, |_| {}),
+            Err(PassError::Unknown),
+            "each set has its own passes"
+        );
     });
 }
 
 #[test]
 fn the_judge_looks_at_foreign_rules_too() {
-    // max(x, x) = x holds for all elements; the judge takes operations for unknown functions, so it must object.
+    // max(x, x) = x holds for all elements; the judge takes operations for unknown functions, so it
+    // must object.
     with(TEXT, SNIPPET, |program| {
         let wanted = meanings(program);
         let mut work = Box::new(heapless::Vec::<Node, 256>::new());
-        let stats = apply(&own(), "tidy", program, work.as_mut_view(), &mut 100, |_| {}).expect("it runs");
+        let stats =
+            apply(&own(), "tidy", program, work.as_mut_view(), &mut 100, |_| {}).expect("it runs");
         assert!(stats.applied >= 3 && meanings(program) != wanted);
     });
 }

@@ -44,14 +44,24 @@ fn conversions_between_memory_kinds_stay() {
 
 #[test]
 fn what_orders_memory_pins_a_layout() {
-    let text = |between: &str| format!("%a = tiled_load %p : memref<64x64xf16> -> {X}\n{between}%c = convert_layout %a : {X} -> {Y}\nuse %c : {Y}\n");
-    for between in
-        ["fence\n", "async_wait 0\n", "async.pipeline.produce_one %q : index attributes {depth = 2} {\n  use %q : index\n}\n", "scf.if %k {\n  fence\n}\n"]
-    {
+    let text = |between: &str| {
+        format!(
+            "%a = tiled_load %p : memref<64x64xf16> -> {X}\n{between}%c = convert_layout %a : {X} -> {Y}\nuse %c : {Y}\n"
+        )
+    };
+    for between in [
+        "fence\n",
+        "async_wait 0\n",
+        "async.pipeline.produce_one %q : index attributes {depth = 2} {\n  use %q : index\n}\n",
+        "scf.if %k {\n  fence\n}\n",
+    ] {
         stays(&text(between));
     }
     for between in ["", "use %q : index\n"] {
-        becomes(&text(between), &format!("{between}%c = tiled_load %p : memref<64x64xf16> -> {Y}\nuse %c : {Y}\n"));
+        becomes(
+            &text(between),
+            &format!("{between}%c = tiled_load %p : memref<64x64xf16> -> {Y}\nuse %c : {Y}\n"),
+        );
     }
     let buffer = |between: &str| {
         format!(
@@ -60,8 +70,12 @@ fn what_orders_memory_pins_a_layout() {
     };
     stays(&buffer("fence\n"));
     // A stage of one buffer orders nothing, and this load stays where it is.
-    let shallow = "async.pipeline.produce_one %q attributes {depth = 1} : index {\n  use %q : index\n}\n";
-    assert_eq!(run(&buffer(shallow), "remove-conversions").expect("it runs").steps, ["propagate-buffers"]);
+    let shallow =
+        "async.pipeline.produce_one %q attributes {depth = 1} : index {\n  use %q : index\n}\n";
+    assert_eq!(
+        run(&buffer(shallow), "remove-conversions").expect("it runs").steps,
+        ["propagate-buffers"]
+    );
     // A load does not move behind a store, nor into a loop.
     stays(&text("tiled_store %v, %p : tensor<64x64xf16> -> memref<64x64xf16>\n"));
     // (But what the loop does not change is converted before it.)
@@ -77,8 +91,12 @@ fn what_orders_memory_pins_a_layout() {
 #[test]
 fn two_conversions_become_one_behind_the_sum() {
     let steps = becomes(
-        &format!("%a = convert_layout %p : {X} -> {Y}\n%b = convert_layout %q : {X} -> {Y}\n%s = add %a, %b : {Y}\nuse %s : {Y}\n"),
-        &format!("%_2 = add %p, %q : ({X}, {X}) -> {X}\n%_1 = convert_layout %_2 : {X} -> {Y}\nuse %_1 : {Y}\n"),
+        &format!(
+            "%a = convert_layout %p : {X} -> {Y}\n%b = convert_layout %q : {X} -> {Y}\n%s = add %a, %b : {Y}\nuse %s : {Y}\n"
+        ),
+        &format!(
+            "%_2 = add %p, %q : ({X}, {X}) -> {X}\n%_1 = convert_layout %_2 : {X} -> {Y}\nuse %_1 : {Y}\n"
+        ),
     );
     assert!(steps.contains(&"propagate-registers"), "{steps:?}");
 }
@@ -86,7 +104,9 @@ fn two_conversions_become_one_behind_the_sum() {
 #[test]
 fn constants_take_any_layout() {
     becomes(
-        &format!("%z = constant 0.0 : {X}\n%a = convert_layout %z : {X} -> {Y}\nuse %a : {Y}\nuse %z : {X}\n"),
+        &format!(
+            "%z = constant 0.0 : {X}\n%a = convert_layout %z : {X} -> {Y}\nuse %a : {Y}\nuse %z : {X}\n"
+        ),
         &format!("%z = constant 0.0 : {X}\n%a = constant 0.0 : {Y}\nuse %a : {Y}\nuse %z : {X}\n"),
     );
 }
@@ -97,7 +117,9 @@ fn arms_that_convert_alike_are_converted_once() {
         &format!(
             "%r = scf.if %k -> {Y} {{\n  %a = convert_layout %p : {X} -> {Y}\n  scf.yield %a : {Y}\n}} else {{\n  %b = convert_layout %q : {X} -> {Y}\n  scf.yield %b : {Y}\n}}\nuse %r : {Y}\n"
         ),
-        &format!("%r = scf.if %k -> {X} {{\n  scf.yield %p : {X}\n}} else {{\n  scf.yield %q : {X}\n}}\n%_1 = convert_layout %r : {X} -> {Y}\nuse %_1 : {Y}\n"),
+        &format!(
+            "%r = scf.if %k -> {X} {{\n  scf.yield %p : {X}\n}} else {{\n  scf.yield %q : {X}\n}}\n%_1 = convert_layout %r : {X} -> {Y}\nuse %_1 : {Y}\n"
+        ),
     );
 }
 
@@ -180,8 +202,8 @@ use %_1 : {X}
     );
 }
 
-/// Both ways of a `while` are looked at where conversions leave regions, whatever is weighed afterwards: what comes round, and what is
-/// handed on and converted back.
+/// Both ways of a `while` are looked at where conversions leave regions, whatever is weighed
+/// afterwards: what comes round, and what is handed on and converted back.
 #[test]
 fn conversions_leave_a_while_before_anything_is_weighed() {
     let text = |decides: &str, works: &str, after: &str| {
@@ -213,13 +235,27 @@ fn conversions_leave_a_while_before_anything_is_weighed() {
     );
     // Handed on converted, taken back by the work, by the reader behind the loop, or by both.
     let decides = format!("  %d = use %c : {X} -> {Y}\n  %e = convert_layout %d : {from}\n");
-    let works = [format!("  %g = convert_layout %f : {to}\n  %j = use %g : {Y} -> {X}\n"), format!("  %j = use %f : {X} -> {X}\n")];
-    let after = [format!("%t = convert_layout %r : {to}\nuse %t : {Y}\n"), format!("use %r : {X}\n")];
+    let works = [
+        format!("  %g = convert_layout %f : {to}\n  %j = use %g : {Y} -> {X}\n"),
+        format!("  %j = use %f : {X} -> {X}\n"),
+    ];
+    let after =
+        [format!("%t = convert_layout %r : {to}\nuse %t : {Y}\n"), format!("use %r : {X}\n")];
     for (work, reader, left) in [(0, 0, 0), (0, 1, 1), (1, 0, 1)] {
         let text = text(&decides, &works[work], &after[reader]);
         let outcome = run(&text, "remove-conversions").expect("it runs");
-        assert!(outcome.steps.contains(&"unify-regions"), "{work} {reader} {:?}\n{}", outcome.steps, outcome.text);
-        assert_eq!(outcome.text.matches("convert_layout").count(), left, "{work} {reader}\n{}", outcome.text);
+        assert!(
+            outcome.steps.contains(&"unify-regions"),
+            "{work} {reader} {:?}\n{}",
+            outcome.steps,
+            outcome.text
+        );
+        assert_eq!(
+            outcome.text.matches("convert_layout").count(),
+            left,
+            "{work} {reader}\n{}",
+            outcome.text
+        );
     }
     // Nobody takes it back: nothing to do.
     let text = text(&decides, &works[1], &after[1]);
@@ -233,10 +269,15 @@ const HALVES: &str = "#a = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp 
 module attributes {\"ttg.num-warps\" = 4 : i32, ttg.target = \"cuda:80\"} {
 ";
 
-/// Tiles side by side, and their halves: layouts are carried through by the algebra, and those that have a name get one.
+/// Tiles side by side, and their halves: layouts are carried through by the algebra, and those that
+/// have a name get one.
 #[test]
 fn halves_take_on_the_layout_of_the_whole() {
-    let text = |body: &str| format!("{HALVES}tt.func @f(%x: tensor<32x16xf32, #a>, %y: tensor<32x16xf32, #a>) {{\n{body}  tt.return\n}}\n}}\n");
+    let text = |body: &str| {
+        format!(
+            "{HALVES}tt.func @f(%x: tensor<32x16xf32, #a>, %y: tensor<32x16xf32, #a>) {{\n{body}  tt.return\n}}\n}}\n"
+        )
+    };
     // Loaded in #a, joined, split and used in #b: the arguments are converted, nothing in between.
     let outcome = run(
         &text(
@@ -253,7 +294,13 @@ fn halves_take_on_the_layout_of_the_whole() {
     )
     .expect("it runs");
     assert_eq!(outcome.text.matches("convert_layout").count(), 0, "{}", outcome.text);
-    assert!(outcome.text.contains("split %r : tensor<32x16x2xf32, #j> -> (tensor<32x16xf32, #a>, tensor<32x16xf32, #a>)"), "{}", outcome.text);
+    assert!(
+        outcome.text.contains(
+            "split %r : tensor<32x16x2xf32, #j> -> (tensor<32x16xf32, #a>, tensor<32x16xf32, #a>)"
+        ),
+        "{}",
+        outcome.text
+    );
     // Halves that are wanted in different layouts are both split once, from one conversion.
     let outcome = run(
         &text(
@@ -268,7 +315,12 @@ fn halves_take_on_the_layout_of_the_whole() {
         "remove-conversions",
     )
     .expect("it runs");
-    assert!(outcome.text.matches("convert_layout").count() <= 2 && outcome.text.matches(" = split ").count() <= 1, "{}", outcome.text);
+    assert!(
+        outcome.text.matches("convert_layout").count() <= 2
+            && outcome.text.matches(" = split ").count() <= 1,
+        "{}",
+        outcome.text
+    );
 }
 
 #[test]
@@ -282,46 +334,73 @@ fn a_deep_stage_keeps_its_layout_and_a_shallow_one_does_not() {
     stays(&text(2));
     let outcome = run(&text(1), "remove-conversions").expect("it runs");
     assert_eq!(outcome.steps, ["unify-regions"]);
-    assert!(outcome.text.ends_with(&format!("}}\n%_0 = convert_layout %r : {X} -> {Y}\nuse %_0 : {Y}\n")), "{}", outcome.text);
+    assert!(
+        outcome
+            .text
+            .ends_with(&format!("}}\n%_0 = convert_layout %r : {X} -> {Y}\nuse %_0 : {Y}\n")),
+        "{}",
+        outcome.text
+    );
 }
 
-/// Kernels as Triton has them before its own pass: no conversion more than there was, nearly all that loops repeat are gone.
+/// Kernels as Triton has them before its own pass: no conversion more than there was, nearly all
+/// that loops repeat are gone.
 #[test]
 fn kernels_of_triton() {
     for (name, text) in texts("ttgir") {
         let before = text.matches("ttg.convert_layout").count();
-        let outcome = run(&text, "remove-conversions").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let outcome =
+            run(&text, "remove-conversions").unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let after = outcome.text.matches(" = convert_layout ").count();
         println!("{name}: {before} -> {after}");
         assert!(after <= before, "{name}");
     }
 }
 
-/// A conversion is done where its elements are narrow: behind a cast that makes them so, before one that makes them wide.
+/// A conversion is done where its elements are narrow: behind a cast that makes them so, before one
+/// that makes them wide.
 #[test]
 fn a_conversion_stays_behind_a_narrowing_cast() {
     const WX: &str = "tensor<64x64xf32, #x>";
     const WY: &str = "tensor<64x64xf32, #y>";
     let source = "use %v : tensor<64x64xf32, #x>\n";
     becomes(
-        &format!("{source}%n = cast %v : {WX} -> {X}\n%c = convert_layout %n : {X} -> {Y}\nuse %c : {Y}\n"),
-        &format!("{source}%_0 = cast %v : {WX} -> {X}\n%c = convert_layout %_0 : {X} -> {Y}\nuse %c : {Y}\n"),
+        &format!(
+            "{source}%n = cast %v : {WX} -> {X}\n%c = convert_layout %n : {X} -> {Y}\nuse %c : {Y}\n"
+        ),
+        &format!(
+            "{source}%_0 = cast %v : {WX} -> {X}\n%c = convert_layout %_0 : {X} -> {Y}\nuse %c : {Y}\n"
+        ),
     );
     // Also with arithmetic between: the sum is as wide as what is added, the cast is not.
     let sum = |s: &str, n: &str| {
-        format!("use %v, %w : {WX}, {WX}\n{s} = add %v, %w : {WX}\n{n} = cast {s} : {WX} -> {X}\n%c = convert_layout {n} : {X} -> {Y}\nuse %c : {Y}\n")
+        format!(
+            "use %v, %w : {WX}, {WX}\n{s} = add %v, %w : {WX}\n{n} = cast {s} : {WX} -> {X}\n%c = convert_layout {n} : {X} -> {Y}\nuse %c : {Y}\n"
+        )
     };
     becomes(&sum("%s", "%n"), &sum("%_0", "%_1"));
     becomes(
-        &format!("use %h : {X}\n%s = cast %h : {X} -> {WX}\n%c = convert_layout %s : {WX} -> {WY}\nuse %c : {WY}\n"),
-        &format!("use %h : {X}\n%_1 = convert_layout %h : {X} -> {Y}\n%c = cast %_1 : {Y} -> {WY}\nuse %c : {WY}\n"),
+        &format!(
+            "use %h : {X}\n%s = cast %h : {X} -> {WX}\n%c = convert_layout %s : {WX} -> {WY}\nuse %c : {WY}\n"
+        ),
+        &format!(
+            "use %h : {X}\n%_1 = convert_layout %h : {X} -> {Y}\n%c = cast %_1 : {Y} -> {WY}\nuse %c : {WY}\n"
+        ),
     );
-    // What is loaded comes in the wanted layout: then nothing is converted, also behind arithmetic with constants.
-    let arithmetic = format!("%h = constant 0.5 : {WX}\n%s = mul %l, %h : {WX}\n%n = cast %s : {WX} -> {X}\n");
+    // What is loaded comes in the wanted layout: then nothing is converted, also behind arithmetic
+    // with constants.
+    let arithmetic =
+        format!("%h = constant 0.5 : {WX}\n%s = mul %l, %h : {WX}\n%n = cast %s : {WX} -> {X}\n");
     for between in [format!("%n = cast %l : {WX} -> {X}\n"), arithmetic] {
-        let text = format!("%l = tiled_load %p : memref<64x64xf32> -> {WX}\n{between}%c = convert_layout %n : {X} -> {Y}\nuse %c : {Y}\n");
+        let text = format!(
+            "%l = tiled_load %p : memref<64x64xf32> -> {WX}\n{between}%c = convert_layout %n : {X} -> {Y}\nuse %c : {Y}\n"
+        );
         let outcome = run(&text, "remove-conversions").expect("it runs");
-        assert!(!outcome.text.contains("convert_layout") && !outcome.text.contains("#x"), "{}", outcome.text);
+        assert!(
+            !outcome.text.contains("convert_layout") && !outcome.text.contains("#x"),
+            "{}",
+            outcome.text
+        );
     }
     // Not so if it is read by others.
     let read = |n: &str| {

@@ -25,13 +25,20 @@ fn a_loop_whose_every_value_is_dead_carries_none() {
 #[test]
 fn what_is_read_stays() {
     // By an operation, through another place, or after the loop.
-    stays("scf.for %i = 0 to %n step 1 iter_args(%a = %x) -> (f32) {\n  use %a : f32\n  scf.yield %a : f32\n}\n");
-    stays("scf.for %i = 0 to %n step 1 iter_args(%a = %x, %b = %y) -> (f32, f32) {\n  scf.yield %b, %a : f32, f32\n}\n");
-    // An inner loop's initial value is a use, even if that loop only hands it through to the outer yield.
+    stays(
+        "scf.for %i = 0 to %n step 1 iter_args(%a = %x) -> (f32) {\n  use %a : f32\n  scf.yield %a : f32\n}\n",
+    );
+    stays(
+        "scf.for %i = 0 to %n step 1 iter_args(%a = %x, %b = %y) -> (f32, f32) {\n  scf.yield %b, %a : f32, f32\n}\n",
+    );
+    // An inner loop's initial value is a use, even if that loop only hands it through to the outer
+    // yield.
     stays(
         "scf.for %i = 0 to %n step 1 iter_args(%a = %x) -> f32 {\n  %r = scf.for %j = 0 to %n step 1 iter_args(%b = %a) -> f32 {\n    scf.yield %b : f32\n  }\n  scf.yield %r : f32\n}\n",
     );
-    stays("%r = scf.for %i = 0 to %n step 1 iter_args(%a = %x) -> (f32) {\n  scf.yield %a : f32\n}\nuse %r : f32\n");
+    stays(
+        "%r = scf.for %i = 0 to %n step 1 iter_args(%a = %x) -> (f32) {\n  scf.yield %a : f32\n}\nuse %r : f32\n",
+    );
 }
 
 #[test]

@@ -1,10 +1,17 @@
-//! Programs without layouts: every tile gets one, what the program does stays, and conversions cost what Triton's would.
+//! Programs without layouts: every tile gets one, what the program does stays, and conversions cost
+//! what Triton's would.
 use lanebook::ir::Value;
 use lanebook::relayout::{bill, check_layouts};
 use lanebook_passes::judge::meanings;
 use lanebook_passes::{SNIPPET, layout, run, texts, with};
 
-const PASSES: [&str; 5] = ["default-layouts", "coalesce", "remove-conversions", "accelerate-matmul", "remove-conversions"];
+const PASSES: [&str; 5] = [
+    "default-layouts",
+    "coalesce",
+    "remove-conversions",
+    "accelerate-matmul",
+    "remove-conversions",
+];
 
 /// A text after a pass, which keeps what it does.
 #[track_caller]
@@ -23,10 +30,17 @@ fn does(text: &str) -> Vec<Vec<(String, u64)>> {
 fn is_laid_out(name: &str, text: &str) {
     with(text, SNIPPET, |program| {
         for op in program.all().collect::<Vec<_>>() {
-            let arguments = program.regions(op).flat_map(|region| program.blocks(region)).flat_map(|block| program.arguments(block));
+            let arguments = program
+                .regions(op)
+                .flat_map(|region| program.blocks(region))
+                .flat_map(|block| program.arguments(block));
             for value in program.results(op).chain(arguments) {
                 let ty = program.type_of(value);
-                assert!(!ty.is_tile() || ty.is_memory() || program.layout_text(&ty).is_some(), "{name}: %{} has none in\n{text}", program.value_name(value));
+                assert!(
+                    !ty.is_tile() || ty.is_memory() || program.layout_text(&ty).is_some(),
+                    "{name}: %{} has none in\n{text}",
+                    program.value_name(value)
+                );
             }
         }
         check_layouts(program).unwrap_or_else(|error| panic!("{name}: {error:?}\n{text}"));
@@ -47,17 +61,27 @@ fn kernels_get_layouts_as_good_as_tritons() {
     let mut seen = 0;
     for (name, text) in all.iter().filter(|(name, _)| name.ends_with(".plain.mlir")) {
         let name = name.trim_end_matches(".plain.mlir");
-        let (_, theirs) = all.iter().find(|(other, _)| *other == format!("{name}.laid_out.mlir")).expect("Triton's");
+        let (_, theirs) = all
+            .iter()
+            .find(|(other, _)| *other == format!("{name}.laid_out.mlir"))
+            .expect("Triton's");
         let mut text = text.clone();
         for pass in PASSES {
             text = after(name, &text, pass);
             is_laid_out(name, &text);
         }
         let (mine, theirs) = (price(&text), price(theirs));
-        println!("{name}: {} conversions, cost {}; Triton {}, cost {}", mine.1, mine.0, theirs.1, theirs.0);
-        // Scans and reductions of several tiles at once stay in the layout that they have: that may take one conversion more.
+        println!(
+            "{name}: {} conversions, cost {}; Triton {}, cost {}",
+            mine.1, mine.0, theirs.1, theirs.0
+        );
+        // Scans and reductions of several tiles at once stay in the layout that they have: that may
+        // take one conversion more.
         let fixed = text.contains(":2 = reduce ") || text.contains("tt.scan ");
-        assert!(if fixed { mine.1 <= theirs.1 + 1 } else { mine.0 <= theirs.0 }, "{name}: {mine:?} {theirs:?}\n{text}");
+        assert!(
+            if fixed { mine.1 <= theirs.1 + 1 } else { mine.0 <= theirs.0 },
+            "{name}: {mine:?} {theirs:?}\n{text}"
+        );
         seen += 1;
     }
     assert!(seen >= 7);
@@ -65,7 +89,10 @@ fn kernels_get_layouts_as_good_as_tritons() {
 
 fn value(text: &str, name: &str) -> String {
     with(text, SNIPPET, |program| {
-        let found: Option<Value> = program.all().flat_map(|op| program.results(op).collect::<Vec<_>>()).find(|value| program.value_name(*value) == name);
+        let found: Option<Value> = program
+            .all()
+            .flat_map(|op| program.results(op).collect::<Vec<_>>())
+            .find(|value| program.value_name(*value) == name);
         layout(program, found.unwrap_or_else(|| panic!("no %{name} in\n{text}")))
     })
 }
@@ -80,11 +107,19 @@ fn module(body: &str) -> String {
 fn lanes_and_warps_lie_along_the_last_dimension_first() {
     let text = after(
         "arguments",
-        &module("  %s = math.exp %p : tensor<16x64xf32>\n  %t = math.exp %q : tensor<16xf32>\n  use %s, %t : tensor<16x64xf32>, tensor<16xf32>\n"),
+        &module(
+            "  %s = math.exp %p : tensor<16x64xf32>\n  %t = math.exp %q : tensor<16xf32>\n  use %s, %t : tensor<16x64xf32>, tensor<16xf32>\n",
+        ),
         "default-layouts",
     );
-    assert_eq!(value(&text, "s"), "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [2, 2], order = [1, 0]}>");
-    assert_eq!(value(&text, "t"), "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>");
+    assert_eq!(
+        value(&text, "s"),
+        "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [2, 2], order = [1, 0]}>"
+    );
+    assert_eq!(
+        value(&text, "t"),
+        "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
+    );
     // Nothing is left to decide.
     assert!(run(&text, "default-layouts").expect("it runs").steps.is_empty());
 }
@@ -100,8 +135,14 @@ fn shapes_that_change_are_converted_where_they_must_be() {
             "expansion",
             "  %e = tt.expand_dims %q {axis = 1 : i32} : tensor<16xf32> -> tensor<16x1xf32>\n  %b = tt.broadcast %e : tensor<16x1xf32> -> tensor<16x64xf32>\n  %s = arith.addf %b, %p : tensor<16x64xf32>\n  use %s : tensor<16x64xf32>\n",
         ),
-        ("transposition", "  %t = tt.trans %p {order = array<i32: 1, 0>} : tensor<16x64xf32> -> tensor<64x16xf32>\n  use %t : tensor<64x16xf32>\n"),
-        ("reshape", "  %t = tt.reshape %p : tensor<16x64xf32> -> tensor<32x32xf32>\n  use %t : tensor<32x32xf32>\n"),
+        (
+            "transposition",
+            "  %t = tt.trans %p {order = array<i32: 1, 0>} : tensor<16x64xf32> -> tensor<64x16xf32>\n  use %t : tensor<64x16xf32>\n",
+        ),
+        (
+            "reshape",
+            "  %t = tt.reshape %p : tensor<16x64xf32> -> tensor<32x32xf32>\n  use %t : tensor<32x32xf32>\n",
+        ),
         (
             "halves",
             "  %t = tt.reshape %p : tensor<16x64xf32> -> tensor<16x32x2xf32>\n  %a, %b = tt.split %t : tensor<16x32x2xf32> -> tensor<16x32xf32>\n  %j = tt.join %b, %a : tensor<16x32xf32>, tensor<16x32xf32> -> tensor<16x32x2xf32>\n  use %j : tensor<16x32x2xf32>\n",
@@ -142,7 +183,9 @@ fn shapes_that_change_are_converted_where_they_must_be() {
 #[test]
 fn what_has_a_layout_keeps_it() {
     let own = "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>";
-    let body = format!("  %s = math.exp %p : tensor<16x64xf32> -> tensor<16x64xf32, {own}>\n  use %s : tensor<16x64xf32, {own}>\n");
+    let body = format!(
+        "  %s = math.exp %p : tensor<16x64xf32> -> tensor<16x64xf32, {own}>\n  use %s : tensor<16x64xf32, {own}>\n"
+    );
     let text = after("mixed", &module(&body), "default-layouts");
     assert_eq!(value(&text, "s"), own);
     assert_eq!(text.matches("convert_layout").count(), 1, "{text}");

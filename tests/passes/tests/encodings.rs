@@ -36,7 +36,8 @@ fn wrong(a: &str, b: &str, shape: &str, place: (u32, u32), kind: ErrorKind) {
         let wanted = meanings(program);
         let mut work = Box::new(heapless::Vec::<Node, 1024>::new());
         for pass in ["remove-conversions", "remove-aliases", "remove-dead-args"] {
-            apply(&TABLES, pass, program, work.as_mut_view(), &mut 1_000, |_| {}).unwrap_or_else(|error| panic!("{pass}: {error:?}\n{text}"));
+            apply(&TABLES, pass, program, work.as_mut_view(), &mut 1_000, |_| {})
+                .unwrap_or_else(|error| panic!("{pass}: {error:?}\n{text}"));
             verify(program).expect("still well formed");
             assert_eq!(meanings(program), wanted, "{pass}\n{}", printed(program));
         }
@@ -50,13 +51,39 @@ fn fault(fault: EncodingFault) -> ErrorKind {
 #[test]
 fn layouts_that_are_none_are_found_where_they_stand() {
     let blocked = |size: &str, lanes: &str, order: &str| {
-        format!("#ttg.blocked<{{sizePerThread = {size}, threadsPerWarp = {lanes}, warpsPerCTA = [1, 4], order = {order}}}>")
+        format!(
+            "#ttg.blocked<{{sizePerThread = {size}, threadsPerWarp = {lanes}, warpsPerCTA = [1, 4], order = {order}}}>"
+        )
     };
     let at = (5, 8);
-    wrong(&blocked("[4]", "[8, 4]", "[0, 1]"), GOOD, "64x64", at, fault(EncodingFault::Rank { field: Field::SizePerThread, expected: 2, found: 1 }));
-    wrong(&blocked("[4, 3]", "[8, 4]", "[0, 1]"), GOOD, "64x64", at, fault(EncodingFault::NotPowerOfTwo { field: Field::SizePerThread, value: 3 }));
-    wrong(&blocked("[0, 1]", "[8, 4]", "[0, 1]"), GOOD, "64x64", at, fault(EncodingFault::NotPowerOfTwo { field: Field::SizePerThread, value: 0 }));
-    wrong(&blocked("[4, 1]", "[8, 4]", "[1, 1]"), GOOD, "64x64", at, fault(EncodingFault::NotAnOrder { at: 1, value: 1 }));
+    wrong(
+        &blocked("[4]", "[8, 4]", "[0, 1]"),
+        GOOD,
+        "64x64",
+        at,
+        fault(EncodingFault::Rank { field: Field::SizePerThread, expected: 2, found: 1 }),
+    );
+    wrong(
+        &blocked("[4, 3]", "[8, 4]", "[0, 1]"),
+        GOOD,
+        "64x64",
+        at,
+        fault(EncodingFault::NotPowerOfTwo { field: Field::SizePerThread, value: 3 }),
+    );
+    wrong(
+        &blocked("[0, 1]", "[8, 4]", "[0, 1]"),
+        GOOD,
+        "64x64",
+        at,
+        fault(EncodingFault::NotPowerOfTwo { field: Field::SizePerThread, value: 0 }),
+    );
+    wrong(
+        &blocked("[4, 1]", "[8, 4]", "[1, 1]"),
+        GOOD,
+        "64x64",
+        at,
+        fault(EncodingFault::NotAnOrder { at: 1, value: 1 }),
+    );
     let order = fault(EncodingFault::NotAnOrder { at: 0, value: 7 });
     wrong(GOOD, &blocked("[4, 1]", "[8, 4]", "[7, 1]"), "64x64", (7, 8), order);
     let rank = fault(EncodingFault::Rank { field: Field::SizePerThread, expected: 1, found: 2 });
@@ -67,20 +94,39 @@ fn layouts_that_are_none_are_found_where_they_stand() {
 
 #[test]
 fn texts_that_cannot_be_read_are_found_where_they_stand() {
-    wrong("#ttg.blocked<{sizePerThread = [4, 1], treadsPerWarp = [8, 4]}>", GOOD, "64x64", (1, 44), ErrorKind::LayoutText);
+    wrong(
+        "#ttg.blocked<{sizePerThread = [4, 1], treadsPerWarp = [8, 4]}>",
+        GOOD,
+        "64x64",
+        (1, 44),
+        ErrorKind::LayoutText,
+    );
     wrong(GOOD, "#ttg.bloked<{}>", "64x64", (2, 7), ErrorKind::LayoutText);
     // Behind an alias only its beginning is known.
     wrong(GOOD, "#ttg.slice<{dim = 0, paren = #a}>", "64", (2, 6), ErrorKind::LayoutText);
     let inside = text(GOOD, GOOD, "64x64").replace("f32, #a>", "f32, #ttg.slice<{dim = 9}>>");
-    let error = with(&inside, SNIPPET, |program| check_layouts(program).expect_err("it cannot be read"));
+    let error =
+        with(&inside, SNIPPET, |program| check_layouts(program).expect_err("it cannot be read"));
     assert_eq!((error.kind, error.at.line, error.at.column), (ErrorKind::LayoutText, 5, 8));
 }
 
 #[test]
 fn aliases_of_each_other_are_found() {
-    wrong("#ttg.slice<{dim = 0, parent = #b}>", "#ttg.slice<{dim = 0, parent = #a}>", "64", (1, 6), ErrorKind::AliasCycle);
+    wrong(
+        "#ttg.slice<{dim = 0, parent = #b}>",
+        "#ttg.slice<{dim = 0, parent = #a}>",
+        "64",
+        (1, 6),
+        ErrorKind::AliasCycle,
+    );
     wrong("#a", GOOD, "64x64", (1, 6), ErrorKind::AliasCycle);
-    wrong(GOOD, "#ttg.dot_op<{opIdx = 0, parent = #b, kWidth = 2}>", "64x64", (2, 6), ErrorKind::AliasCycle);
+    wrong(
+        GOOD,
+        "#ttg.dot_op<{opIdx = 0, parent = #b, kWidth = 2}>",
+        "64x64",
+        (2, 6),
+        ErrorKind::AliasCycle,
+    );
     // A chain into a circle that it is not part of.
     let kind = ErrorKind::AliasCycle;
     wrong("#ttg.slice<{dim = 0, parent = #b}>", "#b", "64", (1, 6), kind);
@@ -90,15 +136,21 @@ fn aliases_of_each_other_are_found() {
 fn layouts_of_real_kernels_and_of_other_notations_are_none_of_these() {
     let mut count = 0;
     for folder in ["ttgir", "triton", "anchors", "products", "seed"] {
-        for (name, text) in texts(folder).into_iter().filter(|(name, _)| name.ends_with(".mlir") || name.ends_with(".tile")) {
-            with(&text, SNIPPET, |program| check_layouts(program).unwrap_or_else(|error| panic!("{folder}/{name}: {error:?}")));
+        for (name, text) in texts(folder)
+            .into_iter()
+            .filter(|(name, _)| name.ends_with(".mlir") || name.ends_with(".tile"))
+        {
+            with(&text, SNIPPET, |program| {
+                check_layouts(program).unwrap_or_else(|error| panic!("{folder}/{name}: {error:?}"))
+            });
             count += 1;
         }
     }
     assert!(count > 80, "{count}");
 }
 
-/// Kernels with bytes of their layouts changed: errors or not, nothing panics, and what the program does stays.
+/// Kernels with bytes of their layouts changed: errors or not, nothing panics, and what the program
+/// does stays.
 #[test]
 fn damaged_layouts_do_no_damage() {
     let mut random = Random::new(11);
@@ -108,7 +160,8 @@ fn damaged_layouts_do_no_damage() {
     let mut work = Box::new(heapless::Vec::<Node, 8192>::new());
     for _ in 0..400 {
         let (_, text) = &kernels[random.below(kernels.len())];
-        let lines = text.lines().take_while(|line| line.starts_with('#')).map(str::len).sum::<usize>();
+        let lines =
+            text.lines().take_while(|line| line.starts_with('#')).map(str::len).sum::<usize>();
         let mut bytes = text.clone().into_bytes();
         for _ in 0..1 + random.below(3) {
             let at = random.below(lines);
@@ -122,7 +175,16 @@ fn damaged_layouts_do_no_damage() {
             continue;
         }
         refused += u32::from(check_layouts(&program).is_err());
-        if apply(&TABLES, "remove-conversions", &mut program, work.as_mut_view(), &mut 100_000, |_| {}).is_ok() {
+        if apply(
+            &TABLES,
+            "remove-conversions",
+            &mut program,
+            work.as_mut_view(),
+            &mut 100_000,
+            |_| {},
+        )
+        .is_ok()
+        {
             verify(&mut program).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
             ran += 1;
         }

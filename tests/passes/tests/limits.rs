@@ -1,4 +1,5 @@
-//! Out of fuel, of undo records, of worklist or of handles: an error that names the limit, and the program as it was.
+//! Out of fuel, of undo records, of worklist or of handles: an error that names the limit, and the
+//! program as it was.
 use lanebook::TABLES;
 use lanebook::ir::{ErrorKind, Node, Pool, Storage, parse, verify};
 use lanebook::pipeline::{PassError, apply};
@@ -6,16 +7,34 @@ use lanebook::rewrite::RunError;
 use lanebook_passes::generate::program;
 use lanebook_passes::{SNIPPET, folder, printed, run as run_pass, run_with};
 
-const PASSES: [&str; 5] = ["remove-conversions", "remove-aliases", "slice", "remove-dead-args", "resolve-agent-boundaries"];
+const PASSES: [&str; 5] = [
+    "remove-conversions",
+    "remove-aliases",
+    "slice",
+    "remove-dead-args",
+    "resolve-agent-boundaries",
+];
 
-/// Runs a pass in storage with so many undo records; answers the error, having looked that nothing changed.
-fn run<const OPS: usize, const JOURNAL: usize>(text: &str, pass: &str, fuel: u32, work: usize) -> Result<u32, PassError> {
+/// Runs a pass in storage with so many undo records; answers the error, having looked that nothing
+/// changed.
+fn run<const OPS: usize, const JOURNAL: usize>(
+    text: &str,
+    pass: &str,
+    fuel: u32,
+    work: usize,
+) -> Result<u32, PassError> {
     let mut storage: Box<Storage<OPS, 4096, 8192, 4096, 256, 256, JOURNAL>> =
-        std::thread::Builder::new().stack_size(16 << 20).spawn(|| Box::new(Storage::new())).expect("a thread").join().expect("it is made");
+        std::thread::Builder::new()
+            .stack_size(16 << 20)
+            .spawn(|| Box::new(Storage::new()))
+            .expect("a thread")
+            .join()
+            .expect("it is made");
     let mut program = parse(storage.pools(), &TABLES, text, SNIPPET).expect("it parses");
     verify(&mut program).expect("it is well formed");
     let before = printed(&program);
-    let (mut small, mut large) = (Box::new(heapless::Vec::<Node, 4>::new()), Box::new(heapless::Vec::<Node, 8192>::new()));
+    let (mut small, mut large) =
+        (Box::new(heapless::Vec::<Node, 4>::new()), Box::new(heapless::Vec::<Node, 8192>::new()));
     let list = if work < 5 { small.as_mut_view() } else { large.as_mut_view() };
     let mut left = fuel;
     let outcome = apply(&TABLES, pass, &mut program, list, &mut left, |_| {});
@@ -46,7 +65,11 @@ fn fuel() {
                     other => panic!("{pass}: {other:?}"),
                 }
             }
-            assert_eq!(run::<1024, 32768>(&text, pass, needed, 8192), Ok(needed), "{pass}: exactly enough");
+            assert_eq!(
+                run::<1024, 32768>(&text, pass, needed, 8192),
+                Ok(needed),
+                "{pass}: exactly enough"
+            );
         }
     }
     assert!(short > 30, "{short}");
@@ -58,11 +81,17 @@ fn undo_records() {
     for seed in 0..24 {
         let text = program(seed, 8);
         for pass in PASSES {
-            let outcomes =
-                [run::<1024, 8>(&text, pass, 100_000, 8192), run::<1024, 60>(&text, pass, 100_000, 8192), run::<1024, 300>(&text, pass, 100_000, 8192)];
+            let outcomes = [
+                run::<1024, 8>(&text, pass, 100_000, 8192),
+                run::<1024, 60>(&text, pass, 100_000, 8192),
+                run::<1024, 300>(&text, pass, 100_000, 8192),
+            ];
             for outcome in outcomes {
                 match outcome {
-                    Err(PassError::Run(RunError::Graph(ErrorKind::Capacity { pool: Pool::Journal, limit }))) => {
+                    Err(PassError::Run(RunError::Graph(ErrorKind::Capacity {
+                        pool: Pool::Journal,
+                        limit,
+                    }))) => {
                         assert!([8, 60, 300].contains(&limit));
                         short += 1;
                     }
@@ -99,12 +128,16 @@ fn operations() {
     let text = "scf.for %i = 0 to 64 step 1 attributes {sliceCount = 64 : i32} {\n  %x = index.add %i, %n : index\n  fence\n}\n";
     assert_eq!(run::<256, 32768>(text, "slice", 1_000, 8192), Ok(64));
     match run::<64, 32768>(text, "slice", 1_000, 8192) {
-        Err(PassError::Run(RunError::Graph(ErrorKind::Capacity { pool: Pool::Ops, limit: 64 }))) => {}
+        Err(PassError::Run(RunError::Graph(ErrorKind::Capacity {
+            pool: Pool::Ops,
+            limit: 64,
+        }))) => {}
         other => panic!("{other:?}"),
     }
 }
 
-/// From none on, one more each time: an error and the program as it was (`run_with` looks), until it is enough; then the whole pass.
+/// From none on, one more each time: an error and the program as it was (`run_with` looks), until
+/// it is enough; then the whole pass.
 #[test]
 fn every_amount_of_fuel() {
     for (file, pass, least) in [
@@ -119,7 +152,9 @@ fn every_amount_of_fuel() {
         let mut fuel = 0;
         loop {
             match run_with(&text, pass, fuel) {
-                Err(PassError::Run(RunError::Fuel { limit })) => assert!(limit <= fuel, "{file}: {limit} of {fuel}"),
+                Err(PassError::Run(RunError::Fuel { limit })) => {
+                    assert!(limit <= fuel, "{file}: {limit} of {fuel}")
+                }
                 Ok(outcome) => break assert_eq!(outcome.text, whole, "{file} with {fuel}"),
                 Err(error) => panic!("{file} with {fuel}: {error:?}"),
             }

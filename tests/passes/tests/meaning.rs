@@ -1,4 +1,5 @@
-//! Programs mean the same before and after every pass, and before and after every single application of a rule.
+//! Programs mean the same before and after every pass, and before and after every single
+//! application of a rule.
 use lanebook::TABLES;
 use lanebook::ir::{ErrorKind, Node, TileGraph};
 use lanebook::passes::{Analysis, Event};
@@ -26,12 +27,15 @@ fn passes_keep_the_meaning_of_generated_programs() {
     }
     println!("{total:?}");
     for pass in PASSES {
-        assert!(total.get(pass).is_some_and(|changes| *changes > 200), "{pass} had next to nothing to do: {total:?}");
+        assert!(
+            total.get(pass).is_some_and(|changes| *changes > 200),
+            "{pass} had next to nothing to do: {total:?}"
+        );
     }
 }
 
-/// Layouts that the algebra knows: conversions are weighed through transpositions, reductions, slices and reshapes, and every time the
-/// bill is smaller or nothing happened.
+/// Layouts that the algebra knows: conversions are weighed through transpositions, reductions,
+/// slices and reshapes, and every time the bill is smaller or nothing happened.
 #[test]
 fn layouts_are_weighed_without_changing_the_meaning() {
     let (mut weighed, mut before, mut after) = (0, 0u64, 0u64);
@@ -44,16 +48,22 @@ fn layouts_are_weighed_without_changing_the_meaning() {
             let mut fuel = 100_000;
             let mut changed = false;
             apply(&TABLES, "remove-conversions", program, work.as_mut_view(), &mut fuel, |event| {
-                changed |= matches!(event, Event::Change { analysis: Analysis::WeighConversions, .. });
+                changed |=
+                    matches!(event, Event::Change { analysis: Analysis::WeighConversions, .. });
             })
             .expect("it runs");
             let new = bill(program).expect("there is room");
-            assert!(new.total() <= old.total(), "program {seed} grew dearer: {old:?} {new:?}\n{text}\n{}", printed(program));
+            assert!(
+                new.total() <= old.total(),
+                "program {seed} grew dearer: {old:?} {new:?}\n{text}\n{}",
+                printed(program)
+            );
             weighed += usize::from(changed);
             (before, after) = (before + old.executed, after + new.executed);
             // Again: nothing is left to do that the same questions would find.
             let again = printed(program);
-            apply(&TABLES, "remove-conversions", program, work.as_mut_view(), &mut fuel, |_| {}).expect("it runs");
+            apply(&TABLES, "remove-conversions", program, work.as_mut_view(), &mut fuel, |_| {})
+                .expect("it runs");
             let last = bill(program).expect("there is room");
             assert!(last.total() <= new.total(), "program {seed}: {again}\n{}", printed(program));
         });
@@ -86,7 +96,15 @@ fn the_judge_tells_programs_apart() {
         } else {
             continue;
         };
-        let other: String = text.lines().enumerate().map(|(number, line)| if number == at { format!("{changed}\n") } else { format!("{line}\n") }).collect();
+        let other: String = text
+            .lines()
+            .enumerate()
+            .map(
+                |(number, line)| {
+                    if number == at { format!("{changed}\n") } else { format!("{line}\n") }
+                },
+            )
+            .collect();
         differ += usize::from(told(&other) != told(&text));
     }
     assert!(differ >= 2, "{text}");
@@ -131,15 +149,31 @@ impl Graph for Watched<'_, '_, '_, '_> {
     fn make_index(&mut self, op: IndexOp, args: &[Node]) -> Result<Node, ErrorKind> {
         self.inner.make_index(op, args)
     }
-    fn make_tile(&mut self, make: TileMake<Node>, args: &[Node], root: Node) -> Result<Node, ErrorKind> {
+    fn make_tile(
+        &mut self,
+        make: TileMake<Node>,
+        args: &[Node],
+        root: Node,
+    ) -> Result<Node, ErrorKind> {
         self.inner.make_tile(make, args, root)
     }
-    fn replace(&mut self, old: Node, new: Node, work: &mut Work<'_, Node>) -> Result<(), RunError<ErrorKind>> {
+    fn replace(
+        &mut self,
+        old: Node,
+        new: Node,
+        work: &mut Work<'_, Node>,
+    ) -> Result<(), RunError<ErrorKind>> {
         let before = printed(self.inner.program());
         self.inner.replace(old, new, work)?;
         self.judged += 1;
         let program = self.inner.program();
-        assert_eq!(meanings(program), self.wanted, "{}: one rule changed what this does:\n{before}\n--- became\n{}", self.name, printed(program));
+        assert_eq!(
+            meanings(program),
+            self.wanted,
+            "{}: one rule changed what this does:\n{before}\n--- became\n{}",
+            self.name,
+            printed(program)
+        );
         Ok(())
     }
     fn checkpoint(&mut self) -> Self::Mark {
@@ -159,7 +193,9 @@ fn every_application_of_a_rule_keeps_the_meaning() {
         with(&text, SNIPPET, |program| {
             let wanted = meanings(program);
             let name = format!("program {seed}");
-            for phase in ["clean_conversions", "push_conversions", "clean_conversions", "sink_conversions"] {
+            for phase in
+                ["clean_conversions", "push_conversions", "clean_conversions", "sink_conversions"]
+            {
                 let number = TABLES.rules.phase_named(phase).expect("a phase");
                 let set = TABLES.rules.set(Language::Tile, None, number).expect("rules");
                 let mut storage = Box::new(heapless::Vec::<Node, 8192>::new());
@@ -170,7 +206,8 @@ fn every_application_of_a_rule_keeps_the_meaning() {
                     0 => graph.push_all(&mut work).expect("room"),
                     _ => graph.push_all_last_first(&mut work).expect("room"),
                 }
-                let mut watched = Watched { inner: &mut graph, wanted: &wanted, judged: 0, name: &name };
+                let mut watched =
+                    Watched { inner: &mut graph, wanted: &wanted, judged: 0, name: &name };
                 let mut fuel = 10_000;
                 run(&mut watched, &TABLES.rules, set, &mut work, &mut fuel, |rule, _| {
                     *applied.entry(TABLES.rules.name(rule)).or_default() += 1;
@@ -217,8 +254,9 @@ fn every_analysis_is_reached() {
         });
     }
     seen.sort();
-    // Generated programs convert no buffers and have one agent: tests/conversions.rs and tests/agents.rs have those. Layouts are chosen in
-    // tests/anchors.rs, tests/products.rs and tests/defaults.rs.
+    // Generated programs convert no buffers and have one agent: tests/conversions.rs and
+    // tests/agents.rs have those. Layouts are chosen in tests/anchors.rs, tests/products.rs and
+    // tests/defaults.rs.
     let elsewhere = [
         Analysis::PropagateBuffers,
         Analysis::ResolveAgents,
@@ -227,7 +265,8 @@ fn every_analysis_is_reached() {
         Analysis::Coalesce,
         Analysis::AccelerateMatmul,
     ];
-    let wanted: Vec<Analysis> = Analysis::ALL.into_iter().filter(|analysis| !elsewhere.contains(analysis)).collect();
+    let wanted: Vec<Analysis> =
+        Analysis::ALL.into_iter().filter(|analysis| !elsewhere.contains(analysis)).collect();
     let mut wanted = wanted;
     wanted.sort();
     assert_eq!(seen, wanted);

@@ -1,4 +1,5 @@
-//! Hints that hand tiles on: each operand makes a pair with a result, of one layout; a hint stands once whatever moves past it.
+//! Hints that hand tiles on: each operand makes a pair with a result, of one layout; a hint stands
+//! once whatever moves past it.
 use lanebook_passes::judge::judge;
 use lanebook_passes::{expected, run};
 
@@ -19,8 +20,12 @@ fn becomes(before: &str, after: &str) -> Vec<&'static str> {
 fn a_pair_takes_on_what_its_readers_want() {
     // Alone, and as the second of three; the others stay as they are.
     becomes(
-        &format!("%p = use %q : index -> {X}\n%h = pragma \"a\" %p : {X} -> {X}\n%c = convert_layout %h : {X} -> {Y}\nuse %c : {Y}\n"),
-        &format!("%p = use %q : index -> {X}\n%_0 = convert_layout %p : {X} -> {Y}\n%h = pragma \"a\" %_0 : {Y} -> {Y}\nuse %h : {Y}\n"),
+        &format!(
+            "%p = use %q : index -> {X}\n%h = pragma \"a\" %p : {X} -> {X}\n%c = convert_layout %h : {X} -> {Y}\nuse %c : {Y}\n"
+        ),
+        &format!(
+            "%p = use %q : index -> {X}\n%_0 = convert_layout %p : {X} -> {Y}\n%h = pragma \"a\" %_0 : {Y} -> {Y}\nuse %h : {Y}\n"
+        ),
     );
     let steps = becomes(
         &format!(
@@ -89,12 +94,16 @@ use %c, %s, %t : {X}, {Y}, {Y}
 
 #[test]
 fn memory_order_keeps_a_pair_as_it_is() {
-    let text = format!("%p = use %q : index -> {X}\n%h = pragma \"a\" %p : {X} -> {X}\nfence\n%c = convert_layout %h : {X} -> {Y}\nuse %c : {Y}\n");
+    let text = format!(
+        "%p = use %q : index -> {X}\n%h = pragma \"a\" %p : {X} -> {X}\nfence\n%c = convert_layout %h : {X} -> {Y}\nuse %c : {Y}\n"
+    );
     assert_eq!(becomes(&text, &text), [] as [&str; 0]);
 }
 
 #[test]
 fn a_hint_that_makes_something_else_of_its_operands_is_left_alone() {
-    let text = format!("%p, %r = pragma \"a\" %q : {X} -> ({X}, {X})\n%c = convert_layout %p : {X} -> {Y}\nuse %c, %r : {Y}, {X}\n");
+    let text = format!(
+        "%p, %r = pragma \"a\" %q : {X} -> ({X}, {X})\n%c = convert_layout %p : {X} -> {Y}\nuse %c, %r : {Y}, {X}\n"
+    );
     assert_eq!(becomes(&text, &text), [] as [&str; 0]);
 }

@@ -1,8 +1,10 @@
-//! The before-and-after pairs of seed 001 through their passes, and what each pass refuses or leaves alone.
+//! The before-and-after pairs of seed 001 through their passes, and what each pass refuses or
+//! leaves alone.
 use lanebook_passes::{expected, folder, run, run_with};
 
 fn seed(name: &str, kind: &str) -> String {
-    std::fs::read_to_string(folder("seed").join(format!("{name}.{kind}.tile"))).expect("the snippet is there")
+    std::fs::read_to_string(folder("seed").join(format!("{name}.{kind}.tile")))
+        .expect("the snippet is there")
 }
 
 #[track_caller]
@@ -10,7 +12,11 @@ fn pair(name: &str, pass: &str) -> lanebook_passes::Outcome {
     let outcome = run(&seed(name, "before"), pass).expect("it runs");
     assert_eq!(outcome.text, expected(&seed(name, "after")), "{name}");
     let again = run(&outcome.text, pass).expect("it runs again");
-    assert_eq!((again.text, again.steps.len()), (outcome.text.clone(), 0), "{name}: the pass goes on forever");
+    assert_eq!(
+        (again.text, again.steps.len()),
+        (outcome.text.clone(), 0),
+        "{name}: the pass goes on forever"
+    );
     outcome
 }
 
@@ -36,7 +42,11 @@ fn loop_alias() {
 
 #[test]
 fn without_fuel_nothing_changes() {
-    for (name, pass) in [("dead_arguments", "remove-dead-args"), ("select_alias", "remove-aliases"), ("loop_alias", "remove-aliases")] {
+    for (name, pass) in [
+        ("dead_arguments", "remove-dead-args"),
+        ("select_alias", "remove-aliases"),
+        ("loop_alias", "remove-aliases"),
+    ] {
         let error = run_with(&seed(name, "before"), pass, 0).expect_err("one change is needed");
         assert!(format!("{error:?}").contains("Fuel"), "{error:?}");
     }

@@ -20,11 +20,18 @@ fn kernels_of_triton() {
         let once = normal(&text, SNIPPET);
         let again = normal(&once, SNIPPET);
         assert_eq!(again, once, "{name}");
-        // Nothing is lost: as many operations and conversions as the text has lines that define or do something.
+        // Nothing is lost: as many operations and conversions as the text has lines that define or
+        // do something.
         let conversions = text.matches("ttg.convert_layout").count();
         assert_eq!(once.matches(" = convert_layout ").count(), conversions, "{name}");
-        let count = |text: &str, what: &str| text.lines().filter(|line| line.trim_start().starts_with(what)).count();
-        let defined = |text: &str| text.lines().filter(|line| line.trim_start().starts_with('%') && line.contains(" = ")).count();
+        let count = |text: &str, what: &str| {
+            text.lines().filter(|line| line.trim_start().starts_with(what)).count()
+        };
+        let defined = |text: &str| {
+            text.lines()
+                .filter(|line| line.trim_start().starts_with('%') && line.contains(" = "))
+                .count()
+        };
         assert_eq!(defined(&once), defined(&text), "{name}");
         assert_eq!(count(&once, "scf.yield"), count(&text, "scf.yield"), "{name}");
         // Alias lines hold the encodings; every tile keeps the one it was written with.
@@ -36,7 +43,11 @@ fn kernels_of_triton() {
                     let ty = program.type_of(value);
                     if ty.is_tile() {
                         tiles += 1;
-                        assert!(!matches!(ty.encoding, lanebook::ir::Encoding::None), "{name}: {}", program.op_name(op));
+                        assert!(
+                            !matches!(ty.encoding, lanebook::ir::Encoding::None),
+                            "{name}: {}",
+                            program.op_name(op)
+                        );
                     }
                 }
             }

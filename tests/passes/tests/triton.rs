@@ -1,7 +1,8 @@
-//! Kernels of Triton: what our removal of conversions leaves, beside what Triton's own leaves on the same text.
+//! Kernels of Triton: what our removal of conversions leaves, beside what Triton's own leaves on
+//! the same text.
 //!
-//! `ttgir/` holds what stands before the pass, `triton/` what Triton 3.9.0's own pass makes of it (`tests/passes/compare.py`). Both
-//! are billed by the model of `rules/cost.ron`, by the same code.
+//! `ttgir/` holds what stands before the pass, `triton/` what Triton 3.9.0's own pass makes of it
+//! (`tests/passes/compare.py`). Both are billed by the model of `rules/cost.ron`, by the same code.
 use lanebook::relayout::{Bill, bill};
 use lanebook_passes::{SNIPPET, run, texts, with};
 
@@ -17,11 +18,20 @@ fn never_worse_than_triton() {
     let mut worse = Vec::new();
     for ((name, text), (other, after)) in texts("ttgir").into_iter().zip(theirs) {
         assert_eq!(name, other);
-        let outcome = run(&text, "remove-conversions").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let outcome =
+            run(&text, "remove-conversions").unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let (before, triton, ours) = (billed(&text), billed(&after), billed(&outcome.text));
-        let show = |bill: &Bill| format!("{:>3} -{} {:>9} {:>10} {:>10}", bill.conversions, bill.renames, bill.written, bill.executed, bill.work);
+        let show = |bill: &Bill| {
+            format!(
+                "{:>3} -{} {:>9} {:>10} {:>10}",
+                bill.conversions, bill.renames, bill.written, bill.executed, bill.work
+            )
+        };
         println!("{name:<32} {} | {} | {}", show(&before), show(&triton), show(&ours));
-        if ours.conversions > triton.conversions || ours.written > triton.written || ours.executed > triton.executed {
+        if ours.conversions > triton.conversions
+            || ours.written > triton.written
+            || ours.executed > triton.executed
+        {
             worse.push(name.clone());
             println!("{}", outcome.text);
         }

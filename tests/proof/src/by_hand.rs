@@ -47,7 +47,12 @@ impl Graph for Opaque {
         any((make, args.first()));
         any(Ok(root))
     }
-    fn replace(&mut self, old: u16, new: u16, work: &mut Work<'_, u16>) -> Result<(), RunError<u32>> {
+    fn replace(
+        &mut self,
+        old: u16,
+        new: u16,
+        work: &mut Work<'_, u16>,
+    ) -> Result<(), RunError<u32>> {
         work.push(any(old ^ new))
     }
     fn checkpoint(&mut self) {}

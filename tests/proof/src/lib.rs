@@ -1,8 +1,9 @@
 //! Every public entry point of lanebook as a C function that takes run-time inputs.
 //!
-//! The wrappers are written by `entries.py` from rustdoc's list of the public API, so none can be forgotten; what
-//! cannot be wrapped mechanically is in [`by_hand`]. Linked with `--gc-sections`, this library must leave no panic
-//! behind: the panic handler calls a symbol that nobody defines. See `panic_free.sh` and `stackbound.py`.
+//! The wrappers are written by `entries.py` from rustdoc's list of the public API, so none can be
+//! forgotten; what cannot be wrapped mechanically is in [`by_hand`]. Linked with `--gc-sections`,
+//! this library must leave no panic behind: the panic handler calls a symbol that nobody defines.
+//! See `panic_free.sh` and `stackbound.py`.
 #![cfg(any(feature = "algebra", feature = "broken"))]
 #![no_std]
 
@@ -23,7 +24,8 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { LANEBOOK_PANIC_REACHABLE() }
 }
 
-/// Named by the unwind tables of the toolchain's ready-made 128-bit division; nothing unwinds, so nothing calls it.
+/// Named by the unwind tables of the toolchain's ready-made 128-bit division; nothing unwinds, so
+/// nothing calls it.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 

@@ -1,4 +1,5 @@
-//! Rules that are linear over GF(2) in their values, for all shift amounts: equal if equal on all basis vectors.
+//! Rules that are linear over GF(2) in their values, for all shift amounts: equal if equal on all
+//! basis vectors.
 use crate::formula::{Formula, Node};
 use lanebook_tables::{CondArg, IndexOp, Word};
 use std::collections::BTreeSet;
@@ -21,11 +22,7 @@ fn shape(node: &Node, amounts: &BTreeSet<u8>) -> Shape {
         Node::Const(0, _) => Shape::Linear,
         Node::Const(..) => Shape::Fixed,
         Node::TrailingZeros(arg) | Node::Low32(arg) | Node::High32(arg) => {
-            if shape(arg, amounts) == Shape::Fixed {
-                Shape::Fixed
-            } else {
-                Shape::Other
-            }
+            if shape(arg, amounts) == Shape::Fixed { Shape::Fixed } else { Shape::Other }
         }
         Node::Lut3(..) => Shape::Other,
         Node::Op(op, args) => {
@@ -33,8 +30,12 @@ fn shape(node: &Node, amounts: &BTreeSet<u8>) -> Shape {
             match (op, shapes.as_slice()) {
                 (_, all) if all.iter().all(|shape| *shape == Shape::Fixed) => Shape::Fixed,
                 (IndexOp::Xor, [Shape::Linear, Shape::Linear]) => Shape::Linear,
-                (IndexOp::And, [Shape::Linear, Shape::Fixed] | [Shape::Fixed, Shape::Linear]) => Shape::Linear,
-                (IndexOp::Shl | IndexOp::Shr | IndexOp::Shl64, [Shape::Linear, Shape::Fixed]) => Shape::Linear,
+                (IndexOp::And, [Shape::Linear, Shape::Fixed] | [Shape::Fixed, Shape::Linear]) => {
+                    Shape::Linear
+                }
+                (IndexOp::Shl | IndexOp::Shr | IndexOp::Shl64, [Shape::Linear, Shape::Fixed]) => {
+                    Shape::Linear
+                }
                 (IndexOp::Extend64, [Shape::Linear]) => Shape::Linear,
                 _ => Shape::Other,
             }
@@ -66,12 +67,19 @@ pub fn proves(formula: &Formula) -> bool {
     }
     let free: Vec<u8> = amounts.iter().copied().filter(|slot| !computed.contains(slot)).collect();
     let conditions_known = formula.conditions.iter().all(|(word, args)| {
-        let fixed_args = args.iter().all(|arg| !matches!(arg, CondArg::Slot(slot) if !fixed.contains(slot)));
-        matches!(word, Word::NotConst | Word::Uniform | Word::SingleUse) || (fixed_args && matches!(word, Word::Less | Word::Equal))
+        let fixed_args =
+            args.iter().all(|arg| !matches!(arg, CondArg::Slot(slot) if !fixed.contains(slot)));
+        matches!(word, Word::NotConst | Word::Uniform | Word::SingleUse)
+            || (fixed_args && matches!(word, Word::Less | Word::Equal))
     });
     let vectors: Vec<u8> = formula.free().filter(|slot| !fixed.contains(slot)).collect();
     let linear = |node: &Node| shape(node, &fixed) == Shape::Linear;
-    if free.len() > 2 || !conditions_known || !formula.parts.is_empty() || !linear(&formula.left) || !linear(&formula.right) {
+    if free.len() > 2
+        || !conditions_known
+        || !formula.parts.is_empty()
+        || !linear(&formula.left)
+        || !linear(&formula.right)
+    {
         return false;
     }
     let mut rows = vec![vec![0u64; formula.slots.len()]];

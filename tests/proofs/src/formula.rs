@@ -73,7 +73,10 @@ impl Node {
             }
             Node::High32(arg) => arg.eval(slots).map(|value| value >> 32),
             Node::Low32(arg) => arg.eval(slots).map(|value| u64::from(value as u32)),
-            Node::TrailingZeros(arg) => arg.eval(slots).filter(|value| *value != 0).map(|value| u64::from(value.trailing_zeros())),
+            Node::TrailingZeros(arg) => arg
+                .eval(slots)
+                .filter(|value| *value != 0)
+                .map(|value| u64::from(value.trailing_zeros())),
             Node::Lut3(table, args) => {
                 let mut values = [0u32; 3];
                 for (value, arg) in values.iter_mut().zip(args) {
@@ -102,11 +105,23 @@ impl Formula {
         let mut parts = Vec::new();
         let mut pattern = rule.pattern.iter().copied();
         let left = read_pattern(&mut pattern, rule, rule.width, &mut parts)?;
-        let lets = rule.lets.iter().map(|(slot, term)| Ok((*slot, read_build(&mut term.iter(), hw)?))).collect::<Result<_, _>>()?;
+        let lets = rule
+            .lets
+            .iter()
+            .map(|(slot, term)| Ok((*slot, read_build(&mut term.iter(), hw)?)))
+            .collect::<Result<_, _>>()?;
         let right = read_build(&mut rule.replacement.iter(), hw)?;
-        Ok(Self { slots: rule.slots.clone(), lets, conditions: rule.conditions.clone(), left, right, parts })
+        Ok(Self {
+            slots: rule.slots.clone(),
+            lets,
+            conditions: rule.conditions.clone(),
+            left,
+            right,
+            parts,
+        })
     }
-    /// The value of every slot, given those that the pattern binds to anything; `None` if a computed one has no value.
+    /// The value of every slot, given those that the pattern binds to anything; `None` if a
+    /// computed one has no value.
     #[must_use]
     pub fn complete(&self, mut slots: Vec<u64>) -> Option<Vec<u64>> {
         for (slot, term) in self.parts.iter().chain(&self.lets) {
@@ -116,20 +131,31 @@ impl Formula {
     }
     /// Slots whose values are free.
     pub fn free(&self) -> impl Iterator<Item = u8> + '_ {
-        (0..self.slots.len() as u8).filter(|slot| !self.lets.iter().chain(&self.parts).any(|(name, _)| name == slot))
+        (0..self.slots.len() as u8)
+            .filter(|slot| !self.lets.iter().chain(&self.parts).any(|(name, _)| name == slot))
     }
     /// All terms.
     pub fn terms(&self) -> impl Iterator<Item = &Node> {
-        [&self.left, &self.right].into_iter().chain(self.lets.iter().map(|(_, term)| term)).chain(self.parts.iter().map(|(_, term)| term))
+        [&self.left, &self.right]
+            .into_iter()
+            .chain(self.lets.iter().map(|(_, term)| term))
+            .chain(self.parts.iter().map(|(_, term)| term))
     }
 }
 
-fn read_pattern(nodes: &mut impl Iterator<Item = PatternNode>, rule: &CompiledRule, width: u8, parts: &mut Vec<(u8, Node)>) -> Result<Node, Refusal> {
+fn read_pattern(
+    nodes: &mut impl Iterator<Item = PatternNode>,
+    rule: &CompiledRule,
+    width: u8,
+    parts: &mut Vec<(u8, Node)>,
+) -> Result<Node, Refusal> {
     match nodes.next() {
         Some(PatternNode::Any(slot) | PatternNode::AnyConst(slot)) => Ok(Node::Slot(slot)),
         Some(PatternNode::Const(value)) => Ok(Node::Const(truncate(value.get(), width), width)),
         Some(PatternNode::Index(op, arity, slot)) => {
-            let args = (0..arity).map(|number| read_pattern(nodes, rule, op.argument_width(number), parts)).collect::<Result<_, _>>()?;
+            let args = (0..arity)
+                .map(|number| read_pattern(nodes, rule, op.argument_width(number), parts))
+                .collect::<Result<_, _>>()?;
             let node = Node::Op(op, args);
             if usize::from(slot) < rule.slots.len() {
                 parts.push((slot, node.clone()));
@@ -140,12 +166,17 @@ fn read_pattern(nodes: &mut impl Iterator<Item = PatternNode>, rule: &CompiledRu
     }
 }
 
-fn read_build<'a>(nodes: &mut impl Iterator<Item = &'a BuildNode>, hw: &HwModel) -> Result<Node, Refusal> {
+fn read_build<'a>(
+    nodes: &mut impl Iterator<Item = &'a BuildNode>,
+    hw: &HwModel,
+) -> Result<Node, Refusal> {
     let none = || Refusal::NoFormula("the right side is not a term".into());
     match nodes.next().ok_or_else(none)? {
         BuildNode::Slot(slot) => Ok(Node::Slot(*slot)),
         BuildNode::Const(value, width) => Ok(Node::Const(truncate(value.get(), *width), *width)),
-        BuildNode::Fold(op, arity) | BuildNode::Index(op, arity) => Ok(Node::Op(*op, (0..*arity).map(|_| read_build(nodes, hw)).collect::<Result<_, _>>()?)),
+        BuildNode::Fold(op, arity) | BuildNode::Index(op, arity) => {
+            Ok(Node::Op(*op, (0..*arity).map(|_| read_build(nodes, hw)).collect::<Result<_, _>>()?))
+        }
         BuildNode::TrailingZeros => Ok(Node::TrailingZeros(Box::new(read_build(nodes, hw)?))),
         BuildNode::High32 => Ok(Node::High32(Box::new(read_build(nodes, hw)?))),
         BuildNode::Low32 => Ok(Node::Low32(Box::new(read_build(nodes, hw)?))),
@@ -161,27 +192,43 @@ fn read_build<'a>(nodes: &mut impl Iterator<Item = &'a BuildNode>, hw: &HwModel)
 fn meaning(id: AtomId, args: &[Node], hw: &HwModel) -> Result<Node, Refusal> {
     let atom = hw.atom(id);
     let mut by_operand: Vec<Option<Node>> = vec![None; atom.operands.len()];
-    let inputs = atom.operands.iter().enumerate().filter(|(_, operand)| operand.role != Role::Def && !operand.implicit);
+    let inputs = atom
+        .operands
+        .iter()
+        .enumerate()
+        .filter(|(_, operand)| operand.role != Role::Def && !operand.implicit);
     for ((number, _), arg) in inputs.zip(args) {
         by_operand[number] = Some(arg.clone());
     }
     let means = lanebook_gen::rules::meaning(id, hw);
-    read_means(&mut means.iter(), &by_operand, 32).ok_or_else(|| Refusal::NoFormula(format!("the meaning of `{}` cannot be read", atom.name.value)))
+    read_means(&mut means.iter(), &by_operand, 32).ok_or_else(|| {
+        Refusal::NoFormula(format!("the meaning of `{}` cannot be read", atom.name.value))
+    })
 }
 
-fn read_means<'a>(nodes: &mut impl Iterator<Item = &'a TermNode>, operands: &[Option<Node>], width: u8) -> Option<Node> {
+fn read_means<'a>(
+    nodes: &mut impl Iterator<Item = &'a TermNode>,
+    operands: &[Option<Node>],
+    width: u8,
+) -> Option<Node> {
     match nodes.next()? {
         TermNode::Operand(number) => operands.get(usize::from(*number))?.clone(),
         TermNode::Const(value) => Some(Node::Const(truncate(*value, width), width)),
-        TermNode::Op(op, arity) => {
-            Some(Node::Op(*op, (0..*arity).map(|number| read_means(nodes, operands, op.argument_width(number))).collect::<Option<_>>()?))
-        }
+        TermNode::Op(op, arity) => Some(Node::Op(
+            *op,
+            (0..*arity)
+                .map(|number| read_means(nodes, operands, op.argument_width(number)))
+                .collect::<Option<_>>()?,
+        )),
         TermNode::Lut3(table) => {
             let Some(Node::Const(table, _)) = operands.get(usize::from(*table))? else {
                 return None;
             };
             let table = u8::try_from(*table).ok()?;
-            Some(Node::Lut3(table, (0..3).map(|_| read_means(nodes, operands, 32)).collect::<Option<_>>()?))
+            Some(Node::Lut3(
+                table,
+                (0..3).map(|_| read_means(nodes, operands, 32)).collect::<Option<_>>()?,
+            ))
         }
         TermNode::BytePermute => None,
     }

@@ -1,12 +1,14 @@
 //! Proofs of rewrite rules.
 //!
-//! A rule is *right* if, for all values of its slots (constants of the pattern included) that satisfy its conditions and
-//! give every word of its left side a value, every word of its right side has a value and both sides are
-//! equal, modulo 2^32 or 2^64. Instructions stand for what their `means` says.
+//! A rule is *right* if, for all values of its slots (constants of the pattern included) that
+//! satisfy its conditions and give every word of its left side a value, every word of its right
+//! side has a value and both sides are equal, modulo 2^32 or 2^64. Instructions stand for what
+//! their `means` says.
 //!
-//! [`prove`] tries, in this order: a truth table of one bit ([`Method::Bits`]), basis vectors ([`Method::Basis`]),
-//! equality of polynomials ([`Method::Polynomial`]), and the SMT solver z3 ([`Method::Z3`]), which also finds the
-//! counter-example of a wrong rule. Conditions that say nothing about values (`uniform`, `single_use`, `not_const`) are dropped.
+//! [`prove`] tries, in this order: a truth table of one bit ([`Method::Bits`]), basis vectors
+//! ([`Method::Basis`]), equality of polynomials ([`Method::Polynomial`]), and the SMT solver z3
+//! ([`Method::Z3`]), which also finds the counter-example of a wrong rule. Conditions that say
+//! nothing about values (`uniform`, `single_use`, `not_const`) are dropped.
 //!
 //! A missing solver is an error, never a skip.
 #![forbid(unsafe_code)]

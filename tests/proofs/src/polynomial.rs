@@ -1,8 +1,9 @@
 //! Rules of sums and products: both sides are the same polynomial modulo 2^width.
 //!
-//! A shift left by a slot is a product with a variable that stands for the power of two, so `(x << k) + (y << k)` is
-//! `x p + y p`. Sums of terms that a condition calls `disjoint` or `no_carry` stay sums when they are or-ed or extended. Solvers are
-//! slow at products of 32-bit variables; expanding them is instant. Other conditions are not needed, and so not looked at.
+//! A shift left by a slot is a product with a variable that stands for the power of two, so `(x <<
+//! k) + (y << k)` is `x p + y p`. Sums of terms that a condition calls `disjoint` or `no_carry`
+//! stay sums when they are or-ed or extended. Solvers are slow at products of 32-bit variables;
+//! expanding them is instant. Other conditions are not needed, and so not looked at.
 use crate::formula::{Formula, Node};
 use lanebook_tables::{CondArg, IndexOp, Word};
 use std::collections::BTreeMap;
@@ -42,7 +43,8 @@ fn behind(formula: &Formula, slot: u8) -> Option<&Node> {
     formula.lets.iter().chain(&formula.parts).find(|(name, _)| *name == slot).map(|(_, term)| term)
 }
 
-/// Whether an argument of a condition is this term: its slot, the part that the slot is bound to, or its number.
+/// Whether an argument of a condition is this term: its slot, the part that the slot is bound to,
+/// or its number.
 fn names(formula: &Formula, arg: &CondArg, node: &Node) -> bool {
     match (arg, node) {
         (CondArg::Slot(x), Node::Slot(y)) => x == y,
@@ -60,7 +62,8 @@ fn given(formula: &Formula, word: Word, a: &Node, b: &Node) -> bool {
     })
 }
 
-/// The term under a mask that a condition says covers it (the rule `and_covered`, proved bit by bit).
+/// The term under a mask that a condition says covers it (the rule `and_covered`, proved bit by
+/// bit).
 fn unmasked<'a>(node: &'a Node, formula: &Formula) -> Option<&'a Node> {
     let Node::Op(IndexOp::And, args) = node else {
         return None;
@@ -68,33 +71,42 @@ fn unmasked<'a>(node: &'a Node, formula: &Formula) -> Option<&'a Node> {
     let [a, mask] = args.as_slice() else {
         return None;
     };
-    let says =
-        |(word, args): &(Word, Vec<CondArg>)| *word == Word::Covers && matches!(args.as_slice(), [x, y] if names(formula, x, mask) && names(formula, y, a));
+    let says = |(word, args): &(Word, Vec<CondArg>)| {
+        *word == Word::Covers
+            && matches!(args.as_slice(), [x, y] if names(formula, x, mask) && names(formula, y, a))
+    };
     formula.conditions.iter().any(says).then_some(a)
 }
 
-/// The summands of a term that is a sum without a carry out of any bit (`disjoint`) or out of the word (`no_carry`).
+/// The summands of a term that is a sum without a carry out of any bit (`disjoint`) or out of the
+/// word (`no_carry`).
 fn summands<'a>(node: &'a Node, formula: &Formula, carries: bool) -> Option<[&'a Node; 2]> {
     let Node::Op(op, args) = node else {
         return None;
     };
     let [a, b] = args.as_slice() else { return None };
     let fits = match op {
-        IndexOp::Add => carries || given(formula, Word::NoCarry, a, b) || given(formula, Word::Disjoint, a, b),
-        // Disjoint bits: or, exclusive or and sum are one (the rules `add_disjoint`, `xor_disjoint`, proved by the solver).
+        IndexOp::Add => {
+            carries || given(formula, Word::NoCarry, a, b) || given(formula, Word::Disjoint, a, b)
+        }
+        // Disjoint bits: or, exclusive or and sum are one (the rules `add_disjoint`,
+        // `xor_disjoint`, proved by the solver).
         IndexOp::Or | IndexOp::Xor => given(formula, Word::Disjoint, a, b),
         _ => false,
     };
     fits.then_some([a, b])
 }
 
-/// The polynomial over 64 bits of a zero-extended 32-bit term. Its variables are zero-extended slots.
+/// The polynomial over 64 bits of a zero-extended 32-bit term. Its variables are zero-extended
+/// slots.
 fn extended(node: &Node, formula: &Formula) -> Option<Polynomial> {
     if let Some([a, b]) = summands(node, formula, false) {
         return Some(add(&extended(a, formula)?, &extended(b, formula)?, 1));
     }
     match node {
-        Node::Slot(slot) if behind(formula, *slot).is_none() => Some(single(vec![(false, *slot)], 1)),
+        Node::Slot(slot) if behind(formula, *slot).is_none() => {
+            Some(single(vec![(false, *slot)], 1))
+        }
         Node::Const(value, 32) => Some(single(Vec::new(), *value)),
         _ => None,
     }
@@ -121,14 +133,25 @@ fn expand(node: &Node, formula: &Formula, width: u8) -> Option<Polynomial> {
         Node::Op(op, args) => {
             let [a, b] = args.as_slice() else { return None };
             match (op, b) {
-                (IndexOp::Add64, _) => Some(add(&expand(a, formula, width)?, &expand(b, formula, width)?, 1)),
-                (IndexOp::Sub, _) => Some(add(&expand(a, formula, width)?, &expand(b, formula, width)?, u64::MAX)),
-                (IndexOp::Mul, _) => Some(multiply(&expand(a, formula, width)?, &expand(b, formula, width)?)),
-                (IndexOp::MulWide64, _) => Some(multiply(&extended(a, formula)?, &extended(b, formula)?)),
-                (IndexOp::Shl | IndexOp::Shl64, Node::Const(by, _)) => {
-                    Some(multiply(&expand(a, formula, width)?, &single(Vec::new(), 1u64.checked_shl(*by as u32)?)))
+                (IndexOp::Add64, _) => {
+                    Some(add(&expand(a, formula, width)?, &expand(b, formula, width)?, 1))
                 }
-                (IndexOp::Shl | IndexOp::Shl64, Node::Slot(slot)) if behind(formula, *slot).is_none() => {
+                (IndexOp::Sub, _) => {
+                    Some(add(&expand(a, formula, width)?, &expand(b, formula, width)?, u64::MAX))
+                }
+                (IndexOp::Mul, _) => {
+                    Some(multiply(&expand(a, formula, width)?, &expand(b, formula, width)?))
+                }
+                (IndexOp::MulWide64, _) => {
+                    Some(multiply(&extended(a, formula)?, &extended(b, formula)?))
+                }
+                (IndexOp::Shl | IndexOp::Shl64, Node::Const(by, _)) => Some(multiply(
+                    &expand(a, formula, width)?,
+                    &single(Vec::new(), 1u64.checked_shl(*by as u32)?),
+                )),
+                (IndexOp::Shl | IndexOp::Shl64, Node::Slot(slot))
+                    if behind(formula, *slot).is_none() =>
+                {
                     Some(multiply(&expand(a, formula, width)?, &single(vec![(true, *slot)], 1)))
                 }
                 _ => None,
@@ -138,13 +161,18 @@ fn expand(node: &Node, formula: &Formula, width: u8) -> Option<Polynomial> {
     }
 }
 
-/// Shift amounts that must have a value on the right: each must be one of the left's or of a `let`'s.
+/// Shift amounts that must have a value on the right: each must be one of the left's or of a
+/// `let`'s.
 fn shifts(nodes: &[&Node]) -> Vec<Node> {
     let mut out = Vec::new();
     for node in nodes {
         node.walk(&mut |node| {
             if let Node::Op(IndexOp::Shl | IndexOp::Shr | IndexOp::Shl64, args) = node {
-                out.extend(args.get(1).filter(|amount| !matches!(amount, Node::Const(by, _) if *by < 32)).cloned());
+                out.extend(
+                    args.get(1)
+                        .filter(|amount| !matches!(amount, Node::Const(by, _) if *by < 32))
+                        .cloned(),
+                );
             }
         });
     }
@@ -155,12 +183,15 @@ fn shifts(nodes: &[&Node]) -> Vec<Node> {
 #[must_use]
 pub fn proves(formula: &Formula) -> bool {
     let width = formula.left.width(&formula.slots);
-    let sides: Vec<&Node> = std::iter::once(&formula.left).chain(formula.lets.iter().map(|(_, term)| term)).collect();
+    let sides: Vec<&Node> =
+        std::iter::once(&formula.left).chain(formula.lets.iter().map(|(_, term)| term)).collect();
     let given = shifts(&sides);
     if !shifts(&[&formula.right]).iter().all(|amount| given.contains(amount)) {
         return false;
     }
-    let (Some(left), Some(right)) = (expand(&formula.left, formula, width), expand(&formula.right, formula, width)) else {
+    let (Some(left), Some(right)) =
+        (expand(&formula.left, formula, width), expand(&formula.right, formula, width))
+    else {
         return false;
     };
     let mask = if width == 32 { u64::from(u32::MAX) } else { u64::MAX };

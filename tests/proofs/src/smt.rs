@@ -33,14 +33,23 @@ impl Writer<'_> {
             Node::TrailingZeros(arg) => {
                 let arg = self.term(arg);
                 self.defined.push(format!("(not (= {arg} (_ bv0 32)))"));
-                (0..32).rev().fold("(_ bv32 32)".to_string(), |rest, bit| format!("(ite (= ((_ extract {bit} {bit}) {arg}) #b1) (_ bv{bit} 32) {rest})"))
+                (0..32).rev().fold("(_ bv32 32)".to_string(), |rest, bit| {
+                    format!("(ite (= ((_ extract {bit} {bit}) {arg}) #b1) (_ bv{bit} 32) {rest})")
+                })
             }
             Node::Lut3(table, args) => {
                 let args: Vec<String> = args.iter().map(|arg| self.term(arg)).collect();
                 let mut out = "(_ bv0 32)".to_string();
                 for row in (0..8).filter(|row| table >> row & 1 == 1) {
-                    let minterm = (0..3).map(|at| if row >> (2 - at) & 1 == 1 { args[at].clone() } else { format!("(bvnot {})", args[at]) });
-                    let minterm = minterm.reduce(|a, b| format!("(bvand {a} {b})")).unwrap_or_default();
+                    let minterm = (0..3).map(|at| {
+                        if row >> (2 - at) & 1 == 1 {
+                            args[at].clone()
+                        } else {
+                            format!("(bvnot {})", args[at])
+                        }
+                    });
+                    let minterm =
+                        minterm.reduce(|a, b| format!("(bvand {a} {b})")).unwrap_or_default();
                     out = format!("(bvor {out} {minterm})");
                 }
                 out
@@ -58,7 +67,10 @@ impl Writer<'_> {
                     IndexOp::Xor => format!("(bvxor {a} {b})"),
                     IndexOp::Shl | IndexOp::Shr => {
                         self.defined.push(format!("(bvult {b} (_ bv32 32))"));
-                        format!("({} {a} {b})", if *op == IndexOp::Shl { "bvshl" } else { "bvlshr" })
+                        format!(
+                            "({} {a} {b})",
+                            if *op == IndexOp::Shl { "bvshl" } else { "bvlshr" }
+                        )
                     }
                     IndexOp::Shl64 => {
                         self.defined.push(format!("(bvult {b} (_ bv64 32))"));
@@ -81,7 +93,9 @@ impl Writer<'_> {
     /// A condition about values.
     fn condition(&self, word: Word, args: &[CondArg]) -> Option<String> {
         let width = args.iter().find_map(|arg| match arg {
-            CondArg::Slot(slot) => self.formula.slots.get(usize::from(*slot)).map(|slot| slot.width),
+            CondArg::Slot(slot) => {
+                self.formula.slots.get(usize::from(*slot)).map(|slot| slot.width)
+            }
             CondArg::Const(_) => None,
         });
         let width = width.unwrap_or(32);
@@ -112,7 +126,8 @@ impl Writer<'_> {
 pub fn script(formula: &Formula) -> String {
     let mut out = String::from("(set-logic QF_BV)\n");
     for (number, slot) in formula.slots.iter().enumerate() {
-        let _ = writeln!(out, "(declare-const s{number} (_ BitVec {})) ; {}", slot.width, slot.name);
+        let _ =
+            writeln!(out, "(declare-const s{number} (_ BitVec {})) ; {}", slot.width, slot.name);
     }
     let mut writer = Writer { formula, defined: Vec::new() };
     let left = writer.term(&formula.left);
@@ -145,7 +160,12 @@ pub fn script(formula: &Formula) -> String {
 /// A counter-example, no answer, no solver.
 pub fn prove(formula: &Formula) -> Result<(), Refusal> {
     let failed = |error: std::io::Error| Refusal::NoSolver(error.to_string());
-    let mut child = Command::new("z3").args(["-in", "-smt2", &format!("-T:{SECONDS}")]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let mut child = Command::new("z3")
+        .args(["-in", "-smt2", &format!("-T:{SECONDS}")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
         stdin.write_all(script(formula).as_bytes()).map_err(failed)?;
     }
@@ -160,14 +180,22 @@ pub fn prove(formula: &Formula) -> Result<(), Refusal> {
 
 /// The solver's `((s0 #x0000002a) ...)`.
 fn values(text: &str, formula: &Formula) -> Vec<(String, u64)> {
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c == '(' || c == ')').filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c == '(' || c == ')')
+        .filter(|word| !word.is_empty())
+        .collect();
     let mut out = Vec::new();
     for pair in words.windows(2) {
-        let slot = pair[0].strip_prefix('s').and_then(|number| number.parse::<usize>().ok()).and_then(|number| formula.slots.get(number));
+        let slot = pair[0]
+            .strip_prefix('s')
+            .and_then(|number| number.parse::<usize>().ok())
+            .and_then(|number| formula.slots.get(number));
         let value = pair[1]
             .strip_prefix("#x")
             .and_then(|digits| u64::from_str_radix(digits, 16).ok())
-            .or_else(|| pair[1].strip_prefix("#b").and_then(|digits| u64::from_str_radix(digits, 2).ok()));
+            .or_else(|| {
+                pair[1].strip_prefix("#b").and_then(|digits| u64::from_str_radix(digits, 2).ok())
+            });
         if let (Some(slot), Some(value)) = (slot, value) {
             out.push((slot.name.clone(), value));
         }

@@ -14,10 +14,17 @@ fn every_rule_is_proved_and_certified() {
     let mut failures = Vec::new();
     for rule in project.rules.proved() {
         match prove(rule, &project.hw) {
-            Ok(method) => {
-                certificates.push(Certificate { rule: rule.name.value.clone(), hash: canonical::hash(&canonical::text(rule, &project.hw)), method, span: None })
-            }
-            Err(refusal) => failures.push(format!("{}: rule `{}` is not proved: {refusal}", project.sources.place(rule.name.span), rule.name.value)),
+            Ok(method) => certificates.push(Certificate {
+                rule: rule.name.value.clone(),
+                hash: canonical::hash(&canonical::text(rule, &project.hw)),
+                method,
+                span: None,
+            }),
+            Err(refusal) => failures.push(format!(
+                "{}: rule `{}` is not proved: {refusal}",
+                project.sources.place(rule.name.span),
+                rule.name.value
+            )),
         }
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));

@@ -45,23 +45,33 @@ impl BankModel {
         BankModel::default()
     }
 
-    /// NVIDIA as commonly documented: 32 banks of 4 bytes; 32-bit accesses in one phase, 64-bit in two
-    /// half-warps, 128-bit in four quarter-warps, `ldmatrix` one phase per 8x8 matrix.
+    /// NVIDIA as commonly documented: 32 banks of 4 bytes; 32-bit accesses in one phase, 64-bit in
+    /// two half-warps, 128-bit in four quarter-warps, `ldmatrix` one phase per 8x8 matrix.
     pub fn nvidia() -> Self {
         let mut rules = Vec::new();
         for (bits, per_group) in [(8, 32), (16, 32), (32, 32), (64, 16), (128, 8)] {
             for verb in ["ld", "st"] {
-                rules.push(BankRule { op: format!("{verb}.shared.{bits}"), banks: 32, bank_bytes: 4, groups: in_order(32, per_group) });
+                rules.push(BankRule {
+                    op: format!("{verb}.shared.{bits}"),
+                    banks: 32,
+                    bank_bytes: 4,
+                    groups: in_order(32, per_group),
+                });
             }
         }
         for op in ["ldmatrix", "stmatrix"] {
-            rules.push(BankRule { op: op.to_string(), banks: 32, bank_bytes: 4, groups: in_order(32, 8) });
+            rules.push(BankRule {
+                op: op.to_string(),
+                banks: 32,
+                bank_bytes: 4,
+                groups: in_order(32, 8),
+            });
         }
         BankModel { rules }
     }
 
-    /// Rules from lines of JSON with keys `gfx`, `op`, `banks`, `bank_bytes`, `groups`
-    /// (the schema of `lds_phases.jsonl`); lines of other targets or without a bank count are left out.
+    /// Rules from lines of JSON with keys `gfx`, `op`, `banks`, `bank_bytes`, `groups` (the schema
+    /// of `lds_phases.jsonl`); lines of other targets or without a bank count are left out.
     pub fn from_jsonl(gfx: &str, text: &str) -> Result<Self, String> {
         let mut rules = Vec::new();
         for (index, line) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
@@ -71,10 +81,16 @@ impl BankModel {
             if text_of("gfx") != Some(gfx) {
                 continue;
             }
-            let (Some(op), Some(banks), Some(groups)) = (text_of("op"), number_of("banks"), value.get("groups")) else {
+            let (Some(op), Some(banks), Some(groups)) =
+                (text_of("op"), number_of("banks"), value.get("groups"))
+            else {
                 continue;
             };
-            let groups = groups.list().iter().map(|g| g.list().iter().filter_map(Json::number).map(|n| n as u32).collect()).collect();
+            let groups = groups
+                .list()
+                .iter()
+                .map(|g| g.list().iter().filter_map(Json::number).map(|n| n as u32).collect())
+                .collect();
             let bank_bytes = number_of("bank_bytes").unwrap_or(4.0) as u32;
             rules.push(BankRule { op: op.to_string(), banks: banks as u32, bank_bytes, groups });
         }
@@ -127,7 +143,8 @@ mod tests {
         let rule = model.rule(&["ldmatrix"]).expect("rule");
         let column: Vec<_> = (0..8).map(|l| (l, u64::from(l) * 128, 16)).collect();
         assert_eq!(rule.cost(&column), BankCost { transactions: 8, least: 1 });
-        let swizzled: Vec<_> = (0..8).map(|l| (l, u64::from(l) * 128 + u64::from(l) * 16, 16)).collect();
+        let swizzled: Vec<_> =
+            (0..8).map(|l| (l, u64::from(l) * 128 + u64::from(l) * 16, 16)).collect();
         assert_eq!(rule.cost(&swizzled), BankCost { transactions: 1, least: 1 });
         let broadcast: Vec<_> = (0..8).map(|l| (l, 64, 16)).collect();
         assert_eq!(rule.cost(&broadcast), BankCost { transactions: 1, least: 1 });

@@ -141,6 +141,14 @@ impl Clash {
     }
 
     pub fn place(self, line: u32, text: &str, block: [u32; 3]) -> Fault {
-        Fault { kind: self.kind, line, text: text.trim().to_string(), block, thread: self.thread, address: self.address, sentence: self.sentence }
+        Fault {
+            kind: self.kind,
+            line,
+            text: text.trim().to_string(),
+            block,
+            thread: self.thread,
+            address: self.address,
+            sentence: self.sentence,
+        }
     }
 }

@@ -47,7 +47,11 @@ pub fn parse(text: &str) -> Result<Json, String> {
     let mut reader = Reader { bytes: text.as_bytes(), at: 0 };
     let value = reader.value(0)?;
     reader.space();
-    if reader.at == reader.bytes.len() { Ok(value) } else { Err(format!("text after the value at byte {}", reader.at)) }
+    if reader.at == reader.bytes.len() {
+        Ok(value)
+    } else {
+        Err(format!("text after the value at byte {}", reader.at))
+    }
 }
 
 struct Reader<'a> {
@@ -74,7 +78,11 @@ impl Reader<'_> {
     }
 
     fn expect(&mut self, byte: u8) -> Result<(), String> {
-        if self.eat(byte) { Ok(()) } else { Err(format!("expected `{}` at byte {}", char::from(byte), self.at)) }
+        if self.eat(byte) {
+            Ok(())
+        } else {
+            Err(format!("expected `{}` at byte {}", char::from(byte), self.at))
+        }
     }
 
     fn value(&mut self, depth: u32) -> Result<Json, String> {
@@ -140,7 +148,11 @@ impl Reader<'_> {
 
     fn scalar(&mut self) -> Result<Json, String> {
         let start = self.at;
-        while self.bytes.get(self.at).is_some_and(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b)) {
+        while self
+            .bytes
+            .get(self.at)
+            .is_some_and(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b))
+        {
             self.at += 1;
         }
         let word = std::str::from_utf8(&self.bytes[start..self.at]).map_err(|e| e.to_string())?;

@@ -112,7 +112,10 @@ impl Launch {
 
     pub(crate) fn check(&self) -> Result<(), Clash> {
         if self.threads() == 0 || self.threads() > 1024 || self.grid.contains(&0) {
-            let sentence = format!("a block of {:?} threads in a grid of {:?} cannot run", self.block, self.grid);
+            let sentence = format!(
+                "a block of {:?} threads in a grid of {:?} cannot run",
+                self.block, self.grid
+            );
             return Err(Clash::new(FaultKind::Parameter, sentence));
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! Executes emitted kernel text on the CPU, all threads of a block, and judges it.
 //!
 //! This crate is the project's independent truth: it shares no code and no table with the engine.
-//! It reads PTX (sm_80 to sm_120a, as far as the kernels use it) and AMDGCN assembler text (gfx908 to gfx1251), runs every lane,
-//! and answers with a [`Report`] or with the first [`Fault`]:
+//! It reads PTX (sm_80 to sm_120a, as far as the kernels use it) and AMDGCN assembler text (gfx908
+//! to gfx1251), runs every lane, and answers with a [`Report`] or with the first [`Fault`]:
 //!
 //! - values: registers, shared and global memory, matrix instructions in full;
 //! - order: every shared byte knows who wrote and read it last, see `shared.rs`;
@@ -14,9 +14,9 @@
 //!
 //! Not modelled: time; races in global memory and between blocks (but every buffer counts how often
 //! each byte was written, [`Memory::write_counts`]); uninitialised global memory; clusters, stores
-//! through tensor maps, tcgen05; DPP, SDWA, packed and transcendental arithmetic, atomics; 8-bit and smaller
-//! tags (a tag stands for 16 bits); the order of additions within a matrix instruction (sums are
-//! exact, then rounded once, so tests should use small integers).
+//! through tensor maps, tcgen05; DPP, SDWA, packed and transcendental arithmetic, atomics; 8-bit
+//! and smaller tags (a tag stands for 16 bits); the order of additions within a matrix instruction
+//! (sums are exact, then rounded once, so tests should use small integers).
 //!
 //! ```
 //! use lanebook_replay::{Kernel, Launch, Memory, Param, run};
@@ -81,12 +81,18 @@ pub struct Kernel {
 impl Kernel {
     /// Reads a PTX module with one entry.
     pub fn parse_ptx(text: &str) -> Result<Kernel, ParseFault> {
-        Ok(Kernel { body: Body::Ptx(ptx::parse(text)?), lines: text.lines().map(str::to_string).collect() })
+        Ok(Kernel {
+            body: Body::Ptx(ptx::parse(text)?),
+            lines: text.lines().map(str::to_string).collect(),
+        })
     }
 
     /// Reads AMDGCN assembler text with one kernel.
     pub fn parse_amdgcn(text: &str) -> Result<Kernel, ParseFault> {
-        Ok(Kernel { body: Body::Amd(amd::parse(text)?), lines: text.lines().map(str::to_string).collect() })
+        Ok(Kernel {
+            body: Body::Amd(amd::parse(text)?),
+            lines: text.lines().map(str::to_string).collect(),
+        })
     }
 
     /// The entry's name.
@@ -124,7 +130,11 @@ impl Kernel {
 
     /// Lines of the instructions whose mnemonic starts with `prefix`.
     pub fn lines_of(&self, prefix: &str) -> Vec<u32> {
-        self.instructions().into_iter().filter(|(_, m)| m.starts_with(prefix)).map(|(line, _)| line).collect()
+        self.instructions()
+            .into_iter()
+            .filter(|(_, m)| m.starts_with(prefix))
+            .map(|(line, _)| line)
+            .collect()
     }
 
     /// Text of a line, from 1.
@@ -137,7 +147,12 @@ impl Kernel {
 pub fn run(kernel: &Kernel, launch: &Launch, memory: &mut Memory) -> Result<Report, Fault> {
     launch.check().map_err(|c| c.place(0, "", [0; 3]))?;
     let instructions = kernel.instructions();
-    let mut recorder = recorder::Recorder::new(&launch.banks, instructions.len(), launch.record_accesses, launch.record_matrix);
+    let mut recorder = recorder::Recorder::new(
+        &launch.banks,
+        instructions.len(),
+        launch.record_accesses,
+        launch.record_matrix,
+    );
     let params = launch.pack(memory);
     for block in launch.blocks() {
         let outcome = match &kernel.body {

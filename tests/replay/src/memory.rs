@@ -51,7 +51,8 @@ impl MatrixShape {
             let stride = u64::from(self.col_stride);
             (element % stride / u64::from(self.row_stride), element / stride)
         };
-        (row < u64::from(self.rows) && col < u64::from(self.cols)).then_some((row as u32, col as u32))
+        (row < u64::from(self.rows) && col < u64::from(self.cols))
+            .then_some((row as u32, col as u32))
     }
 }
 
@@ -140,7 +141,10 @@ impl Memory {
 
     /// The contents as 32-bit words.
     pub fn u32s(&self, id: BufferId) -> Vec<u32> {
-        self.bytes(id).chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+        self.bytes(id)
+            .chunks_exact(4)
+            .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
+            .collect()
     }
 
     /// The contents as binary32.
@@ -150,7 +154,10 @@ impl Memory {
 
     /// The contents as binary16, widened.
     pub fn f16s(&self, id: BufferId) -> Vec<f32> {
-        self.bytes(id).chunks_exact(2).map(|c| number::f16_to_f32(u16::from_le_bytes([c[0], c[1]]))).collect()
+        self.bytes(id)
+            .chunks_exact(2)
+            .map(|c| number::f16_to_f32(u16::from_le_bytes([c[0], c[1]])))
+            .collect()
     }
 
     /// How often each byte was written by kernels (at most 255).
@@ -177,21 +184,36 @@ impl Memory {
 
     fn span(&self, address: u64, len: usize) -> Result<(BufferId, usize), Clash> {
         match self.locate(address) {
-            Some((id, offset)) if offset as usize + len <= self.bytes(id).len() => Ok((id, offset as usize)),
+            Some((id, offset)) if offset as usize + len <= self.bytes(id).len() => {
+                Ok((id, offset as usize))
+            }
             Some((id, offset)) => Err(Clash::new(
                 FaultKind::GlobalOutOfBounds,
-                format!("{len} bytes at offset {offset} run past the end of buffer `{}` ({} bytes)", self.name(id), self.bytes(id).len()),
+                format!(
+                    "{len} bytes at offset {offset} run past the end of buffer `{}` ({} bytes)",
+                    self.name(id),
+                    self.bytes(id).len()
+                ),
             )
             .at(address)),
-            None => Err(Clash::new(FaultKind::GlobalOutOfBounds, self.describe_miss(address)).at(address)),
+            None => {
+                Err(Clash::new(FaultKind::GlobalOutOfBounds, self.describe_miss(address))
+                    .at(address))
+            }
         }
     }
 
     fn describe_miss(&self, address: u64) -> String {
-        let nearest = (0..self.buffers.len() as u32).map(BufferId).min_by_key(|&id| self.address(id).abs_diff(address));
+        let nearest = (0..self.buffers.len() as u32)
+            .map(BufferId)
+            .min_by_key(|&id| self.address(id).abs_diff(address));
         match nearest {
             Some(id) => {
-                format!("no buffer is here; nearest is `{}`, {} bytes from its start", self.name(id), i128::from(address) - i128::from(self.address(id)))
+                format!(
+                    "no buffer is here; nearest is `{}`, {} bytes from its start",
+                    self.name(id),
+                    i128::from(address) - i128::from(self.address(id))
+                )
             }
             None => "no buffer is here; there are none".to_string(),
         }
@@ -202,7 +224,11 @@ impl Memory {
         let (id, offset) = self.span(address, out.len())?;
         out.copy_from_slice(&self.bytes(id)[offset..offset + out.len()]);
         for (i, tag) in tags.iter_mut().enumerate() {
-            *tag = if offset.is_multiple_of(2) { tags::pack(id.0, (offset / 2 + i) as u64) } else { 0 };
+            *tag = if offset.is_multiple_of(2) {
+                tags::pack(id.0, (offset / 2 + i) as u64)
+            } else {
+                0
+            };
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The 16-bit float formats, bit for bit: binary16 and bfloat16, round to nearest even.
 
-/// The greater of two numbers as machines have it: the one that is a number, and +0 before -0 (PTX ISA, `max`; AMD's ISA documents,
-/// V_MAX_F32). The host's own leaves the sign of zero open.
+/// The greater of two numbers as machines have it: the one that is a number, and +0 before -0 (PTX
+/// ISA, `max`; AMD's ISA documents, V_MAX_F32). The host's own leaves the sign of zero open.
 #[must_use]
 pub fn greater(a: f64, b: f64) -> f64 {
     match () {
@@ -77,7 +77,8 @@ pub fn f32_to_bf16(value: f32) -> u16 {
     ((bits.wrapping_add(0x7fff + ((bits >> 16) & 1))) >> 16) as u16
 }
 
-/// Value of an 8-bit pattern with 4 bits of exponent and 3 of fraction: no infinities, all ones is no number.
+/// Value of an 8-bit pattern with 4 bits of exponent and 3 of fraction: no infinities, all ones is
+/// no number.
 pub fn e4m3_to_f32(bits: u8) -> f32 {
     let (exponent, fraction) = (i32::from(bits >> 3 & 15), f32::from(bits & 7));
     let magnitude = match (exponent, bits & 7) {
@@ -88,8 +89,8 @@ pub fn e4m3_to_f32(bits: u8) -> f32 {
     if bits >> 7 == 1 { -magnitude } else { magnitude }
 }
 
-/// Value of an 8-bit float pattern with `fraction` bits of fraction: e4m3 or e5m2 of OCP, or with one zero, no infinity and a bias
-/// greater by one (`fnuz`).
+/// Value of an 8-bit float pattern with `fraction` bits of fraction: e4m3 or e5m2 of OCP, or with
+/// one zero, no infinity and a bias greater by one (`fnuz`).
 pub fn float8(bits: u8, fraction: u32, fnuz: bool) -> f64 {
     if !fnuz {
         return if fraction == 3 { e4m3_to_f32(bits).into() } else { e5m2_to_f32(bits).into() };
@@ -97,14 +98,22 @@ pub fn float8(bits: u8, fraction: u32, fnuz: bool) -> f64 {
     if bits == 0x80 {
         return f64::NAN;
     }
-    let (exponent, low) = (i32::from(bits >> fraction & (0x7f >> fraction)), f64::from(u32::from(bits) & ((1 << fraction) - 1)));
+    let (exponent, low) = (
+        i32::from(bits >> fraction & (0x7f >> fraction)),
+        f64::from(u32::from(bits) & ((1 << fraction) - 1)),
+    );
     let bias = 1 << (6 - fraction);
     let one = f64::from(1u32 << fraction);
-    let magnitude = if exponent == 0 { low / one * 2f64.powi(1 - bias) } else { (1.0 + low / one) * 2f64.powi(exponent - bias) };
+    let magnitude = if exponent == 0 {
+        low / one * 2f64.powi(1 - bias)
+    } else {
+        (1.0 + low / one) * 2f64.powi(exponent - bias)
+    };
     if bits >> 7 == 1 { -magnitude } else { magnitude }
 }
 
-/// The nearest 8-bit float pattern, of two the even one; a value beyond all of them becomes the greatest (`saturate`), or no number.
+/// The nearest 8-bit float pattern, of two the even one; a value beyond all of them becomes the
+/// greatest (`saturate`), or no number.
 pub fn to_float8(value: f32, fraction: u32, fnuz: bool, saturate: bool) -> u8 {
     let none = if fnuz { 0x80 } else { 0x7f };
     if value.is_nan() {
@@ -112,8 +121,11 @@ pub fn to_float8(value: f32, fraction: u32, fnuz: bool, saturate: bool) -> u8 {
     }
     let value = f64::from(value);
     let sign = u8::from(value.is_sign_negative()) << 7;
-    let magnitudes = || (0u8..0x80).map(|bits| (bits, float8(bits, fraction, fnuz))).filter(|(_, v)| v.is_finite());
-    let (last, greatest) = magnitudes().fold((0, 0.0), |best, next| if next.1 > best.1 { next } else { best });
+    let magnitudes = || {
+        (0u8..0x80).map(|bits| (bits, float8(bits, fraction, fnuz))).filter(|(_, v)| v.is_finite())
+    };
+    let (last, greatest) =
+        magnitudes().fold((0, 0.0), |best, next| if next.1 > best.1 { next } else { best });
     // Half a step beyond the greatest still rounds to it.
     let step = greatest - float8(last - 1, fraction, fnuz);
     let magnitude = value.abs();
@@ -128,7 +140,8 @@ pub fn to_float8(value: f32, fraction: u32, fnuz: bool, saturate: bool) -> u8 {
     if fnuz && bits == 0 { 0 } else { sign | bits }
 }
 
-/// Value of an 8-bit pattern with 5 bits of exponent and 2 of fraction: the upper half of a binary16.
+/// Value of an 8-bit pattern with 5 bits of exponent and 2 of fraction: the upper half of a
+/// binary16.
 pub fn e5m2_to_f32(bits: u8) -> f32 {
     f16_to_f32(u16::from(bits) << 8)
 }
@@ -154,11 +167,19 @@ mod tests {
 
     #[test]
     fn eight_bits_of_both_kinds() {
-        // e4m3: 1, the greatest, the least; fnuz has half of each, one more at the top, and no negative zero.
+        // e4m3: 1, the greatest, the least; fnuz has half of each, one more at the top, and no
+        // negative zero.
         assert_eq!([0x38, 0x7e, 0x01].map(|b| float8(b, 3, false)), [1.0, 448.0, 1.0 / 512.0]);
-        assert_eq!([0x38, 0x40, 0x7f, 0x01, 0xc0].map(|b| float8(b, 3, true)), [0.5, 1.0, 240.0, 1.0 / 1024.0, -1.0]);
+        assert_eq!(
+            [0x38, 0x40, 0x7f, 0x01, 0xc0].map(|b| float8(b, 3, true)),
+            [0.5, 1.0, 240.0, 1.0 / 1024.0, -1.0]
+        );
         assert_eq!([0x40, 0x7f, 0x01].map(|b| float8(b, 2, true)), [1.0, 57344.0, 1.0 / 131_072.0]);
-        assert!(float8(0x80, 3, true).is_nan() && float8(0x80, 2, true).is_nan() && float8(0x80, 3, false) == 0.0);
+        assert!(
+            float8(0x80, 3, true).is_nan()
+                && float8(0x80, 2, true).is_nan()
+                && float8(0x80, 3, false) == 0.0
+        );
     }
 
     #[test]

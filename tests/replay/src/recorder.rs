@@ -22,8 +22,19 @@ pub(crate) struct Site {
 }
 
 impl<'a> Recorder<'a> {
-    pub fn new(banks: &'a BankModel, statements: usize, keep_accesses: bool, keep_matrix: bool) -> Self {
-        Recorder { report: Report::default(), banks, keep_accesses, keep_matrix, counts: vec![(0, 0); statements] }
+    pub fn new(
+        banks: &'a BankModel,
+        statements: usize,
+        keep_accesses: bool,
+        keep_matrix: bool,
+    ) -> Self {
+        Recorder {
+            report: Report::default(),
+            banks,
+            keep_accesses,
+            keep_matrix,
+            counts: vec![(0, 0); statements],
+        }
     }
 
     pub fn count(&mut self, statement: usize, lanes: u32) {
@@ -32,10 +43,25 @@ impl<'a> Recorder<'a> {
         entry.1 += u64::from(lanes);
     }
 
-    pub fn access(&mut self, site: Site, space: Space, is_write: bool, bytes: u32, addresses: Vec<(u32, u64)>) {
+    pub fn access(
+        &mut self,
+        site: Site,
+        space: Space,
+        is_write: bool,
+        bytes: u32,
+        addresses: Vec<(u32, u64)>,
+    ) {
         if self.keep_accesses {
             let Site { line, block, warp } = site;
-            self.report.accesses.push(Access { line, block, warp, space, is_write, bytes, addresses });
+            self.report.accesses.push(Access {
+                line,
+                block,
+                warp,
+                space,
+                is_write,
+                bytes,
+                addresses,
+            });
         }
     }
 
@@ -64,7 +90,12 @@ impl<'a> Recorder<'a> {
 
     pub fn finish(mut self, mnemonics: Vec<(u32, String)>) -> Report {
         let counted = mnemonics.into_iter().zip(self.counts);
-        let counts = counted.map(|((line, mnemonic), (warps, lanes))| InstructionCount { line, mnemonic, warps, lanes });
+        let counts = counted.map(|((line, mnemonic), (warps, lanes))| InstructionCount {
+            line,
+            mnemonic,
+            warps,
+            lanes,
+        });
         self.report.instructions = counts.collect();
         self.report
     }

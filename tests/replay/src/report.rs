@@ -127,7 +127,8 @@ pub struct Report {
     pub shared_base: u32,
     /// Bytes of shared memory of a block.
     pub shared_bytes: u32,
-    /// Accesses that a range check turned into zeros or dropped: those of buffers by lane, those of boxes by row.
+    /// Accesses that a range check turned into zeros or dropped: those of buffers by lane, those of
+    /// boxes by row.
     pub clamped: u64,
 }
 
@@ -153,7 +154,11 @@ impl Report {
 
     /// Addresses that a thread of block (0,0,0) used at a line, in order.
     pub fn addresses(&self, line: u32, space: Space, thread: u32) -> Vec<u64> {
-        let here = self.accesses.iter().filter(|a| a.line == line && a.space == space && a.block == [0; 3]);
-        here.flat_map(|a| a.addresses.iter().filter(|(t, _)| *t == thread).map(|(_, at)| *at)).collect()
+        let here = self
+            .accesses
+            .iter()
+            .filter(|a| a.line == line && a.space == space && a.block == [0; 3]);
+        here.flat_map(|a| a.addresses.iter().filter(|(t, _)| *t == thread).map(|(_, at)| *at))
+            .collect()
     }
 }

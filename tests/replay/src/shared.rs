@@ -48,7 +48,8 @@ pub(crate) struct Shared {
     initialised: Vec<bool>,
     tags: Vec<Tag>,
     writes: Vec<Write>,
-    /// Bytes that several warps wrote with one instruction, all of them the same: the writes before the last, and whether they were fenced since.
+    /// Bytes that several warps wrote with one instruction, all of them the same: the writes before
+    /// the last, and whether they were fenced since.
     also: BTreeMap<usize, Vec<(Write, bool)>>,
     reads: Vec<Read>,
     pending: Vec<u32>,
@@ -110,7 +111,11 @@ impl Shared {
         }
         Err(Clash::new(
             FaultKind::SharedOutOfBounds,
-            format!("{len} bytes are not within the block's shared memory, {:#x}..{:#x}", self.base, self.base as usize + self.bytes.len()),
+            format!(
+                "{len} bytes are not within the block's shared memory, {:#x}..{:#x}",
+                self.base,
+                self.base as usize + self.bytes.len()
+            ),
         )
         .at(address)
         .by(me))
@@ -125,16 +130,30 @@ impl Shared {
             return Ok(());
         };
         let copy = &self.copies[index as usize];
-        let who = if copy.thread == me { "this thread".to_string() } else { format!("thread {}", copy.thread) };
-        Err(Clash::new(FaultKind::AsyncNotWaited, format!("{verb} while the copy that {who} issued at line {} has not been waited for", copy.line))
-            .at(self.address(byte))
-            .by(me))
+        let who = if copy.thread == me {
+            "this thread".to_string()
+        } else {
+            format!("thread {}", copy.thread)
+        };
+        Err(Clash::new(
+            FaultKind::AsyncNotWaited,
+            format!(
+                "{verb} while the copy that {who} issued at line {} has not been waited for",
+                copy.line
+            ),
+        )
+        .at(self.address(byte))
+        .by(me))
     }
 
-    /// What these threads wrote is visible to matrix units from now on. A copy that has not been waited for is not.
+    /// What these threads wrote is visible to matrix units from now on. A copy that has not been
+    /// waited for is not.
     pub fn proxy_fence(&mut self, threads: &[u32]) {
         for byte in 0..self.bytes.len() {
-            if self.unfenced[byte] && self.pending[byte] == 0 && threads.contains(&self.writes[byte].thread) {
+            if self.unfenced[byte]
+                && self.pending[byte] == 0
+                && threads.contains(&self.writes[byte].thread)
+            {
                 self.unfenced[byte] = false;
             }
         }
@@ -154,12 +173,19 @@ impl Shared {
     /// A write that has not been fenced.
     fn unfenced(&self, byte: usize) -> Option<Write> {
         let last = self.unfenced[byte].then_some(self.writes[byte]);
-        last.or_else(|| self.also.get(&byte)?.iter().find(|(_, fenced)| !fenced).map(|(write, _)| *write))
+        last.or_else(|| {
+            self.also.get(&byte)?.iter().find(|(_, fenced)| !fenced).map(|(write, _)| *write)
+        })
     }
 
     /// All writes that nothing has replaced: several only where all wrote the same.
     fn last_writes(&self, byte: usize) -> impl Iterator<Item = Write> {
-        self.also.get(&byte).into_iter().flatten().map(|(write, _)| *write).chain([self.writes[byte]])
+        self.also
+            .get(&byte)
+            .into_iter()
+            .flatten()
+            .map(|(write, _)| *write)
+            .chain([self.writes[byte]])
     }
 
     /// A matrix unit reads bytes from now on, until it lets them go.
@@ -167,8 +193,13 @@ impl Shared {
         let start = self.span(address, len, me)?;
         for byte in start..start + len as usize {
             if let Some(write) = self.unfenced(byte) {
-                let sentence = format!("read by a matrix unit, and thread {} has not fenced its write at line {}", write.thread, write.line);
-                return Err(Clash::new(FaultKind::UnitNotFenced, sentence).at(self.address(byte)).by(me));
+                let sentence = format!(
+                    "read by a matrix unit, and thread {} has not fenced its write at line {}",
+                    write.thread, write.line
+                );
+                return Err(Clash::new(FaultKind::UnitNotFenced, sentence)
+                    .at(self.address(byte))
+                    .by(me));
             }
             self.held[byte] += 1;
         }
@@ -201,17 +232,39 @@ impl Shared {
         if self.held[byte] == 0 {
             return Ok(());
         }
-        Err(Clash::new(FaultKind::AsyncOverwrite, "written while a matrix unit or a copy may still read it").at(self.address(byte)).by(me))
+        Err(Clash::new(
+            FaultKind::AsyncOverwrite,
+            "written while a matrix unit or a copy may still read it",
+        )
+        .at(self.address(byte))
+        .by(me))
     }
 
-    fn check_write_order(&self, byte: usize, me: u32, kind: FaultKind, verb: &str) -> Result<(), Clash> {
-        let early = self.last_writes(byte).find(|write| write.time != 0 && !self.ordered(write.thread, write.time, me));
+    fn check_write_order(
+        &self,
+        byte: usize,
+        me: u32,
+        kind: FaultKind,
+        verb: &str,
+    ) -> Result<(), Clash> {
+        let early = self
+            .last_writes(byte)
+            .find(|write| write.time != 0 && !self.ordered(write.thread, write.time, me));
         let Some(write) = early else { return Ok(()) };
-        let sentence = format!("{verb} without a barrier after the write by thread {} at line {}", write.thread, write.line);
+        let sentence = format!(
+            "{verb} without a barrier after the write by thread {} at line {}",
+            write.thread, write.line
+        );
         Err(Clash::new(kind, sentence).at(self.address(byte)).by(me))
     }
 
-    fn check_read_order(&self, byte: usize, me: u32, kind: FaultKind, verb: &str) -> Result<(), Clash> {
+    fn check_read_order(
+        &self,
+        byte: usize,
+        me: u32,
+        kind: FaultKind,
+        verb: &str,
+    ) -> Result<(), Clash> {
         for warp in 0..self.warps {
             let read = self.reads[byte * self.warps + warp];
             if read.time == 0 {
@@ -220,26 +273,49 @@ impl Shared {
             let mine = warp == self.warp(me);
             let same = mine && (self.lockstep || read.lane == me % self.warp_lanes);
             if !same && read.time >= self.seen[self.warp(me)][warp] {
-                let who =
-                    if read.lane == MANY { format!("several threads of warp {warp}") } else { format!("thread {}", warp as u32 * self.warp_lanes + read.lane) };
-                let sentence = format!("{verb} without a barrier after the read by {who} at line {}", read.line);
+                let who = if read.lane == MANY {
+                    format!("several threads of warp {warp}")
+                } else {
+                    format!("thread {}", warp as u32 * self.warp_lanes + read.lane)
+                };
+                let sentence = format!(
+                    "{verb} without a barrier after the read by {who} at line {}",
+                    read.line
+                );
                 return Err(Clash::new(kind, sentence).at(self.address(byte)).by(me));
             }
         }
         Ok(())
     }
 
-    /// Reads bytes; `tags` (may be empty) receives one tag for every two bytes from an even address.
-    pub fn read(&mut self, me: u32, line: u32, address: u64, out: &mut [u8], tags: &mut [Tag]) -> Result<(), Clash> {
+    /// Reads bytes; `tags` (may be empty) receives one tag for every two bytes from an even
+    /// address.
+    pub fn read(
+        &mut self,
+        me: u32,
+        line: u32,
+        address: u64,
+        out: &mut [u8],
+        tags: &mut [Tag],
+    ) -> Result<(), Clash> {
         self.read_by_unit(me, line, address, out, tags)?;
         let start = self.span(address, out.len() as u32, me)?;
         let warp = self.warp(me) as u32 % 32;
-        self.unfenced_reads[start..start + out.len()].iter_mut().for_each(|warps| *warps |= 1 << warp);
+        self.unfenced_reads[start..start + out.len()]
+            .iter_mut()
+            .for_each(|warps| *warps |= 1 << warp);
         Ok(())
     }
 
     /// The same through the asynchronous proxy.
-    pub fn read_by_unit(&mut self, me: u32, line: u32, address: u64, out: &mut [u8], tags: &mut [Tag]) -> Result<(), Clash> {
+    pub fn read_by_unit(
+        &mut self,
+        me: u32,
+        line: u32,
+        address: u64,
+        out: &mut [u8],
+        tags: &mut [Tag],
+    ) -> Result<(), Clash> {
         let start = self.span(address, out.len() as u32, me)?;
         for (i, slot) in out.iter_mut().enumerate() {
             let byte = start + i;
@@ -264,8 +340,8 @@ impl Shared {
         self.span(address, 1, me).map(|byte| self.initialised[byte])
     }
 
-    /// The judgment of a read of unwritten bytes waits until the next barrier: if another warp writes
-    /// them before, the fault is the missing barrier.
+    /// The judgment of a read of unwritten bytes waits until the next barrier: if another warp
+    /// writes them before, the fault is the missing barrier.
     pub fn early_read(&mut self) -> Result<(), (u32, Clash)> {
         self.early.take().map_or(Ok(()), Err)
     }
@@ -289,22 +365,37 @@ impl Shared {
         }
     }
 
-    /// Threads that store the same value to one place with one instruction: whichever is last, the value is the same. Whoever comes behind must be
-    /// ordered after all of them.
+    /// Threads that store the same value to one place with one instruction: whichever is last, the
+    /// value is the same. Whoever comes behind must be ordered after all of them.
     fn is_copy(&self, byte: usize, me: u32, line: u32, value: u8) -> bool {
         let now = self.now[self.warp(me)];
         let together = |write: Write| {
             let same = self.warp(write.thread) == self.warp(me) && write.time == now;
-            write.line == line && (same || self.warp(write.thread) != self.warp(me)) || self.ordered(write.thread, write.time, me)
+            write.line == line && (same || self.warp(write.thread) != self.warp(me))
+                || self.ordered(write.thread, write.time, me)
         };
-        self.initialised[byte] && self.bytes[byte] == value && self.pending[byte] == 0 && self.last_writes(byte).all(together)
+        self.initialised[byte]
+            && self.bytes[byte] == value
+            && self.pending[byte] == 0
+            && self.last_writes(byte).all(together)
     }
 
     /// Keeps other warps' copies of a byte that `me` writes now.
     fn keep_copies(&mut self, byte: usize, me: u32) {
         let last = self.writes[byte];
-        let kept = |write: &Write| write.time != 0 && self.warp(write.thread) != self.warp(me) && !self.ordered(write.thread, write.time, me);
-        let mut all: Vec<(Write, bool)> = self.also.get(&byte).into_iter().flatten().filter(|(write, _)| kept(write)).copied().collect();
+        let kept = |write: &Write| {
+            write.time != 0
+                && self.warp(write.thread) != self.warp(me)
+                && !self.ordered(write.thread, write.time, me)
+        };
+        let mut all: Vec<(Write, bool)> = self
+            .also
+            .get(&byte)
+            .into_iter()
+            .flatten()
+            .filter(|(write, _)| kept(write))
+            .copied()
+            .collect();
         if kept(&last) {
             all.push((last, !self.unfenced[byte]));
         }
@@ -316,7 +407,14 @@ impl Shared {
     }
 
     /// Writes bytes with one tag for every two bytes (from an even address).
-    pub fn write(&mut self, me: u32, line: u32, address: u64, data: &[u8], tags: &[Tag]) -> Result<(), Clash> {
+    pub fn write(
+        &mut self,
+        me: u32,
+        line: u32,
+        address: u64,
+        data: &[u8],
+        tags: &[Tag],
+    ) -> Result<(), Clash> {
         let start = self.span(address, data.len() as u32, me)?;
         self.check_no_barrier(me, start, data.len())?;
         for byte in start..start + data.len() {
@@ -338,7 +436,8 @@ impl Shared {
         self.initialised[start..start + data.len()].fill(true);
         let whole = start.is_multiple_of(2) && data.len().is_multiple_of(2);
         for unit in start / 2..(start + data.len()).div_ceil(2) {
-            self.tags[unit] = if whole { tags.get(unit - start / 2).copied().unwrap_or(0) } else { 0 };
+            self.tags[unit] =
+                if whole { tags.get(unit - start / 2).copied().unwrap_or(0) } else { 0 };
         }
     }
 
@@ -349,7 +448,11 @@ impl Shared {
     }
 
     /// Starts a copy into shared memory; each piece is (issuing thread, address, data, tags).
-    pub fn begin_copy(&mut self, line: u32, pieces: &[(u32, u64, Vec<u8>, Vec<Tag>)]) -> Result<u32, Clash> {
+    pub fn begin_copy(
+        &mut self,
+        line: u32,
+        pieces: &[(u32, u64, Vec<u8>, Vec<Tag>)],
+    ) -> Result<u32, Clash> {
         let id = self.copies.len() as u32 + 1;
         let mut spans = Vec::with_capacity(pieces.len());
         let thread = pieces.first().map_or(0, |p| p.0);

@@ -1,10 +1,13 @@
 //! Asynchronous copies of a unit, and the barriers in shared memory that they complete on.
 //!
-//! The unit is one more warp in the record, behind the block's: what it writes is ordered before a read only in warps that have waited for the phase
-//! that the copy belongs to. A copy's data are there at once; it counts the barrier's bytes down at once, too. Arrivals of threads order
-//! nothing (they do in hardware): a barrier here orders the unit's work alone, so more is refused than must be.
+//! The unit is one more warp in the record, behind the block's: what it writes is ordered before a
+//! read only in warps that have waited for the phase that the copy belongs to. A copy's data are
+//! there at once; it counts the barrier's bytes down at once, too. Arrivals of threads order
+//! nothing (they do in hardware): a barrier here orders the unit's work alone, so more is refused
+//! than must be.
 //!
-//! A copy goes through the asynchronous proxy: bytes that threads wrote or read must have been fenced by them since.
+//! A copy goes through the asynchronous proxy: bytes that threads wrote or read must have been
+//! fenced by them since.
 
 use super::{Shared, Write};
 use crate::fault::{Clash, FaultKind};
@@ -44,7 +47,11 @@ impl Shared {
     fn find(&mut self, me: u32, address: u64) -> Result<usize, Clash> {
         let start = self.span(address, BARRIER_BYTES, me)?;
         let found = self.barriers.iter().position(|b| b.address == address);
-        let index = found.ok_or_else(|| Clash::new(FaultKind::UninitialisedShared, "no barrier was made here").at(address).by(me))?;
+        let index = found.ok_or_else(|| {
+            Clash::new(FaultKind::UninitialisedShared, "no barrier was made here")
+                .at(address)
+                .by(me)
+        })?;
         for byte in start..start + BARRIER_BYTES as usize {
             self.check_write_order(byte, me, FaultKind::RaceReadAfterWrite, "the barrier is used")?;
         }
@@ -54,52 +61,96 @@ impl Shared {
     /// Faults where a plain access touches a barrier.
     pub(super) fn check_no_barrier(&self, me: u32, start: usize, len: usize) -> Result<(), Clash> {
         let first = self.address(start);
-        let hit = self.barriers.iter().find(|b| b.address < first + len as u64 && first < b.address + u64::from(BARRIER_BYTES));
+        let hit = self.barriers.iter().find(|b| {
+            b.address < first + len as u64 && first < b.address + u64::from(BARRIER_BYTES)
+        });
         match hit {
             None => Ok(()),
-            Some(b) => Err(Clash::new(FaultKind::InvalidOperand, "this access touches a barrier").at(b.address).by(me)),
+            Some(b) => Err(Clash::new(FaultKind::InvalidOperand, "this access touches a barrier")
+                .at(b.address)
+                .by(me)),
         }
     }
 
     /// Makes a barrier.
-    pub fn make_barrier(&mut self, me: u32, line: u32, address: u64, count: u64) -> Result<(), Clash> {
+    pub fn make_barrier(
+        &mut self,
+        me: u32,
+        line: u32,
+        address: u64,
+        count: u64,
+    ) -> Result<(), Clash> {
         if !address.is_multiple_of(BARRIER_BYTES.into()) {
-            return Err(Clash::new(FaultKind::Misaligned, "a barrier starts at a multiple of 8").at(address).by(me));
+            return Err(Clash::new(FaultKind::Misaligned, "a barrier starts at a multiple of 8")
+                .at(address)
+                .by(me));
         }
         if !(1..=MOST_BYTES).contains(&count) {
-            return Err(Clash::new(FaultKind::InvalidOperand, format!("a barrier for {count} arrivals")).at(address).by(me));
+            return Err(Clash::new(
+                FaultKind::InvalidOperand,
+                format!("a barrier for {count} arrivals"),
+            )
+            .at(address)
+            .by(me));
         }
         self.write(me, line, address, &[0; BARRIER_BYTES as usize], &[])?;
         let count = count as u32;
-        self.barriers.push(Barrier { address, count, missing: count, bytes: 0, phases: 0, maker: me, published: false, time: 0, over: 0 });
+        self.barriers.push(Barrier {
+            address,
+            count,
+            missing: count,
+            bytes: 0,
+            phases: 0,
+            maker: me,
+            published: false,
+            time: 0,
+            over: 0,
+        });
         Ok(())
     }
 
     /// What these threads made is visible to the unit from now on.
     pub fn publish(&mut self, threads: &[u32]) {
-        self.barriers.iter_mut().filter(|b| threads.contains(&b.maker)).for_each(|b| b.published = true);
+        self.barriers
+            .iter_mut()
+            .filter(|b| threads.contains(&b.maker))
+            .for_each(|b| b.published = true);
     }
 
     /// Arrives at a barrier and announces bytes.
     pub fn announce(&mut self, me: u32, address: u64, bytes: u64) -> Result<(), Clash> {
         let index = self.find(me, address)?;
         let barrier = &mut self.barriers[index];
-        let refuse = |sentence: String| Err(Clash::new(FaultKind::InvalidOperand, sentence).at(address).by(me));
+        let refuse = |sentence: String| {
+            Err(Clash::new(FaultKind::InvalidOperand, sentence).at(address).by(me))
+        };
         if bytes > MOST_BYTES {
             return refuse(format!("{bytes} bytes are announced, {MOST_BYTES} is the most"));
         }
-        let Some(missing) = barrier.missing.checked_sub(1) else { return refuse(format!("all {} arrivals of this phase are there", barrier.count)) };
+        let Some(missing) = barrier.missing.checked_sub(1) else {
+            return refuse(format!("all {} arrivals of this phase are there", barrier.count));
+        };
         barrier.missing = missing;
         barrier.bytes += bytes as i64;
         barrier.turn();
         Ok(())
     }
 
-    /// A copy of the unit into shared memory that thread `me` starts; each piece is (address, data, tags). The barrier is counted down.
-    pub fn unit_copy(&mut self, me: u32, line: u32, pieces: &[(u64, &[u8], &[Tag])], barrier: u64) -> Result<(), Clash> {
+    /// A copy of the unit into shared memory that thread `me` starts; each piece is (address, data,
+    /// tags). The barrier is counted down.
+    pub fn unit_copy(
+        &mut self,
+        me: u32,
+        line: u32,
+        pieces: &[(u64, &[u8], &[Tag])],
+        barrier: u64,
+    ) -> Result<(), Clash> {
         let index = self.find(me, barrier)?;
         if !self.barriers[index].published {
-            let sentence = format!("the unit arrives at this barrier, and thread {} has not fenced its making", self.barriers[index].maker);
+            let sentence = format!(
+                "the unit arrives at this barrier, and thread {} has not fenced its making",
+                self.barriers[index].maker
+            );
             return Err(Clash::new(FaultKind::UnitNotFenced, sentence).at(barrier).by(me));
         }
         let unit = self.unit();
@@ -109,15 +160,20 @@ impl Shared {
             let start = self.span(*address, data.len() as u32, me)?;
             self.check_no_barrier(me, start, data.len())?;
             for byte in start..start + data.len() {
-                self.check_not_pending(byte, me, "copied to").map_err(|c| Clash { kind: FaultKind::AsyncOverwrite, ..c })?;
+                self.check_not_pending(byte, me, "copied to")
+                    .map_err(|c| Clash { kind: FaultKind::AsyncOverwrite, ..c })?;
                 self.check_not_held(byte, me)?;
                 self.check_write_order(byte, me, FaultKind::AsyncOverwrite, "copied to")?;
                 self.check_read_order(byte, me, FaultKind::AsyncOverwrite, "copied to")?;
                 let written = self.unfenced(byte).is_some();
                 if written || self.unfenced_reads[byte] != 0 {
                     let what = if written { "wrote" } else { "read" };
-                    let sentence = format!("copied to by the unit, and a thread that {what} this has not fenced since");
-                    return Err(Clash::new(FaultKind::UnitNotFenced, sentence).at(self.address(byte)).by(me));
+                    let sentence = format!(
+                        "copied to by the unit, and a thread that {what} this has not fenced since"
+                    );
+                    return Err(Clash::new(FaultKind::UnitNotFenced, sentence)
+                        .at(self.address(byte))
+                        .by(me));
                 }
             }
             self.store(start, data, tags);
@@ -139,13 +195,18 @@ impl Shared {
         if self.barriers[index].published {
             return Ok(());
         }
-        let sentence = format!("the unit arrives at this barrier, and thread {} has not fenced its making", self.barriers[index].maker);
+        let sentence = format!(
+            "the unit arrives at this barrier, and thread {} has not fenced its making",
+            self.barriers[index].maker
+        );
         Err(Clash::new(FaultKind::UnitNotFenced, sentence).at(address).by(me))
     }
 
     /// A unit arrives at a barrier; whether this ends a phase.
     pub fn arrive(&mut self, address: u64) -> bool {
-        let Some(barrier) = self.barriers.iter_mut().find(|b| b.address == address) else { return false };
+        let Some(barrier) = self.barriers.iter_mut().find(|b| b.address == address) else {
+            return false;
+        };
         let before = barrier.phases;
         barrier.missing = barrier.missing.saturating_sub(1);
         barrier.turn();
@@ -155,13 +216,16 @@ impl Shared {
     /// Whether the phase with this parity is over: it is not the one that runs.
     pub fn is_over(&mut self, me: u32, address: u64, parity: u64) -> Result<bool, Clash> {
         if parity > 1 {
-            return Err(Clash::new(FaultKind::InvalidOperand, format!("parity {parity}")).at(address).by(me));
+            return Err(Clash::new(FaultKind::InvalidOperand, format!("parity {parity}"))
+                .at(address)
+                .by(me));
         }
         let index = self.find(me, address)?;
         Ok(self.barriers[index].phases & 1 != parity)
     }
 
-    /// A whole warp has found a barrier's phase over: it sees what the unit did in the phases that are.
+    /// A whole warp has found a barrier's phase over: it sees what the unit did in the phases that
+    /// are.
     pub fn see(&mut self, me: u32, address: u64) -> Result<(), Clash> {
         let index = self.find(me, address)?;
         let (unit, warp, over) = (self.unit(), self.warp(me), self.barriers[index].over);
@@ -171,7 +235,9 @@ impl Shared {
 
     /// Announced bytes that no copy has brought, for a fault's sentence.
     pub fn state(&self, address: u64) -> String {
-        let Some(b) = self.barriers.iter().find(|b| b.address == address) else { return "there is no barrier".to_string() };
+        let Some(b) = self.barriers.iter().find(|b| b.address == address) else {
+            return "there is no barrier".to_string();
+        };
         format!("phase {}: {} arrivals and {} bytes are missing", b.phases, b.missing, b.bytes)
     }
 }

@@ -25,7 +25,8 @@ fn reads_need_a_barrier_after_other_threads_writes() {
     assert_eq!(kind(s.write(0, 3, 0, &[9], &[])), Some(FaultKind::RaceWriteAfterRead));
     s.barrier(&[0, 1]);
     s.write(0, 3, 0, &[9], &[]).expect("after the second barrier");
-    // Lanes of one instruction may write the same; another value, or another instruction, is a race.
+    // Lanes of one instruction may write the same; another value, or another instruction, is a
+    // race.
     assert_eq!(kind(s.write(1, 3, 0, &[8], &[])), Some(FaultKind::RaceWriteAfterWrite));
     assert_eq!(kind(s.write(1, 4, 0, &[9], &[])), Some(FaultKind::RaceWriteAfterWrite));
     s.write(1, 3, 0, &[9], &[]).expect("the same by the same instruction");

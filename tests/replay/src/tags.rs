@@ -11,7 +11,11 @@ const UNIT_BITS: u32 = 24;
 
 /// The tag of unit `unit` (16 bits each) of buffer `buffer`, or none when either is too large.
 pub(crate) fn pack(buffer: u32, unit: u64) -> Tag {
-    if buffer < 0xff && unit < 1 << UNIT_BITS { ((buffer + 1) << UNIT_BITS) | unit as u32 } else { 0 }
+    if buffer < 0xff && unit < 1 << UNIT_BITS {
+        ((buffer + 1) << UNIT_BITS) | unit as u32
+    } else {
+        0
+    }
 }
 
 /// Buffer number and unit index of a tag.

@@ -1,7 +1,8 @@
 //! Tensor maps: what a driver is told about a tensor and the boxes that are copied from it.
 //!
-//! The vendor's encoding of the 128 bytes is not public: those of [`TensorMap::bytes`] are this crate's own, and the interpreter reads them back.
-//! Rules are those of the driver's and the PTX documents; the permutation of bytes in shared memory acts on absolute addresses.
+//! The vendor's encoding of the 128 bytes is not public: those of [`TensorMap::bytes`] are this
+//! crate's own, and the interpreter reads them back. Rules are those of the driver's and the PTX
+//! documents; the permutation of bytes in shared memory acts on absolute addresses.
 
 use crate::fault::{Clash, FaultKind};
 
@@ -35,7 +36,8 @@ fn span(swizzle: u8) -> Option<u32> {
     [0, 32, 64, 128, 128, 128, 128].get(usize::from(swizzle)).copied()
 }
 
-/// Where the byte for a shared address goes under a swizzle mode, by the driver's number (PTX document, "Tensor swizzling modes").
+/// Where the byte for a shared address goes under a swizzle mode, by the driver's number (PTX
+/// document, "Tensor swizzling modes").
 #[must_use]
 pub fn swizzled(swizzle: u8, address: u64) -> u64 {
     let moved = |from: u32, bits: u32, to: u32| (address >> from & ((1 << bits) - 1)) << to;
@@ -68,7 +70,9 @@ impl TensorMap {
 
     /// Reads a parameter back.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
-        let number = |at: usize, len: usize| bytes[at..at + len].iter().rev().fold(0u64, |sum, b| sum << 8 | u64::from(*b));
+        let number = |at: usize, len: usize| {
+            bytes[at..at + len].iter().rev().fold(0u64, |sum, b| sum << 8 | u64::from(*b))
+        };
         if bytes.len() != MAP_BYTES || number(0, 8) != MAGIC {
             return Err("this parameter is no tensor map".to_string());
         }
@@ -86,7 +90,8 @@ impl TensorMap {
     /// Bytes of a box.
     #[must_use]
     pub fn box_bytes(&self) -> u32 {
-        self.dims().map(|k| u32::from(self.boxed[k])).product::<u32>() * u32::from(self.element_bytes)
+        self.dims().map(|k| u32::from(self.boxed[k])).product::<u32>()
+            * u32::from(self.element_bytes)
     }
 
     fn dims(&self) -> std::ops::Range<usize> {
@@ -101,7 +106,10 @@ impl TensorMap {
         }
         for k in self.dims() {
             if self.extents[k] == 0 || !(1..=256).contains(&self.boxed[k]) {
-                return bad(format!("extent {} and box {} of dimension {k}", self.extents[k], self.boxed[k]));
+                return bad(format!(
+                    "extent {} and box {} of dimension {k}",
+                    self.extents[k], self.boxed[k]
+                ));
             }
             if k > 0 && (!self.strides[k].is_multiple_of(16) || self.strides[k] >= 1 << 40) {
                 return bad(format!("stride {} of dimension {k}", self.strides[k]));
@@ -116,7 +124,10 @@ impl TensorMap {
             return bad(format!("rows of {row} bytes in swizzle mode {}", self.swizzle));
         }
         if span != 0 && row != span {
-            return bad(format!("how rows of {row} bytes lie in swizzle mode {} is not known", self.swizzle));
+            return bad(format!(
+                "how rows of {row} bytes lie in swizzle mode {} is not known",
+                self.swizzle
+            ));
         }
         Ok(())
     }
@@ -125,8 +136,9 @@ impl TensorMap {
         u32::from(self.boxed[0]) * u32::from(self.element_bytes)
     }
 
-    /// The rows of the box at `at`: for each what the tensor has of it (address and bytes, and where in the row), in the order in which they lie
-    /// in shared memory. What lies outside the tensor reads as zero.
+    /// The rows of the box at `at`: for each what the tensor has of it (address and bytes, and
+    /// where in the row), in the order in which they lie in shared memory. What lies outside the
+    /// tensor reads as zero.
     pub(crate) fn rows(&self, at: &[i32]) -> Vec<Option<(u64, usize, usize)>> {
         let element = i64::from(self.element_bytes);
         let mut out = Vec::new();
@@ -140,7 +152,8 @@ impl TensorMap {
                 address += place * self.strides[k] as i64;
             }
             let first = i64::from(at[0]).clamp(0, i64::from(self.extents[0]));
-            let last = (i64::from(at[0]) + i64::from(self.boxed[0])).clamp(0, i64::from(self.extents[0]));
+            let last =
+                (i64::from(at[0]) + i64::from(self.boxed[0])).clamp(0, i64::from(self.extents[0]));
             let row = (address + first * element) as u64;
             let (skip, len) = ((first - i64::from(at[0])) * element, (last - first) * element);
             out.push((inside && len > 0).then_some((row, skip as usize, len as usize)));
@@ -149,20 +162,33 @@ impl TensorMap {
     }
 
     /// Pieces of 16 bytes (of the row, and absolute address) that a row of the box fills.
-    pub(crate) fn pieces(&self, tile: u64, row: usize) -> impl Iterator<Item = (usize, u64)> + use<> {
+    pub(crate) fn pieces(
+        &self,
+        tile: u64,
+        row: usize,
+    ) -> impl Iterator<Item = (usize, u64)> + use<> {
         let (bytes, swizzle) = (self.row_bytes() as usize, self.swizzle);
         // The finest mode exchanges halves of 16 bytes.
-        (0..bytes).step_by(8).map(move |at| (at, swizzled(swizzle, tile + (row * bytes + at) as u64)))
+        (0..bytes)
+            .step_by(8)
+            .map(move |at| (at, swizzled(swizzle, tile + (row * bytes + at) as u64)))
     }
 }
 
 /// The map of a parameter at an address in the window of parameters.
 pub(crate) fn map_at(params: &[u8], window: u64, address: u64) -> Result<TensorMap, Clash> {
     let wrong = |sentence: String| Clash::new(FaultKind::InvalidOperand, sentence).at(address);
-    let at = address.checked_sub(window).and_then(|at| usize::try_from(at).ok()).filter(|at| at + MAP_BYTES <= params.len());
+    let at = address
+        .checked_sub(window)
+        .and_then(|at| usize::try_from(at).ok())
+        .filter(|at| at + MAP_BYTES <= params.len());
     let at = at.ok_or_else(|| wrong("the tensor map is no parameter of the kernel".to_string()))?;
     if !at.is_multiple_of(MAP_ALIGN) {
-        return Err(Clash::new(FaultKind::Misaligned, format!("a tensor map starts at a multiple of {MAP_ALIGN}")).at(address));
+        return Err(Clash::new(
+            FaultKind::Misaligned,
+            format!("a tensor map starts at a multiple of {MAP_ALIGN}"),
+        )
+        .at(address));
     }
     let map = TensorMap::read(&params[at..at + MAP_BYTES]).map_err(wrong)?;
     map.check().map_err(|what| wrong(format!("no tensor map: {what}")))?;

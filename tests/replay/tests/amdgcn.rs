@@ -11,7 +11,9 @@ const STORE: &str = "  global_store_dword v9, v10, s[6:7]\n  s_waitcnt vmcnt(0)\
 fn lanes(body: &str, input: &[u32]) -> Vec<u32> {
     let load = "  global_load_dword v1, v9, s[4:5]\n  s_waitcnt vmcnt(0)\n";
     let all: Vec<u32> = (0..64).map(|i| input[i % input.len()]).collect();
-    go_amd("gfx950", &format!("{load}{body}{STORE}"), 64, &all).unwrap_or_else(|f| panic!("{f}")).1[..64].to_vec()
+    go_amd("gfx950", &format!("{load}{body}{STORE}"), 64, &all).unwrap_or_else(|f| panic!("{f}")).1
+        [..64]
+        .to_vec()
 }
 
 fn one(body: &str, input: u32) -> u32 {
@@ -70,7 +72,8 @@ fn vector_integers() {
 
 #[test]
 fn wide_vectors_and_carries() {
-    let mad = "  v_mov_b32 v2, -1\n  v_mov_b32 v3, 1\n  v_mad_u64_u32 v[4:5], s[20:21], v1, v1, v[2:3]\n";
+    let mad =
+        "  v_mov_b32 v2, -1\n  v_mov_b32 v3, 1\n  v_mad_u64_u32 v[4:5], s[20:21], v1, v1, v[2:3]\n";
     let want = 0x8765_4321u64 * 0x8765_4321 + 0x1_ffff_ffff;
     assert_eq!(one(&format!("{mad}  v_mov_b32 v10, v4\n"), 0x8765_4321), want as u32);
     assert_eq!(one(&format!("{mad}  v_mov_b32 v10, v5\n"), 0x8765_4321), (want >> 32) as u32);
@@ -96,9 +99,13 @@ fn lanes_know_their_number_and_meet() {
     assert_eq!((all[15], all[16], all[32], all[48]), (15, 0x100, 32, 0x100 + 32));
     let pull = "  v_xor_b32 v2, 4, v9\n  ds_bpermute_b32 v10, v2, v0\n  s_waitcnt lgkmcnt(0)\n";
     assert_eq!(lanes(pull, &[0])[..3], [1, 0, 3]);
-    let push = pull.replace("v_xor_b32 v2, 4, v9", "v_add_u32 v2, 4, v9").replace("bpermute", "permute");
+    let push =
+        pull.replace("v_xor_b32 v2, 4, v9", "v_add_u32 v2, 4, v9").replace("bpermute", "permute");
     assert_eq!(lanes(&push, &[0])[..3], [63, 0, 1]);
-    assert_eq!(lanes("  v_readlane_b32 s20, v0, 5\n  s_nop 1\n  v_mov_b32 v10, s20\n", &[0]), [5; 64]);
+    assert_eq!(
+        lanes("  v_readlane_b32 s20, v0, 5\n  s_nop 1\n  v_mov_b32 v10, s20\n", &[0]),
+        [5; 64]
+    );
 }
 
 #[test]
@@ -130,7 +137,8 @@ fn scalars_branches_and_masks() {
 fn lds_widths_pairs_and_transposes() {
     let pair = "  v_lshlrev_b32 v2, 3, v0\n  v_add_u32 v3, 0x100, v0\n  ds_write2_b32 v2, v0, v3 offset0:0 offset1:1\n  ds_read2_b32 v[4:5], v2 offset0:1 offset1:0\n  s_waitcnt lgkmcnt(0)\n  v_lshl_or_b32 v10, v4, 16, v5\n";
     assert_eq!(lanes(pair, &[0])[5], 0x105_0005);
-    let bytes = "  ds_write_b8 v0, v0 offset:64\n  ds_read_u8 v10, v0 offset:64\n  s_waitcnt lgkmcnt(0)\n";
+    let bytes =
+        "  ds_write_b8 v0, v0 offset:64\n  ds_read_u8 v10, v0 offset:64\n  s_waitcnt lgkmcnt(0)\n";
     assert_eq!(lanes(bytes, &[0])[63], 63);
     let halves = "  v_lshlrev_b32 v2, 1, v0\n  v_lshlrev_b32 v3, 16, v0\n  ds_write_b16_d16_hi v2, v3\n  ds_read_u16 v10, v2\n  s_waitcnt lgkmcnt(0)\n";
     assert_eq!(lanes(halves, &[0])[63], 63);
@@ -142,25 +150,36 @@ fn lds_widths_pairs_and_transposes() {
 fn halves_of_16_bit_loads_do_not_survive_under_sram_ecc() {
     let body = "  global_load_short_d16 v1, v9, s[4:5]\n  s_waitcnt vmcnt(0)\n  global_load_short_d16_hi v1, v9, s[4:5] offset:2\n  s_waitcnt vmcnt(0)\n  v_mov_b32 v10, v1\n";
     let text = amdgcn("gfx950", &format!("{body}{STORE}"), false);
-    let fault = go(&Kernel::parse_amdgcn(&text).expect("parses"), 64, &[0; 64]).expect_err("half a register");
+    let fault = go(&Kernel::parse_amdgcn(&text).expect("parses"), 64, &[0; 64])
+        .expect_err("half a register");
     assert_eq!(fault.kind, FaultKind::UninitialisedRegister);
     assert!(fault.sentence.contains("SRAM ECC"), "{fault}");
     let kept = text.replace("--gfx950", "--gfx950:sramecc-");
     let input: Vec<u32> = (0..64).map(|i| i * 0x1_0001).collect();
-    assert_eq!(go(&Kernel::parse_amdgcn(&kept).expect("parses"), 64, &input).expect("kept").1[..64], input);
+    assert_eq!(
+        go(&Kernel::parse_amdgcn(&kept).expect("parses"), 64, &input).expect("kept").1[..64],
+        input
+    );
     let packed = "  global_load_short_d16 v1, v9, s[4:5]\n  global_load_short_d16 v2, v9, s[4:5] offset:2\n  s_waitcnt vmcnt(0)\n  v_and_b32 v1, 0xffff, v1\n  v_lshl_or_b32 v10, v2, 16, v1\n";
-    assert_eq!(go_amd("gfx950", &format!("{packed}{STORE}"), 64, &input).expect("packed by hand").1[..64], input);
+    assert_eq!(
+        go_amd("gfx950", &format!("{packed}{STORE}"), 64, &input).expect("packed by hand").1[..64],
+        input
+    );
 }
 
 #[test]
 fn buffers_have_a_range_and_a_12_bit_offset() {
     let rsrc = "  s_mov_b32 s8, s4\n  s_mov_b32 s9, s5\n  s_movk_i32 s10, 0x80\n  s_mov_b32 s11, 0x20000\n";
-    let load = format!("{rsrc}  buffer_load_dword v10, v9, s[8:11], 0 offen offset:4\n  s_waitcnt vmcnt(0)\n{STORE}");
+    let load = format!(
+        "{rsrc}  buffer_load_dword v10, v9, s[8:11], 0 offen offset:4\n  s_waitcnt vmcnt(0)\n{STORE}"
+    );
     let input: Vec<u32> = (100..164).collect();
     let (report, out) = go_amd("gfx950", &load, 64, &input).expect("no fault");
     assert_eq!((out[0], out[30], out[31], out[63]), (101, 131, 0, 0));
     assert_eq!(report.clamped, 33);
-    let scalar = load.replace("s[8:11], 0 offen offset:4", "s[8:11], s20 offen").replace("  buffer", "  s_movk_i32 s20, 0x7c\n  buffer");
+    let scalar = load
+        .replace("s[8:11], 0 offen offset:4", "s[8:11], s20 offen")
+        .replace("  buffer", "  s_movk_i32 s20, 0x7c\n  buffer");
     assert_eq!(go_amd("gfx950", &scalar, 64, &input).expect("no fault").1[..2], [131, 0]);
     assert_eq!(kind("gfx950", &load.replace("offset:4", "offset:4096")), FaultKind::InvalidOperand);
     let dma = format!(
@@ -168,15 +187,24 @@ fn buffers_have_a_range_and_a_12_bit_offset() {
     );
     let (report, out) = go_amd("gfx950", &dma, 64, &input).expect("no fault");
     assert_eq!((out[0], out[31], out[32]), (100, 131, 0));
-    assert_eq!(report.accesses.iter().filter(|a| a.space == Space::Shared && a.is_write).count(), 1);
+    assert_eq!(
+        report.accesses.iter().filter(|a| a.space == Space::Shared && a.is_write).count(),
+        1
+    );
 }
 
 #[test]
 fn asynchrony_is_judged() {
     let load = "  global_load_dword v1, v9, s[4:5]\n";
-    assert_eq!(kind("gfx950", &format!("{load}  v_mov_b32 v10, v1\n")), FaultKind::RegisterInFlight);
+    assert_eq!(
+        kind("gfx950", &format!("{load}  v_mov_b32 v10, v1\n")),
+        FaultKind::RegisterInFlight
+    );
     assert_eq!(kind("gfx950", &format!("{load}  v_mov_b32 v1, 0\n")), FaultKind::RegisterInFlight);
-    assert_eq!(kind("gfx950", &format!("{load}  s_waitcnt lgkmcnt(0)\n  v_mov_b32 v10, v1\n")), FaultKind::RegisterInFlight);
+    assert_eq!(
+        kind("gfx950", &format!("{load}  s_waitcnt lgkmcnt(0)\n  v_mov_b32 v10, v1\n")),
+        FaultKind::RegisterInFlight
+    );
     // Scalar loads return in any order: a count above zero covers none of them.
     let two = "  s_load_dword s20, s[4:5], 0x0\n  s_load_dword s21, s[4:5], 0x4\n  s_waitcnt lgkmcnt(1)\n  s_mov_b32 s22, s20\n";
     assert_eq!(kind("gfx950", two), FaultKind::RegisterInFlight);
@@ -187,7 +215,8 @@ fn asynchrony_is_judged() {
     assert_eq!(kind("gfx950", &older.replace("v10, v1", "v10, v2")), FaultKind::RegisterInFlight);
     // An LDS write that is not waited for before the barrier is not seen behind it.
     let other = "  v_xor_b32 v3, 0x100, v9\n  ds_write_b32 v9, v0\n  WAIT\n  s_barrier\n  ds_read_b32 v4, v3\n  s_waitcnt lgkmcnt(0)\n";
-    let fault = go_amd("gfx950", &other.replace("WAIT", "s_nop 0"), 128, &[0; 4]).expect_err("race");
+    let fault =
+        go_amd("gfx950", &other.replace("WAIT", "s_nop 0"), 128, &[0; 4]).expect_err("race");
     assert_eq!(fault.kind, FaultKind::RaceReadAfterWrite);
     assert!(go_amd("gfx950", &other.replace("WAIT", "s_waitcnt lgkmcnt(0)"), 128, &[0; 4]).is_ok());
     // A load to LDS does not wait for LDS reads of its own wave.
@@ -218,7 +247,10 @@ fn placement_is_judged() {
         ("  v_mov_b32 v10, v20\n", FaultKind::UninitialisedRegister),
         ("  s_mov_b32 s20, s30\n", FaultKind::UninitialisedRegister),
         ("  s_cbranch_scc1 E\nE:\n", FaultKind::UninitialisedRegister),
-        ("  v_cmp_gt_u32 vcc, 3, v0\n  s_and_saveexec_b64 s[20:21], vcc\n  v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], 0\n", FaultKind::WarpDivergence),
+        (
+            "  v_cmp_gt_u32 vcc, 3, v0\n  s_and_saveexec_b64 s[20:21], vcc\n  v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], 0\n",
+            FaultKind::WarpDivergence,
+        ),
     ] {
         assert_eq!(kind("gfx950", body), want, "{body}");
     }
@@ -242,11 +274,17 @@ fn addresses_have_three_forms() {
     let flat = "  v_mov_b32 v3, s5\n  v_add_co_u32 v2, vcc, s4, v9\n  s_nop 1\n  v_addc_co_u32 v3, vcc, 0, v3, vcc\n  global_load_dword v10, v[2:3], off offset:-4\n  s_waitcnt vmcnt(0)\n";
     let input: Vec<u32> = (0..4096).collect();
     // Buffers start 4 KiB below a 4 GiB boundary: the last threads of 2048 need the carry.
-    let far = flat.replace("s4, v9", "s20, v9").replace("  v_mov_b32 v3, s5", "  s_add_u32 s20, s4, 0xfc0\n  s_mov_b32 s21, s5\n  v_mov_b32 v3, s21");
+    let far = flat.replace("s4, v9", "s20, v9").replace(
+        "  v_mov_b32 v3, s5",
+        "  s_add_u32 s20, s4, 0xfc0\n  s_mov_b32 s21, s5\n  v_mov_b32 v3, s21",
+    );
     let (_, out) = go_amd("gfx950", &format!("{far}{STORE}"), 64, &input).expect("no fault");
     assert_eq!((out[0], out[63]), (1007, 1007 + 63));
     let lost = far.replace("v_addc_co_u32 v3, vcc, 0, v3, vcc", "s_nop 0");
-    assert_eq!(go_amd("gfx950", &format!("{lost}{STORE}"), 64, &input).expect_err("lost carry").kind, FaultKind::GlobalOutOfBounds);
+    assert_eq!(
+        go_amd("gfx950", &format!("{lost}{STORE}"), 64, &input).expect_err("lost carry").kind,
+        FaultKind::GlobalOutOfBounds
+    );
     let wide = "  v_lshl_add_u64 v[2:3], s[4:5], 0, v[20:21]\n  global_load_ushort v10, v[2:3], off\n  s_waitcnt vmcnt(0)\n";
     let body = format!("  v_mov_b32 v20, v9\n  v_mov_b32 v21, 0\n{wide}{STORE}");
     assert_eq!(go_amd("gfx942", &body, 64, &input).expect("no fault").1[63], 63);
@@ -258,7 +296,9 @@ fn workgroups_know_their_place() {
     let kernel = Kernel::parse_amdgcn(&amdgcn("gfx942", body, false)).expect("parses");
     let mut memory = Memory::new();
     let (p, q) = (memory.add_zeros("p", 4), memory.add_zeros("q", 768));
-    let launch = Launch::new(64, vec![Param::Buffer(p), Param::Buffer(q)]).grid(3, 1, 1).banks(BankModel::none());
+    let launch = Launch::new(64, vec![Param::Buffer(p), Param::Buffer(q)])
+        .grid(3, 1, 1)
+        .banks(BankModel::none());
     run(&kernel, &launch, &mut memory).expect("no fault");
     let out = memory.u32s(q);
     assert_eq!((out[0], out[64], out[191]), (0, 1, 2));
@@ -323,7 +363,11 @@ amdhsa.kernels:
     run(&kernel, &launch, &mut memory).unwrap_or_else(|f| panic!("{f}"));
     assert_eq!(memory.u32s(p), [7; 64]);
     launch.block = [128, 1, 1];
-    assert_eq!(run(&kernel, &launch, &mut memory).expect_err("too many").kind, FaultKind::Parameter);
-    let wrong = text.replace(".amdhsa_group_segment_fixed_size 0", ".amdhsa_group_segment_fixed_size 16");
+    assert_eq!(
+        run(&kernel, &launch, &mut memory).expect_err("too many").kind,
+        FaultKind::Parameter
+    );
+    let wrong =
+        text.replace(".amdhsa_group_segment_fixed_size 0", ".amdhsa_group_segment_fixed_size 16");
     assert!(Kernel::parse_amdgcn(&wrong).is_err());
 }

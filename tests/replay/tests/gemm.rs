@@ -1,7 +1,9 @@
-//! Two small matrix products, one for each machine, run to the last bit; and what happens to them when
-//! one instruction is missing or wrong.
+//! Two small matrix products, one for each machine, run to the last bit; and what happens to them
+//! when one instruction is missing or wrong.
 
-use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, MatrixShape, Memory, Param, Report, Space, run};
+use lanebook_replay::{
+    BankModel, FaultKind, Kernel, Launch, MatrixShape, Memory, Param, Report, Space, run,
+};
 
 const PTX: &str = include_str!("../fixtures/kernels/gemm_sm80.ptx");
 const AMD: &str = include_str!("../fixtures/kernels/gemm_gfx950.s");
@@ -34,9 +36,14 @@ fn problem() -> Problem {
 }
 
 /// Runs a text; the difference is how many results are wrong.
-fn attempt(kernel: &Kernel, threads: u32, banks: BankModel) -> Result<(Report, Memory, usize), FaultKind> {
+fn attempt(
+    kernel: &Kernel,
+    threads: u32,
+    banks: BankModel,
+) -> Result<(Report, Memory, usize), FaultKind> {
     let mut p = problem();
-    let launch = Launch { step_limit: 10_000, ..Launch::new(threads, p.params.clone()).banks(banks) };
+    let launch =
+        Launch { step_limit: 10_000, ..Launch::new(threads, p.params.clone()).banks(banks) };
     let report = run(kernel, &launch, &mut p.memory).map_err(|f| {
         println!("{f}");
         f.kind
@@ -93,7 +100,10 @@ fn ptx_product_is_exact_and_free_of_conflicts() {
             for i in 0..4u32 {
                 let origin = event.b_origin(&memory, lane, i as usize).expect("labelled");
                 let (row, col) = origin.element.expect("a matrix");
-                assert_eq!((memory.name(origin.buffer), row, col % 8), ("B", k0 + 2 * t + i % 2 + 8 * (i / 2), g));
+                assert_eq!(
+                    (memory.name(origin.buffer), row, col % 8),
+                    ("B", k0 + 2 * t + i % 2 + 8 * (i / 2), g)
+                );
             }
         }
     }
@@ -112,13 +122,18 @@ fn amd_product_is_exact() {
                 let k = 32 * step + 8 * (lane / 16) + i as u32;
                 let a = event.a_origin(&memory, lane, i).expect("labelled");
                 let b = event.b_origin(&memory, lane, i).expect("labelled");
-                assert_eq!((memory.name(a.buffer), a.element), ("A", Some((16 * event.warp + lane % 16, k))));
+                assert_eq!(
+                    (memory.name(a.buffer), a.element),
+                    ("A", Some((16 * event.warp + lane % 16, k)))
+                );
                 assert_eq!((memory.name(b.buffer), b.element), ("B", Some((k, lane % 16))));
             }
         }
     }
     let kernel = Kernel::parse_amdgcn(AMD).expect("parses");
-    let line = kernel.instructions().iter().find(|(_, m)| m == "global_load_lds_dword").expect("a load").0 + 1;
+    let line =
+        kernel.instructions().iter().find(|(_, m)| m == "global_load_lds_dword").expect("a load").0
+            + 1;
     // The offset moves the LDS address too.
     assert_eq!(report.addresses(line, Space::Shared, 64), [2048 + 512 + 256; 2]);
 }
@@ -126,21 +141,41 @@ fn amd_product_is_exact() {
 #[test]
 fn ptx_bugs_are_found() {
     let planted = [
-        (without(PTX, "bar.sync 0;                             // stage visible"), FaultKind::RaceReadAfterWrite),
+        (
+            without(PTX, "bar.sync 0;                             // stage visible"),
+            FaultKind::RaceReadAfterWrite,
+        ),
         (without(PTX, "cp.async.wait_group 1"), FaultKind::AsyncNotWaited),
         (changed(PTX, "wait_group 1;", "wait_group 2;"), FaultKind::AsyncNotWaited),
         (changed(PTX, "[%r35];", "[%r35+8];"), FaultKind::Misaligned),
         (changed(PTX, "[%r36+512];", "[%r36+8192];"), FaultKind::SharedOutOfBounds),
         (changed(PTX, "[%d3+2112]", "[%d3+4096]"), FaultKind::GlobalOutOfBounds),
         (changed(PTX, "    mov.f32 %c7, 0f00000000;\n", ""), FaultKind::UninitialisedRegister),
-        (changed(PTX, "    cp.async.ca.shared.global [%r11], [%d4], 16;\n", ""), FaultKind::UninitialisedShared),
-        (changed(PTX, "mov.u32 %r40, sm;", "mov.u32 %r40, 0;"), FaultKind::SharedOutOfBounds),
-        (changed(PTX, "    ret;", "    setp.lt.u32 %p2, %r0, 32;\n    @%p2 bar.sync 0;\n    ret;"), FaultKind::BarrierDivergence),
         (
-            changed(PTX, "    bar.sync 0;                             // stage visible", "    setp.lt.u32 %p2, %r13, 16;\n    @%p2 bar.sync 0;"),
+            changed(PTX, "    cp.async.ca.shared.global [%r11], [%d4], 16;\n", ""),
+            FaultKind::UninitialisedShared,
+        ),
+        (changed(PTX, "mov.u32 %r40, sm;", "mov.u32 %r40, 0;"), FaultKind::SharedOutOfBounds),
+        (
+            changed(
+                PTX,
+                "    ret;",
+                "    setp.lt.u32 %p2, %r0, 32;\n    @%p2 bar.sync 0;\n    ret;",
+            ),
+            FaultKind::BarrierDivergence,
+        ),
+        (
+            changed(
+                PTX,
+                "    bar.sync 0;                             // stage visible",
+                "    setp.lt.u32 %p2, %r13, 16;\n    @%p2 bar.sync 0;",
+            ),
             FaultKind::WarpDivergence,
         ),
-        (changed(PTX, "setp.lt.u32 %p1, %r30, 2;", "setp.ge.u32 %p1, %r30, 0;"), FaultKind::StepLimit),
+        (
+            changed(PTX, "setp.lt.u32 %p1, %r30, 2;", "setp.ge.u32 %p1, %r30, 0;"),
+            FaultKind::StepLimit,
+        ),
     ];
     for (text, want) in planted {
         assert_eq!(ptx(&text).map(|_| ()), Err(want));
@@ -189,7 +224,11 @@ fn a_wrong_swizzle_gives_wrong_elements_or_conflicts() {
     let (report, _, wrong) = ptx(&text).expect("no fault");
     assert_eq!(wrong, 0);
     assert!(report.conflicts() > 0);
-    let site = report.sites.values().find(|s| s.conflicts() > 0 && s.executions == 4).expect("ldmatrix of A");
+    let site = report
+        .sites
+        .values()
+        .find(|s| s.conflicts() > 0 && s.executions == 4)
+        .expect("ldmatrix of A");
     assert_eq!((site.least, site.transactions), (4 * 4, 4 * 16));
     let text = changed(AMD, "v_bfe_u32 v9, v2, 1, 2", "v_bfe_u32 v9, v2, 0, 2");
     assert!(amd(&text).expect("no fault").2 > 0);
@@ -201,19 +240,45 @@ fn amd_bugs_are_found() {
         (without(AMD, "; arguments"), FaultKind::RegisterInFlight),
         (without(AMD, "; m0"), FaultKind::MissingWaitStates),
         (without(AMD, "; tiles"), FaultKind::AsyncNotWaited),
-        (changed(AMD, "s_waitcnt vmcnt(0)                  ; tiles", "s_waitcnt vmcnt(1)"), FaultKind::AsyncNotWaited),
+        (
+            changed(AMD, "s_waitcnt vmcnt(0)                  ; tiles", "s_waitcnt vmcnt(1)"),
+            FaultKind::AsyncNotWaited,
+        ),
         (without(AMD, "; loaded"), FaultKind::AsyncOverwrite),
         (without(AMD, "; free"), FaultKind::RaceReadAfterWrite),
         (without(AMD, "; fragments"), FaultKind::RegisterInFlight),
-        (changed(AMD, "lgkmcnt(0)                ; fragments", "lgkmcnt(1)"), FaultKind::RegisterInFlight),
-        (changed(AMD, "  s_barrier                           ; free", "  v_mov_b32 v8, v12\n  s_barrier"), FaultKind::MissingWaitStates),
+        (
+            changed(AMD, "lgkmcnt(0)                ; fragments", "lgkmcnt(1)"),
+            FaultKind::RegisterInFlight,
+        ),
+        (
+            changed(
+                AMD,
+                "  s_barrier                           ; free",
+                "  v_mov_b32 v8, v12\n  s_barrier",
+            ),
+            FaultKind::MissingWaitStates,
+        ),
         (changed(AMD, "v10 offset:2176", "v10 offset:2180"), FaultKind::Misaligned),
         (changed(AMD, "v10 offset:2176", "v10 offset:3072"), FaultKind::SharedOutOfBounds),
         (changed(AMD, "v12, s[8:9]", "v12, s[8:9] offset:-64"), FaultKind::GlobalOutOfBounds),
         (changed(AMD, "v_mov_b32 v13, 0", "s_nop 0"), FaultKind::UninitialisedRegister),
-        (changed(AMD, ".amdhsa_next_free_vgpr 24", ".amdhsa_next_free_vgpr 20"), FaultKind::RegisterOutsidePool),
-        (changed(AMD, ".amdhsa_next_free_sgpr 16", ".amdhsa_next_free_sgpr 15"), FaultKind::RegisterOutsidePool),
-        (changed(AMD, "  s_endpgm", "  s_cmp_eq_u32 s12, 0\n  s_cbranch_scc1 OUT\n  s_barrier\nOUT:\n  s_endpgm"), FaultKind::BarrierDivergence),
+        (
+            changed(AMD, ".amdhsa_next_free_vgpr 24", ".amdhsa_next_free_vgpr 20"),
+            FaultKind::RegisterOutsidePool,
+        ),
+        (
+            changed(AMD, ".amdhsa_next_free_sgpr 16", ".amdhsa_next_free_sgpr 15"),
+            FaultKind::RegisterOutsidePool,
+        ),
+        (
+            changed(
+                AMD,
+                "  s_endpgm",
+                "  s_cmp_eq_u32 s12, 0\n  s_cbranch_scc1 OUT\n  s_barrier\nOUT:\n  s_endpgm",
+            ),
+            FaultKind::BarrierDivergence,
+        ),
     ];
     for (text, want) in planted {
         assert_eq!(amd(&text).map(|_| ()), Err(want), "{text}");

@@ -51,9 +51,21 @@ fn distances_are_exact() {
         (SHORT_OLD, "v_mfma_f32_16x16x16_f16 v[14:17], v[40:41], v[42:43], v[14:17]", [8, 5, 6]),
         (LONG_OLD, "v_mfma_f32_32x32x8_f16 v[14:29], v[40:41], v[42:43], v[14:29]", [16, 9, 10]),
         (LONG, "v_mfma_f32_32x32x16_f16 v[14:29], v[40:43], v[44:47], v[14:29]", [-1, -1, 10]),
-        ("v_mfma_f32_16x16x16_f16 v[50:53], v[40:41], v[42:43], v[12:15]", "v_mov_b32 v13, 0", [7, 3, 3]),
-        ("v_mfma_f32_32x32x8_f16 v[28:43], v[44:45], v[46:47], v[12:27]", "v_mov_b32 v13, 0", [15, 7, 7]),
-        ("v_mfma_f32_16x16x16_f16 a[0:3], v[40:41], v[42:43], a[0:3]", "v_accvgpr_read_b32 v13, a0", [11, 7, 8]),
+        (
+            "v_mfma_f32_16x16x16_f16 v[50:53], v[40:41], v[42:43], v[12:15]",
+            "v_mov_b32 v13, 0",
+            [7, 3, 3],
+        ),
+        (
+            "v_mfma_f32_32x32x8_f16 v[28:43], v[44:45], v[46:47], v[12:27]",
+            "v_mov_b32 v13, 0",
+            [15, 7, 7],
+        ),
+        (
+            "v_mfma_f32_16x16x16_f16 a[0:3], v[40:41], v[42:43], a[0:3]",
+            "v_accvgpr_read_b32 v13, a0",
+            [11, 7, 8],
+        ),
         ("v_mov_b32 v40, 0", SHORT_OLD, [2, 2, 2]),
         ("v_mov_b32 v12, 0", SHORT_OLD, [2, 2, 2]),
         ("v_mov_b32 v40, 0", "v_readfirstlane_b32 s20, v40", [0, 1, 1]),
@@ -73,7 +85,11 @@ fn distances_are_exact() {
             }
             assert!(holds(gfx, first, need as u32, second), "{gfx}: {first} / {need} / {second}");
             if need > 0 {
-                assert!(!holds(gfx, first, need as u32 - 1, second), "{gfx}: {first} / {} / {second}", need - 1);
+                assert!(
+                    !holds(gfx, first, need as u32 - 1, second),
+                    "{gfx}: {first} / {} / {second}",
+                    need - 1
+                );
             }
         }
     }
@@ -85,7 +101,8 @@ fn loads_to_lds_wait_for_m0_and_scalar_addresses_for_vector_writes() {
         let dma = "global_load_lds_dword v9, s[4:5]";
         assert!(!holds(gfx, "s_mov_b32 m0, 0", 0, dma));
         assert!(holds(gfx, "s_mov_b32 m0, 0", 1, dma));
-        let first = "s_mov_b32 s21, s5\n  v_mov_b32 v40, s4\n  s_nop 1\n  v_readfirstlane_b32 s20, v40";
+        let first =
+            "s_mov_b32 s21, s5\n  v_mov_b32 v40, s4\n  s_nop 1\n  v_readfirstlane_b32 s20, v40";
         let then = "global_load_dword v41, v9, s[20:21]";
         assert!(!holds(gfx, first, 4, then));
         assert!(holds(gfx, first, 5, then));

@@ -41,7 +41,10 @@ fn integers() {
         ("popc.b32 %r10, %r3;", x.count_ones()),
         ("setp.lt.s32 %p1, %r3, 0; selp.b32 %r10, 7, 8, %p1;", 7),
         ("setp.lo.u32 %p1|%p2, %r3, 5; selp.b32 %r10, 7, 8, %p2;", 7),
-        ("setp.eq.u32 %p1, %r3, 0; setp.ne.or.s32 %p2, %r3, 0, %p1; @!%p2 mov.u32 %r10, 1; @%p2 mov.u32 %r10, 2;", 2),
+        (
+            "setp.eq.u32 %p1, %r3, 0; setp.ne.or.s32 %p2, %r3, 0, %p1; @!%p2 mov.u32 %r10, 1; @%p2 mov.u32 %r10, 2;",
+            2,
+        ),
         ("cvt.u64.u32 %d5, %r3; shl.b64 %d5, %d5, 4; mov.b64 {%r4, %r10}, %d5;", 8),
         ("cvt.u8.u32 %r10, %r3;", 0x21),
         ("cvt.s32.s8 %r10, %r3;", 0x21),
@@ -59,19 +62,26 @@ fn integers() {
 #[test]
 fn lanes_exchange_and_diverge() {
     let tail = "st.global.u32 [%d2], %r10;";
-    let run = |body: &str| go_ptx(&format!("{body}\n{tail}"), 64, &[0; 4]).unwrap_or_else(|f| panic!("{f}")).1;
+    let run = |body: &str| {
+        go_ptx(&format!("{body}\n{tail}"), 64, &[0; 4]).unwrap_or_else(|f| panic!("{f}")).1
+    };
     assert_eq!(run("shfl.sync.bfly.b32 %r10, %r0, 1, 0x1f, -1;")[6..8], [7, 6]);
     assert_eq!(run("shfl.sync.idx.b32 %r10, %r0, 3, 0x1f, -1;")[40], 35);
     assert_eq!(run("shfl.sync.up.b32 %r10, %r0, 2, 0, -1;")[..4], [0, 1, 0, 1]);
     assert_eq!(run("shfl.sync.down.b32 %r10|%p1, %r0, 2, 0x1f, -1;")[29..33], [31, 30, 31, 34]);
     // Row form: lane 4g + t holds elements (g, 2t) and (g, 2t + 1), numbered 8 * row + col.
-    let moved = run("shl.b32 %r4, %r0, 17; shl.b32 %r5, %r0, 1; or.b32 %r4, %r4, %r5; or.b32 %r4, %r4, 0x10000;\n\
-         movmatrix.sync.aligned.m8n8.trans.b16 %r10, %r4;");
+    let moved = run(
+        "shl.b32 %r4, %r0, 17; shl.b32 %r5, %r0, 1; or.b32 %r4, %r4, %r5; or.b32 %r4, %r4, 0x10000;\n\
+         movmatrix.sync.aligned.m8n8.trans.b16 %r10, %r4;",
+    );
     // Lane 5 = (g 1, t 1) receives (2, 1) and (3, 1).
     assert_eq!(moved[5], (8 * 3 + 1) << 16 | (8 * 2 + 1));
     let body = "and.b32 %r4, %r0, 1; setp.eq.u32 %p1, %r4, 0; mov.u32 %r10, 5; @%p1 bra EVEN; mov.u32 %r10, 6; bra END;\nEVEN: add.u32 %r10, %r10, 2;\nEND: add.u32 %r10, %r10, 10;";
     assert_eq!(run(body)[..3], [17, 16, 17]);
-    assert_eq!(kind("setp.lt.u32 %p1, %r0, 3; @%p1 shfl.sync.idx.b32 %r10, %r0, 3, 0x1f, -1;", 32), FaultKind::WarpDivergence);
+    assert_eq!(
+        kind("setp.lt.u32 %p1, %r0, 3; @%p1 shfl.sync.idx.b32 %r10, %r0, 3, 0x1f, -1;", 32),
+        FaultKind::WarpDivergence
+    );
 }
 
 #[test]
@@ -90,7 +100,8 @@ fn widths_travel_through_shared_memory() {
     let (report, out) = go_ptx(body, 32, &input).expect("no fault");
     assert_eq!(out[..3], [3, 7, 11]);
     let kernel = Kernel::parse_ptx(&ptx(body)).expect("parses");
-    let line = kernel.instructions().iter().find(|(_, m)| m == "st.shared.v4.b32").expect("a store").0;
+    let line =
+        kernel.instructions().iter().find(|(_, m)| m == "st.shared.v4.b32").expect("a store").0;
     assert_eq!(report.addresses(line, Space::Shared, 2), [1024 + 32]);
 }
 
@@ -98,33 +109,59 @@ fn widths_travel_through_shared_memory() {
 fn bugs_are_judged() {
     let at = "add.u32 %r4, %r2, %r1;";
     for (body, want) in [
-        (format!("{at} st.shared.b32 [%r4], %r0; xor.b32 %r5, %r4, 4; ld.shared.b32 %r6, [%r5];"), FaultKind::RaceReadAfterWrite),
+        (
+            format!(
+                "{at} st.shared.b32 [%r4], %r0; xor.b32 %r5, %r4, 4; ld.shared.b32 %r6, [%r5];"
+            ),
+            FaultKind::RaceReadAfterWrite,
+        ),
         ("st.shared.b32 [%r2], %r0;".to_string(), FaultKind::RaceWriteAfterWrite),
         (format!("{at} ld.shared.b32 %r6, [%r4];"), FaultKind::UninitialisedShared),
         (format!("{at} st.shared.b64 [%r4], %d0;"), FaultKind::Misaligned),
         (format!("{at} st.shared.b32 [%r4+3972], %r0;"), FaultKind::SharedOutOfBounds),
         ("st.shared.b32 [%r1], %r0;".to_string(), FaultKind::SharedOutOfBounds),
         ("st.global.b32 [%d1+65536], %r0;".to_string(), FaultKind::GlobalOutOfBounds),
-        ("cvt.u32.u64 %r4, %d1; cvt.u64.u32 %d3, %r4; st.global.b32 [%d3], %r0;".to_string(), FaultKind::GlobalOutOfBounds),
+        (
+            "cvt.u32.u64 %r4, %d1; cvt.u64.u32 %d3, %r4; st.global.b32 [%d3], %r0;".to_string(),
+            FaultKind::GlobalOutOfBounds,
+        ),
         ("mov.u32 %r4, %r20;".to_string(), FaultKind::UninitialisedRegister),
         ("L: bra L;".to_string(), FaultKind::StepLimit),
         (
-            format!("{at} st.shared.b32 [%r4], %r0; bar.sync 0; xor.b32 %r5, %r4, 4; ld.shared.b32 %r6, [%r5]; st.shared.b32 [%r4], %r6;"),
+            format!(
+                "{at} st.shared.b32 [%r4], %r0; bar.sync 0; xor.b32 %r5, %r4, 4; ld.shared.b32 %r6, [%r5]; st.shared.b32 [%r4], %r6;"
+            ),
             FaultKind::RaceWriteAfterRead,
         ),
-        (format!("{at} cp.async.ca.shared.global [%r4], [%d0], 4; cp.async.commit_group; ld.shared.b32 %r6, [%r4];"), FaultKind::AsyncNotWaited),
+        (
+            format!(
+                "{at} cp.async.ca.shared.global [%r4], [%d0], 4; cp.async.commit_group; ld.shared.b32 %r6, [%r4];"
+            ),
+            FaultKind::AsyncNotWaited,
+        ),
         // Waited for, but in no group: wait_group does not cover it.
-        (format!("{at} cp.async.ca.shared.global [%r4], [%d0], 4; cp.async.wait_group 0; ld.shared.b32 %r6, [%r4];"), FaultKind::AsyncNotWaited),
+        (
+            format!(
+                "{at} cp.async.ca.shared.global [%r4], [%d0], 4; cp.async.wait_group 0; ld.shared.b32 %r6, [%r4];"
+            ),
+            FaultKind::AsyncNotWaited,
+        ),
     ] {
         assert_eq!(kind(&body, 32), want, "{body}");
     }
     // A missing barrier between warps: whichever warp comes first.
     let other = format!("{at} xor.b32 %r5, %r4, 128; BEFORE ld.shared.b32 %r6, [%r5];");
-    assert_eq!(kind(&other.replace("BEFORE", "st.shared.b32 [%r4], %r0;"), 64), FaultKind::RaceWriteAfterRead);
-    assert!(go_ptx(&other.replace("BEFORE", "st.shared.b32 [%r4], %r0; bar.sync 0;"), 64, &[0]).is_ok());
+    assert_eq!(
+        kind(&other.replace("BEFORE", "st.shared.b32 [%r4], %r0;"), 64),
+        FaultKind::RaceWriteAfterRead
+    );
+    assert!(
+        go_ptx(&other.replace("BEFORE", "st.shared.b32 [%r4], %r0; bar.sync 0;"), 64, &[0]).is_ok()
+    );
     // Named barriers order their own warps only.
-    let named =
-        format!("{at} xor.b32 %r5, %r4, 128; st.shared.b32 [%r4], %r0; shr.u32 %r7, %r0, 6; add.u32 %r7, %r7, 1; bar.sync %r7, 64; ld.shared.b32 %r6, [%r5];");
+    let named = format!(
+        "{at} xor.b32 %r5, %r4, 128; st.shared.b32 [%r4], %r0; shr.u32 %r7, %r0, 6; add.u32 %r7, %r7, 1; bar.sync %r7, 64; ld.shared.b32 %r6, [%r5];"
+    );
     assert!(go_ptx(&named, 128, &[0]).is_ok());
     assert_eq!(kind(&named.replace("%r4, 128", "%r4, 256"), 128), FaultKind::RaceReadAfterWrite);
 }
@@ -175,7 +212,9 @@ fn frames_of_larger_kernels_are_read() {
     let mut memory = Memory::new();
     let p = memory.add_zeros("p", 4);
     let mut launch = Launch::new(64, vec![Param::Buffer(p), Param::U32(7)]);
-    let kind = |launch: &Launch, memory: &mut Memory| run(&kernel, launch, memory).map(|_| ()).map_err(|f| f.kind);
+    let kind = |launch: &Launch, memory: &mut Memory| {
+        run(&kernel, launch, memory).map(|_| ()).map_err(|f| f.kind)
+    };
     assert_eq!(kind(&launch, &mut memory), Err(FaultKind::SharedOutOfBounds));
     launch.dynamic_shared = 65536 + 256;
     assert_eq!(kind(&launch, &mut memory), Ok(()));

@@ -1,4 +1,5 @@
-//! The permutation of bytes in shared memory against the facts that other systems computed, and the rules of barriers that count bytes.
+//! The permutation of bytes in shared memory against the facts that other systems computed, and the
+//! rules of barriers that count bytes.
 
 use lanebook_replay::json::{Json, parse};
 use lanebook_replay::tensor::swizzled;
@@ -12,11 +13,16 @@ fn rows_lie_as_recorded() {
     for line in std::fs::read_to_string(path).unwrap().lines() {
         let record = parse(line).unwrap();
         let number = |key: &str| record.get(key).and_then(Json::number).unwrap() as u64;
-        let (mode, base, inner) = (number("mode_value") as u8, number("smem_base"), number("inner_bytes"));
+        let (mode, base, inner) =
+            (number("mode_value") as u8, number("smem_base"), number("inner_bytes"));
         let step = number("step_elements") * number("element_bits") / 8;
         for (row, places) in (0u64..).zip(record.get("map").unwrap().list()) {
             for (j, place) in (0u64..).zip(places.list()) {
-                assert_eq!(swizzled(mode, base + row * inner + j * step), place.number().unwrap() as u64, "mode {mode}, row {row}, piece {j}");
+                assert_eq!(
+                    swizzled(mode, base + row * inner + j * step),
+                    place.number().unwrap() as u64,
+                    "mode {mode}, row {row}, piece {j}"
+                );
             }
         }
         boxes += 1;
@@ -43,7 +49,15 @@ const READ: &str = "mad.lo.u32 %r5, %r0, 4, %r1;\nld.shared.b32 %r6, [%r5];\nld.
 
 fn map(memory: &Memory, tensor: lanebook_replay::BufferId) -> TensorMap {
     let address = memory.address(tensor);
-    TensorMap { address, element_bytes: 4, rank: 2, extents: [20, 3, 1, 1, 1], strides: [4, 80, 0, 0, 0], boxed: [16, 4, 1, 1, 1], swizzle: 2 }
+    TensorMap {
+        address,
+        element_bytes: 4,
+        rank: 2,
+        extents: [20, 3, 1, 1, 1],
+        strides: [4, 80, 0, 0, 0],
+        boxed: [16, 4, 1, 1, 1],
+        swizzle: 2,
+    }
 }
 
 fn outcome(body: &str, change: impl Fn(&mut TensorMap)) -> Result<Vec<u32>, FaultKind> {
@@ -53,14 +67,20 @@ fn outcome(body: &str, change: impl Fn(&mut TensorMap)) -> Result<Vec<u32>, Faul
     let mut tensor_map = map(&memory, tensor);
     change(&mut tensor_map);
     let kernel = Kernel::parse_ptx(&kernel(body)).unwrap_or_else(|e| panic!("{e}"));
-    run(&kernel, &Launch::new(64, vec![Param::Buffer(out), Param::Tensor(tensor_map)]), &mut memory).map_err(|f| f.kind)?;
+    run(
+        &kernel,
+        &Launch::new(64, vec![Param::Buffer(out), Param::Tensor(tensor_map)]),
+        &mut memory,
+    )
+    .map_err(|f| f.kind)?;
     Ok(memory.u32s(out))
 }
 
 #[test]
 fn a_box_at_the_edge() {
     let found = outcome(&[MAKE, ANNOUNCE, COPY, WAIT, READ].concat(), |_| {}).unwrap();
-    // Row -1 is outside; rows of 64 bytes, exchanged in pieces of 16 by the number of their pair (64 B mode).
+    // Row -1 is outside; rows of 64 bytes, exchanged in pieces of 16 by the number of their pair
+    // (64 B mode).
     for (word, found) in (0u32..).zip(found) {
         let (row, place) = (word / 16, word % 16);
         let col = place ^ ((row / 2 % 4) << 2);
@@ -71,7 +91,9 @@ fn a_box_at_the_edge() {
 #[test]
 fn what_is_refused() {
     let all = [MAKE, ANNOUNCE, COPY, WAIT, READ];
-    let without = |k: usize| all.iter().enumerate().filter(|(i, _)| *i != k).map(|(_, part)| *part).collect::<String>();
+    let without = |k: usize| {
+        all.iter().enumerate().filter(|(i, _)| *i != k).map(|(_, part)| *part).collect::<String>()
+    };
     assert_eq!(outcome(&without(0), |_| {}), Err(FaultKind::UninitialisedShared));
     assert_eq!(outcome(&without(1), |_| {}), Err(FaultKind::PhaseNeverEnds));
     assert_eq!(outcome(&without(2), |_| {}), Err(FaultKind::PhaseNeverEnds));
@@ -99,7 +121,8 @@ fn what_is_refused() {
         let out = memory.add_u32("out", &[0; 64]);
         let params = vec![Param::Buffer(out), Param::Tensor(map(&memory, tensor))];
         let parsed = Kernel::parse_ptx(&text).unwrap_or_else(|e| panic!("{from}: {e}"));
-        let found = run(&parsed, &Launch::new(64, params), &mut memory).map(|_| ()).map_err(|f| f.kind);
+        let found =
+            run(&parsed, &Launch::new(64, params), &mut memory).map(|_| ()).map_err(|f| f.kind);
         assert_eq!(found, Err(kind), "{from} -> {to}");
     }
     // The second phase has the other parity.
@@ -108,8 +131,14 @@ fn what_is_refused() {
     let flip = "xor.b32 %r4, %r4, 1;\n";
     assert!(outcome(&[&whole, fence, flip, &again].concat(), |_| {}).is_ok());
     assert_eq!(outcome(&[&whole, flip, &again].concat(), |_| {}), Err(FaultKind::UnitNotFenced));
-    assert_eq!(outcome(&[&whole, "fence.proxy.async.shared::cta;\n", flip, &again].concat(), |_| {}), Err(FaultKind::AsyncOverwrite));
-    assert_eq!(outcome(&[&whole, "bar.sync 0;\n", flip, &again].concat(), |_| {}), Err(FaultKind::UnitNotFenced));
+    assert_eq!(
+        outcome(&[&whole, "fence.proxy.async.shared::cta;\n", flip, &again].concat(), |_| {}),
+        Err(FaultKind::AsyncOverwrite)
+    );
+    assert_eq!(
+        outcome(&[&whole, "bar.sync 0;\n", flip, &again].concat(), |_| {}),
+        Err(FaultKind::UnitNotFenced)
+    );
     // A phase that was over before: it has begun anew, and nothing ends it.
     assert_eq!(outcome(&[&whole, fence, &again].concat(), |_| {}), Err(FaultKind::PhaseNeverEnds));
 }
@@ -150,7 +179,14 @@ fn what_a_copy_stores_is_there_when_it_has_been_waited_for() {
     let outcome = |parts: &[&str]| {
         let mut memory = Memory::new();
         let tensor = memory.add_u32("tensor", &[0; 68]);
-        let params = vec![Param::Buffer(tensor), Param::Tensor(TensorMap { boxed: [16, 3, 1, 1, 1], swizzle: 0, ..map(&memory, tensor) })];
+        let params = vec![
+            Param::Buffer(tensor),
+            Param::Tensor(TensorMap {
+                boxed: [16, 3, 1, 1, 1],
+                swizzle: 0,
+                ..map(&memory, tensor)
+            }),
+        ];
         let kernel = Kernel::parse_ptx(&kernel(&parts.concat())).unwrap_or_else(|e| panic!("{e}"));
         run(&kernel, &Launch::new(64, params), &mut memory).map_err(|f| f.kind)?;
         Ok(memory.u32s(tensor))
@@ -161,11 +197,13 @@ fn what_a_copy_stores_is_there_when_it_has_been_waited_for() {
     assert!(outcome(&[fill, store, at, wait, meet, write]).is_ok());
     use FaultKind::{AsyncNotWaited, AsyncOverwrite, RaceReadAfterWrite, RaceWriteAfterWrite};
     for (parts, fault) in [
-        // Shared memory that the unit may not have read yet: written by a thread, with and without the barrier; the kernel's end.
+        // Shared memory that the unit may not have read yet: written by a thread, with and without
+        // the barrier; the kernel's end.
         (&[fill, store, again, wait][..], AsyncOverwrite),
         (&[fill, store, meet, again, wait], AsyncOverwrite),
         (&[fill, store, at], AsyncNotWaited),
-        // Global memory: no wait, a wait for the reads alone, a wait that the other warp has not heard of.
+        // Global memory: no wait, a wait for the reads alone, a wait that the other warp has not
+        // heard of.
         (&[fill, store, at, meet, read, wait], AsyncNotWaited),
         (&[fill, store, at, of_reads, meet, read], AsyncNotWaited),
         (&[fill, store, at, wait, read, meet], RaceReadAfterWrite),

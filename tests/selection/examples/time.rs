@@ -19,7 +19,10 @@ fn main() {
             let start = Instant::now();
             let thread = session.arena.variable_node(Variable::word().below(128)).expect("room").1;
             let columns = [128 ^ 16, 256 ^ 32, 512 ^ 64, 1024, 16, 8192];
-            let columns: Vec<BitColumn> = (0u8..).zip(columns).map(|(bit, column)| BitColumn { value: thread, bit, column }).collect();
+            let columns: Vec<BitColumn> = (0u8..)
+                .zip(columns)
+                .map(|(bit, column)| BitColumn { value: thread, bit, column })
+                .collect();
             let built = Instant::now();
             let root = from_bits(&mut session.arena, &columns, Combine::Xor, 0).expect("room");
             let from = Instant::now();
@@ -32,11 +35,21 @@ fn main() {
             let mut recorder = Recorder::new(&variables);
             let mut out = [None];
             let before = Instant::now();
-            selector.select(&session.arena, &variables, &[Want { node: roots[0], place: Place::Vector }], &mut out, &mut recorder).expect("selects");
+            selector
+                .select(
+                    &session.arena,
+                    &variables,
+                    &[Want { node: roots[0], place: Place::Vector }],
+                    &mut out,
+                    &mut recorder,
+                )
+                .expect("selects");
             let done = Instant::now();
             black_box(&out);
             let _ = start;
-            for (total, span) in best.iter_mut().zip([from - built, simple - from, created - simple, done - before]) {
+            for (total, span) in
+                best.iter_mut().zip([from - built, simple - from, created - simple, done - before])
+            {
                 *total = total.min(span.as_secs_f64() * 1e6);
             }
             counts = (session.arena.len(), stats.visited, recorder.steps.len());

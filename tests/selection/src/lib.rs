@@ -1,14 +1,18 @@
-//! A workbench for index expressions under the real tables: build, simplify, select, and run what was selected.
+//! A workbench for index expressions under the real tables: build, simplify, select, and run what
+//! was selected.
 //!
-//! The interpreter reads the instructions' meanings (`means`) from the tables with an evaluator of its own, so that it shares
-//! nothing with the engine that it checks.
+//! The interpreter reads the instructions' meanings (`means`) from the tables with an evaluator of
+//! its own, so that it shares nothing with the engine that it checks.
 #![forbid(unsafe_code)]
 
 pub mod machine;
 pub mod random;
 
 use heapless::Vec as Fixed;
-use lanebook::expr::{Arena, Choice, ExprError, ExprId, Node, Place, Reg, SelectError, SelectScratch, Selector, SimplifyScratch, Variable, Want, simplify};
+use lanebook::expr::{
+    Arena, Choice, ExprError, ExprId, Node, Place, Reg, SelectError, SelectScratch, Selector,
+    SimplifyScratch, Variable, Want, simplify,
+};
 use lanebook::rewrite::{RunError, Stats};
 use lanebook_tables::{ArchId, RegisterKind, Tables};
 use machine::Recorder;
@@ -59,8 +63,16 @@ impl Bench {
     pub fn session(&mut self) -> Session<'_> {
         Session {
             arena: Arena::new(&mut *self.nodes, &mut self.variables, &mut self.buckets),
-            simplify: SimplifyScratch { forward: &mut self.forward, uses: &mut self.uses, work: &mut *self.work },
-            select: Some(SelectScratch { memo: &mut self.memo, choice: &mut self.choice, uses: &mut self.counts }),
+            simplify: SimplifyScratch {
+                forward: &mut self.forward,
+                uses: &mut self.uses,
+                work: &mut *self.work,
+            },
+            select: Some(SelectScratch {
+                memo: &mut self.memo,
+                choice: &mut self.choice,
+                uses: &mut self.counts,
+            }),
         }
     }
 }
@@ -70,16 +82,23 @@ impl<'s> Session<'s> {
     ///
     /// # Errors
     /// As [`simplify`].
-    pub fn simplify(&mut self, tables: &Tables<'_>, roots: &mut [ExprId], fuel: &mut u32) -> Result<Stats, RunError<ExprError>> {
+    pub fn simplify(
+        &mut self,
+        tables: &Tables<'_>,
+        roots: &mut [ExprId],
+        fuel: &mut u32,
+    ) -> Result<Stats, RunError<ExprError>> {
         let phase = tables.rules.phase_named("simplify").expect("the phase exists");
         simplify(&mut self.arena, &tables.rules, phase, roots, &mut self.simplify, fuel, |_, _| {})
     }
     /// A selector; to be asked for once.
     pub fn selector<'t>(&mut self, tables: &'t Tables<'t>, arch: ArchId) -> Selector<'t, 's> {
         let phase = tables.rules.phase_named("select").expect("the phase exists");
-        Selector::new(tables, arch, phase, self.select.take().expect("asked for once")).expect("rules exist")
+        Selector::new(tables, arch, phase, self.select.take().expect("asked for once"))
+            .expect("rules exist")
     }
-    /// Simplifies and selects vector registers for the roots; answers what was emitted and where the roots are.
+    /// Simplifies and selects vector registers for the roots; answers what was emitted and where
+    /// the roots are.
     ///
     /// # Errors
     /// As [`Selector::select`].
@@ -94,22 +113,36 @@ impl<'s> Session<'s> {
         self.simplify(tables, roots, &mut fuel).expect("simplifies");
         let mut selector = self.selector(tables, arch);
         let mut recorder = Recorder::new(variables);
-        let wants: Vec<Want> = roots.iter().map(|node| Want { node: *node, place: Place::Vector }).collect();
+        let wants: Vec<Want> =
+            roots.iter().map(|node| Want { node: *node, place: Place::Vector }).collect();
         let mut out = vec![None; roots.len()];
         selector.select(&self.arena, variables, &wants, &mut out, &mut recorder)?;
         Ok((recorder, out.into_iter().flatten().collect()))
     }
 }
 
-/// A register for a variable: of the architecture's first class of the kind whose width divides `width` bits.
+/// A register for a variable: of the architecture's first class of the kind whose width divides
+/// `width` bits.
 #[must_use]
-pub fn register(tables: &Tables<'_>, arch: ArchId, kind: RegisterKind, width: u16, first: u16) -> Option<Reg> {
+pub fn register(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    kind: RegisterKind,
+    width: u16,
+    first: u16,
+) -> Option<Reg> {
     let isa = tables.isa(tables.arch(arch)?.isa)?;
     let fits = |exact: bool| {
-        isa.classes
-            .iter()
-            .position(|class| class.kind == kind && class.name != "f32" && if exact { class.bits == width } else { width.is_multiple_of(class.bits) })
+        isa.classes.iter().position(|class| {
+            class.kind == kind
+                && class.name != "f32"
+                && if exact { class.bits == width } else { width.is_multiple_of(class.bits) }
+        })
     };
     let class = fits(true).or_else(|| fits(false))?;
-    Some(Reg { class: lanebook_tables::ClassId(class as u16), first, count: (width / isa.classes[class].bits) as u8 })
+    Some(Reg {
+        class: lanebook_tables::ClassId(class as u16),
+        first,
+        count: (width / isa.classes[class].bits) as u8,
+    })
 }

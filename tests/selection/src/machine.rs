@@ -16,7 +16,12 @@ impl Recorder {
     /// An empty list; fresh registers are numbered after those of the variables.
     #[must_use]
     pub fn new(variables: &[Option<Reg>]) -> Self {
-        let next = variables.iter().flatten().map(|reg| reg.first + u16::from(reg.count)).max().unwrap_or(0);
+        let next = variables
+            .iter()
+            .flatten()
+            .map(|reg| reg.first + u16::from(reg.count))
+            .max()
+            .unwrap_or(0);
         Self { steps: Vec::new(), next }
     }
     /// The steps as text, for messages.
@@ -28,7 +33,12 @@ impl Recorder {
             Arg::Imm(value) => value.to_string(),
             _ => "-".to_string(),
         };
-        self.steps.iter().map(|(id, args)| format!("{} {}\n", name(*id), args.iter().map(arg).collect::<Vec<_>>().join(", "))).collect()
+        self.steps
+            .iter()
+            .map(|(id, args)| {
+                format!("{} {}\n", name(*id), args.iter().map(arg).collect::<Vec<_>>().join(", "))
+            })
+            .collect()
     }
 }
 
@@ -51,44 +61,68 @@ pub type Registers = BTreeMap<u16, u64>;
 /// Runs the steps.
 ///
 /// # Panics
-/// A step reads what was not written, writes twice, has an operand that its atom does not take, or does not say what it means.
+/// A step reads what was not written, writes twice, has an operand that its atom does not take, or
+/// does not say what it means.
 pub fn run(tables: &Tables<'_>, steps: &[(AtomId, Vec<Arg>)], registers: &mut Registers) {
     for (id, args) in steps {
         let atom = tables.atom(*id).expect("atom exists");
-        assert_eq!(args.len(), atom.operands.len(), "{}: one argument for each operand", atom.name());
+        assert_eq!(
+            args.len(),
+            atom.operands.len(),
+            "{}: one argument for each operand",
+            atom.name()
+        );
         let make_uniform = tables.isas.iter().any(|isa| isa.make_uniform == Some(*id));
-        let means: &[TermNode] = if atom.means.is_empty() && make_uniform { &[TermNode::Operand(1)] } else { &atom.means };
+        let means: &[TermNode] = if atom.means.is_empty() && make_uniform {
+            &[TermNode::Operand(1)]
+        } else {
+            &atom.means
+        };
         assert!(!means.is_empty(), "{} has no meaning", atom.name());
-        let values: Vec<Option<u64>> = args
-            .iter()
-            .zip(atom.operands)
-            .map(|(arg, operand)| match (arg, operand.role) {
-                (_, Role::Def) => None,
-                (Arg::Reg(reg), _) => {
-                    assert!(
-                        reg.class == operand.class || operand.also.contains(&reg.class),
-                        "{}: operand {} does not take class {}",
-                        atom.name(),
-                        operand.name.text(),
-                        reg.class.0
-                    );
-                    assert_eq!(reg.count, operand.registers, "{}: operand {}", atom.name(), operand.name.text());
-                    Some(*registers.get(&reg.first).unwrap_or_else(|| panic!("{} reads an unwritten register", atom.name())))
-                }
-                (Arg::Imm(value), _) => Some(*value as u64),
-                _ => None,
-            })
-            .collect();
+        let values: Vec<Option<u64>> =
+            args.iter()
+                .zip(atom.operands)
+                .map(|(arg, operand)| match (arg, operand.role) {
+                    (_, Role::Def) => None,
+                    (Arg::Reg(reg), _) => {
+                        assert!(
+                            reg.class == operand.class || operand.also.contains(&reg.class),
+                            "{}: operand {} does not take class {}",
+                            atom.name(),
+                            operand.name.text(),
+                            reg.class.0
+                        );
+                        assert_eq!(
+                            reg.count,
+                            operand.registers,
+                            "{}: operand {}",
+                            atom.name(),
+                            operand.name.text()
+                        );
+                        Some(*registers.get(&reg.first).unwrap_or_else(|| {
+                            panic!("{} reads an unwritten register", atom.name())
+                        }))
+                    }
+                    (Arg::Imm(value), _) => Some(*value as u64),
+                    _ => None,
+                })
+                .collect();
         let value = term(&mut means.iter(), &values, 32);
         let Some(Arg::Reg(reg)) = args.first() else { panic!("{} has no result", atom.name()) };
-        let bits = tables.isa(atom.isa).map_or(32, |isa| isa.classes[reg.class.index()].bits) * u16::from(reg.count);
-        let before = registers.insert(reg.first, if bits == 32 { u64::from(value as u32) } else { value });
+        let bits = tables.isa(atom.isa).map_or(32, |isa| isa.classes[reg.class.index()].bits)
+            * u16::from(reg.count);
+        let before =
+            registers.insert(reg.first, if bits == 32 { u64::from(value as u32) } else { value });
         assert!(before.is_none(), "{} writes a register twice", atom.name());
     }
 }
 
 /// The value of a meaning; an evaluator that shares nothing with `IndexOp::eval`.
-fn term<'a>(nodes: &mut impl Iterator<Item = &'a TermNode>, operands: &[Option<u64>], width: u8) -> u64 {
+fn term<'a>(
+    nodes: &mut impl Iterator<Item = &'a TermNode>,
+    operands: &[Option<u64>],
+    width: u8,
+) -> u64 {
     let cut = |value: u64| {
         if width == 32 { value & 0xffff_ffff } else { value }
     };
@@ -130,18 +164,25 @@ fn term<'a>(nodes: &mut impl Iterator<Item = &'a TermNode>, operands: &[Option<u
         TermNode::Lut3(table) => {
             let table = operands[usize::from(*table)].expect("a table");
             let [a, b, c] = [(); 3].map(|()| term(nodes, operands, 32));
-            (0..32).fold(0, |out, bit| out | (table >> ((a >> bit & 1) << 2 | (b >> bit & 1) << 1 | (c >> bit & 1)) & 1) << bit)
+            (0..32).fold(0, |out, bit| {
+                out | (table >> ((a >> bit & 1) << 2 | (b >> bit & 1) << 1 | (c >> bit & 1)) & 1)
+                    << bit
+            })
         }
         TermNode::BytePermute => panic!("byte permutations do not occur in addresses"),
     }
 }
 
-/// Whether every operand is one that the architecture's encodings take: numbers in range or inline, and no more scalar
-/// registers and literals than one vector instruction may read.
+/// Whether every operand is one that the architecture's encodings take: numbers in range or inline,
+/// and no more scalar registers and literals than one vector instruction may read.
 ///
 /// # Errors
 /// The offending step as text.
-pub fn legal(tables: &Tables<'_>, arch: lanebook_tables::ArchId, recorder: &Recorder) -> Result<(), String> {
+pub fn legal(
+    tables: &Tables<'_>,
+    arch: lanebook_tables::ArchId,
+    recorder: &Recorder,
+) -> Result<(), String> {
     let arch = tables.arch(arch).expect("architecture exists");
     let isa = tables.isa(arch.isa).expect("instruction set exists");
     for (number, (id, args)) in recorder.steps.iter().enumerate() {
@@ -150,13 +191,18 @@ pub fn legal(tables: &Tables<'_>, arch: lanebook_tables::ArchId, recorder: &Reco
         if !arch.atoms.iter().any(|have| have.atom == *id) {
             return Err(format!("{line}: not an instruction of {}", arch.name));
         }
-        let scalar = |class: ClassId| isa.classes[class.index()].kind == lanebook_tables::RegisterKind::Scalar;
+        let scalar = |class: ClassId| {
+            isa.classes[class.index()].kind == lanebook_tables::RegisterKind::Scalar
+        };
         let vector = atom.operands.first().is_some_and(|operand| !scalar(operand.class));
-        let (mut scalars, mut literals) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+        let (mut scalars, mut literals) =
+            (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
         for (arg, operand) in args.iter().zip(atom.operands) {
             match arg {
                 Arg::Imm(value) => {
-                    let inline = (i64::from(arch.inline_integers.0)..=i64::from(arch.inline_integers.1)).contains(value);
+                    let inline = (i64::from(arch.inline_integers.0)
+                        ..=i64::from(arch.inline_integers.1))
+                        .contains(value);
                     let in_range = (operand.range.0..=operand.range.1).contains(value);
                     if operand.role == Role::Immediate {
                         if !in_range {
@@ -164,7 +210,10 @@ pub fn legal(tables: &Tables<'_>, arch: lanebook_tables::ArchId, recorder: &Reco
                         }
                     } else if !inline {
                         if !in_range {
-                            return Err(format!("{line}: operand {} does not take {value}", operand.name.text()));
+                            return Err(format!(
+                                "{line}: operand {} does not take {value}",
+                                operand.name.text()
+                            ));
                         }
                         literals.insert(*value);
                     }
@@ -175,7 +224,10 @@ pub fn legal(tables: &Tables<'_>, arch: lanebook_tables::ArchId, recorder: &Reco
                 _ => {}
             }
         }
-        if arch.scalar_reads > 0 && (literals.len() > 1 || (vector && scalars.len() + literals.len() > usize::from(arch.scalar_reads))) {
+        if arch.scalar_reads > 0
+            && (literals.len() > 1
+                || (vector && scalars.len() + literals.len() > usize::from(arch.scalar_reads)))
+        {
             return Err(format!("{line}: too many scalars and literals"));
         }
     }

@@ -36,7 +36,8 @@ impl Random {
     }
 }
 
-/// What variables a term may use: three 32-bit ones with known bits, one unknown, one uniform, one 64-bit address.
+/// What variables a term may use: three 32-bit ones with known bits, one unknown, one uniform, one
+/// 64-bit address.
 pub const VARIABLES: [Variable; 6] = [
     Variable::word().below(64),
     Variable::word().below(8).level(1),
@@ -53,13 +54,35 @@ pub fn values(random: &mut Random) -> Vec<u64> {
         1 => u64::from(u32::MAX) - random.below(16),
         _ => random.bits() & 0xffff_ffff,
     };
-    vec![random.below(64), random.below(8), word(random) & !0xff, word(random), word(random), random.bits()]
+    vec![
+        random.below(64),
+        random.below(8),
+        word(random) & !0xff,
+        word(random),
+        word(random),
+        random.bits(),
+    ]
 }
 
 /// A random term of `size` words; `wide` terms have 64 bits.
-pub fn term(arena: &mut Arena<'_>, random: &mut Random, leaves: &[ExprId], size: u32, wide: bool) -> Result<ExprId, ExprError> {
+pub fn term(
+    arena: &mut Arena<'_>,
+    random: &mut Random,
+    leaves: &[ExprId],
+    size: u32,
+    wide: bool,
+) -> Result<ExprId, ExprError> {
     let mut pool: Vec<ExprId> = leaves[..5].to_vec();
-    let narrow = [IndexOp::Add, IndexOp::Sub, IndexOp::Mul, IndexOp::And, IndexOp::Or, IndexOp::Xor, IndexOp::Shl, IndexOp::Shr];
+    let narrow = [
+        IndexOp::Add,
+        IndexOp::Sub,
+        IndexOp::Mul,
+        IndexOp::And,
+        IndexOp::Or,
+        IndexOp::Xor,
+        IndexOp::Shl,
+        IndexOp::Shr,
+    ];
     for _ in 0..size {
         let op = random.pick(&narrow);
         let a = random.pick(&pool);

@@ -1,7 +1,9 @@
-//! Address instructions never exceed Triton's for the same movements (`shared/facts/triton.md` section 6).
+//! Address instructions never exceed Triton's for the same movements (`shared/facts/triton.md`
+//! section 6).
 //!
-//! Counted: reading the thread's number where that is an instruction, everything up to the first address, and the sum with the
-//! buffer's base where the buffer does not start at a known place. Run with `--nocapture` to see the sequences.
+//! Counted: reading the thread's number where that is an instruction, everything up to the first
+//! address, and the sum with the buffer's base where the buffer does not start at a known place.
+//! Run with `--nocapture` to see the sequences.
 use lanebook::TABLES;
 use lanebook::expr::{BitColumn, Combine, ExprId, Reg, Variable, evaluate, from_bits};
 use lanebook_selection::machine::{Registers, legal, run};
@@ -23,7 +25,8 @@ struct Case {
 }
 
 const CASES: &[Case] = &[
-    // 128x64 f16, rows of 128 bytes, 16-byte chunks swizzled by row & 7. Lanes 0-15: rows; lane bit 4: next chunk; warp bit 5: 64 rows down.
+    // 128x64 f16, rows of 128 bytes, 16-byte chunks swizzled by row & 7. Lanes 0-15: rows; lane bit
+    // 4: next chunk; warp bit 5: 64 rows down.
     Case {
         name: "ldmatrix A, swizzled",
         arch: "sm_80",
@@ -33,7 +36,8 @@ const CASES: &[Case] = &[
         phases: &[32, 64, 96],
         most: (10, 3),
     },
-    // 64x128 f16, rows of 256 bytes, transposed: lanes 0-15: rows; lane bit 4: next chunk; warp bit 6: 64 columns right.
+    // 64x128 f16, rows of 256 bytes, transposed: lanes 0-15: rows; lane bit 4: next chunk; warp bit
+    // 6: 64 columns right.
     Case {
         name: "ldmatrix B, swizzled",
         arch: "sm_80",
@@ -53,7 +57,8 @@ const CASES: &[Case] = &[
         phases: &[],
         most: (8, 0),
     },
-    // gfx950: 64x128 f16, four 8-byte pieces of a row side by side, rows swizzled in 16-byte chunks.
+    // gfx950: 64x128 f16, four 8-byte pieces of a row side by side, rows swizzled in 16-byte
+    // chunks.
     Case {
         name: "ds_read_b64_tr_b16, swizzled",
         arch: "gfx950",
@@ -63,7 +68,8 @@ const CASES: &[Case] = &[
         phases: &[],
         most: (12, 0),
     },
-    // gfx950: 128x64 f16, rows of 128 bytes padded by 16. Lanes 0-15: rows; lane bits 4, 5: chunks; wave bit 6: 64 rows down.
+    // gfx950: 128x64 f16, rows of 128 bytes padded by 16. Lanes 0-15: rows; lane bits 4, 5: chunks;
+    // wave bit 6: 64 rows down.
     Case {
         name: "ds_read_b128 A, padded",
         arch: "gfx950",
@@ -103,25 +109,50 @@ fn never_more_than_triton() {
         let mut bench = Bench::default();
         let mut session = bench.session();
         let wave = u64::from(data.wave_lanes[0]);
-        let (_, thread) = session.arena.variable_node(Variable::word().below(1 << case.columns.len()).varying(wave - 1)).unwrap();
-        let (_, base) = session.arena.variable_node(Variable::word().aligned(10).uniform()).unwrap();
-        let columns: Vec<BitColumn> = (0u8..).zip(case.columns).map(|(bit, column)| BitColumn { value: thread, bit, column: *column }).collect();
+        let (_, thread) = session
+            .arena
+            .variable_node(Variable::word().below(1 << case.columns.len()).varying(wave - 1))
+            .unwrap();
+        let (_, base) =
+            session.arena.variable_node(Variable::word().aligned(10).uniform()).unwrap();
+        let columns: Vec<BitColumn> = (0u8..)
+            .zip(case.columns)
+            .map(|(bit, column)| BitColumn { value: thread, bit, column: *column })
+            .collect();
         let swizzled = from_bits(&mut session.arena, &columns, case.combine, 0).unwrap();
         // The buffer is aligned to the swizzle's span, so phases can be applied after the base.
-        let first = if case.base { session.arena.op(IndexOp::Add, &[swizzled, base]).unwrap() } else { swizzled };
-        let variables: Vec<Option<Reg>> =
-            [(RegisterKind::Vector, 1), (RegisterKind::Vector, 2)].iter().map(|(kind, number)| register(&TABLES, arch, *kind, 32, *number)).collect();
+        let first = if case.base {
+            session.arena.op(IndexOp::Add, &[swizzled, base]).unwrap()
+        } else {
+            swizzled
+        };
+        let variables: Vec<Option<Reg>> = [(RegisterKind::Vector, 1), (RegisterKind::Vector, 2)]
+            .iter()
+            .map(|(kind, number)| register(&TABLES, arch, *kind, 32, *number))
+            .collect();
         let mut roots: Vec<ExprId> = vec![first];
-        let original: Vec<ExprId> =
-            std::iter::once(first).chain(case.phases.iter().map(|phase| session.arena.op_const(IndexOp::Xor, first, u64::from(*phase)).unwrap())).collect();
+        let original: Vec<ExprId> = std::iter::once(first)
+            .chain(case.phases.iter().map(|phase| {
+                session.arena.op_const(IndexOp::Xor, first, u64::from(*phase)).unwrap()
+            }))
+            .collect();
         let (alone, _) = {
             let mut other = Bench::default();
             let mut session = other.session();
-            let (_, thread) = session.arena.variable_node(Variable::word().below(1 << case.columns.len()).varying(wave - 1)).unwrap();
-            let (_, base) = session.arena.variable_node(Variable::word().aligned(10).uniform()).unwrap();
-            let columns: Vec<BitColumn> = columns.iter().map(|column| BitColumn { value: thread, ..*column }).collect();
+            let (_, thread) = session
+                .arena
+                .variable_node(Variable::word().below(1 << case.columns.len()).varying(wave - 1))
+                .unwrap();
+            let (_, base) =
+                session.arena.variable_node(Variable::word().aligned(10).uniform()).unwrap();
+            let columns: Vec<BitColumn> =
+                columns.iter().map(|column| BitColumn { value: thread, ..*column }).collect();
             let swizzled = from_bits(&mut session.arena, &columns, case.combine, 0).unwrap();
-            let first = if case.base { session.arena.op(IndexOp::Add, &[swizzled, base]).unwrap() } else { swizzled };
+            let first = if case.base {
+                session.arena.op(IndexOp::Add, &[swizzled, base]).unwrap()
+            } else {
+                swizzled
+            };
             session.emit(&TABLES, arch, &variables, &mut [first]).unwrap()
         };
         roots.extend(&original[1..]);
@@ -147,14 +178,20 @@ fn never_more_than_triton() {
             let given = [lane, 0x2000];
             let mut registers = Registers::from([(1, lane), (2, 0x2000)]);
             run(&TABLES, &recorder.steps, &mut registers);
-            let direct = (0..case.columns.len()).filter(|bit| lane >> bit & 1 == 1).fold(0u32, |sum, bit| match case.combine {
-                Combine::Xor => sum ^ case.columns[bit],
-                Combine::Add => sum.wrapping_add(case.columns[bit]),
-            });
+            let direct = (0..case.columns.len()).filter(|bit| lane >> bit & 1 == 1).fold(
+                0u32,
+                |sum, bit| match case.combine {
+                    Combine::Xor => sum ^ case.columns[bit],
+                    Combine::Add => sum.wrapping_add(case.columns[bit]),
+                },
+            );
             let direct = u64::from(direct) + if case.base { 0x2000 } else { 0 };
             assert_eq!(registers[&out[0].first], direct, "{}: lane {lane}", case.name);
             for (register, node) in out.iter().zip(&original) {
-                assert_eq!(registers[&register.first], evaluate(&session.arena, *node, &given, &mut scratch).unwrap());
+                assert_eq!(
+                    registers[&register.first],
+                    evaluate(&session.arena, *node, &given, &mut scratch).unwrap()
+                );
             }
         }
     }

@@ -24,7 +24,11 @@ impl Terms for View32<'_, '_> {
         if let Some(Expr::Op(op, _)) = self.0.get(id) { op.arity() } else { 0 }
     }
     fn operand(&self, id: ExprId, number: u8) -> Option<ExprId> {
-        if let Some(Expr::Op(_, args)) = self.0.get(id) { args.get(usize::from(number)).copied() } else { None }
+        if let Some(Expr::Op(_, args)) = self.0.get(id) {
+            args.get(usize::from(number)).copied()
+        } else {
+            None
+        }
     }
     fn holds(&self, word: Word, args: &[Bound<ExprId>]) -> bool {
         let value = |at: usize| match args[at] {
@@ -51,7 +55,9 @@ fn width_of(rule: &CompiledRule, name: &str, example: &Example) -> u8 {
             Term::Name(found) if found == name => Some(width),
             Term::Call(word, args) => {
                 let op = IndexOp::ALL.into_iter().find(|op| op.name() == word.value)?;
-                (0u8..).zip(args).find_map(|(number, arg)| find(&arg.value, name, op.argument_width(number)))
+                (0u8..)
+                    .zip(args)
+                    .find_map(|(number, arg)| find(&arg.value, name, op.argument_width(number)))
             }
             _ => None,
         }
@@ -59,13 +65,24 @@ fn width_of(rule: &CompiledRule, name: &str, example: &Example) -> u8 {
     find(&example.from.value, name, rule.width).unwrap_or(32)
 }
 
-fn build(arena: &mut Arena<'_>, term: &Term, width: u8, variables: &BTreeMap<String, ExprId>) -> ExprId {
+fn build(
+    arena: &mut Arena<'_>,
+    term: &Term,
+    width: u8,
+    variables: &BTreeMap<String, ExprId>,
+) -> ExprId {
     match term {
         Term::Int(value) => arena.constant_of(*value as u64, width).unwrap(),
         Term::Name(name) => variables[name],
         Term::Call(word, args) => {
-            let op = IndexOp::ALL.into_iter().find(|op| op.name() == word.value).unwrap_or_else(|| panic!("{}", word.value));
-            let args: Vec<ExprId> = (0u8..).zip(args).map(|(number, arg)| build(arena, &arg.value, op.argument_width(number), variables)).collect();
+            let op = IndexOp::ALL
+                .into_iter()
+                .find(|op| op.name() == word.value)
+                .unwrap_or_else(|| panic!("{}", word.value));
+            let args: Vec<ExprId> = (0u8..)
+                .zip(args)
+                .map(|(number, arg)| build(arena, &arg.value, op.argument_width(number), variables))
+                .collect();
             arena.op(op, &args).unwrap()
         }
     }
@@ -101,11 +118,13 @@ fn made(
             Bound::Free => panic!("unbound"),
         },
         BuildNode::Inst(atom, arity) => {
-            let args: Vec<String> = (0..arity).map(|_| made(arena, tables, nodes, binding, named)).collect();
+            let args: Vec<String> =
+                (0..arity).map(|_| made(arena, tables, nodes, binding, named)).collect();
             format!("({} {})", tables.atom(atom).unwrap().name(), args.join(" "))
         }
         BuildNode::Index(op, arity) => {
-            let mut args: Vec<String> = (0..arity).map(|_| made(arena, tables, nodes, binding, named)).collect();
+            let mut args: Vec<String> =
+                (0..arity).map(|_| made(arena, tables, nodes, binding, named)).collect();
             if op.commutes() {
                 args.sort();
             }
@@ -120,7 +139,10 @@ fn show(arena: &Arena<'_>, id: ExprId, named: &BTreeMap<ExprId, String>) -> Stri
         Expr::Const(value) => value.to_string(),
         Expr::Var(_) => named[&id].clone(),
         Expr::Op(op, args) => {
-            let mut args: Vec<String> = args[..usize::from(op.arity())].iter().map(|arg| show(arena, *arg, named)).collect();
+            let mut args: Vec<String> = args[..usize::from(op.arity())]
+                .iter()
+                .map(|arg| show(arena, *arg, named))
+                .collect();
             if op.commutes() {
                 args.sort();
             }
@@ -142,7 +164,12 @@ fn wanted(term: &Term, width: u8) -> String {
         Term::Name(name) => name.clone(),
         Term::Call(word, args) => {
             let op = IndexOp::ALL.into_iter().find(|op| op.name() == word.value);
-            let mut args: Vec<String> = (0u8..).zip(args).map(|(number, arg)| wanted(&arg.value, op.map_or(32, |op| op.argument_width(number)))).collect();
+            let mut args: Vec<String> = (0u8..)
+                .zip(args)
+                .map(|(number, arg)| {
+                    wanted(&arg.value, op.map_or(32, |op| op.argument_width(number)))
+                })
+                .collect();
             if op.is_some_and(IndexOp::commutes) {
                 args.sort();
             }
@@ -154,12 +181,15 @@ fn wanted(term: &Term, width: u8) -> String {
 #[test]
 fn every_example_holds() {
     let compiled =
-        lanebook_gen::compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), Mode::Draft).unwrap_or_else(|failure| panic!("\n{}", failure.plain()));
+        lanebook_gen::compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), Mode::Draft)
+            .unwrap_or_else(|failure| panic!("\n{}", failure.plain()));
     let tables = compiled.tables();
     let mut bench = Bench::default();
     let mut failures = Vec::new();
     let mut checked = 0;
-    for (number, rule) in compiled.rules.rules.iter().enumerate().filter(|(_, rule)| rule.language != Language::Tile) {
+    for (number, rule) in
+        compiled.rules.rules.iter().enumerate().filter(|(_, rule)| rule.language != Language::Tile)
+    {
         for example in &rule.examples {
             let mut session = bench.session();
             let mut all = Vec::new();
@@ -169,7 +199,11 @@ fn every_example_holds() {
                 if variables.contains_key(&name) {
                     continue;
                 }
-                let mut variable = if width_of(rule, &name, example) == 64 { Variable::long() } else { Variable::word() };
+                let mut variable = if width_of(rule, &name, example) == 64 {
+                    Variable::long()
+                } else {
+                    Variable::word()
+                };
                 for given in &example.given {
                     let Term::Call(word, args) = &given.value else { panic!("given: a word") };
                     let about = matches!(args.first().map(|arg| &arg.value), Some(Term::Name(found)) if *found == name);
@@ -188,22 +222,34 @@ fn every_example_holds() {
                 let id = session.arena.variable_node(variable).unwrap().1;
                 variables.insert(name, id);
             }
-            let named: BTreeMap<ExprId, String> = variables.iter().map(|(name, id)| (*id, name.clone())).collect();
+            let named: BTreeMap<ExprId, String> =
+                variables.iter().map(|(name, id)| (*id, name.clone())).collect();
             let root = build(&mut session.arena, &example.from.value, rule.width, &variables);
             let lowered = tables.rules.rule(RuleId(number as u16)).unwrap();
             let mut found = Vec::new();
             let mut from = Some(Swaps::default());
             while let Some(swaps) = from {
-                let Some((binding, _, next)) = find(&View32(&session.arena), lowered, root, swaps) else {
+                let Some((binding, _, next)) = find(&View32(&session.arena), lowered, root, swaps)
+                else {
                     break;
                 };
-                found.push(made(&session.arena, &tables, &mut lowered.replacement.iter(), &binding, &named));
+                found.push(made(
+                    &session.arena,
+                    &tables,
+                    &mut lowered.replacement.iter(),
+                    &binding,
+                    &named,
+                ));
                 from = next;
             }
             let wanted = wanted(&example.to.value, rule.width);
             checked += 1;
             if !found.contains(&wanted) {
-                failures.push(format!("{}: rule `{}` does not make {wanted} but {found:?}", compiled.sources.place(example.span), rule.name.value));
+                failures.push(format!(
+                    "{}: rule `{}` does not make {wanted} but {found:?}",
+                    compiled.sources.place(example.span),
+                    rule.name.value
+                ));
             }
         }
     }

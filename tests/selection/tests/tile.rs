@@ -27,7 +27,8 @@ fn program(lines: &[&str]) -> String {
 fn run(lines: &[&str]) -> (String, Vec<&'static str>) {
     let text = program(lines);
     let mut storage = Box::new(LargeStorage::new());
-    let mut program = parse(storage.pools(), &TABLES, &text, Options::default()).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    let mut program = parse(storage.pools(), &TABLES, &text, Options::default())
+        .unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     let mut work = heapless::Vec::<Node, 128>::new();
     let (mut fuel, mut applied) = (200, Vec::new());
     apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work.as_mut_view(), &mut fuel, |event| {
@@ -75,7 +76,11 @@ fn conversions_move_through_elementwise_operations_to_the_loads() {
         ("%e = add %p, %q : tensor<64x64xf32, #x>", "push_elementwise2"),
         ("%e = fma %p, %q, %r : tensor<64x64xf32, #x>", "push_elementwise3"),
     ] {
-        let (text, rules) = run(&[line, "%v = convert_layout %e : tensor<64x64xf32, #x> -> tensor<64x64xf32, #y>", STORE]);
+        let (text, rules) = run(&[
+            line,
+            "%v = convert_layout %e : tensor<64x64xf32, #x> -> tensor<64x64xf32, #y>",
+            STORE,
+        ]);
         assert!(!text.contains("convert_layout"), "{rules:?}\n{text}");
         assert!(rules.contains(&count) && rules.contains(&"push_into_load"), "{rules:?}");
     }
@@ -84,11 +89,20 @@ fn conversions_move_through_elementwise_operations_to_the_loads() {
 #[test]
 fn what_others_read_stays() {
     // The sum is stored in its own layout too: pushing would compute it twice.
-    let (text, rules) =
-        run(&["%e = add %p, %q : tensor<64x64xf32, #x>", "%v = convert_layout %e : tensor<64x64xf32, #x> -> tensor<64x64xf32, #y>", STORE, KEEP]);
+    let (text, rules) = run(&[
+        "%e = add %p, %q : tensor<64x64xf32, #x>",
+        "%v = convert_layout %e : tensor<64x64xf32, #x> -> tensor<64x64xf32, #y>",
+        STORE,
+        KEEP,
+    ]);
     assert_eq!((text.matches("convert_layout").count(), rules.len()), (1, 0), "{text}");
     // So does a load that another operation reads.
-    let (text, rules) = run(&["%v = convert_layout %p : tensor<64x64xf32, #x> -> tensor<64x64xf32, #y>", STORE, "%e = exp %p : tensor<64x64xf32, #x>", KEEP]);
+    let (text, rules) = run(&[
+        "%v = convert_layout %p : tensor<64x64xf32, #x> -> tensor<64x64xf32, #y>",
+        STORE,
+        "%e = exp %p : tensor<64x64xf32, #x>",
+        KEEP,
+    ]);
     assert_eq!((text.matches("convert_layout").count(), rules.len()), (1, 0), "{text}");
 }
 

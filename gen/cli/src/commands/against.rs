@@ -1,4 +1,5 @@
-//! `lanebook check --against`: which facts differ from another version of the tables, and which choices follow.
+//! `lanebook check --against`: which facts differ from another version of the tables, and which
+//! choices follow.
 use super::compile::{annotated, examples};
 use crate::problem::Problem;
 use lanebook_gen::audit::against::compare;
@@ -11,7 +12,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Everything that differs, as notes of the checks `change` and `pick`.
-pub fn differences(root: &Path, against: &str, new: &Sources, compiled: Option<&Compiled>) -> Result<Diagnostics, Problem> {
+pub fn differences(
+    root: &Path,
+    against: &str,
+    new: &Sources,
+    compiled: Option<&Compiled>,
+) -> Result<Diagnostics, Problem> {
     let old = version(root, against)?;
     let mut out = Diagnostics::new();
     for difference in compare(&old, new) {
@@ -39,13 +45,21 @@ fn version(root: &Path, against: &str) -> Result<Sources, Problem> {
         let sources = load::find(folder, &mut unread);
         return match unread.sorted().first() {
             None => Ok(sources),
-            Some(first) => Err(Problem::system(first.message.clone(), "make the files of --against readable")),
+            Some(first) => {
+                Err(Problem::system(first.message.clone(), "make the files of --against readable"))
+            }
         };
     }
     let git = |arguments: &[&str], input: &str| -> Result<Vec<u8>, Problem> {
         let failed = |why: String| {
-            let what = format!("--against {against}: no folder with hw-tables/ and rules/, and no commit: {}", why.trim());
-            Problem::usage(what, "name such a folder, or a commit of the git repository that the tables are in")
+            let what = format!(
+                "--against {against}: no folder with hw-tables/ and rules/, and no commit: {}",
+                why.trim()
+            );
+            Problem::usage(
+                what,
+                "name such a folder, or a commit of the git repository that the tables are in",
+            )
         };
         let mut child = Command::new("git")
             .arg("-C")
@@ -65,12 +79,27 @@ fn version(root: &Path, against: &str) -> Result<Sources, Problem> {
         if let Some(writer) = writer {
             let _ = writer.join();
         }
-        if done.status.success() { Ok(done.stdout) } else { Err(failed(String::from_utf8_lossy(&done.stderr).into_owned())) }
+        if done.status.success() {
+            Ok(done.stdout)
+        } else {
+            Err(failed(String::from_utf8_lossy(&done.stderr).into_owned()))
+        }
     };
-    let commit = git(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{against}^{{commit}}")], "")?;
+    let commit = git(
+        &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{against}^{{commit}}")],
+        "",
+    )?;
     let commit = String::from_utf8_lossy(&commit).trim().to_string();
-    let names = git(&[&["ls-tree", "-r", "--name-only", "-z", commit.as_str(), "--"][..], &load::FOLDERS].concat(), "")?;
-    let names: Vec<String> = String::from_utf8_lossy(&names).split('\0').filter(|name| name.ends_with(".ron")).map(str::to_string).collect();
+    let names = git(
+        &[&["ls-tree", "-r", "--name-only", "-z", commit.as_str(), "--"][..], &load::FOLDERS]
+            .concat(),
+        "",
+    )?;
+    let names: Vec<String> = String::from_utf8_lossy(&names)
+        .split('\0')
+        .filter(|name| name.ends_with(".ron"))
+        .map(str::to_string)
+        .collect();
     let questions: String = names.iter().map(|name| format!("{commit}:./{name}\n")).collect();
     let answers = git(&["cat-file", "--batch"], &questions)?;
     let mut sources = Sources::default();
@@ -93,13 +122,20 @@ fn blob(answers: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((body.get(..length)?, body.get(length + 1..)?))
 }
 
-/// Where the example programs are compiled otherwise, for each architecture that both versions have.
+/// Where the example programs are compiled otherwise, for each architecture that both versions
+/// have.
 fn picks(old: Sources, new: &Tables<'_>) -> Vec<String> {
     let old = match compile_sources(old, Diagnostics::new(), Mode::Draft) {
         Ok(old) => old.tables(),
         Err(failure) => {
-            let first = failure.diagnostics.sorted().first().map_or_else(String::new, |one| one.message.clone());
-            return vec![format!("choices are not compared: this version of lanebook does not take the other tables ({first})")];
+            let first = failure
+                .diagnostics
+                .sorted()
+                .first()
+                .map_or_else(String::new, |one| one.message.clone());
+            return vec![format!(
+                "choices are not compared: this version of lanebook does not take the other tables ({first})"
+            )];
         }
     };
     let mut out = Vec::new();
@@ -108,20 +144,38 @@ fn picks(old: Sources, new: &Tables<'_>) -> Vec<String> {
             continue;
         }
         for program in examples() {
-            let (before, after) = (annotated(&old, arch.name, &program), annotated(new, arch.name, &program));
-            out.extend(changed(&before, &after).into_iter().map(|line| format!("{} on {}: {line}", program.name, arch.name)));
+            let (before, after) =
+                (annotated(&old, arch.name, &program), annotated(new, arch.name, &program));
+            out.extend(
+                changed(&before, &after)
+                    .into_iter()
+                    .map(|line| format!("{} on {}: {line}", program.name, arch.name)),
+            );
         }
     }
     out
 }
 
-/// The lines that differ between two annotated programs. The program is the same, so lines answer each other.
+/// The lines that differ between two annotated programs. The program is the same, so lines answer
+/// each other.
 fn changed(before: &Result<String, String>, after: &Result<String, String>) -> Vec<String> {
     match (before, after) {
         (Ok(before), Ok(after)) => {
-            let note = |line: &str| line.split_once("  // ").map_or_else(|| "nothing".to_string(), |(_, note)| note.to_string());
+            let note = |line: &str| {
+                line.split_once("  // ")
+                    .map_or_else(|| "nothing".to_string(), |(_, note)| note.to_string())
+            };
             let differing = before.lines().zip(after.lines()).filter(|(a, b)| a != b);
-            differing.map(|(a, b)| format!("{}: was {}, is {}", a.split("  // ").next().unwrap_or(a).trim(), note(a), note(b))).collect()
+            differing
+                .map(|(a, b)| {
+                    format!(
+                        "{}: was {}, is {}",
+                        a.split("  // ").next().unwrap_or(a).trim(),
+                        note(a),
+                        note(b)
+                    )
+                })
+                .collect()
         }
         (Err(before), Err(after)) if before == after => Vec::new(),
         (Err(before), Err(after)) => vec![format!("refused otherwise: was {before}, is {after}")],
@@ -146,11 +200,17 @@ mod tests {
 
     #[test]
     fn lines_that_differ() {
-        let (a, b) = (Ok("f {  // one\n  x  // p\n".to_string()), Ok("f {  // one\n  x  // q\n".to_string()));
+        let (a, b) = (
+            Ok("f {  // one\n  x  // p\n".to_string()),
+            Ok("f {  // one\n  x  // q\n".to_string()),
+        );
         assert_eq!(changed(&a, &b), ["x: was p, is q"]);
         assert!(changed(&a, &a).is_empty());
         assert_eq!(changed(&a, &Err("no".into())), ["is refused now: no"]);
         assert_eq!(changed(&Err("no".into()), &a), ["is compiled now; before: no"]);
-        assert_eq!(changed(&Err("no".into()), &Err("never".into())), ["refused otherwise: was no, is never"]);
+        assert_eq!(
+            changed(&Err("no".into()), &Err("never".into())),
+            ["refused otherwise: was no, is never"]
+        );
     }
 }

@@ -10,7 +10,8 @@ use std::fmt::Write;
 
 /// Element types whose subnormal numbers matrix instructions take as zero.
 pub(super) fn flushed(tables: &Tables<'_>, arch: &Arch<'_>) -> String {
-    let names: Vec<&str> = arch.flushed.iter().filter_map(|id| tables.dtype(*id)).map(|d| d.name).collect();
+    let names: Vec<&str> =
+        arch.flushed.iter().filter_map(|id| tables.dtype(*id)).map(|d| d.name).collect();
     names.join(", ")
 }
 
@@ -60,21 +61,35 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
         let _ = writeln!(out, "{key:<15} {text}");
     };
     line("architecture", format!("{} ({})", arch.name, arch.vendor));
-    let version = if arch.isa_version.is_empty() { String::new() } else { format!(", text version {} or later", arch.isa_version) };
+    let version = if arch.isa_version.is_empty() {
+        String::new()
+    } else {
+        format!(", text version {} or later", arch.isa_version)
+    };
     line("instructions", format!("{}{version}, {}", isa.name, counted(arch.atoms.len(), "atom")));
     line("wave", format!("{} lanes", waves(arch)));
     line("group", format!("at most {} threads", arch.max_threads));
     let shared = arch.shared;
-    let dynamic = if shared.max_bytes > shared.static_bytes { format!(", {} B with a launch attribute", shared.max_bytes) } else { String::new() };
+    let dynamic = if shared.max_bytes > shared.static_bytes {
+        format!(", {} B with a launch attribute", shared.max_bytes)
+    } else {
+        String::new()
+    };
     line("shared memory", format!("{} B{dynamic}", shared.static_bytes));
     if arch.scalar_reads > 0 {
         line("scalar reads", format!("{} a vector instruction", arch.scalar_reads));
     }
     if !arch.flushed.is_empty() {
-        line("matrix instructions", format!("take subnormal numbers of {} as zero", flushed(tables, arch)));
+        line(
+            "matrix instructions",
+            format!("take subnormal numbers of {} as zero", flushed(tables, arch)),
+        );
     }
     if arch.inline_integers.0 <= arch.inline_integers.1 {
-        line("inline integers", format!("{} to {}", arch.inline_integers.0, arch.inline_integers.1));
+        line(
+            "inline integers",
+            format!("{} to {}", arch.inline_integers.0, arch.inline_integers.1),
+        );
     }
     line("sources", keys(tables, arch.sources));
     out.push_str("\nbanks\n");
@@ -98,42 +113,87 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
     }
     out.push_str(&table.render(2));
     out.push_str("\nregisters\n");
-    let mut table = Table::new(&[("CLASS", Align::Left), ("WRITTEN", Align::Left), ("BITS", Align::Right), ("POOL", Align::Left), ("TUPLES", Align::Left)]);
+    let mut table = Table::new(&[
+        ("CLASS", Align::Left),
+        ("WRITTEN", Align::Left),
+        ("BITS", Align::Right),
+        ("POOL", Align::Left),
+        ("TUPLES", Align::Left),
+    ]);
     for class in isa.classes {
         let pool = match class.pool {
             (_, 0) => "the assembler's".to_string(),
             (first, count) => format!("{first} to {}", u32::from(first) + u32::from(count) - 1),
         };
-        let align = if class.tuple_align > 1 { format!("aligned to {}", class.tuple_align) } else { String::new() };
+        let align = if class.tuple_align > 1 {
+            format!("aligned to {}", class.tuple_align)
+        } else {
+            String::new()
+        };
         table.row([class.name.into(), class.prefix.into(), class.bits.to_string(), pool, align]);
     }
     out.push_str(&table.render(2));
     if !arch.counters.is_empty() {
         out.push_str("\ncounters\n");
-        let mut table = Table::new(&[("NAME", Align::Left), ("MOST", Align::Right), ("ORDER", Align::Left), ("WAIT", Align::Left)]);
+        let mut table = Table::new(&[
+            ("NAME", Align::Left),
+            ("MOST", Align::Right),
+            ("ORDER", Align::Left),
+            ("WAIT", Align::Left),
+        ]);
         for counter in arch.counters {
             let wait = tables.atom(counter.wait).map_or("?", |a| a.name());
-            table.row([counter.name.into(), counter.max.to_string(), if counter.in_order { "in order" } else { "any order" }.into(), wait.into()]);
+            table.row([
+                counter.name.into(),
+                counter.max.to_string(),
+                if counter.in_order { "in order" } else { "any order" }.into(),
+                wait.into(),
+            ]);
         }
         out.push_str(&table.render(2));
     }
     out.push_str("\nsynchronisation\n");
-    let mut table = Table::new(&[("AFTER", Align::Left), ("BEFORE", Align::Left), ("STEPS", Align::Left), ("SOURCES", Align::Left)]);
+    let mut table = Table::new(&[
+        ("AFTER", Align::Left),
+        ("BEFORE", Align::Left),
+        ("STEPS", Align::Left),
+        ("SOURCES", Align::Left),
+    ]);
     for rule in arch.sync {
-        let name = |id: lanebook_tables::AccessId| tables.accesses.get(id.index()).copied().unwrap_or("?").to_string();
-        let steps: Vec<&str> = rule.steps.iter().filter_map(|s| tables.atom(s.atom)).map(|a| a.name()).collect();
-        table.row([name(rule.producer), name(rule.consumer), steps.join(", "), keys(tables, rule.sources)]);
+        let name = |id: lanebook_tables::AccessId| {
+            tables.accesses.get(id.index()).copied().unwrap_or("?").to_string()
+        };
+        let steps: Vec<&str> =
+            rule.steps.iter().filter_map(|s| tables.atom(s.atom)).map(|a| a.name()).collect();
+        table.row([
+            name(rule.producer),
+            name(rule.consumer),
+            steps.join(", "),
+            keys(tables, rule.sources),
+        ]);
     }
     out.push_str(&table.render(2));
     if !arch.hazards.is_empty() {
         out.push_str("\nwait states\n");
-        let mut table = Table::new(&[("AFTER", Align::Left), ("BEFORE", Align::Left), ("STATES", Align::Right), ("SOURCE", Align::Left)]);
+        let mut table = Table::new(&[
+            ("AFTER", Align::Left),
+            ("BEFORE", Align::Left),
+            ("STATES", Align::Right),
+            ("SOURCE", Align::Left),
+        ]);
         for hazard in arch.hazards {
-            let name = |id: lanebook_tables::TagId| tables.tags.get(id.index()).copied().unwrap_or("?").to_string();
+            let name = |id: lanebook_tables::TagId| {
+                tables.tags.get(id.index()).copied().unwrap_or("?").to_string()
+            };
             let operand = hazard.operand.map_or_else(String::new, |k| format!(" operand {k}"));
             let wait = hazard.wait.and_then(|atom| tables.atom(atom));
             let states = wait.map_or_else(|| hazard.states.to_string(), |atom| atom.name().into());
-            table.row([name(hazard.producer), format!("{}{operand}", name(hazard.consumer)), states, keys(tables, &[hazard.source])]);
+            table.row([
+                name(hazard.producer),
+                format!("{}{operand}", name(hazard.consumer)),
+                states,
+                keys(tables, &[hazard.source]),
+            ]);
         }
         out.push_str(&table.render(2));
     }
@@ -156,7 +216,11 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
 /// Groups of lanes as ranges, `0-7, 8-15`.
 fn groups(model: &BankModel<'_>) -> String {
     let all: Vec<String> = model.groups.iter().map(|mask| ranges(*mask)).collect();
-    if all.len() > 4 && all.iter().all(|g| !g.contains('+')) { format!("{} ... ({} groups)", all[..2].join(", "), all.len()) } else { all.join(", ") }
+    if all.len() > 4 && all.iter().all(|g| !g.contains('+')) {
+        format!("{} ... ({} groups)", all[..2].join(", "), all.len())
+    } else {
+        all.join(", ")
+    }
 }
 
 fn ranges(mask: u64) -> String {

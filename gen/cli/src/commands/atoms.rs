@@ -7,7 +7,9 @@ use crate::tables::{arch, counted, status};
 use lanebook_draw::atom::{space, template};
 use lanebook_draw::instance::filled;
 use lanebook_draw::notation::tirx;
-use lanebook_tables::{Arch, Atom, AtomClass, AtomId, Instance, Isa, MatrixShape, Role, SourceId, Space, Tables, Vary};
+use lanebook_tables::{
+    Arch, Atom, AtomClass, AtomId, Instance, Isa, MatrixShape, Role, SourceId, Space, Tables, Vary,
+};
 use std::fmt::Write;
 
 /// An atom, and where it is and is native.
@@ -20,28 +22,42 @@ struct Listed<'t> {
 
 /// Runs the command.
 pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
-    let one = args.arch.as_ref().map(|name| arch(tables, name)).transpose()?.map(|(_, arch, _)| arch);
+    let one =
+        args.arch.as_ref().map(|name| arch(tables, name)).transpose()?.map(|(_, arch, _)| arch);
     let shape = args.shape.as_deref().map(shape).transpose()?;
     if let Some(name) = args.dtype.as_ref().filter(|name| tables.dtype_named(name).is_none()) {
         let known: Vec<&str> = tables.dtypes.iter().map(|dtype| dtype.name).collect();
-        return Err(Problem::usage(format!("unknown element type `{name}`"), format!("known: {}", known.join(", "))).into());
+        return Err(Problem::usage(
+            format!("unknown element type `{name}`"),
+            format!("known: {}", known.join(", ")),
+        )
+        .into());
     }
     let mut all: Vec<Listed<'_>> = Vec::new();
     for (number, atom) in (0u16..).zip(tables.atoms) {
-        let has = |arch: &Arch<'_>| arch.atoms.iter().find(|have| have.atom == AtomId(number)).map(|have| have.native);
+        let has = |arch: &Arch<'_>| {
+            arch.atoms.iter().find(|have| have.atom == AtomId(number)).map(|have| have.native)
+        };
         let archs: Vec<(&str, bool)> = match one {
             Some(arch) => has(arch).map(|native| (arch.name, native)).into_iter().collect(),
             None => tables.archs.iter().filter_map(|arch| Some((arch.name, has(arch)?))).collect(),
         };
-        let Some(isa) = tables.isa(atom.isa).filter(|_| one.is_none() || !archs.is_empty()) else { continue };
+        let Some(isa) = tables.isa(atom.isa).filter(|_| one.is_none() || !archs.is_empty()) else {
+            continue;
+        };
         all.push(Listed { atom, isa, archs });
     }
     all.sort_by_key(|listed| (rank(listed.atom.class), listed.atom.name()));
-    let wanted: Vec<&Listed<'_>> = all.iter().filter(|listed| wanted(tables, args, shape, listed.atom)).collect();
+    let wanted: Vec<&Listed<'_>> =
+        all.iter().filter(|listed| wanted(tables, args, shape, listed.atom)).collect();
     let of = one.map_or_else(|| "all architectures".to_string(), |arch| arch.name.to_string());
     if wanted.is_empty() {
         let what = format!("no atom of {of} is left by the filters");
-        return Err(Problem::usage(what, format!("loosen them; {of} have {}", counted(all.len(), "atom"))).into());
+        return Err(Problem::usage(
+            what,
+            format!("loosen them; {of} have {}", counted(all.len(), "atom")),
+        )
+        .into());
     }
     let mut out = String::new();
     if args.long {
@@ -61,30 +77,64 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
         ]);
         for listed in &wanted {
             let place = match one {
-                Some(_) => if listed.archs.iter().all(|(_, native)| *native) { "yes" } else { "no" }.to_string(),
+                Some(_) => {
+                    if listed.archs.iter().all(|(_, native)| *native) { "yes" } else { "no" }
+                        .to_string()
+                }
                 None => listed.archs.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" "),
             };
             let atom = listed.atom;
-            table.row([atom.name().into(), class(atom.class).into(), status(atom.status).into(), place, template(atom), keys(tables, atom.sources())]);
+            table.row([
+                atom.name().into(),
+                class(atom.class).into(),
+                status(atom.status).into(),
+                place,
+                template(atom),
+                keys(tables, atom.sources()),
+            ]);
         }
         out = table.render(0);
     }
-    let _ = writeln!(out, "\n{} of {} for {of}{}", wanted.len(), counted(all.len(), "atom"), one.map_or_else(String::new, not_native));
+    let _ = writeln!(
+        out,
+        "\n{} of {} for {of}{}",
+        wanted.len(),
+        counted(all.len(), "atom"),
+        one.map_or_else(String::new, not_native)
+    );
     Ok(output::write(None, &out)?)
 }
 
 /// Whether an atom passes the filters; of a family, whether one of its members does.
-fn wanted(tables: &Tables<'_>, args: &Atoms, shape: Option<(u16, u16, u16)>, atom: &Atom<'_>) -> bool {
+fn wanted(
+    tables: &Tables<'_>,
+    args: &Atoms,
+    shape: Option<(u16, u16, u16)>,
+    atom: &Atom<'_>,
+) -> bool {
     let moves = |wanted: Option<MemorySpace>, from: bool| {
-        wanted.is_none_or(|space| atom.movement.is_some_and(|movement| (if from { &movement.from } else { &movement.to }).space == memory(space)))
+        wanted.is_none_or(|space| {
+            atom.movement.is_some_and(|movement| {
+                (if from { &movement.from } else { &movement.to }).space == memory(space)
+            })
+        })
     };
     let fits = |member: &Instance<'_>| {
-        let typed = |name: &String| (0..atom.operands.len() as u8).filter_map(|k| tables.dtype(member.dtype(k)?)).any(|dtype| dtype.name == name);
+        let typed = |name: &String| {
+            (0..atom.operands.len() as u8)
+                .filter_map(|k| tables.dtype(member.dtype(k)?))
+                .any(|dtype| dtype.name == name)
+        };
         args.dtype.as_ref().is_none_or(typed)
-            && shape.is_none_or(|wanted| member.shape().is_some_and(|matrix| (matrix.m, matrix.n, matrix.k) == wanted))
+            && shape.is_none_or(|wanted| {
+                member.shape().is_some_and(|matrix| (matrix.m, matrix.n, matrix.k) == wanted)
+            })
             && args.filter.as_deref().is_none_or(|text| has_text(member, text))
     };
-    args.class.is_none_or(|class| named(class) == atom.class) && moves(args.from, true) && moves(args.to, false) && members(atom).any(|member| fits(&member))
+    args.class.is_none_or(|class| named(class) == atom.class)
+        && moves(args.from, true)
+        && moves(args.to, false)
+        && members(atom).any(|member| fits(&member))
 }
 
 /// The members of a family; an atom without parameters is the only one.
@@ -98,7 +148,10 @@ fn shape(text: &str) -> Result<(u16, u16, u16), Problem> {
     let numbers: Vec<u16> = plain.split('x').filter_map(|number| number.parse().ok()).collect();
     match (numbers.as_slice(), plain.split('x').count()) {
         ([m, n, k], 3) => Ok((*m, *n, *k)),
-        _ => Err(Problem::usage(format!("--shape {text} is no matrix shape"), "write rows, columns and depth, as in 16x8x16 or m16n8k16")),
+        _ => Err(Problem::usage(
+            format!("--shape {text} is no matrix shape"),
+            "write rows, columns and depth, as in 16x8x16 or m16n8k16",
+        )),
     }
 }
 
@@ -122,18 +175,28 @@ fn not_native(arch: &Arch<'_>) -> String {
 fn has_text(member: &Instance<'_>, text: &str) -> bool {
     let (atom, text) = (member.atom, text.to_lowercase());
     let (name, instruction) = (atom.name(), template(atom));
-    let own = [filled(member, &name.replace('{', "<").replace('}', ">")), filled(member, &instruction)];
-    own.iter().map(String::as_str).chain([name, instruction.as_str()]).any(|said| said.to_lowercase().contains(&text))
+    let own =
+        [filled(member, &name.replace('{', "<").replace('}', ">")), filled(member, &instruction)];
+    own.iter()
+        .map(String::as_str)
+        .chain([name, instruction.as_str()])
+        .any(|said| said.to_lowercase().contains(&text))
 }
 
 /// What a parameter can be: its words, or its values, an even row of them by its ends.
 fn choices(vary: &Vary<'_>) -> String {
     if !vary.words.is_empty() {
-        return format!("one of {}", vary.words.iter().map(|word| word.text).collect::<Vec<_>>().join(", "));
+        return format!(
+            "one of {}",
+            vary.words.iter().map(|word| word.text).collect::<Vec<_>>().join(", ")
+        );
     }
     let values = vary.values;
     match values {
-        [first, second, .., last] if values.len() > 3 && values.windows(2).all(|pair| pair[1] - pair[0] == second - first) => {
+        [first, second, .., last]
+            if values.len() > 3
+                && values.windows(2).all(|pair| pair[1] - pair[0] == second - first) =>
+        {
             format!("{first} to {last} in steps of {}", second - first)
         }
         _ => format!("one of {}", values.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")),
@@ -188,7 +251,8 @@ fn named(class: Class) -> AtomClass {
 
 /// Keys of sources, separated by commas.
 pub fn keys(tables: &Tables<'_>, sources: &[SourceId]) -> String {
-    let keys: Vec<&str> = sources.iter().filter_map(|id| tables.sources.get(id.index())).map(|s| s.key).collect();
+    let keys: Vec<&str> =
+        sources.iter().filter_map(|id| tables.sources.get(id.index())).map(|s| s.key).collect();
     keys.join(", ")
 }
 
@@ -213,17 +277,24 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
             Role::Label => "label",
         };
         let mut line = format!("  {:<8} {role}", operand.name.text());
-        if let Some(vary) = operand.vary.filter(|vary| operand.role == Role::Immediate && vary.count() > 0) {
+        if let Some(vary) =
+            operand.vary.filter(|vary| operand.role == Role::Immediate && vary.count() > 0)
+        {
             let _ = write!(line, ", {}", choices(vary));
         } else if operand.role == Role::Immediate {
             let _ = write!(line, ", {} to {}", operand.range.0, operand.range.1);
-        } else if let Some(class) = isa.classes.get(operand.class.index()).filter(|_| operand.role != Role::Label) {
+        } else if let Some(class) =
+            isa.classes.get(operand.class.index()).filter(|_| operand.role != Role::Label)
+        {
             let _ = write!(line, ", {} {}", operand.registers, class.name);
         }
         if operand.implicit {
             line.push_str(", not in the text");
         }
-        let word = operand.vary.and_then(|vary| vary.typed_by).and_then(|number| atom.operands.get(usize::from(number)));
+        let word = operand
+            .vary
+            .and_then(|vary| vary.typed_by)
+            .and_then(|number| atom.operands.get(usize::from(number)));
         let dtype = operand.dtype.and_then(|d| tables.dtype(d)).map(|dtype| dtype.name.to_string());
         if let Some(dtype) = word.map(|word| format!("{{{}}}", word.name.text())).or(dtype) {
             let _ = write!(line, ", {} x {} {dtype}", operand.extents.0, operand.extents.1);
@@ -236,7 +307,13 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
     }
     if let Some(m) = &atom.movement {
         let extents: Vec<String> = m.extents.iter().map(u16::to_string).collect();
-        let _ = writeln!(out, "  moves    ({}) of {} bits{}", extents.join(", "), m.unit_bits, if m.crosses_lanes { ", across lanes" } else { "" });
+        let _ = writeln!(
+            out,
+            "  moves    ({}) of {} bits{}",
+            extents.join(", "),
+            m.unit_bits,
+            if m.crosses_lanes { ", across lanes" } else { "" }
+        );
         for (word, side) in [("from", &m.from), ("to", &m.to)] {
             let mut line = format!("  {word:<8} {}: {}", space(side.space), tirx(side.layout));
             if side.align_bytes > 0 {
@@ -250,8 +327,18 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
         }
     }
     if atom.matrix.is_some() {
-        let cycles = if atom.cost.cycles == 0 { String::new() } else { format!(", {} cycles", atom.cost.cycles) };
-        let _ = writeln!(out, "  shape    m{} n{} k{}{cycles}", extents(atom, |m| m.m), extents(atom, |m| m.n), extents(atom, |m| m.k));
+        let cycles = if atom.cost.cycles == 0 {
+            String::new()
+        } else {
+            format!(", {} cycles", atom.cost.cycles)
+        };
+        let _ = writeln!(
+            out,
+            "  shape    m{} n{} k{}{cycles}",
+            extents(atom, |m| m.m),
+            extents(atom, |m| m.n),
+            extents(atom, |m| m.k)
+        );
     }
     for id in atom.sources() {
         if let Some(source) = tables.sources.get(id.index()) {

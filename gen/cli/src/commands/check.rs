@@ -35,7 +35,9 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     // As written: compiling adds what families stand for.
     let written = args.against.as_ref().map(|_| sources.clone());
     let (mut diagnostics, sound, figures, compiled) = match compile_sources(sources, quiet, mode) {
-        Ok(compiled) => (audit::run(&compiled), None, Some(figures(&compiled)), Some(Box::new(compiled))),
+        Ok(compiled) => {
+            (audit::run(&compiled), None, Some(figures(&compiled)), Some(Box::new(compiled)))
+        }
         // One run shows everything: what is wrong, and what is found in the rest.
         Err(failure) => {
             let mut found = failure.diagnostics;
@@ -46,7 +48,9 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
         }
     };
     let errors = compiled.is_none().then(|| diagnostics.clone());
-    let seen = compiled.as_deref().or(sound.as_ref().and_then(|(_, sound)| sound.as_deref()).map(|sound| &sound.compiled));
+    let seen = compiled
+        .as_deref()
+        .or(sound.as_ref().and_then(|(_, sound)| sound.as_deref()).map(|sound| &sound.compiled));
     let mut assemblers = Vec::new();
     if let Some(seen) = seen {
         diagnostics.extend(encodings::check(seen));
@@ -60,19 +64,35 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     let sources = match (&compiled, &sound) {
         (Some(compiled), _) => &compiled.sources,
         (None, Some((sources, _))) => sources,
-        (None, None) => return Err(Problem::internal("neither tables nor errors", "report this with the tables").into()),
+        (None, None) => {
+            return Err(Problem::internal(
+                "neither tables nor errors",
+                "report this with the tables",
+            )
+            .into());
+        }
     };
     let files = wanted.files(sources);
     if let (Some(errors), Some(files)) = (&errors, &files) {
         diagnostics.extend(elsewhere(errors, sources, files));
     }
     // What could not be judged may be in any file, and is said at the one to blame.
-    let blamed = |one: &Diagnostic| figures.is_none() && (one.level == Level::Note && one.check == "schema" || one.check == audit::COMPLETE);
+    let blamed = |one: &Diagnostic| {
+        figures.is_none()
+            && (one.level == Level::Note && one.check == "schema" || one.check == audit::COMPLETE)
+    };
     let findings = Findings {
         sources,
-        list: diagnostics.by_place(sources).into_iter().filter(|one| concerns(one, files.as_ref()) || Findings::skips(one) || blamed(one)).collect(),
+        list: diagnostics
+            .by_place(sources)
+            .into_iter()
+            .filter(|one| concerns(one, files.as_ref()) || Findings::skips(one) || blamed(one))
+            .collect(),
         figures,
-        part: sound.as_ref().and_then(|(_, sound)| sound.as_deref()).map(|sound| self::figures(&sound.compiled)),
+        part: sound
+            .as_ref()
+            .and_then(|(_, sound)| sound.as_deref())
+            .map(|sound| self::figures(&sound.compiled)),
         deny_warnings: args.deny.contains(&Deny::Warnings),
         deny_changes: args.deny.contains(&Deny::Changes),
         notes: args.notes,
@@ -84,36 +104,71 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
 /// How many of each thing there are.
 fn figures(compiled: &Compiled) -> Figures {
     let tables = compiled.tables();
-    let log = compiled.sources.iter().find(|(_, file)| file.name == certificate::FILE).map_or("", |(_, file)| file.text.as_str());
+    let log = compiled
+        .sources
+        .iter()
+        .find(|(_, file)| file.name == certificate::FILE)
+        .map_or("", |(_, file)| file.text.as_str());
     // Written by a tool, one certificate a line; that each is current is a check.
     let proofs = METHODS.map(|(word, _)| log.matches(&format!(", method: {word})")).count());
-    Figures { architectures: tables.archs.len(), atoms: tables.atoms.len(), rules: tables.rules.rules.len(), proofs }
+    Figures {
+        architectures: tables.archs.len(),
+        atoms: tables.atoms.len(),
+        rules: tables.rules.rules.len(),
+        proofs,
+    }
 }
 
 /// Methods of proof, as the log of proofs and people call them.
-const METHODS: [(&str, &str); 4] = [("bits", "truth table"), ("basis", "basis vectors"), ("polynomial", "polynomials"), ("z3", "z3")];
+const METHODS: [(&str, &str); 4] = [
+    ("bits", "truth table"),
+    ("basis", "basis vectors"),
+    ("polynomial", "polynomials"),
+    ("z3", "z3"),
+];
 
 /// How many rules are proved, and how.
 fn proved(proofs: [usize; 4]) -> String {
     let all: usize = proofs.iter().sum();
-    let each: Vec<String> = METHODS.iter().zip(proofs).filter(|(_, count)| *count > 0).map(|((_, by), count)| format!("{count} by {by}")).collect();
+    let each: Vec<String> = METHODS
+        .iter()
+        .zip(proofs)
+        .filter(|(_, count)| *count > 0)
+        .map(|((_, by), count)| format!("{count} by {by}"))
+        .collect();
     if all == 0 { String::new() } else { format!(" ({all} proved: {})", each.join(", ")) }
 }
 
-/// Errors of the compiler in other files than those that were asked for: these cannot be judged in full then.
+/// Errors of the compiler in other files than those that were asked for: these cannot be judged in
+/// full then.
 fn elsewhere(errors: &Diagnostics, sources: &Sources, files: &BTreeSet<FileId>) -> Diagnostics {
-    let found = errors.by_place(sources).into_iter().filter(|one| one.level == Level::Error && !concerns(one, Some(files)));
+    let found = errors
+        .by_place(sources)
+        .into_iter()
+        .filter(|one| one.level == Level::Error && !concerns(one, Some(files)));
     let found: Vec<&Diagnostic> = found.collect();
     let Some(first) = found.first() else { return Diagnostics::new() };
-    let message = format!("what was asked for cannot be judged in full: {} elsewhere", counted(found.len(), "error"));
+    let message = format!(
+        "what was asked for cannot be judged in full: {} elsewhere",
+        counted(found.len(), "error")
+    );
     let mut said = match first.labels.first() {
-        Some(label) => Diagnostic::at(label.span, format!("{message}, first here: {}", first.message)),
+        Some(label) => {
+            Diagnostic::at(label.span, format!("{message}, first here: {}", first.message))
+        }
         None => Diagnostic::nowhere(format!("{message}, first: {}", first.message)),
     };
     for one in found.iter().skip(1).take(PLACES) {
-        said = one.labels.first().into_iter().fold(said, |said, label| said.note(label.span, one.message.clone()));
+        said = one
+            .labels
+            .first()
+            .into_iter()
+            .fold(said, |said, label| said.note(label.span, one.message.clone()));
     }
-    Diagnostics::from(said.help("mend them, or have them mended; without paths all of them are shown in full")).named(audit::COMPLETE)
+    Diagnostics::from(
+        said.help("mend them, or have them mended; without paths all of them are shown in full"),
+    )
+    .named(audit::COMPLETE)
 }
 
 /// Writes what was found, and says how it ended.
@@ -141,7 +196,11 @@ fn report(args: &Check, findings: &Findings<'_>) -> Result<(), Problems> {
         findings
             .assemblers
             .iter()
-            .filter_map(|asked| Some(format!(", {} before {}", counted(asked.texts, "text"), asked.assembler.as_ref()?)))
+            .filter_map(|asked| Some(format!(
+                ", {} before {}",
+                counted(asked.texts, "text"),
+                asked.assembler.as_ref()?
+            )))
             .collect::<String>(),
     );
     Ok(output::write(args.output.as_deref(), &line)?)
@@ -149,7 +208,8 @@ fn report(args: &Check, findings: &Findings<'_>) -> Result<(), Problems> {
 
 /// The names of all checks with what they demand.
 fn list() -> String {
-    let mut table = Table::new(&[("CHECK", Align::Left), ("LEVEL", Align::Left), ("DEMANDS", Align::Left)]);
+    let mut table =
+        Table::new(&[("CHECK", Align::Left), ("LEVEL", Align::Left), ("DEMANDS", Align::Left)]);
     for check in audit::CHECKS {
         table.row([check.name.into(), check.level.word().into(), check.about.into()]);
     }
@@ -158,7 +218,8 @@ fn list() -> String {
 
 /// Whether a finding touches one of the files that were asked for.
 fn concerns(one: &Diagnostic, files: Option<&BTreeSet<FileId>>) -> bool {
-    one.labels.is_empty() || files.is_none_or(|files| one.labels.iter().any(|label| files.contains(&label.span.file)))
+    one.labels.is_empty()
+        || files.is_none_or(|files| one.labels.iter().any(|label| files.contains(&label.span.file)))
 }
 
 /// What the paths of the command line ask for.
@@ -177,13 +238,20 @@ impl Wanted {
         let mut root = tables.map(Path::to_path_buf);
         for path in paths {
             if !path.exists() {
-                return Err(Problem::usage(format!("there is no {}", path.display()), "name a file or folder of tables"));
+                return Err(Problem::usage(
+                    format!("there is no {}", path.display()),
+                    "name a file or folder of tables",
+                ));
             }
             match root_of(path) {
                 Some(found) => {
                     let other = root.as_ref().filter(|root| canonical(root) != canonical(&found));
                     if let Some(other) = other {
-                        let what = format!("{} and {} are two sets of tables", other.display(), found.display());
+                        let what = format!(
+                            "{} and {} are two sets of tables",
+                            other.display(),
+                            found.display()
+                        );
                         return Err(Problem::usage(what, "check them one at a time"));
                     }
                     if canonical(path) != canonical(&found) {
@@ -194,7 +262,10 @@ impl Wanted {
                 None if path.is_dir() => wanted.extra.push(path.clone()),
                 None => {
                     let what = format!("{} is in no folder of tables", path.display());
-                    return Err(Problem::usage(what, "name the folder that it is in: all of its files belong together"));
+                    return Err(Problem::usage(
+                        what,
+                        "name the folder that it is in: all of its files belong together",
+                    ));
                 }
             }
         }
@@ -204,7 +275,10 @@ impl Wanted {
             None => {
                 let at = paths.first().map_or(".".into(), |path| path.display().to_string());
                 let help = "name a folder that holds hw-tables/ and rules/, such as a checkout of lanebook; further tables need it with --tables";
-                return Err(Problem::usage(format!("{at} has no folder {}", load::FOLDERS.join(" and no folder ")), help));
+                return Err(Problem::usage(
+                    format!("{at} has no folder {}", load::FOLDERS.join(" and no folder ")),
+                    help,
+                ));
             }
         };
         tables::whole(&wanted.root)?;
@@ -216,9 +290,17 @@ impl Wanted {
         if self.inside.is_empty() && self.extra.is_empty() {
             return None;
         }
-        let inside: Vec<PathBuf> = self.inside.iter().chain(&self.extra).map(|path| canonical(path)).collect();
-        let is_inside = |path: &PathBuf| inside.iter().any(|folder| canonical(path).starts_with(folder));
-        Some(sources.iter().filter(|(_, file)| file.path.as_ref().is_some_and(is_inside)).map(|(id, _)| id).collect())
+        let inside: Vec<PathBuf> =
+            self.inside.iter().chain(&self.extra).map(|path| canonical(path)).collect();
+        let is_inside =
+            |path: &PathBuf| inside.iter().any(|folder| canonical(path).starts_with(folder));
+        Some(
+            sources
+                .iter()
+                .filter(|(_, file)| file.path.as_ref().is_some_and(is_inside))
+                .map(|(id, _)| id)
+                .collect(),
+        )
     }
 
     /// A path without tables is a mistake: an audit that looks at nothing must not pass.
@@ -229,7 +311,10 @@ impl Wanted {
             false => !is_table(path),
         });
         match empty {
-            Some(path) => Err(Problem::usage(format!("{} holds no tables", path.display()), "name .ron files, or folders with some")),
+            Some(path) => Err(Problem::usage(
+                format!("{} holds no tables", path.display()),
+                "name .ron files, or folders with some",
+            )),
             None => Ok(()),
         }
     }
@@ -239,14 +324,16 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// The folder of tables that a path is, or is a part of: at or below its hw-tables/ or rules/. A folder that merely lies somewhere
-/// below a checkout is none of its tables.
+/// The folder of tables that a path is, or is a part of: at or below its hw-tables/ or rules/. A
+/// folder that merely lies somewhere below a checkout is none of its tables.
 fn root_of(path: &Path) -> Option<PathBuf> {
     let holds = |folder: &Path| load::FOLDERS.iter().all(|name| folder.join(name).is_dir());
     if holds(path) {
         return Some(path.to_path_buf());
     }
     let at = canonical(path);
-    let part = |folder: &Path| load::FOLDERS.iter().any(|name| at.starts_with(canonical(&folder.join(name))));
+    let part = |folder: &Path| {
+        load::FOLDERS.iter().any(|name| at.starts_with(canonical(&folder.join(name))))
+    };
     at.ancestors().skip(1).find(|folder| holds(folder) && part(folder)).map(Path::to_path_buf)
 }

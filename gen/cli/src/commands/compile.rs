@@ -19,7 +19,8 @@ const GEMM: (&str, &str) = ("gemm.tile (built in)", include_str!("../../examples
 /// Instructions, register tuples, index-expression nodes and reasons that there is room for.
 type Room = Storage<16384, 4096, 4096, 16384>;
 
-/// Operations, values, operands, attributes, types, regions and undo records that there is room for.
+/// Operations, values, operands, attributes, types, regions and undo records that there is room
+/// for.
 type ProgramRoom = ir::Storage<8192, 12288, 24576, 8192, 1024, 512, 64>;
 
 /// A program's text.
@@ -36,14 +37,26 @@ pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
     let parts = parts(&args.emit, tables, arch, isa)?;
     let source = read(args.file.as_deref())?;
     let mut storage = Box::new(ProgramRoom::new());
-    let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default()).map_err(|error| of_program(tables, &source, &error))?;
+    let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default())
+        .map_err(|error| of_program(tables, &source, &error))?;
     ir::verify(&mut program).map_err(|error| of_program(tables, &source, &error))?;
     check_layouts(&program).map_err(|error| of_program(tables, &source, &error))?;
     written::check(&program, &source)?;
     let mut room = Box::new(Room::new());
-    let compiled = compile(tables, id, &mut program, room.scratch()).map_err(|error| of_compile(tables, arch, isa, &program, &source, &error))?;
-    let report = Report { tables, arch, isa, program: &program, compiled: &compiled, explain: args.explain, lines: Lines::default() };
-    let text = report.render(parts).map_err(|()| Problem::internal("the result cannot be written as text", "report this with the program"))?;
+    let compiled = compile(tables, id, &mut program, room.scratch())
+        .map_err(|error| of_compile(tables, arch, isa, &program, &source, &error))?;
+    let report = Report {
+        tables,
+        arch,
+        isa,
+        program: &program,
+        compiled: &compiled,
+        explain: args.explain,
+        lines: Lines::default(),
+    };
+    let text = report.render(parts).map_err(|()| {
+        Problem::internal("the result cannot be written as text", "report this with the program")
+    })?;
     output::write(args.output.as_deref(), &text)?;
     Ok(())
 }
@@ -51,27 +64,59 @@ pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
 /// The example programs: those that stand in gen/cli/examples.
 pub fn examples() -> Vec<Source> {
     let programs = [("gemm", GEMM.1), ("transpose", include_str!("../../examples/transpose.tile"))];
-    programs.into_iter().map(|(name, text)| Source { name: name.into(), text: text.into() }).collect()
+    programs
+        .into_iter()
+        .map(|(name, text)| Source { name: name.into(), text: text.into() })
+        .collect()
 }
 
 /// A program with what was chosen for each line behind it; or the first line of why it is refused.
 pub fn annotated(tables: &Tables<'_>, arch_name: &str, source: &Source) -> Result<String, String> {
-    let first_line = |problem: Problems| problem.render(false).lines().next().unwrap_or_default().trim_start_matches("error: ").to_string();
+    let first_line = |problem: Problems| {
+        problem
+            .render(false)
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ")
+            .to_string()
+    };
     let made = || -> Result<String, Problems> {
         let (id, arch, isa) = arch(tables, arch_name)?;
         let mut storage = Box::new(ProgramRoom::new());
-        let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default()).map_err(|error| of_program(tables, source, &error))?;
+        let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default())
+            .map_err(|error| of_program(tables, source, &error))?;
         ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
         let mut room = Box::new(Room::new());
-        let compiled = compile(tables, id, &mut program, room.scratch()).map_err(|error| of_compile(tables, arch, isa, &program, source, &error))?;
-        let report = Report { tables, arch, isa, program: &program, compiled: &compiled, explain: false, lines: Lines::default() };
-        report.render(Parts::Program).map_err(|()| Problem::internal("the result cannot be written as text", "report this with the program").into())
+        let compiled = compile(tables, id, &mut program, room.scratch())
+            .map_err(|error| of_compile(tables, arch, isa, &program, source, &error))?;
+        let report = Report {
+            tables,
+            arch,
+            isa,
+            program: &program,
+            compiled: &compiled,
+            explain: false,
+            lines: Lines::default(),
+        };
+        report.render(Parts::Program).map_err(|()| {
+            Problem::internal(
+                "the result cannot be written as text",
+                "report this with the program",
+            )
+            .into()
+        })
     };
     made().map_err(first_line)
 }
 
 /// What `--emit` asks for. Instruction sets are named by the tables.
-fn parts(word: &str, tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> Result<Parts, Problem> {
+fn parts(
+    word: &str,
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    isa: &Isa<'_>,
+) -> Result<Parts, Problem> {
     let isas: Vec<&str> = tables.isas.iter().map(|isa| isa.name).collect();
     match word {
         "all" => Ok(Parts::All),
@@ -80,12 +125,27 @@ fn parts(word: &str, tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> Res
         _ if word == isa.name => Ok(Parts::Kernel),
         _ if isas.contains(&word) => {
             let what = format!("{} executes {}, not {word}", arch.name, isa.name);
-            let others: Vec<&str> = tables.archs.iter().filter(|a| tables.isa(a.isa).is_some_and(|i| i.name == word)).map(|a| a.name).collect();
-            Err(Problem::usage(what, format!("use --emit {}, or an architecture that executes {word}: {}", isa.name, others.join(", "))))
+            let others: Vec<&str> = tables
+                .archs
+                .iter()
+                .filter(|a| tables.isa(a.isa).is_some_and(|i| i.name == word))
+                .map(|a| a.name)
+                .collect();
+            Err(Problem::usage(
+                what,
+                format!(
+                    "use --emit {}, or an architecture that executes {word}: {}",
+                    isa.name,
+                    others.join(", ")
+                ),
+            ))
         }
         _ => {
             let known = format!("all, ir, report, {}", isas.join(", "));
-            Err(Problem::usage(format!("--emit {word} is nothing that can be printed"), format!("use one of {known}")))
+            Err(Problem::usage(
+                format!("--emit {word} is nothing that can be printed"),
+                format!("use one of {known}"),
+            ))
         }
     }
 }
@@ -95,7 +155,9 @@ pub fn read(path: Option<&Path>) -> Result<Source, Problem> {
     let Some(path) = path else { return Ok(Source { name: GEMM.0.into(), text: GEMM.1.into() }) };
     if path == Path::new("-") {
         let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).map_err(|error| Problem::system(format!("cannot read standard input: {error}"), "name a file"))?;
+        std::io::stdin().read_to_end(&mut bytes).map_err(|error| {
+            Problem::system(format!("cannot read standard input: {error}"), "name a file")
+        })?;
         return text("standard input".into(), bytes);
     }
     let name = path.display().to_string();
@@ -116,14 +178,23 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 fn text(name: String, bytes: Vec<u8>) -> Result<Source, Problem> {
     match String::from_utf8(bytes) {
         Ok(text) if text.starts_with(BYTE_ORDER_MARK) => {
-            let problem = Problem::refused(format!("{name} begins with a byte-order mark (line 1, column 1)"), "save the text as UTF-8 without one");
+            let problem = Problem::refused(
+                format!("{name} begins with a byte-order mark (line 1, column 1)"),
+                "save the text as UTF-8 without one",
+            );
             // Nothing is to be seen of the mark itself.
             let text = text.trim_start_matches(BYTE_ORDER_MARK).to_string();
-            Err(problem.at(Excerpt { name, text: if text.is_empty() { " ".into() } else { text }, range: 0..0, label: "before this".into() }))
+            Err(problem.at(Excerpt {
+                name,
+                text: if text.is_empty() { " ".into() } else { text },
+                range: 0..0,
+                label: "before this".into(),
+            }))
         }
         Ok(text) => Ok(Source { name, text }),
-        Err(error) => {
-            Err(Problem::refused(format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()), "give a tile program, see gen/cli/examples"))
-        }
+        Err(error) => Err(Problem::refused(
+            format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()),
+            "give a tile program, see gen/cli/examples",
+        )),
     }
 }

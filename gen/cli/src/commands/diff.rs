@@ -1,4 +1,5 @@
-//! `lanebook diff`: what one architecture has and another has not, figure by figure and atom by atom.
+//! `lanebook diff`: what one architecture has and another has not, figure by figure and atom by
+//! atom.
 use super::arch::flushed;
 use super::atoms::class;
 use crate::args::Diff;
@@ -33,20 +34,43 @@ fn described(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> BTreeMap<St
     line("text version", arch.isa_version.into());
     line("wave lanes", format!("{:?}", arch.wave_lanes));
     line("threads of a group", arch.max_threads.to_string());
-    line("shared memory", format!("{} B, {} B statically", arch.shared.max_bytes, arch.shared.static_bytes));
+    line(
+        "shared memory",
+        format!("{} B, {} B statically", arch.shared.max_bytes, arch.shared.static_bytes),
+    );
     line("inline integers", format!("{} to {}", arch.inline_integers.0, arch.inline_integers.1));
     line("scalar reads", arch.scalar_reads.to_string());
     line("flushed by matrix instructions", flushed(tables, arch));
     for model in arch.banks {
         let groups: Vec<String> = model.groups.iter().map(|mask| ranges(*mask)).collect();
-        let shown = if groups.len() > 4 { format!("{} | ... ({} groups)", groups[..2].join(" | "), groups.len()) } else { groups.join(" | ") };
-        line(&format!("banks {}", model.name), format!("{} of {} B, {shown} ({})", model.banks, model.bank_bytes, status(model.status)));
+        let shown = if groups.len() > 4 {
+            format!("{} | ... ({} groups)", groups[..2].join(" | "), groups.len())
+        } else {
+            groups.join(" | ")
+        };
+        line(
+            &format!("banks {}", model.name),
+            format!(
+                "{} of {} B, {shown} ({})",
+                model.banks,
+                model.bank_bytes,
+                status(model.status)
+            ),
+        );
     }
     for counter in arch.counters {
         let order = if counter.in_order { "in order" } else { "in any order" };
-        line(&format!("counter {}", counter.name), format!("to {}, {order}, {}", counter.max, tables.atom(counter.wait).map_or("?", |atom| atom.name())));
+        line(
+            &format!("counter {}", counter.name),
+            format!(
+                "to {}, {order}, {}",
+                counter.max,
+                tables.atom(counter.wait).map_or("?", |atom| atom.name())
+            ),
+        );
     }
-    let access = |id: lanebook_tables::AccessId| tables.accesses.get(id.index()).copied().unwrap_or("?");
+    let access =
+        |id: lanebook_tables::AccessId| tables.accesses.get(id.index()).copied().unwrap_or("?");
     for rule in arch.sync {
         let steps: Vec<String> = rule
             .steps
@@ -54,7 +78,11 @@ fn described(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> BTreeMap<St
             .map(|step| {
                 let values: Vec<String> = step.immediates.iter().map(i32::to_string).collect();
                 let name = tables.atom(step.atom).map_or("?", |atom| atom.name());
-                if values.is_empty() { name.to_string() } else { format!("{name} {}", values.join(" ")) }
+                if values.is_empty() {
+                    name.to_string()
+                } else {
+                    format!("{name} {}", values.join(" "))
+                }
             })
             .collect();
         let text = if steps.is_empty() { "nothing".to_string() } else { steps.join("; ") };
@@ -67,7 +95,9 @@ fn described(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> BTreeMap<St
             Some(atom) => atom.name().to_string(),
             None => format!("{} states", hazard.states),
         };
-        let all = hazards.entry(format!("wait {} -> {}", tag(hazard.producer), tag(hazard.consumer))).or_default();
+        let all = hazards
+            .entry(format!("wait {} -> {}", tag(hazard.producer), tag(hazard.consumer)))
+            .or_default();
         if !all.contains(&how) {
             all.push(how);
         }
@@ -84,14 +114,35 @@ fn units(tables: &Tables<'_>, arch: &Arch<'_>) -> BTreeMap<String, String> {
     let mut lists: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut add = |what: &'static str, name: String| lists.entry(what).or_default().push(name);
     of.swizzles.iter().filter(|s| has(s.feature)).for_each(|s| add("swizzle modes", s.name.into()));
-    of.descriptors.iter().filter(|d| has(d.feature)).for_each(|d| add("descriptors", d.name.into()));
-    of.operand_tiles.iter().filter(|t| has(t.feature)).for_each(|t| add("tiles of operands", t.name.into()));
-    let memory = |m: &lanebook_tables::TensorMemory<'_>| format!("{} lanes of {} columns", m.lanes, m.columns);
-    of.tensor_memories.iter().filter(|m| has(m.feature)).for_each(|m| add("tensor memory", memory(m)));
-    of.tensor_tiles.iter().filter(|t| has(t.feature)).for_each(|t| add("tiles of tensor memory", t.name.into()));
-    of.tensor_moves.iter().filter(|m| has(m.feature)).for_each(|m| add("loads of tensor memory", m.name.into()));
+    of.descriptors
+        .iter()
+        .filter(|d| has(d.feature))
+        .for_each(|d| add("descriptors", d.name.into()));
+    of.operand_tiles
+        .iter()
+        .filter(|t| has(t.feature))
+        .for_each(|t| add("tiles of operands", t.name.into()));
+    let memory = |m: &lanebook_tables::TensorMemory<'_>| {
+        format!("{} lanes of {} columns", m.lanes, m.columns)
+    };
+    of.tensor_memories
+        .iter()
+        .filter(|m| has(m.feature))
+        .for_each(|m| add("tensor memory", memory(m)));
+    of.tensor_tiles
+        .iter()
+        .filter(|t| has(t.feature))
+        .for_each(|t| add("tiles of tensor memory", t.name.into()));
+    of.tensor_moves
+        .iter()
+        .filter(|m| has(m.feature))
+        .for_each(|m| add("loads of tensor memory", m.name.into()));
     for shape in of.shapes.iter().filter(|s| has(s.feature)) {
-        let form = [(shape.blocks > 1, " of pairs"), (shape.stationary, " stationary"), (shape.sparse, " sparse")];
+        let form = [
+            (shape.blocks > 1, " of pairs"),
+            (shape.stationary, " stationary"),
+            (shape.sparse, " sparse"),
+        ];
         let form: String = form.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
         let depth: Vec<String> = shape.k.iter().map(u16::to_string).collect();
         add("products by descriptors", format!("{}{form} k{}", shape.kind, depth.join("/")));
@@ -99,32 +150,64 @@ fn units(tables: &Tables<'_>, arch: &Arch<'_>) -> BTreeMap<String, String> {
     for map in of.tensor_maps.iter().filter(|m| has(m.feature)) {
         map.elements.iter().for_each(|e| add("elements of tensor maps", e.name.into()));
     }
-    of.order_limits.iter().filter(|l| has(l.feature)).for_each(|l| add("limits of orders", l.name.into()));
-    of.map_limits.iter().filter(|l| has(l.feature)).for_each(|l| add("limits of tiled copies", l.name.into()));
+    of.order_limits
+        .iter()
+        .filter(|l| has(l.feature))
+        .for_each(|l| add("limits of orders", l.name.into()));
+    of.map_limits
+        .iter()
+        .filter(|l| has(l.feature))
+        .for_each(|l| add("limits of tiled copies", l.name.into()));
     lists.into_iter().map(|(what, names)| (what.to_string(), names.join(", "))).collect()
 }
 
-fn figures(out: &mut String, tables: &Tables<'_>, first: (&Arch<'_>, &Isa<'_>), second: (&Arch<'_>, &Isa<'_>)) {
+fn figures(
+    out: &mut String,
+    tables: &Tables<'_>,
+    first: (&Arch<'_>, &Isa<'_>),
+    second: (&Arch<'_>, &Isa<'_>),
+) {
     let (a, b) = (described(tables, first.0, first.1), described(tables, second.0, second.1));
     let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-    let differing: Vec<&String> = keys.into_iter().filter(|key| a.get(*key) != b.get(*key)).collect();
+    let differing: Vec<&String> =
+        keys.into_iter().filter(|key| a.get(*key) != b.get(*key)).collect();
     if differing.is_empty() {
         return;
     }
     out.push_str("figures\n");
     for key in differing {
-        let shown = |map: &BTreeMap<String, String>| map.get(key).filter(|text| !text.is_empty()).cloned().unwrap_or_else(|| "-".into());
+        let shown = |map: &BTreeMap<String, String>| {
+            map.get(key).filter(|text| !text.is_empty()).cloned().unwrap_or_else(|| "-".into())
+        };
         let width = first.0.name.len().max(second.0.name.len());
-        let _ = writeln!(out, "  {key}\n    {:<width$}  {}\n    {:<width$}  {}", first.0.name, shown(&a), second.0.name, shown(&b));
+        let _ = writeln!(
+            out,
+            "  {key}\n    {:<width$}  {}\n    {:<width$}  {}",
+            first.0.name,
+            shown(&a),
+            second.0.name,
+            shown(&b)
+        );
     }
 }
 
 fn atoms(out: &mut String, tables: &Tables<'_>, first: &Arch<'_>, second: &Arch<'_>) {
     let listed = |arch: &Arch<'_>| -> BTreeMap<String, (AtomClass, bool)> {
-        arch.atoms.iter().filter_map(|have| tables.atom(have.atom).map(|atom| (atom.name().to_string(), (atom.class, have.native)))).collect()
+        arch.atoms
+            .iter()
+            .filter_map(|have| {
+                tables
+                    .atom(have.atom)
+                    .map(|atom| (atom.name().to_string(), (atom.class, have.native)))
+            })
+            .collect()
     };
     let (a, b) = (listed(first), listed(second));
-    let mut table = Table::new(&[("ATOM", Align::Left), ("CLASS", Align::Left), ("ONLY OR OTHERWISE ON", Align::Left)]);
+    let mut table = Table::new(&[
+        ("ATOM", Align::Left),
+        ("CLASS", Align::Left),
+        ("ONLY OR OTHERWISE ON", Align::Left),
+    ]);
     let (mut only_a, mut only_b, mut other) = (0, 0, 0);
     let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     for name in names {
@@ -139,7 +222,13 @@ fn atoms(out: &mut String, tables: &Tables<'_>, first: &Arch<'_>, second: &Arch<
             }
             (Some((kind, x)), Some((_, y))) if x != y => {
                 other += 1;
-                (*kind, format!("expanded by the assembler of {}", if *x { second.name } else { first.name }))
+                (
+                    *kind,
+                    format!(
+                        "expanded by the assembler of {}",
+                        if *x { second.name } else { first.name }
+                    ),
+                )
             }
             _ => continue,
         };

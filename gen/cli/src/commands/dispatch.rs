@@ -13,14 +13,23 @@ const FEW: usize = 6;
 /// Runs the command.
 pub fn run(args: &Dispatch, tables: &Tables<'static>) -> Result<(), Problems> {
     let (_, arch, _) = arch(tables, &args.arch)?;
-    let all = answered(tables, arch).into_iter().map(|capability| (spelled(tables, arch, capability), arch.dispatch(capability)));
-    let wanted = |line: &str| args.words.iter().all(|word| line.split([' ', '/']).any(|have| have == word));
+    let all = answered(tables, arch)
+        .into_iter()
+        .map(|capability| (spelled(tables, arch, capability), arch.dispatch(capability)));
+    let wanted =
+        |line: &str| args.words.iter().all(|word| line.split([' ', '/']).any(|have| have == word));
     let found: Vec<(String, &[AtomId])> = all.filter(|(line, _)| wanted(line)).collect();
     if found.is_empty() {
         let what = format!("nothing of {} answers `{}`", arch.name, args.words.join(" "));
-        return Err(Problem::refused(what, format!("`lanebook dispatch --arch {}` lists everything that is answered", arch.name)).into());
+        return Err(Problem::refused(
+            what,
+            format!("`lanebook dispatch --arch {}` lists everything that is answered", arch.name),
+        )
+        .into());
     }
-    let names = |ids: &[AtomId]| ids.iter().map(|id| tables.atom(*id).map_or("?", Atom::name)).collect::<Vec<_>>();
+    let names = |ids: &[AtomId]| {
+        ids.iter().map(|id| tables.atom(*id).map_or("?", Atom::name)).collect::<Vec<_>>()
+    };
     let out = match args.format {
         DispatchFormat::Text => {
             let mut table = Table::new(&[("CAPABILITY", Align::Left), ("ATOMS", Align::Left)]);
@@ -28,12 +37,18 @@ pub fn run(args: &Dispatch, tables: &Tables<'static>) -> Result<(), Problems> {
                 let few = if args.long { ids.len() } else { FEW };
                 let more = ids.len().saturating_sub(few);
                 let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-                table.row([line.clone(), format!("{}{more}", names(ids.get(..few).unwrap_or(ids)).join(", "))]);
+                table.row([
+                    line.clone(),
+                    format!("{}{more}", names(ids.get(..few).unwrap_or(ids)).join(", ")),
+                ]);
             }
             table.render(0)
         }
         DispatchFormat::Json => {
-            let list: Vec<_> = found.iter().map(|(line, ids)| serde_json::json!({ "capability": line, "atoms": names(ids) })).collect();
+            let list: Vec<_> = found
+                .iter()
+                .map(|(line, ids)| serde_json::json!({ "capability": line, "atoms": names(ids) }))
+                .collect();
             let value = serde_json::json!({ "arch": arch.name, "answers": list });
             format!("{value:#}\n")
         }

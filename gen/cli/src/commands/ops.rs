@@ -1,7 +1,7 @@
 //! `lanebook ops`: what `compile` takes of each operation, and what an architecture does with it.
 //!
-//! All of it comes from the tables: the contract (rules/contract.ron), and the instructions. In Markdown it is the reference of the tile
-//! language, `rules/TILE.md`.
+//! All of it comes from the tables: the contract (rules/contract.ron), and the instructions. In
+//! Markdown it is the reference of the tile language, `rules/TILE.md`.
 use crate::args::{Ops, OpsFormat};
 use crate::output;
 use crate::problem::{Problem, Problems};
@@ -9,7 +9,9 @@ use crate::report::contract::{between, elements, form, kinds, notations};
 use crate::tables::arch;
 use lanebook_gen::suggest::nearest;
 use lanebook_tables::contract::kind;
-use lanebook_tables::{Arch, Atom, AttrContract, OpDecl, OpId, OpRole, OpWord, Role, SlotContract, Tables};
+use lanebook_tables::{
+    Arch, Atom, AttrContract, OpDecl, OpId, OpRole, OpWord, Role, SlotContract, Tables,
+};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -67,41 +69,61 @@ struct On<'t> {
     architecture: &'t str,
     /// Whether there are instructions.
     able: bool,
-    /// Element types, from operands to result, that instructions have; empty where that is no question of types.
+    /// Element types, from operands to result, that instructions have; empty where that is no
+    /// question of types.
     types: Vec<String>,
 }
 
 /// Runs the command.
 pub fn run(args: &Ops, tables: &Tables<'_>) -> Result<(), Problems> {
-    let on = args.arch.as_ref().map(|name| arch(tables, name)).transpose()?.map(|(_, arch, _)| arch);
+    let on =
+        args.arch.as_ref().map(|name| arch(tables, name)).transpose()?.map(|(_, arch, _)| arch);
     let wanted = match &args.name {
         Some(name) => Some(tables.op_named(name).ok_or_else(|| unknown(tables, name))?),
         None => None,
     };
-    let ids = (0u16..).map(OpId).take(tables.ops.len()).filter(|id| wanted.is_none_or(|wanted| wanted == *id));
+    let ids = (0u16..)
+        .map(OpId)
+        .take(tables.ops.len())
+        .filter(|id| wanted.is_none_or(|wanted| wanted == *id));
     let operations: Vec<Operation<'_>> = ids.filter_map(|id| described(tables, id, on)).collect();
     if operations.is_empty() {
-        return Err(Problem::refused("these tables have no contract of operations", "add rules/contract.ron to them").into());
+        return Err(Problem::refused(
+            "these tables have no contract of operations",
+            "add rules/contract.ron to them",
+        )
+        .into());
     }
     let text = match args.format {
         OpsFormat::Text if wanted.is_some() => operations.iter().map(long).collect(),
         OpsFormat::Text => listed(&operations, on),
-        OpsFormat::Json => {
-            serde_json::to_string_pretty(&operations).map(|text| text + "\n").map_err(|error| Problem::internal(error.to_string(), "report this"))?
-        }
+        OpsFormat::Json => serde_json::to_string_pretty(&operations)
+            .map(|text| text + "\n")
+            .map_err(|error| Problem::internal(error.to_string(), "report this"))?,
         OpsFormat::Markdown => markdown(tables, &operations),
     };
     Ok(output::write(None, &text)?)
 }
 
 fn unknown(tables: &Tables<'_>, name: &str) -> Problem {
-    let names = tables.ops.iter().flat_map(|op| std::iter::once(op.name).chain(op.aliases.iter().copied()));
-    let near = nearest(name, names).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-    Problem::usage(format!("no operation is called `{name}`"), format!("{near}`lanebook ops` lists them"))
+    let names =
+        tables.ops.iter().flat_map(|op| std::iter::once(op.name).chain(op.aliases.iter().copied()));
+    let near =
+        nearest(name, names).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+    Problem::usage(
+        format!("no operation is called `{name}`"),
+        format!("{near}`lanebook ops` lists them"),
+    )
 }
 
 fn attribute<'t>(attr: &AttrContract<'t>) -> Attribute<'t> {
-    Attribute { key: attr.key, value: form(&attr.form), required: attr.required, default: attr.default.text(), doc: attr.doc.text() }
+    Attribute {
+        key: attr.key,
+        value: form(&attr.form),
+        required: attr.required,
+        default: attr.default.text(),
+        doc: attr.doc.text(),
+    }
 }
 
 fn names(bits: u8, all: &[(u8, &'static str)]) -> Vec<&'static str> {
@@ -147,7 +169,9 @@ fn native<'t>(tables: &Tables<'t>, arch: &Arch<'t>) -> impl Iterator<Item = &'t 
 
 /// Element types of the instructions that do an operation on elements.
 fn done(tables: &Tables<'_>, arch: &Arch<'_>, op: OpWord) -> Vec<String> {
-    let name = |dtype: Option<lanebook_tables::DtypeId>| dtype.and_then(|id| tables.dtype(id)).map(|d| d.name);
+    let name = |dtype: Option<lanebook_tables::DtypeId>| {
+        dtype.and_then(|id| tables.dtype(id)).map(|d| d.name)
+    };
     let types = native(tables, arch).filter_map(|atom| {
         let does = atom.does.filter(|does| does.op == op)?;
         let from = name(atom.operands.get(usize::from(*does.uses.first()?))?.dtype)?;
@@ -161,13 +185,17 @@ fn done(tables: &Tables<'_>, arch: &Arch<'_>, op: OpWord) -> Vec<String> {
 fn products(tables: &Tables<'_>, arch: &Arch<'_>, scaled: bool) -> Vec<String> {
     let mut out = BTreeSet::new();
     for atom in native(tables, arch) {
-        let (with, without) = (atom.scaled().is_some() || atom.scaled_in_tensor().is_some(), atom.product().is_some() || atom.tensor().is_some());
+        let (with, without) = (
+            atom.scaled().is_some() || atom.scaled_in_tensor().is_some(),
+            atom.product().is_some() || atom.tensor().is_some(),
+        );
         if if scaled { !with } else { with || !without } {
             continue;
         }
         for member in (0..atom.instances()).filter_map(|number| atom.instance(number)) {
             let Some(shape) = atom.matrix else { continue };
-            let name = |operand: u8| member.dtype(operand).and_then(|id| tables.dtype(id)).map(|d| d.name);
+            let name =
+                |operand: u8| member.dtype(operand).and_then(|id| tables.dtype(id)).map(|d| d.name);
             if let (Some(a), Some(b), Some(d)) = (name(shape.a), name(shape.b), name(shape.d)) {
                 out.insert(format!("{a} x {b} -> {d}"));
             }
@@ -182,13 +210,25 @@ fn able<'t>(tables: &Tables<'t>, arch: &Arch<'t>, id: OpId, decl: &OpDecl<'t>) -
         OpRole::Elementwise => (true, done(tables, arch, OpWord::Op(id))),
         OpRole::Matrix => (true, products(tables, arch, decl.operands.0 == 5)),
         OpRole::Reduce => {
-            let ways = tables.contract.ops.get(id.index()).into_iter().flat_map(|contract| contract.attrs.slice());
+            let ways = tables
+                .contract
+                .ops
+                .get(id.index())
+                .into_iter()
+                .flat_map(|contract| contract.attrs.slice());
             let mut types = Vec::new();
             for attr in ways {
                 if let lanebook_tables::AttrForm::Word(words) = attr.form {
                     for word in words {
-                        let found = tables.op_named(word).map_or_else(Vec::new, |op| done(tables, arch, OpWord::Op(op)));
-                        let wide = found.iter().filter(|name| tables.dtype_named(name).and_then(|d| tables.dtype(d)).is_some_and(|d| d.bits == 32));
+                        let found = tables
+                            .op_named(word)
+                            .map_or_else(Vec::new, |op| done(tables, arch, OpWord::Op(op)));
+                        let wide = found.iter().filter(|name| {
+                            tables
+                                .dtype_named(name)
+                                .and_then(|d| tables.dtype(d))
+                                .is_some_and(|d| d.bits == 32)
+                        });
                         types.extend(wide.map(|name| format!("{word} of {name}")));
                     }
                 }
@@ -213,7 +253,12 @@ fn line(place: &Place<'_>) -> String {
     let tile = slot.kinds & (kind::REGISTERS | kind::SHARED) != 0;
     let mut out = kinds(slot.kinds);
     if tile {
-        let _ = write!(out, ", rank {}, elements {}", between(slot.ranks.0, slot.ranks.1), place.element_bits);
+        let _ = write!(
+            out,
+            ", rank {}, elements {}",
+            between(slot.ranks.0, slot.ranks.1),
+            place.element_bits
+        );
     }
     if slot.layouts != 0 {
         let _ = write!(out, "; a written layout is obeyed in {}", notations(slot.layouts));
@@ -222,7 +267,11 @@ fn line(place: &Place<'_>) -> String {
 }
 
 fn said(attr: &Attribute<'_>) -> String {
-    let without = if attr.required { "must be there".to_string() } else { format!("without it: {}", attr.default) };
+    let without = if attr.required {
+        "must be there".to_string()
+    } else {
+        format!("without it: {}", attr.default)
+    };
     format!("{}; {without}", attr.value)
 }
 
@@ -239,7 +288,9 @@ fn long(op: &Operation<'_>) -> String {
     field("does", op.does);
     field("because", op.reason);
     field("instead", op.instead);
-    for (what, places) in [("operand", &op.operands), ("result", &op.results), ("argument", &op.arguments)] {
+    for (what, places) in
+        [("operand", &op.operands), ("result", &op.results), ("argument", &op.arguments)]
+    {
         for place in places {
             field(what, &format!("{}{}: {}", place.name, count(place), line(place)));
             for attr in &place.attributes {
@@ -269,7 +320,8 @@ fn listed(operations: &[Operation<'_>], on: Option<&Arch<'_>>) -> String {
     let mut out = String::new();
     for op in operations {
         let attrs: Vec<&str> = op.attributes.iter().map(|attr| attr.key).collect();
-        let attrs = if attrs.is_empty() { String::new() } else { format!(" {{{}}}", attrs.join(", ")) };
+        let attrs =
+            if attrs.is_empty() { String::new() } else { format!(" {{{}}}", attrs.join(", ")) };
         let operands: Vec<&str> = op.operands.iter().map(|place| place.name).collect();
         let what = match (&op.on, op.compiled) {
             (_, false) => format!("not compiled: {}", op.reason),
@@ -280,8 +332,14 @@ fn listed(operations: &[Operation<'_>], on: Option<&Arch<'_>>) -> String {
     }
     let compiled = operations.iter().filter(|op| op.compiled).count();
     let able = operations.iter().filter(|op| op.on.as_ref().is_some_and(|on| on.able)).count();
-    let of = on.map_or_else(String::new, |arch| format!("; {} has instructions for {able} of them", arch.name));
-    let _ = writeln!(out, "\n{compiled} of {} operations are compiled{of}. `lanebook ops NAME` says all of one.", operations.len());
+    let of = on.map_or_else(String::new, |arch| {
+        format!("; {} has instructions for {able} of them", arch.name)
+    });
+    let _ = writeln!(
+        out,
+        "\n{compiled} of {} operations are compiled{of}. `lanebook ops NAME` says all of one.",
+        operations.len()
+    );
     out
 }
 
@@ -295,7 +353,8 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
          A program is one function. Its operations take effect in the order in which they are written, as far as one group of threads can see; between\n\
          groups nothing is ordered. What may be relied on is said in `src/ir/mod.rs`.\n\n",
     );
-    let prefixes: Vec<String> = tables.contract.prefixes.iter().map(|prefix| format!("`{prefix}`")).collect();
+    let prefixes: Vec<String> =
+        tables.contract.prefixes.iter().map(|prefix| format!("`{prefix}`")).collect();
     let (least, most) = tables.contract.memref_ranks;
     let _ = writeln!(
         out,
@@ -307,12 +366,19 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
     for op in operations.iter().filter(|op| op.compiled) {
         let _ = write!(out, "\n### `{}`\n\n{}\n", op.name, op.does);
         if !op.aliases.is_empty() {
-            let _ = write!(out, "\nAlso: {}.\n", op.aliases.iter().map(|alias| format!("`{alias}`")).collect::<Vec<_>>().join(", "));
+            let _ = write!(
+                out,
+                "\nAlso: {}.\n",
+                op.aliases.iter().map(|alias| format!("`{alias}`")).collect::<Vec<_>>().join(", ")
+            );
         }
         let mut items = String::new();
-        for (what, places) in [("operand", &op.operands), ("result", &op.results), ("argument", &op.arguments)] {
+        for (what, places) in
+            [("operand", &op.operands), ("result", &op.results), ("argument", &op.arguments)]
+        {
             for place in places {
-                let _ = writeln!(items, "- {what} *{}*{}: {}", place.name, count(place), line(place));
+                let _ =
+                    writeln!(items, "- {what} *{}*{}: {}", place.name, count(place), line(place));
                 for attr in &place.attributes {
                     let _ = writeln!(items, "  - `{}`: {} ({})", attr.key, attr.doc, said(attr));
                 }
@@ -327,7 +393,8 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
     }
     out.push_str("\n## Operations that are not\n\nThey are read, verified and rewritten by passes; `compile` refuses them.\n\n");
     for op in operations.iter().filter(|op| !op.compiled) {
-        let instead = if op.instead.is_empty() { String::new() } else { format!("; {}", op.instead) };
+        let instead =
+            if op.instead.is_empty() { String::new() } else { format!("; {}", op.instead) };
         let _ = writeln!(out, "- `{}`: {}{instead}.", op.name, op.reason);
     }
     out

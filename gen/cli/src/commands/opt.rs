@@ -17,7 +17,8 @@ use lanebook_gen::suggest::nearest;
 use lanebook_tables::{ArchId, PassStep, RuleId, Tables};
 use std::fmt::Write;
 
-/// Operations, values, operands, attributes, types, regions and undo records that there is room for.
+/// Operations, values, operands, attributes, types, regions and undo records that there is room
+/// for.
 type ProgramRoom = ir::Storage<8192, 16384, 32768, 16384, 1024, 1024, 65000>;
 
 /// Layouts that are made, values, classes of accesses, candidates that there is room for.
@@ -28,15 +29,26 @@ const WORK: usize = 65_000;
 
 /// Runs the command.
 pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
-    let set = args.rules.as_deref().map(|file| beside(tables, file)).transpose()?.map(|set| set.tables(tables));
+    let set = args
+        .rules
+        .as_deref()
+        .map(|file| beside(tables, file))
+        .transpose()?
+        .map(|set| set.tables(tables));
     let sets = Sets { own: set.as_ref(), tables };
     if args.list {
-        let own = sets.own.map_or_else(String::new, |own| listed(own) + "\nand of those that are built in:\n");
+        let own = sets
+            .own
+            .map_or_else(String::new, |own| listed(own) + "\nand of those that are built in:\n");
         return Ok(output::write(None, &(own + &listed(tables)))?);
     }
     let passes = sets.wanted(&args.passes)?;
     let Some(file) = args.file.as_deref() else {
-        return Err(Problem::usage("no program is named", "lanebook opt FILE --passes a,b,c; `-` reads standard input").into());
+        return Err(Problem::usage(
+            "no program is named",
+            "lanebook opt FILE --passes a,b,c; `-` reads standard input",
+        )
+        .into());
     };
     let mut source = read(Some(file))?;
     let arch = args.arch.as_deref().map(|name| find(tables, name)).transpose()?;
@@ -47,11 +59,25 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
     let mut left = args.fuel;
     let mut last = None;
     for (tables, pass) in passes {
-        // Each pass reads the text that the one before it left: layouts that it made have no other name.
+        // Each pass reads the text that the one before it left: layouts that it made have no other
+        // name.
         if let Some(text) = last.take() {
-            source = Source { name: format!("{}, as the passes before {pass} left it", file.display()), text };
+            source = Source {
+                name: format!("{}, as the passes before {pass} left it", file.display()),
+                text,
+            };
         }
-        last = Some(one(args, tables, pass, &source, options, wishes, declared.as_ref(), &mut left, &mut out)?);
+        last = Some(one(
+            args,
+            tables,
+            pass,
+            &source,
+            options,
+            wishes,
+            declared.as_ref(),
+            &mut left,
+            &mut out,
+        )?);
     }
     if !args.print_after_all {
         match last {
@@ -66,15 +92,20 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
 fn find(tables: &Tables<'_>, name: &str) -> Result<ArchId, Problem> {
     tables.arch_named(name).ok_or_else(|| {
         let known: Vec<&str> = tables.archs.iter().map(|arch| arch.name).collect();
-        let near = nearest(name, known.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-        Problem::usage(format!("unknown architecture `{name}`"), format!("{near}known: {}", known.join(", ")))
+        let near = nearest(name, known.iter().copied())
+            .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        Problem::usage(
+            format!("unknown architecture `{name}`"),
+            format!("{near}known: {}", known.join(", ")),
+        )
     })
 }
 
 /// The program in the printer's spelling.
 fn normal(tables: &Tables<'_>, source: &Source, options: ir::Options) -> Result<String, Problems> {
     let mut storage = Box::new(ProgramRoom::new());
-    let mut program = ir::parse(storage.pools(), tables, &source.text, options).map_err(|error| of_program(tables, source, &error))?;
+    let mut program = ir::parse(storage.pools(), tables, &source.text, options)
+        .map_err(|error| of_program(tables, source, &error))?;
     ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
     check_layouts(&program).map_err(|error| of_program(tables, source, &error))?;
     let mut out = String::new();
@@ -96,7 +127,8 @@ fn one(
     out: &mut String,
 ) -> Result<String, Problems> {
     let mut storage = Box::new(ProgramRoom::new());
-    let mut program = ir::parse(storage.pools(), tables, &source.text, options).map_err(|error| of_program(tables, source, &error))?;
+    let mut program = ir::parse(storage.pools(), tables, &source.text, options)
+        .map_err(|error| of_program(tables, source, &error))?;
     ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
     check_layouts(&program).map_err(|error| of_program(tables, source, &error))?;
     let mut work = Box::new(heapless::Vec::<Node, WORK>::new());
@@ -108,20 +140,34 @@ fn one(
         let mut lent = Lent { work: work.as_mut_view(), fuel: left, room: Some(&mut room), wishes };
         let outcome = apply_with(tables, pass, &mut program, &mut lent, |event| match event {
             Event::Rule { rule, .. } => lines.push(traced(tables, rule)),
-            Event::Change { analysis, .. } => lines.push(format!("{}: {}", analysis.name(), analysis.reason())),
+            Event::Change { analysis, .. } => {
+                lines.push(format!("{}: {}", analysis.name(), analysis.reason()))
+            }
             Event::Finding { diagnostic, at } => findings.push((diagnostic.text(), at)),
         });
         let stats = outcome.map_err(|error| refused(&program, source, pass, error))?;
         ir::verify(&mut program).map_err(|error| {
-            let place = program.place(error.at.op.unwrap_or_else(|| program.first(program.root()).expect("an operation that is wrong")));
+            let place = program.place(error.at.op.unwrap_or_else(|| {
+                program.first(program.root()).expect("an operation that is wrong")
+            }));
             excerpted(
-                Problem::internal(format!("pass {pass} left a program that is not well formed: {}", error.kind.message()), "report this with the program"),
+                Problem::internal(
+                    format!(
+                        "pass {pass} left a program that is not well formed: {}",
+                        error.kind.message()
+                    ),
+                    "report this with the program",
+                ),
                 source,
                 place,
             )
         })?;
         for (text, at) in findings {
-            eprintln!("warning: {}: {pass}: {}: {text}", position(source, program.place(at)), program.op_name(at));
+            eprintln!(
+                "warning: {}: {pass}: {}: {text}",
+                position(source, program.place(at)),
+                program.op_name(at)
+            );
         }
         if args.trace {
             for (number, line) in lines.iter().enumerate() {
@@ -130,11 +176,20 @@ fn one(
         }
         if args.explain {
             let arch = lanebook::anchor::arch_of(&program, tables, &wishes);
-            let judged = candidates::Judged { candidates: room.candidates, dropped: room.dropped, declared, arch };
+            let judged = candidates::Judged {
+                candidates: room.candidates,
+                dropped: room.dropped,
+                declared,
+                arch,
+            };
             out.push_str(&candidates::text(tables, &program, &judged));
         }
         if args.print_after_all {
-            let _ = writeln!(out, "// ---- after {pass}: {}", counted(stats.applied as usize, "change"));
+            let _ = writeln!(
+                out,
+                "// ---- after {pass}: {}",
+                counted(stats.applied as usize, "change")
+            );
         }
     }
     print(&program, &room.book, &mut text)?;
@@ -144,8 +199,14 @@ fn one(
     Ok(text)
 }
 
-fn print(program: &Program<'_, '_>, annotate: &dyn ir::Annotate, out: &mut String) -> Result<(), Problem> {
-    ir::print(program, annotate, out).map_err(|_| Problem::internal("the program cannot be written as text", "report this with the program"))
+fn print(
+    program: &Program<'_, '_>,
+    annotate: &dyn ir::Annotate,
+    out: &mut String,
+) -> Result<(), Problem> {
+    ir::print(program, annotate, out).map_err(|_| {
+        Problem::internal("the program cannot be written as text", "report this with the program")
+    })
 }
 
 /// An application of a rule in a trace: its name, where it stands, and what it says.
@@ -168,18 +229,31 @@ impl<'t> Sets<'t> {
     fn each(&self) -> impl Iterator<Item = &'t Tables<'t>> + use<'t> {
         self.own.into_iter().chain([self.tables])
     }
-    /// Passes by their names, each with the tables that have it. A name that both sets have would be one or the other by chance.
+    /// Passes by their names, each with the tables that have it. A name that both sets have would
+    /// be one or the other by chance.
     fn wanted(&self, names: &[String]) -> Result<Vec<(&'t Tables<'t>, &'t str)>, Problem> {
-        let known: Vec<(&'t Tables<'t>, &'t str)> = self.each().flat_map(|set| set.rules.passes.iter().map(move |pass| (set, pass.name))).collect();
-        let named = |name: &str| known.iter().filter(|(_, pass)| *pass == name).copied().collect::<Vec<_>>();
+        let known: Vec<(&'t Tables<'t>, &'t str)> = self
+            .each()
+            .flat_map(|set| set.rules.passes.iter().map(move |pass| (set, pass.name)))
+            .collect();
+        let named = |name: &str| {
+            known.iter().filter(|(_, pass)| *pass == name).copied().collect::<Vec<_>>()
+        };
         let one = |name: &String| match named(name).as_slice() {
             [found] => Ok(*found),
             [] => {
                 let all: Vec<&str> = known.iter().map(|(_, pass)| *pass).collect();
-                let near = nearest(name, all.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-                Err(Problem::usage(format!("unknown pass `{name}`"), format!("{near}known: {}", all.join(", "))))
+                let near = nearest(name, all.iter().copied())
+                    .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+                Err(Problem::usage(
+                    format!("unknown pass `{name}`"),
+                    format!("{near}known: {}", all.join(", ")),
+                ))
             }
-            _ => Err(Problem::usage(format!("pass `{name}` is built in, and also in the file of --rules"), "give it another name there")),
+            _ => Err(Problem::usage(
+                format!("pass `{name}` is built in, and also in the file of --rules"),
+                "give it another name there",
+            )),
         };
         names.iter().map(one).collect()
     }
@@ -209,32 +283,49 @@ fn refused(program: &Program<'_, '_>, source: &Source, pass: &str, error: PassEr
     match error {
         PassError::Refused { diagnostic, at } => {
             let what = format!("{pass}: {}", diagnostic.text());
-            excerpted(Problem::refused(what, "the program is unchanged; change the operation shown, or leave the pass out"), source, op(at))
+            excerpted(
+                Problem::refused(
+                    what,
+                    "the program is unchanged; change the operation shown, or leave the pass out",
+                ),
+                source,
+                op(at),
+            )
         }
-        PassError::Run(RunError::Fuel { limit }) => {
-            Problem::refused(format!("{pass}: more than {limit} changes"), "the program is unchanged; allow more with --fuel")
-        }
-        PassError::Run(RunError::Work { capacity }) => {
-            Problem::refused(format!("{pass}: more than {capacity} operations wait to be looked at"), "split the program")
-        }
-        PassError::Run(RunError::Graph(ErrorKind::Capacity { pool, limit })) => {
-            Problem::refused(format!("{pass}: more than {limit} {}", pool.describe()), "the program is unchanged; split it")
-        }
-        PassError::Choice(ChoiceError::NoArch) => Problem::refused(format!("{pass}: for no architecture that the tables have"), "name one with --arch"),
+        PassError::Run(RunError::Fuel { limit }) => Problem::refused(
+            format!("{pass}: more than {limit} changes"),
+            "the program is unchanged; allow more with --fuel",
+        ),
+        PassError::Run(RunError::Work { capacity }) => Problem::refused(
+            format!("{pass}: more than {capacity} operations wait to be looked at"),
+            "split the program",
+        ),
+        PassError::Run(RunError::Graph(ErrorKind::Capacity { pool, limit })) => Problem::refused(
+            format!("{pass}: more than {limit} {}", pool.describe()),
+            "the program is unchanged; split it",
+        ),
+        PassError::Choice(ChoiceError::NoArch) => Problem::refused(
+            format!("{pass}: for no architecture that the tables have"),
+            "name one with --arch",
+        ),
         PassError::Choice(ChoiceError::NoWarps) => Problem::refused(
             format!("{pass}: the program does not say how many warps work together"),
             "give the function `threads`, or the module `ttg.num-warps`",
         ),
         PassError::Choice(ChoiceError::Cluster) => Problem::refused(
-            format!("{pass}: the blocks of a cluster share the module's tiles, and which of them has what is not chosen here"),
+            format!(
+                "{pass}: the blocks of a cluster share the module's tiles, and which of them has what is not chosen here"
+            ),
             "leave the pass out, or say `ttg.num-ctas` = 1",
         ),
-        PassError::Choice(ChoiceError::Sweeps) => {
-            Problem::refused(format!("{pass}: what is known of loops did not settle"), "the program is unchanged; take loops apart")
-        }
-        PassError::Choice(ChoiceError::Full { pool, capacity }) => {
-            Problem::refused(format!("{pass}: more than {capacity} {}", pool.describe()), "the program is unchanged; split it")
-        }
+        PassError::Choice(ChoiceError::Sweeps) => Problem::refused(
+            format!("{pass}: what is known of loops did not settle"),
+            "the program is unchanged; take loops apart",
+        ),
+        PassError::Choice(ChoiceError::Full { pool, capacity }) => Problem::refused(
+            format!("{pass}: more than {capacity} {}", pool.describe()),
+            "the program is unchanged; split it",
+        ),
         other => Problem::internal(format!("{pass}: {other:?}"), "report this with the program"),
     }
 }
@@ -244,9 +335,18 @@ fn excerpted(problem: Problem, source: &Source, place: Place) -> Problem {
         return problem;
     }
     let start = place.offset as usize;
-    problem.at(Excerpt { name: source.name.clone(), text: source.text.clone(), range: start..start + usize::from(place.len), label: String::new() })
+    problem.at(Excerpt {
+        name: source.name.clone(),
+        text: source.text.clone(),
+        range: start..start + usize::from(place.len),
+        label: String::new(),
+    })
 }
 
 fn position(source: &Source, place: Place) -> String {
-    if place.line == 0 { source.name.clone() } else { format!("{}:{}:{}", source.name, place.line, place.column) }
+    if place.line == 0 {
+        source.name.clone()
+    } else {
+        format!("{}:{}:{}", source.name, place.line, place.column)
+    }
 }

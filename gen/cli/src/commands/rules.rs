@@ -35,13 +35,24 @@ fn phase<'t>(tables: &Tables<'t>, phase: u8) -> &'t str {
 }
 
 fn listed(args: &Rules, tables: &Tables<'_>) -> String {
-    let mut out = format!("{:<28} {:<7} {:<20} {:>8}  conditions\n", "rule", "terms", "phase", "priority");
+    let mut out =
+        format!("{:<28} {:<7} {:<20} {:>8}  conditions\n", "rule", "terms", "phase", "priority");
     let shown = |name: &str| args.filter.as_deref().is_none_or(|part| name.contains(part));
     let mut count = 0;
-    for (rule, name) in tables.rules.rules.iter().zip(tables.rules.names).filter(|(_, name)| shown(name)) {
+    for (rule, name) in
+        tables.rules.rules.iter().zip(tables.rules.names).filter(|(_, name)| shown(name))
+    {
         count += 1;
-        let conditions: Vec<&str> = rule.conditions.iter().map(|condition| condition.word.name()).collect();
-        let line = format!("{:<28} {:<7} {:<20} {:>8}  {}", name, language(rule), phase(tables, rule.phase), rule.priority, conditions.join(", "));
+        let conditions: Vec<&str> =
+            rule.conditions.iter().map(|condition| condition.word.name()).collect();
+        let line = format!(
+            "{:<28} {:<7} {:<20} {:>8}  {}",
+            name,
+            language(rule),
+            phase(tables, rule.phase),
+            rule.priority,
+            conditions.join(", ")
+        );
         let _ = writeln!(out, "{}", line.trim_end());
     }
     let _ = writeln!(out, "\n{count} of {} rules", tables.rules.rules.len());
@@ -53,29 +64,60 @@ fn dispatch<'t>(word: &str, tables: &Tables<'t>) -> Result<String, Problem> {
     let tile = tables.op_named(word);
     let index = IndexOp::ALL.into_iter().find(|op| op.name() == word);
     if tile.is_none() && index.is_none() {
-        let known: Vec<&'t str> = tables.ops.iter().map(|op| op.name).chain(IndexOp::ALL.into_iter().map(|op| -> &'t str { op.name() })).collect();
-        let near = nearest(word, known.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-        return Err(Problem::usage(format!("`{word}` is neither an operation nor an index word"), format!("{near}known: {}", known.join(", "))));
+        let known: Vec<&'t str> = tables
+            .ops
+            .iter()
+            .map(|op| op.name)
+            .chain(IndexOp::ALL.into_iter().map(|op| -> &'t str { op.name() }))
+            .collect();
+        let near = nearest(word, known.iter().copied())
+            .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        return Err(Problem::usage(
+            format!("`{word}` is neither an operation nor an index word"),
+            format!("{near}known: {}", known.join(", ")),
+        ));
     }
     let mut out = String::new();
     for set in tables.rules.sets {
         let roots: Vec<usize> = match set.language {
             Language::Tile => tile.map(|op| op.index()).into_iter().collect(),
             // A pattern that is a bare slot fits every word, and is tried after those of the word.
-            Language::Target => index.map(|op| op as usize).into_iter().chain([RuleSet::ROOT_ANY]).filter(|_| index.is_some()).collect(),
+            Language::Target => index
+                .map(|op| op as usize)
+                .into_iter()
+                .chain([RuleSet::ROOT_ANY])
+                .filter(|_| index.is_some())
+                .collect(),
             Language::Index => index.map(|op| op as usize).into_iter().collect(),
         };
-        let rules: Vec<(&str, &Rule<'_>)> =
-            roots.iter().flat_map(|root| set.rules_for(*root)).filter_map(|id| Some((tables.rules.name(*id), tables.rules.rule(*id)?))).collect();
+        let rules: Vec<(&str, &Rule<'_>)> = roots
+            .iter()
+            .flat_map(|root| set.rules_for(*root))
+            .filter_map(|id| Some((tables.rules.name(*id), tables.rules.rule(*id)?)))
+            .collect();
         if rules.is_empty() {
             continue;
         }
-        let isa = set.isa.and_then(|isa| tables.isa(isa)).map_or_else(String::new, |isa| format!(", {}", isa.name));
-        let how = if set.language == Language::Target { "the cheapest is taken" } else { "the first that fits is taken" };
+        let isa = set
+            .isa
+            .and_then(|isa| tables.isa(isa))
+            .map_or_else(String::new, |isa| format!(", {}", isa.name));
+        let how = if set.language == Language::Target {
+            "the cheapest is taken"
+        } else {
+            "the first that fits is taken"
+        };
         let _ = writeln!(out, "phase {}{isa}: {how}", phase(tables, set.phase));
         for (number, (name, rule)) in rules.iter().enumerate() {
-            let conditions: Vec<&str> = rule.conditions.iter().map(|condition| condition.word.name()).collect();
-            let line = format!("{:>4} {:<28} {:>8}  {}", number + 1, name, rule.priority, conditions.join(", "));
+            let conditions: Vec<&str> =
+                rule.conditions.iter().map(|condition| condition.word.name()).collect();
+            let line = format!(
+                "{:>4} {:<28} {:>8}  {}",
+                number + 1,
+                name,
+                rule.priority,
+                conditions.join(", ")
+            );
             let _ = writeln!(out, "{}", line.trim_end());
         }
     }

@@ -17,7 +17,8 @@ const MOST: usize = 64;
 
 /// Runs the command.
 pub fn run(args: &Show, tables: &Tables<'_>, colour: Colour) -> Result<(), Problems> {
-    let picture = if is_layout(&args.what) { of_layout(args, tables)? } else { of_atom(args, tables)? };
+    let picture =
+        if is_layout(&args.what) { of_layout(args, tables)? } else { of_atom(args, tables)? };
     match &args.output {
         Some(path) => {
             if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
@@ -30,32 +31,53 @@ pub fn run(args: &Show, tables: &Tables<'_>, colour: Colour) -> Result<(), Probl
             Ok(output::write(Some(path), &svg::render(&picture))?)
         }
         None => {
-            let options = text::Options { colour: colour.on_stdout(), most: if args.full { usize::MAX } else { MOST } };
+            let options = text::Options {
+                colour: colour.on_stdout(),
+                most: if args.full { usize::MAX } else { MOST },
+            };
             Ok(output::write(None, &text::render(&picture, options))?)
         }
     }
 }
 
-/// Whether a text is meant to be a layout and not a name: it has a bracket, or begins like a number.
+/// Whether a text is meant to be a layout and not a name: it has a bracket, or begins like a
+/// number.
 fn is_layout(text: &str) -> bool {
-    text.contains(['(', '[', '<', ')', ']']) || text.trim_start().starts_with(|c: char| c.is_ascii_digit())
+    text.contains(['(', '[', '<', ')', ']'])
+        || text.trim_start().starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
     let Some(name) = &args.arch else {
         let what = format!("`{}` is no layout, and an atom needs its architecture", args.what);
-        return Err(Problem::usage(what, format!("add --arch ARCH ({}), or write a layout such as '(8,8):(8,1)'", tables::known_archs(tables).join(", "))));
+        return Err(Problem::usage(
+            what,
+            format!(
+                "add --arch ARCH ({}), or write a layout such as '(8,8):(8,1)'",
+                tables::known_archs(tables).join(", ")
+            ),
+        ));
     };
     let (_, arch, _) = tables::arch(tables, name)?;
-    let found = tables.instance_named(&args.what).filter(|(id, _)| arch.atoms.iter().any(|have| have.atom == *id));
+    let found = tables
+        .instance_named(&args.what)
+        .filter(|(id, _)| arch.atoms.iter().any(|have| have.atom == *id));
     let Some((_, instance)) = found else {
         if let Some(tile) = show_tensor::of_tile(args, tables, arch) {
             return tile;
         }
         let tiles = show_tensor::tiles(tables, arch);
-        let names: Vec<&str> = arch.atoms.iter().filter_map(|have| tables.atom(have.atom)).map(|atom| atom.name()).chain(tiles.iter().copied()).collect();
-        let mut remedy =
-            nearest(&args.what, names).map_or_else(|| format!("`lanebook atoms --arch {name}` lists them"), |near| format!("did you mean `{near}`?"));
+        let names: Vec<&str> = arch
+            .atoms
+            .iter()
+            .filter_map(|have| tables.atom(have.atom))
+            .map(|atom| atom.name())
+            .chain(tiles.iter().copied())
+            .collect();
+        let mut remedy = nearest(&args.what, names).map_or_else(
+            || format!("`lanebook atoms --arch {name}` lists them"),
+            |near| format!("did you mean `{near}`?"),
+        );
         if !tiles.is_empty() {
             remedy.push_str(&format!("; tiles of tensor memory: {}", tiles.join(", ")));
         }
@@ -64,11 +86,17 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
     let found = &concrete(&instance);
     for (given, option) in [(args.shape.is_some(), "--shape"), (args.unit.is_some(), "--unit")] {
         if given {
-            return Err(Problem::usage(format!("{option} is for layouts; an atom's operands have their own"), format!("leave {option} out")));
+            return Err(Problem::usage(
+                format!("{option} is for layouts; an atom's operands have their own"),
+                format!("leave {option} out"),
+            ));
         }
     }
     if args.stride.is_some() && args.view != View::Banks {
-        return Err(Problem::usage("--stride says where address slots point, for --view banks", "add --view banks, or leave --stride out"));
+        return Err(Problem::usage(
+            "--stride says where address slots point, for --view banks",
+            "add --view banks, or leave --stride out",
+        ));
     }
     let mut picture = match show_tensor::of_move(args, tables, arch, &instance) {
         Some(moved) => {
@@ -88,7 +116,11 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
     }
     // A family by its own name is shown as its usual instance, and says so.
     let family = args.what.contains('{');
-    let named = if family { filled(&instance, &args.what.replace('{', "<").replace('}', ">")) } else { args.what.clone() };
+    let named = if family {
+        filled(&instance, &args.what.replace('{', "<").replace('}', ">"))
+    } else {
+        args.what.clone()
+    };
     picture.title = match args.view {
         View::Banks => format!("banks of {named} on {}", arch.name),
         View::Elements | View::Lanes => format!("{named} on {}", arch.name),
@@ -99,17 +131,27 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
     picture.subtitle.push(format!("facts: {}", tables::status(found.status)));
     if args.view == View::Banks {
         let sides = found.movement.iter().flat_map(|movement| [&movement.from, &movement.to]);
-        let models = sides.filter_map(|side| arch.banks.iter().find(|model| !side.banks.is_empty() && model.name == side.banks));
-        picture.subtitle.extend(models.map(|model| format!("bank model `{}`: {}", model.name, tables::status(model.status))));
+        let models = sides.filter_map(|side| {
+            arch.banks.iter().find(|model| !side.banks.is_empty() && model.name == side.banks)
+        });
+        picture.subtitle.extend(
+            models.map(|model| {
+                format!("bank model `{}`: {}", model.name, tables::status(model.status))
+            }),
+        );
     }
     Ok(picture)
 }
 
 fn of_layout(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
     if args.view != View::Elements || args.stride.is_some() {
-        return Err(Problem::usage("--view and --stride are for atoms", "name an atom and its --arch; --unit shows the banks of a layout"));
+        return Err(Problem::usage(
+            "--view and --stride are for atoms",
+            "name an atom and its --arch; --unit shows the banks of a layout",
+        ));
     }
-    let (parsed, order) = notation::parse(&args.what).map_err(|error| malformed(&args.what, error))?;
+    let (parsed, order) =
+        notation::parse(&args.what).map_err(|error| malformed(&args.what, error))?;
     let view = parsed.view();
     let shape = match &args.shape {
         Some(text) => rows_and_columns(text)?,
@@ -126,19 +168,33 @@ fn of_layout(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
         (Some(unit_bits), arch) => Some(banks_of(tables, unit_bits, arch.as_deref(), args.banks)?),
     };
     if banks.is_some() && !view.axes().is_ok_and(|axes| axes.contains(&AxisId::M)) {
-        return Err(Problem::usage("--unit shows bytes and banks, and this layout has no memory axis", "leave --unit out"));
+        return Err(Problem::usage(
+            "--unit shows bytes and banks, and this layout has no memory axis",
+            "leave --unit out",
+        ));
     }
     layout::picture(&view, &args.what, order, shape, banks).map_err(drawn)
 }
 
-fn banks_of(tables: &Tables<'_>, unit_bits: u32, arch: Option<&str>, count: u32) -> Result<Banks, Problem> {
+fn banks_of(
+    tables: &Tables<'_>,
+    unit_bits: u32,
+    arch: Option<&str>,
+    count: u32,
+) -> Result<Banks, Problem> {
     if unit_bits == 0 || unit_bits > 1024 {
-        return Err(Problem::usage(format!("--unit {unit_bits} is no width"), "give 1 to 1024 bits"));
+        return Err(Problem::usage(
+            format!("--unit {unit_bits} is no width"),
+            "give 1 to 1024 bits",
+        ));
     }
     let (banks, bank_bytes) = match arch {
         Some(name) => {
             let (_, arch, _) = tables::arch(tables, name)?;
-            let widest = arch.banks.iter().max_by_key(|model| u32::from(model.banks) * u32::from(model.bank_bytes));
+            let widest = arch
+                .banks
+                .iter()
+                .max_by_key(|model| u32::from(model.banks) * u32::from(model.bank_bytes));
             widest.map_or((count, 4), |model| (u32::from(model.banks), u32::from(model.bank_bytes)))
         }
         None => (count, 4),
@@ -156,17 +212,18 @@ fn drawn(error: DrawError) -> Problem {
 pub(super) fn rows_and_columns(text: &str) -> Result<(u64, u64), Problem> {
     let parts = text.split_once(['x', 'X', ',']);
     let numbers = parts.and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
-    numbers.ok_or_else(|| Problem::usage(format!("--shape {text} is not rows and columns"), "write two numbers such as 8x16"))
+    numbers.ok_or_else(|| {
+        Problem::usage(
+            format!("--shape {text} is not rows and columns"),
+            "write two numbers such as 8x16",
+        )
+    })
 }
 
 fn malformed(text: &str, error: notation::Malformed) -> Problem {
     // At the end of the text a caret needs a place to stand.
     let text = if error.range.start >= text.len() { format!("{text} ") } else { text.to_string() };
     let (line, column) = error.place;
-    Problem::refused(format!("{} (line {line}, column {column})", error.what), error.remedy).at(Excerpt {
-        name: "layout".into(),
-        text,
-        range: error.range,
-        label: error.label,
-    })
+    Problem::refused(format!("{} (line {line}, column {column})", error.what), error.remedy)
+        .at(Excerpt { name: "layout".into(), text, range: error.range, label: error.label })
 }

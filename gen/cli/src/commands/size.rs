@@ -1,4 +1,5 @@
-//! `lanebook size`: what the tables weigh in a build, for all architectures and for each choice of them.
+//! `lanebook size`: what the tables weigh in a build, for all architectures and for each choice of
+//! them.
 use crate::args::Size;
 use crate::output;
 use crate::problem::{Problem, Problems};
@@ -18,19 +19,35 @@ pub fn run(args: &Size, tables: &Tables<'static>) -> Result<(), Problems> {
     } else {
         choices.extend(args.archs.iter().filter_map(|list| select::listed(list)));
     }
-    let mut table = Table::new(&[("BYTES", Align::Right), ("ATOMS", Align::Right), ("RULES", Align::Right), ("ARCHITECTURES", Align::Left)]);
+    let mut table = Table::new(&[
+        ("BYTES", Align::Right),
+        ("ATOMS", Align::Right),
+        ("RULES", Align::Right),
+        ("ARCHITECTURES", Align::Left),
+    ]);
     for choice in choices {
         let chosen = match select(tables, &choice) {
             Ok(chosen) => chosen,
             Err(unknown) => {
-                let what =
-                    unknown.first().map_or_else(|| "unknown architecture".to_string(), |error| error.message.replace(select::VARIABLE, "the command line"));
+                let what = unknown.first().map_or_else(
+                    || "unknown architecture".to_string(),
+                    |error| error.message.replace(select::VARIABLE, "the command line"),
+                );
                 return Err(Problem::usage(what, format!("known: {}", known.join(", "))).into());
             }
         };
         let bytes: usize = weigh(&chosen).iter().map(|weight| weight.bytes).sum();
-        let names = if chosen.archs.len() == known.len() { format!("all {}", known.len()) } else { choice.join(",") };
-        table.row([bytes.to_string(), chosen.atoms.len().to_string(), chosen.rules.rules.len().to_string(), names]);
+        let names = if chosen.archs.len() == known.len() {
+            format!("all {}", known.len())
+        } else {
+            choice.join(",")
+        };
+        table.row([
+            bytes.to_string(),
+            chosen.atoms.len().to_string(),
+            chosen.rules.rules.len().to_string(),
+            names,
+        ]);
     }
     Ok(output::write(None, &table.render(0))?)
 }

@@ -48,7 +48,13 @@ struct Related<'a> {
 pub fn render(findings: &Findings<'_>) -> Result<String, serde_json::Error> {
     let at = |span| {
         let place = findings.place(span);
-        At { file: place.file, line: place.start.0, column: place.start.1, end_line: place.end.0, end_column: place.end.1 }
+        At {
+            file: place.file,
+            line: place.start.0,
+            column: place.start.1,
+            end_line: place.end.0,
+            end_column: place.end.1,
+        }
     };
     let list = findings.list.iter().map(|one| One {
         check: one.check,
@@ -56,7 +62,12 @@ pub fn render(findings: &Findings<'_>) -> Result<String, serde_json::Error> {
         message: &one.message,
         help: one.help.as_deref(),
         at: one.labels.first().map(|label| at(label.span)),
-        related: one.labels.iter().skip(1).map(|label| Related { message: &label.text, at: at(label.span) }).collect(),
+        related: one
+            .labels
+            .iter()
+            .skip(1)
+            .map(|label| Related { message: &label.text, at: at(label.span) })
+            .collect(),
     });
     let report = Report {
         tool: "lanebook check",

@@ -9,25 +9,38 @@ use std::io;
 pub fn render(findings: &Findings<'_>) -> io::Result<String> {
     let mut out = Writer::new_with_indent(Vec::new(), b' ', 2);
     out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let clean: Vec<&str> = audit::CHECKS.iter().map(|check| check.name).filter(|name| !findings.list.iter().any(|one| one.check == *name)).collect();
+    let clean: Vec<&str> = audit::CHECKS
+        .iter()
+        .map(|check| check.name)
+        .filter(|name| !findings.list.iter().any(|one| one.check == *name))
+        .collect();
     let tests = (clean.len() + findings.list.len()).to_string();
     let failures = findings.list.iter().filter(|one| findings.fails(one)).count().to_string();
-    let totals = [("name", "lanebook check"), ("tests", &tests), ("failures", &failures), ("errors", "0")];
+    let totals =
+        [("name", "lanebook check"), ("tests", &tests), ("failures", &failures), ("errors", "0")];
     out.create_element("testsuites").with_attributes(totals).write_inner_content(|out| {
         out.create_element("testsuite").with_attributes(totals).write_inner_content(|out| {
             for name in &clean {
-                let element = out.create_element("testcase").with_attributes([("classname", "lanebook.check"), ("name", *name)]);
-                let audited = [audit::ASSEMBLER, audit::ENCODINGS].contains(name) || audit::ALL.iter().any(|(audited, _)| audited == name);
+                let element = out
+                    .create_element("testcase")
+                    .with_attributes([("classname", "lanebook.check"), ("name", *name)]);
+                let audited = [audit::ASSEMBLER, audit::ENCODINGS].contains(name)
+                    || audit::ALL.iter().any(|(audited, _)| audited == name);
                 if findings.figures.is_some() || !audited {
                     element.write_empty()?;
                     continue;
                 }
                 let why = match findings.part {
-                    Some(part) if !audit::WHOLE.contains(name) => format!("the tables do not compile: {} atoms that are sound were looked at", part.atoms),
+                    Some(part) if !audit::WHOLE.contains(name) => format!(
+                        "the tables do not compile: {} atoms that are sound were looked at",
+                        part.atoms
+                    ),
                     _ => "the tables do not compile".to_string(),
                 };
                 element.write_inner_content(|out| {
-                    out.create_element("skipped").with_attribute(("message", why.as_str())).write_empty()?;
+                    out.create_element("skipped")
+                        .with_attribute(("message", why.as_str()))
+                        .write_empty()?;
                     Ok(())
                 })?;
             }
@@ -46,7 +59,9 @@ pub fn render(findings: &Findings<'_>) -> io::Result<String> {
 fn case(out: &mut Writer<Vec<u8>>, findings: &Findings<'_>, one: &Diagnostic) -> io::Result<()> {
     let place = one.labels.first().map(|label| findings.place(label.span));
     let name = match &place {
-        Some(at) => format!("{}: {}:{}:{}: {}", one.check, at.file, at.start.0, at.start.1, one.message),
+        Some(at) => {
+            format!("{}: {}:{}:{}: {}", one.check, at.file, at.start.0, at.start.1, one.message)
+        }
         None => format!("{}: {}", one.check, one.message),
     };
     let class = format!("lanebook.check.{}", one.check);
@@ -59,9 +74,13 @@ fn case(out: &mut Writer<Vec<u8>>, findings: &Findings<'_>, one: &Diagnostic) ->
     out.create_element("testcase").with_attributes(attributes).write_inner_content(|out| {
         if findings.fails(one) {
             let said = [("type", one.level.word()), ("message", one.message.as_str())];
-            out.create_element("failure").with_attributes(said).write_text_content(BytesText::new(&full))?;
+            out.create_element("failure")
+                .with_attributes(said)
+                .write_text_content(BytesText::new(&full))?;
         } else if Findings::skips(one) {
-            out.create_element("skipped").with_attribute(("message", one.message.as_str())).write_empty()?;
+            out.create_element("skipped")
+                .with_attribute(("message", one.message.as_str()))
+                .write_empty()?;
         } else {
             out.create_element("system-out").write_text_content(BytesText::new(&full))?;
         }

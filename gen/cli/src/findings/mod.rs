@@ -1,7 +1,7 @@
 //! What an audit found, in the formats that people and their tools read.
 //!
-//! All formats show the same findings in the same order: by file and place, then by text. The order does not depend on
-//! anything but the tables.
+//! All formats show the same findings in the same order: by file and place, then by text. The order
+//! does not depend on anything but the tables.
 mod json;
 mod junit;
 mod sarif;
@@ -23,7 +23,8 @@ pub struct Figures {
     pub atoms: usize,
     /// Rules.
     pub rules: usize,
-    /// Rules with a certificate, by how they were proved: truth table, basis vectors, polynomials, z3.
+    /// Rules with a certificate, by how they were proved: truth table, basis vectors, polynomials,
+    /// z3.
     #[serde(skip)]
     pub proofs: [usize; 4],
 }
@@ -36,7 +37,8 @@ pub struct Findings<'a> {
     pub list: Vec<&'a Diagnostic>,
     /// What was looked at; nothing if it does not compile.
     pub figures: Option<Figures>,
-    /// What the audit's own checks saw of what does not compile; nothing if they saw nothing, or everything.
+    /// What the audit's own checks saw of what does not compile; nothing if they saw nothing, or
+    /// everything.
     pub part: Option<Figures>,
     /// Warnings count as errors.
     pub deny_warnings: bool,
@@ -65,13 +67,16 @@ impl<'a> Findings<'a> {
     }
     /// Whether a finding makes the audit fail.
     pub fn fails(&self, one: &Diagnostic) -> bool {
-        one.level == Level::Error || (one.level == Level::Warning && self.deny_warnings) || (one.check == "change" && self.deny_changes)
+        one.level == Level::Error
+            || (one.level == Level::Warning && self.deny_warnings)
+            || (one.check == "change" && self.deny_changes)
     }
     /// Whether any does.
     pub fn failed(&self) -> bool {
         self.list.iter().any(|one| self.fails(one))
     }
-    /// How the audit ends: nothing if well. That something else is in the way is told from something wrong with what was asked for.
+    /// How the audit ends: nothing if well. That something else is in the way is told from
+    /// something wrong with what was asked for.
     pub fn outcome(&self) -> Option<Kind> {
         let wrong = self.list.iter().any(|one| self.fails(one) && one.check != COMPLETE);
         self.failed().then_some(if wrong { Kind::Refused } else { Kind::Unjudged })
@@ -83,19 +88,33 @@ impl<'a> Findings<'a> {
     /// Where a span is.
     pub fn place(&self, span: Span) -> Place<'a> {
         let file = self.sources.file(span.file);
-        let (start, end) = (self.sources.line_col(span), self.sources.line_col(Span { start: span.end, ..span }));
+        let (start, end) =
+            (self.sources.line_col(span), self.sources.line_col(Span { start: span.end, ..span }));
         Place { file: &file.name, start: (start.line, start.column), end: (end.line, end.column) }
     }
     /// `2 errors, 1 warning`, `no errors`.
     pub fn summary(&self) -> String {
         let counted = |level, what| (self.count(level), what);
-        let parts: Vec<String> = [counted(Level::Error, "error"), counted(Level::Warning, "warning"), counted(Level::Note, "note")]
-            .into_iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, what)| crate::tables::counted(n, what))
+        let parts: Vec<String> = [
+            counted(Level::Error, "error"),
+            counted(Level::Warning, "warning"),
+            counted(Level::Note, "note"),
+        ]
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| crate::tables::counted(n, what))
+        .collect();
+        let skipped: Vec<&str> = self
+            .assemblers
+            .iter()
+            .filter(|asked| asked.skipped > 0)
+            .map(|asked| asked.instruction_set.as_str())
             .collect();
-        let skipped: Vec<&str> = self.assemblers.iter().filter(|asked| asked.skipped > 0).map(|asked| asked.instruction_set.as_str()).collect();
-        let skipped = if skipped.is_empty() { String::new() } else { format!("; not assembled: {}", skipped.join(", ")) };
+        let skipped = if skipped.is_empty() {
+            String::new()
+        } else {
+            format!("; not assembled: {}", skipped.join(", "))
+        };
         match self.count(Level::Error) {
             0 if parts.is_empty() => format!("no errors{skipped}"),
             0 => format!("no errors, {}{skipped}", parts.join(", ")),
@@ -115,7 +134,12 @@ impl<'a> Findings<'a> {
     /// # Errors
     /// If the format's writer fails, which is a fault of this program.
     pub fn render(&self, format: Format) -> Result<String, Problem> {
-        let internal = |error: String| Problem::internal(format!("the findings cannot be written: {error}"), "report this with the tables");
+        let internal = |error: String| {
+            Problem::internal(
+                format!("the findings cannot be written: {error}"),
+                "report this with the tables",
+            )
+        };
         match format {
             Format::Text => Ok(text::render(self)),
             Format::Json => json::render(self).map_err(|error| internal(error.to_string())),

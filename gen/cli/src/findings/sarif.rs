@@ -1,4 +1,5 @@
-//! SARIF 2.1.0 (OASIS), for code hosts and editors: every check is a rule, every finding a result with its region.
+//! SARIF 2.1.0 (OASIS), for code hosts and editors: every check is a rule, every finding a result
+//! with its region.
 use super::Findings;
 use lanebook_gen::audit;
 use lanebook_gen::diagnostics::Level;
@@ -161,9 +162,29 @@ pub fn render(findings: &Findings<'_>) -> Result<String, serde_json::Error> {
         rule_id: one.check,
         rule_index: audit::CHECKS.iter().position(|check| check.name == one.check),
         level: level(one.level),
-        message: Text { text: one.help.as_ref().map_or_else(|| one.message.clone(), |help| format!("{}. Help: {help}", one.message)).into() },
-        locations: one.labels.iter().take(1).map(|label| location(label.span, None, None)).collect(),
-        related_locations: one.labels.iter().enumerate().skip(1).map(|(id, label)| location(label.span, Some(id), Some(&label.text))).collect(),
+        message: Text {
+            text: one
+                .help
+                .as_ref()
+                .map_or_else(
+                    || one.message.clone(),
+                    |help| format!("{}. Help: {help}", one.message),
+                )
+                .into(),
+        },
+        locations: one
+            .labels
+            .iter()
+            .take(1)
+            .map(|label| location(label.span, None, None))
+            .collect(),
+        related_locations: one
+            .labels
+            .iter()
+            .enumerate()
+            .skip(1)
+            .map(|(id, label)| location(label.span, Some(id), Some(&label.text)))
+            .collect(),
     });
     let log = Log {
         schema: "https://json.schemastore.org/sarif-2.1.0.json",
@@ -202,7 +223,9 @@ fn uri(path: &str) -> String {
     let mut out = String::new();
     for byte in path.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte))
+            }
             _ => out.push_str(&format!("%{byte:02X}")),
         }
     }

@@ -27,7 +27,15 @@ impl Report<'_> {
             }
         }
         let plan = &self.compiled.plan;
-        notes.insert(self.compiled.function.index(), format!("{}: {} warps of {} lanes", self.arch.name, 1u32 << plan.warps, 1u32 << plan.wave));
+        notes.insert(
+            self.compiled.function.index(),
+            format!(
+                "{}: {} warps of {} lanes",
+                self.arch.name,
+                1u32 << plan.warps,
+                1u32 << plan.wave
+            ),
+        );
         let mut out = String::new();
         print(self.program, &Notes(notes), &mut out)?;
         Ok(out)
@@ -45,8 +53,19 @@ impl Report<'_> {
             OpRole::Matrix => {
                 let p = plan.product_of(op)?;
                 let (m, n) = p.product.warps;
-                let same = if p.product.spare > 0 { format!(", {} times the same", 1u32 << p.product.spare) } else { String::new() };
-                Some(format!("{} x{}, warps {}x{}{same} -> {}", self.product(p), p.product.count(), 1u32 << m, 1u32 << n, tile()?))
+                let same = if p.product.spare > 0 {
+                    format!(", {} times the same", 1u32 << p.product.spare)
+                } else {
+                    String::new()
+                };
+                Some(format!(
+                    "{} x{}, warps {}x{}{same} -> {}",
+                    self.product(p),
+                    p.product.count(),
+                    1u32 << m,
+                    1u32 << n,
+                    tile()?
+                ))
             }
             OpRole::Copy | OpRole::Load | OpRole::Store => {
                 let m = plan.move_of(op)?;

@@ -23,7 +23,11 @@ pub struct Judged<'j> {
 
 /// Quarters as a decimal number.
 pub fn quarters(number: u32) -> String {
-    if number.is_multiple_of(4) { format!("{}", number / 4) } else { format!("{:.2}", f64::from(number) / 4.0) }
+    if number.is_multiple_of(4) {
+        format!("{}", number / 4)
+    } else {
+        format!("{:.2}", f64::from(number) / 4.0)
+    }
 }
 
 /// The candidates, operation by operation, as comments.
@@ -32,7 +36,11 @@ pub fn text(tables: &Tables<'_>, program: &Program<'_, '_>, judged: &Judged<'_>)
     let weights = &tables.weights;
     let candidates = judged.candidates;
     if !candidates.is_empty() {
-        let (shared, tensor, register) = (quarters(weights.shared_transaction), quarters(weights.tensor_cycle), quarters(weights.register));
+        let (shared, tensor, register) = (
+            quarters(weights.shared_transaction),
+            quarters(weights.tensor_cycle),
+            quarters(weights.register),
+        );
         let _ = writeln!(
             out,
             "// score = {shared} x transactions + {tensor} x tensor-memory columns + {register} x registers; transactions of a warp for the whole tile \
@@ -41,28 +49,63 @@ pub fn text(tables: &Tables<'_>, program: &Program<'_, '_>, judged: &Judged<'_>)
     }
     let mut rest = candidates;
     while let Some(first) = rest.first() {
-        let count = rest.iter().take_while(|candidate| (candidate.op, candidate.whole) == (first.op, first.whole)).count();
+        let count = rest
+            .iter()
+            .take_while(|candidate| (candidate.op, candidate.whole) == (first.op, first.whole))
+            .count();
         let (these, others) = rest.split_at(count);
         rest = others;
         let axis = format!("{:?}", first.axis).to_lowercase();
         let what = if first.whole { "layouts of the group" } else { "instructions" };
-        let _ = writeln!(out, "// {}, {what}, axis {axis}, memory {}:", name(program, first.op), space(first.memory));
-        let columns = [("candidate", Align::Left), ("bucket", Align::Left), ("family", Align::Left), ("inst. x each", Align::Right), ("trans.", Align::Right)];
-        let more = [("tensor", Align::Right), ("regs", Align::Right), ("score", Align::Right), ("", Align::Left)];
+        let _ = writeln!(
+            out,
+            "// {}, {what}, axis {axis}, memory {}:",
+            name(program, first.op),
+            space(first.memory)
+        );
+        let columns = [
+            ("candidate", Align::Left),
+            ("bucket", Align::Left),
+            ("family", Align::Left),
+            ("inst. x each", Align::Right),
+            ("trans.", Align::Right),
+        ];
+        let more = [
+            ("tensor", Align::Right),
+            ("regs", Align::Right),
+            ("score", Align::Right),
+            ("", Align::Left),
+        ];
         let mut table = Table::new(&columns.into_iter().chain(more).collect::<Vec<_>>());
         for candidate in these {
             let label = match candidate.atom.and_then(|atom| tables.atom(atom)) {
                 Some(atom) => atom.name().to_string(),
-                None if candidate.whole => candidate.layout.map_or_else(String::new, |layout| self::layout(&layout)),
+                None if candidate.whole => {
+                    candidate.layout.map_or_else(String::new, |layout| self::layout(&layout))
+                }
                 None => "descriptor".into(),
             };
-            let bucket = bucket_of(candidate.axis, candidate.bucket).map_or_else(|| format!("{:?}", candidate.bucket).to_lowercase(), str::to_string);
+            let bucket = bucket_of(candidate.axis, candidate.bucket)
+                .map_or_else(|| format!("{:?}", candidate.bucket).to_lowercase(), str::to_string);
             let legal = matches!(candidate.verdict, Verdict::Taken | Verdict::Dearer);
             let figure = |number: u32| if legal { number.to_string() } else { String::new() };
             let terms = candidate.terms;
             let score = if legal { quarters(terms.score(weights)) } else { String::new() };
-            let parts = if legal && candidate.parts.count > 0 { format!("{} x {}", candidate.parts.count, candidate.parts.each) } else { String::new() };
-            let row = [label, bucket, family(candidate.family).into(), parts, figure(terms.shared), figure(terms.tensor), figure(terms.registers), score];
+            let parts = if legal && candidate.parts.count > 0 {
+                format!("{} x {}", candidate.parts.count, candidate.parts.each)
+            } else {
+                String::new()
+            };
+            let row = [
+                label,
+                bucket,
+                family(candidate.family).into(),
+                parts,
+                figure(terms.shared),
+                figure(terms.tensor),
+                figure(terms.registers),
+                score,
+            ];
             table.row(row.into_iter().chain([why(tables, candidate.verdict)]));
         }
         for line in table.render(0).lines() {
@@ -81,9 +124,16 @@ pub fn text(tables: &Tables<'_>, program: &Program<'_, '_>, judged: &Judged<'_>)
 /// An operation with its result and place.
 pub fn name(program: &Program<'_, '_>, op: Op) -> String {
     let place = program.place(op);
-    let value = program.result(op, 0).map(|value| program.value_name(value)).filter(|name| !name.is_empty());
+    let value = program
+        .result(op, 0)
+        .map(|value| program.value_name(value))
+        .filter(|name| !name.is_empty());
     let result = value.map_or_else(String::new, |name| format!("%{name} = "));
-    if place.line == 0 { format!("{result}{}", program.op_name(op)) } else { format!("{result}{} in line {}", program.op_name(op), place.line) }
+    if place.line == 0 {
+        format!("{result}{}", program.op_name(op))
+    } else {
+        format!("{result}{} in line {}", program.op_name(op), place.line)
+    }
 }
 
 const fn family(family: Family) -> &'static str {
@@ -122,7 +172,9 @@ pub fn why(tables: &Tables<'_>, verdict: Verdict) -> String {
         Verdict::Illegal(why) => sentence(tables, why),
         Verdict::Spaces { from, to } => format!("joins {} and {}", space(from), space(to)),
         Verdict::Family => "of another family than its group".into(),
-        Verdict::Alignment { need, have } => format!("needs {need} B of alignment, {have} B are certain"),
+        Verdict::Alignment { need, have } => {
+            format!("needs {need} B of alignment, {have} B are certain")
+        }
         Verdict::Descriptor => "no descriptor here can say this tile".into(),
         Verdict::Bound => "the tile is read from registers, a descriptor delivers none".into(),
         _ => "not taken".into(),

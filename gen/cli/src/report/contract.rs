@@ -10,7 +10,8 @@ use lanebook_tables::{AttrContract, AttrForm, Elements, OpContract, SlotContract
 
 /// Words of a set of bits.
 fn words(bits: u8, all: &[(u8, &'static str)], say: impl Fn(u8) -> &'static str) -> String {
-    let named: Vec<&str> = all.iter().filter(|(bit, _)| bits & bit != 0).map(|(bit, _)| say(*bit)).collect();
+    let named: Vec<&str> =
+        all.iter().filter(|(bit, _)| bits & bit != 0).map(|(bit, _)| say(*bit)).collect();
     named.join(" or ")
 }
 
@@ -47,7 +48,10 @@ pub fn form(form: &AttrForm<'_>) -> String {
         AttrForm::Word(words) => format!("one of the words {}", words.join(", ")),
         AttrForm::Text => "a text in quotes".into(),
         AttrForm::Symbol => "a name, `@f`".into(),
-        AttrForm::Ints(numbers) => format!("the list [{}]", numbers.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")),
+        AttrForm::Ints(numbers) => format!(
+            "the list [{}]",
+            numbers.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")
+        ),
         AttrForm::Layout(bits) => format!("a layout: {}", notations(*bits)),
     }
 }
@@ -115,16 +119,34 @@ pub fn value_behind(source: &Source, key: lanebook::ir::Place) -> String {
 }
 
 /// A breach of the contract, at its place in the text.
-pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source, breach: Breach) -> Problem {
+pub fn of_breach(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    source: &Source,
+    breach: Breach,
+) -> Problem {
     let place = breach.at;
-    let word = source.text.get(place.offset as usize..(place.offset as usize).saturating_add(usize::from(place.len))).unwrap_or("");
+    let word = source
+        .text
+        .get(place.offset as usize..(place.offset as usize).saturating_add(usize::from(place.len)))
+        .unwrap_or("");
     let name = place.op.map_or("?", |op| program.op_name(op));
-    let refused = |what: String, remedy: String, label: String| at(Problem::refused(what, remedy), source, place, label);
+    let refused = |what: String, remedy: String, label: String| {
+        at(Problem::refused(what, remedy), source, place, label)
+    };
     let number = place.op.and_then(|op| program.decl_id(op)).map_or(usize::MAX, |id| id.index());
     let Some(contract) = tables.contract.ops.get(number) else {
         return match breach.kind {
-            BreachKind::Undeclared => refused(format!("`{name}` is no operation of rules/ops.ron"), "`lanebook ops` lists them".into(), String::new()),
-            _ => refused(format!("these tables do not say what `compile` takes of `{name}`"), "add rules/contract.ron to them".into(), String::new()),
+            BreachKind::Undeclared => refused(
+                format!("`{name}` is no operation of rules/ops.ron"),
+                "`lanebook ops` lists them".into(),
+                String::new(),
+            ),
+            _ => refused(
+                format!("these tables do not say what `compile` takes of `{name}`"),
+                "add rules/contract.ron to them".into(),
+                String::new(),
+            ),
         };
     };
     let see = format!("`lanebook ops {name}` says what it takes");
@@ -133,7 +155,9 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
     let own = contract.attrs.slice();
     let inside = |key: &str| own.iter().any(|attr| attr.key == key);
     let written = |number: u8| -> Option<&AttrContract<'_>> {
-        let named = |attr: &&AttrContract<'_>| word == attr.key || word.ends_with(&format!(".{}", attr.key));
+        let named = |attr: &&AttrContract<'_>| {
+            word == attr.key || word.ends_with(&format!(".{}", attr.key))
+        };
         own.iter().chain(of_argument.clone()).find(named).or_else(|| own.get(usize::from(number)))
     };
     match breach.kind {
@@ -153,7 +177,8 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
         ),
         BreachKind::Attr => {
             let keys: Vec<&str> = own.iter().chain(of_argument).map(|attr| attr.key).collect();
-            // A word, a symbol or a map before the operands is an attribute whose key is not written.
+            // A word, a symbol or a map before the operands is an attribute whose key is not
+            // written.
             let bare = place.op.into_iter().flat_map(|op| program.attrs(op)).map(|attr| program.text(attr.key)).find(|key| !keys.contains(key));
             let word = bare
                 .filter(|key| place.op.and_then(|op| program.span(op)).is_some_and(|span| span.start == place.offset as usize && *key != word))

@@ -14,7 +14,11 @@ impl Report<'_> {
     /// The losers of every operation: all of them, or how many and the one that came nearest.
     pub fn rejected(&self) -> String {
         let plan = &self.compiled.plan;
-        let mut out = String::from(if self.explain { "rejected\n" } else { "rejected (--explain lists them all)\n" });
+        let mut out = String::from(if self.explain {
+            "rejected\n"
+        } else {
+            "rejected (--explain lists them all)\n"
+        });
         let mut any = false;
         for op in self.program.inside(self.compiled.function) {
             let losers: Vec<&Loser> = plan.losers.iter().filter(|l| l.op == op).collect();
@@ -27,7 +31,8 @@ impl Report<'_> {
             kinds.sort_unstable();
             kinds.dedup();
             for word in kinds {
-                let some: Vec<&Loser> = losers.iter().copied().filter(|l| kind(l) == word).collect();
+                let some: Vec<&Loser> =
+                    losers.iter().copied().filter(|l| kind(l) == word).collect();
                 if self.explain {
                     self.all(&mut out, op, word, &some);
                 } else {
@@ -50,7 +55,10 @@ impl Report<'_> {
         }
         if let Some(e) = plan.exchange_of(op).filter(|_| self.program.role(op) == OpRole::Convert) {
             let layout = plan.allocs.get(usize::from(e.alloc))?.layout;
-            return Some((format!("through shared memory, {}", shared(&layout)), e.cost(&self.tables.weights)));
+            return Some((
+                format!("through shared memory, {}", shared(&layout)),
+                e.cost(&self.tables.weights),
+            ));
         }
         if let Some(l) = plan.lanes_of(op) {
             return Some(("between the lanes of a warp".into(), l.cost));
@@ -58,12 +66,18 @@ impl Report<'_> {
         let (index, alloc) = plan.alloc_of(self.program.result(op, 0)?)?;
         let weights = &self.tables.weights;
         let padding = u64::from(alloc.bytes).saturating_sub(alloc.shape.bytes());
-        let mut cost = u32::try_from(padding * u64::from(weights.pad_kib) / 1024).unwrap_or(u32::MAX);
+        let mut cost =
+            u32::try_from(padding * u64::from(weights.pad_kib) / 1024).unwrap_or(u32::MAX);
         for m in plan.moves.iter() {
             if [m.from, m.to].contains(&lanebook::plan::End::Shared(index)) {
                 let depth =
-                    std::iter::successors(self.program.parent(m.op), |at| self.program.parent(*at)).filter(|at| self.program.role(*at) == OpRole::For).count();
-                cost = cost.saturating_add((0..depth.min(4)).fold(m.figures.cost, |c, _| c.saturating_mul(weights.loop_trips.max(1))));
+                    std::iter::successors(self.program.parent(m.op), |at| self.program.parent(*at))
+                        .filter(|at| self.program.role(*at) == OpRole::For)
+                        .count();
+                cost = cost.saturating_add(
+                    (0..depth.min(4))
+                        .fold(m.figures.cost, |c, _| c.saturating_mul(weights.loop_trips.max(1))),
+                );
             }
         }
         Some((shared(&alloc.layout), cost))
@@ -72,54 +86,87 @@ impl Report<'_> {
     fn candidate(&self, loser: &Loser) -> String {
         match loser.what {
             Candidate::Atom(id) => {
-                // For a movement between memories, an atom that ends in registers was the first of a pair.
-                let into = self.tables.atom(id).and_then(|a| a.movement.as_ref()).map(|m| m.to.space);
-                let pair = into == Some(Space::Register) && self.program.role(loser.op) == OpRole::Copy;
-                if pair { format!("{} and a store", self.atom(id)) } else { self.atom(id).to_string() }
+                // For a movement between memories, an atom that ends in registers was the first of
+                // a pair.
+                let into =
+                    self.tables.atom(id).and_then(|a| a.movement.as_ref()).map(|m| m.to.space);
+                let pair =
+                    into == Some(Space::Register) && self.program.role(loser.op) == OpRole::Copy;
+                if pair {
+                    format!("{} and a store", self.atom(id))
+                } else {
+                    self.atom(id).to_string()
+                }
             }
             Candidate::Flipped(id, along, across) => {
-                format!("{} and a store, blocks of {}x{} transposed between", self.atom(id), 1u32 << across, 1u32 << along)
+                format!(
+                    "{} and a store, blocks of {}x{} transposed between",
+                    self.atom(id),
+                    1u32 << across,
+                    1u32 << along
+                )
             }
             Candidate::Shared(layout) => shared(&layout),
-            Candidate::Matrix(id, m, n) => format!("{}, warps {}x{}", self.atom(id), 1u32 << m, 1u32 << n),
+            Candidate::Matrix(id, m, n) => {
+                format!("{}, warps {}x{}", self.atom(id), 1u32 << m, 1u32 << n)
+            }
             Candidate::Tensor(id, form) => {
-                let form = self.tables.units.tensor_moves.get(usize::from(form)).map_or("?", |m| m.name);
+                let form =
+                    self.tables.units.tensor_moves.get(usize::from(form)).map_or("?", |m| m.name);
                 format!("{}, accumulator in tensor memory, fetched by {form}", self.atom(id))
             }
             Candidate::Exchange(layout) => format!("through shared memory, {}", shared(&layout)),
             Candidate::Lanes => "between the lanes of a warp".into(),
-            Candidate::Blocked(width) => format!("{} a lane along the rows", counted(1usize << width, "element")),
+            Candidate::Blocked(width) => {
+                format!("{} a lane along the rows", counted(1usize << width, "element"))
+            }
         }
     }
 
     fn reason(&self, loser: &Loser, picked: Option<&(String, u32)>) -> String {
         match (loser.why, picked) {
-            (Reject::Dearer, Some((_, cost))) if loser.cost == *cost => format!("costs {} as the pick does, which came first", slots(loser.cost)),
-            (Reject::Dearer, Some((_, cost))) => format!("costs {}, the pick {}", slots(loser.cost), slots(*cost)),
+            (Reject::Dearer, Some((_, cost))) if loser.cost == *cost => {
+                format!("costs {} as the pick does, which came first", slots(loser.cost))
+            }
+            (Reject::Dearer, Some((_, cost))) => {
+                format!("costs {}, the pick {}", slots(loser.cost), slots(*cost))
+            }
             (Reject::Dearer, None) => {
                 let terms = self.matrix_terms(loser).map_or_else(String::new, |(own, pick)| {
                     let rest = slots(loser.cost.saturating_sub(own));
-                    format!(": {} in the matrix unit (the pick {}), {rest} in movements and registers", slots(own), slots(pick))
+                    format!(
+                        ": {} in the matrix unit (the pick {}), {rest} in movements and registers",
+                        slots(own),
+                        slots(pick)
+                    )
                 });
-                format!("costs {} with all movements that it decides, the pick no more{terms}", slots(loser.cost))
+                format!(
+                    "costs {} with all movements that it decides, the pick no more{terms}",
+                    slots(loser.cost)
+                )
             }
             (why, _) => sentence(self.tables, why),
         }
     }
 
-    /// What a loser's instructions and the pick's cost in the matrix unit, where its cycles are known.
+    /// What a loser's instructions and the pick's cost in the matrix unit, where its cycles are
+    /// known.
     fn matrix_terms(&self, loser: &Loser) -> Option<(u32, u32)> {
         let Candidate::Matrix(id, m, n) = loser.what else { return None };
         let pick = &self.compiled.plan.product_of(loser.op)?.product;
         let atom = self.tables.atom(id).filter(|a| a.cost.cycles > 0 && pick.cycles > 0)?;
         let shape = atom.matrix?;
-        let extents = |k: usize| self.program.type_of(self.program.operand(loser.op, k)?).shape.pair();
+        let extents =
+            |k: usize| self.program.type_of(self.program.operand(loser.op, k)?).shape.pair();
         let ((rows, depth), (_, cols)) = (extents(0)?, extents(1)?);
         let all = u64::from(rows) * u64::from(depth) * u64::from(cols);
-        let count = (all / (u64::from(shape.m) * u64::from(shape.n) * u64::from(shape.k))) >> (m + n);
+        let count =
+            (all / (u64::from(shape.m) * u64::from(shape.n) * u64::from(shape.k))) >> (m + n);
         let weights = &self.tables.weights;
         let cost = |count: u32, cycles: u16| {
-            let each = u32::from(cycles).saturating_mul(weights.matrix_cycle).saturating_add(weights.instruction);
+            let each = u32::from(cycles)
+                .saturating_mul(weights.matrix_cycle)
+                .saturating_add(weights.instruction);
             count.saturating_mul(each).saturating_mul(weights.loop_trips.max(1))
         };
         Some((cost(u32::try_from(count).ok()?, atom.cost.cycles), cost(pick.count(), pick.cycles)))
@@ -131,7 +178,8 @@ impl Report<'_> {
         if let Some((what, cost)) = &picked {
             let _ = writeln!(out, "    picked: {what}, cost {}", slots(*cost));
         }
-        // Dearer ones by cost, then the impossible ones in the order in which they were looked at; the same line once.
+        // Dearer ones by cost, then the impossible ones in the order in which they were looked at;
+        // the same line once.
         let mut lines: Vec<(bool, u32, String, String, usize)> = Vec::new();
         for loser in losers {
             let (what, why) = (self.candidate(loser), self.reason(loser, picked.as_ref()));
@@ -152,9 +200,19 @@ impl Report<'_> {
     fn summary(&self, out: &mut String, op: Op, kind: &'static str, losers: &[&Loser]) {
         let picked = self.picked(op).filter(|_| comparable(losers));
         let dearer: Vec<&&Loser> = losers.iter().filter(|l| l.why == Reject::Dearer).collect();
-        let mut line = format!("    {}: {} dearer, {} not possible", kind.to_lowercase(), dearer.len(), losers.len() - dearer.len());
+        let mut line = format!(
+            "    {}: {} dearer, {} not possible",
+            kind.to_lowercase(),
+            dearer.len(),
+            losers.len() - dearer.len()
+        );
         if let Some(next) = dearer.iter().min_by_key(|l| l.cost) {
-            let _ = write!(line, "; next best: {}, {}", self.candidate(next), self.reason(next, picked.as_ref()));
+            let _ = write!(
+                line,
+                "; next best: {}, {}",
+                self.candidate(next),
+                self.reason(next, picked.as_ref())
+            );
         }
         out.push_str(&line);
         out.push('\n');
@@ -174,6 +232,15 @@ fn kind(loser: &Loser) -> &'static str {
 
 /// Whether the plan keeps the pick's cost in the same unit.
 fn comparable(losers: &[&Loser]) -> bool {
-    let one = |l: &&Loser| matches!(l.what, Candidate::Atom(_) | Candidate::Flipped(..) | Candidate::Shared(_) | Candidate::Exchange(_) | Candidate::Lanes);
+    let one = |l: &&Loser| {
+        matches!(
+            l.what,
+            Candidate::Atom(_)
+                | Candidate::Flipped(..)
+                | Candidate::Shared(_)
+                | Candidate::Exchange(_)
+                | Candidate::Lanes
+        )
+    };
     losers.iter().all(one)
 }

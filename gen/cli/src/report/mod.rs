@@ -1,4 +1,5 @@
-//! What `compile` prints: the annotated program, the decisions with their reasons, memory and registers, the sequence.
+//! What `compile` prints: the annotated program, the decisions with their reasons, memory and
+//! registers, the sequence.
 //!
 //! Everything is read from the plan and the steps; nothing is decided or estimated here.
 mod annotate;
@@ -57,8 +58,16 @@ impl Report<'_> {
             out.push_str(&self.annotated().map_err(|_| ())?);
         }
         if matches!(parts, Parts::All | Parts::Report) {
-            for section in [self.decisions(), self.layouts(), self.maps(), self.instructions(), self.memory(), self.registers(), self.doubts(), self.rejected()]
-            {
+            for section in [
+                self.decisions(),
+                self.layouts(),
+                self.maps(),
+                self.instructions(),
+                self.memory(),
+                self.registers(),
+                self.doubts(),
+                self.rejected(),
+            ] {
                 if !section.is_empty() {
                     out.push('\n');
                     out.push_str(&section);

@@ -42,34 +42,70 @@ pub fn sentence(tables: &Tables<'_>, why: Reject) -> String {
 
 /// The limit of orders that is broken, with its source.
 fn order(tables: &Tables<'_>, limit: u16, columns: u16) -> String {
-    let Some(limit) = tables.units.order_limits.get(usize::from(limit)) else { return "is in an order that the product does not take".into() };
-    let steps = |s: &lanebook_tables::Steps| format!("from {} to {} in steps of {}", s.low, s.high, s.step);
+    let Some(limit) = tables.units.order_limits.get(usize::from(limit)) else {
+        return "is in an order that the product does not take".into();
+    };
+    let steps =
+        |s: &lanebook_tables::Steps| format!("from {} to {} in steps of {}", s.low, s.high, s.step);
     let taken = limit.n.iter().map(steps).collect::<Vec<_>>().join(" or ");
-    let taken = if taken.is_empty() { "no number of columns".to_string() } else { format!("columns {taken}") };
-    format!("is an order that products of {columns} columns do not take: rule `{}` allows {taken} ({})", limit.name, cited(tables, limit.sources))
+    let taken = if taken.is_empty() {
+        "no number of columns".to_string()
+    } else {
+        format!("columns {taken}")
+    };
+    format!(
+        "is an order that products of {columns} columns do not take: rule `{}` allows {taken} ({})",
+        limit.name,
+        cited(tables, limit.sources)
+    )
 }
 
 /// The limit of tiled copies that is broken, with its source.
 fn limited(tables: &Tables<'_>, limit: u32) -> String {
-    let Some(limit) = tables.units.map_limits.get(limit as usize) else { return "is a form that tiled copies do not take".into() };
-    format!("needs elements and a swizzle that tiled copies take together here: rule `{}` ({})", limit.name, cited(tables, limit.sources))
+    let Some(limit) = tables.units.map_limits.get(limit as usize) else {
+        return "is a form that tiled copies do not take".into();
+    };
+    format!(
+        "needs elements and a swizzle that tiled copies take together here: rule `{}` ({})",
+        limit.name,
+        cited(tables, limit.sources)
+    )
 }
 
 fn cited(tables: &Tables<'_>, sources: &[lanebook_tables::SourceId]) -> String {
-    sources.iter().filter_map(|id| tables.sources.get(id.index())).map(|source| source.key).collect::<Vec<_>>().join(", ")
+    sources
+        .iter()
+        .filter_map(|id| tables.sources.get(id.index()))
+        .map(|source| source.key)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The rule of tensor maps that is broken.
 fn tensor(rule: Rule, found: u32, needed: u32) -> String {
     match rule {
-        Rule::Base => format!("needs a tensor aligned to {needed} B, {found} B are certain (rule Base)"),
-        Rule::StrideMultiple => format!("needs an outer stride that is a multiple of {needed} B, {found} B are certain (rule StrideMultiple)"),
-        Rule::Contiguous => format!("needs a tile whose innermost neighbours are {needed} B apart, they are {found} B apart (rule Contiguous)"),
-        Rule::BoxBytes => format!("needs rows of a multiple of {needed} B, the tile has {found} B side by side (rule BoxBytes)"),
-        Rule::BoxSpan => format!("needs rows of {needed} B, as long as the swizzle's, the tile has {found} B side by side (rule BoxSpan)"),
-        Rule::Shared => format!("needs boxes that start at a multiple of {needed} B in shared memory, one would at {found} B (rule Shared)"),
+        Rule::Base => {
+            format!("needs a tensor aligned to {needed} B, {found} B are certain (rule Base)")
+        }
+        Rule::StrideMultiple => format!(
+            "needs an outer stride that is a multiple of {needed} B, {found} B are certain (rule StrideMultiple)"
+        ),
+        Rule::Contiguous => format!(
+            "needs a tile whose innermost neighbours are {needed} B apart, they are {found} B apart (rule Contiguous)"
+        ),
+        Rule::BoxBytes => format!(
+            "needs rows of a multiple of {needed} B, the tile has {found} B side by side (rule BoxBytes)"
+        ),
+        Rule::BoxSpan => format!(
+            "needs rows of {needed} B, as long as the swizzle's, the tile has {found} B side by side (rule BoxSpan)"
+        ),
+        Rule::Shared => format!(
+            "needs boxes that start at a multiple of {needed} B in shared memory, one would at {found} B (rule Shared)"
+        ),
         Rule::Dense => "needs rows that follow each other without padding (rule Dense)".into(),
-        Rule::SwizzleEncoding => "needs one of the map's swizzle modes (rule SwizzleEncoding)".into(),
+        Rule::SwizzleEncoding => {
+            "needs one of the map's swizzle modes (rule SwizzleEncoding)".into()
+        }
         other => format!("breaks the rule {other:?} of tensor maps: {found}, {needed} wanted"),
     }
 }
@@ -77,14 +113,22 @@ fn tensor(rule: Rule, found: u32, needed: u32) -> String {
 /// What one may do about it, where a program caused it.
 pub fn remedy(why: Reject) -> &'static str {
     match why {
-        Reject::Alignment { .. } => "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, {div = N} on an index, if it is true",
-        Reject::Tensor { rule: Rule::Base | Rule::StrideMultiple, .. } => "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, if it is true",
-        Reject::Tensor { .. } => "write no layout for the tile, or one that a tensor map can describe; or let another instruction move it (no `mover`)",
+        Reject::Alignment { .. } => {
+            "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, {div = N} on an index, if it is true"
+        }
+        Reject::Tensor { rule: Rule::Base | Rule::StrideMultiple, .. } => {
+            "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, if it is true"
+        }
+        Reject::Tensor { .. } => {
+            "write no layout for the tile, or one that a tensor map can describe; or let another instruction move it (no `mover`)"
+        }
         Reject::Strided { .. } | Reject::Apart { .. } => {
             "let the tile's contiguous dimension be the one that is contiguous in memory, or go through shared memory"
         }
         Reject::Share { .. } | Reject::Copies => "use a larger tile or fewer threads",
-        Reject::Element { .. } | Reject::Packing { .. } => "use an element type that the architecture moves: `lanebook atoms --arch ARCH --class move`",
+        Reject::Element { .. } | Reject::Packing { .. } => {
+            "use an element type that the architecture moves: `lanebook atoms --arch ARCH --class move`"
+        }
         Reject::Lanes { .. } => "use another number of threads",
         _ => "`lanebook atoms --arch ARCH --class move` lists what there is",
     }

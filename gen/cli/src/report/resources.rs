@@ -32,9 +32,19 @@ impl Report<'_> {
             ]);
         }
         let limits = self.arch.shared;
-        let mut out = format!("shared memory: {} B of {}, aligned to {}\n{}", plan.shared_bytes, limits.max_bytes, plan.shared_align, table.render(2));
+        let mut out = format!(
+            "shared memory: {} B of {}, aligned to {}\n{}",
+            plan.shared_bytes,
+            limits.max_bytes,
+            plan.shared_align,
+            table.render(2)
+        );
         if plan.shared_bytes > limits.static_bytes {
-            let _ = writeln!(out, "  more than the {} B that a kernel may declare: the launch must ask for it", limits.static_bytes);
+            let _ = writeln!(
+                out,
+                "  more than the {} B that a kernel may declare: the launch must ask for it",
+                limits.static_bytes
+            );
         }
         out
     }
@@ -68,18 +78,36 @@ impl Report<'_> {
                 lines.push(format!("{}: {}", atom.name(), status(atom.status)));
             }
             if let Some(m) = &atom.movement {
-                models.extend([m.from.banks, m.to.banks].into_iter().map(|banks| banks.text()).filter(|b| !b.is_empty()));
+                models.extend(
+                    [m.from.banks, m.to.banks]
+                        .into_iter()
+                        .map(|banks| banks.text())
+                        .filter(|b| !b.is_empty()),
+                );
             }
         }
         for model in self.arch.banks.iter().filter(|b| models.contains(&b.name) && weak(b.status)) {
-            let sources: Vec<&str> = model.sources.iter().filter_map(|id| self.tables.sources.get(id.index())).map(|s| s.key).collect();
-            lines.push(format!("bank model {}: {} ({})", model.name, status(model.status), sources.join(", ")));
+            let sources: Vec<&str> = model
+                .sources
+                .iter()
+                .filter_map(|id| self.tables.sources.get(id.index()))
+                .map(|s| s.key)
+                .collect();
+            lines.push(format!(
+                "bank model {}: {} ({})",
+                model.name,
+                status(model.status),
+                sources.join(", ")
+            ));
         }
         lines.sort();
         lines.dedup();
         if lines.is_empty() {
             return String::new();
         }
-        format!("rests on facts that are not certain\n{}", lines.iter().map(|l| format!("  {l}\n")).collect::<String>())
+        format!(
+            "rests on facts that are not certain\n{}",
+            lines.iter().map(|l| format!("  {l}\n")).collect::<String>()
+        )
     }
 }

@@ -15,7 +15,8 @@ pub struct Lines(OnceCell<Vec<usize>>);
 impl Lines {
     /// The line of an operation, from 1; 0 for one without text.
     pub fn of(&self, program: &Program<'_, '_>, op: Op) -> u32 {
-        let ends = self.0.get_or_init(|| program.source().match_indices('\n').map(|(at, _)| at).collect());
+        let ends =
+            self.0.get_or_init(|| program.source().match_indices('\n').map(|(at, _)| at).collect());
         program.span(op).map_or(0, |span| ends.partition_point(|end| *end < span.start) as u32 + 1)
     }
 }
@@ -50,7 +51,9 @@ pub fn shared(layout: &SharedLayout) -> String {
         (true, None) => "row-major".to_string(),
         (false, None) => "column-major".to_string(),
         // `k` rows are stored side by side: every so many-th.
-        (_, Some(turn)) => format!("{} rows {} apart side by side", 1u32 << turn.count, 1u32 << turn.low),
+        (_, Some(turn)) => {
+            format!("{} rows {} apart side by side", 1u32 << turn.count, 1u32 << turn.low)
+        }
     };
     match post(&layout.post) {
         post if post.is_empty() => format!("{order}, plain"),
@@ -70,36 +73,62 @@ pub fn fragment(fragment: &Fragment) -> String {
 fn mixed(fragment: &Fragment) -> Option<String> {
     let shape = fragment.shape;
     let bases = |columns: &[u32]| {
-        let rows: Vec<String> = columns.iter().map(|c| format!("[{}, {}]", c >> shape.cols, c & ((1 << shape.cols) - 1))).collect();
+        let rows: Vec<String> = columns
+            .iter()
+            .map(|c| format!("[{}, {}]", c >> shape.cols, c & ((1 << shape.cols) - 1)))
+            .collect();
         format!("[{}]", rows.join(", "))
     };
-    let [register, lane, warp] = [fragment.register.as_slice(), fragment.lane.as_slice(), fragment.warp.as_slice()].map(bases);
-    (shape.grid.count() == 1).then(|| format!("#ttg.linear<{{register = {register}, lane = {lane}, warp = {warp}, block = []}}>"))
+    let [register, lane, warp] =
+        [fragment.register.as_slice(), fragment.lane.as_slice(), fragment.warp.as_slice()]
+            .map(bases);
+    (shape.grid.count() == 1).then(|| {
+        format!("#ttg.linear<{{register = {register}, lane = {lane}, warp = {warp}, block = []}}>")
+    })
 }
 
-/// A tile in shared memory, counted in elements: in TIRx notation, or where it is padded in Triton's.
+/// A tile in shared memory, counted in elements: in TIRx notation, or where it is padded in
+/// Triton's.
 pub fn placed(layout: &SharedLayout, shape: TileShape) -> String {
-    let bytes = |count: u32| (count * 8).is_multiple_of(u32::from(shape.bits)).then(|| count * 8 / u32::from(shape.bits));
+    let bytes = |count: u32| {
+        (count * 8).is_multiple_of(u32::from(shape.bits)).then(|| count * 8 / u32::from(shape.bits))
+    };
     // As if an element were a byte: every stride is so many elements.
-    let plain = SharedLayout { post: PostMap::None, ..*layout }.to_layout(TileShape { bits: 8, ..shape });
+    let plain =
+        SharedLayout { post: PostMap::None, ..*layout }.to_layout(TileShape { bits: 8, ..shape });
     let Some(mut plain) = plain else { return "(no notation says it)".into() };
     if let Some(padding) = layout.post.padding() {
-        let pads = padding.pads().iter().map(|p| Some(format!("{}:+{}", bytes(p.interval)?, bytes(p.pad)?)));
+        let pads = padding
+            .pads()
+            .iter()
+            .map(|p| Some(format!("{}:+{}", bytes(p.interval)?, bytes(p.pad)?)));
         let whole = layout.strip.is_none() && layout.turn.is_none() && shape.grid.count() == 1;
         let order = if layout.row_major { "[1, 0]" } else { "[0, 1]" };
         let said = pads.collect::<Option<Vec<_>>>().filter(|_| whole).map(|pads| pads.join(", "));
-        let said = said.map(|pads| format!("#ttg.padded_shared<[{pads}] {{order = {order}, shape = [{}, {}]}}>", shape.row_count(), shape.col_count()));
+        let said = said.map(|pads| {
+            format!(
+                "#ttg.padded_shared<[{pads}] {{order = {order}, shape = [{}, {}]}}>",
+                shape.row_count(),
+                shape.col_count()
+            )
+        });
         return said.unwrap_or_else(|| format!("{}, {}", tirx(&plain.view()), post(&layout.post)));
     }
     let narrow = layout.post.swizzle().map(|s| {
-        let shift = i8::try_from(3 - shape.bits.ilog2() as i32).ok().filter(|_| shape.bits.is_power_of_two());
+        let shift = i8::try_from(3 - shape.bits.ilog2() as i32)
+            .ok()
+            .filter(|_| shape.bits.is_power_of_two());
         shift.and_then(|shift| s.rescaled(shift, Unit::Element).ok())
     });
     match narrow {
         None => tirx(&plain.view()),
-        Some(Some(swizzle)) if plain.set_post(PostMap::Swizzle(swizzle)).is_ok() => tirx(&plain.view()),
+        Some(Some(swizzle)) if plain.set_post(PostMap::Swizzle(swizzle)).is_ok() => {
+            tirx(&plain.view())
+        }
         // Finer than an element: in bytes, in CuTe's notation.
-        Some(_) => layout.to_layout(shape).map_or_else(|| "(no notation says it)".into(), |layout| tirx(&layout.view())),
+        Some(_) => layout
+            .to_layout(shape)
+            .map_or_else(|| "(no notation says it)".into(), |layout| tirx(&layout.view())),
     }
 }
 
@@ -132,23 +161,48 @@ impl Report<'_> {
 
     /// The instructions of a movement: one, or a pair with what stands between.
     pub fn movers(&self, m: &MovePlan) -> String {
-        let between = m.flip.map_or_else(String::new, |f| format!(" + {} in blocks of {}x{}", self.atom(f.atom), 1u32 << f.across, 1u32 << f.along));
+        let between = m.flip.map_or_else(String::new, |f| {
+            format!(
+                " + {} in blocks of {}x{}",
+                self.atom(f.atom),
+                1u32 << f.across,
+                1u32 << f.along
+            )
+        });
         let second = m.second.map_or_else(String::new, |id| format!(" + {}", self.atom(id)));
         format!("{}{between}{second}", self.atom(m.atom))
     }
 
-    /// The matrix instruction of a product, with what was chosen in place of its parameters; and whether the assembler expands it.
+    /// The matrix instruction of a product, with what was chosen in place of its parameters; and
+    /// whether the assembler expands it.
     pub fn product(&self, p: &ProductPlan) -> String {
         let Some(atom) = self.tables.atom(p.product.atom) else { return "?".into() };
         let (mut name, shape) = (atom.name().to_string(), p.product.shape);
         let instance = atom.with_columns(shape.n);
-        let values = [(shape.a, self.program.operand(p.op, 0)), (shape.b, self.program.operand(p.op, 1)), (shape.d, self.program.result(p.op, 0))];
+        let values = [
+            (shape.a, self.program.operand(p.op, 0)),
+            (shape.b, self.program.operand(p.op, 1)),
+            (shape.d, self.program.result(p.op, 0)),
+        ];
         for (param, vary) in atom.params() {
-            let typed = |k: u8| atom.operands.get(usize::from(k)).and_then(|o| o.vary).is_some_and(|v| v.typed_by == Some(param));
-            let dtype = values.into_iter().find(|(k, _)| typed(*k)).and_then(|(_, v)| self.program.type_of(v?).dtype);
-            let word = dtype.and_then(|t| atom.word_of(param, t)).and_then(|at| vary.words.get(usize::from(at))).map(|w| w.text.to_string());
+            let typed = |k: u8| {
+                atom.operands
+                    .get(usize::from(k))
+                    .and_then(|o| o.vary)
+                    .is_some_and(|v| v.typed_by == Some(param))
+            };
+            let dtype = values
+                .into_iter()
+                .find(|(k, _)| typed(*k))
+                .and_then(|(_, v)| self.program.type_of(v?).dtype);
+            let word = dtype
+                .and_then(|t| atom.word_of(param, t))
+                .and_then(|at| vary.words.get(usize::from(at)))
+                .map(|w| w.text.to_string());
             let value = instance.and_then(|i| i.value(param)).map(|v| v.to_string());
-            if let (Some(operand), Some(text)) = (atom.operands.get(usize::from(param)), word.or(value)) {
+            if let (Some(operand), Some(text)) =
+                (atom.operands.get(usize::from(param)), word.or(value))
+            {
                 name = name.replace(&format!("{{{}}}", operand.name.text()), &text);
             }
         }
@@ -163,15 +217,27 @@ impl Report<'_> {
         match end {
             End::Registers(k) => plan.fragments.get(usize::from(k)).map_or_else(missing, |f| {
                 let registers = f.fragment.registers();
-                format!("registers {} {}, {registers} a lane: {}", self.value(f.value), shape(f.fragment.shape, self.dtype(f.value)), fragment(&f.fragment))
+                format!(
+                    "registers {} {}, {registers} a lane: {}",
+                    self.value(f.value),
+                    shape(f.fragment.shape, self.dtype(f.value)),
+                    fragment(&f.fragment)
+                )
             }),
-            End::Shared(k) => plan
-                .allocs
-                .get(usize::from(k))
-                .map_or_else(missing, |a| format!("shared {} {}: {}", self.value(a.value), shape(a.shape, self.dtype(a.value)), placed(&a.layout, a.shape))),
+            End::Shared(k) => plan.allocs.get(usize::from(k)).map_or_else(missing, |a| {
+                format!(
+                    "shared {} {}: {}",
+                    self.value(a.value),
+                    shape(a.shape, self.dtype(a.value)),
+                    placed(&a.layout, a.shape)
+                )
+            }),
             End::Global(k) => plan.globals.get(usize::from(k)).map_or_else(missing, |g| {
-                let stride = g.outer_bytes.map_or_else(|| "a run-time stride".to_string(), |b| format!("{b} B"));
-                let starts = g.starts().map(|start| self.value(start)).collect::<Vec<_>>().join(", ");
+                let stride = g
+                    .outer_bytes
+                    .map_or_else(|| "a run-time stride".to_string(), |b| format!("{b} B"));
+                let starts =
+                    g.starts().map(|start| self.value(start)).collect::<Vec<_>>().join(", ");
                 format!(
                     "global {} {} at [{starts}]: rows {stride} apart, aligned to {} B",
                     self.value(g.memref),
@@ -204,14 +270,20 @@ mod tests {
     /// Bits of every element's address, row by row, as a text of a layout says it.
     fn said(text: &str, shape: TileShape) -> Vec<u64> {
         let (rows, cols, bits) = (shape.row_count(), shape.col_count(), u64::from(shape.bits));
-        let flat = |layout: Layout, unit: u64| positions(&layout).into_iter().map(|at| at * unit).collect();
+        let flat = |layout: Layout, unit: u64| {
+            positions(&layout).into_iter().map(|at| at * unit).collect()
+        };
         if text.starts_with("S<") {
             return flat(cute::parse(text, &WellKnown, &mut NoSyms).unwrap(), 8);
         }
         if text.starts_with("#ttg") {
             let (rows, cols) = (rows as u32, cols as u32);
-            let addresses = Addresses::new(&ttg::parse(text).unwrap(), &[rows, cols], shape.bits).unwrap();
-            return (0..rows).flat_map(|row| (0..cols).map(move |col| [row, col])).map(|at| addresses.byte(&at).unwrap() * 8).collect();
+            let addresses =
+                Addresses::new(&ttg::parse(text).unwrap(), &[rows, cols], shape.bits).unwrap();
+            return (0..rows)
+                .flat_map(|row| (0..cols).map(move |col| [row, col]))
+                .map(|at| addresses.byte(&at).unwrap() * 8)
+                .collect();
         }
         flat(tirx::parse(text, &WellKnown, &mut NoSyms).unwrap(), bits)
     }
@@ -219,13 +291,18 @@ mod tests {
     #[test]
     fn tiles_in_shared_memory_read_back() {
         let swizzle = |b, m, s| PostMap::Swizzle(Swizzle::new(b, m, s, Unit::Byte).unwrap());
-        let padding = |interval, pad| PostMap::Padding(Padding::new(&[Pad { interval, pad }], Unit::Byte).unwrap());
+        let padding = |interval, pad| {
+            PostMap::Padding(Padding::new(&[Pad { interval, pad }], Unit::Byte).unwrap())
+        };
         let plain = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
         for bits in [8u16, 16, 32, 64] {
             for (rows, cols) in [(64, 64), (8, 128), (48, 96)] {
                 let shape = TileShape::new(rows, cols, bits).unwrap();
                 let mut layouts = vec![plain, SharedLayout { row_major: false, ..plain }];
-                layouts.extend([swizzle(3, 4, 3), swizzle(2, 4, 3), swizzle(1, 2, 4)].map(|post| SharedLayout { post, ..plain }));
+                layouts.extend(
+                    [swizzle(3, 4, 3), swizzle(2, 4, 3), swizzle(1, 2, 4)]
+                        .map(|post| SharedLayout { post, ..plain }),
+                );
                 if shape.grid.count() == 1 {
                     layouts.push(SharedLayout { post: padding(256, 16), ..plain });
                     layouts.push(SharedLayout { strip: Some(3), ..plain });
@@ -242,6 +319,9 @@ mod tests {
         // Two elements to a byte.
         let shape = TileShape::new(64, 64, 4).unwrap();
         assert_eq!(placed(&plain, shape), "S[(64,64):(64,1)]");
-        assert_eq!(placed(&SharedLayout { post: swizzle(3, 4, 3), ..plain }, shape), "ComposeLayout(5, 3, 3, TileLayout(S[(64,64):(64,1)]))");
+        assert_eq!(
+            placed(&SharedLayout { post: swizzle(3, 4, 3), ..plain }, shape),
+            "ComposeLayout(5, 3, 3, TileLayout(S[(64,64):(64,1)]))"
+        );
     }
 }

@@ -1,9 +1,12 @@
-//! A machine that runs steps by what the tables say of their atoms, and by nothing else: movements and matrix products by
-//! their layouts, arithmetic by its meaning. All waves take each step together, so barriers need no thought.
+//! A machine that runs steps by what the tables say of their atoms, and by nothing else: movements
+//! and matrix products by their layouts, arithmetic by its meaning. All waves take each step
+//! together, so barriers need no thought.
 use lanebook::compile::Compiled;
 use lanebook::emit::step::{Slot, Step};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{Arch, Atom, AtomClass, IndexOp, Isa, RegisterKind, Side, Space, Tables, TermNode};
+use lanebook_tables::{
+    Arch, Atom, AtomClass, IndexOp, Isa, RegisterKind, Side, Space, Tables, TermNode,
+};
 use std::collections::BTreeMap;
 
 /// Registers, memories and parameters of a group of threads.
@@ -57,7 +60,11 @@ impl<'t> Machine<'t> {
             Slot::Reg { class, first, .. } => (class, first + index),
             Slot::Spread { class, first, pattern, .. } => {
                 let weights = compiled.patterns[usize::from(pattern)];
-                let offset: u16 = weights.iter().enumerate().map(|(bit, weight)| (index >> bit & 1) * u16::from(*weight)).sum();
+                let offset: u16 = weights
+                    .iter()
+                    .enumerate()
+                    .map(|(bit, weight)| (index >> bit & 1) * u16::from(*weight))
+                    .sum();
                 (class, first + offset)
             }
             other => panic!("{other:?} is no register"),
@@ -70,11 +77,18 @@ impl<'t> Machine<'t> {
 
     /// Where a lane's copy of a register is kept.
     fn at(&self, (class, number): (u8, u16), thread: usize) -> (u8, u16, usize) {
-        (class, number, if self.is_scalar(class) { thread / self.lanes * self.lanes } else { thread })
+        (
+            class,
+            number,
+            if self.is_scalar(class) { thread / self.lanes * self.lanes } else { thread },
+        )
     }
 
     fn read(&self, register: (u8, u16), thread: usize) -> u32 {
-        *self.registers.get(&self.at(register, thread)).unwrap_or_else(|| panic!("register {register:?} of thread {thread} was not written"))
+        *self
+            .registers
+            .get(&self.at(register, thread))
+            .unwrap_or_else(|| panic!("register {register:?} of thread {thread} was not written"))
     }
 
     /// An operand's value, up to 64 bits.
@@ -82,9 +96,9 @@ impl<'t> Machine<'t> {
         match slot {
             Slot::Int(value) => value as u64,
             Slot::Word(value) => u64::from(value),
-            Slot::Reg { count, .. } => {
-                (0..u16::from(count)).fold(0, |value, k| value | u64::from(self.read(Self::register(compiled, slot, k), thread)) << (32 * k))
-            }
+            Slot::Reg { count, .. } => (0..u16::from(count)).fold(0, |value, k| {
+                value | u64::from(self.read(Self::register(compiled, slot, k), thread)) << (32 * k)
+            }),
             other => panic!("{other:?} has no value"),
         }
     }
@@ -103,9 +117,12 @@ impl<'t> Machine<'t> {
             let value = self.value(compiled, step.args[1], first);
             self.write(compiled, step.args[0], first, value);
         } else if step.atom == self.isa.load_param32 || step.atom == self.isa.load_param64 {
-            let Slot::Int(offset) = step.args[2] else { panic!("{}: {:?}", atom.name(), step.args) };
+            let Slot::Int(offset) = step.args[2] else {
+                panic!("{}: {:?}", atom.name(), step.args)
+            };
             let bytes = if step.atom == self.isa.load_param64 { 8 } else { 4 };
-            let value = (0..bytes).fold(0, |value, k| value | u64::from(self.params[offset as usize + k]) << (8 * k));
+            let value = (0..bytes)
+                .fold(0, |value, k| value | u64::from(self.params[offset as usize + k]) << (8 * k));
             self.write(compiled, step.args[0], first, value);
         } else if !atom.means.is_empty() {
             let scalar = matches!(step.args[0], Slot::Reg { class, .. } if self.is_scalar(class));
@@ -119,11 +136,16 @@ impl<'t> Machine<'t> {
         } else if atom.matrix.is_some() {
             self.product(compiled, atom, step, first);
         } else {
-            assert!(matches!(atom.class, AtomClass::Sync | AtomClass::Control), "{} does something that no table says", atom.name());
+            assert!(
+                matches!(atom.class, AtomClass::Sync | AtomClass::Control),
+                "{} does something that no table says",
+                atom.name()
+            );
         }
     }
 
-    /// Bit positions of the tuple that an operand's layout names, for each coordinate: (lane, bit), all copies.
+    /// Bit positions of the tuple that an operand's layout names, for each coordinate: (lane, bit),
+    /// all copies.
     fn places(layout: &LayoutRef<'_>, x: u64) -> Vec<(usize, u16)> {
         let mut out = Vec::new();
         let mut at = lanebook_layout::coord::Coord::new();
@@ -135,13 +157,28 @@ impl<'t> Machine<'t> {
         out
     }
 
-    fn bit_range(&self, compiled: &Compiled<'_>, slot: Slot, thread: usize, bit: u16, bits: u16) -> u64 {
+    fn bit_range(
+        &self,
+        compiled: &Compiled<'_>,
+        slot: Slot,
+        thread: usize,
+        bit: u16,
+        bits: u16,
+    ) -> u64 {
         let word = u64::from(self.read(Self::register(compiled, slot, bit / 32), thread));
         assert!(bit % 32 + bits <= 32, "an element over two registers");
         word >> (bit % 32) & (u64::MAX >> (64 - bits))
     }
 
-    fn set_bit_range(&mut self, compiled: &Compiled<'_>, slot: Slot, thread: usize, bit: u16, bits: u16, value: u64) {
+    fn set_bit_range(
+        &mut self,
+        compiled: &Compiled<'_>,
+        slot: Slot,
+        thread: usize,
+        bit: u16,
+        bits: u16,
+        value: u64,
+    ) {
         let at = self.at(Self::register(compiled, slot, bit / 32), thread);
         let mask = (u64::MAX >> (64 - bits)) << (bit % 32);
         let old = u64::from(self.registers.get(&at).copied().unwrap_or(0));
@@ -153,7 +190,15 @@ impl<'t> Machine<'t> {
         let unit = movement.unit_bits;
         let offset = |on: &dyn Fn(&lanebook_tables::OffsetField) -> bool| -> i64 {
             let fields = movement.offsets.iter().filter(|field| on(field));
-            fields.map(|field| if let Slot::Int(value) = step.args[usize::from(field.operand)] { i64::from(value) * i64::from(field.scale) } else { 0 }).sum()
+            fields
+                .map(|field| {
+                    if let Slot::Int(value) = step.args[usize::from(field.operand)] {
+                        i64::from(value) * i64::from(field.scale)
+                    } else {
+                        0
+                    }
+                })
+                .sum()
         };
         let size: u64 = movement.extents.iter().map(|extent| u64::from(*extent)).product();
         let mut moved = Vec::new();
@@ -162,38 +207,66 @@ impl<'t> Machine<'t> {
             let address = |machine: &Self, side: &Side<'_>, offset: i64| {
                 let slot = side.layout.offset_on(x, AxisId::SLOT).expect("slot") as usize;
                 let byte = side.layout.offset_on(x, AxisId::BYTE).expect("byte");
-                let base = machine.value(compiled, step.args[usize::from(side.operand)], first + slot);
+                let base =
+                    machine.value(compiled, step.args[usize::from(side.operand)], first + slot);
                 let start = base.wrapping_add_signed(offset);
-                assert_eq!(start % u64::from(side.align_bytes), 0, "{}: address {start}", atom.name());
+                assert_eq!(
+                    start % u64::from(side.align_bytes),
+                    0,
+                    "{}: address {start}",
+                    atom.name()
+                );
                 start.wrapping_add_signed(byte)
             };
             let data = match movement.from.space {
                 Space::Register => {
                     let (lane, bit) = Self::places(movement.from.layout, x)[0];
-                    self.bit_range(compiled, step.args[usize::from(movement.from.operand)], first + lane, bit, unit)
+                    self.bit_range(
+                        compiled,
+                        step.args[usize::from(movement.from.operand)],
+                        first + lane,
+                        bit,
+                        unit,
+                    )
                 }
                 space => {
                     let at = address(self, &movement.from, offset(&|field| field.on_from));
                     let memory = if space == Space::Shared { &self.shared } else { &self.global };
                     (0..bytes).fold(0, |data, k| {
-                        let byte =
-                            memory.get(&(at + k as u64)).unwrap_or_else(|| panic!("{} reads byte {at} + {k} of {space:?}, which was not written", atom.name()));
+                        let byte = memory.get(&(at + k as u64)).unwrap_or_else(|| {
+                            panic!(
+                                "{} reads byte {at} + {k} of {space:?}, which was not written",
+                                atom.name()
+                            )
+                        });
                         data | u64::from(*byte) << (8 * k)
                     })
                 }
             };
-            let to = (movement.to.space != Space::Register).then(|| address(self, &movement.to, offset(&|field| field.on_to)));
+            let to = (movement.to.space != Space::Register)
+                .then(|| address(self, &movement.to, offset(&|field| field.on_to)));
             moved.push((x, data, to));
         }
         for (x, data, to) in moved {
             match to {
                 None => {
                     for (lane, bit) in Self::places(movement.to.layout, x) {
-                        self.set_bit_range(compiled, step.args[usize::from(movement.to.operand)], first + lane, bit, unit, data);
+                        self.set_bit_range(
+                            compiled,
+                            step.args[usize::from(movement.to.operand)],
+                            first + lane,
+                            bit,
+                            unit,
+                            data,
+                        );
                     }
                 }
                 Some(at) => {
-                    let memory = if movement.to.space == Space::Shared { &mut self.shared } else { &mut self.global };
+                    let memory = if movement.to.space == Space::Shared {
+                        &mut self.shared
+                    } else {
+                        &mut self.global
+                    };
                     for k in 0..u64::from(unit / 8) {
                         memory.insert(at + k, (data >> (8 * k)) as u8);
                     }
@@ -210,7 +283,8 @@ impl<'t> Machine<'t> {
             if let Slot::Int(value) = slot {
                 return value as f32;
             }
-            let bits = operand.dtype.and_then(|dtype| machine.tables.dtype(dtype)).expect("type").bits;
+            let bits =
+                operand.dtype.and_then(|dtype| machine.tables.dtype(dtype)).expect("type").bits;
             let (lane, bit) = Self::places(operand.layout.expect("layout"), x)[0];
             let raw = machine.bit_range(compiled, slot, first + lane, bit, bits);
             if bits == 16 { half(raw as u16) } else { f32::from_bits(raw as u32) }
@@ -219,27 +293,49 @@ impl<'t> Machine<'t> {
         let mut sums = Vec::new();
         for i in 0..m {
             for j in 0..n {
-                let products = (0..k).map(|l| element(self, shape.a, i * k + l) * element(self, shape.b, l * n + j));
+                let products = (0..k)
+                    .map(|l| element(self, shape.a, i * k + l) * element(self, shape.b, l * n + j));
                 sums.push(products.sum::<f32>() + element(self, shape.c, i * n + j));
             }
         }
-        let layout = atom.operands.get(usize::from(shape.d)).and_then(|operand| operand.layout).expect("layout");
+        let layout = atom
+            .operands
+            .get(usize::from(shape.d))
+            .and_then(|operand| operand.layout)
+            .expect("layout");
         for (x, sum) in (0u64..).zip(sums) {
             for (lane, bit) in Self::places(layout, x) {
-                self.set_bit_range(compiled, step.args[usize::from(shape.d)], first + lane, bit, 32, u64::from(sum.to_bits()));
+                self.set_bit_range(
+                    compiled,
+                    step.args[usize::from(shape.d)],
+                    first + lane,
+                    bit,
+                    32,
+                    u64::from(sum.to_bits()),
+                );
             }
         }
     }
 
-    fn term<'a>(&self, compiled: &Compiled<'_>, nodes: &mut impl Iterator<Item = &'a TermNode>, step: &Step, thread: usize, width: u32) -> u64 {
+    fn term<'a>(
+        &self,
+        compiled: &Compiled<'_>,
+        nodes: &mut impl Iterator<Item = &'a TermNode>,
+        step: &Step,
+        thread: usize,
+        width: u32,
+    ) -> u64 {
         let cut = |value: u64| if width == 32 { value & 0xffff_ffff } else { value };
         match nodes.next().expect("a whole term") {
-            TermNode::Operand(number) => cut(self.value(compiled, step.args[usize::from(*number)], thread)),
+            TermNode::Operand(number) => {
+                cut(self.value(compiled, step.args[usize::from(*number)], thread))
+            }
             TermNode::Const(value) => cut(*value as u64),
             TermNode::Op(op, arity) => {
                 let args: Vec<u64> = (0..*arity)
                     .map(|number| {
-                        let wide = matches!((op, number), (IndexOp::Add64, _) | (IndexOp::Shl64, 0));
+                        let wide =
+                            matches!((op, number), (IndexOp::Add64, _) | (IndexOp::Shl64, 0));
                         self.term(compiled, nodes, step, thread, if wide { 64 } else { 32 })
                     })
                     .collect();
@@ -267,8 +363,11 @@ impl<'t> Machine<'t> {
 /// A half as a float; small integers only.
 pub fn half(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (bits >> 15, bits >> 10 & 31, bits & 1023);
-    let magnitude =
-        if exponent == 0 { f32::from(fraction) * 2f32.powi(-24) } else { (1.0 + f32::from(fraction) / 1024.0) * 2f32.powi(i32::from(exponent) - 15) };
+    let magnitude = if exponent == 0 {
+        f32::from(fraction) * 2f32.powi(-24)
+    } else {
+        (1.0 + f32::from(fraction) / 1024.0) * 2f32.powi(i32::from(exponent) - 15)
+    };
     if sign == 1 { -magnitude } else { magnitude }
 }
 

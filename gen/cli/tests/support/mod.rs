@@ -108,8 +108,18 @@ pub fn golden(name: &str, text: &str) {
     }
     let wanted = fs::read_to_string(&path).unwrap_or_default();
     if wanted != text {
-        let line = wanted.lines().zip(text.lines()).position(|(a, b)| a != b).unwrap_or_else(|| wanted.lines().count().min(text.lines().count()));
+        let line = wanted
+            .lines()
+            .zip(text.lines())
+            .position(|(a, b)| a != b)
+            .unwrap_or_else(|| wanted.lines().count().min(text.lines().count()));
         let of = |text: &str| text.lines().nth(line).unwrap_or("(the end)").to_string();
-        panic!("{} differs in line {}:\n  was {}\n  is  {}\nLANEBOOK_BLESS=1 writes it anew", path.display(), line + 1, of(&wanted), of(text));
+        panic!(
+            "{} differs in line {}:\n  was {}\n  is  {}\nLANEBOOK_BLESS=1 writes it anew",
+            path.display(),
+            line + 1,
+            of(&wanted),
+            of(text)
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! Layouts on numbered axes (CuTe's scaled bases): positions are coordinates.
 //!
-//! `v@p0@p1` moves by `v` in sub-mode `p0` of mode `p1`: the path is written innermost first. A layout may be composed
-//! with a basis layout (which picks modes by path), and has one-sided inverses that take a coordinate back.
+//! `v@p0@p1` moves by `v` in sub-mode `p0` of mode `p1`: the path is written innermost first. A
+//! layout may be composed with a basis layout (which picks modes by path), and has one-sided
+//! inverses that take a coordinate back.
 
 use super::tuple::IntTuple;
 use crate::axis::AxisId;
@@ -33,7 +34,8 @@ enum Branch {
     Gap,
 }
 
-/// Walks over the tree whose leaves are `axes`: modes in order, gaps included, without the outer tuple.
+/// Walks over the tree whose leaves are `axes`: modes in order, gaps included, without the outer
+/// tuple.
 ///
 /// # Errors
 /// [`Error::WrongAxis`] for a named axis, [`Error::NestedAxes`] if one is a prefix of another.
@@ -45,7 +47,12 @@ fn axis_tree(axes: &[AxisId], mut visit: impl FnMut(Branch) -> Result<()>) -> Re
     let _ = prefix.push(0);
     while let Some((next, above)) = prefix.split_last() {
         let inside = |path: &[u8]| path.starts_with(above) && path.len() > above.len();
-        let last = axes.iter().map(|a| outermost_first(*a)).filter(|p| inside(p)).filter_map(|p| p.get(above.len()).copied()).max();
+        let last = axes
+            .iter()
+            .map(|a| outermost_first(*a))
+            .filter(|p| inside(p))
+            .filter_map(|p| p.get(above.len()).copied())
+            .max();
         if last.is_none_or(|last| *next > last) {
             prefix.pop();
             if let Some(sibling) = prefix.last_mut() {
@@ -76,13 +83,14 @@ fn axis_tree(axes: &[AxisId], mut visit: impl FnMut(Branch) -> Result<()>) -> Re
     Ok(())
 }
 
-/// The axes that make up the coordinates of `l`: all it mentions, but for those that never move and stand in the way of
-/// another, as prefix or extension.
+/// The axes that make up the coordinates of `l`: all it mentions, but for those that never move and
+/// stand in the way of another, as prefix or extension.
 fn used_axes(l: &LayoutRef<'_>) -> Result<heapless::Vec<AxisId, MAX_AXES>> {
     let all = l.axes()?;
     let moves = |axis: AxisId| {
         let own = |it: &&Iter| it.axis() == axis && !it.is_unit() && it.stride() != Int::ZERO;
-        l.shard.iter().chain(l.replica).any(|it| own(&it)) || l.offset.iter().any(|o| o.axis() == axis)
+        l.shard.iter().chain(l.replica).any(|it| own(&it))
+            || l.offset.iter().any(|o| o.axis() == axis)
     };
     let mut out = heapless::Vec::new();
     for axis in &all {
@@ -98,12 +106,12 @@ fn used_axes(l: &LayoutRef<'_>) -> Result<heapless::Vec<AxisId, MAX_AXES>> {
     Ok(out)
 }
 
-/// The position of flat index `x` as a coordinate: the tree of the axes, 0 where nothing moves. The last iter is
-/// unbounded.
+/// The position of flat index `x` as a coordinate: the tree of the axes, 0 where nothing moves. The
+/// last iter is unbounded.
 ///
 /// # Errors
-/// [`Error::WrongAxis`] if a named axis is used, [`Error::NestedAxes`] if the positions are no coordinates; those of
-/// [`LayoutRef::apply_extended`].
+/// [`Error::WrongAxis`] if a named axis is used, [`Error::NestedAxes`] if the positions are no
+/// coordinates; those of [`LayoutRef::apply_extended`].
 pub fn coordinate(l: &LayoutRef<'_>, x: u64) -> Result<IntTuple> {
     let mut at = Coord::new();
     l.apply_extended(x, &mut at)?;
@@ -120,11 +128,12 @@ pub fn coordinate(l: &LayoutRef<'_>, x: u64) -> Result<IntTuple> {
     Ok(out)
 }
 
-/// The number of positions in the smallest box at 0 that holds the image: the product of the cosizes of all axes. For
-/// a layout on axis `m` alone this is its cosize.
+/// The number of positions in the smallest box at 0 that holds the image: the product of the
+/// cosizes of all axes. For a layout on axis `m` alone this is its cosize.
 ///
 /// # Errors
-/// [`Error::NestedAxes`] if one numbered axis is the prefix of another; those of [`LayoutRef::cosize`].
+/// [`Error::NestedAxes`] if one numbered axis is the prefix of another; those of
+/// [`LayoutRef::cosize`].
 pub fn cosize(l: &LayoutRef<'_>) -> Result<i64> {
     let axes = used_axes(l)?;
     if axes.iter().all(|a| a.is_basis()) {
@@ -167,7 +176,8 @@ fn by_axis(l: &LayoutRef<'_>, inverse: fn(&LayoutRef<'_>) -> Result<Layout>) -> 
     Ok(out)
 }
 
-/// The right inverse of a basis layout: from the coordinates of the contiguous box at 0 back to indices; on axis `m`
+/// The right inverse of a basis layout: from the coordinates of the contiguous box at 0 back to
+/// indices; on axis `m`
 /// [`ops::right_inverse`].
 ///
 /// # Errors
@@ -179,7 +189,8 @@ pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
     by_axis(l, ops::right_inverse)
 }
 
-/// The left inverse of a basis layout: from its coordinates back to indices; on axis `m` [`ops::left_inverse`].
+/// The left inverse of a basis layout: from its coordinates back to indices; on axis `m`
+/// [`ops::left_inverse`].
 ///
 /// # Errors
 /// Those of [`ops::left_inverse`]; [`Error::NestedAxes`].
@@ -194,12 +205,15 @@ fn on_memory(l: &LayoutRef<'_>) -> bool {
     l.shard.iter().all(|it| it.axis() == AxisId::M)
 }
 
-/// `a` after a basis layout: a leaf `n:v@p0@p1` of `b` becomes sub-mode `p0` of mode `p1` of `a`, composed with `n:v`.
+/// `a` after a basis layout: a leaf `n:v@p0@p1` of `b` becomes sub-mode `p0` of mode `p1` of `a`,
+/// composed with `n:v`.
 ///
-/// Leaves that meet the same mode of `a` are composed together, so that a carry between them is seen.
+/// Leaves that meet the same mode of `a` are composed together, so that a carry between them is
+/// seen.
 ///
 /// # Errors
-/// [`Error::NoMode`] for a path that `a` does not have; [`Error::NestedAxes`]; those of [`compose`].
+/// [`Error::NoMode`] for a path that `a` does not have; [`Error::NestedAxes`]; those of
+/// [`compose`].
 pub(super) fn compose_basis(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
     ops::refuse_rest(b)?;
     let axes = b.axes()?;
@@ -213,7 +227,8 @@ pub(super) fn compose_basis(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layo
             LEAF => {
                 let (k, it) = leaves.next().ok_or(Error::NotCongruent { node: 0 })?;
                 let mode = at_path(a, it.axis())?;
-                // All leaves on this axis, the others standing still: the carry check sees their sum.
+                // All leaves on this axis, the others standing still: the carry check sees their
+                // sum.
                 let together = compose(&mode, &LayoutRef::new(&along(b, it.axis())?))?;
                 let own = together.view().mode(k).ok_or(Error::NotCongruent { node: 0 })?;
                 out.push_node(&own)?;
@@ -230,13 +245,17 @@ pub(super) fn compose_basis(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layo
 fn at_path<'a>(a: &LayoutRef<'a>, axis: AxisId) -> Result<LayoutRef<'a>> {
     let mut node = LayoutRef { replica: &[], offset: &[], post: crate::post::PostMap::None, ..*a };
     for mode in &outermost_first(axis) {
-        node = node.mode(usize::from(*mode)).ok_or(Error::NoMode { mode: i16::from(*mode), rank: crate::layout::position(node.rank()) })?;
+        node = node.mode(usize::from(*mode)).ok_or(Error::NoMode {
+            mode: i16::from(*mode),
+            rank: crate::layout::position(node.rank()),
+        })?;
     }
     Ok(node)
 }
 
-/// CuTe's `nullspace`: the indices that add nothing, from the iters of stride 0: `(4,3):(1,0)` gives `3:4`, none `1:0`.
-/// Aliasing between iters that do move is not part of it ([`LayoutRef::is_injective`] sees that).
+/// CuTe's `nullspace`: the indices that add nothing, from the iters of stride 0: `(4,3):(1,0)`
+/// gives `3:4`, none `1:0`. Aliasing between iters that do move is not part of it
+/// ([`LayoutRef::is_injective`] sees that).
 pub fn nullspace(l: &LayoutRef<'_>) -> Result<Layout> {
     let mut still = ops::Iters::new();
     let mut before = Int::ONE;
@@ -249,11 +268,13 @@ pub fn nullspace(l: &LayoutRef<'_>) -> Result<Layout> {
     ops::tree_of(&still, &[])
 }
 
-/// CuTe's `max_common_layout`: the longest run of indices whose positions both layouts count 0, 1, 2, ... alike. With run-time numbers:
-/// one that both count alike whatever the values are; a value may make longer ones possible.
+/// CuTe's `max_common_layout`: the longest run of indices whose positions both layouts count 0, 1,
+/// 2, ... alike. With run-time numbers: one that both count alike whatever the values are; a value
+/// may make longer ones possible.
 ///
 /// # Errors
-/// Those of [`ops::right_inverse`] of `b`, and of [`compose`] of `a` with the part of it that decides.
+/// Those of [`ops::right_inverse`] of `b`, and of [`compose`] of `a` with the part of it that
+/// decides.
 pub fn max_common_layout(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
     let inverse = ops::right_inverse(b)?;
     let inverse = inverse.view();
@@ -283,7 +304,10 @@ pub fn max_common_layout(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout>
     }
     match run {
         Some(run) if run.stride() == Int::ONE && run.axis() == AxisId::M => {
-            let run = LayoutRef { profile: crate::profile::Profile::SCALAR, ..LayoutRef::new(core::slice::from_ref(&run)) };
+            let run = LayoutRef {
+                profile: crate::profile::Profile::SCALAR,
+                ..LayoutRef::new(core::slice::from_ref(&run))
+            };
             compose(&inverse, &run)
         }
         _ => Layout::leaf(1, 0),

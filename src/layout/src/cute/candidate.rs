@@ -1,7 +1,8 @@
-//! The layout candidate that layout assignment passes around: small, with everything it is compared by.
+//! The layout candidate that layout assignment passes around: small, with everything it is compared
+//! by.
 //!
-//! Its counterpart while a text is read, one entry with count, denominator and dimensions, never leaves the parser
-//! ([`crate::notation::basis`]).
+//! Its counterpart while a text is read, one entry with count, denominator and dimensions, never
+//! leaves the parser ([`crate::notation::basis`]).
 
 use super::canon::canonical;
 use super::intern::{Arena, LayoutId};
@@ -22,8 +23,8 @@ pub enum Kind {
     Named,
 }
 
-/// A layout candidate. Two of one arena are the same layout in meaning if their `normal` is equal, and in spelling if
-/// their `written` is.
+/// A layout candidate. Two of one arena are the same layout in meaning if their `normal` is equal,
+/// and in spelling if their `written` is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Candidate {
     /// The layout as it was written, with its tree: the list of bases.
@@ -42,12 +43,15 @@ impl Candidate {
     /// The candidate for `l`, interned; nothing uses it yet.
     ///
     /// # Errors
-    /// [`Error::Capacity`] of the arena; those of [`canonical`]; [`Error::NotIntegral`] for a stride that is a fraction:
-    /// no such layout reaches lowering.
+    /// [`Error::Capacity`] of the arena; those of [`canonical`]; [`Error::NotIntegral`] for a
+    /// stride that is a fraction: no such layout reaches lowering.
     pub fn new(l: &LayoutRef<'_>, arena: &mut Arena<'_>) -> Result<Self> {
         for it in l.shard {
             if !it.stride().is_whole() {
-                return Err(Error::NotIntegral { num: it.stride().coeff(), den: it.stride().den().get() });
+                return Err(Error::NotIntegral {
+                    num: it.stride().coeff(),
+                    den: it.stride().den().get(),
+                });
             }
         }
         let axes = l.axes()?;
@@ -59,7 +63,13 @@ impl Candidate {
             Kind::Strided
         };
         let normal = arena.intern(&canonical(l)?.view())?;
-        Ok(Self { written: arena.intern(l)?, normal, kind, swizzle: l.post.swizzle(), references: 0 })
+        Ok(Self {
+            written: arena.intern(l)?,
+            normal,
+            kind,
+            swizzle: l.post.swizzle(),
+            references: 0,
+        })
     }
 
     /// One more value uses it.

@@ -8,8 +8,9 @@ use crate::num::Int;
 use crate::ops::{coalesced, tree_of};
 use crate::post::PostMap;
 
-/// The same function of a flat index with one spelling: coalesced, iters of stride 0 on axis `m`, no post-map that
-/// does nothing, offsets by axis. Size and domain stay, so an iter of stride 0 is kept (CuTe's `filter` drops it).
+/// The same function of a flat index with one spelling: coalesced, iters of stride 0 on axis `m`,
+/// no post-map that does nothing, offsets by axis. Size and domain stay, so an iter of stride 0 is
+/// kept (CuTe's `filter` drops it).
 ///
 /// # Errors
 /// [`Error::Capacity`], [`Error::Overflow`].
@@ -30,12 +31,16 @@ pub fn canonical(l: &LayoutRef<'_>) -> Result<Layout> {
     for axis in &offsets {
         out.add_offset(l.offset_of(*axis)?, *axis)?;
     }
-    out.copy_rest(&LayoutRef { offset: &[], post: if does_nothing(l) { PostMap::None } else { l.post }, ..*l })?;
+    out.copy_rest(&LayoutRef {
+        offset: &[],
+        post: if does_nothing(l) { PostMap::None } else { l.post },
+        ..*l
+    })?;
     Ok(out)
 }
 
-/// Whether the post-map leaves every position of `l` where it is: it is no map, or its source bits and its first
-/// interval's end are never reached.
+/// Whether the post-map leaves every position of `l` where it is: it is no map, or its source bits
+/// and its first interval's end are never reached.
 fn does_nothing(l: &LayoutRef<'_>) -> bool {
     if l.post.is_identity() {
         return true;
@@ -48,15 +53,19 @@ fn does_nothing(l: &LayoutRef<'_>) -> bool {
         let source = u32::from(s.m).saturating_add(u32::from(up));
         s.b == 0 || high.checked_shr(source) == Some(0)
     });
-    let whole = l.post.padding().is_none_or(|p| p.pads().iter().all(|p| p.pad == 0 || high < i64::from(p.interval)));
+    let whole = l
+        .post
+        .padding()
+        .is_none_or(|p| p.pads().iter().all(|p| p.pad == 0 || high < i64::from(p.interval)));
     low >= 0 && still && whole
 }
 
-/// Whether two layouts are the same function of a flat index, axis for axis. Replicas must be spelled alike.
+/// Whether two layouts are the same function of a flat index, axis for axis. Replicas must be
+/// spelled alike.
 ///
 /// # Errors
-/// [`Error::NeedsValue`] where a symbol decides; [`Error::Undecided`] for two different post-maps on layouts without a
-/// linear form; [`Error::HasReplica`] for replicas that differ.
+/// [`Error::NeedsValue`] where a symbol decides; [`Error::Undecided`] for two different post-maps
+/// on layouts without a linear form; [`Error::HasReplica`] for replicas that differ.
 pub fn equivalent(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<bool> {
     let (a, b) = (canonical(a)?, canonical(b)?);
     if a == b {

@@ -1,8 +1,9 @@
 //! Coordinates: from a tree to a position and back.
 //!
-//! A coordinate may have an integer in place of any sub-tree; it is then split over it, leftmost mode fastest. As in
-//! CuTe the last leaf of each such sub-tree is unbounded, so that any non-negative coordinate has a position; what lies
-//! inside a layout is the caller's business ([`crate::LayoutRef::apply`] checks it).
+//! A coordinate may have an integer in place of any sub-tree; it is then split over it, leftmost
+//! mode fastest. As in CuTe the last leaf of each such sub-tree is unbounded, so that any
+//! non-negative coordinate has a position; what lies inside a layout is the caller's business
+//! ([`crate::LayoutRef::apply`] checks it).
 
 use super::tuple::{IntTuple, KEEP, TupleRef, tokens_of};
 use super::walk::{Shard, Step, Walk};
@@ -12,14 +13,16 @@ use crate::error::{Error, Result};
 use crate::layout::{Iter, LayoutRef, position};
 use crate::num::Int;
 
-/// The position of `coord` on axis `m`: the sum of digits times strides, the offset added, the post-map applied.
+/// The position of `coord` on axis `m`: the sum of digits times strides, the offset added, the
+/// post-map applied.
 ///
-/// Numbers may hold symbols where their values are not needed: a leaf coordinate times a symbolic stride, or the other
-/// way round.
+/// Numbers may hold symbols where their values are not needed: a leaf coordinate times a symbolic
+/// stride, or the other way round.
 ///
 /// # Errors
-/// [`Error::NotCongruent`] if `coord` does not fit the tree, [`Error::BadCoord`] for a negative coordinate or a `_`,
-/// [`Error::WrongAxis`], [`Error::NeedsValue`], [`Error::Overflow`], [`Error::NegativeOffset`].
+/// [`Error::NotCongruent`] if `coord` does not fit the tree, [`Error::BadCoord`] for a negative
+/// coordinate or a `_`, [`Error::WrongAxis`], [`Error::NeedsValue`], [`Error::Overflow`],
+/// [`Error::NegativeOffset`].
 pub fn crd2idx(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<Int> {
     let mut sum = l.offset_of(AxisId::M)?;
     let mut iter = 0usize;
@@ -38,7 +41,8 @@ pub fn crd2idx(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<Int> {
     Ok(Int::known(l.post.apply(sum.value()?)?))
 }
 
-/// The position of `coord` on every axis; all numbers must be known. Clears `out` first; the post-map is applied.
+/// The position of `coord` on every axis; all numbers must be known. Clears `out` first; the
+/// post-map is applied.
 ///
 /// # Errors
 /// As [`crd2idx`], but for [`Error::WrongAxis`].
@@ -52,7 +56,11 @@ pub fn evaluate(coord: TupleRef<'_>, l: &LayoutRef<'_>, out: &mut Coord) -> Resu
 }
 
 /// Splits `coord` over the iters of `l`.
-fn each_digit(coord: TupleRef<'_>, l: &LayoutRef<'_>, mut digit: impl FnMut(&Iter, Int) -> Result<()>) -> Result<()> {
+fn each_digit(
+    coord: TupleRef<'_>,
+    l: &LayoutRef<'_>,
+    mut digit: impl FnMut(&Iter, Int) -> Result<()>,
+) -> Result<()> {
     let tree = tokens_of(l)?;
     let mut shard = Shard(l.shard);
     let mut numbers = coord.leaves().iter().enumerate();
@@ -61,19 +69,31 @@ fn each_digit(coord: TupleRef<'_>, l: &LayoutRef<'_>, mut digit: impl FnMut(&Ite
         let Step::Node(token, node) = step else {
             continue;
         };
-        let open = Error::BadCoord { leaf: position(l.shard.len().saturating_sub(shard.0.len())), value: 0 };
+        let open = Error::BadCoord {
+            leaf: position(l.shard.len().saturating_sub(shard.0.len())),
+            value: 0,
+        };
         if token == KEEP {
             return Err(open);
         }
         let (leaf, x) = numbers.next().ok_or(open)?;
         let node = shard.node(node)?;
-        split(*x, node.shard.len(), leaf, node.shard.iter().map(Iter::extent), |k, d| node.shard.get(k).map_or(Ok(()), |it| digit(it, d)))?;
+        split(*x, node.shard.len(), leaf, node.shard.iter().map(Iter::extent), |k, d| {
+            node.shard.get(k).map_or(Ok(()), |it| digit(it, d))
+        })?;
     }
     Ok(())
 }
 
-/// Splits `x` over `count` extents, the last one unbounded, and hands out the digits with their positions.
-fn split(x: Int, count: usize, leaf: usize, extents: impl Iterator<Item = Int>, mut digit: impl FnMut(usize, Int) -> Result<()>) -> Result<()> {
+/// Splits `x` over `count` extents, the last one unbounded, and hands out the digits with their
+/// positions.
+fn split(
+    x: Int,
+    count: usize,
+    leaf: usize,
+    extents: impl Iterator<Item = Int>,
+    mut digit: impl FnMut(usize, Int) -> Result<()>,
+) -> Result<()> {
     let bad = Error::BadCoord { leaf: position(leaf), value: x.coeff() };
     if x.coeff() < 0 || (count == 0 && x != Int::ZERO) {
         return Err(bad);
@@ -98,7 +118,8 @@ fn split(x: Int, count: usize, leaf: usize, extents: impl Iterator<Item = Int>, 
     Ok(())
 }
 
-/// The coordinate of index `idx` in `shape`: leftmost leaf fastest, the last one unbounded (13 in `(2,4)` is `(1,6)`).
+/// The coordinate of index `idx` in `shape`: leftmost leaf fastest, the last one unbounded (13 in
+/// `(2,4)` is `(1,6)`).
 ///
 /// # Errors
 /// [`Error::BadCoord`] for a negative index or an empty shape, [`Error::NeedsValue`].
@@ -132,8 +153,13 @@ fn push_like(out: &mut IntTuple, tokens: &[u8], numbers: &[Int]) -> Result<()> {
 /// Without `from`, `coord` must have an integer wherever `to` has a tuple, not the other way round.
 ///
 /// # Errors
-/// [`Error::NotCongruent`]; [`Error::OutOfRange`] if `coord` names no element of `to`; as [`idx2crd`].
-pub fn crd2crd(coord: TupleRef<'_>, to: TupleRef<'_>, from: Option<TupleRef<'_>>) -> Result<IntTuple> {
+/// [`Error::NotCongruent`]; [`Error::OutOfRange`] if `coord` names no element of `to`; as
+/// [`idx2crd`].
+pub fn crd2crd(
+    coord: TupleRef<'_>,
+    to: TupleRef<'_>,
+    from: Option<TupleRef<'_>>,
+) -> Result<IntTuple> {
     let mut out = IntTuple::new();
     if let Some(from) = from {
         let compact = super::make::compact(from)?;
@@ -154,7 +180,8 @@ pub fn crd2crd(coord: TupleRef<'_>, to: TupleRef<'_>, from: Option<TupleRef<'_>>
             Step::Node(_, node) => {
                 let missing = Error::BadCoord { leaf: 0, value: 0 };
                 let (leaf, x) = numbers.next().ok_or(missing)?;
-                let (own, rest) = shape.split_at_checked(crate::profile::leaves(node)).ok_or(missing)?;
+                let (own, rest) =
+                    shape.split_at_checked(crate::profile::leaves(node)).ok_or(missing)?;
                 shape = rest;
                 let mut part = IntTuple::new();
                 push_like(&mut part, node, own)?;
@@ -172,9 +199,11 @@ fn inside(idx: Int, shape: TupleRef<'_>, leaf: usize) -> Result<()> {
     match idx.compare(size) {
         Some(core::cmp::Ordering::Less) => Ok(()),
         None => Err(idx.needs_value(size)),
-        Some(_) => {
-            Err(Error::OutOfRange { mode: position(leaf), coord: u64::try_from(idx.coeff()).unwrap_or(0), extent: u64::try_from(size.coeff()).unwrap_or(0) })
-        }
+        Some(_) => Err(Error::OutOfRange {
+            mode: position(leaf),
+            coord: u64::try_from(idx.coeff()).unwrap_or(0),
+            extent: u64::try_from(size.coeff()).unwrap_or(0),
+        }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Layouts in an arena that the caller lends: equal layouts get equal numbers.
 //!
-//! The arena is a hash table over the caller's slices; it never moves or frees a layout. Interning costs a hash and,
-//! in general, one comparison.
+//! The arena is a hash table over the caller's slices; it never moves or frees a layout. Interning
+//! costs a hash and, in general, one comparison.
 
 use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, LayoutRef, Offset};
@@ -9,7 +9,8 @@ use crate::post::PostMap;
 use crate::profile::Profile;
 use core::hash::{Hash, Hasher};
 
-/// The number of an interned layout. Two layouts of one arena are equal in spelling exactly if their numbers are.
+/// The number of an interned layout. Two layouts of one arena are equal in spelling exactly if
+/// their numbers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LayoutId(u16);
@@ -31,8 +32,18 @@ pub struct Record {
 
 impl Record {
     /// A slot that holds nothing yet.
-    pub const EMPTY: Self =
-        Self { hash: 0, iters: 0, tokens: 0, offsets: 0, shard: 0, replica: 0, token_count: 0, offset_count: 0, used: false, post: PostMap::None };
+    pub const EMPTY: Self = Self {
+        hash: 0,
+        iters: 0,
+        tokens: 0,
+        offsets: 0,
+        shard: 0,
+        replica: 0,
+        token_count: 0,
+        offset_count: 0,
+        used: false,
+        post: PostMap::None,
+    };
 }
 
 /// Interned layouts.
@@ -50,8 +61,14 @@ pub struct Arena<'s> {
 impl<'s> Arena<'s> {
     /// An empty arena in these slices; their contents are overwritten.
     ///
-    /// `records` bounds the number of layouts (at most 65,535 count), the others the sum of what they hold.
-    pub fn new(records: &'s mut [Record], iters: &'s mut [Iter], tokens: &'s mut [u8], offsets: &'s mut [Offset]) -> Self {
+    /// `records` bounds the number of layouts (at most 65,535 count), the others the sum of what
+    /// they hold.
+    pub fn new(
+        records: &'s mut [Record],
+        iters: &'s mut [Iter],
+        tokens: &'s mut [u8],
+        offsets: &'s mut [Offset],
+    ) -> Self {
         records.fill(Record::EMPTY);
         Self { records, iters, tokens, offsets, used_iters: 0, used_tokens: 0, used_offsets: 0 }
     }
@@ -59,13 +76,14 @@ impl<'s> Arena<'s> {
     /// The number of `l`, the same as that of any equal layout before.
     ///
     /// # Errors
-    /// [`Error::Capacity`] of [`Limit::Arena`] if there is no room (nothing is changed then); those of
-    /// [`LayoutRef::check`].
+    /// [`Error::Capacity`] of [`Limit::Arena`] if there is no room (nothing is changed then); those
+    /// of [`LayoutRef::check`].
     pub fn intern(&mut self, l: &LayoutRef<'_>) -> Result<LayoutId> {
         l.check()?;
         let hash = hash_of(l);
         let slots = self.records.len().min(usize::from(u16::MAX));
-        let full = Error::Capacity { limit: Limit::Arena, max: u32::try_from(slots).unwrap_or(u32::MAX) };
+        let full =
+            Error::Capacity { limit: Limit::Arena, max: u32::try_from(slots).unwrap_or(u32::MAX) };
         let start = usize::try_from(hash).ok().and_then(|h| h.checked_rem(slots)).ok_or(full)?;
         for k in (start..slots).chain(0..start) {
             let id = LayoutId(u16::try_from(k).map_err(|_| full)?);
@@ -137,7 +155,8 @@ impl<'s> Arena<'s> {
 
 /// Copies `items` to `at` and gives the place after them.
 fn append<T: Copy>(to: &mut [T], at: usize, items: &[T]) -> Result<usize> {
-    let full = Error::Capacity { limit: Limit::Arena, max: u32::try_from(to.len()).unwrap_or(u32::MAX) };
+    let full =
+        Error::Capacity { limit: Limit::Arena, max: u32::try_from(to.len()).unwrap_or(u32::MAX) };
     let end = at.checked_add(items.len()).ok_or(full)?;
     let room = to.get_mut(at..end).ok_or(full)?;
     for (slot, item) in room.iter_mut().zip(items) {

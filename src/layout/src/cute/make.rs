@@ -1,4 +1,5 @@
-//! Layouts made from shapes: compact, ordered, alike, of coordinates; a tile repeated over a shape; threads and values.
+//! Layouts made from shapes: compact, ordered, alike, of coordinates; a tile repeated over a shape;
+//! threads and values.
 
 use super::shape::ceil_div;
 use super::tile::{push_blocked, raked_product};
@@ -22,7 +23,8 @@ fn with_strides(shape: TupleRef<'_>, strides: &[(Int, AxisId)]) -> Result<Layout
             OPEN => out.open()?,
             CLOSE => out.close()?,
             _ => {
-                let (extent, (stride, axis)) = leaves.next().ok_or(Error::NotCongruent { node: 0 })?;
+                let (extent, (stride, axis)) =
+                    leaves.next().ok_or(Error::NotCongruent { node: 0 })?;
                 if extent.coeff() < 1 {
                     return Err(Error::BadExtent { iter: position(out.view().shard.len()) });
                 }
@@ -48,7 +50,8 @@ pub fn make_layout(shape: TupleRef<'_>) -> Result<Layout> {
     with_strides(shape, &strides)
 }
 
-/// As [`make_layout`], with the true stride at extents of 1 too, so that coordinates beyond the shape count on.
+/// As [`make_layout`], with the true stride at extents of 1 too, so that coordinates beyond the
+/// shape count on.
 pub(crate) fn compact(shape: TupleRef<'_>) -> Result<Layout> {
     let mut strides = Strides::new();
     let mut stride = Int::ONE;
@@ -59,9 +62,11 @@ pub(crate) fn compact(shape: TupleRef<'_>) -> Result<Layout> {
     with_strides(shape, &strides)
 }
 
-/// CuTe's `make_ordered_layout`: contiguous, leaves by increasing `order`, equal ones from left to right.
+/// CuTe's `make_ordered_layout`: contiguous, leaves by increasing `order`, equal ones from left to
+/// right.
 ///
-/// `order` has an integer for each leaf of `shape`, or for a sub-tree, whose leaves are then contiguous.
+/// `order` has an integer for each leaf of `shape`, or for a sub-tree, whose leaves are then
+/// contiguous.
 ///
 /// # Errors
 /// [`Error::NotCongruent`], [`Error::NeedsValue`] for symbolic orders.
@@ -80,8 +85,12 @@ pub fn make_ordered_layout(shape: TupleRef<'_>, order: TupleRef<'_>) -> Result<L
     by_keys(shape, &mut keys)
 }
 
-/// Contiguous strides in the order of the keys `(order, leaf, extent)`; leaves without a key get stride 0.
-fn by_keys(shape: TupleRef<'_>, keys: &mut heapless::Vec<(Int, usize, Int), MAX_ITERS>) -> Result<Layout> {
+/// Contiguous strides in the order of the keys `(order, leaf, extent)`; leaves without a key get
+/// stride 0.
+fn by_keys(
+    shape: TupleRef<'_>,
+    keys: &mut heapless::Vec<(Int, usize, Int), MAX_ITERS>,
+) -> Result<Layout> {
     for (k, a) in keys.iter().enumerate() {
         for b in keys.iter().take(k) {
             if a.0.compare(b.0).is_none() {
@@ -107,7 +116,8 @@ fn by_keys(shape: TupleRef<'_>, keys: &mut heapless::Vec<(Int, usize, Int), MAX_
     with_strides(shape, &strides)
 }
 
-/// CuTe's `make_layout_like`: the same tree, contiguous, leaves in the order of the strides of `l`; strides of 0 stay.
+/// CuTe's `make_layout_like`: the same tree, contiguous, leaves in the order of the strides of `l`;
+/// strides of 0 stay.
 ///
 /// # Errors
 /// [`Error::NeedsValue`] where symbols leave the order of two strides open.
@@ -118,13 +128,18 @@ pub fn make_layout_like(l: &LayoutRef<'_>) -> Result<Layout> {
         if it.stride() == Int::ZERO {
             continue;
         }
-        let stride = if it.stride().coeff() < 0 { it.stride().checked_mul(Int::known(-1))? } else { it.stride() };
+        let stride = if it.stride().coeff() < 0 {
+            it.stride().checked_mul(Int::known(-1))?
+        } else {
+            it.stride()
+        };
         let _ = keys.push((stride, k, it.extent()));
     }
     by_keys(shape.view(), &mut keys)
 }
 
-/// CuTe's `make_identity_layout`: each coordinate to itself, as positions on numbered axes (`((1@0@0,1@1@0),1@1)`).
+/// CuTe's `make_identity_layout`: each coordinate to itself, as positions on numbered axes
+/// (`((1@0@0,1@1@0),1@1)`).
 ///
 /// # Errors
 /// [`Error::Capacity`] for a tree deeper than 3 or a mode beyond 15.
@@ -145,7 +160,11 @@ pub fn make_identity_layout(shape: TupleRef<'_>) -> Result<Layout> {
                 for mode in path.iter().rev() {
                     let _ = written.push(*mode);
                 }
-                let axis = if written.is_empty() { AxisId::M } else { AxisId::path(&written).ok_or(full)? };
+                let axis = if written.is_empty() {
+                    AxisId::M
+                } else {
+                    AxisId::path(&written).ok_or(full)?
+                };
                 let _ = strides.push((Int::ONE, axis));
                 step(&mut path)?;
             }
@@ -167,8 +186,13 @@ fn step(path: &mut heapless::Vec<u8, 4>) -> Result<()> {
 /// Modes stay `((block, tiles), ...)`. The post-map and offset of `block` are kept.
 ///
 /// # Errors
-/// [`Error::NotCongruent`] if `block` has more modes than `shape`; those of [`super::blocked_product`].
-pub fn tile_to_shape(block: &LayoutRef<'_>, shape: TupleRef<'_>, order: TupleRef<'_>) -> Result<Layout> {
+/// [`Error::NotCongruent`] if `block` has more modes than `shape`; those of
+/// [`super::blocked_product`].
+pub fn tile_to_shape(
+    block: &LayoutRef<'_>,
+    shape: TupleRef<'_>,
+    order: TupleRef<'_>,
+) -> Result<Layout> {
     let tiles = tiles_of(block, shape, order)?;
     let plain = LayoutRef { offset: &[], post: PostMap::None, ..*block };
     let mut out = Layout::new();
@@ -223,7 +247,8 @@ pub struct ThreadValue {
     pub layout: Layout,
 }
 
-/// CuTe's `make_layout_tv`: threads and values raked over a tile, and the layout from (thread, value) to its elements.
+/// CuTe's `make_layout_tv`: threads and values raked over a tile, and the layout from (thread,
+/// value) to its elements.
 ///
 /// # Errors
 /// Those of [`raked_product`], [`right_inverse`] and [`crate::ops::compose`].
@@ -243,10 +268,20 @@ pub fn make_layout_tv(threads: &LayoutRef<'_>, values: &LayoutRef<'_>) -> Result
 #[inline(never)]
 fn elements(out: &mut Layout, tile: &LayoutRef<'_>, threads: Int, values: Int) -> Result<()> {
     let inverse = right_inverse(tile)?;
-    let pair = [Iter::symbolic(threads, if threads == Int::ONE { Int::ZERO } else { Int::ONE }, AxisId::M)?, {
-        let stride = if values == Int::ONE { Int::ZERO } else { threads };
-        Iter::symbolic(values, stride, AxisId::M)?
-    }];
-    push_composed(out, &inverse.view(), &LayoutRef { profile: Profile::from_tokens(&[OPEN, LEAF, LEAF, CLOSE]), ..LayoutRef::new(&pair) })?;
+    let pair = [
+        Iter::symbolic(threads, if threads == Int::ONE { Int::ZERO } else { Int::ONE }, AxisId::M)?,
+        {
+            let stride = if values == Int::ONE { Int::ZERO } else { threads };
+            Iter::symbolic(values, stride, AxisId::M)?
+        },
+    ];
+    push_composed(
+        out,
+        &inverse.view(),
+        &LayoutRef {
+            profile: Profile::from_tokens(&[OPEN, LEAF, LEAF, CLOSE]),
+            ..LayoutRef::new(&pair)
+        },
+    )?;
     out.view().check()
 }

@@ -10,7 +10,8 @@ use crate::num::Int;
 use crate::ops::{coalesce, coalesced, tree_of};
 use crate::profile::{CLOSE, LEAF, OPEN};
 
-/// The modes with these numbers, in this order, repeated if they occur twice. Offset and post-map are kept.
+/// The modes with these numbers, in this order, repeated if they occur twice. Offset and post-map
+/// are kept.
 ///
 /// # Errors
 /// [`Error::NoMode`], [`Error::Capacity`].
@@ -18,7 +19,10 @@ pub fn select(l: &LayoutRef<'_>, modes: &[usize]) -> Result<Layout> {
     let mut out = Layout::new();
     out.open()?;
     for k in modes {
-        let mode = l.mode(*k).ok_or(Error::NoMode { mode: i16::try_from(*k).unwrap_or(i16::MAX), rank: position(l.rank()) })?;
+        let mode = l.mode(*k).ok_or(Error::NoMode {
+            mode: i16::try_from(*k).unwrap_or(i16::MAX),
+            rank: position(l.rank()),
+        })?;
         out.push_node(&mode)?;
     }
     out.close()?;
@@ -27,7 +31,8 @@ pub fn select(l: &LayoutRef<'_>, modes: &[usize]) -> Result<Layout> {
     Ok(out)
 }
 
-/// The modes `begin..end` as one. Negative numbers count from the end: -1 is the last mode (as `end` excluded).
+/// The modes `begin..end` as one. Negative numbers count from the end: -1 is the last mode (as
+/// `end` excluded).
 ///
 /// # Errors
 /// [`Error::NoMode`] for an empty range and for one outside the modes.
@@ -61,14 +66,15 @@ pub fn group_modes(l: &LayoutRef<'_>, begin: i16, end: i16) -> Result<Layout> {
     Ok(out)
 }
 
-/// The layout of what `coord` leaves open (`_`), at its place: the fixed coordinates go into the offset.
+/// The layout of what `coord` leaves open (`_`), at its place: the fixed coordinates go into the
+/// offset.
 ///
-/// The open nodes become the modes of one tuple; `_` alone gives the layout itself. The post-map stays, so a swizzled
-/// layout is sliced exactly.
+/// The open nodes become the modes of one tuple; `_` alone gives the layout itself. The post-map
+/// stays, so a swizzled layout is sliced exactly.
 ///
 /// # Errors
-/// [`Error::NotCongruent`], [`Error::BadCoord`] for negative coordinates, [`Error::Overflow`]; [`Error::NeedsValue`]
-/// where symbols do not add up.
+/// [`Error::NotCongruent`], [`Error::BadCoord`] for negative coordinates, [`Error::Overflow`];
+/// [`Error::NeedsValue`] where symbols do not add up.
 pub fn slice(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<Layout> {
     let (mut out, fixed) = split(coord, l, true)?;
     for (axis, value) in &fixed {
@@ -79,9 +85,11 @@ pub fn slice(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<Layout> {
     Ok(out)
 }
 
-/// As [`slice()`], with the offset of a layout without post-map handed out instead of kept (only axis `m`).
+/// As [`slice()`], with the offset of a layout without post-map handed out instead of kept (only
+/// axis `m`).
 ///
-/// Under a post-map the position of a slice is no sum, so the offset stays inside and 0 is handed out.
+/// Under a post-map the position of a slice is no sum, so the offset stays inside and 0 is handed
+/// out.
 ///
 /// # Errors
 /// As [`slice()`]; [`Error::HasOffset`] for a fixed coordinate off axis `m`.
@@ -103,7 +111,8 @@ pub fn slice_and_offset(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<(Layou
     Ok((out, offset))
 }
 
-/// CuTe's `dice`: the modes that `coord` fixes, without those it leaves open; offset and post-map are dropped.
+/// CuTe's `dice`: the modes that `coord` fixes, without those it leaves open; offset and post-map
+/// are dropped.
 ///
 /// # Errors
 /// [`Error::NotCongruent`].
@@ -115,7 +124,8 @@ pub fn dice(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<Layout> {
 
 type Fixed = heapless::Vec<(AxisId, Int), MAX_AXES>;
 
-/// The nodes that `coord` leaves open (`open`) or fixes, as a tuple, and the position of the fixed coordinates.
+/// The nodes that `coord` leaves open (`open`) or fixes, as a tuple, and the position of the fixed
+/// coordinates.
 fn split(coord: TupleRef<'_>, l: &LayoutRef<'_>, open: bool) -> Result<(Layout, Fixed)> {
     let tree = tokens_of(l)?;
     let mut shard = Shard(l.shard);
@@ -156,7 +166,9 @@ fn place(x: Int, node: &LayoutRef<'_>, fixed: &mut Fixed) -> Result<()> {
             slot.1 = slot.1.checked_add(value)?;
             return Ok(());
         }
-        fixed.push((axis, value)).map_err(|_| Error::Capacity { limit: crate::error::Limit::Axes, max: MAX_AXES as u32 })
+        fixed
+            .push((axis, value))
+            .map_err(|_| Error::Capacity { limit: crate::error::Limit::Axes, max: MAX_AXES as u32 })
     };
     if let [one] = node.shard {
         if x.coeff() < 0 {
@@ -173,7 +185,8 @@ fn place(x: Int, node: &LayoutRef<'_>, fixed: &mut Fixed) -> Result<()> {
     Ok(())
 }
 
-/// Sets the extent of every iter of stride 0 to 1 and keeps the tree: `((2,3),4):((0,1),3)` gives `((1,3),4):((0,1),3)`.
+/// Sets the extent of every iter of stride 0 to 1 and keeps the tree: `((2,3),4):((0,1),3)` gives
+/// `((1,3),4):((0,1),3)`.
 ///
 /// The domain changes, so this is no normal form of the layout as a function.
 pub fn filter_zeros(l: &LayoutRef<'_>) -> Result<Layout> {
@@ -199,14 +212,19 @@ pub fn filter(l: &LayoutRef<'_>) -> Result<Layout> {
     coalesce(&filter_zeros(l)?.view())
 }
 
-/// [`coalesce`] of each sub-tree for which `profile` has a leaf; modes that the profile does not mention are kept.
+/// [`coalesce`] of each sub-tree for which `profile` has a leaf; modes that the profile does not
+/// mention are kept.
 ///
 /// # Errors
 /// [`Error::NotCongruent`] if the profile has a tuple where the layout has none, or more modes.
 pub fn coalesce_by_profile(l: &LayoutRef<'_>, profile: TupleRef<'_>) -> Result<Layout> {
     // A leaf is its own only mode.
     let tuple = matches!(profile.tokens().first(), Some(&OPEN));
-    let tree = if l.profile.is_scalar() && tuple { tokens_of(&LayoutRef::new(l.shard))? } else { tokens_of(l)? };
+    let tree = if l.profile.is_scalar() && tuple {
+        tokens_of(&LayoutRef::new(l.shard))?
+    } else {
+        tokens_of(l)?
+    };
     let mut shard = Shard(l.shard);
     let mut out = Layout::new();
     let mut walk = Walk::partial(profile.tokens(), &tree);

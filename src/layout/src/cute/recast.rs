@@ -1,10 +1,11 @@
 //! Recasting: the same storage seen as elements of another width.
 //!
-//! To narrower elements (down) the contiguous iter of extent `n` becomes `n * factor` elements, other strides are
-//! multiplied. To wider ones (up) strides are divided, and iters that walk inside the wider element become one run of
-//! them; an element that is partly used counts whole, so `5:1` of 16 bits is `3:1` of 32. Where CuTe rounds a stride
-//! that falls between two of the new elements, or widens several iters of stride 1, this is refused or done once. A
-//! run-time stride is never taken for the contiguous one.
+//! To narrower elements (down) the contiguous iter of extent `n` becomes `n * factor` elements,
+//! other strides are multiplied. To wider ones (up) strides are divided, and iters that walk inside
+//! the wider element become one run of them; an element that is partly used counts whole, so `5:1`
+//! of 16 bits is `3:1` of 32. Where CuTe rounds a stride that falls between two of the new
+//! elements, or widens several iters of stride 1, this is refused or done once. A run-time stride
+//! is never taken for the contiguous one.
 
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
@@ -46,8 +47,8 @@ impl Ratio {
         })
     }
 
-    /// Whether a walk of `extent` steps of `stride` touches every new element between its first and its last: none lies
-    /// in a gap between two old ones.
+    /// Whether a walk of `extent` steps of `stride` touches every new element between its first and
+    /// its last: none lies in a gap between two old ones.
     fn touches_all(self, extent: Int, stride: i64) -> bool {
         let (new, old) = (u64::from(self.num), u64::from(self.den));
         let step = stride.unsigned_abs().saturating_mul(old);
@@ -69,7 +70,8 @@ impl Ratio {
         })
     }
 
-    /// How many new elements `extent` old ones touch that follow each other by `step`, without a hole.
+    /// How many new elements `extent` old ones touch that follow each other by `step`, without a
+    /// hole.
     fn covered(self, extent: Int, step: i64, fault: Error) -> Result<Int> {
         let (num, den) = (i64::from(self.num), i64::from(self.den));
         if step == 1
@@ -79,7 +81,11 @@ impl Ratio {
         }
         // The last bit touched, in units of the widths' common divisor.
         let before = extent.value()?.checked_sub(1).and_then(|n| n.checked_mul(step));
-        let last = before.and_then(|n| n.checked_mul(den)).and_then(|n| n.checked_add(den)).and_then(|n| n.checked_sub(1)).ok_or(Error::Overflow)?;
+        let last = before
+            .and_then(|n| n.checked_mul(den))
+            .and_then(|n| n.checked_add(den))
+            .and_then(|n| n.checked_sub(1))
+            .ok_or(Error::Overflow)?;
         let unit = last.checked_div(num).ok_or(fault)?;
         Ok(Int::known(unit.checked_add(1).ok_or(Error::Overflow)?))
     }
@@ -95,7 +101,8 @@ impl Ratio {
     /// [`Error::Recast`] if the runs do not add up to one.
     fn runs(self, iters: &[Iter]) -> Result<[bool; MAX_ITERS]> {
         let mut runs = [false; MAX_ITERS];
-        // To narrower elements the contiguous iter is widened: one, and one that moves if there is any.
+        // To narrower elements the contiguous iter is widened: one, and one that moves if there is
+        // any.
         let contiguous = |it: &&Iter| matches!(it.stride().as_known(), Some(1 | -1));
         let widened = if self.den == 1 {
             None
@@ -115,7 +122,11 @@ impl Ratio {
             if stride < 0 || !self.touches_all(it.extent(), stride) {
                 // A shorter walk may touch them all.
                 let open = stride >= 0 && it.extent().as_known().is_none();
-                return Err(if open { it.extent().needs_value(it.extent()) } else { self.fault(position(k), stride) });
+                return Err(if open {
+                    it.extent().needs_value(it.extent())
+                } else {
+                    self.fault(position(k), stride)
+                });
             }
             count = count.saturating_add(1);
             let way = match it.extent().as_known() {
@@ -130,15 +141,19 @@ impl Ratio {
         if count < 2 {
             return Ok(runs);
         }
-        // Several add up to one only inside the wider element: the others must not carry the furthest on.
+        // Several add up to one only inside the wider element: the others must not carry the
+        // furthest on.
         let (stride, way, at) = main;
         let num = i64::from(self.num);
         let ends = |x: i64| x.checked_div(num);
         let inside = total.saturating_sub(way) < num && ends(total) == ends(way);
         if self.den != 1 || num.checked_rem(stride) != Some(0) || !inside || total == i64::MAX {
             // How far a run-time extent reaches decides whether the others stay inside.
-            let open = iters.iter().zip(&runs).find(|(it, run)| **run && it.extent().as_known().is_none());
-            return Err(open.map_or(self.fault(at, stride), |(it, _)| it.extent().needs_value(it.extent())));
+            let open =
+                iters.iter().zip(&runs).find(|(it, run)| **run && it.extent().as_known().is_none());
+            return Err(
+                open.map_or(self.fault(at, stride), |(it, _)| it.extent().needs_value(it.extent()))
+            );
         }
         Ok(runs)
     }
@@ -160,12 +175,14 @@ impl Ratio {
     }
 }
 
-/// `l`, whose positions count elements of `old_bits`, as positions of elements of `new_bits`. Swizzle and offset follow.
+/// `l`, whose positions count elements of `old_bits`, as positions of elements of `new_bits`.
+/// Swizzle and offset follow.
 ///
 /// # Errors
-/// [`Error::Recast`] if a stride, the offset or the swizzle has no whole equivalent (swizzles need a ratio that is a
-/// power of two); [`Error::BadSwizzle`] if its field would start below bit 0; [`Error::WrongAxis`] off axis `m`;
-/// [`Error::HasReplica`]; [`Error::NotIntegral`] for a width of 0.
+/// [`Error::Recast`] if a stride, the offset or the swizzle has no whole equivalent (swizzles need
+/// a ratio that is a power of two); [`Error::BadSwizzle`] if its field would start below bit 0;
+/// [`Error::WrongAxis`] off axis `m`; [`Error::HasReplica`]; [`Error::NotIntegral`] for a width of
+/// 0.
 pub fn recast(l: &LayoutRef<'_>, new_bits: u16, old_bits: u16) -> Result<Layout> {
     let ratio = Ratio::new(new_bits, old_bits)?;
     if l.replica.iter().any(|it| !it.is_unit()) {

@@ -1,4 +1,5 @@
-//! Dividing shapes: CuTe's `shape_div` and `ceil_div`, and the element-wise division with a rounding mode.
+//! Dividing shapes: CuTe's `shape_div` and `ceil_div`, and the element-wise division with a
+//! rounding mode.
 
 use super::tuple::{IntTuple, TupleRef};
 use super::walk::{Step, Walk};
@@ -20,8 +21,8 @@ pub enum Rounding {
     Floor,
 }
 
-/// CuTe's `shape_div`: an integer divisor is carried through the leaves of `a`, leftmost first (`(4,6) / 8 = (1,3)`);
-/// a tuple divides by mode, and divides an integer by its product.
+/// CuTe's `shape_div`: an integer divisor is carried through the leaves of `a`, leftmost first
+/// (`(4,6) / 8 = (1,3)`); a tuple divides by mode, and divides an integer by its product.
 ///
 /// At each leaf one of extent and divisor must divide the other; a divisor is at least 1.
 ///
@@ -78,17 +79,20 @@ fn carry(extent: Int, by: Int, leaf: usize) -> Result<(Int, Int)> {
         return Ok((Int::ONE, after));
     }
     match (extent.as_known(), by.as_known()) {
-        (Some(extent), Some(divisor)) => Err(Error::ShapeDivisibility { leaf: position(leaf), extent, divisor }),
+        (Some(extent), Some(divisor)) => {
+            Err(Error::ShapeDivisibility { leaf: position(leaf), extent, divisor })
+        }
         _ => Err(extent.needs_value(by)),
     }
 }
 
-/// CuTe's `ceil_div`: by mode, an integer divides the size of the sub-shape, rounded up; a tuple divides an extent by
-/// its product; modes of `a` that the tiler does not mention are kept (`((32,2),4) / ((8,1))` is `((4,2),4)`).
+/// CuTe's `ceil_div`: by mode, an integer divides the size of the sub-shape, rounded up; a tuple
+/// divides an extent by its product; modes of `a` that the tiler does not mention are kept
+/// (`((32,2),4) / ((8,1))` is `((4,2),4)`).
 ///
 /// # Errors
-/// [`Error::NotCongruent`] if the tiler has more modes; [`Error::ShapeDivisibility`] for a divisor below 1;
-/// [`Error::NeedsValue`].
+/// [`Error::NotCongruent`] if the tiler has more modes; [`Error::ShapeDivisibility`] for a divisor
+/// below 1; [`Error::NeedsValue`].
 pub fn ceil_div(a: TupleRef<'_>, tiler: TupleRef<'_>) -> Result<IntTuple> {
     let mut out = IntTuple::new();
     if a.as_leaf().is_some() && tiler.rank() > 1 {
@@ -144,8 +148,8 @@ fn product(numbers: &[Int]) -> Result<Int> {
 /// Divides every leaf of `a` by one integer, rounding as asked.
 ///
 /// # Errors
-/// [`Error::ShapeDivisibility`] where [`Rounding::Exact`] does not come out even, where [`Rounding::Floor`] gives 0,
-/// and for a divisor below 1; [`Error::NeedsValue`].
+/// [`Error::ShapeDivisibility`] where [`Rounding::Exact`] does not come out even, where
+/// [`Rounding::Floor`] gives 0, and for a divisor below 1; [`Error::NeedsValue`].
 pub fn div_each(a: TupleRef<'_>, by: Int, rounding: Rounding) -> Result<IntTuple> {
     let mut out = IntTuple::new();
     let mut numbers = a.leaves().iter().enumerate();
@@ -165,7 +169,8 @@ pub fn div_each(a: TupleRef<'_>, by: Int, rounding: Rounding) -> Result<IntTuple
 
 /// One quotient, at least 1. Never forms `a + b - 1`, which could overflow.
 fn quotient(a: Int, by: Int, rounding: Rounding, leaf: usize) -> Result<Int> {
-    let fault = Error::ShapeDivisibility { leaf: position(leaf), extent: a.coeff(), divisor: by.coeff() };
+    let fault =
+        Error::ShapeDivisibility { leaf: position(leaf), extent: a.coeff(), divisor: by.coeff() };
     if by.coeff() < 1 || a.coeff() < 1 {
         return Err(fault);
     }

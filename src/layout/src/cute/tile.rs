@@ -1,6 +1,7 @@
 //! Tiling: composition with a tiler, the divides and the products, and how they group their modes.
 //!
-//! A divide cuts a layout into tiles, a product repeats it; `logical`, `zipped`, `tiled` and `flat` differ in grouping:
+//! A divide cuts a layout into tiles, a product repeats it; `logical`, `zipped`, `tiled` and `flat`
+//! differ in grouping:
 //!
 //! ```text
 //!            tiler is one layout                  tiler by mode
@@ -16,7 +17,10 @@ use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};
 use crate::num::Int;
-use crate::ops::{Iters, compose, push_composed, push_divided, push_merged, push_multiplied, push_repetition, push_tree};
+use crate::ops::{
+    Iters, compose, push_composed, push_divided, push_merged, push_multiplied, push_repetition,
+    push_tree,
+};
 use crate::post::PostMap;
 use crate::profile::{CLOSE, LEAF, OPEN, Profile};
 
@@ -76,7 +80,11 @@ fn by_mode(
         Tiler::Shape(shape) => {
             // A leaf is its own only mode.
             let tuple = matches!(shape.tokens().first(), Some(&OPEN));
-            let tree = if a.profile.is_scalar() && tuple { tokens_of(&LayoutRef::new(a.shard))? } else { tokens_of(a)? };
+            let tree = if a.profile.is_scalar() && tuple {
+                tokens_of(&LayoutRef::new(a.shard))?
+            } else {
+                tokens_of(a)?
+            };
             let mut shard = Shard(a.shard);
             let mut extents = shape.leaves().iter();
             let mut walk = Walk::partial(shape.tokens(), &tree);
@@ -88,7 +96,14 @@ fn by_mode(
                         let node = shard.node(node)?;
                         let extent = *extents.next().ok_or(Error::NotCongruent { node: 0 })?;
                         let tile = extent_tile(extent)?;
-                        part(&node, &LayoutRef { profile: Profile::SCALAR, ..LayoutRef::new(core::slice::from_ref(&tile)) }, out)?;
+                        part(
+                            &node,
+                            &LayoutRef {
+                                profile: Profile::SCALAR,
+                                ..LayoutRef::new(core::slice::from_ref(&tile))
+                            },
+                            out,
+                        )?;
                     }
                     Step::Rest(node) | Step::Deeper(node) => {
                         let node = shard.node(node)?;
@@ -108,11 +123,16 @@ fn by_mode(
 /// A single layout on numbered axes (`(12,4):(1@0,1@1)`) selects modes of `a` by their path.
 ///
 /// # Errors
-/// Those of [`compose`]; [`Error::Rank`] or [`Error::NotCongruent`] for a tiler with more modes than `a`;
+/// Those of [`compose`]; [`Error::Rank`] or [`Error::NotCongruent`] for a tiler with more modes
+/// than `a`;
 /// [`Error::NoMode`] for a path that `a` does not have.
 pub fn composition(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     if let Tiler::Layout(b) = tiler {
-        return if b.shard.iter().any(|it| it.axis().is_basis()) { super::basis::compose_basis(a, b) } else { compose(a, b) };
+        return if b.shard.iter().any(|it| it.axis().is_basis()) {
+            super::basis::compose_basis(a, b)
+        } else {
+            compose(a, b)
+        };
     }
     let mut out = Layout::new();
     by_mode(&mut out, a, tiler, false, |mode, t, out| push_composed(out, mode, t).map(|_| ()))?;
@@ -160,7 +180,8 @@ fn push_modes(l: &LayoutRef<'_>, spread: bool, out: &mut Layout) -> Result<()> {
 /// CuTe's `logical_divide`: `a o (t, complement(t, size(a)))` for the whole or for each mode.
 ///
 /// # Errors
-/// Those of [`crate::ops::complement`] (of a tile) and [`compose`]; as [`composition`] for the tiler's form.
+/// Those of [`crate::ops::complement`] (of a tile) and [`compose`]; as [`composition`] for the
+/// tiler's form.
 pub fn logical_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     let mut out = Layout::new();
     divided(&mut out, a, tiler)?;
@@ -190,10 +211,16 @@ pub fn flat_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     regrouped(a, tiler, Grouping::Flat, &both, false)
 }
 
-/// Takes the pairs of `both` apart and groups them. `kept_first`: modes that the tiler does not mention go with the
-/// first halves.
+/// Takes the pairs of `both` apart and groups them. `kept_first`: modes that the tiler does not
+/// mention go with the first halves.
 #[inline(never)]
-fn regrouped(a: &LayoutRef<'_>, tiler: &Tiler<'_>, how: Grouping, both: &Layout, kept_first: bool) -> Result<Layout> {
+fn regrouped(
+    a: &LayoutRef<'_>,
+    tiler: &Tiler<'_>,
+    how: Grouping,
+    both: &Layout,
+    kept_first: bool,
+) -> Result<Layout> {
     let mut guide = Tokens::new();
     match tiler {
         Tiler::Layout(_) => push_token(&mut guide, LEAF)?,
@@ -245,11 +272,12 @@ fn multiplied(out: &mut Layout, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<
     by_mode(out, a, tiler, true, |mode, t, out| push_multiplied(out, mode, t))
 }
 
-/// CuTe's `logical_product`: `(a, complement(a, size(a) * cosize(b)) o b)` for the whole or for each mode: `a` repeated
-/// at the tiles that `b` counts.
+/// CuTe's `logical_product`: `(a, complement(a, size(a) * cosize(b)) o b)` for the whole or for
+/// each mode: `a` repeated at the tiles that `b` counts.
 ///
 /// # Errors
-/// Those of [`crate::ops::complement`] (of `a`) and [`compose`]; as [`composition`] for the tiler's form.
+/// Those of [`crate::ops::complement`] (of `a`) and [`compose`]; as [`composition`] for the tiler's
+/// form.
 pub fn logical_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     let mut out = Layout::new();
     multiplied(&mut out, a, tiler)?;
@@ -318,9 +346,15 @@ fn push_merged_pair(out: &mut Layout, first: &[Iter], second: &[Iter]) -> Result
     push_tree(out, &iters, first.first().or(second.first()).map_or(AxisId::M, Iter::axis))
 }
 
-/// The product of `a` and `b`, both brought to the same rank: the modes of `a`, and those of its repetition.
+/// The product of `a` and `b`, both brought to the same rank: the modes of `a`, and those of its
+/// repetition.
 #[inline(never)]
-fn paired_product(block: &mut Layout, repeat: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
+fn paired_product(
+    block: &mut Layout,
+    repeat: &mut Layout,
+    a: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+) -> Result<()> {
     let rank = a.rank().max(b.rank());
     appended(block, &bare(a), rank)?;
     let mut tiles = Layout::new();
@@ -328,7 +362,8 @@ fn paired_product(block: &mut Layout, repeat: &mut Layout, a: &LayoutRef<'_>, b:
     push_repetition(repeat, &block.view(), &tiles.view())
 }
 
-/// CuTe's `blocked_product`: blocks side by side; mode `k` is `(block, repetition)` of both modes `k`.
+/// CuTe's `blocked_product`: blocks side by side; mode `k` is `(block, repetition)` of both modes
+/// `k`.
 ///
 /// # Errors
 /// Those of [`logical_product`].

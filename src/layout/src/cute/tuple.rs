@@ -1,7 +1,7 @@
 //! Trees of numbers: shapes, strides without axes, coordinates, orders, profiles.
 //!
-//! As a layout's [`Profile`], the tree is a string of tokens, with one token more: [`KEEP`], the `_` of a coordinate,
-//! which has no number. An integer is a leaf; `(4)` and `4` differ.
+//! As a layout's [`Profile`], the tree is a string of tokens, with one token more: [`KEEP`], the
+//! `_` of a coordinate, which has no number. An integer is a leaf; `(4)` and `4` differ.
 
 use crate::error::{Error, Limit, Result};
 use crate::layout::{LayoutRef, MAX_ITERS, MAX_PROFILE};
@@ -22,7 +22,8 @@ pub struct IntTuple {
 }
 
 impl IntTuple {
-    /// Nothing yet: no node. Not a tree until something is pushed; `()` is [`IntTuple::open`] and [`IntTuple::close`].
+    /// Nothing yet: no node. Not a tree until something is pushed; `()` is [`IntTuple::open`] and
+    /// [`IntTuple::close`].
     #[must_use]
     pub const fn new() -> Self {
         Self { tokens: heapless::Vec::new(), leaves: heapless::Vec::new() }
@@ -98,7 +99,9 @@ impl IntTuple {
     }
 
     fn push_number(&mut self, value: Int) -> Result<()> {
-        self.leaves.push(value).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })
+        self.leaves
+            .push(value)
+            .map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })
     }
 }
 
@@ -168,7 +171,8 @@ impl<'a> TupleRef<'a> {
         Ok(out)
     }
 
-    /// The product of each mode, as a tuple of integers (a leaf stays a leaf): CuTe's `product_each`.
+    /// The product of each mode, as a tuple of integers (a leaf stays a leaf): CuTe's
+    /// `product_each`.
     pub fn product_each(self) -> Result<IntTuple> {
         if let Some(one) = self.as_leaf() {
             return IntTuple::leaf(one);
@@ -219,5 +223,7 @@ pub(crate) fn tokens_of(l: &LayoutRef<'_>) -> Result<Tokens> {
 
 /// Appends a token.
 pub(crate) fn push_token(tokens: &mut Tokens, token: u8) -> Result<()> {
-    tokens.push(token).map_err(|_| Error::Capacity { limit: Limit::Profile, max: MAX_PROFILE as u32 })
+    tokens
+        .push(token)
+        .map_err(|_| Error::Capacity { limit: Limit::Profile, max: MAX_PROFILE as u32 })
 }

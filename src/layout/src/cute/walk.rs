@@ -1,6 +1,8 @@
-//! Walking two trees at once: a *guide* (coordinate, profile, tiler, order) over a *tree* (a layout, a shape).
+//! Walking two trees at once: a *guide* (coordinate, profile, tiler, order) over a *tree* (a
+//! layout, a shape).
 //!
-//! Where the guide has a leaf, the tree may have any node. No stack is needed: tuples must open and close together.
+//! Where the guide has a leaf, the tree may have any node. No stack is needed: tuples must open and
+//! close together.
 
 use crate::error::{Error, Result};
 use crate::layout::{Iter, LayoutRef, position};
@@ -98,7 +100,10 @@ impl<'a> Shard<'a> {
         'a: 'n,
     {
         let leaves = crate::profile::leaves(tokens);
-        let bad = Error::BadProfile { iters: u16::from(position(self.0.len())), leaves: u16::from(position(leaves)) };
+        let bad = Error::BadProfile {
+            iters: u16::from(position(self.0.len())),
+            leaves: u16::from(position(leaves)),
+        };
         let (own, rest) = self.0.split_at_checked(leaves).ok_or(bad)?;
         self.0 = rest;
         Ok(LayoutRef { profile: Profile::from_tokens(tokens), ..LayoutRef::new(own) })

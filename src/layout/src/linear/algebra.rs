@@ -18,12 +18,16 @@ fn joined(a: &Dims, b: &Dims) -> Result<Dims> {
     Ok(out)
 }
 
-/// What is left of `a` when the bits of `b` are taken away; the dimensions of `a` stay, with 0 bits if need be.
+/// What is left of `a` when the bits of `b` are taken away; the dimensions of `a` stay, with 0 bits
+/// if need be.
 fn without(a: &Dims, b: &Dims) -> Result<Dims> {
     let mut out = Dims::new();
     for (axis, bits) in a.iter() {
         let taken = b.bits_of(axis);
-        out.push(axis, bits.checked_sub(taken).ok_or(Error::DimBits { axis, expected: taken, found: bits })?)?;
+        out.push(
+            axis,
+            bits.checked_sub(taken).ok_or(Error::DimBits { axis, expected: taken, found: bits })?,
+        )?;
     }
     match b.iter().find(|(axis, bits)| *bits > 0 && a.place(*axis).is_none()) {
         Some((axis, _)) => Err(Error::NoDim { axis }),
@@ -31,11 +35,14 @@ fn without(a: &Dims, b: &Dims) -> Result<Dims> {
     }
 }
 
-/// Moves a packed value from `part` into the dimensions `whole`, each dimension shifted up by its bits in `below`.
+/// Moves a packed value from `part` into the dimensions `whole`, each dimension shifted up by its
+/// bits in `below`.
 fn lift(value: u64, part: &Dims, whole: &Dims, below: Option<&Dims>) -> u64 {
     let mut out = 0;
     for (axis, bits) in part.iter() {
-        if let (true, Some((shift, _)), Some(v)) = (bits > 0, whole.place(axis), part.extract(value, axis)) {
+        if let (true, Some((shift, _)), Some(v)) =
+            (bits > 0, whole.place(axis), part.extract(value, axis))
+        {
             let up = below.map_or(0, |b| b.bits_of(axis));
             out |= v.wrapping_shl(u32::from(shift.saturating_add(up)));
         }
@@ -44,7 +51,8 @@ fn lift(value: u64, part: &Dims, whole: &Dims, below: Option<&Dims>) -> u64 {
 }
 
 impl<F, T> Linear<F, T> {
-    /// The direct sum `self * upper`: in each dimension `self` has the low bits and `upper` the high ones.
+    /// The direct sum `self * upper`: in each dimension `self` has the low bits and `upper` the
+    /// high ones.
     ///
     /// # Errors
     /// [`Error::Capacity`].
@@ -57,7 +65,12 @@ impl<F, T> Linear<F, T> {
             for k in 0..bits {
                 let column = match k.checked_sub(low) {
                     None => lift(self.column(axis, k).unwrap_or(0), &self.outs, &out.outs, None),
-                    Some(k) => lift(upper.column(axis, k).unwrap_or(0), &upper.outs, &out.outs, Some(&self.outs)),
+                    Some(k) => lift(
+                        upper.column(axis, k).unwrap_or(0),
+                        &upper.outs,
+                        &out.outs,
+                        Some(&self.outs),
+                    ),
                 };
                 out.push_columns(at, core::iter::once(column));
                 at = at.saturating_add(1);
@@ -68,12 +81,15 @@ impl<F, T> Linear<F, T> {
 
     /// `self` after `inner`: `x` goes to `self(inner(x))`.
     ///
-    /// Dimensions are matched by label; a dimension of `inner`'s output may be smaller than in `self`'s input.
+    /// Dimensions are matched by label; a dimension of `inner`'s output may be smaller than in
+    /// `self`'s input.
     ///
     /// # Errors
     /// [`Error::NoDim`], [`Error::DimBits`].
     pub fn compose<G>(&self, inner: &Linear<G, F>) -> Result<Linear<G, T>> {
-        if let Some((axis, _)) = self.ins.iter().find(|d| d.1 > 0 && inner.outs.place(d.0).is_none()) {
+        if let Some((axis, _)) =
+            self.ins.iter().find(|d| d.1 > 0 && inner.outs.place(d.0).is_none())
+        {
             return Err(Error::NoDim { axis });
         }
         let remap = Remap::new(&inner.outs, &self.ins)?;
@@ -87,8 +103,8 @@ impl<F, T> Linear<F, T> {
     /// `c` with `lower * c = self`.
     ///
     /// # Errors
-    /// [`Error::NotDivisible`] with the input dimension's position and the bit that does not fit; [`Error::NoDim`],
-    /// [`Error::DimBits`] if `lower` has more.
+    /// [`Error::NotDivisible`] with the input dimension's position and the bit that does not fit;
+    /// [`Error::NoDim`], [`Error::DimBits`] if `lower` has more.
     pub fn divide_left(&self, lower: &Self) -> Result<Self> {
         self.divide(lower, true)
     }
@@ -124,7 +140,8 @@ impl<F, T> Linear<F, T> {
                         return Err(fault);
                     }
                 } else {
-                    let part = self.drop_part(column, lower_outs, upper_outs, in_low).ok_or(fault)?;
+                    let part =
+                        self.drop_part(column, lower_outs, upper_outs, in_low).ok_or(fault)?;
                     out.push_columns(at, core::iter::once(part));
                     at = at.saturating_add(1);
                 }
@@ -133,14 +150,16 @@ impl<F, T> Linear<F, T> {
         Ok(out)
     }
 
-    /// A column of a product as a column of its lower or upper factor; `None` if it has bits of the other.
+    /// A column of a product as a column of its lower or upper factor; `None` if it has bits of the
+    /// other.
     fn drop_part(&self, column: u64, lower: &Dims, upper: &Dims, keep_low: bool) -> Option<u64> {
         let (mut out, mut shift) = (0u64, 0u32);
         let kept = if keep_low { lower } else { upper };
         for (axis, _) in kept.iter() {
             let v = self.outs.extract(column, axis).unwrap_or(0);
             let low = lower.bits_of(axis);
-            let (low_part, high_part) = (v & low_mask(low), if low >= 64 { 0 } else { v.wrapping_shr(u32::from(low)) });
+            let (low_part, high_part) =
+                (v & low_mask(low), if low >= 64 { 0 } else { v.wrapping_shr(u32::from(low)) });
             let part = if keep_low { low_part } else { high_part };
             out |= part.wrapping_shl(shift);
             shift = shift.saturating_add(u32::from(kept.bits_of(axis)));
@@ -170,7 +189,8 @@ impl<F, T> Linear<F, T> {
         }) && dims.iter().all(|d| self.ins.bits_of(*d) == self.outs.bits_of(*d))
     }
 
-    /// The map without these dimensions, if it is [trivial](Linear::is_trivial_over) over them; else `None`.
+    /// The map without these dimensions, if it is [trivial](Linear::is_trivial_over) over them;
+    /// else `None`.
     pub fn quotient(&self, dims: &[AxisId]) -> Result<Option<Self>> {
         if !self.is_trivial_over(dims) {
             return Ok(None);
@@ -185,11 +205,14 @@ impl<F, T> Linear<F, T> {
         self.sublayout(&rest(&self.ins), &rest(&self.outs)).map(Some)
     }
 
-    /// How many consecutive values of the first output dimension consecutive indices of the first input dimension
-    /// give, wherever one starts (a power of two, at least 1): the width of a vector access.
+    /// How many consecutive values of the first output dimension consecutive indices of the first
+    /// input dimension give, wherever one starts (a power of two, at least 1): the width of a
+    /// vector access.
     #[must_use]
     pub fn num_consecutive_in_out(&self) -> u64 {
-        let (Some((_, first_bits)), Some((out, out_bits))) = (self.ins.iter().next(), self.outs.iter().next()) else {
+        let (Some((_, first_bits)), Some((out, out_bits))) =
+            (self.ins.iter().next(), self.outs.iter().next())
+        else {
             return 1;
         };
         let consecutive = (0u32..)
@@ -198,7 +221,9 @@ impl<F, T> Linear<F, T> {
             .count();
         let others = self.columns().iter().skip(consecutive).fold(0, |sum, c| sum | c);
         let others = self.outs.extract(others, out).unwrap_or(0);
-        let low = (consecutive as u32).min(others.trailing_zeros()).min((MAX_BITS as u32).saturating_sub(1));
+        let low = (consecutive as u32)
+            .min(others.trailing_zeros())
+            .min((MAX_BITS as u32).saturating_sub(1));
         1u64.wrapping_shl(low)
     }
 }

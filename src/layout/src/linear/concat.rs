@@ -27,11 +27,12 @@ fn same(a: &Dims, b: &Dims) -> Result<()> {
 }
 
 impl<F, T> Linear<F, T> {
-    /// The map on the input dimensions of both, which are different: `(x, y)` goes to `self(x) ^ other(y)`.
+    /// The map on the input dimensions of both, which are different: `(x, y)` goes to `self(x) ^
+    /// other(y)`.
     ///
     /// # Errors
-    /// [`Error::NoDim`], [`Error::DimBits`] unless the outputs are the same up to order; [`Error::NoDim`] for an input
-    /// dimension of both; [`Error::Capacity`].
+    /// [`Error::NoDim`], [`Error::DimBits`] unless the outputs are the same up to order;
+    /// [`Error::NoDim`] for an input dimension of both; [`Error::Capacity`].
     pub fn concat_ins(&self, other: &Self) -> Result<Self> {
         same(&self.outs, &other.outs)?;
         let remap = super::dims::Remap::new(&other.outs, &self.outs)?;
@@ -42,7 +43,8 @@ impl<F, T> Linear<F, T> {
         Ok(out)
     }
 
-    /// The map to the output dimensions of both, which are different: `x` goes to `(self(x), other(x))`.
+    /// The map to the output dimensions of both, which are different: `x` goes to `(self(x),
+    /// other(x))`.
     ///
     /// # Errors
     /// As [`Linear::concat_ins`], with inputs and outputs exchanged.
@@ -82,7 +84,10 @@ impl<F, T> Linear<F, T> {
     /// Whether these input dimensions move nothing along these output dimensions.
     #[must_use]
     pub fn is_zero_between(&self, ins: &[AxisId], outs: &[AxisId]) -> bool {
-        ins.iter().all(|axis| (0..self.ins.bits_of(*axis)).all(|bit| outs.iter().all(|o| self.column_on(*axis, bit, *o).unwrap_or(0) == 0)))
+        ins.iter().all(|axis| {
+            (0..self.ins.bits_of(*axis))
+                .all(|bit| outs.iter().all(|o| self.column_on(*axis, bit, *o).unwrap_or(0) == 0))
+        })
     }
 }
 

@@ -1,4 +1,5 @@
-//! The labelled dimensions on one side of a linear layout, and moving packed values between two orders of them.
+//! The labelled dimensions on one side of a linear layout, and moving packed values between two
+//! orders of them.
 
 use super::low_mask;
 use crate::axis::AxisId;
@@ -9,7 +10,8 @@ pub const MAX_BITS: usize = 64;
 /// How many dimensions one side can have.
 pub const MAX_DIMS: usize = 16;
 
-/// Dimensions with their numbers of bits; the first has the lowest bits. Labels are distinct, at most 64 bits in all.
+/// Dimensions with their numbers of bits; the first has the lowest bits. Labels are distinct, at
+/// most 64 bits in all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dims {
     list: heapless::Vec<(AxisId, u8), MAX_DIMS, u8>,
@@ -109,7 +111,8 @@ impl Dims {
         Some(packed.wrapping_shr(u32::from(shift)) & low_mask(bits))
     }
 
-    /// A packed value with `value` in a dimension and zero elsewhere; bits beyond the dimension are refused.
+    /// A packed value with `value` in a dimension and zero elsewhere; bits beyond the dimension are
+    /// refused.
     pub fn insert(&self, value: u64, axis: AxisId) -> Result<u64> {
         let (shift, bits) = self.place(axis).ok_or(Error::NoDim { axis })?;
         if value & !low_mask(bits) != 0 {
@@ -152,7 +155,8 @@ pub(super) struct Remap {
 }
 
 impl Remap {
-    /// From `from` to `to`: every dimension of `from` with bits must be in `to` with at least as many.
+    /// From `from` to `to`: every dimension of `from` with bits must be in `to` with at least as
+    /// many.
     pub(super) fn new(from: &Dims, to: &Dims) -> Result<Self> {
         let mut parts = heapless::Vec::new();
         let mut shift = 0u8;
@@ -176,6 +180,8 @@ impl Remap {
         if self.same {
             return packed;
         }
-        self.parts.iter().fold(0, |sum, (from, to, mask)| sum | (packed.wrapping_shr(u32::from(*from)) & mask).wrapping_shl(u32::from(*to)))
+        self.parts.iter().fold(0, |sum, (from, to, mask)| {
+            sum | (packed.wrapping_shr(u32::from(*from)) & mask).wrapping_shl(u32::from(*to))
+        })
     }
 }

@@ -1,12 +1,14 @@
 //! The linear form: matrices over GF(2) with labelled dimensions, typed by direction.
 //!
-//! A [`Linear<From, To>`] maps an index to the XOR of the columns at its set bits. Both sides are split into dimensions
-//! ([`Dims`]); an index or value is *packed*: the first dimension in the lowest bits. `Linear<Hw, Logical>` is what
-//! Triton calls a linear layout (a zero column there is a broadcast); `Linear<Logical, Hw>` is its inverse. The
-//! markers have no meaning to the algebra beyond keeping directions apart; use any types.
+//! A [`Linear<From, To>`] maps an index to the XOR of the columns at its set bits. Both sides are
+//! split into dimensions ([`Dims`]); an index or value is *packed*: the first dimension in the
+//! lowest bits. `Linear<Hw, Logical>` is what Triton calls a linear layout (a zero column there is
+//! a broadcast); `Linear<Logical, Hw>` is its inverse. The markers have no meaning to the algebra
+//! beyond keeping directions apart; use any types.
 //!
-//! At most [`MAX_BITS`] bits and [`MAX_DIMS`] dimensions on a side. Columns never have bits beyond the output's.
-//! A dimension may have 0 bits; it is kept. Nothing here is approximate: an operation is exact or an error.
+//! At most [`MAX_BITS`] bits and [`MAX_DIMS`] dimensions on a side. Columns never have bits beyond
+//! the output's. A dimension may have 0 bits; it is kept. Nothing here is approximate: an operation
+//! is exact or an error.
 
 mod algebra;
 mod concat;
@@ -40,12 +42,18 @@ pub struct Linear<From, To> {
 
 impl<F, T> Clone for Linear<F, T> {
     fn clone(&self) -> Self {
-        Self { columns: self.columns, ins: self.ins.clone(), outs: self.outs.clone(), direction: PhantomData }
+        Self {
+            columns: self.columns,
+            ins: self.ins.clone(),
+            outs: self.outs.clone(),
+            direction: PhantomData,
+        }
     }
 }
 
 impl<F, T> PartialEq for Linear<F, T> {
-    /// Same dimensions in the same order and same columns; see [`Linear::same_map`] for equality as functions.
+    /// Same dimensions in the same order and same columns; see [`Linear::same_map`] for equality as
+    /// functions.
     fn eq(&self, other: &Self) -> bool {
         self.ins == other.ins && self.outs == other.outs && self.columns() == other.columns()
     }
@@ -55,7 +63,11 @@ impl<F, T> Eq for Linear<F, T> {}
 
 impl<F, T> fmt::Debug for Linear<F, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Linear").field("ins", &self.ins).field("outs", &self.outs).field("columns", &self.columns()).finish()
+        f.debug_struct("Linear")
+            .field("ins", &self.ins)
+            .field("outs", &self.outs)
+            .field("columns", &self.columns())
+            .finish()
     }
 }
 
@@ -75,7 +87,8 @@ impl<F, T> Linear<F, T> {
     /// A map from its packed columns, one an input bit.
     ///
     /// # Errors
-    /// [`Error::DimBits`] if their number differs from the input bits; [`Error::Capacity`] if one exceeds the outputs.
+    /// [`Error::DimBits`] if their number differs from the input bits; [`Error::Capacity`] if one
+    /// exceeds the outputs.
     pub fn from_columns(ins: Dims, outs: Dims, columns: &[u64]) -> Result<Self> {
         if columns.len() != usize::from(ins.bits()) {
             let found = u8::try_from(columns.len()).unwrap_or(u8::MAX);
@@ -86,7 +99,10 @@ impl<F, T> Linear<F, T> {
         let mask = out.outs.mask();
         for (slot, c) in out.columns.iter_mut().zip(columns) {
             if *c & !mask != 0 {
-                return Err(Error::Capacity { limit: Limit::Bits, max: u32::from(out.outs.bits()) });
+                return Err(Error::Capacity {
+                    limit: Limit::Bits,
+                    max: u32::from(out.outs.bits()),
+                });
             }
             *slot = *c;
         }
@@ -165,7 +181,12 @@ impl<F, T> Linear<F, T> {
     /// The same matrix with other direction markers.
     #[must_use]
     pub fn retype<G, U>(&self) -> Linear<G, U> {
-        Linear { columns: self.columns, ins: self.ins.clone(), outs: self.outs.clone(), direction: PhantomData }
+        Linear {
+            columns: self.columns,
+            ins: self.ins.clone(),
+            outs: self.outs.clone(),
+            direction: PhantomData,
+        }
     }
 
     /// The packed value at a packed index; index bits beyond the input's are ignored.
@@ -181,7 +202,8 @@ impl<F, T> Linear<F, T> {
         value
     }
 
-    /// Writes the packed values at the packed indices 0, 1, 2, ..., as many as there are or `out` holds; how many.
+    /// Writes the packed values at the packed indices 0, 1, 2, ..., as many as there are or `out`
+    /// holds; how many.
     ///
     /// One exclusive or a value: each doubling is the part before it, moved by the next column.
     pub fn table(&self, out: &mut [u64]) -> usize {
@@ -202,7 +224,8 @@ impl<F, T> Linear<F, T> {
         done
     }
 
-    /// The value at the index with these dimensions (those left out are 0), as one entry an output dimension.
+    /// The value at the index with these dimensions (those left out are 0), as one entry an output
+    /// dimension.
     ///
     /// # Errors
     /// [`Error::NoDim`] and [`Error::OutOfRange`] (its mode is the position in `index`).
@@ -212,7 +235,11 @@ impl<F, T> Linear<F, T> {
             let (shift, bits) = self.ins.place(*axis).ok_or(Error::NoDim { axis: *axis })?;
             if *x & !low_mask(bits) != 0 {
                 let extent = 1u64.wrapping_shl(u32::from(bits));
-                return Err(Error::OutOfRange { mode: crate::iter::position(k), coord: *x, extent });
+                return Err(Error::OutOfRange {
+                    mode: crate::iter::position(k),
+                    coord: *x,
+                    extent,
+                });
             }
             packed |= x.wrapping_shl(u32::from(shift));
         }

@@ -64,7 +64,8 @@ impl<F, T> Linear<F, T> {
         self.reshape_outs(renamed(&self.outs, from, to)?)
     }
 
-    /// The map restricted to some input dimensions (the others at 0) and projected to some output dimensions.
+    /// The map restricted to some input dimensions (the others at 0) and projected to some output
+    /// dimensions.
     pub fn sublayout(&self, ins: &[AxisId], outs: &[AxisId]) -> Result<Self> {
         let pick = |d: &Dims, names: &[AxisId]| -> Result<Dims> {
             let mut out = Dims::new();
@@ -89,7 +90,8 @@ impl<F, T> Linear<F, T> {
         Ok(out)
     }
 
-    /// The map with an input dimension of `bits` bits: high bits are dropped, or added with zero columns.
+    /// The map with an input dimension of `bits` bits: high bits are dropped, or added with zero
+    /// columns.
     pub fn resize_in(&self, axis: AxisId, bits: u8) -> Result<Self> {
         let ins = resized(&self.ins, axis, bits)?;
         let mut out = Self::zero(ins, self.outs.clone());
@@ -101,7 +103,8 @@ impl<F, T> Linear<F, T> {
         Ok(out)
     }
 
-    /// The map with an output dimension of `bits` bits: high bits are added, or dropped where no column uses them.
+    /// The map with an output dimension of `bits` bits: high bits are added, or dropped where no
+    /// column uses them.
     ///
     /// # Errors
     /// [`Error::DimBits`] with the bits that the columns need.
@@ -124,7 +127,8 @@ impl<F, T> Linear<F, T> {
         let mut out = Self::zero(ins, self.outs.clone());
         let mut at = 0usize;
         for (a, n) in self.ins.iter() {
-            for column in (0..n).filter_map(|k| self.column(a, k)).filter(|c| a != axis || *c != 0) {
+            for column in (0..n).filter_map(|k| self.column(a, k)).filter(|c| a != axis || *c != 0)
+            {
                 out.push_columns(at, core::iter::once(column));
                 at = at.saturating_add(1);
             }

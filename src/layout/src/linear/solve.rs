@@ -1,14 +1,15 @@
 //! Rank, solving and inversion of linear layouts.
 //!
-//! Where a solution is not unique, the input bits that are free (their column is a sum of earlier columns) are zero;
-//! this is Triton's choice for pseudo-inverses too.
+//! Where a solution is not unique, the input bits that are free (their column is a sum of earlier
+//! columns) are zero; this is Triton's choice for pseudo-inverses too.
 
 use super::dims::Remap;
 use super::{Dims, Linear, MAX_BITS};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 
-/// The span of columns, taken in order: which of them are independent, and how to express a vector by those.
+/// The span of columns, taken in order: which of them are independent, and how to express a vector
+/// by those.
 #[derive(Clone)]
 pub struct Span {
     /// Reduced vectors by their highest bit, with the columns that make them up.
@@ -71,8 +72,8 @@ impl Span {
         self.pivots
     }
 
-    /// What is left of `v` when the span is taken out: 0 exactly if `v` is in it, and the same for vectors that differ by
-    /// one of the span.
+    /// What is left of `v` when the span is taken out: 0 exactly if `v` is in it, and the same for
+    /// vectors that differ by one of the span.
     #[inline]
     #[must_use]
     pub fn remainder(&self, v: u64) -> u64 {
@@ -113,7 +114,8 @@ impl<F, T> Linear<F, T> {
         self.is_injective() && self.is_surjective()
     }
 
-    /// For each input dimension a mask of its free bits: those whose column is a sum of earlier columns.
+    /// For each input dimension a mask of its free bits: those whose column is a sum of earlier
+    /// columns.
     #[must_use]
     pub fn free_variable_masks(&self) -> heapless::Vec<(AxisId, u64), { super::MAX_DIMS }> {
         let free = !Span::of(self.columns()).pivots() & self.ins().mask();
@@ -156,19 +158,21 @@ impl<F, T> Linear<F, T> {
 
     /// `other^-1` after `self`: the map `c` with `other(c(x)) = self(x)`.
     ///
-    /// Where `other` is not injective this is Triton's choice: an input dimension with the same label and columns on
-    /// both sides maps to itself, otherwise free bits of `other` are zero.
+    /// Where `other` is not injective this is Triton's choice: an input dimension with the same
+    /// label and columns on both sides maps to itself, otherwise free bits of `other` are zero.
     ///
     /// # Errors
-    /// [`Error::NoSolution`] if a value of `self` is not one of `other`; [`Error::NoDim`], [`Error::DimBits`] if an
-    /// output dimension of `self` is missing or larger than in `other`.
+    /// [`Error::NoSolution`] if a value of `self` is not one of `other`; [`Error::NoDim`],
+    /// [`Error::DimBits`] if an output dimension of `self` is missing or larger than in `other`.
     pub fn invert_and_compose<G>(&self, other: &Linear<G, T>) -> Result<Linear<F, G>> {
         let remap = Remap::new(self.outs(), other.outs())?;
         // Columns of dimensions that are the same on both sides, on the side of self and of other.
         let (mut same_self, mut same_other) = (0u64, 0u64);
         let mut pairs: heapless::Vec<(u8, u8, u8), { super::MAX_DIMS }> = heapless::Vec::new();
         for (axis, bits) in self.ins().iter() {
-            let (Some((here, _)), Some((there, others))) = (self.ins().place(axis), other.ins().place(axis)) else {
+            let (Some((here, _)), Some((there, others))) =
+                (self.ins().place(axis), other.ins().place(axis))
+            else {
                 continue;
             };
             if bits != others || bits == 0 {
@@ -183,12 +187,21 @@ impl<F, T> Linear<F, T> {
             }
         }
         match self.solve_rest(other, &remap, same_self, same_other, &pairs) {
-            Err(Error::NoSolution { .. }) if !pairs.is_empty() => self.solve_rest(other, &remap, 0, 0, &[]),
+            Err(Error::NoSolution { .. }) if !pairs.is_empty() => {
+                self.solve_rest(other, &remap, 0, 0, &[])
+            }
             answer => answer,
         }
     }
 
-    fn solve_rest<G>(&self, other: &Linear<G, T>, remap: &Remap, same_self: u64, same_other: u64, pairs: &[(u8, u8, u8)]) -> Result<Linear<F, G>> {
+    fn solve_rest<G>(
+        &self,
+        other: &Linear<G, T>,
+        remap: &Remap,
+        same_self: u64,
+        same_other: u64,
+        pairs: &[(u8, u8, u8)],
+    ) -> Result<Linear<F, G>> {
         let mut columns = other.columns;
         for (j, c) in (0u32..).zip(columns.iter_mut()) {
             if same_other.wrapping_shr(j) & 1 == 1 {
@@ -215,7 +228,8 @@ impl<F, T> Linear<F, T> {
         Ok(out)
     }
 
-    /// Whether both maps are the same function: dimensions may differ in order, and those of 0 bits are ignored.
+    /// Whether both maps are the same function: dimensions may differ in order, and those of 0 bits
+    /// are ignored.
     #[must_use]
     pub fn same_map(&self, other: &Self) -> bool {
         let sized = |d: &Dims, e: &Dims| d.iter().all(|(a, bits)| bits == e.bits_of(a));
@@ -228,6 +242,8 @@ impl<F, T> Linear<F, T> {
         let Ok(remap) = Remap::new(self.outs(), other.outs()) else {
             return false;
         };
-        self.ins().iter().all(|(axis, bits)| (0..bits).all(|k| self.column(axis, k).map(|c| remap.apply(c)) == other.column(axis, k)))
+        self.ins().iter().all(|(axis, bits)| {
+            (0..bits).all(|k| self.column(axis, k).map(|c| remap.apply(c)) == other.column(axis, k))
+        })
     }
 }

@@ -7,9 +7,10 @@
 //! basis = count "@" mode { "@" mode }             count = int [ "/" int ]
 //! ```
 //!
-//! Blanks may stand between any two tokens. Counts are reduced, with the sign on the numerator: `3/6@0` is `1/2@0`,
-//! `1/-2@0` is `-1/2@0`; a denominator of 0 is refused. Modes are 0..=15, at most three a path, innermost first.
-//! Every number needs its `@` ([`parse`]); CuTe's own stride text may mix in bare integers ([`parse_strides`]).
+//! Blanks may stand between any two tokens. Counts are reduced, with the sign on the numerator:
+//! `3/6@0` is `1/2@0`, `1/-2@0` is `-1/2@0`; a denominator of 0 is refused. Modes are 0..=15, at
+//! most three a path, innermost first. Every number needs its `@` ([`parse`]); CuTe's own stride
+//! text may mix in bare integers ([`parse_strides`]).
 
 use super::cursor::{Cursor, Parsed};
 use super::tree::{self, Sink};
@@ -52,7 +53,8 @@ impl Basis {
 
     /// The basis with the strides of a layout.
     pub fn of(l: &crate::LayoutRef<'_>) -> crate::error::Result<Self> {
-        let mut out = Self { tokens: crate::cute::tuple::tokens_of(l)?, entries: heapless::Vec::new() };
+        let mut out =
+            Self { tokens: crate::cute::tuple::tokens_of(l)?, entries: heapless::Vec::new() };
         for it in l.shard {
             let _ = out.entries.push((it.stride(), it.axis()));
         }
@@ -75,7 +77,8 @@ impl Basis {
                 OPEN => out.open()?,
                 CLOSE => out.close()?,
                 _ => {
-                    let (extent, (stride, axis)) = leaves.next().ok_or(Error::NotCongruent { node: 0 })?;
+                    let (extent, (stride, axis)) =
+                        leaves.next().ok_or(Error::NotCongruent { node: 0 })?;
                     out.push_leaf(Iter::symbolic(*extent, *stride, *axis)?)?;
                 }
             }
@@ -124,7 +127,8 @@ pub fn parse(text: &str) -> Result<Basis, ParseError> {
     whole(text, &mut NoSyms, true)
 }
 
-/// CuTe's stride text: as [`parse`], where integers without `@` count on axis `m`, and symbols are taken.
+/// CuTe's stride text: as [`parse`], where integers without `@` count on axis `m`, and symbols are
+/// taken.
 ///
 /// # Errors
 /// As [`parse`].
@@ -140,7 +144,8 @@ fn whole(text: &str, syms: &mut impl SymNames, strict: bool) -> Result<Basis, Pa
     Ok(sink.out)
 }
 
-/// Writes a basis so that [`parse_strides`] (and [`parse`], if every entry has an `@`) gives it back.
+/// Writes a basis so that [`parse_strides`] (and [`parse`], if every entry has an `@`) gives it
+/// back.
 ///
 /// # Errors
 /// [`PrintError::UnnamedAxis`], [`PrintError::UnnamedSymbol`]; [`PrintError::Sink`].

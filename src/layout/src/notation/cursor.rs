@@ -62,7 +62,8 @@ impl<'t> Cursor<'t> {
     /// Turns an error of the algebra into one at `at`.
     pub(super) fn fits<T>(&self, at: usize, result: Result<T, Error>) -> Parsed<T> {
         result.map_err(|e| {
-            let expected = if e == Error::Overflow { Expected::SmallerNumber } else { Expected::Fits(e) };
+            let expected =
+                if e == Error::Overflow { Expected::SmallerNumber } else { Expected::Fits(e) };
             self.error_at(at, expected)
         })
     }
@@ -137,7 +138,11 @@ impl<'t> Cursor<'t> {
         while let Some(b @ b'0'..=b'9') = self.byte(self.at) {
             let digit = i64::from(b.wrapping_sub(b'0'));
             let next = value.checked_mul(10);
-            let next = if negative { next.and_then(|v| v.checked_sub(digit)) } else { next.and_then(|v| v.checked_add(digit)) };
+            let next = if negative {
+                next.and_then(|v| v.checked_sub(digit))
+            } else {
+                next.and_then(|v| v.checked_add(digit))
+            };
             value = next.ok_or_else(|| self.error_at(start, Expected::SmallerNumber))?;
             self.at = self.at.wrapping_add(1);
         }
@@ -152,7 +157,12 @@ impl<'t> Cursor<'t> {
     }
 
     /// One factor of a number.
-    fn factor(&mut self, negative: bool, syms: &mut impl SymNames, missing: Expected) -> Parsed<Int> {
+    fn factor(
+        &mut self,
+        negative: bool,
+        syms: &mut impl SymNames,
+        missing: Expected,
+    ) -> Parsed<Int> {
         if let Some(v) = self.digits(negative)? {
             return Ok(Int::known(v));
         }
@@ -166,7 +176,8 @@ impl<'t> Cursor<'t> {
         Ok(Int::new(if negative { -1 } else { 1 }, crate::num::Syms::one(sym)))
     }
 
-    /// CuTe's run-time value: `?`, `?{div=4}`, `?{i64 div=8}`, each another symbol; `?a` is the one that printed so.
+    /// CuTe's run-time value: `?`, `?{div=4}`, `?{i64 div=8}`, each another symbol; `?a` is the one
+    /// that printed so.
     fn unknown(&mut self, at: usize, negative: bool, syms: &mut impl SymNames) -> Parsed<Int> {
         let refused = self.error_at(at, Expected::KnownSymbol);
         if self.byte(self.at).is_some_and(|b| b.is_ascii_lowercase()) {
@@ -262,7 +273,12 @@ impl<'t> Cursor<'t> {
     /// A stride or offset: a number, then optionally `@` and an axis (default `m`).
     ///
     /// With `bare_axis`, a lone name that is an axis means `1@name`.
-    pub(super) fn strided(&mut self, axes: &impl AxisNames, syms: &mut impl SymNames, bare_axis: bool) -> Parsed<(Int, AxisId)> {
+    pub(super) fn strided(
+        &mut self,
+        axes: &impl AxisNames,
+        syms: &mut impl SymNames,
+        bare_axis: bool,
+    ) -> Parsed<(Int, AxisId)> {
         let start = self.mark();
         if bare_axis && let Some(name) = self.name() {
             let alone = !matches!(self.peek(), Some(b'@' | b'*'));

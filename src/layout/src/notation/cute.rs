@@ -9,11 +9,12 @@
 //! number = [ "-" ] factor { "*" factor }          factor = digits | symbol | "?" [ "{" [ "i32" | "i64" ] "div=" int "}" ]
 //! ```
 //!
-//! A 1-tuple is not a leaf: `(20):(2)` and `20:2` differ and print as they were. The number between the `o` is added
-//! before the swizzle, whose unit is [`Unit::Codomain`]. Names after `@` are an extension: CuTe has mode numbers
-//! only. Fractions are reduced (`3/6@0` is `1/2@0`, `6/3@0` is `2@0`) and scale a basis only; a denominator of 0 is
-//! refused. Each `?` is a symbol of its own ([`SymNames::fresh`]) and prints with a letter, `?a`. Strides have no
-//! default and no trailing commas are taken: malformed text is never a layout.
+//! A 1-tuple is not a leaf: `(20):(2)` and `20:2` differ and print as they were. The number between
+//! the `o` is added before the swizzle, whose unit is [`Unit::Codomain`]. Names after `@` are an
+//! extension: CuTe has mode numbers only. Fractions are reduced (`3/6@0` is `1/2@0`, `6/3@0` is
+//! `2@0`) and scale a basis only; a denominator of 0 is refused. Each `?` is a symbol of its own
+//! ([`SymNames::fresh`]) and prints with a letter, `?a`. Strides have no default and no trailing
+//! commas are taken: malformed text is never a layout.
 
 use super::cursor::{Cursor, Parsed};
 use super::{Expected, ParseError, Part, PrintError, tree, write};
@@ -29,7 +30,11 @@ use core::fmt::Write;
 ///
 /// # Errors
 /// [`ParseError`] with line, column and what was needed there.
-pub fn parse(text: &str, axes: &impl AxisNames, syms: &mut impl SymNames) -> Result<Layout, ParseError> {
+pub fn parse(
+    text: &str,
+    axes: &impl AxisNames,
+    syms: &mut impl SymNames,
+) -> Result<Layout, ParseError> {
     let mut c = Cursor::cute(text);
     let mut out = Layout::new();
     if c.eat_pair(b'S', b'<') {
@@ -128,10 +133,15 @@ fn swizzle(c: &mut Cursor<'_>, syms: &mut impl SymNames, out: &mut Layout) -> Pa
 /// A flat profile is written as a tuple of leaves.
 ///
 /// # Errors
-/// [`PrintError::NotExpressible`] for replicas, offsets outside a swizzle or off axis `m`, padding, and swizzles that
-/// do not count in [`Unit::Codomain`]; [`PrintError::UnnamedAxis`], [`PrintError::UnnamedSymbol`];
-/// [`PrintError::Sink`].
-pub fn print(l: &LayoutRef<'_>, axes: &impl AxisNames, syms: &impl SymNames, out: &mut impl Write) -> Result<(), PrintError> {
+/// [`PrintError::NotExpressible`] for replicas, offsets outside a swizzle or off axis `m`, padding,
+/// and swizzles that do not count in [`Unit::Codomain`]; [`PrintError::UnnamedAxis`],
+/// [`PrintError::UnnamedSymbol`]; [`PrintError::Sink`].
+pub fn print(
+    l: &LayoutRef<'_>,
+    axes: &impl AxisNames,
+    syms: &impl SymNames,
+    out: &mut impl Write,
+) -> Result<(), PrintError> {
     l.check().map_err(PrintError::Invalid)?;
     if !l.replica.is_empty() {
         return Err(PrintError::NotExpressible(Part::Replica));
@@ -168,7 +178,8 @@ pub fn print(l: &LayoutRef<'_>, axes: &impl AxisNames, syms: &impl SymNames, out
     })
 }
 
-/// A tree of numbers: a shape, a profile, an order, or a coordinate, in which `_` leaves a mode open.
+/// A tree of numbers: a shape, a profile, an order, or a coordinate, in which `_` leaves a mode
+/// open.
 ///
 /// # Errors
 /// [`ParseError`] with line, column and what was needed there.
@@ -183,7 +194,11 @@ pub fn parse_tuple(text: &str, syms: &mut impl SymNames) -> Result<IntTuple, Par
 ///
 /// # Errors
 /// [`PrintError::UnnamedSymbol`]; [`PrintError::Sink`].
-pub fn print_tuple(t: TupleRef<'_>, syms: &impl SymNames, out: &mut impl Write) -> Result<(), PrintError> {
+pub fn print_tuple(
+    t: TupleRef<'_>,
+    syms: &impl SymNames,
+    out: &mut impl Write,
+) -> Result<(), PrintError> {
     let mut numbers = t.leaves().iter();
     tree::write(t.tokens(), out, |out, token| {
         if token == KEEP {

@@ -1,10 +1,12 @@
 //! Layouts as text: parsing with exact positions of errors, and printing that parses back.
 //!
-//! [`cute`] is `shape:stride` with composed swizzles, [`basis`] its basis vectors alone, [`tileas`] the descriptor
-//! `<shape,stride,swizzle<B,M,S>,elem=name>`, [`tirx`] is `S[...] + R[...] + offset` and `ComposeLayout(...)`, [`ttg`] Triton's attributes. Axis names come from an
-//! [`crate::AxisNames`], symbols from a [`crate::SymNames`]. Blanks, tabs and line ends may stand between any two
-//! tokens. Malformed text is a [`ParseError`], never a default layout. Both parsers keep a counter, not a stack.
-//! Printing uses `write_str` alone; integers are spelled by a routine of this crate.
+//! [`cute`] is `shape:stride` with composed swizzles, [`basis`] its basis vectors alone, [`tileas`]
+//! the descriptor `<shape,stride,swizzle<B,M,S>,elem=name>`, [`tirx`] is `S[...] + R[...] + offset`
+//! and `ComposeLayout(...)`, [`ttg`] Triton's attributes. Axis names come from an
+//! [`crate::AxisNames`], symbols from a [`crate::SymNames`]. Blanks, tabs and line ends may stand
+//! between any two tokens. Malformed text is a [`ParseError`], never a default layout. Both parsers
+//! keep a counter, not a stack. Printing uses `write_str` alone; integers are spelled by a routine
+//! of this crate.
 
 pub mod basis;
 mod cursor;

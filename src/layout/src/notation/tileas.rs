@@ -5,10 +5,11 @@
 //! tree    = uint | "(" tree { "," tree } ")"
 //! ```
 //!
-//! The first tree is the shape, the second the strides in elements; both must have the same structure. The triple is
-//! kept as written, (B, M, S) counting **bytes**. What is odd about a well-formed descriptor (aliasing, units, row
-//! width, a triple that no hardware has) is a [`Finding`], not a parse error. Element names come from a registry; an
-//! unknown one is refused before anything else is looked at.
+//! The first tree is the shape, the second the strides in elements; both must have the same
+//! structure. The triple is kept as written, (B, M, S) counting **bytes**. What is odd about a
+//! well-formed descriptor (aliasing, units, row width, a triple that no hardware has) is a
+//! [`Finding`], not a parse error. Element names come from a registry; an unknown one is refused
+//! before anything else is looked at.
 
 use super::cursor::{Cursor, Parsed};
 use super::{Expected, ParseError, Part, PrintError, tree, write};
@@ -97,10 +98,12 @@ pub enum Finding {
     AliasingUndecided,
     /// The triple counts bytes, the strides elements of another width: on elements it is this one.
     MixedUnits {
-        /// The triple that does on element positions what the written one does on bytes; `None`: there is none.
+        /// The triple that does on element positions what the written one does on bytes; `None`:
+        /// there is none.
         elements: Option<Triple>,
     },
-    /// The triple is none that hardware has on bytes, but the same on element positions is this mode: wrong unit.
+    /// The triple is none that hardware has on bytes, but the same on element positions is this
+    /// mode: wrong unit.
     WrongUnit {
         /// The mode's triple, on bytes.
         bytes: Triple,
@@ -203,9 +206,14 @@ fn joined(shape: &IntTuple, strides: &IntTuple) -> Answer<Layout> {
 /// Writes a descriptor so that [`parse`] with the same registry gives it back.
 ///
 /// # Errors
-/// [`PrintError::NotExpressible`] for symbols, negative strides, other axes than `m`, replicas, offsets and a post-map;
-/// [`PrintError::Invalid`] for an element that the registry does not have; [`PrintError::Sink`].
-pub fn print(d: &Descriptor, elements: &(impl Elements + ?Sized), out: &mut impl Write) -> Result<(), PrintError> {
+/// [`PrintError::NotExpressible`] for symbols, negative strides, other axes than `m`, replicas,
+/// offsets and a post-map; [`PrintError::Invalid`] for an element that the registry does not have;
+/// [`PrintError::Sink`].
+pub fn print(
+    d: &Descriptor,
+    elements: &(impl Elements + ?Sized),
+    out: &mut impl Write,
+) -> Result<(), PrintError> {
     let l = d.layout.view();
     l.check().map_err(PrintError::Invalid)?;
     if !l.replica.is_empty() {
@@ -217,7 +225,11 @@ pub fn print(d: &Descriptor, elements: &(impl Elements + ?Sized), out: &mut impl
     if l.post != PostMap::None {
         return Err(PrintError::NotExpressible(Part::PostMap));
     }
-    let plain = |it: &Iter| it.axis() == AxisId::M && it.extent_value().is_ok() && it.stride_value().is_ok_and(|d| d >= 0);
+    let plain = |it: &Iter| {
+        it.axis() == AxisId::M
+            && it.extent_value().is_ok()
+            && it.stride_value().is_ok_and(|d| d >= 0)
+    };
     if !l.shard.iter().all(plain) {
         return Err(PrintError::NotExpressible(Part::Tree));
     }
@@ -244,7 +256,10 @@ pub fn print(d: &Descriptor, elements: &(impl Elements + ?Sized), out: &mut impl
     }
     if let Some(id) = d.element {
         out.write_str(",elem=")?;
-        let missing = PrintError::Invalid(Error::Capacity { limit: crate::error::Limit::Symbols, max: u32::from(id.0) });
+        let missing = PrintError::Invalid(Error::Capacity {
+            limit: crate::error::Limit::Symbols,
+            max: u32::from(id.0),
+        });
         out.write_str(elements.name(id).ok_or(missing)?)?;
     }
     Ok(out.write_str(">")?)
@@ -264,10 +279,15 @@ impl Descriptor {
         Ok(out)
     }
 
-    /// What is odd about the descriptor. `inherited_bits` is the element width where there is no element clause,
-    /// `modes` the hardware's closed set.
+    /// What is odd about the descriptor. `inherited_bits` is the element width where there is no
+    /// element clause, `modes` the hardware's closed set.
     #[must_use]
-    pub fn findings(&self, elements: &(impl Elements + ?Sized), inherited_bits: Option<u16>, modes: &[Mode]) -> heapless::Vec<Finding, MAX_FINDINGS> {
+    pub fn findings(
+        &self,
+        elements: &(impl Elements + ?Sized),
+        inherited_bits: Option<u16>,
+        modes: &[Mode],
+    ) -> heapless::Vec<Finding, MAX_FINDINGS> {
         let mut out = heapless::Vec::new();
         let mut add = |finding| {
             let _ = out.push(finding);
@@ -320,7 +340,9 @@ fn shifted(t: Triple, from: u16, to: u16) -> Option<Triple> {
     if !from.is_power_of_two() || !to.is_power_of_two() {
         return None;
     }
-    let by = i32::try_from(from.trailing_zeros()).ok()?.checked_sub(i32::try_from(to.trailing_zeros()).ok()?)?;
+    let by = i32::try_from(from.trailing_zeros())
+        .ok()?
+        .checked_sub(i32::try_from(to.trailing_zeros()).ok()?)?;
     let m = i32::from(t.m).checked_add(by)?;
     Some(Triple { m: u8::try_from(m).ok()?, ..t })
 }

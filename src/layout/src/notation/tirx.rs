@@ -16,13 +16,14 @@
 //! inner  = "True" | "False"
 //! ```
 //!
-//! The arguments of `composed` and `bare` may be preceded by their names (`per_element=3`, `tile_layout=...`,
-//! `swizzle_inner=False`). A bare swizzle acts on one period of elements.
+//! The arguments of `composed` and `bare` may be preceded by their names (`per_element=3`,
+//! `tile_layout=...`, `swizzle_inner=False`). A bare swizzle acts on one period of elements.
 //!
-//! The text is row-major, its first iter the slowest; the strided form is fastest first, so parser and printer reverse
-//! the iters. As many strides as extents are required. Offsets on one axis are added up, an offset of 0 is dropped.
-//! Refused, where TIRx takes the text and drops something: a second `S` or `R`, and strides fewer or more than extents.
-//! Refused, where TIRx builds an object that cannot be used: extents below 1, and a swizzle over another axis than `m`.
+//! The text is row-major, its first iter the slowest; the strided form is fastest first, so parser
+//! and printer reverse the iters. As many strides as extents are required. Offsets on one axis are
+//! added up, an offset of 0 is dropped. Refused, where TIRx takes the text and drops something: a
+//! second `S` or `R`, and strides fewer or more than extents. Refused, where TIRx builds an object
+//! that cannot be used: extents below 1, and a swizzle over another axis than `m`.
 
 use super::cursor::{Cursor, Parsed};
 use super::tirx_composed;
@@ -41,7 +42,11 @@ type Spec = heapless::Vec<Iter, MAX_ITERS>;
 /// # Errors
 /// [`ParseError`] with line, column and what was needed there.
 #[inline(never)]
-pub fn parse(text: &str, axes: &impl AxisNames, syms: &mut impl SymNames) -> Result<Layout, ParseError> {
+pub fn parse(
+    text: &str,
+    axes: &impl AxisNames,
+    syms: &mut impl SymNames,
+) -> Result<Layout, ParseError> {
     let mut out = Layout::new();
     parse_into(text, axes, syms, &mut out)?;
     Ok(out)
@@ -52,7 +57,12 @@ pub fn parse(text: &str, axes: &impl AxisNames, syms: &mut impl SymNames) -> Res
 /// # Errors
 /// The same; the layout is then a part of what was meant.
 #[inline(never)]
-pub fn parse_into(text: &str, axes: &impl AxisNames, syms: &mut impl SymNames, out: &mut Layout) -> Result<(), ParseError> {
+pub fn parse_into(
+    text: &str,
+    axes: &impl AxisNames,
+    syms: &mut impl SymNames,
+    out: &mut Layout,
+) -> Result<(), ParseError> {
     let mut c = Cursor::new(text);
     *out = Layout::new();
     if c.eat_name("ComposeLayout") {
@@ -66,7 +76,12 @@ pub fn parse_into(text: &str, axes: &impl AxisNames, syms: &mut impl SymNames, o
 }
 
 /// A sum of terms, with or without `TileLayout(...)` around it, appended to an empty layout.
-pub(super) fn tile(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames, out: &mut Layout) -> Parsed<()> {
+pub(super) fn tile(
+    c: &mut Cursor<'_>,
+    axes: &impl AxisNames,
+    syms: &mut impl SymNames,
+    out: &mut Layout,
+) -> Parsed<()> {
     if !c.eat_name("TileLayout") {
         return sum(c, axes, syms, out);
     }
@@ -75,7 +90,12 @@ pub(super) fn tile(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl Sy
     c.need(b')', Expected::CloseParen)
 }
 
-fn sum(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames, out: &mut Layout) -> Parsed<()> {
+fn sum(
+    c: &mut Cursor<'_>,
+    axes: &impl AxisNames,
+    syms: &mut impl SymNames,
+    out: &mut Layout,
+) -> Parsed<()> {
     let start = c.mark();
     let (mut sharded, mut replicated) = (false, false);
     loop {
@@ -148,7 +168,14 @@ fn spec(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames) -> 
     Ok(out)
 }
 
-fn strides(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames, extents: &[Int], tuple: bool, out: &mut Spec) -> Parsed<()> {
+fn strides(
+    c: &mut Cursor<'_>,
+    axes: &impl AxisNames,
+    syms: &mut impl SymNames,
+    extents: &[Int],
+    tuple: bool,
+    out: &mut Spec,
+) -> Parsed<()> {
     let listed = c.eat(b'(');
     if !listed && (tuple && extents.len() != 1) {
         return Err(c.error(Expected::OpenParen));
@@ -172,7 +199,12 @@ fn strides(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames, 
 }
 
 /// One stride: alone, or in a list also a pair of stride and axis.
-fn entry(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames, listed: bool) -> Parsed<(Int, AxisId)> {
+fn entry(
+    c: &mut Cursor<'_>,
+    axes: &impl AxisNames,
+    syms: &mut impl SymNames,
+    listed: bool,
+) -> Parsed<(Int, AxisId)> {
     if let Some(axis) = quoted(c, axes)? {
         return Ok((Int::ONE, axis));
     }
@@ -201,16 +233,25 @@ fn quoted(c: &mut Cursor<'_>, axes: &impl AxisNames) -> Parsed<Option<AxisId>> {
     Ok(None)
 }
 
-/// Writes `l` so that [`parse`] gives it back (a leaf outside a tuple comes back as a flat layout of one iter).
+/// Writes `l` so that [`parse`] gives it back (a leaf outside a tuple comes back as a flat layout
+/// of one iter).
 ///
-/// A swizzle that counts in [`Unit::Element`] over a tile on axis `m` is written as `ComposeLayout(...)`.
+/// A swizzle that counts in [`Unit::Element`] over a tile on axis `m` is written as
+/// `ComposeLayout(...)`.
 ///
 /// # Errors
 /// [`PrintError::NotExpressible`] for any other post-map and for a tree that is not flat;
 /// [`PrintError::UnnamedAxis`], [`PrintError::UnnamedSymbol`]; [`PrintError::Sink`].
-pub fn print(l: &LayoutRef<'_>, axes: &impl AxisNames, syms: &impl SymNames, out: &mut impl Write) -> Result<(), PrintError> {
+pub fn print(
+    l: &LayoutRef<'_>,
+    axes: &impl AxisNames,
+    syms: &impl SymNames,
+    out: &mut impl Write,
+) -> Result<(), PrintError> {
     l.check().map_err(PrintError::Invalid)?;
-    if !l.profile.is_flat() && (l.profile.depth() > 1 || l.profile.tokens().len() > l.shard.len().saturating_add(2)) {
+    if !l.profile.is_flat()
+        && (l.profile.depth() > 1 || l.profile.tokens().len() > l.shard.len().saturating_add(2))
+    {
         return Err(PrintError::NotExpressible(Part::Tree));
     }
     let swizzle = match l.post {
@@ -234,7 +275,12 @@ fn is_memory(l: &LayoutRef<'_>) -> bool {
     iters.chain(l.offset.iter().map(|o| o.axis())).all(|axis| axis == AxisId::M)
 }
 
-fn print_sum(l: &LayoutRef<'_>, axes: &impl AxisNames, syms: &impl SymNames, out: &mut impl Write) -> Result<(), PrintError> {
+fn print_sum(
+    l: &LayoutRef<'_>,
+    axes: &impl AxisNames,
+    syms: &impl SymNames,
+    out: &mut impl Write,
+) -> Result<(), PrintError> {
     let mut joined = false;
     if !l.shard.is_empty() || l.replica.is_empty() {
         group(out, "S[", l.shard, axes, syms)?;
@@ -250,7 +296,13 @@ fn print_sum(l: &LayoutRef<'_>, axes: &impl AxisNames, syms: &impl SymNames, out
     Ok(())
 }
 
-fn group(out: &mut impl Write, open: &str, iters: &[Iter], axes: &impl AxisNames, syms: &impl SymNames) -> Result<(), PrintError> {
+fn group(
+    out: &mut impl Write,
+    open: &str,
+    iters: &[Iter],
+    axes: &impl AxisNames,
+    syms: &impl SymNames,
+) -> Result<(), PrintError> {
     out.write_str(open)?;
     match iters {
         [] => out.write_str("()")?,

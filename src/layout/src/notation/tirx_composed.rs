@@ -22,7 +22,12 @@ struct Arguments {
 
 /// What follows the word `ComposeLayout`.
 #[inline(never)]
-pub(super) fn composed(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames, out: &mut Layout) -> Parsed<()> {
+pub(super) fn composed(
+    c: &mut Cursor<'_>,
+    axes: &impl AxisNames,
+    syms: &mut impl SymNames,
+    out: &mut Layout,
+) -> Parsed<()> {
     c.need(b'(', Expected::OpenParen)?;
     let mut arguments = if c.eat_name("SwizzleLayout") { swizzle(c)? } else { three(c)? };
     c.need(b',', Expected::Comma)?;

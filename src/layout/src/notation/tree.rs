@@ -100,7 +100,11 @@ pub(super) fn numbers(c: &mut Cursor<'_>, syms: &mut impl SymNames) -> Parsed<In
 }
 
 /// Writes a tree; `leaf` gets the token of each leaf.
-pub(super) fn write<W: Write>(tokens: &[u8], out: &mut W, mut leaf: impl FnMut(&mut W, u8) -> Result<(), PrintError>) -> Result<(), PrintError> {
+pub(super) fn write<W: Write>(
+    tokens: &[u8],
+    out: &mut W,
+    mut leaf: impl FnMut(&mut W, u8) -> Result<(), PrintError>,
+) -> Result<(), PrintError> {
     let mut sibling = false;
     for t in tokens {
         if sibling && *t != CLOSE {

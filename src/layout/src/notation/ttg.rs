@@ -1,9 +1,10 @@
 //! Triton's layout attributes: `#ttg.blocked<{sizePerThread = [1, 4], ...}>` and all its kin.
 //!
-//! [`parse`] reads one attribute, wrappers (`slice`, `dot_op`, `partitioned_shared`) and what they hold included, into an
-//! [`Encoding`]; [`super::ttg_print::print`] spells it so that it parses back. What an attribute may and must say is the table in `ttg_table.rs`.
-//! Keys may stand in any order, with or without the braces around them; every key at most once. Parameters are
-//! read as they stand: whether they make a layout is the encoding's own question.
+//! [`parse`] reads one attribute, wrappers (`slice`, `dot_op`, `partitioned_shared`) and what they
+//! hold included, into an [`Encoding`]; [`super::ttg_print::print`] spells it so that it parses
+//! back. What an attribute may and must say is the table in `ttg_table.rs`. Keys may stand in any
+//! order, with or without the braces around them; every key at most once. Parameters are read as
+//! they stand: whether they make a layout is the encoding's own question.
 //!
 //! Nesting is followed with a list of open wrappers, not by recursion.
 
@@ -42,15 +43,16 @@ struct Open {
 /// Parses one attribute.
 ///
 /// # Errors
-/// [`ParseError`] at the first character that does not fit; [`Expected::Encoding`] at the attribute whose parameters are not those of an encoding.
+/// [`ParseError`] at the first character that does not fit; [`Expected::Encoding`] at the attribute
+/// whose parameters are not those of an encoding.
 pub fn parse(text: &str) -> Result<Encoding, ParseError> {
     let mut encoding = Encoding::from(Base::Auto);
     parse_into(text, &mut encoding)?;
     Ok(encoding)
 }
 
-/// [`parse`] into an encoding that lies elsewhere: one is large (700 bytes), and here none is on the stack. After an error it is some
-/// encoding.
+/// [`parse`] into an encoding that lies elsewhere: one is large (700 bytes), and here none is on
+/// the stack. After an error it is some encoding.
 ///
 /// # Errors
 /// Those of [`parse`].
@@ -82,7 +84,8 @@ impl Reader<'_, '_> {
         let (mut at, mut kind) = (start, self.mnemonic()?);
         // Down to the core: each wrapper's keys up to the inner attribute.
         while (SLICE..=PARTITION).contains(&kind) {
-            let mut wrapper = Open { attribute: u8::try_from(kind).unwrap_or(u8::MAX), ..Open::default() };
+            let mut wrapper =
+                Open { attribute: u8::try_from(kind).unwrap_or(u8::MAX), ..Open::default() };
             self.text.need(b'<', Expected::OpenAngle)?;
             wrapper.braced = self.text.eat(b'{');
             loop {
@@ -98,7 +101,9 @@ impl Reader<'_, '_> {
         }
         self.core(kind)?;
         (out.dot, out.partition, out.slices) = (None, None, Few::new());
-        self.values.base(kind, &mut out.base).map_err(|e| self.text.error_at(at, Expected::Encoding(e)))?;
+        self.values
+            .base(kind, &mut out.base)
+            .map_err(|e| self.text.error_at(at, Expected::Encoding(e)))?;
         // Out again: the keys after the inner attribute.
         for mut wrapper in open.iter().rev() {
             while self.text.eat(b',') {
@@ -138,7 +143,9 @@ impl Reader<'_, '_> {
     fn key(&mut self, kind: usize, seen: &mut u64) -> Parsed<Key> {
         let at = self.text.mark();
         let name = self.text.name();
-        let allowed = |key: &Key| ATTRIBUTES.get(kind).is_some_and(|a| a.needs.contains(key) || a.may.contains(key));
+        let allowed = |key: &Key| {
+            ATTRIBUTES.get(kind).is_some_and(|a| a.needs.contains(key) || a.may.contains(key))
+        };
         let found = KEYS.iter().find(|k| Some(k.0) == name).map(|k| k.1).filter(allowed);
         let key = found.ok_or_else(|| self.text.error_at(at, Expected::Key))?;
         let bit = 1u64.wrapping_shl(key as u32);
@@ -157,7 +164,8 @@ impl Reader<'_, '_> {
         if let Some(key) = needs.iter().find(|k| !has(k)) {
             return Err(self.text.error(Expected::Parameter(*key)));
         }
-        // A padded tensor's elements are ordered by bases, or by a shape: without both it has no dimension.
+        // A padded tensor's elements are ordered by bases, or by a shape: without both it has no
+        // dimension.
         let either = [K::Offset, K::Shape];
         if either.iter().all(|k| may.contains(k) && !has(k)) {
             return Err(self.text.error(Expected::Parameter(K::Offset)));
@@ -183,7 +191,10 @@ impl Reader<'_, '_> {
                 } else if !braced && self.text.peek() == Some(b'>') {
                     break;
                 } else if !first {
-                    self.text.need(b',', if braced { Expected::CloseBrace } else { Expected::CloseAngle })?;
+                    self.text.need(
+                        b',',
+                        if braced { Expected::CloseBrace } else { Expected::CloseAngle },
+                    )?;
                 }
                 first = false;
                 let key = self.key(kind, &mut seen)?;
@@ -348,7 +359,8 @@ fn wrap(inner: &mut Encoding, wrapper: &Open) -> Result<(), EncodingError> {
             inner.dot = Some(DotOp { op_idx: small(first), k_width: second });
         }
         PARTITION if bare => {
-            inner.partition = Some(Partition { partitions: first, groups: second, dim: small(third) });
+            inner.partition =
+                Some(Partition { partitions: first, groups: second, dim: small(third) });
         }
         _ => return Err(EncodingError::WrongKind),
     }

@@ -94,7 +94,12 @@ impl<W: Write> Fields<'_, W> {
     }
 
     /// The bases of one input dimension.
-    fn input(&mut self, key: Key, linear: &Linear<Hw, Logical>, input: AxisId) -> Result<(), PrintError> {
+    fn input(
+        &mut self,
+        key: Key,
+        linear: &Linear<Hw, Logical>,
+        input: AxisId,
+    ) -> Result<(), PrintError> {
         self.key(key)?;
         self.out.write_str("[")?;
         for bit in 0..linear.ins().bits_of(input) {
@@ -102,13 +107,19 @@ impl<W: Write> Fields<'_, W> {
                 self.out.write_str(", ")?;
             }
             let at = |axis: AxisId| linear.column_on(input, bit, axis).unwrap_or(0);
-            let row = linear.outs().iter().map(|(axis, _)| u32::try_from(at(axis)).unwrap_or(u32::MAX));
+            let row =
+                linear.outs().iter().map(|(axis, _)| u32::try_from(at(axis)).unwrap_or(u32::MAX));
             self.row(row)?;
         }
         Ok(self.out.write_str("]")?)
     }
 
-    fn bases<const N: usize>(&mut self, key: Key, bases: &Few<[u16; MAX_RANK], N>, rank: usize) -> Result<(), PrintError> {
+    fn bases<const N: usize>(
+        &mut self,
+        key: Key,
+        bases: &Few<[u16; MAX_RANK], N>,
+        rank: usize,
+    ) -> Result<(), PrintError> {
         self.key(key)?;
         self.out.write_str("[")?;
         for (k, basis) in bases.iter().enumerate() {
@@ -231,7 +242,10 @@ fn parameters<W: Write>(f: &mut Fields<'_, W>, base: &Base) -> Result<(), PrintE
                 f.list(Key::InstrShape, m.instr_shape.iter())?;
             }
             // The length of a basis says it, and two dimensions are usual.
-            let said = !m.reg_bases.is_empty() || !m.warp_bases.is_empty() || !m.cga.bases.is_empty() || m.rank == 2;
+            let said = !m.reg_bases.is_empty()
+                || !m.warp_bases.is_empty()
+                || !m.cga.bases.is_empty()
+                || m.rank == 2;
             if said { Ok(()) } else { f.number(Key::Rank, u32::from(m.rank)) }
         }
         Base::Linear(l) | Base::GenericLinear(l) => {
@@ -273,7 +287,11 @@ fn parameters<W: Write>(f: &mut Fields<'_, W>, base: &Base) -> Result<(), PrintE
             }
             if t.cta_mode != CtaMode::Default {
                 f.key(Key::CtaMode)?;
-                f.out.write_str(if t.cta_mode == CtaMode::TwoLhs { "TwoCTA_LHS" } else { "TwoCTA_RHS" })?;
+                f.out.write_str(if t.cta_mode == CtaMode::TwoLhs {
+                    "TwoCTA_LHS"
+                } else {
+                    "TwoCTA_RHS"
+                })?;
             }
             if t.fp4_padded {
                 f.flag(Key::Fp4Padded, true)?;

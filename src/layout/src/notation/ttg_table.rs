@@ -139,30 +139,85 @@ pub(super) struct Attribute {
     pub(super) may: &'static [Key],
 }
 
-const fn attribute(dialect: &'static str, name: &'static str, needs: &'static [Key], may: &'static [Key]) -> Attribute {
+const fn attribute(
+    dialect: &'static str,
+    name: &'static str,
+    needs: &'static [Key],
+    may: &'static [Key],
+) -> Attribute {
     Attribute { dialect, name, needs, may }
 }
 
 /// Every attribute, in the order of [`super::ttg_print`]'s numbers.
 pub(super) const ATTRIBUTES: [Attribute; 19] = [
-    attribute("ttg", "blocked", &[K::SizePerThread, K::ThreadsPerWarp, K::WarpsPerCta, K::Order], &[K::CgaLayout]),
-    attribute("ttg", "nvidia_mma", &[K::VersionMajor, K::WarpsPerCta, K::InstrShape], &[K::VersionMinor, K::CgaLayout]),
-    attribute("ttg", "amd_mfma", &[K::Version, K::WarpsPerCta, K::InstrShape, K::IsTransposed], &[K::CgaLayout, K::TilesPerWarp, K::ElementBitWidth]),
-    attribute("ttg", "amd_wmma", &[K::Version, K::CtaLayout], &[K::IsTranspose, K::IsTransposed, K::CgaLayout, K::InstrShape, K::Rank]),
+    attribute(
+        "ttg",
+        "blocked",
+        &[K::SizePerThread, K::ThreadsPerWarp, K::WarpsPerCta, K::Order],
+        &[K::CgaLayout],
+    ),
+    attribute(
+        "ttg",
+        "nvidia_mma",
+        &[K::VersionMajor, K::WarpsPerCta, K::InstrShape],
+        &[K::VersionMinor, K::CgaLayout],
+    ),
+    attribute(
+        "ttg",
+        "amd_mfma",
+        &[K::Version, K::WarpsPerCta, K::InstrShape, K::IsTransposed],
+        &[K::CgaLayout, K::TilesPerWarp, K::ElementBitWidth],
+    ),
+    attribute(
+        "ttg",
+        "amd_wmma",
+        &[K::Version, K::CtaLayout],
+        &[K::IsTranspose, K::IsTransposed, K::CgaLayout, K::InstrShape, K::Rank],
+    ),
     attribute("ttg", "linear", &[K::Register, K::Lane, K::Warp, K::Block], &[]),
     attribute("ttg", "generic_linear", &[K::Register, K::Lane, K::Warp, K::Block], &[]),
-    attribute("ttg", "swizzled_shared", &[K::Vec, K::PerPhase, K::MaxPhase, K::Order], &[K::CgaLayout]),
-    attribute("ttg", "amd_rotating_shared", &[K::Vec, K::PerPhase, K::MaxPhase, K::Order], &[K::CgaLayout]),
+    attribute(
+        "ttg",
+        "swizzled_shared",
+        &[K::Vec, K::PerPhase, K::MaxPhase, K::Order],
+        &[K::CgaLayout],
+    ),
+    attribute(
+        "ttg",
+        "amd_rotating_shared",
+        &[K::Vec, K::PerPhase, K::MaxPhase, K::Order],
+        &[K::CgaLayout],
+    ),
     attribute("ttg", "shared_linear", &[K::Offset], &[K::Block, K::Alignment]),
-    attribute("ttg", "padded_shared", &[], &[K::Offset, K::Block, K::Order, K::Shape, K::CgaLayout]),
-    attribute("ttg", "nvmma_shared", &[K::SwizzlingByteWidth, K::Transposed, K::ElementBitWidth], &[K::Fp4Padded, K::CgaLayout, K::Rank]),
-    attribute("ttng", "tensor_memory_encoding", &[K::BlockM, K::BlockN], &[K::ColStride, K::CgaLayout, K::TwoCtas, K::CtaMode, K::Fp4Padded]),
+    attribute(
+        "ttg",
+        "padded_shared",
+        &[],
+        &[K::Offset, K::Block, K::Order, K::Shape, K::CgaLayout],
+    ),
+    attribute(
+        "ttg",
+        "nvmma_shared",
+        &[K::SwizzlingByteWidth, K::Transposed, K::ElementBitWidth],
+        &[K::Fp4Padded, K::CgaLayout, K::Rank],
+    ),
+    attribute(
+        "ttng",
+        "tensor_memory_encoding",
+        &[K::BlockM, K::BlockN],
+        &[K::ColStride, K::CgaLayout, K::TwoCtas, K::CtaMode, K::Fp4Padded],
+    ),
     attribute("ttng", "tensor_memory_scales_encoding", &[], &[K::CgaLayout, K::BlockRepOrder]),
     attribute("gluon", "auto_encoding", &[], &[]),
     attribute("gluon", "coalesced_encoding", &[], &[]),
     attribute("ttg", "slice", &[K::Dim, K::Parent], &[]),
     attribute("ttg", "dot_op", &[K::OpIdx, K::Parent], &[K::KWidth]),
-    attribute("ttg", "partitioned_shared", &[K::NumPartitions, K::NumGroups, K::PartitionDim, K::PartitionLayout], &[]),
+    attribute(
+        "ttg",
+        "partitioned_shared",
+        &[K::NumPartitions, K::NumGroups, K::PartitionDim, K::PartitionLayout],
+        &[],
+    ),
     // The name of older texts for swizzled_shared.
     attribute("ttg", "shared", &[K::Vec, K::PerPhase, K::MaxPhase, K::Order], &[K::CgaLayout]),
 ];

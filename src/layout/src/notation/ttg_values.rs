@@ -6,8 +6,8 @@ use super::ttg_table::{KEYS, Key, LISTS};
 use crate::axis::AxisId;
 use crate::linear::{Dims, Hw, Linear, Logical, MAX_BITS};
 use crate::triton::{
-    AmdMfma, AmdWmma, Base, BlockRepOrder, Blocked, Cga, CtaMode, EncodingError, Extents, Few, Field, MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded,
-    Swizzled, TensorMemory,
+    AmdMfma, AmdWmma, Base, BlockRepOrder, Blocked, Cga, CtaMode, EncodingError, Extents, Few,
+    Field, MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded, Swizzled, TensorMemory,
 };
 
 use Key as K;
@@ -38,7 +38,15 @@ pub(super) struct Values {
 impl Values {
     /// Nothing yet.
     pub(super) fn new() -> Self {
-        Self { seen: 0, numbers: [0; KEYS.len()], lists: [Extents::new(); LISTS], bases: [Listed::default(); MAX_BITS + 8], used: 0, rank: 0, pads: Few::new() }
+        Self {
+            seen: 0,
+            numbers: [0; KEYS.len()],
+            lists: [Extents::new(); LISTS],
+            bases: [Listed::default(); MAX_BITS + 8],
+            used: 0,
+            rank: 0,
+            pads: Few::new(),
+        }
     }
 
     fn has(&self, key: Key) -> bool {
@@ -81,7 +89,8 @@ impl Values {
         for basis in self.of(key) {
             let mut at = [0u16; MAX_RANK];
             for (slot, v) in at.iter_mut().zip(basis) {
-                *slot = u16::try_from(v).map_err(|_| EncodingError::Layout(crate::error::Error::Overflow))?;
+                *slot = u16::try_from(v)
+                    .map_err(|_| EncodingError::Layout(crate::error::Error::Overflow))?;
             }
             out.push(at)?;
         }
@@ -93,7 +102,11 @@ impl Values {
     }
 
     /// The linear layout of the bases; the extents are the powers of two that they reach.
-    fn linear(&self, inputs: &[(Key, AxisId)], out: &mut Linear<Hw, Logical>) -> Result<(), EncodingError> {
+    fn linear(
+        &self,
+        inputs: &[(Key, AxisId)],
+        out: &mut Linear<Hw, Logical>,
+    ) -> Result<(), EncodingError> {
         let mut reach = [0u32; MAX_RANK];
         for basis in inputs.iter().flat_map(|(key, _)| self.of(*key)) {
             for (slot, v) in reach.iter_mut().zip(basis) {
@@ -124,11 +137,18 @@ impl Values {
     /// The core that the parameters say.
     #[inline(never)]
     pub(super) fn base(&self, kind: usize, out: &mut Base) -> Result<(), EncodingError> {
-        const REGISTERS: [(Key, AxisId); 4] = [(K::Register, AxisId::REGISTER), (K::Lane, AxisId::LANE), (K::Warp, AxisId::WARP), (K::Block, AxisId::BLOCK)];
+        const REGISTERS: [(Key, AxisId); 4] = [
+            (K::Register, AxisId::REGISTER),
+            (K::Lane, AxisId::LANE),
+            (K::Warp, AxisId::WARP),
+            (K::Block, AxisId::BLOCK),
+        ];
         const OFFSETS: [(Key, AxisId); 2] = [(K::Offset, AxisId::M), (K::Block, AxisId::BLOCK)];
         let v = self;
-        let small = |key: Key, otherwise: u32| u8::try_from(v.number(key, otherwise)).unwrap_or(u8::MAX);
-        let medium = |key: Key, otherwise: u32| u16::try_from(v.number(key, otherwise)).unwrap_or(u16::MAX);
+        let small =
+            |key: Key, otherwise: u32| u8::try_from(v.number(key, otherwise)).unwrap_or(u8::MAX);
+        let medium =
+            |key: Key, otherwise: u32| u16::try_from(v.number(key, otherwise)).unwrap_or(u16::MAX);
         let rank = if v.rank == 0 { 2 } else { u32::from(v.rank) };
         // Said twice, by a number and by the length of the bases, it must be the same.
         let said = small(K::Rank, rank);
@@ -173,7 +193,11 @@ impl Values {
                 is_transposed: v.flag(K::IsTranspose) || v.flag(K::IsTransposed),
                 warp_bases: v.short(K::Warp)?,
                 reg_bases: v.short(K::Register)?,
-                instr_shape: if v.has(K::InstrShape) { v.list(K::InstrShape) } else { Extents::from_slice(&WMMA_SHAPE)? },
+                instr_shape: if v.has(K::InstrShape) {
+                    v.list(K::InstrShape)
+                } else {
+                    Extents::from_slice(&WMMA_SHAPE)?
+                },
                 cga: v.cga()?,
                 rank: small(K::Rank, rank),
             }),
@@ -205,7 +229,11 @@ impl Values {
                 fp4_padded: v.flag(K::Fp4Padded),
             }),
             12 => {
-                let order = if v.number(K::BlockRepOrder, 0) == 0 { BlockRepOrder::MnThenK } else { BlockRepOrder::KThenMn };
+                let order = if v.number(K::BlockRepOrder, 0) == 0 {
+                    BlockRepOrder::MnThenK
+                } else {
+                    BlockRepOrder::KThenMn
+                };
                 Base::TensorMemoryScales(v.cga()?, order)
             }
             13 => Base::Auto,
@@ -223,7 +251,9 @@ impl Values {
             // Its blocks are part of its bases.
             Base::Padded(_) if v.of(K::CgaLayout).next().is_some() => Err(EncodingError::WrongKind),
             Base::Padded(padded) if v.has(K::Offset) => v.linear(&OFFSETS, &mut padded.linear),
-            Base::Padded(padded) => ordered(&v.list(K::Shape), &v.order(K::Order)?, &mut padded.linear),
+            Base::Padded(padded) => {
+                ordered(&v.list(K::Shape), &v.order(K::Order)?, &mut padded.linear)
+            }
             _ => Ok(()),
         }
     }
@@ -244,10 +274,18 @@ fn cluster_rank(base: &Base) -> Option<u8> {
 
 /// Offsets in the order of the dimensions, fastest first.
 #[inline(never)]
-fn ordered(shape: &Extents, order: &Order, out: &mut Linear<Hw, Logical>) -> Result<(), EncodingError> {
+fn ordered(
+    shape: &Extents,
+    order: &Order,
+    out: &mut Linear<Hw, Logical>,
+) -> Result<(), EncodingError> {
     let mut outs = Dims::new();
     for (d, extent) in (0u8..).zip(shape.iter()) {
-        let fault = EncodingError::NotPowerOfTwo { field: crate::triton::Field::Shape, at: d, value: extent };
+        let fault = EncodingError::NotPowerOfTwo {
+            field: crate::triton::Field::Shape,
+            at: d,
+            value: extent,
+        };
         let bits = u8::try_from(extent.trailing_zeros()).unwrap_or(0);
         let bits = if extent.is_power_of_two() { bits } else { return Err(fault) };
         outs.push(AxisId::dim(d), bits)?;
@@ -267,7 +305,8 @@ fn ordered(shape: &Extents, order: &Order, out: &mut Linear<Hw, Logical>) -> Res
     for dim in order.iter().map(AxisId::dim) {
         for bit in 0..out.outs().bits_of(dim) {
             let column = out.outs().insert(1u64.wrapping_shl(u32::from(bit)), dim)?;
-            // An order that names a dimension twice says more than there is; what is too much is left out.
+            // An order that names a dimension twice says more than there is; what is too much is
+            // left out.
             if at < out.ins().bits_of(AxisId::M) {
                 out.set_column(AxisId::M, at, column)?;
             }

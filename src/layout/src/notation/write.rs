@@ -28,7 +28,11 @@ pub(super) fn integer(out: &mut impl Write, value: i64) -> Result<(), PrintError
 }
 
 /// A number: `4`, `M`, `-M`, `4*M*N`, `1/2`, `3*M/2`.
-pub(super) fn number(out: &mut impl Write, value: Int, syms: &impl SymNames) -> Result<(), PrintError> {
+pub(super) fn number(
+    out: &mut impl Write,
+    value: Int,
+    syms: &impl SymNames,
+) -> Result<(), PrintError> {
     let mut product = value.syms().iter().peekable();
     let mut joined = false;
     match (value.coeff(), product.peek()) {
@@ -54,7 +58,13 @@ pub(super) fn number(out: &mut impl Write, value: Int, syms: &impl SymNames) -> 
 }
 
 /// A stride or offset with its axis; axis `m` is left out where the number is whole.
-pub(super) fn strided(out: &mut impl Write, value: Int, axis: AxisId, axes: &impl AxisNames, syms: &impl SymNames) -> Result<(), PrintError> {
+pub(super) fn strided(
+    out: &mut impl Write,
+    value: Int,
+    axis: AxisId,
+    axes: &impl AxisNames,
+    syms: &impl SymNames,
+) -> Result<(), PrintError> {
     // A fraction scales a basis: without its axis it would be none.
     if axis == AxisId::M && value.is_whole() {
         // A symbol may be called as an axis is: alone it would be read as that.

@@ -4,15 +4,16 @@ use super::{Inverse, compose, inverse};
 use crate::error::Result;
 use crate::layout::LayoutRef;
 
-/// The map from the positions of `to` to those of `from`, both layouts of one tensor: `from` after the inverse of `to`
-/// (the strided `invert_and_compose`).
+/// The map from the positions of `to` to those of `from`, both layouts of one tensor: `from` after
+/// the inverse of `to` (the strided `invert_and_compose`).
 ///
-/// Mode `k` of the answer takes the position on `axes[k]`, an axis of `to`; its own axes are those of `from`. Replicas
-/// of `to` become iters of stride 0, replicas, offset and post-map of `from` are kept.
+/// Mode `k` of the answer takes the position on `axes[k]`, an axis of `to`; its own axes are those
+/// of `from`. Replicas of `to` become iters of stride 0, replicas, offset and post-map of `from`
+/// are kept.
 ///
 /// # Errors
-/// Those of [`inverse`] for `to`, which must fill a box of positions, and those of [`compose`]: iters of `to` that do
-/// not meet those of `from` at common boundaries.
+/// Those of [`inverse`] for `to`, which must fill a box of positions, and those of [`compose`]:
+/// iters of `to` that do not meet those of `from` at common boundaries.
 pub fn between(from: &LayoutRef<'_>, to: &LayoutRef<'_>) -> Result<Inverse> {
     let mut back = inverse(to)?;
     back.layout = compose(from, &back.layout.view())?;

@@ -6,14 +6,17 @@ use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, position};
 use crate::num::Int;
 
-/// The layout `c`, increasing and disjoint from `a` except at 0, with which `a` covers `[0, cotarget)`, the last extent
-/// rounded up: sizes multiply to `cotarget` where they divide it, to more where they do not.
+/// The layout `c`, increasing and disjoint from `a` except at 0, with which `a` covers `[0,
+/// cotarget)`, the last extent rounded up: sizes multiply to `cotarget` where they divide it, to
+/// more where they do not.
 ///
-/// All iters of `a` that move must lie on one axis; the result lies there too. Extents of 1 and strides of 0 do not count.
+/// All iters of `a` that move must lie on one axis; the result lies there too. Extents of 1 and
+/// strides of 0 do not count.
 ///
 /// # Errors
-/// [`Error::NotInjective`] if a stride (by increasing stride) is no multiple of the extent times stride before it;
-/// [`Error::NegativeStride`], [`Error::WrongAxis`], [`Error::NeedsValue`], and what `a` must not have.
+/// [`Error::NotInjective`] if a stride (by increasing stride) is no multiple of the extent times
+/// stride before it; [`Error::NegativeStride`], [`Error::WrongAxis`], [`Error::NeedsValue`], and
+/// what `a` must not have.
 pub fn complement(a: &LayoutRef<'_>, cotarget: Int) -> Result<Layout> {
     let mut out = Layout::new();
     push_complement(&mut out, a, cotarget)?;
@@ -50,6 +53,10 @@ fn ceil_div(a: Int, b: Int) -> Result<Int> {
     }
     let (a, b) = (a.value()?, b.value()?);
     let q = a.checked_div_euclid(b).ok_or(Error::Overflow)?;
-    let up = if a.checked_rem_euclid(b) == Some(0) { q } else { q.checked_add(1).ok_or(Error::Overflow)? };
+    let up = if a.checked_rem_euclid(b) == Some(0) {
+        q
+    } else {
+        q.checked_add(1).ok_or(Error::Overflow)?
+    };
     Ok(Int::known(up.max(1)))
 }

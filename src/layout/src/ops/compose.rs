@@ -1,9 +1,10 @@
 //! Composition: `compose(a, b)(x) = a(b(x))`.
 //!
-//! `a` is coalesced and its last iter taken as unbounded ([`LayoutRef::apply_extended`]), as in CuTe. Each leaf of `b`
-//! walks through the modes of `a`. A leaf that stays within one mode is taken whole; otherwise its stride must divide
-//! or be divided by each extent it meets, and its extent must be a multiple of each run it takes. Besides, the leaves
-//! together must not carry from one mode of `a` into the next; CuTe does not check this and answers wrongly then.
+//! `a` is coalesced and its last iter taken as unbounded ([`LayoutRef::apply_extended`]), as in
+//! CuTe. Each leaf of `b` walks through the modes of `a`. A leaf that stays within one mode is
+//! taken whole; otherwise its stride must divide or be divided by each extent it meets, and its
+//! extent must be a multiple of each run it takes. Besides, the leaves together must not carry from
+//! one mode of `a` into the next; CuTe does not check this and answers wrongly then.
 
 use super::{Iters, continues, push, push_merged, refuse_rest};
 use crate::axis::AxisId;
@@ -24,14 +25,17 @@ struct Reach {
 
 const STILL: Reach = Reach { sum: Int::ZERO, leaves: 0, overflow: false };
 
-/// `a` after `b`; the profile is `b`'s, each leaf refined to a tuple where it takes several modes of `a`.
+/// `a` after `b`; the profile is `b`'s, each leaf refined to a tuple where it takes several modes
+/// of `a`.
 ///
-/// `b`'s iters must lie on axis `m`; `a`'s may lie on any, and its replicas, offset and post-map are kept.
+/// `b`'s iters must lie on axis `m`; `a`'s may lie on any, and its replicas, offset and post-map
+/// are kept.
 ///
 /// # Errors
-/// [`Error::StrideDivisibility`], [`Error::ExtentDivisibility`], [`Error::Carry`], [`Error::NegativeStride`],
-/// [`Error::NeedsValue`], [`Error::WrongAxis`]; what `b` must not have: [`Error::HasPostMap`],
-/// [`Error::HasReplica`], [`Error::HasOffset`]; [`Error::Capacity`], [`Error::Overflow`].
+/// [`Error::StrideDivisibility`], [`Error::ExtentDivisibility`], [`Error::Carry`],
+/// [`Error::NegativeStride`], [`Error::NeedsValue`], [`Error::WrongAxis`]; what `b` must not have:
+/// [`Error::HasPostMap`], [`Error::HasReplica`], [`Error::HasOffset`]; [`Error::Capacity`],
+/// [`Error::Overflow`].
 pub fn compose(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
     let mut out = Layout::new();
     let split = push_composed(&mut out, a, b)?;
@@ -43,9 +47,14 @@ pub fn compose(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
     Ok(out)
 }
 
-/// Appends `a` after `b` as one node, without what `a` has beside its shard; whether a leaf was split.
+/// Appends `a` after `b` as one node, without what `a` has beside its shard; whether a leaf was
+/// split.
 #[inline(never)]
-pub(crate) fn push_composed(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<bool> {
+pub(crate) fn push_composed(
+    out: &mut Layout,
+    a: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+) -> Result<bool> {
     push_pieces(out, a, b).map_err(|e| super::or_symbol(e, a.shard))
 }
 
@@ -56,7 +65,8 @@ fn push_pieces(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result
     for it in a.shard {
         push_merged(&mut modes, *it)?;
     }
-    // Coalescing drops extents of 1, but what lies beyond `a` follows its last stride, whatever the extent.
+    // Coalescing drops extents of 1, but what lies beyond `a` follows its last stride, whatever the
+    // extent.
     let end = a.shard.last().copied().unwrap_or(Iter::new(1, 0, AxisId::M));
     if end.is_unit() && !modes.last().is_some_and(|last| continues(last, &end)) {
         push(&mut modes, end)?;
@@ -76,7 +86,10 @@ fn push_pieces(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result
                 OPEN => out.open()?,
                 CLOSE => out.close()?,
                 LEAF => {
-                    let bad = Error::BadProfile { iters: u16::from(position(b.shard.len())), leaves: u16::MAX };
+                    let bad = Error::BadProfile {
+                        iters: u16::from(position(b.shard.len())),
+                        leaves: u16::MAX,
+                    };
                     let (k, it) = leaves.next().ok_or(bad)?;
                     split |= push_leaf(out, &modes, &mut reach, k, it)?;
                 }
@@ -90,7 +103,13 @@ fn push_pieces(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result
 
 /// Appends the pieces of one leaf; whether there are several.
 #[inline(never)]
-fn push_leaf(out: &mut Layout, modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, it: &Iter) -> Result<bool> {
+fn push_leaf(
+    out: &mut Layout,
+    modes: &Iters,
+    reach: &mut [Reach; MAX_ITERS],
+    leaf: usize,
+    it: &Iter,
+) -> Result<bool> {
     let mut pieces = Iters::new();
     walk(modes, reach, leaf, it, &mut pieces)?;
     if let [one] = pieces.as_slice() {
@@ -106,7 +125,13 @@ fn push_leaf(out: &mut Layout, modes: &Iters, reach: &mut [Reach; MAX_ITERS], le
 }
 
 /// The pieces of leaf `b` of extent `s` and stride `d`.
-fn walk(modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, b: &Iter, pieces: &mut Iters) -> Result<()> {
+fn walk(
+    modes: &Iters,
+    reach: &mut [Reach; MAX_ITERS],
+    leaf: usize,
+    b: &Iter,
+    pieces: &mut Iters,
+) -> Result<()> {
     let leaf = position(leaf);
     let (mut left, mut stride) = (b.extent(), b.stride());
     let first = modes.first().map_or(AxisId::M, Iter::axis);
@@ -127,7 +152,9 @@ fn walk(modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, b: &Iter, pi
         }
         let extent = mode.extent();
         let misfit = || match (stride.as_known(), extent.as_known(), left.as_known()) {
-            (Some(stride), Some(extent), Some(_)) => Error::StrideDivisibility { leaf, stride, extent },
+            (Some(stride), Some(extent), Some(_)) => {
+                Error::StrideDivisibility { leaf, stride, extent }
+            }
             // A leaf that is short enough may stay within the mode.
             (Some(_), Some(_), None) => left.needs_value(left),
             _ => stride.needs_value(extent),
@@ -174,7 +201,9 @@ fn unit_piece(modes: &Iters, stride: Int) -> Result<Iter> {
     for mode in modes.iter().take(last) {
         rest = match (rest.div_exact(mode.extent()), rest.as_known(), mode.extent().as_known()) {
             (Some(q), ..) => q,
-            (None, Some(r), Some(e)) if r > 0 => Int::known(r.checked_div(e).map_or(0, |q| q.saturating_add(1))),
+            (None, Some(r), Some(e)) if r > 0 => {
+                Int::known(r.checked_div(e).map_or(0, |q| q.saturating_add(1)))
+            }
             _ => Int::ZERO,
         };
     }
@@ -185,7 +214,9 @@ fn unit_piece(modes: &Iters, stride: Int) -> Result<Iter> {
 /// Whether `(run - 1) * stride < extent` for certain.
 fn stays_below(run: Int, stride: Int, extent: Int) -> bool {
     match (run.as_known(), stride.as_known(), extent.as_known()) {
-        (Some(r), Some(s), Some(e)) => r.saturating_sub(1).checked_mul(s).is_some_and(|top| top < e),
+        (Some(r), Some(s), Some(e)) => {
+            r.saturating_sub(1).checked_mul(s).is_some_and(|top| top < e)
+        }
         _ => false,
     }
 }
@@ -198,10 +229,12 @@ fn note(reach: &mut [Reach; MAX_ITERS], k: usize, run: Int, stride: Int) {
     match (run.as_known(), stride.as_known()) {
         (None, _) => r.sum = run,
         (_, None) => r.sum = stride,
-        (Some(run), Some(stride)) => match run.saturating_sub(1).checked_mul(stride).and_then(|top| sum.checked_add(top)) {
-            Some(sum) => r.sum = Int::known(sum),
-            None => r.overflow = true,
-        },
+        (Some(run), Some(stride)) => {
+            match run.saturating_sub(1).checked_mul(stride).and_then(|top| sum.checked_add(top)) {
+                Some(sum) => r.sum = Int::known(sum),
+                None => r.overflow = true,
+            }
+        }
     }
 }
 

@@ -58,7 +58,8 @@ pub fn logical_divide_by_mode(a: &LayoutRef<'_>, tiles: &[LayoutRef<'_>]) -> Res
     Ok(out)
 }
 
-/// CuTe's logical product, `(a, complement(a, size(a) * cosize(b)) o b)`: `a` repeated at the tiles that `b` counts.
+/// CuTe's logical product, `(a, complement(a, size(a) * cosize(b)) o b)`: `a` repeated at the tiles
+/// that `b` counts.
 ///
 /// If `b` stays at 0, no complement is needed, and none need exist.
 ///
@@ -73,7 +74,11 @@ pub fn logical_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
 }
 
 /// Appends [`logical_product`] as one node, without what `a` has beside its shard.
-pub(crate) fn push_multiplied(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
+pub(crate) fn push_multiplied(
+    out: &mut Layout,
+    a: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+) -> Result<()> {
     refuse_rest(a)?;
     out.open()?;
     out.push_node(a)?;
@@ -83,7 +88,11 @@ pub(crate) fn push_multiplied(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef
 
 /// Appends the second mode of [`logical_product`] as one node.
 #[inline(never)]
-pub(crate) fn push_repetition(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
+pub(crate) fn push_repetition(
+    out: &mut Layout,
+    a: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+) -> Result<()> {
     refuse_rest(b)?;
     if b.shard.iter().all(|it| it.is_unit() || it.stride() == Int::ZERO) {
         return push_still(out, b);
@@ -104,14 +113,16 @@ fn push_still(out: &mut Layout, b: &LayoutRef<'_>) -> Result<()> {
     out.push_node(&LayoutRef { profile: b.profile, ..LayoutRef::new(&iters) })
 }
 
-/// The exact quotient `q` with `l = q * atom`, `atom` being the fastest part: `l(x) = atom(x mod size(atom)) +
-/// q(x div size(atom))`, per mode if both have the same rank above 1, else flat.
+/// The exact quotient `q` with `l = q * atom`, `atom` being the fastest part: `l(x) = atom(x mod
+/// size(atom)) + q(x div size(atom))`, per mode if both have the same rank above 1, else flat.
 ///
-/// Strides of the quotient stay in the units of `l`. Replicas, offset and post-map of `l` are kept in the quotient;
-/// the atom must not have any. The quotient's size is the number of atoms that make up `l`.
+/// Strides of the quotient stay in the units of `l`. Replicas, offset and post-map of `l` are kept
+/// in the quotient; the atom must not have any. The quotient's size is the number of atoms that
+/// make up `l`.
 ///
 /// # Errors
-/// [`Error::NotDivisible`] with the mode and the atom's iter (coalesced, in that mode) that `l` does not have.
+/// [`Error::NotDivisible`] with the mode and the atom's iter (coalesced, in that mode) that `l`
+/// does not have.
 pub fn divide(l: &LayoutRef<'_>, atom: &LayoutRef<'_>) -> Result<Layout> {
     refuse_rest(atom)?;
     let rank = l.rank();
@@ -123,19 +134,29 @@ pub fn divide(l: &LayoutRef<'_>, atom: &LayoutRef<'_>) -> Result<Layout> {
         out = Layout::new();
         out.open()?;
         for (k, ((whole, _), (part, _))) in l.modes().zip(atom.modes()).enumerate() {
-            out.push_node(&tree_of(&quotient(whole, part, position(k)).map_err(|e| or_symbol(e, whole))?, whole)?.view())?;
+            out.push_node(
+                &tree_of(
+                    &quotient(whole, part, position(k)).map_err(|e| or_symbol(e, whole))?,
+                    whole,
+                )?
+                .view(),
+            )?;
         }
         out.close()?;
     } else {
-        out = tree_of(&quotient(l.shard, atom.shard, 0).map_err(|e| or_symbol(e, l.shard))?, l.shard)?;
+        out = tree_of(
+            &quotient(l.shard, atom.shard, 0).map_err(|e| or_symbol(e, l.shard))?,
+            l.shard,
+        )?;
     }
     out.copy_rest(l)?;
     out.view().check()?;
     Ok(out)
 }
 
-/// The exact factor `c` with `l = c * upper`, `upper` being the slowest part: `l(x) = c(x mod size(c)) + upper(x div
-/// size(c))`, per mode if both have the same rank above 1, else flat. The strides of `upper` are in the units of `l`.
+/// The exact factor `c` with `l = c * upper`, `upper` being the slowest part: `l(x) = c(x mod
+/// size(c)) + upper(x div size(c))`, per mode if both have the same rank above 1, else flat. The
+/// strides of `upper` are in the units of `l`.
 ///
 /// Replicas, offset and post-map of `l` are kept; `upper` must not have any.
 ///
@@ -152,11 +173,18 @@ pub fn divide_right(l: &LayoutRef<'_>, upper: &LayoutRef<'_>) -> Result<Layout> 
         out = Layout::new();
         out.open()?;
         for (k, ((whole, _), (part, _))) in l.modes().zip(upper.modes()).enumerate() {
-            out.push_node(&tree_of(&below(whole, part, position(k)).map_err(|e| or_symbol(e, whole))?, whole)?.view())?;
+            out.push_node(
+                &tree_of(
+                    &below(whole, part, position(k)).map_err(|e| or_symbol(e, whole))?,
+                    whole,
+                )?
+                .view(),
+            )?;
         }
         out.close()?;
     } else {
-        out = tree_of(&below(l.shard, upper.shard, 0).map_err(|e| or_symbol(e, l.shard))?, l.shard)?;
+        out =
+            tree_of(&below(l.shard, upper.shard, 0).map_err(|e| or_symbol(e, l.shard))?, l.shard)?;
     }
     out.copy_rest(l)?;
     out.view().check()?;
@@ -193,7 +221,11 @@ fn quotient(whole: &[Iter], part: &[Iter], mode: u8) -> Result<Iters> {
         }
         same(w.stride(), p.stride(), fault)?;
         let times = multiple(w.extent(), p.extent(), fault)?;
-        front = if times == Int::ONE { rest.next() } else { Some(Iter::symbolic(times, w.stride().checked_mul(p.extent())?, w.axis())?) };
+        front = if times == Int::ONE {
+            rest.next()
+        } else {
+            Some(Iter::symbolic(times, w.stride().checked_mul(p.extent())?, w.axis())?)
+        };
     }
     let mut out = Iters::new();
     for it in front.into_iter().chain(rest) {

@@ -1,11 +1,13 @@
-//! Exact inverses with guards: from a position back to the element, or the answer that no element lies there.
+//! Exact inverses with guards: from a position back to the element, or the answer that no element
+//! lies there.
 //!
-//! On each axis every stride must exceed all that the smaller ones reach together (as those of any mixed radix do, with
-//! or without gaps). A position is then split from the greatest stride down: quotient, remainder, and so on. A quotient
-//! that is no digit, or a remainder at the end, means that no element lies there; these conditions are the guards:
-//! `thread = 16 * i` inverts to `i = t / 16` where `t % 16 = 0`. Extents and strides may be any integers; an iter of
-//! negative stride is walked backwards. A swizzle and padding are undone first; a position that padding leaves out holds
-//! no element.
+//! On each axis every stride must exceed all that the smaller ones reach together (as those of any
+//! mixed radix do, with or without gaps). A position is then split from the greatest stride down:
+//! quotient, remainder, and so on. A quotient that is no digit, or a remainder at the end, means
+//! that no element lies there; these conditions are the guards: `thread = 16 * i` inverts to `i = t
+//! / 16` where `t % 16 = 0`. Extents and strides may be any integers; an iter of negative stride is
+//! walked backwards. A swizzle and padding are undone first; a position that padding leaves out
+//! holds no element.
 
 use crate::axis::AxisId;
 use crate::coord::{Coord, MAX_AXES};
@@ -32,7 +34,8 @@ struct Digit {
 /// A condition on positions that hold an element: `(x % above) / unit < extent`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Guard {
-    /// The axis of `x`, which counts from the window's start there, after the post-map has been undone.
+    /// The axis of `x`, which counts from the window's start there, after the post-map has been
+    /// undone.
     pub axis: AxisId,
     /// The modulus.
     pub above: i64,
@@ -61,14 +64,20 @@ pub struct Element {
     pub copy: u64,
 }
 
-/// The inverse of `l`. Copies that coincide (stride 0) are told apart no more: they come back as copy 0 of them.
+/// The inverse of `l`. Copies that coincide (stride 0) are told apart no more: they come back as
+/// copy 0 of them.
 ///
 /// # Errors
-/// [`Error::NotInjective`] with the iter whose stride is 0 or does not exceed what the smaller ones reach (`unit` is the
-/// least that would do); [`Error::NeedsValue`], [`Error::Capacity`], [`Error::Overflow`].
+/// [`Error::NotInjective`] with the iter whose stride is 0 or does not exceed what the smaller ones
+/// reach (`unit` is the least that would do); [`Error::NeedsValue`], [`Error::Capacity`],
+/// [`Error::Overflow`].
 pub fn guarded_inverse(l: &LayoutRef<'_>) -> Result<GuardedInverse> {
     l.post.check()?;
-    let mut out = GuardedInverse { digits: heapless::Vec::new(), windows: heapless::Vec::new(), post: l.post };
+    let mut out = GuardedInverse {
+        digits: heapless::Vec::new(),
+        windows: heapless::Vec::new(),
+        post: l.post,
+    };
     let steps = steps(l)?;
     for axis in &l.axes()? {
         let mut start = l.offset_of(*axis)?.value()?;
@@ -77,7 +86,11 @@ pub fn guarded_inverse(l: &LayoutRef<'_>) -> Result<GuardedInverse> {
         for s in own.clone() {
             let stride = s.unit()?;
             if stride < covered {
-                return Err(Error::NotInjective { iter: s.at, stride: s.it.stride().coeff(), unit: covered });
+                return Err(Error::NotInjective {
+                    iter: s.at,
+                    stride: s.it.stride().coeff(),
+                    unit: covered,
+                });
             }
             let last = i64::from(s.it.extent_value()?).saturating_sub(1);
             let way = stride.checked_mul(last).ok_or(Error::Overflow)?;
@@ -87,8 +100,17 @@ pub fn guarded_inverse(l: &LayoutRef<'_>) -> Result<GuardedInverse> {
             covered = covered.checked_add(way).ok_or(Error::Overflow)?;
         }
         for s in own.rev() {
-            let digit = Digit { axis: *axis, unit: s.unit()?, extent: s.it.extent_value()?, weight: s.weight, copy: s.copy, down: s.down() };
-            out.digits.push(digit).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })?;
+            let digit = Digit {
+                axis: *axis,
+                unit: s.unit()?,
+                extent: s.it.extent_value()?,
+                weight: s.weight,
+                copy: s.copy,
+                down: s.down(),
+            };
+            out.digits
+                .push(digit)
+                .map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })?;
         }
         let full = Error::Capacity { limit: Limit::Axes, max: MAX_AXES as u32 };
         out.windows.push((*axis, start, covered)).map_err(|_| full)?;
@@ -135,12 +157,15 @@ fn steps(l: &LayoutRef<'_>) -> Result<heapless::Vec<Step, MAX_ITERS>> {
         let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
         out.push(step).map_err(|_| full)?;
     }
-    sort_by(&mut out, |a, b| a.it.stride().coeff().unsigned_abs() < b.it.stride().coeff().unsigned_abs());
+    sort_by(&mut out, |a, b| {
+        a.it.stride().coeff().unsigned_abs() < b.it.stride().coeff().unsigned_abs()
+    });
     Ok(out)
 }
 
 impl GuardedInverse {
-    /// The conditions on a position inside the windows; none if every position there holds an element.
+    /// The conditions on a position inside the windows; none if every position there holds an
+    /// element.
     pub fn guards(&self) -> impl Iterator<Item = Guard> + '_ {
         self.windows.iter().flat_map(move |(axis, _, size)| {
             let own = self.digits.iter().filter(move |d| d.axis == *axis);
@@ -161,16 +186,16 @@ impl GuardedInverse {
         self.post
     }
 
-    /// The least position on `axis` before the post-map, and how many there are from it to the greatest; `None` if the
-    /// layout does not mention the axis.
+    /// The least position on `axis` before the post-map, and how many there are from it to the
+    /// greatest; `None` if the layout does not mention the axis.
     #[must_use]
     pub fn window(&self, axis: AxisId) -> Option<(i64, i64)> {
         let found = self.windows.iter().find(|w| w.0 == axis);
         found.map(|w| (w.1, w.2))
     }
 
-    /// The element at a position, or `None` if there is none. On axes that the layout does not mention all elements
-    /// lie at 0.
+    /// The element at a position, or `None` if there is none. On axes that the layout does not
+    /// mention all elements lie at 0.
     ///
     /// # Errors
     /// [`Error::Overflow`].
@@ -190,7 +215,11 @@ impl GuardedInverse {
                 if digit >= i64::from(d.extent) {
                     return Ok(None);
                 }
-                let turned = if d.down { i64::from(d.extent).saturating_sub(1).saturating_sub(digit) } else { digit };
+                let turned = if d.down {
+                    i64::from(d.extent).saturating_sub(1).saturating_sub(digit)
+                } else {
+                    digit
+                };
                 let digit = u64::try_from(turned).map_err(|_| Error::Overflow)?;
                 let sum = if d.copy { &mut out.copy } else { &mut out.flat };
                 let worth = digit.checked_mul(d.weight).ok_or(Error::Overflow)?;
@@ -203,7 +232,8 @@ impl GuardedInverse {
         Ok(Some(out))
     }
 
-    /// The position on `axis` before the post-map, from the window's start; `None` if the post-map leaves it out.
+    /// The position on `axis` before the post-map, from the window's start; `None` if the post-map
+    /// leaves it out.
     fn offset_in(&self, x: i64, axis: AxisId, start: i64) -> Result<Option<i64>> {
         let plain = if axis == AxisId::M { self.post.undo(x)? } else { Some(x) };
         Ok(plain.and_then(|plain| plain.checked_sub(start)))

@@ -1,6 +1,9 @@
 //! Inverses of strided layouts.
 
-use super::{Iters, Negative, at, by_stride, nest, push, push_merged, push_tree, refuse_other_axes, refuse_rest, size_before, tree_of};
+use super::{
+    Iters, Negative, at, by_stride, nest, push, push_merged, push_tree, refuse_other_axes,
+    refuse_rest, size_before, tree_of,
+};
 use crate::axis::AxisId;
 use crate::coord::MAX_AXES;
 use crate::error::{Error, Result};
@@ -11,7 +14,8 @@ use core::cmp::Ordering;
 /// An exact inverse: from a physical coordinate back to the flat logical coordinate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inverse {
-    /// Mode `k` takes the position on `axes[k]`; the value on axis `m` is the flat logical coordinate.
+    /// Mode `k` takes the position on `axes[k]`; the value on axis `m` is the flat logical
+    /// coordinate.
     pub layout: Layout,
     /// The axes, in the order in which the inverted layout first mentions them.
     pub axes: heapless::Vec<AxisId, MAX_AXES>,
@@ -22,9 +26,9 @@ pub struct Inverse {
 /// A replica becomes an iter of stride 0: all copies lead back to the same coordinate.
 ///
 /// # Errors
-/// [`Error::NotSurjective`] where positions are left out, [`Error::NotInjective`] where two coordinates meet,
-/// [`Error::HasOffset`], [`Error::HasPostMap`] (a swizzle inverts in the linear form), [`Error::NegativeStride`],
-/// [`Error::NeedsValue`].
+/// [`Error::NotSurjective`] where positions are left out, [`Error::NotInjective`] where two
+/// coordinates meet, [`Error::HasOffset`], [`Error::HasPostMap`] (a swizzle inverts in the linear
+/// form), [`Error::NegativeStride`], [`Error::NeedsValue`].
 pub fn inverse(l: &LayoutRef<'_>) -> Result<Inverse> {
     refuse_rest(&LayoutRef { replica: &[], ..*l })?;
     let axes = l.axes()?;
@@ -41,10 +45,17 @@ pub fn inverse(l: &LayoutRef<'_>) -> Result<Inverse> {
 /// Appends the way back from positions on one axis.
 #[inline(never)]
 fn push_back(out: &mut Layout, l: &LayoutRef<'_>, axis: AxisId) -> Result<()> {
-    // The iters that move on this axis, and what they are worth: the size before them, zero for replicas.
+    // The iters that move on this axis, and what they are worth: the size before them, zero for
+    // replicas.
     let mut own = Iters::new();
     let mut worth: heapless::Vec<Int, MAX_ITERS> = heapless::Vec::new();
-    for (k, it) in l.shard.iter().chain(l.replica).enumerate().filter(|(_, it)| it.axis() == axis && !it.is_unit()) {
+    for (k, it) in l
+        .shard
+        .iter()
+        .chain(l.replica)
+        .enumerate()
+        .filter(|(_, it)| it.axis() == axis && !it.is_unit())
+    {
         let copy = k >= l.shard.len();
         if it.stride() == Int::ZERO {
             if copy {
@@ -72,8 +83,8 @@ fn push_back(out: &mut Layout, l: &LayoutRef<'_>, axis: AxisId) -> Result<()> {
     push_tree(out, &pieces, AxisId::M)
 }
 
-/// CuTe's right inverse: `l(r(i)) = i` for all `i` below its size, which is the contiguous run of positions from 0.
-/// Iters of negative stride do not take part.
+/// CuTe's right inverse: `l(r(i)) = i` for all `i` below its size, which is the contiguous run of
+/// positions from 0. Iters of negative stride do not take part.
 ///
 /// # Errors
 /// [`Error::WrongAxis`], [`Error::NeedsValue`], and what `l` must not have.
@@ -91,17 +102,20 @@ pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
             Some(Ordering::Greater) => break,
             None => return Err(it.stride().needs_value(covered)),
         }
-        push_merged(&mut pieces, Iter::symbolic(it.extent(), size_before(l.shard, k)?, AxisId::M)?)?;
+        push_merged(
+            &mut pieces,
+            Iter::symbolic(it.extent(), size_before(l.shard, k)?, AxisId::M)?,
+        )?;
         covered = it.stride().checked_mul(it.extent())?;
     }
     tree_of(&pieces, &[])
 }
 
-/// CuTe's left inverse: `r(l(i)) = i` for all `i`, up to modes of stride 0. What it gives for positions that `l` leaves
-/// out is of no meaning.
+/// CuTe's left inverse: `r(l(i)) = i` for all `i`, up to modes of stride 0. What it gives for
+/// positions that `l` leaves out is of no meaning.
 ///
-/// By increasing stride, each stride must be a multiple of the one before, by at least that one's extent: then the
-/// digits of a position are the digits of the index.
+/// By increasing stride, each stride must be a multiple of the one before, by at least that one's
+/// extent: then the digits of a position are the digits of the index.
 ///
 /// # Errors
 /// [`Error::NotInjective`] if strides do not divide so; else as [`right_inverse`].
@@ -116,7 +130,11 @@ pub fn left_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
         let ratio = nest(it.stride(), below.1, k)?;
         match ratio.compare(below.2) {
             Some(Ordering::Less) => {
-                return Err(Error::NotInjective { iter: k, stride: it.stride().coeff(), unit: below.1.checked_mul(below.2)?.coeff() });
+                return Err(Error::NotInjective {
+                    iter: k,
+                    stride: it.stride().coeff(),
+                    unit: below.1.checked_mul(below.2)?.coeff(),
+                });
             }
             Some(_) => {}
             None => return Err(ratio.needs_value(below.2)),

@@ -6,10 +6,11 @@ use crate::error::{Error, Result};
 use crate::layout::{Iter, LayoutRef};
 use core::cmp::Ordering;
 
-/// Whether every position from the least to the greatest is reached on every axis, so that the image is a box.
+/// Whether every position from the least to the greatest is reached on every axis, so that the
+/// image is a box.
 ///
-/// Decided by structure: by increasing stride, a step must not be longer than what is covered without a hole so far.
-/// Symbols are carried as far as they compare.
+/// Decided by structure: by increasing stride, a step must not be longer than what is covered
+/// without a hole so far. Symbols are carried as far as they compare.
 ///
 /// # Errors
 /// [`Error::HasPostMap`]; [`Error::NeedsValue`] where a symbol decides; [`Error::Capacity`].
@@ -21,7 +22,11 @@ pub fn is_surjective(l: &LayoutRef<'_>) -> Result<bool> {
         let mut own = Iters::new();
         for it in l.shard.iter().chain(l.replica).filter(|it| it.axis() == *axis) {
             // Walking backwards leaves the same holes.
-            let turned = if it.stride().coeff() < 0 { it.stride().checked_mul(crate::num::Int::known(-1))? } else { it.stride() };
+            let turned = if it.stride().coeff() < 0 {
+                it.stride().checked_mul(crate::num::Int::known(-1))?
+            } else {
+                it.stride()
+            };
             push(&mut own, Iter::symbolic(it.extent(), turned, *axis)?)?;
         }
         let mut covered = crate::num::Int::ONE;
@@ -43,9 +48,9 @@ pub fn is_surjective(l: &LayoutRef<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// The shard iters (bit `k` for iter `k`) that bring no new freedom: with one of them, positions of those before it are
-/// met again. Iters of extent 1 are never free. For a layout that is linear over bits, cut into iters of two, these
-/// are the free variables of its matrix.
+/// The shard iters (bit `k` for iter `k`) that bring no new freedom: with one of them, positions of
+/// those before it are met again. Iters of extent 1 are never free. For a layout that is linear
+/// over bits, cut into iters of two, these are the free variables of its matrix.
 ///
 /// # Errors
 /// [`Error::NeedsValue`], [`Error::Undecided`].
@@ -62,9 +67,10 @@ pub fn free_iters(l: &LayoutRef<'_>) -> Result<u32> {
     Ok(free)
 }
 
-/// The largest `n` such that every run of `n` consecutive coordinates of mode 0 that starts at a multiple of `n` goes to `n`
-/// consecutive positions on `axis` and nowhere else, and those start at a multiple of `n` too, wherever the other coordinates
-/// stand: the width of a vector access. At least 1; need not be a power of two.
+/// The largest `n` such that every run of `n` consecutive coordinates of mode 0 that starts at a
+/// multiple of `n` goes to `n` consecutive positions on `axis` and nowhere else, and those start at
+/// a multiple of `n` too, wherever the other coordinates stand: the width of a vector access. At
+/// least 1; need not be a power of two.
 ///
 /// Offset, replicas, swizzle and padding are accounted for.
 ///
@@ -75,13 +81,21 @@ pub fn consecutive(l: &LayoutRef<'_>, axis: AxisId) -> Result<u64> {
         return Ok(1);
     };
     let run = coalesced(first)?;
-    let Some(one) = run.first().filter(|it| it.axis() == axis && it.stride() == crate::num::Int::ONE) else {
+    let Some(one) =
+        run.first().filter(|it| it.axis() == axis && it.stride() == crate::num::Int::ONE)
+    else {
         return Ok(1);
     };
     let mut n = u64::from(one.extent_value()?);
     // Everything else that moves along the axis must move by whole runs.
     let rest = l.shard.get(first.len()..).unwrap_or(&[]);
-    for it in run.iter().skip(1).chain(rest).chain(l.replica).filter(|it| it.axis() == axis && !it.is_unit()) {
+    for it in run
+        .iter()
+        .skip(1)
+        .chain(rest)
+        .chain(l.replica)
+        .filter(|it| it.axis() == axis && !it.is_unit())
+    {
         n = gcd(n, it.stride_value()?.unsigned_abs());
     }
     n = gcd(n, l.offset_of(axis)?.value()?.unsigned_abs());

@@ -1,6 +1,8 @@
-//! The algebra of the strided form: regrouping, composition, complement, inverses, divide and product.
+//! The algebra of the strided form: regrouping, composition, complement, inverses, divide and
+//! product.
 //!
-//! What the linear form can do, the strided one can for extents that are no powers of two, and under padding:
+//! What the linear form can do, the strided one can for extents that are no powers of two, and
+//! under padding:
 //!
 //! | [`Linear`](crate::Linear) | strided |
 //! | --- | --- |
@@ -14,12 +16,14 @@
 //! | `is_injective`, `is_surjective`, `free_variable_masks` | [`LayoutRef::is_injective`], [`is_surjective`], [`free_iters`] |
 //! | `num_consecutive_in_out`, `same_map` | [`consecutive`], [`crate::cute::equivalent`] |
 //!
-//! Every function is exact: `compose(a, b)(x) = a(b(x))` for all `x`, or an error says which leaf, extent or carry
-//! is in the way. Symbols are carried through; where an answer depends on a symbol's value it is
-//! [`Error::NeedsValue`]. Results keep CuTe's profiles. None of these functions takes time proportional to an extent.
+//! Every function is exact: `compose(a, b)(x) = a(b(x))` for all `x`, or an error says which leaf,
+//! extent or carry is in the way. Symbols are carried through; where an answer depends on a
+//! symbol's value it is [`Error::NeedsValue`]. Results keep CuTe's profiles. None of these
+//! functions takes time proportional to an extent.
 //!
-//! Replicas, offset and post-map belong to the outer layout: `compose`, `coalesce`, `flatten` and `logical_divide`
-//! keep those of their first operand and refuse them in the second; the others refuse them.
+//! Replicas, offset and post-map belong to the outer layout: `compose`, `coalesce`, `flatten` and
+//! `logical_divide` keep those of their first operand and refuse them in the second; the others
+//! refuse them.
 
 mod between;
 mod complement;
@@ -54,8 +58,9 @@ pub(crate) fn push(iters: &mut Iters, it: Iter) -> Result<()> {
     iters.push(it).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })
 }
 
-/// The same map of a flat coordinate with as few iters as possible: extents of 1 dropped, contiguous neighbours
-/// merged (`stride[i+1] = extent[i] * stride[i]`, same axis). Nothing left gives `1:0`, one iter a leaf.
+/// The same map of a flat coordinate with as few iters as possible: extents of 1 dropped,
+/// contiguous neighbours merged (`stride[i+1] = extent[i] * stride[i]`, same axis). Nothing left
+/// gives `1:0`, one iter a leaf.
 pub fn coalesce(l: &LayoutRef<'_>) -> Result<Layout> {
     let mut out = Layout::new();
     push_coalesced(&mut out, l.shard)?;
@@ -76,7 +81,8 @@ pub fn flatten(l: &LayoutRef<'_>) -> Result<Layout> {
     Layout::from_ref(LayoutRef { profile, ..*l })
 }
 
-/// The layout whose modes are these, in order (CuTe's `make_layout` of layouts). Only shards are taken.
+/// The layout whose modes are these, in order (CuTe's `make_layout` of layouts). Only shards are
+/// taken.
 ///
 /// # Errors
 /// [`Error::Capacity`]; [`Error::HasReplica`], [`Error::HasOffset`], [`Error::HasPostMap`].
@@ -103,7 +109,8 @@ pub(crate) fn coalesced(iters: &[Iter]) -> Result<Iters> {
     Ok(out)
 }
 
-/// Appends an iter to coalesced ones: a unit changes nothing, and one that goes on where the last ends makes it longer.
+/// Appends an iter to coalesced ones: a unit changes nothing, and one that goes on where the last
+/// ends makes it longer.
 pub(crate) fn push_merged(iters: &mut Iters, it: Iter) -> Result<()> {
     if it.is_unit() {
         return Ok(());
@@ -130,10 +137,16 @@ pub(crate) fn continues(a: &Iter, b: &Iter) -> bool {
     a.axis() == b.axis() && a.extent().checked_mul(a.stride()) == Ok(b.stride())
 }
 
-/// What to refuse with when iters were coalesced and `fault` came of it: a symbol whose value decides whether two
-/// neighbours are contiguous, if there is one.
+/// What to refuse with when iters were coalesced and `fault` came of it: a symbol whose value
+/// decides whether two neighbours are contiguous, if there is one.
 pub(crate) fn or_symbol(fault: Error, iters: &[Iter]) -> Error {
-    if !matches!(fault, Error::StrideDivisibility { .. } | Error::ExtentDivisibility { .. } | Error::Carry { .. } | Error::NotDivisible { .. }) {
+    if !matches!(
+        fault,
+        Error::StrideDivisibility { .. }
+            | Error::ExtentDivisibility { .. }
+            | Error::Carry { .. }
+            | Error::NotDivisible { .. }
+    ) {
         return fault;
     }
     let mut last: Option<&Iter> = None;
@@ -205,7 +218,10 @@ pub(crate) enum Negative {
 }
 
 /// The positions of the iters that move, by increasing stride.
-pub(crate) fn by_stride(iters: &[Iter], negative: Negative) -> Result<heapless::Vec<u8, MAX_ITERS>> {
+pub(crate) fn by_stride(
+    iters: &[Iter],
+    negative: Negative,
+) -> Result<heapless::Vec<u8, MAX_ITERS>> {
     let mut out: heapless::Vec<u8, MAX_ITERS> = heapless::Vec::new();
     let stride = |k: u8| iters.get(usize::from(k)).map_or(Int::ZERO, Iter::stride);
     for (k, it) in iters.iter().enumerate() {
@@ -221,10 +237,14 @@ pub(crate) fn by_stride(iters: &[Iter], negative: Negative) -> Result<heapless::
         if it.stride().coeff() < 0 {
             return Err(Error::NegativeStride { iter: position(k), stride: it.stride().coeff() });
         }
-        out.push(position(k)).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })?;
+        out.push(position(k))
+            .map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })?;
     }
-    // Symbols may be 1, so that two strides are equal: what nests for all values nests in this order.
-    crate::order::sort_by(&mut out, |a, b| stride(*a).at_most(stride(*b)) && !stride(*b).at_most(stride(*a)));
+    // Symbols may be 1, so that two strides are equal: what nests for all values nests in this
+    // order.
+    crate::order::sort_by(&mut out, |a, b| {
+        stride(*a).at_most(stride(*b)) && !stride(*b).at_most(stride(*a))
+    });
     Ok(out)
 }
 
@@ -242,7 +262,9 @@ pub(crate) fn size_before(iters: &[Iter], at: u8) -> Result<Int> {
 pub(crate) fn nest(stride: Int, unit: Int, iter: u8) -> Result<Int> {
     match stride.div_exact(unit) {
         Some(q) if q.coeff() > 0 => Ok(q),
-        _ if stride.as_known().is_none() || unit.as_known().is_none() => Err(stride.needs_value(unit)),
+        _ if stride.as_known().is_none() || unit.as_known().is_none() => {
+            Err(stride.needs_value(unit))
+        }
         _ => Err(Error::NotInjective { iter, stride: stride.coeff(), unit: unit.coeff() }),
     }
 }

@@ -1,5 +1,5 @@
-//! Parts of a layout: some of its modes seen along some of its axes, without a mode that has an axis to itself, under
-//! another axis' name, or with another extent.
+//! Parts of a layout: some of its modes seen along some of its axes, without a mode that has an
+//! axis to itself, under another axis' name, or with another extent.
 
 use super::{compose, tree_of};
 use crate::axis::AxisId;
@@ -10,11 +10,18 @@ use crate::post::PostMap;
 
 /// Mode `k`, or that there is none.
 fn mode<'a>(l: &LayoutRef<'a>, k: usize) -> Result<LayoutRef<'a>> {
-    l.mode(k).ok_or(Error::NoMode { mode: i16::try_from(k).unwrap_or(i16::MAX), rank: position(l.rank()) })
+    l.mode(k).ok_or(Error::NoMode {
+        mode: i16::try_from(k).unwrap_or(i16::MAX),
+        rank: position(l.rank()),
+    })
 }
 
 /// Appends the tree of `l` with `f` of each of its iters.
-fn push_mapped(out: &mut Layout, l: &LayoutRef<'_>, mut f: impl FnMut(&Iter) -> Result<Iter>) -> Result<()> {
+fn push_mapped(
+    out: &mut Layout,
+    l: &LayoutRef<'_>,
+    mut f: impl FnMut(&Iter) -> Result<Iter>,
+) -> Result<()> {
     for it in l.shard {
         out.push_shard(f(it)?)?;
     }
@@ -24,8 +31,9 @@ fn push_mapped(out: &mut Layout, l: &LayoutRef<'_>, mut f: impl FnMut(&Iter) -> 
     Ok(())
 }
 
-/// The layout restricted to these modes, in this order, the coordinate 0 in all others, and seen along these axes alone: an iter on
-/// another axis stands still, replicas and offsets there are dropped.
+/// The layout restricted to these modes, in this order, the coordinate 0 in all others, and seen
+/// along these axes alone: an iter on another axis stands still, replicas and offsets there are
+/// dropped.
 ///
 /// # Errors
 /// [`Error::NoMode`], [`Error::NoDim`] for an axis that `l` does not mention, [`Error::Capacity`].
@@ -39,7 +47,13 @@ pub fn sublayout(l: &LayoutRef<'_>, modes: &[usize], axes: &[AxisId]) -> Result<
     out.open()?;
     for k in modes {
         let own = mode(l, *k)?;
-        push_mapped(&mut out, &own, |it| if axes.contains(&it.axis()) { Ok(*it) } else { Iter::symbolic(it.extent(), Int::ZERO, still) })?;
+        push_mapped(&mut out, &own, |it| {
+            if axes.contains(&it.axis()) {
+                Ok(*it)
+            } else {
+                Iter::symbolic(it.extent(), Int::ZERO, still)
+            }
+        })?;
     }
     out.close()?;
     for it in l.replica.iter().filter(|it| axes.contains(&it.axis())) {
@@ -58,8 +72,8 @@ pub fn sublayout(l: &LayoutRef<'_>, modes: &[usize], axes: &[AxisId]) -> Result<
 /// The layout with what lies on axis `from` on axis `to`.
 ///
 /// # Errors
-/// [`Error::NoDim`] if `l` does not mention `from`, or mentions `to` already; [`Error::HasPostMap`] if one of them is
-/// axis `m` and has a post-map.
+/// [`Error::NoDim`] if `l` does not mention `from`, or mentions `to` already; [`Error::HasPostMap`]
+/// if one of them is axis `m` and has a post-map.
 pub fn rename_axis(l: &LayoutRef<'_>, from: AxisId, to: AxisId) -> Result<Layout> {
     let known = l.axes()?;
     if !known.contains(&from) {
@@ -88,7 +102,8 @@ pub fn rename_axis(l: &LayoutRef<'_>, from: AxisId, to: AxisId) -> Result<Layout
     Ok(out)
 }
 
-/// Whether mode `k` is the identity onto `axis`, where nothing else moves: then the layout without both, else `None`.
+/// Whether mode `k` is the identity onto `axis`, where nothing else moves: then the layout without
+/// both, else `None`.
 ///
 /// # Errors
 /// [`Error::NoMode`], [`Error::Capacity`].
@@ -101,7 +116,8 @@ pub fn quotient(l: &LayoutRef<'_>, k: usize, axis: AxisId) -> Result<Option<Layo
     };
     let moves = |it: &Iter| it.axis() == axis && !it.is_unit() && it.stride() != Int::ZERO;
     let others = l.modes().enumerate().filter(|(j, _)| *j != k).flat_map(|(_, (shard, _))| shard);
-    let alone = !others.chain(l.replica).any(moves) && !l.offset.iter().any(|o: &Offset| o.axis() == axis && o.value() != Int::ZERO);
+    let alone = !others.chain(l.replica).any(moves)
+        && !l.offset.iter().any(|o: &Offset| o.axis() == axis && o.value() != Int::ZERO);
     if !identity || !alone || (axis == AxisId::M && !l.post.is_identity()) {
         return Ok(None);
     }
@@ -111,20 +127,28 @@ pub fn quotient(l: &LayoutRef<'_>, k: usize, axis: AxisId) -> Result<Option<Layo
         out.push_node(&LayoutRef { profile, ..LayoutRef::new(shard) })?;
     }
     out.close()?;
-    out.copy_rest(&LayoutRef { post: if axis == AxisId::M { PostMap::None } else { l.post }, ..*l })?;
+    out.copy_rest(&LayoutRef {
+        post: if axis == AxisId::M { PostMap::None } else { l.post },
+        ..*l
+    })?;
     Ok(Some(out))
 }
 
-/// The layout with mode `k` of another extent: a smaller one cuts it, a larger one repeats it in place, with an iter of
-/// stride 0.
+/// The layout with mode `k` of another extent: a smaller one cuts it, a larger one repeats it in
+/// place, with an iter of stride 0.
 ///
 /// # Errors
-/// [`Error::NoMode`]; [`Error::ShapeDivisibility`] if the larger extent is no multiple of the smaller one;
-/// [`Error::NeedsValue`] if a symbol decides; those of [`compose`] for a cut inside a run.
+/// [`Error::NoMode`]; [`Error::ShapeDivisibility`] if the larger extent is no multiple of the
+/// smaller one; [`Error::NeedsValue`] if a symbol decides; those of [`compose`] for a cut inside a
+/// run.
 pub fn resize_mode(l: &LayoutRef<'_>, k: usize, extent: Int) -> Result<Layout> {
     let own = mode(l, k)?;
     let size = own.size()?;
-    let fault = Error::ShapeDivisibility { leaf: position(k), extent: size.coeff(), divisor: extent.coeff() };
+    let fault = Error::ShapeDivisibility {
+        leaf: position(k),
+        extent: size.coeff(),
+        divisor: extent.coeff(),
+    };
     if extent.coeff() < 1 {
         return Err(fault);
     }
@@ -145,12 +169,17 @@ pub fn resize_mode(l: &LayoutRef<'_>, k: usize, extent: Int) -> Result<Layout> {
     } else if size.div_exact(extent).is_some() {
         compose(&own, &tree_of(&[Iter::symbolic(extent, Int::ONE, AxisId::M)?], &[])?.view())?
     } else {
-        return Err(if size.as_known().is_some() && extent.as_known().is_some() { fault } else { size.needs_value(extent) });
+        return Err(if size.as_known().is_some() && extent.as_known().is_some() {
+            fault
+        } else {
+            size.needs_value(extent)
+        });
     };
     let mut out = Layout::new();
     out.open()?;
     for (j, (shard, profile)) in l.modes().enumerate() {
-        let node = if j == k { resized.view() } else { LayoutRef { profile, ..LayoutRef::new(shard) } };
+        let node =
+            if j == k { resized.view() } else { LayoutRef { profile, ..LayoutRef::new(shard) } };
         out.push_node(&node)?;
     }
     out.close()?;

@@ -10,10 +10,18 @@ fn strided_and_linear_agree_exactly_when_both_exist() {
     for a in family(3, 4, &[0, 1, 2, 3, 4, 5, 8]) {
         let image = table(&a.view());
         let powers = a.view().shard.iter().all(|it| it.extent().coeff().count_ones() == 1);
-        let xors = powers && (0..image.len()).all(|x| (0..usize::BITS).filter(|k| x >> k & 1 == 1).fold(0, |sum, k| sum ^ image[1 << k]) == image[x]);
+        let xors = powers
+            && (0..image.len()).all(|x| {
+                (0..usize::BITS).filter(|k| x >> k & 1 == 1).fold(0, |sum, k| sum ^ image[1 << k])
+                    == image[x]
+            });
         match to_linear(&a.view()) {
             Ok(m) => {
-                assert!((0..image.len()).all(|x| m.apply_packed(x as u64) as i64 == image[x]), "{}", show(&a));
+                assert!(
+                    (0..image.len()).all(|x| m.apply_packed(x as u64) as i64 == image[x]),
+                    "{}",
+                    show(&a)
+                );
                 let back = to_strided(&m).unwrap();
                 assert_eq!(table(&back.view()), image);
             }
@@ -57,7 +65,11 @@ fn hardware_to_logical_with_replicas() {
 
 #[test]
 fn swizzles_survive_the_round_trip() {
-    for text in ["S<3,4,3> o 0 o (128,8):(1,128)", "S<2,4,-3> o 0 o (64,16):(1,64)", "S<3,3,3> o 0 o (64,8):(1,64)"] {
+    for text in [
+        "S<3,4,3> o 0 o (128,8):(1,128)",
+        "S<2,4,-3> o 0 o (64,16):(1,64)",
+        "S<3,3,3> o 0 o (64,8):(1,64)",
+    ] {
         let l = c(text);
         let m = to_linear(&l.view()).unwrap();
         let back = to_strided(&m).unwrap();
@@ -70,7 +82,8 @@ fn swizzles_survive_the_round_trip() {
 fn not_strided() {
     let ins = Dims::one(AxisId::dim(0), 2).unwrap();
     let outs = Dims::from_slice(&[(AxisId::LANE, 2), (AxisId::M, 2)]).unwrap();
-    let two: Linear<Logical, crate::Hw> = Linear::from_columns(ins.clone(), outs.clone(), &[0b0101, 2]).unwrap();
+    let two: Linear<Logical, crate::Hw> =
+        Linear::from_columns(ins.clone(), outs.clone(), &[0b0101, 2]).unwrap();
     let why = |m: &Linear<Logical, crate::Hw>| match to_strided(m) {
         Err(Error::NotStrided { bit, why, .. }) => (bit, why),
         other => panic!("{other:?}"),

@@ -1,4 +1,5 @@
-//! What the linear form can do, the strided form can: both agree where both exist, and points decide where only one does.
+//! What the linear form can do, the strided form can: both agree where both exist, and points
+//! decide where only one does.
 
 use super::cute_laws::Random;
 use super::{c, family, show, show_tirx, t, table};
@@ -6,9 +7,13 @@ use crate::convert::to_linear;
 use crate::error::Error;
 use crate::num::Int;
 use crate::ops::{
-    between, compose, consecutive, divide, divide_right, free_iters, guarded_inverse, is_surjective, quotient, rename_axis, resize_mode, sublayout,
+    between, compose, consecutive, divide, divide_right, free_iters, guarded_inverse,
+    is_surjective, quotient, rename_axis, resize_mode, sublayout,
 };
-use crate::{AxisId, Coord, Hw, Iter, Layout, Linear, Logical, Pad, Padding, PostMap, Swizzle, SymNames, SymTable, Unit};
+use crate::{
+    AxisId, Coord, Hw, Iter, Layout, Linear, Logical, Pad, Padding, PostMap, Swizzle, SymNames,
+    SymTable, Unit,
+};
 use std::collections::BTreeSet;
 use std::vec::Vec;
 
@@ -69,7 +74,11 @@ fn both_forms_agree_on_parts_and_properties() {
                 cut.push_shard(Iter::new(2, it.stride_value().unwrap() << bit, it.axis())).unwrap();
             }
         }
-        let free = m.free_variable_masks().iter().zip([0, bits(&l, 0)]).fold(0, |sum, (f, up)| sum | (f.1 << up));
+        let free = m
+            .free_variable_masks()
+            .iter()
+            .zip([0, bits(&l, 0)])
+            .fold(0, |sum, (f, up)| sum | (f.1 << up));
         assert_eq!(u64::from(free_iters(&cut.view()).unwrap()), free);
         // A run of the first mode on the first axis.
         let first = axes[0];
@@ -77,15 +86,26 @@ fn both_forms_agree_on_parts_and_properties() {
         for axis in &axes {
             let part = sublayout(&v, &[1], &[*axis]).unwrap();
             let own = m.sublayout(&[AxisId::dim(1)], &[*axis]).unwrap();
-            let alone = Linear::<Logical, Hw>::from_columns(own.ins().clone(), own.outs().clone(), own.columns()).unwrap();
+            let alone = Linear::<Logical, Hw>::from_columns(
+                own.ins().clone(),
+                own.outs().clone(),
+                own.columns(),
+            )
+            .unwrap();
             let found = places(&part, &[*axis]);
-            assert!((0..found.len()).all(|x| alone.apply_packed(x as u64) as i64 == found[x][0]), "{}", show(&l));
+            assert!(
+                (0..found.len()).all(|x| alone.apply_packed(x as u64) as i64 == found[x][0]),
+                "{}",
+                show(&l)
+            );
             let swapped = sublayout(&v, &[1, 0], &axes).unwrap();
             let order = [AxisId::dim(1), AxisId::dim(0)];
             let turned = m.transpose_ins(&order).unwrap();
             let again = to_linear(&swapped.view()).unwrap();
             for x in 0..1u64 << again.ins().bits() {
-                let at = |m: &Linear<Logical, Hw>| axes.iter().map(|a| m.outs().extract(m.apply_packed(x), *a)).collect::<Vec<_>>();
+                let at = |m: &Linear<Logical, Hw>| {
+                    axes.iter().map(|a| m.outs().extract(m.apply_packed(x), *a)).collect::<Vec<_>>()
+                };
                 assert_eq!(at(&again), at(&turned));
             }
         }
@@ -97,7 +117,8 @@ fn both_forms_agree_on_parts_and_properties() {
             let found = places(&resized, &axes);
             for (x, at) in found.iter().enumerate() {
                 let value = own.apply_packed(x as u64);
-                let expected: Vec<i64> = axes.iter().map(|a| own.outs().extract(value, *a).unwrap() as i64).collect();
+                let expected: Vec<i64> =
+                    axes.iter().map(|a| own.outs().extract(value, *a).unwrap() as i64).collect();
                 assert_eq!(*at, expected, "{} resized to {}", show(&l), show(&resized));
             }
         }
@@ -114,7 +135,10 @@ fn both_forms_agree_on_parts_and_properties() {
                     let v = m.apply_packed(x);
                     axes.iter().map(|a| m.outs().extract(v, *a).unwrap_or(0)).collect()
                 };
-                assert!((0..1u64 << expected.ins().bits()).all(|x| values(&back, x) == values(&expected, x)));
+                assert!(
+                    (0..1u64 << expected.ins().bits())
+                        .all(|x| values(&back, x) == values(&expected, x))
+                );
             }
         }
         if let Ok(renamed) = rename_axis(&v, first, AxisId::TX) {
@@ -135,16 +159,33 @@ fn factors_from_either_side() {
     for (lower, upper) in [("24:2", "4:48"), ("32:2", "3:64"), ("1:0", "96:2"), ("96:2", "1:0")] {
         let (a, b) = (c(lower), c(upper));
         assert_eq!(divide(&rows.view(), &a.view()).map(|l| table(&l.view())), Ok(table(&b.view())));
-        assert_eq!(divide_right(&rows.view(), &b.view()).map(|l| table(&l.view())), Ok(table(&a.view())));
+        assert_eq!(
+            divide_right(&rows.view(), &b.view()).map(|l| table(&l.view())),
+            Ok(table(&a.view()))
+        );
     }
-    assert_eq!(divide_right(&rows.view(), &c("5:2").view()), Err(Error::NotDivisible { mode: 0, part: 0 }));
-    assert_eq!(divide_right(&rows.view(), &c("4:24").view()), Err(Error::NotDivisible { mode: 0, part: 0 }));
-    assert_eq!(divide_right(&rows.view(), &c("S<1,0,1> o 0 o 4:48").view()), Err(Error::HasPostMap));
+    assert_eq!(
+        divide_right(&rows.view(), &c("5:2").view()),
+        Err(Error::NotDivisible { mode: 0, part: 0 })
+    );
+    assert_eq!(
+        divide_right(&rows.view(), &c("4:24").view()),
+        Err(Error::NotDivisible { mode: 0, part: 0 })
+    );
+    assert_eq!(
+        divide_right(&rows.view(), &c("S<1,0,1> o 0 o 4:48").view()),
+        Err(Error::HasPostMap)
+    );
     let mut random = Random(0x5eed_0102);
     let mut found = 0;
     for _ in 0..500 {
         let (a, b) = (powers(&mut random), powers(&mut random));
-        let Ok(product) = crate::tirx::tile(&a.view(), &[1 << bits(&a, 1), 1 << bits(&a, 0)], &b.view(), &[1 << bits(&b, 1), 1 << bits(&b, 0)]) else {
+        let Ok(product) = crate::tirx::tile(
+            &a.view(),
+            &[1 << bits(&a, 1), 1 << bits(&a, 0)],
+            &b.view(),
+            &[1 << bits(&b, 1), 1 << bits(&b, 0)],
+        ) else {
             continue;
         };
         // Both factors come back from the product, mode by mode.
@@ -161,7 +202,8 @@ fn table_of(l: &Layout) -> Vec<Vec<i64>> {
     places(l, &AXES)
 }
 
-/// The accumulators of a 64 x 24 and of a 64 x 96 instruction, and others that no matrix over bits can say.
+/// The accumulators of a 64 x 24 and of a 64 x 96 instruction, and others that no matrix over bits
+/// can say.
 const ODD: [&str; 4] = [
     "S[(2,8,3,4,2):(2@m,4@laneid,4@m,1@laneid,1@m)]",
     "S[(4,2,8,12,4,2):(1@warpid,2@m,4@laneid,4@m,1@laneid,1@m)]",
@@ -190,7 +232,10 @@ fn what_lies_where_between_two_layouts() {
         let back = between(&c(&std::format!("{size}:1")).view(), &from.view()).unwrap();
         assert_eq!(back.axes, axes);
     }
-    assert_eq!(between(&c("8:1").view(), &c("8:2").view()), Err(Error::NotSurjective { axis: AxisId::M, stride: 2, expected: 1 }));
+    assert_eq!(
+        between(&c("8:1").view(), &c("8:2").view()),
+        Err(Error::NotSurjective { axis: AxisId::M, stride: 2, expected: 1 })
+    );
     let mut random = Random(0x5eed_0103);
     let mut answered = 0;
     for _ in 0..2000 {
@@ -200,11 +245,18 @@ fn what_lies_where_between_two_layouts() {
         }
         let Ok(map) = between(&a.view(), &b.view()) else { continue };
         answered += 1;
-        let (x, y) = (to_linear(&crate::LayoutRef { profile: crate::Profile::FLAT, ..a.view() }), to_linear(&b.view()));
+        let (x, y) = (
+            to_linear(&crate::LayoutRef { profile: crate::Profile::FLAT, ..a.view() }),
+            to_linear(&b.view()),
+        );
         let (Ok(_), Ok(linear)) = (x, y) else { panic!("both are linear") };
         assert!(linear.is_bijective());
         for (p, q) in places(&a, &AXES).into_iter().zip(places(&b, &AXES)) {
-            let place: Vec<u64> = map.axes.iter().map(|a| q[AXES.iter().position(|b| a == b).unwrap()] as u64).collect();
+            let place: Vec<u64> = map
+                .axes
+                .iter()
+                .map(|a| q[AXES.iter().position(|b| a == b).unwrap()] as u64)
+                .collect();
             let mut there = Coord::new();
             map.layout.view().apply(&place, &mut there).unwrap();
             assert_eq!(AXES.map(|a| there.get(a)).to_vec(), p);
@@ -218,7 +270,12 @@ fn surjectivity_and_freedom_are_those_of_the_image() {
     for l in family(3, 4, &[-3, -1, 0, 1, 2, 3, 4]) {
         let image: BTreeSet<i64> = table(&l.view()).into_iter().collect();
         let (low, high) = (*image.first().unwrap(), *image.last().unwrap());
-        assert_eq!(is_surjective(&l.view()), Ok(image.len() as i64 == high - low + 1), "{}", show(&l));
+        assert_eq!(
+            is_surjective(&l.view()),
+            Ok(image.len() as i64 == high - low + 1),
+            "{}",
+            show(&l)
+        );
         let free = free_iters(&l.view()).unwrap();
         let mut kept = Layout::new();
         for (k, it) in l.view().shard.iter().enumerate() {
@@ -245,13 +302,19 @@ fn surjectivity_and_freedom_are_those_of_the_image() {
 fn widest(l: &Layout) -> u64 {
     let image = table(&l.view());
     let first = l.view().mode(0).unwrap().size_value().unwrap() as usize;
-    let whole = |n: usize| first.is_multiple_of(n) && image.chunks(n).all(|run| run[0].rem_euclid(n as i64) == 0 && run.windows(2).all(|w| w[1] == w[0] + 1));
+    let whole = |n: usize| {
+        first.is_multiple_of(n)
+            && image.chunks(n).all(|run| {
+                run[0].rem_euclid(n as i64) == 0 && run.windows(2).all(|w| w[1] == w[0] + 1)
+            })
+    };
     (1..=first).rev().find(|n| whole(*n)).unwrap() as u64
 }
 
 #[test]
 fn runs_are_the_widest() {
-    for l in family(2, 12, &[0, 1, 2, 6, 12, -12, 24]).iter().filter(|l| !l.view().shard.is_empty()) {
+    for l in family(2, 12, &[0, 1, 2, 6, 12, -12, 24]).iter().filter(|l| !l.view().shard.is_empty())
+    {
         assert_eq!(consecutive(&l.view(), AxisId::M), Ok(widest(l)), "{}", show(l));
     }
     assert_eq!(consecutive(&c("(24,4):(1,96)").view(), AxisId::M), Ok(24));
@@ -259,7 +322,10 @@ fn runs_are_the_widest() {
     l.set_post(PostMap::Swizzle(Swizzle::new(3, 3, 3, Unit::Element).unwrap())).unwrap();
     assert_eq!((consecutive(&l.view(), AxisId::M), widest(&l)), (Ok(8), 8));
     for (interval, pad) in [(64, 8), (64, 4), (48, 6), (2, 8)] {
-        l.set_post(PostMap::Padding(Padding::new(&[Pad { interval, pad }], Unit::Element).unwrap())).unwrap();
+        l.set_post(PostMap::Padding(
+            Padding::new(&[Pad { interval, pad }], Unit::Element).unwrap(),
+        ))
+        .unwrap();
         assert_eq!(consecutive(&l.view(), AxisId::M), Ok(widest(&l)), "{interval} {pad}");
     }
 }
@@ -270,9 +336,18 @@ fn padded_and_backward_layouts_invert_with_guards() {
     let posts: [PostMap; 5] = [
         PostMap::None,
         PostMap::Padding(Padding::new(&[Pad { interval: 4, pad: 1 }], Unit::Element).unwrap()),
-        PostMap::Padding(Padding::new(&[Pad { interval: 6, pad: 2 }, Pad { interval: 4, pad: 3 }], Unit::Element).unwrap()),
+        PostMap::Padding(
+            Padding::new(
+                &[Pad { interval: 6, pad: 2 }, Pad { interval: 4, pad: 3 }],
+                Unit::Element,
+            )
+            .unwrap(),
+        ),
         PostMap::Swizzle(Swizzle::new(2, 1, 2, Unit::Element).unwrap()),
-        PostMap::SwizzlePadding(Swizzle::new(1, 0, -2, Unit::Element).unwrap(), Padding::new(&[Pad { interval: 3, pad: 5 }], Unit::Element).unwrap()),
+        PostMap::SwizzlePadding(
+            Swizzle::new(1, 0, -2, Unit::Element).unwrap(),
+            Padding::new(&[Pad { interval: 3, pad: 5 }], Unit::Element).unwrap(),
+        ),
     ];
     let mut answered = 0;
     for _ in 0..600 {
@@ -311,14 +386,23 @@ fn parts_refuse() {
     assert_eq!(sublayout(&v, &[2], &[AxisId::M]), Err(Error::NoMode { mode: 2, rank: 2 }));
     assert_eq!(sublayout(&v, &[0], &[AxisId::LANE]), Err(Error::NoDim { axis: AxisId::LANE }));
     assert_eq!(rename_axis(&v, AxisId::LANE, AxisId::M), Err(Error::NoDim { axis: AxisId::LANE }));
-    assert_eq!(rename_axis(&t("S[(2,2):(1@laneid,1)]").view(), AxisId::LANE, AxisId::M), Err(Error::NoDim { axis: AxisId::M }));
-    assert_eq!(rename_axis(&c("S<1,0,1> o 0 o 4:1").view(), AxisId::M, AxisId::LANE), Err(Error::HasPostMap));
+    assert_eq!(
+        rename_axis(&t("S[(2,2):(1@laneid,1)]").view(), AxisId::LANE, AxisId::M),
+        Err(Error::NoDim { axis: AxisId::M })
+    );
+    assert_eq!(
+        rename_axis(&c("S<1,0,1> o 0 o 4:1").view(), AxisId::M, AxisId::LANE),
+        Err(Error::HasPostMap)
+    );
     let uneven = |extent| Err(Error::ShapeDivisibility { leaf: 0, extent: 8, divisor: extent });
     assert_eq!(resize_mode(&v, 0, Int::known(12)), uneven(12));
     assert_eq!(resize_mode(&v, 0, Int::known(0)), uneven(0));
     assert_eq!(resize_mode(&v, 5, Int::known(8)), Err(Error::NoMode { mode: 5, rank: 2 }));
     assert_eq!(show(&resize_mode(&v, 0, Int::known(24)).unwrap()), "((8,3),4):((1,0),8)");
-    assert_eq!(show(&resize_mode(&c("(24,4):(1,24)").view(), 0, Int::known(6)).unwrap()), "(6,4):(1,24)");
+    assert_eq!(
+        show(&resize_mode(&c("(24,4):(1,24)").view(), 0, Int::known(6)).unwrap()),
+        "(6,4):(1,24)"
+    );
     let cut = resize_mode(&c("((4,6),4):((1,8),64)").view(), 0, Int::known(6));
     assert_eq!(cut, Err(Error::ExtentDivisibility { leaf: 0, extent: 6, run: 4 }));
     assert_eq!(quotient(&v, 3, AxisId::M), Err(Error::NoMode { mode: 3, rank: 2 }));
@@ -327,7 +411,9 @@ fn parts_refuse() {
     let open = crate::notation::cute::parse("(M,4):(1,M)", &crate::WellKnown, &mut syms).unwrap();
     let sym = syms.sym("M").unwrap();
     assert_eq!(resize_mode(&open.view(), 0, Int::known(6)), Err(Error::NeedsValue { sym }));
-    assert!(resize_mode(&open.view(), 0, Int::sym(sym).checked_mul(Int::known(2)).unwrap()).is_ok());
+    assert!(
+        resize_mode(&open.view(), 0, Int::sym(sym).checked_mul(Int::known(2)).unwrap()).is_ok()
+    );
     assert_eq!(consecutive(&open.view(), AxisId::M), Err(Error::NeedsValue { sym }));
     assert_eq!(free_iters(&open.view()), Err(Error::NeedsValue { sym }));
 }
@@ -351,13 +437,23 @@ fn tables_are_the_points() {
         let post = if k % 2 == 0 { "" } else { "S<1,0,2> o 40 o " };
         let l = if l.view().shard.is_empty() { l } else { c(&std::format!("{post}{}", show(&l))) };
         let expected = table(&l.view());
-        let mut out = std::vec![i64::MIN; [expected.len() / 2, expected.len(), expected.len() + 3][k % 3]];
+        let mut out =
+            std::vec![i64::MIN; [expected.len() / 2, expected.len(), expected.len() + 3][k % 3]];
         let count = l.view().table_on(AxisId::M, &mut out).unwrap();
         assert_eq!(count, expected.len().min(out.len()));
-        assert!(out.iter().enumerate().all(|(x, v)| *v == if x < count { expected[x] } else { i64::MIN }), "{}", show(&l));
+        assert!(
+            out.iter()
+                .enumerate()
+                .all(|(x, v)| *v == if x < count { expected[x] } else { i64::MIN }),
+            "{}",
+            show(&l)
+        );
     }
     let far = c("(2,2):(9223372036854775807,9223372036854775807)");
     assert_eq!(far.view().table_on(AxisId::M, &mut [0; 4]), Err(Error::Overflow));
-    assert_eq!(c("S<1,0,1> o 0 o 4:-1").view().table_on(AxisId::M, &mut [0; 4]), Err(Error::NegativeOffset { offset: -3 }));
+    assert_eq!(
+        c("S<1,0,1> o 0 o 4:-1").view().table_on(AxisId::M, &mut [0; 4]),
+        Err(Error::NegativeOffset { offset: -3 })
+    );
     assert_eq!(t("S[(2,3):(1@laneid,1)]").view().table_on(AxisId::LANE, &mut [0; 9]), Ok(6));
 }

@@ -113,7 +113,11 @@ fn a_product_repeats_without_overlap() {
         let Ok(logical) = cute::logical_product(&a.view(), &Tiler::Layout(b.view())) else {
             continue;
         };
-        for l in [logical, cute::blocked_product(&a.view(), &b.view()).unwrap(), cute::raked_product(&a.view(), &b.view()).unwrap()] {
+        for l in [
+            logical,
+            cute::blocked_product(&a.view(), &b.view()).unwrap(),
+            cute::raked_product(&a.view(), &b.view()).unwrap(),
+        ] {
             let all = table(&l.view());
             let distinct: BTreeSet<i64> = all.iter().copied().collect();
             assert_eq!(distinct.len(), all.len(), "{}", show(&l));
@@ -215,7 +219,8 @@ fn slices_are_the_function_with_an_argument_fixed() {
 #[test]
 fn symbols_are_carried_where_their_value_is_not_needed() {
     let mut syms = SymTable::new();
-    let mut parse = |t: &str| crate::notation::cute::parse(t, &crate::WellKnown, &mut syms).unwrap();
+    let mut parse =
+        |t: &str| crate::notation::cute::parse(t, &crate::WellKnown, &mut syms).unwrap();
     let a = parse("(128,(8,K)):(1,(128,1024))");
     let sym = syms.sym("K").unwrap();
     let known = a.substitute(sym, 12).unwrap();
@@ -224,7 +229,8 @@ fn symbols_are_carried_where_their_value_is_not_needed() {
     let tiler = Tiler::Modes(&views);
     // Each answer with K = 12 put in is the answer for 12.
     type Op = fn(&LayoutRef<'_>, &Tiler<'_>) -> crate::Result<Layout>;
-    let ops: [Op; 4] = [cute::logical_divide, cute::zipped_divide, cute::flat_divide, cute::composition];
+    let ops: [Op; 4] =
+        [cute::logical_divide, cute::zipped_divide, cute::flat_divide, cute::composition];
     for op in ops {
         let symbolic = op(&a.view(), &tiler).unwrap();
         let numbers = op(&known.view(), &tiler).unwrap();
@@ -264,7 +270,9 @@ fn interning() {
     let wide = c("(2,2,2,2,2,2,2):(1,2,4,8,16,32,64)");
     assert!(matches!(arena.intern(&wide.view()), Err(Error::Capacity { .. })));
     assert_eq!(arena.intern(&c("8:1").view()), Ok(ids[1]));
-    let candidate = |t: &str, arena: &mut Arena<'_>| crate::cute::candidate::Candidate::new(&c(t).view(), arena);
+    let candidate = |t: &str, arena: &mut Arena<'_>| {
+        crate::cute::candidate::Candidate::new(&c(t).view(), arena)
+    };
     let (a, b) = (candidate("(2,4):(1,2)", &mut arena), candidate("8:1", &mut arena));
     let (mut a, b) = (a.unwrap(), b.unwrap());
     assert!(a.normal == b.normal && a.written != b.written);

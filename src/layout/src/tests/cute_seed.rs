@@ -1,5 +1,5 @@
-//! The worked examples of seed 004 beyond composition, complement and swizzles (`seed_cute`), as `errata.md` rules them,
-//! and the peer's examples that its rows quote.
+//! The worked examples of seed 004 beyond composition, complement and swizzles (`seed_cute`), as
+//! `errata.md` rules them, and the peer's examples that its rows quote.
 
 use super::{c, show, table};
 use crate::cute::{self, IntTuple, Rounding, Tiler};
@@ -52,9 +52,13 @@ fn coordinates_split_where_the_tree_goes_on() {
     // Beyond the shape, the last leaf runs on.
     let far = cute::idx2crd(Int::known(13), t("(2,4)").view()).unwrap();
     assert_eq!(spell(&far), "(1,6)");
-    let other = cute::crd2crd(t("(1,3)").view(), t("((2,2),2)").view(), Some(t("(2,4)").view())).unwrap();
+    let other =
+        cute::crd2crd(t("(1,3)").view(), t("((2,2),2)").view(), Some(t("(2,4)").view())).unwrap();
     assert_eq!(spell(&other), "((1,1),1)");
-    assert_eq!(cute::crd2crd(t("22").view(), t("12").view(), None), Err(Error::OutOfRange { mode: 0, coord: 22, extent: 12 }));
+    assert_eq!(
+        cute::crd2crd(t("22").view(), t("12").view(), None),
+        Err(Error::OutOfRange { mode: 0, coord: 22, extent: 12 })
+    );
 }
 
 #[test]
@@ -69,7 +73,10 @@ fn dividing_shapes() {
     // Zero is a multiple of everything, and divides nothing.
     assert_eq!(div("7", "0"), Err(Error::ShapeDivisibility { leaf: 0, extent: 7, divisor: 0 }));
     assert_eq!(div("(4,6)", "0"), Err(Error::ShapeDivisibility { leaf: 0, extent: 4, divisor: 0 }));
-    assert_eq!(div("(4,6)", "(2,0)"), Err(Error::ShapeDivisibility { leaf: 1, extent: 6, divisor: 0 }));
+    assert_eq!(
+        div("(4,6)", "(2,0)"),
+        Err(Error::ShapeDivisibility { leaf: 1, extent: 6, divisor: 0 })
+    );
     assert_eq!(div("4", "-2"), Err(Error::ShapeDivisibility { leaf: 0, extent: 4, divisor: -2 }));
     let up = |a: &str, b: &str| cute::ceil_div(t(a).view(), t(b).view()).map(|s| spell(&s));
     assert_eq!(up("(7,9)", "(2,4)").unwrap(), "(4,3)");
@@ -77,7 +84,8 @@ fn dividing_shapes() {
     assert_eq!(up("(5,(4,1))", "8").unwrap(), "3");
     assert!(up("8", "(2,24)").is_err());
     // The seed's element-wise division, by rounding mode.
-    let each = |a: &str, by: i64, how| cute::div_each(t(a).view(), Int::known(by), how).map(|s| spell(&s));
+    let each =
+        |a: &str, by: i64, how| cute::div_each(t(a).view(), Int::known(by), how).map(|s| spell(&s));
     assert_eq!(each("(4,6)", 4, Rounding::Ceil).unwrap(), "(1,2)");
     assert_eq!(each("(4,6)", 4, Rounding::Floor).unwrap(), "(1,1)");
     assert_eq!(each("(4,8)", 4, Rounding::Exact).unwrap(), "(1,2)");
@@ -98,7 +106,11 @@ fn filters() {
     assert_eq!(ok(cute::filter(&c("(4,3):(1,0)").view())), "4:1");
     let once = cute::filter(&c("(4,3):(1,0)").view()).unwrap();
     assert_eq!(cute::filter(&once.view()), Ok(once.clone()));
-    assert_eq!(cute::equivalent(&once.view(), &c("(4,3):(1,0)").view()), Ok(false), "the domain has changed");
+    assert_eq!(
+        cute::equivalent(&once.view(), &c("(4,3):(1,0)").view()),
+        Ok(false),
+        "the domain has changed"
+    );
 }
 
 #[test]
@@ -159,7 +171,10 @@ fn recasting() {
     assert_eq!(ok(cute::recast(&l.view(), 8, 16)), "S<3,4,3> o 128 o (8,128):(128,1)");
     assert_eq!(ok(cute::recast(&c("(10,5):(10,1)").view(), 32, 16)), "(10,3):(5,1)");
     assert_eq!(ok(cute::recast(&c("24:1").view(), 6, 8)), "32:1");
-    assert_eq!(cute::recast(&c("4:4").view(), 6, 8), Err(Error::Recast { iter: 0, value: 4, num: 3, den: 4 }));
+    assert_eq!(
+        cute::recast(&c("4:4").view(), 6, 8),
+        Err(Error::Recast { iter: 0, value: 4, num: 3, den: 4 })
+    );
     let low = cute::recast(&c("S<3,2,3> o 8 o (8,32):(32,1)").view(), 128, 16);
     assert!(matches!(low, Err(Error::BadSwizzle { .. })));
     assert!(cute::recast(&c("8:1").view(), 0, 8).is_err());
@@ -173,11 +188,18 @@ fn made_from_shapes() {
     let ordered = cute::make_ordered_layout(t("(5,8,8)").view(), t("(1,2,0)").view());
     assert_eq!(ok(ordered), "(5,8,8):(8,40,1)");
     assert_eq!(ok(cute::make_layout_like(&c("(4,3,2):(3,0,24)").view())), "(4,3,2):(1,0,4)");
-    assert_eq!(ok(cute::make_identity_layout(t("((2,3),4)").view())), "((2,3),4):((1@0@0,1@1@0),1@1)");
+    assert_eq!(
+        ok(cute::make_identity_layout(t("((2,3),4)").view())),
+        "((2,3),4):((1@0@0,1@1@0),1@1)"
+    );
     assert!(cute::make_identity_layout(t("((((2))))").view()).is_err());
     let tv = cute::make_layout_tv(&c("(4,8):(1,4)").view(), &c("(2,2):(2,1)").view()).unwrap();
-    assert_eq!((spell(&tv.tiler).as_str(), show(&tv.layout).as_str()), ("(8,16)", "((4,8),(2,2)):((2,16),(8,1))"));
-    let tiled = cute::tile_to_shape(&c("(8,8):(1,8)").view(), t("(16,25)").view(), t("(0,1)").view());
+    assert_eq!(
+        (spell(&tv.tiler).as_str(), show(&tv.layout).as_str()),
+        ("(8,16)", "((4,8),(2,2)):((2,16),(8,1))")
+    );
+    let tiled =
+        cute::tile_to_shape(&c("(8,8):(1,8)").view(), t("(16,25)").view(), t("(0,1)").view());
     assert_eq!(ok(tiled), "((8,2),(8,4)):((1,64),(8,128))");
 }
 
@@ -187,8 +209,14 @@ fn bases() {
     assert_eq!(spell(&cute::coordinate(&l.view(), 13).unwrap()), "(1,(1,0),1)");
     assert_eq!(ok(cute::left_inverse(&l.view())), "(2,(5,1),10):(1,(2,0),10)");
     assert_eq!(cute::cosize(&c("(12,2):(4@2,1@1)").view()), Ok(90));
-    assert_eq!(cute::coordinate(&c("(2,2):(1@0,1@1@0)").view(), 0), Err(Error::NestedAxes { axis: crate::AxisId::basis(0).unwrap() }));
-    let picked = cute::composition(&c("((6),(2,3),1):((1),(6,12),36)").view(), &Tiler::Layout(c("(12,4):(1@0,1@1)").view()));
+    assert_eq!(
+        cute::coordinate(&c("(2,2):(1@0,1@1@0)").view(), 0),
+        Err(Error::NestedAxes { axis: crate::AxisId::basis(0).unwrap() })
+    );
+    let picked = cute::composition(
+        &c("((6),(2,3),1):((1),(6,12),36)").view(),
+        &Tiler::Layout(c("(12,4):(1@0,1@1)").view()),
+    );
     assert_eq!(ok(picked), "(12,4):(1,6)");
     let none = cute::composition(&c("4:1").view(), &Tiler::Layout(c("(2,2):(1@0,1@1)").view()));
     assert_eq!(none, Err(Error::NoMode { mode: 1, rank: 1 }));

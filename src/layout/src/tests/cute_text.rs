@@ -1,4 +1,5 @@
-//! CuTe text, the basis grammar and the TileAS descriptor: round trips, positions of errors, findings, random texts.
+//! CuTe text, the basis grammar and the TileAS descriptor: round trips, positions of errors,
+//! findings, random texts.
 
 use super::cute_laws::Random;
 use super::{c, show};
@@ -86,7 +87,9 @@ fn the_seeds_basis_examples() {
         assert_eq!(basis::parse(&out), Ok(b));
         out
     };
-    for text in ["(1@0,1@1)", "(16@0,1@1)", "((1@0,8@1),1@2)", "(1/2@0,4@1)", "(1@0@1)", "()", "1/2@0"] {
+    for text in
+        ["(1@0,1@1)", "(16@0,1@1)", "((1@0,8@1),1@2)", "(1/2@0,4@1)", "(1@0@1)", "()", "1/2@0"]
+    {
         assert_eq!(spelled(text), text);
     }
     assert_eq!(spelled(" ( 2/4 @ 0 ,\t( 1@0@1 , -3@2 ) ) "), "(1/2@0,(1@0@1,-3@2))");
@@ -135,15 +138,27 @@ fn the_seeds_descriptors_and_what_is_odd_about_them() {
     assert_eq!(found("<(1,1),(0,0)>", Some(16)), []);
     assert_eq!(found("<(16,16),(1,16)>", Some(16)), []);
     let narrow = Finding::RowWidth { row_bytes: 32, mode_bytes: 128 };
-    assert_eq!(found("<(16,16),(1,16),swizzle<2,5,2>>", Some(16)), [mixed(Some(triple(2, 4, 2))), narrow]);
+    assert_eq!(
+        found("<(16,16),(1,16),swizzle<2,5,2>>", Some(16)),
+        [mixed(Some(triple(2, 4, 2))), narrow]
+    );
     assert_eq!(found("<(16,(8,2)),(1,(16,8))>", Some(16)), [Finding::Aliasing]);
-    assert_eq!(found("<(128,64),(64,1),swizzle<3,4,3>,elem=nvfp4>", Some(16)), [mixed(Some(triple(3, 5, 3))), narrow]);
+    assert_eq!(
+        found("<(128,64),(64,1),swizzle<3,4,3>,elem=nvfp4>", Some(16)),
+        [mixed(Some(triple(3, 5, 3))), narrow]
+    );
     assert_eq!(found("<((4,32),64),((1,512),16),elem=mxf4>", None), [Finding::Aliasing]);
     // The usual 128-byte mode on f16: right on bytes; written for elements it is the wrong unit.
     assert_eq!(found("<(128,64),(64,1),swizzle<3,4,3>>", Some(16)), [mixed(Some(triple(3, 3, 3)))]);
-    assert_eq!(found("<(128,64),(64,1),swizzle<3,3,3>>", Some(16)), [mixed(Some(triple(3, 2, 3))), Finding::WrongUnit { bytes: triple(3, 4, 3) }]);
+    assert_eq!(
+        found("<(128,64),(64,1),swizzle<3,3,3>>", Some(16)),
+        [mixed(Some(triple(3, 2, 3))), Finding::WrongUnit { bytes: triple(3, 4, 3) }]
+    );
     assert_eq!(found("<(8,128),(128,1),swizzle<3,5,3>,elem=u8>", None), [Finding::OutsideSet]);
-    assert_eq!(found("<(8,128),(128,1),swizzle<3,4,2>,elem=u8>", None), [Finding::Overlap, Finding::OutsideSet]);
+    assert_eq!(
+        found("<(8,128),(128,1),swizzle<3,4,2>,elem=u8>", None),
+        [Finding::Overlap, Finding::OutsideSet]
+    );
     assert_eq!(found("<(8,128),(128,1),swizzle<3,4,3>>", None), [Finding::UnknownElement]);
     let d = tileas::parse("<(128,64),(64,1),swizzle<3,4,3>,elem=f16>", NAMES).unwrap();
     let bytes = d.on_bytes(NAMES.bits(d.element.unwrap()).unwrap()).unwrap();
@@ -171,7 +186,8 @@ fn descriptor_errors() {
     assert_eq!(fails("<(4,2),(1,M)>").1, Expected::KnownSymbol);
 }
 
-/// Random texts, and good ones with a few characters changed: no panic, and what is read prints and reads the same.
+/// Random texts, and good ones with a few characters changed: no panic, and what is read prints and
+/// reads the same.
 #[test]
 fn random_texts() {
     let good = [
@@ -187,7 +203,11 @@ fn random_texts() {
     let letters = b"()<>[],:@/*+-_?{}= 0123456789SoRxdivelmMtaswz\n\t";
     let mut random = Random(0x5eed_0005);
     for round in 0..30_000u32 {
-        let mut text: Vec<u8> = if round % 4 == 0 { Vec::new() } else { good[random.below(good.len() as u64) as usize].into() };
+        let mut text: Vec<u8> = if round % 4 == 0 {
+            Vec::new()
+        } else {
+            good[random.below(good.len() as u64) as usize].into()
+        };
         for _ in 0..=random.below(if round % 4 == 0 { 12 } else { 3 }) {
             let letter = letters[random.below(letters.len() as u64) as usize];
             let at = random.below(text.len() as u64 + 1) as usize;

@@ -2,8 +2,13 @@
 
 use super::{c, t};
 use crate::error::{Error, Limit};
-use crate::ops::{complement, compose, divide, inverse, logical_divide_by_mode, right_inverse, tuple};
-use crate::{AxisId, Coord, Dims, Hw, Int, Iter, Layout, LayoutRef, Linear, Logical, Pad, Padding, PostMap, Profile, Swizzle, Unit};
+use crate::ops::{
+    complement, compose, divide, inverse, logical_divide_by_mode, right_inverse, tuple,
+};
+use crate::{
+    AxisId, Coord, Dims, Hw, Int, Iter, Layout, LayoutRef, Linear, Logical, Pad, Padding, PostMap,
+    Profile, Swizzle, Unit,
+};
 
 #[test]
 fn coordinates() {
@@ -54,9 +59,15 @@ fn padding_adds_from_the_same_position() {
 #[test]
 fn operations() {
     let axis = AxisId::LANE;
-    assert_eq!(compose(&c("4:1").view(), &t("S[4:1@laneid]").view()), Err(Error::WrongAxis { iter: 0, axis }));
+    assert_eq!(
+        compose(&c("4:1").view(), &t("S[4:1@laneid]").view()),
+        Err(Error::WrongAxis { iter: 0, axis })
+    );
     assert_eq!(compose(&c("4:1").view(), &t("S[4] + R[2:4]").view()), Err(Error::HasReplica));
-    assert_eq!(compose(&c("4:1").view(), &t("S[4] + 1").view()), Err(Error::HasOffset { axis: AxisId::M }));
+    assert_eq!(
+        compose(&c("4:1").view(), &t("S[4] + 1").view()),
+        Err(Error::HasOffset { axis: AxisId::M })
+    );
     assert_eq!(compose(&c("4:1").view(), &c("S<1,0,1> o 0 o 4:1").view()), Err(Error::HasPostMap));
     let negative = Err(Error::NegativeStride { iter: 0, stride: -1 });
     assert_eq!(compose(&c("(2,2):(1,4)").view(), &c("4:-1").view()), negative);
@@ -66,7 +77,10 @@ fn operations() {
     assert_eq!(right_inverse(&c("(3,3):(1,3)").view()).map(|l| super::show(&l)), Ok("9:1".into()));
     let hole = inverse(&c("4:2").view());
     assert_eq!(hole, Err(Error::NotSurjective { axis: AxisId::M, stride: 2, expected: 1 }));
-    assert_eq!(inverse(&c("(2,2):(1,0)").view()), Err(Error::NotInjective { iter: 1, stride: 0, unit: 1 }));
+    assert_eq!(
+        inverse(&c("(2,2):(1,0)").view()),
+        Err(Error::NotInjective { iter: 1, stride: 0, unit: 1 })
+    );
     let fault = Err(Error::NotDivisible { mode: 0, part: 0 });
     assert_eq!(divide(&c("8:1").view(), &c("2:2").view()), fault);
     let tiles = [c("2:1"), c("2:1")];

@@ -1,12 +1,15 @@
-//! Every public operation on layouts made to break it: extents of 0 and of 32 bits, strides of 64 bits and both signs, fractions, symbols,
-//! replicas, offsets at the ends of the range, post-maps that no memory has, trees that are none, all capacities used up.
-//! Whatever the answer, there is one: no panic (arithmetic is checked in this build), and soon. What is answered of layouts is a layout.
+//! Every public operation on layouts made to break it: extents of 0 and of 32 bits, strides of 64
+//! bits and both signs, fractions, symbols, replicas, offsets at the ends of the range, post-maps
+//! that no memory has, trees that are none, all capacities used up. Whatever the answer, there is
+//! one: no panic (arithmetic is checked in this build), and soon. What is answered of layouts is a
+//! layout.
 
 use super::{c, t};
 use crate::cute::{self, IntTuple, Rounding, Tiler};
 use crate::tirx::facts as machine;
 use crate::{
-    AxisId, Coord, Int, Iter, Layout, LayoutRef, NoSyms, Offset, Pad, Padding, PostMap, Profile, Result, Swizzle, SymNames, SymTable, Unit, WellKnown,
+    AxisId, Coord, Int, Iter, Layout, LayoutRef, NoSyms, Offset, Pad, Padding, PostMap, Profile,
+    Result, Swizzle, SymNames, SymTable, Unit, WellKnown,
 };
 use crate::{convert, ops, tilelang, tirx};
 use std::hint::black_box as ignore;
@@ -31,7 +34,14 @@ fn owned() -> Vec<Layout> {
     .iter()
     .map(|text| c(text))
     .collect();
-    all.extend(["S[4:1] + R[4294967295:9223372036854775807]", "S[(8,4):(1@laneid,1)] + R[3:0@warpid] + -9223372036854775808", "S[()] + R[2:1]"].map(t));
+    all.extend(
+        [
+            "S[4:1] + R[4294967295:9223372036854775807]",
+            "S[(8,4):(1@laneid,1)] + R[3:0@warpid] + -9223372036854775808",
+            "S[()] + R[2:1]",
+        ]
+        .map(t),
+    );
     let ones = ["1"; 16].join(",");
     all.push(c(&std::format!("({ones}):({ones})")));
     let twos = ["2"; 32].join(",");
@@ -43,8 +53,18 @@ fn owned() -> Vec<Layout> {
     for (text, post) in [
         ("4294967295:2147483647", PostMap::Swizzle(Swizzle::new(3, 54, 6, Unit::Byte).unwrap())),
         ("(8,8):(8,-1)", PostMap::Swizzle(Swizzle::new(2, 0, -3, Unit::Codomain).unwrap())),
-        ("(8,8):(8,1)", PostMap::Padding(Padding::new(&[Pad { interval: 1, pad: u32::MAX }; 4], Unit::Element).unwrap())),
-        ("4:4611686018427387904", PostMap::Padding(Padding::new(&[Pad { interval: u32::MAX, pad: u32::MAX }], Unit::Byte).unwrap())),
+        (
+            "(8,8):(8,1)",
+            PostMap::Padding(
+                Padding::new(&[Pad { interval: 1, pad: u32::MAX }; 4], Unit::Element).unwrap(),
+            ),
+        ),
+        (
+            "4:4611686018427387904",
+            PostMap::Padding(
+                Padding::new(&[Pad { interval: u32::MAX, pad: u32::MAX }], Unit::Byte).unwrap(),
+            ),
+        ),
     ] {
         let mut l = c(text);
         l.set_post(post).unwrap();
@@ -138,8 +158,12 @@ const BINARY: &[(&str, Binary)] = &[
     ("max_common", cute::max_common_layout),
     ("zipped", |a, b| cute::zipped_divide(a, &Tiler::Layout(*b))),
     ("by shape", |a, b| cute::flat_divide(a, &Tiler::Shape(IntTuple::shape_of(b)?.view()))),
-    ("product by shape", |a, b| cute::tiled_product(a, &Tiler::Shape(IntTuple::shape_of(b)?.view()))),
-    ("tile_to_shape", |a, b| cute::tile_to_shape(a, IntTuple::shape_of(b)?.view(), IntTuple::flat(&[1, 0])?.view())),
+    ("product by shape", |a, b| {
+        cute::tiled_product(a, &Tiler::Shape(IntTuple::shape_of(b)?.view()))
+    }),
+    ("tile_to_shape", |a, b| {
+        cute::tile_to_shape(a, IntTuple::shape_of(b)?.view(), IntTuple::flat(&[1, 0])?.view())
+    }),
     ("slice", |a, b| cute::slice(IntTuple::shape_of(b)?.view(), a)),
     ("dice", |a, b| cute::dice(IntTuple::shape_of(b)?.view(), a)),
     ("by profile", |a, b| cute::coalesce_by_profile(a, IntTuple::shape_of(b)?.view())),
@@ -153,7 +177,8 @@ const BINARY: &[(&str, Binary)] = &[
 /// Longest that one operation may take in this unoptimised build on a busy machine.
 const SOON: Duration = Duration::from_secs(2);
 
-/// Runs an operation on `args`; of layouts it must give a layout, of literals that are none anything but a panic.
+/// Runs an operation on `args`; of layouts it must give a layout, of literals that are none
+/// anything but a panic.
 fn timed(name: &str, args: &[LayoutRef<'_>], f: impl FnOnce() -> Result<Layout>) {
     let start = Instant::now();
     let found = f();
@@ -161,7 +186,12 @@ fn timed(name: &str, args: &[LayoutRef<'_>], f: impl FnOnce() -> Result<Layout>)
     if let Ok(found) = found.as_ref()
         && args.iter().all(|l| l.check().is_ok())
     {
-        assert_eq!(found.view().check(), Ok(()), "{name} of {:?}", args.iter().map(|l| l.to_owned().map(|l| super::show(&l))).collect::<Vec<_>>());
+        assert_eq!(
+            found.view().check(),
+            Ok(()),
+            "{name} of {:?}",
+            args.iter().map(|l| l.to_owned().map(|l| super::show(&l))).collect::<Vec<_>>()
+        );
     }
 }
 
@@ -191,10 +221,21 @@ fn questions() {
     each(|l| {
         let mut at = Coord::new();
         for x in far {
-            let _ = ignore((l.apply_flat(x, &mut at), l.apply_extended(x, &mut at), l.offset_on(x, AxisId::M)));
-            let _ = ignore((l.apply(&[x, x], &mut at), tirx::apply_iters(l, &[x, x], &mut at), tirx::apply_shaped(l, &[x], &[u32::MAX], &mut at)));
-            let _ =
-                ignore((cute::coordinate(l, x), tirx::place(l, x, u32::MAX, &machine::BANKS), tirx::place(l, x, 3, &tirx::Banks { count: 0, bank_bytes: 0 })));
+            let _ = ignore((
+                l.apply_flat(x, &mut at),
+                l.apply_extended(x, &mut at),
+                l.offset_on(x, AxisId::M),
+            ));
+            let _ = ignore((
+                l.apply(&[x, x], &mut at),
+                tirx::apply_iters(l, &[x, x], &mut at),
+                tirx::apply_shaped(l, &[x], &[u32::MAX], &mut at),
+            ));
+            let _ = ignore((
+                cute::coordinate(l, x),
+                tirx::place(l, x, u32::MAX, &machine::BANKS),
+                tirx::place(l, x, 3, &tirx::Banks { count: 0, bank_bytes: 0 }),
+            ));
             // The copies are as many as there are: one is enough here.
             let mut seen = 0;
             let _ = l.apply_all(x, &mut at, |_| {
@@ -203,12 +244,42 @@ fn questions() {
             });
         }
         for axis in [AxisId::M, AxisId::LANE, AxisId(u16::MAX)] {
-            let _ = ignore((l.reach(axis), l.cosize(axis), l.cosize_bound(axis), l.span(axis), l.size_on(axis), l.offset_of(axis)));
-            let _ = ignore((ops::consecutive(l, axis), l.table_on(axis, &mut [0; 5]), tirx::footprint(l, axis), ops::quotient(l, 0, axis).is_ok()));
+            let _ = ignore((
+                l.reach(axis),
+                l.cosize(axis),
+                l.cosize_bound(axis),
+                l.span(axis),
+                l.size_on(axis),
+                l.offset_of(axis),
+            ));
+            let _ = ignore((
+                ops::consecutive(l, axis),
+                l.table_on(axis, &mut [0; 5]),
+                tirx::footprint(l, axis),
+                ops::quotient(l, 0, axis).is_ok(),
+            ));
         }
-        let _ = ignore((l.size(), l.rank(), l.axes(), l.is_injective(), l.collision(), ops::is_surjective(l), ops::free_iters(l), cute::basis::cosize(l)));
-        let _ = ignore((tirx::is_trivial(l, &WellKnown), tirx::memory_span(l, &WellKnown), tirx::well_formed(l, &WellKnown), tilelang::shape_of(l)));
-        let _ = ignore((convert::to_linear(l).is_ok(), convert::to_hw_linear(l).is_ok(), convert::to_affine(l).is_ok()));
+        let _ = ignore((
+            l.size(),
+            l.rank(),
+            l.axes(),
+            l.is_injective(),
+            l.collision(),
+            ops::is_surjective(l),
+            ops::free_iters(l),
+            cute::basis::cosize(l),
+        ));
+        let _ = ignore((
+            tirx::is_trivial(l, &WellKnown),
+            tirx::memory_span(l, &WellKnown),
+            tirx::well_formed(l, &WellKnown),
+            tilelang::shape_of(l),
+        ));
+        let _ = ignore((
+            convert::to_linear(l).is_ok(),
+            convert::to_hw_linear(l).is_ok(),
+            convert::to_affine(l).is_ok(),
+        ));
         let inverse = ops::guarded_inverse(l);
         let lent = l.to_owned();
         if let (Ok(inverse), Ok(l)) = (inverse, lent) {
@@ -222,7 +293,14 @@ fn questions() {
         }
         let fragment = l.to_owned().and_then(tilelang::Fragment::new);
         if let Ok(f) = fragment {
-            let _ = ignore((f.thread_extent(), f.index_extent(), f.copies(), f.condense().is_ok(), f.inverse().is_ok(), f.replicate(u32::MAX).is_ok()));
+            let _ = ignore((
+                f.thread_extent(),
+                f.index_extent(),
+                f.copies(),
+                f.condense().is_ok(),
+                f.inverse().is_ok(),
+                f.replicate(u32::MAX).is_ok(),
+            ));
             let _ = ignore((
                 f.forward_thread(u64::MAX, u64::MAX),
                 f.forward_index(u64::MAX),
@@ -235,13 +313,33 @@ fn questions() {
 
 #[test]
 fn trees_of_numbers() {
-    let texts = ["()", "0", "-1", "9223372036854775807", "(-9223372036854775808,0)", "((),((3,0),_))", "(_,_)", "(4294967296,7)", "(((((((((1)))))))))"];
-    let trees: Vec<IntTuple> = texts.iter().map(|text| crate::notation::cute::parse_tuple(text, &mut NoSyms).unwrap()).collect();
+    let texts = [
+        "()",
+        "0",
+        "-1",
+        "9223372036854775807",
+        "(-9223372036854775808,0)",
+        "((),((3,0),_))",
+        "(_,_)",
+        "(4294967296,7)",
+        "(((((((((1)))))))))",
+    ];
+    let trees: Vec<IntTuple> = texts
+        .iter()
+        .map(|text| crate::notation::cute::parse_tuple(text, &mut NoSyms).unwrap())
+        .collect();
     let mut syms = SymTable::new();
     let symbol = Int::sym(syms.sym("M").unwrap());
     for a in &trees {
         let a = a.view();
-        let _ = ignore((a.product(), a.product_each().is_ok(), cute::make_layout(a).is_ok(), cute::make_identity_layout(a).is_ok(), a.rank(), a.depth()));
+        let _ = ignore((
+            a.product(),
+            a.product_each().is_ok(),
+            cute::make_layout(a).is_ok(),
+            cute::make_identity_layout(a).is_ok(),
+            a.rank(),
+            a.depth(),
+        ));
         for by in [Int::ZERO, Int::known(-1), Int::known(i64::MIN), Int::known(i64::MAX), symbol] {
             for rounding in [Rounding::Ceil, Rounding::Floor, Rounding::Exact] {
                 let _ = ignore(cute::div_each(a, by, rounding).is_ok());
@@ -250,10 +348,23 @@ fn trees_of_numbers() {
         }
         for b in &trees {
             let b = b.view();
-            let _ = ignore((cute::shape_div(a, b).is_ok(), cute::ceil_div(a, b).is_ok(), cute::make_ordered_layout(a, b).is_ok()));
-            let _ = ignore((cute::crd2crd(a, b, None).is_ok(), cute::crd2crd(a, b, Some(a)).is_ok(), cute::congruent(a, b), cute::weakly_congruent(a, b)));
+            let _ = ignore((
+                cute::shape_div(a, b).is_ok(),
+                cute::ceil_div(a, b).is_ok(),
+                cute::make_ordered_layout(a, b).is_ok(),
+            ));
+            let _ = ignore((
+                cute::crd2crd(a, b, None).is_ok(),
+                cute::crd2crd(a, b, Some(a)).is_ok(),
+                cute::congruent(a, b),
+                cute::weakly_congruent(a, b),
+            ));
             each(|l| {
-                let _ = ignore((cute::crd2idx(a, l).is_ok(), cute::slice(a, l).is_ok(), cute::dice(a, l).is_ok()));
+                let _ = ignore((
+                    cute::crd2idx(a, l).is_ok(),
+                    cute::slice(a, l).is_ok(),
+                    cute::dice(a, l).is_ok(),
+                ));
             });
         }
     }
@@ -280,7 +391,16 @@ fn encodings() {
         "#ttg.padded_shared<[1:+4294967295, 2147483648:+4294967295] {order = [1, 0], shape = [2147483648, 2147483648]}>",
         "#ttng.tensor_memory_encoding<blockM = 128, blockN = 2147483648, colStride = 2147483648>",
     ];
-    let shapes: [&[u32]; 8] = [&[], &[0], &[u32::MAX, 2], &[1 << 31, 1 << 31], &[1 << 31, 1 << 31, 1 << 31], &[1; 8], &[1; 9], &[64, 64]];
+    let shapes: [&[u32]; 8] = [
+        &[],
+        &[0],
+        &[u32::MAX, 2],
+        &[1 << 31, 1 << 31],
+        &[1 << 31, 1 << 31, 1 << 31],
+        &[1; 8],
+        &[1; 9],
+        &[64, 64],
+    ];
     let tiles = super::triton::Seed;
     let (mut answered, mut refused) = (0, Vec::new());
     for text in texts {
@@ -296,16 +416,33 @@ fn encodings() {
             let start = Instant::now();
             if let Ok(l) = to_linear(&encoding, shape, &tiles) {
                 answered += 1;
-                let _ = ignore((infer::split(&l).is_ok(), infer::join(&l).is_ok(), infer::expanded(&l, 255).is_ok(), l.pseudo_invert().is_ok()));
+                let _ = ignore((
+                    infer::split(&l).is_ok(),
+                    infer::join(&l).is_ok(),
+                    infer::expanded(&l, 255).is_ok(),
+                    l.pseudo_invert().is_ok(),
+                ));
                 for to in shapes {
-                    let _ = ignore((infer::reshaped(&l, to).is_ok(), infer::broadcast(&encoding, shape, to, &tiles).is_ok()));
+                    let _ = ignore((
+                        infer::reshaped(&l, to).is_ok(),
+                        infer::broadcast(&encoding, shape, to, &tiles).is_ok(),
+                    ));
                 }
             }
-            let _ = ignore((infer::reduced(&encoding, shape, 255, &tiles).is_ok(), infer::joined(&encoding, shape, &tiles).is_ok()));
+            let _ = ignore((
+                infer::reduced(&encoding, shape, 255, &tiles).is_ok(),
+                infer::joined(&encoding, shape, &tiles).is_ok(),
+            ));
             for bits in [0, 4, u16::MAX] {
                 if let Ok(a) = Addresses::new(&encoding, shape, bits) {
                     let far = [u32::MAX; 8];
-                    let _ = ignore((a.bytes(), a.element(&far[..shape.len().min(8)]), a.byte(shape), a.padded(u64::MAX), a.element_packed(u64::MAX)));
+                    let _ = ignore((
+                        a.bytes(),
+                        a.element(&far[..shape.len().min(8)]),
+                        a.byte(shape),
+                        a.padded(u64::MAX),
+                        a.element_packed(u64::MAX),
+                    ));
                 }
             }
             assert!(start.elapsed() < SOON, "{text} at {shape:?}");

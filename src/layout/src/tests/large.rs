@@ -1,4 +1,5 @@
-//! Extents up to 2^31 and strides of 64 bits: every operation ends at once, is exact, or reports the overflow.
+//! Extents up to 2^31 and strides of 64 bits: every operation ends at once, is exact, or reports
+//! the overflow.
 
 use super::cute_laws::Random;
 use super::symbolic::OPERATIONS;
@@ -11,7 +12,20 @@ use std::time::{Duration, Instant};
 use std::vec::Vec;
 
 const EXTENTS: [u32; 9] = [1, 2, 3, 24, 1 << 16, 1 << 20, 1 << 31, (1 << 31) - 1, u32::MAX];
-const STRIDES: [i64; 12] = [0, 1, 2, 3, -1, 1 << 31, 1 << 40, (1 << 62) - 1, i64::MAX, i64::MIN, i64::MIN + 1, 1_000_000_007];
+const STRIDES: [i64; 12] = [
+    0,
+    1,
+    2,
+    3,
+    -1,
+    1 << 31,
+    1 << 40,
+    (1 << 62) - 1,
+    i64::MAX,
+    i64::MIN,
+    i64::MIN + 1,
+    1_000_000_007,
+];
 
 fn layout(random: &mut Random) -> Layout {
     let mut out = Layout::new();
@@ -19,7 +33,8 @@ fn layout(random: &mut Random) -> Layout {
     let mut running = 1i64;
     for _ in 0..1 + random.below(4) {
         let extent = EXTENTS[random.below(9) as usize];
-        let stride = if random.below(2) == 0 { running } else { STRIDES[random.below(12) as usize] };
+        let stride =
+            if random.below(2) == 0 { running } else { STRIDES[random.below(12) as usize] };
         out.push_leaf(Iter::new(extent, stride, AxisId::M)).unwrap();
         running = running.saturating_mul(i64::from(extent));
     }
@@ -35,7 +50,9 @@ fn wide(l: &Layout, x: u128) -> Option<i128> {
         let extent = u128::from(it.extent_value().unwrap());
         let digit = if k + 1 == iters.len() { rest } else { rest % extent };
         rest /= extent;
-        sum = sum.checked_add(i128::try_from(digit).ok()?.checked_mul(i128::from(it.stride_value().unwrap()))?)?;
+        sum = sum.checked_add(
+            i128::try_from(digit).ok()?.checked_mul(i128::from(it.stride_value().unwrap()))?,
+        )?;
     }
     Some(sum)
 }
@@ -58,12 +75,23 @@ fn every_operation_ends_and_tells_the_truth() {
                         let size = wide_size(&l);
                         for _ in 0..4 {
                             let x = (u128::from(random.below(u64::MAX)) << 20 | 7) % size;
-                            let expected = if *name == "coalesce" { wide(&a, x) } else { wide(&b, x).and_then(|y| wide(&a, u128::try_from(y).ok()?)) };
+                            let expected = if *name == "coalesce" {
+                                wide(&a, x)
+                            } else {
+                                wide(&b, x).and_then(|y| wide(&a, u128::try_from(y).ok()?))
+                            };
                             // A single mode goes on below 0 as well.
                             if expected.is_none() {
                                 continue;
                             }
-                            assert_eq!(wide(&l, x), expected, "{name} {} {}: {} at {x}", show(&a), show(&b), show(&l));
+                            assert_eq!(
+                                wide(&l, x),
+                                expected,
+                                "{name} {} {}: {} at {x}",
+                                show(&a),
+                                show(&b),
+                                show(&l)
+                            );
                         }
                     }
                 }
@@ -74,10 +102,19 @@ fn every_operation_ends_and_tells_the_truth() {
         // Questions: an answer in 64 bits is the true one.
         let v = a.view();
         let size = wide_size(&a);
-        assert_eq!(v.size_value().ok().map(u128::from), u64::try_from(size).ok().filter(|s| i64::try_from(*s).is_ok()).map(u128::from));
+        assert_eq!(
+            v.size_value().ok().map(u128::from),
+            u64::try_from(size).ok().filter(|s| i64::try_from(*s).is_ok()).map(u128::from)
+        );
         if let Ok((low, high)) = v.reach(AxisId::M) {
             let way = |f: fn(i128, i128) -> i128| {
-                v.shard.iter().fold(0i128, |s, it| s + f(i128::from(it.stride_value().unwrap()) * (i128::from(it.extent_value().unwrap()) - 1), 0))
+                v.shard.iter().fold(0i128, |s, it| {
+                    s + f(
+                        i128::from(it.stride_value().unwrap())
+                            * (i128::from(it.extent_value().unwrap()) - 1),
+                        0,
+                    )
+                })
             };
             assert_eq!((i128::from(low), i128::from(high)), (way(i128::min), way(i128::max)));
         }
@@ -87,8 +124,20 @@ fn every_operation_ends_and_tells_the_truth() {
                 assert_eq!(Some(i128::from(*at)), wide(&a, x as u128));
             }
         }
-        let _ = (v.cosize(AxisId::M), v.cosize_bound(AxisId::M), v.span(AxisId::M), v.is_injective(), ops::is_surjective(&v), ops::free_iters(&v));
-        let _ = (ops::consecutive(&v, AxisId::M), ops::guarded_inverse(&v), crate::convert::to_affine(&v), crate::cute::equivalent(&v, &b.view()));
+        let _ = (
+            v.cosize(AxisId::M),
+            v.cosize_bound(AxisId::M),
+            v.span(AxisId::M),
+            v.is_injective(),
+            ops::is_surjective(&v),
+            ops::free_iters(&v),
+        );
+        let _ = (
+            ops::consecutive(&v, AxisId::M),
+            ops::guarded_inverse(&v),
+            crate::convert::to_affine(&v),
+            crate::cute::equivalent(&v, &b.view()),
+        );
     }
     assert!(answered > 500 && overflowed > 30, "{answered} {overflowed}");
     // Not a measurement: something proportional to an extent would take hours.
@@ -110,10 +159,20 @@ fn overflows_are_reported() {
     assert_eq!(whole.view().cosize(AxisId::M), Ok(1 << 62));
     assert_eq!(whole.view().is_injective(), Ok(true));
     // Coalescing would need an extent of 2^62: the iters stay apart, the map stays the same.
-    assert_eq!(show(&ops::coalesce(&whole.view()).unwrap()), "(2147483648,2147483648):(1,2147483648)");
+    assert_eq!(
+        show(&ops::coalesce(&whole.view()).unwrap()),
+        "(2147483648,2147483648):(1,2147483648)"
+    );
     let sparse = ops::complement(&c("2147483648:2").view(), Int::known(1 << 40)).unwrap();
     assert_eq!(show(&sparse), "(2,256):(1,4294967296)");
-    assert_eq!(ops::complement(&c("2:1").view(), Int::known(i64::MAX)).map(|_| ()), Err(Error::Overflow), "an extent beyond 32 bits");
-    let steps: Vec<i64> = [0u64, 1, 1 << 31, (1 << 62) - 1].iter().map(|x| whole.view().offset_on(*x, AxisId::M).unwrap()).collect();
+    assert_eq!(
+        ops::complement(&c("2:1").view(), Int::known(i64::MAX)).map(|_| ()),
+        Err(Error::Overflow),
+        "an extent beyond 32 bits"
+    );
+    let steps: Vec<i64> = [0u64, 1, 1 << 31, (1 << 62) - 1]
+        .iter()
+        .map(|x| whole.view().offset_on(*x, AxisId::M).unwrap())
+        .collect();
     assert_eq!(steps, [0, 1, 1 << 31, (1 << 62) - 1]);
 }

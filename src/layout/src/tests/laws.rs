@@ -2,7 +2,10 @@
 
 use super::{c, extended, family, show, table};
 use crate::error::Error;
-use crate::ops::{complement, compose, divide, inverse, left_inverse, logical_divide_by_mode, right_inverse, tuple};
+use crate::ops::{
+    complement, compose, divide, inverse, left_inverse, logical_divide_by_mode, right_inverse,
+    tuple,
+};
 use crate::{AxisId, Coord, Int, Layout, NoSyms, SymNames, SymTable, WellKnown};
 use std::collections::BTreeMap;
 use std::string::String;
@@ -38,7 +41,8 @@ fn complement_covers_once() {
                 continue;
             };
             let both = tuple(&[a.view(), rest.view()]).unwrap();
-            let distinct: std::collections::BTreeSet<i64> = table(&both.view()).into_iter().collect();
+            let distinct: std::collections::BTreeSet<i64> =
+                table(&both.view()).into_iter().collect();
             assert!((0..m).all(|x| distinct.contains(&x)), "{} {m}", show(&a));
             assert!(table(&rest.view()).windows(2).all(|w| w[0] < w[1]));
         }
@@ -56,8 +60,14 @@ fn injective_and_cosize_agree_with_the_table() {
         assert_eq!(a.view().cosize(AxisId::M), Ok(image.iter().max().unwrap() + 1));
     }
     // Wide extents, decided without walking them.
-    assert_eq!(c("(1000000000,2000000000):(1000000001,999999999)").view().is_injective(), Ok(false));
-    assert_eq!(c("(1000000000,1000000000):(1000000001,1000000000)").view().is_injective(), Ok(true));
+    assert_eq!(
+        c("(1000000000,2000000000):(1000000001,999999999)").view().is_injective(),
+        Ok(false)
+    );
+    assert_eq!(
+        c("(1000000000,1000000000):(1000000001,1000000000)").view().is_injective(),
+        Ok(true)
+    );
 }
 
 #[test]
@@ -90,7 +100,11 @@ fn one_sided_inverses() {
 
 #[test]
 fn exact_inverses() {
-    let texts = ["S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)]", "S[(32,3):(1@TLane,1@TCol)] + R[4:32@TLane]", "S[(3,5,7):(1,21,3)]"];
+    let texts = [
+        "S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)]",
+        "S[(32,3):(1@TLane,1@TCol)] + R[4:32@TLane]",
+        "S[(3,5,7):(1,21,3)]",
+    ];
     for text in texts {
         let l = super::t(text);
         let back = inverse(&l.view()).unwrap();
@@ -127,7 +141,9 @@ fn division_splits_off_the_atom() {
         };
         assert_eq!(at(&whole, [m, n]), at(&atom, [m % 8, n % 2]) + at(&rest, [m / 8, n / 2]));
     }
-    let tiled = logical_divide_by_mode(&c("(128,64):(64,1)").view(), &[c("32:1").view(), c("8:1").view()]).unwrap();
+    let tiled =
+        logical_divide_by_mode(&c("(128,64):(64,1)").view(), &[c("32:1").view(), c("8:1").view()])
+            .unwrap();
     assert_eq!(show(&tiled), "((32,4),(8,8)):((64,2048),(1,8))");
 }
 

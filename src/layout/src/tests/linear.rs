@@ -43,7 +43,8 @@ fn apply_is_linear_and_compose_is_composition() {
     let mut s = 1;
     for _ in 0..50 {
         let inner = random_map(&mut s, &REGS, &TILE);
-        let outer: Linear<Logical, Hw> = random_map(&mut s, &[(D1, 6), (D0, 7)], &[(AxisId::M, 16)]).retype();
+        let outer: Linear<Logical, Hw> =
+            random_map(&mut s, &[(D1, 6), (D0, 7)], &[(AxisId::M, 16)]).retype();
         let both = outer.compose(&inner).unwrap();
         let (x, y) = (random(&mut s) & 0x1fff, random(&mut s) & 0x1fff);
         assert_eq!(inner.apply_packed(x ^ y), inner.apply_packed(x) ^ inner.apply_packed(y));
@@ -67,7 +68,11 @@ fn inverses() {
         }
         let other = invertible(&mut s, &REGS, &TILE);
         let c = m.invert_and_compose(&other).unwrap();
-        assert!((0..0x2000).step_by(41).all(|x| other.apply_packed(c.apply_packed(x)) == m.apply_packed(x)));
+        assert!(
+            (0..0x2000)
+                .step_by(41)
+                .all(|x| other.apply_packed(c.apply_packed(x)) == m.apply_packed(x))
+        );
         let same = m.invert_and_compose(&m).unwrap();
         assert!((0..0x2000).step_by(43).all(|x| same.apply_packed(x) == x));
     }
@@ -94,7 +99,8 @@ fn ranks_exhaustively() {
 fn product_and_division() {
     let mut s = 3;
     for _ in 0..50 {
-        let low = random_map(&mut s, &[(AxisId::REGISTER, 2), (AxisId::LANE, 3)], &[(D0, 3), (D1, 2)]);
+        let low =
+            random_map(&mut s, &[(AxisId::REGISTER, 2), (AxisId::LANE, 3)], &[(D0, 3), (D1, 2)]);
         let high = random_map(&mut s, &[(AxisId::LANE, 2), (AxisId::WARP, 2)], &[(D1, 3), (D0, 1)]);
         let both = low.product(&high).unwrap();
         assert!(both.divide_left(&low).unwrap().same_map(&high));
@@ -116,7 +122,10 @@ fn shapes() {
     assert_eq!(turned.column_on(AxisId::LANE, 2, D0), m.column_on(AxisId::LANE, 2, D0));
     let flat = m.flatten_ins(D0).unwrap().flatten_outs(D1).unwrap();
     assert_eq!(flat.columns(), m.columns());
-    assert_eq!(flat.reshape_ins(m.ins().clone()).unwrap().reshape_outs(m.outs().clone()).unwrap(), m);
+    assert_eq!(
+        flat.reshape_ins(m.ins().clone()).unwrap().reshape_outs(m.outs().clone()).unwrap(),
+        m
+    );
     let part = m.sublayout(&[AxisId::LANE], &[D1]).unwrap();
     assert_eq!((part.ins().bits(), part.outs().bits()), (5, 6));
     assert_eq!(part.column(AxisId::LANE, 1), m.column_on(AxisId::LANE, 1, D1));

@@ -1,4 +1,5 @@
-//! Tests of the crate: the worked examples of the seeds as `errata.md` rules them, and laws on small domains.
+//! Tests of the crate: the worked examples of the seeds as `errata.md` rules them, and laws on
+//! small domains.
 //!
 //! Laws are checked by evaluating points, never by comparing spellings.
 
@@ -96,7 +97,8 @@ impl Random {
 
     /// A number below `n`.
     fn below(&mut self, n: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as u32) % n
     }
 }

@@ -43,7 +43,8 @@ fn symbols_round_trip() {
         assert_eq!(out, text);
     }
     let mut syms = SymTable::new();
-    let l = tirx::parse("S[(32,sf):(1@TLane,1@TCol)] + R[4:32@TLane]", &WellKnown, &mut syms).unwrap();
+    let l =
+        tirx::parse("S[(32,sf):(1@TLane,1@TCol)] + R[4:32@TLane]", &WellKnown, &mut syms).unwrap();
     let mut out = String::new();
     tirx::print(&l.view(), &WellKnown, &syms, &mut out).unwrap();
     assert_eq!(out, "S[(32,sf):(1@TLane,1@TCol)] + R[4:32@TLane]");
@@ -117,7 +118,8 @@ fn limits_are_named() {
     let error = tirx::parse(&many, &WellKnown, &mut NoSyms).unwrap_err();
     assert_eq!(error.expected, Expected::Fits(Error::Capacity { limit: Limit::Iters, max: 32 }));
     let ones = std::vec!["1"; 17].join(",");
-    let error = cute::parse(&std::format!("({ones}):({ones})"), &WellKnown, &mut NoSyms).unwrap_err();
+    let error =
+        cute::parse(&std::format!("({ones}):({ones})"), &WellKnown, &mut NoSyms).unwrap_err();
     assert_eq!(error.expected, Expected::Fits(Error::Capacity { limit: Limit::Modes, max: 16 }));
     let deep = std::format!("{}1", "(".repeat(100));
     let error = cute::parse(&deep, &WellKnown, &mut NoSyms).unwrap_err();
@@ -126,8 +128,10 @@ fn limits_are_named() {
 
 #[test]
 fn what_a_notation_cannot_say() {
-    let cute_of = |l: &crate::Layout| cute::print(&l.view(), &WellKnown, &NoSyms, &mut String::new());
-    let tirx_of = |l: &crate::Layout| tirx::print(&l.view(), &WellKnown, &NoSyms, &mut String::new());
+    let cute_of =
+        |l: &crate::Layout| cute::print(&l.view(), &WellKnown, &NoSyms, &mut String::new());
+    let tirx_of =
+        |l: &crate::Layout| tirx::print(&l.view(), &WellKnown, &NoSyms, &mut String::new());
     assert_eq!(cute_of(&t("S[8] + R[2:8]")), Err(PrintError::NotExpressible(Part::Replica)));
     assert_eq!(cute_of(&t("S[8] + 3")), Err(PrintError::NotExpressible(Part::Offset)));
     assert_eq!(tirx_of(&c("((2,2),4):((1,2),4)")), Err(PrintError::NotExpressible(Part::Tree)));
@@ -147,8 +151,29 @@ fn well_known_names() {
         let axis = AxisId(n);
         assert_eq!(WellKnown.axis(WellKnown.name(axis).unwrap()), Some(axis));
     }
-    let listed = ["bx", "by", "bz", "cbx", "cby", "cbz", "tx", "warpid", "laneid", "wgid", "tid_in_wg", "wid_in_wg"];
-    assert!(listed.iter().chain(&["m", "P", "F", "Bank", "TCol", "TLane"]).all(|n| WellKnown.axis(n).is_some()));
-    assert_eq!(AxisId::path(&[1, 2]).map(|a| a.basis_path().collect::<std::vec::Vec<u8>>()), Some([1, 2].into()));
+    let listed = [
+        "bx",
+        "by",
+        "bz",
+        "cbx",
+        "cby",
+        "cbz",
+        "tx",
+        "warpid",
+        "laneid",
+        "wgid",
+        "tid_in_wg",
+        "wid_in_wg",
+    ];
+    assert!(
+        listed
+            .iter()
+            .chain(&["m", "P", "F", "Bank", "TCol", "TLane"])
+            .all(|n| WellKnown.axis(n).is_some())
+    );
+    assert_eq!(
+        AxisId::path(&[1, 2]).map(|a| a.basis_path().collect::<std::vec::Vec<u8>>()),
+        Some([1, 2].into())
+    );
     assert_eq!((AxisId::path(&[16]), AxisId::path(&[])), (None, None));
 }

@@ -22,7 +22,10 @@ fn composition() {
 #[test]
 fn composition_is_refused_where_the_peer_is_wrong() {
     // Row 3: a carry, and a stride that does not divide.
-    assert_eq!(composed("(6,2):(1,7)", "(3,2):(2,3)"), Err(Error::Carry { mode: 0, reach: 7, extent: 6 }));
+    assert_eq!(
+        composed("(6,2):(1,7)", "(3,2):(2,3)"),
+        Err(Error::Carry { mode: 0, reach: 7, extent: 6 })
+    );
     let refused = composed("(4,6,8):(2,3,5)", "6:3");
     assert_eq!(refused, Err(Error::StrideDivisibility { leaf: 0, stride: 3, extent: 4 }));
 }
@@ -56,7 +59,10 @@ fn complements() {
     assert_eq!(spelled("4:32", 256).unwrap(), "(32,2):(1,128)");
     assert_eq!(spelled("4:32", 128).unwrap(), "32:1");
     assert_eq!(spelled("4:1", 6).unwrap(), "2:4");
-    assert_eq!(spelled("(4,4):(1,2)", 32), Err(Error::NotInjective { iter: 1, stride: 2, unit: 4 }));
+    assert_eq!(
+        spelled("(4,4):(1,2)", 32),
+        Err(Error::NotInjective { iter: 1, stride: 2, unit: 4 })
+    );
 }
 
 #[test]
@@ -75,7 +81,8 @@ fn divides_and_products() {
 fn the_hardware_swizzle() {
     // Rows 22 to 27: the printed formula is wrong; fields are [M+S, M+S+B) into [M, M+B).
     let sw = Swizzle::new(3, 4, 3, Unit::Byte).unwrap();
-    let moved: Vec<u64> = [0x18, 0x20, 0x40, 0x80, 0x100, 0x380].iter().map(|x| sw.apply(*x)).collect();
+    let moved: Vec<u64> =
+        [0x18, 0x20, 0x40, 0x80, 0x100, 0x380].iter().map(|x| sw.apply(*x)).collect();
     assert_eq!(moved, [0x18, 0x20, 0x40, 0x90, 0x120, 0x3f0]);
     let column: Vec<u64> = (0..8).map(|row| sw.apply(128 * row) / 4 % 32).collect();
     assert_eq!(column, [0, 4, 8, 12, 16, 20, 24, 28]);

@@ -56,7 +56,9 @@ fn forms_of_the_notation() {
 #[test]
 fn swizzled_tile() {
     let mut l = t("S[(8,64):(64@m,1@m)]");
-    let column = |l: &crate::Layout| -> Vec<i64> { (0..8).map(|i| l.view().offset_on(64 * i, AxisId::M).unwrap() / 2 % 32).collect() };
+    let column = |l: &crate::Layout| -> Vec<i64> {
+        (0..8).map(|i| l.view().offset_on(64 * i, AxisId::M).unwrap() / 2 % 32).collect()
+    };
     assert_eq!(column(&l), [0; 8]);
     l.set_post(PostMap::Swizzle(Swizzle::new(3, 3, 3, Unit::Element).unwrap())).unwrap();
     for (i, j) in (0..8i64).flat_map(|i| (0..64i64).map(move |j| (i, j))) {

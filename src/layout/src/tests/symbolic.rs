@@ -1,5 +1,5 @@
-//! Run-time values: whatever is answered with a symbol is the answer for every value put in for it, and what is refused is
-//! refused by the symbol's name unless no value helps.
+//! Run-time values: whatever is answered with a symbol is the answer for every value put in for it,
+//! and what is refused is refused by the symbol's name unless no value helps.
 
 use super::cute_laws::Random;
 use super::{c, extended, show, table};
@@ -42,11 +42,18 @@ fn layout(random: &mut Random, sym: SymId) -> Layout {
 /// An operation on one or two layouts.
 pub(super) type Operation = (&'static str, fn(&LayoutRef<'_>, &LayoutRef<'_>) -> Result<Layout>);
 
-fn tiled(op: fn(&LayoutRef<'_>, &Tiler<'_>) -> Result<Layout>, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
+fn tiled(
+    op: fn(&LayoutRef<'_>, &Tiler<'_>) -> Result<Layout>,
+    a: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+) -> Result<Layout> {
     op(a, &Tiler::Layout(*b))
 }
 
-fn by_shape(op: fn(&LayoutRef<'_>, &Tiler<'_>) -> Result<Layout>, a: &LayoutRef<'_>) -> Result<Layout> {
+fn by_shape(
+    op: fn(&LayoutRef<'_>, &Tiler<'_>) -> Result<Layout>,
+    a: &LayoutRef<'_>,
+) -> Result<Layout> {
     let tile = IntTuple::flat(&[2])?;
     op(a, &Tiler::Shape(tile.view()))
 }
@@ -117,7 +124,8 @@ fn pick(l: &LayoutRef<'_>) -> Result<IntTuple> {
 
 /// Whether both are one function where both are small enough to try.
 fn same(a: &Layout, b: &Layout) -> bool {
-    a.view().size() == b.view().size() && (a.view().size_value().unwrap() > 5000 || table(&a.view()) == table(&b.view()))
+    a.view().size() == b.view().size()
+        && (a.view().size_value().unwrap() > 5000 || table(&a.view()) == table(&b.view()))
 }
 
 #[test]
@@ -149,7 +157,8 @@ fn answers_hold_for_every_value_and_refusals_name_the_symbol() {
                     answered[k] += 1;
                     for (v, expected) in &numeric {
                         let put = answer.substitute(sym, *v).unwrap();
-                        // A run-time stride is not taken for the contiguous one, even where it happens to be 1.
+                        // A run-time stride is not taken for the contiguous one, even where it
+                        // happens to be 1.
                         if *name == "recast down" && *v == 1 {
                             continue;
                         }
@@ -159,29 +168,62 @@ fn answers_hold_for_every_value_and_refusals_name_the_symbol() {
                                 let x = a.substitute(sym, *v).unwrap();
                                 for y in table(&x.view()) {
                                     // Up to modes that stand still.
-                                    assert_eq!(extended(&x.view(), extended(&put.view(), y)), y, "{} at {v}", place());
+                                    assert_eq!(
+                                        extended(&x.view(), extended(&put.view(), y)),
+                                        y,
+                                        "{} at {v}",
+                                        place()
+                                    );
                                 }
                             }
                             Ok(_) if *name == "right_inverse" => {
                                 let x = a.substitute(sym, *v).unwrap();
                                 for (i, y) in table(&put.view()).into_iter().enumerate() {
-                                    assert_eq!(x.view().offset_on(y as u64, AxisId::M), Ok(i as i64), "{} at {v}", place());
+                                    assert_eq!(
+                                        x.view().offset_on(y as u64, AxisId::M),
+                                        Ok(i as i64),
+                                        "{} at {v}",
+                                        place()
+                                    );
                                 }
                             }
-                            // One that is common for every value is no longer than the longest for each.
+                            // One that is common for every value is no longer than the longest for
+                            // each.
                             Ok(expected) if *name == "max_common_layout" => {
-                                let (x, y) = (a.substitute(sym, *v).unwrap(), b.substitute(sym, *v).unwrap());
-                                assert!(put.view().size_value().unwrap() <= expected.view().size_value().unwrap());
+                                let (x, y) = (
+                                    a.substitute(sym, *v).unwrap(),
+                                    b.substitute(sym, *v).unwrap(),
+                                );
+                                assert!(
+                                    put.view().size_value().unwrap()
+                                        <= expected.view().size_value().unwrap()
+                                );
                                 for at in table(&put.view()) {
-                                    assert_eq!(extended(&x.view(), at), extended(&y.view(), at), "{} at {v}", place());
+                                    assert_eq!(
+                                        extended(&x.view(), at),
+                                        extended(&y.view(), at),
+                                        "{} at {v}",
+                                        place()
+                                    );
                                 }
                             }
-                            Ok(expected) => assert!(same(&put, expected), "{} at {v}: {} against {}", place(), show(&put), show(expected)),
-                            // The number's own refusal is of a form; the answer must hold all the same.
+                            Ok(expected) => assert!(
+                                same(&put, expected),
+                                "{} at {v}: {} against {}",
+                                place(),
+                                show(&put),
+                                show(expected)
+                            ),
+                            // The number's own refusal is of a form; the answer must hold all the
+                            // same.
                             Err(_) if *name == "compose" => {
-                                let (x, y) = (a.substitute(sym, *v).unwrap(), b.substitute(sym, *v).unwrap());
+                                let (x, y) = (
+                                    a.substitute(sym, *v).unwrap(),
+                                    b.substitute(sym, *v).unwrap(),
+                                );
                                 let inner = table(&y.view());
-                                let points: Vec<i64> = inner.iter().map(|i| extended(&x.view(), *i)).collect();
+                                let points: Vec<i64> =
+                                    inner.iter().map(|i| extended(&x.view(), *i)).collect();
                                 assert_eq!(table(&put.view()), points, "{} at {v}", place());
                             }
                             Err(e) => assert!(*v == 1, "{} but {e:?} at {v}", place()),

@@ -2,7 +2,10 @@
 
 use super::c;
 use crate::error::{Error, NotLinear};
-use crate::tilelang::{self, Fallback, Fragment, Shared, bank_swizzled, facts, fully_replicated, guarded_inverse, index_maps, operand_swizzled};
+use crate::tilelang::{
+    self, Fallback, Fragment, Shared, bank_swizzled, facts, fully_replicated, guarded_inverse,
+    index_maps, operand_swizzled,
+};
 use crate::{AxisId, Coord, Iter, Layout};
 use std::collections::BTreeMap;
 use std::vec::Vec;
@@ -91,7 +94,8 @@ fn repeating_and_replicating() {
             let (tile_i, tile_j) = ((i / 8) as i64, (j / 8) as i64);
             let tile = if lower { tile_j + 2 * tile_i } else { tile_i + 3 * tile_j };
             let inside = i % 8 * 8 + j % 8;
-            let (mut t, mut x) = (base.forward_thread(inside, 0).unwrap(), base.forward_index(inside).unwrap());
+            let (mut t, mut x) =
+                (base.forward_thread(inside, 0).unwrap(), base.forward_index(inside).unwrap());
             if on_thread {
                 t += tile * threads;
             } else {
@@ -252,7 +256,8 @@ fn metadata_covers_its_words_once() {
         for (i, j) in (0..shape.0).flat_map(|i| (0..shape.1).map(move |j| (i, j))) {
             // TileLang's own words: interleave the rows of a group, then transpose 2 x 2.
             let row = i / group * group + i % 8 * interleave + i % group / 8;
-            let (up, down) = (u32::from(row % 2 == 0 && j % 2 == 1), u32::from(row % 2 == 1 && j % 2 == 0));
+            let (up, down) =
+                (u32::from(row % 2 == 0 && j % 2 == 1), u32::from(row % 2 == 1 && j % 2 == 0));
             let (row, column) = (row + up - down, j + down - up);
             let wanted = column / 2 * shape.0 * 2 + row * 2 + column % 2;
             let at = l.view().offset_on(u64::from(i * shape.1 + j), AxisId::M);

@@ -1,4 +1,5 @@
-//! The rest of seed 000: swizzles, banks, ready-made layouts with their refusals, evaluation in shapes.
+//! The rest of seed 000: swizzles, banks, ready-made layouts with their refusals, evaluation in
+//! shapes.
 
 use super::{show_tirx, t};
 use crate::error::Error;
@@ -22,7 +23,10 @@ fn layouts_by_example() {
     assert_eq!(datapath('B', 64, 6, 0), Ok(t("S[(64,2,3):(1@TLane,64@TLane,1@TCol)]")));
     assert_eq!(datapath('G', 32, 224, 0), Ok(t("S[(32,4,56):(1@TLane,32@TLane,1@TCol)]")));
     assert_eq!(atom("32x32b", 128, 64, 32), Ok(t("S[(128,64):(1@tid_in_wg,1)]")));
-    assert_eq!(atom("16x128b", 64, 16, 16), Ok(t("S[(4,2,8,2,4,2):(1@wid_in_wg,2,4@laneid,4,1@laneid,1)]")));
+    assert_eq!(
+        atom("16x128b", 64, 16, 16),
+        Ok(t("S[(4,2,8,2,4,2):(1@wid_in_wg,2,4@laneid,4,1@laneid,1)]"))
+    );
     assert_eq!(tirx::wg_local_layout(128, 224), Ok(t("S[(128,224):(1@tid_in_wg,1)]")));
     let row = t("S[(128,64):(1@tid_in_wg,1)]");
     let mut out = Coord::new();
@@ -75,10 +79,18 @@ fn ready_made_layouts_refuse() {
     assert_eq!(atom("32x32b", 32, 4, 32), shape(0, 32, 0));
     assert_eq!(atom("16x64b", 64, 3, 32), shape(1, 3, 2));
     assert_eq!(atom("16x64b", 64, 6, 32), shape(1, 6, 0));
-    let operand = |operand, used, shape: &[u32]| tirx::operand_layout(facts::DATAPATHS, facts::DATAPATH_USES, operand, used, shape);
+    let operand = |operand, used, shape: &[u32]| {
+        tirx::operand_layout(facts::DATAPATHS, facts::DATAPATH_USES, operand, used, shape)
+    };
     let b = (128, 2, false);
-    assert_eq!(operand(Operand::A, b, &[64, 96]), Ok(t("S[(64,96):(1@TLane,1@TCol)] + R[2:64@TLane]")));
-    assert_eq!(operand(Operand::D, b, &[64, 3, 2, 7]), Ok(t("S[(64,3,2,7):(1@TLane,7@TCol,64@TLane,1@TCol)]")));
+    assert_eq!(
+        operand(Operand::A, b, &[64, 96]),
+        Ok(t("S[(64,96):(1@TLane,1@TCol)] + R[2:64@TLane]"))
+    );
+    assert_eq!(
+        operand(Operand::D, b, &[64, 3, 2, 7]),
+        Ok(t("S[(64,3,2,7):(1@TLane,7@TCol,64@TLane,1@TCol)]"))
+    );
     assert_eq!(operand(Operand::D, b, &[2, 64, 5]), operand(Operand::A, b, &[2, 64, 5]));
     let rank = |found| Err(Error::Rank { expected: 2, found });
     assert_eq!(operand(Operand::A, (128, 1, false), &[128, 2, 8]), rank(3));

@@ -3,8 +3,8 @@
 use super::{family, t};
 use crate::error::Error;
 use crate::tirx::{
-    self, AxisKind, Scope, canonicalize, canonicalize_for, direct_sum, facts, footprint, group, group_many, inner_of_tile, left_of_sum, outer_of_tile, pack,
-    right_of_sum, slice, tile, unpack,
+    self, AxisKind, Scope, canonicalize, canonicalize_for, direct_sum, facts, footprint, group,
+    group_many, inner_of_tile, left_of_sum, outer_of_tile, pack, right_of_sum, slice, tile, unpack,
 };
 use crate::{AxisId, AxisNames, Coord, Iter, Layout, LayoutRef, WellKnown};
 use std::vec::Vec;
@@ -27,7 +27,8 @@ pub(super) fn map(l: &LayoutRef<'_>) -> Vec<Vec<Vec<(AxisId, i64)>>> {
     out
 }
 
-/// Layouts over three axes, some with copies, offsets and iters of extent 1; the same ones every time.
+/// Layouts over three axes, some with copies, offsets and iters of extent 1; the same ones every
+/// time.
 pub(super) fn samples(count: u32) -> Vec<Layout> {
     let axes = [AxisId::M, AxisId::LANE, AxisId::WARP];
     let mut random = super::Random::new(7);
@@ -158,7 +159,8 @@ fn check_tile(whole: &Layout, outer: &Layout, inner: &Layout, scaled: bool) {
 
 #[test]
 fn factors_of_a_tiling_and_of_a_sum_come_back() {
-    let all: Vec<Layout> = samples(60).into_iter().filter(|l| l.view().size_value().unwrap() <= 24).collect();
+    let all: Vec<Layout> =
+        samples(60).into_iter().filter(|l| l.view().size_value().unwrap() <= 24).collect();
     for (outer, inner) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
         // A replica's steps are not scaled, so the law above needs an outer layout without.
         let outer_plain = outer.view().replica.is_empty();
@@ -185,13 +187,16 @@ fn factors_of_a_tiling_and_of_a_sum_come_back() {
     }
 }
 
-/// Whether a sequence of positions is a strided walk: brute force over all ways to factor its length.
+/// Whether a sequence of positions is a strided walk: brute force over all ways to factor its
+/// length.
 fn is_walk(values: &[i64]) -> bool {
     let n = values.len();
     n == 1
         || (2..=n).filter(|e| n.is_multiple_of(*e)).any(|e| {
             let step = values[1] - values[0];
-            let rows = values.chunks(e).all(|row| row.iter().enumerate().all(|(r, v)| *v == row[0] + r as i64 * step));
+            let rows = values
+                .chunks(e)
+                .all(|row| row.iter().enumerate().all(|(r, v)| *v == row[0] + r as i64 * step));
             rows && is_walk(&values.iter().step_by(e).copied().collect::<Vec<_>>())
         })
 }
@@ -314,7 +319,11 @@ struct Cyclic;
 
 impl tirx::AxisKinds for Cyclic {
     fn kind(&self, axis: AxisId) -> Option<AxisKind> {
-        let (scope, subscope) = if axis == AxisId::TX { (Scope::Cta, Scope::Thread) } else { (Scope::Thread, Scope::Cta) };
+        let (scope, subscope) = if axis == AxisId::TX {
+            (Scope::Cta, Scope::Thread)
+        } else {
+            (Scope::Thread, Scope::Cta)
+        };
         Some(AxisKind::Thread { scope, subscope })
     }
 }
@@ -330,7 +339,10 @@ fn axis_relations_keep_the_thread() {
     let fuse = |text: &str| canonicalize_for(&t(text).view(), &WellKnown, facts::WARP_32);
     assert_eq!(fuse("S[(4,32):(1@warpid,1@laneid)]"), Ok(t("S[128:1@tx]")));
     // TIRx loses the first of two offsets that meet.
-    assert_eq!(fuse("S[(4,32):(1@warpid,1@laneid)] + 1@warpid + 3@laneid"), Ok(t("S[128:1@tx] + 35@tx")));
+    assert_eq!(
+        fuse("S[(4,32):(1@warpid,1@laneid)] + 1@warpid + 3@laneid"),
+        Ok(t("S[128:1@tx] + 35@tx"))
+    );
     // TIRx leaves 4 on wgid here.
     assert_eq!(fuse("S[(2,4):(1@wgid,1@wid_in_wg)]"), Ok(t("S[8:1@warpid]")));
     assert_eq!(fuse("S[(8,4):(4@laneid,1@laneid)]"), Ok(t("S[32:1@laneid]")));

@@ -27,7 +27,11 @@ fn text_is_refused_where_it_stands() {
         ("SwizzleLayout(per_element 3,3,3)", 27, Expected::Equals),
         ("SwizzleLayout(30,3,3)", 15, Expected::SmallerNumber),
         ("ComposeLayout(3,3,3)", 20, Expected::Comma),
-        ("ComposeLayout(3,3,3,S[4:1@laneid])", 21, Expected::Fits(Error::WrongAxis { iter: 0, axis: on })),
+        (
+            "ComposeLayout(3,3,3,S[4:1@laneid])",
+            21,
+            Expected::Fits(Error::WrongAxis { iter: 0, axis: on }),
+        ),
     ] {
         let found = text::parse(text, &WellKnown, &mut NoSyms);
         let wanted = ParseError { line: 1, col, expected };
@@ -66,7 +70,10 @@ fn operations_refuse() {
     assert!(matches!(tirx::unpack(&swizzled.view(), 3, AxisId::M), Err(Error::BadSwizzle { .. })));
     assert!(matches!(tirx::broadcast(&view, 2, 3, AxisId::M), Err(Error::Rank { .. })));
     assert!(matches!(tirx::tile(&view, &[24], &swizzled.view(), &[16]), Err(Error::HasPostMap)));
-    assert_eq!(tirx::tile_to(&view, &[50], &[24]), Err(Error::BadShape { dim: 0, found: 50, needed: 24 }));
+    assert_eq!(
+        tirx::tile_to(&view, &[50], &[24]),
+        Err(Error::BadShape { dim: 0, found: 50, needed: 24 })
+    );
     let not = Err(Error::NotDivisible { mode: 0, part: 0 });
     assert_eq!(tirx::outer_of_tile(&view, &[24], &t("S[6:2]").view(), &[6]), not);
     let apart = t("S[(4,6):(12,1)]");

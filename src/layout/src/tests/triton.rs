@@ -6,7 +6,10 @@ use crate::linear::{Hw, Linear, Logical};
 use crate::notation::ttg::parse;
 use crate::triton::address::Addresses;
 use crate::triton::exchange::{Scope, crossings, renames_alike, scope};
-use crate::triton::{Encoding, EncodingError, Field, MatrixTiles, NoTiles, Tile, TileBit, TileRequest, TileSide, infer, to_linear};
+use crate::triton::{
+    Encoding, EncodingError, Field, MatrixTiles, NoTiles, Tile, TileBit, TileRequest, TileSide,
+    infer, to_linear,
+};
 use std::string::String;
 use std::vec::Vec;
 
@@ -57,7 +60,8 @@ fn seed_blocked_repeats_over_the_tensor() {
 
 #[test]
 fn seed_swizzle_and_padding_place_rows_on_other_banks() {
-    // 32 x 64 x f16: vec 8, one row a phase, eight phases: phase = row % 8, column ((c / 8) ^ phase) * 8 + c % 8.
+    // 32 x 64 x f16: vec 8, one row a phase, eight phases: phase = row % 8, column ((c / 8) ^
+    // phase) * 8 + c % 8.
     let swizzled = e("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>");
     let addresses = Addresses::new(&swizzled, &[32, 64], 16).unwrap();
     // Padding of 8 elements after every 64.
@@ -72,20 +76,31 @@ fn seed_swizzle_and_padding_place_rows_on_other_banks() {
     }
     assert_eq!(addresses.bytes(), 32 * 128);
     assert_eq!(with_pads.bytes(), 2 * (31 * 72 + 64));
-    assert_eq!(with_pads.element(&[32, 0]), Err(EncodingError::Layout(Error::OutOfRange { mode: 0, coord: 32, extent: 32 })));
-    assert_eq!(with_pads.element(&[0]), Err(EncodingError::Rank { field: Field::Shape, expected: 2, found: 1 }));
+    assert_eq!(
+        with_pads.element(&[32, 0]),
+        Err(EncodingError::Layout(Error::OutOfRange { mode: 0, coord: 32, extent: 32 }))
+    );
+    assert_eq!(
+        with_pads.element(&[0]),
+        Err(EncodingError::Rank { field: Field::Shape, expected: 2, found: 1 })
+    );
     assert_eq!(to_linear(&padded, &[32, 64], &NoTiles).err(), Some(EncodingError::Padded));
 }
 
-/// The 16 x 16 x 16 form of the seed: four rows in registers, columns over sixteen lanes; operands in runs of four.
+/// The 16 x 16 x 16 form of the seed: four rows in registers, columns over sixteen lanes; operands
+/// in runs of four.
 pub(super) struct Seed;
 
 impl MatrixTiles for Seed {
     fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError> {
-        let bits = |row: bool, list: &[u8]| -> Vec<TileBit> { list.iter().map(|b| if row { TileBit::Row(*b) } else { TileBit::Col(*b) }).collect() };
+        let bits = |row: bool, list: &[u8]| -> Vec<TileBit> {
+            list.iter().map(|b| if row { TileBit::Row(*b) } else { TileBit::Col(*b) }).collect()
+        };
         let mut tile = Tile { run: 2, ..Tile::default() };
         let (registers, lanes) = match request.side {
-            TileSide::A => (bits(false, &[0, 1]), [bits(true, &[0, 1, 2, 3]), bits(false, &[2, 3])].concat()),
+            TileSide::A => {
+                (bits(false, &[0, 1]), [bits(true, &[0, 1, 2, 3]), bits(false, &[2, 3])].concat())
+            }
             _ => (bits(true, &[0, 1]), [bits(false, &[0, 1, 2, 3]), bits(true, &[2, 3])].concat()),
         };
         registers.iter().for_each(|b| tile.register.push(*b).unwrap());
@@ -96,22 +111,41 @@ impl MatrixTiles for Seed {
 
 #[test]
 fn seed_mfma_and_its_operands() {
-    let text =
-        |transposed: &str| String::from("#ttg.amd_mfma<{version = 3, warpsPerCTA = [2, 4], instrShape = [16, 16, 16], isTransposed = ") + transposed + "}>";
+    let text = |transposed: &str| {
+        String::from(
+            "#ttg.amd_mfma<{version = 3, warpsPerCTA = [2, 4], instrShape = [16, 16, 16], isTransposed = ",
+        ) + transposed
+            + "}>"
+    };
     // Without transposition threads own four consecutive rows, with it four consecutive columns.
     let c = to_linear(&e(&text("false")), &[64, 64], &Seed).unwrap();
     assert_eq!((at(&c, 3, 0, 0), at(&c, 0, 16, 0)), ([3, 0].into(), [4, 0].into()));
     let t = to_linear(&e(&text("true")), &[64, 64], &Seed).unwrap();
     assert_eq!((at(&t, 3, 0, 0), at(&t, 0, 16, 0)), ([0, 3].into(), [0, 4].into()));
     // kWidth 8: each thread has eight consecutive k, two instructions' worth.
-    let dot = |op: &str| String::from("#ttg.dot_op<{opIdx = ") + op + ", parent = " + &text("false") + ", kWidth = 8}>";
+    let dot = |op: &str| {
+        String::from("#ttg.dot_op<{opIdx = ")
+            + op
+            + ", parent = "
+            + &text("false")
+            + ", kWidth = 8}>"
+    };
     let a = to_linear(&e(&dot("0")), &[64, 64], &Seed).unwrap();
-    assert_eq!((at(&a, 7, 0, 0), at(&a, 0, 16, 0), at(&a, 8, 0, 0)), ([0, 7].into(), [0, 8].into(), [0, 32].into()));
+    assert_eq!(
+        (at(&a, 7, 0, 0), at(&a, 0, 16, 0), at(&a, 8, 0, 0)),
+        ([0, 7].into(), [0, 8].into(), [0, 32].into())
+    );
     let b = to_linear(&e(&dot("1")), &[64, 64], &Seed).unwrap();
-    assert_eq!((at(&b, 7, 0, 0), at(&b, 0, 16, 0), at(&b, 0, 1, 0)), ([7, 0].into(), [8, 0].into(), [0, 1].into()));
+    assert_eq!(
+        (at(&b, 7, 0, 0), at(&b, 0, 16, 0), at(&b, 0, 1, 0)),
+        ([7, 0].into(), [8, 0].into(), [0, 1].into())
+    );
     // Warps along the other operand's dimension share.
     assert_eq!((at(&a, 0, 0, 1), at(&a, 0, 0, 4)), ([0, 0].into(), [16, 0].into()));
-    assert!(matches!(refusal(&dot("0"), &[64, 64]), EncodingError::NoInstruction { m: 16, n: 16, .. }));
+    assert!(matches!(
+        refusal(&dot("0"), &[64, 64]),
+        EncodingError::NoInstruction { m: 16, n: 16, .. }
+    ));
 }
 
 #[test]
@@ -125,7 +159,10 @@ fn slices_nest_and_expand_again() {
     // Another axis: a dimension of extent 1 is put in, nothing else changes.
     let other = infer::expand_dims(&e(&text), &[64], 0, &NoTiles).unwrap();
     assert!(infer::reshaped(&other, &[64]).unwrap().same_map(&rows));
-    assert_eq!(refusal(&(String::from("#ttg.slice<{dim = 3, parent = ") + ORDER_10 + "}>"), &[64]), EncodingError::BadValue { field: Field::Dim, value: 3 });
+    assert_eq!(
+        refusal(&(String::from("#ttg.slice<{dim = 3, parent = ") + ORDER_10 + "}>"), &[64]),
+        EncodingError::BadValue { field: Field::Dim, value: 3 }
+    );
 }
 
 #[test]
@@ -133,18 +170,25 @@ fn shape_operations_undo_each_other() {
     let a = l(ORDER_10, &[64, 128]);
     let reshaped = infer::reshaped(&a, &[4, 16, 128]).unwrap();
     assert!(infer::reshaped(&reshaped, &[64, 128]).unwrap().same_map(&a));
-    assert_eq!(infer::reshaped(&a, &[64, 64]).err(), Some(EncodingError::Reshape { old: 13, new: 12 }));
+    assert_eq!(
+        infer::reshaped(&a, &[64, 64]).err(),
+        Some(EncodingError::Reshape { old: 13, new: 12 })
+    );
     let joined = infer::join(&a).unwrap();
     assert_eq!(joined.outs().bits_of(AxisId::dim(2)), 1);
     assert!(infer::split(&joined).unwrap().same_map(&a));
     assert_eq!(infer::split(&a).err(), Some(EncodingError::CannotSplit { extent: 128 }));
-    assert_eq!(infer::transposed(&a, &[0, 0]).err(), Some(EncodingError::NotAnOrder { at: 1, value: 0 }));
+    assert_eq!(
+        infer::transposed(&a, &[0, 0]).err(),
+        Some(EncodingError::NotAnOrder { at: 1, value: 0 })
+    );
 }
 
 #[test]
 fn blocks_split_and_share() {
-    let text =
-        String::from("#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0], CGALayout = [[1, 0], [0, 0]]}>");
+    let text = String::from(
+        "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0], CGALayout = [[1, 0], [0, 0]]}>",
+    );
     let a = l(&text, &[8, 32]);
     assert_eq!(a.column_on(AxisId::BLOCK, 0, AxisId::dim(0)), Some(4));
     assert_eq!(a.column(AxisId::BLOCK, 1), Some(0));
@@ -159,38 +203,79 @@ fn exchanges_have_scopes() {
     assert!(renames_alike(&a, &a));
     let lanes = "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [16, 4], warpsPerCTA = [2, 2], order = [0, 1]}>";
     assert_eq!(scope(&l(ORDER_10, &[32, 64]), &l(lanes, &[32, 64])), Scope::Block);
-    let one = |order: &str| String::from("#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = ") + order + "}>";
+    let one = |order: &str| {
+        String::from(
+            "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = ",
+        ) + order
+            + "}>"
+    };
     assert_eq!(scope(&l(&one("[0, 1]"), &[8, 4]), &l(&one("[1, 0]"), &[8, 4])), Scope::Warp);
     // Lanes permute; then two bits change places with registers.
     let rows = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], order = [1, 0]}>";
     let columns = "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
     assert_eq!(crossings(&l(&one("[0, 1]"), &[8, 4]), &l(&one("[1, 0]"), &[8, 4])), 0);
     let (a, b) = (l(rows, &[32, 4]), l(columns, &[32, 4]));
-    assert_eq!((scope(&a, &b), crossings(&a, &b), crossings(&b, &a), crossings(&a, &a)), (Scope::Warp, 2, 2, 0));
+    assert_eq!(
+        (scope(&a, &b), crossings(&a, &b), crossings(&b, &a), crossings(&a, &a)),
+        (Scope::Warp, 2, 2, 0)
+    );
 }
 
 #[test]
 fn refusals_say_why() {
     use EncodingError as E;
     let nvmma = |swizzle: &str, rest: &str| {
-        String::from("#ttg.nvmma_shared<{swizzlingByteWidth = ") + swizzle + ", transposed = false, elementBitWidth = 16" + rest + "}>"
+        String::from("#ttg.nvmma_shared<{swizzlingByteWidth = ")
+            + swizzle
+            + ", transposed = false, elementBitWidth = 16"
+            + rest
+            + "}>"
     };
     assert_eq!(refusal(&nvmma("128", ""), &[64, 32]), E::SpanTooShort { needed: 64, found: 32 });
     assert_eq!(refusal(&nvmma("128", ""), &[4, 64]), E::TooFewRows { needed: 8, found: 4 });
     assert_eq!(refusal(&nvmma("128", ", rank = 1"), &[64]), E::SwizzleNeedsRows { rank: 1 });
-    assert_eq!(refusal(&nvmma("48", ""), &[64, 64]), E::BadValue { field: Field::SwizzlingByteWidth, value: 48 });
+    assert_eq!(
+        refusal(&nvmma("48", ""), &[64, 64]),
+        E::BadValue { field: Field::SwizzlingByteWidth, value: 48 }
+    );
     let tensor = |text: &str| String::from("#ttng.tensor_memory_encoding<") + text + ">";
-    assert_eq!(refusal(&tensor("blockM = 128, blockN = 64"), &[64, 64]), E::BlockTooLarge { dim: 0, block: 128, extent: 64 });
-    assert_eq!(refusal(&tensor("blockM = 64, blockN = 64, colStride = 2, fp4Padded = true"), &[64, 64]), E::Fp4ColStride { found: 2 });
-    assert_eq!(refusal(&tensor("blockM = 32, blockN = 64"), &[64, 64]), E::BadValue { field: Field::BlockM, value: 32 });
-    let linear = |bases: &str| String::from("#ttg.linear<{register = ") + bases + ", lane = [[1], [2]], warp = [], block = []}>";
+    assert_eq!(
+        refusal(&tensor("blockM = 128, blockN = 64"), &[64, 64]),
+        E::BlockTooLarge { dim: 0, block: 128, extent: 64 }
+    );
+    assert_eq!(
+        refusal(&tensor("blockM = 64, blockN = 64, colStride = 2, fp4Padded = true"), &[64, 64]),
+        E::Fp4ColStride { found: 2 }
+    );
+    assert_eq!(
+        refusal(&tensor("blockM = 32, blockN = 64"), &[64, 64]),
+        E::BadValue { field: Field::BlockM, value: 32 }
+    );
+    let linear = |bases: &str| {
+        String::from("#ttg.linear<{register = ")
+            + bases
+            + ", lane = [[1], [2]], warp = [], block = []}>"
+    };
     assert_eq!(refusal(&linear("[[12]]"), &[16]), E::NotAPermutation { input: 0, bit: 0 });
     assert_eq!(refusal(&linear("[[2]]"), &[4]), E::NotAPermutation { input: 1, bit: 1 });
-    assert_eq!(refusal(ORDER_10, &[64, 96]), E::NotPowerOfTwo { field: Field::Shape, at: 1, value: 96 });
-    assert_eq!(refusal(ORDER_10, &[64]), E::Rank { field: Field::SizePerThread, expected: 1, found: 2 });
+    assert_eq!(
+        refusal(ORDER_10, &[64, 96]),
+        E::NotPowerOfTwo { field: Field::Shape, at: 1, value: 96 }
+    );
+    assert_eq!(
+        refusal(ORDER_10, &[64]),
+        E::Rank { field: Field::SizePerThread, expected: 1, found: 2 }
+    );
     let three = "#ttg.blocked<{sizePerThread = [1, 3], threadsPerWarp = [16, 4], warpsPerCTA = [2, 2], order = [1, 0]}>";
-    assert_eq!(refusal(three, &[64, 64]), E::NotPowerOfTwo { field: Field::SizePerThread, at: 1, value: 3 });
-    let mma = |n: &str| String::from("#ttg.nvidia_mma<{versionMajor = 3, warpsPerCTA = [4, 1], instrShape = [16, ") + n + ", 16]}>";
+    assert_eq!(
+        refusal(three, &[64, 64]),
+        E::NotPowerOfTwo { field: Field::SizePerThread, at: 1, value: 3 }
+    );
+    let mma = |n: &str| {
+        String::from("#ttg.nvidia_mma<{versionMajor = 3, warpsPerCTA = [4, 1], instrShape = [16, ")
+            + n
+            + ", 16]}>"
+    };
     assert_eq!(refusal(&mma("24"), &[64, 64]), E::OddInstruction { n: 24 });
     assert_eq!(refusal("#gluon.auto_encoding", &[64]), E::Placeholder);
     let tall = "#ttg.amd_mfma<{version = 3, warpsPerCTA = [4, 1], instrShape = [64, 4, 4], isTransposed = false}>";
@@ -204,7 +289,10 @@ fn refusals_say_why() {
 #[test]
 fn partitions_deal_pieces_round_robin() {
     let inner = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>";
-    let text = String::from("#ttg.partitioned_shared<{numPartitions = 2, numGroups = 4, partitionDim = 0, partitionLayout = ") + inner + "}>";
+    let text = String::from(
+        "#ttg.partitioned_shared<{numPartitions = 2, numGroups = 4, partitionDim = 0, partitionLayout = ",
+    ) + inner
+        + "}>";
     // 128 rows are eight pieces of sixteen: even pieces in one allocation, odd ones in the other.
     let a = l(&text, &[128, 32]);
     assert_eq!(a.column_on(AxisId::BANK, 0, AxisId::dim(0)), Some(16));

@@ -51,10 +51,20 @@ fn every_attribute_prints_as_it_parses() {
     // Other spellings of the same.
     let long = "#ttg.amd_wmma<{version = 1, isTransposed = true, ctaLayout = {register = [], warp = []}, instrShape = [16, 16, 16], rank = 2}>";
     assert_eq!(printed(long), "#ttg.amd_wmma<{version = 1, isTranspose = true, ctaLayout = {}}>");
-    assert!(printed("#ttg.shared<{vec=1,perPhase=1,maxPhase=1,order=[0]}>").starts_with("#ttg.swizzled_shared"));
-    assert!(printed("#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [2, 4]}>").contains("offset = [[0, 1], [0, 2], [1, 0]]"));
-    let two = parse("#ttng.tensor_memory_encoding<{blockN = 32, blockM = 64, ctaMode = TwoCTA_RHS}>").unwrap();
-    assert!(matches!(two.base, Base::TensorMemory(t) if t.cta_mode == CtaMode::TwoRhs && t.col_stride == 1));
+    assert!(
+        printed("#ttg.shared<{vec=1,perPhase=1,maxPhase=1,order=[0]}>")
+            .starts_with("#ttg.swizzled_shared")
+    );
+    assert!(
+        printed("#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [2, 4]}>")
+            .contains("offset = [[0, 1], [0, 2], [1, 0]]")
+    );
+    let two =
+        parse("#ttng.tensor_memory_encoding<{blockN = 32, blockM = 64, ctaMode = TwoCTA_RHS}>")
+            .unwrap();
+    assert!(
+        matches!(two.base, Base::TensorMemory(t) if t.cta_mode == CtaMode::TwoRhs && t.col_stride == 1)
+    );
 }
 
 /// Blocks of 128 rows and 4 columns, in either order; the columns of memory are what is told apart.
@@ -66,7 +76,10 @@ fn scales_in_tensor_memory() {
         let at = |bit, dim| linear.column_on(AxisId::TCOL, bit, AxisId::dim(dim)).unwrap();
         (0..bits).map(|bit| (at(bit, 0), at(bit, 1))).collect::<Vec<_>>()
     };
-    let (mn, k) = ("#ttng.tensor_memory_scales_encoding<>", "#ttng.tensor_memory_scales_encoding<blockRepOrder = kThenMn>");
+    let (mn, k) = (
+        "#ttng.tensor_memory_scales_encoding<>",
+        "#ttng.tensor_memory_scales_encoding<blockRepOrder = kThenMn>",
+    );
     assert_eq!(columns(mn, [256, 8]), [(0, 1), (0, 2), (32, 0), (64, 0), (128, 0), (0, 4)]);
     assert_eq!(columns(k, [256, 8]), [(0, 1), (0, 2), (32, 0), (64, 0), (0, 4), (128, 0)]);
     assert_eq!(columns(k, [128, 16]), [(0, 1), (0, 2), (32, 0), (64, 0), (0, 4), (0, 8)]);
@@ -83,9 +96,14 @@ fn errors_stand_where_they_are() {
     assert_eq!(refused("ttg.blocked"), (1, 1, Expected::Attribute));
     assert_eq!(refused("#ttg.boxed<{}>"), (1, 2, Expected::Attribute));
     assert_eq!(refused("#ttg.linear"), (1, 12, Expected::Parameter(Key::Register)));
-    assert_eq!(refused("#ttg.swizzled_shared<{vec = 8,\n  perPhase = x}>"), (2, 14, Expected::Integer));
+    assert_eq!(
+        refused("#ttg.swizzled_shared<{vec = 8,\n  perPhase = x}>"),
+        (2, 14, Expected::Integer)
+    );
     // A cluster's bases have the dimensions of the encoding.
-    let rank = |expected, found| Expected::Encoding(EncodingError::Rank { field: Field::Cga, expected, found });
+    let rank = |expected, found| {
+        Expected::Encoding(EncodingError::Rank { field: Field::Cga, expected, found })
+    };
     let blocked = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0], CGALayout = [[1, 0, 1]]}>";
     assert_eq!(refused(blocked), (1, 1, rank(2, 3)));
     assert_eq!(refused(&blocked.replace("[1, 0, 1]", "[1]")), (1, 1, rank(2, 1)));
@@ -99,22 +117,41 @@ fn errors_stand_where_they_are() {
     ] {
         assert_eq!(refused(text), (1, 1, rank(2, 3)), "{text}");
     }
-    let padded = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [2, 4], CGALayout = [[1, 0]]}>";
+    let padded =
+        "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [2, 4], CGALayout = [[1, 0]]}>";
     assert_eq!(refused(padded), (1, 1, Expected::Encoding(EncodingError::WrongKind)));
-    assert_eq!(refused("#ttng.tensor_memory_scales_encoding<blockRepOrder = [1, 0]>"), (1, 53, Expected::Key));
+    assert_eq!(
+        refused("#ttng.tensor_memory_scales_encoding<blockRepOrder = [1, 0]>"),
+        (1, 53, Expected::Key)
+    );
     assert_eq!(refused("#ttg.swizzled_shared<{vec = 8, vec = 8}>"), (1, 32, Expected::KeyOnce));
     assert_eq!(refused("#ttg.swizzled_shared<{vec = 8, opIdx = 1}>"), (1, 32, Expected::Key));
     assert_eq!(refused("#ttg.swizzled_shared<{vec : 8}>"), (1, 27, Expected::Equals));
-    assert_eq!(refused("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 1, order = 1}>"), (1, 68, Expected::OpenBracket));
-    assert_eq!(refused("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 1}>"), (1, 59, Expected::Parameter(Key::Order)));
-    assert_eq!(refused("#ttg.shared_linear<{offset = [[0, 1], [1]]}>"), (1, 39, Expected::Congruent));
+    assert_eq!(
+        refused("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 1, order = 1}>"),
+        (1, 68, Expected::OpenBracket)
+    );
+    assert_eq!(
+        refused("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 1}>"),
+        (1, 59, Expected::Parameter(Key::Order))
+    );
+    assert_eq!(
+        refused("#ttg.shared_linear<{offset = [[0, 1], [1]]}>"),
+        (1, 39, Expected::Congruent)
+    );
     assert_eq!(refused("#ttg.nvmma_shared<{transposed = maybe}>"), (1, 33, Expected::Boolean));
     assert_eq!(refused("#ttg.slice<{parent = #ttg.slice<{}>}>"), (1, 34, Expected::Key));
-    assert_eq!(refused("#ttg.slice<{parent = #gluon.auto_encoding}>"), (1, 43, Expected::Parameter(Key::Dim)));
+    assert_eq!(
+        refused("#ttg.slice<{parent = #gluon.auto_encoding}>"),
+        (1, 43, Expected::Parameter(Key::Dim))
+    );
     assert_eq!(refused("#ttg.padded_shared<[64:8]>"), (1, 24, Expected::Colon));
     assert_eq!(refused("#gluon.auto_encoding x"), (1, 22, Expected::End));
     assert_eq!(refused("#ttg.amd_wmma<{ctaLayout = {lane = []}}>"), (1, 29, Expected::Key));
-    assert_eq!(refused("#ttg.swizzled_shared<{vec = 4294967296}>"), (1, 29, Expected::SmallerNumber));
+    assert_eq!(
+        refused("#ttg.swizzled_shared<{vec = 4294967296}>"),
+        (1, 29, Expected::SmallerNumber)
+    );
     let long = "#ttg.swizzled_shared<{order = [0, 1, 2, 3, 4, 5, 6, 7, 8]}>";
     assert_eq!(refused(long), (1, 56, Expected::Encoding(EncodingError::TooMany { max: 8 })));
     let dots = "#ttg.dot_op<{opIdx = 0, parent = #ttg.dot_op<{opIdx = 0, parent = #gluon.auto_encoding}>}>";
@@ -124,8 +161,7 @@ fn errors_stand_where_they_are() {
 #[test]
 fn no_text_panics() {
     // Every prefix, and every text with one character gone, is parsed or refused.
-    let text =
-        "#ttg.dot_op<{opIdx = 0, parent = #ttg.amd_wmma<{version = 3, ctaLayout = {register = [[0, 1]], warp = []}, instrShape = [16, 16, 32]}>, kWidth = 2}>";
+    let text = "#ttg.dot_op<{opIdx = 0, parent = #ttg.amd_wmma<{version = 3, ctaLayout = {register = [[0, 1]], warp = []}, instrShape = [16, 16, 32]}>, kWidth = 2}>";
     for k in 0..text.len() {
         let _ = parse(&text[..k]);
         let mut without = String::from(text);

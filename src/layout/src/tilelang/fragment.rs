@@ -9,8 +9,8 @@ use crate::ops::{Iters, push};
 
 /// A map from elements to threads and local indices, with copies.
 ///
-/// The thread is on axis `tx`, the local index on `m` and, if there are several, on numbered axes; copies move the
-/// thread alone.
+/// The thread is on axis `tx`, the local index on `m` and, if there are several, on numbered axes;
+/// copies move the thread alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
     layout: Layout,
@@ -20,8 +20,8 @@ impl Fragment {
     /// A fragment from its layout, whose modes are the dimensions, last first.
     ///
     /// # Errors
-    /// [`Error::WrongAxis`] if a replica does not move the thread, or an iter moves neither thread nor index;
-    /// [`Error::HasPostMap`].
+    /// [`Error::WrongAxis`] if a replica does not move the thread, or an iter moves neither thread
+    /// nor index; [`Error::HasPostMap`].
     pub fn new(layout: Layout) -> Result<Self> {
         let view = layout.view();
         if !view.post.is_identity() {
@@ -37,7 +37,8 @@ impl Fragment {
         Ok(Self { layout })
     }
 
-    /// A fragment from the map of its threads alone. The local index counts, row-major, what the thread leaves open.
+    /// A fragment from the map of its threads alone. The local index counts, row-major, what the
+    /// thread leaves open.
     ///
     /// # Errors
     /// Those of [`Fragment::new`]; [`Error::Overflow`].
@@ -58,7 +59,8 @@ impl Fragment {
         Self::new(b.finish(threads)?)
     }
 
-    /// A fragment from a map whose first output is the thread (axis `@0`) and whose second is the local index.
+    /// A fragment from a map whose first output is the thread (axis `@0`) and whose second is the
+    /// local index.
     ///
     /// # Errors
     /// Those of [`Fragment::new`].
@@ -96,7 +98,9 @@ impl Fragment {
     /// # Errors
     /// [`Error::NeedsValue`], [`Error::Overflow`].
     pub fn copies(&self) -> Result<u64> {
-        self.layout().replica.iter().try_fold(1u64, |n, it| n.checked_mul(u64::from(it.extent_value()?)).ok_or(Error::Overflow))
+        self.layout().replica.iter().try_fold(1u64, |n, it| {
+            n.checked_mul(u64::from(it.extent_value()?)).ok_or(Error::Overflow)
+        })
     }
 
     /// The greatest thread, plus 1.
@@ -132,7 +136,11 @@ impl Fragment {
             let digit = rest.checked_rem(extent).ok_or(far)?;
             rest = rest.checked_div(extent).ok_or(far)?;
             let way = i64::try_from(digit).map_err(|_| Error::Overflow)?;
-            thread = it.stride_value()?.checked_mul(way).and_then(|w| thread.checked_add(w)).ok_or(Error::Overflow)?;
+            thread = it
+                .stride_value()?
+                .checked_mul(way)
+                .and_then(|w| thread.checked_add(w))
+                .ok_or(Error::Overflow)?;
         }
         Ok(thread)
     }
@@ -156,12 +164,13 @@ impl Fragment {
         Self::new(layout)
     }
 
-    /// Each dimension made as many times as long as `repeats` says: more threads (`on_thread`) or more local indices.
-    /// With `lower_dim_first` repetitions of the last dimension come first, else those of the first.
+    /// Each dimension made as many times as long as `repeats` says: more threads (`on_thread`) or
+    /// more local indices. With `lower_dim_first` repetitions of the last dimension come first,
+    /// else those of the first.
     ///
     /// # Errors
-    /// [`Error::Rank`], [`Error::BadExtent`]; [`Error::WrongAxis`] if indices are to grow and there are several;
-    /// [`Error::Capacity`], [`Error::Overflow`].
+    /// [`Error::Rank`], [`Error::BadExtent`]; [`Error::WrongAxis`] if indices are to grow and there
+    /// are several; [`Error::Capacity`], [`Error::Overflow`].
     pub fn repeat(&self, repeats: &[u32], on_thread: bool, lower_dim_first: bool) -> Result<Self> {
         let view = self.layout();
         let rank = view.rank();
@@ -173,7 +182,11 @@ impl Fragment {
             let axis = view.shard.get(k).map_or(AxisId::M, Iter::axis);
             return Err(Error::WrongAxis { iter: position(k), axis });
         }
-        let (axis, unit) = if on_thread { (AxisId::TX, self.thread_extent()?) } else { (AxisId::M, self.index_extent()?) };
+        let (axis, unit) = if on_thread {
+            (AxisId::TX, self.thread_extent()?)
+        } else {
+            (AxisId::M, self.index_extent()?)
+        };
         let mut b = Builder::new();
         for (k, (mode, _)) in view.modes().enumerate() {
             for it in mode {
@@ -181,8 +194,15 @@ impl Fragment {
             }
             // The repetitions that come before those of this dimension.
             let dim = rank.saturating_sub(k).saturating_sub(1);
-            let before = if lower_dim_first { repeats.get(dim.saturating_add(1)..) } else { repeats.get(..dim) };
-            let stride = before.unwrap_or(&[]).iter().try_fold(unit, |s, n| s.checked_mul(i64::from(*n)).ok_or(Error::Overflow))?;
+            let before = if lower_dim_first {
+                repeats.get(dim.saturating_add(1)..)
+            } else {
+                repeats.get(..dim)
+            };
+            let stride = before
+                .unwrap_or(&[])
+                .iter()
+                .try_fold(unit, |s, n| s.checked_mul(i64::from(*n)).ok_or(Error::Overflow))?;
             let times = repeats.get(dim).copied().unwrap_or(1);
             if times != 1 {
                 b.push(Iter::new(times, stride, axis))?;
@@ -214,8 +234,8 @@ impl Fragment {
         Self::new(maps::reshape(&self.layout(), shape, rescale)?)
     }
 
-    /// From thread (axis `tx`) and local index (axis `m`) back to the element and its copy. Threads that hold nothing,
-    /// as those between the owners of `thread = 16 * i`, have none.
+    /// From thread (axis `tx`) and local index (axis `m`) back to the element and its copy. Threads
+    /// that hold nothing, as those between the owners of `thread = 16 * i`, have none.
     ///
     /// # Errors
     /// Those of [`guarded_inverse`].

@@ -1,16 +1,18 @@
-//! The index maps of TileLang 0.1.15's helpers for matrix instructions, by the names of their functions.
+//! The index maps of TileLang 0.1.15's helpers for matrix instructions, by the names of their
+//! functions.
 //!
-//! Not hardware facts but definitions of the peer's names: what a call of that version returns. They change with the peer's version, not with a machine,
-//! and the engine reads none of them (`tests/floors.rs` looks); fragments of its own come from the atoms' operand layouts.
+//! Not hardware facts but definitions of the peer's names: what a call of that version returns.
+//! They change with the peer's version, not with a machine, and the engine reads none of them
+//! (`tests/floors.rs` looks); fragments of its own come from the atoms' operand layouts.
 //!
-//! Sources: TileLang 0.1.15, `tilelang.cuda.intrinsics.layout.mma_layout` and `tilelang.rocm.intrinsics.mfma_layout`,
-//! each function evaluated at all its points and written as a layout; the answers are recorded in
-//! `tests/oracle/data/tilelang`. Status of all: one source.
+//! Sources: TileLang 0.1.15, `tilelang.cuda.intrinsics.layout.mma_layout` and
+//! `tilelang.rocm.intrinsics.mfma_layout`, each function evaluated at all its points and written as
+//! a layout; the answers are recorded in `tests/oracle/data/tilelang`. Status of all: one source.
 
 /// An index map of two coordinates: its name, and its layout in CuTe's notation.
 ///
-/// Mode 0 is the *second* coordinate (the fastest), mode 1 the first. Axis `@0` is the first number of the result, axis
-/// `m` the second: thread and register, or row and column.
+/// Mode 0 is the *second* coordinate (the fastest), mode 1 the first. Axis `@0` is the first number
+/// of the result, axis `m` the second: thread and register, or row and column.
 pub type IndexMap = (&'static str, &'static str);
 
 /// Warps of 32 lanes: fragments of matrix instructions and the lanes' addresses of matrix loads.

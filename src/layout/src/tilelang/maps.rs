@@ -43,11 +43,12 @@ pub fn linear(shape: &[u32]) -> Result<Layout> {
     b.finish(&NOTHING)
 }
 
-/// Dimension `dim` made `factor` times as long; which repetition it is becomes a new first output. TileLang:
-/// `Layout.repeat`. The layout must not use axis `@15`.
+/// Dimension `dim` made `factor` times as long; which repetition it is becomes a new first output.
+/// TileLang: `Layout.repeat`. The layout must not use axis `@15`.
 ///
 /// # Errors
-/// [`Error::Rank`] if there is no such dimension; [`Error::BadExtent`] for a factor of 0; [`Error::Capacity`].
+/// [`Error::Rank`] if there is no such dimension; [`Error::BadExtent`] for a factor of 0;
+/// [`Error::Capacity`].
 pub fn repeat(l: &LayoutRef<'_>, dim: u8, factor: u32) -> Result<Layout> {
     let rank = l.rank();
     let from_end = rank.checked_sub(1).and_then(|r| r.checked_sub(usize::from(dim)));
@@ -99,7 +100,12 @@ fn shifted(n: u8, by: usize) -> Result<AxisId> {
 }
 
 /// Replicas, offset and post-map of `l` with their numbered axes counted on.
-fn moved_rest<'a>(l: &LayoutRef<'a>, by: usize, replica: &'a mut Iters, offset: &'a mut Layout) -> Result<LayoutRef<'a>> {
+fn moved_rest<'a>(
+    l: &LayoutRef<'a>,
+    by: usize,
+    replica: &'a mut Iters,
+    offset: &'a mut Layout,
+) -> Result<LayoutRef<'a>> {
     for it in l.replica {
         push(replica, renumbered(it, by)?)?;
     }
@@ -113,14 +119,14 @@ fn moved_rest<'a>(l: &LayoutRef<'a>, by: usize, replica: &'a mut Iters, offset: 
     Ok(LayoutRef { replica, offset: offset.view().offset, post: l.post, ..NOTHING })
 }
 
-/// The same map of row-major positions over another shape. `rescale` gives the element widths `(old, new)` in bits:
-/// elements split into narrower ones, or joined to wider ones, are neighbours in the last output. TileLang:
-/// `Layout.reshape` and `Fragment.reshape`.
+/// The same map of row-major positions over another shape. `rescale` gives the element widths
+/// `(old, new)` in bits: elements split into narrower ones, or joined to wider ones, are neighbours
+/// in the last output. TileLang: `Layout.reshape` and `Fragment.reshape`.
 ///
 /// # Errors
-/// [`Error::CannotGroup`] if the new boundaries cut an iter where it does not divide, or the sizes differ;
-/// [`Error::CannotPack`] if joined elements are not neighbours; [`Error::BadElement`] if neither width divides the
-/// other; [`Error::Capacity`].
+/// [`Error::CannotGroup`] if the new boundaries cut an iter where it does not divide, or the sizes
+/// differ; [`Error::CannotPack`] if joined elements are not neighbours; [`Error::BadElement`] if
+/// neither width divides the other; [`Error::Capacity`].
 pub fn reshape(l: &LayoutRef<'_>, shape: &[u32], rescale: Option<(u32, u32)>) -> Result<Layout> {
     let flat = coalesced(l.shard)?;
     let plain = LayoutRef { shard: &flat, profile: crate::profile::Profile::FLAT, ..*l };

@@ -17,7 +17,8 @@ pub struct MetadataAtom {
     pub most_steps: u32,
     /// Digits of the row in a tile, fastest first, each with its place in memory (0: fastest).
     pub rows: &'static [(u32, u8)],
-    /// Digits of the column in a tile, fastest first, each with its place in memory; repeats are steps.
+    /// Digits of the column in a tile, fastest first, each with its place in memory; repeats are
+    /// steps.
     pub columns: &'static [(Count, u8)],
 }
 
@@ -36,9 +37,15 @@ pub struct MetadataColumns {
 /// `make_cutlass_metadata_layout` with a block of `steps` steps.
 ///
 /// # Errors
-/// [`Error::BadElement`] if the table has no such operand; [`Error::NoVariant`] if a tile has not that many steps;
-/// [`Error::BadShape`] if the words do not fill tiles (TileLang goes beyond the end).
-pub fn metadata_tiles(shape: (u32, u32), operand_bits: u32, steps: u32, atoms: &[MetadataAtom]) -> Result<Layout> {
+/// [`Error::BadElement`] if the table has no such operand; [`Error::NoVariant`] if a tile has not
+/// that many steps; [`Error::BadShape`] if the words do not fill tiles (TileLang goes beyond the
+/// end).
+pub fn metadata_tiles(
+    shape: (u32, u32),
+    operand_bits: u32,
+    steps: u32,
+    atoms: &[MetadataAtom],
+) -> Result<Layout> {
     let bits = Error::BadElement { bits: operand_bits };
     let atom = atoms.iter().find(|a| a.operand_bits == operand_bits);
     let atom = atom.ok_or(bits)?;
@@ -54,14 +61,19 @@ pub fn metadata_tiles(shape: (u32, u32), operand_bits: u32, steps: u32, atoms: &
     for digit in atom.rows {
         digits.push(*digit).map_err(|_| full)?;
     }
-    let product = |digits: &[(u32, u8)]| digits.iter().try_fold(1u32, |p, d| p.checked_mul(d.0).ok_or(Error::Overflow));
+    let product = |digits: &[(u32, u8)]| {
+        digits.iter().try_fold(1u32, |p, d| p.checked_mul(d.0).ok_or(Error::Overflow))
+    };
     let (column_digits, row_digits) = digits.split_at_checked(columns).ok_or(full)?;
     let (tile_columns, tile_rows) = (product(column_digits)?, product(row_digits)?);
     let tiles_down = exact(shape.0, tile_rows, 0)?;
     let tiles_across = exact(shape.1, tile_columns, 1)?;
     let tile = tile_rows.checked_mul(tile_columns).ok_or(Error::Overflow)?;
     let mut b = Builder::new();
-    for (own, tiles, stride) in [(column_digits, tiles_across, tile.checked_mul(tiles_down)), (row_digits, tiles_down, Some(tile))] {
+    for (own, tiles, stride) in [
+        (column_digits, tiles_across, tile.checked_mul(tiles_down)),
+        (row_digits, tiles_down, Some(tile)),
+    ] {
         for (extent, place) in own {
             let below = digits.iter().filter(|d| d.1 < *place);
             let stride = below.fold(1u32, |p, d| p.saturating_mul(d.0));
@@ -73,13 +85,17 @@ pub fn metadata_tiles(shape: (u32, u32), operand_bits: u32, steps: u32, atoms: &
     b.finish(&NOTHING)
 }
 
-/// Metadata of `rows` x `columns` words, pairs of columns after each other; the row-major place of a word in the same
-/// shape is its position (TileLang gives row and column of that place).
+/// Metadata of `rows` x `columns` words, pairs of columns after each other; the row-major place of
+/// a word in the same shape is its position (TileLang gives row and column of that place).
 ///
 /// # Errors
-/// [`Error::BadElement`] if the table has no such word; [`Error::BadShape`] if rows do not fill groups or columns are
-/// odd.
-pub fn metadata_columns(shape: (u32, u32), word_bits: u32, forms: &[MetadataColumns]) -> Result<Layout> {
+/// [`Error::BadElement`] if the table has no such word; [`Error::BadShape`] if rows do not fill
+/// groups or columns are odd.
+pub fn metadata_columns(
+    shape: (u32, u32),
+    word_bits: u32,
+    forms: &[MetadataColumns],
+) -> Result<Layout> {
     let bits = Error::BadElement { bits: word_bits };
     let form = forms.iter().find(|f| f.word_bits == word_bits);
     let form = form.ok_or(bits)?;

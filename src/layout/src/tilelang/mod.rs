@@ -1,14 +1,20 @@
-//! TileLang's layouts: fragments, maps of shared memory, their algebra, and the helpers that make them.
+//! TileLang's layouts: fragments, maps of shared memory, their algebra, and the helpers that make
+//! them.
 //!
-//! TileLang writes a map as an expression an output; here it is a [`crate::Layout`] in one fixed way:
+//! TileLang writes a map as an expression an output; here it is a [`crate::Layout`] in one fixed
+//! way:
 //!
-//! - the logical dimensions are the modes of the tree, the **last dimension first** (so that a flat coordinate is the
-//!   row-major index); shapes, dimension numbers and coordinates count as TileLang writes them, first dimension first;
-//! - of the outputs, the last lies on axis `m`, the earlier ones on the numbered axes `@0`, `@1`, ...;
-//! - a [`Fragment`]'s thread lies on axis `tx`, its copies are replica iters on `tx`, its local index is on `m`.
+//! - the logical dimensions are the modes of the tree, the **last dimension first** (so that a flat
+//!   coordinate is the row-major index); shapes, dimension numbers and coordinates count as
+//!   TileLang writes them, first dimension first;
+//! - of the outputs, the last lies on axis `m`, the earlier ones on the numbered axes `@0`, `@1`,
+//!   ...;
+//! - a [`Fragment`]'s thread lies on axis `tx`, its copies are replica iters on `tx`, its local
+//!   index is on `m`.
 //!
-//! A map that a strided layout cannot say (an XOR across two outputs) is a [`crate::Linear`] if its extents are powers
-//! of two, and refused otherwise. Inverses are exact, with guards where positions are left out ([`GuardedInverse`]).
+//! A map that a strided layout cannot say (an XOR across two outputs) is a [`crate::Linear`] if its
+//! extents are powers of two, and refused otherwise. Inverses are exact, with guards where
+//! positions are left out ([`GuardedInverse`]).
 
 pub mod facts;
 mod fragment;
@@ -21,7 +27,9 @@ mod xor;
 pub use fragment::{Fragment, fully_replicated};
 pub use maps::{expand, index_map, linear, repeat, reshape, shape_of};
 pub use metadata::{MetadataAtom, MetadataColumns, metadata_columns, metadata_tiles};
-pub use shared::{Fallback, RowSwizzle, WideSwizzle, bank_swizzled, operand_swizzled, padded, wide_swizzled};
+pub use shared::{
+    Fallback, RowSwizzle, WideSwizzle, bank_swizzled, operand_swizzled, padded, wide_swizzled,
+};
 pub use xor::{Crosswise, PhaseSwizzle, Shared, phase_swizzled, rows_swizzled, shared_operand_v1};
 
 use crate::axis::AxisId;

@@ -1,8 +1,9 @@
 //! Maps of shared memory that a strided layout with a swizzle says exactly.
 //!
-//! Rows of a tile are cut into vectors; the vectors of a row are exchanged by the row's number within a block of rows,
-//! so that a column of vectors meets different banks. The outputs are: the leading dimensions, which column of blocks,
-//! which row of blocks, and the place in the block. Extents may be any multiples of the block's.
+//! Rows of a tile are cut into vectors; the vectors of a row are exchanged by the row's number
+//! within a block of rows, so that a column of vectors meets different banks. The outputs are: the
+//! leading dimensions, which column of blocks, which row of blocks, and the place in the block.
+//! Extents may be any multiples of the block's.
 
 use super::{Builder, NOTHING, exact, maps, output};
 use crate::axis::AxisId;
@@ -53,7 +54,8 @@ fn tile(shape: &[u32]) -> Result<(u32, u32, &[u32])> {
     }
 }
 
-/// Blocks of `rows` x `columns` elements: the place in a block on axis `m`, the blocks' numbers on axes of their own.
+/// Blocks of `rows` x `columns` elements: the place in a block on axis `m`, the blocks' numbers on
+/// axes of their own.
 fn blocks(shape: &[u32], rows: u32, columns: u32, post: PostMap) -> Result<Layout> {
     let (all_rows, all_columns, leading) = tile(shape)?;
     let rank = shape.len();
@@ -76,13 +78,19 @@ fn blocks(shape: &[u32], rows: u32, columns: u32, post: PostMap) -> Result<Layou
     Ok(out)
 }
 
-/// A tile whose rows of `vectors` vectors are swizzled; TileLang: `make_full_bank_swizzled_layout` (8 vectors),
-/// `make_half_bank_...` (4) and `make_quarter_bank_...` (2).
+/// A tile whose rows of `vectors` vectors are swizzled; TileLang: `make_full_bank_swizzled_layout`
+/// (8 vectors), `make_half_bank_...` (4) and `make_quarter_bank_...` (2).
 ///
 /// # Errors
-/// [`Error::BadShape`] if rows or columns do not fill blocks; [`Error::BadElement`] if no power of two of elements fills
-/// a vector; [`Error::NoVariant`] if there is no such mode; [`Error::Rank`] below two dimensions.
-pub fn bank_swizzled(shape: &[u32], element_bits: u32, vectors: u32, atom: &RowSwizzle) -> Result<Layout> {
+/// [`Error::BadShape`] if rows or columns do not fill blocks; [`Error::BadElement`] if no power of
+/// two of elements fills a vector; [`Error::NoVariant`] if there is no such mode; [`Error::Rank`]
+/// below two dimensions.
+pub fn bank_swizzled(
+    shape: &[u32],
+    element_bits: u32,
+    vectors: u32,
+    atom: &RowSwizzle,
+) -> Result<Layout> {
     if !atom.modes.contains(&vectors) {
         return Err(Error::NoVariant { found: vectors });
     }
@@ -141,16 +149,23 @@ pub fn wide_swizzled(shape: &[u32], inner: bool, atom: &WideSwizzle) -> Result<L
     blocks(shape, atom.rows, atom.columns, PostMap::Swizzle(swizzle))
 }
 
-/// An operand of a matrix product in shared memory: the widest swizzle that its rows fill. TileLang:
-/// `make_swizzled_layout` ([`Fallback::Pad`] with `allow_pad`), `make_wgmma_swizzled_layout` and
-/// `make_tcgen05mma_swizzled_layout` ([`Fallback::Linear`]). `inner`: the reduced dimension is the column.
+/// An operand of a matrix product in shared memory: the widest swizzle that its rows fill.
+/// TileLang: `make_swizzled_layout` ([`Fallback::Pad`] with `allow_pad`),
+/// `make_wgmma_swizzled_layout` and `make_tcgen05mma_swizzled_layout` ([`Fallback::Linear`]).
+/// `inner`: the reduced dimension is the column.
 ///
 /// With padding, 8-bit operands whose reduced dimension is the row are padded and never swizzled.
 ///
 /// # Errors
-/// [`Error::BadShape`] if the rows do not fill blocks or, without padding, vectors; [`Error::BadElement`],
-/// [`Error::Rank`].
-pub fn operand_swizzled(shape: &[u32], element_bits: u32, inner: bool, fallback: Fallback, atoms: (&RowSwizzle, &WideSwizzle)) -> Result<Layout> {
+/// [`Error::BadShape`] if the rows do not fill blocks or, without padding, vectors;
+/// [`Error::BadElement`], [`Error::Rank`].
+pub fn operand_swizzled(
+    shape: &[u32],
+    element_bits: u32,
+    inner: bool,
+    fallback: Fallback,
+    atoms: (&RowSwizzle, &WideSwizzle),
+) -> Result<Layout> {
     let (atom, wide) = atoms;
     let (rows, columns, leading) = tile(shape)?;
     let whole_blocks = rows.checked_rem(atom.rows) == Some(0);

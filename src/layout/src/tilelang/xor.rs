@@ -1,7 +1,8 @@
-//! Maps of shared memory that XOR one output with another, or with bits that a pitch keeps apart: linear over bits.
+//! Maps of shared memory that XOR one output with another, or with bits that a pitch keeps apart:
+//! linear over bits.
 //!
-//! All extents must be powers of two. Input dimension `k` of the linear form is mode `k` of the layout it stands for,
-//! the last dimension first; its outputs are those of the other helpers.
+//! All extents must be powers of two. Input dimension `k` of the linear form is mode `k` of the
+//! layout it stands for, the last dimension first; its outputs are those of the other helpers.
 
 use super::{RowSwizzle, output, padded};
 use crate::axis::AxisId;
@@ -21,7 +22,8 @@ pub enum Shared {
 
 /// A map of a tile by bits: numbers of a machine, see [`super::facts::CROSSWISE`].
 ///
-/// Each bit of row and column moves `pitch * a ^ b` for its entry `(a, b)`; bits beyond the entries go on by doubling.
+/// Each bit of row and column moves `pitch * a ^ b` for its entry `(a, b)`; bits beyond the entries
+/// go on by doubling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Crosswise {
     /// Rows must be a multiple of this.
@@ -60,7 +62,12 @@ impl Columns {
     fn dim(&mut self, extent: u32, of: impl Fn(u32) -> [(AxisId, u64); 2]) -> Result<()> {
         let k = self.ins.len();
         if !extent.is_power_of_two() {
-            return Err(Error::NotLinear { iter: position(k), extent, stride: 0, why: NotLinear::Extent });
+            return Err(Error::NotLinear {
+                iter: position(k),
+                extent,
+                stride: 0,
+                why: NotLinear::Extent,
+            });
         }
         let full = Error::Capacity { limit: Limit::Bits, max: MAX_BITS as u32 };
         let axis = u8::try_from(k).ok().and_then(AxisId::basis).ok_or(full)?;
@@ -112,14 +119,23 @@ fn tile(shape: &[u32]) -> Result<(u32, u32, &[u32])> {
     }
 }
 
-/// An operand of the first generation of matrix instructions; TileLang: `make_volta_swizzled_layout`. The first map of
-/// `maps` whose multiples the tile has is taken, else the tile is padded.
+/// An operand of the first generation of matrix instructions; TileLang:
+/// `make_volta_swizzled_layout`. The first map of `maps` whose multiples the tile has is taken,
+/// else the tile is padded.
 ///
 /// # Errors
-/// [`Error::NotLinear`] if a map fits and an extent is no power of two; [`Error::Rank`]; those of [`padded`].
-pub fn shared_operand_v1(shape: &[u32], element_bits: u32, maps: &[Crosswise], atom: &RowSwizzle) -> Result<Shared> {
+/// [`Error::NotLinear`] if a map fits and an extent is no power of two; [`Error::Rank`]; those of
+/// [`padded`].
+pub fn shared_operand_v1(
+    shape: &[u32],
+    element_bits: u32,
+    maps: &[Crosswise],
+    atom: &RowSwizzle,
+) -> Result<Shared> {
     let (rows, columns, before) = tile(shape)?;
-    let fits = |m: &&Crosswise| rows.checked_rem(m.rows) == Some(0) && columns.checked_rem(m.columns) == Some(0);
+    let fits = |m: &&Crosswise| {
+        rows.checked_rem(m.rows) == Some(0) && columns.checked_rem(m.columns) == Some(0)
+    };
     let Some(map) = maps.iter().find(fits) else {
         return padded(shape, element_bits, atom).map(Shared::Strided);
     };
@@ -140,13 +156,18 @@ pub fn shared_operand_v1(shape: &[u32], element_bits: u32, maps: &[Crosswise], a
     c.finish((0..outputs).map(|k| output(k, outputs))).map(Shared::Linear)
 }
 
-/// A tile that keeps its rows apart and swizzles the vectors of each; TileLang: `make_mma_swizzle_layout`. The outputs
-/// are the leading dimensions, which run of a mode's width, the row, and the element in the run. Rows that are no
-/// multiple of the second mode stay as they are, each dimension its own output.
+/// A tile that keeps its rows apart and swizzles the vectors of each; TileLang:
+/// `make_mma_swizzle_layout`. The outputs are the leading dimensions, which run of a mode's width,
+/// the row, and the element in the run. Rows that are no multiple of the second mode stay as they
+/// are, each dimension its own output.
 ///
 /// # Errors
 /// [`Error::NotLinear`] if an extent is no power of two; [`Error::BadElement`], [`Error::Rank`].
-pub fn rows_swizzled(shape: &[u32], element_bits: u32, atom: &RowSwizzle) -> Result<Linear<Logical, Hw>> {
+pub fn rows_swizzled(
+    shape: &[u32],
+    element_bits: u32,
+    atom: &RowSwizzle,
+) -> Result<Linear<Logical, Hw>> {
     let (rows, columns, before) = tile(shape)?;
     let bits = Error::BadElement { bits: element_bits };
     let vector = atom.vector_bits.checked_div(element_bits).ok_or(bits)?;
@@ -185,12 +206,18 @@ pub fn rows_swizzled(shape: &[u32], element_bits: u32, atom: &RowSwizzle) -> Res
     c.finish((0..outputs).map(|k| output(k, outputs)))
 }
 
-/// A tile that keeps its rows apart and swizzles runs of `vector` elements by the row's phase; TileLang:
-/// `make_mfma_swizzle_layout`. The outputs are the row and the column.
+/// A tile that keeps its rows apart and swizzles runs of `vector` elements by the row's phase;
+/// TileLang: `make_mfma_swizzle_layout`. The outputs are the row and the column.
 ///
 /// # Errors
 /// [`Error::NotLinear`] if an extent is no power of two; [`Error::BadShape`] if no run fits a row.
-pub fn phase_swizzled(rows: u32, columns: u32, element_bits: u32, vector: u32, atom: &PhaseSwizzle) -> Result<Linear<Logical, Hw>> {
+pub fn phase_swizzled(
+    rows: u32,
+    columns: u32,
+    element_bits: u32,
+    vector: u32,
+    atom: &PhaseSwizzle,
+) -> Result<Linear<Logical, Hw>> {
     let bits = Error::BadElement { bits: element_bits };
     let line = atom.line_bits.checked_div(element_bits).ok_or(bits)?;
     let short = Error::BadShape { dim: 1, found: columns, needed: vector };

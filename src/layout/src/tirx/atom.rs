@@ -1,4 +1,5 @@
-//! Register tiles of a warpgroup: what an instruction form spreads over lanes and registers, as data.
+//! Register tiles of a warpgroup: what an instruction form spreads over lanes and registers, as
+//! data.
 
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
@@ -70,15 +71,23 @@ pub struct AtomForm {
 /// Bits of a register.
 const REGISTER_BITS: u32 = 32;
 
-/// The register tile of `rows` x `cols` elements that the form called `name` moves; TIRx: `tcgen05_atom_layout`.
+/// The register tile of `rows` x `cols` elements that the form called `name` moves; TIRx:
+/// `tcgen05_atom_layout`.
 ///
-/// Elements narrower than a register are packed into it, neighbours in a row; positions on `m` count elements.
+/// Elements narrower than a register are packed into it, neighbours in a row; positions on `m`
+/// count elements.
 ///
 /// # Errors
-/// [`Error::NoVariant`] if no form has the name; [`Error::BadElement`]; [`Error::BadShape`] with dimension 0 if the form
-/// has not that many rows, and with dimension 1 if `cols` is no multiple of a repeat's columns (`needed`) or the
-/// instruction does not repeat that often (`needed` 0).
-pub fn atom_layout(forms: &[AtomForm], name: &str, rows: u32, cols: u32, element_bits: u32) -> Result<Layout> {
+/// [`Error::NoVariant`] if no form has the name; [`Error::BadElement`]; [`Error::BadShape`] with
+/// dimension 0 if the form has not that many rows, and with dimension 1 if `cols` is no multiple of
+/// a repeat's columns (`needed`) or the instruction does not repeat that often (`needed` 0).
+pub fn atom_layout(
+    forms: &[AtomForm],
+    name: &str,
+    rows: u32,
+    cols: u32,
+    element_bits: u32,
+) -> Result<Layout> {
     let mut named = forms.iter().filter(|f| f.name == name).peekable();
     if named.peek().is_none() {
         return Err(Error::NoVariant { found: rows });
@@ -88,7 +97,8 @@ pub fn atom_layout(forms: &[AtomForm], name: &str, rows: u32, cols: u32, element
     if !widths.flat_map(|f| f.element_bits).any(|b| *b == element_bits) {
         return Err(bits);
     }
-    let form = named.find(|f| f.rows == rows).ok_or(Error::BadShape { dim: 0, found: rows, needed: 0 })?;
+    let form =
+        named.find(|f| f.rows == rows).ok_or(Error::BadShape { dim: 0, found: rows, needed: 0 })?;
     if !form.element_bits.contains(&element_bits) {
         return Err(bits);
     }
@@ -116,7 +126,8 @@ pub fn atom_layout(forms: &[AtomForm], name: &str, rows: u32, cols: u32, element
     Ok(out)
 }
 
-/// A tile with one row a thread of the warpgroup and its columns in the thread's registers; TIRx: `wg_local_layout`.
+/// A tile with one row a thread of the warpgroup and its columns in the thread's registers; TIRx:
+/// `wg_local_layout`.
 ///
 /// # Errors
 /// [`Error::BadExtent`] for a dimension of extent 0.

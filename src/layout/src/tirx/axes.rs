@@ -1,7 +1,9 @@
-//! What a named axis is: a coordinate of threads, between two scopes, or of memory; and how axes relate on a target.
+//! What a named axis is: a coordinate of threads, between two scopes, or of memory; and how axes
+//! relate on a target.
 //!
-//! A thread axis counts parts of one *scope* in units of its *subscope*: `laneid` counts threads of a warp. The thread
-//! axes of a well-formed layout form one chain of scopes, each the subscope of the next.
+//! A thread axis counts parts of one *scope* in units of its *subscope*: `laneid` counts threads of
+//! a warp. The thread axes of a well-formed layout form one chain of scopes, each the subscope of
+//! the next.
 
 use crate::axis::{AxisId, WellKnown};
 use crate::error::{Error, Result};
@@ -11,7 +13,8 @@ use crate::layout::{Iter, LayoutRef};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Scope {
-    /// The grid. TIRx's registry calls it `thread` too, so that its own walk over `bx` with `tx` never ends.
+    /// The grid. TIRx's registry calls it `thread` too, so that its own walk over `bx` with `tx`
+    /// never ends.
     Grid,
     /// A cluster of blocks.
     Cluster,
@@ -142,12 +145,13 @@ pub struct ScopePair {
 /// For each scope as a subscope: the scope it is placed in, and by which axis.
 type Chain = [Option<(Scope, AxisId)>; 6];
 
-/// The scopes that the thread axes of `l` span. `None` if no shard iter lies on a thread axis, as in TIRx: replicas
-/// and offsets alone distribute nothing.
+/// The scopes that the thread axes of `l` span. `None` if no shard iter lies on a thread axis, as
+/// in TIRx: replicas and offsets alone distribute nothing.
 ///
 /// # Errors
-/// [`Error::ScopeConflict`] if two axes place one subscope in different scopes (`tx` beside `laneid`);
-/// [`Error::ScopeGap`] if an axis is not connected (`laneid` beside `wgid`); [`Error::UnknownAxis`].
+/// [`Error::ScopeConflict`] if two axes place one subscope in different scopes (`tx` beside
+/// `laneid`); [`Error::ScopeGap`] if an axis is not connected (`laneid` beside `wgid`);
+/// [`Error::UnknownAxis`].
 pub fn scope_pair(l: &LayoutRef<'_>, kinds: &impl AxisKinds) -> Result<Option<ScopePair>> {
     let mut distributed = false;
     for it in l.shard {

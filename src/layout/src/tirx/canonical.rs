@@ -8,10 +8,12 @@ use crate::num::Int;
 use crate::ops::{Iters, coalesced, push};
 use crate::order::sort_by;
 
-/// The same map with as few shard iters as possible: extents of 1 dropped, contiguous neighbours on one axis joined.
+/// The same map with as few shard iters as possible: extents of 1 dropped, contiguous neighbours on
+/// one axis joined.
 ///
-/// If nothing is left of a shard, one iter `1:1` on its first axis stays. Replicas of extent 1 are dropped, the others
-/// put in order (by axis, stride, extent) but not joined, so that a factor's replicas can be found again.
+/// If nothing is left of a shard, one iter `1:1` on its first axis stays. Replicas of extent 1 are
+/// dropped, the others put in order (by axis, stride, extent) but not joined, so that a factor's
+/// replicas can be found again.
 pub fn canonicalize(l: &LayoutRef<'_>) -> Result<Layout> {
     let mut out = Layout::new();
     canonical_into(&mut out, l)?;
@@ -49,14 +51,20 @@ pub(super) fn canonical_written(l: &LayoutRef<'_>) -> Result<Iters> {
     Ok(shard)
 }
 
-/// As [`canonicalize`], with the thread axes replaced by the one axis that counts the innermost scope's parts of the
-/// outermost scope, as far as `relations` say how (`warpid` and `laneid` together become `tx`).
+/// As [`canonicalize`], with the thread axes replaced by the one axis that counts the innermost
+/// scope's parts of the outermost scope, as far as `relations` say how (`warpid` and `laneid`
+/// together become `tx`).
 ///
-/// Offsets of axes that become one are added. With no relations this checks the scopes and nothing more.
+/// Offsets of axes that become one are added. With no relations this checks the scopes and nothing
+/// more.
 ///
 /// # Errors
 /// Those of [`scope_pair`]: an ill-formed layout has no canonical form.
-pub fn canonicalize_for(l: &LayoutRef<'_>, kinds: &impl AxisKinds, relations: &[AxisRelation]) -> Result<Layout> {
+pub fn canonicalize_for(
+    l: &LayoutRef<'_>,
+    kinds: &impl AxisKinds,
+    relations: &[AxisRelation],
+) -> Result<Layout> {
     let plain = canonicalize(l)?;
     let moving = LayoutRef { shard: plain.view().shard, ..*l };
     let Some(pair) = scope_pair(&moving, kinds)? else {
@@ -85,12 +93,21 @@ pub fn canonicalize_for(l: &LayoutRef<'_>, kinds: &impl AxisKinds, relations: &[
 }
 
 /// The axis with exactly the scopes of `pair` that `axis` is a multiple of, and the factor.
-fn replacement(axis: AxisId, pair: ScopePair, kinds: &impl AxisKinds, relations: &[AxisRelation]) -> Option<(AxisId, Int)> {
+fn replacement(
+    axis: AxisId,
+    pair: ScopePair,
+    kinds: &impl AxisKinds,
+    relations: &[AxisRelation],
+) -> Option<(AxisId, Int)> {
     let wanted = AxisKind::Thread { scope: pair.scope, subscope: pair.subscope };
-    relations.iter().find(|r| r.axis == axis && kinds.kind(r.parent) == Some(wanted)).map(|r| (r.parent, Int::known(i64::from(r.factor))))
+    relations
+        .iter()
+        .find(|r| r.axis == axis && kinds.kind(r.parent) == Some(wanted))
+        .map(|r| (r.parent, Int::known(i64::from(r.factor))))
 }
 
-/// Whether `l` is the identity onto one memory axis: one iter of stride 1, no replicas, no offset, no post-map.
+/// Whether `l` is the identity onto one memory axis: one iter of stride 1, no replicas, no offset,
+/// no post-map.
 ///
 /// # Errors
 /// [`crate::Error::UnknownAxis`].

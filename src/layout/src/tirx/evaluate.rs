@@ -1,7 +1,8 @@
-//! TIRx's forms of evaluation: a coordinate an iter, a coordinate in a shape, and the set with all copies.
+//! TIRx's forms of evaluation: a coordinate an iter, a coordinate in a shape, and the set with all
+//! copies.
 //!
-//! The linear form is [`LayoutRef::apply_flat`], its set [`LayoutRef::apply_all`]. Unlike TIRx's, every form refuses
-//! coordinates outside the layout and shapes of another size.
+//! The linear form is [`LayoutRef::apply_flat`], its set [`LayoutRef::apply_all`]. Unlike TIRx's,
+//! every form refuses coordinates outside the layout and shapes of another size.
 
 use super::AxisKinds;
 use crate::coord::Coord;
@@ -21,18 +22,30 @@ pub fn apply_iters(l: &LayoutRef<'_>, coord: &[u64], out: &mut Coord) -> Result<
 /// The position of a coordinate of a row-major shape, replicas at their first copy.
 ///
 /// # Errors
-/// [`Error::Rank`], [`Error::OutOfRange`], [`Error::BadShape`] if the shape has another number of elements than the
-/// layout, and those of [`LayoutRef::apply_flat`].
-pub fn apply_shaped(l: &LayoutRef<'_>, coord: &[u64], shape: &[u32], out: &mut Coord) -> Result<()> {
+/// [`Error::Rank`], [`Error::OutOfRange`], [`Error::BadShape`] if the shape has another number of
+/// elements than the layout, and those of [`LayoutRef::apply_flat`].
+pub fn apply_shaped(
+    l: &LayoutRef<'_>,
+    coord: &[u64],
+    shape: &[u32],
+    out: &mut Coord,
+) -> Result<()> {
     let flat = flat_of(l, coord, shape)?;
     l.apply_flat(flat, out)
 }
 
-/// Calls `visit` with every position of a coordinate of a row-major shape, one a combination of replica steps.
+/// Calls `visit` with every position of a coordinate of a row-major shape, one a combination of
+/// replica steps.
 ///
 /// # Errors
 /// Those of [`apply_shaped`]; an error of `visit` ends the walk.
-pub fn apply_all_shaped(l: &LayoutRef<'_>, coord: &[u64], shape: &[u32], out: &mut Coord, visit: impl FnMut(&Coord) -> Result<()>) -> Result<()> {
+pub fn apply_all_shaped(
+    l: &LayoutRef<'_>,
+    coord: &[u64],
+    shape: &[u32],
+    out: &mut Coord,
+    visit: impl FnMut(&Coord) -> Result<()>,
+) -> Result<()> {
     let flat = flat_of(l, coord, shape)?;
     l.apply_all(flat, out, visit)
 }
@@ -66,8 +79,8 @@ pub(super) fn product(shape: &[u32]) -> Result<u64> {
     shape.iter().try_fold(1u64, |p, e| p.checked_mul(u64::from(*e)).ok_or(Error::Overflow))
 }
 
-/// TIRx's `span()` without an axis: how far all memory axes together reach, plus 1. Where several memory axes occur
-/// this is no range of addresses. A composed layout's is that of its tile.
+/// TIRx's `span()` without an axis: how far all memory axes together reach, plus 1. Where several
+/// memory axes occur this is no range of addresses. A composed layout's is that of its tile.
 ///
 /// # Errors
 /// [`Error::UnknownAxis`], [`Error::NeedsValue`], [`Error::Overflow`].

@@ -1,8 +1,9 @@
-//! The other factor of a tiling or direct sum, given the whole and one factor. TIRx: `is_tile_inner` and so on.
+//! The other factor of a tiling or direct sum, given the whole and one factor. TIRx:
+//! `is_tile_inner` and so on.
 //!
-//! All four are exact: what they return gives the whole again ([`super::tile`], [`super::direct_sum`]), and where no
-//! such factor exists the error names the dimension. Iters are compared after joining neighbours, so spelling does
-//! not matter; replicas are a multiset.
+//! All four are exact: what they return gives the whole again ([`super::tile`],
+//! [`super::direct_sum`]), and where no such factor exists the error names the dimension. Iters are
+//! compared after joining neighbours, so spelling does not matter; replicas are a multiset.
 
 use super::canonical::canonical_written;
 use super::group::{cut, dim};
@@ -14,13 +15,19 @@ use crate::num::Int;
 use crate::ops::{Iters, push, push_merged};
 use crate::post::PostMap;
 
-/// The outer layout with `tile(inner, inner_shape, outer, ..) = tiled`; TIRx: `inner.is_tile_inner(tiled, ..)`.
+/// The outer layout with `tile(inner, inner_shape, outer, ..) = tiled`; TIRx:
+/// `inner.is_tile_inner(tiled, ..)`.
 ///
 /// # Errors
-/// [`Error::NotDivisible`] with the dimension in which `inner` is not the fastest part (replicas: the number of
-/// dimensions; post-maps that differ: [`Error::HasPostMap`]); [`Error::BadShape`] if an extent is no multiple of
-/// `inner_shape`'s; else as [`super::tile`].
-pub fn outer_of_tile(tiled: &LayoutRef<'_>, tiled_shape: &[u32], inner: &LayoutRef<'_>, inner_shape: &[u32]) -> Result<Layout> {
+/// [`Error::NotDivisible`] with the dimension in which `inner` is not the fastest part (replicas:
+/// the number of dimensions; post-maps that differ: [`Error::HasPostMap`]); [`Error::BadShape`] if
+/// an extent is no multiple of `inner_shape`'s; else as [`super::tile`].
+pub fn outer_of_tile(
+    tiled: &LayoutRef<'_>,
+    tiled_shape: &[u32],
+    inner: &LayoutRef<'_>,
+    inner_shape: &[u32],
+) -> Result<Layout> {
     let pairs = interleaved(tiled_shape, inner_shape, Known::Fast)?;
     if tiled.post != inner.post {
         return Err(Error::HasPostMap);
@@ -42,12 +49,18 @@ pub fn outer_of_tile(tiled: &LayoutRef<'_>, tiled_shape: &[u32], inner: &LayoutR
     finish(&shard, tiled, inner, PostMap::None, tiled_shape.len())
 }
 
-/// The inner layout with `tile(inner, .., outer, outer_shape) = tiled`; TIRx: `outer.is_tile_outer(tiled, ..)`.
+/// The inner layout with `tile(inner, .., outer, outer_shape) = tiled`; TIRx:
+/// `outer.is_tile_outer(tiled, ..)`.
 ///
 /// # Errors
-/// As [`outer_of_tile`], with `outer` in the place of `inner`; [`Error::NotDivisible`] also if the steps of `outer` in
-/// `tiled` are not one footprint of the inner layout.
-pub fn inner_of_tile(tiled: &LayoutRef<'_>, tiled_shape: &[u32], outer: &LayoutRef<'_>, outer_shape: &[u32]) -> Result<Layout> {
+/// As [`outer_of_tile`], with `outer` in the place of `inner`; [`Error::NotDivisible`] also if the
+/// steps of `outer` in `tiled` are not one footprint of the inner layout.
+pub fn inner_of_tile(
+    tiled: &LayoutRef<'_>,
+    tiled_shape: &[u32],
+    outer: &LayoutRef<'_>,
+    outer_shape: &[u32],
+) -> Result<Layout> {
     let pairs = interleaved(tiled_shape, outer_shape, Known::Slow)?;
     let rank = tiled_shape.len();
     let (shard, separators) = cut(&canonical_written(tiled)?, &pairs)?;
@@ -75,13 +88,19 @@ fn same_steps(shard: &[Iter], separators: &[u8], steps: &[Iter], shape: &[u32]) 
     Ok(())
 }
 
-/// The left layout with `direct_sum(left, .., right, right_shape) = sum`; TIRx: `right.is_direct_sum_right(sum, ..)`.
+/// The left layout with `direct_sum(left, .., right, right_shape) = sum`; TIRx:
+/// `right.is_direct_sum_right(sum, ..)`.
 ///
 /// `sum_shape` is the interleaved shape, two extents a dimension: `left`'s and `right`'s.
 ///
 /// # Errors
 /// As [`outer_of_tile`].
-pub fn left_of_sum(sum: &LayoutRef<'_>, sum_shape: &[u32], right: &LayoutRef<'_>, right_shape: &[u32]) -> Result<Layout> {
+pub fn left_of_sum(
+    sum: &LayoutRef<'_>,
+    sum_shape: &[u32],
+    right: &LayoutRef<'_>,
+    right_shape: &[u32],
+) -> Result<Layout> {
     twice(sum_shape, right_shape)?;
     if sum.post != right.post {
         return Err(Error::HasPostMap);
@@ -90,13 +109,19 @@ pub fn left_of_sum(sum: &LayoutRef<'_>, sum_shape: &[u32], right: &LayoutRef<'_>
     finish(&slow.shard, sum, right, PostMap::None, right_shape.len())
 }
 
-/// The right layout with `direct_sum(left, left_shape, right, ..) = sum`; TIRx: `left.is_direct_sum_left(sum, ..)`.
+/// The right layout with `direct_sum(left, left_shape, right, ..) = sum`; TIRx:
+/// `left.is_direct_sum_left(sum, ..)`.
 ///
 /// `sum_shape` is the interleaved shape, as for [`left_of_sum`].
 ///
 /// # Errors
 /// As [`outer_of_tile`].
-pub fn right_of_sum(sum: &LayoutRef<'_>, sum_shape: &[u32], left: &LayoutRef<'_>, left_shape: &[u32]) -> Result<Layout> {
+pub fn right_of_sum(
+    sum: &LayoutRef<'_>,
+    sum_shape: &[u32],
+    left: &LayoutRef<'_>,
+    left_shape: &[u32],
+) -> Result<Layout> {
     twice(sum_shape, left_shape)?;
     let fast = other_factor(sum, sum_shape, left, left_shape, Known::Slow)?;
     finish(&fast.shard, sum, left, sum.post, left_shape.len())
@@ -142,7 +167,10 @@ fn interleaved(whole: &[u32], known: &[u32], which: Known) -> Result<Extents> {
             Known::Fast => (rest, *part),
         };
         if out.push(slow).and_then(|()| out.push(fast)).is_err() {
-            return Err(Error::Rank { expected: position(known.len()), found: position(whole.len()) });
+            return Err(Error::Rank {
+                expected: position(known.len()),
+                found: position(whole.len()),
+            });
         }
     }
     Ok(out)
@@ -155,8 +183,15 @@ fn twice(pairs: &[u32], shape: &[u32]) -> Result<()> {
     Err(Error::Rank { expected: position(even(shape.len())), found: position(pairs.len()) })
 }
 
-/// Checks that `known` is its part of each dimension of `whole` and returns the iters of the other part.
-fn other_factor(whole: &LayoutRef<'_>, pairs: &[u32], known: &LayoutRef<'_>, shape: &[u32], which: Known) -> Result<Factor> {
+/// Checks that `known` is its part of each dimension of `whole` and returns the iters of the other
+/// part.
+fn other_factor(
+    whole: &LayoutRef<'_>,
+    pairs: &[u32],
+    known: &LayoutRef<'_>,
+    shape: &[u32],
+    which: Known,
+) -> Result<Factor> {
     let (all, all_seps) = cut(&canonical_written(whole)?, pairs)?;
     let (part, part_seps) = cut(&canonical_written(known)?, shape)?;
     let mut out = Factor { shard: Iters::new(), separators: heapless::Vec::new() };
@@ -196,7 +231,13 @@ fn joined(iters: &[Iter]) -> Result<Iters> {
 
 /// The wanted factor from its iters: what the whole has beyond the known factor.
 #[inline(never)]
-fn finish(shard: &[Iter], whole: &LayoutRef<'_>, known: &LayoutRef<'_>, post: PostMap, rank: usize) -> Result<Layout> {
+fn finish(
+    shard: &[Iter],
+    whole: &LayoutRef<'_>,
+    known: &LayoutRef<'_>,
+    post: PostMap,
+    rank: usize,
+) -> Result<Layout> {
     let mut out = bare(shard)?;
     let mut missing = Iters::new();
     for it in known.replica.iter().filter(|it| !it.is_unit()) {

@@ -7,7 +7,8 @@ use crate::num::Int;
 use crate::ops::{Iters, push};
 use crate::order::sort_by;
 
-/// Where each dimension begins among the iters as written; one more than dimensions, the last being the iter count.
+/// Where each dimension begins among the iters as written; one more than dimensions, the last being
+/// the iter count.
 pub type Separators = heapless::Vec<u8, { MAX_ITERS + 1 }>;
 
 /// How many shapes [`group_many`] takes.
@@ -31,12 +32,12 @@ pub struct GroupedMany {
     pub separators: heapless::Vec<Separators, MAX_SHAPES>,
 }
 
-/// The same map with its iters cut so that each belongs to one dimension of `shape`. A dimension of extent 1 gets an
-/// iter of extent 1.
+/// The same map with its iters cut so that each belongs to one dimension of `shape`. A dimension of
+/// extent 1 gets an iter of extent 1.
 ///
 /// # Errors
-/// [`Error::CannotGroup`] if a boundary falls inside an iter where it does not divide, or the sizes differ;
-/// [`Error::NeedsValue`], [`Error::Capacity`].
+/// [`Error::CannotGroup`] if a boundary falls inside an iter where it does not divide, or the sizes
+/// differ; [`Error::NeedsValue`], [`Error::Capacity`].
 pub fn group(l: &LayoutRef<'_>, shape: &[u32]) -> Result<Grouped> {
     let (shard, separators) = cut(&written(l)?, shape)?;
     Ok(Grouped { layout: from_written(&shard, l)?, separators })
@@ -73,13 +74,21 @@ pub(super) fn cut(shard: &[Iter], shape: &[u32]) -> Result<(Iters, Separators)> 
             continue;
         }
         let Some((..)) = dims.peek() else {
-            return Err(Error::CannotGroup { dim: position(shape.len()), iter: position(k), extent: 1 });
+            return Err(Error::CannotGroup {
+                dim: position(shape.len()),
+                iter: position(k),
+                extent: 1,
+            });
         };
         push(&mut out, part(it, extent, 1)?)?;
     }
     for (dim, want) in dims {
         if want != 1 || open != 1 {
-            return Err(Error::CannotGroup { dim: position(dim), iter: position(shard.len()), extent: want });
+            return Err(Error::CannotGroup {
+                dim: position(dim),
+                iter: position(shard.len()),
+                extent: want,
+            });
         }
         mark(&mut separators, out.len())?;
     }
@@ -88,11 +97,17 @@ pub(super) fn cut(shard: &[Iter], shape: &[u32]) -> Result<(Iters, Separators)> 
 
 /// The part of `it` with this extent that moves `below` steps at once.
 fn part(it: &Iter, extent: u32, below: u32) -> Result<Iter> {
-    Iter::symbolic(Int::known(i64::from(extent)), it.stride().checked_mul(Int::known(i64::from(below)))?, it.axis())
+    Iter::symbolic(
+        Int::known(i64::from(extent)),
+        it.stride().checked_mul(Int::known(i64::from(below)))?,
+        it.axis(),
+    )
 }
 
 fn mark(separators: &mut Separators, at: usize) -> Result<()> {
-    separators.push(position(at)).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })
+    separators
+        .push(position(at))
+        .map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })
 }
 
 /// The dimension `k` of what [`cut`] gave.
@@ -101,14 +116,15 @@ pub(super) fn dim<'a>(shard: &'a [Iter], separators: &[u8], k: usize) -> &'a [It
     shard.get(at(k)..at(k.saturating_add(1))).unwrap_or(&[])
 }
 
-/// The same map cut at the boundaries of all `shapes`: the coarsest layout whose iters belong to one dimension of each.
+/// The same map cut at the boundaries of all `shapes`: the coarsest layout whose iters belong to
+/// one dimension of each.
 ///
 /// Dimensions of extent 1 keep an iter of extent 1, as do iters of extent 1.
 ///
 /// # Errors
-/// [`Error::CannotGroup`] (its dimension and extent are those of the boundary met from the left) if boundaries do not
-/// divide each other or sizes differ; [`Error::Rank`] for no shape, an empty one or a layout without iters;
-/// [`Error::Capacity`].
+/// [`Error::CannotGroup`] (its dimension and extent are those of the boundary met from the left) if
+/// boundaries do not divide each other or sizes differ; [`Error::Rank`] for no shape, an empty one
+/// or a layout without iters; [`Error::Capacity`].
 pub fn group_many(l: &LayoutRef<'_>, shapes: &[&[u32]]) -> Result<GroupedMany> {
     let shard = written(l)?;
     let mut own: heapless::Vec<u32, MAX_ITERS> = heapless::Vec::new();
@@ -124,10 +140,15 @@ pub fn group_many(l: &LayoutRef<'_>, shapes: &[&[u32]]) -> Result<GroupedMany> {
     let size = l.size_value()?;
     for (k, shape) in shapes.iter().enumerate() {
         if super::evaluate::product(shape)? != size {
-            return Err(Error::CannotGroup { dim: position(shape.len()), iter: position(k), extent: 0 });
+            return Err(Error::CannotGroup {
+                dim: position(shape.len()),
+                iter: position(k),
+                extent: 0,
+            });
         }
     }
-    // Boundaries are sizes of leading parts; equal ones (of extents of 1) are kept as often as they occur most.
+    // Boundaries are sizes of leading parts; equal ones (of extents of 1) are kept as often as they
+    // occur most.
     let mut bounds = Bounds::new();
     for sequence in shapes.iter().copied().chain([own.as_slice()]) {
         bounds.include(sequence)?;
@@ -137,7 +158,11 @@ pub fn group_many(l: &LayoutRef<'_>, shapes: &[&[u32]]) -> Result<GroupedMany> {
     for (k, it) in shard.iter().enumerate() {
         let (from, to) = ends(&places, k);
         for at in from..to {
-            let (extent, below) = bounds.step(at, to).ok_or(Error::CannotGroup { dim: position(at), iter: position(k), extent: 0 })?;
+            let (extent, below) = bounds.step(at, to).ok_or(Error::CannotGroup {
+                dim: position(at),
+                iter: position(k),
+                extent: 0,
+            })?;
             push(&mut cuts, part(it, extent, below)?)?;
         }
     }
@@ -174,15 +199,17 @@ impl Bounds {
             run = if next == boundary { run.saturating_add(1) } else { 1 };
             boundary = next;
             if run > self.count(boundary) {
-                self.0.push(boundary).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })?;
+                self.0
+                    .push(boundary)
+                    .map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })?;
                 sort_by(&mut self.0, |a, b| a < b);
             }
         }
         Ok(())
     }
 
-    /// Where the boundaries of a shape stand: of equal ones the first, second and so on, but the shape's last one at
-    /// the very end.
+    /// Where the boundaries of a shape stand: of equal ones the first, second and so on, but the
+    /// shape's last one at the very end.
     fn places(&self, shape: &[u32]) -> Result<Separators> {
         let mut out = Separators::new();
         let mut boundary = 1u64;
@@ -200,13 +227,17 @@ impl Bounds {
         Ok(out)
     }
 
-    /// The extent between boundary `at` and the next, and how much lies between that and boundary `to`; `None` if a
-    /// boundary does not divide.
+    /// The extent between boundary `at` and the next, and how much lies between that and boundary
+    /// `to`; `None` if a boundary does not divide.
     fn step(&self, at: usize, to: usize) -> Option<(u32, u32)> {
-        let (low, high, end) = (*self.0.get(at)?, *self.0.get(at.checked_add(1)?)?, *self.0.get(to)?);
+        let (low, high, end) =
+            (*self.0.get(at)?, *self.0.get(at.checked_add(1)?)?, *self.0.get(to)?);
         if high.checked_rem(low)? != 0 || end.checked_rem(high)? != 0 {
             return None;
         }
-        Some((u32::try_from(high.checked_div(low)?).ok()?, u32::try_from(end.checked_div(high)?).ok()?))
+        Some((
+            u32::try_from(high.checked_div(low)?).ok()?,
+            u32::try_from(end.checked_div(high)?).ok()?,
+        ))
     }
 }

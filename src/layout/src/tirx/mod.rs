@@ -1,17 +1,20 @@
-//! TIRx's operations on layouts over named axes: grouping, tiling, slicing, scopes, swizzles, ready-made layouts.
+//! TIRx's operations on layouts over named axes: grouping, tiling, slicing, scopes, swizzles,
+//! ready-made layouts.
 //!
-//! A TIRx layout is a [`crate::Layout`] with a flat profile; a composed one (a swizzle over a tile) has a
-//! [`crate::PostMap`]. TIRx writes row-major, first iter slowest, and this module counts as TIRx writes: shapes,
-//! coordinates, iter and dimension numbers, separators and permutations all begin with the slowest. The trees of
-//! other notations are ignored: only the iters count, and every result is flat.
+//! A TIRx layout is a [`crate::Layout`] with a flat profile; a composed one (a swizzle over a tile)
+//! has a [`crate::PostMap`]. TIRx writes row-major, first iter slowest, and this module counts as
+//! TIRx writes: shapes, coordinates, iter and dimension numbers, separators and permutations all
+//! begin with the slowest. The trees of other notations are ignored: only the iters count, and
+//! every result is flat.
 //!
-//! Two kinds of knowledge come from the caller: what an axis is ([`AxisKinds`]; [`crate::WellKnown`] knows TIRx's) and
-//! how axes relate on a target ([`AxisRelation`]). The ready-made layouts take their numbers as arguments too;
-//! [`facts`] holds TIRx's own. Text is in [`crate::notation::tirx`].
+//! Two kinds of knowledge come from the caller: what an axis is ([`AxisKinds`];
+//! [`crate::WellKnown`] knows TIRx's) and how axes relate on a target ([`AxisRelation`]). The
+//! ready-made layouts take their numbers as arguments too; [`facts`] holds TIRx's own. Text is in
+//! [`crate::notation::tirx`].
 //!
-//! Nothing here costs time proportional to an extent. Element counts and ranges are checked. Where TIRx answers "no"
-//! (a tile that is not inside another, a slice that has no strided form), the answer is an [`crate::Error`] with the
-//! dimension that stands in the way.
+//! Nothing here costs time proportional to an extent. Element counts and ranges are checked. Where
+//! TIRx answers "no" (a tile that is not inside another, a slice that has no strided form), the
+//! answer is an [`crate::Error`] with the dimension that stands in the way.
 
 mod atom;
 mod axes;
@@ -36,9 +39,14 @@ pub use group::{Grouped, GroupedMany, MAX_SHAPES, Separators, group, group_many}
 pub use rearrange::{broadcast, pack, permute_by_groups, permute_dims, storage, unpack};
 pub use scale::{ScaleAtom, ScaleLayout, scale_factor_layout, scale_factor_shared_layout};
 pub use slice::slice;
-pub use swizzle::{Banks, Place, SwizzleAtom, bare_swizzle, compose_swizzle, place, swizzle, swizzle_for, swizzle_parts};
+pub use swizzle::{
+    Banks, Place, SwizzleAtom, bare_swizzle, compose_swizzle, place, swizzle, swizzle_for,
+    swizzle_parts,
+};
 pub use tile::{direct_sum, footprint, tile, tile_to};
-pub use tmem::{Datapath, DatapathUse, Operand, OperandA, datapath, operand_layout, tmem_datapath_layout};
+pub use tmem::{
+    Datapath, DatapathUse, Operand, OperandA, datapath, operand_layout, tmem_datapath_layout,
+};
 
 use crate::error::Result;
 use crate::layout::{Iter, Layout, LayoutRef};
@@ -53,7 +61,8 @@ fn written(l: &LayoutRef<'_>) -> Result<Iters> {
     Ok(out)
 }
 
-/// The flat layout with these shard iters, slowest first, and the replicas, offset and post-map of `rest`.
+/// The flat layout with these shard iters, slowest first, and the replicas, offset and post-map of
+/// `rest`.
 fn from_written(shard: &[Iter], rest: &LayoutRef<'_>) -> Result<Layout> {
     let mut out = bare(shard)?;
     out.copy_rest(rest)?;

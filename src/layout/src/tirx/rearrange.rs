@@ -1,4 +1,5 @@
-//! Reordering and resizing iters: permutations, packing, broadcasts, and the memory part of a layout.
+//! Reordering and resizing iters: permutations, packing, broadcasts, and the memory part of a
+//! layout.
 
 use super::{AxisKinds, from_written, written};
 use crate::axis::AxisId;
@@ -8,7 +9,8 @@ use crate::num::Int;
 use crate::ops::{Iters, push};
 use crate::post::PostMap;
 
-/// The layout whose iter `k`, as written, is iter `perm[k]` of `l`: the dimensions in another order.
+/// The layout whose iter `k`, as written, is iter `perm[k]` of `l`: the dimensions in another
+/// order.
 ///
 /// # Errors
 /// [`Error::BadPermutation`], [`Error::Rank`].
@@ -24,10 +26,12 @@ pub fn permute_dims(l: &LayoutRef<'_>, perm: &[u8]) -> Result<Layout> {
     from_written(&out, l)
 }
 
-/// As [`permute_dims`] for groups of iters: group `k` has the iters from `separators[k]` up to `separators[k + 1]`.
+/// As [`permute_dims`] for groups of iters: group `k` has the iters from `separators[k]` up to
+/// `separators[k + 1]`.
 ///
 /// # Errors
-/// [`Error::BadPermutation`], also if the separators do not increase from 0 to the iter count; [`Error::Rank`].
+/// [`Error::BadPermutation`], also if the separators do not increase from 0 to the iter count;
+/// [`Error::Rank`].
 pub fn permute_by_groups(l: &LayoutRef<'_>, separators: &[u8], perm: &[u8]) -> Result<Layout> {
     let shard = written(l)?;
     let (mut low, last) = (0u8, position(shard.len()));
@@ -65,12 +69,14 @@ fn check_permutation(perm: &[u8], count: usize) -> Result<()> {
 
 /// The layout of elements split into `count` parts each, which lie beside each other on `axis`.
 ///
-/// Positions on `axis` are multiplied, of copies and offset too; other axes do not move. (TIRx multiplies the strides
-/// of every axis and leaves copies and offset alone.) A swizzle goes on to move whole elements.
+/// Positions on `axis` are multiplied, of copies and offset too; other axes do not move. (TIRx
+/// multiplies the strides of every axis and leaves copies and offset alone.) A swizzle goes on to
+/// move whole elements.
 ///
 /// # Errors
-/// [`Error::BadExtent`] for a count of 0; [`Error::BadSwizzle`] if there is a swizzle on `axis` and the count is no
-/// power of two, or the swizzle leaves its range; [`Error::Capacity`], [`Error::Overflow`].
+/// [`Error::BadExtent`] for a count of 0; [`Error::BadSwizzle`] if there is a swizzle on `axis` and
+/// the count is no power of two, or the swizzle leaves its range; [`Error::Capacity`],
+/// [`Error::Overflow`].
 pub fn unpack(l: &LayoutRef<'_>, count: u32, axis: AxisId) -> Result<Layout> {
     let wide = Int::known(i64::from(count));
     let grown = |it: &Iter| -> Result<Iter> {
@@ -95,12 +101,14 @@ pub fn unpack(l: &LayoutRef<'_>, count: u32, axis: AxisId) -> Result<Layout> {
     Ok(out)
 }
 
-/// The layout of groups of `count` elements that lie beside each other on `axis`: the inverse of [`unpack`].
+/// The layout of groups of `count` elements that lie beside each other on `axis`: the inverse of
+/// [`unpack`].
 ///
 /// # Errors
-/// [`Error::CannotPack`] with the iter that keeps elements from being neighbours: the fastest must have stride 1 on
-/// `axis` and an extent divisible by `count`, everything else on `axis` must be divisible (TIRx rounds down);
-/// [`Error::NeedsValue`] if a symbol's value decides that; [`Error::BadSwizzle`] if a swizzle would cut a group.
+/// [`Error::CannotPack`] with the iter that keeps elements from being neighbours: the fastest must
+/// have stride 1 on `axis` and an extent divisible by `count`, everything else on `axis` must be
+/// divisible (TIRx rounds down); [`Error::NeedsValue`] if a symbol's value decides that;
+/// [`Error::BadSwizzle`] if a swizzle would cut a group.
 pub fn pack(l: &LayoutRef<'_>, count: u32, axis: AxisId) -> Result<Layout> {
     let wide = Int::known(i64::from(count));
     let iters = l.shard.len();
@@ -188,16 +196,21 @@ pub fn storage(l: &LayoutRef<'_>, kinds: &impl AxisKinds) -> Result<Layout> {
     Ok(out)
 }
 
-/// The layout with a dimension of extent `count` that does not move, on `axis`, put before iter `at` as written;
-/// negative positions count from the end, -1 being the end itself (TIRx's, and Python's, way of inserting).
+/// The layout with a dimension of extent `count` that does not move, on `axis`, put before iter
+/// `at` as written; negative positions count from the end, -1 being the end itself (TIRx's, and
+/// Python's, way of inserting).
 ///
 /// # Errors
 /// [`Error::Rank`] if there is no such place; [`Error::BadExtent`], [`Error::Capacity`].
 pub fn broadcast(l: &LayoutRef<'_>, count: u32, at: i32, axis: AxisId) -> Result<Layout> {
     let shard = written(l)?;
     let end = i64::try_from(shard.len()).unwrap_or(0);
-    let place = if at < 0 { end.saturating_add(1).saturating_add(i64::from(at)) } else { i64::from(at) };
-    let fault = Error::Rank { expected: position(shard.len()), found: u8::try_from(at.unsigned_abs()).unwrap_or(u8::MAX) };
+    let place =
+        if at < 0 { end.saturating_add(1).saturating_add(i64::from(at)) } else { i64::from(at) };
+    let fault = Error::Rank {
+        expected: position(shard.len()),
+        found: u8::try_from(at.unsigned_abs()).unwrap_or(u8::MAX),
+    };
     let place = usize::try_from(place).map_err(|_| fault)?;
     let (slow, fast) = shard.split_at_checked(place).ok_or(fault)?;
     let mut out: heapless::Vec<Iter, MAX_ITERS> = heapless::Vec::new();

@@ -1,5 +1,5 @@
-//! Scale factors of block-scaled matrix products: packed into 32-bit cells, copied to every warp's lanes, reused by
-//! several instructions, and buffered in stages.
+//! Scale factors of block-scaled matrix products: packed into 32-bit cells, copied to every warp's
+//! lanes, reused by several instructions, and buffered in stages.
 
 use super::direct_sum;
 use crate::axis::AxisId;
@@ -32,11 +32,13 @@ pub struct ScaleLayout {
     pub stages: Option<u32>,
 }
 
-/// Where the scale factors lie in tensor memory, over `([stages,] rows, factors * reuse)`. Positions on `TCol` count
-/// scale factors, so that a cell of 32 bits holds [`ScaleAtom::per_cell`] of them.
+/// Where the scale factors lie in tensor memory, over `([stages,] rows, factors * reuse)`.
+/// Positions on `TCol` count scale factors, so that a cell of 32 bits holds [`ScaleAtom::per_cell`]
+/// of them.
 ///
-/// An instruction's factors are neighbours; as many instructions as fit share a cell; then come the groups of rows, and
-/// then the next cells of the same rows. A reused factor is a dimension that does not move.
+/// An instruction's factors are neighbours; as many instructions as fit share a cell; then come the
+/// groups of rows, and then the next cells of the same rows. A reused factor is a dimension that
+/// does not move.
 ///
 /// # Errors
 /// [`Error::BadShape`]: dimension 0, rows that do not fill groups; dimension 1, factors that do not fill instructions,
@@ -50,12 +52,17 @@ pub fn scale_factor_layout(scale: &ScaleLayout, atom: &ScaleAtom) -> Result<Layo
     let cells = exact(steps, shared, 1)?;
     let copies = lanes(atom.copies, atom.lanes);
     let factors = [columns(scale.per_instruction, 1), lanes(atom.lanes, 1)];
-    let outer = [columns(shared, scale.per_instruction), columns(cells, stage), columns(groups, atom.per_cell)];
+    let outer = [
+        columns(shared, scale.per_instruction),
+        columns(cells, stage),
+        columns(groups, atom.per_cell),
+    ];
     let factors = LayoutRef { replica: core::slice::from_ref(&copies), ..LayoutRef::new(&factors) };
     let outer = LayoutRef::new(&outer);
     factors.check()?;
     outer.check()?;
-    let once = direct_sum(&outer, &[groups, steps], &factors, &[atom.lanes, scale.per_instruction])?;
+    let once =
+        direct_sum(&outer, &[groups, steps], &factors, &[atom.lanes, scale.per_instruction])?;
     let mut out = Layout::new();
     if scale.reuse != 1 {
         out.push_shard(columns(scale.reuse, 0))?;
@@ -72,10 +79,11 @@ pub fn scale_factor_layout(scale: &ScaleLayout, atom: &ScaleAtom) -> Result<Layo
     Ok(out)
 }
 
-/// Where the same scale factors lie in shared memory before the copy, over the same shape; positions on `m` count
-/// scale factors.
+/// Where the same scale factors lie in shared memory before the copy, over the same shape;
+/// positions on `m` count scale factors.
 ///
-/// The copy reads a block of [`ScaleAtom::copies`] groups of rows: a line of cells a lane, one cell a group.
+/// The copy reads a block of [`ScaleAtom::copies`] groups of rows: a line of cells a lane, one cell
+/// a group.
 ///
 /// # Errors
 /// [`Error::BadShape`]: dimension 0, rows that do not fill blocks; dimension 1, factors that do not fill cells.

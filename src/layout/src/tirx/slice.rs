@@ -1,9 +1,10 @@
 //! The layout of a region.
 //!
-//! A region of one dimension is again strided if it takes whole inner iters and then one of these: a run of one iter; two
-//! runs of equal length, the first up to the end of an iter and the second from its begin; or such pairs, row after row,
-//! if the runs are halves of the iter. (Other cuts have no common stride unless the iters are contiguous, and contiguous
-//! iters are joined first. Pairs of halves are found within one iter above, not beyond its end.)
+//! A region of one dimension is again strided if it takes whole inner iters and then one of these:
+//! a run of one iter; two runs of equal length, the first up to the end of an iter and the second
+//! from its begin; or such pairs, row after row, if the runs are halves of the iter. (Other cuts
+//! have no common stride unless the iters are contiguous, and contiguous iters are joined first.
+//! Pairs of halves are found within one iter above, not beyond its end.)
 
 use super::canonical::{canonical_into, canonical_written};
 use super::group::{cut, dim};
@@ -13,21 +14,27 @@ use crate::layout::{Iter, Layout, LayoutRef, position};
 use crate::num::Int;
 use crate::ops::{Iters, push, push_merged};
 
-/// The map of the elements in `region`, a half-open range a dimension of `shape`, renumbered from 0.
+/// The map of the elements in `region`, a half-open range a dimension of `shape`, renumbered from
+/// 0.
 ///
-/// Replicas and post-map are kept; where the region begins goes into the offset. The result is grouped by the
-/// region's extents.
+/// Replicas and post-map are kept; where the region begins goes into the offset. The result is
+/// grouped by the region's extents.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] if the region leaves the shape; [`Error::CannotSlice`] if it is empty or has no strided form;
-/// [`Error::Rank`]; [`Error::CannotGroup`] if `shape` does not fit the layout; [`Error::NeedsValue`].
+/// [`Error::OutOfRange`] if the region leaves the shape; [`Error::CannotSlice`] if it is empty or
+/// has no strided form; [`Error::Rank`]; [`Error::CannotGroup`] if `shape` does not fit the layout;
+/// [`Error::NeedsValue`].
 pub fn slice(l: &LayoutRef<'_>, shape: &[u32], region: &[(u32, u32)]) -> Result<Layout> {
     let mut widths = super::tile::Extents::new();
     for (k, (begin, end)) in region.iter().enumerate() {
         if let Some(extent) = shape.get(k)
             && end > extent
         {
-            return Err(Error::OutOfRange { mode: position(k), coord: u64::from(*end).saturating_sub(1), extent: u64::from(*extent) });
+            return Err(Error::OutOfRange {
+                mode: position(k),
+                coord: u64::from(*end).saturating_sub(1),
+                extent: u64::from(*extent),
+            });
         }
         let width = end.checked_sub(*begin).filter(|w| *w > 0);
         let fault = cannot(k, *begin, *end);
@@ -66,8 +73,15 @@ fn fastest_first(iters: &[Iter]) -> Result<Iters> {
     Ok(out)
 }
 
-/// The iters, fastest first, that walk over coordinates `begin..end` of `group`; `start` gets what `begin` moves.
-fn run(group: &[Iter], begin: u32, end: u32, fault: Error, mut start: impl FnMut(Int, &Iter) -> Result<()>) -> Result<Iters> {
+/// The iters, fastest first, that walk over coordinates `begin..end` of `group`; `start` gets what
+/// `begin` moves.
+fn run(
+    group: &[Iter],
+    begin: u32,
+    end: u32,
+    fault: Error,
+    mut start: impl FnMut(Int, &Iter) -> Result<()>,
+) -> Result<Iters> {
     let mut digits: heapless::Vec<(Iter, u32), { crate::layout::MAX_ITERS }> = heapless::Vec::new();
     let mut rest = begin;
     for it in group {
@@ -118,7 +132,8 @@ fn run(group: &[Iter], begin: u32, end: u32, fault: Error, mut start: impl FnMut
     if left == 1 { Ok(out) } else { Err(fault) }
 }
 
-/// The step from the first half to the second: `digit` of `it` falls back to 0 and the digits above count on by one.
+/// The step from the first half to the second: `digit` of `it` falls back to 0 and the digits above
+/// count on by one.
 fn carry(it: &Iter, back: Int, above: &[(Iter, u32)], fault: Error) -> Result<Iter> {
     let mut step = back.checked_mul(Int::known(-1))?;
     for (up, digit) in above {

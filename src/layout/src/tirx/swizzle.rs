@@ -1,19 +1,27 @@
-//! Swizzles as TIRx writes them, their parameters from element width and mode, and where an element lands in banks.
+//! Swizzles as TIRx writes them, their parameters from element width and mode, and where an element
+//! lands in banks.
 //!
-//! TIRx's letters are `per_element` (low bits left alone), `swizzle_len` (bits exchanged) and `atom_len` (distance),
-//! counted in elements; in [`Swizzle`] they are `m`, `b` and `s`. The usual direction XORs the upper field into the
-//! lower one; `swizzle_inner=False` exchanges the fields, which is a negative `s`.
+//! TIRx's letters are `per_element` (low bits left alone), `swizzle_len` (bits exchanged) and
+//! `atom_len` (distance), counted in elements; in [`Swizzle`] they are `m`, `b` and `s`. The usual
+//! direction XORs the upper field into the lower one; `swizzle_inner=False` exchanges the fields,
+//! which is a negative `s`.
 
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, position};
 use crate::post::{PostMap, Swizzle, Unit};
 
-/// TIRx's swizzle: `inner` XORs the field at `per_element + atom_len` into the one at `per_element`, else the other way.
+/// TIRx's swizzle: `inner` XORs the field at `per_element + atom_len` into the one at
+/// `per_element`, else the other way.
 ///
 /// # Errors
 /// [`Error::BadSwizzle`] unless `atom_len >= swizzle_len` and all bits are below 63.
-pub const fn swizzle(per_element: u8, swizzle_len: u8, atom_len: u8, inner: bool) -> Result<Swizzle> {
+pub const fn swizzle(
+    per_element: u8,
+    swizzle_len: u8,
+    atom_len: u8,
+    inner: bool,
+) -> Result<Swizzle> {
     let far = Error::BadSwizzle { b: swizzle_len, m: per_element, s: i8::MAX };
     if atom_len > 63 {
         return Err(far);
@@ -23,7 +31,8 @@ pub const fn swizzle(per_element: u8, swizzle_len: u8, atom_len: u8, inner: bool
     Swizzle::new(swizzle_len, per_element, s, Unit::Element)
 }
 
-/// TIRx's parameters of a swizzle: `per_element`, `swizzle_len`, `atom_len`, and whether it is `swizzle_inner`.
+/// TIRx's parameters of a swizzle: `per_element`, `swizzle_len`, `atom_len`, and whether it is
+/// `swizzle_inner`.
 #[must_use]
 pub const fn swizzle_parts(s: Swizzle) -> (u8, u8, u8, bool) {
     (s.m, s.b, s.s.unsigned_abs(), s.s >= 0)
@@ -32,10 +41,16 @@ pub const fn swizzle_parts(s: Swizzle) -> (u8, u8, u8, bool) {
 /// `ComposeLayout(per_element, swizzle_len, atom_len, tile, swizzle_inner=inner)`.
 ///
 /// # Errors
-/// [`Error::WrongAxis`] with the iter, as written, that is not on axis `m` (replicas, then offsets count on after the
-/// shard): a swizzle acts on memory, and TIRx's own `apply` fails there; [`Error::HasPostMap`] if `tile` is composed
-/// already; [`Error::BadSwizzle`].
-pub fn compose_swizzle(tile: &LayoutRef<'_>, per_element: u8, swizzle_len: u8, atom_len: u8, inner: bool) -> Result<Layout> {
+/// [`Error::WrongAxis`] with the iter, as written, that is not on axis `m` (replicas, then offsets
+/// count on after the shard): a swizzle acts on memory, and TIRx's own `apply` fails there;
+/// [`Error::HasPostMap`] if `tile` is composed already; [`Error::BadSwizzle`].
+pub fn compose_swizzle(
+    tile: &LayoutRef<'_>,
+    per_element: u8,
+    swizzle_len: u8,
+    atom_len: u8,
+    inner: bool,
+) -> Result<Layout> {
     let post = swizzle(per_element, swizzle_len, atom_len, inner)?;
     if !tile.post.is_identity() {
         return Err(Error::HasPostMap);
@@ -52,13 +67,16 @@ pub fn compose_swizzle(tile: &LayoutRef<'_>, per_element: u8, swizzle_len: u8, a
     Ok(out)
 }
 
-/// `SwizzleLayout(per_element, swizzle_len, atom_len)` of TIRx 0.25: the swizzle over the identity of one period.
+/// `SwizzleLayout(per_element, swizzle_len, atom_len)` of TIRx 0.25: the swizzle over the identity
+/// of one period.
 ///
 /// # Errors
 /// [`Error::BadSwizzle`]; [`Error::Overflow`] if the period has more than 2^31 elements.
 pub fn bare_swizzle(per_element: u8, swizzle_len: u8, atom_len: u8, inner: bool) -> Result<Layout> {
     let post = swizzle(per_element, swizzle_len, atom_len, inner)?;
-    let bits = u32::from(per_element).saturating_add(u32::from(swizzle_len)).saturating_add(u32::from(atom_len));
+    let bits = u32::from(per_element)
+        .saturating_add(u32::from(swizzle_len))
+        .saturating_add(u32::from(atom_len));
     let period = 1u32.checked_shl(bits).ok_or(Error::Overflow)?;
     let mut out = Layout::from_iters(&[Iter::new(period, 1, AxisId::M)])?;
     out.set_post(PostMap::Swizzle(post))?;
@@ -74,12 +92,12 @@ pub struct SwizzleAtom {
     pub distance: u8,
 }
 
-/// The swizzle of a mode that is `mode_bytes` wide, for elements of `element_bits`: whole vectors stay together, and as
-/// many bits are exchanged as count the vectors of one mode's width.
+/// The swizzle of a mode that is `mode_bytes` wide, for elements of `element_bits`: whole vectors
+/// stay together, and as many bits are exchanged as count the vectors of one mode's width.
 ///
 /// # Errors
-/// [`Error::BadElement`] if no power of two of elements fills a vector; [`Error::NoVariant`] if the mode is no power of
-/// two of vectors; [`Error::BadSwizzle`].
+/// [`Error::BadElement`] if no power of two of elements fills a vector; [`Error::NoVariant`] if the
+/// mode is no power of two of vectors; [`Error::BadSwizzle`].
 pub fn swizzle_for(element_bits: u32, mode_bytes: u32, atom: &SwizzleAtom) -> Result<Swizzle> {
     let log2 = |whole: u32, part: u32, fault: Error| -> Result<u8> {
         let exact = whole.checked_rem(part) == Some(0);
@@ -115,11 +133,12 @@ pub struct Place {
     pub line: u64,
 }
 
-/// Bank and line of the element with flat coordinate `x`, row-major, whose position on axis `m` counts elements.
+/// Bank and line of the element with flat coordinate `x`, row-major, whose position on axis `m`
+/// counts elements.
 ///
 /// # Errors
-/// [`Error::NegativeOffset`], [`Error::NoVariant`] for banks without bytes, [`Error::Overflow`]; else as
-/// [`LayoutRef::offset_on`].
+/// [`Error::NegativeOffset`], [`Error::NoVariant`] for banks without bytes, [`Error::Overflow`];
+/// else as [`LayoutRef::offset_on`].
 pub fn place(l: &LayoutRef<'_>, x: u64, element_bits: u32, banks: &Banks) -> Result<Place> {
     let offset = l.offset_on(x, AxisId::M)?;
     let index = u64::try_from(offset).map_err(|_| Error::NegativeOffset { offset })?;
@@ -129,5 +148,9 @@ pub fn place(l: &LayoutRef<'_>, x: u64, element_bits: u32, banks: &Banks) -> Res
     let word = bit.checked_div(word_bits).ok_or(none)?;
     let count = u64::from(banks.count);
     let bank = word.checked_rem(count).ok_or(none)?;
-    Ok(Place { bit, bank: u32::try_from(bank).map_err(|_| Error::Overflow)?, line: word.checked_div(count).ok_or(none)? })
+    Ok(Place {
+        bit,
+        bank: u32::try_from(bank).map_err(|_| Error::Overflow)?,
+        line: word.checked_div(count).ok_or(none)?,
+    })
 }

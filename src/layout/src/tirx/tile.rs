@@ -1,4 +1,5 @@
-//! Tiling: a layout repeated at the places of another, and the direct sum, which is the same without scaling.
+//! Tiling: a layout repeated at the places of another, and the direct sum, which is the same
+//! without scaling.
 
 use super::canonical::canonical_written;
 use super::canonicalize;
@@ -9,8 +10,8 @@ use crate::layout::{Iter, Layout, LayoutRef, position};
 use crate::num::Int;
 use crate::ops::{Iters, push};
 
-/// The width of the window that `l` occupies on `axis`, copies included: greatest less least position, plus 1. The
-/// offset moves the window and does not widen it (in TIRx it does).
+/// The width of the window that `l` occupies on `axis`, copies included: greatest less least
+/// position, plus 1. The offset moves the window and does not widen it (in TIRx it does).
 ///
 /// # Errors
 /// [`Error::NeedsValue`], [`Error::Overflow`].
@@ -19,28 +20,45 @@ pub fn footprint(l: &LayoutRef<'_>, axis: AxisId) -> Result<i64> {
     high.checked_sub(low).and_then(|w| w.checked_add(1)).ok_or(Error::Overflow)
 }
 
-/// `inner` repeated at the places that `outer` counts. Dimension by dimension, an outer iter comes before the inner
-/// ones; on an axis of both a step of `outer` is a whole [`footprint`] of `inner`.
+/// `inner` repeated at the places that `outer` counts. Dimension by dimension, an outer iter comes
+/// before the inner ones; on an axis of both a step of `outer` is a whole [`footprint`] of `inner`.
 ///
-/// Offsets are added and replicas joined as they are, unscaled. The result is canonical and keeps `inner`'s post-map.
+/// Offsets are added and replicas joined as they are, unscaled. The result is canonical and keeps
+/// `inner`'s post-map.
 ///
 /// # Errors
-/// [`Error::Rank`] if the shapes differ in rank; [`Error::CannotGroup`] if one does not fit its layout;
-/// [`Error::HasPostMap`] if `outer` has one; [`Error::Capacity`], [`Error::NeedsValue`], [`Error::Overflow`].
-pub fn tile(inner: &LayoutRef<'_>, inner_shape: &[u32], outer: &LayoutRef<'_>, outer_shape: &[u32]) -> Result<Layout> {
+/// [`Error::Rank`] if the shapes differ in rank; [`Error::CannotGroup`] if one does not fit its
+/// layout; [`Error::HasPostMap`] if `outer` has one; [`Error::Capacity`], [`Error::NeedsValue`],
+/// [`Error::Overflow`].
+pub fn tile(
+    inner: &LayoutRef<'_>,
+    inner_shape: &[u32],
+    outer: &LayoutRef<'_>,
+    outer_shape: &[u32],
+) -> Result<Layout> {
     let mut shard = canonical_written(outer)?;
     scale(&mut shard, inner)?;
     interleave(Part { shard: &shard, rest: outer, shape: outer_shape }, inner, inner_shape)
 }
 
-/// `left` and `right` side by side: dimension by dimension the iters of `left`, then those of `right`, as they are.
+/// `left` and `right` side by side: dimension by dimension the iters of `left`, then those of
+/// `right`, as they are.
 ///
 /// Offsets are added and replicas joined. The result is canonical and keeps `right`'s post-map.
 ///
 /// # Errors
 /// As [`tile`]; it is `left` that must not have a post-map.
-pub fn direct_sum(left: &LayoutRef<'_>, left_shape: &[u32], right: &LayoutRef<'_>, right_shape: &[u32]) -> Result<Layout> {
-    interleave(Part { shard: &canonical_written(left)?, rest: left, shape: left_shape }, right, right_shape)
+pub fn direct_sum(
+    left: &LayoutRef<'_>,
+    left_shape: &[u32],
+    right: &LayoutRef<'_>,
+    right_shape: &[u32],
+) -> Result<Layout> {
+    interleave(
+        Part { shard: &canonical_written(left)?, rest: left, shape: left_shape },
+        right,
+        right_shape,
+    )
 }
 
 /// [`tile`] by a row-major layout on axis `m`, so that `current` becomes `to`.
@@ -119,7 +137,12 @@ fn interleave(slow: Part<'_>, fast: &LayoutRef<'_>, fast_shape: &[u32]) -> Resul
 
 /// Appends the iters of both, dimension by dimension, the slower part's first (as written).
 #[inline(never)]
-fn merge(out: &mut Layout, slow: &Part<'_>, fast: &LayoutRef<'_>, fast_shape: &[u32]) -> Result<()> {
+fn merge(
+    out: &mut Layout,
+    slow: &Part<'_>,
+    fast: &LayoutRef<'_>,
+    fast_shape: &[u32],
+) -> Result<()> {
     let (outer, outer_seps) = cut(slow.shard, slow.shape)?;
     let (inner, inner_seps) = cut(&canonical_written(fast)?, fast_shape)?;
     for k in (0..slow.shape.len()).rev() {

@@ -1,7 +1,8 @@
 //! Accumulators and operands in tensor memory: which lane and column holds an element.
 //!
-//! A matrix instruction writes its rows to lanes along a *data path*; where it uses fewer rows than there are lanes, the
-//! columns are folded over the free lanes or the rows are scattered. All of that is data ([`Datapath`]).
+//! A matrix instruction writes its rows to lanes along a *data path*; where it uses fewer rows than
+//! there are lanes, the columns are folded over the free lanes or the rows are scattered. All of
+//! that is data ([`Datapath`]).
 
 use super::{bare, canonicalize};
 use crate::axis::AxisId;
@@ -70,11 +71,12 @@ pub fn datapath(paths: &[Datapath], letter: char) -> Result<&Datapath> {
     paths.iter().find(|p| p.letter == letter).ok_or(none)
 }
 
-/// Where a `rows` x `cols` accumulator lies; TIRx: `tmem_datapath_layout`. `slab` 1 is the tile's second place.
+/// Where a `rows` x `cols` accumulator lies; TIRx: `tmem_datapath_layout`. `slab` 1 is the tile's
+/// second place.
 ///
 /// # Errors
-/// [`Error::BadShape`] with dimension 0 if the path has not that many rows, with dimension 1 if `cols` cannot be
-/// folded; [`Error::NoVariant`] if there is no such slab.
+/// [`Error::BadShape`] with dimension 0 if the path has not that many rows, with dimension 1 if
+/// `cols` cannot be folded; [`Error::NoVariant`] if there is no such slab.
 pub fn tmem_datapath_layout(path: &Datapath, rows: u32, cols: u32, slab: u32) -> Result<Layout> {
     check_rows(path.rows, rows)?;
     let none = Error::NoVariant { found: slab };
@@ -95,18 +97,26 @@ pub fn tmem_datapath_layout(path: &Datapath, rows: u32, cols: u32, slab: u32) ->
     Ok(out)
 }
 
-/// Where an operand of a matrix instruction lies; TIRx: `tmem_mma_operand_layout`. `shape` may name the folds:
+/// Where an operand of a matrix instruction lies; TIRx: `tmem_mma_operand_layout`. `shape` may name
+/// the folds:
 ///
-/// - the accumulator: `(rows, n)`; with folds also `(folds, rows, n/folds)`, `(rows, folds, n/folds)` and
-///   `(rows, segments, folds, n)`;
+/// - the accumulator: `(rows, n)`; with folds also `(folds, rows, n/folds)`, `(rows, folds,
+///   n/folds)` and `(rows, segments, folds, n)`;
 /// - the left factor: see [`OperandA`].
 ///
 /// # Errors
-/// [`Error::NoVariant`] if no instruction has `used`'s rows, blocks and form; [`Error::Rank`] if the shape has none of
-/// the forms; else those of [`tmem_datapath_layout`].
-pub fn operand_layout(paths: &[Datapath], uses: &[DatapathUse], operand: Operand, used: (u32, u32, bool), shape: &[u32]) -> Result<Layout> {
+/// [`Error::NoVariant`] if no instruction has `used`'s rows, blocks and form; [`Error::Rank`] if
+/// the shape has none of the forms; else those of [`tmem_datapath_layout`].
+pub fn operand_layout(
+    paths: &[Datapath],
+    uses: &[DatapathUse],
+    operand: Operand,
+    used: (u32, u32, bool),
+    shape: &[u32],
+) -> Result<Layout> {
     let (rows, blocks, stationary) = used;
-    let found = uses.iter().find(|u| (u.rows, u.blocks, u.stationary) == (rows, blocks, stationary));
+    let found =
+        uses.iter().find(|u| (u.rows, u.blocks, u.stationary) == (rows, blocks, stationary));
     let none = Error::NoVariant { found: rows };
     let path = datapath(paths, found.ok_or(none)?.letter)?;
     let layout = match operand {
@@ -127,7 +137,12 @@ fn accumulator(path: &Datapath, shape: &[u32]) -> Result<Layout> {
             }
             [rows, segments, f, cols] if f == folds => {
                 check_rows(path.rows, rows)?;
-                return bare(&[lanes(rows, 1), columns(segments, cols), lanes(f, step), columns(cols, 1)]);
+                return bare(&[
+                    lanes(rows, 1),
+                    columns(segments, cols),
+                    lanes(f, step),
+                    columns(cols, 1),
+                ]);
             }
             _ => {}
         }

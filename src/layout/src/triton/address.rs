@@ -24,7 +24,11 @@ impl Addresses {
     ///
     /// # Errors
     /// [`EncodingError::WrongKind`] unless it is a shared encoding; those of [`to_linear`].
-    pub fn new(encoding: &Encoding, shape: &[u32], element_bits: u16) -> Result<Self, EncodingError> {
+    pub fn new(
+        encoding: &Encoding,
+        shape: &[u32],
+        element_bits: u16,
+    ) -> Result<Self, EncodingError> {
         if encoding.is_distributed() || encoding.partition.is_some() {
             return Err(EncodingError::WrongKind);
         }
@@ -51,14 +55,19 @@ impl Addresses {
         Ok(Self { offsets, pads, element_bits, shape: (bits.of, bits.rank) })
     }
 
-    /// The offset of an element in its block, in elements, padding included; coordinates beyond the shape are refused.
+    /// The offset of an element in its block, in elements, padding included; coordinates beyond the
+    /// shape are refused.
     ///
     /// # Errors
     /// [`EncodingError::Rank`], [`EncodingError::Layout`] with the coordinate out of range.
     pub fn element(&self, coords: &[u32]) -> Result<u64, EncodingError> {
         let (of, rank) = &self.shape;
         if coords.len() != usize::from(*rank) {
-            return Err(EncodingError::Rank { field: Field::Shape, expected: *rank, found: u8::try_from(coords.len()).unwrap_or(u8::MAX) });
+            return Err(EncodingError::Rank {
+                field: Field::Shape,
+                expected: *rank,
+                found: u8::try_from(coords.len()).unwrap_or(u8::MAX),
+            });
         }
         let (mut packed, mut shift) = (0u64, 0u32);
         for (d, (coord, bits)) in coords.iter().zip(of).enumerate() {
@@ -77,7 +86,8 @@ impl Addresses {
         Ok(self.padded(at))
     }
 
-    /// The same for packed coordinates: dimension 0 in the lowest bits, as in the linear form's output.
+    /// The same for packed coordinates: dimension 0 in the lowest bits, as in the linear form's
+    /// output.
     #[must_use]
     pub fn element_packed(&self, coords: u64) -> u64 {
         let value = self.offsets.apply_packed(coords);
@@ -127,7 +137,10 @@ impl Addresses {
         let bits = self.offsets.outs().bits_of(AxisId::M);
         debug_assert!(usize::from(bits) <= MAX_BITS);
         let last = self.padded(crate::linear::low_mask(bits)).saturating_add(1);
-        last.saturating_mul(u64::from(self.element_bits)).checked_add(7).and_then(|b| b.checked_div(8)).unwrap_or(0)
+        last.saturating_mul(u64::from(self.element_bits))
+            .checked_add(7)
+            .and_then(|b| b.checked_div(8))
+            .unwrap_or(0)
     }
 
     /// The map by bits, before padding.

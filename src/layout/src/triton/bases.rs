@@ -1,4 +1,5 @@
-//! Building a linear layout bit by bit: a tile, its repetition, its clipping, and the blocks of a cluster on top.
+//! Building a linear layout bit by bit: a tile, its repetition, its clipping, and the blocks of a
+//! cluster on top.
 
 use super::few::Few;
 use super::{Cga, EncodingError, Field, MAX_RANK};
@@ -23,7 +24,8 @@ pub(super) const WARP: u8 = 2;
 pub(super) const BLOCK: u8 = 3;
 
 /// The labels of a register encoding's input dimensions.
-pub(super) const DISTRIBUTED: [AxisId; 4] = [AxisId::REGISTER, AxisId::LANE, AxisId::WARP, AxisId::BLOCK];
+pub(super) const DISTRIBUTED: [AxisId; 4] =
+    [AxisId::REGISTER, AxisId::LANE, AxisId::WARP, AxisId::BLOCK];
 /// The labels of a shared encoding's input dimensions; `block` keeps its number.
 pub(super) const SHARED: [AxisId; 4] = [AxisId::M, AxisId::M, AxisId::M, AxisId::BLOCK];
 /// Those of tensor memory: rows, columns.
@@ -73,7 +75,11 @@ impl Bits {
         if len == self.rank() {
             return Ok(());
         }
-        Err(EncodingError::Rank { field, expected: self.rank, found: u8::try_from(len).unwrap_or(u8::MAX) })
+        Err(EncodingError::Rank {
+            field,
+            expected: self.rank,
+            found: u8::try_from(len).unwrap_or(u8::MAX),
+        })
     }
 
     /// The shape that one block holds.
@@ -111,7 +117,10 @@ pub(super) fn check_order(order: &[u8], rank: usize) -> Result<(), EncodingError
     for (k, dim) in order.iter().enumerate() {
         let bit = power(*dim);
         if usize::from(*dim) >= rank || seen & bit != 0 {
-            return Err(EncodingError::NotAnOrder { at: u8::try_from(k).unwrap_or(u8::MAX), value: *dim });
+            return Err(EncodingError::NotAnOrder {
+                at: u8::try_from(k).unwrap_or(u8::MAX),
+                value: *dim,
+            });
         }
         seen |= bit;
     }
@@ -119,7 +128,10 @@ pub(super) fn check_order(order: &[u8], rank: usize) -> Result<(), EncodingError
 }
 
 /// Row-major (`rank - 1` fastest), or with the two fastest exchanged.
-pub(super) fn matrix_order(rank: usize, row_major: bool) -> Result<Few<u8, MAX_RANK>, EncodingError> {
+pub(super) fn matrix_order(
+    rank: usize,
+    row_major: bool,
+) -> Result<Few<u8, MAX_RANK>, EncodingError> {
     let mut out = Few::new();
     for d in (0..rank.min(MAX_RANK)).rev() {
         out.push(u8::try_from(d).unwrap_or(u8::MAX))?;
@@ -149,14 +161,20 @@ pub(super) struct Bases {
 }
 
 impl Bases {
-    /// No bit and no dimension; see [`Bases::begin`]. In a frame of its own: a list is made beside where it goes.
+    /// No bit and no dimension; see [`Bases::begin`]. In a frame of its own: a list is made beside
+    /// where it goes.
     #[inline(never)]
     pub(super) fn new() -> Self {
-        Self { list: [Basis::default(); MAX_BITS], len: 0, bits: Bits { of: [0; MAX_RANK], rank: 0 }, order: Few::new() }
+        Self {
+            list: [Basis::default(); MAX_BITS],
+            len: 0,
+            bits: Bits { of: [0; MAX_RANK], rank: 0 },
+            order: Few::new(),
+        }
     }
 
-    /// No bit yet. `order`: which dimension is filled first by repetition. A list is large (2.4 KB), so one is filled where
-    /// it lies, and never moved.
+    /// No bit yet. `order`: which dimension is filled first by repetition. A list is large (2.4
+    /// KB), so one is filled where it lies, and never moved.
     pub(super) fn begin(&mut self, rank: usize, order: Few<u8, MAX_RANK>) {
         self.len = 0;
         self.bits = Bits { of: [0; MAX_RANK], rank: u8::try_from(rank).unwrap_or(u8::MAX) };
@@ -185,7 +203,12 @@ impl Bases {
 
     /// A bit that moves bit `exponent` (below 32) of dimension `dim`.
     #[inline]
-    pub(super) fn push_bit(&mut self, input: u8, dim: usize, exponent: u8) -> Result<(), EncodingError> {
+    pub(super) fn push_bit(
+        &mut self,
+        input: u8,
+        dim: usize,
+        exponent: u8,
+    ) -> Result<(), EncodingError> {
         let max = MAX_BITS as u16;
         let slot = self.list.get_mut(self.len).ok_or(EncodingError::TooMany { max })?;
         let value = power(exponent);
@@ -220,7 +243,13 @@ impl Bases {
     }
 
     /// One group of bits of `input`, `extents` in each dimension, the first of `order` fastest.
-    pub(super) fn nested(&mut self, field: Field, input: u8, extents: &[u32], order: &[u8]) -> Result<(), EncodingError> {
+    pub(super) fn nested(
+        &mut self,
+        field: Field,
+        input: u8,
+        extents: &[u32],
+        order: &[u8],
+    ) -> Result<(), EncodingError> {
         for dim in order {
             let d = usize::from(*dim);
             let extent = extents.get(d).copied().unwrap_or(1);
@@ -230,7 +259,14 @@ impl Bases {
     }
 
     /// The same with copies in place of the bits along `shared`.
-    pub(super) fn nested_but(&mut self, field: Field, input: u8, extents: &[u32], order: &[u8], shared: usize) -> Result<(), EncodingError> {
+    pub(super) fn nested_but(
+        &mut self,
+        field: Field,
+        input: u8,
+        extents: &[u32],
+        order: &[u8],
+        shared: usize,
+    ) -> Result<(), EncodingError> {
         for dim in order {
             let d = usize::from(*dim);
             let count = log2(field, d, extents.get(d).copied().unwrap_or(1))?;
@@ -244,12 +280,20 @@ impl Bases {
     }
 
     /// Bits whose numbers count whole tiles built so far: a product.
-    pub(super) fn on_top(&mut self, input: u8, bases: &[[u32; MAX_RANK]], tile: &Bits) -> Result<(), EncodingError> {
+    pub(super) fn on_top(
+        &mut self,
+        input: u8,
+        bases: &[[u32; MAX_RANK]],
+        tile: &Bits,
+    ) -> Result<(), EncodingError> {
         for basis in bases {
             let mut at = [0u32; MAX_RANK];
             for (d, (slot, value)) in at.iter_mut().zip(basis).enumerate() {
                 let up = u32::from(tile.get(d));
-                *slot = value.checked_shl(up).filter(|v| v.checked_shr(up) == Some(*value)).ok_or(EncodingError::Layout(crate::error::Error::Overflow))?;
+                *slot = value
+                    .checked_shl(up)
+                    .filter(|v| v.checked_shr(up) == Some(*value))
+                    .ok_or(EncodingError::Layout(crate::error::Error::Overflow))?;
             }
             self.push(input, at)?;
         }
@@ -267,8 +311,8 @@ impl Bases {
         Ok(())
     }
 
-    /// Clips to `shape`: what lies beyond is cut off, so bits that reach beyond become copies. With `drop_registers`
-    /// a register bit of which nothing is left disappears.
+    /// Clips to `shape`: what lies beyond is cut off, so bits that reach beyond become copies. With
+    /// `drop_registers` a register bit of which nothing is left disappears.
     pub(super) fn shrink(&mut self, shape: &Bits, drop_registers: bool) {
         let mut masks = [0u32; MAX_RANK];
         let mut any = false;
@@ -334,7 +378,12 @@ impl Bases {
     }
 
     /// The same; with `drop_registers` register bits that are clipped disappear.
-    pub(super) fn combine_with(&mut self, cga: &Cga, shape: &Bits, drop_registers: bool) -> Result<(), EncodingError> {
+    pub(super) fn combine_with(
+        &mut self,
+        cga: &Cga,
+        shape: &Bits,
+        drop_registers: bool,
+    ) -> Result<(), EncodingError> {
         let blocks = clipped(cga, shape)?;
         let mut own = *shape;
         for (d, slot) in own.of.iter_mut().enumerate() {
@@ -350,7 +399,11 @@ impl Bases {
 
     /// The linear layout, whose output dimensions have the extents of `shape`.
     #[inline(never)]
-    pub(super) fn finish(&self, labels: &[AxisId; 4], shape: &Bits) -> Result<Linear<Hw, Logical>, EncodingError> {
+    pub(super) fn finish(
+        &self,
+        labels: &[AxisId; 4],
+        shape: &Bits,
+    ) -> Result<Linear<Hw, Logical>, EncodingError> {
         let mut ins = Dims::new();
         for (input, label) in (0u8..).zip(labels) {
             if ins.place(*label).is_some() {
@@ -372,7 +425,10 @@ impl Bases {
         let mut slots = columns.iter_mut();
         for input in 0u8..4 {
             for basis in self.all().iter().filter(|b| b.input == u32::from(input)) {
-                let packed = basis.at.iter().zip(&shifts).fold(0u64, |sum, (v, up)| sum | u64::from(*v).checked_shl(*up).unwrap_or(0));
+                let packed =
+                    basis.at.iter().zip(&shifts).fold(0u64, |sum, (v, up)| {
+                        sum | u64::from(*v).checked_shl(*up).unwrap_or(0)
+                    });
                 if let Some(slot) = slots.next() {
                     *slot = packed;
                 }
@@ -397,11 +453,19 @@ impl Blocks {
 }
 
 fn clipped(cga: &Cga, shape: &Bits) -> Result<Blocks, EncodingError> {
-    let mut out = Blocks { list: [Basis::default(); super::MAX_CGA_BITS], len: cga.bases.len(), bits: Bits { of: [0; MAX_RANK], rank: shape.rank } };
+    let mut out = Blocks {
+        list: [Basis::default(); super::MAX_CGA_BITS],
+        len: cga.bases.len(),
+        bits: Bits { of: [0; MAX_RANK], rank: shape.rank },
+    };
     for (slot, basis) in out.list.iter_mut().zip(cga.bases.as_slice()) {
         for (d, (to, value)) in slot.at.iter_mut().zip(basis).enumerate() {
             if d >= shape.rank() && *value != 0 {
-                return Err(EncodingError::Rank { field: Field::Cga, expected: shape.rank, found: u8::try_from(d).unwrap_or(u8::MAX).saturating_add(1) });
+                return Err(EncodingError::Rank {
+                    field: Field::Cga,
+                    expected: shape.rank,
+                    found: u8::try_from(d).unwrap_or(u8::MAX).saturating_add(1),
+                });
             }
             *to = u32::from(*value);
         }
@@ -435,8 +499,12 @@ fn check_blocks(blocks: &Blocks) -> Result<(), EncodingError> {
     if crate::linear::Span::of(&columns).rank() >= blocks.bits.total() {
         return Ok(());
     }
-    let reach = |d: usize| blocks.all().iter().fold(0u32, |sum, b| sum | b.at.get(d).copied().unwrap_or(0));
+    let reach =
+        |d: usize| blocks.all().iter().fold(0u32, |sum, b| sum | b.at.get(d).copied().unwrap_or(0));
     let holed = |d: &usize| reach(*d) != power(blocks.bits.get(*d)).wrapping_sub(1);
     let dim = (0..MAX_RANK).find(holed).unwrap_or(0);
-    Err(EncodingError::ClusterNotCovered { dim: u8::try_from(dim).unwrap_or(u8::MAX), bits: blocks.bits.get(dim) })
+    Err(EncodingError::ClusterNotCovered {
+        dim: u8::try_from(dim).unwrap_or(u8::MAX),
+        bits: blocks.bits.get(dim),
+    })
 }

@@ -1,13 +1,21 @@
-//! Encodings of tensors in registers: blocked, linear, operands of scalar multiplication, and slices of all.
+//! Encodings of tensors in registers: blocked, linear, operands of scalar multiplication, and
+//! slices of all.
 
 use super::bases::{Bases, Bits, DISTRIBUTED, LANE, REGISTER, WARP, check_order, take_out};
 use super::few::Few;
-use super::{Base, Blocked, DotOp, Encoding, EncodingError, Field, MAX_RANK, MatrixTiles, Order, matrix};
+use super::{
+    Base, Blocked, DotOp, Encoding, EncodingError, Field, MAX_RANK, MatrixTiles, Order, matrix,
+};
 use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
 
 /// The bits of a register encoding, and the tensor's shape.
-pub(super) fn bases(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles, out: &mut Bases) -> Result<Bits, EncodingError> {
+pub(super) fn bases(
+    encoding: &Encoding,
+    shape: &[u32],
+    tiles: &impl MatrixTiles,
+    out: &mut Bases,
+) -> Result<Bits, EncodingError> {
     if encoding.partition.is_some() {
         return Err(EncodingError::WrongKind);
     }
@@ -31,7 +39,12 @@ pub(super) fn bases(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles
     Ok(own)
 }
 
-fn core(encoding: &Encoding, shape: &Bits, tiles: &impl MatrixTiles, out: &mut Bases) -> Result<(), EncodingError> {
+fn core(
+    encoding: &Encoding,
+    shape: &Bits,
+    tiles: &impl MatrixTiles,
+    out: &mut Bases,
+) -> Result<(), EncodingError> {
     match (&encoding.base, &encoding.dot) {
         (Base::Blocked(blocked), None) => self::blocked(blocked, shape, out),
         (Base::Blocked(blocked), Some(dot)) => operand(blocked, dot, shape, out),
@@ -81,7 +94,11 @@ pub(super) fn k_dim(dot: &DotOp, rank: usize) -> Result<usize, EncodingError> {
             return Err(EncodingError::BadValue { field: Field::OpIdx, value: u32::from(other) });
         }
     };
-    rank.checked_sub(from_end).ok_or(EncodingError::Rank { field: Field::Shape, expected: 2, found: u8::try_from(rank).unwrap_or(u8::MAX) })
+    rank.checked_sub(from_end).ok_or(EncodingError::Rank {
+        field: Field::Shape,
+        expected: 2,
+        found: u8::try_from(rank).unwrap_or(u8::MAX),
+    })
 }
 
 /// An operand of a product computed by fused multiply-adds: each thread holds all of k.
@@ -153,12 +170,15 @@ fn covered(linear: &Linear<Hw, Logical>, seen: u64) -> Result<(), EncodingError>
     Ok(())
 }
 
-/// The dimensions in the order in which registers first move along them, then the others, last dimension first.
+/// The dimensions in the order in which registers first move along them, then the others, last
+/// dimension first.
 fn register_order(linear: &Linear<Hw, Logical>, rank: usize) -> Result<Order, EncodingError> {
     let mut out = Order::new();
     for bit in 0..linear.ins().bits_of(AxisId::REGISTER) {
         let moves = |d: u8| linear.column_on(AxisId::REGISTER, bit, AxisId::dim(d));
-        let first = (0..rank.min(MAX_RANK)).filter_map(|d| u8::try_from(d).ok()).find(|d| moves(*d).unwrap_or(0) != 0);
+        let first = (0..rank.min(MAX_RANK))
+            .filter_map(|d| u8::try_from(d).ok())
+            .find(|d| moves(*d).unwrap_or(0) != 0);
         if let Some(dim) = first.filter(|d| !out.as_slice().contains(d)) {
             out.push(dim)?;
         }
@@ -173,7 +193,12 @@ fn register_order(linear: &Linear<Hw, Logical>, rank: usize) -> Result<Order, En
 }
 
 /// The bits of a linear layout, with the extents of its outputs.
-pub(super) fn unpacked(linear: &Linear<Hw, Logical>, labels: &[AxisId; 4], order: Order, out: &mut Bases) -> Result<(), EncodingError> {
+pub(super) fn unpacked(
+    linear: &Linear<Hw, Logical>,
+    labels: &[AxisId; 4],
+    order: Order,
+    out: &mut Bases,
+) -> Result<(), EncodingError> {
     let rank = linear.outs().len();
     out.begin(rank, order);
     for (axis, _) in linear.ins().iter().filter(|d| d.1 > 0) {
@@ -190,20 +215,27 @@ pub(super) fn unpacked(linear: &Linear<Hw, Logical>, labels: &[AxisId; 4], order
             let mut at = [0u32; MAX_RANK];
             for (d, slot) in (0u8..).zip(at.iter_mut()).take(rank) {
                 let value = linear.column_on(*label, bit, AxisId::dim(d)).unwrap_or(0);
-                *slot = u32::try_from(value).map_err(|_| EncodingError::Layout(crate::error::Error::Overflow))?;
+                *slot = u32::try_from(value)
+                    .map_err(|_| EncodingError::Layout(crate::error::Error::Overflow))?;
             }
             out.push(input, at)?;
         }
     }
     for (dim, bits) in linear.outs().iter() {
-        let d = dim.as_dim().ok_or(EncodingError::Layout(crate::error::Error::NoDim { axis: dim }))?;
+        let d =
+            dim.as_dim().ok_or(EncodingError::Layout(crate::error::Error::NoDim { axis: dim }))?;
         out.bits.set(usize::from(d), bits);
     }
     Ok(())
 }
 
-/// A linear layout at another shape: repeated in registers, or clipped (register bits beyond the shape disappear).
-fn fitted(linear: &Linear<Hw, Logical>, shape: &Bits, out: &mut Bases) -> Result<(), EncodingError> {
+/// A linear layout at another shape: repeated in registers, or clipped (register bits beyond the
+/// shape disappear).
+fn fitted(
+    linear: &Linear<Hw, Logical>,
+    shape: &Bits,
+    out: &mut Bases,
+) -> Result<(), EncodingError> {
     shape.fits(Field::Bases, linear.outs().len())?;
     let order = register_order(linear, shape.rank())?;
     unpacked(linear, &DISTRIBUTED, order, out)?;

@@ -97,8 +97,8 @@ pub enum EncodingError {
         /// The number.
         value: u8,
     },
-    /// A `linear` encoding is no permutation matrix after its zero bases are taken out: this basis has several bits, or
-    /// an earlier one has the same.
+    /// A `linear` encoding is no permutation matrix after its zero bases are taken out: this basis
+    /// has several bits, or an earlier one has the same.
     NotAPermutation {
         /// Input dimension: 0 register, 1 lane, 2 warp, 3 block.
         input: u8,
@@ -154,7 +154,8 @@ pub enum EncodingError {
         /// The rank.
         rank: u8,
     },
-    /// The contiguous extent of one CTA is shorter than the swizzle's span, or than 16 bytes without one.
+    /// The contiguous extent of one CTA is shorter than the swizzle's span, or than 16 bytes
+    /// without one.
     SpanTooShort {
         /// Elements needed.
         needed: u32,
@@ -184,9 +185,11 @@ pub enum EncodingError {
     },
     /// Padding is no XOR: ask for byte addresses.
     Padded,
-    /// The encoding is of another kind than the operation needs (a register encoding, a shared one, a slice, ...).
+    /// The encoding is of another kind than the operation needs (a register encoding, a shared one,
+    /// a slice, ...).
     WrongKind,
-    /// The last dimension cannot be split: its extent is not 2, or its halves are not two registers of one thread.
+    /// The last dimension cannot be split: its extent is not 2, or its halves are not two registers
+    /// of one thread.
     CannotSplit {
         /// Its extent.
         extent: u32,

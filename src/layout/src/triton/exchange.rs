@@ -6,7 +6,8 @@ use crate::linear::{Hw, Linear, Logical, MAX_BITS, Span};
 /// The smallest group of threads that the exchange stays in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// Every thread has what it needs: registers are renamed, or chosen among by the thread's number.
+    /// Every thread has what it needs: registers are renamed, or chosen among by the thread's
+    /// number.
     Thread,
     /// Threads of one warp exchange.
     Warp,
@@ -17,11 +18,12 @@ pub enum Scope {
 /// The inputs of a register layout, from the thread outwards.
 const INPUTS: [AxisId; 4] = [AxisId::REGISTER, AxisId::LANE, AxisId::WARP, AxisId::BLOCK];
 
-/// The scope of the exchange from `from` to `to`, which cover the same tensor: the smallest for which each place of `to` finds its
-/// element in a place of `from` of the same thread, of the same warp, or anywhere.
+/// The scope of the exchange from `from` to `to`, which cover the same tensor: the smallest for
+/// which each place of `to` finds its element in a place of `from` of the same thread, of the same
+/// warp, or anywhere.
 ///
-/// For GF(2)-linear layouts this is exact: a place that differs in inner dimensions alone exists iff the difference of the
-/// columns of each outer bit lies in the span of `from`'s inner columns.
+/// For GF(2)-linear layouts this is exact: a place that differs in inner dimensions alone exists
+/// iff the difference of the columns of each outer bit lies in the span of `from`'s inner columns.
 #[must_use]
 pub fn scope(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> Scope {
     for (inner, scope) in [(1usize, Scope::Thread), (2, Scope::Warp)] {
@@ -40,7 +42,8 @@ pub fn scope(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> Scope {
             (0..bits).all(|bit| {
                 let wanted = to.column(*input, bit).unwrap_or(0);
                 let here = if k < inner { 0 } else { from.column(*input, bit).unwrap_or(0) };
-                // A place of `to` that `from` does not have is a copy, which any thread of the group may fill.
+                // A place of `to` that `from` does not have is a copy, which any thread of the
+                // group may fill.
                 reach.solve(wanted ^ here).is_some()
             })
         });
@@ -51,19 +54,21 @@ pub fn scope(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> Scope {
     Scope::Block
 }
 
-/// Whether, beyond [`Scope::Thread`], all threads rename their registers alike: lanes, warps and blocks hold the same places in
-/// both layouts. If not, a thread selects among its registers by its number.
+/// Whether, beyond [`Scope::Thread`], all threads rename their registers alike: lanes, warps and
+/// blocks hold the same places in both layouts. If not, a thread selects among its registers by its
+/// number.
 #[must_use]
 pub fn renames_alike(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> bool {
     INPUTS.iter().skip(1).all(|input| {
         let bits = from.ins().bits_of(*input).max(to.ins().bits_of(*input));
-        (0..bits).all(|bit| from.column(*input, bit).unwrap_or(0) == to.column(*input, bit).unwrap_or(0))
+        (0..bits)
+            .all(|bit| from.column(*input, bit).unwrap_or(0) == to.column(*input, bit).unwrap_or(0))
     })
 }
 
-/// How many bits registers and threads must exchange for data to get from one layout to the other: the independent
-/// directions that lanes, warps and blocks of `to` number and those of `from` do not. Within [`Scope::Warp`] each costs a
-/// round of shuffles; 0 says that threads only permute.
+/// How many bits registers and threads must exchange for data to get from one layout to the other:
+/// the independent directions that lanes, warps and blocks of `to` number and those of `from` do
+/// not. Within [`Scope::Warp`] each costs a round of shuffles; 0 says that threads only permute.
 #[must_use]
 pub fn crossings(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> u8 {
     let mut columns = [0u64; MAX_BITS];

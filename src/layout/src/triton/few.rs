@@ -35,7 +35,8 @@ impl<T: Copy + Default, const N: usize> Few<T, N> {
     /// [`EncodingError::TooMany`].
     pub fn push(&mut self, item: T) -> Result<(), EncodingError> {
         let max = u16::try_from(N).unwrap_or(u16::MAX);
-        let slot = self.items.get_mut(usize::from(self.len)).ok_or(EncodingError::TooMany { max })?;
+        let slot =
+            self.items.get_mut(usize::from(self.len)).ok_or(EncodingError::TooMany { max })?;
         *slot = item;
         self.len = self.len.saturating_add(1);
         Ok(())

@@ -1,7 +1,8 @@
-//! Layouts through operations on shapes: transposition, reshaping, reduction, broadcast, and adding, splitting and joining of
-//! dimensions.
+//! Layouts through operations on shapes: transposition, reshaping, reduction, broadcast, and
+//! adding, splitting and joining of dimensions.
 //!
-//! Each works on the linear form, so it is exact for every encoding; where a slice comes off, on the encoding itself.
+//! Each works on the linear form, so it is exact for every encoding; where a slice comes off, on
+//! the encoding itself.
 
 use super::bases::{Bits, check_order};
 use super::few::Few;
@@ -18,7 +19,10 @@ fn labels(rank: usize) -> Few<u16, MAX_RANK> {
     out
 }
 
-fn numbered(linear: &Linear<Hw, Logical>, bits: &Bits) -> Result<Linear<Hw, Logical>, EncodingError> {
+fn numbered(
+    linear: &Linear<Hw, Logical>,
+    bits: &Bits,
+) -> Result<Linear<Hw, Logical>, EncodingError> {
     let mut outs = Dims::new();
     for d in 0..bits.rank {
         outs.push(AxisId::dim(d), bits.get(usize::from(d)))?;
@@ -30,7 +34,10 @@ fn numbered(linear: &Linear<Hw, Logical>, bits: &Bits) -> Result<Linear<Hw, Logi
 ///
 /// # Errors
 /// [`EncodingError::NotAnOrder`], [`EncodingError::Rank`].
-pub fn transposed(linear: &Linear<Hw, Logical>, order: &[u8]) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub fn transposed(
+    linear: &Linear<Hw, Logical>,
+    order: &[u8],
+) -> Result<Linear<Hw, Logical>, EncodingError> {
     let rank = linear.outs().len();
     let mut bits = Bits { of: [0; MAX_RANK], rank: u8::try_from(rank).unwrap_or(u8::MAX) };
     bits.fits(Field::Order, order.len())?;
@@ -48,7 +55,10 @@ pub fn transposed(linear: &Linear<Hw, Logical>, order: &[u8]) -> Result<Linear<H
 ///
 /// # Errors
 /// [`EncodingError::Reshape`] if the numbers of elements differ.
-pub fn reshaped(linear: &Linear<Hw, Logical>, shape: &[u32]) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub fn reshaped(
+    linear: &Linear<Hw, Logical>,
+    shape: &[u32],
+) -> Result<Linear<Hw, Logical>, EncodingError> {
     let bits = Bits::new(shape)?;
     if bits.total() != linear.outs().bits() {
         return Err(EncodingError::Reshape { old: linear.outs().bits(), new: bits.total() });
@@ -76,7 +86,10 @@ pub fn reshaped(linear: &Linear<Hw, Logical>, shape: &[u32]) -> Result<Linear<Hw
 ///
 /// # Errors
 /// [`EncodingError::BadValue`] beyond the rank, [`EncodingError::TooMany`].
-pub fn expanded(linear: &Linear<Hw, Logical>, axis: u8) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub fn expanded(
+    linear: &Linear<Hw, Logical>,
+    axis: u8,
+) -> Result<Linear<Hw, Logical>, EncodingError> {
     let rank = linear.outs().len();
     if usize::from(axis) > rank || rank >= MAX_RANK {
         return Err(EncodingError::BadValue { field: Field::Dim, value: u32::from(axis) });
@@ -91,11 +104,17 @@ pub fn expanded(linear: &Linear<Hw, Logical>, axis: u8) -> Result<Linear<Hw, Log
     Ok(linear.reshape_outs(outs)?)
 }
 
-/// The layout after `expand_dims`: a slice along `axis` gives its parent back, with the parent's copies in registers.
+/// The layout after `expand_dims`: a slice along `axis` gives its parent back, with the parent's
+/// copies in registers.
 ///
 /// # Errors
 /// Those of [`to_linear`] and [`expanded`].
-pub fn expand_dims(encoding: &Encoding, shape: &[u32], axis: u8, tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub fn expand_dims(
+    encoding: &Encoding,
+    shape: &[u32],
+    axis: u8,
+    tiles: &impl MatrixTiles,
+) -> Result<Linear<Hw, Logical>, EncodingError> {
     let outer = encoding.slices.len().checked_sub(1);
     if let Some(dim) = outer.and_then(|k| encoding.slices.get(k)).filter(|d| *d == axis) {
         let mut parent = encoding.clone();
@@ -107,13 +126,20 @@ pub fn expand_dims(encoding: &Encoding, shape: &[u32], axis: u8, tiles: &impl Ma
     expanded(&to_linear(encoding, shape, tiles)?, axis)
 }
 
-/// The layout after a reduction along `axis`: the slice of the operand's encoding at what is left of `shape`.
+/// The layout after a reduction along `axis`: the slice of the operand's encoding at what is left
+/// of `shape`.
 ///
 /// Lanes and warps that held different elements along `axis` hold copies of the result.
 ///
 /// # Errors
-/// [`EncodingError::BadValue`] beyond the rank, [`EncodingError::WrongKind`] unless the tensor is in registers, and those of [`to_linear`].
-pub fn reduced(encoding: &Encoding, shape: &[u32], axis: u8, tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
+/// [`EncodingError::BadValue`] beyond the rank, [`EncodingError::WrongKind`] unless the tensor is
+/// in registers, and those of [`to_linear`].
+pub fn reduced(
+    encoding: &Encoding,
+    shape: &[u32],
+    axis: u8,
+    tiles: &impl MatrixTiles,
+) -> Result<Linear<Hw, Logical>, EncodingError> {
     let mut left: Few<u32, MAX_RANK> = Few::from_slice(shape)?;
     if usize::from(axis) >= left.len() {
         return Err(EncodingError::BadValue { field: Field::Dim, value: u32::from(axis) });
@@ -125,13 +151,19 @@ pub fn reduced(encoding: &Encoding, shape: &[u32], axis: u8, tiles: &impl Matrix
     to_linear(&encoding.clone().sliced(axis)?, left.as_slice(), tiles)
 }
 
-/// The layout of a broadcast from shape `from` to shape `to`: that of the same encoding at `to`. Every thread then has each of its elements from an
-/// element that it holds, since an encoding at extent 1 is the one at a larger extent with copies.
+/// The layout of a broadcast from shape `from` to shape `to`: that of the same encoding at `to`.
+/// Every thread then has each of its elements from an element that it holds, since an encoding at
+/// extent 1 is the one at a larger extent with copies.
 ///
 /// # Errors
-/// [`EncodingError::NotBroadcast`] if an extent changes that is not 1, [`EncodingError::Rank`], [`EncodingError::WrongKind`] unless the
-/// tensor is in registers, and those of [`to_linear`].
-pub fn broadcast(encoding: &Encoding, from: &[u32], to: &[u32], tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
+/// [`EncodingError::NotBroadcast`] if an extent changes that is not 1, [`EncodingError::Rank`],
+/// [`EncodingError::WrongKind`] unless the tensor is in registers, and those of [`to_linear`].
+pub fn broadcast(
+    encoding: &Encoding,
+    from: &[u32],
+    to: &[u32],
+    tiles: &impl MatrixTiles,
+) -> Result<Linear<Hw, Logical>, EncodingError> {
     if !encoding.is_distributed() {
         return Err(EncodingError::WrongKind);
     }
@@ -144,8 +176,8 @@ pub fn broadcast(encoding: &Encoding, from: &[u32], to: &[u32], tiles: &impl Mat
     to_linear(encoding, to, tiles)
 }
 
-/// Both halves of a tensor whose last dimension has extent 2, which one register bit must number: that dimension goes, and
-/// with it the register bits that moved nothing else.
+/// Both halves of a tensor whose last dimension has extent 2, which one register bit must number:
+/// that dimension goes, and with it the register bits that moved nothing else.
 ///
 /// # Errors
 /// [`EncodingError::CannotSplit`].
@@ -177,7 +209,9 @@ fn labels_of(dims: &Dims) -> Few<u16, { crate::linear::MAX_DIMS }> {
     out
 }
 
-fn axes(labels: &Few<u16, { crate::linear::MAX_DIMS }>) -> Result<heapless::Vec<AxisId, { crate::linear::MAX_DIMS }>, EncodingError> {
+fn axes(
+    labels: &Few<u16, { crate::linear::MAX_DIMS }>,
+) -> Result<heapless::Vec<AxisId, { crate::linear::MAX_DIMS }>, EncodingError> {
     let mut out = heapless::Vec::new();
     let max = crate::linear::MAX_DIMS as u16;
     for label in labels.iter() {
@@ -186,7 +220,8 @@ fn axes(labels: &Few<u16, { crate::linear::MAX_DIMS }>) -> Result<heapless::Vec<
     Ok(out)
 }
 
-/// Two tensors side by side along a new last dimension of extent 2, numbered by the lowest register bit.
+/// Two tensors side by side along a new last dimension of extent 2, numbered by the lowest register
+/// bit.
 ///
 /// # Errors
 /// [`EncodingError::TooMany`] beyond [`MAX_RANK`]; [`EncodingError::Layout`] beyond 64 bits.
@@ -205,15 +240,21 @@ pub fn join(linear: &Linear<Hw, Logical>) -> Result<Linear<Hw, Logical>, Encodin
     Ok(joined.transpose_outs(&outs)?)
 }
 
-/// The layout after a join of two tensors of this encoding: as [`join`], but a slice along the new dimension gives its parent back if
-/// the parent's halves are two registers of one thread and each is laid out like the operands.
+/// The layout after a join of two tensors of this encoding: as [`join`], but a slice along the new
+/// dimension gives its parent back if the parent's halves are two registers of one thread and each
+/// is laid out like the operands.
 ///
 /// # Errors
 /// Those of [`to_linear`] and [`join`].
-pub fn joined(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub fn joined(
+    encoding: &Encoding,
+    shape: &[u32],
+    tiles: &impl MatrixTiles,
+) -> Result<Linear<Hw, Logical>, EncodingError> {
     let own = to_linear(encoding, shape, tiles)?;
     let outer = encoding.slices.len().checked_sub(1);
-    if let Some(k) = outer.filter(|k| encoding.slices.get(*k).map(usize::from) == Some(shape.len())) {
+    if let Some(k) = outer.filter(|k| encoding.slices.get(*k).map(usize::from) == Some(shape.len()))
+    {
         let mut parent = encoding.clone();
         parent.slices.remove(k);
         let mut whole: Few<u32, MAX_RANK> = Few::from_slice(shape)?;
@@ -226,7 +267,8 @@ pub fn joined(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles) -> R
     join(&own)
 }
 
-/// Makes of nested tiles those of two such tensors side by side: a pair of registers along a new last dimension.
+/// Makes of nested tiles those of two such tensors side by side: a pair of registers along a new
+/// last dimension.
 ///
 /// `None` for other encodings, and for blocks of a cluster.
 pub fn joined_encoding(encoding: &mut Encoding) -> Option<()> {
@@ -238,13 +280,15 @@ pub fn joined_encoding(encoding: &mut Encoding) -> Option<()> {
     b.order.insert(0, last).ok()
 }
 
-/// Makes of nested tiles those of the halves along the last dimension, which one pair of registers must number.
+/// Makes of nested tiles those of the halves along the last dimension, which one pair of registers
+/// must number.
 ///
 /// `None` for other encodings, and for blocks of a cluster.
 pub fn split_encoding(encoding: &mut Encoding) -> Option<()> {
     let b = nested(encoding)?;
     let last = b.order.len().checked_sub(1)?;
-    let pair = (b.size_per_thread.get(last)?, b.threads_per_warp.get(last)?, b.warps_per_cta.get(last)?);
+    let pair =
+        (b.size_per_thread.get(last)?, b.threads_per_warp.get(last)?, b.warps_per_cta.get(last)?);
     let at = b.order.iter().position(|d| usize::from(d) == last)?;
     if pair != (2, 1, 1) {
         return None;
@@ -266,10 +310,11 @@ fn nested(encoding: &mut Encoding) -> Option<&mut super::Blocked> {
     }
 }
 
-/// Whether the encoding of a transposed tensor has a name of its own: the same kind with permuted parameters.
+/// Whether the encoding of a transposed tensor has a name of its own: the same kind with permuted
+/// parameters.
 ///
-/// Blocked and swizzled encodings do, tiles of TMA if their two dimensions change places, and padded ones, whose linear component is
-/// transposed; all others become linear.
+/// Blocked and swizzled encodings do, tiles of TMA if their two dimensions change places, and
+/// padded ones, whose linear component is transposed; all others become linear.
 #[must_use]
 pub fn transposed_encoding(encoding: &Encoding, order: &[u8]) -> Option<Encoding> {
     if encoding.dot.is_some() || encoding.partition.is_some() || !encoding.slices.is_empty() {
@@ -312,9 +357,17 @@ pub fn transposed_encoding(encoding: &Encoding, order: &[u8]) -> Option<Encoding
             order: moved(&b.order)?,
             cga: cluster(&b.cga)?,
         }),
-        Base::Swizzled(s) => Base::Swizzled(super::Swizzled { order: moved(&s.order)?, cga: cluster(&s.cga)?, ..*s }),
-        Base::Nvmma(n) if order == [1, 0] => Base::Nvmma(super::NvmmaShared { transposed: !n.transposed, cga: cluster(&n.cga)?, ..*n }),
-        Base::Padded(p) => Base::Padded(super::Padded { linear: transposed(&p.linear, order).ok()?, ..p.clone() }),
+        Base::Swizzled(s) => {
+            Base::Swizzled(super::Swizzled { order: moved(&s.order)?, cga: cluster(&s.cga)?, ..*s })
+        }
+        Base::Nvmma(n) if order == [1, 0] => Base::Nvmma(super::NvmmaShared {
+            transposed: !n.transposed,
+            cga: cluster(&n.cga)?,
+            ..*n
+        }),
+        Base::Padded(p) => {
+            Base::Padded(super::Padded { linear: transposed(&p.linear, order).ok()?, ..p.clone() })
+        }
         _ => return None,
     };
     Some(base.into())

@@ -1,4 +1,5 @@
-//! Accumulators and operands of matrix instructions: a tile from the hardware tables, and how warps share a product.
+//! Accumulators and operands of matrix instructions: a tile from the hardware tables, and how warps
+//! share a product.
 
 use super::bases::{Bases, Bits, LANE, REGISTER, WARP, log2, matrix_order};
 use super::distributed::k_dim;
@@ -68,12 +69,14 @@ pub struct Tile {
     pub register: Few<TileBit, 12>,
     /// Bits of the lane.
     pub lane: Few<TileBit, 7>,
-    /// How many of the lowest register bits walk along k in one run (operands): the encoding's `kWidth` replaces them.
+    /// How many of the lowest register bits walk along k in one run (operands): the encoding's
+    /// `kWidth` replaces them.
     pub run: u8,
 }
 
 impl Tile {
-    /// From a linear layout with inputs `register` and `laneid` and two output dimensions: row, column.
+    /// From a linear layout with inputs `register` and `laneid` and two output dimensions: row,
+    /// column.
     ///
     /// # Errors
     /// [`EncodingError::OddTile`] if a bit moves more than one bit.
@@ -127,8 +130,9 @@ impl Tile {
 
 /// Where tiles come from.
 pub trait MatrixTiles {
-    /// The tile of a matrix instruction's operand. An implementation may answer with that of a kindred instruction
-    /// of the same m and n where `k` or the accumulator's width does not move elements.
+    /// The tile of a matrix instruction's operand. An implementation may answer with that of a
+    /// kindred instruction of the same m and n where `k` or the accumulator's width does not move
+    /// elements.
     ///
     /// # Errors
     /// [`EncodingError::NoInstruction`], [`EncodingError::OddTile`].
@@ -152,7 +156,12 @@ impl MatrixTiles for NoTiles {
 }
 
 fn unknown(request: TileRequest) -> EncodingError {
-    EncodingError::NoInstruction { m: request.m, n: request.n, k: request.k, bits: request.accumulator_bits }
+    EncodingError::NoInstruction {
+        m: request.m,
+        n: request.n,
+        k: request.k,
+        bits: request.accumulator_bits,
+    }
 }
 
 /// A batch dimension may stand before rows and columns.
@@ -187,7 +196,13 @@ fn place(out: &mut Bases, tile: &Tile, row: usize, col: usize) -> Result<(), Enc
     Ok(())
 }
 
-fn push(out: &mut Bases, input: u8, bit: TileBit, row: usize, col: usize) -> Result<(), EncodingError> {
+fn push(
+    out: &mut Bases,
+    input: u8,
+    bit: TileBit,
+    row: usize,
+    col: usize,
+) -> Result<(), EncodingError> {
     match bit {
         TileBit::Copy => out.push(input, [0; MAX_RANK]),
         TileBit::Row(b) => out.push_bit(input, row, b),
@@ -195,14 +210,16 @@ fn push(out: &mut Bases, input: u8, bit: TileBit, row: usize, col: usize) -> Res
     }
 }
 
-/// An operand's tile with another width of k: `(bits of the tile's own run of k, register bits, lane bits)`, in which
-/// bits of k count from the end of the run, and are `Row`, bits of the other dimension `Col`.
+/// An operand's tile with another width of k: `(bits of the tile's own run of k, register bits,
+/// lane bits)`, in which bits of k count from the end of the run, and are `Row`, bits of the other
+/// dimension `Col`.
 struct Stretched {
     above: Few<TileBit, 12>,
     lane: Few<TileBit, 7>,
 }
 
-/// The run of k in the lowest registers is taken out: it is the convention of the product, `kWidth` replaces it.
+/// The run of k in the lowest registers is taken out: it is the convention of the product, `kWidth`
+/// replaces it.
 fn stretched(tile: &Tile, side: TileSide) -> Result<Stretched, EncodingError> {
     let tile = if side == TileSide::A { tile.transposed() } else { *tile };
     let run = tile.run;
@@ -220,8 +237,16 @@ fn stretched(tile: &Tile, side: TileSide) -> Result<Stretched, EncodingError> {
     Ok(out)
 }
 
-/// Pushes `width` registers of k, then a stretched tile's other registers (if asked for) and its lanes.
-fn place_operand(out: &mut Bases, tile: &Stretched, width: u8, whole: bool, k: usize, other: usize) -> Result<(), EncodingError> {
+/// Pushes `width` registers of k, then a stretched tile's other registers (if asked for) and its
+/// lanes.
+fn place_operand(
+    out: &mut Bases,
+    tile: &Stretched,
+    width: u8,
+    whole: bool,
+    k: usize,
+    other: usize,
+) -> Result<(), EncodingError> {
     let raise = |bit: TileBit| match bit {
         TileBit::Row(b) => TileBit::Row(b.saturating_add(width)),
         bit => bit,
@@ -244,7 +269,13 @@ fn operand_side(dot: &DotOp) -> TileSide {
 
 /// `nvidia_mma` and its operands.
 #[inline(never)]
-pub(super) fn nvidia(mma: &NvidiaMma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles, out: &mut Bases) -> Result<(), EncodingError> {
+pub(super) fn nvidia(
+    mma: &NvidiaMma,
+    dot: Option<&DotOp>,
+    shape: &Bits,
+    tiles: &impl MatrixTiles,
+    out: &mut Bases,
+) -> Result<(), EncodingError> {
     let (row, col) = check_rank(shape)?;
     shape.fits(Field::WarpsPerCta, mma.warps_per_cta.len())?;
     let instr = mma.instr_shape.as_slice();
@@ -263,7 +294,14 @@ pub(super) fn nvidia(mma: &NvidiaMma, dot: Option<&DotOp>, shape: &Bits, tiles: 
     // The warps of a warpgroup go down the rows first.
     let warp_order = matrix_order(shape.rank(), mma.major == 2)?;
     let warps = mma.warps_per_cta.as_slice();
-    let mut request = TileRequest { unit, side: TileSide::D, m, n, k: small(Field::InstrShape, k)?, accumulator_bits: 0 };
+    let mut request = TileRequest {
+        unit,
+        side: TileSide::D,
+        m,
+        n,
+        k: small(Field::InstrShape, k)?,
+        accumulator_bits: 0,
+    };
     let Some(dot) = dot else {
         if !n.is_power_of_two() {
             return Err(EncodingError::OddInstruction { n });
@@ -302,7 +340,13 @@ pub(super) fn shared_along(cga: &Cga, k: usize) -> Cga {
 
 /// `amd_mfma` and its operands.
 #[inline(never)]
-pub(super) fn mfma(mfma: &AmdMfma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles, out: &mut Bases) -> Result<(), EncodingError> {
+pub(super) fn mfma(
+    mfma: &AmdMfma,
+    dot: Option<&DotOp>,
+    shape: &Bits,
+    tiles: &impl MatrixTiles,
+    out: &mut Bases,
+) -> Result<(), EncodingError> {
     let (row, col) = check_rank(shape)?;
     let rank = shape.rank();
     shape.fits(Field::WarpsPerCta, mfma.warps_per_cta.len())?;
@@ -321,10 +365,12 @@ pub(super) fn mfma(mfma: &AmdMfma, dot: Option<&DotOp>, shape: &Bits, tiles: &im
         accumulator_bits: mfma.element_bits,
     };
     let warps = mfma.warps_per_cta.as_slice();
-    let per_warp = |d: usize| log2(Field::TilesPerWarp, d, at(mfma.tiles_per_warp.as_slice(), d, 1));
+    let per_warp =
+        |d: usize| log2(Field::TilesPerWarp, d, at(mfma.tiles_per_warp.as_slice(), d, 1));
     let warp_bits = |d: usize| log2(Field::WarpsPerCta, d, at(warps, d, 1));
     let Some(dot) = dot else {
-        // An oblong result of 64 rows is that of 64 columns with the operands exchanged, so it comes out transposed.
+        // An oblong result of 64 rows is that of 64 columns with the operands exchanged, so it
+        // comes out transposed.
         if m > n && !mfma.is_transposed {
             return Err(EncodingError::MustBeTransposed { m, n });
         }
@@ -361,17 +407,23 @@ pub(super) fn mfma(mfma: &AmdMfma, dot: Option<&DotOp>, shape: &Bits, tiles: &im
     out.extend(REGISTER, other, per_warp(other)?)?;
     let warp_order = matrix_order(rank, true)?;
     out.nested_but(Field::WarpsPerCta, WARP, warps, warp_order.as_slice(), k_at)?;
-    // As Triton has it, blocks that differ along k do not share an operand here, as they do elsewhere.
+    // As Triton has it, blocks that differ along k do not share an operand here, as they do
+    // elsewhere.
     out.combine(&mfma.cga, shape)
 }
 
-/// The widths of k that the notation takes for an operand of WMMA version 1, 2, 3 (none listed: any but 0). Triton's attribute says so, not the
-/// machine: the layout is defined for others as well, but no such attribute exists.
+/// The widths of k that the notation takes for an operand of WMMA version 1, 2, 3 (none listed: any
+/// but 0). Triton's attribute says so, not the machine: the layout is defined for others as well,
+/// but no such attribute exists.
 const WMMA_WIDTHS: [&[u32]; 3] = [&[8, 16], &[4, 8, 16], &[]];
 
 fn wmma_width(version: u8, k_width: u32) -> Result<u8, EncodingError> {
     let width = log2(Field::KWidth, 0, k_width)?;
-    let listed = usize::from(version).checked_sub(1).and_then(|k| WMMA_WIDTHS.get(k)).copied().unwrap_or(&[]);
+    let listed = usize::from(version)
+        .checked_sub(1)
+        .and_then(|k| WMMA_WIDTHS.get(k))
+        .copied()
+        .unwrap_or(&[]);
     if listed.is_empty() || listed.contains(&k_width) {
         return Ok(width);
     }
@@ -380,12 +432,19 @@ fn wmma_width(version: u8, k_width: u32) -> Result<u8, EncodingError> {
 
 /// `amd_wmma` and its operands.
 #[inline(never)]
-pub(super) fn wmma(wmma: &AmdWmma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles, out: &mut Bases) -> Result<(), EncodingError> {
+pub(super) fn wmma(
+    wmma: &AmdWmma,
+    dot: Option<&DotOp>,
+    shape: &Bits,
+    tiles: &impl MatrixTiles,
+    out: &mut Bases,
+) -> Result<(), EncodingError> {
     let (row, col) = check_rank(shape)?;
     let rank = shape.rank();
     shape.fits(Field::Shape, usize::from(wmma.rank))?;
     let instr = wmma.instr_shape.as_slice();
-    // An oblong form is squares, one above the other in further registers; the transposed form exchanges m and n.
+    // An oblong form is squares, one above the other in further registers; the transposed form
+    // exchanges m and n.
     let (m, n) = match (at(instr, 0, 0), at(instr, 1, 0), wmma.is_transposed) {
         (m, n, false) => (m, n),
         (m, n, true) => (n, m),
@@ -396,15 +455,25 @@ pub(super) fn wmma(wmma: &AmdWmma, dot: Option<&DotOp>, shape: &Bits, tiles: &im
     let more_cols = log2(Field::InstrShape, 1, n)?.saturating_sub(side_bits);
     let side = small(Field::InstrShape, side)?;
     let depth = at(instr, 2, 0);
-    let mut request =
-        TileRequest { unit: MatrixUnit::Wmma(wmma.version), side: TileSide::D, m: side, n: side, k: small(Field::InstrShape, depth)?, accumulator_bits: 32 };
+    let mut request = TileRequest {
+        unit: MatrixUnit::Wmma(wmma.version),
+        side: TileSide::D,
+        m: side,
+        n: side,
+        k: small(Field::InstrShape, depth)?,
+        accumulator_bits: 32,
+    };
     let wide = |bases: &super::TileBases, without: Option<usize>| {
         let mut out: Few<[u32; MAX_RANK], { super::MAX_TILE_BASES }> = Few::new();
         for basis in bases.iter() {
             let mut at = [0u32; MAX_RANK];
             for (d, (slot, v)) in at.iter_mut().zip(basis).enumerate() {
                 if d >= rank && v != 0 {
-                    return Err(EncodingError::Rank { field: Field::Bases, expected: shape.rank, found: u8::try_from(d).unwrap_or(u8::MAX).saturating_add(1) });
+                    return Err(EncodingError::Rank {
+                        field: Field::Bases,
+                        expected: shape.rank,
+                        found: u8::try_from(d).unwrap_or(u8::MAX).saturating_add(1),
+                    });
                 }
                 *slot = if without == Some(d) { 0 } else { u32::from(v) };
             }
@@ -431,7 +500,8 @@ pub(super) fn wmma(wmma: &AmdWmma, dot: Option<&DotOp>, shape: &Bits, tiles: &im
     let tile = stretched(&tiles.tile(request)?, request.side)?;
     out.begin(rank, operand_order(dot, rank)?);
     place_operand(out, &tile, width, false, k_at, other)?;
-    // Lanes that do not number rows number k, or hold copies; either way they count for the repetition along k.
+    // Lanes that do not number rows number k, or hold copies; either way they count for the
+    // repetition along k.
     let lanes = u8::try_from(tile.lane.len()).unwrap_or(u8::MAX);
     let spare = lanes.saturating_sub(side_bits);
     let k_bits = log2(Field::InstrShape, 2, depth)?;

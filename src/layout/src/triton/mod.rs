@@ -1,18 +1,21 @@
 //! Triton's encodings: parameter sets that stand for a layout at any shape.
 //!
-//! An [`Encoding`] is what `#ttg.blocked<{...}>` and its kin say: a [`Base`] with at most one operand wrapper
-//! ([`DotOp`]) or partition wrapper ([`Partition`]), and slices around it. [`to_linear`] gives the linear form at a shape
-//! (of powers of two), in Triton's direction: from `register, lane, warp, block` of a tensor in registers, `offset,
-//! block` ([`AxisId::M`](crate::AxisId::M), in elements) of one in shared memory, or row and column of tensor memory, to the tensor's
-//! dimensions. A tile larger than the shape is clipped (bits become copies), a smaller one repeats in registers or
-//! offsets, and the blocks of a cluster come on top. Padded encodings have no linear form; [`address::Addresses`] gives bytes.
+//! An [`Encoding`] is what `#ttg.blocked<{...}>` and its kin say: a [`Base`] with at most one
+//! operand wrapper ([`DotOp`]) or partition wrapper ([`Partition`]), and slices around it.
+//! [`to_linear`] gives the linear form at a shape (of powers of two), in Triton's direction: from
+//! `register, lane, warp, block` of a tensor in registers, `offset, block`
+//! ([`AxisId::M`](crate::AxisId::M), in elements) of one in shared memory, or row and column of
+//! tensor memory, to the tensor's dimensions. A tile larger than the shape is clipped (bits become
+//! copies), a smaller one repeats in registers or offsets, and the blocks of a cluster come on top.
+//! Padded encodings have no linear form; [`address::Addresses`] gives bytes.
 //!
-//! The tiles of matrix units are not here: [`MatrixTiles`] supplies them (the engine's implementation reads the
-//! hardware tables; [`NoTiles`] refuses). [`infer`] carries encodings through transposition, reshaping, splitting,
-//! joining and slicing.
+//! The tiles of matrix units are not here: [`MatrixTiles`] supplies them (the engine's
+//! implementation reads the hardware tables; [`NoTiles`] refuses). [`infer`] carries encodings
+//! through transposition, reshaping, splitting, joining and slicing.
 //!
 //! No recursion: nesting is a list. What Triton refuses is refused, each for a reason of its own
-//! ([`EncodingError`]); an instruction whose N is no power of two has no linear form, and a strided one elsewhere.
+//! ([`EncodingError`]); an instruction whose N is no power of two has no linear form, and a strided
+//! one elsewhere.
 
 pub mod address;
 mod bases;
@@ -49,8 +52,8 @@ pub type Extents = Few<u32, MAX_RANK>;
 /// Dimensions, fastest first.
 pub type Order = Few<u8, MAX_RANK>;
 
-/// How a tensor is split over the blocks of a cluster: basis `i` is the coordinate, in blocks, that bit `i` of the
-/// block's number moves; a zero basis shares data.
+/// How a tensor is split over the blocks of a cluster: basis `i` is the coordinate, in blocks, that
+/// bit `i` of the block's number moves; a zero basis shares data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cga {
     /// The bases.
@@ -305,7 +308,15 @@ impl Encoding {
     /// Whether it says where a tensor is in registers.
     #[must_use]
     pub const fn is_distributed(&self) -> bool {
-        matches!(self.base, Base::Blocked(_) | Base::NvidiaMma(_) | Base::AmdMfma(_) | Base::AmdWmma(_) | Base::Linear(_) | Base::GenericLinear(_))
+        matches!(
+            self.base,
+            Base::Blocked(_)
+                | Base::NvidiaMma(_)
+                | Base::AmdMfma(_)
+                | Base::AmdWmma(_)
+                | Base::Linear(_)
+                | Base::GenericLinear(_)
+        )
     }
 }
 
@@ -313,8 +324,14 @@ impl Encoding {
 ///
 /// # Errors
 /// [`EncodingError`]; those that the encoding itself causes do not depend on `shape`.
-pub fn to_linear(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
-    if let (Base::SharedLinear(linear, _), None, None, true) = (&encoding.base, encoding.partition, encoding.dot, encoding.slices.is_empty()) {
+pub fn to_linear(
+    encoding: &Encoding,
+    shape: &[u32],
+    tiles: &impl MatrixTiles,
+) -> Result<Linear<Hw, Logical>, EncodingError> {
+    if let (Base::SharedLinear(linear, _), None, None, true) =
+        (&encoding.base, encoding.partition, encoding.dot, encoding.slices.is_empty())
+    {
         shared::covers(linear, &bases::Bits::new(shape)?)?;
         return Ok(linear.clone());
     }
@@ -323,8 +340,14 @@ pub fn to_linear(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles) -
     out.finish(labels, &shape)
 }
 
-/// The bits of any encoding but a shared one that is linear, with the labels of its inputs and the tensor's shape.
-fn bits_of(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles, out: &mut bases::Bases) -> Result<(&'static [AxisId; 4], bases::Bits), EncodingError> {
+/// The bits of any encoding but a shared one that is linear, with the labels of its inputs and the
+/// tensor's shape.
+fn bits_of(
+    encoding: &Encoding,
+    shape: &[u32],
+    tiles: &impl MatrixTiles,
+    out: &mut bases::Bases,
+) -> Result<(&'static [AxisId; 4], bases::Bits), EncodingError> {
     if encoding.is_distributed() {
         return Ok((&bases::DISTRIBUTED, distributed::bases(encoding, shape, tiles, out)?));
     }
@@ -332,9 +355,15 @@ fn bits_of(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles, out: &m
         return Err(EncodingError::WrongKind);
     }
     match (&encoding.base, encoding.partition) {
-        (base, Some(partition)) => Ok((&shared::PARTITIONED, shared::partitioned(base, &partition, shape, out)?)),
-        (Base::TensorMemory(memory), None) => Ok((&bases::TENSOR, tensor::bases(memory, shape, out)?)),
-        (Base::TensorMemoryScales(cga, order), None) => Ok((&bases::TENSOR, tensor::scales(cga, *order, shape, out)?)),
+        (base, Some(partition)) => {
+            Ok((&shared::PARTITIONED, shared::partitioned(base, &partition, shape, out)?))
+        }
+        (Base::TensorMemory(memory), None) => {
+            Ok((&bases::TENSOR, tensor::bases(memory, shape, out)?))
+        }
+        (Base::TensorMemoryScales(cga, order), None) => {
+            Ok((&bases::TENSOR, tensor::scales(cga, *order, shape, out)?))
+        }
         (base, None) => {
             let bits = bases::Bits::new(shape)?;
             shared::bases(base, &bits, out)?;

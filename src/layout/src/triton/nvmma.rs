@@ -1,4 +1,5 @@
-//! Shared tiles of TMA and of warpgroup matrix instructions: rows of 32, 64 or 128 bytes, XORed in eights of rows.
+//! Shared tiles of TMA and of warpgroup matrix instructions: rows of 32, 64 or 128 bytes, XORed in
+//! eights of rows.
 
 use super::bases::{Bases, Bits, REGISTER, log2, matrix_order, power};
 use super::few::Few;
@@ -24,7 +25,10 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits, out: &mut Bases) -> Result<()
         64 => 9,
         128 => 10,
         other => {
-            return Err(EncodingError::BadValue { field: Field::SwizzlingByteWidth, value: u32::from(other) });
+            return Err(EncodingError::BadValue {
+                field: Field::SwizzlingByteWidth,
+                value: u32::from(other),
+            });
         }
     };
     let own = shape.per_block(&n.cga)?;
@@ -41,7 +45,10 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits, out: &mut Bases) -> Result<()
     let needed = span.saturating_sub(element);
     let there = tile.get(contiguous);
     if swizzled && there < needed {
-        return Err(EncodingError::SpanTooShort { needed: power(needed.saturating_sub(padding)), found: power(there.saturating_sub(padding)) });
+        return Err(EncodingError::SpanTooShort {
+            needed: power(needed.saturating_sub(padding)),
+            found: power(there.saturating_sub(padding)),
+        });
     }
     if swizzled {
         if rank < 2 {
@@ -67,8 +74,9 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits, out: &mut Bases) -> Result<()
         out.grow(&own)?;
         return out.combine(&n.cga, shape);
     }
-    // Triton collapses the box to two dimensions between the last one and those before it, in which the transposed tile
-    // has its columns; with rank 3 and more its rows are therefore not the dimension next to the contiguous one.
+    // Triton collapses the box to two dimensions between the last one and those before it, in which
+    // the transposed tile has its columns; with rank 3 and more its rows are therefore not the
+    // dimension next to the contiguous one.
     let last = tile.get(rank.saturating_sub(1));
     let before = tile.total().saturating_sub(last);
     let (rows, cols) = if n.transposed { (last, before) } else { (before, last) };
@@ -90,7 +98,8 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits, out: &mut Bases) -> Result<()
         }
         at
     };
-    // Padding: of sixteen offsets eight are data, so column bit 3 of the memory is no column of the tensor.
+    // Padding: of sixteen offsets eight are data, so column bit 3 of the memory is no column of the
+    // tensor.
     let pack = |col: u32| {
         if !n.fp4_padded {
             return col;

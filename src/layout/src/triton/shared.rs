@@ -1,4 +1,5 @@
-//! Encodings of tensors in shared memory: swizzled, rotating, given bit by bit, and cut into partitions.
+//! Encodings of tensors in shared memory: swizzled, rotating, given bit by bit, and cut into
+//! partitions.
 
 use super::bases::{Bases, Bits, REGISTER, SHARED, check_order, log2, power};
 use super::distributed::unpacked;
@@ -44,20 +45,33 @@ pub(super) fn same_shape(linear: &Linear<Hw, Logical>, shape: &Bits) -> Result<(
     shape.fits(Field::Shape, linear.outs().len())?;
     for (d, (axis, bits)) in linear.outs().iter().enumerate() {
         if bits != shape.get(d) {
-            return Err(EncodingError::Layout(crate::error::Error::DimBits { axis, expected: bits, found: shape.get(d) }));
+            return Err(EncodingError::Layout(crate::error::Error::DimBits {
+                axis,
+                expected: bits,
+                found: shape.get(d),
+            }));
         }
     }
     Ok(())
 }
 
-/// Columns and rows with an XOR of the column by the row's phase. Rotating: the phase of a row also depends on
-/// the block of `perPhase * maxPhase` rows that it lies in.
+/// Columns and rows with an XOR of the column by the row's phase. Rotating: the phase of a row also
+/// depends on the block of `perPhase * maxPhase` rows that it lies in.
 #[inline(never)]
-fn swizzled(s: &Swizzled, shape: &Bits, rotating: bool, out: &mut Bases) -> Result<(), EncodingError> {
+fn swizzled(
+    s: &Swizzled,
+    shape: &Bits,
+    rotating: bool,
+    out: &mut Bases,
+) -> Result<(), EncodingError> {
     shape.fits(Field::Order, s.order.len())?;
     check_order(s.order.as_slice(), shape.rank())?;
     let own = shape.per_block(&s.cga)?;
-    let (vec, per, most) = (log2(Field::Vec, 0, s.vec)?, log2(Field::PerPhase, 0, s.per_phase)?, log2(Field::MaxPhase, 0, s.max_phase)?);
+    let (vec, per, most) = (
+        log2(Field::Vec, 0, s.vec)?,
+        log2(Field::PerPhase, 0, s.per_phase)?,
+        log2(Field::MaxPhase, 0, s.max_phase)?,
+    );
     out.begin(shape.rank(), s.order);
     let mut dims = s.order.iter().map(usize::from);
     let (col, row) = (dims.next(), dims.next());
@@ -68,7 +82,8 @@ fn swizzled(s: &Swizzled, shape: &Bits, rotating: bool, out: &mut Bases) -> Resu
         let cols = own.get(col);
         for bit in 0..own.get(row) {
             let mut phase = 0u32;
-            // Row bits per..per+most number the phase; rotating: those above number the block as well.
+            // Row bits per..per+most number the phase; rotating: those above number the block as
+            // well.
             if let Some(p) = bit.checked_sub(per).filter(|p| *p < most) {
                 phase |= power(p);
             }
@@ -97,8 +112,14 @@ fn swizzled(s: &Swizzled, shape: &Bits, rotating: bool, out: &mut Bases) -> Resu
 /// The labels of a partitioned encoding's inputs.
 pub(super) const PARTITIONED: [AxisId; 4] = [AxisId::M, PARTITION, AxisId::M, AxisId::BLOCK];
 
-/// Pieces along one dimension, dealt round robin to separate allocations: inputs `offset`, [`PARTITION`], `block`.
-pub(super) fn partitioned(base: &Base, partition: &Partition, shape: &[u32], out: &mut Bases) -> Result<Bits, EncodingError> {
+/// Pieces along one dimension, dealt round robin to separate allocations: inputs `offset`,
+/// [`PARTITION`], `block`.
+pub(super) fn partitioned(
+    base: &Base,
+    partition: &Partition,
+    shape: &[u32],
+    out: &mut Bases,
+) -> Result<Bits, EncodingError> {
     let bits = Bits::new(shape)?;
     let dim = usize::from(partition.dim);
     if dim >= bits.rank() {
@@ -107,9 +128,10 @@ pub(super) fn partitioned(base: &Base, partition: &Partition, shape: &[u32], out
     let parts = log2(Field::Partitions, 0, partition.partitions)?;
     let groups = log2(Field::Partitions, 1, partition.groups)?;
     let whole = bits.get(dim);
-    let piece = whole
-        .checked_sub(parts.saturating_add(groups))
-        .ok_or(EncodingError::BadValue { field: Field::Partitions, value: power(parts.saturating_add(groups)) })?;
+    let piece = whole.checked_sub(parts.saturating_add(groups)).ok_or(EncodingError::BadValue {
+        field: Field::Partitions,
+        value: power(parts.saturating_add(groups)),
+    })?;
     let mut inner = bits;
     inner.set(dim, piece);
     match base {

@@ -1,5 +1,6 @@
-//! Tensor memory: inputs are its lanes (rows, [`AxisId::TLANE`](crate::AxisId::TLANE)) and its columns
-//! ([`AxisId::TCOL`](crate::AxisId::TCOL)). A zero column there is memory that the tensor does not use, or a copy.
+//! Tensor memory: inputs are its lanes (rows, [`AxisId::TLANE`](crate::AxisId::TLANE)) and its
+//! columns ([`AxisId::TCOL`](crate::AxisId::TCOL)). A zero column there is memory that the tensor
+//! does not use, or a copy.
 
 use super::bases::{Bases, Bits, log2, matrix_order, power};
 use super::{BlockRepOrder, Cga, CtaMode, EncodingError, Field, MAX_RANK, TensorMemory};
@@ -9,12 +10,20 @@ const COL: u8 = 1;
 
 fn two_dimensions(shape: &[u32]) -> Result<Bits, EncodingError> {
     let bits = Bits::new(shape)?;
-    bits.fits(Field::Shape, 2).map_err(|_| EncodingError::Rank { field: Field::Shape, expected: 2, found: bits.rank })?;
+    bits.fits(Field::Shape, 2).map_err(|_| EncodingError::Rank {
+        field: Field::Shape,
+        expected: 2,
+        found: bits.rank,
+    })?;
     Ok(bits)
 }
 
 /// The tile of `memory`, repeated along columns: down the rows first, then along the columns.
-pub(super) fn bases(memory: &TensorMemory, shape: &[u32], out: &mut Bases) -> Result<Bits, EncodingError> {
+pub(super) fn bases(
+    memory: &TensorMemory,
+    shape: &[u32],
+    out: &mut Bases,
+) -> Result<Bits, EncodingError> {
     let bits = two_dimensions(shape)?;
     let own = bits.per_block(&memory.cga)?;
     let m = log2(Field::BlockM, 0, memory.block_m)?;
@@ -26,7 +35,11 @@ pub(super) fn bases(memory: &TensorMemory, shape: &[u32], out: &mut Bases) -> Re
     if memory.fp4_padded && stride != 0 {
         return Err(EncodingError::Fp4ColStride { found: memory.col_stride });
     }
-    let too_large = |dim: u8, block: u8, extent: u8| EncodingError::BlockTooLarge { dim, block: power(block), extent: power(extent) };
+    let too_large = |dim: u8, block: u8, extent: u8| EncodingError::BlockTooLarge {
+        dim,
+        block: power(block),
+        extent: power(extent),
+    };
     if m > own.get(0) {
         return Err(too_large(0, m, own.get(0)));
     }
@@ -49,7 +62,8 @@ pub(super) fn bases(memory: &TensorMemory, shape: &[u32], out: &mut Bases) -> Re
             out.extend(ROW, 1, 1)?;
         }
         (CtaMode::Default, 64) if !memory.two_ctas => {
-            // Sixteen lanes of each quarter: the other sixteen take the next tile, below if there is one, else beside.
+            // Sixteen lanes of each quarter: the other sixteen take the next tile, below if there
+            // is one, else beside.
             out.extend(ROW, 0, 4)?;
             out.extend(COL, 1, n)?;
             let mut next = [0u32; MAX_RANK];
@@ -65,21 +79,32 @@ pub(super) fn bases(memory: &TensorMemory, shape: &[u32], out: &mut Bases) -> Re
         _ => {
             out.extend(ROW, 0, m)?;
             let turned = memory.two_ctas && memory.block_m == 64;
-            let (left, lanes) = if turned { (n.checked_sub(1).ok_or(too_large(1, 1, n))?, 1) } else { (n, 0) };
+            let (left, lanes) =
+                if turned { (n.checked_sub(1).ok_or(too_large(1, 1, n))?, 1) } else { (n, 0) };
             out.extend(COL, 1, left)?;
             out.extend(ROW, 1, lanes)?;
         }
     }
     for (dim, input) in [(0usize, COL), (1, COL)] {
-        let rest = own.get(dim).checked_sub(out.bits.get(dim)).ok_or(too_large(u8::try_from(dim).unwrap_or(u8::MAX), out.bits.get(dim), own.get(dim)))?;
+        let rest = own.get(dim).checked_sub(out.bits.get(dim)).ok_or(too_large(
+            u8::try_from(dim).unwrap_or(u8::MAX),
+            out.bits.get(dim),
+            own.get(dim),
+        ))?;
         out.extend(input, dim, rest)?;
     }
     on_top(out, &memory.cga)?;
     Ok(out.bits)
 }
 
-/// Scale factors: 32 rows copied to the four quarters, four columns, the rest of a block's 128 rows, then further blocks in their order.
-pub(super) fn scales(cga: &Cga, order: BlockRepOrder, shape: &[u32], out: &mut Bases) -> Result<Bits, EncodingError> {
+/// Scale factors: 32 rows copied to the four quarters, four columns, the rest of a block's 128
+/// rows, then further blocks in their order.
+pub(super) fn scales(
+    cga: &Cga,
+    order: BlockRepOrder,
+    shape: &[u32],
+    out: &mut Bases,
+) -> Result<Bits, EncodingError> {
     let bits = two_dimensions(shape)?;
     let own = bits.per_block(cga)?;
     out.begin(2, matrix_order(2, true)?);

@@ -1,7 +1,8 @@
 //! One entry point that compiles a program, for its size.
 //!
-//! Without the feature `whole` the program is in memory already (the caller built it); with it the entry point reads the
-//! text, checks it, runs the passes and prints it too. All storage is the caller's.
+//! Without the feature `whole` the program is in memory already (the caller built it); with it the
+//! entry point reads the text, checks it, runs the passes and prints it too. All storage is the
+//! caller's.
 #![no_std]
 
 use core::fmt::{Arguments, Error, Result, Write};

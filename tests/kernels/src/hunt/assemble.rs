@@ -28,7 +28,9 @@ impl Batches {
         if list.is_empty() || assembled(arch, &joined(&texts)).is_ok() {
             return Vec::new();
         }
-        let single = |(program, text): &(usize, String)| assembled(arch, text).err().map(|said| (*program, arch.to_string(), said));
+        let single = |(program, text): &(usize, String)| {
+            assembled(arch, text).err().map(|said| (*program, arch.to_string(), said))
+        };
         list.iter().filter_map(single).collect()
     }
 
@@ -48,7 +50,8 @@ fn assembled(arch: &str, text: &str) -> Result<(), String> {
 
 /// Kernels of different names, each with its own shared segment, as one file.
 fn joined(texts: &[&str]) -> String {
-    const FRAME: [&str; 5] = [".version", ".target", ".address_size", ".amdhsa_code_object_version", ".amdgcn_target"];
+    const FRAME: [&str; 5] =
+        [".version", ".target", ".address_size", ".amdhsa_code_object_version", ".amdgcn_target"];
     let mut out = String::new();
     for (k, text) in texts.iter().enumerate() {
         for line in text.lines() {

@@ -12,7 +12,8 @@ impl Choices {
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         // Neighbouring seeds become unlike.
-        let mut state = seed.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mut state =
+            seed.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         state ^= state >> 27;
         Self { state: state.wrapping_mul(0x94d0_49bb_1331_11eb) | 1, bytes: None }
     }

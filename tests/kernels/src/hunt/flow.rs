@@ -42,7 +42,8 @@ pub(super) fn flow(g: &mut Generator, types: &[Type], steps: usize, depth: usize
         if name != "loop" {
             chosen(g, types, &[name]);
         } else if depth > 0 {
-            let starts: Vec<Id> = (0..g.choices.below(3)).filter_map(|_| g.pick(|t| t.shape.len() == 2)).collect();
+            let starts: Vec<Id> =
+                (0..g.choices.below(3)).filter_map(|_| g.pick(|t| t.shape.len() == 2)).collect();
             g.repeat(&starts, |g, inside| {
                 let steps = g.choices.below(4);
                 flow(g, types, steps, depth - 1);
@@ -76,7 +77,11 @@ pub(super) fn chosen(g: &mut Generator, types: &[Type], names: &[&str]) -> Optio
         "cast" => {
             let a = g.pick(|t| matches!(t.element, "f32" | "f16" | "bf16"))?;
             let ty = g.ty(a);
-            let to = if ty.element == "f32" { types.iter().map(|t| t.element).find(|e| *e != "f32")? } else { "f32" };
+            let to = if ty.element == "f32" {
+                types.iter().map(|t| t.element).find(|e| *e != "f32")?
+            } else {
+                "f32"
+            };
             Some(g.op("cast", vec![a], ty.with(to), ""))
         }
         "trans" => {
@@ -107,7 +112,11 @@ pub(super) fn chosen(g: &mut Generator, types: &[Type], names: &[&str]) -> Optio
             let shared = g.alloc(&ty);
             g.push(Statement::Store { value: a, to: Place::Shared(shared) });
             let back = g.read(shared);
-            Some(if g.choices.once_in(3) { g.op("trans", vec![back], ty.flipped(), "") } else { back })
+            Some(if g.choices.once_in(3) {
+                g.op("trans", vec![back], ty.flipped(), "")
+            } else {
+                back
+            })
         }
         // A copy that is read, or not.
         _ => {
@@ -143,7 +152,8 @@ fn elementwise(g: &mut Generator) -> Option<Id> {
 fn product(g: &mut Generator) -> Option<Id> {
     let a = g.pick(|t| matches!(t.element, "f16" | "bf16") && t.shape.len() == 2)?;
     let left = g.ty(a);
-    let b = g.pick(|t| t.element == left.element && t.shape.len() == 2 && t.shape[0] == left.shape[1])?;
+    let b =
+        g.pick(|t| t.element == left.element && t.shape.len() == 2 && t.shape[0] == left.shape[1])?;
     let ty = Type::of(left.shape[0], g.ty(b).shape[1], "f32");
     let kept = g.choices.below(2) == 0;
     let c = g.pick(|t| kept && *t == ty);

@@ -1,4 +1,5 @@
-//! What all kinds of programs are made of: tensors, loads, stores, operations, loops, each by random choices.
+//! What all kinds of programs are made of: tensors, loads, stores, operations, loops, each by
+//! random choices.
 
 use super::choices::Choices;
 use super::program::{Argument, Carried, Id, Loop, Place, Program, Statement, Type, bytes};
@@ -30,7 +31,14 @@ impl Generator {
         for (name, div) in [("m", Some(16)), ("n", Some(32)), ("K", None)] {
             program.arguments.push(Argument::Index { name, div });
         }
-        Self { choices, program, blocks: vec![Vec::new()], scopes: vec![Vec::new()], counters: Vec::new(), names: 0 }
+        Self {
+            choices,
+            program,
+            blocks: vec![Vec::new()],
+            scopes: vec![Vec::new()],
+            counters: Vec::new(),
+            names: 0,
+        }
     }
 
     /// The program.
@@ -70,7 +78,12 @@ impl Generator {
     /// Register tiles that can be named and are as wanted.
     #[must_use]
     pub fn visible(&self, wanted: impl Fn(&Type) -> bool) -> Vec<Id> {
-        self.scopes.iter().flatten().copied().filter(|id| wanted(&self.program.types[*id])).collect()
+        self.scopes
+            .iter()
+            .flatten()
+            .copied()
+            .filter(|id| wanted(&self.program.types[*id]))
+            .collect()
     }
 
     /// A register tile that can be named, newer ones rather.
@@ -90,7 +103,11 @@ impl Generator {
         if self.choices.once_in(5) {
             extents[rank - 1] = Some(cols.max(64).next_multiple_of(64) * 2 + 64);
         }
-        let align = if self.choices.once_in(8) { self.choices.of(&[8, 4]).max(bytes(ty.element)) } else { 16 };
+        let align = if self.choices.once_in(8) {
+            self.choices.of(&[8, 4]).max(bytes(ty.element))
+        } else {
+            16
+        };
         self.program.arguments.push(Argument::Tensor { extents, element: ty.element, align });
         self.program.arguments.len() - 1
     }
@@ -113,7 +130,13 @@ impl Generator {
     fn moved(&mut self, from: String) -> String {
         self.names += 1;
         let out = format!("%i{}", self.names);
-        let (name, by) = self.choices.of(&[("index.add", "16"), ("index.add", "32"), ("index.mul", "2"), ("index.add", "8"), ("index.add", "%n")]);
+        let (name, by) = self.choices.of(&[
+            ("index.add", "16"),
+            ("index.add", "32"),
+            ("index.mul", "2"),
+            ("index.add", "8"),
+            ("index.add", "%n"),
+        ]);
         self.push(Statement::Index { out: out.clone(), name, ins: [from, by.to_string()] });
         out
     }
@@ -128,10 +151,15 @@ impl Generator {
                     && !self.is_written(*k)
             })
             .collect();
-        let number = if known.is_empty() || self.choices.below(3) > 0 { self.tensor(ty) } else { self.choices.of(&known) };
+        let number = if known.is_empty() || self.choices.below(3) > 0 {
+            self.tensor(ty)
+        } else {
+            self.choices.of(&known)
+        };
         let mut corner = self.corner(rank);
         // Counters go as far as the loop does; columns of known number do not.
-        if matches!(&self.program.arguments[number], Argument::Tensor { extents, .. } if extents.last() != Some(&None)) {
+        if matches!(&self.program.arguments[number], Argument::Tensor { extents, .. } if extents.last() != Some(&None))
+        {
             corner.pop();
             corner.push("%n".to_string());
         }
@@ -141,7 +169,8 @@ impl Generator {
     fn is_written(&self, number: usize) -> bool {
         fn writes(block: &[Statement], number: usize) -> bool {
             block.iter().any(|s| match s {
-                Statement::Store { to: Place::Global(k, _), .. } | Statement::Copy { to: Place::Global(k, _), .. } => *k == number,
+                Statement::Store { to: Place::Global(k, _), .. }
+                | Statement::Copy { to: Place::Global(k, _), .. } => *k == number,
                 Statement::For(l) => writes(&l.body, number),
                 _ => false,
             })
@@ -153,7 +182,8 @@ impl Generator {
     pub fn destination(&mut self, ty: &Type) -> Place {
         let number = self.tensor(ty);
         // No counter: each element is written to once, or by the same operation again.
-        let corner = (0..ty.shape.len()).map(|dim| if dim == 0 { "%m" } else { "%n" }.to_string()).collect();
+        let corner =
+            (0..ty.shape.len()).map(|dim| if dim == 0 { "%m" } else { "%n" }.to_string()).collect();
         Place::Global(number, corner)
     }
 
@@ -192,7 +222,9 @@ impl Generator {
                 1 << self.choices.below(2),
                 1 << self.choices.below(4)
             ),
-            9 => format!("#ttg.padded_shared<[{c}:+{pad}] {{order = {order}, shape = [{r}, {c}]}}>"),
+            9 => {
+                format!("#ttg.padded_shared<[{c}:+{pad}] {{order = {order}, shape = [{r}, {c}]}}>")
+            }
             10 => format!(
                 "#ttg.nvmma_shared<{{swizzlingByteWidth = {}, transposed = {}, elementBitWidth = {}}}>",
                 self.choices.of(&[0, 32, 64, 128]),
@@ -200,7 +232,10 @@ impl Generator {
                 b * 8
             ),
             // Matrices over bits.
-            11 => format!("#ttg.shared_linear<{{offset = [{}], block = []}}, alignment = 128>", bits(r, c)),
+            11 => format!(
+                "#ttg.shared_linear<{{offset = [{}], block = []}}, alignment = 128>",
+                bits(r, c)
+            ),
             // Panels, strides in both orders, and what covers too little or overlaps.
             12 => format!("S[({r},{},{}):({},{},1)]", 2, c / 2, c / 2, r * c / 2),
             13 => format!("(({},2),{c}):((1,{}),{})", r / 2, r * c / 2, r / 2),
@@ -255,7 +290,8 @@ impl Generator {
     pub fn store(&mut self, value: Id) {
         let ty = self.ty(value);
         if ty.shape.len() == 1 {
-            let wide = Type { shape: vec![ty.shape[0], self.choices.of(&[16, 32])], element: ty.element };
+            let wide =
+                Type { shape: vec![ty.shape[0], self.choices.of(&[16, 32])], element: ty.element };
             let spread = self.op("broadcast", vec![value], wide, "axis = 1");
             return self.store(spread);
         }
@@ -278,17 +314,33 @@ impl Generator {
         }
     }
 
-    /// A loop around what `body` makes; `starts` are carried, and what is yielded is chosen among what can be named then.
-    pub fn repeat(&mut self, starts: &[Id], body: impl FnOnce(&mut Self, &[Id]) -> Vec<Id>) -> Vec<Id> {
+    /// A loop around what `body` makes; `starts` are carried, and what is yielded is chosen among
+    /// what can be named then.
+    pub fn repeat(
+        &mut self,
+        starts: &[Id],
+        body: impl FnOnce(&mut Self, &[Id]) -> Vec<Id>,
+    ) -> Vec<Id> {
         self.names += 1;
         let counter = format!("%k{}", self.names);
         let step = self.choices.of(&[16, 32, 64, 16, 32, 64, 8, 48]);
-        let to = if self.choices.below(4) > 0 { "%K".to_string() } else { (step * self.choices.of(&[1, 2, 3])).to_string() };
+        let to = if self.choices.below(4) > 0 {
+            "%K".to_string()
+        } else {
+            (step * self.choices.of(&[1, 2, 3])).to_string()
+        };
         self.repeat_over(&counter, &to, step, starts, body)
     }
 
     /// The same with a counter of this name, bound and step.
-    pub fn repeat_over(&mut self, counter: &str, to: &str, step: u32, starts: &[Id], body: impl FnOnce(&mut Self, &[Id]) -> Vec<Id>) -> Vec<Id> {
+    pub fn repeat_over(
+        &mut self,
+        counter: &str,
+        to: &str,
+        step: u32,
+        starts: &[Id],
+        body: impl FnOnce(&mut Self, &[Id]) -> Vec<Id>,
+    ) -> Vec<Id> {
         let from = self.first();
         self.blocks.push(Vec::new());
         self.scopes.push(Vec::new());
@@ -310,7 +362,14 @@ impl Generator {
             carried.push(Carried { inside, start: *start, yielded, result });
         }
         let results: Vec<Id> = carried.iter().map(|c| c.result).collect();
-        self.push(Statement::For(Loop { counter: counter.to_string(), from, to: to.to_string(), step, carried, body: statements }));
+        self.push(Statement::For(Loop {
+            counter: counter.to_string(),
+            from,
+            to: to.to_string(),
+            step,
+            carried,
+            body: statements,
+        }));
         results.into_iter().map(|r| self.show(r)).collect()
     }
 
@@ -324,6 +383,9 @@ impl Generator {
 /// Where the bits of a row-major tile's elements lie, as pairs.
 fn bits(rows: u32, cols: u32) -> String {
     let powers = |extent: u32| (0..extent.ilog2()).map(|bit| 1 << bit);
-    let all: Vec<String> = powers(cols).map(|c| format!("[0, {c}]")).chain(powers(rows).map(|r| format!("[{r}, 0]"))).collect();
+    let all: Vec<String> = powers(cols)
+        .map(|c| format!("[0, {c}]"))
+        .chain(powers(rows).map(|r| format!("[{r}, 0]")))
+        .collect();
     all.join(", ")
 }

@@ -41,7 +41,8 @@ pub(super) fn extent(g: &mut Generator) -> u32 {
     g.choices.of(&[16, 32, 64, 32, 64, 48, 96, 128, 80, 24, 40, 112, 8])
 }
 
-pub(super) const ELEMENTS: [&str; 10] = ["f16", "bf16", "f32", "f32", "f16", "e4m3", "e5m2", "i8", "i32", "f64"];
+pub(super) const ELEMENTS: [&str; 10] =
+    ["f16", "bf16", "f32", "f32", "f16", "e4m3", "e5m2", "i8", "i32", "f64"];
 
 /// Types of the factors and of the sum.
 const PRODUCTS: [(&str, &str); 16] = [
@@ -80,13 +81,21 @@ fn gemm(g: &mut Generator) {
         let step = k;
         let name = "%k0".to_string();
         let to = if g.choices.once_in(5) { (2 * k).to_string() } else { "%K".to_string() };
-        g.repeat_over(&name, &to, step, &[start], |g, inside| vec![product(g, (m, n, k), factor, inside[0], flips)])[0]
+        g.repeat_over(&name, &to, step, &[start], |g, inside| {
+            vec![product(g, (m, n, k), factor, inside[0], flips)]
+        })[0]
     };
     epilogue(g, result);
 }
 
 /// A factor: its sum's dimension first or last in memory.
-fn product(g: &mut Generator, (m, n, k): (u32, u32, u32), factor: &'static str, sum: Id, flips: (bool, bool)) -> Id {
+fn product(
+    g: &mut Generator,
+    (m, n, k): (u32, u32, u32),
+    factor: &'static str,
+    sum: Id,
+    flips: (bool, bool),
+) -> Id {
     let (ta, tb) = (Type::of(m, k, factor), Type::of(k, n, factor));
     let a = if flips.0 { g.load_flipped(&ta) } else { g.load(&ta) };
     let b = if flips.1 { g.load_flipped(&tb) } else { g.load(&tb) };
@@ -143,7 +152,8 @@ pub(super) fn reduced(g: &mut Generator, value: Id) -> Id {
     let axis = g.choices.below(2);
     let kind = g.choices.of(&["add", "max", "min"]);
     let line = Type { shape: vec![ty.shape[1 - axis]], element: ty.element };
-    let mut sums = g.op("reduce", vec![value], line.clone(), &format!("axis = {axis}, kind = {kind}"));
+    let mut sums =
+        g.op("reduce", vec![value], line.clone(), &format!("axis = {axis}, kind = {kind}"));
     if g.choices.once_in(4) && line.element == "f32" {
         let half = g.constant(line.clone(), "0.5");
         sums = g.op("mul", vec![sums, half], line, "");
@@ -180,7 +190,8 @@ fn reduce(g: &mut Generator) {
 }
 
 fn cast(g: &mut Generator) {
-    const NARROW: [&str; 9] = ["f16", "bf16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "f32", "i8", "i32"];
+    const NARROW: [&str; 9] =
+        ["f16", "bf16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "f32", "i8", "i32"];
     let ty = Type::of(extent(g), extent(g), g.choices.of(&NARROW));
     let mut value = if g.choices.once_in(4) { g.load_flipped(&ty) } else { g.load(&ty) };
     let first = value;
@@ -202,12 +213,21 @@ fn cast(g: &mut Generator) {
 /// The result of a product is a factor of the next.
 fn chain(g: &mut Generator) {
     let half = g.choices.of(&["f16", "bf16", "e4m3"]);
-    let (m, k, n, p) = (g.choices.of(&[64, 32, 48, 96]), g.choices.of(&[32, 64, 16]), g.choices.of(&[32, 64, 96, 128]), g.choices.of(&[32, 64, 16]));
+    let (m, k, n, p) = (
+        g.choices.of(&[64, 32, 48, 96]),
+        g.choices.of(&[32, 64, 16]),
+        g.choices.of(&[32, 64, 96, 128]),
+        g.choices.of(&[32, 64, 16]),
+    );
     let a = g.load(&Type::of(m, k, half));
     let zero = g.constant(Type::of(m, n, "f32"), "0.0");
     let start = g.constant(Type::of(m, p, "f32"), "0.0");
     let body = |g: &mut Generator, sum: Id| {
-        let b = if g.choices.once_in(2) { g.load_flipped(&Type::of(k, n, half)) } else { g.load(&Type::of(k, n, half)) };
+        let b = if g.choices.once_in(2) {
+            g.load_flipped(&Type::of(k, n, half))
+        } else {
+            g.load(&Type::of(k, n, half))
+        };
         let mut s = g.op("mma", vec![a, b, zero], Type::of(m, n, "f32"), "");
         if g.choices.once_in(3) {
             let scale = g.constant(Type::of(m, n, "f32"), "0.0625");
@@ -220,7 +240,11 @@ fn chain(g: &mut Generator) {
         let e = g.load(&Type::of(n, p, half));
         g.op("mma", vec![h, e, sum], Type::of(m, p, "f32"), "")
     };
-    let result = if g.choices.once_in(2) { body(g, start) } else { g.repeat(&[start], |g, inside| vec![body(g, inside[0])])[0] };
+    let result = if g.choices.once_in(2) {
+        body(g, start)
+    } else {
+        g.repeat(&[start], |g, inside| vec![body(g, inside[0])])[0]
+    };
     epilogue(g, result);
 }
 
@@ -251,7 +275,19 @@ fn graph(g: &mut Generator) {
         }
     }
     for _ in 0..3 + g.choices.below(8) {
-        chosen(g, std::slice::from_ref(&ty), &["elementwise", "elementwise", "elementwise", "convert", "trans", "reduce", "function"]);
+        chosen(
+            g,
+            std::slice::from_ref(&ty),
+            &[
+                "elementwise",
+                "elementwise",
+                "elementwise",
+                "convert",
+                "trans",
+                "reduce",
+                "function",
+            ],
+        );
     }
     stores(g);
 }
@@ -294,7 +330,9 @@ fn turning(g: &mut Generator, ty: &Type, starts: &[Id], depth: usize) -> Vec<Id>
             own.extend(turning(g, ty, &starts, depth - 1));
         }
         let rotate = g.choices.below(4);
-        (0..inside.len()).map(|k| if rotate == 0 { inside[(k + 1) % inside.len()] } else { g.choices.of(&own) }).collect()
+        (0..inside.len())
+            .map(|k| if rotate == 0 { inside[(k + 1) % inside.len()] } else { g.choices.of(&own) })
+            .collect()
     })
 }
 
@@ -304,7 +342,8 @@ fn nest(g: &mut Generator) {
     let before = 1 + g.choices.below(3);
     flow(g, &types, before, 0);
     for _ in 0..1 + g.choices.below(2) {
-        let starts: Vec<Id> = (0..g.choices.below(3)).filter_map(|_| g.pick(|t| t.shape.len() == 2)).collect();
+        let starts: Vec<Id> =
+            (0..g.choices.below(3)).filter_map(|_| g.pick(|t| t.shape.len() == 2)).collect();
         g.repeat(&starts, |g, inside| {
             let steps = 1 + g.choices.below(3);
             flow(g, &types, steps, 2);
@@ -324,7 +363,8 @@ pub(super) fn same_type(g: &mut Generator, id: Id) -> Id {
 fn scaled(g: &mut Generator) {
     let (m, n) = (g.choices.of(&[64, 128, 32, 16]), g.choices.of(&[64, 128, 32, 16]));
     let k = g.choices.of(&[128, 64, 256]);
-    let (ea, eb) = (g.choices.of(&["e4m3", "e4m3", "e5m2"]), g.choices.of(&["e4m3", "e4m3", "e5m2"]));
+    let (ea, eb) =
+        (g.choices.of(&["e4m3", "e4m3", "e5m2"]), g.choices.of(&["e4m3", "e4m3", "e5m2"]));
     let acc = g.constant(Type::of(m, n, "f32"), "0.0");
     let body = |g: &mut Generator, sum: Id| {
         let a = g.load(&Type::of(m, k, ea));
@@ -332,11 +372,16 @@ fn scaled(g: &mut Generator) {
         let (sa, sb) = (g.load(&Type::of(m, k / 32, "e8m0")), g.load(&Type::of(n, k / 32, "e8m0")));
         g.op("mma_scaled", vec![a, b, sum, sa, sb], Type::of(m, n, "f32"), "")
     };
-    let result = if g.choices.once_in(2) { body(g, acc) } else { g.repeat(&[acc], |g, inside| vec![body(g, inside[0])])[0] };
+    let result = if g.choices.once_in(2) {
+        body(g, acc)
+    } else {
+        g.repeat(&[acc], |g, inside| vec![body(g, inside[0])])[0]
+    };
     epilogue(g, result);
 }
 
-/// Elementwise operations in any type, on all its numbers: where nothing else stands between, both zeros, infinities, subnormal and the largest ones.
+/// Elementwise operations in any type, on all its numbers: where nothing else stands between, both
+/// zeros, infinities, subnormal and the largest ones.
 fn numbers(g: &mut Generator) {
     let element = g.choices.of(&["f32", "f16", "bf16", "f64", "i32", "f32"]);
     let ty = Type::of(extent(g), extent(g), element);

@@ -1,4 +1,5 @@
-//! Kinds of programs that are about memory: shared tiles, written layouts, tensors of more dimensions, tensors that are written and read again.
+//! Kinds of programs that are about memory: shared tiles, written layouts, tensors of more
+//! dimensions, tensors that are written and read again.
 
 use super::generate::Generator;
 use super::kinds::{ELEMENTS, extent, stores};
@@ -87,7 +88,11 @@ pub(super) fn shared(g: &mut Generator) {
 
 /// Tiles whose layouts are written.
 pub(super) fn written(g: &mut Generator) {
-    let ty = Type::of(g.choices.of(&[16, 32, 64, 128]), g.choices.of(&[16, 32, 64, 128]), g.choices.of(&["f16", "f32", "bf16", "i8", "e4m3"]));
+    let ty = Type::of(
+        g.choices.of(&[16, 32, 64, 128]),
+        g.choices.of(&[16, 32, 64, 128]),
+        g.choices.of(&["f16", "f32", "bf16", "i8", "e4m3"]),
+    );
     for _ in 0..1 + g.choices.below(2) {
         let tile = g.value(ty.clone());
         let layout = Some(g.written(&ty));
@@ -98,7 +103,11 @@ pub(super) fn written(g: &mut Generator) {
             g.push(Statement::Copy { from: Place::Shared(tile), to, ty: ty.clone() });
         } else {
             let value = g.read(tile);
-            let value = if g.choices.once_in(2) { g.op("trans", vec![value], ty.flipped(), "") } else { value };
+            let value = if g.choices.once_in(2) {
+                g.op("trans", vec![value], ty.flipped(), "")
+            } else {
+                value
+            };
             g.store(value);
         }
     }
@@ -124,7 +133,11 @@ pub(super) fn batch(g: &mut Generator) {
         let source = Place::Global(from, vec![b.to_string(), "16".to_string(), "%n".to_string()]);
         if let Some(tile) = shared {
             g.push(Statement::Copy { from: source, to: Place::Shared(tile), ty: ty.clone() });
-            g.push(Statement::Copy { from: Place::Shared(tile), to: Place::Global(to, to_corner(b)), ty: ty.clone() });
+            g.push(Statement::Copy {
+                from: Place::Shared(tile),
+                to: Place::Global(to, to_corner(b)),
+                ty: ty.clone(),
+            });
         } else {
             let value = g.value(ty.clone());
             g.push(Statement::Load { out: value, from: source });
@@ -141,7 +154,8 @@ pub(super) fn batch(g: &mut Generator) {
     }
 }
 
-/// One tensor that is written and read again, by tiles that overlap and move: straight, through shared memory, in loops.
+/// One tensor that is written and read again, by tiles that overlap and move: straight, through
+/// shared memory, in loops.
 pub(super) fn again(g: &mut Generator) {
     let ty = Type::of(extent(g), extent(g), g.choices.of(&["f32", "f16", "bf16", "i32", "e4m3"]));
     let tensor = g.tensor(&ty);
@@ -179,7 +193,11 @@ fn rewritten(g: &mut Generator, ty: &Type, tensor: usize, steps: usize, depth: u
                 if let Some(value) = g.pick(|t| t == ty) {
                     let tile = g.alloc(ty);
                     g.push(Statement::Store { value, to: Place::Shared(tile) });
-                    g.push(Statement::Copy { from: Place::Shared(tile), to: place, ty: ty.clone() });
+                    g.push(Statement::Copy {
+                        from: Place::Shared(tile),
+                        to: place,
+                        ty: ty.clone(),
+                    });
                 }
             }
             _ if depth > 0 => {

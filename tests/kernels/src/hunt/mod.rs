@@ -1,5 +1,6 @@
-//! The hunt: random programs of the whole language, each compiled for every architecture, assembled, checked, run and compared with what its text
-//! says. A program that comes out wrong is made small.
+//! The hunt: random programs of the whole language, each compiled for every architecture,
+//! assembled, checked, run and compared with what its text says. A program that comes out wrong is
+//! made small.
 
 pub mod assemble;
 pub mod choices;
@@ -49,15 +50,26 @@ impl Wish {
     /// Architectures that are meant.
     #[must_use]
     pub fn architectures(&self) -> Vec<String> {
-        if self.archs.is_empty() { lanebook::TABLES.archs.iter().map(|a| a.name.to_string()).collect() } else { self.archs.clone() }
+        if self.archs.is_empty() {
+            lanebook::TABLES.archs.iter().map(|a| a.name.to_string()).collect()
+        } else {
+            self.archs.clone()
+        }
     }
 
     /// The program of a number.
     #[must_use]
     pub fn program(&self, number: usize) -> Option<Program> {
-        let kinds: Vec<&str> = KINDS.iter().map(|(name, _)| *name).filter(|name| self.kinds.is_empty() || self.kinds.iter().any(|k| k == name)).collect();
+        let kinds: Vec<&str> = KINDS
+            .iter()
+            .map(|(name, _)| *name)
+            .filter(|name| self.kinds.is_empty() || self.kinds.iter().any(|k| k == name))
+            .collect();
         let kind = kinds.get(number % kinds.len().max(1))?;
-        generate(kind, Choices::seeded(self.seed.wrapping_mul(1_000_003).wrapping_add(number as u64)))
+        generate(
+            kind,
+            Choices::seeded(self.seed.wrapping_mul(1_000_003).wrapping_add(number as u64)),
+        )
     }
 }
 
@@ -69,7 +81,12 @@ pub fn hunt(wish: &Wish, mut seen: impl FnMut(&Found)) -> Report {
     let archs = wish.architectures();
     let begun = Instant::now();
     for number in wish.first..wish.first + wish.count {
-        let Some(program) = wish.program(number).filter(|_| wish.seconds.is_none_or(|most| begun.elapsed().as_secs() < most)) else { break };
+        let Some(program) = wish
+            .program(number)
+            .filter(|_| wish.seconds.is_none_or(|most| begun.elapsed().as_secs() < most))
+        else {
+            break;
+        };
         let text = program.text(&format!("f{number}"));
         report.programs += 1;
         let known = match references(&text) {
@@ -95,19 +112,37 @@ pub fn hunt(wish: &Wish, mut seen: impl FnMut(&Found)) -> Report {
                 Err(Verdict::Refused(why)) => {
                     let is_new = report.refuse(number, arch, &why);
                     if is_new && wish.refusal.as_ref().is_some_and(|part| why.contains(part)) {
-                        let symptom = Symptom { class: REFUSED.to_string(), turns: None, detail: why.clone() };
+                        let symptom = Symptom {
+                            class: REFUSED.to_string(),
+                            turns: None,
+                            detail: why.clone(),
+                        };
                         let small = smaller(&mut workshop, &program, arch, &symptom);
-                        seen(&Found { seed: wish.seed, number, program: small, archs: vec![arch.clone()], symptom });
+                        seen(&Found {
+                            seed: wish.seed,
+                            number,
+                            program: small,
+                            archs: vec![arch.clone()],
+                            symptom,
+                        });
                     }
                 }
                 Err(Verdict::Wrong(symptom)) => {
                     report.wrong += 1;
-                    wrong.entry(symptom.class.clone()).or_insert((symptom, Vec::new())).1.push(arch.clone());
+                    wrong
+                        .entry(symptom.class.clone())
+                        .or_insert((symptom, Vec::new()))
+                        .1
+                        .push(arch.clone());
                 }
             }
         }
         for (symptom, archs) in wrong.into_values() {
-            let small = if wish.shrink { smaller(&mut workshop, &program, &archs[0], &symptom) } else { program.clone() };
+            let small = if wish.shrink {
+                smaller(&mut workshop, &program, &archs[0], &symptom)
+            } else {
+                program.clone()
+            };
             let found = Found { seed: wish.seed, number, program: small, archs, symptom };
             seen(&found);
             report.found.push(found);
@@ -153,7 +188,11 @@ fn pair(
     };
     verdict.map_err(Verdict::Wrong)?;
     if let Err(said) = emitted.checked {
-        return Err(Verdict::Wrong(Symptom { class: format!("check {}", said.split([' ', '(', '{']).next().unwrap_or("")), turns: None, detail: said }));
+        return Err(Verdict::Wrong(Symptom {
+            class: format!("check {}", said.split([' ', '(', '{']).next().unwrap_or("")),
+            turns: None,
+            detail: said,
+        }));
     }
     Ok(Some(emitted.text))
 }
@@ -162,18 +201,26 @@ fn pair(
 fn same(workshop: &mut Workshop, program: &Program, arch: &str, symptom: &Symptom) -> bool {
     let text = program.text("f");
     let Ok(known) = references(&text) else { return false };
-    let known: Vec<Reference> = known.into_iter().filter(|r| symptom.turns.is_none_or(|turns| r.turns == turns)).collect();
+    let known: Vec<Reference> =
+        known.into_iter().filter(|r| symptom.turns.is_none_or(|turns| r.turns == turns)).collect();
     match pair(workshop, &text, arch, &known, &mut Vec::new()) {
         // A program that reads what nothing wrote has no run.
         _ if known.is_empty() => false,
         Err(Verdict::Wrong(other)) => other.class == symptom.class,
-        Err(Verdict::Refused(why)) => symptom.class == REFUSED && report::reason(&why) == report::reason(&symptom.detail),
+        Err(Verdict::Refused(why)) => {
+            symptom.class == REFUSED && report::reason(&why) == report::reason(&symptom.detail)
+        }
         _ => false,
     }
 }
 
 /// A small program that is wrong in the same way.
 #[must_use]
-pub fn smaller(workshop: &mut Workshop, program: &Program, arch: &str, symptom: &Symptom) -> Program {
+pub fn smaller(
+    workshop: &mut Workshop,
+    program: &Program,
+    arch: &str,
+    symptom: &Symptom,
+) -> Program {
     shrink::shrink(program, |candidate| same(workshop, candidate, arch, symptom))
 }

@@ -201,7 +201,10 @@ impl Statement {
     #[must_use]
     pub fn defines(&self) -> Vec<Id> {
         match self {
-            Self::Alloc { out, .. } | Self::Load { out, .. } | Self::Op { out, .. } | Self::Constant { out, .. } => vec![*out],
+            Self::Alloc { out, .. }
+            | Self::Load { out, .. }
+            | Self::Op { out, .. }
+            | Self::Constant { out, .. } => vec![*out],
             Self::For(l) => l.carried.iter().map(|c| c.result).collect(),
             Self::Copy { .. } | Self::Store { .. } | Self::Index { .. } => Vec::new(),
         }
@@ -224,7 +227,8 @@ impl Statement {
     /// Places in global memory.
     #[must_use]
     pub fn tensors(&self) -> Vec<usize> {
-        let global = |place: &Place| if let Place::Global(number, _) = place { Some(*number) } else { None };
+        let global =
+            |place: &Place| if let Place::Global(number, _) = place { Some(*number) } else { None };
         match self {
             Self::Copy { from, to, .. } => global(from).into_iter().chain(global(to)).collect(),
             Self::Load { from, .. } => global(from).into_iter().collect(),
@@ -243,8 +247,11 @@ impl Program {
     }
 
     fn memref(&self, number: usize) -> String {
-        let Some(Argument::Tensor { extents, element, .. }) = self.arguments.get(number) else { return String::new() };
-        let words: String = extents.iter().map(|e| e.map_or("?x".to_string(), |e| format!("{e}x"))).collect();
+        let Some(Argument::Tensor { extents, element, .. }) = self.arguments.get(number) else {
+            return String::new();
+        };
+        let words: String =
+            extents.iter().map(|e| e.map_or("?x".to_string(), |e| format!("{e}x"))).collect();
         format!("memref<{words}{element}, #gmem>")
     }
 
@@ -268,14 +275,26 @@ impl Program {
         let argument = |(number, argument): (usize, &Argument)| match argument {
             Argument::Tensor { extents, element, align } => {
                 let stride = (align / bytes(element)).max(1);
-                let div = if extents.last() == Some(&None) { format!(", stride_div = {stride}") } else { String::new() };
+                let div = if extents.last() == Some(&None) {
+                    format!(", stride_div = {stride}")
+                } else {
+                    String::new()
+                };
                 format!("%A{number}: {} {{align = {align}{div}}}", self.memref(number))
             }
-            Argument::Index { name, div } => format!("%{name}: index{}", div.map_or(String::new(), |d| format!(" {{div = {d}}}"))),
+            Argument::Index { name, div } => format!(
+                "%{name}: index{}",
+                div.map_or(String::new(), |d| format!(" {{div = {d}}}"))
+            ),
         };
-        let (tensors, indices): (Vec<_>, Vec<_>) = self.arguments.iter().enumerate().partition(|(_, a)| matches!(a, Argument::Tensor { .. }));
+        let (tensors, indices): (Vec<_>, Vec<_>) = self
+            .arguments
+            .iter()
+            .enumerate()
+            .partition(|(_, a)| matches!(a, Argument::Tensor { .. }));
         let arguments: Vec<String> = tensors.into_iter().chain(indices).map(argument).collect();
-        let mut out = format!("func @{name}({}) {{threads = {}}} {{\n", arguments.join(", "), self.threads);
+        let mut out =
+            format!("func @{name}({}) {{threads = {}}} {{\n", arguments.join(", "), self.threads);
         self.block(&self.body, 1, &mut out);
         out.push_str("}\n");
         out
@@ -292,48 +311,100 @@ impl Program {
         let ty = |id: &Id| &self.types[*id];
         let _ = match statement {
             Statement::Alloc { out: id, layout } => {
-                let written = layout.as_ref().map_or(String::new(), |l| format!("{{layout = {l}}} "));
+                let written =
+                    layout.as_ref().map_or(String::new(), |l| format!("{{layout = {l}}} "));
                 writeln!(out, "%v{id} = alloc_tensor {written}: {}", ty(id).shared())
             }
             Statement::Copy { from, to, .. } => {
-                writeln!(out, "copy {}, {} : {} -> {}", self.place(from), self.place(to), self.place_type(from), self.place_type(to))
+                writeln!(
+                    out,
+                    "copy {}, {} : {} -> {}",
+                    self.place(from),
+                    self.place(to),
+                    self.place_type(from),
+                    self.place_type(to)
+                )
             }
             Statement::Load { out: id, from } => {
-                writeln!(out, "%v{id} = tiled_load {} : {} -> {}", self.place(from), self.place_type(from), ty(id).registers())
+                writeln!(
+                    out,
+                    "%v{id} = tiled_load {} : {} -> {}",
+                    self.place(from),
+                    self.place_type(from),
+                    ty(id).registers()
+                )
             }
             Statement::Store { value, to } => {
-                writeln!(out, "tiled_store %v{value}, {} : {} -> {}", self.place(to), ty(value).registers(), self.place_type(to))
+                writeln!(
+                    out,
+                    "tiled_store %v{value}, {} : {} -> {}",
+                    self.place(to),
+                    ty(value).registers(),
+                    self.place_type(to)
+                )
             }
             Statement::Op { name, ins, out: id, attributes } => {
                 let names: Vec<String> = ins.iter().map(|i| format!("%v{i}")).collect();
-                let converts = matches!(*name, "trans" | "convert_layout" | "cast" | "reduce" | "broadcast" | "reshape");
-                let types = if converts { format!("{} -> {}", ty(&ins[0]).registers(), ty(id).registers()) } else { ty(id).registers() };
-                let attributes = if attributes.is_empty() { String::new() } else { format!(" {{{attributes}}}") };
+                let converts = matches!(
+                    *name,
+                    "trans" | "convert_layout" | "cast" | "reduce" | "broadcast" | "reshape"
+                );
+                let types = if converts {
+                    format!("{} -> {}", ty(&ins[0]).registers(), ty(id).registers())
+                } else {
+                    ty(id).registers()
+                };
+                let attributes = if attributes.is_empty() {
+                    String::new()
+                } else {
+                    format!(" {{{attributes}}}")
+                };
                 writeln!(out, "%v{id} = {name} {}{attributes} : {types}", names.join(", "))
             }
-            Statement::Constant { out: id, text } => writeln!(out, "%v{id} = constant {text} : {}", ty(id).registers()),
-            Statement::Index { out: name, name: op, ins } => writeln!(out, "{name} = {op} {}, {} : index", ins[0], ins[1]),
+            Statement::Constant { out: id, text } => {
+                writeln!(out, "%v{id} = constant {text} : {}", ty(id).registers())
+            }
+            Statement::Index { out: name, name: op, ins } => {
+                writeln!(out, "{name} = {op} {}, {} : index", ins[0], ins[1])
+            }
             Statement::For(l) => return self.for_loop(l, depth, out),
         };
     }
 
     fn for_loop(&self, l: &Loop, depth: usize, out: &mut String) {
-        let join = |f: &dyn Fn(&Carried) -> String| l.carried.iter().map(f).collect::<Vec<_>>().join(", ");
+        let join =
+            |f: &dyn Fn(&Carried) -> String| l.carried.iter().map(f).collect::<Vec<_>>().join(", ");
         let types = join(&|c| self.types[c.result].registers());
-        let head = if l.carried.is_empty() { String::new() } else { format!("{} = ", join(&|c| format!("%v{}", c.result))) };
+        let head = if l.carried.is_empty() {
+            String::new()
+        } else {
+            format!("{} = ", join(&|c| format!("%v{}", c.result)))
+        };
         let args = if l.carried.is_empty() {
             String::new()
         } else {
             let list = join(&|c| format!("%v{} = %v{}", c.inside, c.start));
-            format!(" iter_args({list}) -> {}", if l.carried.len() == 1 { types.clone() } else { format!("({types})") })
+            format!(
+                " iter_args({list}) -> {}",
+                if l.carried.len() == 1 { types.clone() } else { format!("({types})") }
+            )
         };
-        let _ = writeln!(out, "{head}scf.for {} = {} to {} step {}{args} {{", l.counter, l.from, l.to, l.step);
+        let _ = writeln!(
+            out,
+            "{head}scf.for {} = {} to {} step {}{args} {{",
+            l.counter, l.from, l.to, l.step
+        );
         self.block(&l.body, depth + 1, out);
         let pad = (depth + 1) * 2;
         let _ = if l.carried.is_empty() {
             writeln!(out, "{:pad$}scf.yield", "")
         } else {
-            writeln!(out, "{:pad$}scf.yield {} : {types}", "", join(&|c| format!("%v{}", c.yielded)))
+            writeln!(
+                out,
+                "{:pad$}scf.yield {} : {types}",
+                "",
+                join(&|c| format!("%v{}", c.yielded))
+            )
         };
         let _ = writeln!(out, "{:1$}}}", "", depth * 2);
     }

@@ -48,12 +48,18 @@ pub(super) fn reason(why: &str) -> String {
 impl Report {
     /// Counts a refusal; whether it is the first for its reason.
     pub(super) fn refuse(&mut self, number: usize, arch: &str, why: &str) -> bool {
-        let entry = self.refused.entry(reason(why)).or_insert_with(|| (0, number, arch.to_string()));
+        let entry =
+            self.refused.entry(reason(why)).or_insert_with(|| (0, number, arch.to_string()));
         entry.0 += 1;
         entry.0 == 1
     }
 
-    pub(super) fn unassembled(&mut self, wish: &Wish, bad: Vec<Unassembled>, seen: &mut dyn FnMut(&Found)) {
+    pub(super) fn unassembled(
+        &mut self,
+        wish: &Wish,
+        bad: Vec<Unassembled>,
+        seen: &mut dyn FnMut(&Found),
+    ) {
         for (number, arch, said) in bad {
             let Some(program) = wish.program(number) else { continue };
             self.wrong += 1;
@@ -75,7 +81,11 @@ impl Report {
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let turns = self.symptom.turns.map_or(String::new(), |t| format!(", {t} turns"));
-        writeln!(f, "// {}: seed {}, program {}{turns}", self.program.kind, self.seed, self.number)?;
+        writeln!(
+            f,
+            "// {}: seed {}, program {}{turns}",
+            self.program.kind, self.seed, self.number
+        )?;
         writeln!(f, "// on {}", self.archs.join(" "))?;
         let said = self.symptom.detail.lines().next().unwrap_or("");
         writeln!(f, "// {}: {said}", self.symptom.class)?;
@@ -95,6 +105,13 @@ impl fmt::Display for Report {
             writeln!(f, "not understood: {text}")?;
         }
         let pairs = refused + self.compiled();
-        write!(f, "{} programs, {pairs} pairs, {} compiled, {} right, {refused} refused, {} wrong", self.programs, self.compiled(), self.right, self.wrong)
+        write!(
+            f,
+            "{} programs, {pairs} pairs, {} compiled, {} right, {refused} refused, {} wrong",
+            self.programs,
+            self.compiled(),
+            self.right,
+            self.wrong
+        )
     }
 }

@@ -49,7 +49,11 @@ fn edits(program: &Program) -> Vec<Program> {
     // Halves and quarters of the program first.
     for part in [2, 4, 8] {
         let wide = count.div_ceil(part);
-        out.extend((0..part).map(|p| edited(program, &|n| (n / wide.max(1) == p).then_some(Edit::Remove))).filter(|_| count > part * 2));
+        out.extend(
+            (0..part)
+                .map(|p| edited(program, &|n| (n / wide.max(1) == p).then_some(Edit::Remove)))
+                .filter(|_| count > part * 2),
+        );
     }
     for kind in [
         Edit::Remove,
@@ -68,9 +72,20 @@ fn edits(program: &Program) -> Vec<Program> {
     if program.threads > 32 {
         out.push(Program { threads: program.threads / 2, ..program.clone() });
     }
-    let extents: BTreeSet<u32> = program.types.iter().flat_map(|t| t.shape.iter().copied()).filter(|e| *e > 8 && e % 2 == 0).collect();
+    let extents: BTreeSet<u32> = program
+        .types
+        .iter()
+        .flat_map(|t| t.shape.iter().copied())
+        .filter(|e| *e > 8 && e % 2 == 0)
+        .collect();
     out.extend(extents.iter().rev().map(|e| halved(program, *e, e / 2)));
-    out.extend(extents.iter().rev().filter(|e| !e.is_power_of_two()).map(|e| halved(program, *e, 1 << e.ilog2())));
+    out.extend(
+        extents
+            .iter()
+            .rev()
+            .filter(|e| !e.is_power_of_two())
+            .map(|e| halved(program, *e, 1 << e.ilog2())),
+    );
     let mut aligned = program.clone();
     for argument in &mut aligned.arguments {
         if let Argument::Tensor { align, extents, .. } = argument {
@@ -95,15 +110,22 @@ fn forwarded(program: &Program, tile: Id) -> Option<Program> {
         for statement in body {
             match statement {
                 Statement::For(l) => blocks.push(&l.body),
-                Statement::Store { value, to: Place::Shared(to) } if *to == tile => stored = Some(*value),
+                Statement::Store { value, to: Place::Shared(to) } if *to == tile => {
+                    stored = Some(*value)
+                }
                 Statement::Load { out, from: Place::Shared(from) } if *from == tile => {
-                    renamed.extend(stored.filter(|value| program.types[*value] == program.types[*out]).map(|value| (*out, value)));
+                    renamed.extend(
+                        stored
+                            .filter(|value| program.types[*value] == program.types[*out])
+                            .map(|value| (*out, value)),
+                    );
                 }
                 _ => {}
             }
         }
     }
-    (!renamed.is_empty()).then(|| Program { body: rename(&program.body, &renamed), ..program.clone() })
+    (!renamed.is_empty())
+        .then(|| Program { body: rename(&program.body, &renamed), ..program.clone() })
 }
 
 /// Statements are counted before those of their bodies.
@@ -118,7 +140,13 @@ fn edited(program: &Program, edit: &dyn Fn(usize) -> Option<Edit>) -> Program {
 
 type Renamed = BTreeMap<Id, Id>;
 
-fn block(body: &[Statement], types: &[Type], edit: &dyn Fn(usize) -> Option<Edit>, number: &mut usize, renamed: &mut Renamed) -> Vec<Statement> {
+fn block(
+    body: &[Statement],
+    types: &[Type],
+    edit: &dyn Fn(usize) -> Option<Edit>,
+    number: &mut usize,
+    renamed: &mut Renamed,
+) -> Vec<Statement> {
     let mut out = Vec::new();
     for statement in body {
         let wish = edit(*number);
@@ -143,21 +171,32 @@ fn block(body: &[Statement], types: &[Type], edit: &dyn Fn(usize) -> Option<Edit
                 renamed.insert(c.result, c.start);
                 out.push(Statement::For(l));
             }
-            Some(Edit::Plain) => out.push(Statement::For(Loop { to: (l.step * 2).to_string(), ..l })),
+            Some(Edit::Plain) => {
+                out.push(Statement::For(Loop { to: (l.step * 2).to_string(), ..l }))
+            }
             _ => out.push(Statement::For(l)),
         }
     }
     out
 }
 
-fn single(statement: &Statement, types: &[Type], wish: Option<Edit>, renamed: &mut Renamed) -> Option<Statement> {
+fn single(
+    statement: &Statement,
+    types: &[Type],
+    wish: Option<Edit>,
+    renamed: &mut Renamed,
+) -> Option<Statement> {
     match (wish, statement) {
         (Some(Edit::Remove), _) => None,
-        (Some(Edit::Bypass(k)), Statement::Op { ins, out, .. }) if ins.get(k).is_some_and(|i| types[*i] == types[*out]) => {
+        (Some(Edit::Bypass(k)), Statement::Op { ins, out, .. })
+            if ins.get(k).is_some_and(|i| types[*i] == types[*out]) =>
+        {
             renamed.insert(*out, ins[k]);
             None
         }
-        (Some(Edit::Plain), Statement::Alloc { out, .. }) => Some(Statement::Alloc { out: *out, layout: None }),
+        (Some(Edit::Plain), Statement::Alloc { out, .. }) => {
+            Some(Statement::Alloc { out: *out, layout: None })
+        }
         _ => Some(statement.clone()),
     }
 }
@@ -220,14 +259,20 @@ fn halved(program: &Program, extent: u32, smaller: u32) -> Program {
                     }
                     body(&mut l.body, extent, smaller);
                 }
-                Statement::Copy { ty, .. } => ty.shape.iter_mut().filter(|e| **e == extent).for_each(|e| *e = smaller),
+                Statement::Copy { ty, .. } => {
+                    ty.shape.iter_mut().filter(|e| **e == extent).for_each(|e| *e = smaller)
+                }
                 Statement::Alloc { layout, .. } => *layout = None,
                 _ => {}
             }
         }
     }
     let mut out = program.clone();
-    out.types.iter_mut().flat_map(|t| t.shape.iter_mut()).filter(|e| **e == extent).for_each(|e| *e = smaller);
+    out.types
+        .iter_mut()
+        .flat_map(|t| t.shape.iter_mut())
+        .filter(|e| **e == extent)
+        .for_each(|e| *e = smaller);
     body(&mut out.body, extent, smaller);
     out
 }
@@ -240,7 +285,11 @@ pub fn tidy(program: &Program) -> Program {
     let used: BTreeSet<usize> = out.body.iter().flat_map(Statement::tensors).collect();
     let text = out.text("f");
     let body = text.split_once("{threads").map_or("", |(_, rest)| rest);
-    let named = |name: &str| body.contains(&format!("%{name},")) || body.contains(&format!("%{name}]")) || body.contains(&format!("%{name} "));
+    let named = |name: &str| {
+        body.contains(&format!("%{name},"))
+            || body.contains(&format!("%{name}]"))
+            || body.contains(&format!("%{name} "))
+    };
     let mut numbers = BTreeMap::new();
     let mut arguments = Vec::new();
     for (k, argument) in out.arguments.iter().enumerate() {
@@ -272,7 +321,10 @@ fn defined(body: &[Statement], known: &mut BTreeSet<Id>) -> Vec<Statement> {
             let mut inner = known.clone();
             inner.extend(l.carried.iter().map(|c| c.inside));
             l.body = defined(&l.body, &mut inner);
-            l.carried.iter_mut().filter(|c| !inner.contains(&c.yielded)).for_each(|c| c.yielded = c.inside);
+            l.carried
+                .iter_mut()
+                .filter(|c| !inner.contains(&c.yielded))
+                .for_each(|c| c.yielded = c.inside);
             known.extend(l.carried.iter().map(|c| c.result));
             out.push(Statement::For(l));
         } else if statement.names().iter().all(|n| known.contains(n)) {

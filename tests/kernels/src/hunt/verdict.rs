@@ -101,7 +101,10 @@ impl Workshop {
             Ok(Err(why)) => Built::Refused(why),
             Err(panic) => {
                 *self = Self::default();
-                let said = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_string()));
+                let said = panic
+                    .downcast_ref::<String>()
+                    .cloned()
+                    .or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_string()));
                 Built::Broken(Symptom::new("panic", said.unwrap_or_default()))
             }
         }
@@ -109,12 +112,21 @@ impl Workshop {
 
     fn emitted(&mut self, program: &str, arch: &str) -> Result<Emitted, String> {
         let id = TABLES.arch_named(arch).ok_or("unknown architecture")?;
-        let mut program = parse(self.pools.pools(), &TABLES, program, Options::default()).map_err(|e| format!("Parse({:?})", e.kind))?;
+        let mut program = parse(self.pools.pools(), &TABLES, program, Options::default())
+            .map_err(|e| format!("Parse({:?})", e.kind))?;
         verify(&mut program).map_err(|e| format!("Verify({:?})", e.kind))?;
-        let compiled = compile(&TABLES, id, &mut program, self.room.scratch()).map_err(|e| format!("{e:?}"))?;
+        let compiled = compile(&TABLES, id, &mut program, self.room.scratch())
+            .map_err(|e| format!("{e:?}"))?;
         let mut text = String::new();
-        compiled.write(&TABLES, &program, &mut text).map_err(|_| format!("{UNPRINTED}, {}", unprinted(&program, &compiled)))?;
-        let maps = compiled.plan.maps.iter().map(|m| KernelMap::of(&program, compiled.function, m)).collect();
+        compiled
+            .write(&TABLES, &program, &mut text)
+            .map_err(|_| format!("{UNPRINTED}, {}", unprinted(&program, &compiled)))?;
+        let maps = compiled
+            .plan
+            .maps
+            .iter()
+            .map(|m| KernelMap::of(&program, compiled.function, m))
+            .collect();
         Ok(Emitted { text, maps, checked: checked(&program, &compiled) })
     }
 }
@@ -126,21 +138,40 @@ const UNPRINTED: &str = "no text";
 fn unprinted(program: &Program<'_, '_>, compiled: &Compiled<'_>) -> String {
     let Some(kernel) = compiled.kernel(&TABLES, program) else { return "no kernel".to_string() };
     let step = compiled.steps.iter().find(|step| kernel.step(step, &mut String::new()).is_err());
-    step.map_or("not of a step".to_string(), |s| format!("{}: {s:?}", TABLES.atom(s.atom).map_or(String::new(), |a| a.name().to_string())))
+    step.map_or("not of a step".to_string(), |s| {
+        format!("{}: {s:?}", TABLES.atom(s.atom).map_or(String::new(), |a| a.name().to_string()))
+    })
 }
 
 /// Runs a kernel in every way, or in that of one number of turns.
 ///
 /// # Errors
 /// What is wrong.
-pub fn judged(emitted: &Emitted, arch: &str, references: &[Reference], only: Option<u32>) -> Result<(), Symptom> {
-    let parsed = if arch.starts_with("sm_") { Kernel::parse_ptx(&emitted.text) } else { Kernel::parse_amdgcn(&emitted.text) };
+pub fn judged(
+    emitted: &Emitted,
+    arch: &str,
+    references: &[Reference],
+    only: Option<u32>,
+) -> Result<(), Symptom> {
+    let parsed = if arch.starts_with("sm_") {
+        Kernel::parse_ptx(&emitted.text)
+    } else {
+        Kernel::parse_amdgcn(&emitted.text)
+    };
     let kernel = parsed.map_err(|e| Symptom::new("not modelled", e.to_string()))?;
-    let flushes = TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)).is_some_and(|a| !a.flushed.is_empty());
+    let flushes = TABLES
+        .arch_named(arch)
+        .and_then(|id| TABLES.arch(id))
+        .is_some_and(|a| !a.flushed.is_empty());
     for reference in references.iter().filter(|r| only.is_none_or(|turns| r.turns == turns)) {
-        let said = |class: String, detail: String| Symptom { class, turns: Some(reference.turns), detail };
+        let said =
+            |class: String, detail: String| Symptom { class, turns: Some(reference.turns), detail };
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let own = if flushes { reference.said.on(arch).expect().map_err(|why| ("reference".to_string(), why))? } else { Vec::new() };
+            let own = if flushes {
+                reference.said.on(arch).expect().map_err(|why| ("reference".to_string(), why))?
+            } else {
+                Vec::new()
+            };
             once(&kernel, emitted, reference, if flushes { &own } else { &reference.after })
         }));
         match outcome {
@@ -152,16 +183,36 @@ pub fn judged(emitted: &Emitted, arch: &str, references: &[Reference], only: Opt
     Ok(())
 }
 
-fn once(kernel: &Kernel, emitted: &Emitted, reference: &Reference, after: &[Global]) -> Result<(), (String, String)> {
+fn once(
+    kernel: &Kernel,
+    emitted: &Emitted,
+    reference: &Reference,
+    after: &[Global],
+) -> Result<(), (String, String)> {
     let said = &reference.said;
     let (mut memory, ids, mut params) = said.memory();
-    let extents: Vec<Vec<u32>> = said.globals.iter().map(|g| g.extents.iter().map(|e| *e as u32).collect()).collect();
-    params.extend(emitted.maps.iter().map(|m| Param::Tensor(m.fill_many(ids[m.memref], &extents[m.memref], &memory))));
+    let extents: Vec<Vec<u32>> =
+        said.globals.iter().map(|g| g.extents.iter().map(|e| *e as u32).collect()).collect();
+    params.extend(
+        emitted
+            .maps
+            .iter()
+            .map(|m| Param::Tensor(m.fill_many(ids[m.memref], &extents[m.memref], &memory))),
+    );
     let dynamic_shared = if emitted.text.contains(".extern .shared") { 220 << 10 } else { 0 };
-    let launch = Launch { dynamic_shared, record_matrix: false, record_accesses: false, ..Launch::new(said.threads, params).banks(BankModel::none()) };
-    let report = run(kernel, &launch, &mut memory).map_err(|f| (format!("fault {:?}", f.kind), f.to_string()))?;
+    let launch = Launch {
+        dynamic_shared,
+        record_matrix: false,
+        record_accesses: false,
+        ..Launch::new(said.threads, params).banks(BankModel::none())
+    };
+    let report = run(kernel, &launch, &mut memory)
+        .map_err(|f| (format!("fault {:?}", f.kind), f.to_string()))?;
     if report.clamped > 0 {
-        return Err(("outside".to_string(), format!("{} accesses outside of the tensors", report.clamped)));
+        return Err((
+            "outside".to_string(),
+            format!("{} accesses outside of the tensors", report.clamped),
+        ));
     }
     for (global, id) in after.iter().zip(&ids) {
         global.compare(memory.bytes(*id)).map_err(|e| ("value".to_string(), e))?;

@@ -7,7 +7,13 @@ use super::text::attribute;
 use super::tile::{Item, Sure, Tile};
 
 /// The result of an operation.
-pub(super) fn compute(op: &str, attributes: &str, tiles: &[Tile], (shape, element): (Vec<usize>, Element), flushed: &[Element]) -> Said<Tile> {
+pub(super) fn compute(
+    op: &str,
+    attributes: &str,
+    tiles: &[Tile],
+    (shape, element): (Vec<usize>, Element),
+    flushed: &[Element],
+) -> Said<Tile> {
     let a = tiles.first().ok_or("no operand")?;
     let items = match op {
         "convert_layout" | "reshape" => same(a, element)?,
@@ -26,7 +32,11 @@ pub(super) fn compute(op: &str, attributes: &str, tiles: &[Tile], (shape, elemen
 }
 
 fn same(a: &Tile, element: Element) -> Said<Vec<Item>> {
-    if a.element == element { Ok(a.items.clone()) } else { Err("elements of another type".to_string()) }
+    if a.element == element {
+        Ok(a.items.clone())
+    } else {
+        Err("elements of another type".to_string())
+    }
 }
 
 fn cast(from: Element, to: Element, item: Item) -> Item {
@@ -34,9 +44,14 @@ fn cast(from: Element, to: Element, item: Item) -> Item {
         return item;
     }
     let value = from.decode(item.bits);
-    let Some(error) = item.error() else { return Item { bits: to.encode(value), sure: Sure::Free } };
-    // What is no number among whole ones, and what lies beyond the greatest float of eight bits, are not fixed.
-    if (to.is_whole() && !value.is_finite()) || (matches!(to, Element::Float8 { .. }) && value.abs() + error > to.greatest()) {
+    let Some(error) = item.error() else {
+        return Item { bits: to.encode(value), sure: Sure::Free };
+    };
+    // What is no number among whole ones, and what lies beyond the greatest float of eight bits,
+    // are not fixed.
+    if (to.is_whole() && !value.is_finite())
+        || (matches!(to, Element::Float8 { .. }) && value.abs() + error > to.greatest())
+    {
         return Item { bits: 0, sure: Sure::Free };
     }
     Item::rounded(to, value, error)
@@ -45,7 +60,11 @@ fn cast(from: Element, to: Element, item: Item) -> Item {
 fn transpose(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
     let rank = a.shape.len();
     let order: Vec<usize> = match attribute(attributes, "order") {
-        Some(list) => list.trim_matches(['[', ']']).split(',').map(|n| n.trim().parse().map_err(|_| "an order")).collect::<Result<_, _>>()?,
+        Some(list) => list
+            .trim_matches(['[', ']'])
+            .split(',')
+            .map(|n| n.trim().parse().map_err(|_| "an order"))
+            .collect::<Result<_, _>>()?,
         None => (0..rank).rev().collect(),
     };
     if order.len() != rank || order.iter().any(|d| *d >= rank) {
@@ -65,15 +84,21 @@ fn transpose(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
 }
 
 fn reduce(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
-    let axis: usize = attribute(attributes, "axis").and_then(|v| v.parse().ok()).filter(|axis| *axis < a.shape.len()).ok_or("no axis")?;
+    let axis: usize = attribute(attributes, "axis")
+        .and_then(|v| v.parse().ok())
+        .filter(|axis| *axis < a.shape.len())
+        .ok_or("no axis")?;
     let inner: usize = a.shape[axis + 1..].iter().product();
     let along = a.shape[axis];
-    let line = |i: usize| (0..along).map(move |j| a.items[(i / inner * along + j) * inner + i % inner]);
+    let line =
+        |i: usize| (0..along).map(move |j| a.items[(i / inner * along + j) * inner + i % inner]);
     let kind = attribute(attributes, "kind").ok_or("no kind")?;
     (0..a.items.len() / along)
         .map(|i| match kind {
             "add" => Ok(sum(a.element, &line(i).collect::<Vec<_>>())),
-            "max" | "min" => line(i).reduce(|x, y| extreme(a.element, x, y, kind == "max")).ok_or("no elements".to_string()),
+            "max" | "min" => line(i)
+                .reduce(|x, y| extreme(a.element, x, y, kind == "max"))
+                .ok_or("no elements".to_string()),
             "mul" => Ok(product(a.element, &line(i).collect::<Vec<_>>())),
             other => Err(format!("kind {other}")),
         })
@@ -83,12 +108,22 @@ fn reduce(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
 /// The product of all in any order: not fixed where some order leaves the range on its way.
 fn product(element: Element, items: &[Item]) -> Item {
     let values: Vec<f64> = items.iter().map(|item| element.decode(item.bits)).collect();
-    let (large, small) = values.iter().fold((1.0f64, 1.0f64), |(l, s), v| (l * v.abs().max(1.0), if *v == 0.0 { s } else { s * v.abs().min(1.0) }));
-    let errors: Option<f64> = items.iter().zip(&values).map(|(item, v)| item.error().map(|e| if e == 0.0 { 0.0 } else { e / v.abs() })).sum();
+    let (large, small) = values.iter().fold((1.0f64, 1.0f64), |(l, s), v| {
+        (l * v.abs().max(1.0), if *v == 0.0 { s } else { s * v.abs().min(1.0) })
+    });
+    let errors: Option<f64> = items
+        .iter()
+        .zip(&values)
+        .map(|(item, v)| item.error().map(|e| if e == 0.0 { 0.0 } else { e / v.abs() }))
+        .sum();
     match errors {
         Some(errors) if large < 1e37 && small > 1e-37 => {
             let value: f64 = values.iter().product();
-            Item::rounded(element, value, value.abs() * (errors + values.len() as f64 * 2f64.powi(-23)))
+            Item::rounded(
+                element,
+                value,
+                value.abs() * (errors + values.len() as f64 * 2f64.powi(-23)),
+            )
         }
         _ => Item { bits: 0, sure: Sure::Free },
     }
@@ -104,13 +139,17 @@ fn broadcast(a: &Tile, attributes: &str, shape: &[usize]) -> Said<Vec<Item>> {
         _ => return Err("no axis".to_string()),
     };
     let pick = |i: usize, extent: usize| if extent == 1 { 0 } else { i };
-    Ok((0..rows * cols).map(|i| a.items[pick(i / cols, height) * width + pick(i % cols, width)]).collect())
+    Ok((0..rows * cols)
+        .map(|i| a.items[pick(i / cols, height) * width + pick(i % cols, width)])
+        .collect())
 }
 
 /// The greater or the smaller one.
 fn extreme(element: Element, x: Item, y: Item, greater: bool) -> Item {
     let (a, b) = (element.decode(x.bits), element.decode(y.bits));
-    let (Some(ex), Some(ey)) = (x.error(), y.error()) else { return Item { bits: 0, sure: Sure::Free } };
+    let (Some(ex), Some(ey)) = (x.error(), y.error()) else {
+        return Item { bits: 0, sure: Sure::Free };
+    };
     if a.is_nan() || b.is_nan() {
         return Item { bits: x.bits, sure: Sure::Free };
     }
@@ -122,7 +161,8 @@ fn extreme(element: Element, x: Item, y: Item, greater: bool) -> Item {
     }
 }
 
-/// What an operand's error becomes: how fast the function moves, and how near another value of it is that has no bound.
+/// What an operand's error becomes: how fast the function moves, and how near another value of it
+/// is that has no bound.
 struct Moved {
     value: f64,
     error: f64,
@@ -142,14 +182,28 @@ fn one(op: &str, element: Element, v: &[f64], e: &[f64]) -> Said<Moved> {
     Ok(match (op, v, e) {
         ("add", [a, b], [ea, eb]) => Moved { value: a + b, error: ea + eb },
         ("sub", [a, b], [ea, eb]) => Moved { value: a - b, error: ea + eb },
-        ("mul", [a, b], [ea, eb]) => Moved { value: a * b, error: a.abs() * eb + b.abs() * ea + ea * eb },
+        ("mul", [a, b], [ea, eb]) => {
+            Moved { value: a * b, error: a.abs() * eb + b.abs() * ea + ea * eb }
+        }
         ("fma", [a, b, c], [ea, eb, ec]) => Moved {
-            value: if single { f64::from((*a as f32).mul_add(*b as f32, *c as f32)) } else { a.mul_add(*b, *c) },
-            error: if ea + eb + ec > 0.0 { a.abs() * eb + b.abs() * ea + ea * eb + ec } else { 0.0 },
+            value: if single {
+                f64::from((*a as f32).mul_add(*b as f32, *c as f32))
+            } else {
+                a.mul_add(*b, *c)
+            },
+            error: if ea + eb + ec > 0.0 {
+                a.abs() * eb + b.abs() * ea + ea * eb + ec
+            } else {
+                0.0
+            },
         },
         ("neg", [a], [e]) => Moved { value: -a, error: *e },
         ("div", [a, b], [ea, eb]) => {
-            let far = if *eb > 0.0 { (a.abs() + ea) / (b.abs() - eb).max(0.0) - a.abs() / b.abs() } else { ea / b.abs() };
+            let far = if *eb > 0.0 {
+                (a.abs() + ea) / (b.abs() - eb).max(0.0) - a.abs() / b.abs()
+            } else {
+                ea / b.abs()
+            };
             Moved { value: a / b, error: far + (a / b).abs() * FUNCTION }
         }
         ("exp", [a], [e]) => function(*a, *e, f64::exp),
@@ -159,7 +213,9 @@ fn one(op: &str, element: Element, v: &[f64], e: &[f64]) -> Said<Moved> {
             Moved { error: moved.error + FUNCTION, ..moved }
         }
         ("rsqrt", [a], [e]) => function(*a, *e, |x| 1.0 / x.sqrt()),
-        ("rcp", [a], [e]) if a.abs() <= *e && *e > 0.0 => Moved { value: 1.0 / a, error: f64::INFINITY },
+        ("rcp", [a], [e]) if a.abs() <= *e && *e > 0.0 => {
+            Moved { value: 1.0 / a, error: f64::INFINITY }
+        }
         ("rcp", [a], [e]) => function(*a, *e, |x| 1.0 / x),
         _ => return Err(format!("operation {op} of {} operands", v.len())),
     })
@@ -171,7 +227,12 @@ fn each(op: &str, tiles: &[Tile], element: Element) -> Said<Vec<Item>> {
         return Err("tiles of different types".to_string());
     }
     if let ("max" | "min", [a, b]) = (op, tiles) {
-        return Ok(a.items.iter().zip(&b.items).map(|(x, y)| extreme(element, *x, *y, op == "max")).collect());
+        return Ok(a
+            .items
+            .iter()
+            .zip(&b.items)
+            .map(|(x, y)| extreme(element, *x, *y, op == "max"))
+            .collect());
     }
     let mut out = Vec::with_capacity(count);
     for i in 0..count {

@@ -1,7 +1,9 @@
 //! Element types: their bits, their values, how far apart neighbours are.
 
 use super::Said;
-use lanebook_replay::number::{bf16_to_f32, e8m0_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, float8, to_float8};
+use lanebook_replay::number::{
+    bf16_to_f32, e8m0_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, float8, to_float8,
+};
 
 /// An element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,10 +108,15 @@ impl Element {
         }
     }
 
-    /// The greatest number; of an eight-bit float, those beyond it have no pattern that all machines agree on.
+    /// The greatest number; of an eight-bit float, those beyond it have no pattern that all
+    /// machines agree on.
     #[must_use]
     pub fn greatest(self) -> f64 {
-        if let Self::Float8 { .. } = self { self.decode(self.encode(f64::INFINITY)) } else { f64::MAX }
+        if let Self::Float8 { .. } = self {
+            self.decode(self.encode(f64::INFINITY))
+        } else {
+            f64::MAX
+        }
     }
 
     /// Value of a pattern.
@@ -122,12 +129,15 @@ impl Element {
             Self::Bf16 => bf16_to_f32(bits as u16).into(),
             Self::Float8 { fraction, fnuz } => float8(bits as u8, fraction, fnuz),
             Self::E8m0 => e8m0_to_f32(bits as u8).into(),
-            Self::Whole { bits: width, signed: true } => (((bits << (64 - width)) as i64) >> (64 - width)) as f64,
+            Self::Whole { bits: width, signed: true } => {
+                (((bits << (64 - width)) as i64) >> (64 - width)) as f64
+            }
             Self::Whole { .. } => bits as f64,
         }
     }
 
-    /// Nearest pattern of a value, of two the even one; whole numbers wrap, eight-bit floats saturate.
+    /// Nearest pattern of a value, of two the even one; whole numbers wrap, eight-bit floats
+    /// saturate.
     #[must_use]
     pub fn encode(self, v: f64) -> u64 {
         match self {
@@ -154,7 +164,8 @@ impl Element {
         if self.is_whole() {
             return 1.0;
         }
-        let exponent = if v == 0.0 || !v.is_finite() { i32::MIN / 2 } else { v.abs().log2().floor() as i32 };
+        let exponent =
+            if v == 0.0 || !v.is_finite() { i32::MIN / 2 } else { v.abs().log2().floor() as i32 };
         2f64.powi(exponent.max(self.least_exponent()) + 1 - self.precision())
     }
 }

@@ -1,4 +1,5 @@
-//! What the matrices hold before: contents in which each element can be told from its neighbours, and those that arithmetic finds hard.
+//! What the matrices hold before: contents in which each element can be told from its neighbours,
+//! and those that arithmetic finds hard.
 
 use super::element::Element;
 
@@ -9,7 +10,8 @@ pub enum Fill {
     Small,
     /// As many different numbers of moderate size as the type has.
     Distinct,
-    /// The same with both zeros, subnormal numbers, the least normal one and, in narrow types, the largest among them: numbers that may be added up.
+    /// The same with both zeros, subnormal numbers, the least normal one and, in narrow types, the
+    /// largest among them: numbers that may be added up.
     Edges,
     /// Every pattern: both zeros, infinities, what is no number, subnormals, the largest.
     Patterns,
@@ -21,18 +23,27 @@ fn mixed(i: u32, salt: u32) -> u32 {
     x ^ x >> 12
 }
 
-/// A bijection of the low bits; that of every other run says more of the higher ones, so that both together tell more elements apart.
+/// A bijection of the low bits; that of every other run says more of the higher ones, so that both
+/// together tell more elements apart.
 fn spread(i: u32, salt: u32) -> u64 {
     let higher = if salt >> 6 & 1 == 1 { (i >> 7).wrapping_mul(0x85eb_ca6b) } else { 0 };
-    u64::from(i.wrapping_mul(0x9e37_79b1).wrapping_add(higher).wrapping_add(salt.wrapping_mul(0x632b_e5ab)))
+    u64::from(
+        i.wrapping_mul(0x9e37_79b1)
+            .wrapping_add(higher)
+            .wrapping_add(salt.wrapping_mul(0x632b_e5ab)),
+    )
 }
 
 /// A byte that with those of another salt says which of 65,536 neighbours an element is.
 fn eight(i: u32, salt: u32) -> u32 {
     let (low, salt) = (i & 0xff, salt + (salt >> 6));
     let high = i >> 8 & 0xff;
-    (if salt & 1 == 0 { low.wrapping_mul(37).wrapping_add(high.wrapping_mul(12)) } else { high.wrapping_mul(59).wrapping_add(low.wrapping_mul(101)) })
-        .wrapping_add(salt.wrapping_mul(29))
+    (if salt & 1 == 0 {
+        low.wrapping_mul(37).wrapping_add(high.wrapping_mul(12))
+    } else {
+        high.wrapping_mul(59).wrapping_add(low.wrapping_mul(101))
+    })
+    .wrapping_add(salt.wrapping_mul(29))
         & 0xff
 }
 

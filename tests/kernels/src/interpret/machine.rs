@@ -44,12 +44,14 @@ impl<'p> Machine<'p> {
             if line == "}" {
                 return Ok((at, yielded));
             }
-            let said = |e: String| if e.starts_with(UNWRITTEN) { e } else { format!("`{line}`: {e}") };
+            let said =
+                |e: String| if e.starts_with(UNWRITTEN) { e } else { format!("`{line}`: {e}") };
             if line.contains("scf.for") {
                 at = self.for_loop(body, at).map_err(said)?;
             } else if let Some(rest) = line.strip_prefix("scf.yield") {
                 let names = rest.split(" : ").next().unwrap_or("");
-                yielded = list(names).iter().map(|n| self.value(n)).collect::<Said<_>>().map_err(said)?;
+                yielded =
+                    list(names).iter().map(|n| self.value(n)).collect::<Said<_>>().map_err(said)?;
             } else if line != "return" {
                 self.statement(line).map_err(said)?;
             }
@@ -86,7 +88,9 @@ impl<'p> Machine<'p> {
             carried.iter_mut().zip(yielded).for_each(|((_, value), new)| *value = new);
             counter += step;
         }
-        for (name, (_, value)) in list(results.trim().trim_end_matches('=')).into_iter().zip(carried) {
+        for (name, (_, value)) in
+            list(results.trim().trim_end_matches('=')).into_iter().zip(carried)
+        {
             self.values.insert(name, value);
         }
         Ok(end)
@@ -101,18 +105,32 @@ impl<'p> Machine<'p> {
     }
 
     fn index(&self, name: &str) -> Said<i64> {
-        if let Value::Index(v) = self.value(name)? { Ok(v) } else { Err(format!("`{name}` is no index")) }
+        if let Value::Index(v) = self.value(name)? {
+            Ok(v)
+        } else {
+            Err(format!("`{name}` is no index"))
+        }
     }
 
     fn tile(&self, name: &str) -> Said<Tile> {
-        if let Value::Tile(t) = self.value(name)? { Ok(t) } else { Err(format!("`{name}` is no tile")) }
+        if let Value::Tile(t) = self.value(name)? {
+            Ok(t)
+        } else {
+            Err(format!("`{name}` is no tile"))
+        }
     }
 
     /// A place in global memory; `None` where the operand is a tile.
     fn place(&self, operand: &str) -> Said<Option<Corner>> {
-        let (name, subscripts) = operand.split_once('[').map_or((operand, None), |(n, s)| (n, Some(s)));
-        let Some(number) = self.program.globals.iter().position(|g| g.name == name.trim()) else { return Ok(None) };
-        let corner: Vec<i64> = list(subscripts.ok_or("no subscripts")?.trim_end_matches(']')).iter().map(|s| self.index(s)).collect::<Said<_>>()?;
+        let (name, subscripts) =
+            operand.split_once('[').map_or((operand, None), |(n, s)| (n, Some(s)));
+        let Some(number) = self.program.globals.iter().position(|g| g.name == name.trim()) else {
+            return Ok(None);
+        };
+        let corner: Vec<i64> = list(subscripts.ok_or("no subscripts")?.trim_end_matches(']'))
+            .iter()
+            .map(|s| self.index(s))
+            .collect::<Said<_>>()?;
         if corner.len() != self.program.globals[number].extents.len() {
             return Err("another number of subscripts than dimensions".to_string());
         }
@@ -122,7 +140,10 @@ impl<'p> Machine<'p> {
     /// Numbers of a tile's elements in a tensor; the tile's dimensions are its last ones.
     fn reach(&mut self, (number, corner): &Corner, shape: &[usize]) -> Said<Vec<usize>> {
         let global = &mut self.program.globals[*number];
-        let outer = corner.len().checked_sub(shape.len()).ok_or("a tile of more dimensions than its tensor")?;
+        let outer = corner
+            .len()
+            .checked_sub(shape.len())
+            .ok_or("a tile of more dimensions than its tensor")?;
         let wide = |dim: usize| if dim < outer { 1 } else { shape[dim - outer] };
         for (dim, at) in corner.iter().enumerate() {
             let end = usize::try_from(*at).map_err(|_| "a negative subscript")? + wide(dim);
@@ -152,15 +173,27 @@ impl<'p> Machine<'p> {
     fn fetch(&mut self, operand: &str, shape: &[usize]) -> Said<Tile> {
         let Some(corner) = self.place(operand)? else {
             let tile = self.tile(operand)?;
-            return if tile.items.iter().any(|i| i.sure == Sure::Unwritten) { Err(format!("{UNWRITTEN}: {operand}")) } else { Ok(tile) };
+            return if tile.items.iter().any(|i| i.sure == Sure::Unwritten) {
+                Err(format!("{UNWRITTEN}: {operand}"))
+            } else {
+                Ok(tile)
+            };
         };
         let reached = self.reach(&corner, shape)?;
         let global = &mut self.program.globals[corner.0];
         global.is_read = true;
         if self.measuring {
-            return Ok(Tile::filled(shape.to_vec(), global.element, Item { bits: 0, sure: Sure::Free }));
+            return Ok(Tile::filled(
+                shape.to_vec(),
+                global.element,
+                Item { bits: 0, sure: Sure::Free },
+            ));
         }
-        Ok(Tile { shape: shape.to_vec(), element: global.element, items: reached.iter().map(|at| global.items[*at]).collect() })
+        Ok(Tile {
+            shape: shape.to_vec(),
+            element: global.element,
+            items: reached.iter().map(|at| global.items[*at]).collect(),
+        })
     }
 
     fn deliver(&mut self, operand: &str, tile: Tile) -> Said<()> {
@@ -184,18 +217,28 @@ impl<'p> Machine<'p> {
 
     fn statement(&mut self, line: &str) -> Said<()> {
         let (result, rest) = match line.split_once('=') {
-            Some((name, rest)) if name.trim_start().starts_with('%') => (Some(name.trim().to_string()), rest.trim()),
+            Some((name, rest)) if name.trim_start().starts_with('%') => {
+                (Some(name.trim().to_string()), rest.trim())
+            }
             _ => (None, line),
         };
         let (op, rest) = rest.split_once(' ').ok_or("no operands")?;
-        let (operands, types) = rest.rsplit_once(" : ").or_else(|| rest.strip_prefix(": ").map(|t| ("", t))).ok_or("no type")?;
+        let (operands, types) = rest
+            .rsplit_once(" : ")
+            .or_else(|| rest.strip_prefix(": ").map(|t| ("", t)))
+            .ok_or("no type")?;
         let plain = operands.split('{').next().unwrap_or("");
         let inputs = list(plain);
         let to = types.rsplit("->").next().unwrap_or(types);
         let input = |k: usize| inputs.get(k).map(String::as_str).ok_or("too few operands");
         let value = match op {
             "copy" => {
-                let shape = tile_type(if self.place(input(0)?)?.is_some() { to } else { types.split("->").next().unwrap_or("") })?.0;
+                let shape = tile_type(if self.place(input(0)?)?.is_some() {
+                    to
+                } else {
+                    types.split("->").next().unwrap_or("")
+                })?
+                .0;
                 let tile = self.fetch(input(0)?, &shape)?;
                 return self.deliver(input(1)?, tile);
             }
@@ -211,9 +254,15 @@ impl<'p> Machine<'p> {
             "constant" if to.trim() == "index" => Value::Index(self.index(input(0)?)?),
             "constant" => {
                 let (shape, element) = tile_type(to)?;
-                Value::Tile(Tile::filled(shape, element, Item::exact(element.encode(number(input(0)?)?))))
+                Value::Tile(Tile::filled(
+                    shape,
+                    element,
+                    Item::exact(element.encode(number(input(0)?)?)),
+                ))
             }
-            _ if op.starts_with("index.") => Value::Index(arithmetic(op, self.index(input(0)?)?, self.index(input(1)?)?)?),
+            _ if op.starts_with("index.") => {
+                Value::Index(arithmetic(op, self.index(input(0)?)?, self.index(input(1)?)?)?)
+            }
             _ => {
                 let tiles: Vec<Tile> = inputs.iter().map(|n| self.tile(n)).collect::<Said<_>>()?;
                 let (shape, element) = tile_type(to)?;

@@ -1,13 +1,17 @@
-//! Tile programs, said on the host: what each statement of a program's text means, whole tiles at a time, so that any program has a reference.
+//! Tile programs, said on the host: what each statement of a program's text means, whole tiles at a
+//! time, so that any program has a reference.
 //!
-//! Reads the text itself (one statement a line) and knows nothing of layouts, instructions or the library's own reader. A statement that is not
-//! understood is an error. What the program does not fix (extents, indices, contents, how often its loops turn) is given by [`Given`].
+//! Reads the text itself (one statement a line) and knows nothing of layouts, instructions or the
+//! library's own reader. A statement that is not understood is an error. What the program does not
+//! fix (extents, indices, contents, how often its loops turn) is given by [`Given`].
 //!
-//! Each element knows what of it the language fixes ([`tile::Sure`]). Moves and casts are exact to the bit; so are sums, differences, products and
-//! `fma` of two or three elements, rounded once. Sums of many elements have no order: they are exact where every order is (a common lowest bit and a
-//! bounded sum of magnitudes), else within `n` roundings of that sum. Functions are within 2^-20 of their value. Errors are carried along.
-//! Which of two zeros `max` and `min` answer, what they make of what is no number, and what a cast makes of a value beyond the greatest float of eight
-//! bits, is not fixed.
+//! Each element knows what of it the language fixes ([`tile::Sure`]). Moves and casts are exact to
+//! the bit; so are sums, differences, products and `fma` of two or three elements, rounded once.
+//! Sums of many elements have no order: they are exact where every order is (a common lowest bit
+//! and a bounded sum of magnitudes), else within `n` roundings of that sum. Functions are within
+//! 2^-20 of their value. Errors are carried along. Which of two zeros `max` and `min` answer, what
+//! they make of what is no number, and what a cast makes of a value beyond the greatest float of
+//! eight bits, is not fixed.
 
 mod compute;
 pub mod element;
@@ -97,11 +101,23 @@ impl Interpreted {
     /// # Errors
     /// What is not understood, or a program that reads what nothing wrote.
     pub fn with(text: &str, given: Given) -> Said<Self> {
-        let text: String = text.lines().map(|l| l.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
+        let text: String =
+            text.lines().map(|l| l.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
         let (head, body) = text.split_once("{threads").ok_or("no threads")?;
         let (threads, body) = body.split_once("{\n").ok_or("no body")?;
-        let threads = threads.trim().trim_start_matches('=').trim().trim_end_matches('}').trim().parse().map_err(|_| "threads")?;
-        let args = head.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')')).ok_or("no arguments")?.0;
+        let threads = threads
+            .trim()
+            .trim_start_matches('=')
+            .trim()
+            .trim_end_matches('}')
+            .trim()
+            .parse()
+            .map_err(|_| "threads")?;
+        let args = head
+            .split_once('(')
+            .and_then(|(_, rest)| rest.rsplit_once(')'))
+            .ok_or("no arguments")?
+            .0;
         let (mut globals, mut indices) = (Vec::new(), Vec::new());
         for argument in list(args) {
             let (name, ty) = argument.split_once(':').ok_or("an argument without a type")?;
@@ -109,30 +125,47 @@ impl Interpreted {
             if ty.trim().starts_with("memref") {
                 let (written, element) = shape_of(ty)?;
                 let extents = written.iter().map(|e| e.unwrap_or(0)).collect();
-                globals.push(Global { name, element, written, extents, items: Vec::new(), is_result: false, is_read: false });
+                globals.push(Global {
+                    name,
+                    element,
+                    written,
+                    extents,
+                    items: Vec::new(),
+                    is_result: false,
+                    is_read: false,
+                });
             } else {
                 let at = attribute(ty, "div").and_then(|d| d.parse().ok()).unwrap_or(0);
                 indices.push((name, at));
             }
         }
-        let body: Vec<String> = body.lines().map(|l| l.trim().to_string()).filter(|l| !l.is_empty()).collect();
-        let mut out = Self { globals, indices, threads, is_bounded: false, flushed: Vec::new(), body };
+        let body: Vec<String> =
+            body.lines().map(|l| l.trim().to_string()).filter(|l| !l.is_empty()).collect();
+        let mut out =
+            Self { globals, indices, threads, is_bounded: false, flushed: Vec::new(), body };
         out.bound_loops(given.turns);
         Machine::new(&mut out, true).run()?;
         out.fill(given);
         Ok(out)
     }
 
-    /// A bound that is an argument is so many of the greatest step of its loops behind the first value; 0 without turns.
+    /// A bound that is an argument is so many of the greatest step of its loops behind the first
+    /// value; 0 without turns.
     fn bound_loops(&mut self, turns: u32) {
         for index in 0..self.indices.len() {
             let name = self.indices[index].0.clone();
-            let known = |word: &str| word.parse().ok().or_else(|| self.indices.iter().find(|(n, _)| n == word).map(|(_, value)| *value));
+            let known = |word: &str| {
+                word.parse().ok().or_else(|| {
+                    self.indices.iter().find(|(n, _)| n == word).map(|(_, value)| *value)
+                })
+            };
             let reach = |line: &String| -> Option<i64> {
-                let (first, rest) = line.split_once("scf.for")?.1.split_once('=')?.1.split_once(" to ")?;
+                let (first, rest) =
+                    line.split_once("scf.for")?.1.split_once('=')?.1.split_once(" to ")?;
                 let (bound, rest) = rest.split_once(" step ")?;
                 let step: i64 = rest.split_whitespace().next()?.parse().ok()?;
-                (bound.trim() == name).then(|| known(first.trim()).unwrap_or(0) + i64::from(turns) * step)
+                (bound.trim() == name)
+                    .then(|| known(first.trim()).unwrap_or(0) + i64::from(turns) * step)
             };
             if let Some(reach) = self.body.iter().filter_map(reach).max() {
                 self.is_bounded = true;
@@ -145,8 +178,11 @@ impl Interpreted {
     fn fill(&mut self, given: Given) {
         let body = &self.body;
         let fill = given.fill.unwrap_or_else(|| {
-            let has = |ops: &[&str]| body.iter().any(|l| ops.iter().any(|op| l.contains(&format!("= {op} "))));
-            let sums = has(&SUMS) || body.iter().any(|l| l.contains("= reduce") && l.contains("kind = add"));
+            let has = |ops: &[&str]| {
+                body.iter().any(|l| ops.iter().any(|op| l.contains(&format!("= {op} "))))
+            };
+            let sums = has(&SUMS)
+                || body.iter().any(|l| l.contains("= reduce") && l.contains("kind = add"));
             match (sums, has(&ROUNDED), given.salt % 3) {
                 (false, false, _) | (false, true, 0) => Fill::Patterns,
                 (false, true, _) | (true, _, 0) => Fill::Distinct,
@@ -156,15 +192,27 @@ impl Interpreted {
         });
         for (number, global) in (1u32..).zip(&mut self.globals) {
             let inner = global.written.len().saturating_sub(2);
-            for (dim, (extent, written)) in global.extents.iter_mut().zip(&global.written).enumerate() {
+            for (dim, (extent, written)) in
+                global.extents.iter_mut().zip(&global.written).enumerate()
+            {
                 // A tile more than what is reached, in steps that keep any promise of alignment.
-                *extent = written.unwrap_or(if dim < inner { *extent + 1 } else { extent.next_multiple_of(16) + 32 });
+                *extent = written.unwrap_or(if dim < inner {
+                    *extent + 1
+                } else {
+                    extent.next_multiple_of(16) + 32
+                });
             }
             let count = global.extents.iter().product();
             let salt = number + given.salt * 64;
             let element = global.element;
             let seven = element.encode(7.0);
-            let item = |i: usize| if global.is_result && !global.is_read { seven } else { pattern(element, fill, i, salt) };
+            let item = |i: usize| {
+                if global.is_result && !global.is_read {
+                    seven
+                } else {
+                    pattern(element, fill, i, salt)
+                }
+            };
             global.items = (0..count).map(|i| Item::exact(item(i))).collect();
         }
     }
@@ -176,10 +224,19 @@ impl Interpreted {
         let (mut ids, mut params) = (Vec::new(), Vec::new());
         for g in &self.globals {
             let size = g.element.bytes();
-            let id = memory.add(&g.name, g.items.iter().flat_map(|v| v.bits.to_le_bytes().into_iter().take(size)).collect());
+            let id = memory.add(
+                &g.name,
+                g.items.iter().flat_map(|v| v.bits.to_le_bytes().into_iter().take(size)).collect(),
+            );
             ids.push(id);
             params.push(Param::Buffer(id));
-            params.extend(g.written.iter().zip(&g.extents).filter(|(w, _)| w.is_none()).map(|(_, e)| Param::U32(*e as u32)));
+            params.extend(
+                g.written
+                    .iter()
+                    .zip(&g.extents)
+                    .filter(|(w, _)| w.is_none())
+                    .map(|(_, e)| Param::U32(*e as u32)),
+            );
             // A stride is a parameter where an extent inside of it is one.
             for dim in 0..g.written.len().saturating_sub(1) {
                 if g.written[dim + 1..].contains(&None) {
@@ -194,8 +251,11 @@ impl Interpreted {
     /// The same program on an architecture: its matrix instructions may not know subnormal numbers.
     #[must_use]
     pub fn on(&self, arch: &str) -> Self {
-        let of = |arch: &lanebook::tables::Arch<'_>| arch.flushed.iter().filter_map(|id| Element::of(TABLES.dtype(*id)?.name).ok()).collect();
-        let flushed = TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)).map(of).unwrap_or_default();
+        let of = |arch: &lanebook::tables::Arch<'_>| {
+            arch.flushed.iter().filter_map(|id| Element::of(TABLES.dtype(*id)?.name).ok()).collect()
+        };
+        let flushed =
+            TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)).map(of).unwrap_or_default();
         Self { flushed, ..self.clone() }
     }
 
@@ -209,12 +269,16 @@ impl Interpreted {
         Ok(after.globals)
     }
 
-    /// Compares memory after a run with what it should hold; the error names the first wrong element.
+    /// Compares memory after a run with what it should hold; the error names the first wrong
+    /// element.
     ///
     /// # Errors
     /// A wrong element, or what is not understood.
     pub fn compare(&self, memory: &Memory, ids: &[BufferId]) -> Said<()> {
-        self.expect()?.iter().zip(ids).try_for_each(|(global, id)| global.compare(memory.bytes(*id)))
+        self.expect()?
+            .iter()
+            .zip(ids)
+            .try_for_each(|(global, id)| global.compare(memory.bytes(*id)))
     }
 }
 
@@ -225,8 +289,12 @@ impl Global {
     /// A wrong element.
     pub fn compare(&self, raw: &[u8]) -> Said<()> {
         let size = self.element.bytes();
-        let pattern = |at: usize| raw[at * size..][..size].iter().rev().fold(0u64, |sum, b| sum << 8 | u64::from(*b));
-        let wrong: Vec<usize> = (0..self.items.len()).filter(|at| !self.items[*at].admits(self.element, pattern(*at))).collect();
+        let pattern = |at: usize| {
+            raw[at * size..][..size].iter().rev().fold(0u64, |sum, b| sum << 8 | u64::from(*b))
+        };
+        let wrong: Vec<usize> = (0..self.items.len())
+            .filter(|at| !self.items[*at].admits(self.element, pattern(*at)))
+            .collect();
         let Some(&at) = wrong.first() else { return Ok(()) };
         let (got, want) = (pattern(at), self.items[at].bits);
         let digits = size * 2;

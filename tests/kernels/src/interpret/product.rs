@@ -10,7 +10,14 @@ fn holds(element: Element) -> i32 {
 }
 
 /// A sum in no particular order: exact if every order is.
-fn unordered(element: Element, value: f64, magnitude: f64, lowest: Option<i32>, terms: usize, error: f64) -> Item {
+fn unordered(
+    element: Element,
+    value: f64,
+    magnitude: f64,
+    lowest: Option<i32>,
+    terms: usize,
+    error: f64,
+) -> Item {
     if element.is_whole() {
         return Item::exact(element.encode(value));
     }
@@ -18,7 +25,9 @@ fn unordered(element: Element, value: f64, magnitude: f64, lowest: Option<i32>, 
     if !element.decode(element.encode(magnitude)).is_finite() {
         return Item { bits: element.encode(value), sure: Sure::Free };
     }
-    let exact = lowest.is_some_and(|bit| bit == i32::MAX || magnitude <= 2f64.powi(holds(element).saturating_add(bit)));
+    let exact = lowest.is_some_and(|bit| {
+        bit == i32::MAX || magnitude <= 2f64.powi(holds(element).saturating_add(bit))
+    });
     if error == 0.0 && exact {
         let bits = element.encode(value);
         return Item { bits, sure: if value == 0.0 { Sure::Near(0.0) } else { Sure::Bits } };
@@ -30,7 +39,9 @@ fn unordered(element: Element, value: f64, magnitude: f64, lowest: Option<i32>, 
 /// The sum of elements.
 pub(super) fn sum(element: Element, items: &[Item]) -> Item {
     let values: Vec<f64> = items.iter().map(|i| element.decode(i.bits)).collect();
-    let Some(errors) = items.iter().map(|i| i.error()).sum::<Option<f64>>() else { return Item { bits: 0, sure: Sure::Free } };
+    let Some(errors) = items.iter().map(|i| i.error()).sum::<Option<f64>>() else {
+        return Item { bits: 0, sure: Sure::Free };
+    };
     let magnitude = values.iter().map(|v| v.abs()).sum();
     unordered(element, values.iter().sum(), magnitude, lowest_bit(&values), items.len(), errors)
 }
@@ -46,9 +57,17 @@ fn factor(tile: &Tile) -> Factor {
 }
 
 /// A product of factors that may have errors, plus what was there.
-fn products(a: &Factor, b: &Factor, c: Option<&Tile>, (m, n, k): (usize, usize, usize), element: Element) -> Vec<Item> {
+fn products(
+    a: &Factor,
+    b: &Factor,
+    c: Option<&Tile>,
+    (m, n, k): (usize, usize, usize),
+    element: Element,
+) -> Vec<Item> {
     let (cv, ce): (Vec<f64>, Vec<f64>) = match c {
-        Some(c) => (c.values(), c.items.iter().map(|i| i.error().unwrap_or(f64::INFINITY)).collect()),
+        Some(c) => {
+            (c.values(), c.items.iter().map(|i| i.error().unwrap_or(f64::INFINITY)).collect())
+        }
         None => (vec![0.0; m * n], vec![0.0; m * n]),
     };
     let lowest = a.2.zip(b.2).zip(lowest_bit(&cv)).map(|((a, b), c)| a.saturating_add(b).min(c));
@@ -82,12 +101,19 @@ fn products(a: &Factor, b: &Factor, c: Option<&Tile>, (m, n, k): (usize, usize, 
 }
 
 fn extents(a: &Tile, shape: &[usize]) -> Said<(usize, usize, usize)> {
-    let ([m, k], [rows, n]) = (&a.shape[..], shape) else { return Err("two dimensions are known".to_string()) };
+    let ([m, k], [rows, n]) = (&a.shape[..], shape) else {
+        return Err("two dimensions are known".to_string());
+    };
     if m == rows { Ok((*m, *n, *k)) } else { Err("another number of rows".to_string()) }
 }
 
 /// A product of matrices; subnormal factors of the types that are `flushed` are zero.
-pub(super) fn multiply(tiles: &[Tile], shape: &[usize], element: Element, flushed: &[Element]) -> Said<Vec<Item>> {
+pub(super) fn multiply(
+    tiles: &[Tile],
+    shape: &[usize],
+    element: Element,
+    flushed: &[Element],
+) -> Said<Vec<Item>> {
     let (a, b) = tiles.first().zip(tiles.get(1)).ok_or("two factors")?;
     let at @ (_, n, k) = extents(a, shape)?;
     if b.shape != [k, n] || tiles.get(2).is_some_and(|c| c.shape != shape || c.element != element) {
@@ -97,10 +123,12 @@ pub(super) fn multiply(tiles: &[Tile], shape: &[usize], element: Element, flushe
         return Ok(products(&factor(a), &factor(b), tiles.get(2), at, element));
     }
     let without = |tile: &Tile| {
-        let item = |i: &Item| if tile.element.is_subnormal(i.bits) { Item { bits: 0, ..*i } } else { *i };
+        let item =
+            |i: &Item| if tile.element.is_subnormal(i.bits) { Item { bits: 0, ..*i } } else { *i };
         factor(&Tile { items: tile.items.iter().map(item).collect(), ..tile.clone() })
     };
-    // What the sum lost on the way, and what was there before, is less than the least normal number each time.
+    // What the sum lost on the way, and what was there before, is less than the least normal number
+    // each time.
     let lost = k as f64 * 2.0 * f64::from(f32::MIN_POSITIVE);
     let mut out = products(&without(a), &without(b), tiles.get(2), at, element);
     for item in &mut out {
@@ -118,7 +146,8 @@ pub(super) fn scaled(tiles: &[Tile], shape: &[usize], element: Element) -> Said<
     let runs = *sa.shape.last().ok_or("scales of no extent")?;
     let (pa, pb) = (sa.values(), sb.values());
     let side = |tile: &Tile, power: &dyn Fn(usize) -> f64| -> Factor {
-        let values: Vec<f64> = tile.values().iter().enumerate().map(|(i, v)| v * power(i)).collect();
+        let values: Vec<f64> =
+            tile.values().iter().enumerate().map(|(i, v)| v * power(i)).collect();
         let lowest = lowest_bit(&values);
         (values, None, lowest)
     };

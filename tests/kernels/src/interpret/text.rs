@@ -5,17 +5,32 @@ use super::element::Element;
 
 /// Extents (`None` for `?`) and element type of `tensor<4x8xf32, #smem>` or of a memref.
 pub(super) fn shape_of(text: &str) -> Said<(Vec<Option<usize>>, Element)> {
-    let inside = text.split_once('<').map(|(_, rest)| rest.split(['>', ',']).next().unwrap_or("")).ok_or_else(|| format!("no type in `{text}`"))?;
+    let inside = text
+        .split_once('<')
+        .map(|(_, rest)| rest.split(['>', ',']).next().unwrap_or(""))
+        .ok_or_else(|| format!("no type in `{text}`"))?;
     let mut words: Vec<&str> = inside.trim().split('x').collect();
     let element = Element::of(words.pop().unwrap_or("").trim())?;
-    let extents = words.iter().map(|w| if *w == "?" { Ok(None) } else { w.parse().map(Some).map_err(|_| format!("extent `{w}` of `{text}`")) });
+    let extents = words.iter().map(|w| {
+        if *w == "?" {
+            Ok(None)
+        } else {
+            w.parse().map(Some).map_err(|_| format!("extent `{w}` of `{text}`"))
+        }
+    });
     Ok((extents.collect::<Said<Vec<_>>>()?, element))
 }
 
 /// The same of a tile, whose extents are numbers.
 pub(super) fn tile_type(text: &str) -> Said<(Vec<usize>, Element)> {
     let (extents, element) = shape_of(text)?;
-    Ok((extents.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| format!("a tile of no extent: `{text}`"))?, element))
+    Ok((
+        extents
+            .into_iter()
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| format!("a tile of no extent: `{text}`"))?,
+        element,
+    ))
 }
 
 /// Splits at commas that stand in no bracket.
@@ -39,7 +54,11 @@ pub(super) fn attribute<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     while let Some((name, behind)) = rest.split_once('=') {
         // A list in brackets is one value.
         let value = behind.trim_start();
-        let end = if value.starts_with('[') { value.find(']').map_or(value.len(), |e| e + 1) } else { value.find(',').unwrap_or(value.len()) };
+        let end = if value.starts_with('[') {
+            value.find(']').map_or(value.len(), |e| e + 1)
+        } else {
+            value.find(',').unwrap_or(value.len())
+        };
         if name.trim_matches([',', ' ']) == key {
             return Some(value[..end].trim());
         }

@@ -1,4 +1,5 @@
-//! Tiles, and how sure one is of each element: what is defined to the bit, what within a bound, what not at all.
+//! Tiles, and how sure one is of each element: what is defined to the bit, what within a bound,
+//! what not at all.
 
 use super::element::Element;
 

@@ -1,9 +1,11 @@
 //! AMD matrix, LDS and transposing-load layouts, and what assemblers take, against the tables.
 //!
-//! Rules: everything is compared exactly, lane by lane, register by register, with each architecture that a record names and
-//! each wave size it is for; an architecture or instruction that the tables do not have is a difference, and so is one that they have and the assembler does not. Rules
-//! excuse: a record that calls itself contested may differ; a note about how a file was made states nothing; of an instruction with two
-//! names the tables have one; offsets below M0 and odd tuples are narrower in the tables on purpose.
+//! Rules: everything is compared exactly, lane by lane, register by register, with each
+//! architecture that a record names and each wave size it is for; an architecture or instruction
+//! that the tables do not have is a difference, and so is one that they have and the assembler does
+//! not. Rules excuse: a record that calls itself contested may differ; a note about how a file was
+//! made states nothing; of an instruction with two names the tables have one; offsets below M0 and
+//! odd tuples are narrower in the tables on purpose.
 
 mod assembly;
 mod lds;
@@ -61,7 +63,9 @@ impl Suite for Amd {
         };
         match judged {
             Ok(verdict) => verdict,
-            Err(_) if record["confidence"] == "contested" => Verdict::Skipped("the record calls itself contested, and the tables follow another source"),
+            Err(_) if record["confidence"] == "contested" => Verdict::Skipped(
+                "the record calls itself contested, and the tables follow another source",
+            ),
             Err(what) => Verdict::Differ(what),
         }
     }
@@ -71,18 +75,32 @@ impl Suite for Amd {
 fn named(record: &Value) -> Result<Vec<String>, String> {
     match &record["gfx"] {
         Value::String(names) => Ok(names.split(',').map(str::to_owned).collect()),
-        Value::Array(list) => Ok(list.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()),
+        Value::Array(list) => {
+            Ok(list.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
+        }
         _ => Err("the record names no architecture".into()),
     }
 }
 
-/// The tables' architectures for a record: of each name that they have, with the record's wave size. One at least.
+/// The tables' architectures for a record: of each name that they have, with the record's wave
+/// size. One at least.
 fn archs(record: &Value) -> Result<Vec<&'static Arch<'static>>, String> {
     let wave = record["wave"].as_u64();
     let names = named(record)?;
-    let fits = |arch: &&Arch<'_>| wave.is_none_or(|wave| arch.wave_lanes.first().map(|lanes| u64::from(*lanes)) == Some(wave));
-    let found: Vec<_> = TABLES.archs.iter().filter(|arch| names.iter().any(|name| name == arch.target)).filter(fits).collect();
-    if found.is_empty() { Err(format!("the tables have none of {names:?} with waves of {wave:?}")) } else { Ok(found) }
+    let fits = |arch: &&Arch<'_>| {
+        wave.is_none_or(|wave| arch.wave_lanes.first().map(|lanes| u64::from(*lanes)) == Some(wave))
+    };
+    let found: Vec<_> = TABLES
+        .archs
+        .iter()
+        .filter(|arch| names.iter().any(|name| name == arch.target))
+        .filter(fits)
+        .collect();
+    if found.is_empty() {
+        Err(format!("the tables have none of {names:?} with waves of {wave:?}"))
+    } else {
+        Ok(found)
+    }
 }
 
 /// The first word of an atom's text.
@@ -95,5 +113,9 @@ fn mnemonic(atom: &Atom<'static>) -> &'static str {
 
 /// Atoms of an architecture with this mnemonic.
 fn atoms(arch: &'static Arch<'static>, name: &str) -> Vec<&'static Atom<'static>> {
-    arch.atoms.iter().filter_map(|have| TABLES.atom(have.atom)).filter(|atom| mnemonic(atom) == name).collect()
+    arch.atoms
+        .iter()
+        .filter_map(|have| TABLES.atom(have.atom))
+        .filter(|atom| mnemonic(atom) == name)
+        .collect()
 }

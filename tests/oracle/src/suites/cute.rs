@@ -1,10 +1,11 @@
 //! CuTe: answers of CuTe DSL (`dsl`) and pycute (`pycute`), one record a call.
 //!
-//! For every record lanebook answers first. An answer is then checked against the operation's *law*, evaluated point by
-//! point by code that shares nothing with lanebook ([`mod@reference`]), whatever the peers say; a broken law is a
-//! difference. After that it must be the answer of at least one peer: the same text where the operation fixes the text,
-//! else the same function on the same modes. Where lanebook refuses, each peer that answers must be shown to be wrong
-//! on this very record. The rules that say how, each with its reason, are the constants of [`rules`].
+//! For every record lanebook answers first. An answer is then checked against the operation's
+//! *law*, evaluated point by point by code that shares nothing with lanebook ([`mod@reference`]),
+//! whatever the peers say; a broken law is a difference. After that it must be the answer of at
+//! least one peer: the same text where the operation fixes the text, else the same function on the
+//! same modes. Where lanebook refuses, each peer that answers must be shown to be wrong on this
+//! very record. The rules that say how, each with its reason, are the constants of [`rules`].
 
 mod basis;
 mod coords;
@@ -35,7 +36,8 @@ impl Suite for Cute {
     fn judge(&self, case: &Case<'_>) -> Verdict {
         let r = case.record;
         let op = r.get("op").and_then(Value::as_str).unwrap_or("");
-        // Records on numbered axes share operation names with the others; the strides tell them apart.
+        // Records on numbered axes share operation names with the others; the strides tell them
+        // apart.
         let numbered = ["layout", "b", "a"].iter().any(|k| peers::input(r, k).contains('@'));
         match op {
             "make_identity_layout" | "make_layout" | "composition_int_basis" => basis::judge(op, r),
@@ -80,7 +82,12 @@ impl Suite for Cute {
             "swizzle_apply" => swizzle::apply(r),
             _ if op.starts_with("composed_") => swizzle::judge(op, r),
             _ if op.starts_with("parse_") => parse::judge(op, r),
-            _ if op.starts_with("composition") || op.contains("_divide") || op.contains("_product") => tiling::judge(op, r),
+            _ if op.starts_with("composition")
+                || op.contains("_divide")
+                || op.contains("_product") =>
+            {
+                tiling::judge(op, r)
+            }
             _ => Verdict::Unexplained("an operation that the suite does not know"),
         }
     }

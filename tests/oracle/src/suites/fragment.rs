@@ -30,14 +30,18 @@ fn instance_mnemonic(instance: &Instance<'_>) -> String {
 fn by_mnemonic() -> &'static BTreeMap<String, Vec<Instance<'static>>> {
     static ALL: OnceLock<BTreeMap<String, Vec<Instance<'static>>>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let instances = TABLES.atoms.iter().flat_map(|atom| (0..atom.instances()).filter_map(|k| atom.instance(k)));
+        let instances = TABLES
+            .atoms
+            .iter()
+            .flat_map(|atom| (0..atom.instances()).filter_map(|k| atom.instance(k)));
         let mut all: BTreeMap<String, Vec<Instance<'static>>> = BTreeMap::new();
         instances.for_each(|i| all.entry(instance_mnemonic(&i)).or_default().push(i));
         all
     })
 }
 
-/// The instances of table atoms with this mnemonic; several if its operands can be in different places.
+/// The instances of table atoms with this mnemonic; several if its operands can be in different
+/// places.
 pub fn instances(name: &str) -> &'static [Instance<'static>] {
     by_mnemonic().get(name).map_or(&[], Vec::as_slice)
 }
@@ -47,7 +51,8 @@ pub fn all_instances() -> impl Iterator<Item = (String, Instance<'static>)> {
     by_mnemonic().iter().flat_map(|(name, all)| all.iter().map(|i| (name.clone(), *i)))
 }
 
-/// Where elements are: (lane, bit of the lane's tuple) to the element's row-major number. A lane counts over warps.
+/// Where elements are: (lane, bit of the lane's tuple) to the element's row-major number. A lane
+/// counts over warps.
 pub fn places(layout: &LayoutRef<'_>) -> Result<BTreeMap<(u64, u64), u64>, String> {
     let size = layout.size().map_err(|e| format!("{e:?}"))?.value();
     let size = size.map_err(|e| format!("{e:?}"))? as u64;

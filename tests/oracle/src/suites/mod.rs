@@ -23,14 +23,17 @@ pub struct Case<'a> {
     pub record: &'a Value,
 }
 
-/// What the comparison of one record says. Reasons are rules written once in a suite; no rule looks at a record's id.
+/// What the comparison of one record says. Reasons are rules written once in a suite; no rule looks
+/// at a record's id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The answers are the same: as text where the operation fixes the text, else as functions with the same profile.
+    /// The answers are the same: as text where the operation fixes the text, else as functions with
+    /// the same profile.
     Agree,
     /// lanebook refuses, and the rule says that this is right (or both refuse).
     Refused(&'static str),
-    /// lanebook answers otherwise than the peer, and the rule, checked on this very record, says that the peer is wrong.
+    /// lanebook answers otherwise than the peer, and the rule, checked on this very record, says
+    /// that the peer is wrong.
     Ruled(&'static str),
     /// The answers differ: what was expected and what was found.
     Differ(String),
@@ -45,8 +48,8 @@ pub trait Suite: Sync {
     /// The suite's name; also that of the folder that usually holds its files.
     fn name(&self) -> &'static str;
 
-    /// Whether `record` has the shape of one of this suite's schemas. `stem` is the file's name without `.jsonl`, for
-    /// shapes that do not speak for themselves; files may have other names.
+    /// Whether `record` has the shape of one of this suite's schemas. `stem` is the file's name
+    /// without `.jsonl`, for shapes that do not speak for themselves; files may have other names.
     fn knows(&self, stem: &str, record: &Value) -> bool;
 
     /// The verdict on one record.

@@ -1,8 +1,9 @@
 //! NVIDIA instruction layouts against the atoms of the tables; swizzles against the algebra.
 //!
 //! An instruction is found by its mnemonic, the record's `ptx`. One file a kind of record:
-//! [`matrix`] and [`moves`] for what a warp or warpgroup does with registers, [`tensor`], [`shared`], [`tma`],
-//! [`descriptors`] for the asynchronous matrix units, [`swizzle`] for the algebra.
+//! [`matrix`] and [`moves`] for what a warp or warpgroup does with registers, [`tensor`],
+//! [`shared`], [`tma`], [`descriptors`] for the asynchronous matrix units, [`swizzle`] for the
+//! algebra.
 
 mod descriptors;
 mod lanes;
@@ -69,7 +70,11 @@ impl Suite for Nvidia {
         let Some(first) = found.first() else {
             return Verdict::Skipped(NO_ATOM);
         };
-        let judged = if first.atom.matrix.is_some() { matrix::judge(found, record) } else { moves::judge(first.atom, record) };
+        let judged = if first.atom.matrix.is_some() {
+            matrix::judge(found, record)
+        } else {
+            moves::judge(first.atom, record)
+        };
         judged.unwrap_or_else(Verdict::Differ)
     }
 }

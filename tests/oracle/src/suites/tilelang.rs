@@ -1,8 +1,9 @@
 //! TileLang's layout helpers.
 //!
-//! Every answer is compared as a function, at every element and copy: the records' expressions are evaluated here
-//! ([`expr`]), lanebook's layouts by lanebook. Layouts that a record gives as expressions are first written as strided
-//! ones ([`fit`]); maps that have no strided form are skipped.
+//! Every answer is compared as a function, at every element and copy: the records' expressions are
+//! evaluated here ([`expr`]), lanebook's layouts by lanebook. Layouts that a record gives as
+//! expressions are first written as strided ones ([`fit`]); maps that have no strided form are
+//! skipped.
 
 mod algebra;
 mod bases;

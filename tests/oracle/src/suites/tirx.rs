@@ -1,8 +1,9 @@
 //! TIRx: layouts recorded from Apache TVM.
 //!
-//! Answers are compared as functions with their copies as a multiset ([`model`]), structural operations iter by iter.
-//! Where TIRx and lanebook differ, the law of the operation decides, evaluated by [`model`] and by neither of them: an
-//! answer that breaks the law is TIRx's fault (`ruled`), one that keeps it while lanebook's does not is a difference.
+//! Answers are compared as functions with their copies as a multiset ([`model`]), structural
+//! operations iter by iter. Where TIRx and lanebook differ, the law of the operation decides,
+//! evaluated by [`model`] and by neither of them: an answer that breaks the law is TIRx's fault
+//! (`ruled`), one that keeps it while lanebook's does not is a difference.
 
 mod constructors;
 mod factors;
@@ -78,7 +79,11 @@ fn axis(record: &Value) -> Result<Verdict, String> {
     let kind = WellKnown.axis(name).and_then(|a| WellKnown.kind(a));
     let Some(kind) = kind else {
         let refused = record["is_thread"].get("err").is_some();
-        return Ok(if refused { Verdict::Refused("an axis without a kind") } else { Verdict::Differ(format!("{name} is unknown")) });
+        return Ok(if refused {
+            Verdict::Refused("an axis without a kind")
+        } else {
+            Verdict::Differ(format!("{name} is unknown"))
+        });
     };
     let found = match kind {
         AxisKind::Memory => (false, None, None),

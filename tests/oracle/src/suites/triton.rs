@@ -1,11 +1,14 @@
 //! Triton: encodings, refusals, the algebra of linear layouts, byte addresses and conversions.
 //!
 //! Rules, each a reason that the report prints:
-//! - linear forms are compared as maps with the same dimensions; where an answer is a free choice (pseudo-inverse, a
-//!   composition with the inverse of a map that is not injective) the defining identity is checked on every basis;
-//! - what Triton refuses must be refused here, with the error that stands for Triton's reason, except an instruction N
-//!   that is no power of two: the hardware has it, so its strided layout is checked against the fragment's formula;
-//! - a conversion's class is compared: where the two layouts do not decide it, by the peer's own rule of cost on this library's counts.
+//! - linear forms are compared as maps with the same dimensions; where an answer is a free choice
+//!   (pseudo-inverse, a composition with the inverse of a map that is not injective) the defining
+//!   identity is checked on every basis;
+//! - what Triton refuses must be refused here, with the error that stands for Triton's reason,
+//!   except an instruction N that is no power of two: the hardware has it, so its strided layout is
+//!   checked against the fragment's formula;
+//! - a conversion's class is compared: where the two layouts do not decide it, by the peer's own
+//!   rule of cost on this library's counts.
 
 mod addresses;
 mod algebra;
@@ -29,7 +32,8 @@ const SHAPES: &[&[&str]] = &[
     &["id", "src", "dst", "shape", "ops", "class"],
 ];
 
-/// What a judge gives: a verdict, or why the record cannot be read or the library's answer is wrong.
+/// What a judge gives: a verdict, or why the record cannot be read or the library's answer is
+/// wrong.
 type Judged = Result<Verdict, String>;
 
 impl Suite for Triton {

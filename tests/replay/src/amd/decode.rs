@@ -33,7 +33,9 @@ pub(crate) fn parse(text: &str) -> Result<Program, ParseFault> {
 pub(super) fn src(operand: &Operand, words: u16) -> Decoded<Src> {
     match operand {
         Operand::S { first, len } if u16::from(*len) == words => Ok(Src::S(*first)),
-        Operand::V { first, len, acc } if *len == words => Ok(Src::V(first + if *acc { ACC } else { 0 })),
+        Operand::V { first, len, acc } if *len == words => {
+            Ok(Src::V(first + if *acc { ACC } else { 0 }))
+        }
         Operand::Int(value) => Ok(Src::K(*value as u64)),
         Operand::Float(value) => Ok(Src::K(u64::from((*value as f32).to_bits()))),
         other => Err(format!("expected a source of {words} words, found {other:?}")),
@@ -57,14 +59,26 @@ pub(super) fn sreg(operand: &Operand, words: u16) -> Decoded<u8> {
 }
 
 pub(super) fn int(operand: &Operand) -> Decoded<i64> {
-    if let Operand::Int(value) = operand { Ok(*value) } else { Err(format!("expected a number, found {operand:?}")) }
+    if let Operand::Int(value) = operand {
+        Ok(*value)
+    } else {
+        Err(format!("expected a number, found {operand:?}"))
+    }
 }
 
 pub(super) fn want(line: &Line, count: usize) -> Decoded<()> {
-    if line.operands.len() == count { Ok(()) } else { Err(format!("expected {count} operands, found {}", line.operands.len())) }
+    if line.operands.len() == count {
+        Ok(())
+    } else {
+        Err(format!("expected {count} operands, found {}", line.operands.len()))
+    }
 }
 
-fn decode(line: &Line, (gfx, wave): (Gfx, u32), target: &dyn Fn(&str) -> Option<usize>) -> Decoded<Op> {
+fn decode(
+    line: &Line,
+    (gfx, wave): (Gfx, u32),
+    target: &dyn Fn(&str) -> Option<usize>,
+) -> Decoded<Op> {
     let known = super::names::older(&line.mnemonic, gfx)?;
     let name = known.as_str();
     let op = if name.starts_with("s_wait") {
@@ -85,7 +99,12 @@ fn decode(line: &Line, (gfx, wave): (Gfx, u32), target: &dyn Fn(&str) -> Option<
     Ok(op)
 }
 
-fn scalar(name: &str, line: &Line, gfx: Gfx, target: &dyn Fn(&str) -> Option<usize>) -> Decoded<Op> {
+fn scalar(
+    name: &str,
+    line: &Line,
+    gfx: Gfx,
+    target: &dyn Fn(&str) -> Option<usize>,
+) -> Decoded<Op> {
     let o = &line.operands;
     if name.starts_with("s_load_dword") {
         return decode_memory::scalar_load(name, line);
@@ -125,13 +144,21 @@ fn scalar(name: &str, line: &Line, gfx: Gfx, target: &dyn Fn(&str) -> Option<usi
         "s_nop" => {
             want(line, 1)?;
             let states = int(&o[0])?;
-            return if (0..16).contains(&states) { Ok(Op::Nop { states: states as u32 + 1 }) } else { Err("s_nop takes 0 to 15".to_string()) };
+            return if (0..16).contains(&states) {
+                Ok(Op::Nop { states: states as u32 + 1 })
+            } else {
+                Err("s_nop takes 0 to 15".to_string())
+            };
         }
         "s_setprio" | "s_sleep" | "s_inst_prefetch" => return Ok(Op::Hint),
         "s_cselect_b32" | "s_cselect_b64" => {
             want(line, 3)?;
             let words = if name.ends_with("64") { 2 } else { 1 };
-            return Ok(Op::Select { dst: (sreg(&o[0], words)?, words as u8), a: src(&o[1], words)?, b: src(&o[2], words)? });
+            return Ok(Op::Select {
+                dst: (sreg(&o[0], words)?, words as u8),
+                a: src(&o[1], words)?,
+                b: src(&o[2], words)?,
+            });
         }
         _ => {}
     }
@@ -158,15 +185,28 @@ fn scalar(name: &str, line: &Line, gfx: Gfx, target: &dyn Fn(&str) -> Option<usi
 
 fn wait(name: &str, rest: &str, gfx: Gfx) -> Decoded<Op> {
     // A counter holds no more than the greatest number: waiting for that is waiting for nothing.
-    let most = |count: u32, most: u32| if count <= most { Ok(Some(count).filter(|_| count < most)) } else { Err(format!("`{name} {rest}` is out of range")) };
+    let most = |count: u32, most: u32| {
+        if count <= most {
+            Ok(Some(count).filter(|_| count < most))
+        } else {
+            Err(format!("`{name} {rest}` is out of range"))
+        }
+    };
     if name != "s_waitcnt" {
         // Not counters of operations: what they wait for has no delay here.
-        if name == "s_wait_alu" && gfx.is_gfx12() || matches!((name, gfx), ("s_waitcnt_depctr", Gfx::Rdna2 | Gfx::Rdna3)) {
+        if name == "s_wait_alu" && gfx.is_gfx12()
+            || matches!((name, gfx), ("s_waitcnt_depctr", Gfx::Rdna2 | Gfx::Rdna3))
+        {
             return Ok(Op::Hint);
         }
-        let count = rest.rsplit(' ').next().and_then(|n| n.parse().ok()).ok_or("expected a count")?;
+        let count =
+            rest.rsplit(' ').next().and_then(|n| n.parse().ok()).ok_or("expected a count")?;
         let (queue, greatest) = match name {
-            "s_waitcnt_vscnt" if matches!(gfx, Gfx::Rdna2 | Gfx::Rdna3) && rest.starts_with("null,") => (Queue::Vs, 63),
+            "s_waitcnt_vscnt"
+                if matches!(gfx, Gfx::Rdna2 | Gfx::Rdna3) && rest.starts_with("null,") =>
+            {
+                (Queue::Vs, 63)
+            }
             "s_wait_loadcnt" if gfx.is_gfx12() => (Queue::Vm, 63),
             "s_wait_dscnt" if gfx.is_gfx12() => (Queue::Lgkm, 63),
             "s_wait_storecnt" if gfx.is_gfx12() => (Queue::Vs, 63),
@@ -185,11 +225,18 @@ fn wait(name: &str, rest: &str, gfx: Gfx) -> Decoded<Op> {
     if let Some(raw) = super::text::number(rest).filter(|_| !gfx.is_rdna()) {
         // gfx9: vmcnt in bits 3:0 and 15:14, expcnt in 6:4, lgkmcnt in 11:8.
         let vm = (raw & 15) | ((raw >> 14) & 3) << 4;
-        return Ok(Op::Wait([Some(vm as u32).filter(|n| *n < 63), Some((raw >> 8 & 15) as u32).filter(|n| *n < 15), None, None, None]));
+        return Ok(Op::Wait([
+            Some(vm as u32).filter(|n| *n < 63),
+            Some((raw >> 8 & 15) as u32).filter(|n| *n < 15),
+            None,
+            None,
+            None,
+        ]));
     }
     let (mut vm, mut lgkm) = (None, None);
     for word in rest.split(['&', ',', ' ']).map(str::trim).filter(|w| !w.is_empty()) {
-        let (counter, count) = word.strip_suffix(')').and_then(|w| w.split_once('(')).ok_or("expected counter(n)")?;
+        let (counter, count) =
+            word.strip_suffix(')').and_then(|w| w.split_once('(')).ok_or("expected counter(n)")?;
         let count: u32 = count.trim().parse().map_err(|_| format!("`{count}` is no count"))?;
         match (counter, count) {
             ("vmcnt", 0..=63) => vm = Some(count).filter(|n| *n < 63),
@@ -200,5 +247,9 @@ fn wait(name: &str, rest: &str, gfx: Gfx) -> Decoded<Op> {
             }
         }
     }
-    if rest.is_empty() { Err("s_waitcnt needs a counter".to_string()) } else { Ok(Op::Wait([vm, lgkm, None, None, None])) }
+    if rest.is_empty() {
+        Err("s_waitcnt needs a counter".to_string())
+    } else {
+        Ok(Op::Wait([vm, lgkm, None, None, None]))
+    }
 }

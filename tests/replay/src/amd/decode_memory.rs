@@ -10,7 +10,9 @@ const CACHE_FLAGS: [&str; 5] = ["glc", "slc", "sc0", "sc1", "nt"];
 
 fn modifier(line: &Line, key: &str) -> Decoded<Option<i64>> {
     match line.modifiers.iter().find(|(k, _)| k == key) {
-        Some((_, value)) => number(value).map(Some).ok_or_else(|| format!("`{key}:{value}` is no number")),
+        Some((_, value)) => {
+            number(value).map(Some).ok_or_else(|| format!("`{key}:{value}` is no number"))
+        }
         None => Ok(None),
     }
 }
@@ -20,7 +22,11 @@ fn flag(line: &Line, key: &str) -> bool {
 }
 
 fn only(line: &Line, known: &[&str]) -> Decoded<()> {
-    match line.modifiers.iter().find(|(k, _)| !known.contains(&k.as_str()) && !CACHE_FLAGS.contains(&k.as_str())) {
+    match line
+        .modifiers
+        .iter()
+        .find(|(k, _)| !known.contains(&k.as_str()) && !CACHE_FLAGS.contains(&k.as_str()))
+    {
         Some((key, _)) => Err(format!("unknown modifier `{key}`")),
         None => Ok(()),
     }
@@ -42,7 +48,13 @@ pub(super) fn scalar_load(name: &str, line: &Line) -> Decoded<Op> {
         Operand::Int(imm) => (Src::K(0), *imm),
         other => (src(other, 1)?, modifier(line, "offset")?.unwrap_or(0)),
     };
-    Ok(Op::ScalarLoad { dst: sreg(&o[0], words.into())?, words, base: sreg(&o[1], 2)?, offset, imm })
+    Ok(Op::ScalarLoad {
+        dst: sreg(&o[0], words.into())?,
+        words,
+        base: sreg(&o[1], 2)?,
+        offset,
+        imm,
+    })
 }
 
 /// Bytes and register part of the width suffix of a vector memory instruction.
@@ -81,14 +93,26 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     if let (false, true, Some(found)) = (buffer, gfx.is_gfx125(), between_memories(rest)) {
         return async_lds(line, found);
     }
-    if let (false, true, Some((bytes, form))) = (buffer, gfx.is_gfx12(), transposing_load(rest, gfx)) {
+    if let (false, true, Some((bytes, form))) =
+        (buffer, gfx.is_gfx12(), transposing_load(rest, gfx))
+    {
         only(line, &["offset"])?;
         want(line, 3)?;
         let (o, words) = (&line.operands, bytes / 4);
         let place = flat_place(&o[1], &o[2])?;
         let offset = modifier(line, "offset")?.unwrap_or(0);
         let data = vreg(&o[0], words as u16)?;
-        return Ok(Op::Vmem(Vmem { store: false, to_lds: false, lds_at: None, transpose: Some(form), bytes, part: Part::Words, data, place, offset }));
+        return Ok(Op::Vmem(Vmem {
+            store: false,
+            to_lds: false,
+            lds_at: None,
+            transpose: Some(form),
+            bytes,
+            part: Part::Words,
+            data,
+            place,
+            offset,
+        }));
     }
     let (store, rest) = match (rest.strip_prefix("load_"), rest.strip_prefix("store_")) {
         (Some(rest), _) => (false, rest),
@@ -104,7 +128,9 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     };
     only(line, if buffer { &["offset", "offen", "lds"] } else { &["offset"] })?;
     to_lds |= flag(line, "lds");
-    if to_lds && (bytes == 8 || store || bytes > 8 && gfx != Gfx::Gfx950 || gfx < Gfx::Gfx942 && !buffer) {
+    if to_lds
+        && (bytes == 8 || store || bytes > 8 && gfx != Gfx::Gfx950 || gfx < Gfx::Gfx942 && !buffer)
+    {
         return Err(format!("`{name}` to LDS does not exist on this target"));
     }
     let words = bytes.div_ceil(4) as u16;
@@ -119,15 +145,39 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
             (operand, true) => Some(vreg(operand, 1)?),
             _ => return Err("a vector offset and `offen` belong together".to_string()),
         };
-        let place = Place::Buffer { resource: sreg(&o[at + 1], 4)?, offset: voffset, scalar: src(&o[at + 2], 1)? };
-        return Ok(Op::Vmem(Vmem { store, to_lds, lds_at: None, transpose: None, bytes, part, data, place, offset }));
+        let place = Place::Buffer {
+            resource: sreg(&o[at + 1], 4)?,
+            offset: voffset,
+            scalar: src(&o[at + 2], 1)?,
+        };
+        return Ok(Op::Vmem(Vmem {
+            store,
+            to_lds,
+            lds_at: None,
+            transpose: None,
+            bytes,
+            part,
+            data,
+            place,
+            offset,
+        }));
     }
     // Loads: data, address, base. Stores: address, data, base. LDS loads: address, base.
     want(line, if to_lds { 2 } else { 3 })?;
     let (data_at, address_at) = if store { (1, 0) } else { (0, usize::from(!to_lds)) };
     let data = if to_lds { 0 } else { vreg(&o[data_at], words)? };
     let place = flat_place(&o[address_at], &o[o.len() - 1])?;
-    Ok(Op::Vmem(Vmem { store, to_lds, lds_at: None, transpose: None, bytes, part, data, place, offset }))
+    Ok(Op::Vmem(Vmem {
+        store,
+        to_lds,
+        lds_at: None,
+        transpose: None,
+        bytes,
+        part,
+        data,
+        place,
+        offset,
+    }))
 }
 
 fn flat_place(address: &Operand, base: &Operand) -> Decoded<Place> {
@@ -137,17 +187,24 @@ fn flat_place(address: &Operand, base: &Operand) -> Decoded<Place> {
     })
 }
 
-/// Whether a copy between global memory and LDS stores to global memory, and its bytes a lane (LLVM's FLATInstructions.td: 1, 4, 8, 16).
+/// Whether a copy between global memory and LDS stores to global memory, and its bytes a lane
+/// (LLVM's FLATInstructions.td: 1, 4, 8, 16).
 fn between_memories(rest: &str) -> Option<(bool, u32)> {
-    let (store, width) = match (rest.strip_prefix("load_async_to_lds_b"), rest.strip_prefix("store_async_from_lds_b")) {
+    let (store, width) = match (
+        rest.strip_prefix("load_async_to_lds_b"),
+        rest.strip_prefix("store_async_from_lds_b"),
+    ) {
         (Some(width), _) => (false, width),
         (_, Some(width)) => (true, width),
         _ => return None,
     };
-    ["8", "32", "64", "128"].contains(&width).then(|| (store, width.parse::<u32>().map_or(0, |bits| bits / 8)))
+    ["8", "32", "64", "128"]
+        .contains(&width)
+        .then(|| (store, width.parse::<u32>().map_or(0, |bits| bits / 8)))
 }
 
-/// Loads name the LDS address first, stores the global one; the offset moves both (LLVM's FLATInstructions.td and AMDGPUUsage).
+/// Loads name the LDS address first, stores the global one; the offset moves both (LLVM's
+/// FLATInstructions.td and AMDGPUUsage).
 fn async_lds(line: &Line, (store, bytes): (bool, u32)) -> Decoded<Op> {
     only(line, &["offset"])?;
     want(line, 3)?;
@@ -155,10 +212,21 @@ fn async_lds(line: &Line, (store, bytes): (bool, u32)) -> Decoded<Op> {
     let (lds, address) = if store { (&o[1], &o[0]) } else { (&o[0], &o[1]) };
     let place = flat_place(address, &o[2])?;
     let (offset, lds_at) = (modifier(line, "offset")?.unwrap_or(0), Some(vreg(lds, 1)?));
-    Ok(Op::Vmem(Vmem { store, to_lds: false, lds_at, transpose: None, bytes, part: Part::Words, data: 0, place, offset }))
+    Ok(Op::Vmem(Vmem {
+        store,
+        to_lds: false,
+        lds_at,
+        transpose: None,
+        bytes,
+        part: Part::Words,
+        data: 0,
+        place,
+        offset,
+    }))
 }
 
-/// Bytes and form of a load that transposes; gfx1250 has other names for what gfx12 has, which its assembler takes, too.
+/// Bytes and form of a load that transposes; gfx1250 has other names for what gfx12 has, which its
+/// assembler takes, too.
 fn transposing_load(rest: &str, gfx: Gfx) -> Option<(u32, Transpose)> {
     match rest {
         "load_tr_b128" => Some((16, Transpose::Eight16)),
@@ -185,7 +253,12 @@ fn ds(rest: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
             return Err("only the pattern of and, or, xor is modelled".to_string());
         }
         let pattern = Pattern::Bits(bits & 31, bits >> 5 & 31, bits >> 10 & 31);
-        return Ok(Op::Lanes { pattern, dst: vreg(&line.operands[0], 1)?, data: vreg(&line.operands[1], 1)?, ds: true });
+        return Ok(Op::Lanes {
+            pattern,
+            dst: vreg(&line.operands[0], 1)?,
+            data: vreg(&line.operands[1], 1)?,
+            ds: true,
+        });
     }
     let (write, form) = match (rest.strip_prefix("read"), rest.strip_prefix("write")) {
         (Some(form), _) => (false, form),
@@ -222,8 +295,12 @@ fn ds(rest: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         ("_b16_d16_hi", true) if !two => Some((2, Part::High16, None)),
         ("_b64_tr_b16", false) if !two => transposing(Transpose::Sixteen16),
         ("_b64_tr_b8", false) if !two => transposing(Transpose::Sixteen8),
-        ("_tr16_b128", false) if !two && gfx.is_gfx125() => Some((16, Part::Words, Some(Transpose::Eight16))),
-        ("_tr8_b64", false) if !two && gfx.is_gfx125() => Some((8, Part::Words, Some(Transpose::Split8))),
+        ("_tr16_b128", false) if !two && gfx.is_gfx125() => {
+            Some((16, Part::Words, Some(Transpose::Eight16)))
+        }
+        ("_tr8_b64", false) if !two && gfx.is_gfx125() => {
+            Some((8, Part::Words, Some(Transpose::Split8)))
+        }
         _ => None,
     };
     let Some((bytes, part, transpose)) = found else {

@@ -30,7 +30,10 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op
     }
     if let Some((f, count)) = vector_table::find(name) {
         want(line, count + 1)?;
-        if matches!(name, "v_cvt_pk_f16_f32" | "v_cvt_pk_bf16_f32") && gfx != Gfx::Gfx950 && !gfx.is_gfx125() {
+        if matches!(name, "v_cvt_pk_f16_f32" | "v_cvt_pk_bf16_f32")
+            && gfx != Gfx::Gfx950
+            && !gfx.is_gfx125()
+        {
             return Err(format!("`{name}` needs gfx950 or gfx125x"));
         }
         let mut sources = [Src::K(0); 3];
@@ -42,12 +45,23 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op
     if let Some((f, wide)) = vector_table::find_compare(name) {
         want(line, 3)?;
         let words = if wide { 2 } else { 1 };
-        return Ok(Op::Compare { f, wide, dst: sreg(&o[0], (wave / 32) as u16)?, a: src(&o[1], words)?, b: src(&o[2], words)? });
+        return Ok(Op::Compare {
+            f,
+            wide,
+            dst: sreg(&o[0], (wave / 32) as u16)?,
+            a: src(&o[1], words)?,
+            b: src(&o[2], words)?,
+        });
     }
     match name {
         "v_cndmask_b32" => {
             want(line, 4)?;
-            Ok(Op::Cndmask { dst: vreg(&o[0], 1)?, a: src(&o[1], 1)?, b: src(&o[2], 1)?, mask: sreg(&o[3], (wave / 32) as u16)? })
+            Ok(Op::Cndmask {
+                dst: vreg(&o[0], 1)?,
+                a: src(&o[1], 1)?,
+                b: src(&o[2], 1)?,
+                mask: sreg(&o[3], (wave / 32) as u16)?,
+            })
         }
         "v_readfirstlane_b32" => {
             want(line, 2)?;
@@ -55,7 +69,11 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op
         }
         "v_readlane_b32" => {
             want(line, 3)?;
-            Ok(Op::ReadLane { dst: sreg(&o[0], 1)?, src: vreg(&o[1], 1)?, lane: Some(src(&o[2], 1)?) })
+            Ok(Op::ReadLane {
+                dst: sreg(&o[0], 1)?,
+                src: vreg(&o[1], 1)?,
+                lane: Some(src(&o[2], 1)?),
+            })
         }
         "v_writelane_b32" => {
             want(line, 3)?;
@@ -87,8 +105,12 @@ fn narrow_floats(name: &str, line: &Line, gfx: Gfx) -> Option<Decoded<Op>> {
         Gfx::Gfx950 | Gfx::Rdna4 | Gfx::Gfx1250 | Gfx::Gfx1251 => "ocp",
         _ => return Some(Err(format!("`{name}` is no instruction of this generation"))),
     };
-    let modifier = |key: &str| line.modifiers.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
-    let find = |which: &str| vector_table::find_narrow(format, kind, which).ok_or_else(|| format!("`{which}` is not modelled"));
+    let modifier =
+        |key: &str| line.modifiers.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
+    let find = |which: &str| {
+        vector_table::find_narrow(format, kind, which)
+            .ok_or_else(|| format!("`{which}` is not modelled"))
+    };
     if line.modifiers.len() > 1 {
         return Some(Err("more than one modifier".to_string()));
     }
@@ -102,16 +124,26 @@ fn narrow_floats(name: &str, line: &Line, gfx: Gfx) -> Option<Decoded<Op>> {
             };
             let dst = vreg(&o[0], 1)?;
             let old = if upper { Src::V(dst) } else { Src::K(0) };
-            return Ok(Op::Lane { f: find(if upper { "hi" } else { "lo" })?, dst, src: [src(&o[1], 1)?, src(&o[2], 1)?, old] });
+            return Ok(Op::Lane {
+                f: find(if upper { "hi" } else { "lo" })?,
+                dst,
+                src: [src(&o[1], 1)?, src(&o[2], 1)?, old],
+            });
         }
         want(line, 2)?;
         let byte = match (key.ends_with("_sdwa"), modifier("src0_sel"), modifier("byte_sel")) {
-            (true, Some(word), None) if !gfx.is_gfx12() => word.strip_prefix("BYTE_").unwrap_or("?"),
+            (true, Some(word), None) if !gfx.is_gfx12() => {
+                word.strip_prefix("BYTE_").unwrap_or("?")
+            }
             (false, None, Some(number)) if gfx.is_gfx12() => number,
             (false, None, None) if line.modifiers.is_empty() => "0",
             _ => "?",
         };
-        Ok(Op::Lane { f: find(byte)?, dst: vreg(&o[0], 1)?, src: [src(&o[1], 1)?, Src::K(0), Src::K(0)] })
+        Ok(Op::Lane {
+            f: find(byte)?,
+            dst: vreg(&o[0], 1)?,
+            src: [src(&o[1], 1)?, Src::K(0), Src::K(0)],
+        })
     })())
 }
 
@@ -119,12 +151,19 @@ fn narrow_floats(name: &str, line: &Line, gfx: Gfx) -> Option<Decoded<Op>> {
 fn upper_half(line: &Line) -> Decoded<Op> {
     want(line, 2)?;
     let wanted = [("dst_sel", "DWORD"), ("dst_unused", "UNUSED_PAD"), ("src0_sel", "WORD_1")];
-    let has = |(key, value): &(&str, &str)| line.modifiers.iter().any(|(k, v)| k == key && v == value);
+    let has =
+        |(key, value): &(&str, &str)| line.modifiers.iter().any(|(k, v)| k == key && v == value);
     if line.modifiers.len() != wanted.len() || !wanted.iter().all(has) {
-        return Err("sub-dword selections are modelled for an upper half to a whole register".to_string());
+        return Err(
+            "sub-dword selections are modelled for an upper half to a whole register".to_string()
+        );
     }
     let (f, _) = vector_table::find("v_cvt_f32_f16.upper").ok_or("no such conversion")?;
-    Ok(Op::Lane { f, dst: vreg(&line.operands[0], 1)?, src: [src(&line.operands[1], 1)?, Src::K(0), Src::K(0)] })
+    Ok(Op::Lane {
+        f,
+        dst: vreg(&line.operands[0], 1)?,
+        src: [src(&line.operands[1], 1)?, Src::K(0), Src::K(0)],
+    })
 }
 
 /// `v_mov_b32_dpp` with all rows and banks written.
@@ -136,11 +175,26 @@ fn dpp(line: &Line, gfx: Gfx) -> Decoded<Op> {
         let found = match key.as_str() {
             "row_mask" | "bank_mask" if value == "0xf" => continue,
             "quad_perm" => {
-                let list: Vec<u8> = value.trim_matches(['[', ']']).split(',').filter_map(|n| n.parse().ok()).filter(|n| *n < 4).collect();
-                Pattern::Quad(list.try_into().map_err(|_| "expected four lanes of four".to_string())?)
+                let list: Vec<u8> = value
+                    .trim_matches(['[', ']'])
+                    .split(',')
+                    .filter_map(|n| n.parse().ok())
+                    .filter(|n| *n < 4)
+                    .collect();
+                Pattern::Quad(
+                    list.try_into().map_err(|_| "expected four lanes of four".to_string())?,
+                )
             }
-            "row_ror" => Pattern::Rotate(value.parse().ok().filter(|n| (1..16).contains(n)).ok_or("expected row_ror:1..15")?),
-            "row_xmask" if gfx.is_rdna() => Pattern::Xor(value.parse().ok().filter(|n| *n < 16).ok_or("expected row_xmask:0..15")?),
+            "row_ror" => Pattern::Rotate(
+                value
+                    .parse()
+                    .ok()
+                    .filter(|n| (1..16).contains(n))
+                    .ok_or("expected row_ror:1..15")?,
+            ),
+            "row_xmask" if gfx.is_rdna() => Pattern::Xor(
+                value.parse().ok().filter(|n| *n < 16).ok_or("expected row_xmask:0..15")?,
+            ),
             "row_mirror" => Pattern::Mirror,
             "row_half_mirror" => Pattern::HalfMirror,
             other => return Err(format!("modifier `{other}` is not modelled")),
@@ -175,24 +229,46 @@ fn wide(name: &str, line: &Line) -> Decoded<Op> {
             want(line, 4)?;
             let f = if name == "v_add_co_u32" { Wide::AddCo } else { Wide::SubCo };
             let sources = [src(&o[2], 1)?, src(&o[3], 1)?, Src::K(0)];
-            Ok(Op::Wide { f, dst: vreg(&o[0], 1)?, carry_out: Some(sreg(&o[1], 2)?), src: sources, carry_in: None })
+            Ok(Op::Wide {
+                f,
+                dst: vreg(&o[0], 1)?,
+                carry_out: Some(sreg(&o[1], 2)?),
+                src: sources,
+                carry_in: None,
+            })
         }
         "v_addc_co_u32" | "v_subb_co_u32" => {
             want(line, 5)?;
             let f = if name == "v_addc_co_u32" { Wide::AddcCo } else { Wide::SubbCo };
             let sources = [src(&o[2], 1)?, src(&o[3], 1)?, Src::K(0)];
             let (out, carry) = (sreg(&o[1], 2)?, sreg(&o[4], 2)?);
-            Ok(Op::Wide { f, dst: vreg(&o[0], 1)?, carry_out: Some(out), src: sources, carry_in: Some(carry) })
+            Ok(Op::Wide {
+                f,
+                dst: vreg(&o[0], 1)?,
+                carry_out: Some(out),
+                src: sources,
+                carry_in: Some(carry),
+            })
         }
         "v_mad_u64_u32" => {
             want(line, 5)?;
             let sources = [src(&o[2], 1)?, src(&o[3], 1)?, src(&o[4], 2)?];
             let out = Some(sreg(&o[1], 2)?);
-            Ok(Op::Wide { f: Wide::MadU64U32, dst: vreg(&o[0], 2)?, carry_out: out, src: sources, carry_in: None })
+            Ok(Op::Wide {
+                f: Wide::MadU64U32,
+                dst: vreg(&o[0], 2)?,
+                carry_out: out,
+                src: sources,
+                carry_in: None,
+            })
         }
         "v_lshl_add_u64" => {
             want(line, 4)?;
-            plain(Wide::LshlAddU64, vreg(&o[0], 2)?, [src(&o[1], 2)?, src(&o[2], 1)?, src(&o[3], 2)?])
+            plain(
+                Wide::LshlAddU64,
+                vreg(&o[0], 2)?,
+                [src(&o[1], 2)?, src(&o[2], 1)?, src(&o[3], 2)?],
+            )
         }
         "v_lshlrev_b64" | "v_lshrrev_b64" | "v_ashrrev_i64" => {
             want(line, 3)?;
@@ -215,10 +291,12 @@ fn wide(name: &str, line: &Line) -> Decoded<Op> {
 const FORMS: [(&str, u32, u32, Element, [u32; 3]); 23] = [
     ("f32_32x32x4_bf16", 32, 4, Element::Bf16, [16, 0, 0]),
     ("f32_16x16x8_bf16", 16, 8, Element::Bf16, [8, 0, 0]),
-    // From gfx942 on those of 32 and 64 bits are not made by the wide unit, and need one state less than their passes say.
+    // From gfx942 on those of 32 and 64 bits are not made by the wide unit, and need one state less
+    // than their passes say.
     ("f32_32x32x2_f32", 32, 2, Element::F32, [16, 15, 15]),
     ("f32_16x16x4_f32", 16, 4, Element::F32, [8, 7, 7]),
-    // What LLVM asks for before a vector instruction is that of 8 passes; before memory it asks for more.
+    // What LLVM asks for before a vector instruction is that of 8 passes; before memory it asks for
+    // more.
     ("f64_16x16x4_f64", 16, 4, Element::F64, [8, 8, 8]),
     ("i32_32x32x8_i8", 32, 8, Element::I8, [16, 0, 0]),
     ("i32_16x16x16_i8", 16, 16, Element::I8, [8, 0, 0]),
@@ -241,7 +319,8 @@ const FORMS: [(&str, u32, u32, Element, [u32; 3]); 23] = [
     ("f32_32x32x16", 32, 16, Element::E4m3 { fnuz: false }, [0, 8, 8]),
 ];
 
-/// A form without the types of eight-bit floats behind it, and these: gfx942's have one zero and no infinity.
+/// A form without the types of eight-bit floats behind it, and these: gfx942's have one zero and no
+/// infinity.
 fn eight_bits(spelled: &str, gfx: Gfx) -> (String, Option<[Element; 2]>) {
     let fnuz = gfx == Gfx::Gfx942;
     let kind = |word: &str| match word {
@@ -260,10 +339,13 @@ fn eight_bits(spelled: &str, gfx: Gfx) -> (String, Option<[Element; 2]>) {
 pub(super) fn wmma(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op> {
     let o = &line.operands;
     // With block scales the formats are modifiers; their timing is that of the form without.
-    let run = [("v_wmma_scale_", 32), ("v_wmma_scale16_", 16)].into_iter().find(|(head, _)| name.strip_prefix(head) == Some("f32_16x16x128_f8f6f4"));
+    let run = [("v_wmma_scale_", 32), ("v_wmma_scale16_", 16)]
+        .into_iter()
+        .find(|(head, _)| name.strip_prefix(head) == Some("f32_16x16x128_f8f6f4"));
     want(line, if run.is_some() { 6 } else { 4 })?;
     let form = if run.is_some() { "v_wmma_f32_16x16x128_fp8_fp8" } else { name };
-    let mut wmma = wmma_form(form, gfx, wave).ok_or_else(|| format!("`{name}` is not modelled on this target"))?;
+    let mut wmma = wmma_form(form, gfx, wave)
+        .ok_or_else(|| format!("`{name}` is not modelled on this target"))?;
     if let Some((_, run)) = run {
         let mut blocks = Blocks { run, at: [(0, 0); 2] };
         let each = blocks.registers(wmma.k);
@@ -271,25 +353,39 @@ pub(super) fn wmma(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op> 
         wmma.scales = Some(blocks);
     }
     for (key, value) in &line.modifiers {
-        if let (Some(half), "op_sel", [0, 0, which @ 0..2]) = (&mut wmma.half, key.as_str(), &numbers(value)[..]) {
+        if let (Some(half), "op_sel", [0, 0, which @ 0..2]) =
+            (&mut wmma.half, key.as_str(), &numbers(value)[..])
+        {
             *half = *which as u16;
             continue;
         }
         if let Some(blocks) = &mut wmma.scales {
-            let number = value.parse::<u32>().ok().filter(|n| *n < 2).ok_or_else(|| format!("`{key}:{value}` is not modelled"))?;
-            let format = [Element::E4m3 { fnuz: false }, Element::E5m2 { fnuz: false }][number as usize];
+            let number = value
+                .parse::<u32>()
+                .ok()
+                .filter(|n| *n < 2)
+                .ok_or_else(|| format!("`{key}:{value}` is not modelled"))?;
+            let format =
+                [Element::E4m3 { fnuz: false }, Element::E5m2 { fnuz: false }][number as usize];
             match key.as_str() {
                 "matrix_a_fmt" => wmma.kinds[0] = format,
                 "matrix_b_fmt" => wmma.kinds[1] = format,
                 "matrix_a_scale" => blocks.at[0].1 = 16 * number,
                 "matrix_b_scale" => blocks.at[1].1 = 16 * number,
-                _ => return Err(format!("modifier `{key}:{value}` of a matrix instruction is not modelled")),
+                _ => {
+                    return Err(format!(
+                        "modifier `{key}:{value}` of a matrix instruction is not modelled"
+                    ));
+                }
             }
             continue;
         }
         // Bytes are signed where this says so.
-        let (Element::U8, "neg_lo", [a, b, 0]) = (wmma.kinds[0], key.as_str(), &numbers(value)[..]) else {
-            return Err(format!("modifier `{key}:{value}` of a matrix instruction is not modelled"));
+        let (Element::U8, "neg_lo", [a, b, 0]) = (wmma.kinds[0], key.as_str(), &numbers(value)[..])
+        else {
+            return Err(format!(
+                "modifier `{key}:{value}` of a matrix instruction is not modelled"
+            ));
         };
         wmma.kinds = [a, b].map(|bit| if *bit == 1 { Element::I8 } else { Element::U8 });
     }
@@ -307,8 +403,8 @@ fn numbers(list: &str) -> Vec<u32> {
     list.trim_matches(['[', ']']).split(',').filter_map(|n| n.parse().ok()).collect()
 }
 
-/// What an instruction's name says of it. Wait states of gfx125x: LLVM's GCNHazardRecognizer by latency, its scheduling models say which form
-/// has which.
+/// What an instruction's name says of it. Wait states of gfx125x: LLVM's GCNHazardRecognizer by
+/// latency, its scheduling models say which form has which.
 pub(super) fn wmma_form(name: &str, gfx: Gfx, wave: u32) -> Option<Wmma> {
     let (shape, kinds) = eight_bits(name.strip_prefix("v_wmma_")?, gfx);
     // Eight-bit floats stand behind the shape as two types, others as one.
@@ -336,7 +432,10 @@ pub(super) fn wmma_form(name: &str, gfx: Gfx, wave: u32) -> Option<Wmma> {
     let known = match gfx {
         Gfx::Rdna3 => k == 16 && (bits == 16 || sum == Sum::I32),
         Gfx::Rdna4 => k == 16 && bits < 32,
-        _ if gfx.is_gfx125() => matches!((bits, k), (32, 4) | (16, 32) | (8, 64 | 128)) && (kinds[0] != Element::U8 || k == 64),
+        _ if gfx.is_gfx125() => {
+            matches!((bits, k), (32, 4) | (16, 32) | (8, 64 | 128))
+                && (kinds[0] != Element::U8 || k == 64)
+        }
         _ => false,
     };
     let slow = gfx == Gfx::Gfx1251;
@@ -350,7 +449,21 @@ pub(super) fn wmma_form(name: &str, gfx: Gfx, wave: u32) -> Option<Wmma> {
     };
     let piece = if gfx.is_gfx125() && bits < 32 { 16 } else { 8 };
     let half = (gfx == Gfx::Rdna3 && matches!(sum, Sum::F16 | Sum::Bf16)).then_some(0);
-    known.then_some(Wmma { k, kinds, wave, copies: gfx == Gfx::Rdna3, piece, sum, half, apart, d: 0, a: 0, b: 0, c: Src::K(0), scales: None })
+    known.then_some(Wmma {
+        k,
+        kinds,
+        wave,
+        copies: gfx == Gfx::Rdna3,
+        piece,
+        sum,
+        half,
+        apart,
+        d: 0,
+        a: 0,
+        b: 0,
+        c: Src::K(0),
+        scales: None,
+    })
 }
 
 pub(super) fn matrix(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
@@ -374,7 +487,8 @@ pub(super) fn matrix(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         return Err(format!("`{name}` is not modelled on this target"));
     };
     let kinds = kinds.unwrap_or([kind; 2]);
-    let mut mfma = Mfma { m, k, kinds, passes: passes[at], id: id as u32, d: 0, a: 0, b: 0, c: Src::K(0) };
+    let mut mfma =
+        Mfma { m, k, kinds, passes: passes[at], id: id as u32, d: 0, a: 0, b: 0, c: Src::K(0) };
     (mfma.a, mfma.b) = (vreg(&o[1], mfma.source_regs())?, vreg(&o[2], mfma.source_regs())?);
     mfma.d = vreg(&o[0], mfma.result_regs())?;
     mfma.c = src(&o[3], mfma.result_regs())?;

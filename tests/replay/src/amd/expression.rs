@@ -74,8 +74,16 @@ impl Reader<'_> {
         self.at += word.len();
         if word == "max" && self.eat('(') {
             let first = self.sum(depth + 1)?;
-            let second = if self.eat(',') { self.sum(depth + 1)? } else { return Err("expected `,`".to_string()) };
-            return if self.eat(')') { Ok(first.max(second)) } else { Err("expected `)`".to_string()) };
+            let second = if self.eat(',') {
+                self.sum(depth + 1)?
+            } else {
+                return Err("expected `,`".to_string());
+            };
+            return if self.eat(')') {
+                Ok(first.max(second))
+            } else {
+                Err("expected `)`".to_string())
+            };
         }
         let value = super::text::number(word).or_else(|| (self.symbol)(word));
         value.ok_or_else(|| format!("`{word}` is no number"))

@@ -1,10 +1,11 @@
-//! Wait states that software owes: distances between instructions which gfx90a, gfx942 and gfx950 do
-//! not interlock.
+//! Wait states that software owes: distances between instructions which gfx90a, gfx942 and gfx950
+//! do not interlock.
 //!
 //! Distance = wait states strictly between the two: one for each instruction, N + 1 for `s_nop N`.
 //! Numbers: LLVM `GCNHazardRecognizer.cpp` (llvm/llvm-project: `checkMAIHazards90A`,
-//! `checkMAIVALUHazards`, `checkVALUHazards`, `checkVMEMHazards`, `checkReadM0Hazards`, gfx950 changes
-//! in pull requests 117263, 117285, 117287, 126132), compared with `llc-22` output. `P` = passes:
+//! `checkMAIVALUHazards`, `checkVALUHazards`, `checkVMEMHazards`, `checkReadM0Hazards`, gfx950
+//! changes in pull requests 117263, 117285, 117287, 126132), compared with `llc-22` output. `P` =
+//! passes:
 //!
 //! | first | then | gfx90a | gfx942 | gfx950 |
 //! | --- | --- | --- | --- | --- |
@@ -25,14 +26,18 @@
 //! "Other instruction" in row 2 is stricter than LLVM 22: pull request 218363 (open) says that
 //! forwarding the accumulator only works between equal instructions.
 //!
-//! RDNA's hardware waits by itself, but for a matrix instruction's result as A or B of the next one (llc-22: one `v_nop` between).
+//! RDNA's hardware waits by itself, but for a matrix instruction's result as A or B of the next one
+//! (llc-22: one `v_nop` between).
 //!
-//! gfx125x: the matrix unit and the transcendental one run beside the vector unit, and only vector instructions count. A result that the next
-//! matrix instruction reads as A or B needs 2, 5, 9 or 17 of them between (by form, see `decode_vector.rs`), one less where a vector instruction reads
-//! or writes it, or overwrites A or B. Behind a transcendental one the next other vector instruction neither reads its result nor overwrites
-//! its source (LLVM: `checkWMMACoexecutionHazards`, `checkTRANSCoexecutionHazards`).
+//! gfx125x: the matrix unit and the transcendental one run beside the vector unit, and only vector
+//! instructions count. A result that the next matrix instruction reads as A or B needs 2, 5, 9 or
+//! 17 of them between (by form, see `decode_vector.rs`), one less where a vector instruction reads
+//! or writes it, or overwrites A or B. Behind a transcendental one the next other vector
+//! instruction neither reads its result nor overwrites its source (LLVM:
+//! `checkWMMACoexecutionHazards`, `checkTRANSCoexecutionHazards`).
 //!
-//! Not modelled: what gfx908 owes (LLVM's list for it is another one), and transcendental, SDWA, f64 and exec hazards (no such instruction is executed).
+//! Not modelled: what gfx908 owes (LLVM's list for it is another one), and transcendental, SDWA,
+//! f64 and exec hazards (no such instruction is executed).
 
 use super::op::{EXEC, Gfx, Mfma, Src};
 use crate::fault::{Clash, FaultKind};
@@ -51,7 +56,8 @@ struct Vector {
     valu: After,
     wide_store: After,
     wmma: After,
-    /// gfx125x, by the clock of vector instructions: result or source of a matrix instruction and how many must follow; of a transcendental one.
+    /// gfx125x, by the clock of vector instructions: result or source of a matrix instruction and
+    /// how many must follow; of a transcendental one.
     product: After,
     product_apart: u32,
     factor: After,
@@ -87,7 +93,15 @@ pub(super) enum User {
 
 impl Hazards {
     pub fn new(gfx: Gfx) -> Self {
-        Hazards { gfx, clock: 1000, vector_clock: 1000, is_trans: false, vector: vec![Vector::default(); 512], scalar: [0; 128], m0: 0 }
+        Hazards {
+            gfx,
+            clock: 1000,
+            vector_clock: 1000,
+            is_trans: false,
+            vector: vec![Vector::default(); 512],
+            scalar: [0; 128],
+            m0: 0,
+        }
     }
 
     /// An instruction has been issued.
@@ -116,7 +130,10 @@ impl Hazards {
         if after == 0 || between >= need {
             return Ok(());
         }
-        let sentence = format!("{}: {need} vector instructions are needed between, there are {between}", what());
+        let sentence = format!(
+            "{}: {need} vector instructions are needed between, there are {between}",
+            what()
+        );
         Err(Clash::new(FaultKind::MissingWaitStates, sentence))
     }
 
@@ -124,7 +141,9 @@ impl Hazards {
     pub fn wmma_reads(&self, register: u16) -> Result<(), Clash> {
         let v = self.vector[register as usize];
         let name = || super::wave::name(register);
-        self.apart(v.product, v.product_apart, || format!("{} is the result of a matrix instruction, read as A or B", name()))
+        self.apart(v.product, v.product_apart, || {
+            format!("{} is the result of a matrix instruction, read as A or B", name())
+        })
     }
 
     /// Notes A or B of a matrix instruction of gfx125x.
@@ -145,18 +164,26 @@ impl Hazards {
         let v = self.vector[register as usize];
         let name = || super::wave::name(register);
         if user != User::Wmma {
-            self.apart(v.product, v.product_apart.saturating_sub(1), || format!("{} is the result of a matrix instruction", name()))?;
+            self.apart(v.product, v.product_apart.saturating_sub(1), || {
+                format!("{} is the result of a matrix instruction", name())
+            })?;
             if writes {
-                self.apart(v.factor, v.factor_apart, || format!("{} is still read by a matrix instruction", name()))?;
+                self.apart(v.factor, v.factor_apart, || {
+                    format!("{} is still read by a matrix instruction", name())
+                })?;
             }
         }
         if self.is_trans {
             return Ok(());
         }
         if writes {
-            self.apart(v.trans_source, 1, || format!("{} is still read by a transcendental instruction", name()))
+            self.apart(v.trans_source, 1, || {
+                format!("{} is still read by a transcendental instruction", name())
+            })
         } else {
-            self.apart(v.trans, 1, || format!("{} is the result of a transcendental instruction", name()))
+            self.apart(v.trans, 1, || {
+                format!("{} is the result of a transcendental instruction", name())
+            })
         }
     }
 
@@ -170,14 +197,22 @@ impl Hazards {
         if after == 0 || self.clock > after {
             return Ok(());
         }
-        let sentence = format!("{} is the result of the matrix instruction just before", super::wave::name(register));
+        let sentence = format!(
+            "{} is the result of the matrix instruction just before",
+            super::wave::name(register)
+        );
         Err(Clash::new(FaultKind::MissingWaitStates, sentence))
     }
 
     /// Notes a result of a matrix instruction of RDNA; call after [`Hazards::advance`].
     pub fn did_wmma(&mut self, register: u16, apart: u32) {
         let (product, product_apart) = (if apart > 0 { self.vector_clock } else { 0 }, apart);
-        self.vector[register as usize] = Vector { wmma: if self.gfx.is_gfx125() { 0 } else { self.clock }, product, product_apart, ..Vector::default() };
+        self.vector[register as usize] = Vector {
+            wmma: if self.gfx.is_gfx125() { 0 } else { self.clock },
+            product,
+            product_apart,
+            ..Vector::default()
+        };
     }
 
     /// A vector instruction, load or store reads a vector register.
@@ -185,15 +220,21 @@ impl Hazards {
         self.beside(register, user, false)?;
         let v = self.vector[register as usize];
         let name = || super::wave::name(register);
-        self.owe(v.mfma, self.mfma_distance(v.passes), || format!("{} is the result of a matrix instruction", name()))?;
+        self.owe(v.mfma, self.mfma_distance(v.passes), || {
+            format!("{} is the result of a matrix instruction", name())
+        })?;
         if user == User::Readlane && self.gfx >= Gfx::Gfx942 {
             self.owe(v.valu, 1, || format!("{} was just written and its lane is read", name()))?;
         }
         if user == User::Dpp {
-            self.owe(v.valu, 2, || format!("{} was just written and another lane reads it", name()))?;
+            self.owe(v.valu, 2, || {
+                format!("{} was just written and another lane reads it", name())
+            })?;
         }
         if user == User::Swap {
-            self.owe(v.valu, 2, || format!("{} was just written and its lanes are swapped", name()))?;
+            self.owe(v.valu, 2, || {
+                format!("{} was just written and its lanes are swapped", name())
+            })?;
         }
         Ok(())
     }
@@ -203,11 +244,17 @@ impl Hazards {
         self.beside(register, user, true)?;
         let v = self.vector[register as usize];
         let name = || super::wave::name(register);
-        self.owe(v.mfma, self.mfma_distance(v.passes), || format!("{} is still written by a matrix instruction", name()))?;
-        self.owe(v.as_c, v.as_c_passes - u32::from(v.as_c_passes > 0), || format!("{} is still read as C by a matrix instruction", name()))?;
+        self.owe(v.mfma, self.mfma_distance(v.passes), || {
+            format!("{} is still written by a matrix instruction", name())
+        })?;
+        self.owe(v.as_c, v.as_c_passes - u32::from(v.as_c_passes > 0), || {
+            format!("{} is still read as C by a matrix instruction", name())
+        })?;
         if user != User::Memory {
             let need = if self.gfx >= Gfx::Gfx942 { 2 } else { 1 };
-            self.owe(v.wide_store, need, || format!("{} is still read by a store of more than 64 bits", name()))?;
+            self.owe(v.wide_store, need, || {
+                format!("{} is still read by a store of more than 64 bits", name())
+            })?;
         }
         Ok(())
     }
@@ -218,7 +265,8 @@ impl Hazards {
         let trans = if self.is_trans && user != User::Memory { self.vector_clock } else { 0 };
         // What a matrix instruction still reads stays read, whoever writes it.
         let Vector { factor, factor_apart, .. } = self.vector[register as usize];
-        self.vector[register as usize] = Vector { valu: after, trans, factor, factor_apart, ..Vector::default() };
+        self.vector[register as usize] =
+            Vector { valu: after, trans, factor, factor_apart, ..Vector::default() };
     }
 
     /// Notes the data of a store of more than 64 bits; call after [`Hazards::advance`].
@@ -231,16 +279,27 @@ impl Hazards {
         if register >= EXEC {
             return Ok(());
         }
-        let what = || format!("{} was written by a vector instruction", super::wave::scalar_name(register));
+        let what = || {
+            format!("{} was written by a vector instruction", super::wave::scalar_name(register))
+        };
         if select {
             self.owe(self.scalar[register as usize], 4, what)?;
         }
-        if self.gfx >= Gfx::Gfx942 { self.owe(self.scalar[register as usize], 2, what) } else { Ok(()) }
+        if self.gfx >= Gfx::Gfx942 {
+            self.owe(self.scalar[register as usize], 2, what)
+        } else {
+            Ok(())
+        }
     }
 
     /// A vector memory instruction reads a scalar register.
     pub fn memory_reads_scalar(&self, register: u8) -> Result<(), Clash> {
-        let what = || format!("{} was written by a vector instruction and is read by a memory instruction", super::wave::scalar_name(register));
+        let what = || {
+            format!(
+                "{} was written by a vector instruction and is read by a memory instruction",
+                super::wave::scalar_name(register)
+            )
+        };
         self.owe(self.scalar[register as usize], 5, what)
     }
 
@@ -265,7 +324,9 @@ impl Hazards {
             let v = self.vector[register as usize];
             let name = || super::wave::name(register);
             self.owe(v.valu, 2, || format!("{} was just written by a vector instruction", name()))?;
-            self.owe(v.mfma, self.mfma_distance(v.passes), || format!("{} is the result of a matrix instruction, read as A or B", name()))?;
+            self.owe(v.mfma, self.mfma_distance(v.passes), || {
+                format!("{} is the result of a matrix instruction, read as A or B", name())
+            })?;
         }
         let Src::V(c) = mfma.c else { return Ok(()) };
         let n = mfma.result_regs();
@@ -278,7 +339,9 @@ impl Hazards {
             } else {
                 v.passes + self.gfx.cdna().unwrap_or(0) as u32
             };
-            self.owe(v.mfma, need, || format!("{} is the result of another matrix instruction, read as C", name()))?;
+            self.owe(v.mfma, need, || {
+                format!("{} is the result of another matrix instruction, read as C", name())
+            })?;
         }
         Ok(())
     }
@@ -294,7 +357,8 @@ impl Hazards {
         }
         for register in mfma.d..mfma.d + n {
             let v = &mut self.vector[register as usize];
-            (v.mfma, v.passes, v.id, v.tuple, v.valu) = (self.clock, mfma.passes, mfma.id, (mfma.d, n), 0);
+            (v.mfma, v.passes, v.id, v.tuple, v.valu) =
+                (self.clock, mfma.passes, mfma.id, (mfma.d, n), 0);
         }
     }
 }

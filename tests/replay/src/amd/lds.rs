@@ -11,12 +11,19 @@ use crate::fault::{Clash, FaultKind};
 use crate::report::Space;
 use crate::tags::Tag;
 
-/// Bytes and tags that a lane receives of what all lanes fetched; what is narrower than a tag has none.
-pub(super) fn transposed(form: Transpose, fetched: &[(Vec<u8>, Vec<Tag>)], lane: u32, bytes: u32) -> (Vec<u8>, Vec<Tag>) {
+/// Bytes and tags that a lane receives of what all lanes fetched; what is narrower than a tag has
+/// none.
+pub(super) fn transposed(
+    form: Transpose,
+    fetched: &[(Vec<u8>, Vec<Tag>)],
+    lane: u32,
+    bytes: u32,
+) -> (Vec<u8>, Vec<Tag>) {
     let size = form.bytes();
     let (data, all): (Vec<_>, Vec<_>) = fetched.iter().cloned().unzip();
     let count = bytes / size as u32;
-    let tags = if size == 2 { form.take(&all, lane, 1, count) } else { vec![0; bytes as usize / 2] };
+    let tags =
+        if size == 2 { form.take(&all, lane, 1, count) } else { vec![0; bytes as usize / 2] };
     (form.take(&data, lane, size, count), tags)
 }
 
@@ -49,12 +56,18 @@ impl Wave {
                 if f.write {
                     let (mut data, mut tags) = (Vec::new(), Vec::new());
                     for register in f.data[i]..f.data[i] + words {
-                        outgoing(self.lane_value(register, lane, halves(f.part))?, f.part, &mut data, &mut tags);
+                        outgoing(
+                            self.lane_value(register, lane, halves(f.part))?,
+                            f.part,
+                            &mut data,
+                            &mut tags,
+                        );
                     }
                     m.world.shared.write(thread, self.line, address, &data, &tags)?;
                     written.push((address, data, lane as u32));
                 } else {
-                    let (mut data, mut tags) = (vec![0; f.bytes as usize], vec![0; f.bytes as usize / 2]);
+                    let (mut data, mut tags) =
+                        (vec![0; f.bytes as usize], vec![0; f.bytes as usize / 2]);
                     m.world.shared.read(thread, self.line, address, &mut data, &mut tags)?;
                     fetched[lane] = (data, tags);
                 }
@@ -65,7 +78,9 @@ impl Wave {
             if f.write {
                 collisions(written).map_err(|(lane, at)| {
                     let sentence = "two lanes of the instruction write the same byte";
-                    Clash::new(FaultKind::RaceWriteAfterWrite, sentence).at(at).by(self.thread(lane as usize))
+                    Clash::new(FaultKind::RaceWriteAfterWrite, sentence)
+                        .at(at)
+                        .by(self.thread(lane as usize))
                 })?;
             } else {
                 self.receive(m, f, i, &fetched);
@@ -97,9 +112,14 @@ impl Wave {
         for lane in self.lanes() {
             let at = self.lane_value(addr, lane, 3)?.value.wrapping_add(offset);
             // In waves of 64 lanes RDNA's halves do not see each other.
-            let other = if m.program.header.gfx.is_rdna() { (at as usize / 4 % 32) | (lane & 32) } else { at as usize / 4 % LANES };
+            let other = if m.program.header.gfx.is_rdna() {
+                (at as usize / 4 % 32) | (lane & 32)
+            } else {
+                at as usize / 4 % LANES
+            };
             if pull && self.exec() >> other & 1 == 0 {
-                let sentence = format!("lane {lane} pulls from lane {other}, which EXEC switches off");
+                let sentence =
+                    format!("lane {lane} pulls from lane {other}, which EXEC switches off");
                 return Err(Clash::new(FaultKind::WarpDivergence, sentence).by(self.thread(lane)));
             }
             let (from, to) = if pull { (other, lane) } else { (lane, other) };
@@ -116,10 +136,20 @@ impl Wave {
     }
 
     /// A move between lanes by a fixed pattern: a vector instruction with DPP, or `ds_swizzle_b32`.
-    pub(super) fn lanes_by(&mut self, pattern: super::op::Pattern, dst: u16, data: u16, ds: bool) -> Run<()> {
+    pub(super) fn lanes_by(
+        &mut self,
+        pattern: super::op::Pattern,
+        dst: u16,
+        data: u16,
+        ds: bool,
+    ) -> Run<()> {
         let user = if ds { User::Memory } else { User::Dpp };
         self.check_read(data, user)?;
-        self.check_write(dst, if ds { User::Memory } else { User::Valu }, ds.then_some(Queue::Lgkm))?;
+        self.check_write(
+            dst,
+            if ds { User::Memory } else { User::Valu },
+            ds.then_some(Queue::Lgkm),
+        )?;
         self.hazards.advance(1);
         let mut results = Vec::new();
         for lane in self.lanes() {
@@ -144,7 +174,8 @@ impl Wave {
         self.check_read(src, User::Valu)?;
         self.check_write(dst, User::Valu, None)?;
         self.hazards.advance(1);
-        let values: Vec<Tracked> = (0..self.size).map(|lane| self.lane_value(src, lane ^ 32, 3)).collect::<Run<_>>()?;
+        let values: Vec<Tracked> =
+            (0..self.size).map(|lane| self.lane_value(src, lane ^ 32, 3)).collect::<Run<_>>()?;
         values.into_iter().enumerate().for_each(|(lane, value)| self.set_lane(dst, lane, value));
         self.hazards.wrote(dst, User::Valu);
         Ok(())
@@ -155,7 +186,8 @@ impl Wave {
         if address.is_multiple_of(need.into()) {
             return Ok(());
         }
-        Err(Clash::new(FaultKind::Misaligned, format!("the address must be a multiple of {need}")).at(address))
+        Err(Clash::new(FaultKind::Misaligned, format!("the address must be a multiple of {need}"))
+            .at(address))
     }
 
     fn receive(&mut self, m: &Machine<'_, '_>, f: &Ds, i: usize, fetched: &[(Vec<u8>, Vec<Tag>)]) {
@@ -169,7 +201,13 @@ impl Wave {
             for word in 0..words {
                 let register = f.data[i] + word as u16;
                 let old: Tracked = self.tracked(register, lane);
-                let value = incoming(&data[4 * word..], tags.get(2 * word..).unwrap_or(&[]), f.part, old, kept);
+                let value = incoming(
+                    &data[4 * word..],
+                    tags.get(2 * word..).unwrap_or(&[]),
+                    f.part,
+                    old,
+                    kept,
+                );
                 self.set_lane(register, lane, value);
             }
         }

@@ -41,9 +41,11 @@ impl Wave {
         let mut b = a.clone();
         let a_tags = self.gather(f, f.a, f.kinds[0], &mut a)?;
         let b_tags = self.gather(f, f.b, f.kinds[1], &mut b)?;
-        // Of forms of 16 bits MI200 takes and gives subnormal numbers as zero (MIOpen: MI200 MFMA behavior specifics).
+        // Of forms of 16 bits MI200 takes and gives subnormal numbers as zero (MIOpen: MI200 MFMA
+        // behavior specifics).
         let flushes = self.gfx == Gfx::Gfx90a && matches!(f.kinds[0], Element::F16 | Element::Bf16);
-        let least = if f.kinds[0] == Element::F16 { 2f64.powi(-14) } else { f64::from(f32::MIN_POSITIVE) };
+        let least =
+            if f.kinds[0] == Element::F16 { 2f64.powi(-14) } else { f64::from(f32::MIN_POSITIVE) };
         if flushes {
             a.iter_mut().chain(&mut b).filter(|v| v.abs() < least).for_each(|v| *v *= 0.0);
         }
@@ -55,7 +57,8 @@ impl Wave {
                 if wide && register % 2 == 1 {
                     continue;
                 }
-                let (row, col) = result(m, lane as u32, u32::from(register) / if wide { 2 } else { 1 }, wide);
+                let (row, col) =
+                    result(m, lane as u32, u32::from(register) / if wide { 2 } else { 1 }, wide);
                 let start = match f.c {
                     Src::V(c) => self.lane_value(c + register, lane, 3)?.value,
                     other => self.scalar_src(other, 1)? as u32,
@@ -63,8 +66,14 @@ impl Wave {
                 if wide {
                     let row = &a[(row * k) as usize..((row + 1) * k) as usize];
                     let col = &b[(col * k) as usize..((col + 1) * k) as usize];
-                    let high = if let Src::V(c) = f.c { self.lane_value(c + register + 1, lane, 3)?.value } else { 0 };
-                    let bits = (f64::from_bits(u64::from(start) | u64::from(high) << 32) + row.iter().zip(col).map(|(x, y)| x * y).sum::<f64>()).to_bits();
+                    let high = if let Src::V(c) = f.c {
+                        self.lane_value(c + register + 1, lane, 3)?.value
+                    } else {
+                        0
+                    };
+                    let bits = (f64::from_bits(u64::from(start) | u64::from(high) << 32)
+                        + row.iter().zip(col).map(|(x, y)| x * y).sum::<f64>())
+                    .to_bits();
                     results.extend([bits as u32, (bits >> 32) as u32]);
                     continue;
                 }
@@ -73,7 +82,10 @@ impl Wave {
                 let sum: f64 = row.iter().zip(col).map(|(x, y)| x * y).sum();
                 results.push(match f.kinds[0] {
                     Element::I8 | Element::U8 => (i64::from(start as i32) + sum as i64) as u32,
-                    _ => sums.writes(((f64::from(f32::from_bits(sums.reads([start; 3])[0])) + sum) as f32).to_bits()),
+                    _ => sums.writes(
+                        ((f64::from(f32::from_bits(sums.reads([start; 3])[0])) + sum) as f32)
+                            .to_bits(),
+                    ),
                 });
             }
         }
@@ -99,7 +111,10 @@ impl Wave {
 
     pub(super) fn check_flight(&self, register: u16, verb: &str) -> Run<()> {
         if self.in_flight(register) {
-            let sentence = format!("{} is {verb} by a matrix instruction while a load into it is outstanding", super::wave::name(register));
+            let sentence = format!(
+                "{} is {verb} by a matrix instruction while a load into it is outstanding",
+                super::wave::name(register)
+            );
             return Err(Clash::new(FaultKind::RegisterInFlight, sentence));
         }
         Ok(())
@@ -124,7 +139,11 @@ impl Wave {
     pub(super) fn field(&self, first: u16, lane: usize, i: u32, bits: u32) -> Run<(u64, Tag)> {
         let at = i * bits;
         let word = self.lane_value(first + (at / 32) as u16, lane, 3)?;
-        let high = if bits > 32 { self.lane_value(first + (at / 32) as u16 + 1, lane, 3)?.value } else { 0 };
+        let high = if bits > 32 {
+            self.lane_value(first + (at / 32) as u16 + 1, lane, 3)?.value
+        } else {
+            0
+        };
         let all = u64::from(word.value) | u64::from(high) << 32;
         Ok((all >> (at % 32) & (u64::MAX >> (64 - bits)), word.tags[(at % 32 / 16) as usize]))
     }
@@ -145,7 +164,8 @@ mod tests {
             let matrix = value.get("matrix").and_then(Json::text).expect("matrix");
             for (lane, fields) in value.get("map").expect("map").list().iter().enumerate() {
                 for (i, entry) in fields.list().iter().enumerate() {
-                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
+                    let want: Vec<u32> =
+                        entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
                     let (lane, i) = (lane as u32, i as u32);
                     let source = super::source(number("m"), number("k"), lane, i);
                     let got = match matrix {
@@ -163,7 +183,8 @@ mod tests {
     /// Against AMD's matrix calculator: every dense form of one block that the decoder knows.
     #[test]
     fn formulas_agree_with_the_calculator() {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../oracle/data/amd/matrix_calculator.jsonl");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../oracle/data/amd/matrix_calculator.jsonl");
         let text = std::fs::read_to_string(path).expect("the oracle's data");
         let mut forms = std::collections::BTreeSet::new();
         for line in text.lines().filter(|line| line.contains("\"v_mfma_")) {
@@ -176,7 +197,8 @@ mod tests {
             forms.insert(word("inst").to_string());
             for (lane, fields) in value.get("map").expect("map").list().iter().enumerate() {
                 for (i, entry) in fields.list().iter().enumerate() {
-                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
+                    let want: Vec<u32> =
+                        entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
                     let (lane, i) = (lane as u32, i as u32);
                     let source = super::source(number("m"), number("k"), lane, i);
                     let got = match word("matrix") {
@@ -184,7 +206,13 @@ mod tests {
                         "b" => (source.1, source.0),
                         _ => super::result(number("m"), lane, i, word("out") == "fp64"),
                     };
-                    assert_eq!([got.0, got.1], want[..2], "{} {} lane {lane} field {i}", word("inst"), word("matrix"));
+                    assert_eq!(
+                        [got.0, got.1],
+                        want[..2],
+                        "{} {} lane {lane} field {i}",
+                        word("inst"),
+                        word("matrix")
+                    );
                 }
             }
         }

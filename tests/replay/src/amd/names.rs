@@ -1,6 +1,7 @@
 //! Names: what RDNA calls instructions that older machines have too.
 //!
-//! The decoder knows the older names. A name that a generation does not have is refused: the text was written for another one.
+//! The decoder knows the older names. A name that a generation does not have is refused: the text
+//! was written for another one.
 
 use super::op::Gfx;
 
@@ -26,7 +27,11 @@ const WIDTHS: [(&str, &str); 17] = [
 ];
 
 /// New and older names of vector instructions that take the same operands.
-const VECTOR: [(&str, &str); 3] = [("v_add_nc_u32", "v_add_u32"), ("v_sub_nc_u32", "v_sub_u32"), ("v_subrev_nc_u32", "v_subrev_u32")];
+const VECTOR: [(&str, &str); 3] = [
+    ("v_add_nc_u32", "v_add_u32"),
+    ("v_sub_nc_u32", "v_sub_u32"),
+    ("v_subrev_nc_u32", "v_subrev_u32"),
+];
 
 /// An instruction's name on gfx9.
 pub(super) fn older(name: &str, gfx: Gfx) -> Result<String, String> {
@@ -50,11 +55,22 @@ pub(super) fn older(name: &str, gfx: Gfx) -> Result<String, String> {
         ("buffer_store_", "buffer_store_"),
         ("s_load_", "s_load_"),
     ] {
-        if let Some(suffix) = name.strip_prefix(prefix).filter(|suffix| !suffix.starts_with("tr") && !suffix.starts_with("async_")) {
-            return WIDTHS.iter().find(|(new, _)| *new == suffix).map_or_else(foreign, |(_, width)| Ok(format!("{old}{width}")));
+        if let Some(suffix) = name
+            .strip_prefix(prefix)
+            .filter(|suffix| !suffix.starts_with("tr") && !suffix.starts_with("async_"))
+        {
+            return WIDTHS
+                .iter()
+                .find(|(new, _)| *new == suffix)
+                .map_or_else(foreign, |(_, width)| Ok(format!("{old}{width}")));
         }
     }
-    for (prefix, old) in [("ds_load_2addr_", "ds_read2"), ("ds_store_2addr_", "ds_write2"), ("ds_load_", "ds_read"), ("ds_store_", "ds_write")] {
+    for (prefix, old) in [
+        ("ds_load_2addr_", "ds_read2"),
+        ("ds_store_2addr_", "ds_write2"),
+        ("ds_load_", "ds_read"),
+        ("ds_store_", "ds_write"),
+    ] {
         if let Some(rest) = name.strip_prefix(prefix) {
             return Ok(match rest.strip_prefix("stride64_") {
                 Some(rest) => format!("{old}st64_{rest}"),
@@ -62,7 +78,11 @@ pub(super) fn older(name: &str, gfx: Gfx) -> Result<String, String> {
             });
         }
     }
-    if name.starts_with("ds_read") || name.starts_with("ds_write") { foreign() } else { Ok(name.to_string()) }
+    if name.starts_with("ds_read") || name.starts_with("ds_write") {
+        foreign()
+    } else {
+        Ok(name.to_string())
+    }
 }
 
 #[cfg(test)]

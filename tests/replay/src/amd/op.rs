@@ -34,7 +34,8 @@ pub(super) enum LaneFn {
     Float(fn([u32; 3]) -> u32),
     /// From f32 to narrower numbers, under the same mode for what is read.
     Narrow(fn([u32; 3]) -> u32),
-    /// Of the transcendental unit, which takes and gives zero for a subnormal number whatever the mode.
+    /// Of the transcendental unit, which takes and gives zero for a subnormal number whatever the
+    /// mode.
     Approximate(fn([u32; 3]) -> u32),
     /// Keeps tags and half-definedness.
     Tracked(fn([Tracked; 3]) -> Tracked),
@@ -102,7 +103,8 @@ pub(super) struct Vmem {
     pub store: bool,
     /// Data go to LDS, not to registers.
     pub to_lds: bool,
-    /// The register with each lane's address in LDS: between there and global memory, by the counter for that.
+    /// The register with each lane's address in LDS: between there and global memory, by the
+    /// counter for that.
     pub lds_at: Option<u16>,
     pub transpose: Option<Transpose>,
     pub bytes: u32,
@@ -152,10 +154,11 @@ pub(super) struct Wmma {
     /// Bytes along k that the two halves hold in turn.
     pub piece: u32,
     pub sum: Sum,
-    /// RDNA3: which half of each register has C and D of 16 bits; the other one of D stays as it is.
+    /// RDNA3: which half of each register has C and D of 16 bits; the other one of D stays as it
+    /// is.
     pub half: Option<u16>,
-    /// Vector instructions that must stand between this one and the next that reads the result as A or B; one less before others that touch
-    /// the result, or overwrite A or B.
+    /// Vector instructions that must stand between this one and the next that reads the result as A
+    /// or B; one less before others that touch the result, or overwrite A or B.
     pub apart: u32,
     pub d: u16,
     pub a: u16,
@@ -165,7 +168,8 @@ pub(super) struct Wmma {
     pub scales: Option<Blocks>,
 }
 
-/// Where the scales of A and of B lie: a byte for each run along k, a lane for each row (column of B).
+/// Where the scales of A and of B lie: a byte for each run along k, a lane for each row (column of
+/// B).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Blocks {
     /// Elements of a run.
@@ -199,7 +203,8 @@ impl Wmma {
         if self.copies {
             return (lane % 16, i);
         }
-        // Pieces go to the lower and the upper sixteen lanes in turn; waves of 64 lanes have the upper half of the registers in their upper half.
+        // Pieces go to the lower and the upper sixteen lanes in turn; waves of 64 lanes have the
+        // upper half of the registers in their upper half.
         let each = 8 * self.piece / self.kinds[0].bits();
         let held = 16 * self.k / self.wave;
         let i = i + lane / 32 * held;
@@ -367,7 +372,8 @@ pub(super) enum Op {
         a: u16,
         b: u16,
     },
-    /// Exchange of lanes through the LDS hardware: `ds_bpermute_b32` pulls, `ds_permute_b32` pushes.
+    /// Exchange of lanes through the LDS hardware: `ds_bpermute_b32` pulls, `ds_permute_b32`
+    /// pushes.
     Permute {
         pull: bool,
         dst: u16,
@@ -420,7 +426,8 @@ pub(super) enum Gfx {
 }
 
 impl Gfx {
-    /// Wave size by the text, two scalar sources an instruction, more counters, and no accumulation registers.
+    /// Wave size by the text, two scalar sources an instruction, more counters, and no accumulation
+    /// registers.
     pub fn is_rdna(self) -> bool {
         self >= Self::Rdna2
     }

@@ -37,7 +37,8 @@ pub(crate) fn run_block(
         return Err((*line, Clash::new(*kind, sentence.clone())));
     }
     if program.header.kernarg_bytes.is_some_and(|n| params.len() as u32 > n) {
-        let sentence = format!("{} bytes of parameters given, the header declares fewer", params.len());
+        let sentence =
+            format!("{} bytes of parameters given, the header declares fewer", params.len());
         return Err((0, Clash::new(FaultKind::Parameter, sentence)));
     }
     let threads = launch.threads();
@@ -51,7 +52,8 @@ pub(crate) fn run_block(
     let shared = Shared::new(0, lds_bytes, threads, size, true);
     let world = World { memory, shared, recorder, block };
     let mut machine = Machine { program, launch, params, world, steps: 0 };
-    let mut waves: Vec<Wave> = (0..threads.div_ceil(size)).map(|w| machine.start(w, threads)).collect();
+    let mut waves: Vec<Wave> =
+        (0..threads.div_ceil(size)).map(|w| machine.start(w, threads)).collect();
     loop {
         for wave in &mut waves {
             while !wave.done && !wave.at_barrier {
@@ -64,8 +66,15 @@ pub(crate) fn run_block(
             return Ok(());
         };
         if waiting.len() < waves.len() {
-            let sentence = format!("wave {first} waits here, but {} of {} waves have ended", waves.len() - waiting.len(), waves.len());
-            return Err((waves[first].line, Clash::new(FaultKind::BarrierDivergence, sentence).by(waves[first].thread(0))));
+            let sentence = format!(
+                "wave {first} waits here, but {} of {} waves have ended",
+                waves.len() - waiting.len(),
+                waves.len()
+            );
+            return Err((
+                waves[first].line,
+                Clash::new(FaultKind::BarrierDivergence, sentence).by(waves[first].thread(0)),
+            ));
         }
         machine.world.shared.barrier(&waiting);
         machine.world.recorder.report.barriers += 1;
@@ -118,13 +127,19 @@ impl Wave {
     fn step(&mut self, m: &mut Machine<'_, '_>) -> Run<()> {
         let program = m.program;
         let Some(stmt) = program.code.get(self.pc) else {
-            return Err(Clash::new(FaultKind::InvalidOperand, "the wave runs past the end of the text without s_endpgm"));
+            return Err(Clash::new(
+                FaultKind::InvalidOperand,
+                "the wave runs past the end of the text without s_endpgm",
+            ));
         };
         self.line = stmt.line;
         self.pc += 1;
         m.steps += 1;
         if m.steps > m.launch.step_limit {
-            return Err(Clash::new(FaultKind::StepLimit, "the step limit is reached: does this loop end?"));
+            return Err(Clash::new(
+                FaultKind::StepLimit,
+                "the step limit is reached: does this loop end?",
+            ));
         }
         m.world.recorder.count(self.pc - 1, self.exec().count_ones());
         let states = if let Op::Nop { states } = stmt.op { states } else { 1 };
@@ -133,7 +148,9 @@ impl Wave {
 
     fn execute(&mut self, m: &mut Machine<'_, '_>, stmt: &Stmt, states: u32) -> Run<()> {
         if stmt.mnemonic.starts_with("v_") {
-            let is_trans = ["v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_"].iter().any(|word| stmt.mnemonic.starts_with(word));
+            let is_trans = ["v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_"]
+                .iter()
+                .any(|word| stmt.mnemonic.starts_with(word));
             self.hazards.vector_instruction(is_trans);
             let result = self.perform(m, stmt, states);
             if let (true, Op::Lane { src, .. }) = (is_trans, &stmt.op) {
@@ -150,7 +167,11 @@ impl Wave {
 
     fn perform(&mut self, m: &mut Machine<'_, '_>, stmt: &Stmt, states: u32) -> Run<()> {
         match &stmt.op {
-            Op::Lane { .. } | Op::Bitop3 { .. } | Op::Wide { .. } | Op::Compare { .. } | Op::Cndmask { .. } => return self.vector(&stmt.op),
+            Op::Lane { .. }
+            | Op::Bitop3 { .. }
+            | Op::Wide { .. }
+            | Op::Compare { .. }
+            | Op::Cndmask { .. } => return self.vector(&stmt.op),
             Op::ReadLane { .. } | Op::WriteLane { .. } | Op::Swap { .. } => {
                 return self.cross_lane(&stmt.op);
             }
@@ -189,13 +210,21 @@ impl Wave {
                 let offset = self.scalar_src(*offset, 1)?.wrapping_add(*imm as u64);
                 let address = self.scalar_src(Src::S(*base), 2)?.wrapping_add(offset);
                 if !address.is_multiple_of(4) {
-                    return Err(Clash::new(FaultKind::Misaligned, "a scalar load must be a multiple of 4").at(address));
+                    return Err(Clash::new(
+                        FaultKind::Misaligned,
+                        "a scalar load must be a multiple of 4",
+                    )
+                    .at(address));
                 }
                 let mut data = vec![0; 4 * *words as usize];
                 self.read_constant(m, address, &mut data)?;
                 for (i, word) in data.chunks_exact(4).enumerate() {
                     let register = dst + i as u8;
-                    self.set_scalar(register, u32::from_le_bytes([word[0], word[1], word[2], word[3]]), false)?;
+                    self.set_scalar(
+                        register,
+                        u32::from_le_bytes([word[0], word[1], word[2], word[3]]),
+                        false,
+                    )?;
                 }
                 let sgprs = (*dst..*dst + *words).collect();
                 let queue = if m.program.header.gfx.is_gfx12() { Queue::Km } else { Queue::Lgkm };
@@ -218,12 +247,18 @@ impl Wave {
             Op::Barrier => self.at_barrier = true,
             Op::Signal => {
                 if std::mem::replace(&mut self.signalled, true) {
-                    return Err(Clash::new(FaultKind::BarrierDivergence, "a barrier is signalled twice and not waited for"));
+                    return Err(Clash::new(
+                        FaultKind::BarrierDivergence,
+                        "a barrier is signalled twice and not waited for",
+                    ));
                 }
             }
             Op::WaitSignal => {
                 if !std::mem::take(&mut self.signalled) {
-                    return Err(Clash::new(FaultKind::BarrierDivergence, "a barrier is waited for that the wave has not signalled"));
+                    return Err(Clash::new(
+                        FaultKind::BarrierDivergence,
+                        "a barrier is waited for that the wave has not signalled",
+                    ));
                 }
                 self.at_barrier = true;
             }
@@ -253,7 +288,11 @@ impl Wave {
             return m.world.memory.read(address, data, &mut []);
         }
         let Some(bytes) = m.params.get(offset as usize..offset as usize + data.len()) else {
-            let sentence = format!("{} bytes at {offset} are not a part of the {} parameter bytes", data.len(), m.params.len());
+            let sentence = format!(
+                "{} bytes at {offset} are not a part of the {} parameter bytes",
+                data.len(),
+                m.params.len()
+            );
             return Err(Clash::new(FaultKind::Parameter, sentence).at(address));
         };
         data.copy_from_slice(bytes);

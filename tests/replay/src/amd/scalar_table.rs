@@ -48,7 +48,12 @@ pub(super) fn find(name: &str) -> Option<Entry> {
         "s_not_b32" => entry(|a, _, _| test(!a & 0xffff_ffff), w, w, 0),
         "s_not_b64" => entry(|a, _, _| test(!a), l, l, 0),
         "s_brev_b32" => entry(|a, _, _| ((a as u32).reverse_bits().into(), None), w, w, 0),
-        "s_ff1_i32_b32" => entry(|a, _, _| (if a == 0 { u64::MAX } else { a.trailing_zeros().into() }, None), w, w, 0),
+        "s_ff1_i32_b32" => entry(
+            |a, _, _| (if a == 0 { u64::MAX } else { a.trailing_zeros().into() }, None),
+            w,
+            w,
+            0,
+        ),
         "s_bcnt1_i32_b32" => entry(|a, _, _| test(a.count_ones().into()), w, w, 0),
         "s_bcnt1_i32_b64" => entry(|a, _, _| test(a.count_ones().into()), w, l, 0),
         "s_add_u32" => entry(|a, b, _| add(a, b, false), w, w, w),
@@ -73,12 +78,21 @@ pub(super) fn find(name: &str) -> Option<Entry> {
             w,
             w,
         ),
-        "s_mul_i32" | "s_mulk_i32" => entry(|a, b, _| ((a as u32).wrapping_mul(b as u32).into(), None), w, w, w),
+        "s_mul_i32" | "s_mulk_i32" => {
+            entry(|a, b, _| ((a as u32).wrapping_mul(b as u32).into(), None), w, w, w)
+        }
         "s_mul_hi_u32" => entry(|a, b, _| ((a * b) >> 32, None), w, w, w),
-        "s_mul_hi_i32" => entry(|a, b, _| (((i64::from(i32_of(a)) * i64::from(i32_of(b))) >> 32) as u64, None), w, w, w),
+        "s_mul_hi_i32" => entry(
+            |a, b, _| (((i64::from(i32_of(a)) * i64::from(i32_of(b))) >> 32) as u64, None),
+            w,
+            w,
+            w,
+        ),
         "s_lshl_b32" => entry(|a, b, _| test((a as u32).wrapping_shl(b as u32).into()), w, w, w),
         "s_lshr_b32" => entry(|a, b, _| test((a as u32).wrapping_shr(b as u32).into()), w, w, w),
-        "s_ashr_i32" => entry(|a, b, _| test(i32_of(a).wrapping_shr(b as u32) as u32 as u64), w, w, w),
+        "s_ashr_i32" => {
+            entry(|a, b, _| test(i32_of(a).wrapping_shr(b as u32) as u32 as u64), w, w, w)
+        }
         "s_lshl_b64" => entry(|a, b, _| test(a.wrapping_shl(b as u32)), l, l, w),
         "s_lshr_b64" => entry(|a, b, _| test(a.wrapping_shr(b as u32)), l, l, w),
         "s_ashr_i64" => entry(|a, b, _| test((a as i64).wrapping_shr(b as u32) as u64), l, l, w),
@@ -112,16 +126,30 @@ pub(super) fn find(name: &str) -> Option<Entry> {
             w,
             w,
         ),
-        "s_bfm_b32" => entry(|a, b, _| ((((1u64 << (a & 31)) - 1) << (b & 31)) & 0xffff_ffff, None), w, w, w),
+        "s_bfm_b32" => {
+            entry(|a, b, _| ((((1u64 << (a & 31)) - 1) << (b & 31)) & 0xffff_ffff, None), w, w, w)
+        }
         "s_lshl1_add_u32" => entry(|a, b, _| shift_add(a, b, 1), w, w, w),
         "s_lshl2_add_u32" => entry(|a, b, _| shift_add(a, b, 2), w, w, w),
         "s_lshl3_add_u32" => entry(|a, b, _| shift_add(a, b, 3), w, w, w),
         "s_lshl4_add_u32" => entry(|a, b, _| shift_add(a, b, 4), w, w, w),
         "s_min_u32" => entry(|a, b, _| (a.min(b), Some(a < b)), w, w, w),
         "s_max_u32" => entry(|a, b, _| (a.max(b), Some(a > b)), w, w, w),
-        "s_min_i32" => entry(|a, b, _| (i32_of(a).min(i32_of(b)) as u32 as u64, Some(i32_of(a) < i32_of(b))), w, w, w),
-        "s_max_i32" => entry(|a, b, _| (i32_of(a).max(i32_of(b)) as u32 as u64, Some(i32_of(a) > i32_of(b))), w, w, w),
-        "s_pack_ll_b32_b16" => entry(|a, b, _| ((a & 0xffff) | ((b & 0xffff) << 16), None), w, w, w),
+        "s_min_i32" => entry(
+            |a, b, _| (i32_of(a).min(i32_of(b)) as u32 as u64, Some(i32_of(a) < i32_of(b))),
+            w,
+            w,
+            w,
+        ),
+        "s_max_i32" => entry(
+            |a, b, _| (i32_of(a).max(i32_of(b)) as u32 as u64, Some(i32_of(a) > i32_of(b))),
+            w,
+            w,
+            w,
+        ),
+        "s_pack_ll_b32_b16" => {
+            entry(|a, b, _| ((a & 0xffff) | ((b & 0xffff) << 16), None), w, w, w)
+        }
         "s_cmp_eq_u64" => entry(|a, b, _| (0, Some(a == b)), 0, l, l),
         "s_cmp_lg_u64" => entry(|a, b, _| (0, Some(a != b)), 0, l, l),
         "s_bitcmp0_b32" => entry(|a, b, _| (0, Some(a >> (b & 31) & 1 == 0)), 0, w, w),

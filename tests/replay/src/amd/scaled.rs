@@ -1,7 +1,8 @@
 //! Matrix instructions of 8-bit floats with block scales (gfx950).
 //!
-//! Elements: runs of 16 along k, the lane groups of one half of k after the other. Scales: lane `l` has, in one byte of a register, the power of
-//! two for row (column of B) `l mod M` and the 32 elements of k from `32 (l div M)`; `op_sel` and `op_sel_hi` say which byte. As the tables of
+//! Elements: runs of 16 along k, the lane groups of one half of k after the other. Scales: lane `l`
+//! has, in one byte of a register, the power of two for row (column of B) `l mod M` and the 32
+//! elements of k from `32 (l div M)`; `op_sel` and `op_sel_hi` say which byte. As the tables of
 //! Composable Kernel have it; the encoding of the formats is that of the LLVM documentation.
 
 use super::decode::{Decoded, src, vreg, want};
@@ -25,32 +26,58 @@ pub(super) struct Scaled {
 }
 
 /// Name behind `v_mfma_scale_`, M, K, passes with 8-bit elements.
-const FORMS: [(&str, u32, u32, u32); 2] = [("f32_16x16x128_f8f6f4", 16, 128, 8), ("f32_32x32x64_f8f6f4", 32, 64, 16)];
+const FORMS: [(&str, u32, u32, u32); 2] =
+    [("f32_16x16x128_f8f6f4", 16, 128, 8), ("f32_32x32x64_f8f6f4", 32, 64, 16)];
 
 pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     let o = &line.operands;
     want(line, 6)?;
-    let form = FORMS.iter().enumerate().find(|(_, f)| name.strip_prefix("v_mfma_scale_") == Some(f.0)).filter(|_| gfx == Gfx::Gfx950);
-    let Some((id, &(_, m, k, passes))) = form else { return Err(format!("`{name}` is not modelled on this target")) };
-    let mut mfma = Mfma { m, k, kinds: [Element::E4m3 { fnuz: false }; 2], passes, id: 100 + id as u32, d: 0, a: 0, b: 0, c: Src::K(0) };
+    let form = FORMS
+        .iter()
+        .enumerate()
+        .find(|(_, f)| name.strip_prefix("v_mfma_scale_") == Some(f.0))
+        .filter(|_| gfx == Gfx::Gfx950);
+    let Some((id, &(_, m, k, passes))) = form else {
+        return Err(format!("`{name}` is not modelled on this target"));
+    };
+    let mut mfma = Mfma {
+        m,
+        k,
+        kinds: [Element::E4m3 { fnuz: false }; 2],
+        passes,
+        id: 100 + id as u32,
+        d: 0,
+        a: 0,
+        b: 0,
+        c: Src::K(0),
+    };
     (mfma.a, mfma.b) = (vreg(&o[1], mfma.source_regs())?, vreg(&o[2], mfma.source_regs())?);
     mfma.d = vreg(&o[0], mfma.result_regs())?;
     mfma.c = src(&o[3], mfma.result_regs())?;
     if matches!(mfma.c, Src::V(c) if (c >= ACC) != (mfma.d >= ACC)) {
         return Err("C and D must both be AGPRs or both be VGPRs".to_string());
     }
-    let mut out = Scaled { mfma, formats: [0; 2], scales: [(vreg(&o[4], 1)?, 0), (vreg(&o[5], 1)?, 0)] };
+    let mut out =
+        Scaled { mfma, formats: [0; 2], scales: [(vreg(&o[4], 1)?, 0), (vreg(&o[5], 1)?, 0)] };
     for (key, value) in &line.modifiers {
-        let bits: Vec<u32> =
-            value.trim_matches(['[', ']']).split(',').map(|n| n.parse().map_err(|_| format!("`{value}` is no number"))).collect::<Decoded<_>>()?;
+        let bits: Vec<u32> = value
+            .trim_matches(['[', ']'])
+            .split(',')
+            .map(|n| n.parse().map_err(|_| format!("`{value}` is no number")))
+            .collect::<Decoded<_>>()?;
         if bits.iter().any(|bit| *bit > 1) {
             return Err(format!("`{key}:{value}` is not modelled"));
         }
         match (key.as_str(), &bits[..]) {
             ("cbsz", [format]) => out.formats[0] = *format,
             ("blgp", [format]) => out.formats[1] = *format,
-            ("op_sel", [a, b, 0]) => (out.scales[0].1, out.scales[1].1) = (out.scales[0].1 | a, out.scales[1].1 | b),
-            ("op_sel_hi", [a, b, 0]) => (out.scales[0].1, out.scales[1].1) = (out.scales[0].1 | a << 1, out.scales[1].1 | b << 1),
+            ("op_sel", [a, b, 0]) => {
+                (out.scales[0].1, out.scales[1].1) = (out.scales[0].1 | a, out.scales[1].1 | b)
+            }
+            ("op_sel_hi", [a, b, 0]) => {
+                (out.scales[0].1, out.scales[1].1) =
+                    (out.scales[0].1 | a << 1, out.scales[1].1 | b << 1)
+            }
             _ => return Err(format!("modifier `{key}:{value}` is not modelled")),
         }
     }
@@ -62,7 +89,10 @@ impl Wave {
         self.full("a matrix instruction")?;
         self.hazards.matrix(&f.mfma)?;
         let (m, k, n) = (f.mfma.m, f.mfma.k, f.mfma.result_regs());
-        let sources = [f.mfma.a, f.mfma.b].into_iter().flat_map(|first| first..first + f.mfma.source_regs()).chain(f.scales.map(|(register, _)| register));
+        let sources = [f.mfma.a, f.mfma.b]
+            .into_iter()
+            .flat_map(|first| first..first + f.mfma.source_regs())
+            .chain(f.scales.map(|(register, _)| register));
         for register in sources.chain(if let Src::V(c) = f.mfma.c { c..c + n } else { 0..0 }) {
             self.check_flight(register, "read")?;
         }
@@ -74,7 +104,8 @@ impl Wave {
                 for i in 0..4 * f.mfma.source_regs() {
                     let word = self.lane_value(first + i / 4, lane, 3)?;
                     let raw = (word.value >> (8 * (i % 4))) as u8;
-                    let value = if f.formats[side] == 0 { e4m3_to_f32(raw) } else { e5m2_to_f32(raw) };
+                    let value =
+                        if f.formats[side] == 0 { e4m3_to_f32(raw) } else { e5m2_to_f32(raw) };
                     let (row, at) = element(m, lane as u32, i.into());
                     values[side][(row * k + at) as usize] = value.into();
                     tags[side].push(word.tags[usize::from(i % 4 / 2)]);
@@ -84,9 +115,14 @@ impl Wave {
             let (register, byte) = f.scales[side];
             for lane in 0..LANES {
                 let halves = 1 << (byte / 2);
-                let scale: f64 = e8m0_to_f32((self.lane_value(register, lane, halves)?.value >> (8 * byte)) as u8).into();
+                let scale: f64 = e8m0_to_f32(
+                    (self.lane_value(register, lane, halves)?.value >> (8 * byte)) as u8,
+                )
+                .into();
                 let (row, run) = (lane as u32 % m, lane as u32 / m);
-                values[side][(row * k + 32 * run) as usize..][..32].iter_mut().for_each(|v| *v *= scale);
+                values[side][(row * k + 32 * run) as usize..][..32]
+                    .iter_mut()
+                    .for_each(|v| *v *= scale);
             }
         }
         let mut results = Vec::with_capacity(LANES * n as usize);
@@ -97,8 +133,12 @@ impl Wave {
                     Src::V(c) => self.lane_value(c + register, lane, 3)?.value,
                     other => self.scalar_src(other, 1)? as u32,
                 };
-                let products = (0..k).map(|at| values[0][(row * k + at) as usize] * values[1][(col * k + at) as usize]);
-                results.push(((f64::from(f32::from_bits(start)) + products.sum::<f64>()) as f32).to_bits());
+                let products = (0..k).map(|at| {
+                    values[0][(row * k + at) as usize] * values[1][(col * k + at) as usize]
+                });
+                results.push(
+                    ((f64::from(f32::from_bits(start)) + products.sum::<f64>()) as f32).to_bits(),
+                );
             }
         }
         for (i, value) in results.into_iter().enumerate() {
@@ -110,7 +150,16 @@ impl Wave {
         let site = self.site(machine);
         let [a, b] = tags;
         let (line, block, warp) = (site.line, site.block, site.warp);
-        machine.world.recorder.matrix(MatrixEvent { line, block, warp, shape: [m, m, k], element_bits: 8, a, b, lanes: LANES as u32 });
+        machine.world.recorder.matrix(MatrixEvent {
+            line,
+            block,
+            warp,
+            shape: [m, m, k],
+            element_bits: 8,
+            a,
+            b,
+            lanes: LANES as u32,
+        });
         Ok(())
     }
 }

@@ -146,7 +146,8 @@ fn strip_comments(raw: &str, in_comment: &mut bool) -> String {
 
 fn label(code: &str) -> Option<(&str, &str)> {
     let (name, rest) = code.split_once(':')?;
-    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.$@".contains(c));
+    let plain =
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.$@".contains(c));
     (plain && (rest.is_empty() || rest.starts_with(char::is_whitespace))).then_some((name, rest))
 }
 
@@ -196,21 +197,31 @@ impl Reader {
     }
 
     fn finish(self) -> Result<Split, ParseFault> {
-        let whole = |sentence: &str| ParseFault { line: 1, text: String::new(), sentence: sentence.to_string() };
+        let whole = |sentence: &str| ParseFault {
+            line: 1,
+            text: String::new(),
+            sentence: sentence.to_string(),
+        };
         let (gfx, sramecc_off) = self.target.ok_or_else(|| whole("no .amdgcn_target"))?;
         let name = self.name.clone().ok_or_else(|| whole("no .amdhsa_kernel block"))?;
         if self.labels.get(&name) != Some(&0) {
             return Err(whole("the kernel's label must stand before the first instruction"));
         }
-        let setting = |key: &str, default: i64| self.settings.get(key).copied().unwrap_or(default) as u32;
+        let setting =
+            |key: &str, default: i64| self.settings.get(key).copied().unwrap_or(default) as u32;
         let on = |key: &str| setting(key, 0) != 0;
         // User SGPRs come in this order (AMDGPU usage guide, initial kernel execution state).
         let before = [("private_segment_buffer", 4), ("dispatch_ptr", 2), ("queue_ptr", 2)];
-        let mut user: u8 = before.iter().filter(|(key, _)| on(&format!("user_sgpr_{key}"))).map(|(_, n)| n).sum();
+        let mut user: u8 =
+            before.iter().filter(|(key, _)| on(&format!("user_sgpr_{key}"))).map(|(_, n)| n).sum();
         let kernarg_at = on("user_sgpr_kernarg_segment_ptr").then_some(user);
         user += if kernarg_at.is_some() { 2 } else { 0 };
         let after = [("dispatch_id", 2), ("flat_scratch_init", 2), ("private_segment_size", 1)];
-        user += after.iter().filter(|(key, _)| on(&format!("user_sgpr_{key}"))).map(|(_, n)| n).sum::<u8>();
+        user += after
+            .iter()
+            .filter(|(key, _)| on(&format!("user_sgpr_{key}")))
+            .map(|(_, n)| n)
+            .sum::<u8>();
         if on("user_sgpr_kernarg_preload_length") {
             return Err(whole("kernarg preload is not modelled"));
         }
@@ -218,13 +229,17 @@ impl Reader {
         if user_sgprs < user {
             return Err(whole("user_sgpr_count is smaller than the enabled user SGPRs"));
         }
-        // In WGP mode waves of a group have two vector caches, and a barrier alone does not order what they do to global memory.
+        // In WGP mode waves of a group have two vector caches, and a barrier alone does not order
+        // what they do to global memory.
         if gfx.is_rdna() && !gfx.is_gfx125() && setting("workgroup_processor_mode", 0) != 0 {
-            return Err(whole("WGP mode is not modelled: a group's waves would have two vector L0 caches"));
+            return Err(whole(
+                "WGP mode is not modelled: a group's waves would have two vector L0 caches",
+            ));
         }
         let vgprs = setting("next_free_vgpr", 0);
         let wave = if gfx.is_rdna() && setting("wavefront_size32", 1) == 1 { 32 } else { 64 };
-        // Where accumulators are no part of the vector registers, each kind has as many; RDNA has none.
+        // Where accumulators are no part of the vector registers, each kind has as many; RDNA has
+        // none.
         let accum_offset = match gfx {
             Gfx::Gfx908 => 256,
             _ if gfx.is_rdna() => 256,
@@ -236,9 +251,15 @@ impl Reader {
             wave,
             sramecc_off,
             kernarg_at,
-            kernarg_bytes: self.settings.get("kernarg_size").or(self.metadata.get(".kernarg_segment_size")).map(|&n| n as u32),
+            kernarg_bytes: self
+                .settings
+                .get("kernarg_size")
+                .or(self.metadata.get(".kernarg_segment_size"))
+                .map(|&n| n as u32),
             user_sgprs,
-            block_ids: [("x", 1), ("y", 0), ("z", 0)].map(|(axis, default)| setting(&format!("system_sgpr_workgroup_id_{axis}"), default) != 0),
+            block_ids: [("x", 1), ("y", 0), ("z", 0)].map(|(axis, default)| {
+                setting(&format!("system_sgpr_workgroup_id_{axis}"), default) != 0
+            }),
             workitem_id: setting("system_vgpr_workitem_id", 0),
             vgprs,
             sgprs: setting("next_free_sgpr", 0),
@@ -251,7 +272,10 @@ impl Reader {
         {
             return Err(whole("the metadata and the kernel descriptor disagree on LDS size"));
         }
-        if !header.accum_offset.is_multiple_of(4) || header.accum_offset == 0 || header.accum_offset > 256 {
+        if !header.accum_offset.is_multiple_of(4)
+            || header.accum_offset == 0
+            || header.accum_offset > 256
+        {
             return Err(whole("accum_offset must be a multiple of 4 from 4 to 256"));
         }
         Ok(Split { name, header, lines: self.lines, labels: self.labels })

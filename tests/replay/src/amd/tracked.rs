@@ -52,7 +52,8 @@ fn not(a: Tracked) -> Tracked {
 pub(super) fn shl(a: Tracked, count: Tracked) -> Tracked {
     let n = count.value & 31;
     let (low, all) = (a.defined & 1 == 1, a.defined == WHOLE);
-    let defined = if n < 16 { halves(|h| if h == 0 { low } else { all }) } else { halves(|h| h == 0 || low) };
+    let defined =
+        if n < 16 { halves(|h| if h == 0 { low } else { all }) } else { halves(|h| h == 0 || low) };
     let defined = if count.defined == WHOLE { defined } else { 0 };
     Tracked { value: a.value << n, tags: tags::tags_of_shift(a.word(), true, n), defined }
 }
@@ -60,7 +61,11 @@ pub(super) fn shl(a: Tracked, count: Tracked) -> Tracked {
 pub(super) fn shr(a: Tracked, count: Tracked) -> Tracked {
     let n = count.value & 31;
     let (high, all) = (a.defined & 2 == 2, a.defined == WHOLE);
-    let defined = if n < 16 { halves(|h| if h == 1 { high } else { all }) } else { halves(|h| h == 1 || high) };
+    let defined = if n < 16 {
+        halves(|h| if h == 1 { high } else { all })
+    } else {
+        halves(|h| h == 1 || high)
+    };
     let defined = if count.defined == WHOLE { defined } else { 0 };
     Tracked { value: a.value >> n, tags: tags::tags_of_shift(a.word(), false, n), defined }
 }
@@ -109,7 +114,11 @@ pub(super) fn perm(high: Tracked, low: Tracked, selector: Tracked) -> Tracked {
             bytes[i as usize] = known(2 * (pick - 8));
         }
     }
-    let defined = if selector.defined == WHOLE { halves(|h| bytes[2 * h as usize] && bytes[2 * h as usize + 1]) } else { 0 };
+    let defined = if selector.defined == WHOLE {
+        halves(|h| bytes[2 * h as usize] && bytes[2 * h as usize + 1])
+    } else {
+        0
+    };
     Tracked { value, tags: tags::tags_of_bytes(low.word(), high.word(), picks), defined }
 }
 

@@ -1,7 +1,8 @@
 //! Loads that transpose: which lane's element each lane receives.
 //!
-//! gfx950: Triton's unit test and AMD's emulator agree. gfx12: AMD's emulator (rocjitsu, ds_transpose.h); for LDS on gfx1250 Triton's lowering
-//! says the same, and so do the HIP demonstrations that state what hardware was seen to do. LDS and global memory differ in bytes.
+//! gfx950: Triton's unit test and AMD's emulator agree. gfx12: AMD's emulator (rocjitsu,
+//! ds_transpose.h); for LDS on gfx1250 Triton's lowering says the same, and so do the HIP
+//! demonstrations that state what hardware was seen to do. LDS and global memory differ in bytes.
 
 /// The element that a lane receives: of which lane's piece, and which of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +11,8 @@ pub(super) enum Transpose {
     Sixteen16,
     /// `ds_read_b64_tr_b8`: sixteen lanes, eight elements each.
     Sixteen8,
-    /// `ds_load_tr16_b128` and the global loads of 16-bit elements of gfx12: eight lanes, eight elements each.
+    /// `ds_load_tr16_b128` and the global loads of 16-bit elements of gfx12: eight lanes, eight
+    /// elements each.
     Eight16,
     /// `ds_load_tr8_b64`: eight lanes in two runs of four.
     Split8,
@@ -54,7 +56,8 @@ mod tests {
 
     #[test]
     fn formulas_agree_with_the_recorded_maps() {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../oracle/data/amd/transpose_loads.jsonl");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../oracle/data/amd/transpose_loads.jsonl");
         let text = std::fs::read_to_string(path).expect("the oracle's data");
         let mut seen = 0;
         for line in text.lines() {
@@ -62,14 +65,17 @@ mod tests {
             let form = match value.get("inst").and_then(Json::text).expect("inst") {
                 "ds_read_b64_tr_b16" => Transpose::Sixteen16,
                 "ds_read_b64_tr_b8" => Transpose::Sixteen8,
-                "ds_load_tr16_b128" | "global_load_tr_b128" | "global_load_tr16_b128" => Transpose::Eight16,
+                "ds_load_tr16_b128" | "global_load_tr_b128" | "global_load_tr16_b128" => {
+                    Transpose::Eight16
+                }
                 "ds_load_tr8_b64" => Transpose::Split8,
                 "global_load_tr_b64" | "global_load_tr8_b64" => Transpose::Eight8,
                 _ => continue,
             };
             for (lane, row) in value.get("map").expect("map").list().iter().enumerate() {
                 for (e, entry) in row.list().iter().enumerate() {
-                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
+                    let want: Vec<u32> =
+                        entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
                     let got = form.source(lane as u32, e as u32);
                     assert_eq!([got.0, got.1], want[..], "{form:?}, lane {lane}, element {e}");
                     seen += 1;

@@ -10,7 +10,9 @@ impl Wave {
     fn check_sources(&self, sources: &[(Src, u16)]) -> Run<()> {
         for &(src, words) in sources {
             match src {
-                Src::V(first) => (first..first + words).try_for_each(|r| self.check_read(r, User::Valu))?,
+                Src::V(first) => {
+                    (first..first + words).try_for_each(|r| self.check_read(r, User::Valu))?
+                }
                 Src::S(first) => {
                     for register in first..first + words as u8 {
                         self.scalar(register)?;
@@ -40,7 +42,11 @@ impl Wave {
     }
 
     fn whole(&self, src: Src, lane: usize) -> Run<Tracked> {
-        if let Src::V(register) = src { self.lane_value(register, lane, 3) } else { self.source(src, lane) }
+        if let Src::V(register) = src {
+            self.lane_value(register, lane, 3)
+        } else {
+            self.source(src, lane)
+        }
     }
 
     pub(super) fn vector(&mut self, op: &Op) -> Run<()> {
@@ -51,14 +57,26 @@ impl Wave {
                 self.hazards.advance(1);
                 for lane in self.lanes() {
                     let value = match f {
-                        LaneFn::Tracked(f) => f([self.source(src[0], lane)?, self.source(src[1], lane)?, self.source(src[2], lane)?]),
+                        LaneFn::Tracked(f) => f([
+                            self.source(src[0], lane)?,
+                            self.source(src[1], lane)?,
+                            self.source(src[2], lane)?,
+                        ]),
                         plain => {
-                            let words = [self.whole(src[0], lane)?.value, self.whole(src[1], lane)?.value, self.whole(src[2], lane)?.value];
+                            let words = [
+                                self.whole(src[0], lane)?.value,
+                                self.whole(src[1], lane)?.value,
+                                self.whole(src[2], lane)?.value,
+                            ];
                             Tracked::plain(match plain {
                                 LaneFn::Plain(f) => f(words),
-                                LaneFn::Float(f) => self.subnormals.writes(f(self.subnormals.reads(words))),
+                                LaneFn::Float(f) => {
+                                    self.subnormals.writes(f(self.subnormals.reads(words)))
+                                }
                                 LaneFn::Narrow(f) => f(self.subnormals.reads(words)),
-                                LaneFn::Approximate(f) => Subnormals::NONE.writes(f(Subnormals::NONE.reads(words))),
+                                LaneFn::Approximate(f) => {
+                                    Subnormals::NONE.writes(f(Subnormals::NONE.reads(words)))
+                                }
                                 LaneFn::Indexed(f) => f(words, lane as u32),
                                 LaneFn::Tracked(_) => unreachable!("handled above"),
                             })
@@ -79,10 +97,16 @@ impl Wave {
                 self.check_results(*dst, 1)?;
                 self.hazards.advance(1);
                 for lane in self.lanes() {
-                    let [a, b, c] = [self.whole(src[0], lane)?.value, self.whole(src[1], lane)?.value, self.whole(src[2], lane)?.value];
+                    let [a, b, c] = [
+                        self.whole(src[0], lane)?.value,
+                        self.whole(src[1], lane)?.value,
+                        self.whole(src[2], lane)?.value,
+                    ];
                     let pick = |v: u32, set: bool| if set { v } else { !v };
                     let hits = (0..8u32).filter(|i| table >> i & 1 == 1);
-                    let value = hits.fold(0, |sum, i| sum | (pick(a, i & 4 != 0) & pick(b, i & 2 != 0) & pick(c, i & 1 != 0)));
+                    let value = hits.fold(0, |sum, i| {
+                        sum | (pick(a, i & 4 != 0) & pick(b, i & 2 != 0) & pick(c, i & 1 != 0))
+                    });
                     self.set_lane(*dst, lane, Tracked::plain(value));
                 }
                 self.hazards.wrote(*dst, User::Valu);
@@ -93,7 +117,8 @@ impl Wave {
                 self.hazards.advance(1);
                 let mut mask = 0;
                 for lane in self.lanes() {
-                    let hit = f(self.wide_source(*a, words, lane)?, self.wide_source(*b, words, lane)?);
+                    let hit =
+                        f(self.wide_source(*a, words, lane)?, self.wide_source(*b, words, lane)?);
                     mask |= u64::from(hit) << lane;
                 }
                 self.set_scalar(*dst, mask as u32, true)?;
@@ -112,13 +137,22 @@ impl Wave {
                 }
                 self.hazards.wrote(*dst, User::Valu);
             }
-            Op::Wide { f, dst, carry_out, src, carry_in } => self.wide(*f, *dst, *carry_out, *src, *carry_in)?,
+            Op::Wide { f, dst, carry_out, src, carry_in } => {
+                self.wide(*f, *dst, *carry_out, *src, *carry_in)?
+            }
             _ => unreachable!("not a vector operation"),
         }
         Ok(())
     }
 
-    fn wide(&mut self, f: Wide, dst: u16, carry_out: Option<u8>, src: [Src; 3], carry_in: Option<u8>) -> Run<()> {
+    fn wide(
+        &mut self,
+        f: Wide,
+        dst: u16,
+        carry_out: Option<u8>,
+        src: [Src; 3],
+        carry_in: Option<u8>,
+    ) -> Run<()> {
         let widths = match f {
             Wide::AddCo | Wide::AddcCo | Wide::SubCo | Wide::SubbCo => [1, 1, 0],
             Wide::MadU64U32 => [1, 1, 2],
@@ -145,7 +179,9 @@ impl Wave {
             let carry = carries >> lane & 1;
             let (value, over) = match f {
                 Wide::AddCo | Wide::AddcCo => (a + b + carry, (a + b + carry) >> 32 != 0),
-                Wide::SubCo | Wide::SubbCo => (a.wrapping_sub(b).wrapping_sub(carry), b + carry > a),
+                Wide::SubCo | Wide::SubbCo => {
+                    (a.wrapping_sub(b).wrapping_sub(carry), b + carry > a)
+                }
                 Wide::MadU64U32 => (a * b).overflowing_add(c),
                 Wide::LshlAddU64 => ((a << (b & 7)).wrapping_add(c), false),
                 Wide::LshlB64 => (b << (a & 63), false),
@@ -155,12 +191,20 @@ impl Wave {
             };
             out |= u64::from(over) << lane;
             let kept = |half: u16| {
-                if let (Wide::MovB64, Src::V(r)) = (f, src[0]) { self.tracked(r + half, lane).tags } else { [0, 0] }
+                if let (Wide::MovB64, Src::V(r)) = (f, src[0]) {
+                    self.tracked(r + half, lane).tags
+                } else {
+                    [0, 0]
+                }
             };
             let (low, high) = (kept(0), kept(1));
             self.set_lane(dst, lane, Tracked { tags: low, ..Tracked::plain(value as u32) });
             if result_words == 2 {
-                self.set_lane(dst + 1, lane, Tracked { tags: high, ..Tracked::plain((value >> 32) as u32) });
+                self.set_lane(
+                    dst + 1,
+                    lane,
+                    Tracked { tags: high, ..Tracked::plain((value >> 32) as u32) },
+                );
             }
         }
         (dst..dst + result_words).for_each(|r| self.hazards.wrote(r, User::Valu));
@@ -202,7 +246,8 @@ impl Wave {
                 self.hazards.advance(1);
                 let rows = *rows as usize;
                 for lane in (0..LANES).filter(|l| (l / rows).is_multiple_of(2)) {
-                    let (upper, lower) = (self.lane_value(*a, lane + rows, 3)?, self.lane_value(*b, lane, 3)?);
+                    let (upper, lower) =
+                        (self.lane_value(*a, lane + rows, 3)?, self.lane_value(*b, lane, 3)?);
                     self.set_lane(*a, lane + rows, lower);
                     self.set_lane(*b, lane, upper);
                 }

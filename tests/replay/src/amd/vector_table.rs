@@ -2,7 +2,9 @@
 
 use super::op::LaneFn;
 use super::tracked::{self, Tracked};
-use crate::number::{f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_f16_rtz, float8, greater, smaller, to_float8};
+use crate::number::{
+    f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_f16_rtz, float8, greater, smaller, to_float8,
+};
 
 fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
@@ -25,7 +27,9 @@ fn bfe_i32([a, b, c]: [u32; 3]) -> u32 {
 pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
     use LaneFn::{Approximate, Float, Indexed, Narrow, Plain, Tracked as Keep};
     Some(match name {
-        "v_mov_b32" | "v_accvgpr_read_b32" | "v_accvgpr_write_b32" | "v_accvgpr_mov_b32" => (Keep(|[a, ..]| a), 1),
+        "v_mov_b32" | "v_accvgpr_read_b32" | "v_accvgpr_write_b32" | "v_accvgpr_mov_b32" => {
+            (Keep(|[a, ..]| a), 1)
+        }
         "v_not_b32" => (Plain(|[a, ..]| !a), 1),
         "v_bfrev_b32" => (Plain(|[a, ..]| a.reverse_bits()), 1),
         "v_add_u32" => (Plain(|[a, b, _]| a.wrapping_add(b)), 2),
@@ -49,7 +53,9 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_add_lshl_u32" => (Plain(|[a, b, c]| a.wrapping_add(b) << (c & 31)), 3),
         "v_add3_u32" => (Plain(|[a, b, c]| a.wrapping_add(b).wrapping_add(c)), 3),
         "v_xad_u32" => (Plain(|[a, b, c]| (a ^ b).wrapping_add(c)), 3),
-        "v_mad_u32_u24" => (Plain(|[a, b, c]| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff).wrapping_add(c)), 3),
+        "v_mad_u32_u24" => {
+            (Plain(|[a, b, c]| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff).wrapping_add(c)), 3)
+        }
         "v_mad_u32_u16" => (Plain(|[a, b, c]| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c)), 3),
         "v_lshl_or_b32" => (Keep(|[a, n, c]| tracked::or(tracked::shl(a, n), c)), 3),
         "v_and_or_b32" => (Keep(|[a, b, c]| tracked::or(tracked::and(a, b), c)), 3),
@@ -65,11 +71,27 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
             3,
         ),
         "v_pack_b32_f16" => (Keep(|[a, b, _]| tracked::pack(a, b)), 2),
-        "v_bfe_u32" => (Plain(|[a, b, c]| ((u64::from(a) >> (b & 31)) & ((1 << (c & 31)) - 1)) as u32), 3),
+        "v_bfe_u32" => {
+            (Plain(|[a, b, c]| ((u64::from(a) >> (b & 31)) & ((1 << (c & 31)) - 1)) as u32), 3)
+        }
         "v_bfe_i32" => (Plain(bfe_i32), 3),
         "v_bcnt_u32_b32" => (Plain(|[a, b, _]| a.count_ones() + b), 2),
-        "v_mbcnt_lo_u32_b32" => (Indexed(|[a, b, _], lane| (a & (if lane < 32 { (1 << lane) - 1 } else { u32::MAX })).count_ones().wrapping_add(b)), 2),
-        "v_mbcnt_hi_u32_b32" => (Indexed(|[a, b, _], lane| (a & (if lane < 32 { 0 } else { (1 << (lane - 32)) - 1 })).count_ones().wrapping_add(b)), 2),
+        "v_mbcnt_lo_u32_b32" => (
+            Indexed(|[a, b, _], lane| {
+                (a & (if lane < 32 { (1 << lane) - 1 } else { u32::MAX }))
+                    .count_ones()
+                    .wrapping_add(b)
+            }),
+            2,
+        ),
+        "v_mbcnt_hi_u32_b32" => (
+            Indexed(|[a, b, _], lane| {
+                (a & (if lane < 32 { 0 } else { (1 << (lane - 32)) - 1 }))
+                    .count_ones()
+                    .wrapping_add(b)
+            }),
+            2,
+        ),
         "v_add_f32" => (Float(|[a, b, _]| (f(a) + f(b)).to_bits()), 2),
         "v_sub_f32" => (Float(|[a, b, _]| (f(a) - f(b)).to_bits()), 2),
         "v_mul_f32" => (Float(|[a, b, _]| (f(a) * f(b)).to_bits()), 2),
@@ -84,20 +106,43 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_cvt_u32_f32" => (Plain(|[a, ..]| f(a) as u32), 1),
         "v_cvt_i32_f32" => (Plain(|[a, ..]| f(a) as i32 as u32), 1),
         // The source's high half is not looked at.
-        "v_cvt_f32_f16" => (Keep(|[a, ..]| Tracked { value: f16_to_f32(a.value as u16).to_bits(), tags: [0, 0], defined: 3 * (a.defined & 1) }), 1),
-        "v_cvt_f32_f16.upper" => {
-            (Keep(|[a, ..]| Tracked { value: f16_to_f32((a.value >> 16) as u16).to_bits(), tags: [0, 0], defined: 3 * (a.defined >> 1 & 1) }), 1)
-        }
+        "v_cvt_f32_f16" => (
+            Keep(|[a, ..]| Tracked {
+                value: f16_to_f32(a.value as u16).to_bits(),
+                tags: [0, 0],
+                defined: 3 * (a.defined & 1),
+            }),
+            1,
+        ),
+        "v_cvt_f32_f16.upper" => (
+            Keep(|[a, ..]| Tracked {
+                value: f16_to_f32((a.value >> 16) as u16).to_bits(),
+                tags: [0, 0],
+                defined: 3 * (a.defined >> 1 & 1),
+            }),
+            1,
+        ),
         "v_cvt_f16_f32" => (Plain(|[a, ..]| f32_to_f16(f(a)).into()), 1),
-        "v_cvt_pkrtz_f16_f32" => (Plain(|[a, b, _]| u32::from(f32_to_f16_rtz(f(a))) | u32::from(f32_to_f16_rtz(f(b))) << 16), 2),
-        "v_cvt_pk_f16_f32" => (Plain(|[a, b, _]| u32::from(f32_to_f16(f(a))) | u32::from(f32_to_f16(f(b))) << 16), 2),
-        "v_cvt_pk_bf16_f32" => (Narrow(|[a, b, _]| u32::from(f32_to_bf16(f(a))) | u32::from(f32_to_bf16(f(b))) << 16), 2),
+        "v_cvt_pkrtz_f16_f32" => (
+            Plain(|[a, b, _]| {
+                u32::from(f32_to_f16_rtz(f(a))) | u32::from(f32_to_f16_rtz(f(b))) << 16
+            }),
+            2,
+        ),
+        "v_cvt_pk_f16_f32" => {
+            (Plain(|[a, b, _]| u32::from(f32_to_f16(f(a))) | u32::from(f32_to_f16(f(b))) << 16), 2)
+        }
+        "v_cvt_pk_bf16_f32" => (
+            Narrow(|[a, b, _]| u32::from(f32_to_bf16(f(a))) | u32::from(f32_to_bf16(f(b))) << 16),
+            2,
+        ),
         _ => return None,
     })
 }
 
-/// Conversions of 8-bit floats by format (`fp8`, `bf8`), by kind (`ocp`, `fnuz`) and by what is converted: to the lower or
-/// upper half (`lo`, `hi`), or from the byte of a number. What is too large becomes no number.
+/// Conversions of 8-bit floats by format (`fp8`, `bf8`), by kind (`ocp`, `fnuz`) and by what is
+/// converted: to the lower or upper half (`lo`, `hi`), or from the byte of a number. What is too
+/// large becomes no number.
 pub(super) fn find_narrow(format: &str, kind: &str, which: &str) -> Option<LaneFn> {
     const fn fraction<const BF8: bool>() -> u32 {
         if BF8 { 2 } else { 3 }
@@ -110,11 +155,19 @@ pub(super) fn find_narrow(format: &str, kind: &str, which: &str) -> Option<LaneF
         Tracked { value: pair::<BF8, FNUZ>(a.value, b.value), tags: [0, 0], defined: 1 }
     }
     fn high<const BF8: bool, const FNUZ: bool>([a, b, old]: [Tracked; 3]) -> Tracked {
-        Tracked { value: pair::<BF8, FNUZ>(a.value, b.value) << 16 | old.value & 0xffff, tags: [0, 0], defined: 2 | old.defined & 1 }
+        Tracked {
+            value: pair::<BF8, FNUZ>(a.value, b.value) << 16 | old.value & 0xffff,
+            tags: [0, 0],
+            defined: 2 | old.defined & 1,
+        }
     }
     fn byte<const BF8: bool, const FNUZ: bool, const N: u32>([a, ..]: [Tracked; 3]) -> Tracked {
         let bits = (a.value >> (8 * N)) as u8;
-        Tracked { value: (float8(bits, fraction::<BF8>(), FNUZ) as f32).to_bits(), tags: [0, 0], defined: 3 * (a.defined >> (N / 2) & 1) }
+        Tracked {
+            value: (float8(bits, fraction::<BF8>(), FNUZ) as f32).to_bits(),
+            tags: [0, 0],
+            defined: 3 * (a.defined >> (N / 2) & 1),
+        }
     }
     macro_rules! of {
         ($bf8:literal, $fnuz:literal) => {

@@ -40,8 +40,12 @@ pub(super) fn outgoing(word: Tracked, part: Part, data: &mut Vec<u8>, tags: &mut
             data.extend(&word.value.to_le_bytes()[..2]);
             tags.push(word.tags[0]);
         }
-        Part::Zero8To16 { high: true } | Part::Sign8To16 { high: true } => data.push((word.value >> 16) as u8),
-        Part::Zero8 | Part::Sign8 | Part::Zero8To16 { .. } | Part::Sign8To16 { .. } => data.push(word.value as u8),
+        Part::Zero8To16 { high: true } | Part::Sign8To16 { high: true } => {
+            data.push((word.value >> 16) as u8)
+        }
+        Part::Zero8 | Part::Sign8 | Part::Zero8To16 { .. } | Part::Sign8To16 { .. } => {
+            data.push(word.value as u8)
+        }
     }
 }
 
@@ -51,15 +55,29 @@ pub(super) fn incoming(data: &[u8], tags: &[Tag], part: Part, old: Tracked, kept
     let tag = |i: usize| tags.get(i).copied().unwrap_or(0);
     let rest = if kept { old.defined } else { 0 };
     let (low, high) = (
-        |bits: u32, tag| Tracked { value: old.value & 0xffff_0000 | bits, tags: [tag, old.tags[1]], defined: 1 | rest & 2 },
-        |bits: u32, tag| Tracked { value: old.value & 0xffff | bits << 16, tags: [old.tags[0], tag], defined: 2 | rest & 1 },
+        |bits: u32, tag| Tracked {
+            value: old.value & 0xffff_0000 | bits,
+            tags: [tag, old.tags[1]],
+            defined: 1 | rest & 2,
+        },
+        |bits: u32, tag| Tracked {
+            value: old.value & 0xffff | bits << 16,
+            tags: [old.tags[0], tag],
+            defined: 2 | rest & 1,
+        },
     );
     match part {
-        Part::Words => Tracked { value: u32::from_le_bytes([data[0], data[1], data[2], data[3]]), tags: [tag(0), tag(1)], defined: 3 },
+        Part::Words => Tracked {
+            value: u32::from_le_bytes([data[0], data[1], data[2], data[3]]),
+            tags: [tag(0), tag(1)],
+            defined: 3,
+        },
         Part::Zero8 => Tracked::plain(data[0].into()),
         Part::Sign8 => Tracked::plain(data[0] as i8 as i32 as u32),
         Part::Zero16 => Tracked { value: half(), tags: [tag(0), 0], defined: 3 },
-        Part::Sign16 => Tracked { value: half() as u16 as i16 as i32 as u32, tags: [tag(0), 0], defined: 3 },
+        Part::Sign16 => {
+            Tracked { value: half() as u16 as i16 as i32 as u32, tags: [tag(0), 0], defined: 3 }
+        }
         Part::Low16 => low(half(), tag(0)),
         Part::High16 => high(half(), tag(0)),
         Part::Zero8To16 { high: false } => low(data[0].into(), 0),
@@ -80,7 +98,11 @@ impl Wave {
     pub(super) fn vmem(&mut self, m: &mut Machine<'_, '_>, f: &Vmem) -> Run<()> {
         let words = f.bytes.div_ceil(4) as u16;
         self.check_address(f)?;
-        let resource = if let Place::Buffer { resource, .. } = f.place { Some(self.resource(resource)?) } else { None };
+        let resource = if let Place::Buffer { resource, .. } = f.place {
+            Some(self.resource(resource)?)
+        } else {
+            None
+        };
         if f.to_lds {
             return self.load_to_lds(m, f, resource);
         }
@@ -90,7 +112,10 @@ impl Wave {
         if f.transpose.is_some() {
             self.full("a transposing load")?;
             if self.size != 32 {
-                return Err(Clash::new(FaultKind::InvalidOperand, "transposing loads are modelled for waves of 32 lanes"));
+                return Err(Clash::new(
+                    FaultKind::InvalidOperand,
+                    "transposing loads are modelled for waves of 32 lanes",
+                ));
             }
         }
         for register in f.data..f.data + words {
@@ -110,15 +135,24 @@ impl Wave {
             if f.store {
                 let (mut data, mut tags) = (Vec::new(), Vec::new());
                 for register in f.data..f.data + words {
-                    outgoing(self.lane_value(register, lane, halves(f.part))?, f.part, &mut data, &mut tags);
+                    outgoing(
+                        self.lane_value(register, lane, halves(f.part))?,
+                        f.part,
+                        &mut data,
+                        &mut tags,
+                    );
                 }
                 let fits = in_range(address, f.bytes, limit);
                 m.world.recorder.report.clamped += u64::from(fits < f.bytes);
                 if fits > 0 {
-                    m.world.memory.write(address, &data[..fits as usize]).map_err(|c| c.by(thread))?;
+                    m.world
+                        .memory
+                        .write(address, &data[..fits as usize])
+                        .map_err(|c| c.by(thread))?;
                 }
             } else {
-                let (data, tags) = self.fetch(m, address, f.bytes, limit).map_err(|c| c.by(thread))?;
+                let (data, tags) =
+                    self.fetch(m, address, f.bytes, limit).map_err(|c| c.by(thread))?;
                 if f.transpose.is_some() {
                     fetched.push((data, tags));
                     trace.push((thread, address));
@@ -126,7 +160,13 @@ impl Wave {
                 }
                 for (i, register) in (f.data..f.data + words).enumerate() {
                     let old = self.tracked(register, lane);
-                    let value = incoming(&data[4 * i..], tags.get(2 * i..).unwrap_or(&[]), f.part, old, kept);
+                    let value = incoming(
+                        &data[4 * i..],
+                        tags.get(2 * i..).unwrap_or(&[]),
+                        f.part,
+                        old,
+                        kept,
+                    );
                     self.set_lane(register, lane, value);
                 }
             }
@@ -136,13 +176,15 @@ impl Wave {
             for lane in self.lanes() {
                 let (data, tags) = super::lds::transposed(form, &fetched, lane as u32, f.bytes);
                 for (i, register) in (f.data..f.data + words).enumerate() {
-                    let value = incoming(&data[4 * i..], &tags[2 * i..], f.part, Tracked::plain(0), kept);
+                    let value =
+                        incoming(&data[4 * i..], &tags[2 * i..], f.part, Tracked::plain(0), kept);
                     self.set_lane(register, lane, value);
                 }
             }
         }
         m.world.recorder.access(self.site(m), Space::Global, f.store, f.bytes, trace);
-        let vector: Vec<u16> = if f.store { Vec::new() } else { (f.data..f.data + words).collect() };
+        let vector: Vec<u16> =
+            if f.store { Vec::new() } else { (f.data..f.data + words).collect() };
         for register in f.data..f.data + words {
             let free_of_scalar = !matches!(f.place, Place::Buffer { scalar: Src::S(_), .. });
             match f.store {
@@ -177,20 +219,36 @@ impl Wave {
     }
 
     fn resource(&self, first: u8) -> Run<Resource> {
-        let w = [self.scalar(first)?, self.scalar(first + 1)?, self.scalar(first + 2)?, self.scalar(first + 3)?];
+        let w = [
+            self.scalar(first)?,
+            self.scalar(first + 1)?,
+            self.scalar(first + 2)?,
+            self.scalar(first + 3)?,
+        ];
         let stride = w[1] >> 16 & 0x3fff;
         if stride != 0 || w[1] >> 30 != 0 || w[3] >> 23 & 1 != 0 {
             let sentence = "only raw buffer resources (stride 0, no swizzle) are modelled";
             return Err(Clash::new(FaultKind::InvalidOperand, sentence));
         }
-        Ok(Resource { base: u64::from(w[0]) | u64::from(w[1] & 0xffff) << 32, records: w[2].into() })
+        Ok(Resource {
+            base: u64::from(w[0]) | u64::from(w[1] & 0xffff) << 32,
+            records: w[2].into(),
+        })
     }
 
-    pub(super) fn vector_address(&self, f: &Vmem, resource: Option<Resource>, lane: usize) -> Run<u64> {
-        let offset_of = |v: Option<u16>| v.map_or(Ok(0), |v| self.lane_value(v, lane, 3).map(|t| u64::from(t.value)));
+    pub(super) fn vector_address(
+        &self,
+        f: &Vmem,
+        resource: Option<Resource>,
+        lane: usize,
+    ) -> Run<u64> {
+        let offset_of = |v: Option<u16>| {
+            v.map_or(Ok(0), |v| self.lane_value(v, lane, 3).map(|t| u64::from(t.value)))
+        };
         Ok(match f.place {
             Place::Flat(v) => {
-                let (low, high) = (self.lane_value(v, lane, 3)?.value, self.lane_value(v + 1, lane, 3)?.value);
+                let (low, high) =
+                    (self.lane_value(v, lane, 3)?.value, self.lane_value(v + 1, lane, 3)?.value);
                 (u64::from(low) | u64::from(high) << 32).wrapping_add(f.offset as u64)
             }
             Place::Based { base, offset } => {
@@ -199,13 +257,21 @@ impl Wave {
             }
             Place::Buffer { offset, scalar, .. } => {
                 let base = resource.map_or(0, |r| r.base);
-                base.wrapping_add(offset_of(offset)? + self.scalar_src(scalar, 1)? + f.offset as u64)
+                base.wrapping_add(
+                    offset_of(offset)? + self.scalar_src(scalar, 1)? + f.offset as u64,
+                )
             }
         })
     }
 
     /// Reads global bytes; what lies beyond `limit` reads as zero.
-    fn fetch(&self, m: &mut Machine<'_, '_>, address: u64, bytes: u32, limit: u64) -> Run<(Vec<u8>, Vec<Tag>)> {
+    fn fetch(
+        &self,
+        m: &mut Machine<'_, '_>,
+        address: u64,
+        bytes: u32,
+        limit: u64,
+    ) -> Run<(Vec<u8>, Vec<Tag>)> {
         let (mut data, mut tags) = (vec![0; bytes as usize], vec![0; bytes as usize / 2]);
         let fits = in_range(address, bytes, limit) as usize;
         m.world.recorder.report.clamped += u64::from(fits < bytes as usize);
@@ -216,14 +282,23 @@ impl Wave {
     }
 
     /// LDS address = M0 + instruction offset + 4 or 16 bytes a lane; narrow loads fill a dword.
-    fn load_to_lds(&mut self, m: &mut Machine<'_, '_>, f: &Vmem, resource: Option<Resource>) -> Run<()> {
+    fn load_to_lds(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        f: &Vmem,
+        resource: Option<Resource>,
+    ) -> Run<()> {
         let base = self.m0()?;
         self.hazards.advance(1);
         if base % 4 != 0 {
-            return Err(Clash::new(FaultKind::Misaligned, "m0 must be a multiple of 4").at(base.into()));
+            return Err(
+                Clash::new(FaultKind::Misaligned, "m0 must be a multiple of 4").at(base.into())
+            );
         }
         if m.program.header.gfx < Gfx::Gfx950 && base > 0xffff {
-            return Err(Clash::new(FaultKind::SharedOutOfBounds, "m0 has 16 bits here").at(base.into()));
+            return Err(
+                Clash::new(FaultKind::SharedOutOfBounds, "m0 has 16 bits here").at(base.into())
+            );
         }
         let step = if f.bytes > 4 { 16 } else { 4 };
         let (mut pieces, mut from, mut to) = (Vec::new(), Vec::new(), Vec::new());
@@ -232,12 +307,14 @@ impl Wave {
             let address = self.vector_address(f, resource, lane)?;
             aligned(address, f.bytes.min(4)).map_err(|c| c.by(thread))?;
             let limit = resource.map_or(u64::MAX, |r| r.base.saturating_add(r.records));
-            let (mut data, mut tags) = self.fetch(m, address, f.bytes, limit).map_err(|c| c.by(thread))?;
+            let (mut data, mut tags) =
+                self.fetch(m, address, f.bytes, limit).map_err(|c| c.by(thread))?;
             if f.bytes < 4 {
                 let word = incoming(&data, &tags, f.part, Tracked::plain(0), true);
                 (data, tags) = (word.value.to_le_bytes().to_vec(), word.tags.to_vec());
             }
-            let target = (u64::from(base)).wrapping_add(f.offset as u64).wrapping_add(step * lane as u64);
+            let target =
+                (u64::from(base)).wrapping_add(f.offset as u64).wrapping_add(step * lane as u64);
             from.push((thread, address));
             to.push((thread, target));
             pieces.push((thread, target, data, tags));
@@ -258,10 +335,17 @@ impl Wave {
     pub(super) fn check_overwrite(&self, pieces: &[(u32, u64, Vec<u8>, Vec<Tag>)]) -> Run<()> {
         for pending in self.queue(Queue::Lgkm) {
             for &(_, start, len) in &pending.spans {
-                let hit = pieces.iter().find(|p| p.1 < start + u64::from(len) && start < p.1 + p.2.len() as u64);
+                let hit = pieces
+                    .iter()
+                    .find(|p| p.1 < start + u64::from(len) && start < p.1 + p.2.len() as u64);
                 if let Some(piece) = hit {
-                    let sentence = format!("a load to LDS overwrites bytes of the LDS access at line {}, which has not been waited for", pending.line);
-                    return Err(Clash::new(FaultKind::AsyncOverwrite, sentence).at(piece.1).by(piece.0));
+                    let sentence = format!(
+                        "a load to LDS overwrites bytes of the LDS access at line {}, which has not been waited for",
+                        pending.line
+                    );
+                    return Err(Clash::new(FaultKind::AsyncOverwrite, sentence)
+                        .at(piece.1)
+                        .by(piece.0));
                 }
             }
         }
@@ -280,5 +364,6 @@ fn aligned(address: u64, bytes: u32) -> Run<()> {
     if address.is_multiple_of(bytes.into()) {
         return Ok(());
     }
-    Err(Clash::new(FaultKind::Misaligned, format!("the address must be a multiple of {bytes}")).at(address))
+    Err(Clash::new(FaultKind::Misaligned, format!("the address must be a multiple of {bytes}"))
+        .at(address))
 }

@@ -1,8 +1,8 @@
 //! The state of one wave: registers with what is known of them, and outstanding operations.
 //!
-//! A register that a load will write is in flight until the right counter was waited for; any use of
-//! it before is a fault. Vector memory completes in order under `vmcnt`, LDS in order under `lgkmcnt`,
-//! scalar loads in any order, so that only `lgkmcnt(0)` covers them.
+//! A register that a load will write is in flight until the right counter was waited for; any use
+//! of it before is a fault. Vector memory completes in order under `vmcnt`, LDS in order under
+//! `lgkmcnt`, scalar loads in any order, so that only `lgkmcnt(0)` covers them.
 
 use std::collections::VecDeque;
 
@@ -123,7 +123,10 @@ impl Wave {
         if self.exec() == u64::MAX >> (LANES - self.size) {
             return Ok(());
         }
-        Err(Clash::new(FaultKind::WarpDivergence, format!("{what} with EXEC = {:#x}: it needs all lanes", self.exec())))
+        Err(Clash::new(
+            FaultKind::WarpDivergence,
+            format!("{what} with EXEC = {:#x}: it needs all lanes", self.exec()),
+        ))
     }
 
     /// Sets a scalar register without any check.
@@ -146,7 +149,10 @@ impl Wave {
         }
         let queue = Queue::ALL.into_iter().find(|q| self.queue(*q).iter().any(|p| p.id == id));
         let counter = queue.map_or("no counter", |q| q.name(self.gfx));
-        let sentence = format!("{name} is {verb} while the load at line {} is outstanding ({counter})", self.line_of(id));
+        let sentence = format!(
+            "{name} is {verb} while the load at line {} is outstanding ({counter})",
+            self.line_of(id)
+        );
         Err(Clash::new(FaultKind::RegisterInFlight, sentence))
     }
 
@@ -162,7 +168,9 @@ impl Wave {
     /// A scalar source of one or two words.
     pub fn scalar_src(&self, src: Src, words: u8) -> Run<u64> {
         match src {
-            Src::S(first) if words == 2 => Ok(u64::from(self.scalar(first)?) | u64::from(self.scalar(first + 1)?) << 32),
+            Src::S(first) if words == 2 => {
+                Ok(u64::from(self.scalar(first)?) | u64::from(self.scalar(first + 1)?) << 32)
+            }
             Src::S(first) => Ok(self.scalar(first)?.into()),
             Src::K(value) => Ok(if words == 2 { value } else { value & 0xffff_ffff }),
             Src::V(register) => unreachable!("{} as a scalar source", name(register)),
@@ -187,9 +195,11 @@ impl Wave {
     /// counter, which keeps the order.
     pub fn check_write(&mut self, register: u16, user: User, queue: Option<Queue>) -> Run<()> {
         let id = self.v_flight[register as usize];
-        // gfx125x reports loads in order, but its data may reach registers in any (AMDGPUUsage, memory model of gfx125x).
+        // gfx125x reports loads in order, but its data may reach registers in any (AMDGPUUsage,
+        // memory model of gfx125x).
         let keeps_order = queue != Some(Queue::Vm) || !self.gfx.is_gfx125();
-        let same_queue = keeps_order && queue.is_some_and(|q| self.queue(q).iter().any(|p| p.id == id));
+        let same_queue =
+            keeps_order && queue.is_some_and(|q| self.queue(q).iter().any(|p| p.id == id));
         if !same_queue {
             self.flight(id, name(register), "written")?;
         }
@@ -270,7 +280,8 @@ impl Wave {
         for (at, count) in counts.into_iter().enumerate() {
             // Scalar loads come back in any order, and so do copies to LDS and from it.
             let both = |p: &Pending| (p.copy.is_some(), !p.held.is_empty());
-            let mixed = at == Queue::Async as usize && self.queues[at].iter().any(|p| both(p) != both(&self.queues[at][0]));
+            let mixed = at == Queue::Async as usize
+                && self.queues[at].iter().any(|p| both(p) != both(&self.queues[at][0]));
             let scalar = mixed || self.queues[at].iter().any(|p| p.scalar);
             while count.is_some_and(|n| self.queues[at].len() > n as usize && (n == 0 || !scalar)) {
                 let pending = self.queues[at].pop_front().expect("an outstanding operation");

@@ -14,7 +14,11 @@ fn signed(value: u64, bits: u32) -> i64 {
 
 /// The value as an integer of its type.
 pub(super) fn widen(value: u64, ty: Ty) -> i128 {
-    if ty.is_signed() { i128::from(signed(value, ty.bits())) } else { i128::from(truncate(value, ty.bits())) }
+    if ty.is_signed() {
+        i128::from(signed(value, ty.bits()))
+    } else {
+        i128::from(truncate(value, ty.bits()))
+    }
 }
 
 /// Computes one lane. `Err` says what is not modelled.
@@ -53,7 +57,9 @@ pub(super) fn compute(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
                 truncate(a << count, bits)
             }
         }
-        Alu::Shr if ty.is_signed() => truncate((signed(a, bits) >> count.min(bits - 1)) as u64, bits),
+        Alu::Shr if ty.is_signed() => {
+            truncate((signed(a, bits) >> count.min(bits - 1)) as u64, bits)
+        }
         Alu::Shr => {
             if count >= bits {
                 0
@@ -78,14 +84,18 @@ pub(super) fn compute(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
         Alu::Popc => a.count_ones().into(),
         Alu::Clz => (a.leading_zeros() - (64 - bits)).into(),
         Alu::Brev => a.reverse_bits() >> (64 - bits),
-        Alu::Mul | Alu::Fma | Alu::Ex2 | Alu::Rsqrt | Alu::Rcp => return Err("a float operation on integers".to_string()),
+        Alu::Mul | Alu::Fma | Alu::Ex2 | Alu::Rsqrt | Alu::Rcp => {
+            return Err("a float operation on integers".to_string());
+        }
     })
 }
 
 /// Any function of three bits, bit by bit; the table's index is `4a + 2b + c`.
 fn lop3(a: u32, b: u32, c: u32, table: u8) -> u32 {
     let pick = |v: u32, set: bool| if set { v } else { !v };
-    (0..8u32).filter(|i| table >> i & 1 == 1).fold(0, |sum, i| sum | (pick(a, i & 4 != 0) & pick(b, i & 2 != 0) & pick(c, i & 1 != 0)))
+    (0..8u32)
+        .filter(|i| table >> i & 1 == 1)
+        .fold(0, |sum, i| sum | (pick(a, i & 4 != 0) & pick(b, i & 2 != 0) & pick(c, i & 1 != 0)))
 }
 
 fn extract(a: u64, pos: u32, len: u32, ty: Ty) -> u64 {
@@ -208,7 +218,11 @@ pub(super) fn convert(to: Ty, from: Ty, round: Option<&str>, value: u64) -> Resu
 
 /// `setp`'s comparison.
 pub(super) fn compare(cmp: Cmp, ty: Ty, a: u64, b: u64) -> bool {
-    let order = if ty.is_float() { to_f64(a, ty).partial_cmp(&to_f64(b, ty)) } else { Some(widen(a, ty).cmp(&widen(b, ty))) };
+    let order = if ty.is_float() {
+        to_f64(a, ty).partial_cmp(&to_f64(b, ty))
+    } else {
+        Some(widen(a, ty).cmp(&widen(b, ty)))
+    };
     let Some(order) = order else { return false };
     match cmp {
         Cmp::Eq => order.is_eq(),
@@ -232,7 +246,10 @@ mod tests {
 
     #[test]
     fn swizzle_by_lop3() {
-        assert_eq!(u32_of(Alu::Lop3(0x78), [0b1010, 0b0110, 0b0100, 0]), 0b1010 ^ (0b0110 & 0b0100));
+        assert_eq!(
+            u32_of(Alu::Lop3(0x78), [0b1010, 0b0110, 0b0100, 0]),
+            0b1010 ^ (0b0110 & 0b0100)
+        );
         assert_eq!(u32_of(Alu::Lop3(0xf0), [7, 1, 2, 0]), 7);
     }
 
@@ -250,8 +267,14 @@ mod tests {
 
     #[test]
     fn products_keep_their_sign() {
-        assert_eq!(compute(Alu::MulWide, Ty::S(32), [0xffff_ffff, 4, 0, 0]).expect("modelled"), (-4i64) as u64);
+        assert_eq!(
+            compute(Alu::MulWide, Ty::S(32), [0xffff_ffff, 4, 0, 0]).expect("modelled"),
+            (-4i64) as u64
+        );
         assert_eq!(u32_of(Alu::MulHi, [0xffff_ffff, 0xffff_ffff, 0, 0]), 0xffff_fffe);
-        assert_eq!(compute(Alu::MadWide, U32, [3, 5, 1 << 40, 0]).expect("modelled"), (1 << 40) + 15);
+        assert_eq!(
+            compute(Alu::MadWide, U32, [3, 5, 1 << 40, 0]).expect("modelled"),
+            (1 << 40) + 15
+        );
     }
 }

@@ -1,9 +1,12 @@
-//! PTX `cp.async.bulk.tensor` out of shared memory: boxes that the unit stores, and the groups in which they are waited for.
+//! PTX `cp.async.bulk.tensor` out of shared memory: boxes that the unit stores, and the groups in
+//! which they are waited for.
 //!
-//! The unit reads a box at any time up to its group's end: until a wait has found the group over, nothing may write these bytes, and the
-//! kernel may not end. What it reads must be ordered before the copy, and fenced by who wrote it. What lies outside the tensor is not stored.
-//! What is stored is there at once, but nobody may touch it before the thread that started the copy has waited for the group as a whole (a wait for
-//! its reads alone says nothing of its writes), nor another thread that nothing orders behind that wait.
+//! The unit reads a box at any time up to its group's end: until a wait has found the group over,
+//! nothing may write these bytes, and the kernel may not end. What it reads must be ordered before
+//! the copy, and fenced by who wrote it. What lies outside the tensor is not stored. What is stored
+//! is there at once, but nobody may touch it before the thread that started the copy has waited for
+//! the group as a whole (a wait for its reads alone says nothing of its writes), nor another thread
+//! that nothing orders behind that wait.
 
 use std::collections::VecDeque;
 
@@ -15,7 +18,8 @@ use crate::report::Space;
 /// (address, bytes) that copies read.
 type Spans = Vec<(u64, u32)>;
 
-/// Copies that are waited for together: what they read in shared memory, and the numbers of what they write.
+/// Copies that are waited for together: what they read in shared memory, and the numbers of what
+/// they write.
 #[derive(Clone, Default)]
 struct Group {
     reads: Spans,
@@ -44,17 +48,33 @@ struct Piece {
 pub(super) struct Stored(Vec<Piece>);
 
 impl Machine<'_, '_> {
-    /// Faults where a thread, or a unit for it, reads or writes what a copy may still be writing, or has written unseen.
+    /// Faults where a thread, or a unit for it, reads or writes what a copy may still be writing,
+    /// or has written unseen.
     pub(super) fn check_stored(&self, me: u32, address: u64, bytes: u64, writes: bool) -> Run<()> {
-        for piece in self.stored.0.iter().filter(|piece| piece.first < address + bytes && address < piece.end) {
+        for piece in self
+            .stored
+            .0
+            .iter()
+            .filter(|piece| piece.first < address + bytes && address < piece.end)
+        {
             let verb = if writes { "written" } else { "read" };
-            let clash = |kind, what: &str| Err(Clash::new(kind, format!("{verb} {what} {} stores here", piece.line)).at(address).by(me));
-            let kinds =
-                if writes { (FaultKind::AsyncOverwrite, FaultKind::RaceWriteAfterWrite) } else { (FaultKind::AsyncNotWaited, FaultKind::RaceReadAfterWrite) };
+            let clash = |kind, what: &str| {
+                Err(Clash::new(kind, format!("{verb} {what} {} stores here", piece.line))
+                    .at(address)
+                    .by(me))
+            };
+            let kinds = if writes {
+                (FaultKind::AsyncOverwrite, FaultKind::RaceWriteAfterWrite)
+            } else {
+                (FaultKind::AsyncNotWaited, FaultKind::RaceReadAfterWrite)
+            };
             match piece.over {
                 None => return clash(kinds.0, "while nobody has waited for what the copy of line"),
                 Some(time) if !self.world.shared.ordered(piece.thread, time, me) => {
-                    return clash(kinds.1, "without a barrier after the wait for what the copy of line");
+                    return clash(
+                        kinds.1,
+                        "without a barrier after the wait for what the copy of line",
+                    );
                 }
                 Some(_) => {}
             }
@@ -64,7 +84,13 @@ impl Machine<'_, '_> {
 }
 
 impl Warp {
-    pub(super) fn tensor_store(&mut self, m: &mut Machine<'_, '_>, [src, map]: [Addr; 2], at: &[Src], on: u32) -> Run<()> {
+    pub(super) fn tensor_store(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        [src, map]: [Addr; 2],
+        at: &[Src],
+        on: u32,
+    ) -> Run<()> {
         let line = self.site(m).line;
         for lane in lanes(on) {
             let thread = self.thread(lane);
@@ -75,18 +101,40 @@ impl Warp {
                 let mut data = vec![0; row_bytes];
                 for (from, address) in map.pieces(tile, number) {
                     m.world.shared.hold(thread, address, 8)?;
-                    m.world.shared.read_by_unit(thread, line, address, &mut data[from..from + 8], &mut [])?;
+                    m.world.shared.read_by_unit(
+                        thread,
+                        line,
+                        address,
+                        &mut data[from..from + 8],
+                        &mut [],
+                    )?;
                     self.stores[lane].open.reads.push((address, 8));
                 }
-                m.world.recorder.report.clamped += u64::from(row.is_none_or(|(.., len)| len < row_bytes));
+                m.world.recorder.report.clamped +=
+                    u64::from(row.is_none_or(|(.., len)| len < row_bytes));
                 if let Some((address, skip, len)) = row {
                     m.check_stored(thread, address, len as u64, true)?;
                     self.stores[lane].open.writes.push(m.stored.0.len());
-                    m.stored.0.push(Piece { first: address, end: address + len as u64, thread, line, over: None });
-                    m.world.memory.write(address, &data[skip..skip + len]).map_err(|c| c.by(thread))?;
+                    m.stored.0.push(Piece {
+                        first: address,
+                        end: address + len as u64,
+                        thread,
+                        line,
+                        over: None,
+                    });
+                    m.world
+                        .memory
+                        .write(address, &data[skip..skip + len])
+                        .map_err(|c| c.by(thread))?;
                 }
             }
-            m.world.recorder.access(self.site(m), Space::Global, true, map.box_bytes(), vec![(thread, map.address)]);
+            m.world.recorder.access(
+                self.site(m),
+                Space::Global,
+                true,
+                map.box_bytes(),
+                vec![(thread, map.address)],
+            );
         }
         Ok(())
     }
@@ -99,7 +147,13 @@ impl Warp {
     }
 
     /// All groups but the last `keep` are over, or have at least read what they copy.
-    pub(super) fn wait_stores(&mut self, m: &mut Machine<'_, '_>, keep: usize, read: bool, on: u32) {
+    pub(super) fn wait_stores(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        keep: usize,
+        read: bool,
+        on: u32,
+    ) {
         let line = self.site(m).line;
         for lane in lanes(on) {
             let thread = self.thread(lane);
@@ -121,7 +175,9 @@ impl Warp {
 
     /// What is wrong with the kernel's end.
     pub(super) fn unread(&self) -> Option<Clash> {
-        let lane = self.stores.iter().position(|s| !s.open.reads.is_empty() || s.groups.iter().any(|g| !g.reads.is_empty()))?;
+        let lane = self.stores.iter().position(|s| {
+            !s.open.reads.is_empty() || s.groups.iter().any(|g| !g.reads.is_empty())
+        })?;
         let sentence = "the kernel ends while a copy may still read shared memory";
         Some(Clash::new(FaultKind::AsyncNotWaited, sentence).by(self.thread(lane)))
     }

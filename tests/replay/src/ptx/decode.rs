@@ -114,12 +114,20 @@ impl<'a> Words<'a> {
     }
 
     pub fn done(&self) -> Decoded<()> {
-        if self.rest.is_empty() { Ok(()) } else { Err(format!("unknown suffix `.{}`", self.rest.join("."))) }
+        if self.rest.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("unknown suffix `.{}`", self.rest.join(".")))
+        }
     }
 }
 
 pub(super) fn want(operands: &[Operand], counts: std::ops::RangeInclusive<usize>) -> Decoded<()> {
-    if counts.contains(&operands.len()) { Ok(()) } else { Err(format!("{} operands do not fit", operands.len())) }
+    if counts.contains(&operands.len()) {
+        Ok(())
+    } else {
+        Err(format!("{} operands do not fit", operands.len()))
+    }
 }
 
 /// Decodes one statement.
@@ -152,13 +160,21 @@ pub(super) fn decode(mnemonic: &str, o: &[Operand]) -> Decoded<Op> {
         "setp" => setp(&mut w, o)?,
         "selp" => {
             want(o, 4..=4)?;
-            Op::Selp { ty: w.ty()?, dst: reg(&o[0])?, a: src(&o[1])?, b: src(&o[2])?, p: src(&o[3])? }
+            Op::Selp {
+                ty: w.ty()?,
+                dst: reg(&o[0])?,
+                a: src(&o[1])?,
+                b: src(&o[2])?,
+                p: src(&o[3])?,
+            }
         }
         "cp" => decode_memory::cp(&mut w, o)?,
         "ldmatrix" | "stmatrix" => decode_memory::matrix_move(head, &mut w, o)?,
         "movmatrix" => {
             want(o, 2..=2)?;
-            ["sync", "aligned", "m8n8", "trans", "b16"].iter().try_for_each(|word| w.require(word))?;
+            ["sync", "aligned", "m8n8", "trans", "b16"]
+                .iter()
+                .try_for_each(|word| w.require(word))?;
             Op::MovMatrix { dst: reg(&o[0])?, src: src(&o[1])? }
         }
         "mma" if w.take("kind::mxf8f6f4") => super::scaled::decode(&mut w, o)?,
@@ -283,19 +299,29 @@ fn mov(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     let ty = w.ty()?;
     Ok(match (&o[0], &o[1]) {
         (Operand::Vector(parts), value) => {
-            let dst = parts.iter().map(|p| if matches!(p, Operand::Sink) { Ok(None) } else { reg(p).map(Some) });
+            let dst = parts
+                .iter()
+                .map(|p| if matches!(p, Operand::Sink) { Ok(None) } else { reg(p).map(Some) });
             Op::Unpack { ty, dst: dst.collect::<Decoded<_>>()?, src: src(value)? }
         }
-        (dst, Operand::Vector(parts)) => Op::Pack { ty, dst: reg(dst)?, src: parts.iter().map(src).collect::<Decoded<_>>()? },
+        (dst, Operand::Vector(parts)) => {
+            Op::Pack { ty, dst: reg(dst)?, src: parts.iter().map(src).collect::<Decoded<_>>()? }
+        }
         (dst, value) => Op::Mov { ty, dst: reg(dst)?, src: src(value)? },
     })
 }
 
 fn convert(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     want(o, 2..=3)?;
-    let round = w.pick(|x| ["rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna"].contains(&x).then(|| x.to_string()));
+    let round = w.pick(|x| {
+        ["rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna"]
+            .contains(&x)
+            .then(|| x.to_string())
+    });
     w.take("ftz");
-    if let Some((_, word)) = w.rest.iter().enumerate().find(|(_, x)| matches!(**x, "e4m3x2" | "e5m2x2")) {
+    if let Some((_, word)) =
+        w.rest.iter().enumerate().find(|(_, x)| matches!(**x, "e4m3x2" | "e5m2x2"))
+    {
         let fraction = if *word == "e4m3x2" { 3 } else { 2 };
         let word = word.to_string();
         let second = o.get(2).map(src).transpose()?;
@@ -393,5 +419,13 @@ fn shuffle(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         Operand::Pair(a, b) => (*a, Some(*b)),
         single => (reg(single)?, None),
     };
-    Ok(Op::Shfl { mode, dst, ok, a: src(&o[1])?, b: src(&o[2])?, c: src(&o[3])?, mask: src(&o[4])? })
+    Ok(Op::Shfl {
+        mode,
+        dst,
+        ok,
+        a: src(&o[1])?,
+        b: src(&o[2])?,
+        c: src(&o[3])?,
+        mask: src(&o[4])?,
+    })
 }

@@ -112,7 +112,9 @@ pub(super) fn matrix_move(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decod
     for word in ["sync", "aligned"] {
         w.require(word)?;
     }
-    let shape = w.pick(|x| ["m8n8", "m16n16", "m16n8"].into_iter().find(|s| *s == x)).ok_or("only m8n8, m16n16 and m16n8 are modelled")?;
+    let shape = w
+        .pick(|x| ["m8n8", "m16n16", "m16n8"].into_iter().find(|s| *s == x))
+        .ok_or("only m8n8, m16n16 and m16n8 are modelled")?;
     w.require(if shape == "m8n8" { "b16" } else { "b8" })?;
     if w.pick(|x| shared_word(x).then_some(())).is_none() {
         return Err("expected the suffix `.shared`".to_string());
@@ -126,7 +128,11 @@ pub(super) fn matrix_move(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decod
         _ => return Err(format!("`{head}` has no {shape} like this")),
     };
     let given = |n: usize| {
-        if n == count * form.registers() && [1, 2, 4].contains(&count) { Ok(()) } else { Err(format!("{n} registers for .x{count}")) }
+        if n == count * form.registers() && [1, 2, 4].contains(&count) {
+            Ok(())
+        } else {
+            Err(format!("{n} registers for .x{count}"))
+        }
     };
     if head == "ldmatrix" {
         let dst = regs(&o[0])?;
@@ -143,13 +149,19 @@ pub(super) fn mma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     for word in ["sync", "aligned", "row", "col"] {
         w.require(word)?;
     }
-    let shape = |x: &str, head: &str, m: u32| x.strip_prefix(head).and_then(|k| k.parse::<u32>().ok()).map(|k| (m, k));
-    let (m, k) = w.pick(|x| shape(x, "m16n8k", 16).or_else(|| shape(x, "m8n8k", 8))).ok_or("only m16n8kK and m8n8kK shapes are modelled")?;
+    let shape = |x: &str, head: &str, m: u32| {
+        x.strip_prefix(head).and_then(|k| k.parse::<u32>().ok()).map(|k| (m, k))
+    };
+    let (m, k) = w
+        .pick(|x| shape(x, "m16n8k", 16).or_else(|| shape(x, "m8n8k", 8)))
+        .ok_or("only m16n8kK and m8n8kK shapes are modelled")?;
     if w.rest.len() != 4 {
         return Err("expected four type suffixes".to_string());
     }
     let (d_ty, a, b, c_ty) = (w.ty()?, w.element()?, w.element()?, w.ty()?);
-    if [d_ty, a, b, c_ty] == [Ty::F64; 4] && ((m, k) == (8, 4) || m == 16 && [4, 8, 16].contains(&k)) {
+    if [d_ty, a, b, c_ty] == [Ty::F64; 4]
+        && ((m, k) == (8, 4) || m == 16 && [4, 8, 16].contains(&k))
+    {
         let (d, a, b, c) = (regs(&o[0])?, srcs(&o[1])?, srcs(&o[2])?, srcs(&o[3])?);
         let want = [m * 8 / 32, m * k / 32, k * 8 / 32, m * 8 / 32].map(|n| n as usize);
         if [d.len(), a.len(), b.len(), c.len()] != want {
@@ -172,7 +184,8 @@ pub(super) fn mma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     let form = MmaForm { m, k, a, b, acc: d_ty };
     let (d, a, b, c) = (regs(&o[0])?, srcs(&o[1])?, srcs(&o[2])?, srcs(&o[3])?);
     let acc_regs = if d_ty == Ty::F16 || m == 8 { 2 } else { 4 };
-    let (a_regs, b_regs) = ((m * k * form.a.bits() / 1024) as usize, (8 * k * form.b.bits() / 1024) as usize);
+    let (a_regs, b_regs) =
+        ((m * k * form.a.bits() / 1024) as usize, (8 * k * form.b.bits() / 1024) as usize);
     if (d.len(), a.len(), b.len(), c.len()) != (acc_regs, a_regs, b_regs, acc_regs) {
         return Err(format!("expected {acc_regs}, {a_regs}, {b_regs}, {acc_regs} registers"));
     }

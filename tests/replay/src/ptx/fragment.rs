@@ -76,7 +76,8 @@ mod tests {
             let e = 32 / value.get("bits").and_then(Json::number).expect("bits") as u32;
             for (lane, row) in value.get("map").expect("map").list().iter().enumerate() {
                 for (i, entry) in row.list().iter().enumerate() {
-                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
+                    let want: Vec<u32> =
+                        entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
                     let (lane, i) = (lane as u32, i as u32);
                     let (row, col) = match kind {
                         "a" => super::a(lane, i, e),
@@ -95,20 +96,24 @@ mod tests {
     /// Moves of bytes: against the PTX document and CUTLASS, which agree.
     #[test]
     fn moves_of_bytes_agree_with_the_recorded_maps() {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../oracle/data/nvidia/matrix_move.jsonl");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../oracle/data/nvidia/matrix_move.jsonl");
         let text = std::fs::read_to_string(path).expect("the oracle's data");
         let mut seen = 0;
         for line in text.lines() {
             let value = json::parse(line).expect("json");
             let word = |key: &str| value.get(key).and_then(Json::text).expect(key);
             let form = match (word("atom"), word("operand")) {
-                (atom, "dst") if atom.contains("m16n16") && word("dtype") == "b8" => super::Move::Load16,
+                (atom, "dst") if atom.contains("m16n16") && word("dtype") == "b8" => {
+                    super::Move::Load16
+                }
                 (atom, "src") if atom.contains("m16n8") => super::Move::Store16,
                 _ => continue,
             };
             for (lane, row) in value.get("map").expect("map").list().iter().enumerate() {
                 for (i, entry) in row.list().iter().enumerate() {
-                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
+                    let want: Vec<u32> =
+                        entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
                     let per = 4 * form.registers() as u32;
                     let i = i as u32;
                     let got = form.byte(lane as u32, i % per / 4, i % 4);

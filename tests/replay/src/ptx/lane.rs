@@ -13,7 +13,12 @@ impl Warp {
         let invalid = |sentence: String| Clash::new(FaultKind::InvalidOperand, sentence);
         match op {
             Op::Alu { f, ty, dst, src } => {
-                let cells = [self.get(m, lane, src[0])?, self.get(m, lane, src[1])?, self.get(m, lane, src[2])?, self.get(m, lane, src[3])?];
+                let cells = [
+                    self.get(m, lane, src[0])?,
+                    self.get(m, lane, src[1])?,
+                    self.get(m, lane, src[2])?,
+                    self.get(m, lane, src[3])?,
+                ];
                 let value = alu::compute(*f, *ty, cells.map(|c| c.value)).map_err(invalid)?;
                 self.set(lane, *dst, Cell::new(value, moved(*f, *ty, cells)));
             }
@@ -21,7 +26,9 @@ impl Warp {
                 let (a, b) = (self.get(m, lane, *a)?.value, self.get(m, lane, *b)?.value);
                 let hit = alu::compare(*cmp, *ty, a, b);
                 let further = match join {
-                    Some((join, p, negated)) => Some((*join, (self.get(m, lane, *p)?.value != 0) != *negated)),
+                    Some((join, p, negated)) => {
+                        Some((*join, (self.get(m, lane, *p)?.value != 0) != *negated))
+                    }
                     None => None,
                 };
                 let joined = |hit: bool| match further {
@@ -55,7 +62,8 @@ impl Warp {
                 let value = if let Some(second) = second {
                     let half = if *to == Ty::F16x2 { Ty::F16 } else { Ty::Bf16 };
                     let b = self.get(m, lane, *second)?.value;
-                    let high = alu::convert(half, *from, round.as_deref(), a.value).map_err(invalid)?;
+                    let high =
+                        alu::convert(half, *from, round.as_deref(), a.value).map_err(invalid)?;
                     high << 16 | alu::convert(half, *from, round.as_deref(), b).map_err(invalid)?
                 } else {
                     alu::convert(*to, *from, round.as_deref(), a.value).map_err(invalid)?
@@ -67,10 +75,14 @@ impl Warp {
                 let a = self.get(m, lane, src)?.value;
                 let value = if let Some(second) = second {
                     let b = self.get(m, lane, second)?.value;
-                    let bits = |x: u64| u64::from(to_float8(f32::from_bits(x as u32), fraction, false, true));
+                    let bits = |x: u64| {
+                        u64::from(to_float8(f32::from_bits(x as u32), fraction, false, true))
+                    };
                     bits(a) << 8 | bits(b)
                 } else {
-                    let half = |byte: u64| u64::from(f32_to_f16(float8(byte as u8, fraction, false) as f32));
+                    let half = |byte: u64| {
+                        u64::from(f32_to_f16(float8(byte as u8, fraction, false) as f32))
+                    };
                     half(a >> 8 & 255) << 16 | half(a & 255)
                 };
                 self.set(lane, dst, Cell::plain(value));
@@ -84,8 +96,15 @@ impl Warp {
                 let bytes = ty.bytes() as usize;
                 for (i, reg) in dst.iter().enumerate() {
                     let at = *offset as usize + i * bytes;
-                    let Some(data) = m.params.get(at..at + bytes).filter(|_| *offset >= 0 && at.is_multiple_of(bytes)) else {
-                        let sentence = format!("{bytes} bytes at {offset} are not a part of the {} parameter bytes", m.params.len());
+                    let Some(data) = m
+                        .params
+                        .get(at..at + bytes)
+                        .filter(|_| *offset >= 0 && at.is_multiple_of(bytes))
+                    else {
+                        let sentence = format!(
+                            "{bytes} bytes at {offset} are not a part of the {} parameter bytes",
+                            m.params.len()
+                        );
                         return Err(Clash::new(FaultKind::Parameter, sentence));
                     };
                     let value = data.iter().rev().fold(0, |sum, &b| sum << 8 | u64::from(b));
@@ -117,7 +136,14 @@ impl Warp {
         Ok(())
     }
 
-    fn unpack(&mut self, m: &Machine<'_, '_>, lane: usize, ty: Ty, dst: &[Option<Reg>], src: Src) -> Run<()> {
+    fn unpack(
+        &mut self,
+        m: &Machine<'_, '_>,
+        lane: usize,
+        ty: Ty,
+        dst: &[Option<Reg>],
+        src: Src,
+    ) -> Run<()> {
         let part = ty.bits() / dst.len() as u32;
         let mut halves = vec![self.get(m, lane, src)?];
         if let (128, Src::Reg(reg)) = (ty.bits(), src) {
@@ -143,10 +169,14 @@ impl Warp {
         for lane in lanes(on) {
             let mask = self.get(m, lane, *mask)?.value as u32;
             if mask & self.live != on || mask >> lane & 1 == 0 {
-                let sentence = format!("shfl.sync names lanes {mask:#x}, but lanes {on:#x} of {:#x} execute it", self.live);
+                let sentence = format!(
+                    "shfl.sync names lanes {mask:#x}, but lanes {on:#x} of {:#x} execute it",
+                    self.live
+                );
                 return Err(Clash::new(FaultKind::WarpDivergence, sentence).by(self.thread(lane)));
             }
-            let (b, c) = (self.get(m, lane, *b)?.value as usize & 31, self.get(m, lane, *c)?.value as usize);
+            let (b, c) =
+                (self.get(m, lane, *b)?.value as usize & 31, self.get(m, lane, *c)?.value as usize);
             let (clamp, segment) = (c & 31, c >> 8 & 31);
             let most = lane & segment | clamp & !segment;
             let least = lane & segment;

@@ -14,13 +14,21 @@ use crate::tags::Tag;
 
 impl Warp {
     /// The addresses of `count` rows, checked.
-    fn rows(&mut self, m: &mut Machine<'_, '_>, addr: Addr, count: usize, on: u32, is_write: bool) -> Run<Vec<u64>> {
+    fn rows(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        addr: Addr,
+        count: usize,
+        on: u32,
+        is_write: bool,
+    ) -> Run<Vec<u64>> {
         self.full(on, "a matrix move")?;
         let mut rows = Vec::with_capacity(count);
         for lane in 0..count {
             let address = self.address(m, lane, addr)?;
             if !address.is_multiple_of(16) {
-                let clash = Clash::new(FaultKind::Misaligned, "a row of a matrix must be a multiple of 16");
+                let clash =
+                    Clash::new(FaultKind::Misaligned, "a row of a matrix must be a multiple of 16");
                 return Err(clash.at(address).by(self.thread(lane)));
             }
             rows.push(address);
@@ -28,12 +36,24 @@ impl Warp {
         let site = self.site(m);
         let trace = rows.iter().enumerate().map(|(lane, &at)| (self.thread(lane), at)).collect();
         m.world.recorder.access(site, Space::Shared, is_write, 16, trace);
-        let banks: Vec<_> = rows.iter().enumerate().map(|(lane, &at)| (lane as u32, at, 16)).collect();
-        m.world.recorder.transactions(site.line, &[if is_write { "stmatrix" } else { "ldmatrix" }], &banks);
+        let banks: Vec<_> =
+            rows.iter().enumerate().map(|(lane, &at)| (lane as u32, at, 16)).collect();
+        m.world.recorder.transactions(
+            site.line,
+            &[if is_write { "stmatrix" } else { "ldmatrix" }],
+            &banks,
+        );
         Ok(rows)
     }
 
-    pub(super) fn load_matrix(&mut self, m: &mut Machine<'_, '_>, dst: &[Reg], form: Move, addr: Addr, on: u32) -> Run<()> {
+    pub(super) fn load_matrix(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        dst: &[Reg],
+        form: Move,
+        addr: Addr,
+        on: u32,
+    ) -> Run<()> {
         let each = form.registers();
         let rows = self.rows(m, addr, form.rows() * dst.len() / each, on, false)?;
         let line = self.site(m).line;
@@ -44,9 +64,16 @@ impl Warp {
                 let step = if matches!(form, Move::Halves { .. }) { 2 } else { 1 };
                 for i in (0..4).step_by(step) {
                     let (row, byte) = form.byte(lane as u32, (number % each) as u32, i);
-                    let address = rows[form.rows() * (number / each) + row as usize] + u64::from(byte);
+                    let address =
+                        rows[form.rows() * (number / each) + row as usize] + u64::from(byte);
                     let (mut data, mut tag) = ([0; 2], [0]);
-                    m.world.shared.read(self.thread(lane), line, address, &mut data[..step], &mut tag[..step / 2])?;
+                    m.world.shared.read(
+                        self.thread(lane),
+                        line,
+                        address,
+                        &mut data[..step],
+                        &mut tag[..step / 2],
+                    )?;
                     value |= u64::from(u16::from_le_bytes(data)) << (8 * i);
                     if step == 2 {
                         tags[i as usize / 2] = tag[0];
@@ -58,7 +85,14 @@ impl Warp {
         Ok(())
     }
 
-    pub(super) fn store_matrix(&mut self, m: &mut Machine<'_, '_>, src: &[Src], form: Move, addr: Addr, on: u32) -> Run<()> {
+    pub(super) fn store_matrix(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        src: &[Src],
+        form: Move,
+        addr: Addr,
+        on: u32,
+    ) -> Run<()> {
         let rows = self.rows(m, addr, form.rows() * src.len(), on, true)?;
         let line = self.site(m).line;
         for (matrix, source) in src.iter().enumerate() {
@@ -70,7 +104,13 @@ impl Warp {
                     let address = rows[form.rows() * matrix + row as usize] + u64::from(byte);
                     let data = ((cell.value >> (8 * i)) as u16).to_le_bytes();
                     let tags = [cell.tags[i as usize / 2]];
-                    m.world.shared.write(self.thread(lane), line, address, &data[..step], &tags[..step / 2])?;
+                    m.world.shared.write(
+                        self.thread(lane),
+                        line,
+                        address,
+                        &data[..step],
+                        &tags[..step / 2],
+                    )?;
                 }
             }
         }
@@ -78,7 +118,13 @@ impl Warp {
     }
 
     /// `movmatrix`: the lane that held (row, col) in the row form now holds it in the column form.
-    pub(super) fn transpose(&mut self, m: &Machine<'_, '_>, dst: Reg, src: Src, on: u32) -> Run<()> {
+    pub(super) fn transpose(
+        &mut self,
+        m: &Machine<'_, '_>,
+        dst: Reg,
+        src: Src,
+        on: u32,
+    ) -> Run<()> {
         self.full(on, "movmatrix")?;
         let mut results = Vec::with_capacity(LANES);
         for lane in 0..LANES {
@@ -110,7 +156,11 @@ impl Warp {
         let (mut a_values, mut b_values) = (vec![0f64; 16 * k], vec![0f64; k * 8]);
         let a_tags = self.gather(m, a, form.a, |lane, i, e, v| {
             // Eight rows lie as the columns of B do.
-            let (row, col) = if form.m == 8 { (fragment::b(lane, i, e).1, fragment::b(lane, i, e).0) } else { fragment::a(lane, i, e) };
+            let (row, col) = if form.m == 8 {
+                (fragment::b(lane, i, e).1, fragment::b(lane, i, e).0)
+            } else {
+                fragment::a(lane, i, e)
+            };
             a_values[row as usize * k + col as usize] = v;
         })?;
         let b_tags = self.gather(m, b, form.b, |lane, i, e, v| {
@@ -122,8 +172,11 @@ impl Warp {
             for i in 0..form.m / 4 {
                 let (row, col) = fragment::c(lane as u32, i);
                 let start = self.accumulator(m, lane, i as usize, form.acc, c)?;
-                let products = (0..k).map(|n| a_values[row as usize * k + n] * b_values[n * 8 + col as usize]);
-                let scale = factors.as_ref().map_or(1.0, |(rows, cols)| rows[row as usize] * cols[col as usize]);
+                let products =
+                    (0..k).map(|n| a_values[row as usize * k + n] * b_values[n * 8 + col as usize]);
+                let scale = factors
+                    .as_ref()
+                    .map_or(1.0, |(rows, cols)| rows[row as usize] * cols[col as usize]);
                 results.push(start + scale * products.sum::<f64>());
             }
         }
@@ -131,7 +184,9 @@ impl Warp {
             let each = form.m as usize / 4;
             let r = &results[each * lane..each * (lane + 1)];
             match form.acc {
-                Ty::F32 => (0..4).for_each(|i| self.set(lane, d[i], Cell::plain((r[i] as f32).to_bits().into()))),
+                Ty::F32 => (0..4).for_each(|i| {
+                    self.set(lane, d[i], Cell::plain((r[i] as f32).to_bits().into()))
+                }),
                 Ty::F16 => (0..2).for_each(|i| {
                     let pair = [r[2 * i], r[2 * i + 1]].map(|v| u64::from(f32_to_f16(v as f32)));
                     self.set(lane, d[i], Cell::plain(pair[0] | pair[1] << 16));
@@ -153,11 +208,19 @@ impl Warp {
         Ok(())
     }
 
-    /// With g = lane / 4 and t = lane % 4: register i of A holds row g + 8(i & 1), column t + 4(i >> 1), of B row t + 4i, column g, of C row
-    /// g + 8(i >> 1), column 2t + (i & 1).
-    pub(super) fn multiply_f64(&mut self, m: &mut Machine<'_, '_>, shape: [u32; 3], d: &[Reg], [a, b, c]: [&[Src]; 3], on: u32) -> Run<()> {
+    /// With g = lane / 4 and t = lane % 4: register i of A holds row g + 8(i & 1), column t + 4(i
+    /// >> 1), of B row t + 4i, column g, of C row g + 8(i >> 1), column 2t + (i & 1).
+    pub(super) fn multiply_f64(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        shape: [u32; 3],
+        d: &[Reg],
+        [a, b, c]: [&[Src]; 3],
+        on: u32,
+    ) -> Run<()> {
         self.full(on, "mma")?;
-        let (mut left, mut right) = (vec![[0f64; 16]; shape[2] as usize], vec![[0f64; 8]; shape[2] as usize]);
+        let (mut left, mut right) =
+            (vec![[0f64; 16]; shape[2] as usize], vec![[0f64; 8]; shape[2] as usize]);
         let (mut a_tags, mut b_tags) = (Vec::new(), Vec::new());
         for lane in 0..LANES {
             let (g, t) = (lane / 4, lane % 4);
@@ -185,12 +248,27 @@ impl Warp {
         }
         let site = self.site(m);
         let (line, block, warp) = (site.line, site.block, site.warp);
-        m.world.recorder.matrix(MatrixEvent { line, block, warp, shape, element_bits: 64, a: a_tags, b: b_tags, lanes: LANES as u32 });
+        m.world.recorder.matrix(MatrixEvent {
+            line,
+            block,
+            warp,
+            shape,
+            element_bits: 64,
+            a: a_tags,
+            b: b_tags,
+            lanes: LANES as u32,
+        });
         Ok(())
     }
 
     /// Hands each element (lane, index, elements a register, value) to `put`; returns the tags.
-    fn gather(&self, m: &Machine<'_, '_>, regs: &[Src], ty: Ty, mut put: impl FnMut(u32, u32, u32, f64)) -> Run<Vec<Tag>> {
+    fn gather(
+        &self,
+        m: &Machine<'_, '_>,
+        regs: &[Src],
+        ty: Ty,
+        mut put: impl FnMut(u32, u32, u32, f64),
+    ) -> Run<Vec<Tag>> {
         let bits = ty.bits();
         let per_register = 32 / bits;
         let mut tags = Vec::new();
@@ -208,10 +286,19 @@ impl Warp {
         Ok(tags)
     }
 
-    fn accumulator(&self, m: &Machine<'_, '_>, lane: usize, i: usize, ty: Ty, c: &[Src]) -> Run<f64> {
+    fn accumulator(
+        &self,
+        m: &Machine<'_, '_>,
+        lane: usize,
+        i: usize,
+        ty: Ty,
+        c: &[Src],
+    ) -> Run<f64> {
         Ok(match ty {
             Ty::F32 => f32::from_bits(self.get(m, lane, c[i])?.value as u32).into(),
-            Ty::F16 => f16_to_f32((self.get(m, lane, c[i / 2])?.value >> (16 * (i % 2))) as u16).into(),
+            Ty::F16 => {
+                f16_to_f32((self.get(m, lane, c[i / 2])?.value >> (16 * (i % 2))) as u16).into()
+            }
             _ => f64::from(self.get(m, lane, c[i])?.value as u32 as i32),
         })
     }

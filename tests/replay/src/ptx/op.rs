@@ -273,7 +273,8 @@ pub(super) enum Op {
         src: Src,
         second: Option<Src>,
     },
-    /// Two f32 to two 8-bit floats (`second` is the lower one), or two of these to two f16; `fraction`: bits of it.
+    /// Two f32 to two 8-bit floats (`second` is the lower one), or two of these to two f16;
+    /// `fraction`: bits of it.
     Cvt8 {
         fraction: u32,
         dst: Reg,

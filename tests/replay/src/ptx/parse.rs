@@ -9,8 +9,8 @@ use super::op::{Addr, Mask, Op, Program, Reg, Special, Src, Stmt, Threads, Ty};
 use super::text::{Token, tokens};
 use crate::fault::ParseFault;
 
-/// Shared memory starts here: 1 KiB at the start is the system's (compute capability 8.0 and up), so
-/// code that takes the first symbol to be at address 0 is caught.
+/// Shared memory starts here: 1 KiB at the start is the system's (compute capability 8.0 and up),
+/// so code that takes the first symbol to be at address 0 is caught.
 pub(super) const SHARED_BASE: u32 = 1024;
 
 /// What a name stands for.
@@ -160,7 +160,9 @@ impl Parser {
             return self.fault(1, "no .target");
         }
         for (index, label, line, braces) in std::mem::take(&mut self.jumps) {
-            let Some(&target) = braces.iter().rev().find_map(|b| self.labels.get(&format!("{b}:{label}"))) else {
+            let Some(&target) =
+                braces.iter().rev().find_map(|b| self.labels.get(&format!("{b}:{label}")))
+            else {
                 return self.fault(line, format!("no label `{label}`"));
             };
             self.code[index].op = Op::Bra { target };
@@ -261,10 +263,14 @@ impl Parser {
         self.expect(";")?;
         let align = align.unwrap_or(ty.bytes()).max(1);
         if is_extern {
-            // Dynamic shared memory lies behind everything static, whatever the order of declaration.
+            // Dynamic shared memory lies behind everything static, whatever the order of
+            // declaration.
             let all_declared = !self.tokens[self.at..].iter().any(|t| t.text == ".shared");
             if self.extern_shared || !all_declared {
-                return self.fault(line, "declare one .extern .shared array, behind the other .shared variables");
+                return self.fault(
+                    line,
+                    "declare one .extern .shared array, behind the other .shared variables",
+                );
             }
             self.extern_shared = true;
             self.shared = self.shared.next_multiple_of(align.max(16));
@@ -356,7 +362,9 @@ impl Parser {
             let negated = self.eat("!");
             let name = self.next();
             match self.lookup(&name) {
-                Some(Name::Reg(reg)) if reg.bits == 1 => guard = Some(super::op::Guard { reg, negated }),
+                Some(Name::Reg(reg)) if reg.bits == 1 => {
+                    guard = Some(super::op::Guard { reg, negated })
+                }
                 _ => return self.fault(line, format!("`{name}` is no predicate")),
             }
             mnemonic = self.next();
@@ -437,7 +445,9 @@ impl Parser {
             }
             // An address in the space of parameters; cvta.param makes a generic one of it.
             Some(Name::Param(at)) => Ok(Operand::Src(Src::Imm(at.into()))),
-            None if word.starts_with('%') => self.fault(line, format!("register `{word}` is not declared")),
+            None if word.starts_with('%') => {
+                self.fault(line, format!("register `{word}` is not declared"))
+            }
             None => Ok(Operand::Label(word)),
         }
     }
@@ -476,8 +486,13 @@ impl Parser {
                 }
                 self.expect("]")?;
                 return match name {
-                    Some(Name::Reg(reg)) => Ok(Operand::Tensor(Addr { base: Src::Reg(reg), offset }, items)),
-                    _ => self.fault(line, format!("`{word}` is no register with a tensor map's address")),
+                    Some(Name::Reg(reg)) => {
+                        Ok(Operand::Tensor(Addr { base: Src::Reg(reg), offset }, items))
+                    }
+                    _ => self.fault(
+                        line,
+                        format!("`{word}` is no register with a tensor map's address"),
+                    ),
                 };
             } else {
                 self.expect("]")?;
@@ -487,7 +502,9 @@ impl Parser {
         match (name, literal) {
             (Some(Name::Param(at)), _) => Ok(Operand::ParamAddr(i64::from(at) + offset)),
             (Some(Name::Reg(reg)), _) => Ok(Operand::Addr(Addr { base: Src::Reg(reg), offset })),
-            (Some(Name::Shared(at)), _) => Ok(Operand::Addr(Addr { base: Src::Shared(at), offset })),
+            (Some(Name::Shared(at)), _) => {
+                Ok(Operand::Addr(Addr { base: Src::Shared(at), offset }))
+            }
             (None, Some(value)) => Ok(Operand::Addr(Addr { base: Src::Imm(value), offset })),
             _ => self.fault(line, format!("`{word}` is not declared")),
         }

@@ -1,7 +1,8 @@
 //! Work of the matrix unit that arrives at an `mbarrier` when it is done.
 //!
-//! It arrives as late as it can: only when no warp gets anywhere without it. So a kernel that does not wait, or waits for another
-//! phase than it should, goes on before the work is done, and is caught by what it touches.
+//! It arrives as late as it can: only when no warp gets anywhere without it. So a kernel that does
+//! not wait, or waits for another phase than it should, goes on before the work is done, and is
+//! caught by what it touches.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -60,7 +61,13 @@ impl Machine<'_, '_> {
 
 impl Warp {
     /// A unit will arrive at the barrier once `done` is.
-    pub(super) fn arrive_later(&mut self, m: &mut Machine<'_, '_>, lane: usize, at: u64, done: Done) -> Run<()> {
+    pub(super) fn arrive_later(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        lane: usize,
+        at: u64,
+        done: Done,
+    ) -> Run<()> {
         m.world.shared.will_arrive(self.thread(lane), at)?;
         let clock = m.world.shared.release(self.index as usize);
         m.phases.late.push_back((at, Done { clock, ..done }));

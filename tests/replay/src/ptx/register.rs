@@ -37,8 +37,11 @@ impl Warp {
             Src::Reg(reg) => {
                 let cell = self.cells[reg.cell as usize * LANES + lane];
                 if self.unit.is_busy(reg.cell) || self.tensor.is_busy(reg.cell) {
-                    let sentence = "a result of the matrix unit is read and its group has not been waited for";
-                    return Err(Clash::new(FaultKind::RegisterInFlight, sentence).by(self.thread(lane)));
+                    let sentence =
+                        "a result of the matrix unit is read and its group has not been waited for";
+                    return Err(
+                        Clash::new(FaultKind::RegisterInFlight, sentence).by(self.thread(lane))
+                    );
                 }
                 if cell.defined {
                     return Ok(cell);

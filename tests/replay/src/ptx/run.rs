@@ -68,7 +68,11 @@ pub(crate) fn run_block(
     let threads = launch.threads();
     let bytes = program.shared_bytes + launch.dynamic_shared;
     if params.len() as u32 != program.param_bytes {
-        let sentence = format!("{} bytes of parameters given, the entry takes {}", params.len(), program.param_bytes);
+        let sentence = format!(
+            "{} bytes of parameters given, the entry takes {}",
+            params.len(),
+            program.param_bytes
+        );
         return Err((0, Clash::new(FaultKind::Parameter, sentence)));
     }
     let fits = match program.threads {
@@ -84,8 +88,16 @@ pub(crate) fn run_block(
     recorder.report.shared_bytes = bytes;
     let shared = Shared::new(SHARED_BASE, bytes, threads, LANES as u32, false);
     let world = World { memory, shared, recorder, block };
-    let mut machine =
-        Machine { program, launch, params, world, phases: Phases::default(), tensor: TensorMemory::default(), stored: Stored::default(), steps: 0 };
+    let mut machine = Machine {
+        program,
+        launch,
+        params,
+        world,
+        phases: Phases::default(),
+        tensor: TensorMemory::default(),
+        stored: Stored::default(),
+        steps: 0,
+    };
     let mut warps: Vec<Warp> = (0..threads.div_ceil(LANES as u32))
         .map(|index| {
             let lanes = (threads - index * LANES as u32).min(LANES as u32);
@@ -115,12 +127,16 @@ pub(crate) fn run_block(
             }
         }
         // A warp that only tried again made one step.
-        if steps > warps.iter().filter(|w| w.blocked.is_some()).count() && warps.iter().any(|w| w.blocked.is_some()) {
+        if steps > warps.iter().filter(|w| w.blocked.is_some()).count()
+            && warps.iter().any(|w| w.blocked.is_some())
+        {
             continue;
         }
         machine.world.shared.early_read()?;
         if warps.iter().all(|w| w.live == 0) {
-            if let Some((line, clash)) = warps.iter().find_map(|w| w.unread().map(|clash| (w.line, clash))) {
+            if let Some((line, clash)) =
+                warps.iter().find_map(|w| w.unread().map(|clash| (w.line, clash)))
+            {
                 return Err((line, clash));
             }
             return machine.tensor.leftover().map_or(Ok(()), |clash| Err((warps[0].line, clash)));
@@ -133,10 +149,14 @@ impl Machine<'_, '_> {
     /// Lets the warps of a complete barrier go on.
     fn release(&mut self, warps: &mut [Warp], threads: u32) -> Result<(), (u32, Clash)> {
         for id in 0..16 {
-            let here: Vec<usize> = (0..warps.len()).filter(|&w| warps[w].waiting.is_some_and(|(i, _)| i == id)).collect();
+            let here: Vec<usize> = (0..warps.len())
+                .filter(|&w| warps[w].waiting.is_some_and(|(i, _)| i == id))
+                .collect();
             let Some(&first) = here.first() else { continue };
             let count = warps[first].waiting.and_then(|(_, c)| c);
-            if let Some(&odd) = here.iter().find(|&&w| warps[w].waiting.and_then(|(_, c)| c) != count) {
+            if let Some(&odd) =
+                here.iter().find(|&&w| warps[w].waiting.and_then(|(_, c)| c) != count)
+            {
                 let sentence = format!("barrier {id} is met with different thread counts");
                 return Err((warps[odd].line, Clash::new(FaultKind::BarrierDivergence, sentence)));
             }
@@ -144,8 +164,11 @@ impl Machine<'_, '_> {
             if present == count.unwrap_or(u64::from(threads)) {
                 self.world.shared.barrier(&here);
                 self.world.recorder.report.barriers += 1;
-                let mut views: Vec<(u32, &mut View)> =
-                    warps.iter_mut().filter(|w| here.contains(&(w.index as usize))).map(|w| (w.index, &mut w.tensor)).collect();
+                let mut views: Vec<(u32, &mut View)> = warps
+                    .iter_mut()
+                    .filter(|w| here.contains(&(w.index as usize)))
+                    .map(|w| (w.index, &mut w.tensor))
+                    .collect();
                 View::meet(&mut views);
                 for w in here {
                     warps[w].waiting = None;
@@ -159,12 +182,23 @@ impl Machine<'_, '_> {
         }
         if let Some(stuck) = warps.iter().find(|w| w.blocked.is_some()) {
             let address = stuck.blocked.unwrap_or(0);
-            let sentence = format!("warp {} waits for a phase that never ends; {}", stuck.index, self.world.shared.state(address));
-            return Err((stuck.line, Clash::new(FaultKind::PhaseNeverEnds, sentence).at(address).by(stuck.index * 32)));
+            let sentence = format!(
+                "warp {} waits for a phase that never ends; {}",
+                stuck.index,
+                self.world.shared.state(address)
+            );
+            return Err((
+                stuck.line,
+                Clash::new(FaultKind::PhaseNeverEnds, sentence).at(address).by(stuck.index * 32),
+            ));
         }
         let stuck = warps.iter().find(|w| w.waiting.is_some()).expect("a waiting warp");
         let gone = warps.iter().filter(|w| w.live == 0).count();
-        let sentence = format!("warp {} waits here for threads that never come; {gone} of {} warps have ended", stuck.index, warps.len());
+        let sentence = format!(
+            "warp {} waits here for threads that never come; {gone} of {} warps have ended",
+            stuck.index,
+            warps.len()
+        );
         Err((stuck.line, Clash::new(FaultKind::BarrierDivergence, sentence).by(stuck.index * 32)))
     }
 }
@@ -185,7 +219,8 @@ impl Warp {
 
     fn step(&mut self, m: &mut Machine<'_, '_>) -> Run<()> {
         let pc = lanes(self.live).map(|l| self.pc[l]).min().expect("a live lane");
-        let active = lanes(self.live).filter(|&l| self.pc[l] == pc).fold(0, |mask, l| mask | 1 << l);
+        let active =
+            lanes(self.live).filter(|&l| self.pc[l] == pc).fold(0, |mask, l| mask | 1 << l);
         let program = m.program;
         let Some(stmt) = program.code.get(pc) else {
             self.live &= !active;
@@ -194,7 +229,10 @@ impl Warp {
         self.line = stmt.line;
         m.steps += 1;
         if m.steps > m.launch.step_limit {
-            return Err(Clash::new(FaultKind::StepLimit, "the step limit is reached: does this loop end?"));
+            return Err(Clash::new(
+                FaultKind::StepLimit,
+                "the step limit is reached: does this loop end?",
+            ));
         }
         let mut on = active;
         if let Some(guard) = stmt.guard {
@@ -234,7 +272,8 @@ impl Warp {
                 let lane = on.trailing_zeros() as usize;
                 let mask = self.get(m, lane, *mask)?.value as u32;
                 if mask != on || mask != self.live {
-                    let sentence = format!("bar.warp.sync of lanes {mask:#x} is executed by {on:#x}");
+                    let sentence =
+                        format!("bar.warp.sync of lanes {mask:#x} is executed by {on:#x}");
                     return Err(Clash::new(FaultKind::WarpDivergence, sentence));
                 }
                 m.world.shared.barrier(&[self.index as usize]);
@@ -254,22 +293,30 @@ impl Warp {
             Op::UnitCommit => self.unit_commit(),
             Op::UnitWait(n) => self.unit_wait(m, *n as usize),
             Op::MakeBarrier { addr, count } => self.make_barrier(m, *addr, *count, on)?,
-            Op::PublishBarriers => m.world.shared.publish(&lanes(on).map(|l| self.thread(l)).collect::<Vec<_>>()),
+            Op::PublishBarriers => {
+                m.world.shared.publish(&lanes(on).map(|l| self.thread(l)).collect::<Vec<_>>())
+            }
             Op::Announce { addr, bytes } => self.announce(m, *addr, *bytes, on)?,
             Op::TryWait { done, addr, parity } => {
                 if !self.try_wait(m, *done, *addr, *parity, on)? {
                     lanes(on).for_each(|l| self.pc[l] -= 1);
                 }
             }
-            Op::TensorCopy { dst, map, at, barrier } => self.tensor_copy(m, [*dst, *map, *barrier], at, on)?,
+            Op::TensorCopy { dst, map, at, barrier } => {
+                self.tensor_copy(m, [*dst, *map, *barrier], at, on)?
+            }
             Op::TensorStore { map, at, src } => self.tensor_store(m, [*src, *map], at, on)?,
             Op::CommitStores => self.commit_stores(on),
             Op::WaitStores { keep, read } => self.wait_stores(m, *keep as usize, *read, on),
             Op::Memory(op) => self.tensor_op(m, op, on)?,
-            Op::ProxyFence => m.world.shared.proxy_fence(&lanes(on).map(|l| self.thread(l)).collect::<Vec<_>>()),
+            Op::ProxyFence => {
+                m.world.shared.proxy_fence(&lanes(on).map(|l| self.thread(l)).collect::<Vec<_>>())
+            }
             Op::Ld { space, ty, dst, addr } => self.load(m, *space, *ty, dst, *addr, on)?,
             Op::St { space, ty, src, addr } => self.store(m, *space, *ty, src, *addr, on)?,
-            Op::CpAsync { bytes, dst, src, src_bytes } => self.copy(m, *bytes, [*dst, *src], *src_bytes, on)?,
+            Op::CpAsync { bytes, dst, src, src_bytes } => {
+                self.copy(m, *bytes, [*dst, *src], *src_bytes, on)?
+            }
             Op::CommitGroup => lanes(on).for_each(|l| {
                 let group = std::mem::take(&mut self.copies[l].open);
                 self.copies[l].groups.push_back(group);
@@ -294,8 +341,10 @@ impl Warp {
         if on == self.live {
             return Ok(());
         }
-        let sentence = format!("{what} is executed by lanes {on:#x} while lanes {:#x} live", self.live);
-        Err(Clash::new(FaultKind::WarpDivergence, sentence).by(self.thread(on.trailing_zeros() as usize)))
+        let sentence =
+            format!("{what} is executed by lanes {on:#x} while lanes {:#x} live", self.live);
+        Err(Clash::new(FaultKind::WarpDivergence, sentence)
+            .by(self.thread(on.trailing_zeros() as usize)))
     }
 
     /// Faults unless all 32 lanes take part.
@@ -304,7 +353,8 @@ impl Warp {
             return Ok(());
         }
         let sentence = format!("{what} is executed by lanes {on:#x}: it needs all 32");
-        Err(Clash::new(FaultKind::WarpDivergence, sentence).by(self.thread(on.trailing_zeros() as usize)))
+        Err(Clash::new(FaultKind::WarpDivergence, sentence)
+            .by(self.thread(on.trailing_zeros() as usize)))
     }
 
     fn wait(&mut self, m: &mut Machine<'_, '_>, lane: usize, keep: usize) {

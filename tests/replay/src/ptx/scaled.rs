@@ -1,7 +1,8 @@
 //! PTX `mma` with block scales: `kind::mxf8f6f4`, one scale for 32 elements.
 //!
-//! Scales (PTX ISA, "Block scaling for mma.sync"): of the four lanes of a group, lanes `2 thread_a` and `2 thread_a + 1` have those of rows g and
-//! g + 8 of A, lane `thread_b` that of column g of B, each in the byte that the selector names.
+//! Scales (PTX ISA, "Block scaling for mma.sync"): of the four lanes of a group, lanes `2 thread_a`
+//! and `2 thread_a + 1` have those of rows g and g + 8 of A, lane `thread_b` that of column g of B,
+//! each in the byte that the selector names.
 
 use super::decode::{Decoded, Words, regs, srcs, want};
 use super::op::{MmaForm, Op, Reg, Src, Ty};
@@ -35,7 +36,9 @@ pub(super) fn decode(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     }
     w.require("ue8m0")?;
     let (d_ty, ta, tb, c_ty) = (w.ty()?, w.element()?, w.element()?, w.ty()?);
-    if (d_ty, c_ty) != (Ty::F32, Ty::F32) || ![ta, tb].iter().all(|t| matches!(t, Ty::E4m3 | Ty::E5m2)) {
+    if (d_ty, c_ty) != (Ty::F32, Ty::F32)
+        || ![ta, tb].iter().all(|t| matches!(t, Ty::E4m3 | Ty::E5m2))
+    {
         return Err("these types are not modelled with block scales".to_string());
     }
     let form = MmaForm { m: 16, k: 32, a: ta, b: tb, acc: d_ty };
@@ -63,7 +66,12 @@ impl Scaled {
         for lane in 0..LANES {
             let (group, place) = (lane / 4, lane as u32 % 4);
             let [of_a, of_b] = self.scales;
-            let read = |selected: Selected| -> Run<f64> { Ok(e8m0_to_f32((warp.get(m, lane, selected.data)?.value >> (8 * selected.byte)) as u8).into()) };
+            let read = |selected: Selected| -> Run<f64> {
+                Ok(e8m0_to_f32(
+                    (warp.get(m, lane, selected.data)?.value >> (8 * selected.byte)) as u8,
+                )
+                .into())
+            };
             if place / 2 == of_a.thread {
                 out.0[group + 8 * (place as usize % 2)] = read(of_a)?;
             }

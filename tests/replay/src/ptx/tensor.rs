@@ -1,4 +1,5 @@
-//! PTX `mbarrier` and `cp.async.bulk.tensor`: copies of boxes by one thread, and the barriers that they complete on.
+//! PTX `mbarrier` and `cp.async.bulk.tensor`: copies of boxes by one thread, and the barriers that
+//! they complete on.
 
 use super::decode::{Decoded, Words, addr, reg, src, srcs, want};
 use super::op::{Addr, Op, Src};
@@ -46,11 +47,19 @@ pub(super) fn mbarrier(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
 
 /// What follows `cp.async.bulk.tensor`.
 pub(super) fn copy(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
-    let rank = w.pick(|x| x.strip_suffix('d').and_then(|n| n.parse::<usize>().ok())).ok_or("expected .1d to .5d")?;
+    let rank = w
+        .pick(|x| x.strip_suffix('d').and_then(|n| n.parse::<usize>().ok()))
+        .ok_or("expected .1d to .5d")?;
     let boxed = |operand: &Operand| {
-        let Operand::Tensor(map, at) = operand else { return Err("expected [map, {coordinates}]".to_string()) };
+        let Operand::Tensor(map, at) = operand else {
+            return Err("expected [map, {coordinates}]".to_string());
+        };
         let at = srcs(&Operand::Vector(at.clone()))?;
-        if at.len() == rank { Ok((*map, at)) } else { Err(format!("{} coordinates for {rank} dimensions", at.len())) }
+        if at.len() == rank {
+            Ok((*map, at))
+        } else {
+            Err(format!("{} coordinates for {rank} dimensions", at.len()))
+        }
     };
     if w.rest.first() == Some(&"global") {
         for word in ["global", "shared::cta", "tile", "bulk_group"] {
@@ -72,7 +81,13 @@ pub(super) fn copy(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
 }
 
 impl Warp {
-    pub(super) fn make_barrier(&mut self, m: &mut Machine<'_, '_>, addr: Addr, count: Src, on: u32) -> Run<()> {
+    pub(super) fn make_barrier(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        addr: Addr,
+        count: Src,
+        on: u32,
+    ) -> Run<()> {
         let line = self.site(m).line;
         for lane in lanes(on) {
             let (address, count) = (self.address(m, lane, addr)?, self.get(m, lane, count)?.value);
@@ -81,7 +96,13 @@ impl Warp {
         Ok(())
     }
 
-    pub(super) fn announce(&mut self, m: &mut Machine<'_, '_>, addr: Addr, bytes: Src, on: u32) -> Run<()> {
+    pub(super) fn announce(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        addr: Addr,
+        bytes: Src,
+        on: u32,
+    ) -> Run<()> {
         for lane in lanes(on) {
             let (address, bytes) = (self.address(m, lane, addr)?, self.get(m, lane, bytes)?.value);
             m.world.shared.announce(self.thread(lane), address, bytes)?;
@@ -89,11 +110,20 @@ impl Warp {
         Ok(())
     }
 
-    /// Waits for a phase: `false`: it is not over, and the warp tries again when something has happened.
-    pub(super) fn try_wait(&mut self, m: &mut Machine<'_, '_>, done: super::op::Reg, addr: Addr, parity: Src, on: u32) -> Run<bool> {
+    /// Waits for a phase: `false`: it is not over, and the warp tries again when something has
+    /// happened.
+    pub(super) fn try_wait(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        done: super::op::Reg,
+        addr: Addr,
+        parity: Src,
+        on: u32,
+    ) -> Run<bool> {
         let mut places = Vec::new();
         for lane in lanes(on) {
-            let (address, parity) = (self.address(m, lane, addr)?, self.get(m, lane, parity)?.value);
+            let (address, parity) =
+                (self.address(m, lane, addr)?, self.get(m, lane, parity)?.value);
             if !m.world.shared.is_over(self.thread(lane), address, parity)? {
                 self.blocked = Some(address);
                 return Ok(false);
@@ -112,21 +142,41 @@ impl Warp {
     }
 
     /// The map that an instruction names and where it points it, for a tile at an address.
-    pub(super) fn boxed(&self, m: &Machine<'_, '_>, lane: usize, tile: u64, map: Addr, at: &[Src]) -> Run<(TensorMap, Vec<i32>)> {
+    pub(super) fn boxed(
+        &self,
+        m: &Machine<'_, '_>,
+        lane: usize,
+        tile: u64,
+        map: Addr,
+        at: &[Src],
+    ) -> Run<(TensorMap, Vec<i32>)> {
         let thread = self.thread(lane);
-        let map = map_at(m.params, PARAM_WINDOW, self.address(m, lane, map)?).map_err(|c| c.by(thread))?;
-        let at: Vec<i32> = at.iter().map(|s| self.get(m, lane, *s).map(|c| c.value as i32)).collect::<Run<_>>()?;
+        let map = map_at(m.params, PARAM_WINDOW, self.address(m, lane, map)?)
+            .map_err(|c| c.by(thread))?;
+        let at: Vec<i32> =
+            at.iter().map(|s| self.get(m, lane, *s).map(|c| c.value as i32)).collect::<Run<_>>()?;
         if at.len() != usize::from(map.rank) {
             let sentence = format!("{} coordinates, the map has {} dimensions", at.len(), map.rank);
             return Err(Clash::new(FaultKind::InvalidOperand, sentence).by(thread));
         }
         if !tile.is_multiple_of(BOX_ALIGN) {
-            return Err(Clash::new(FaultKind::Misaligned, format!("a box starts at a multiple of {BOX_ALIGN}")).at(tile).by(thread));
+            return Err(Clash::new(
+                FaultKind::Misaligned,
+                format!("a box starts at a multiple of {BOX_ALIGN}"),
+            )
+            .at(tile)
+            .by(thread));
         }
         Ok((map, at))
     }
 
-    pub(super) fn tensor_copy(&mut self, m: &mut Machine<'_, '_>, [dst, map, barrier]: [Addr; 3], at: &[Src], on: u32) -> Run<()> {
+    pub(super) fn tensor_copy(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        [dst, map, barrier]: [Addr; 3],
+        at: &[Src],
+        on: u32,
+    ) -> Run<()> {
         let line = self.site(m).line;
         for lane in lanes(on) {
             let thread = self.thread(lane);
@@ -135,11 +185,19 @@ impl Warp {
             let row_bytes = usize::from(map.boxed[0]) * usize::from(map.element_bytes);
             let mut rows = Vec::new();
             for row in map.rows(&at) {
-                m.world.recorder.report.clamped += u64::from(row.is_none_or(|(.., len)| len < row_bytes));
+                m.world.recorder.report.clamped +=
+                    u64::from(row.is_none_or(|(.., len)| len < row_bytes));
                 let (mut data, mut tags) = (vec![0; row_bytes], vec![0; row_bytes / 2]);
                 if let Some((address, skip, len)) = row {
                     m.check_stored(thread, address, len as u64, false)?;
-                    m.world.memory.read(address, &mut data[skip..skip + len], &mut tags[skip / 2..(skip + len) / 2]).map_err(|c| c.by(thread))?;
+                    m.world
+                        .memory
+                        .read(
+                            address,
+                            &mut data[skip..skip + len],
+                            &mut tags[skip / 2..(skip + len) / 2],
+                        )
+                        .map_err(|c| c.by(thread))?;
                 }
                 rows.push((data, tags));
             }
@@ -150,7 +208,13 @@ impl Warp {
                 }
             }
             m.world.shared.unit_copy(thread, line, &pieces, barrier)?;
-            m.world.recorder.access(self.site(m), Space::Shared, true, map.box_bytes(), vec![(thread, tile)]);
+            m.world.recorder.access(
+                self.site(m),
+                Space::Shared,
+                true,
+                map.box_bytes(),
+                vec![(thread, tile)],
+            );
         }
         Ok(())
     }

@@ -1,16 +1,20 @@
 //! PTX `tcgen05`: tensor memory, products into it by descriptors, loads from it and stores to it.
 //!
-//! As in the PTX document, "TensorCore 5th Generation Family Instructions": 128 lanes of 512 columns of 32 bits; an address has the lane in
-//! its upper half. Products of one thread are carried out in their order, some time: nobody else may use the cells before the
-//! phase of an mbarrier that they were committed to has been waited for and `tcgen05.fence::after_thread_sync` has followed; what
-//! they read in shared memory may not be written before the wait. A load's registers may be used after `tcgen05.wait::ld`; cells that
-//! another warp has loaded may be written again after its wait and `fence::before_thread_sync`, a barrier, and the fence after it.
-//! What a warp stores is there for itself after `tcgen05.wait::st`, and for the unit and other warps after the fence before, a barrier and the
-//! fence after it. A product whose A is an address takes it from the lanes that its accumulator's rows have, neighbours of the depth together
-//! in a cell, the lowest first.
-//! Block scales: a copy of 32 rows of 16 bytes fills four columns of 32 lanes, and the other three groups of lanes with the same; it runs in order with products that
-//! the same thread issues behind it, and must wait for those before it that read what it overwrites. A product's scale of row r stands
-//! in lane r % 32 of each group, column r / 32, in the byte that the instruction descriptor names.
+//! As in the PTX document, "TensorCore 5th Generation Family Instructions": 128 lanes of 512
+//! columns of 32 bits; an address has the lane in its upper half. Products of one thread are
+//! carried out in their order, some time: nobody else may use the cells before the phase of an
+//! mbarrier that they were committed to has been waited for and `tcgen05.fence::after_thread_sync`
+//! has followed; what they read in shared memory may not be written before the wait. A load's
+//! registers may be used after `tcgen05.wait::ld`; cells that another warp has loaded may be
+//! written again after its wait and `fence::before_thread_sync`, a barrier, and the fence after it.
+//! What a warp stores is there for itself after `tcgen05.wait::st`, and for the unit and other
+//! warps after the fence before, a barrier and the fence after it. A product whose A is an address
+//! takes it from the lanes that its accumulator's rows have, neighbours of the depth together in a
+//! cell, the lowest first. Block scales: a copy of 32 rows of 16 bytes fills four columns of 32
+//! lanes, and the other three groups of lanes with the same; it runs in order with products that
+//! the same thread issues behind it, and must wait for those before it that read what it
+//! overwrites. A product's scale of row r stands in lane r % 32 of each group, column r / 32, in
+//! the byte that the instruction descriptor names.
 //!
 //! What was allocated begins anywhere, and is given back before the kernel ends.
 
@@ -91,7 +95,9 @@ fn shaped(w: &mut Words<'_>) -> Decoded<(Shape, usize, usize)> {
         })
     });
     let (shape, each) = shape.ok_or("unknown shape of a load or store")?;
-    let count = w.pick(|x| x.strip_prefix('x').and_then(|n| n.parse::<usize>().ok())).ok_or("expected the suffix `.xN`")?;
+    let count = w
+        .pick(|x| x.strip_prefix('x').and_then(|n| n.parse::<usize>().ok()))
+        .ok_or("expected the suffix `.xN`")?;
     Ok((shape, each, count))
 }
 
@@ -112,7 +118,13 @@ fn split(operand: Option<&Operand>) -> Decoded<u32> {
 }
 
 pub(super) fn decode(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
-    let alone = |w: &mut Words<'_>| if w.take("cta_group::1") { Ok(()) } else { Err("only cta_group::1 is modelled".to_string()) };
+    let alone = |w: &mut Words<'_>| {
+        if w.take("cta_group::1") {
+            Ok(())
+        } else {
+            Err("only cta_group::1 is modelled".to_string())
+        }
+    };
     let aligned = |w: &mut Words<'_>| w.require("sync").and(w.require("aligned"));
     Ok(Op::Memory(if w.take("alloc") {
         alone(w)?;
@@ -145,9 +157,21 @@ pub(super) fn decode(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         };
         let more = if kind == Kind::Scaled { 2 } else { 0 };
         want(o, 5 + more..=5 + more)?;
-        let a = if matches!(o[1], Operand::Addr(_)) { Factor::Cells(addr(&o[1])?) } else { Factor::Descriptor(src(&o[1])?) };
+        let a = if matches!(o[1], Operand::Addr(_)) {
+            Factor::Cells(addr(&o[1])?)
+        } else {
+            Factor::Descriptor(src(&o[1])?)
+        };
         let scales = if kind == Kind::Scaled { Some([addr(&o[4])?, addr(&o[5])?]) } else { None };
-        TensorOp::Mma { kind, d: addr(&o[0])?, a, b: src(&o[2])?, word: src(&o[3])?, scales, adds: src(&o[4 + more])? }
+        TensorOp::Mma {
+            kind,
+            d: addr(&o[0])?,
+            a,
+            b: src(&o[2])?,
+            word: src(&o[3])?,
+            scales,
+            adds: src(&o[4 + more])?,
+        }
     } else if w.take("cp") {
         alone(w)?;
         w.require("32x128b")?;
@@ -174,7 +198,12 @@ pub(super) fn decode(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         want(o, 2 + usize::from(two)..=2 + usize::from(two))?;
         let values = srcs(&o[1 + usize::from(two)])?;
         filled(values.len(), each, count)?;
-        TensorOp::St { shape, src: values, at: addr(&o[0])?, split: split(o.get(1).filter(|_| two))? }
+        TensorOp::St {
+            shape,
+            src: values,
+            at: addr(&o[0])?,
+            split: split(o.get(1).filter(|_| two))?,
+        }
     } else if w.take("wait::st") {
         aligned(w)?;
         want(o, 0..=0)?;
@@ -200,7 +229,9 @@ impl Shape {
             Shape::L32x32 => (lane, r),
             Shape::L16x64 => ((lane >> 2) + 8 * (lane & 1), 2 * r + (lane >> 1 & 1)),
             Shape::L16x128 => ((lane >> 2) + 8 * (r & 1), 4 * (r >> 1) + (lane & 3)),
-            Shape::L16x256 => ((lane >> 2) + 8 * (r >> 1 & 1), 8 * (r >> 2) + 2 * (lane & 3) + (r & 1)),
+            Shape::L16x256 => {
+                ((lane >> 2) + 8 * (r >> 1 & 1), 8 * (r >> 2) + 2 * (lane & 3) + (r & 1))
+            }
             Shape::L16x32x2 => (lane % 16, r + lane / 16 * split),
         }
     }
@@ -209,7 +240,8 @@ impl Shape {
 #[derive(Clone, Copy, Default)]
 struct TensorCell {
     value: u32,
-    /// Bytes that a copy brought from where nothing was written, one bit each: only those that an instruction takes have to be there.
+    /// Bytes that a copy brought from where nothing was written, one bit each: only those that an
+    /// instruction takes have to be there.
     unknown: u8,
     /// Thread and number of the product that wrote it last; 0: none did.
     written: (u32, u64),
@@ -238,14 +270,20 @@ impl TensorMemory {
     /// What is left when the block has ended.
     pub fn leftover(&self) -> Option<Clash> {
         let (base, columns) = self.allocated.first()?;
-        Some(Clash::new(FaultKind::TensorNotFreed, format!("{columns} columns of tensor memory from {base} on were not given back")))
+        Some(Clash::new(
+            FaultKind::TensorNotFreed,
+            format!("{columns} columns of tensor memory from {base} on were not given back"),
+        ))
     }
 
     fn check_allocated(&self, column: u32) -> Run<()> {
         if self.allocated.iter().any(|(base, columns)| (*base..base + columns).contains(&column)) {
             return Ok(());
         }
-        Err(Clash::new(FaultKind::TensorUnallocated, format!("column {column} of tensor memory is not allocated")))
+        Err(Clash::new(
+            FaultKind::TensorUnallocated,
+            format!("column {column} of tensor memory is not allocated"),
+        ))
     }
 
     fn at(&mut self, lane: u32, column: u32) -> &mut TensorCell {
@@ -296,7 +334,8 @@ impl View {
 
     /// What warps tell each other at a barrier.
     pub fn meet(views: &mut [(u32, &mut View)]) {
-        let (mut products, mut loads, mut stores) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let (mut products, mut loads, mut stores) =
+            (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for (warp, view) in views.iter() {
             join_map(&mut products, &view.heard);
             join_map(&mut products, &view.known);
@@ -336,7 +375,9 @@ impl Descriptor {
         };
         let known = 0x3fff | 0x3fff << 16 | 0x3fff << 32 | 7 << 46 | 7 << 61;
         if bits & !known != 0 || bits >> 46 & 7 != 1 {
-            return Err(format!("the descriptor {bits:#x} lacks its constant, or has a base offset or bits that have no meaning"));
+            return Err(format!(
+                "the descriptor {bits:#x} lacks its constant, or has a base offset or bits that have no meaning"
+            ));
         }
         Ok(Self { start: field(0), leading: field(16), stride: field(32), span })
     }
@@ -375,12 +416,17 @@ impl Word {
             (false, 1) => Ok(Ty::Bf16),
             (true, 0) => Ok(Ty::E4m3),
             (true, 1) => Ok(Ty::E5m2),
-            _ => Err(format!("type {code} of the instruction descriptor {bits:#x} is not modelled")),
+            _ => {
+                Err(format!("type {code} of the instruction descriptor {bits:#x} is not modelled"))
+            }
         };
         if kind == Kind::Scaled {
-            let known = 3 << 4 | 7 << 7 | 7 << 10 | 3 << 15 | 0x3f << 17 | 1 << 23 | 3 << 27 | 3 << 29;
+            let known =
+                3 << 4 | 7 << 7 | 7 << 10 | 3 << 15 | 0x3f << 17 | 1 << 23 | 3 << 27 | 3 << 29;
             if bits & !known != 0 || field(23, 1) != 1 {
-                return Err(format!("the instruction descriptor {bits:#x} has bits that are not modelled, or scales that are not ue8m0"));
+                return Err(format!(
+                    "the instruction descriptor {bits:#x} has bits that are not modelled, or scales that are not ue8m0"
+                ));
             }
             let (m, n) = (field(27, 2) * 128, field(17, 6) * 8);
             if m != 128 || !(8..=256).contains(&n) {
@@ -397,7 +443,9 @@ impl Word {
         }
         let known = 3 << 4 | 7 << 7 | 7 << 10 | 3 << 15 | 0x3f << 17 | 0x1f << 24;
         if bits & !known != 0 || field(4, 2) != 1 {
-            return Err(format!("the instruction descriptor {bits:#x} has bits that are not modelled, or sums that are not f32"));
+            return Err(format!(
+                "the instruction descriptor {bits:#x} has bits that are not modelled, or sums that are not f32"
+            ));
         }
         let (m, n) = (field(24, 5) * 16, field(17, 6) * 8);
         let fits = match m {
@@ -408,7 +456,14 @@ impl Word {
         if !fits || n > 256 {
             return Err(format!("there is no product of {m} rows and {n} columns"));
         }
-        Ok(Self { a: ty(field(7, 3))?, b: ty(field(10, 3))?, outer: [field(15, 1) == 1, field(16, 1) == 1], m, n, ids: [0; 2] })
+        Ok(Self {
+            a: ty(field(7, 3))?,
+            b: ty(field(10, 3))?,
+            outer: [field(15, 1) == 1, field(16, 1) == 1],
+            m,
+            n,
+            ids: [0; 2],
+        })
     }
 }
 
@@ -421,7 +476,10 @@ impl Warp {
         let line = self.site(m).line;
         let first = on.trailing_zeros() as usize;
         match op {
-            TensorOp::Before => (self.tensor.told, self.tensor.stores_told) = (self.tensor.waited, self.tensor.stores_waited),
+            TensorOp::Before => {
+                (self.tensor.told, self.tensor.stores_told) =
+                    (self.tensor.waited, self.tensor.stores_waited)
+            }
             TensorOp::After => {
                 let view = &mut self.tensor;
                 join_map(&mut view.known, &view.heard);
@@ -443,22 +501,42 @@ impl Warp {
             }
             TensorOp::Alloc { slot, columns } => {
                 self.full(on, "tcgen05.alloc")?;
-                let (slot, columns) = (self.address(m, first, *slot)?, self.get(m, first, *columns)?.value as u32);
-                if !columns.is_power_of_two() || !(32..=COLUMNS).contains(&columns) || m.tensor.relinquished {
-                    return Err(invalid(format!("{columns} columns are no power of two from 32 to 512, or the permit was given up")));
+                let (slot, columns) =
+                    (self.address(m, first, *slot)?, self.get(m, first, *columns)?.value as u32);
+                if !columns.is_power_of_two()
+                    || !(32..=COLUMNS).contains(&columns)
+                    || m.tensor.relinquished
+                {
+                    return Err(invalid(format!(
+                        "{columns} columns are no power of two from 32 to 512, or the permit was given up"
+                    )));
                 }
                 let taken: u32 = m.tensor.allocated.iter().map(|(_, columns)| columns).sum();
                 // From the top: nothing says that the first allocation begins at column 0.
-                let base = (COLUMNS - taken).checked_sub(columns).ok_or_else(|| invalid("tensor memory is exhausted"))?;
+                let base = (COLUMNS - taken)
+                    .checked_sub(columns)
+                    .ok_or_else(|| invalid("tensor memory is exhausted"))?;
                 m.tensor.allocated.push((base, columns));
                 m.tensor.cells.resize((ROWS * COLUMNS) as usize, TensorCell::default());
-                m.world.shared.write(self.thread(first), line, slot, &base.to_le_bytes(), &[0; 2])?;
+                m.world.shared.write(
+                    self.thread(first),
+                    line,
+                    slot,
+                    &base.to_le_bytes(),
+                    &[0; 2],
+                )?;
             }
             TensorOp::Dealloc { base, columns } => {
                 self.full(on, "tcgen05.dealloc")?;
-                let given = (self.get(m, first, *base)?.value as u32, self.get(m, first, *columns)?.value as u32);
+                let given = (
+                    self.get(m, first, *base)?.value as u32,
+                    self.get(m, first, *columns)?.value as u32,
+                );
                 let Some(at) = m.tensor.allocated.iter().position(|a| *a == given) else {
-                    return Err(invalid(format!("{} columns from {} on are no allocation", given.1, given.0)));
+                    return Err(invalid(format!(
+                        "{} columns from {} on are no allocation",
+                        given.1, given.0
+                    )));
                 };
                 m.tensor.allocated.remove(at);
                 for lane in 0..ROWS {
@@ -474,9 +552,15 @@ impl Warp {
             TensorOp::Commit { at } => {
                 for lane in lanes(on) {
                     let (at, thread) = (self.address(m, lane, *at)?, self.thread(lane));
-                    let (mine, others) = std::mem::take(&mut m.tensor.open).into_iter().partition(|(t, ..)| *t == thread);
+                    let (mine, others) = std::mem::take(&mut m.tensor.open)
+                        .into_iter()
+                        .partition(|(t, ..)| *t == thread);
                     m.tensor.open = others;
-                    let done = Done { products: BTreeMap::from([(thread, m.tensor.products)]), reads: mine, ..Done::default() };
+                    let done = Done {
+                        products: BTreeMap::from([(thread, m.tensor.products)]),
+                        reads: mine,
+                        ..Done::default()
+                    };
                     self.arrive_later(m, lane, at, done)?;
                 }
             }
@@ -484,7 +568,8 @@ impl Warp {
                 if on.count_ones() != 1 {
                     return Err(invalid("several threads issue the same copy"));
                 }
-                let (to, from) = (self.address(m, first, *to)? as u32, self.get(m, first, *from)?.value);
+                let (to, from) =
+                    (self.address(m, first, *to)? as u32, self.get(m, first, *from)?.value);
                 self.copy_scales(m, first, to, from)?;
             }
             TensorOp::Mma { kind, d, a, b, word, scales, adds } => {
@@ -502,8 +587,14 @@ impl Warp {
                 let factors = match scales {
                     None => [vec![1.0; word.m as usize], vec![1.0; word.n as usize]],
                     Some([of_a, of_b]) => {
-                        let (of_a, of_b) = (self.address(m, first, *of_a)? as u32, self.address(m, first, *of_b)? as u32);
-                        [self.factors(m, first, of_a, word.m, word.ids[0])?, self.factors(m, first, of_b, word.n, word.ids[1])?]
+                        let (of_a, of_b) = (
+                            self.address(m, first, *of_a)? as u32,
+                            self.address(m, first, *of_b)? as u32,
+                        );
+                        [
+                            self.factors(m, first, of_a, word.m, word.ids[0])?,
+                            self.factors(m, first, of_b, word.n, word.ids[1])?,
+                        ]
                     }
                 };
                 self.product(m, first, (*kind, adds), d, (a, b), &word, &factors)?;
@@ -528,32 +619,56 @@ impl Warp {
         if number == 0 || self.tensor.known.get(&thread).is_some_and(|known| *known >= number) {
             return Ok(());
         }
-        let sentence = format!("a cell of tensor memory is {verb}, and the product of thread {thread} that writes it is not waited for, or no fence follows");
+        let sentence = format!(
+            "a cell of tensor memory is {verb}, and the product of thread {thread} that writes it is not waited for, or no fence follows"
+        );
         Err(Clash::new(FaultKind::TensorNotReady, sentence).by(me))
     }
 
-    /// Faults if a load of another warp, or one of this warp that is not waited for, may still read the cell.
+    /// Faults if a load of another warp, or one of this warp that is not waited for, may still read
+    /// the cell.
     fn check_unread(&self, cell: &TensorCell, verb: &str) -> Run<()> {
         let (warp, number) = cell.read;
-        let over = if warp == self.index { self.tensor.waited } else { self.tensor.known_loads.get(&warp).copied().unwrap_or(0) };
+        let over = if warp == self.index {
+            self.tensor.waited
+        } else {
+            self.tensor.known_loads.get(&warp).copied().unwrap_or(0)
+        };
         if number == 0 || over >= number {
             return Ok(());
         }
-        Err(Clash::new(FaultKind::TensorOverwrite, format!("a cell of tensor memory is {verb}, and warp {warp} may still load it")))
+        Err(Clash::new(
+            FaultKind::TensorOverwrite,
+            format!("a cell of tensor memory is {verb}, and warp {warp} may still load it"),
+        ))
     }
 
-    /// Faults if a store of another warp that nothing orders before, or one of this warp that is not waited for, may still fill the cell.
+    /// Faults if a store of another warp that nothing orders before, or one of this warp that is
+    /// not waited for, may still fill the cell.
     fn check_stored(&self, cell: &TensorCell, verb: &str) -> Run<()> {
         let (warp, number) = cell.stored;
-        let over = if warp == self.index { self.tensor.stores_waited } else { self.tensor.known_stores.get(&warp).copied().unwrap_or(0) };
+        let over = if warp == self.index {
+            self.tensor.stores_waited
+        } else {
+            self.tensor.known_stores.get(&warp).copied().unwrap_or(0)
+        };
         if number == 0 || over >= number {
             return Ok(());
         }
-        Err(Clash::new(FaultKind::TensorNotReady, format!("a cell of tensor memory is {verb}, and warp {warp} may still be storing it")))
+        Err(Clash::new(
+            FaultKind::TensorNotReady,
+            format!("a cell of tensor memory is {verb}, and warp {warp} may still be storing it"),
+        ))
     }
 
-    /// Lane and column of the cell so far from an address: of lanes that this warp reaches, and allocated.
-    fn reached(&self, m: &Machine<'_, '_>, (lanes, columns): (u32, u32), at: u32) -> Run<(u32, u32)> {
+    /// Lane and column of the cell so far from an address: of lanes that this warp reaches, and
+    /// allocated.
+    fn reached(
+        &self,
+        m: &Machine<'_, '_>,
+        (lanes, columns): (u32, u32),
+        at: u32,
+    ) -> Run<(u32, u32)> {
         let (l, c) = ((at >> 16) + lanes, (at & 0xffff) + columns);
         if l / 32 != self.index % 4 {
             let sentence = format!("warp {} does not reach lane {l} of tensor memory", self.index);
@@ -563,28 +678,50 @@ impl Warp {
         Ok((l, c))
     }
 
-    fn store_tensor(&mut self, m: &mut Machine<'_, '_>, shape: Shape, values: &[Src], at: u32, split: u32) -> Run<()> {
+    fn store_tensor(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        shape: Shape,
+        values: &[Src],
+        at: u32,
+        split: u32,
+    ) -> Run<()> {
         self.tensor.stores += 1;
         let number = self.tensor.stores;
         for lane in 0..LANES {
             let thread = self.thread(lane);
             for (r, source) in (0..).zip(values) {
-                let (l, c) = self.reached(m, shape.cell(lane as u32, r, split), at).map_err(|clash| clash.by(thread))?;
+                let (l, c) = self
+                    .reached(m, shape.cell(lane as u32, r, split), at)
+                    .map_err(|clash| clash.by(thread))?;
                 let cell = *m.tensor.at(l, c);
-                // Nothing says in which order two stores, or a load and a store, of one warp reach a cell before the wait for the first.
+                // Nothing says in which order two stores, or a load and a store, of one warp reach
+                // a cell before the wait for the first.
                 self.check_unread(&cell, "stored").map_err(|clash| clash.by(thread))?;
                 self.check_stored(&cell, "stored").map_err(|clash| clash.by(thread))?;
                 self.check_done(&cell, thread, "stored")?;
-                self.check_done(&TensorCell { written: cell.used, ..cell }, thread, "stored over what a product reads")?;
+                self.check_done(
+                    &TensorCell { written: cell.used, ..cell },
+                    thread,
+                    "stored over what a product reads",
+                )?;
                 let value = self.get(m, lane, *source)?.value as u32;
-                *m.tensor.at(l, c) = TensorCell { value, stored: (self.index, number), ..TensorCell::default() };
+                *m.tensor.at(l, c) =
+                    TensorCell { value, stored: (self.index, number), ..TensorCell::default() };
             }
         }
         Ok(())
     }
 
     /// The elements of A in tensor memory, (row, depth).
-    fn held_elements(&mut self, m: &mut Machine<'_, '_>, lane: usize, at: u32, ty: Ty, [rows, depth]: [u32; 2]) -> Run<Vec<f64>> {
+    fn held_elements(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        lane: usize,
+        at: u32,
+        ty: Ty,
+        [rows, depth]: [u32; 2],
+    ) -> Run<Vec<f64>> {
         let (thread, number) = (self.thread(lane), m.tensor.products + 1);
         let (row, column, per) = (at >> 16, at & 0xffff, 32 / ty.bits());
         let starts: &[u32] = if rows == 64 { &[0, 16] } else { &[0] };
@@ -601,7 +738,9 @@ impl Warp {
                 cell.used = (thread, number);
                 let cell = *cell;
                 if cell.written.1 == 0 && cell.stored.1 == 0 {
-                    let sentence = format!("A is read from lane {l}, column {c} of tensor memory, where nothing was written");
+                    let sentence = format!(
+                        "A is read from lane {l}, column {c} of tensor memory, where nothing was written"
+                    );
                     return Err(Clash::new(FaultKind::UninitialisedTensor, sentence).by(thread));
                 }
                 self.check_stored(&cell, "read for A").map_err(|clash| clash.by(thread))?;
@@ -615,15 +754,25 @@ impl Warp {
         Ok(out)
     }
 
-    fn load_tensor(&mut self, m: &mut Machine<'_, '_>, shape: Shape, dst: &[Reg], at: u32, split: u32) -> Run<()> {
+    fn load_tensor(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        shape: Shape,
+        dst: &[Reg],
+        at: u32,
+        split: u32,
+    ) -> Run<()> {
         self.tensor.loads += 1;
         for lane in 0..LANES {
             let thread = self.thread(lane);
             for (r, reg) in (0..).zip(dst) {
-                let (l, c) = self.reached(m, shape.cell(lane as u32, r, split), at).map_err(|clash| clash.by(thread))?;
+                let (l, c) = self
+                    .reached(m, shape.cell(lane as u32, r, split), at)
+                    .map_err(|clash| clash.by(thread))?;
                 let cell = *m.tensor.at(l, c);
                 if cell.written.1 == 0 && cell.stored.1 == 0 {
-                    let sentence = format!("nothing was written to lane {l}, column {c} of tensor memory");
+                    let sentence =
+                        format!("nothing was written to lane {l}, column {c} of tensor memory");
                     return Err(Clash::new(FaultKind::UninitialisedTensor, sentence).by(thread));
                 }
                 self.check_done(&cell, thread, "loaded")?;
@@ -637,7 +786,15 @@ impl Warp {
     }
 
     /// The elements of an operand, (outer, depth), through its descriptor.
-    fn elements(&mut self, m: &mut Machine<'_, '_>, lane: usize, bits: u64, ty: Ty, [outer, depth]: [u32; 2], outer_major: bool) -> Run<Vec<f64>> {
+    fn elements(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        lane: usize,
+        bits: u64,
+        ty: Ty,
+        [outer, depth]: [u32; 2],
+        outer_major: bool,
+    ) -> Run<Vec<f64>> {
         let descriptor = Descriptor::read(bits).map_err(invalid)?;
         let (thread, line) = (self.thread(lane), self.site(m).line);
         let bytes = u64::from(ty.bits() / 8);
@@ -645,7 +802,8 @@ impl Warp {
         for o in 0..outer {
             for k in 0..depth {
                 let (along, across) = if outer_major { (o, k) } else { (k, o) };
-                let address = descriptor.address(outer_major, u64::from(along) * bytes, across.into());
+                let address =
+                    descriptor.address(outer_major, u64::from(along) * bytes, across.into());
                 let mut data = [0; 2];
                 let data = &mut data[..bytes as usize];
                 m.world.shared.read_by_unit(thread, line, address, data, &mut [])?;
@@ -661,7 +819,9 @@ impl Warp {
     fn copy_scales(&mut self, m: &mut Machine<'_, '_>, lane: usize, at: u32, bits: u64) -> Run<()> {
         let descriptor = Descriptor::read(bits).map_err(invalid)?;
         if descriptor.span != 16 || at >> 16 != 0 {
-            return Err(invalid("a copy of scales takes rows of 16 bytes that are not permuted, to lane 0"));
+            return Err(invalid(
+                "a copy of scales takes rows of 16 bytes that are not permuted, to lane 0",
+            ));
         }
         let (thread, line) = (self.thread(lane), self.site(m).line);
         m.tensor.products += 1;
@@ -672,7 +832,13 @@ impl Warp {
                 let (mut data, mut unknown) = ([0; 4], 0u8);
                 for (byte, place) in (0u64..).zip(&mut data) {
                     if m.world.shared.is_written(thread, address + byte)? {
-                        m.world.shared.read_by_unit(thread, line, address + byte, std::slice::from_mut(place), &mut [])?;
+                        m.world.shared.read_by_unit(
+                            thread,
+                            line,
+                            address + byte,
+                            std::slice::from_mut(place),
+                            &mut [],
+                        )?;
                     } else {
                         unknown |= 1 << byte;
                     }
@@ -685,11 +851,20 @@ impl Warp {
                     let cell = *m.tensor.at(l, c);
                     self.check_unread(&cell, "overwritten").map_err(|clash| clash.by(thread))?;
                     self.check_stored(&cell, "overwritten").map_err(|clash| clash.by(thread))?;
-                    self.check_done(&TensorCell { written: cell.used, ..cell }, thread, "overwritten by a copy")?;
+                    self.check_done(
+                        &TensorCell { written: cell.used, ..cell },
+                        thread,
+                        "overwritten by a copy",
+                    )?;
                     if cell.written.0 != thread {
                         self.check_done(&cell, thread, "overwritten")?;
                     }
-                    *m.tensor.at(l, c) = TensorCell { value: u32::from_le_bytes(data), unknown, written: (thread, number), ..TensorCell::default() };
+                    *m.tensor.at(l, c) = TensorCell {
+                        value: u32::from_le_bytes(data),
+                        unknown,
+                        written: (thread, number),
+                        ..TensorCell::default()
+                    };
                 }
             }
         }
@@ -697,7 +872,14 @@ impl Warp {
     }
 
     /// The scales of so many rows.
-    fn factors(&mut self, m: &mut Machine<'_, '_>, lane: usize, at: u32, rows: u32, id: u32) -> Run<Vec<f64>> {
+    fn factors(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        lane: usize,
+        at: u32,
+        rows: u32,
+        id: u32,
+    ) -> Run<Vec<f64>> {
         let thread = self.thread(lane);
         let number = m.tensor.products + 1;
         let mut out = Vec::new();
@@ -710,7 +892,8 @@ impl Warp {
                 cell.used = (thread, number);
                 let cell = *cell;
                 if cell.written.1 == 0 || cell.unknown >> id & 1 == 1 {
-                    let sentence = format!("no scale was written to column {column} of tensor memory");
+                    let sentence =
+                        format!("no scale was written to column {column} of tensor memory");
                     return Err(Clash::new(FaultKind::UninitialisedTensor, sentence).by(thread));
                 }
                 if cell.written.0 != thread {
@@ -719,7 +902,9 @@ impl Warp {
                 bytes.push((cell.value >> (8 * id)) as u8);
             }
             if bytes.iter().any(|byte| *byte != bytes[0]) {
-                return Err(invalid(format!("the scale of row {row} is not the same in all groups of lanes")));
+                return Err(invalid(format!(
+                    "the scale of row {row} is not the same in all groups of lanes"
+                )));
             }
             out.push(e8m0_to_f32(bytes[0]).into());
         }
@@ -739,15 +924,24 @@ impl Warp {
     ) -> Run<()> {
         let depth = if kind == Kind::Halves { 16 } else { 32 };
         let a = match a {
-            Factors::Shared(bits) => self.elements(m, lane, bits, word.a, [word.m, depth], word.outer[0])?,
-            Factors::Cells(at) if !word.outer[0] => self.held_elements(m, lane, at, word.a, [word.m, depth])?,
-            Factors::Cells(_) => return Err(invalid("A in tensor memory has its depth along columns")),
+            Factors::Shared(bits) => {
+                self.elements(m, lane, bits, word.a, [word.m, depth], word.outer[0])?
+            }
+            Factors::Cells(at) if !word.outer[0] => {
+                self.held_elements(m, lane, at, word.a, [word.m, depth])?
+            }
+            Factors::Cells(_) => {
+                return Err(invalid("A in tensor memory has its depth along columns"));
+            }
         };
         let b = self.elements(m, lane, b, word.b, [word.n, depth], word.outer[1])?;
         let (row, column) = (at >> 16, at & 0xffff);
         let starts: &[u32] = if word.m == 64 { &[0, 16] } else { &[0] };
         if !starts.contains(&row) {
-            return Err(invalid(format!("an accumulator of {} rows does not begin at lane {row}", word.m)));
+            return Err(invalid(format!(
+                "an accumulator of {} rows does not begin at lane {row}",
+                word.m
+            )));
         }
         m.tensor.products += 1;
         let (thread, number, k) = (self.thread(lane), m.tensor.products, depth as usize);
@@ -766,13 +960,22 @@ impl Warp {
                     self.check_done(&cell, thread, "written")?;
                 }
                 if adds && cell.written.1 == 0 && cell.stored.1 == 0 {
-                    let sentence = format!("a product is added to lane {l}, column {} of tensor memory, where nothing was written", column + j);
+                    let sentence = format!(
+                        "a product is added to lane {l}, column {} of tensor memory, where nothing was written",
+                        column + j
+                    );
                     return Err(Clash::new(FaultKind::UninitialisedTensor, sentence).by(thread));
                 }
                 let (x, y) = (&a[i as usize * k..][..k], &b[j as usize * k..][..k]);
-                let sum = factors[0][i as usize] * factors[1][j as usize] * x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+                let sum = factors[0][i as usize]
+                    * factors[1][j as usize]
+                    * x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
                 let old = if adds { f64::from(f32::from_bits(cell.value)) } else { 0.0 };
-                *m.tensor.at(l, column + j) = TensorCell { value: ((old + sum) as f32).to_bits(), written: (thread, number), ..TensorCell::default() };
+                *m.tensor.at(l, column + j) = TensorCell {
+                    value: ((old + sum) as f32).to_bits(),
+                    written: (thread, number),
+                    ..TensorCell::default()
+                };
             }
         }
         Ok(())

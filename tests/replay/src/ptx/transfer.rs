@@ -19,9 +19,13 @@ pub(super) fn convert_address(to_space: bool, space: Where, value: u64) -> Run<u
     match (space, to_space) {
         (Where::Shared, false) => Ok(SHARED_WINDOW + value),
         (Where::Param, false) => Ok(PARAM_WINDOW + value),
-        (Where::Shared, true) => {
-            value.checked_sub(SHARED_WINDOW).ok_or_else(|| Clash::new(FaultKind::InvalidOperand, "this generic address is not in the shared window").at(value))
-        }
+        (Where::Shared, true) => value.checked_sub(SHARED_WINDOW).ok_or_else(|| {
+            Clash::new(
+                FaultKind::InvalidOperand,
+                "this generic address is not in the shared window",
+            )
+            .at(value)
+        }),
         _ => Ok(value),
     }
 }
@@ -39,7 +43,8 @@ fn aligned(address: u64, bytes: u32) -> Run<()> {
     if address.is_multiple_of(bytes.into()) {
         return Ok(());
     }
-    Err(Clash::new(FaultKind::Misaligned, format!("the address must be a multiple of {bytes}")).at(address))
+    Err(Clash::new(FaultKind::Misaligned, format!("the address must be a multiple of {bytes}"))
+        .at(address))
 }
 
 fn rule(verb: &str, bytes: u32) -> String {
@@ -55,7 +60,15 @@ fn tags_at(tags: &[Tag], unit: usize) -> [Tag; 4] {
 }
 
 impl Warp {
-    pub(super) fn load(&mut self, m: &mut Machine<'_, '_>, space: Where, ty: Ty, dst: &[Reg], addr: Addr, on: u32) -> Run<()> {
+    pub(super) fn load(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        space: Where,
+        ty: Ty,
+        dst: &[Reg],
+        addr: Addr,
+        on: u32,
+    ) -> Run<()> {
         let one = ty.bytes() as usize;
         let bytes = one * dst.len();
         let line = self.site(m).line;
@@ -67,15 +80,31 @@ impl Warp {
             let (mut data, mut tags) = ([0u8; 16], [0 as Tag; 8]);
             let tags_len = bytes / 2;
             if space == Space::Shared {
-                m.world.shared.read(thread, line, address, &mut data[..bytes], &mut tags[..tags_len])?;
+                m.world.shared.read(
+                    thread,
+                    line,
+                    address,
+                    &mut data[..bytes],
+                    &mut tags[..tags_len],
+                )?;
                 banks.push((lane as u32, address, bytes as u32));
             } else {
                 m.check_stored(thread, address, bytes as u64, false)?;
-                m.world.memory.read(address, &mut data[..bytes], &mut tags[..tags_len]).map_err(|c| c.by(thread))?;
+                m.world
+                    .memory
+                    .read(address, &mut data[..bytes], &mut tags[..tags_len])
+                    .map_err(|c| c.by(thread))?;
             }
             (place, _) = (space, trace.push((thread, address)));
             for (i, reg) in dst.iter().enumerate() {
-                self.set_from(lane, *reg, ty, &data[i * one..(i + 1) * one], tags_at(&tags[..tags_len], i * one / 2), &tags[..tags_len]);
+                self.set_from(
+                    lane,
+                    *reg,
+                    ty,
+                    &data[i * one..(i + 1) * one],
+                    tags_at(&tags[..tags_len], i * one / 2),
+                    &tags[..tags_len],
+                );
             }
         }
         m.world.recorder.access(self.site(m), place, false, bytes as u32, trace);
@@ -83,13 +112,25 @@ impl Warp {
         Ok(())
     }
 
-    fn set_from(&mut self, lane: usize, reg: Reg, ty: Ty, data: &[u8], mut tags: [Tag; 4], all: &[Tag]) {
+    fn set_from(
+        &mut self,
+        lane: usize,
+        reg: Reg,
+        ty: Ty,
+        data: &[u8],
+        mut tags: [Tag; 4],
+        all: &[Tag],
+    ) {
         for tag in tags.iter_mut().skip((data.len() / 2).max(1)) {
             *tag = 0;
         }
         if data.len() == 16 {
             self.set(lane, reg, Cell::new(value_of(&data[..8]), tags_at(all, 0)));
-            self.set(lane, Reg { cell: reg.cell + 1, bits: 64 }, Cell::new(value_of(&data[8..]), tags_at(all, 4)));
+            self.set(
+                lane,
+                Reg { cell: reg.cell + 1, bits: 64 },
+                Cell::new(value_of(&data[8..]), tags_at(all, 4)),
+            );
             return;
         }
         let value = value_of(data);
@@ -97,7 +138,15 @@ impl Warp {
         self.set(lane, reg, Cell::new(value, tags));
     }
 
-    pub(super) fn store(&mut self, m: &mut Machine<'_, '_>, space: Where, ty: Ty, src: &[Src], addr: Addr, on: u32) -> Run<()> {
+    pub(super) fn store(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        space: Where,
+        ty: Ty,
+        src: &[Src],
+        addr: Addr,
+        on: u32,
+    ) -> Run<()> {
         let one = ty.bytes() as usize;
         let bytes = one * src.len();
         let line = self.site(m).line;
@@ -132,7 +181,14 @@ impl Warp {
     }
 
     /// `cp.async`: the data arrive when the issuing thread has waited for the group.
-    pub(super) fn copy(&mut self, m: &mut Machine<'_, '_>, bytes: u32, [dst, src]: [Addr; 2], src_bytes: Option<Src>, on: u32) -> Run<()> {
+    pub(super) fn copy(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        bytes: u32,
+        [dst, src]: [Addr; 2],
+        src_bytes: Option<Src>,
+        on: u32,
+    ) -> Run<()> {
         let line = self.site(m).line;
         let (mut from, mut to, mut banks) = (Vec::new(), Vec::new(), Vec::new());
         for lane in lanes(on) {
@@ -144,12 +200,20 @@ impl Warp {
                 None => bytes,
             };
             if given > bytes {
-                return Err(Clash::new(FaultKind::InvalidOperand, format!("{given} source bytes of a copy of {bytes}")).by(thread));
+                return Err(Clash::new(
+                    FaultKind::InvalidOperand,
+                    format!("{given} source bytes of a copy of {bytes}"),
+                )
+                .by(thread));
             }
             let (mut data, mut tags) = (vec![0; bytes as usize], vec![0; bytes as usize / 2]);
             if given > 0 {
                 m.check_stored(thread, source, given.into(), false)?;
-                let read = m.world.memory.read(source, &mut data[..given as usize], &mut tags[..given as usize / 2]);
+                let read = m.world.memory.read(
+                    source,
+                    &mut data[..given as usize],
+                    &mut tags[..given as usize / 2],
+                );
                 read.map_err(|c| c.by(thread))?;
                 from.push((thread, source));
             }
@@ -160,7 +224,11 @@ impl Warp {
         }
         m.world.recorder.access(self.site(m), Space::Global, false, bytes, from);
         m.world.recorder.access(self.site(m), Space::Shared, true, bytes, to);
-        m.world.recorder.transactions(line, &[&format!("cp.async.{bytes}"), &rule("st", bytes)], &banks);
+        m.world.recorder.transactions(
+            line,
+            &[&format!("cp.async.{bytes}"), &rule("st", bytes)],
+            &banks,
+        );
         Ok(())
     }
 }

@@ -1,11 +1,13 @@
-//! PTX `wgmma`: the matrix unit of a warpgroup, which reads shared memory through descriptors and runs beside the lanes.
+//! PTX `wgmma`: the matrix unit of a warpgroup, which reads shared memory through descriptors and
+//! runs beside the lanes.
 //!
-//! Each warp computes its own sixteen rows. Results are there at once but may be used only after the group that they belong
-//! to has been waited for; until then the bytes that were read may not be written. Registers that go in must have been fenced since
-//! something else wrote them, bytes in shared memory by `fence.proxy.async` in the thread that wrote them.
+//! Each warp computes its own sixteen rows. Results are there at once but may be used only after
+//! the group that they belong to has been waited for; until then the bytes that were read may not
+//! be written. Registers that go in must have been fenced since something else wrote them, bytes in
+//! shared memory by `fence.proxy.async` in the thread that wrote them.
 //!
-//! Descriptors and layouts of operands as in the PTX document, "Asynchronous warpgroup level matrix instructions": fields of
-//! 14 bits in units of 16 bytes, swizzle patterns on absolute addresses.
+//! Descriptors and layouts of operands as in the PTX document, "Asynchronous warpgroup level matrix
+//! instructions": fields of 14 bits in units of 16 bytes, swizzle patterns on absolute addresses.
 
 use std::collections::VecDeque;
 
@@ -71,7 +73,8 @@ pub(super) fn wgmma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     // The accumulator's type stands first.
     let acc = w.ty()?;
     let (a_ty, b_ty) = (w.element()?, w.element()?);
-    if a_ty.bits() != b_ty.bits() || k * a_ty.bits() != 256 || n % 8 != 0 || !(8..=256).contains(&n) {
+    if a_ty.bits() != b_ty.bits() || k * a_ty.bits() != 256 || n % 8 != 0 || !(8..=256).contains(&n)
+    {
         return Err("this shape and these types are not modelled".to_string());
     }
     let integer = matches!(a_ty, Ty::S(8) | Ty::U(8));
@@ -95,7 +98,11 @@ pub(super) fn wgmma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     if !integer && (number("imm-scale-a")?, number("imm-scale-b")?) != (1, 1) {
         return Err("negated operands are not modelled".to_string());
     }
-    let trans_a = if chooses && matches!(a, From::Descriptor(_)) { number("imm-trans-a")? == 1 } else { false };
+    let trans_a = if chooses && matches!(a, From::Descriptor(_)) {
+        number("imm-trans-a")? == 1
+    } else {
+        false
+    };
     let trans_b = if chooses { number("imm-trans-b")? == 1 } else { false };
     if rest.next().is_some() {
         return Err("too many operands".to_string());
@@ -103,8 +110,8 @@ pub(super) fn wgmma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     Ok(Op::Unit { form: UnitForm { n, k, a: a_ty, b: b_ty, acc, trans_a, trans_b }, d, a, b, read })
 }
 
-/// Where the descriptor puts the byte at (outer, depth), depth in bytes for an operand whose depth is contiguous; the outer coordinate
-/// in bytes otherwise.
+/// Where the descriptor puts the byte at (outer, depth), depth in bytes for an operand whose depth
+/// is contiguous; the outer coordinate in bytes otherwise.
 struct Descriptor {
     start: u64,
     leading: u64,
@@ -119,7 +126,9 @@ impl Descriptor {
         let span = [16, 128, 64, 32][(bits >> 62) as usize];
         let known = 0x3fff | 0x3fff << 16 | 0x3fff << 32 | 3 << 62;
         if bits & !known != 0 {
-            return Err(format!("the descriptor {bits:#x} has a base offset or bits that have no meaning"));
+            return Err(format!(
+                "the descriptor {bits:#x} has a base offset or bits that have no meaning"
+            ));
         }
         Ok(Self { start: field(0), leading: field(16), stride: field(32), span })
     }
@@ -174,17 +183,28 @@ impl Warp {
     }
 
     /// An operand as (outer, depth) elements with their tags, read through a descriptor.
-    fn described(&mut self, m: &mut Machine<'_, '_>, bits: u64, ty: Ty, outer: std::ops::Range<u32>, k: u32, outer_major: bool) -> Run<Vec<(f64, Tag)>> {
-        let descriptor = Descriptor::read(bits).map_err(|sentence| Clash::new(FaultKind::InvalidOperand, sentence))?;
+    fn described(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        bits: u64,
+        ty: Ty,
+        outer: std::ops::Range<u32>,
+        k: u32,
+        outer_major: bool,
+    ) -> Run<Vec<(f64, Tag)>> {
+        let descriptor = Descriptor::read(bits)
+            .map_err(|sentence| Clash::new(FaultKind::InvalidOperand, sentence))?;
         let bytes = u64::from(ty.bits() / 8);
         let (thread, line) = (self.thread(0), self.site(m).line);
         let mut out = Vec::with_capacity((outer.len() * k as usize).max(1));
         for o in outer {
             for d in 0..k {
                 let (along, across) = if outer_major { (o, d) } else { (d, o) };
-                let address = descriptor.address(outer_major, u64::from(along) * bytes, across.into());
+                let address =
+                    descriptor.address(outer_major, u64::from(along) * bytes, across.into());
                 let (mut data, mut tag) = ([0; 4], [0]);
-                let (data, tags) = (&mut data[..bytes as usize], &mut tag[..(bytes as usize / 2).min(1)]);
+                let (data, tags) =
+                    (&mut data[..bytes as usize], &mut tag[..(bytes as usize / 2).min(1)]);
                 m.world.shared.read_by_unit(thread, line, address, data, tags)?;
                 m.world.shared.hold(thread, address, bytes as u32)?;
                 self.unit.open.spans.push((address, bytes as u32));
@@ -200,7 +220,10 @@ impl Warp {
         let first = self.get(m, 0, src)?.value;
         for lane in 1..LANES {
             if self.get(m, lane, src)?.value != first {
-                let clash = Clash::new(FaultKind::InvalidOperand, format!("{what} is not the same in all lanes"));
+                let clash = Clash::new(
+                    FaultKind::InvalidOperand,
+                    format!("{what} is not the same in all lanes"),
+                );
                 return Err(clash.by(self.thread(lane)));
             }
         }
@@ -213,14 +236,24 @@ impl Warp {
                 let cell = &self.cells[reg.cell as usize * LANES + lane];
                 if cell.defined && !cell.fenced {
                     let sentence = "a register was written since the last wgmma.fence";
-                    return Err(Clash::new(FaultKind::UnitNotFenced, sentence).by(self.thread(lane)));
+                    return Err(
+                        Clash::new(FaultKind::UnitNotFenced, sentence).by(self.thread(lane))
+                    );
                 }
             }
         }
         Ok(())
     }
 
-    pub(super) fn unit(&mut self, m: &mut Machine<'_, '_>, form: UnitForm, d: &[Reg], a: &From, [b, read]: [Src; 2], on: u32) -> Run<()> {
+    pub(super) fn unit(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        form: UnitForm,
+        d: &[Reg],
+        a: &From,
+        [b, read]: [Src; 2],
+        on: u32,
+    ) -> Run<()> {
         self.full(on, "wgmma")?;
         let (n, k) = (form.n as usize, form.k as usize);
         let read = self.uniform(m, read, "scale-d")? != 0;
@@ -234,7 +267,9 @@ impl Warp {
                 self.described(m, bits, form.a, rows..rows + 16, form.k, form.trans_a)?
             }
             From::Registers(regs) => {
-                self.fenced(regs.iter().filter_map(|s| if let Src::Reg(r) = s { Some(*r) } else { None }))?;
+                self.fenced(
+                    regs.iter().filter_map(|s| if let Src::Reg(r) = s { Some(*r) } else { None }),
+                )?;
                 self.registers(m, regs, form.a, k)?
             }
         };
@@ -246,7 +281,8 @@ impl Warp {
                 let (row, col) = fragment::c(lane as u32, (i % 4) as u32);
                 let (row, col) = (row as usize, col as usize + 8 * (i / 4));
                 let start = if read { self.start(lane, i, form.acc, d) } else { 0.0 };
-                results[lane * n / 2 + i] = start + (0..k).map(|x| a[row * k + x].0 * b[col * k + x].0).sum::<f64>();
+                results[lane * n / 2 + i] =
+                    start + (0..k).map(|x| a[row * k + x].0 * b[col * k + x].0).sum::<f64>();
             }
         }
         for lane in 0..LANES {
@@ -255,12 +291,14 @@ impl Warp {
                 let value = match form.acc {
                     Ty::F32 => u64::from((r[i] as f32).to_bits()),
                     Ty::F16 => {
-                        let pair = [r[2 * i], r[2 * i + 1]].map(|v| u64::from(f32_to_f16(v as f32)));
+                        let pair =
+                            [r[2 * i], r[2 * i + 1]].map(|v| u64::from(f32_to_f16(v as f32)));
                         pair[0] | pair[1] << 16
                     }
                     _ => u64::from(r[i] as i64 as u32),
                 };
-                self.cells[reg.cell as usize * LANES + lane] = Cell { fenced: true, ..Cell::plain(value) };
+                self.cells[reg.cell as usize * LANES + lane] =
+                    Cell { fenced: true, ..Cell::plain(value) };
             }
         }
         self.unit.open.cells.extend(d.iter().map(|r| r.cell));
@@ -288,7 +326,13 @@ impl Warp {
     }
 
     /// A from registers: this warp's rows.
-    fn registers(&self, m: &Machine<'_, '_>, regs: &[Src], ty: Ty, k: usize) -> Run<Vec<(f64, Tag)>> {
+    fn registers(
+        &self,
+        m: &Machine<'_, '_>,
+        regs: &[Src],
+        ty: Ty,
+        k: usize,
+    ) -> Run<Vec<(f64, Tag)>> {
         let mut out = vec![(0.0, 0); 16 * k];
         let (bits, per) = (ty.bits(), 32 / ty.bits());
         for lane in 0..LANES {
@@ -297,7 +341,8 @@ impl Warp {
                 for i in 0..per {
                     let (row, col) = fragment::a(lane as u32, r as u32 * per + i, per);
                     let raw = cell.value >> (i * bits) & ((1 << bits) - 1);
-                    out[row as usize * k + col as usize] = (value(ty, raw), cell.tags[(i * bits / 16) as usize]);
+                    out[row as usize * k + col as usize] =
+                        (value(ty, raw), cell.tags[(i * bits / 16) as usize]);
                 }
             }
         }

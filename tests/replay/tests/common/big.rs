@@ -1,9 +1,11 @@
-//! A generated sm_80 product of the size of real ones: 128x128 tiles, K in steps of 64, 256 threads.
+//! A generated sm_80 product of the size of real ones: 128x128 tiles, K in steps of 64, 256
+//! threads.
 
 use std::fmt::Write;
 
-/// C[128x128] f32 = A[128xK] f16 row-major * B[Kx128] f16 row-major. Rows of A tiles are 128 bytes, rows of
-/// B tiles 256 bytes; 16-byte chunks are swizzled by `chunk ^= row % 8`. Eight warps, 2 x 4, of 64 x 32.
+/// C[128x128] f32 = A[128xK] f16 row-major * B[Kx128] f16 row-major. Rows of A tiles are 128 bytes,
+/// rows of B tiles 256 bytes; 16-byte chunks are swizzled by `chunk ^= row % 8`. Eight warps, 2 x
+/// 4, of 64 x 32.
 pub fn ptx(k: u32) -> String {
     let mut t = String::from(
         ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry gemm(.param .u64 pa, .param .u64 pb, .param .u64 pc)\n{\n\
@@ -13,7 +15,9 @@ pub fn ptx(k: u32) -> String {
          shr.u32 %r3, %r0, 5;\nand.b32 %r4, %r3, 1;\nshr.u32 %r5, %r3, 1;\n",
     );
     // A copy: row t/8 + 32*i, chunk t%8. B copy: row t/16 + 16*i, chunk t%16.
-    for (row, chunks, out, base, pitch, global) in [("%r6", 3, "%r8", 0, 7, 2 * k), ("%r9", 4, "%r11", 16384, 8, 256)] {
+    for (row, chunks, out, base, pitch, global) in
+        [("%r6", 3, "%r8", 0, 7, 2 * k), ("%r9", 4, "%r11", 16384, 8, 256)]
+    {
         let (matrix, source) = if base == 0 { ("%d0", "%d3") } else { ("%d1", "%d4") };
         let _ = write!(
             t,
@@ -29,20 +33,48 @@ pub fn ptx(k: u32) -> String {
     (0..64).for_each(|i| t += &format!("mov.f32 %c{i}, 0f00000000;\n"));
     t += "mov.u32 %r20, 0;\nLOOP:\n";
     for i in 0..4 {
-        let _ = writeln!(t, "cp.async.cg.shared.global [%r8+{}], [%d3+{}], 16;", i * 4096, i * 32 * 2 * k);
-        let _ = writeln!(t, "cp.async.cg.shared.global [%r11+{}], [%d4+{}], 16;", i * 4096, i * 4096);
+        let _ = writeln!(
+            t,
+            "cp.async.cg.shared.global [%r8+{}], [%d3+{}], 16;",
+            i * 4096,
+            i * 32 * 2 * k
+        );
+        let _ =
+            writeln!(t, "cp.async.cg.shared.global [%r11+{}], [%d4+{}], 16;", i * 4096, i * 4096);
     }
     t += "cp.async.commit_group;\ncp.async.wait_group 0;\nbar.sync 0;\n";
     for kk in 0..4 {
-        let _ = write!(t, "add.u32 %r21, %r14, {};\nxor.b32 %r21, %r21, %r15;\nshl.b32 %r21, %r21, 4;\nadd.u32 %r21, %r21, %r16;\n", 2 * kk);
+        let _ = write!(
+            t,
+            "add.u32 %r21, %r14, {};\nxor.b32 %r21, %r21, %r15;\nshl.b32 %r21, %r21, 4;\nadd.u32 %r21, %r21, %r16;\n",
+            2 * kk
+        );
         for i in 0..4 {
             let a = 4 * i;
-            let _ = writeln!(t, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{%a{a}, %a{}, %a{}, %a{}}}, [%r21+{}];", a + 1, a + 2, a + 3, i * 2048);
+            let _ = writeln!(
+                t,
+                "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{%a{a}, %a{}, %a{}, %a{}}}, [%r21+{}];",
+                a + 1,
+                a + 2,
+                a + 3,
+                i * 2048
+            );
         }
         for j in 0..2 {
             let b = 4 * j;
-            let _ = write!(t, "add.u32 %r22, %r18, {};\nxor.b32 %r22, %r22, %r15;\nshl.b32 %r22, %r22, 4;\nadd.u32 %r22, %r22, %r17;\n", 2 * j);
-            let _ = writeln!(t, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {{%b{b}, %b{}, %b{}, %b{}}}, [%r22+{}];", b + 1, b + 2, b + 3, kk * 4096);
+            let _ = write!(
+                t,
+                "add.u32 %r22, %r18, {};\nxor.b32 %r22, %r22, %r15;\nshl.b32 %r22, %r22, 4;\nadd.u32 %r22, %r22, %r17;\n",
+                2 * j
+            );
+            let _ = writeln!(
+                t,
+                "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {{%b{b}, %b{}, %b{}, %b{}}}, [%r22+{}];",
+                b + 1,
+                b + 2,
+                b + 3,
+                kk * 4096
+            );
         }
         for i in 0..4 {
             for j in 0..4 {
@@ -59,13 +91,23 @@ pub fn ptx(k: u32) -> String {
             }
         }
     }
-    let _ = write!(t, "bar.sync 0;\nadd.u64 %d3, %d3, 128;\nadd.u64 %d4, %d4, 16384;\nadd.u32 %r20, %r20, 64;\nsetp.lt.u32 %p0, %r20, {k};\n@%p0 bra LOOP;\n");
+    let _ = write!(
+        t,
+        "bar.sync 0;\nadd.u64 %d3, %d3, 128;\nadd.u64 %d4, %d4, 16384;\nadd.u32 %r20, %r20, 64;\nsetp.lt.u32 %p0, %r20, {k};\n@%p0 bra LOOP;\n"
+    );
     t += "shr.u32 %r23, %r2, 2;\nshl.b32 %r24, %r4, 6;\nadd.u32 %r23, %r23, %r24;\nshl.b32 %r23, %r23, 9;\nand.b32 %r24, %r2, 3;\nshl.b32 %r24, %r24, 3;\nadd.u32 %r23, %r23, %r24;\nshl.b32 %r24, %r5, 7;\nadd.u32 %r23, %r23, %r24;\ncvt.u64.u32 %d5, %r23;\nadd.u64 %d5, %d2, %d5;\n";
     for i in 0..4 {
         for j in 0..4 {
             let c = 16 * i + 4 * j;
             let at = i * 16 * 512 + j * 32;
-            let _ = write!(t, "st.global.v2.f32 [%d5+{at}], {{%c{c}, %c{}}};\nst.global.v2.f32 [%d5+{}], {{%c{}, %c{}}};\n", c + 1, at + 4096, c + 2, c + 3);
+            let _ = write!(
+                t,
+                "st.global.v2.f32 [%d5+{at}], {{%c{c}, %c{}}};\nst.global.v2.f32 [%d5+{}], {{%c{}, %c{}}};\n",
+                c + 1,
+                at + 4096,
+                c + 2,
+                c + 3
+            );
         }
     }
     t + "ret;\n}\n"

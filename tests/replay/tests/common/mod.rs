@@ -3,8 +3,8 @@
 
 use lanebook_replay::{Fault, Kernel, Launch, Memory, Param, Report, run};
 
-/// An AMDGCN kernel around `body`: s[4:5] = input, s[6:7] = output, v0 = thread, v9 = 4 * thread; all of
-/// v10..v59 and a0..a31 hold zero when `filled`.
+/// An AMDGCN kernel around `body`: s[4:5] = input, s[6:7] = output, v0 = thread, v9 = 4 * thread;
+/// all of v10..v59 and a0..a31 hold zero when `filled`.
 pub fn amdgcn(gfx: &str, body: &str, filled: bool) -> String {
     let mut fill = String::new();
     if filled {
@@ -20,8 +20,8 @@ pub fn amdgcn(gfx: &str, body: &str, filled: bool) -> String {
     )
 }
 
-/// A PTX kernel around `body`: %d0 = input, %d1 = output, %r0 = thread, %r1 = 4 * thread, %d2 = output of
-/// the thread; `sm` is 4096 bytes of shared memory, %r2 its address.
+/// A PTX kernel around `body`: %d0 = input, %d1 = output, %r0 = thread, %r1 = 4 * thread, %d2 =
+/// output of the thread; `sm` is 4096 bytes of shared memory, %r2 its address.
 pub fn ptx(body: &str) -> String {
     format!(
         ".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q)\n{{\n\
@@ -36,12 +36,20 @@ pub fn ptx(body: &str) -> String {
 pub fn go(kernel: &Kernel, threads: u32, input: &[u32]) -> Result<(Report, Vec<u32>), Fault> {
     let mut memory = Memory::new();
     let (p, q) = (memory.add_u32("input", input), memory.add_zeros("output", 1 << 16));
-    let launch = Launch { step_limit: 100_000, ..Launch::new(threads, vec![Param::Buffer(p), Param::Buffer(q)]) };
+    let launch = Launch {
+        step_limit: 100_000,
+        ..Launch::new(threads, vec![Param::Buffer(p), Param::Buffer(q)])
+    };
     let report = run(kernel, &launch, &mut memory)?;
     Ok((report, memory.u32s(q)))
 }
 
-pub fn go_amd(gfx: &str, body: &str, threads: u32, input: &[u32]) -> Result<(Report, Vec<u32>), Fault> {
+pub fn go_amd(
+    gfx: &str,
+    body: &str,
+    threads: u32,
+    input: &[u32],
+) -> Result<(Report, Vec<u32>), Fault> {
     let kernel = Kernel::parse_amdgcn(&amdgcn(gfx, body, false)).unwrap_or_else(|e| panic!("{e}"));
     go(&kernel, threads, input)
 }

@@ -1,4 +1,5 @@
-//! Operands of matrix instructions: where each element is, in which registers, and what the instruction costs.
+//! Operands of matrix instructions: where each element is, in which registers, and what the
+//! instruction costs.
 
 use super::{Verdict, archs, atoms};
 use crate::suites::fragment::places;
@@ -32,7 +33,8 @@ fn dtypes(name: &str) -> &'static [&'static str] {
 
 /// Whether an operand takes the type that the record states under `key`.
 fn typed(atom: &'static Atom<'static>, number: u8, record: &Value, key: &str) -> bool {
-    let takes = |name: &&str| TABLES.dtype_named(name).is_some_and(|dtype| atom.takes(number, dtype));
+    let takes =
+        |name: &&str| TABLES.dtype_named(name).is_some_and(|dtype| atom.takes(number, dtype));
     record[key].as_str().is_none_or(|wanted| dtypes(wanted).iter().any(takes))
 }
 
@@ -52,7 +54,10 @@ fn one(arch: &'static Arch<'static>, name: &str, record: &Value) -> Result<(), S
     let mut found = None;
     for atom in atoms(arch, name) {
         let shape = atom.matrix.ok_or("no matrix")?;
-        if typed(atom, shape.a, record, "in_a") && typed(atom, shape.b, record, "in_b") && typed(atom, shape.d, record, "out") {
+        if typed(atom, shape.a, record, "in_a")
+            && typed(atom, shape.b, record, "in_b")
+            && typed(atom, shape.d, record, "out")
+        {
             // Forms with other register classes must not say otherwise.
             found = Some(());
             compare(atom, shape, record)?;
@@ -62,8 +67,16 @@ fn one(arch: &'static Arch<'static>, name: &str, record: &Value) -> Result<(), S
 }
 
 fn compare(atom: &'static Atom<'static>, shape: MatrixShape, record: &Value) -> Result<(), String> {
-    const PLAIN: MatrixMore<'_> =
-        MatrixMore { blocks: 1, index: None, scales: (None, None), moves: &[], broadcasts: &[], shared: &[], runs: None, tensor: None };
+    const PLAIN: MatrixMore<'_> = MatrixMore {
+        blocks: 1,
+        index: None,
+        scales: (None, None),
+        moves: &[],
+        broadcasts: &[],
+        shared: &[],
+        runs: None,
+        tensor: None,
+    };
     let more = atom.more.unwrap_or(&PLAIN);
     let figures = [("m", shape.m), ("n", shape.n), ("k", shape.k), ("blocks", more.blocks)];
     for (key, found) in figures {
@@ -77,7 +90,8 @@ fn compare(atom: &'static Atom<'static>, shape: MatrixShape, record: &Value) -> 
             return Err(format!("{key} has {} registers, found {found}", record["vgprs"][key]));
         }
     }
-    let cycles = record["cycles"].as_u64().or(record["passes_llvm"].as_u64().map(|passes| 4 * passes));
+    let cycles =
+        record["cycles"].as_u64().or(record["passes_llvm"].as_u64().map(|passes| 4 * passes));
     if cycles.is_some_and(|wanted| wanted != u64::from(atom.cost.cycles)) {
         return Err(format!("{cycles:?} cycles, found {}", atom.cost.cycles));
     }
@@ -99,15 +113,26 @@ fn compare(atom: &'static Atom<'static>, shape: MatrixShape, record: &Value) -> 
     for ((lane, bit), element) in wanted {
         let own = places.remove(&(lane, bit.wrapping_sub(shift)));
         if own != Some(element) {
-            return Err(format!("lane {lane}, bit {bit} holds element {element}, found {own:?} (row-major, {} columns)", operand.extents.1));
+            return Err(format!(
+                "lane {lane}, bit {bit} holds element {element}, found {own:?} (row-major, {} columns)",
+                operand.extents.1
+            ));
         }
     }
-    if places.is_empty() { Ok(()) } else { Err(format!("{} places more than the record has", places.len())) }
+    if places.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{} places more than the record has", places.len()))
+    }
 }
 
 /// How far the record's modifier value moves the layout.
 fn shift(more: &MatrixMore<'_>, number: u8, which: &str, record: &Value) -> Result<u64, String> {
-    let Some(variant) = record["variant"].as_object().and_then(|v| v.values().next()).and_then(Value::as_u64) else { return Ok(0) };
+    let Some(variant) =
+        record["variant"].as_object().and_then(|v| v.values().next()).and_then(Value::as_u64)
+    else {
+        return Ok(0);
+    };
     // op_sel's third bit is that of C and D.
     let value = if matches!(which, "c" | "d") { variant >> 2 } else { variant };
     let mut moves = more.moves.iter().filter(|m| m.of == number);
@@ -119,7 +144,12 @@ fn shift(more: &MatrixMore<'_>, number: u8, which: &str, record: &Value) -> Resu
 }
 
 /// The record's places: (lane, bit) to the element's row-major number.
-fn cells(record: &Value, operand: &Operand<'_>, which: &str, shape: MatrixShape) -> Result<BTreeMap<(u64, u64), u64>, String> {
+fn cells(
+    record: &Value,
+    operand: &Operand<'_>,
+    which: &str,
+    shape: MatrixShape,
+) -> Result<BTreeMap<(u64, u64), u64>, String> {
     let number = |v: &Value| v.as_u64().ok_or("no number");
     let columns = u64::from(operand.extents.1);
     let rows = u64::from(if which == "b" { shape.k } else { shape.m });

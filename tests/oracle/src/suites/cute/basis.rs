@@ -1,7 +1,9 @@
 //! Layouts on numbered axes.
 
 use super::super::Verdict;
-use super::peers::{Ours, PLAIN, Rules, input, judge as compare, layout, show, show_tuple, texts, tuple};
+use super::peers::{
+    Ours, PLAIN, Rules, input, judge as compare, layout, show, show_tuple, texts, tuple,
+};
 use super::reference::{self, Flat, Leaf};
 use super::rules;
 use super::tiling::{expected, undefined, with_tiler};
@@ -34,7 +36,11 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
         "right_inverse" => inverse(r, cute::right_inverse(&own()?.view()), true),
         "recast_layout" => {
             let bits = |key: &str| input(r, key).parse::<u16>().map_err(|e| e.to_string());
-            plain(Ours::function(cute::recast(&own()?.view(), bits("new_bits")?, bits("old_bits")?)))
+            plain(Ours::function(cute::recast(
+                &own()?.view(),
+                bits("new_bits")?,
+                bits("old_bits")?,
+            )))
         }
         "slice" => {
             let coord = tuple(&input(r, "coord"))?;
@@ -43,7 +49,8 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
         }
         "zipped_divide" => {
             let l = own()?;
-            let ours = with_tiler(&input(r, "b"), |t| Ours::function(cute::zipped_divide(&l.view(), t)))?;
+            let ours =
+                with_tiler(&input(r, "b"), |t| Ours::function(cute::zipped_divide(&l.view(), t)))?;
             divide(r, ours)
         }
         _ => Verdict::Unexplained("an operation that the suite does not know"),
@@ -77,10 +84,15 @@ fn cosize(r: &Value, l: &Layout) -> Verdict {
     let ours = Ours::text(cute::cosize(&l.view()));
     let leaves = Flat::parse(&input(r, "layout")).map(|f| f.leaves()).unwrap_or_default();
     let law = || {
-        let reach = |axis: &String| 1 + along(&leaves, axis).iter().map(|l| (l.0 - 1) * l.1).sum::<i64>();
+        let reach =
+            |axis: &String| 1 + along(&leaves, axis).iter().map(|l| (l.0 - 1) * l.1).sum::<i64>();
         let size: i64 = axes(&leaves).iter().map(reach).product();
         let plain = leaves.iter().all(|l| l.1 >= 0);
-        if !plain || ours.words() == size.to_string() { Ok(()) } else { Err(format!("counted {size}")) }
+        if !plain || ours.words() == size.to_string() {
+            Ok(())
+        } else {
+            Err(format!("counted {size}"))
+        }
     };
     let wrong = |_: &str| nests(&leaves, false).then_some(rules::NESTED);
     compare(r, &ours, &Rules { law: &law, wrong: &wrong, refused_by_peers: idle(&leaves), ..PLAIN })
@@ -97,13 +109,20 @@ fn coalesce(r: &Value, l: &Layout) -> Verdict {
     let leaves = Flat::parse(&input(r, "layout")).map(|f| f.leaves()).unwrap_or_default();
     if let Err(Error::NestedAxes { .. }) = cute::coordinate(&v, 0) {
         // The peer evaluates until two such axes meet.
-        return if nests(&leaves, false) { Verdict::Refused(rules::NESTED) } else { Verdict::Differ(r["in"].to_string()) };
+        return if nests(&leaves, false) {
+            Verdict::Refused(rules::NESTED)
+        } else {
+            Verdict::Differ(r["in"].to_string())
+        };
     }
     if let Some(coords) = r.get("coords").and_then(Value::as_array) {
         for (x, expected) in coords.iter().enumerate() {
             let found = cute::coordinate(&v, x as u64).map(|t| show_tuple(&t));
             if found.as_deref().ok() != expected.as_str() {
-                return Verdict::Differ(format!("{} at {x}: peer {expected}, lanebook {found:?}", r["in"]));
+                return Verdict::Differ(format!(
+                    "{} at {x}: peer {expected}, lanebook {found:?}",
+                    r["in"]
+                ));
             }
         }
     } else if r.get("coords_err").is_some() && !nests(&leaves, true) {
@@ -136,14 +155,16 @@ fn complement(r: &Value, l: &Layout) -> Result<Verdict, String> {
         }
         _ => None,
     };
-    // On one axis the answer is the complement of integers; the peer nests it, and may add other axes.
+    // On one axis the answer is the complement of integers; the peer nests it, and may add other
+    // axes.
     let differs = || {
         // Where nothing moves, the axis of the first leaf stands for all.
         let axis = own.first().or(leaves.first().map(|l| &l.2))?;
         let expected = reference::complement(&along(&leaves, axis), total.value().ok()?)?;
         let found = Flat::parse(&ours.words())?.leaves();
         let same = reference::table(&along(&found, axis)) == reference::table(&expected);
-        (own.len() <= 1 && axes(&found).iter().all(|a| a == axis) && same).then_some(rules::BASIS_COMPLEMENT_AXES)
+        (own.len() <= 1 && axes(&found).iter().all(|a| a == axis) && same)
+            .then_some(rules::BASIS_COMPLEMENT_AXES)
     };
     let flat_same = || {
         let Ours::Layout(l) = &ours else { return false };
@@ -155,7 +176,8 @@ fn complement(r: &Value, l: &Layout) -> Result<Verdict, String> {
     if flat_same() {
         return Ok(Verdict::Agree);
     }
-    let rules = Rules { wrong: &wrong, differs: &differs, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
+    let rules =
+        Rules { wrong: &wrong, differs: &differs, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
     Ok(compare(r, &ours, &rules))
 }
 
@@ -166,7 +188,8 @@ fn composed(a: &str, b: &str) -> Option<BTreeMap<String, Vec<i64>>> {
     if b.leaves().iter().all(|l| l.2.is_empty()) {
         let points = b.table()?;
         // The last leaf is unbounded, whatever its extent.
-        let moving: BTreeSet<String> = a.leaves().into_iter().filter(|l| l.1 != 0).map(|l| l.2).collect();
+        let moving: BTreeSet<String> =
+            a.leaves().into_iter().filter(|l| l.1 != 0).map(|l| l.2).collect();
         for axis in moving {
             let leaves = along(&a.leaves(), &axis);
             out.insert(axis, points.iter().map(|x| reference::at(&leaves, *x)).collect());
@@ -196,11 +219,17 @@ fn composition(r: &Value, a_text: &str) -> Result<Verdict, String> {
         let leaves = found.leaves();
         expected.as_ref().is_some_and(|e| {
             let moving = axes(&leaves);
-            moving.iter().all(|axis| e.contains_key(axis)) && e.iter().all(|(axis, t)| reference::table(&along(&leaves, axis)).as_ref() == Some(t))
+            moving.iter().all(|axis| e.contains_key(axis))
+                && e.iter()
+                    .all(|(axis, t)| reference::table(&along(&leaves, axis)).as_ref() == Some(t))
         })
     };
     let law = || {
-        if expected.is_none() || holds(&ours.words()) { Ok(()) } else { Err("not A(B(i))".to_owned()) }
+        if expected.is_none() || holds(&ours.words()) {
+            Ok(())
+        } else {
+            Err("not A(B(i))".to_owned())
+        }
     };
     let wrong = |peer: &str| match ours {
         Ours::Refused(Error::NestedAxes { .. }) => Some(rules::NESTED),
@@ -214,7 +243,8 @@ fn composition(r: &Value, a_text: &str) -> Result<Verdict, String> {
 fn divide(r: &Value, ours: Ours) -> Verdict {
     let (whole, tiler) = (Flat::parse(&input(r, "layout")), input(r, "b"));
     let axes = whole.as_ref().map(|f| axes(&f.leaves())).unwrap_or_default();
-    let seen = |l: &Flat, axis: &str| Flat { modes: l.modes.iter().map(|m| along(m, axis)).collect() };
+    let seen =
+        |l: &Flat, axis: &str| Flat { modes: l.modes.iter().map(|m| along(m, axis)).collect() };
     // `None` where the definition gives nothing, or too much to walk.
     let holds = |text: &str| -> Option<bool> {
         let (whole, found) = (whole.as_ref()?, Flat::parse(text)?);
@@ -225,7 +255,9 @@ fn divide(r: &Value, ours: Ours) -> Verdict {
         }
         Some(all)
     };
-    let none = whole.as_ref().is_some_and(|w| axes.iter().any(|axis| undefined("zipped_divide", &seen(w, axis), &tiler)));
+    let none = whole.as_ref().is_some_and(|w| {
+        axes.iter().any(|axis| undefined("zipped_divide", &seen(w, axis), &tiler))
+    });
     let law = || match holds(&ours.words()) {
         Some(false) => Err("not the positions of the whole".to_owned()),
         _ => Ok(()),
@@ -235,7 +267,8 @@ fn divide(r: &Value, ours: Ours) -> Verdict {
     compare(r, &ours, &rules)
 }
 
-/// Whether a numbered axis is the prefix of another; `idle`: counting those that nothing moves along.
+/// Whether a numbered axis is the prefix of another; `idle`: counting those that nothing moves
+/// along.
 fn nests(leaves: &[Leaf], idle: bool) -> bool {
     let own = leaves.iter().filter(|l| idle || (l.0 != 1 && l.1 != 0));
     let all: BTreeSet<&String> = own.map(|l| &l.2).collect();
@@ -245,7 +278,8 @@ fn nests(leaves: &[Leaf], idle: bool) -> bool {
 /// Where a zero basis makes the difference.
 fn zero_basis(r: &Value, ours: Ours) -> Verdict {
     let text = input(r, "layout");
-    let zero = Flat::parse(&text).is_some_and(|f| f.leaves().iter().any(|l| l.1 == 0 && !l.2.is_empty()));
+    let zero =
+        Flat::parse(&text).is_some_and(|f| f.leaves().iter().any(|l| l.1 == 0 && !l.2.is_empty()));
     let differs = || zero.then_some(rules::ZERO_BASIS);
     compare(r, &ours, &Rules { differs: &differs, ..PLAIN })
 }
@@ -268,7 +302,9 @@ fn inverse(r: &Value, answer: Result<Layout, Error>, right: bool) -> Verdict {
                 let coord = cute::coordinate(&v, u64::try_from(*y).ok()?).ok()?;
                 Some(cute::crd2idx(coord.view(), &inverse.view()).ok()?.value().ok()? == *y)
             };
-            return Some(distinct.len() == points.len() && points.iter().all(|y| back(y) == Some(true)));
+            return Some(
+                distinct.len() == points.len() && points.iter().all(|y| back(y) == Some(true)),
+            );
         }
         for i in 0..u64::try_from(reference::size(&Flat::parse(&text)?.leaves())).ok()? {
             let coord = cute::coordinate(&v, i).ok()?;
@@ -299,9 +335,12 @@ fn inverse(r: &Value, answer: Result<Layout, Error>, right: bool) -> Verdict {
     let differs = || nests(&leaves, true).then_some(rules::IDLE_AXIS);
     let wrong = |peer: &str| match &found {
         Err(Error::NestedAxes { .. }) => Some(rules::NESTED),
-        Err(_) if !right => layout(peer).is_ok_and(|p| holds(&p) != Some(true)).then_some(rules::LEFT_INVERSE),
+        Err(_) if !right => {
+            layout(peer).is_ok_and(|p| holds(&p) != Some(true)).then_some(rules::LEFT_INVERSE)
+        }
         _ => None,
     };
-    let refused_by_peers = if nests(&leaves, true) { rules::IDLE_AXIS } else { rules::PEER_REFUSES };
+    let refused_by_peers =
+        if nests(&leaves, true) { rules::IDLE_AXIS } else { rules::PEER_REFUSES };
     compare(r, &ours, &Rules { law: &law, differs: &differs, wrong: &wrong, refused_by_peers })
 }

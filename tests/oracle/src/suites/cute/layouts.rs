@@ -1,7 +1,9 @@
 //! Operations on one layout, and layouts made from shapes.
 
 use super::super::Verdict;
-use super::peers::{Ours, PLAIN, Rules, input, judge as compare, layout, show, show_tuple, texts, tuple};
+use super::peers::{
+    Ours, PLAIN, Rules, input, judge as compare, layout, show, show_tuple, texts, tuple,
+};
 use super::reference::{self, Flat};
 use super::rules;
 use super::swizzle::tiled;
@@ -44,18 +46,26 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
         }
         "select" => {
             let modes = input(r, "mode");
-            let modes = modes.trim_matches(['[', ']']).split(',').map(|m| m.trim().parse::<usize>());
+            let modes =
+                modes.trim_matches(['[', ']']).split(',').map(|m| m.trim().parse::<usize>());
             let modes: Vec<usize> = modes.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
             plain(Ours::exact(cute::select(&own()?.view(), &modes)))
         }
         // The layout alone: what is fixed moves the start, which the peers do not print here.
-        "slice" => plain(Ours::exact(cute::slice_and_offset(tree("coord")?.view(), &own()?.view()).map(|p| p.0))),
+        "slice" => plain(Ours::exact(
+            cute::slice_and_offset(tree("coord")?.view(), &own()?.view()).map(|p| p.0),
+        )),
         "slice_and_offset" => {
             let ours = cute::slice_and_offset(tree("coord")?.view(), &own()?.view());
-            plain(Ours::text(ours.and_then(|(l, offset)| Ok(format!("{} @ {}", show(&l), offset.value()?)))))
+            plain(Ours::text(
+                ours.and_then(|(l, offset)| Ok(format!("{} @ {}", show(&l), offset.value()?))),
+            ))
         }
         "dice" => plain(Ours::exact(cute::dice(tree("coord")?.view(), &own()?.view()))),
-        "make_ordered_layout" => plain(Ours::exact(cute::make_ordered_layout(tree("shape")?.view(), tree("order")?.view()))),
+        "make_ordered_layout" => plain(Ours::exact(cute::make_ordered_layout(
+            tree("shape")?.view(),
+            tree("order")?.view(),
+        ))),
         "make_layout_like" => {
             let ours = Ours::exact(cute::make_layout_like(&own()?.view()));
             let aliases = |text: &str| {
@@ -72,7 +82,8 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
         }
         "tile_to_shape" => {
             let atom = layout(&input(r, "atom"))?;
-            let ours = cute::tile_to_shape(&atom.view(), tree("shape")?.view(), tree("order")?.view());
+            let ours =
+                cute::tile_to_shape(&atom.view(), tree("shape")?.view(), tree("order")?.view());
             let block = Flat::parse(&input(r, "atom")).ok_or("the atom")?;
             tiled(r, &Ours::function(ours), &block)
         }
@@ -101,7 +112,8 @@ fn cosize(r: &Value, l: &Layout) -> Verdict {
 fn nullspace(r: &Value, l: &Layout) -> Verdict {
     let ours = Ours::function(cute::nullspace(&l.view()));
     let law = || {
-        let (Some(a), Some(n)) = (Flat::parse(&input(r, "layout")), Flat::parse(&ours.words())) else {
+        let (Some(a), Some(n)) = (Flat::parse(&input(r, "layout")), Flat::parse(&ours.words()))
+        else {
             return Err("unreadable".to_owned());
         };
         let still: i64 = a.leaves().iter().filter(|l| l.1 == 0).map(|l| l.0).product();
@@ -138,7 +150,8 @@ fn leads_back(outer: &str, inner: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `L(A(i)) = i`, up to iters of stride 0; off the image the inverse is free, so two that do this are the same answer.
+/// `L(A(i)) = i`, up to iters of stride 0; off the image the inverse is free, so two that do this
+/// are the same answer.
 fn left_inverse(r: &Value, l: &Layout) -> Verdict {
     let ours = Ours::function(ops::left_inverse(&l.view()));
     let text = input(r, "layout");
@@ -215,7 +228,8 @@ fn complement(r: &Value, l: &Layout, total: Int) -> Verdict {
 /// `tiler | layout`.
 fn thread_value(r: &Value) -> Result<Verdict, String> {
     let (threads, values) = (layout(&input(r, "thr"))?, layout(&input(r, "val"))?);
-    let spelled = cute::make_layout_tv(&threads.view(), &values.view()).map(|tv| format!("{} | {}", show_tuple(&tv.tiler), show(&tv.layout)));
+    let spelled = cute::make_layout_tv(&threads.view(), &values.view())
+        .map(|tv| format!("{} | {}", show_tuple(&tv.tiler), show(&tv.layout)));
     Ok(compare(r, &Ours::text(spelled), &PLAIN))
 }
 

@@ -32,7 +32,8 @@ fn read(op: &str, text: &str) -> Result<String, ParseError> {
 pub fn judge(op: &str, r: &Value) -> Verdict {
     let text = input(r, "text");
     let [peer, _] = answers(r);
-    let differ = |found: String| Verdict::Differ(format!("{text:?}: peer {peer:?}, lanebook {found}"));
+    let differ =
+        |found: String| Verdict::Differ(format!("{text:?}: peer {peer:?}, lanebook {found}"));
     let theirs = match &peer {
         Peer::Unasked => return Verdict::Skipped(rules::NOBODY),
         Peer::Ok(theirs) => Some(theirs),
@@ -47,13 +48,10 @@ pub fn judge(op: &str, r: &Value) -> Verdict {
             None => differ(format!("{why:?}")),
         },
         (Ok(ours), Some(theirs)) if ours == *theirs => Verdict::Agree,
-        // The peer's print, read again, is the same layout: spelling of run-time values, fractions not reduced.
+        // The peer's print, read again, is the same layout: spelling of run-time values, fractions
+        // not reduced.
         (Ok(ours), Some(theirs)) if read(op, theirs).as_ref() == Ok(&ours) => {
-            if theirs.contains('/') {
-                Verdict::Ruled(rules::REDUCED)
-            } else {
-                Verdict::Agree
-            }
+            if theirs.contains('/') { Verdict::Ruled(rules::REDUCED) } else { Verdict::Agree }
         }
         (Ok(ours), Some(theirs)) if op == "parse_swizzle" && is_default(theirs) => {
             if cute::parse_swizzle(&text).is_ok() {
@@ -62,7 +60,9 @@ pub fn judge(op: &str, r: &Value) -> Verdict {
                 differ(ours)
             }
         }
-        (Ok(ours), Some(theirs)) if is_default(theirs) && ours.contains(char::is_alphabetic) => Verdict::Ruled(rules::SYMBOLS),
+        (Ok(ours), Some(theirs)) if is_default(theirs) && ours.contains(char::is_alphabetic) => {
+            Verdict::Ruled(rules::SYMBOLS)
+        }
         (Ok(ours), Some(theirs)) => {
             // A swizzle of no bits is no swizzle.
             let (a, b) = (super::peers::layout(&ours), super::peers::layout(theirs));
@@ -85,7 +85,10 @@ fn excuse(text: &str, theirs: &str, why: ParseError) -> Option<&'static str> {
     if is_default(theirs) && !is_default(&plain) {
         return Some(rules::DEFAULTED);
     }
-    let capacity = matches!(why.expected, Expected::BasisNumber | Expected::SmallerNumber | Expected::Fits(Error::Capacity { .. }));
+    let capacity = matches!(
+        why.expected,
+        Expected::BasisNumber | Expected::SmallerNumber | Expected::Fits(Error::Capacity { .. })
+    );
     if capacity {
         return Some(rules::CAPACITY);
     }
@@ -93,6 +96,9 @@ fn excuse(text: &str, theirs: &str, why: ParseError) -> Option<&'static str> {
     if parts >= 2 && (!plain.starts_with("S<") || plain.contains("oS<")) {
         return Some(rules::OUTER_LAYOUT);
     }
-    let lax = plain.contains(",)") || !plain.contains(':') || plain.contains("@-") || plain.contains('\\');
+    let lax = plain.contains(",)")
+        || !plain.contains(':')
+        || plain.contains("@-")
+        || plain.contains('\\');
     lax.then_some(rules::LAXER)
 }

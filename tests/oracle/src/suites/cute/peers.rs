@@ -158,7 +158,8 @@ impl Ours {
     }
 }
 
-/// What is done where lanebook and the peers part. Each gives the rule that upholds lanebook, if it holds here.
+/// What is done where lanebook and the peers part. Each gives the rule that upholds lanebook, if it
+/// holds here.
 pub struct Rules<'r> {
     /// Whether lanebook's answer satisfies the operation's law; a message says where not.
     pub law: &'r dyn Fn() -> Result<(), String>,
@@ -171,7 +172,8 @@ pub struct Rules<'r> {
 }
 
 /// No law, and no excuse.
-pub const PLAIN: Rules<'static> = Rules { law: &|| Ok(()), differs: &|| None, wrong: &|_| None, refused_by_peers: "" };
+pub const PLAIN: Rules<'static> =
+    Rules { law: &|| Ok(()), differs: &|| None, wrong: &|_| None, refused_by_peers: "" };
 
 /// The verdict.
 pub fn judge(record: &Value, ours: &Ours, rules: &Rules<'_>) -> Verdict {

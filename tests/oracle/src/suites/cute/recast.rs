@@ -11,15 +11,17 @@ use std::collections::BTreeSet;
 /// The verdict on one record.
 pub fn judge(r: &Value) -> Verdict {
     let bits = |key: &str| input(r, key).parse::<u16>();
-    let (Ok(new), Ok(old), Ok(l)) = (bits("new_bits"), bits("old_bits"), layout(&input(r, "layout"))) else {
+    let (Ok(new), Ok(old), Ok(l)) =
+        (bits("new_bits"), bits("old_bits"), layout(&input(r, "layout")))
+    else {
         return Verdict::Differ("input not understood".to_owned());
     };
     let ours = Ours::function(cute::recast(&l.view(), new, old));
     let text = input(r, "layout");
     let (touched, begun) = (touched_by(&text, new, old), begun_by(&text, new, old));
-    // All that is reached is touched; to wider elements all that is touched is reached; to narrower ones at least the
-    // place where each old element begins, since only a contiguous run is widened.
-    // `None` where there are too many to walk.
+    // All that is reached is touched; to wider elements all that is touched is reached; to narrower
+    // ones at least the place where each old element begins, since only a contiguous run is
+    // widened. `None` where there are too many to walk.
     let holds = |text: &str| -> Option<bool> {
         let table = Composed::parse(text)?.table()?;
         let reached: BTreeSet<i64> = table.into_iter().collect();
@@ -49,15 +51,19 @@ pub fn judge(r: &Value) -> Verdict {
             let least = if new < old { begun } else { whole.clone() };
             Some(reached.is_subset(&whole) && least.is_subset(&reached))
         };
-        a.len() != b.len() || a.iter().zip(&b).filter(|p| p.0.0 != 1).any(|p| alone(p) == Some(false))
+        a.len() != b.len()
+            || a.iter().zip(&b).filter(|p| p.0.0 != 1).any(|p| alone(p) == Some(false))
     };
     let wrong = |peer: &str| match ours {
         _ if Composed::parse(peer).is_none() => Some(rules::RECAST_SWIZZLE),
-        Ours::Refused(Error::BadSwizzle { .. } | Error::Recast { iter: 254, .. }) => Some(rules::RECAST_SWIZZLE),
+        Ours::Refused(Error::BadSwizzle { .. } | Error::Recast { iter: 254, .. }) => {
+            Some(rules::RECAST_SWIZZLE)
+        }
         _ => (holds(peer) == Some(false) || aliases() || leaf_wrong(peer)).then_some(rules::RECAST),
     };
     let peer_wrong = || super::peers::texts(r).iter().all(|t| holds(t) == Some(false));
-    let differs = || (holds(&ours.words()) == Some(true) && peer_wrong()).then_some(rules::RECAST_COVER);
+    let differs =
+        || (holds(&ours.words()) == Some(true) && peer_wrong()).then_some(rules::RECAST_COVER);
     let rules = Rules { law: &law, wrong: &wrong, differs: &differs, ..PLAIN };
     compare(r, &ours, &rules)
 }

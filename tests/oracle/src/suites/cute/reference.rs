@@ -1,5 +1,5 @@
-//! A second evaluator, as plain as possible: layouts as lists of leaves, evaluated point by point. Shares no code with
-//! lanebook, so that laws checked with it mean something.
+//! A second evaluator, as plain as possible: layouts as lists of leaves, evaluated point by point.
+//! Shares no code with lanebook, so that laws checked with it mean something.
 
 /// One leaf: extent, stride, axis (empty for none).
 pub type Leaf = (i64, i64, String);
@@ -70,7 +70,9 @@ impl Flat {
         let (shape, stride) = text.split_once(':')?;
         let (shape, stride) = (Tree::parse(shape)?, Tree::parse(stride)?);
         let modes = match (&shape, &stride) {
-            (Tree::Tuple(s), Tree::Tuple(d)) if s.len() == d.len() => s.iter().zip(d).map(|(s, d)| mode(s, d)).collect::<Option<_>>()?,
+            (Tree::Tuple(s), Tree::Tuple(d)) if s.len() == d.len() => {
+                s.iter().zip(d).map(|(s, d)| mode(s, d)).collect::<Option<_>>()?
+            }
             _ => vec![mode(&shape, &stride)?],
         };
         Some(Flat { modes })
@@ -183,10 +185,15 @@ impl Composed {
         };
         let mut parts = rest.splitn(3, 'o');
         let triple = parts.next()?.trim().trim_end_matches('>');
-        let numbers: Vec<i32> = triple.split(',').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
+        let numbers: Vec<i32> =
+            triple.split(',').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
         let [b, m, s] = numbers[..] else { return None };
         let offset = parts.next()?.trim().parse().ok()?;
-        Some(Composed { triple: (u32::try_from(b).ok()?, u32::try_from(m).ok()?, s), offset, inner: Flat::parse(parts.next()?)? })
+        Some(Composed {
+            triple: (u32::try_from(b).ok()?, u32::try_from(m).ok()?, s),
+            offset,
+            inner: Flat::parse(parts.next()?)?,
+        })
     }
 
     /// The swizzled positions of all indices.
@@ -202,11 +209,13 @@ impl Composed {
 
 /// `shape_div` as pycute defines it, by recursion; `None` where it refuses.
 pub fn shape_div(a: &Tree, b: &Tree) -> Option<Tree> {
-    let product = |t: &Tree| t.leaves().iter().map(|n| n.parse::<i64>().ok()).product::<Option<i64>>();
+    let product =
+        |t: &Tree| t.leaves().iter().map(|n| n.parse::<i64>().ok()).product::<Option<i64>>();
     let one = |n: i64| Tree::Leaf(n.to_string());
     match (a, b) {
         (Tree::Tuple(x), Tree::Tuple(y)) => {
-            let nodes = x.iter().zip(y).map(|(x, y)| shape_div(x, y)).collect::<Option<Vec<_>>>()?;
+            let nodes =
+                x.iter().zip(y).map(|(x, y)| shape_div(x, y)).collect::<Option<Vec<_>>>()?;
             (x.len() == y.len()).then_some(Tree::Tuple(nodes))
         }
         (Tree::Tuple(x), Tree::Leaf(_)) => {

@@ -11,7 +11,12 @@ use serde_json::Value;
 /// A swizzle applied to integers.
 pub fn apply(r: &Value) -> Verdict {
     let text = input(r, "swizzle");
-    let numbers: Option<Vec<i8>> = text.trim_start_matches("S<").trim_end_matches('>').split(',').map(|n| n.trim().parse().ok()).collect();
+    let numbers: Option<Vec<i8>> = text
+        .trim_start_matches("S<")
+        .trim_end_matches('>')
+        .split(',')
+        .map(|n| n.trim().parse().ok())
+        .collect();
     let Some([b, m, s]) = numbers.as_deref() else {
         return Verdict::Differ(format!("input not understood: {text}"));
     };
@@ -19,7 +24,8 @@ pub fn apply(r: &Value) -> Verdict {
         (Ok(b), Ok(m)) => Swizzle::new(b, m, *s, Unit::Codomain),
         _ => return Verdict::Differ(format!("input not understood: {text}")),
     };
-    let values: Option<Vec<u64>> = input(r, "x").split(',').map(|x| x.trim().parse().ok()).collect();
+    let values: Option<Vec<u64>> =
+        input(r, "x").split(',').map(|x| x.trim().parse().ok()).collect();
     let Some(values) = values else {
         return Verdict::Differ("input not understood".to_owned());
     };
@@ -29,7 +35,9 @@ pub fn apply(r: &Value) -> Verdict {
     }));
     // The peers replace a triple whose fields overlap by their default, the identity.
     let kept = values.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-    let wrong = |peer: &str| (s.unsigned_abs() < b.unsigned_abs() && peer == kept).then_some(rules::DEFAULTED);
+    let wrong = |peer: &str| {
+        (s.unsigned_abs() < b.unsigned_abs() && peer == kept).then_some(rules::DEFAULTED)
+    };
     compare(r, &ours, &Rules { wrong: &wrong, ..PLAIN })
 }
 
@@ -58,9 +66,15 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
                 expected.is_some() && found == expected
             };
             let law = || {
-                if expected.is_none() || holds(&ours.words()) { Ok(()) } else { Err("not the tiles".to_owned()) }
+                if expected.is_none() || holds(&ours.words()) {
+                    Ok(())
+                } else {
+                    Err("not the tiles".to_owned())
+                }
             };
-            let wrong = |peer: &str| (none || (expected.is_some() && !holds(peer))).then_some(rules::TILING);
+            let wrong = |peer: &str| {
+                (none || (expected.is_some() && !holds(peer))).then_some(rules::TILING)
+            };
             compare(r, &ours, &Rules { law: &law, wrong: &wrong, ..PLAIN })
         }
         "composed_tile_to_shape" => {
@@ -85,9 +99,14 @@ pub fn tiled(r: &Value, ours: &Ours, block: &Flat) -> Verdict {
         expected.is_some() && found == expected
     };
     let law = || {
-        if expected.is_none() || holds(&ours.words()) { Ok(()) } else { Err("not the tiles".to_owned()) }
+        if expected.is_none() || holds(&ours.words()) {
+            Ok(())
+        } else {
+            Err("not the tiles".to_owned())
+        }
     };
-    let wrong = |peer: &str| (none || (expected.is_some() && !holds(peer))).then_some(rules::TILING);
+    let wrong =
+        |peer: &str| (none || (expected.is_some() && !holds(peer))).then_some(rules::TILING);
     let rules = Rules { law: &law, wrong: &wrong, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
     compare(r, ours, &rules)
 }
@@ -100,7 +119,10 @@ fn eval(r: &Value, l: &Layout) -> Verdict {
     for (x, expected) in table.iter().enumerate() {
         let found = l.view().offset_on(x as u64, AxisId::M);
         if found.ok() != expected.as_i64() {
-            return Verdict::Differ(format!("{} at {x}: peer {expected}, lanebook {found:?}", r["in"]));
+            return Verdict::Differ(format!(
+                "{} at {x}: peer {expected}, lanebook {found:?}",
+                r["in"]
+            ));
         }
     }
     let size = l.view().size_value().ok().and_then(|s| usize::try_from(s).ok());
@@ -140,7 +162,8 @@ fn composition(r: &Value, l: &Layout) -> Result<Verdict, String> {
     let b_text = input(r, "b");
     let ours = with_tiler(&b_text, |t| Ours::function(cute::composition(&l.view(), t)))?;
     let expected = || -> Option<Vec<i64>> {
-        let (a, b) = (Composed::parse(&input(r, "layout"))?, super::reference::Flat::parse(&b_text)?);
+        let (a, b) =
+            (Composed::parse(&input(r, "layout"))?, super::reference::Flat::parse(&b_text)?);
         let (bits, base, shift) = a.triple;
         let inner = a.inner.leaves();
         let place = |x: i64| {
@@ -161,7 +184,8 @@ fn composition(r: &Value, l: &Layout) -> Result<Verdict, String> {
     Ok(compare(r, &ours, &rules))
 }
 
-/// The positions of a slice, by walking all coordinates of the whole: the reference for both slices.
+/// The positions of a slice, by walking all coordinates of the whole: the reference for both
+/// slices.
 fn sliced(r: &Value) -> Option<Vec<i64>> {
     let whole = Composed::parse(&input(r, "layout"))?;
     let coord = super::reference::Tree::parse(&input(r, "coord"))?;
@@ -172,7 +196,9 @@ fn sliced(r: &Value) -> Option<Vec<i64>> {
     let mut tables = Vec::new();
     for (mode, part) in whole.inner.modes.iter().zip(&parts) {
         match part {
-            super::reference::Tree::Leaf(text) if text == "_" => tables.push(super::reference::table(mode)?),
+            super::reference::Tree::Leaf(text) if text == "_" => {
+                tables.push(super::reference::table(mode)?)
+            }
             super::reference::Tree::Leaf(text) => {
                 tables.push(vec![super::reference::at(mode, text.parse().ok()?)]);
             }
@@ -187,13 +213,16 @@ fn sliced(r: &Value) -> Option<Vec<i64>> {
     super::reference::sum_table(&tables)?.into_iter().map(place).collect()
 }
 
-/// A slice is the same positions in the same order; the peer may have turned the swizzle into strides.
+/// A slice is the same positions in the same order; the peer may have turned the swizzle into
+/// strides.
 fn slice(r: &Value, l: &Layout) -> Result<Verdict, String> {
     let coord = tuple(&input(r, "coord"))?;
     let ours = Ours::function(cute::slice(coord.view(), &l.view()));
     let table = Composed::parse(&ours.words()).and_then(|c| c.table());
     let law = || match sliced(r) {
-        Some(expected) if table.as_ref() != Some(&expected) => Err("not the positions of the whole".to_owned()),
+        Some(expected) if table.as_ref() != Some(&expected) => {
+            Err("not the positions of the whole".to_owned())
+        }
         _ => Ok(()),
     };
     // The peer's slice starts at its own first position where it turned the swizzle into strides.
@@ -213,7 +242,8 @@ fn slice(r: &Value, l: &Layout) -> Result<Verdict, String> {
         return Ok(Verdict::Agree);
     }
     let differs = || (table.is_some() && table == sliced(r)).then_some(rules::SLICE);
-    let rules = Rules { law: &law, differs: &differs, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
+    let rules =
+        Rules { law: &law, differs: &differs, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
     Ok(compare(r, &ours, &rules))
 }
 
@@ -226,9 +256,13 @@ fn slice_and_offset(r: &Value, l: &Layout) -> Result<Verdict, String> {
         let values = Composed::parse(&super::peers::show(part))?.table()?;
         Some(values.into_iter().map(|y| y + offset).collect::<Vec<i64>>())
     });
-    let ours = Ours::text(answer.map(|(part, offset)| format!("{} @ {}", super::peers::show(&part), offset.coeff())));
+    let ours = Ours::text(
+        answer.map(|(part, offset)| format!("{} @ {}", super::peers::show(&part), offset.coeff())),
+    );
     let law = || match sliced(r) {
-        Some(expected) if total.as_ref() != Some(&expected) => Err("not the positions of the whole".to_owned()),
+        Some(expected) if total.as_ref() != Some(&expected) => {
+            Err("not the positions of the whole".to_owned())
+        }
         _ => Ok(()),
     };
     let peer_total = |text: &str, twice: bool| {
@@ -251,6 +285,7 @@ fn slice_and_offset(r: &Value, l: &Layout) -> Result<Verdict, String> {
         }
         (total.is_some() && total == sliced(r)).then_some(rules::SLICE)
     };
-    let rules = Rules { law: &law, differs: &differs, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
+    let rules =
+        Rules { law: &law, differs: &differs, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
     Ok(compare(r, &ours, &rules))
 }

@@ -38,7 +38,8 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
 }
 
 fn answer(op: &str, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Ours {
-    let one = |f: fn(&LayoutRef<'_>, &LayoutRef<'_>) -> lanebook_layout::Result<Layout>| match tiler {
+    let one = |f: fn(&LayoutRef<'_>, &LayoutRef<'_>) -> lanebook_layout::Result<Layout>| match tiler
+    {
         Tiler::Layout(b) => f(a, b),
         _ => Err(lanebook_layout::Error::Rank { expected: 1, found: 0 }),
     };
@@ -126,7 +127,9 @@ pub fn expected(op: &str, a: &Flat, b: &str) -> Option<Vec<i64>> {
     if op.ends_with("_product") {
         return product_table(op, a, b, pairs);
     }
-    let walk = |mode: &[Leaf], points: &[i64]| points.iter().map(|x| reference::at(mode, *x)).collect::<Vec<i64>>();
+    let walk = |mode: &[Leaf], points: &[i64]| {
+        points.iter().map(|x| reference::at(mode, *x)).collect::<Vec<i64>>()
+    };
     let (mut tiles, mut rests, mut both) = (Vec::new(), Vec::new(), Vec::new());
     for (mode, tile) in &pairs {
         let Some(tile) = tile else {
@@ -141,7 +144,8 @@ pub fn expected(op: &str, a: &Flat, b: &str) -> Option<Vec<i64>> {
         }
         let rest = reference::complement(tile, reference::size(mode))?;
         let steps = reference::table(&rest)?;
-        // A mode of several leaves may add up in a way that no sum of two tables has: check the sum itself.
+        // A mode of several leaves may add up in a way that no sum of two tables has: check the sum
+        // itself.
         let sum: Vec<i64> = reference::sum_table(&[points.clone(), steps.clone()])?;
         let whole = walk(mode, &sum);
         let (tile, rest) = (walk(mode, &points), walk(mode, &steps));
@@ -184,7 +188,11 @@ fn product_table(op: &str, a: &Flat, b: &str, pairs: Pairs) -> Option<Vec<i64>> 
             let block = a.modes.get(k).map_or(Some(vec![0]), |m| reference::table(m))?;
             let tiles = b.modes.get(k).map_or(Some(vec![0]), |m| reference::table(m))?;
             let tiles = tiles.iter().map(|x| reference::at(&starts, *x)).collect();
-            if op == "raked_product" { parts.extend([tiles, block]) } else { parts.extend([block, tiles]) }
+            if op == "raked_product" {
+                parts.extend([tiles, block])
+            } else {
+                parts.extend([block, tiles])
+            }
         }
         return reference::sum_table(&parts);
     }
@@ -219,7 +227,8 @@ fn additive(starts: &[Leaf], b: &Flat) -> bool {
 /// `tile_to_shape` as the blocked product that it is: the text of the layout that counts the tiles.
 pub fn tiles_of(block: &Flat, shape: &str, order: &str) -> Option<String> {
     let modes = |text: &str| -> Option<Vec<i64>> {
-        let mode = |t: &Tree| t.leaves().iter().map(|n| n.parse::<i64>().ok()).product::<Option<i64>>();
+        let mode =
+            |t: &Tree| t.leaves().iter().map(|n| n.parse::<i64>().ok()).product::<Option<i64>>();
         match Tree::parse(text)? {
             Tree::Tuple(nodes) => nodes.iter().map(mode).collect(),
             leaf => Some(vec![mode(&leaf)?]),
@@ -227,7 +236,8 @@ pub fn tiles_of(block: &Flat, shape: &str, order: &str) -> Option<String> {
     };
     let (target, order) = (modes(shape)?, modes(order)?);
     let own = |k: usize| block.modes.get(k).map_or(1, |m| reference::size(m));
-    let counts: Vec<i64> = target.iter().enumerate().map(|(k, n)| (n + own(k) - 1) / own(k)).collect();
+    let counts: Vec<i64> =
+        target.iter().enumerate().map(|(k, n)| (n + own(k) - 1) / own(k)).collect();
     let mut ranked: Vec<usize> = (0..counts.len()).collect();
     ranked.sort_by_key(|k| order.get(*k).copied());
     let (mut strides, mut stride) = (vec![0; counts.len()], 1);
@@ -239,7 +249,8 @@ pub fn tiles_of(block: &Flat, shape: &str, order: &str) -> Option<String> {
     Some(format!("({}):({})", list(&counts), list(&strides)))
 }
 
-/// Whether the definition gives no layout at all: a tile without complement, or positions that do not add up.
+/// Whether the definition gives no layout at all: a tile without complement, or positions that do
+/// not add up.
 pub fn undefined(op: &str, a: &Flat, b: &str) -> bool {
     if op.starts_with("composition") {
         return false;

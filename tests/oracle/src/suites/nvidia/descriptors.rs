@@ -1,7 +1,8 @@
 //! Descriptors as bit fields: shared-memory matrix and instruction descriptors.
 //!
-//! Rules: the descriptor is that of the record's case, or of its kind of instruction; a field called `x_div_16` is the field
-//! `x`, which the tables count in whole units. Every word is packed from the fields and unpacked into them again.
+//! Rules: the descriptor is that of the record's case, or of its kind of instruction; a field
+//! called `x_div_16` is the field `x`, which the tables count in whole units. Every word is packed
+//! from the fields and unpacked into them again.
 
 use super::Verdict;
 use lanebook::TABLES;
@@ -23,7 +24,9 @@ pub fn judge(record: &Value) -> Verdict {
 fn compare(record: &Value) -> Result<Verdict, String> {
     let arch = arch(record["arch"].as_str().unwrap_or("")).ok_or("no such architecture")?;
     let name = match (record["case"].as_str().unwrap_or(""), record["kind"].as_str()) {
-        (_, Some(kind)) => TABLES.units.shapes.iter().find(|s| s.kind == kind).ok_or("no such kind")?.descriptor,
+        (_, Some(kind)) => {
+            TABLES.units.shapes.iter().find(|s| s.kind == kind).ok_or("no such kind")?.descriptor
+        }
         (case, None) if case.starts_with("wgmma") => "wgmma.shared",
         (case, None) if case.starts_with("tcgen05") => "tcgen05.shared",
         (case, None) => return Err(format!("no descriptor for case {case}")),
@@ -61,7 +64,11 @@ fn compare(record: &Value) -> Result<Verdict, String> {
 /// Types by their names in the tables.
 fn types(record: &Value, word: &Word<'_>) -> Result<(), String> {
     let Some(types) = record["types"].as_array() else { return Ok(()) };
-    let fields = if word.descriptor().fields.iter().any(|f| f.name == "dtype") { ["atype", "btype", "dtype"] } else { ["atype", "btype", "scale_type"] };
+    let fields = if word.descriptor().fields.iter().any(|f| f.name == "dtype") {
+        ["atype", "btype", "dtype"]
+    } else {
+        ["atype", "btype", "scale_type"]
+    };
     for (field, name) in fields.into_iter().zip(types) {
         let name = name.as_str().unwrap_or("").trim_start_matches("float_").trim_end_matches("_t");
         let wanted = match name {

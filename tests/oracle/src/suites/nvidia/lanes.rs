@@ -5,12 +5,21 @@ use lanebook_layout::LayoutRef;
 use serde_json::Value;
 
 /// Each lane's elements in the order of their bits are those of the record, as row-major numbers.
-pub fn fragment(layout: &LayoutRef<'_>, record: &Value, number: impl Fn(&[u64]) -> Option<u64>) -> Result<(), String> {
+pub fn fragment(
+    layout: &LayoutRef<'_>,
+    record: &Value,
+    number: impl Fn(&[u64]) -> Option<u64>,
+) -> Result<(), String> {
     fragment_by_lane(layout, record, |_, entry| number(entry))
 }
 
-/// The same where a record's entry means something else in each lane; a lane that is `null` holds nothing.
-pub fn fragment_by_lane(layout: &LayoutRef<'_>, record: &Value, number: impl Fn(u64, &[u64]) -> Option<u64>) -> Result<(), String> {
+/// The same where a record's entry means something else in each lane; a lane that is `null` holds
+/// nothing.
+pub fn fragment_by_lane(
+    layout: &LayoutRef<'_>,
+    record: &Value,
+    number: impl Fn(u64, &[u64]) -> Option<u64>,
+) -> Result<(), String> {
     let mut lanes: Vec<Vec<u64>> = Vec::new();
     for ((lane, _), x) in places(layout)? {
         let lane = lane as usize;
@@ -24,8 +33,10 @@ pub fn fragment_by_lane(layout: &LayoutRef<'_>, record: &Value, number: impl Fn(
         return Err(format!("{} lanes, found {}", map.len(), lanes.len()));
     }
     for (lane, (expected, found)) in map.iter().zip(&lanes).enumerate() {
-        let list = if expected.is_null() { &Vec::new() } else { expected.as_array().ok_or("no lane")? };
-        let expected: Option<Vec<u64>> = list.iter().map(|e| number(lane as u64, &entry(e)?)).collect();
+        let list =
+            if expected.is_null() { &Vec::new() } else { expected.as_array().ok_or("no lane")? };
+        let expected: Option<Vec<u64>> =
+            list.iter().map(|e| number(lane as u64, &entry(e)?)).collect();
         if expected.as_ref() != Some(found) {
             return Err(format!("lane {lane} holds {list:?}, found {found:?}"));
         }

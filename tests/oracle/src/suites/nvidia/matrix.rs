@@ -1,7 +1,8 @@
 //! Operand fragments of matrix instructions: `mma`, sparse `mma`, `wgmma`.
 //!
-//! Rules: an instruction of several products has entries inside the product of the lane's quad pair, (lane mod 16) / 4; a
-//! stored element of a sparse operand stands for the columns that the stored ones of its register can come from, twice as many.
+//! Rules: an instruction of several products has entries inside the product of the lane's quad
+//! pair, (lane mod 16) / 4; a stored element of a sparse operand stands for the columns that the
+//! stored ones of its register can come from, twice as many.
 
 use super::lanes::{fragment, fragment_by_lane};
 use super::{NO_FORM, Verdict};
@@ -9,7 +10,8 @@ use lanebook_layout::{AxisId, Coord};
 use lanebook_tables::{Instance, MatrixShape};
 use serde_json::Value;
 
-/// `map[lane][i]` = `[row, col]` of element i, in register order; of a sparse operand `[row, first column, last column]`.
+/// `map[lane][i]` = `[row, col]` of element i, in register order; of a sparse operand `[row, first
+/// column, last column]`.
 pub fn judge(found: &[Instance<'_>], record: &Value) -> Result<Verdict, String> {
     let shape = found.first().and_then(Instance::shape).ok_or("no matrix")?;
     let numbers: &[u8] = match record["operand"].as_str().unwrap_or("") {
@@ -37,12 +39,17 @@ pub fn judge(found: &[Instance<'_>], record: &Value) -> Result<Verdict, String> 
     Ok(Verdict::Agree)
 }
 
-/// The stored elements of a register come from twice as many columns, beginning at twice the first one's.
+/// The stored elements of a register come from twice as many columns, beginning at twice the first
+/// one's.
 fn sparse(found: &[Instance<'_>], shape: &MatrixShape, record: &Value) -> Result<Verdict, String> {
-    let form = found.iter().find(|i| i.atom.more.is_some_and(|more| more.index.is_some())).ok_or("not sparse")?;
+    let form = found
+        .iter()
+        .find(|i| i.atom.more.is_some_and(|more| more.index.is_some()))
+        .ok_or("not sparse")?;
     let layout = form.layout(shape.a).ok_or("no layout")?;
     let stored = u64::from(shape.k / 2);
-    // How many elements of a row lie in one register: those that share lane and register with the first.
+    // How many elements of a row lie in one register: those that share lane and register with the
+    // first.
     let mut at = Coord::new();
     let mut register_of = |x: u64| -> Result<(i64, i64), String> {
         at.clear();
@@ -73,28 +80,49 @@ fn sparse(found: &[Instance<'_>], shape: &MatrixShape, record: &Value) -> Result
 
 /// `map[lane]` = the scales that the lane provides, for a given thread id.
 ///
-/// The atoms are those of the kind and the number of scales that the record's name has, `mma.scaleA.KIND.VECTOR.tidN`.
-pub fn scales(instances: impl Iterator<Item = (String, Instance<'static>)>, record: &Value) -> Result<Verdict, String> {
+/// The atoms are those of the kind and the number of scales that the record's name has,
+/// `mma.scaleA.KIND.VECTOR.tidN`.
+pub fn scales(
+    instances: impl Iterator<Item = (String, Instance<'static>)>,
+    record: &Value,
+) -> Result<Verdict, String> {
     let name = record["atom"].as_str().unwrap_or("");
-    let [_, _, kind, vector, _] = name.split('.').collect::<Vec<_>>()[..] else { return Err(format!("the name {name} has other parts")) };
+    let [_, _, kind, vector, _] = name.split('.').collect::<Vec<_>>()[..] else {
+        return Err(format!("the name {name} has other parts"));
+    };
     let (kind, vector) = (format!(".kind::{kind}."), format!(".scale_vec::{vector}."));
     let is_a = record["operand"].as_str() == Some("SFA");
     let thread = record["thread_id"].as_i64().ok_or("no thread")?;
     let mut seen = 0;
-    for (_, instance) in instances.filter(|(text, _)| text.contains(&kind) && text.contains(&vector)) {
+    for (_, instance) in
+        instances.filter(|(text, _)| text.contains(&kind) && text.contains(&vector))
+    {
         let more = instance.atom.more.ok_or("no scales")?;
         let operand = if is_a { more.scales.0 } else { more.scales.1 }.ok_or("no scales")?;
         let mut layout = instance.layout(operand).ok_or("no layout")?;
-        let by_lanes = more.moves.iter().find(|m| m.of == operand && m.lanes > 0).ok_or("nothing chooses the lanes")?;
+        let by_lanes = more
+            .moves
+            .iter()
+            .find(|m| m.of == operand && m.lanes > 0)
+            .ok_or("nothing chooses the lanes")?;
         let range = instance.atom.operands.get(usize::from(by_lanes.by)).ok_or("no operand")?.range;
         if !(range.0..=range.1).contains(&thread) {
             return Err(format!("thread {thread} is outside {range:?}"));
         }
-        layout.add_offset((thread * i64::from(by_lanes.lanes)).into(), AxisId::LANE).map_err(|e| format!("{e:?}"))?;
+        layout
+            .add_offset((thread * i64::from(by_lanes.lanes)).into(), AxisId::LANE)
+            .map_err(|e| format!("{e:?}"))?;
         // Byte ids: as far as the first scale can be moved.
-        let ids: Vec<i64> = record["byte_ids"].as_array().ok_or("no byte ids")?.iter().filter_map(Value::as_i64).collect();
+        let ids: Vec<i64> = record["byte_ids"]
+            .as_array()
+            .ok_or("no byte ids")?
+            .iter()
+            .filter_map(Value::as_i64)
+            .collect();
         let by_bits = more.moves.iter().find(|m| m.of == operand && m.bits > 0);
-        let most = by_bits.and_then(|m| instance.atom.operands.get(usize::from(m.by))).map_or(0, |o| o.range.1);
+        let most = by_bits
+            .and_then(|m| instance.atom.operands.get(usize::from(m.by)))
+            .map_or(0, |o| o.range.1);
         if ids.iter().max() != Some(&most) || by_bits.is_some_and(|m| m.bits != 8) {
             return Err(format!("byte ids {ids:?}, found up to {most}"));
         }

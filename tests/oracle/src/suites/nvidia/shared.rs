@@ -1,8 +1,10 @@
 //! Canonical shared-memory operand layouts: atoms and whole tiles.
 //!
-//! Rules: the tile is that of the record's order and swizzle. A whole tile's offsets are those of its own descriptors (which must say the
-//! same in both generations), its layout is made from them, compared byte by byte, and described again; offsets that the layout does
-//! not depend on are free, so the record's are taken. Where a unit does not take such elements in this order, it must refuse.
+//! Rules: the tile is that of the record's order and swizzle. A whole tile's offsets are those of
+//! its own descriptors (which must say the same in both generations), its layout is made from them,
+//! compared byte by byte, and described again; offsets that the layout does not depend on are free,
+//! so the record's are taken. Where a unit does not take such elements in this order, it must
+//! refuse.
 
 use super::Verdict;
 use super::descriptors::arch;
@@ -19,7 +21,8 @@ pub fn judge(record: &Value) -> Verdict {
 }
 
 /// The descriptors that a record may show, with the table and an architecture that has it.
-const UNITS: [(&str, &str, &str); 2] = [("wgmma_desc", "wgmma.shared", "sm_90a"), ("tcgen05_desc", "tcgen05.shared", "sm_100a")];
+const UNITS: [(&str, &str, &str); 2] =
+    [("wgmma_desc", "wgmma.shared", "sm_90a"), ("tcgen05_desc", "tcgen05.shared", "sm_100a")];
 
 fn compare(record: &Value) -> Result<Verdict, String> {
     let major = match record["major"].as_str() {
@@ -35,14 +38,21 @@ fn compare(record: &Value) -> Result<Verdict, String> {
     let found = TABLES.archs.iter().find_map(|arch| operand::of(&TABLES, arch, major, &mode).ok());
     let tile = found.ok_or(format!("no tile for {major:?} {mode}"))?;
     let bits = record["dtype_bits"].as_u64().ok_or("no width")? as u16;
-    let shape: Vec<u32> = record["shape"].as_array().ok_or("no shape")?.iter().filter_map(|v| v.as_u64().map(|v| v as u32)).collect();
+    let shape: Vec<u32> = record["shape"]
+        .as_array()
+        .ok_or("no shape")?
+        .iter()
+        .filter_map(|v| v.as_u64().map(|v| v as u32))
+        .collect();
     let [outer, depth] = shape[..] else { return Err("not two extents".into()) };
     let words = words(record)?;
     let offsets = offsets(tile, &words)?;
     let layout = match operand::layout(tile, (outer, depth), bits, &offsets) {
         Ok(layout) => layout,
         Err(Error::Extent { .. }) if record["injective"] == Value::Bool(false) => {
-            return Ok(Verdict::Refused("more columns than a swizzled row has: elements would share places"));
+            return Ok(Verdict::Refused(
+                "more columns than a swizzled row has: elements would share places",
+            ));
         }
         Err(error) => return Err(format!("{error:?}")),
     };
@@ -51,7 +61,15 @@ fn compare(record: &Value) -> Result<Verdict, String> {
     for (unit, word, address) in &words {
         let (_, _, name) = UNITS.iter().find(|(_, u, _)| u == unit).ok_or("no unit")?;
         let arch = arch(name).ok_or("no architecture")?;
-        let described = match operand::describe(&TABLES, arch, unit, &layout.view(), (outer, depth), bits, Some(major)) {
+        let described = match operand::describe(
+            &TABLES,
+            arch,
+            unit,
+            &layout.view(),
+            (outer, depth),
+            bits,
+            Some(major),
+        ) {
             Err(Error::Width { .. }) if !operand::takes(tile, unit, bits) => {
                 refused += 1;
                 continue;
@@ -64,10 +82,16 @@ fn compare(record: &Value) -> Result<Verdict, String> {
                 described.bytes[k] = word.get(field.field).map_err(|e| format!("{e:?}"))? as u32;
             }
         }
-        let found = described.word(&TABLES, arch, unit, *address).and_then(|w| w.pack()).map_err(|e| format!("{unit}: {e:?}"))?;
+        let found = described
+            .word(&TABLES, arch, unit, *address)
+            .and_then(|w| w.pack())
+            .map_err(|e| format!("{unit}: {e:?}"))?;
         let expected = word.pack().map_err(|e| format!("{e:?}"))?;
         if found != expected || described.tile.name != tile.name {
-            return Err(format!("{unit} {expected:#x}, found {found:#x} as {}", described.tile.name));
+            return Err(format!(
+                "{unit} {expected:#x}, found {found:#x} as {}",
+                described.tile.name
+            ));
         }
     }
     if refused == words.len() && refused > 0 {
@@ -83,11 +107,22 @@ fn words(record: &Value) -> Result<Shown, String> {
     let mut out = Vec::new();
     for (key, value) in record.as_object().ok_or("no record")? {
         for (prefix, unit, name) in UNITS {
-            let Some(address) = key.strip_prefix(prefix).and_then(|rest| rest.strip_prefix("_at_0x")) else { continue };
+            let Some(address) =
+                key.strip_prefix(prefix).and_then(|rest| rest.strip_prefix("_at_0x"))
+            else {
+                continue;
+            };
             let address = u64::from_str_radix(address, 16).map_err(|e| e.to_string())?;
-            let bits = u64::from_str_radix(value.as_str().unwrap_or("").trim_start_matches("0x"), 16).map_err(|e| e.to_string())?;
-            let table = descriptor_named(&TABLES, arch(name).ok_or("no architecture")?, unit).map_err(|e| format!("{e:?}"))?;
-            out.push((unit, Word::unpack(table, bits).map_err(|e| format!("{unit} {bits:#x}: {e:?}"))?, address));
+            let bits =
+                u64::from_str_radix(value.as_str().unwrap_or("").trim_start_matches("0x"), 16)
+                    .map_err(|e| e.to_string())?;
+            let table = descriptor_named(&TABLES, arch(name).ok_or("no architecture")?, unit)
+                .map_err(|e| format!("{e:?}"))?;
+            out.push((
+                unit,
+                Word::unpack(table, bits).map_err(|e| format!("{unit} {bits:#x}: {e:?}"))?,
+                address,
+            ));
         }
     }
     Ok(out)
@@ -100,7 +135,9 @@ fn offsets<'a>(tile: &OperandTile<'a>, words: &Shown) -> Result<Vec<(&'a str, u3
         for field in tile.fields {
             let value = word.get(field.field).map_err(|e| format!("{unit}: {e:?}"))? as u32;
             match out.iter().find(|(name, _)| *name == field.field) {
-                Some((_, before)) if *before != value => return Err(format!("{} is {before} and {value}", field.field)),
+                Some((_, before)) if *before != value => {
+                    return Err(format!("{} is {before} and {value}", field.field));
+                }
                 Some(_) => {}
                 None => out.push((field.field, value)),
             }

@@ -17,9 +17,9 @@ pub fn judge(case: &Case<'_>) -> Result<Verdict, String> {
         None => return Ok(Verdict::Unexplained("the file does not define the base")),
     };
     match (base, call.split_once('.')) {
-        (Base::Irregular, _) => {
-            Ok(Verdict::Refused("the base wraps around a modulus that cuts a dimension or its copies: tried on all points, no strided layout is that map"))
-        }
+        (Base::Irregular, _) => Ok(Verdict::Refused(
+            "the base wraps around a modulus that cuts a dimension or its copies: tried on all points, no strided layout is that map",
+        )),
         (Base::Fragment(f), None) => Ok(compare(record, Ok(f))),
         (Base::Layout(l), None) => Ok(compare_layout(record, Ok(l))),
         (Base::Fragment(f), Some((_, "inverse"))) => fragment_inverse(record, &f),
@@ -81,7 +81,11 @@ fn rescale(record: &Value) -> Result<Option<(u32, u32)>, String> {
 }
 
 /// The verdict on an answer that `same` compares with the recorded layout.
-fn verdict<T: std::fmt::Debug>(record: &Value, found: Result<T, Error>, same: impl Fn(&Model, &T) -> Result<(), String>) -> Verdict {
+fn verdict<T: std::fmt::Debug>(
+    record: &Value,
+    found: Result<T, Error>,
+    same: impl Fn(&Model, &T) -> Result<(), String>,
+) -> Verdict {
     let ok = record["ok"].as_bool().unwrap_or(false);
     match (found, ok) {
         (Ok(found), true) => {
@@ -103,7 +107,11 @@ fn compare_layout(record: &Value, found: Result<lanebook_layout::Layout, Error>)
 }
 
 /// The coordinates and copy that a position leads back to.
-fn back(inverse: &GuardedInverse, at: &[(AxisId, i64)], shape: &[i64]) -> Result<Option<(Vec<i64>, i64)>, String> {
+fn back(
+    inverse: &GuardedInverse,
+    at: &[(AxisId, i64)],
+    shape: &[i64],
+) -> Result<Option<(Vec<i64>, i64)>, String> {
     let show = |e: Error| format!("{e:?}");
     let mut position = Coord::new();
     for (axis, v) in at {
@@ -116,8 +124,15 @@ fn back(inverse: &GuardedInverse, at: &[(AxisId, i64)], shape: &[i64]) -> Result
     Ok(Some((coord, e.copy as i64)))
 }
 
-/// Compares an inverse with the recorded one, over all positions; `axes` are those of the positions.
-fn recorded(record: &Value, inverse: &GuardedInverse, shape: &[i64], axes: &[AxisId], with_copy: bool) -> Result<(), String> {
+/// Compares an inverse with the recorded one, over all positions; `axes` are those of the
+/// positions.
+fn recorded(
+    record: &Value,
+    inverse: &GuardedInverse,
+    shape: &[i64],
+    axes: &[AxisId],
+    with_copy: bool,
+) -> Result<(), String> {
     let m = Model::read(&record["layout"])?;
     for at in coords(&m.shape) {
         let mut wanted = m.outputs(&at)?;
@@ -161,7 +176,8 @@ fn law(f: &Fragment, inverse: &GuardedInverse) -> Result<(), String> {
 }
 
 fn fragment_inverse(record: &Value, f: &Fragment) -> Result<Verdict, String> {
-    let shape: Vec<i64> = f.shape().map_err(|e| format!("{e:?}"))?.iter().map(|e| i64::from(*e)).collect();
+    let shape: Vec<i64> =
+        f.shape().map_err(|e| format!("{e:?}"))?.iter().map(|e| i64::from(*e)).collect();
     let inverse = match f.inverse() {
         Ok(inverse) => inverse,
         Err(e) => return Ok(verdict::<()>(record, Err(e), |_, ()| Ok(()))),
@@ -170,7 +186,9 @@ fn fragment_inverse(record: &Value, f: &Fragment) -> Result<Verdict, String> {
         return Ok(Verdict::Differ(what));
     }
     if record["ok"] == Value::Bool(false) {
-        return Ok(Verdict::Ruled("TileLang's inverter gives up; every element and copy is led back"));
+        return Ok(Verdict::Ruled(
+            "TileLang's inverter gives up; every element and copy is led back",
+        ));
     }
     let axes = [AxisId::M, AxisId::TX];
     let compared = recorded(record, &inverse, &shape, &axes, true);
@@ -194,7 +212,9 @@ fn layout_inverse(record: &Value, l: &LayoutRef<'_>) -> Result<Verdict, String> 
         }
     }
     if record["ok"] == Value::Bool(false) {
-        return Ok(Verdict::Ruled("TileLang's inverter gives up; every element and copy is led back"));
+        return Ok(Verdict::Ruled(
+            "TileLang's inverter gives up; every element and copy is led back",
+        ));
     }
     let outputs = numbers(&record["layout"]["shape"])?.len();
     let axes: Vec<AxisId> = (0..outputs).map(|k| super::model::axis(k, outputs)).collect();

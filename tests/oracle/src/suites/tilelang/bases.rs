@@ -12,17 +12,46 @@ pub enum Base {
     Irregular,
 }
 
-/// The generator's bases, for files that hold operations on a base but not the base itself: name, kind and definition.
+/// The generator's bases, for files that hold operations on a base but not the base itself: name,
+/// kind and definition.
 const KNOWN: &[(&str, &str, &str)] = &[
-    ("row", "Fragment", r#"{"shape":[4,8],"replicate":1,"forward":{"thread":["+",["*","i0",8],"i1"]}}"#),
-    ("pair", "Fragment", r#"{"shape":[8,8],"replicate":1,"forward":{"thread":["+",["*","i0",4],["//","i1",2]],"index":["%","i1",2]}}"#),
+    (
+        "row",
+        "Fragment",
+        r#"{"shape":[4,8],"replicate":1,"forward":{"thread":["+",["*","i0",8],"i1"]}}"#,
+    ),
+    (
+        "pair",
+        "Fragment",
+        r#"{"shape":[8,8],"replicate":1,"forward":{"thread":["+",["*","i0",4],["//","i1",2]],"index":["%","i1",2]}}"#,
+    ),
     ("col", "Fragment", r#"{"shape":[4,8],"replicate":1,"forward":{"thread":"i1","index":"i0"}}"#),
-    ("rep", "Fragment", r#"{"shape":[4,4],"replicate":4,"forward":{"thread":["+",["*","rep",4],"i1"],"index":"i0"}}"#),
-    ("replo", "Fragment", r#"{"shape":[8],"replicate":4,"forward":{"thread":["+",["*","i0",4],"rep"],"index":0}}"#),
-    ("noidx", "Fragment", r#"{"shape":[4,16],"replicate":1,"forward":{"thread":["%",["+",["*","i0",16],"i1"],32]}}"#),
+    (
+        "rep",
+        "Fragment",
+        r#"{"shape":[4,4],"replicate":4,"forward":{"thread":["+",["*","rep",4],"i1"],"index":"i0"}}"#,
+    ),
+    (
+        "replo",
+        "Fragment",
+        r#"{"shape":[8],"replicate":4,"forward":{"thread":["+",["*","i0",4],"rep"],"index":0}}"#,
+    ),
+    (
+        "noidx",
+        "Fragment",
+        r#"{"shape":[4,16],"replicate":1,"forward":{"thread":["%",["+",["*","i0",16],"i1"],32]}}"#,
+    ),
     ("sparse", "Fragment", r#"{"shape":[4],"replicate":1,"forward":{"thread":["*","i0",16]}}"#),
-    ("waste", "Fragment", r#"{"shape":[2],"replicate":640,"forward":{"thread":["%",["+",["*","i0",640],"rep"],256],"index":"i0"}}"#),
-    ("repdup", "Fragment", r#"{"shape":[4],"replicate":4,"forward":{"thread":["+",["*","i0",2],["//","rep",2]],"index":0}}"#),
+    (
+        "waste",
+        "Fragment",
+        r#"{"shape":[2],"replicate":640,"forward":{"thread":["%",["+",["*","i0",640],"rep"],256],"index":"i0"}}"#,
+    ),
+    (
+        "repdup",
+        "Fragment",
+        r#"{"shape":[4],"replicate":4,"forward":{"thread":["+",["*","i0",2],["//","rep",2]],"index":0}}"#,
+    ),
     ("transpose", "Layout", r#"{"shape":[4,8],"forward":["i1","i0"]}"#),
     ("split", "Layout", r#"{"shape":[16,4],"forward":[["//","i0",4],"i1",["%","i0",4]]}"#),
     ("flat", "Layout", r#"{"shape":[4,8],"forward":[["+",["*","i0",8],"i1"]]}"#),
@@ -31,7 +60,8 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("mod", "Layout", r#"{"shape":[4,8],"forward":[["%",["+",["*","i0",8],"i1"],32]]}"#),
 ];
 
-/// The base that `record` names: as another record of the file defines it, else as the generator does.
+/// The base that `record` names: as another record of the file defines it, else as the generator
+/// does.
 pub fn find(record: &Value, file: &[Value]) -> Result<Option<Base>, String> {
     let call = record["call"].as_str().ok_or("call")?;
     let kind = call.split('.').next().unwrap_or(call);

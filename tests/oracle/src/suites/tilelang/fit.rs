@@ -38,7 +38,10 @@ fn digits(values: &[Vec<i64>]) -> Option<Digits> {
 }
 
 /// The digits of every dimension of a map that is a sum over its dimensions; `None` if it is not.
-fn separate(shape: &[i64], map: &impl Fn(&[i64]) -> Result<Vec<i64>, String>) -> Result<Option<Vec<Digits>>, String> {
+fn separate(
+    shape: &[i64],
+    map: &impl Fn(&[i64]) -> Result<Vec<i64>, String>,
+) -> Result<Option<Vec<Digits>>, String> {
     let zero = vec![0; shape.len()];
     if map(&zero)?.iter().any(|v| *v != 0) {
         return Err("a map with an offset, which this suite does not read".to_owned());
@@ -91,7 +94,10 @@ fn tree(dims: &[Vec<Iter>], replica: &[Iter]) -> Layout {
     for dim in dims.iter().rev() {
         let unit = [Iter::new(1, 0, AxisId::M)];
         let dim = if dim.is_empty() { &unit } else { dim.as_slice() };
-        let lists = [dim.iter().map(|it| it.extent().coeff().to_string()).collect::<Vec<_>>(), dim.iter().map(stride).collect()];
+        let lists = [
+            dim.iter().map(|it| it.extent().coeff().to_string()).collect::<Vec<_>>(),
+            dim.iter().map(stride).collect(),
+        ];
         for (part, list) in parts.iter_mut().zip(lists) {
             if !part.is_empty() {
                 part.push(',');
@@ -132,7 +138,12 @@ pub fn layout(shape: &[i64], index: &[Value]) -> Result<Option<Layout>, String> 
 }
 
 /// The fragment of a map of threads and, if given, one of the local index.
-pub fn fragment(shape: &[i64], replicate: i64, thread: &Value, index: Option<&Value>) -> Result<Option<Fragment>, String> {
+pub fn fragment(
+    shape: &[i64],
+    replicate: i64,
+    thread: &Value,
+    index: Option<&Value>,
+) -> Result<Option<Fragment>, String> {
     let rank = shape.len();
     let mut domain = shape.to_vec();
     domain.push(replicate);
@@ -152,7 +163,10 @@ pub fn fragment(shape: &[i64], replicate: i64, thread: &Value, index: Option<&Va
         return Ok(None);
     };
     // A replica that moves nothing still belongs to the thread.
-    let copies: Vec<Iter> = copies.iter().map(|it| Iter::symbolic(it.extent(), it.stride(), AxisId::TX).expect("an iter")).collect();
+    let copies: Vec<Iter> = copies
+        .iter()
+        .map(|it| Iter::symbolic(it.extent(), it.stride(), AxisId::TX).expect("an iter"))
+        .collect();
     let l = tree(dims, &copies);
     let built = match index {
         Some(_) => Fragment::new(l),

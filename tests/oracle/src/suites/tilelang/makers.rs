@@ -25,7 +25,9 @@ fn strided(l: Result<lanebook_layout::Layout, Error>) -> Result<Made, Error> {
     l.map(|l| Made::Shared(Box::new(Shared::Strided(l))))
 }
 
-fn linear(l: Result<lanebook_layout::Linear<lanebook_layout::Logical, lanebook_layout::Hw>, Error>) -> Result<Made, Error> {
+fn linear(
+    l: Result<lanebook_layout::Linear<lanebook_layout::Logical, lanebook_layout::Hw>, Error>,
+) -> Result<Made, Error> {
     l.map(|l| Made::Shared(Box::new(Shared::Linear(l))))
 }
 
@@ -55,7 +57,9 @@ pub fn judge(record: &Value) -> Result<Verdict, String> {
         (Err(Error::NotLinear { extent, .. }), true) if !extent.is_power_of_two() => {
             Verdict::Refused("an XOR across outputs over an extent that is no power of two")
         }
-        (Err(Error::BadShape { needed, .. }), true) if needed == facts::WIDE_SWIZZLE.rows && bits(record) == Ok(64) => {
+        (Err(Error::BadShape { needed, .. }), true)
+            if needed == facts::WIDE_SWIZZLE.rows && bits(record) == Ok(64) =>
+        {
             Verdict::Refused("rows that do not fill a block, where TileLang leaves holes")
         }
         (Err(e), true) => Verdict::Differ(format!("{e:?}")),
@@ -85,7 +89,9 @@ fn make(record: &Value) -> Result<Option<Result<Made, Error>>, String> {
         "make_swizzled_layout" if flag("allow_pad") => operand(Fallback::Pad)?,
         "make_swizzled_layout" | "make_wgmma_swizzled_layout" => operand(Fallback::Linear)?,
         // TileLang has no 64-bit operands there.
-        "make_tcgen05mma_swizzled_layout" if bits(record)? == 64 => Err(Error::BadElement { bits: 64 }),
+        "make_tcgen05mma_swizzled_layout" if bits(record)? == 64 => {
+            Err(Error::BadElement { bits: 64 })
+        }
         "make_tcgen05mma_swizzled_layout" => operand(Fallback::Linear)?,
         "make_volta_swizzled_layout" => {
             let congruous = if flag("is_a") { facts::CONGRUOUS_A } else { facts::CONGRUOUS_B };

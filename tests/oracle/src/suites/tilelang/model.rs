@@ -87,7 +87,10 @@ impl Model {
         })
     }
 
-    fn each(&self, mut same: impl FnMut(u64, Vec<i64>) -> Result<Result<(), Vec<i64>>, String>) -> Result<(), String> {
+    fn each(
+        &self,
+        mut same: impl FnMut(u64, Vec<i64>) -> Result<Result<(), Vec<i64>>, String>,
+    ) -> Result<(), String> {
         for (flat, coord) in (0u64..).zip(coords(&self.shape)) {
             let wanted = self.outputs(&coord)?;
             let text = format!("{wanted:?}");
@@ -98,7 +101,8 @@ impl Model {
         Ok(())
     }
 
-    /// Whether lanebook's fragment is this one: threads of the copies in any order, local index, extents.
+    /// Whether lanebook's fragment is this one: threads of the copies in any order, local index,
+    /// extents.
     pub fn is_fragment(&self, f: &Fragment) -> Result<(), String> {
         let show = |e: lanebook_layout::Error| format!("{e:?}");
         let copies = f.copies().map_err(show)?;

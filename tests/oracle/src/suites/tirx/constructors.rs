@@ -53,7 +53,10 @@ pub fn datapath(record: &Value) -> Result<Verdict, String> {
     let mut letters = name.chars();
     let letter = letters.next().filter(|_| letters.next().is_none());
     let none = Error::NoVariant { found: 0 };
-    let found = letter.ok_or(none).and_then(|l| tirx::datapath(facts::DATAPATHS, l)).and_then(|path| tirx::tmem_datapath_layout(path, rows, cols, slab));
+    let found = letter
+        .ok_or(none)
+        .and_then(|l| tirx::datapath(facts::DATAPATHS, l))
+        .and_then(|path| tirx::tmem_datapath_layout(path, rows, cols, slab));
     judge(record, found)
 }
 
@@ -92,6 +95,8 @@ pub fn operand(record: &Value) -> Result<Verdict, String> {
     let stationary = record["ws"].as_bool().ok_or("ws")?;
     let used = (number(record, "M")?, number(record, "cta_group")?, stationary);
     let shape = model::shape(&record["shape"])?.unwrap_or_default();
-    let found = operand.and_then(|operand| tirx::operand_layout(facts::DATAPATHS, facts::DATAPATH_USES, operand, used, &shape));
+    let found = operand.and_then(|operand| {
+        tirx::operand_layout(facts::DATAPATHS, facts::DATAPATH_USES, operand, used, &shape)
+    });
     judge(record, found)
 }

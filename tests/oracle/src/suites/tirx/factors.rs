@@ -23,7 +23,12 @@ pub fn tile(record: &Value) -> Result<Verdict, String> {
     let (Some(slow_shape), Some(fast_shape)) = shapes else {
         return Ok(Verdict::Refused("an extent below 1: a layout has elements"));
     };
-    let pair = Pair { slow: Model::read(&record["outer"])?, slow_shape, fast: Model::read(&record["inner"])?, fast_shape };
+    let pair = Pair {
+        slow: Model::read(&record["outer"])?,
+        slow_shape,
+        fast: Model::read(&record["inner"])?,
+        fast_shape,
+    };
     let (Ok(outer), Ok(inner)) = (pair.slow.layout(), pair.fast.layout()) else {
         return Ok(Verdict::Refused("an extent below 1: a layout has elements"));
     };
@@ -63,7 +68,13 @@ fn size(pair: &Pair) -> i64 {
     pair.slow.size() * pair.fast.size()
 }
 
-fn whole(v: &Value, found: Result<Layout, Error>, pair: &Pair, scaled: bool, tally: &mut Tally) -> Result<(), String> {
+fn whole(
+    v: &Value,
+    found: Result<Layout, Error>,
+    pair: &Pair,
+    scaled: bool,
+    tally: &mut Tally,
+) -> Result<(), String> {
     let label = if scaled { "tile" } else { "direct_sum" };
     let wanted = answer(v).map(Model::read).transpose()?;
     let found = match (found, &wanted) {
@@ -97,7 +108,8 @@ fn tile_to(v: &Value, pair: &Pair, inner: &Layout, tally: &mut Tally) -> Result<
     };
     let found = tirx::tile_to(&inner.view(), &to, &pair.fast_shape);
     let wanted = answer(v).map(Model::read).transpose()?;
-    let divides = to.len() == pair.fast_shape.len() && to.iter().zip(&pair.fast_shape).all(|(t, c)| t % c == 0);
+    let divides = to.len() == pair.fast_shape.len()
+        && to.iter().zip(&pair.fast_shape).all(|(t, c)| t % c == 0);
     let (found, wanted) = match (found, wanted) {
         (Ok(f), Some(w)) => (f, w),
         (Err(_), None) => {
@@ -136,7 +148,14 @@ fn tile_to(v: &Value, pair: &Pair, inner: &Layout, tally: &mut Tally) -> Result<
 }
 
 /// Judges a factor: `again` is the whole that a factor gives.
-fn factor(label: &str, v: &Value, found: Result<Layout, Error>, whole: &Model, again: impl Fn(&Model) -> Law, tally: &mut Tally) -> Result<(), String> {
+fn factor(
+    label: &str,
+    v: &Value,
+    found: Result<Layout, Error>,
+    whole: &Model,
+    again: impl Fn(&Model) -> Law,
+    tally: &mut Tally,
+) -> Result<(), String> {
     if v.is_null() {
         return Ok(());
     }
@@ -170,7 +189,14 @@ fn factor(label: &str, v: &Value, found: Result<Layout, Error>, whole: &Model, a
     Ok(())
 }
 
-fn tile_factors(record: &Value, tiled: &Model, pair: &Pair, outer: &Layout, inner: &Layout, tally: &mut Tally) -> Result<(), String> {
+fn tile_factors(
+    record: &Value,
+    tiled: &Model,
+    pair: &Pair,
+    outer: &Layout,
+    inner: &Layout,
+    tally: &mut Tally,
+) -> Result<(), String> {
     let l = tiled.layout().map_err(|e| format!("{e:?}"))?;
     let (os, is) = (pair.slow_shape.clone(), pair.fast_shape.clone());
     let shape: Vec<u32> = os.iter().zip(&is).map(|(o, i)| o * i).collect();
@@ -193,7 +219,14 @@ fn tile_factors(record: &Value, tiled: &Model, pair: &Pair, outer: &Layout, inne
     Ok(())
 }
 
-fn sum_factors(record: &Value, sum: &Model, pair: &Pair, outer: &Layout, inner: &Layout, tally: &mut Tally) -> Result<(), String> {
+fn sum_factors(
+    record: &Value,
+    sum: &Model,
+    pair: &Pair,
+    outer: &Layout,
+    inner: &Layout,
+    tally: &mut Tally,
+) -> Result<(), String> {
     let l = sum.layout().map_err(|e| format!("{e:?}"))?;
     let (os, is) = (&pair.slow_shape, &pair.fast_shape);
     let shape: Vec<u32> = os.iter().zip(is).flat_map(|(o, i)| [*o, *i]).collect();

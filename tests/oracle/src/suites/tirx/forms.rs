@@ -13,7 +13,9 @@ pub fn read(record: &Value) -> Result<Result<(Model, Layout), Verdict>, String> 
     let peer = Model::read(&record["layout"])?;
     Ok(match peer.layout() {
         Ok(l) => Ok((peer, l)),
-        Err(Error::BadExtent { .. } | Error::Overflow) if peer.shard.iter().chain(&peer.replica).any(|s| s.extent < 1) => {
+        Err(Error::BadExtent { .. } | Error::Overflow)
+            if peer.shard.iter().chain(&peer.replica).any(|s| s.extent < 1) =>
+        {
             Err(Verdict::Refused("an extent below 1: a layout has elements"))
         }
         Err(e) => Err(Verdict::Differ(format!("not built: {e:?}"))),
@@ -45,7 +47,9 @@ pub fn apply(record: &Value) -> Result<Verdict, String> {
         let mut out = Coord::new();
         for (x, wanted) in model::table(table)? {
             let found = view.apply_flat(x as u64, &mut out).map(|()| moved(&out));
-            tally.same(found == Ok(wanted.clone()), || format!("apply({x}) = {found:?} instead of {wanted:?}"));
+            tally.same(found == Ok(wanted.clone()), || {
+                format!("apply({x}) = {found:?} instead of {wanted:?}")
+            });
         }
     }
     let sample = &record["sample"];
@@ -66,11 +70,15 @@ pub fn apply(record: &Value) -> Result<Verdict, String> {
     if record.get("bad_rank").is_some() {
         let wrong = vec![0; view.shard.len() + 1];
         let found = tirx::apply_iters(&view, &wrong, &mut out);
-        tally.same(matches!(found, Err(Error::Rank { .. })), || format!("wrong rank gives {found:?}"));
+        tally.same(matches!(found, Err(Error::Rank { .. })), || {
+            format!("wrong rank gives {found:?}")
+        });
     }
     if let Some(x) = record["oob"]["x"].as_u64() {
         let found = view.apply_flat(x, &mut out);
-        tally.same(matches!(found, Err(Error::OutOfRange { .. })), || format!("beyond the end gives {found:?}"));
+        tally.same(matches!(found, Err(Error::OutOfRange { .. })), || {
+            format!("beyond the end gives {found:?}")
+        });
     }
     Ok(tally.verdict())
 }
@@ -107,7 +115,8 @@ fn spans(record: &Value, peer: &Model, l: &Layout, tally: &mut Tally) {
     for (key, sizes) in [("span", false), ("size_axis", true)] {
         for (name, n) in record[key].as_object().unwrap_or(&none) {
             let axis = model::axis(name).unwrap_or(AxisId::M);
-            let found = if sizes { view.size_on(axis).and_then(|n| n.value()) } else { view.span(axis) };
+            let found =
+                if sizes { view.size_on(axis).and_then(|n| n.value()) } else { view.span(axis) };
             if found.ok() != n.as_i64() {
                 wrong.get_or_insert(format!("{key}({name}) = {found:?} instead of {n}"));
             }
@@ -130,6 +139,8 @@ fn shaped(v: &Value, l: &Layout, tally: &mut Tally) -> Result<(), String> {
     let mut out = Coord::new();
     let found = tirx::apply_shaped(&l.view(), &coord, &shape, &mut out).map(|()| moved(&out));
     let wanted = model::position(wanted)?;
-    tally.same(found == Ok(wanted.clone()), || format!("apply({coord:?}, {shape:?}) = {found:?} instead of {wanted:?}"));
+    tally.same(found == Ok(wanted.clone()), || {
+        format!("apply({coord:?}, {shape:?}) = {found:?} instead of {wanted:?}")
+    });
     Ok(())
 }

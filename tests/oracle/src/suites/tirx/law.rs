@@ -33,7 +33,13 @@ impl Law {
         for s in &mut steps.shard {
             s.stride *= widths.get(&s.axis).copied().unwrap_or(1);
         }
-        Self { slow: steps, slow_shape: slow.1.to_vec(), fast: plain(fast.0), fast_shape: fast.1.to_vec(), xor: fast.0.xor }
+        Self {
+            slow: steps,
+            slow_shape: slow.1.to_vec(),
+            fast: plain(fast.0),
+            fast_shape: fast.1.to_vec(),
+            xor: fast.0.xor,
+        }
     }
 
     /// The elements of both operands that meet in element `x`.
@@ -76,6 +82,7 @@ impl Law {
     /// Whether `m` is this map.
     pub fn is(&self, m: &Model) -> bool {
         let size: u32 = self.slow_shape.iter().chain(&self.fast_shape).product();
-        m.size() == i64::from(size) && model::sample(m.size()).all(|x| m.copies(x) == self.copies(x))
+        m.size() == i64::from(size)
+            && model::sample(m.size()).all(|x| m.copies(x) == self.copies(x))
     }
 }

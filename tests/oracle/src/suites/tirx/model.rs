@@ -1,6 +1,9 @@
-//! TIRx layouts as the records write them, evaluated in the plainest way: the judge between TIRx and lanebook.
+//! TIRx layouts as the records write them, evaluated in the plainest way: the judge between TIRx
+//! and lanebook.
 
-use lanebook_layout::{AxisId, AxisNames, Coord, Int, Iter, Layout, NoSyms, WellKnown, notation, tirx};
+use lanebook_layout::{
+    AxisId, AxisNames, Coord, Int, Iter, Layout, NoSyms, WellKnown, notation, tirx,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -34,7 +37,11 @@ impl Xor {
     pub fn apply(self, x: i64) -> i64 {
         let mask = (1i64 << self.swizzle_len) - 1;
         let q = x >> self.per_element;
-        let moved = if self.inner { q ^ ((q >> self.atom_len) & mask) } else { q ^ ((q & mask) << self.atom_len) };
+        let moved = if self.inner {
+            q ^ ((q >> self.atom_len) & mask)
+        } else {
+            q ^ ((q & mask) << self.atom_len)
+        };
         (moved << self.per_element) | (x & ((1i64 << self.per_element) - 1))
     }
 }
@@ -50,7 +57,13 @@ pub struct Model {
 
 fn steps(v: &Value) -> Result<Vec<Step>, String> {
     let list = v.as_array().ok_or("iters")?;
-    let read = |it: &Value| Some(Step { extent: it[0].as_i64()?, stride: it[1].as_i64()?, axis: it[2].as_str()?.to_owned() });
+    let read = |it: &Value| {
+        Some(Step {
+            extent: it[0].as_i64()?,
+            stride: it[1].as_i64()?,
+            axis: it[2].as_str()?.to_owned(),
+        })
+    };
     list.iter().map(|it| read(it).ok_or_else(|| format!("iter {it}"))).collect()
 }
 
@@ -65,7 +78,12 @@ impl Model {
         }
         let offset = v["offset"].as_object().ok_or("offset")?;
         let offset = offset.iter().map(|(axis, n)| Some((axis.clone(), n.as_i64()?)));
-        Ok(Self { shard: steps(&v["shard"])?, replica: steps(&v["replica"])?, offset: offset.collect::<Option<_>>().ok_or("offset")?, xor: None })
+        Ok(Self {
+            shard: steps(&v["shard"])?,
+            replica: steps(&v["replica"])?,
+            offset: offset.collect::<Option<_>>().ok_or("offset")?,
+            xor: None,
+        })
     }
 
     /// How many elements.
@@ -125,14 +143,24 @@ impl Model {
         }
         match self.xor {
             None => Ok(out),
-            Some(x) => tirx::compose_swizzle(&out.view(), x.per_element as u8, x.swizzle_len as u8, x.atom_len as u8, x.inner),
+            Some(x) => tirx::compose_swizzle(
+                &out.view(),
+                x.per_element as u8,
+                x.swizzle_len as u8,
+                x.atom_len as u8,
+                x.inner,
+            ),
         }
     }
 
     /// A layout of lanebook's as a record would write it.
     pub fn of(l: &Layout) -> Self {
         let view = l.view();
-        let step = |it: &Iter| Step { extent: it.extent().coeff(), stride: it.stride().coeff(), axis: name(it.axis()) };
+        let step = |it: &Iter| Step {
+            extent: it.extent().coeff(),
+            stride: it.stride().coeff(),
+            axis: name(it.axis()),
+        };
         let offsets = view.offset.iter();
         Self {
             shard: view.shard.iter().rev().map(step).collect(),
@@ -145,7 +173,8 @@ impl Model {
         }
     }
 
-    /// Without shard iters of extent 1, which place nothing in a scope; the first stays if there is no other.
+    /// Without shard iters of extent 1, which place nothing in a scope; the first stays if there is
+    /// no other.
     pub fn placed(&self) -> Self {
         let mut out = self.clone();
         out.shard.retain(|s| s.extent != 1);
@@ -175,7 +204,12 @@ impl Model {
 
 fn xor(s: &Value) -> Option<Xor> {
     let n = |key: &str| s[key].as_u64().and_then(|n| u32::try_from(n).ok());
-    Some(Xor { per_element: n("per_element")?, swizzle_len: n("swizzle_len")?, atom_len: n("atom_len")?, inner: s["inner"].as_bool()? })
+    Some(Xor {
+        per_element: n("per_element")?,
+        swizzle_len: n("swizzle_len")?,
+        atom_len: n("atom_len")?,
+        inner: s["inner"].as_bool()?,
+    })
 }
 
 fn walk(steps: &[Step], x: i64, at: &mut Position) {

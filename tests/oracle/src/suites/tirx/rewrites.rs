@@ -52,7 +52,8 @@ pub fn canonical(v: &Value, found: Result<Layout, Error>, tally: &mut Tally) -> 
     Ok(())
 }
 
-/// The canonical form under a target's relations; where the peer's breaks their law, the law decides.
+/// The canonical form under a target's relations; where the peer's breaks their law, the law
+/// decides.
 fn fused(record: &Value, peer: &Model, l: &Layout, tally: &mut Tally) -> Result<(), String> {
     let v = &record["canonical_cuda_target"];
     let found = tirx::canonicalize_for(&l.view(), &WellKnown, facts::WARP_32);
@@ -76,7 +77,9 @@ fn fused(record: &Value, peer: &Model, l: &Layout, tally: &mut Tally) -> Result<
         if peer_keeps {
             tally.differ(format!("for a target: {found:?} instead of {wanted:?}"));
         } else {
-            tally.rule("TIRx breaks the axis relations (an offset lost, or wgid kept beside warpid)");
+            tally.rule(
+                "TIRx breaks the axis relations (an offset lost, or wgid kept beside warpid)",
+            );
         }
     }
     Ok(())
@@ -86,7 +89,11 @@ fn fused(record: &Value, peer: &Model, l: &Layout, tally: &mut Tally) -> Result<
 fn joined(at: &model::Position, pair: Option<tirx::ScopePair>) -> model::Position {
     use tirx::Scope::{Cta, Thread, Warp, Warpgroup};
     let (to, lanes) = match pair.map(|p| (p.subscope, p.scope)) {
-        Some((Thread, Cta)) => ("tx", [("laneid", 1), ("tid_in_wg", 1), ("wid_in_wg", 32), ("warpid", 32), ("wgid", 128)].as_slice()),
+        Some((Thread, Cta)) => (
+            "tx",
+            [("laneid", 1), ("tid_in_wg", 1), ("wid_in_wg", 32), ("warpid", 32), ("wgid", 128)]
+                .as_slice(),
+        ),
         Some((Thread, Warpgroup)) => ("tid_in_wg", [("laneid", 1), ("wid_in_wg", 32)].as_slice()),
         Some((Warp, Cta)) => ("warpid", [("wid_in_wg", 1), ("wgid", 4)].as_slice()),
         _ => ("", [].as_slice()),
@@ -102,7 +109,12 @@ fn joined(at: &model::Position, pair: Option<tirx::ScopePair>) -> model::Positio
 }
 
 /// An operation whose answer is fixed iter by iter; or both refuse.
-fn exact(label: &str, v: &Value, found: Result<Layout, Error>, tally: &mut Tally) -> Result<(), String> {
+fn exact(
+    label: &str,
+    v: &Value,
+    found: Result<Layout, Error>,
+    tally: &mut Tally,
+) -> Result<(), String> {
     match (answer(v), found) {
         (Some(wanted), Ok(found)) => {
             tally.check(label, model::same_iters(&found, &Model::read(wanted)?));
@@ -130,7 +142,8 @@ fn grouped(record: &Value, l: &Layout, tally: &mut Tally) -> Result<(), String> 
     }
     let v = &record["group_many"];
     let shapes = v["shapes"].as_array().ok_or("shapes")?;
-    let shapes: Option<Vec<Vec<u32>>> = shapes.iter().map(model::shape).collect::<Result<Option<_>, _>>()?;
+    let shapes: Option<Vec<Vec<u32>>> =
+        shapes.iter().map(model::shape).collect::<Result<Option<_>, _>>()?;
     let found = shapes.map(|shapes| {
         let slices: Vec<&[u32]> = shapes.iter().map(Vec::as_slice).collect();
         tirx::group_many(&l.view(), &slices)
@@ -151,8 +164,8 @@ fn grouped(record: &Value, l: &Layout, tally: &mut Tally) -> Result<(), String> 
     Ok(())
 }
 
-/// `pack` and `unpack`, by their law: `unpacked(n x + r)` is `n` times `packed(x)` plus `r` on the axis of the elements,
-/// and the same on all others.
+/// `pack` and `unpack`, by their law: `unpacked(n x + r)` is `n` times `packed(x)` plus `r` on the
+/// axis of the elements, and the same on all others.
 fn packing(record: &Value, peer: &Model, l: &Layout, tally: &mut Tally) -> Result<(), String> {
     let v = &record["unpack"];
     let n = v["num"].as_i64().ok_or("unpack")?;
@@ -169,7 +182,11 @@ fn packing(record: &Value, peer: &Model, l: &Layout, tally: &mut Tally) -> Resul
     let axis = model::axis(on).unwrap_or(AxisId::M);
     let memory = ["m", "P", "F", "Bank", "TCol", "TLane"].contains(&on);
     let found = tirx::pack(&l.view(), n as u32, axis).ok().filter(|_| memory);
-    let lawful = |p: &Model| p.size() * n == peer.size() && model::sample(peer.size()).all(|x| model::parts(&p.copies(x / n), n, x % n, on) == peer.copies(x));
+    let lawful = |p: &Model| {
+        p.size() * n == peer.size()
+            && model::sample(peer.size())
+                .all(|x| model::parts(&p.copies(x / n), n, x % n, on) == peer.copies(x))
+    };
     let wanted = answer(v).map(Model::read).transpose()?;
     let holds = found.as_ref().is_none_or(|f| lawful(&Model::of(f)));
     tally.same(holds, || format!("pack: {found:?} does not unpack"));
@@ -189,7 +206,9 @@ fn scope(record: &Value, l: &Layout, tally: &mut Tally) {
     let v = &record["scope"];
     let same = match (&found, answer(v)) {
         (Ok(None), Some(Value::Null)) | (Err(_), None) => true,
-        (Ok(Some(pair)), Some(Value::Array(names))) => names.iter().filter_map(Value::as_str).eq([pair.subscope.name(), pair.scope.name()]),
+        (Ok(Some(pair)), Some(Value::Array(names))) => {
+            names.iter().filter_map(Value::as_str).eq([pair.subscope.name(), pair.scope.name()])
+        }
         _ => false,
     };
     tally.same(same, || format!("scope {found:?} beside {v}"));

@@ -24,12 +24,16 @@ pub fn slice(record: &Value) -> Result<Verdict, String> {
         };
         region.push((begin, end));
     }
-    let inside = region.iter().zip(&shape).all(|((b, e), s)| *b >= 0 && b < e && *e <= i64::from(*s));
-    let bounds: Vec<(u32, u32)> = region.iter().map(|(b, e)| (*b as u32, (*e).max(0) as u32)).collect();
+    let inside =
+        region.iter().zip(&shape).all(|((b, e), s)| *b >= 0 && b < e && *e <= i64::from(*s));
+    let bounds: Vec<(u32, u32)> =
+        region.iter().map(|(b, e)| (*b as u32, (*e).max(0) as u32)).collect();
     let found = tirx::slice(&l.view(), &shape, &bounds);
     if !inside {
         return Ok(match found {
-            Err(Error::OutOfRange { .. } | Error::CannotSlice { .. }) => Verdict::Refused("a region outside the shape, which TIRx does not check"),
+            Err(Error::OutOfRange { .. } | Error::CannotSlice { .. }) => {
+                Verdict::Refused("a region outside the shape, which TIRx does not check")
+            }
             other => Verdict::Differ(format!("a region outside the shape gives {other:?}")),
         });
     }
@@ -51,7 +55,8 @@ pub fn slice(record: &Value) -> Result<Verdict, String> {
             }
         }
     }
-    let lawful = |w: &Model| w.size() == count && model::sample(count).all(|x| w.copies(x) == law(x));
+    let lawful =
+        |w: &Model| w.size() == count && model::sample(count).all(|x| w.copies(x) == law(x));
     match (found, wanted) {
         (Ok(_), Some(w)) if lawful(&w) => tally.same(true, String::new),
         (Ok(_), Some(_)) => tally.rule("TIRx's slice is another map than the region"),

@@ -15,7 +15,12 @@ fn read(record: &Value) -> Result<Option<Xor>, String> {
     };
     let (m, b, s) = (n("per_element")?, n("swizzle_len")?, n("atom_len")?);
     let inner = record["inner"].as_bool().ok_or("inner")?;
-    Ok(m.zip(b).zip(s).map(|((per_element, swizzle_len), atom_len)| Xor { per_element, swizzle_len, atom_len, inner }))
+    Ok(m.zip(b).zip(s).map(|((per_element, swizzle_len), atom_len)| Xor {
+        per_element,
+        swizzle_len,
+        atom_len,
+        inner,
+    }))
 }
 
 /// The recorded values `x -> m`.
@@ -28,7 +33,9 @@ fn values(v: &Value) -> Result<Vec<(i64, i64)>, String> {
 pub fn bare(record: &Value) -> Result<Verdict, String> {
     let xor = read(record)?;
     let small = |n: u32| u8::try_from(n).unwrap_or(u8::MAX);
-    let found = xor.map(|x| tirx::swizzle(small(x.per_element), small(x.swizzle_len), small(x.atom_len), x.inner));
+    let found = xor.map(|x| {
+        tirx::swizzle(small(x.per_element), small(x.swizzle_len), small(x.atom_len), x.inner)
+    });
     let (Some(Ok(found)), Some(wanted)) = (found, answer(&record["apply"])) else {
         let refused = !matches!(found, Some(Ok(_)));
         return Ok(match (refused, answer(&record["apply"])) {
@@ -66,7 +73,12 @@ pub fn composed(record: &Value) -> Result<Verdict, String> {
         tally.same(read.as_ref() == Ok(&l), || format!("{text} is read as {read:?}"));
     }
     let mut printed = String::new();
-    let _ = lanebook_layout::notation::tirx::print(&view, &WellKnown, &lanebook_layout::NoSyms, &mut printed);
+    let _ = lanebook_layout::notation::tirx::print(
+        &view,
+        &WellKnown,
+        &lanebook_layout::NoSyms,
+        &mut printed,
+    );
     tally.same(model::parse(&printed).as_ref() == Ok(&l), || format!("printed as {printed}"));
     if let Some(wanted) = answer(&record["apply"]) {
         for (x, m) in values(wanted)? {
@@ -108,9 +120,15 @@ fn packing(record: &Value, peer: &Model, tally: &mut Tally) -> Result<(), String
     for (key, up) in [("unpack", true), ("pack", false)] {
         let v = &record[key];
         let n = v["num"].as_i64().ok_or("num")?;
-        let found = if up { tirx::unpack(&l.view(), n as u32, AxisId::M) } else { tirx::pack(&l.view(), n as u32, AxisId::M) };
+        let found = if up {
+            tirx::unpack(&l.view(), n as u32, AxisId::M)
+        } else {
+            tirx::pack(&l.view(), n as u32, AxisId::M)
+        };
         let spread = |few: &Model, many: &Model| {
-            few.size() * n == many.size() && model::sample(many.size()).all(|x| model::parts(&few.copies(x / n), n, x % n, "m") == many.copies(x))
+            few.size() * n == many.size()
+                && model::sample(many.size())
+                    .all(|x| model::parts(&few.copies(x / n), n, x % n, "m") == many.copies(x))
         };
         let lawful = |m: &Model| if up { spread(peer, m) } else { spread(m, peer) };
         let wanted = answer(v).map(Model::read).transpose()?;
@@ -140,7 +158,9 @@ pub fn axis(record: &Value) -> Result<Verdict, String> {
     let peer = Model::read(built)?;
     let refused = answer(&record["apply"]).is_none();
     Ok(match (peer.layout(), refused) {
-        (Err(Error::WrongAxis { .. }), true) => Verdict::Refused("a swizzle over another axis than m, whose apply fails in TIRx"),
+        (Err(Error::WrongAxis { .. }), true) => {
+            Verdict::Refused("a swizzle over another axis than m, whose apply fails in TIRx")
+        }
         (Ok(l), false) => match model::agrees(&l, &peer) {
             Ok(()) => Verdict::Agree,
             Err(what) => Verdict::Differ(what),

@@ -15,12 +15,15 @@ pub fn both_ways(record: &Value, l: &Layout, tally: &mut Tally) {
         return;
     };
     match model::parse(text) {
-        Ok(read) => tally.same(read.view().shard == l.view().shard, || format!("{text} is read as {read:?}")),
+        Ok(read) => tally
+            .same(read.view().shard == l.view().shard, || format!("{text} is read as {read:?}")),
         Err(e) => tally.differ(format!("{text}: {e:?}")),
     }
     let mut printed = String::new();
     let done = notation::tirx::print(&l.view(), &WellKnown, &NoSyms, &mut printed);
-    tally.same(done.is_ok() && model::parse(&printed).as_ref() == Ok(l), || format!("printed as {printed}"));
+    tally.same(done.is_ok() && model::parse(&printed).as_ref() == Ok(l), || {
+        format!("printed as {printed}")
+    });
 }
 
 /// `op: spec`.
@@ -35,7 +38,9 @@ pub fn spec(record: &Value) -> Result<Verdict, String> {
                 Expected::OneShard => Verdict::Refused("a second S, which TIRx drops"),
                 Expected::OneReplica => Verdict::Refused("a second R, which replaces the first"),
                 Expected::PositiveExtent => Verdict::Refused("an extent below 1"),
-                _ if unequal(text) => Verdict::Refused("strides and extents differ in number, which TIRx zips"),
+                _ if unequal(text) => {
+                    Verdict::Refused("strides and extents differ in number, which TIRx zips")
+                }
                 other => Verdict::Differ(format!("{text}: expected {other:?}")),
             });
         }
@@ -96,5 +101,7 @@ fn beyond_python(text: &str) -> Option<&'static str> {
     }
     let strides = text.split(':').skip(1).filter_map(|t| t.split(']').next());
     let mut names = strides.flat_map(|t| t.split(['(', ',', ')']));
-    names.any(|t| t.trim().starts_with(|c: char| c.is_ascii_alphabetic())).then_some("an axis without number or quotes, which is no stride in Python")
+    names
+        .any(|t| t.trim().starts_with(|c: char| c.is_ascii_alphabetic()))
+        .then_some("an axis without number or quotes, which is no stride in Python")
 }

@@ -13,7 +13,11 @@ fn fail(e: impl std::fmt::Debug) -> String {
 }
 
 fn same(found: &L, expected: &L) -> Judged {
-    if found.same_map(expected) { Ok(Verdict::Agree) } else { Err(format!("expected {expected:?}, found {found:?}")) }
+    if found.same_map(expected) {
+        Ok(Verdict::Agree)
+    } else {
+        Err(format!("expected {expected:?}, found {found:?}"))
+    }
 }
 
 /// The arguments as linear layouts.
@@ -62,7 +66,8 @@ fn inverse_and_composition(a: &L, b: &L, expected: &Value) -> Judged {
     let found = a.invert_and_compose(b).map_err(fail)?;
     solves(a, b, &found)?;
     let expected: Linear<Hw, Hw> = read::linear(expected)?.retype();
-    solves(a, b, &expected).map_err(|e| format!("the oracle's answer fails its own identity: {e}"))?;
+    solves(a, b, &expected)
+        .map_err(|e| format!("the oracle's answer fails its own identity: {e}"))?;
     Ok(Verdict::Agree)
 }
 
@@ -84,7 +89,10 @@ pub fn judge(record: &Value) -> Judged {
             let a = &layouts(record)?[0];
             let found = a.pseudo_invert().map_err(fail)?;
             let expected = read::linear(result)?;
-            for dims in [found.ins().iter().eq(expected.ins().iter().filter(|_| true)), found.outs().iter().all(|(d, n)| expected.outs().bits_of(d) == n)] {
+            for dims in [
+                found.ins().iter().eq(expected.ins().iter().filter(|_| true)),
+                found.outs().iter().all(|(d, n)| expected.outs().bits_of(d) == n),
+            ] {
                 if !dims && found.ins().bits() != expected.ins().bits() {
                     return Err(format!("dimensions differ: {found:?}, {expected:?}"));
                 }
@@ -124,13 +132,15 @@ pub fn judge(record: &Value) -> Judged {
         "shared_bank_conflicts" => conflicts::judge(record),
         "infer_trans" | "infer_memdesc_trans" => {
             let (encoding, _, linear) = encoded(record, 0)?;
-            let order: Vec<u8> = read::numbers(&record["order"])?.iter().map(|d| *d as u8).collect();
+            let order: Vec<u8> =
+                read::numbers(&record["order"])?.iter().map(|d| *d as u8).collect();
             let found = infer::transposed(&linear, &order).map_err(fail)?;
             // Where the kind is kept, the permuted parameters say the same.
             if let Some(named) = infer::transposed_encoding(&encoding, &order) {
                 let shape = read::shape(record)?;
                 let moved: Vec<u32> = order.iter().map(|d| shape[usize::from(*d)]).collect();
-                let again = to_linear(&named, &moved, &read::tiles(&record["args"][0])?).map_err(fail)?;
+                let again =
+                    to_linear(&named, &moved, &read::tiles(&record["args"][0])?).map_err(fail)?;
                 same(&again, &found)?;
             }
             same(&found, &read::linear(&result["linear"])?)
@@ -138,7 +148,10 @@ pub fn judge(record: &Value) -> Judged {
         "infer_reshape" | "infer_memdesc_reshape" => {
             let (_, _, linear) = encoded(record, 0)?;
             let shape = read::numbers(&record["new_shape"])?;
-            same(&infer::reshaped(&linear, &shape).map_err(fail)?, &read::linear(&result["linear"])?)
+            same(
+                &infer::reshaped(&linear, &shape).map_err(fail)?,
+                &read::linear(&result["linear"])?,
+            )
         }
         "infer_expand_dims" => {
             let (encoding, shape, _) = encoded(record, 0)?;
@@ -152,17 +165,23 @@ pub fn judge(record: &Value) -> Judged {
             let expected = read::linear(&result["linear"])?;
             match infer::split(&linear) {
                 Ok(found) => same(&found, &expected),
-                // The peer names a slice: the projection, in which lanes that hold one half claim both.
+                // The peer names a slice: the projection, in which lanes that hold one half claim
+                // both.
                 Err(EncodingError::CannotSplit { extent: 2 }) => {
                     let dim = shape.len() as u8 - 1;
                     let register = linear.ins().bits_of(AxisId::REGISTER);
-                    let moves = |b: u8| linear.column_on(AxisId::REGISTER, b, AxisId::dim(dim)) == Some(1);
+                    let moves =
+                        |b: u8| linear.column_on(AxisId::REGISTER, b, AxisId::dim(dim)) == Some(1);
                     if (0..register).any(moves) {
                         return Err("refused, though a register numbers the halves".into());
                     }
                     let slice = encoding.sliced(dim).map_err(fail)?;
                     let half = &shape[..shape.len() - 1];
-                    same(&to_linear(&slice, half, &read::tiles(&record["args"][0])?).map_err(fail)?, &expected)?;
+                    same(
+                        &to_linear(&slice, half, &read::tiles(&record["args"][0])?)
+                            .map_err(fail)?,
+                        &expected,
+                    )?;
                     Ok(Verdict::Refused(
                         "split along a dimension that lanes or warps number: no thread has both halves, a layout of one half would claim data that is elsewhere",
                     ))
@@ -172,7 +191,8 @@ pub fn judge(record: &Value) -> Judged {
         }
         "infer_join" => {
             let (encoding, shape, _) = encoded(record, 0)?;
-            let found = infer::joined(&encoding, &shape, &read::tiles(&record["args"][0])?).map_err(fail)?;
+            let found = infer::joined(&encoding, &shape, &read::tiles(&record["args"][0])?)
+                .map_err(fail)?;
             same(&found, &read::linear(&result["linear"])?)
         }
         _ => Ok(Verdict::Unexplained("an operation that this suite does not know")),
@@ -180,7 +200,11 @@ pub fn judge(record: &Value) -> Judged {
 }
 
 fn properties(a: &L, result: &Value) -> Judged {
-    let claims = [("surjective", a.is_surjective()), ("injective", a.is_injective()), ("invertible", a.is_bijective())];
+    let claims = [
+        ("surjective", a.is_surjective()),
+        ("injective", a.is_injective()),
+        ("invertible", a.is_bijective()),
+    ];
     for (name, own) in claims {
         if result[name].as_bool() != Some(own) {
             return Err(format!("{name}: {own}"));
@@ -202,8 +226,12 @@ fn apply(a: &L, record: &Value) -> Judged {
     let results = record["result"].as_array().ok_or("no results")?;
     let mut at = Coord::new();
     for (point, expected) in points.iter().zip(results) {
-        let index: Result<Vec<(AxisId, u64)>, String> =
-            point.as_object().ok_or("no point")?.iter().map(|(name, v)| Ok((read::axis(name)?, v.as_u64().ok_or("no number")?))).collect();
+        let index: Result<Vec<(AxisId, u64)>, String> = point
+            .as_object()
+            .ok_or("no point")?
+            .iter()
+            .map(|(name, v)| Ok((read::axis(name)?, v.as_u64().ok_or("no number")?)))
+            .collect();
         a.apply(&index?, &mut at).map_err(fail)?;
         for (name, v) in expected.as_object().ok_or("no result")? {
             let own = at.get(read::axis(name)?);

@@ -1,7 +1,8 @@
 //! Bank conflicts of a register layout on a shared layout.
 //!
-//! Triton's figure is n - 1 for the worst n-way conflict of the widest vector, counted over 32 banks of 4 bytes with lanes served
-//! in order. Ours comes from the architecture's bank model, all lanes evaluated.
+//! Triton's figure is n - 1 for the worst n-way conflict of the widest vector, counted over 32
+//! banks of 4 bytes with lanes served in order. Ours comes from the architecture's bank model, all
+//! lanes evaluated.
 
 use super::super::Verdict;
 use super::{Judged, read};
@@ -21,14 +22,19 @@ pub fn judge(record: &Value) -> Judged {
     let bits = read::number(record, "elem_bits")? as u16;
     let result = &record["result"];
     if result["threads_per_warp"].as_u64() != Some(32) {
-        return Ok(Verdict::Skipped("64 lanes: Triton counts them in the order of 32, the hardware's groups differ"));
+        return Ok(Verdict::Skipped(
+            "64 lanes: Triton counts them in the order of 32, the hardware's groups differ",
+        ));
     }
     let register = read::encoding(&record["args"][0])?;
-    let registers = to_linear(&register, &shape, &read::tiles(&record["args"][0])?).map_err(|e| format!("{e:?}"))?;
-    let shared = Addresses::new(&read::encoding(&record["args"][1])?, &shape, bits).map_err(|e| format!("{e:?}"))?;
+    let registers = to_linear(&register, &shape, &read::tiles(&record["args"][0])?)
+        .map_err(|e| format!("{e:?}"))?;
+    let shared = Addresses::new(&read::encoding(&record["args"][1])?, &shape, bits)
+        .map_err(|e| format!("{e:?}"))?;
     let vector = vector_bits(&registers, &shared).map_err(|e| format!("{e:?}"))?;
     let bytes = (bits << vector) / 8;
-    let arch = TABLES.arch_named("sm_90a").and_then(|id| TABLES.arch(id)).ok_or("no architecture")?;
+    let arch =
+        TABLES.arch_named("sm_90a").and_then(|id| TABLES.arch(id)).ok_or("no architecture")?;
     let name = match bytes {
         0..=4 => "access32",
         5..=8 => "access64",
@@ -42,8 +48,8 @@ pub fn judge(record: &Value) -> Judged {
     let own = found.transactions / groups - 1;
     let expected = result["conflicts"].as_u64();
     if expected != Some(u64::from(own)) {
-        // Offsets of the lanes of one access, in words' lines and places: what the peer counts are those that differ from
-        // lane 0 in whole lines of 128 bytes alone.
+        // Offsets of the lanes of one access, in words' lines and places: what the peer counts are
+        // those that differ from lane 0 in whole lines of 128 bytes alone.
         let line = 1024 / u64::from(bits);
         let ins = registers.ins();
         let mut lines: Vec<u64> = (0..32)
@@ -53,10 +59,15 @@ pub fn judge(record: &Value) -> Judged {
             .collect();
         lines.sort_unstable();
         lines.dedup();
-        if bytes < 4 && Some(lines.len() as u64 - 1) == expected && u64::from(own) > lines.len() as u64 - 1 {
+        if bytes < 4
+            && Some(lines.len() as u64 - 1) == expected
+            && u64::from(own) > lines.len() as u64 - 1
+        {
             return Ok(Verdict::Ruled(NARROW));
         }
-        return Err(format!("{expected:?} conflicts, found {found:?} with vectors of {bytes} bytes"));
+        return Err(format!(
+            "{expected:?} conflicts, found {found:?} with vectors of {bytes} bytes"
+        ));
     }
     if (pairs == 0) != (own == 0) {
         return Err(format!("{own} conflicts, {pairs} pairs of lanes"));

@@ -11,19 +11,24 @@ pub fn judge(record: &Value) -> Judged {
     let shape = read::shape(record)?;
     let layout = |key: &str| {
         let encoding = read::encoding(&record[key])?;
-        to_linear(&encoding, &shape, &read::tiles(&record[key])?).map_err(|e| format!("{key}: {e:?}"))
+        to_linear(&encoding, &shape, &read::tiles(&record[key])?)
+            .map_err(|e| format!("{key}: {e:?}"))
     };
     let (from, to) = (layout("src")?, layout("dst")?);
     let needed = scope(&from, &to);
     let class = record["class"].as_str().unwrap_or("");
     match (needed, class) {
-        (Scope::Thread, "shuffle" | "shared") if !renames_alike(&from, &to) => {
-            Ok(Verdict::Ruled("no thread lacks data, but which register holds it depends on the thread: a select does it, Triton exchanges"))
-        }
+        (Scope::Thread, "shuffle" | "shared") if !renames_alike(&from, &to) => Ok(Verdict::Ruled(
+            "no thread lacks data, but which register holds it depends on the thread: a select does it, Triton exchanges",
+        )),
         (Scope::Thread, "register") | (Scope::Block, "shared") => Ok(Verdict::Agree),
-        // Inside a warp it is a choice of cost. The peer's: shuffles if fewer than two bits cross between registers and
-        // threads, else shared memory.
-        (Scope::Warp, "shuffle" | "shared") if (crossings(&from, &to) < 2) == (class == "shuffle") => Ok(Verdict::Agree),
+        // Inside a warp it is a choice of cost. The peer's: shuffles if fewer than two bits cross
+        // between registers and threads, else shared memory.
+        (Scope::Warp, "shuffle" | "shared")
+            if (crossings(&from, &to) < 2) == (class == "shuffle") =>
+        {
+            Ok(Verdict::Agree)
+        }
         _ => Err(format!("needs {needed:?}, the peer uses {class}")),
     }
 }

@@ -11,10 +11,15 @@ use serde_json::Value;
 const MISNAMED: &str = "nvmma without swizzle, transposed, rank 3 and more: Triton gives each dimension another's extent, so \
     the first is not contiguous and offsets are wasted";
 
-/// Whether the peer's layout of a transposed tile without swizzle is not what `transposed` says: its lowest offset does not
-/// move along the first dimension, though that has more than one element, or some of its offsets hold copies. Ours must be
-/// onto, without copies in a block, and its lowest offset must, if any.
-fn misnamed(encoding: &Encoding, found: &Linear<Hw, Logical>, expected: &Linear<Hw, Logical>) -> bool {
+/// Whether the peer's layout of a transposed tile without swizzle is not what `transposed` says:
+/// its lowest offset does not move along the first dimension, though that has more than one
+/// element, or some of its offsets hold copies. Ours must be onto, without copies in a block, and
+/// its lowest offset must, if any.
+fn misnamed(
+    encoding: &Encoding,
+    found: &Linear<Hw, Logical>,
+    expected: &Linear<Hw, Logical>,
+) -> bool {
     let Base::Nvmma(n) = &encoding.base else { return false };
     let first = |l: &Linear<Hw, Logical>| l.column_on(AxisId::M, 0, AxisId::dim(0)) == Some(1);
     let wide = found.outs().bits_of(AxisId::dim(0)) > 0;
@@ -24,7 +29,13 @@ fn misnamed(encoding: &Encoding, found: &Linear<Hw, Logical>, expected: &Linear<
         l.sublayout(&[AxisId::M], &dims).is_ok_and(|own| !own.is_injective())
     };
     let wrong = (wide && !first(expected)) || wastes(expected);
-    n.swizzle_bytes == 0 && n.transposed && n.rank > 2 && first(found) == wide && found.is_surjective() && !wastes(found) && wrong
+    n.swizzle_bytes == 0
+        && n.transposed
+        && n.rank > 2
+        && first(found) == wide
+        && found.is_surjective()
+        && !wastes(found)
+        && wrong
 }
 
 /// An encoding with its linear layout.
@@ -55,7 +66,8 @@ fn says(reason: &str, error: &EncodingError) -> bool {
     use EncodingError as E;
     match reason {
         "tmem-block-larger-than-shape" => matches!(error, E::BlockTooLarge { .. }),
-        // With rank 1 there are no rows either; Triton meets the shorter span first, as this library does.
+        // With rank 1 there are no rows either; Triton meets the shorter span first, as this
+        // library does.
         "nvmma-contiguous-span-below-swizzle-or-16-bytes" => {
             matches!(error, E::SpanTooShort { .. })
         }
@@ -92,13 +104,19 @@ pub fn refused(record: &Value) -> Judged {
     Ok(Verdict::Refused("both refuse, for the same reason"))
 }
 
-/// The strided layout of an instruction whose N is no power of two, against the fragment's formula: with g = lane / 4
-/// and t = lane % 4, element i of a lane of warp w is row 16w + 8 * (i / 2 % 2) + g, column 8 * (i / 4) + 2t + i % 2.
-fn odd_instruction(encoding: &Encoding, shape: &[u32], tiles: &lanebook::encoding::TableTiles<'_>) -> Judged {
+/// The strided layout of an instruction whose N is no power of two, against the fragment's formula:
+/// with g = lane / 4 and t = lane % 4, element i of a lane of warp w is row 16w + 8 * (i / 2 % 2) +
+/// g, column 8 * (i / 4) + 2t + i % 2.
+fn odd_instruction(
+    encoding: &Encoding,
+    shape: &[u32],
+    tiles: &lanebook::encoding::TableTiles<'_>,
+) -> Judged {
     let Base::NvidiaMma(mma) = &encoding.base else {
         return Err("no mma".into());
     };
-    let layout = lanebook::encoding::strided::accumulators(tiles, mma, shape[0], shape[1]).map_err(|e| format!("{e:?}"))?;
+    let layout = lanebook::encoding::strided::accumulators(tiles, mma, shape[0], shape[1])
+        .map_err(|e| format!("{e:?}"))?;
     let n = u64::from(mma.instr_shape.get(1).unwrap_or(0));
     let warps = |k: usize| u64::from(mma.warps_per_cta.get(k).unwrap_or(1));
     let (wide, tall) = (n * warps(1), 16 * warps(0));
@@ -122,9 +140,13 @@ fn odd_instruction(encoding: &Encoding, shape: &[u32], tiles: &lanebook::encodin
             let tile = column / wide + row / tall * (columns / wide);
             let bit = 32 * (element + tile * n / 2);
             if (on(AxisId::WARP), on(AxisId::LANE), on(AxisId::BIT)) != (warp, lane, bit) {
-                return Err(format!("({row}, {column}) is at {at:?}, expected warp {warp}, lane {lane}, bit {bit}"));
+                return Err(format!(
+                    "({row}, {column}) is at {at:?}, expected warp {warp}, lane {lane}, bit {bit}"
+                ));
             }
         }
     }
-    Ok(Verdict::Ruled("N of the instruction is no power of two: the hardware has it, the strided layout is exact; Triton aborts"))
+    Ok(Verdict::Ruled(
+        "N of the instruction is no power of two: the hardware has it, the strided layout is exact; Triton aborts",
+    ))
 }

@@ -3,13 +3,14 @@
 use lanebook::TABLES;
 use lanebook::encoding::TableTiles;
 use lanebook_layout::triton::{
-    AmdMfma, AmdWmma, Base, BlockRepOrder, Blocked, Cga, CtaMode, DotOp, Encoding, Extents, Few, MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded, Swizzled,
-    TensorMemory,
+    AmdMfma, AmdWmma, Base, BlockRepOrder, Blocked, Cga, CtaMode, DotOp, Encoding, Extents, Few,
+    MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded, Swizzled, TensorMemory,
 };
 use lanebook_layout::{AxisId, Dims, Hw, Linear, Logical};
 use serde_json::Value;
 
-/// The architecture that has a version of a matrix unit: (attribute, major version, name in the tables).
+/// The architecture that has a version of a matrix unit: (attribute, major version, name in the
+/// tables).
 const ARCHITECTURES: &[(&str, u64, &str)] = &[
     ("nvidia_mma", 2, "sm_80"),
     ("nvidia_mma", 3, "sm_90a"),
@@ -52,7 +53,8 @@ fn extents(value: &Value, key: &str) -> Result<Extents, String> {
 }
 
 fn order(value: &Value) -> Result<Order, String> {
-    let dims: Result<Vec<u8>, _> = numbers(&value["order"])?.into_iter().map(u8::try_from).collect();
+    let dims: Result<Vec<u8>, _> =
+        numbers(&value["order"])?.into_iter().map(u8::try_from).collect();
     Few::from_slice(&dims.map_err(|e| e.to_string())?).map_err(|e| format!("{e:?}"))
 }
 
@@ -79,8 +81,10 @@ fn flag(value: &Value, key: &str) -> bool {
 /// An encoding of the oracle.
 pub fn encoding(value: &Value) -> Result<Encoding, String> {
     let kind = value["kind"].as_str().ok_or("no kind")?;
-    let small = |key: &str| number(value, key).and_then(|n| u8::try_from(n).map_err(|e| e.to_string()));
-    let medium = |key: &str| number(value, key).and_then(|n| u16::try_from(n).map_err(|e| e.to_string()));
+    let small =
+        |key: &str| number(value, key).and_then(|n| u8::try_from(n).map_err(|e| e.to_string()));
+    let medium =
+        |key: &str| number(value, key).and_then(|n| u16::try_from(n).map_err(|e| e.to_string()));
     let base = match kind {
         "slice" => {
             let parent = encoding(&value["parent"])?;
@@ -126,7 +130,11 @@ pub fn encoding(value: &Value) -> Result<Encoding, String> {
             cga: cga(value)?,
             rank: small("rank")?,
         }),
-        "linear" => Base::Linear(listed(value, &["register", "lane", "warp", "block"], &value["layoutShape"])?),
+        "linear" => Base::Linear(listed(
+            value,
+            &["register", "lane", "warp", "block"],
+            &value["layoutShape"],
+        )?),
         "shared_linear" => {
             let shape = &value["layoutShape"];
             let linear = listed(value, &["offset", "block"], shape)?;
@@ -138,7 +146,10 @@ pub fn encoding(value: &Value) -> Result<Encoding, String> {
                 let pair = numbers(pair)?;
                 pads.push((pair[0], pair[1])).map_err(|e| format!("{e:?}"))?;
             }
-            Base::Padded(Padded { pads, linear: listed(value, &["offset", "block"], &value["layoutShape"])? })
+            Base::Padded(Padded {
+                pads,
+                linear: listed(value, &["offset", "block"], &value["layoutShape"])?,
+            })
         }
         "swizzled_shared" | "amd_rotating_shared" => {
             let swizzled = Swizzled {
@@ -148,7 +159,11 @@ pub fn encoding(value: &Value) -> Result<Encoding, String> {
                 order: order(value)?,
                 cga: cga(value)?,
             };
-            if kind == "swizzled_shared" { Base::Swizzled(swizzled) } else { Base::Rotating(swizzled) }
+            if kind == "swizzled_shared" {
+                Base::Swizzled(swizzled)
+            } else {
+                Base::Rotating(swizzled)
+            }
         }
         "nvmma_shared" => Base::Nvmma(NvmmaShared {
             swizzle_bytes: medium("swizzlingByteWidth")?,
@@ -194,7 +209,11 @@ pub fn axis(name: &str) -> Result<AxisId, String> {
 }
 
 fn bits(size: u64) -> Result<u8, String> {
-    if size.is_power_of_two() { Ok(size.trailing_zeros() as u8) } else { Err(format!("{size} is no power of two")) }
+    if size.is_power_of_two() {
+        Ok(size.trailing_zeros() as u8)
+    } else {
+        Err(format!("{size} is no power of two"))
+    }
 }
 
 fn built(ins: &[(&str, &Vec<Value>)], outs: Dims) -> Result<Linear<Hw, Logical>, String> {
@@ -241,7 +260,8 @@ pub fn linear(value: &Value) -> Result<Linear<Hw, Logical>, String> {
 
 fn listed(value: &Value, names: &[&str], shape: &Value) -> Result<Linear<Hw, Logical>, String> {
     let empty = Vec::new();
-    let list: Vec<(&str, &Vec<Value>)> = names.iter().map(|n| (*n, value[*n].as_array().unwrap_or(&empty))).collect();
+    let list: Vec<(&str, &Vec<Value>)> =
+        names.iter().map(|n| (*n, value[*n].as_array().unwrap_or(&empty))).collect();
     let mut outs = Dims::new();
     let sizes = match shape.as_array() {
         Some(_) => numbers(shape)?.iter().map(|s| u64::from(*s)).collect(),
