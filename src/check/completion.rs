@@ -1,46 +1,98 @@
-//! Completion objects along a walk: made and published before their use, announced once a phase,
-//! counted down to nothing, waited for once with the right parity.
+//! Completion objects, one after the other, on every way through the steps: made and published
+//! before their use, announced once a phase, counted down to nothing, waited for once with the right
+//! parity.
 
-use super::order::{Access, Look, Walk, narrow};
+use super::order::{Access, Look, narrow};
 use super::reader::has;
 use super::violation::{ObjectFault, Violation};
+use super::ways::{Held, Ways};
 use crate::emit::step::{Purpose, Slot, Step};
 
 use lanebook_tables::{CompletionObject, FrameOperand, IndexOp, TermNode};
 
-/// Most objects of a group.
-const OBJECTS: usize = 16;
+/// Most registers that parities are read from.
+const PARITIES: usize = 16;
 
-/// An object on the way.
-#[derive(Copy, Clone, Default)]
-struct Object {
-    /// Where its address is.
-    address: Slot,
-    /// Parity of the phase that runs.
-    phase: u32,
-    /// Announced in it.
-    announced: Option<u32>,
-    /// Started in it, in bytes.
-    started: u32,
+type Parities = heapless::Vec<Slot, PARITIES>;
+
+/// What is known of a bit.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Bit {
+    Known(bool),
+    Either,
 }
 
-/// What stands in the registers that parities are read from.
-struct Parities {
-    known: heapless::Vec<(Slot, Option<u32>), OBJECTS>,
-}
-
-impl Parities {
-    fn of(&self, place: Slot) -> Option<u32> {
-        self.known.iter().find(|(at, _)| *at == place).and_then(|(_, value)| *value)
-    }
-
-    fn number(&self, slot: Slot) -> Option<u32> {
-        match slot {
-            Slot::Int(v) => u32::try_from(v).ok(),
-            Slot::Word(v) => Some(v),
-            other => self.of(other),
+impl Bit {
+    fn join(&mut self, other: Self) {
+        if *self != other {
+            *self = Self::Either;
         }
     }
+
+    fn flipped(self) -> Self {
+        if let Self::Known(bit) = self { Self::Known(!bit) } else { self }
+    }
+}
+
+/// What is known of an object.
+#[derive(Copy, Clone, PartialEq, Eq)]
+struct Phase {
+    /// Whether it is made.
+    made: Bit,
+    /// Steps since, of those that publish it.
+    published: u8,
+    /// Whether its phase is announced.
+    announced: Bit,
+    /// By how many bytes.
+    bytes: u32,
+    /// Bytes of the copies that have begun.
+    started: u32,
+    /// Parity of the phase that runs.
+    parity: Bit,
+    /// Registers whose difference from that is known, and those that differ.
+    known: u16,
+    differ: u16,
+}
+
+impl Phase {
+    fn of_register(&self, number: usize) -> Bit {
+        let bit = 1u16.wrapping_shl(u32::try_from(number).unwrap_or(0));
+        if self.known & bit == 0 { Bit::Either } else { Bit::Known(self.differ & bit != 0) }
+    }
+
+    fn set_register(&mut self, number: usize, differs: Bit) {
+        let bit = 1u16.wrapping_shl(u32::try_from(number).unwrap_or(0));
+        (self.known, self.differ) = (self.known & !bit, self.differ & !bit);
+        if let Bit::Known(differs) = differs {
+            self.known |= bit;
+            self.differ |= if differs { bit } else { 0 };
+        }
+    }
+
+    /// The next phase runs.
+    fn next(&mut self) {
+        self.parity = self.parity.flipped();
+        self.differ = !self.differ & self.known;
+        (self.announced, self.bytes, self.started) = (Bit::Known(false), 0, 0);
+    }
+}
+
+impl Held for Phase {
+    fn join(&mut self, other: &Self) -> bool {
+        let before = *self;
+        self.made.join(other.made);
+        self.published = self.published.min(other.published);
+        if (self.bytes, self.started) != (other.bytes, other.started) {
+            self.announced = Bit::Either;
+        }
+        self.announced.join(other.announced);
+        self.parity.join(other.parity);
+        self.known &= other.known & !(self.differ ^ other.differ);
+        self.differ &= self.known;
+        before != *self
+    }
+
+    fn taken(&mut self) {}
 }
 
 impl Look<'_> {
@@ -49,134 +101,180 @@ impl Look<'_> {
         self.tables.units.completions.iter().find(|c| has(self.arch, c.feature))
     }
 
-    /// Statement 17 along one walk.
+    /// Statement 17.
     #[inline(never)]
-    pub(super) fn completions(&self, trips: u32) -> Result<(), Violation> {
+    pub(super) fn completions(&self, ways: &Ways) -> Result<(), Violation> {
         let Some(table) = self.object().filter(|_| self.plan.completions > 0) else {
             return Ok(());
         };
-        let wrong = |at: usize, object: usize, what: ObjectFault, found: u32, want: u32| {
-            Err(Violation::Completion {
-                step: narrow(at),
-                object: u8::try_from(object).unwrap_or(u8::MAX),
-                what,
-                found,
-                want,
-            })
-        };
-        let mut objects: heapless::Vec<Object, OBJECTS> = heapless::Vec::new();
-        let mut parities = Parities { known: heapless::Vec::new() };
-        for step in
-            self.steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == table.wait)
-        {
+        let mut parities = Parities::new();
+        let is = |s: &&Step| s.purpose != Purpose::Label && s.atom == table.wait;
+        for (at, step) in self.steps.iter().enumerate().filter(|(_, s)| is(s)) {
             let place = step.args.get(1).copied().unwrap_or_default();
-            if matches!(place, Slot::Reg { .. })
-                && !parities.known.iter().any(|(at, _)| *at == place)
-            {
-                let _ = parities.known.push((place, None));
+            if matches!(place, Slot::Reg { .. }) && !parities.contains(&place) {
+                parities.push(place).map_err(|_| Violation::Flow { step: narrow(at) })?;
             }
         }
-        let mut published = 0usize;
-        let mut walk = Walk::start();
-        while let Some(step) = self.steps.get(walk.at) {
-            let at = walk.at;
-            let arg = |k: usize| step.args.get(k).copied().unwrap_or_default();
-            let named = |objects: &heapless::Vec<Object, OBJECTS>, slot: Slot| {
-                objects.iter().position(|o| o.address == slot)
+        let mut made = 0u32;
+        for (at, step) in self.steps.iter().enumerate() {
+            // What is used is made somewhere.
+            let used = match step.purpose {
+                Purpose::Label => None,
+                _ if step.atom == table.expect => step.args.get(1).copied(),
+                _ if step.atom == table.wait => step.args.first().copied(),
+                _ => match self.signals(at, step)? {
+                    Some((slot, _)) => Some(slot),
+                    None => self.arrives(step).map(|(_, slot)| slot),
+                },
             };
-            if step.purpose != Purpose::Label {
-                self.follow_parity(step, &mut parities);
-                if table.publish.get(published).is_some_and(|want| self.does(step, want, None)) {
-                    published = published.saturating_add(1);
-                }
-                if step.atom == table.init {
-                    let again = named(&objects, arg(1)).is_some() || !self.by_one(arg(0));
-                    if again
-                        || arg(2) != Slot::Int(1)
-                        || objects.push(Object { address: arg(1), ..Object::default() }).is_err()
-                    {
-                        return wrong(at, objects.len(), ObjectFault::Made, 0, 1);
-                    }
-                    published = 0;
-                } else if step.atom == table.expect {
-                    let Some(k) = named(&objects, arg(1)) else {
-                        return wrong(at, OBJECTS, ObjectFault::Made, 0, 1);
-                    };
-                    if published < table.publish.len() {
-                        return wrong(
-                            at,
-                            k,
-                            ObjectFault::Published,
-                            u32::try_from(published).unwrap_or(0),
-                            u32::try_from(table.publish.len()).unwrap_or(0),
-                        );
-                    }
-                    let (Some(bytes), true) = (parities.number(arg(2)), self.by_one(arg(0))) else {
-                        return wrong(at, k, ObjectFault::Announced, 0, 1);
-                    };
-                    let Some(object) = objects.get_mut(k) else { continue };
-                    if object.announced.replace(bytes).is_some() {
-                        return wrong(at, k, ObjectFault::Announced, 2, 1);
-                    }
-                } else if let Some((slot, bytes)) = self.signals(at, step)? {
-                    let Some(k) = named(&objects, slot) else {
-                        return wrong(at, OBJECTS, ObjectFault::Made, 0, 1);
-                    };
-                    let Some(object) = objects.get_mut(k) else { continue };
-                    if object.announced.is_none() {
-                        return wrong(at, k, ObjectFault::Announced, 0, 1);
-                    }
-                    object.started = object.started.saturating_add(bytes);
-                } else if let Some((on, slot)) = self.arrives(step) {
-                    let Some(k) = named(&objects, slot) else {
-                        return wrong(at, OBJECTS, ObjectFault::Made, 0, 1);
-                    };
-                    if published < table.publish.len() {
-                        return wrong(
-                            at,
-                            k,
-                            ObjectFault::Published,
-                            u32::try_from(published).unwrap_or(0),
-                            u32::try_from(table.publish.len()).unwrap_or(0),
-                        );
-                    }
-                    let Some(object) = objects.get_mut(k) else { continue };
-                    if !self.by_one(on) || object.announced.replace(0).is_some() {
-                        return wrong(at, k, ObjectFault::Announced, 2, 1);
-                    }
-                } else if step.atom == table.wait {
-                    let Some(k) = named(&objects, arg(0)) else {
-                        return wrong(at, OBJECTS, ObjectFault::Made, 0, 1);
-                    };
-                    let Some(object) = objects.get_mut(k) else { continue };
-                    let Some(announced) = object.announced.take() else {
-                        return wrong(at, k, ObjectFault::Announced, 0, 1);
-                    };
-                    if announced != object.started {
-                        return wrong(at, k, ObjectFault::Bytes, announced, object.started);
-                    }
-                    let found = parities.number(arg(1)).unwrap_or(u32::MAX);
-                    if found != object.phase {
-                        return wrong(at, k, ObjectFault::Phase, found, object.phase);
-                    }
-                    (object.phase, object.started) = (object.phase ^ 1, 0);
+            if used.is_some_and(|slot| self.number_of(table, slot).is_none()) {
+                return Err(wrong(at, u32::MAX, ObjectFault::Made, 0, 1));
+            }
+            if step.purpose != Purpose::Label && step.atom == table.init {
+                let slot = step.args.get(1).copied().unwrap_or_default();
+                if self.number_of(table, slot) == Some(made) {
+                    self.phases(table, ways, (made, slot), &parities)?;
+                    made = made.saturating_add(1);
+                } else {
+                    return Err(wrong(at, made, ObjectFault::Made, 0, 1));
                 }
             }
-            self.advance(&mut walk, step, trips)?;
         }
-        if objects.len() != usize::from(self.plan.completions) {
-            return wrong(
-                walk.at,
-                objects.len(),
-                ObjectFault::Made,
-                u32::try_from(objects.len()).unwrap_or(0),
-                u32::from(self.plan.completions),
-            );
+        let want = u32::from(self.plan.completions);
+        if made == want {
+            Ok(())
+        } else {
+            Err(wrong(self.steps.len(), made, ObjectFault::Made, made, want))
         }
-        // Nothing is on its way when the kernel ends.
-        match objects.iter().position(|o| o.announced.is_some()) {
-            Some(k) => wrong(walk.at, k, ObjectFault::Waited, 0, 1),
-            None => Ok(()),
+    }
+
+    /// Which of the steps that make objects makes the one at an address.
+    fn number_of(&self, table: &CompletionObject<'_>, slot: Slot) -> Option<u32> {
+        let mut made =
+            self.steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == table.init);
+        u32::try_from(made.position(|s| s.args.get(1) == Some(&slot))?).ok()
+    }
+
+    /// The phases of one object.
+    #[inline(never)]
+    fn phases(
+        &self,
+        table: &CompletionObject<'_>,
+        ways: &Ways,
+        (object, slot): (u32, Slot),
+        parities: &Parities,
+    ) -> Result<(), Violation> {
+        let begun = Phase {
+            made: Bit::Known(false),
+            published: 0,
+            announced: Bit::Known(false),
+            bytes: 0,
+            started: 0,
+            parity: Bit::Known(false),
+            known: 0,
+            differ: 0,
+        };
+        let yes = Bit::Known(true);
+        let meet = |at: usize, step: &Step, phase: &mut Phase| {
+            let fault = |what, found, want| Err(wrong(at, object, what, found, want));
+            let arg = |k: usize| step.args.get(k).copied().unwrap_or_default();
+            self.follow_parity(step, parities, phase);
+            let publishes = table.publish.get(usize::from(phase.published));
+            if publishes.is_some_and(|want| self.does(step, want, None)) {
+                phase.published = phase.published.saturating_add(1);
+            }
+            let unpublished = usize::from(phase.published) < table.publish.len();
+            let want = u32::try_from(table.publish.len()).unwrap_or(0);
+            if step.atom == table.init {
+                phase.published = 0;
+                if arg(1) != slot {
+                    return Ok(true);
+                }
+                if phase.made != Bit::Known(false) || !self.by_one(arg(0)) || arg(2) != Slot::Int(1)
+                {
+                    return fault(ObjectFault::Made, 0, 1);
+                }
+                phase.made = yes;
+            } else if step.atom == table.expect {
+                if arg(1) != slot {
+                    return Ok(true);
+                }
+                if phase.made != yes {
+                    return fault(ObjectFault::Made, 0, 1);
+                }
+                if unpublished {
+                    return fault(ObjectFault::Published, phase.published.into(), want);
+                }
+                let (Some(bytes), true) = (number(arg(2)), self.by_one(arg(0))) else {
+                    return fault(ObjectFault::Announced, 0, 1);
+                };
+                if phase.announced != Bit::Known(false) {
+                    return fault(ObjectFault::Announced, 2, 1);
+                }
+                (phase.announced, phase.bytes) = (yes, bytes);
+            } else if let Some((_, bytes)) = self.signals(at, step)?.filter(|(own, _)| *own == slot)
+            {
+                if phase.made != yes {
+                    return fault(ObjectFault::Made, 0, 1);
+                }
+                if phase.announced != yes {
+                    return fault(ObjectFault::Announced, 0, 1);
+                }
+                phase.started = phase.started.saturating_add(bytes);
+            } else if let Some((on, _)) = self.arrives(step).filter(|(_, own)| *own == slot) {
+                if phase.made != yes {
+                    return fault(ObjectFault::Made, 0, 1);
+                }
+                if unpublished {
+                    return fault(ObjectFault::Published, phase.published.into(), want);
+                }
+                if !self.by_one(on) || phase.announced != Bit::Known(false) {
+                    return fault(ObjectFault::Announced, 2, 1);
+                }
+                (phase.announced, phase.bytes) = (yes, 0);
+            } else if step.atom == table.wait && arg(0) == slot {
+                if phase.made != yes {
+                    return fault(ObjectFault::Made, 0, 1);
+                }
+                if phase.announced != yes {
+                    return fault(ObjectFault::Announced, 0, 1);
+                }
+                if phase.bytes != phase.started {
+                    return fault(ObjectFault::Bytes, phase.bytes, phase.started);
+                }
+                if self.differs(arg(1), parities, phase) != Bit::Known(false) {
+                    let runs = u32::from(phase.parity == yes);
+                    let found = number(arg(1)).unwrap_or(u32::MAX);
+                    return fault(ObjectFault::Phase, found, runs);
+                }
+                phase.next();
+            }
+            Ok(true)
+        };
+        let end = |phase: &Phase| {
+            let at = self.steps.len();
+            if phase.made != yes {
+                return Err(wrong(at, object, ObjectFault::Made, 0, 1));
+            }
+            // Nothing is on its way when the kernel ends.
+            if phase.announced == Bit::Known(false) {
+                Ok(())
+            } else {
+                Err(wrong(at, object, ObjectFault::Waited, 0, 1))
+            }
+        };
+        self.everywhere(ways, (0, begun), meet, end)
+    }
+
+    /// Whether a parity differs from that of the phase that runs.
+    fn differs(&self, slot: Slot, parities: &Parities, phase: &Phase) -> Bit {
+        match (number(slot), phase.parity) {
+            (Some(value @ 0..=1), Bit::Known(parity)) => Bit::Known((value == 1) != parity),
+            (Some(_), _) => Bit::Either,
+            (None, _) => parities
+                .iter()
+                .position(|own| *own == slot)
+                .map_or(Bit::Either, |number| phase.of_register(number)),
         }
     }
 
@@ -268,26 +366,55 @@ impl Look<'_> {
     }
 
     /// Carries out a step on the registers that parities are read from.
-    fn follow_parity(&self, step: &Step, parities: &mut Parities) {
+    fn follow_parity(&self, step: &Step, parities: &Parities, phase: &mut Phase) {
         let Some(atom) = self.tables.atom(step.atom) else { return };
-        let target = step.args.first().copied().unwrap_or_default();
         let writes = atom.operands.first().is_some_and(|o| {
             matches!(o.role, lanebook_tables::Role::Def | lanebook_tables::Role::UseDef)
         });
-        if !writes || !parities.known.iter().any(|(at, _)| *at == target) {
+        let target = step.args.first().copied().unwrap_or_default();
+        let Some(place) = parities.iter().position(|own| *own == target).filter(|_| writes) else {
             return;
-        }
-        let operand = |k: usize| parities.number(step.args.get(k).copied().unwrap_or_default());
-        let value = match *atom.means {
-            [TermNode::Operand(1)] => operand(1),
-            [TermNode::Op(IndexOp::Xor, 2), TermNode::Operand(1), TermNode::Operand(2)] => {
-                operand(1).zip(operand(2)).map(|(a, b)| a ^ b)
-            }
-            [TermNode::Const(c)] => u32::try_from(c).ok(),
-            _ => None,
         };
-        if let Some((_, known)) = parities.known.iter_mut().find(|(at, _)| *at == target) {
-            *known = value;
-        }
+        let operand = |k: usize| step.args.get(k).copied().unwrap_or_default();
+        let value = match *atom.means {
+            [TermNode::Operand(1)] => self.differs(operand(1), parities, phase),
+            // One of both is a number.
+            [TermNode::Op(IndexOp::Xor, 2), TermNode::Operand(1), TermNode::Operand(2)] => {
+                let (other, flips) = match (number(operand(1)), number(operand(2))) {
+                    (None, Some(by)) => (operand(1), by),
+                    (Some(by), None) => (operand(2), by),
+                    _ => (Slot::None, 0),
+                };
+                let differs = self.differs(other, parities, phase);
+                match flips {
+                    0 => differs,
+                    1 => differs.flipped(),
+                    _ => Bit::Either,
+                }
+            }
+            [TermNode::Const(c)] => u32::try_from(c)
+                .map_or(Bit::Either, |c| self.differs(Slot::Word(c), parities, phase)),
+            _ => Bit::Either,
+        };
+        phase.set_register(place, value);
+    }
+}
+
+/// The number that an operand is.
+fn number(slot: Slot) -> Option<u32> {
+    match slot {
+        Slot::Int(v) => u32::try_from(v).ok(),
+        Slot::Word(v) => Some(v),
+        _ => None,
+    }
+}
+
+fn wrong(at: usize, object: u32, what: ObjectFault, found: u32, want: u32) -> Violation {
+    Violation::Completion {
+        step: narrow(at),
+        object: u8::try_from(object).unwrap_or(u8::MAX),
+        what,
+        found,
+        want,
     }
 }

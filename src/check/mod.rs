@@ -147,9 +147,9 @@
 //!
 //! # Order
 //!
-//! 14. A *walk* is a path through the steps in which each loop's branch is taken 0, 1 or 2 times in
-//!     a row; all combinations are walked. Before its end stands what a copy through a tensor map
-//!     wants there. Two accesses to shared memory conflict if their tiles share bytes and one
+//! 14. A *walk* is any path through the steps; loops whose bounds are numbers, the first below the
+//!     last, turn on all of them. What holds on all walks is a fixed point. Before a walk's end
+//!     stands what a copy through a tensor map wants there. Two accesses to shared memory conflict if their tiles share bytes and one
 //!     writes, except inside one execution of one operation. Between two conflicting accesses of a
 //!     walk the steps of the table's rule for (kind of the earlier, kind of the later) occur in the
 //!     rule's order. A wait counts if it waits for as much or more.
@@ -212,7 +212,7 @@
 //! (`reader`).
 //!
 //! Cost: a plan takes time in proportion to the bytes that its movements move plus the operands of
-//! its instances; an order takes (shared accesses) * (steps walked until they are ordered);
+//! its instances; an order takes (shared accesses) * (steps until they are ordered on all ways);
 //! contents take what a dozen threads' integer steps do, and the registers that are stored times
 //! the instructions that made them. No recursion, no heap, no panic.
 
@@ -234,6 +234,7 @@ mod tensor;
 mod tile;
 mod tiled;
 mod violation;
+mod ways;
 
 #[cfg(test)]
 mod tensor_tests;

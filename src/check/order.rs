@@ -1,32 +1,31 @@
-//! Order: synchronisation between accesses of shared memory that conflict, along every walk through
-//! the steps.
+//! Order: synchronisation between accesses of shared memory that conflict, on every way through the
+//! steps.
 
 use super::alloc::shares_bytes;
 use super::flipped::stores;
 use super::violation::Violation;
+use super::ways::{Held, Ways};
 use crate::compile::Compiled;
 use crate::emit::step::{Purpose, Slot, Step};
 use crate::ir::Program;
 use crate::plan::{End, Plan, ProductPlan, TensorLoads};
-use lanebook_tables::{AccessId, Arch, Isa, OpRole, Role, Space, SyncStep, Tables, TensorOperand};
+use lanebook_tables::{AccessId, Arch, Isa, Role, Space, SyncStep, Tables, TensorOperand};
 
-/// Most loops of a kernel.
-const LOOPS: usize = 4;
-/// Most rules that one kind of access begins.
+/// Most rules that one kind of access begins: a digit of a word each.
 const RULES: usize = 16;
+/// Bits of such a digit.
+const DIGIT: u32 = 4;
 /// Columns of tensor memory among the places of accesses, above all of shared memory.
 const COLUMNS: u32 = 1 << 31;
 /// Tensors in global memory among them, below those.
 pub(super) const TENSORS: u32 = 1 << 30;
-/// Most steps of one walk.
-const FUEL: u32 = 1 << 20;
 
 /// What was looked at.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct OrderSummary {
-    /// Walks.
-    pub walks: u32,
-    /// Accesses to shared memory on all walks together.
+    /// Places where ways through the steps meet.
+    pub meets: u32,
+    /// Accesses to shared memory.
     pub accesses: u32,
 }
 
@@ -61,26 +60,10 @@ pub fn order_of(
     look.fetched()?;
     look.stored()?;
     super::copied::counted(plan, steps)?;
-    let loops =
-        steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == isa.branch_if).count();
-    if loops > LOOPS {
-        return Err(Violation::Flow { step: u16::MAX });
-    }
-    let mut out = OrderSummary::default();
-    let turning = look.turning();
-    let skips = |trips: u32| {
-        (0..loops).any(|number| {
-            turning.wrapping_shr(narrow(number).into()) & 1 == 1 && turns(trips, number) == 0
-        })
-    };
-    for trips in (0..3u32.checked_pow(u32::try_from(loops).unwrap_or(0)).unwrap_or(1))
-        .filter(|trips| !skips(*trips))
-    {
-        look.walk_all(trips, &mut out)?;
-        look.completions(trips)?;
-        out.walks = out.walks.saturating_add(1);
-    }
-    Ok(out)
+    let ways = Ways::of(&look)?;
+    let accesses = look.follow_all(&ways)?;
+    look.completions(&ways)?;
+    Ok(OrderSummary { meets: u32::try_from(ways.len()).unwrap_or(u32::MAX), accesses })
 }
 
 #[derive(Copy, Clone)]
@@ -105,20 +88,65 @@ pub(super) struct Access {
     pub(super) moved: Option<u16>,
 }
 
-/// Where a walk stands.
+/// How far synchronisation has come since an access.
 #[derive(Copy, Clone)]
-pub(super) struct Walk {
-    pub(super) at: usize,
-    taken: [u8; LOOPS],
-    /// Loops gone round so far.
-    turns: u32,
-    fuel: u32,
+struct Progress {
+    /// Steps of each rule that were met, a digit each.
+    done: u64,
+    /// Steps that have to stand before the end.
+    ended: u8,
 }
 
-impl Walk {
-    /// Before the first step.
-    pub(super) fn start() -> Self {
-        Self { at: 0, taken: [0; LOOPS], turns: 0, fuel: FUEL }
+impl Progress {
+    fn done(&self, rule: u32) -> usize {
+        (self.done.wrapping_shr(rule.wrapping_mul(DIGIT)) & 0xf) as usize
+    }
+
+    fn advance(&mut self, rule: u32) {
+        self.done = self.done.wrapping_add(1u64.wrapping_shl(rule.wrapping_mul(DIGIT)));
+    }
+
+    /// The least of both; whether it is less than it was.
+    fn least(&mut self, other: &Self) -> bool {
+        let before = (self.done, self.ended);
+        for rule in 0..RULES as u32 {
+            if other.done(rule) < self.done(rule) {
+                let mask = 0xfu64.wrapping_shl(rule.wrapping_mul(DIGIT));
+                self.done = (self.done & !mask) | (other.done & mask);
+            }
+        }
+        self.ended = self.ended.min(other.ended);
+        before != (self.done, self.ended)
+    }
+}
+
+/// What holds since an access: on ways on which no branch was taken, and on the others.
+#[derive(Copy, Clone)]
+struct Since {
+    straight: Option<Progress>,
+    turned: Option<Progress>,
+}
+
+fn least(own: &mut Option<Progress>, other: &Option<Progress>) -> bool {
+    match (own, other) {
+        (Some(own), Some(other)) => own.least(other),
+        (own @ None, Some(_)) => {
+            *own = *other;
+            true
+        }
+        (_, None) => false,
+    }
+}
+
+impl Held for Since {
+    fn join(&mut self, other: &Self) -> bool {
+        let straight = least(&mut self.straight, &other.straight);
+        least(&mut self.turned, &other.turned) || straight
+    }
+
+    fn taken(&mut self) {
+        let straight = self.straight.take();
+        let _ = least(&mut self.turned, &straight);
     }
 }
 
@@ -190,103 +218,121 @@ impl Look<'_> {
         loads && times > 1 && self.plan.products.iter().any(counts)
     }
 
-    /// Every access of a walk against everything after it.
-    fn walk_all(&self, trips: u32, out: &mut OrderSummary) -> Result<(), Violation> {
-        let mut walk = Walk::start();
-        while let Some(step) = self.steps.get(walk.at) {
+    /// Every access against everything that may come after it; how many there are.
+    fn follow_all(&self, ways: &Ways) -> Result<u32, Violation> {
+        let mut count = 0u32;
+        for (at, step) in self.steps.iter().enumerate() {
             // Waits are ordered after an announcement by the object itself.
             for access in self
-                .accesses(walk.at, step)?
+                .accesses(at, step)?
                 .into_iter()
                 .flatten()
                 .filter(|access| !self.announces(access))
             {
-                out.accesses = out.accesses.saturating_add(1);
-                self.follow(walk, access, trips)?;
+                count = count.saturating_add(1);
+                self.follow(ways, at, access)?;
             }
-            self.advance(&mut walk, step, trips)?;
         }
-        Ok(())
+        Ok(count)
     }
 
     /// Statement 14 for one producer.
-    fn follow(&self, from: Walk, producer: Access, trips: u32) -> Result<(), Violation> {
-        let origin = self.steps.get(from.at).map(|s| s.origin);
-        let mut done = [0usize; RULES];
+    #[inline(never)]
+    fn follow(&self, ways: &Ways, from: usize, producer: Access) -> Result<(), Violation> {
+        let flow = Violation::Flow { step: narrow(from) };
+        let step = self.steps.get(from).ok_or(flow)?;
         // What has to stand before the end of the kernel.
         let last = self
-            .steps
-            .get(from.at)
-            .and_then(|s| self.tables.units.tiled_moves.iter().find(|f| f.atom == s.atom))
+            .tables
+            .units
+            .tiled_moves
+            .iter()
+            .find(|f| f.atom == step.atom)
             .map_or(&[][..], |f| f.last);
-        let mut ended = 0usize;
         let rules = || self.arch.sync.iter().filter(|r| r.producer == producer.kind);
-        if rules().count() > RULES {
-            return Err(Violation::Flow { step: narrow(from.at) });
+        let long = |steps: &[SyncStep<'_>]| steps.len() >= 1usize.wrapping_shl(DIGIT);
+        if rules().count() > RULES || rules().any(|r| long(r.steps)) {
+            return Err(flow);
         }
-        let mut walk = from;
-        if let Some(step) = self.steps.get(walk.at) {
-            self.advance(&mut walk, step, trips)?;
-        }
-        while let Some(step) = self.steps.get(walk.at) {
-            for (rule, done) in rules().zip(&mut done) {
-                if rule.steps.get(*done).is_some_and(|want| self.does(step, want, producer.signal))
-                {
-                    *done = done.saturating_add(1);
+        let begun = Since { straight: Some(Progress { done: 0, ended: 0 }), turned: None };
+        let meet = |at: usize, step: &Step, since: &mut Since| {
+            let accesses = self.accesses(at, step)?;
+            for (progress, straight) in [(&mut since.straight, true), (&mut since.turned, false)] {
+                let Some(own) = progress else { continue };
+                for (rule, number) in rules().zip(0u32..) {
+                    let want = rule.steps.get(own.done(number));
+                    if want.is_some_and(|want| self.does(step, want, producer.signal)) {
+                        own.advance(number);
+                    }
                 }
-            }
-            if last.get(ended).is_some_and(|want| self.does(step, want, producer.signal)) {
-                ended = ended.saturating_add(1);
-            }
-            let over = rules().zip(&done).all(|(rule, done)| *done >= rule.steps.len())
-                && rules().next().is_some();
-            if over && ended >= last.len() {
-                return Ok(());
-            }
-            for access in self.accesses(walk.at, step)?.into_iter().flatten() {
-                let apart = !shares_bytes(producer.bytes, access.bytes)
-                    || !(producer.writes || access.writes);
-                // Inside one execution of one operation only the halves of an exchange conflict,
-                // and what a product has added up with its own loads.
-                let together = walk.turns == from.turns && Some(step.origin) == origin;
-                let halves = self
-                    .plan
-                    .exchanges
-                    .iter()
-                    .any(|e| Some(step.origin) == u16::try_from(e.op.index()).ok())
-                    && producer.writes != access.writes;
-                let fetches = producer.bytes.0 & COLUMNS != 0 && access.kind != producer.kind;
-                let object = self.announces(&access);
-                if apart
-                    || (together && !halves && !fetches && !object)
-                    || self.own_elements(producer, access)
-                {
+                let want = last.get(usize::from(own.ended));
+                if want.is_some_and(|want| self.does(step, want, producer.signal)) {
+                    own.ended = own.ended.saturating_add(1);
+                }
+                let mut all = rules().zip(0u32..);
+                let over = all.all(|(rule, number)| own.done(number) >= rule.steps.len())
+                    && rules().next().is_some();
+                if over && usize::from(own.ended) >= last.len() {
+                    *progress = None;
                     continue;
                 }
-                let at = narrow(walk.at);
-                let rule = rules().zip(&done).find(|(r, _)| r.consumer == access.kind);
-                let (rule, &done) = rule.ok_or(Violation::NoRule {
-                    producer: producer.kind,
-                    consumer: access.kind,
-                    step: at,
-                })?;
-                if let Some(missing) = rule.steps.get(done) {
-                    return Err(Violation::Race {
-                        producer: narrow(from.at),
-                        consumer: at,
-                        missing: missing.atom,
-                        trips: u8::try_from(trips).unwrap_or(u8::MAX),
-                    });
+                for access in accesses.into_iter().flatten() {
+                    self.in_order((from, producer), (at, access), straight, own)?;
                 }
             }
-            self.advance(&mut walk, step, trips)?;
+            Ok(since.straight.is_some() || since.turned.is_some())
+        };
+        let end = |since: &Since| {
+            let ended = [since.straight, since.turned].into_iter().flatten().map(|p| p.ended).min();
+            match ended.and_then(|ended| last.get(usize::from(ended))) {
+                Some(missing) => Err(Violation::Race {
+                    producer: narrow(from),
+                    consumer: narrow(self.steps.len()),
+                    missing: missing.atom,
+                }),
+                None => Ok(()),
+            }
+        };
+        self.everywhere(ways, (from.saturating_add(1), begun), meet, end)
+    }
+
+    /// Whether a later access needs no order with a producer, or has it.
+    fn in_order(
+        &self,
+        (from, producer): (usize, Access),
+        (at, access): (usize, Access),
+        straight: bool,
+        since: &Progress,
+    ) -> Result<(), Violation> {
+        let origin = |at: usize| self.steps.get(at).map(|s| s.origin);
+        let apart =
+            !shares_bytes(producer.bytes, access.bytes) || !(producer.writes || access.writes);
+        // Inside one execution of one operation only the halves of an exchange conflict, and what a
+        // product has added up with its own loads.
+        let together = straight && origin(at) == origin(from);
+        let halves =
+            self.plan.exchanges.iter().any(|e| origin(at) == u16::try_from(e.op.index()).ok())
+                && producer.writes != access.writes;
+        let fetches = producer.bytes.0 & COLUMNS != 0 && access.kind != producer.kind;
+        let object = self.announces(&access);
+        if apart
+            || (together && !halves && !fetches && !object)
+            || self.own_elements(producer, access)
+        {
+            return Ok(());
         }
-        match last.get(ended) {
+        let mut rules = self.arch.sync.iter().filter(|r| r.producer == producer.kind).zip(0u32..);
+        let (rule, number) =
+            rules.find(|(r, _)| r.consumer == access.kind).ok_or(Violation::NoRule {
+                producer: producer.kind,
+                consumer: access.kind,
+                step: narrow(at),
+            })?;
+        match rule.steps.get(since.done(number)) {
             Some(missing) => Err(Violation::Race {
-                producer: narrow(from.at),
-                consumer: narrow(walk.at),
+                producer: narrow(from),
+                consumer: narrow(at),
                 missing: missing.atom,
-                trips: u8::try_from(trips).unwrap_or(u8::MAX),
             }),
             None => Ok(()),
         }
@@ -607,12 +653,7 @@ impl Look<'_> {
                     .take_while(|s| s.purpose == Purpose::Label || s.atom != wait.atom);
                 let Some(early) = until.into_iter().position(touches) else { continue };
                 let consumer = narrow(at.saturating_add(1).saturating_add(early));
-                return Err(Violation::Race {
-                    producer: narrow(at),
-                    consumer,
-                    missing: wait.atom,
-                    trips: 0,
-                });
+                return Err(Violation::Race { producer: narrow(at), consumer, missing: wait.atom });
             }
             if found != want {
                 return Err(Violation::Count { op: p.op, atom: p.product.atom, want, found });
@@ -620,77 +661,6 @@ impl Look<'_> {
         }
         Ok(())
     }
-
-    /// Goes to the next step of a walk.
-    pub(super) fn advance(
-        &self,
-        walk: &mut Walk,
-        step: &Step,
-        trips: u32,
-    ) -> Result<(), Violation> {
-        let flow = Violation::Flow { step: narrow(walk.at) };
-        walk.fuel = walk.fuel.checked_sub(1).ok_or(flow)?;
-        let here = walk.at;
-        walk.at = walk.at.saturating_add(1);
-        if step.purpose == Purpose::Label {
-            return Ok(());
-        }
-        if step.atom == self.isa.branch {
-            walk.at = self.target(step).ok_or(flow)?;
-        } else if step.atom == self.isa.branch_if {
-            let number = self
-                .steps
-                .iter()
-                .take(here)
-                .filter(|s| s.purpose != Purpose::Label && s.atom == self.isa.branch_if)
-                .count();
-            let taken = walk.taken.get_mut(number).ok_or(flow)?;
-            if u32::from(*taken) < turns(trips, number) {
-                *taken = taken.saturating_add(1);
-                walk.turns = walk.turns.saturating_add(1);
-                walk.at = self.target(step).ok_or(flow)?;
-            } else {
-                *taken = 0;
-            }
-        }
-        Ok(())
-    }
-
-    /// The loops that turn at least once whatever their arguments, by the numbers of their
-    /// branches: a bit each.
-    fn turning(&self) -> u32 {
-        let mut out = 0u32;
-        for (number, step) in (0u32..).zip(
-            self.steps
-                .iter()
-                .filter(|s| s.purpose != Purpose::Label && s.atom == self.isa.branch_if),
-        ) {
-            let of = self.program.all().find(|op| {
-                op.index() == usize::from(step.origin) && self.program.role(*op) == OpRole::For
-            });
-            let bound = |k: usize| {
-                of.and_then(|op| self.program.operand(op, k))
-                    .and_then(|value| self.program.int(value))
-            };
-            if bound(0).zip(bound(1)).is_some_and(|(first, end)| first < end) {
-                out |= 1u32.checked_shl(number).unwrap_or(0);
-            }
-        }
-        out
-    }
-
-    fn target(&self, branch: &Step) -> Option<usize> {
-        let label = branch.args.iter().find(|a| matches!(a, Slot::Label(_)))?;
-        self.steps.iter().position(|s| s.purpose == Purpose::Label && s.args.first() == Some(label))
-    }
-}
-
-/// How often a walk with a number goes round the loop of a branch: 0, 1 or 2 times.
-fn turns(trips: u32, branch: usize) -> u32 {
-    3u32.checked_pow(u32::try_from(branch).unwrap_or(0))
-        .and_then(|p| trips.checked_div(p))
-        .unwrap_or(0)
-        % 3
 }
 
 /// Whether two operands have a register in common.

@@ -415,10 +415,8 @@ pub enum Violation {
         consumer: u16,
         /// The first synchronisation step of the rule that is missing between them.
         missing: AtomId,
-        /// Times that loops were gone round, base 3, first loop's branch lowest.
-        trips: u8,
     },
-    /// Control flow that is not checked: more than four loops, a label that is not there, or a walk
+    /// Control flow that is not checked: more than 64 labels, a label that is not there, or a walk
     /// that does not end.
     Flow {
         /// The step.

@@ -142,12 +142,7 @@ impl<'a> Walk<'a> {
         for (slot, writes) in operands(look, step) {
             for tuple in self.tuples.iter_mut().filter(|t| overlap(look, t.slot, slot)) {
                 if let (true, Some(want)) = (tuple.dirty, before.first()) {
-                    return Err(Violation::Race {
-                        producer: at,
-                        consumer: at,
-                        missing: want.atom,
-                        trips: 0,
-                    });
+                    return Err(Violation::Race { producer: at, consumer: at, missing: want.atom });
                 }
                 // Products that add to the same registers follow each other.
                 if let Some(producer) =

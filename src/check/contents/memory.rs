@@ -1,8 +1,9 @@
 //! Shared tiles: whose tile each one holds when a step reads it.
 
 use super::Look;
-use super::storage::{ContentsScratch, LOOPS, NO_LOOP, Turned};
+use super::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, Turned};
 use crate::check::alloc::shares_bytes;
+use crate::check::order::narrow;
 use crate::check::violation::Violation;
 use crate::emit::step::Step;
 use crate::ir::Op;
@@ -18,7 +19,7 @@ const PAIRS: usize = 32;
 
 /// What a shared tile holds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-enum Held {
+pub(super) enum Held {
     /// Nothing that is known: nobody has written it, or something that shares its bytes.
     #[default]
     Nothing,
@@ -39,7 +40,7 @@ enum Version {
     Loop(Op),
 }
 
-type State = heapless::Vec<Held, TILES>;
+pub(super) type State = heapless::Vec<Held, TILES>;
 
 /// One step's access to a tile.
 #[derive(Copy, Clone)]
@@ -171,28 +172,27 @@ fn behind_turn(look: &Look<'_>, loops: &[Turned], around: Op, alloc: u16) -> Ver
 }
 
 /// Tiles before each loop and at the end of its turns.
-type Ways = [[State; 2]; LOOPS];
+pub(super) type Ways = [[State; 2]];
 
 /// Every read of a shared tile finds the tile that the program reads there.
 #[inline(never)]
-pub(super) fn tiles(look: &Look<'_>, scratch: &ContentsScratch<'_>) -> Result<(), Violation> {
-    let mut ways: Ways = core::array::from_fn(|_| [State::new(), State::new()]);
-    walk(look, scratch, &mut ways, false)?;
-    walk(look, scratch, &mut ways, true)
+pub(super) fn tiles(look: &Look<'_>, scratch: &mut ContentsScratch<'_>) -> Result<(), Violation> {
+    let room = Violation::Room { pool: ContentsPool::Loops, capacity: narrow(LOOPS).into() };
+    for _ in scratch.loops.iter() {
+        scratch.tiles.push([State::new(), State::new()]).map_err(|_| room)?;
+    }
+    let (loops, ways) = (&*scratch.loops, &mut *scratch.tiles);
+    walk(look, loops, ways, false)?;
+    walk(look, loops, ways, true)
 }
 
 /// One walk over all steps; the second one checks what is read.
-fn walk(
-    look: &Look<'_>,
-    scratch: &ContentsScratch<'_>,
-    ways: &mut Ways,
-    checks: bool,
-) -> Result<(), Violation> {
+fn walk(look: &Look<'_>, loops: &[Turned], ways: &mut Ways, checks: bool) -> Result<(), Violation> {
     let mut state = State::new();
     let missing = Violation::Flow { step: u16::MAX };
     state.resize(look.plan.allocs.len(), Held::Nothing).map_err(|_| missing)?;
     for (at, step) in (0u16..).zip(look.steps) {
-        for (number, l) in (0u8..).zip(scratch.loops.iter()) {
+        for (number, l) in (0u8..).zip(loops.iter()) {
             let Some(own) = ways.get_mut(usize::from(number)) else { continue };
             let [first, end] = own;
             if l.first == at {
@@ -218,9 +218,9 @@ fn walk(
                 let want = if access.own {
                     Version::Op(access.op)
                 } else {
-                    before(look, scratch.loops, access.op, access.alloc)
+                    before(look, loops, access.op, access.alloc)
                 };
-                if !holds(look, (&*ways, &*scratch.loops), access.alloc, held, want) {
+                if !holds(look, (&*ways, loops), access.alloc, held, want) {
                     let by = if let Held::Written(by, _) = held { by } else { u16::MAX };
                     return Err(Violation::Tile { step: at, alloc: access.alloc, by });
                 }

@@ -2,6 +2,7 @@
 
 use super::Content;
 use super::goal::Goal;
+use super::memory::State;
 use heapless::{Vec, VecView};
 
 /// What can run out.
@@ -26,7 +27,7 @@ pub enum ContentsPool {
 }
 
 /// Most loops of a kernel.
-pub(super) const LOOPS: usize = 8;
+pub(super) const LOOPS: usize = 24;
 
 /// A loop of the steps, or steps that a branch may leave out: where two ways meet.
 #[derive(Copy, Clone, Debug, Default)]
@@ -66,6 +67,7 @@ pub struct ContentsStorage<
     turns: Vec<Content, READS>,
     lanes: Vec<u32, READS>,
     loops: Vec<Turned, LOOPS>,
+    tiles: Vec<[State; 2], LOOPS>,
     goals: Vec<Goal, GOALS>,
     places: Vec<u16, GOALS>,
 }
@@ -87,6 +89,7 @@ impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS
             turns: Vec::new(),
             lanes: Vec::new(),
             loops: Vec::new(),
+            tiles: Vec::new(),
             goals: Vec::new(),
             places: Vec::new(),
         }
@@ -105,6 +108,7 @@ impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS
             turns: self.turns.as_mut_view(),
             lanes: self.lanes.as_mut_view(),
             loops: self.loops.as_mut_view(),
+            tiles: self.tiles.as_mut_view(),
             goals: self.goals.as_mut_view(),
             places: self.places.as_mut_view(),
         }
@@ -142,6 +146,8 @@ pub struct ContentsScratch<'s> {
     pub(super) lanes: &'s mut VecView<u32>,
     /// Loops.
     pub(super) loops: &'s mut VecView<Turned>,
+    /// Shared tiles before each of them and at the end of its turns.
+    pub(super) tiles: &'s mut VecView<[State; 2]>,
     /// What is to be shown, and was.
     pub(super) goals: &'s mut VecView<Goal>,
     /// Where goals are among them, by their hash.
@@ -166,6 +172,7 @@ impl ContentsScratch<'_> {
         self.turns.clear();
         self.lanes.clear();
         self.loops.clear();
+        self.tiles.clear();
         self.goals.clear();
         self.places.clear();
     }

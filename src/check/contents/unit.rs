@@ -705,7 +705,6 @@ pub(super) fn frames(look: &Look<'_>) -> Result<(), Violation> {
                 producer: narrow(from),
                 consumer: narrow(to),
                 missing: want.atom,
-                trips: 0,
             });
         }
     }

@@ -31,6 +31,7 @@ impl Generator {
         for (name, div) in [("m", Some(16)), ("n", Some(32)), ("K", None)] {
             program.arguments.push(Argument::Index { name, div });
         }
+        program.arguments.push(Argument::Index { name: "p", div: None });
         Self {
             choices,
             program,
@@ -108,7 +109,9 @@ impl Generator {
         } else {
             16
         };
-        self.program.arguments.push(Argument::Tensor { extents, element: ty.element, align });
+        // Rows begin where the tensor's alignment has it, or anywhere.
+        let div = if self.choices.once_in(8) { 1 } else { (align / bytes(ty.element)).max(1) };
+        self.program.arguments.push(Argument::Tensor { extents, element: ty.element, align, div });
         self.program.arguments.len() - 1
     }
 
@@ -128,8 +131,6 @@ impl Generator {
 
     /// An index further on.
     fn moved(&mut self, from: String) -> String {
-        self.names += 1;
-        let out = format!("%i{}", self.names);
         let (name, by) = self.choices.of(&[
             ("index.add", "16"),
             ("index.add", "32"),
@@ -137,8 +138,28 @@ impl Generator {
             ("index.add", "8"),
             ("index.add", "%n"),
         ]);
-        self.push(Statement::Index { out: out.clone(), name, ins: [from, by.to_string()] });
+        self.index(name, &from, by)
+    }
+
+    /// Arithmetic of indices.
+    pub fn index(&mut self, name: &'static str, of: &str, by: &str) -> String {
+        self.names += 1;
+        let out = format!("%i{}", self.names);
+        let ins = [of.to_string(), by.to_string()];
+        self.push(Statement::Index { out: out.clone(), name, ins });
         out
+    }
+
+    /// The innermost open loop's counter.
+    #[must_use]
+    pub fn counter(&self) -> Option<String> {
+        self.counters.last().map(|(name, _)| name.clone())
+    }
+
+    /// A name for a counter.
+    pub fn new_counter(&mut self) -> String {
+        self.names += 1;
+        format!("%k{}", self.names)
     }
 
     /// A place in a tensor: one that is only read, or a new one.
@@ -321,8 +342,7 @@ impl Generator {
         starts: &[Id],
         body: impl FnOnce(&mut Self, &[Id]) -> Vec<Id>,
     ) -> Vec<Id> {
-        self.names += 1;
-        let counter = format!("%k{}", self.names);
+        let counter = self.new_counter();
         let step = self.choices.of(&[16, 32, 64, 16, 32, 64, 8, 48]);
         let to = if self.choices.below(4) > 0 {
             "%K".to_string()
@@ -342,6 +362,18 @@ impl Generator {
         body: impl FnOnce(&mut Self, &[Id]) -> Vec<Id>,
     ) -> Vec<Id> {
         let from = self.first();
+        self.repeat_from(counter, (&from, to), step, starts, body)
+    }
+
+    /// The same with a counter of these bounds.
+    pub fn repeat_from(
+        &mut self,
+        counter: &str,
+        (from, to): (&str, &str),
+        step: u32,
+        starts: &[Id],
+        body: impl FnOnce(&mut Self, &[Id]) -> Vec<Id>,
+    ) -> Vec<Id> {
         self.blocks.push(Vec::new());
         self.scopes.push(Vec::new());
         self.counters.push((counter.to_string(), step));
@@ -364,7 +396,7 @@ impl Generator {
         let results: Vec<Id> = carried.iter().map(|c| c.result).collect();
         self.push(Statement::For(Loop {
             counter: counter.to_string(),
-            from,
+            from: from.to_string(),
             to: to.to_string(),
             step,
             carried,

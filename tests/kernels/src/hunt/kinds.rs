@@ -1,15 +1,19 @@
 //! The kinds of programs.
 
 use super::choices::Choices;
+use super::corner::corner;
 use super::flow::{chosen, flow, matrix_types};
 use super::generate::Generator;
+use super::line::line;
 use super::memory::{again, batch, copy, shared, written};
 use super::program::{Id, Program, Type};
+use super::spread::spread;
+use super::turns::turns;
 
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 16] = [
+pub const KINDS: [(&str, Make); 20] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -26,6 +30,10 @@ pub const KINDS: [(&str, Make); 16] = [
     ("batch", batch),
     ("again", again),
     ("numbers", numbers),
+    ("corner", corner),
+    ("line", line),
+    ("spread", spread),
+    ("turns", turns),
 ];
 
 /// A program of a kind.
@@ -41,32 +49,41 @@ pub(super) fn extent(g: &mut Generator) -> u32 {
     g.choices.of(&[16, 32, 64, 32, 64, 48, 96, 128, 80, 24, 40, 112, 8])
 }
 
-pub(super) const ELEMENTS: [&str; 10] =
-    ["f16", "bf16", "f32", "f32", "f16", "e4m3", "e5m2", "i8", "i32", "f64"];
+pub(super) const ELEMENTS: [&str; 14] = [
+    "f16", "bf16", "f32", "f32", "f16", "e4m3", "e5m2", "i8", "i32", "f64", "i16", "u8",
+    "e4m3fnuz", "e5m2fnuz",
+];
 
 /// Types of the factors and of the sum.
-const PRODUCTS: [(&str, &str); 16] = [
-    ("f16", "f32"),
-    ("f16", "f32"),
-    ("bf16", "f32"),
-    ("bf16", "f32"),
-    ("e4m3", "f32"),
-    ("e5m2", "f32"),
-    ("e4m3fnuz", "f32"),
-    ("e5m2fnuz", "f32"),
-    ("i8", "i32"),
-    ("f64", "f64"),
-    ("f16", "f16"),
-    ("f32", "f32"),
-    ("u8", "i32"),
-    ("bf16", "bf16"),
-    ("e4m3", "f16"),
-    ("f16", "f32"),
+const PRODUCTS: [(&str, &str, &str); 22] = [
+    ("f16", "f16", "f32"),
+    ("f16", "f16", "f32"),
+    ("bf16", "bf16", "f32"),
+    ("bf16", "bf16", "f32"),
+    ("e4m3", "e4m3", "f32"),
+    ("e5m2", "e5m2", "f32"),
+    ("e4m3fnuz", "e4m3fnuz", "f32"),
+    ("e5m2fnuz", "e5m2fnuz", "f32"),
+    ("i8", "i8", "i32"),
+    ("f64", "f64", "f64"),
+    ("f16", "f16", "f16"),
+    ("f32", "f32", "f32"),
+    ("u8", "u8", "i32"),
+    ("bf16", "bf16", "bf16"),
+    ("e4m3", "e4m3", "f16"),
+    ("f16", "f16", "f32"),
+    ("e4m3", "e5m2", "f32"),
+    ("e5m2", "e4m3", "f32"),
+    ("e5m2fnuz", "e4m3fnuz", "f32"),
+    ("i8", "u8", "i32"),
+    ("u8", "i8", "i32"),
+    ("e5m2", "e4m3", "f16"),
 ];
 
 /// C = A B with any element types, extents, orders, ways and epilogue.
 fn gemm(g: &mut Generator) {
-    let (factor, sum) = g.choices.of(&PRODUCTS);
+    let (left, right, sum) = g.choices.of(&PRODUCTS);
+    let factors = (left, right);
     let (m, n, k) = (extent(g), extent(g), g.choices.of(&[16, 32, 64, 32, 128, 48]));
     let acc = Type::of(m, n, sum);
     let start = match g.choices.below(6) {
@@ -76,13 +93,13 @@ fn gemm(g: &mut Generator) {
     };
     let flips = (g.choices.once_in(3), g.choices.once_in(2));
     let result = if g.choices.once_in(4) {
-        product(g, (m, n, k), factor, start, flips)
+        product(g, (m, n, k), factors, start, flips)
     } else {
         let step = k;
         let name = "%k0".to_string();
         let to = if g.choices.once_in(5) { (2 * k).to_string() } else { "%K".to_string() };
         g.repeat_over(&name, &to, step, &[start], |g, inside| {
-            vec![product(g, (m, n, k), factor, inside[0], flips)]
+            vec![product(g, (m, n, k), factors, inside[0], flips)]
         })[0]
     };
     epilogue(g, result);
@@ -92,11 +109,11 @@ fn gemm(g: &mut Generator) {
 fn product(
     g: &mut Generator,
     (m, n, k): (u32, u32, u32),
-    factor: &'static str,
+    factors: (&'static str, &'static str),
     sum: Id,
     flips: (bool, bool),
 ) -> Id {
-    let (ta, tb) = (Type::of(m, k, factor), Type::of(k, n, factor));
+    let (ta, tb) = (Type::of(m, k, factors.0), Type::of(k, n, factors.1));
     let a = if flips.0 { g.load_flipped(&ta) } else { g.load(&ta) };
     let b = if flips.1 { g.load_flipped(&tb) } else { g.load(&tb) };
     let ty = g.ty(sum);
@@ -150,7 +167,7 @@ fn after(g: &mut Generator, value: Id) -> Id {
 pub(super) fn reduced(g: &mut Generator, value: Id) -> Id {
     let ty = g.ty(value);
     let axis = g.choices.below(2);
-    let kind = g.choices.of(&["add", "max", "min"]);
+    let kind = g.choices.of(&["add", "max", "min", "add", "max", "min", "mul"]);
     let line = Type { shape: vec![ty.shape[1 - axis]], element: ty.element };
     let mut sums =
         g.op("reduce", vec![value], line.clone(), &format!("axis = {axis}, kind = {kind}"));

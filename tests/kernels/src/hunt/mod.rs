@@ -4,14 +4,18 @@
 
 pub mod assemble;
 pub mod choices;
+mod corner;
 mod flow;
 pub mod generate;
 pub mod kinds;
+mod line;
 mod memory;
 pub mod planted;
 pub mod program;
 pub mod report;
 pub mod shrink;
+mod spread;
+mod turns;
 pub mod verdict;
 
 use assemble::Batches;

@@ -1,5 +1,6 @@
 //! A small typed tree of a tile program, and its text.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A value: its number among [`Program::types`].
@@ -23,8 +24,10 @@ pub enum Argument {
         extents: Vec<Option<u32>>,
         /// Element type.
         element: &'static str,
-        /// Bytes that its rows are aligned to.
+        /// Bytes that it is aligned to.
         align: u32,
+        /// Elements that its unknown strides are multiples of.
+        div: u32,
     },
     /// A number.
     Index {
@@ -149,6 +152,8 @@ pub struct Program {
     pub arguments: Vec<Argument>,
     /// Types of the values.
     pub types: Vec<Type>,
+    /// Written layouts of register tiles.
+    pub layouts: BTreeMap<Id, String>,
     /// Statements.
     pub body: Vec<Statement>,
 }
@@ -185,10 +190,6 @@ impl Type {
 
     fn words(&self) -> String {
         self.shape.iter().map(|e| format!("{e}x")).collect::<String>() + self.element
-    }
-
-    fn registers(&self) -> String {
-        format!("tensor<{}>", self.words())
     }
 
     fn shared(&self) -> String {
@@ -243,7 +244,14 @@ impl Program {
     /// An empty one.
     #[must_use]
     pub fn new(kind: &'static str, threads: u32) -> Self {
-        Self { kind, threads, arguments: Vec::new(), types: Vec::new(), body: Vec::new() }
+        Self {
+            kind,
+            threads,
+            arguments: Vec::new(),
+            types: Vec::new(),
+            layouts: BTreeMap::new(),
+            body: Vec::new(),
+        }
     }
 
     fn memref(&self, number: usize) -> String {
@@ -253,6 +261,13 @@ impl Program {
         let words: String =
             extents.iter().map(|e| e.map_or("?x".to_string(), |e| format!("{e}x"))).collect();
         format!("memref<{words}{element}, #gmem>")
+    }
+
+    /// Type of a register tile, as it is written.
+    fn registers(&self, id: Id) -> String {
+        let layout =
+            if self.layouts.contains_key(&id) { format!(", #l{id}") } else { String::new() };
+        format!("tensor<{}{layout}>", self.types[id].words())
     }
 
     fn place(&self, place: &Place) -> String {
@@ -273,10 +288,10 @@ impl Program {
     #[must_use]
     pub fn text(&self, name: &str) -> String {
         let argument = |(number, argument): (usize, &Argument)| match argument {
-            Argument::Tensor { extents, element, align } => {
-                let stride = (align / bytes(element)).max(1);
-                let div = if extents.last() == Some(&None) {
-                    format!(", stride_div = {stride}")
+            Argument::Tensor { extents, align, div, .. } => {
+                let unknown = extents.iter().skip(1).any(Option::is_none);
+                let div = if unknown && *div > 1 {
+                    format!(", stride_div = {div}")
                 } else {
                     String::new()
                 };
@@ -293,8 +308,16 @@ impl Program {
             .enumerate()
             .partition(|(_, a)| matches!(a, Argument::Tensor { .. }));
         let arguments: Vec<String> = tensors.into_iter().chain(indices).map(argument).collect();
-        let mut out =
-            format!("func @{name}({}) {{threads = {}}} {{\n", arguments.join(", "), self.threads);
+        let mut out = String::new();
+        for (id, layout) in &self.layouts {
+            let _ = writeln!(out, "#l{id} = {layout}");
+        }
+        let _ = writeln!(
+            out,
+            "func @{name}({}) {{threads = {}}} {{",
+            arguments.join(", "),
+            self.threads
+        );
         self.block(&self.body, 1, &mut out);
         out.push_str("}\n");
         out
@@ -331,7 +354,7 @@ impl Program {
                     "%v{id} = tiled_load {} : {} -> {}",
                     self.place(from),
                     self.place_type(from),
-                    ty(id).registers()
+                    self.registers(*id)
                 )
             }
             Statement::Store { value, to } => {
@@ -339,7 +362,7 @@ impl Program {
                     out,
                     "tiled_store %v{value}, {} : {} -> {}",
                     self.place(to),
-                    ty(value).registers(),
+                    self.registers(*value),
                     self.place_type(to)
                 )
             }
@@ -350,9 +373,9 @@ impl Program {
                     "trans" | "convert_layout" | "cast" | "reduce" | "broadcast" | "reshape"
                 );
                 let types = if converts {
-                    format!("{} -> {}", ty(&ins[0]).registers(), ty(id).registers())
+                    format!("{} -> {}", self.registers(ins[0]), self.registers(*id))
                 } else {
-                    ty(id).registers()
+                    self.registers(*id)
                 };
                 let attributes = if attributes.is_empty() {
                     String::new()
@@ -362,7 +385,7 @@ impl Program {
                 writeln!(out, "%v{id} = {name} {}{attributes} : {types}", names.join(", "))
             }
             Statement::Constant { out: id, text } => {
-                writeln!(out, "%v{id} = constant {text} : {}", ty(id).registers())
+                writeln!(out, "%v{id} = constant {text} : {}", self.registers(*id))
             }
             Statement::Index { out: name, name: op, ins } => {
                 writeln!(out, "{name} = {op} {}, {} : index", ins[0], ins[1])
@@ -374,7 +397,7 @@ impl Program {
     fn for_loop(&self, l: &Loop, depth: usize, out: &mut String) {
         let join =
             |f: &dyn Fn(&Carried) -> String| l.carried.iter().map(f).collect::<Vec<_>>().join(", ");
-        let types = join(&|c| self.types[c.result].registers());
+        let types = join(&|c| self.registers(c.result));
         let head = if l.carried.is_empty() {
             String::new()
         } else {

@@ -1,6 +1,6 @@
 //! A smaller program that is still wrong in the same way.
 
-use super::program::{Argument, Id, Loop, Place, Program, Statement, Type};
+use super::program::{Argument, Id, Loop, Place, Program, Statement, Type, bytes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most programs that are tried.
@@ -70,7 +70,11 @@ fn edits(program: &Program) -> Vec<Program> {
     }
     out.extend((0..program.types.len()).filter_map(|tile| forwarded(program, tile)));
     if program.threads > 32 {
-        out.push(Program { threads: program.threads / 2, ..program.clone() });
+        out.push(Program {
+            threads: program.threads / 2,
+            layouts: BTreeMap::new(),
+            ..program.clone()
+        });
     }
     let extents: BTreeSet<u32> = program
         .types
@@ -88,12 +92,17 @@ fn edits(program: &Program) -> Vec<Program> {
     );
     let mut aligned = program.clone();
     for argument in &mut aligned.arguments {
-        if let Argument::Tensor { align, extents, .. } = argument {
-            *align = 16;
+        if let Argument::Tensor { align, extents, element, div } = argument {
+            (*align, *div) = (16, 16 / bytes(element));
             extents.iter_mut().for_each(|e| *e = None);
         }
     }
     out.push(aligned);
+    for id in program.layouts.keys() {
+        let mut plain = program.clone();
+        plain.layouts.remove(id);
+        out.push(plain);
+    }
     out
 }
 
@@ -268,6 +277,8 @@ fn halved(program: &Program, extent: u32, smaller: u32) -> Program {
         }
     }
     let mut out = program.clone();
+    // Their layouts are of their old extents.
+    out.layouts.retain(|id, _| !program.types[*id].shape.contains(&extent));
     out.types
         .iter_mut()
         .flat_map(|t| t.shape.iter_mut())
@@ -282,6 +293,8 @@ fn halved(program: &Program, extent: u32, smaller: u32) -> Program {
 pub fn tidy(program: &Program) -> Program {
     let mut out = program.clone();
     out.body = defined(&out.body, &mut BTreeSet::new());
+    let values = all_defined(&out.body);
+    out.layouts.retain(|id, _| values.contains(id));
     let used: BTreeSet<usize> = out.body.iter().flat_map(Statement::tensors).collect();
     let text = out.text("f");
     let body = text.split_once("{threads").map_or("", |(_, rest)| rest);
@@ -309,6 +322,18 @@ pub fn tidy(program: &Program) -> Program {
         }
     };
     out.body.iter_mut().for_each(|s| each_place(s, &renumber));
+    out
+}
+
+/// Values that any block defines.
+fn all_defined(body: &[Statement]) -> BTreeSet<Id> {
+    let mut out: BTreeSet<Id> = body.iter().flat_map(Statement::defines).collect();
+    for statement in body {
+        if let Statement::For(l) = statement {
+            out.extend(l.carried.iter().map(|c| c.inside));
+            out.extend(all_defined(&l.body));
+        }
+    }
     out
 }
 

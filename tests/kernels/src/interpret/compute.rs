@@ -54,7 +54,7 @@ fn cast(from: Element, to: Element, item: Item) -> Item {
     {
         return Item { bits: 0, sure: Sure::Free };
     }
-    Item::rounded(to, value, error)
+    Item::rounded(to, value, error).of_either_zero(to, [(value, item)])
 }
 
 fn transpose(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
@@ -241,7 +241,8 @@ fn each(op: &str, tiles: &[Tile], element: Element) -> Said<Vec<Item>> {
         let errors: Option<Vec<f64>> = items.iter().map(|x| x.error()).collect();
         let known = errors.is_some();
         let moved = one(op, element, &values, &errors.unwrap_or_else(|| vec![0.0; items.len()]))?;
-        let item = Item::rounded(element, moved.value, moved.error);
+        let item = Item::rounded(element, moved.value, moved.error)
+            .of_either_zero(element, values.iter().copied().zip(items));
         out.push(if known { item } else { Item { sure: Sure::Free, ..item } });
     }
     Ok(out)

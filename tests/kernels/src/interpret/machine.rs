@@ -254,11 +254,14 @@ impl<'p> Machine<'p> {
             "constant" if to.trim() == "index" => Value::Index(self.index(input(0)?)?),
             "constant" => {
                 let (shape, element) = tile_type(to)?;
-                Value::Tile(Tile::filled(
-                    shape,
-                    element,
-                    Item::exact(element.encode(number(input(0)?)?)),
-                ))
+                // Hexadecimal digits of a float are its bits.
+                let bits = match input(0)?.strip_prefix("0x") {
+                    Some(digits) if !element.is_whole() => {
+                        u64::from_str_radix(digits, 16).map_err(|_| "no bits")?
+                    }
+                    _ => element.encode(number(input(0)?)?),
+                };
+                Value::Tile(Tile::filled(shape, element, Item::exact(bits)))
             }
             _ if op.starts_with("index.") => {
                 Value::Index(arithmetic(op, self.index(input(0)?)?, self.index(input(1)?)?)?)

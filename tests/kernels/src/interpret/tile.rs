@@ -59,6 +59,24 @@ impl Item {
         Self { bits, sure }
     }
 
+    /// The same, made of these values: of a zero of which the sign is not fixed come zeros without
+    /// one, and infinities.
+    #[must_use]
+    pub fn of_either_zero(
+        self,
+        element: Element,
+        from: impl IntoIterator<Item = (f64, Self)>,
+    ) -> Self {
+        let either =
+            from.into_iter().any(|(value, item)| value == 0.0 && item.sure == Sure::Near(0.0));
+        let value = element.decode(self.bits);
+        match self.sure {
+            Sure::Bits if either && value == 0.0 => Self { sure: Sure::Near(0.0), ..self },
+            Sure::Bits if either && value.is_infinite() => Self { sure: Sure::Free, ..self },
+            _ => self,
+        }
+    }
+
     /// How far the value may be off; `None` where nothing is known.
     #[must_use]
     pub fn error(self) -> Option<f64> {
