@@ -78,6 +78,20 @@ impl Error {
     }
 }
 
+impl Error {
+    /// The same about another operation: `to` says which one stands for each.
+    fn about(self, to: impl FnOnce(Op) -> Op) -> Self {
+        match self {
+            Self::Plan(e) => Self::Plan(e.about(to)),
+            Self::Emit(e) => Self::Emit(e.about(to)),
+            Self::Capacity { pool, capacity, op } => {
+                Self::Capacity { pool, capacity, op: op.map(to) }
+            }
+            Self::Text(_) | Self::NoFunction | Self::Contract(_) => self,
+        }
+    }
+}
+
 impl From<PlanError> for Error {
     fn from(e: PlanError) -> Self {
         Self::Plan(e)
@@ -455,7 +469,11 @@ pub fn compile<'s>(
         ),
         found => found,
     };
-    let usage = filled.inspect_err(|_| inserted.take_back(program))?;
+    let usage = filled.map_err(|error| {
+        let error = error.about(|op| inserted.home(program, op));
+        inserted.take_back(program);
+        error
+    })?;
     Ok(Compiled {
         plan,
         steps: scratch.room.steps,
@@ -488,8 +506,9 @@ fn decide(
         let chosen = choose_and_place(tables, program, function, plan, workspace);
         let Err(error) = chosen else { return Ok(()) };
         if !inserted.mend(program, error) {
+            let told = inserted.told(error).about(|op| inserted.home(program, op));
             inserted.take_back(program);
-            return Err(inserted.told(error).into());
+            return Err(told.into());
         }
     }
 }
@@ -561,6 +580,7 @@ fn fill(
     }
     let lookup = Lookup { tables, arch: machine, isa };
     let mut thrift = Thrift::least(tables, isa, program, plan);
+    let mut first: Option<Error> = None;
     let usage = loop {
         let room = Steps::new(steps, tuples, patterns, loops);
         let walked =
@@ -575,10 +595,15 @@ fn fill(
             }
             Err(e) => e,
         };
-        // Once more with fewer registers at once, as far as that goes.
+        // Once more with fewer registers at once, as far as that goes; where that does not go, what
+        // is told is that they are too few.
         match (error, thrift.more()) {
-            (Error::Emit(EmitError::Step(StepError::Pool { .. })), Some(more)) => thrift = more,
-            (e, _) => return Err(e),
+            (Error::Emit(EmitError::Step(StepError::Pool { .. })), Some(more)) => {
+                first = first.or(Some(error));
+                thrift = more;
+            }
+            (Error::Emit(EmitError::Step(StepError::Pool { .. })), None) => return Err(error),
+            _ => return Err(first.unwrap_or(error)),
         }
     };
     crate::emit::finish::finish(tables, machine, isa, steps, patterns).map_err(EmitError::Step)?;

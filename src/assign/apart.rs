@@ -52,6 +52,27 @@ impl Inserted {
         value.and_then(|value| program.def_op(value)).is_some_and(|def| self.ops.contains(&def))
     }
 
+    /// The operation of the caller's program that an operation is there for: itself, or the first
+    /// reader of what was put in, or else what makes its operand.
+    pub(crate) fn home(&self, program: &Program<'_, '_>, op: Op) -> Op {
+        let mut at = op;
+        for _ in 0..MOST {
+            if !self.ops.contains(&at) {
+                return at;
+            }
+            let readers = program.result(at, 0).into_iter().flat_map(|made| program.uses(made));
+            let reader = readers
+                .filter_map(|place| program.user(place))
+                .find(|user| !self.ops.contains(user));
+            let maker = || source(program, at).and_then(|from| program.def_op(from));
+            match reader.or_else(maker) {
+                Some(home) => at = home,
+                None => return op,
+            }
+        }
+        at
+    }
+
     /// Takes everything out again.
     pub(crate) fn take_back(&mut self, program: &mut Program<'_, '_>) {
         while let Some(op) = self.ops.pop() {

@@ -8,6 +8,7 @@ use super::in_shared::{MAX_UNIT_USES, UnitUse};
 use super::mover::{Between, Mover, Viable};
 use super::search::touches_shared;
 use super::tiles::{Copies, Tile};
+use super::unread::Unread;
 use crate::ir::{Op, Program, Value, words};
 use crate::map::{Fragment, log2_exact};
 use crate::plan::{
@@ -185,6 +186,7 @@ pub fn choose(
         free_from: usize::MAX,
         tiles: workspace.tiles,
         limits,
+        unread: Unread::of(program, function),
     };
     chooser.family = chooser.family();
     chooser.collect(function)?;
@@ -194,7 +196,8 @@ pub fn choose(
     chooser.choose_products(function)?;
     chooser.choose_free_tiles()?;
     chooser.settle()?;
-    chooser.plan_exchanges()
+    chooser.plan_exchanges()?;
+    chooser.ready()
 }
 
 pub(super) fn full(pool: PlanPool, capacity: usize) -> PlanError {
@@ -229,6 +232,8 @@ pub(super) struct Chooser<'a, 't, 'p, 's> {
     pub(super) tiles: &'a mut VecView<Tile>,
     /// What shared tiles may take.
     pub(super) limits: &'a Limits,
+    /// Tiles that nothing reads.
+    pub(super) unread: Unread,
 }
 
 impl Chooser<'_, '_, '_, '_> {

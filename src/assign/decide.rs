@@ -43,9 +43,17 @@ impl Chooser<'_, '_, '_, '_> {
     /// side.
     fn cross_conversions(&mut self, all: bool) -> Result<(), PlanError> {
         while let Some((value, fragment)) =
-            across(self.program, self.function, all, self.plan.fragments)
+            across(self.program, self.function, all, &self.unread, self.plan.fragments)
         {
-            spread(self.program, value, fragment, fragment.loose, None, self.plan.fragments)?;
+            spread(
+                self.program,
+                value,
+                fragment,
+                fragment.loose,
+                None,
+                &self.unread,
+                self.plan.fragments,
+            )?;
         }
         Ok(())
     }
@@ -466,7 +474,15 @@ impl Chooser<'_, '_, '_, '_> {
                 continue;
             }
             let first = self.plan.fragments.len();
-            spread(self.program, value, fragment, loose, Some((op, number)), self.plan.fragments)?;
+            spread(
+                self.program,
+                value,
+                fragment,
+                loose,
+                Some((op, number)),
+                &self.unread,
+                self.plan.fragments,
+            )?;
             // What has the operand's own width all the way is packed in any case.
             is_plain &= self
                 .plan
@@ -481,7 +497,15 @@ impl Chooser<'_, '_, '_, '_> {
             (false, false) => mark,
         };
         for (value, number) in [(c, 2), (d, RESULT)] {
-            spread(self.program, value, product.c, loose, Some((op, number)), self.plan.fragments)?;
+            spread(
+                self.program,
+                value,
+                product.c,
+                loose,
+                Some((op, number)),
+                &self.unread,
+                self.plan.fragments,
+            )?;
         }
         Ok(())
     }
@@ -503,10 +527,11 @@ impl Chooser<'_, '_, '_, '_> {
                 }
             }
         }
-        self.cross_conversions(true)
+        self.cross_conversions(true)?;
+        self.choose_reduced()
     }
 
-    fn choose_free_tile(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
+    pub(super) fn choose_free_tile(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
         let shape = self.shape_of(op, value)?;
         let mark = self.plan.fragments.len();
         (self.settled, self.free_from) = ((mark, self.units.len()), usize::MAX);
@@ -540,9 +565,17 @@ impl Chooser<'_, '_, '_, '_> {
             let limit = best
                 .filter(|_| self.plan.losers.capacity() == 0)
                 .map_or(u32::MAX, |(_, _, least)| least);
-            let cost = spread(self.program, value, fragment, loose, None, self.plan.fragments)
-                .and_then(|()| self.cross_conversions(false))
-                .and_then(|()| self.total(limit));
+            let cost = spread(
+                self.program,
+                value,
+                fragment,
+                loose,
+                None,
+                &self.unread,
+                self.plan.fragments,
+            )
+            .and_then(|()| self.cross_conversions(false))
+            .and_then(|()| self.total(limit));
             self.plan.fragments.truncate(mark);
             let what = Candidate::Blocked(vector);
             match (cost.map(|cost| cost.unwrap_or(limit)), best) {
@@ -576,6 +609,7 @@ impl Chooser<'_, '_, '_, '_> {
             chosen.fragment,
             chosen.fragment.loose,
             None,
+            &self.unread,
             self.plan.fragments,
         )?;
         self.cross_conversions(false)

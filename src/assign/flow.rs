@@ -7,6 +7,7 @@
 //! here: their two sides may differ ([`across`] says what follows for a side that nothing decides).
 
 use super::shape::{shaping, tile_shape};
+use super::unread::Unread;
 use crate::ir::{Def, Op, Program, Value, words};
 use crate::map::Fragment;
 use crate::plan::{FragmentPlan, PlanError, PlanPool};
@@ -57,13 +58,15 @@ impl How {
 /// Spreads `fragment` from `value`; new pairs are appended to `fragments`.
 ///
 /// Where element types change on the way, a narrower one is `loose` (a register an element) or
-/// packed. `reader`: the operation, and which operand of it, that wants the value so.
+/// packed. `reader`: the operation, and which operand of it, that wants the value so. Tiles that are
+/// `unread` get none.
 pub fn spread(
     program: &Program<'_, '_>,
     value: Value,
     fragment: Fragment,
     loose: bool,
     reader: Option<(Op, u8)>,
+    unread: &Unread,
     fragments: &mut VecView<FragmentPlan>,
 ) -> Result<(), PlanError> {
     let mut waiting: heapless::Vec<Waiting, WAITING> = heapless::Vec::new();
@@ -79,7 +82,7 @@ pub fn spread(
             }
             (None, None) => return Ok(()),
         };
-        if !is_register_tile(program, value) {
+        if !is_register_tile(program, value) || unread.contains(value) {
             continue;
         }
         let bits = program
@@ -163,11 +166,13 @@ pub fn across(
     program: &Program<'_, '_>,
     function: Op,
     all: bool,
+    unread: &Unread,
     fragments: &VecView<FragmentPlan>,
 ) -> Option<(Value, Fragment)> {
     let of = |v: Value| fragments.iter().find(|f| f.value == v).map(|f| f.fragment);
     let crossed = |op: &Op| {
         program.role(*op) == OpRole::Convert
+            && !unread.covers(program, *op)
             && (all || program.attr(*op, words::INSERTED).is_none())
     };
     program.inside(function).filter(crossed).find_map(|op| {

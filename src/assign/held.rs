@@ -6,6 +6,7 @@
 
 use super::choose::Chooser;
 use super::flow::{is_register_tile, spread};
+use super::unread::Unread;
 use crate::ir::{Program, Value};
 use crate::map::{Fragment, TileShape, log2_exact};
 use crate::plan::{PlanError, Unwritable};
@@ -134,7 +135,15 @@ impl Chooser<'_, '_, '_, '_> {
                 let shape = self.shape_of(op, value)?;
                 let fragment = fragment(text, shape, self.setting.wave, self.setting.warps)
                     .map_err(|why| PlanError::Written { op, why })?;
-                spread(program, value, fragment, fragment.loose, None, self.plan.fragments)?;
+                spread(
+                    program,
+                    value,
+                    fragment,
+                    fragment.loose,
+                    None,
+                    &Unread::default(),
+                    self.plan.fragments,
+                )?;
             }
         }
         Ok(())

@@ -23,6 +23,7 @@ mod in_shared;
 mod lanes;
 pub mod matrix;
 pub mod mover;
+mod ready;
 mod reduce;
 mod scaled;
 mod search;
@@ -31,6 +32,7 @@ mod sunk;
 mod tensor;
 mod tiled;
 mod tiles;
+mod unread;
 mod written;
 
 pub(crate) use apart::Inserted;

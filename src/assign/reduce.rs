@@ -9,7 +9,7 @@
 //! two together.
 
 use super::candidates::candidates;
-use super::choose::{Chooser, full};
+use super::choose::{Chooser, MAX_REGISTERS, full};
 use super::doer::doer;
 use super::evaluate::{EndMap, Evaluated, Setting};
 use super::shape::{combiner, reduced, repeated};
@@ -181,9 +181,12 @@ impl Chooser<'_, '_, '_, '_> {
                 cost = each.saturating_mul(u32::try_from(shared).unwrap_or(u32::MAX));
             }
             if let Some(between) = self.between(op) {
-                let registers = u32::from(between.from.registers())
-                    .saturating_add(u32::from(between.to.registers()));
-                let shared = self.exchange_estimate(registers);
+                let (from, to) = (between.from.registers(), between.to.registers());
+                let shared = if from.max(to) > MAX_REGISTERS {
+                    u32::MAX
+                } else {
+                    self.exchange_estimate(u32::from(from).saturating_add(u32::from(to)))
+                };
                 let inside = if role == OpRole::Convert {
                     self.lanes_estimate(op, &between)
                 } else {

@@ -33,7 +33,15 @@ impl Chooser<'_, '_, '_, '_> {
         };
         for (side, value) in scales.into_iter().enumerate() {
             let feed = self.scale_feed(op, product, side, way).ok_or(PlanError::Undecided(op))?;
-            spread(self.program, value, feed.fragment, false, None, self.plan.fragments)?;
+            spread(
+                self.program,
+                value,
+                feed.fragment,
+                false,
+                None,
+                &self.unread,
+                self.plan.fragments,
+            )?;
         }
         Ok(())
     }

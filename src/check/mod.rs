@@ -303,7 +303,7 @@ pub fn plan(
                 if program.result(op, 0).is_some_and(|value| program.constant(value).is_some()) => {
             }
             // Who reads a tile looks for its distribution: where there is none, nobody does.
-            OpRole::Elementwise | OpRole::Reduce | OpRole::Broadcast
+            OpRole::Elementwise | OpRole::Reduce | OpRole::Broadcast | OpRole::Convert
                 if is_undecided(program, plan, op) => {}
             OpRole::Elementwise => tile::elementwise(program, plan, op)?,
             OpRole::Reduce => shape::reduce(tables, program, plan, op)?,

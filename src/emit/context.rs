@@ -52,6 +52,25 @@ pub enum EmitError {
     Constant(Op),
 }
 
+impl EmitError {
+    /// The same about another operation: `to` says which one stands for each.
+    #[must_use]
+    pub(crate) fn about(mut self, to: impl FnOnce(Op) -> Op) -> Self {
+        match &mut self {
+            Self::Unplanned(op) | Self::Index(op) | Self::Carried(op) | Self::Constant(op) => {
+                *op = to(*op);
+            }
+            Self::Step(_)
+            | Self::Expr(_)
+            | Self::Simplify(_)
+            | Self::Select(_)
+            | Self::Capacity { .. }
+            | Self::Rules => {}
+        }
+        self
+    }
+}
+
 impl From<StepError> for EmitError {
     fn from(e: StepError) -> Self {
         Self::Step(e)

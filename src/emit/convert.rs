@@ -6,7 +6,6 @@ use super::step::{Missing, Purpose, StepError, int, slot};
 use super::sync::{Open, Touched};
 use crate::expr::Reg;
 use crate::ir::Op;
-use crate::map::Fragment;
 use crate::plan::{End, MovePlan};
 use lanebook_tables::Space;
 
@@ -86,58 +85,60 @@ impl Context<'_, '_, '_, '_> {
         let data =
             data_operand(self.machine.tables.atom(store.atom).ok_or(refuse)?).ok_or(refuse)?;
         let from = self.suited(op, from, data)?;
-        let from = if u16::from(from.count) == given.registers() {
-            from
-        } else {
-            self.unpack(op, from, &given)?
-        };
-        self.half(op, &store, from, open)?;
+        let each = given.registers().checked_div(u16::from(from.count)).ok_or(refuse)?;
+        let packed = (each > 1).then_some((each, given.shape.bits));
+        self.half(op, &store, (from, packed), open)?;
         let class = register_class(self.machine.tables.atom(load.atom)).ok_or(refuse)?;
         let to = self.tile(op, class, &target)?;
-        self.half(op, &load, to, open)?;
+        self.half(op, &load, (to, None), open)?;
         Ok(to)
     }
 
-    /// Each element of a packed tile in the low part of a register of its own.
-    fn unpack(&mut self, op: Op, from: Reg, loose: &Fragment) -> Result<Reg, EmitError> {
+    /// Element `k` of a packed tile, `each` to a register, in the low part of a register.
+    fn alone(&mut self, op: Op, from: Reg, k: u16, each: u16, bits: u16) -> Result<Reg, EmitError> {
         let refuse = EmitError::Unplanned(op);
-        let each = loose.registers().checked_div(u16::from(from.count)).ok_or(refuse)?;
-        let missing = StepError::NoAtom(Missing::Move(from.class));
-        let to = self.tile(op, from.class, loose)?;
-        let copy = self.machine.copy_into(from.class, 1, from.class).ok_or(missing)?;
-        self.steps.purpose = Purpose::Fill;
-        let one = |reg: Reg, k: u16| {
-            slot(Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 })
-        };
-        for k in 0..loose.registers() {
-            let (register, part) =
-                (k.checked_div(each).ok_or(refuse)?, k.checked_rem(each).ok_or(refuse)?);
-            let shift = i64::from(part.wrapping_mul(loose.shape.bits));
-            if shift == 0 {
-                self.steps.append(copy, &[one(to, k), one(from, register)])?;
-            } else {
-                let (atom, value, count) =
-                    self.machine.shift_right(from.class, shift).ok_or(missing)?;
-                let mut args = [one(to, k); 3];
-                *args.get_mut(value).ok_or(refuse)? = one(from, register);
-                *args.get_mut(count).ok_or(refuse)? = int(shift).ok_or(refuse)?;
-                self.steps.append(atom, &args)?;
-            }
+        let (register, part) =
+            (k.checked_div(each).ok_or(refuse)?, k.checked_rem(each).ok_or(refuse)?);
+        let whole = Reg { class: from.class, first: from.first.wrapping_add(register), count: 1 };
+        let shift = i64::from(part.wrapping_mul(bits));
+        if shift == 0 {
+            return Ok(whole);
         }
+        let missing = StepError::NoAtom(Missing::Move(from.class));
+        let to = self.steps.tuple(from.class, 1)?;
+        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        let (atom, value, count) = self.machine.shift_right(from.class, shift).ok_or(missing)?;
+        let mut args = [slot(to); 3];
+        *args.get_mut(value).ok_or(refuse)? = slot(whole);
+        *args.get_mut(count).ok_or(refuse)? = int(shift).ok_or(refuse)?;
+        self.steps.append(atom, &args)?;
+        self.steps.purpose = purpose;
         Ok(to)
     }
 
+    /// One half of an exchange. Of a `packed` tile each element goes alone: how many there are to a
+    /// register, and their bits.
     fn half(
         &mut self,
         op: Op,
         half: &MovePlan,
-        tile: Reg,
+        (tile, packed): (Reg, Option<(u16, u16)>),
         open: &mut Open,
     ) -> Result<(), EmitError> {
         self.meet_half(op, half, open, true)?;
-        let atom = self.machine.tables.atom(half.atom).ok_or(EmitError::Unplanned(op))?;
+        let refuse = EmitError::Unplanned(op);
+        let atom = self.machine.tables.atom(half.atom).ok_or(refuse)?;
         for i in 0..half.fit.count() {
-            let data = self.part_of(tile, half.fit.register(i), half.fit.tuple.as_slice())?;
+            let register = half.fit.register(i);
+            let data = match packed {
+                None => self.part_of(tile, register, half.fit.tuple.as_slice())?,
+                Some((each, bits)) if half.fit.tuple.as_slice().is_empty() => {
+                    let k = u16::try_from(register).map_err(|_| refuse)?;
+                    let alone = self.alone(op, tile, k, each, bits)?;
+                    self.part_of(alone, 0, &[])?
+                }
+                Some(_) => return Err(refuse),
+            };
             self.instance(half, half.atom, atom, i, Some(data))?;
         }
         Ok(())

@@ -78,6 +78,15 @@ impl Context<'_, '_, '_, '_> {
         // Elements of a result register, and how many of them the atom makes.
         let many =
             if loose { 1 } else { 1u16.checked_shl(u32::from(fragment.packing())).unwrap_or(1) };
+        // Where elements become narrower, the last register of an odd number of them is not full:
+        // what stands in the rest of it is no element, and may be any.
+        let narrows = bits(from) > bits(to) && !loose;
+        let last = self
+            .program
+            .operand(op, 0)
+            .filter(|_| narrows)
+            .and_then(|value| self.plan.fragment_of(value))
+            .map_or(u16::MAX, |(_, whole)| whole.registers().saturating_sub(1));
         // Registers that are packed to a result register, each made of as many elements as the atom
         // takes.
         let pieces = if from == to || loose { 1 } else { many.checked_div(own.pack).unwrap_or(1) };
@@ -118,14 +127,14 @@ impl Context<'_, '_, '_, '_> {
                 // register, however many the atom takes.
                 let step = if loose { 1 } else { own.pack };
                 let at = register.checked_div(shares).ok_or(refuse)?.wrapping_mul(step);
-                self.unit(op, unit, &operands, one(out, register), at, loose)?;
+                self.unit(op, unit, &operands, one(out, register), at, (loose, last))?;
                 continue;
             };
             let mut parts: heapless::Vec<Reg, MAX_OPERANDS> = heapless::Vec::new();
             for k in 0..pieces {
                 let part = self.steps.tuple(def.class, 1)?;
                 let at = register.wrapping_mul(pieces).wrapping_add(k).wrapping_mul(own.pack);
-                self.unit(op, own, &operands, part, at, false)?;
+                self.unit(op, own, &operands, part, at, (false, last))?;
                 parts.push(part).map_err(|_| refuse)?;
             }
             let uses =
@@ -159,7 +168,7 @@ impl Context<'_, '_, '_, '_> {
         operands: &[Source],
         out: Reg,
         at: u16,
-        loose: bool,
+        (loose, last): (bool, u16),
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let does = unit.atom.does.ok_or(refuse)?;
@@ -169,7 +178,8 @@ impl Context<'_, '_, '_, '_> {
                 (k.checked_div(unit.pack).ok_or(refuse)?, k.checked_rem(unit.pack).ok_or(refuse)?);
             let source = operands.get(usize::from(which)).ok_or(refuse)?;
             let part = if loose { 0 } else { part };
-            let reg = self.register(source, at.wrapping_add(part)).ok_or(refuse)?;
+            let place = at.wrapping_add(part);
+            let reg = self.register(source, place.min(last)).ok_or(refuse)?;
             args.push((number, slot(reg))).map_err(|_| refuse)?;
         }
         self.apply(op, unit, out, args.iter().copied())

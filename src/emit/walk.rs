@@ -48,7 +48,8 @@ impl Context<'_, '_, '_, '_> {
                 {
                     self.constant(op)?
                 }
-                OpRole::Elementwise | OpRole::Reduce if self.is_unread(op) => {}
+                OpRole::Elementwise | OpRole::Reduce | OpRole::Transpose | OpRole::Convert
+                    if self.is_unread(op) => {}
                 OpRole::Elementwise => self.elementwise(op)?,
                 OpRole::Transpose => self.rename(op)?,
                 OpRole::Convert => self.convert(op, open)?,

@@ -119,6 +119,31 @@ pub enum PlanError {
     UnknownArch,
 }
 
+impl PlanError {
+    /// The same about another operation: `to` says which one stands for each.
+    #[must_use]
+    pub(crate) fn about(mut self, to: impl FnOnce(Op) -> Op) -> Self {
+        match &mut self {
+            Self::Unsupported(op)
+            | Self::Extents(op)
+            | Self::Element(op)
+            | Self::NoMatrixAtom(op)
+            | Self::Undecided(op)
+            | Self::NotTraced { op, .. }
+            | Self::Unscaled { op, .. }
+            | Self::Registers { op, .. }
+            | Self::NoMover { op, .. }
+            | Self::Conflict { op, .. }
+            | Self::Written { op, .. }
+            | Self::SharedMemory { op, .. }
+            | Self::TensorMemory { op, .. }
+            | Self::TensorReach { op, .. } => *op = to(*op),
+            Self::Threads { .. } | Self::Capacity { .. } | Self::UnknownArch => {}
+        }
+        self
+    }
+}
+
 /// Why a written layout cannot be kept to.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

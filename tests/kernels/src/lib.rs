@@ -16,6 +16,7 @@ pub mod sweep;
 
 use lanebook::check;
 use lanebook::compile::{Compiled, Storage, compile};
+use lanebook::detail::{Detail, Stage, of_compile};
 use lanebook::emit::step::{Purpose, Step};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
 use lanebook::plan::{End, Fit, Plan};
@@ -77,11 +78,30 @@ pub fn try_with_plan<R>(
         parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
-    let mut compiled =
-        compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+    let mut compiled = match compile(&TABLES, id, &mut program, room.scratch()) {
+        Ok(compiled) => compiled,
+        Err(error) => {
+            names_the_programs_own(&program, error);
+            return Err(format!("{error:?}"));
+        }
+    };
     let mut out = String::new();
     compiled.write(&TABLES, &program, &mut out).map_err(|e| format!("{e:?}"))?;
     Ok(f(&program, &mut compiled, &out))
+}
+
+/// An operation that an error names is one that the program has.
+fn names_the_programs_own(program: &Program<'_, '_>, error: lanebook::compile::Error) {
+    let (Stage::Plan(Detail { op, .. }) | Stage::Emit(Detail { op, .. })) = of_compile(error)
+    else {
+        return;
+    };
+    if let Some(op) = op {
+        assert!(
+            program.functions().any(|f| f == op || program.inside(f).any(|own| own == op)),
+            "{error:?} names no operation of the program"
+        );
+    }
 }
 
 /// What the library's own checkers say of a kernel.
