@@ -77,6 +77,7 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
             name: text(&d.name),
             bits: d.bits,
             kind: d.kind,
+            format: d.format,
         })),
         ops: rules.ops,
         rules: rules.rules,

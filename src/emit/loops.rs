@@ -204,9 +204,7 @@ impl Context<'_, '_, '_, '_> {
             else {
                 continue;
             };
-            let bits = self.constant_bits(yielded).ok_or(EmitError::Constant(op))?;
-            self.steps.purpose = Purpose::Fill;
-            self.fill(argument, bits)?;
+            self.fill_constant(op, argument, yielded)?;
         }
         Ok(())
     }

@@ -90,11 +90,15 @@ impl Context<'_, '_, '_, '_> {
 
     /// A register full of a constant.
     fn splat(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
-        let bits = self.constant_bits(value).ok_or(EmitError::Constant(op))?;
+        // One register stands for all: elements of 64 bits would take two.
+        let [bits, high] = self.constant_words(value).ok_or(EmitError::Constant(op))?;
+        if bits != high {
+            return Err(EmitError::Constant(op));
+        }
         let class = self.machine.class(RegisterKind::Vector, 32).ok_or(EmitError::Constant(op))?;
         let purpose = self.steps.purpose;
         self.steps.purpose = Purpose::Fill;
-        let reg = self.filled(class, bits)?;
+        let reg = self.filled(class, i64::from(bits))?;
         self.steps.purpose = purpose;
         Ok(reg)
     }

@@ -4,7 +4,7 @@ use super::context::{Context, EmitError};
 use super::movement::register_class;
 use super::step::{Missing, Purpose, Slot, StepError, int};
 use crate::expr::Reg;
-use crate::ir::{Literal, Name, Op, Value};
+use crate::ir::{Op, Value};
 use crate::map::Fragment;
 use crate::plan::End;
 use lanebook_tables::{ClassId, DtypeKind, Operand, RegisterKind};
@@ -165,11 +165,10 @@ impl Context<'_, '_, '_, '_> {
         let class = self.tile_class(argument)?;
         let reg = self.tile(op, class, fragment)?;
         self.hold(argument, reg)?;
-        self.steps.purpose = Purpose::Fill;
         if self.program.constant(init).is_some() {
-            let bits = self.constant_bits(init).ok_or(EmitError::Constant(op))?;
-            return self.fill(reg, bits);
+            return self.fill_constant(op, reg, init);
         }
+        self.steps.purpose = Purpose::Fill;
         let from = self.tile_of(op, init)?;
         self.copy_tile(op, from, reg)
     }
@@ -269,51 +268,54 @@ impl Context<'_, '_, '_, '_> {
     /// A constant tile in fresh registers.
     fn filled_tile(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
         let (_, fragment) = self.plan.fragment_of(value).ok_or(EmitError::Unplanned(op))?;
-        let bits = self.constant_bits(value).ok_or(EmitError::Constant(op))?;
         let class = self.tile_class(value)?;
         let reg = self.tile(op, class, fragment)?;
-        self.steps.purpose = Purpose::Fill;
-        self.fill(reg, bits)?;
+        self.fill_constant(op, reg, value)?;
         Ok(reg)
     }
 
-    /// The bits of a register full of a constant tile: zero in every type, whole numbers of 8, 16
-    /// and 32 bits, other numbers in f32.
-    pub(super) fn constant_bits(&self, value: Value) -> Option<i64> {
-        let (literal, times) = self.program.constant_sum(value)?;
-        if literal.is_zero() {
-            return Some(0);
-        }
-        let dtype = self.program.type_of(value).dtype.and_then(|d| self.machine.tables.dtype(d))?;
-        match (dtype.kind, dtype.bits) {
+    /// What two neighbouring registers full of a constant tile hold: of elements of 64 bits a half
+    /// each, of others the same.
+    pub(super) fn constant_words(&self, value: Value) -> Option<[u32; 2]> {
+        let program = self.program;
+        let (literal, times) = program.constant_sum(value)?;
+        let dtype = program.type_of(value).dtype.and_then(|d| self.machine.tables.dtype(d))?;
+        let one = program.literal_bits(literal, dtype)?;
+        let bits = match (dtype.kind, dtype.bits) {
+            _ if times == 1 || one == 0 => one,
+            // A reduction's sum, whose elements have 32 bits.
             (DtypeKind::Float, 32) => {
-                let single = single_precision(literal, |name| self.program.text(name))?;
-                let sum =
-                    if times == 1 { single } else { (f64::from(single) * times as f64) as f32 };
-                Some(i64::from(sum.to_bits()))
+                let single = f32::from_bits(u32::try_from(one).ok()?);
+                u64::from(((f64::from(single) * times as f64) as f32).to_bits())
             }
-            (DtypeKind::Signed | DtypeKind::Unsigned, bits @ (8 | 16 | 32)) => {
-                let mask = u32::MAX.checked_shr(32u32.checked_sub(u32::from(bits))?)?;
-                let one = (literal.to_int()?.wrapping_mul(times as i64) as u32) & mask;
-                // Once for each element that lies in a register.
-                let copies = u32::MAX.checked_div(mask)?;
-                Some(i64::from(one.wrapping_mul(copies)))
-            }
-            _ => None,
+            (DtypeKind::Signed | DtypeKind::Unsigned, _) => one.wrapping_mul(times),
+            _ => return None,
+        };
+        if dtype.bits == 64 {
+            return Some([bits as u32, (bits >> 32) as u32]);
         }
+        let mask = u32::MAX.checked_shr(32u32.checked_sub(u32::from(dtype.bits))?)?;
+        // Once for each element that lies in a register.
+        let word = (bits as u32 & mask).wrapping_mul(u32::MAX.checked_div(mask)?);
+        Some([word; 2])
     }
-}
 
-/// A literal in f32. `word`: the text of a word.
-fn single_precision<'w>(literal: Literal, word: impl FnOnce(Name) -> &'w str) -> Option<f32> {
-    match literal {
-        Literal::Hex(bits) => u32::try_from(bits).ok().map(f32::from_bits),
-        Literal::Word(name) => match word(name) {
-            "inf" => Some(f32::INFINITY),
-            "-inf" => Some(f32::NEG_INFINITY),
-            "nan" => Some(f32::NAN),
-            _ => None,
-        },
-        number => number.to_f64().map(|value| value as f32),
+    /// Fills a tile's registers with a constant.
+    pub(super) fn fill_constant(
+        &mut self,
+        op: Op,
+        reg: Reg,
+        value: Value,
+    ) -> Result<(), EmitError> {
+        let [low, high] = self.constant_words(value).ok_or(EmitError::Constant(op))?;
+        self.steps.purpose = Purpose::Fill;
+        if low == high {
+            return self.fill(reg, i64::from(low));
+        }
+        for k in 0..u16::from(reg.count) {
+            let one = Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 };
+            self.fill(one, i64::from(if k & 1 == 0 { low } else { high }))?;
+        }
+        Ok(())
     }
 }

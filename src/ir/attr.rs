@@ -22,21 +22,13 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// The number as a double, correctly rounded for up to 15 digits and exponents within +-22.
-    /// `None` for a word, and for hexadecimal digits other than 0, whose meaning depends on the
-    /// type.
+    /// The number as a double, rounded once; infinite where it is too large. `None` for a word, and
+    /// for hexadecimal digits other than 0, whose meaning depends on the type.
     #[must_use]
     pub fn to_f64(self) -> Option<f64> {
         match self {
             Self::Int(value) => Some(value as f64),
-            Self::Decimal { digits, exponent } => {
-                let mut scale = 1.0f64;
-                for _ in 0..exponent.unsigned_abs().min(400) {
-                    scale *= 10.0;
-                }
-                let digits = digits as f64;
-                Some(if exponent < 0 { digits / scale } else { digits * scale })
-            }
+            Self::Decimal { digits, exponent } => Some(super::number::double(digits, exponent)),
             Self::MinusZero => Some(-0.0),
             Self::Hex(0) => Some(0.0),
             Self::Hex(_) | Self::Word(_) => None,

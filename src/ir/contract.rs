@@ -14,7 +14,7 @@ use super::types::{Encoding, Type, TypeKind};
 use lanebook_layout::{AxisId, AxisNames, WellKnown};
 use lanebook_tables::contract::{kind, notation};
 use lanebook_tables::{
-    AttrContract, AttrForm, DtypeKind, Elements, List, OpContract, OpRole, SlotContract, Space,
+    AttrContract, AttrForm, Elements, List, OpContract, OpRole, SlotContract, Space,
 };
 
 /// Which list of an operation a value stands in.
@@ -579,24 +579,9 @@ impl<'t> Checked<'_, '_, 't> {
         let Some(dtype) = ty.dtype.and_then(|dtype| program.tables().dtype(dtype)) else {
             return Ok(());
         };
-        let out = Err(BreachKind::Literal { bits: dtype.bits });
-        match (literal, dtype.kind) {
-            // Too large for the widest type that is filled with anything but 0.
-            (Literal::Int(_) | Literal::Decimal { .. }, DtypeKind::Float) if dtype.bits == 32 => {
-                let fits = literal.to_f64().is_some_and(|value| (value as f32).is_finite());
-                if fits { Ok(()) } else { out }
-            }
-            (Literal::Hex(value), _)
-                if dtype.bits < 64 && value.wrapping_shr(u32::from(dtype.bits)) != 0 =>
-            {
-                out
-            }
-            (Literal::Word(name), DtypeKind::Float) => match program.text(name) {
-                "inf" | "-inf" | "nan" => Ok(()),
-                _ => out,
-            },
-            (Literal::Word(_), _) => out,
-            _ => Ok(()),
+        match program.literal_bits(literal, dtype) {
+            Some(_) => Ok(()),
+            None => Err(BreachKind::Literal { bits: dtype.bits }),
         }
     }
 }

@@ -47,6 +47,7 @@ mod explain;
 mod graph;
 mod handle;
 mod lexer;
+mod number;
 mod parse;
 mod parse_attr;
 mod parse_more;

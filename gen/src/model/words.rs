@@ -5,7 +5,7 @@ use crate::load::Loaded;
 use crate::schema::{self, Name};
 use crate::source::Span;
 use lanebook_layout::{AxisNames, WellKnown};
-use lanebook_tables::{DtypeKind, SourceId, Space, TagId};
+use lanebook_tables::{DtypeKind, FloatFormat, SourceId, Space, Specials, TagId};
 
 /// A document that facts cite.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Dtype {
     pub bits: u16,
     /// What the bits mean.
     pub kind: DtypeKind,
+    /// How the bits of a floating-point number are divided.
+    pub format: Option<FloatFormat>,
 }
 
 /// A physical axis.
@@ -129,7 +131,12 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     let dtypes = loaded
         .dtypes
         .iter()
-        .map(|d| Dtype { name: d.name.clone(), bits: d.bits, kind: dtype_kind(d.kind) })
+        .map(|d| Dtype {
+            name: d.name.clone(),
+            bits: d.bits,
+            kind: dtype_kind(d.kind),
+            format: d.format.map(float_format),
+        })
         .collect();
     (model.dtypes, model.dtype_names) = declare(dtypes, |d| &d.name, "element type", false, diags);
     for dtype in model.dtypes.iter().filter(|d| d.bits == 0) {
@@ -137,6 +144,23 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             Diagnostic::at(dtype.name.span, "an element type has at least one bit")
                 .help("state its width"),
         );
+    }
+    for dtype in &model.dtypes {
+        let Some(format) = dtype.format else { continue };
+        let bits =
+            u16::from(format.signed) + u16::from(format.exponent) + u16::from(format.fraction);
+        if bits != dtype.bits || dtype.kind != DtypeKind::Float || format.exponent == 0 {
+            diags.push(
+                Diagnostic::at(
+                    dtype.name.span,
+                    format!(
+                        "the format of `{}` has {bits} bits, the type {}",
+                        dtype.name.value, dtype.bits
+                    ),
+                )
+                .help("sign, exponent and fraction of a float are all of its bits"),
+            );
+        }
     }
     let axes =
         loaded.axes.iter().map(|a| Axis { name: a.name.clone(), doc: a.doc.clone() }).collect();
@@ -158,6 +182,21 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
         declare(accesses, |a| &a.name, "access kind", true, diags);
     let tags = loaded.tags.iter().map(|t| Tag { name: t.name.clone() }).collect();
     (model.tags, _) = declare(tags, |t| &t.name, "tag", true, diags);
+}
+
+fn float_format(format: schema::FloatFormat) -> FloatFormat {
+    FloatFormat {
+        signed: format.signed,
+        exponent: format.exponent,
+        fraction: format.fraction,
+        bias: format.bias,
+        specials: match format.specials {
+            schema::Specials::Ieee => Specials::Ieee,
+            schema::Specials::Ones => Specials::Ones,
+            schema::Specials::OneZero => Specials::OneZero,
+        },
+        zero: format.zero,
+    }
 }
 
 fn dtype_kind(kind: schema::DtypeKind) -> DtypeKind {

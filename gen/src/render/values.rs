@@ -44,6 +44,7 @@ plain_enums!(
     TupleStyle,
     RegisterKind,
     DtypeKind,
+    Specials,
     OpRole,
     LayoutTrait,
     IndexOp,
@@ -116,7 +117,8 @@ structs! {
     LaneXor<'_> { masks, set, step, by }
     CounterUse { counter, unordered }
     Source<'_> { key, title }
-    Dtype<'_> { name, bits, kind }
+    Dtype<'_> { name, bits, kind, format }
+    FloatFormat { signed, exponent, fraction, bias, specials, zero }
     OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort }
     Rules<'_> { rules, names, docs, sets, passes, phases }
     Rule<'_> { language, phase, priority, slots, pattern, lets, conditions, replacement }

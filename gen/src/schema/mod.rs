@@ -71,6 +71,45 @@ pub struct Dtype {
     pub bits: u16,
     /// What the bits mean.
     pub kind: DtypeKind,
+    /// How the bits of a floating-point number are divided.
+    #[serde(default)]
+    pub format: Option<FloatFormat>,
+}
+
+/// A floating-point format.
+#[derive(Copy, Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "format")]
+pub struct FloatFormat {
+    /// Whether it has a sign.
+    #[serde(default = "yes")]
+    pub signed: bool,
+    /// Bits of the exponent.
+    pub exponent: u8,
+    /// Bits of the fraction.
+    pub fraction: u8,
+    /// The exponent's bias.
+    pub bias: i16,
+    /// Which patterns are no finite numbers.
+    pub specials: Specials,
+    /// Whether it has a zero.
+    #[serde(default = "yes")]
+    pub zero: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// Which patterns of a floating-point format are no finite numbers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Specials {
+    /// Those of the highest exponent: infinities, and NaN.
+    Ieee,
+    /// All ones are NaN.
+    Ones,
+    /// The negative zero's is NaN.
+    OneZero,
 }
 
 /// What the bits of an element mean.

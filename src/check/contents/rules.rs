@@ -8,7 +8,7 @@ use super::{Content, Look, class, count};
 use crate::check::movement::coordinates;
 use crate::check::tile::{place_bits, spot, weigh};
 use crate::check::violation::Violation;
-use crate::ir::{Def, Literal, Op, Value};
+use crate::ir::{Def, Op, Value};
 use crate::map::Fragment;
 use crate::plan::{MovePlan, ProductPlan};
 use lanebook_layout::AxisId;
@@ -262,25 +262,14 @@ impl<'a> Prover<'a, '_, '_> {
         let own = || {
             let (literal, times) = look.program.constant_sum(value)?;
             let dtype = look.program.type_of(value).dtype.and_then(|d| look.tables.dtype(d))?;
-            let number = || match literal {
-                Literal::Word(name) => match look.program.text(name) {
-                    "inf" => Some(f64::INFINITY),
-                    "-inf" => Some(f64::NEG_INFINITY),
-                    "nan" => Some(f64::NAN),
-                    _ => None,
-                },
-                other => other.to_f64(),
-            };
-            let wanted = match (dtype.kind, literal) {
-                _ if literal.is_zero() => 0u64,
-                (DtypeKind::Float, Literal::Hex(bits)) if times == 1 => bits,
-                (DtypeKind::Float, _) if dtype.bits == 32 => {
-                    u64::from(((f64::from(number()? as f32) * times as f64) as f32).to_bits())
+            let one = look.program.literal_bits(literal, dtype)?;
+            let wanted = match (dtype.kind, dtype.bits) {
+                _ if times == 1 => one,
+                (DtypeKind::Float, 32) => {
+                    let single = f32::from_bits(u32::try_from(one).ok()?);
+                    u64::from(((f64::from(single) * times as f64) as f32).to_bits())
                 }
-                (DtypeKind::Float, _) if dtype.bits == 64 => (number()? * times as f64).to_bits(),
-                (DtypeKind::Signed | DtypeKind::Unsigned, _) => {
-                    literal.to_int()?.wrapping_mul(times as i64).cast_unsigned()
-                }
+                (DtypeKind::Signed | DtypeKind::Unsigned, _) => one.wrapping_mul(times),
                 _ => return None,
             };
             let found = self.scratch.known(look, bits.content)?.checked_shr(u32::from(bits.bit))?;

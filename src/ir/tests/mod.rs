@@ -5,6 +5,7 @@ mod fuzz;
 mod graph;
 mod journal;
 mod limits;
+mod number;
 mod round;
 mod seed;
 mod support;

@@ -12,6 +12,7 @@ mod arch;
 mod atom;
 pub mod contract;
 mod dispatch;
+mod float;
 mod hash;
 mod list;
 mod matrix;
@@ -37,6 +38,7 @@ pub use atom::{
 };
 pub use contract::{AttrContract, AttrForm, Contract, Elements, OpContract, SlotContract};
 pub use dispatch::{Capability, CapabilityKey, Dispatch, Factor, Second, capability_hash};
+pub use float::{FloatFormat, Specials};
 pub use hash::Hashes;
 pub use list::{List, Name};
 pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand, TensorOperand};
@@ -204,6 +206,8 @@ pub struct Dtype<'a> {
     pub bits: u16,
     /// What the bits mean.
     pub kind: DtypeKind,
+    /// Of a floating-point number, how its bits are divided; `None` where a modifier says it.
+    pub format: Option<FloatFormat>,
 }
 
 /// What the bits of an element mean.

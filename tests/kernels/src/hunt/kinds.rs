@@ -88,7 +88,10 @@ fn gemm(g: &mut Generator) {
     let acc = Type::of(m, n, sum);
     let start = match g.choices.below(6) {
         0 => g.load(&acc),
-        1 => g.constant(acc.clone(), if sum == "i32" { "3" } else { "0.5" }),
+        1 => {
+            let said = if sum == "i32" { "3" } else { g.choices.of(&["0.5", "0.1", "-3.0"]) };
+            g.constant(acc.clone(), said)
+        }
         _ => g.constant(acc.clone(), "0.0"),
     };
     let flips = (g.choices.once_in(3), g.choices.once_in(2));
@@ -404,7 +407,12 @@ fn numbers(g: &mut Generator) {
     let ty = Type::of(extent(g), extent(g), element);
     let mut all = vec![g.load(&ty), g.load(&ty)];
     if g.choices.once_in(3) {
-        all.push(g.constant(ty.clone(), if element == "i32" { "3" } else { "-0.5" }));
+        let said = if element == "i32" {
+            g.choices.of(&["3", "-7", "0x7F"])
+        } else {
+            g.choices.of(&["-0.5", "0.1", "65504.0", "-0.0", "inf", "-inf", "1.0009766"])
+        };
+        all.push(g.constant(ty.clone(), said));
     }
     for _ in 0..1 + g.choices.below(3) {
         let (a, b, c) = (g.choices.of(&all), g.choices.of(&all), g.choices.of(&all));

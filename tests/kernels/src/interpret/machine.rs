@@ -1,7 +1,7 @@
 //! Statements one after the other: loops, names, places in memory.
 
 use super::compute::compute;
-use super::text::{list, number, tile_type};
+use super::text::{constant, list, tile_type};
 use super::tile::{Item, Sure, Tile};
 use super::{Interpreted, Said, UNWRITTEN};
 use std::collections::BTreeMap;
@@ -254,14 +254,11 @@ impl<'p> Machine<'p> {
             "constant" if to.trim() == "index" => Value::Index(self.index(input(0)?)?),
             "constant" => {
                 let (shape, element) = tile_type(to)?;
-                // Hexadecimal digits of a float are its bits.
-                let bits = match input(0)?.strip_prefix("0x") {
-                    Some(digits) if !element.is_whole() => {
-                        u64::from_str_radix(digits, 16).map_err(|_| "no bits")?
-                    }
-                    _ => element.encode(number(input(0)?)?),
-                };
-                Value::Tile(Tile::filled(shape, element, Item::exact(bits)))
+                Value::Tile(Tile::filled(
+                    shape,
+                    element,
+                    Item::exact(constant(input(0)?, element)?),
+                ))
             }
             _ if op.starts_with("index.") => {
                 Value::Index(arithmetic(op, self.index(input(0)?)?, self.index(input(1)?)?)?)

@@ -67,7 +67,15 @@ pub(super) fn attribute<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     None
 }
 
+/// The bits of a constant: hexadecimal digits of a float are its bits.
+pub(super) fn constant(text: &str, element: Element) -> Said<u64> {
+    match text.trim().strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).map_err(|_| format!("no digits: `{text}`")),
+        None => Ok(element.encode(number(text)?)),
+    }
+}
+
 /// A number as constants are written.
-pub(super) fn number(text: &str) -> Said<f64> {
+fn number(text: &str) -> Said<f64> {
     text.trim().parse().map_err(|_| format!("no number: `{text}`"))
 }

@@ -1,0 +1,79 @@
+//! How the bits of a floating-point number are divided.
+
+/// A binary floating-point format: sign (if it has one), exponent, fraction, from the highest bit
+/// down. An exponent field of 0 is that of subnormal numbers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct FloatFormat {
+    /// Whether it has a sign.
+    pub signed: bool,
+    /// Bits of the exponent.
+    pub exponent: u8,
+    /// Bits of the fraction.
+    pub fraction: u8,
+    /// The exponent's bias.
+    pub bias: i16,
+    /// Which patterns are no numbers.
+    pub specials: Specials,
+    /// Whether it has a zero; else it has powers of two alone, and no subnormal numbers.
+    pub zero: bool,
+}
+
+/// Which patterns of a floating-point format are no finite numbers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Specials {
+    /// The highest exponent: infinities, and NaN.
+    Ieee,
+    /// All ones are NaN; no infinity.
+    Ones,
+    /// The pattern of the negative zero is NaN; no infinity.
+    OneZero,
+}
+
+impl FloatFormat {
+    /// The sign bit; 0 where there is none.
+    #[must_use]
+    pub fn sign(&self) -> u64 {
+        let at = u32::from(self.exponent).wrapping_add(u32::from(self.fraction));
+        if self.signed { 1u64.checked_shl(at).unwrap_or(0) } else { 0 }
+    }
+
+    /// All bits below the sign.
+    fn ones(&self) -> u64 {
+        let bits = u32::from(self.exponent).wrapping_add(u32::from(self.fraction));
+        1u64.checked_shl(bits).unwrap_or(0).wrapping_sub(1)
+    }
+
+    /// The bits of the highest exponent with a fraction of 0.
+    fn top(&self) -> u64 {
+        let fraction = 1u64.checked_shl(u32::from(self.fraction)).unwrap_or(0).wrapping_sub(1);
+        self.ones() & !fraction
+    }
+
+    /// The bits of the largest number.
+    #[must_use]
+    pub fn largest(&self) -> u64 {
+        match self.specials {
+            Specials::Ieee => self.top().wrapping_sub(1),
+            Specials::Ones => self.ones().wrapping_sub(1),
+            Specials::OneZero => self.ones(),
+        }
+    }
+
+    /// The bits of infinity, if there is one.
+    #[must_use]
+    pub fn infinity(&self) -> Option<u64> {
+        (self.specials == Specials::Ieee).then(|| self.top())
+    }
+
+    /// The bits of a NaN: a quiet one where there are several.
+    #[must_use]
+    pub fn nan(&self) -> u64 {
+        match self.specials {
+            Specials::Ieee => {
+                self.top() | 1u64.checked_shl(u32::from(self.fraction)).unwrap_or(0) >> 1
+            }
+            Specials::Ones => self.ones(),
+            Specials::OneZero => self.sign(),
+        }
+    }
+}
