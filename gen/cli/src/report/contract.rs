@@ -305,7 +305,7 @@ pub fn of_breach(
         }
         BreachKind::Literal { bits } => refused(
             "the constant is no number that its type holds".into(),
-            format!("write one that {bits} bits of this type hold; words are `inf`, `-inf` and `nan`, for floats"),
+            format!("write one that {bits} bits of this type hold: not too large, with a sign, an infinity (`inf`, `-inf`) or `nan` only where the type has one"),
             String::new(),
         ),
         BreachKind::Undeclared | BreachKind::NoContract => {

@@ -880,8 +880,8 @@ fn of_emit(
         ),
         EmitError::Constant(op) => here(
             Problem::refused(
-                "a tile whose elements are not f32 can be filled with 0 alone, and this reads one of another number",
-                "fill a tile of f32 and cast it",
+                "this computes with a number of 64 bits, which no one register holds",
+                "load a tile of that number, or compute in f32",
             ),
             op,
         ),
