@@ -1,6 +1,6 @@
 //! A movement as instances of one atom, and the reasons why it is none.
 
-use crate::map::{Columns, Grid};
+use crate::map::{Columns, Conflicts, Grid};
 use crate::unit::map::Rule as MapRule;
 use lanebook_tables::AtomId;
 
@@ -250,4 +250,21 @@ pub enum Reject {
     Size,
     /// Legal, but dearer than the pick (costs in quarter units).
     Dearer,
+}
+
+/// Counted and estimated figures of a movement, for one warp and one execution.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct Figures {
+    /// Instructions (both of a pair counted, and what stands between).
+    pub count: u32,
+    /// Shared-memory transactions of one instruction, and the least possible.
+    pub conflicts: Conflicts,
+    /// Segments of global memory that one instruction touches.
+    pub segments: u32,
+    /// Distinct address registers beyond the first.
+    pub further_addresses: u32,
+    /// Registers that hold the result.
+    pub registers: u32,
+    /// Weighted sum in quarter units.
+    pub cost: u32,
 }

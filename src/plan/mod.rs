@@ -2,6 +2,7 @@
 //!
 //! Data only: choosing writes it, placing completes it, emission and the checker read it.
 
+mod blocks;
 mod error;
 mod fit;
 mod lanes;
@@ -11,18 +12,20 @@ mod scaled;
 mod tensor;
 mod tiled;
 
+pub(crate) use blocks::Blocked;
+pub use blocks::TensorLoads;
 pub use error::{PlanError, PlanPool, Unscaled, Unwritable};
-pub use fit::{Fit, Flip, Reject};
+pub use fit::{Figures, Fit, Flip, Reject};
 pub use lanes::{Either, From, Gather, LanePlan, Swap};
 pub use limits::Limits;
 pub use product::Product;
 pub use scaled::{Choice, ScaleCopy, ScaleFeed, ScalePlan};
-pub(crate) use tensor::{Blocked, stored_before};
-pub use tensor::{InTensor, TensorLoads};
+pub use tensor::InTensor;
+pub(crate) use tensor::stored_before;
 pub use tiled::{MAP_RANK, MapPlan, TiledPlan};
 
 use crate::ir::{Op, Value};
-use crate::map::{Conflicts, Fragment, MemoryMap, SharedLayout, TileShape};
+use crate::map::{Fragment, MemoryMap, SharedLayout, TileShape};
 use heapless::VecView;
 use lanebook_tables::{ArchId, AtomId, Status, Weights};
 
@@ -118,23 +121,6 @@ pub enum End {
     Shared(u16),
     /// Global memory: index into [`Plan::globals`].
     Global(u16),
-}
-
-/// Counted and estimated figures of a movement, for one warp and one execution.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub struct Figures {
-    /// Instructions (both of a pair counted, and what stands between).
-    pub count: u32,
-    /// Shared-memory transactions of one instruction, and the least possible.
-    pub conflicts: Conflicts,
-    /// Segments of global memory that one instruction touches.
-    pub segments: u32,
-    /// Distinct address registers beyond the first.
-    pub further_addresses: u32,
-    /// Registers that hold the result.
-    pub registers: u32,
-    /// Weighted sum in quarter units.
-    pub cost: u32,
 }
 
 /// A movement.
