@@ -2,10 +2,11 @@
 
 use crate::assign::mover::Mover;
 use crate::assign::{Inserted, Sunk, Workspace};
+pub use crate::emit::Compiled;
 use crate::emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
 use crate::emit::{
-    Address, Advance, Context, EmitError, EmitPool, Held, Index, Kernel, Lists, Lookup, Param,
-    TextError, Thrift, parameters,
+    Address, Advance, Context, EmitError, EmitPool, Held, Index, Lists, Lookup, Param, TextError,
+    Thrift, parameters,
 };
 use crate::expr::{
     Arena, Choice, ExprError, ExprId, Node, Reg, SelectError, SelectScratch, Selector,
@@ -20,7 +21,6 @@ use crate::plan::{
 };
 use crate::rewrite::RunError;
 use crate::room::choose_and_place;
-use core::fmt::Write;
 use heapless::{Vec, VecView};
 use lanebook_tables::{ArchId, Tables};
 
@@ -386,22 +386,6 @@ impl<'s> Pools<'s> {
     }
 }
 
-/// What came out.
-pub struct Compiled<'s> {
-    /// The plan.
-    pub plan: Plan<'s>,
-    /// Steps over physical registers, waits included.
-    pub steps: &'s VecView<Step>,
-    /// Tuple patterns of the steps.
-    pub patterns: &'s VecView<Pattern>,
-    /// Parameters.
-    pub params: &'s VecView<Param>,
-    /// Registers by class.
-    pub usage: crate::emit::registers::Usage,
-    /// The function.
-    pub function: Op,
-}
-
 /// A plan, and the room that emission will use.
 pub struct Planned<'s> {
     /// The plan.
@@ -685,43 +669,4 @@ fn walk(
     context
         .function(function)
         .map_err(|error| Error::emission(error, Op::at(usize::from(context.steps.origin))))
-}
-
-impl Compiled<'_> {
-    /// Writes the kernel's text.
-    ///
-    /// # Errors
-    /// When the sink refuses.
-    pub fn write(
-        &self,
-        tables: &Tables<'_>,
-        program: &Program<'_, '_>,
-        out: &mut impl Write,
-    ) -> Result<(), Error> {
-        let kernel = self.kernel(tables, program).ok_or(Error::NoFunction)?;
-        Ok(kernel.write(out)?)
-    }
-
-    /// The kernel as the text writer sees it, for writing single steps.
-    #[must_use]
-    pub fn kernel<'k>(
-        &'k self,
-        tables: &'k Tables<'k>,
-        program: &'k Program<'_, '_>,
-    ) -> Option<Kernel<'k>> {
-        let arch = tables.arch(self.plan.arch)?;
-        Some(Kernel {
-            tables,
-            arch,
-            isa: tables.isa(arch.isa)?,
-            name: program.symbol(self.function),
-            threads: self.plan.threads,
-            shared_bytes: self.plan.shared_bytes,
-            shared_align: self.plan.shared_align,
-            params: self.params,
-            usage: self.usage,
-            steps: self.steps,
-            patterns: self.patterns,
-        })
-    }
 }

@@ -9,6 +9,7 @@
 //! `write_str`.
 
 mod address;
+mod compiled;
 mod completion;
 mod context;
 mod convert;
@@ -46,6 +47,7 @@ mod tiles;
 mod transfer;
 mod walk;
 
+pub use compiled::Compiled;
 pub use completion::{Completion, MAX_COMPLETIONS};
 pub use context::{Address, Advance, EmitError, Held, MAX_VARIABLES};
 pub use kernel::{Param, ParamKind, parameter_bytes, parameters};

@@ -33,14 +33,20 @@ pub struct Kernel<'k> {
     pub patterns: &'k VecView<Pattern>,
 }
 
-/// The sink refused, or a step names an operand that its atom lacks.
+/// Why a kernel was not written to its end.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct TextError;
+#[non_exhaustive]
+pub enum TextError {
+    /// The text sink refused.
+    Sink,
+    /// The plan, or a step, names something that these tables lack.
+    Tables,
+}
 
 impl From<core::fmt::Error> for TextError {
     fn from(_: core::fmt::Error) -> Self {
-        Self
+        Self::Sink
     }
 }
 
@@ -91,13 +97,13 @@ impl Kernel<'_> {
             out.write_str("\n")?;
             return Ok(());
         }
-        let atom = self.tables.atom(step.atom).ok_or(TextError)?;
+        let atom = self.tables.atom(step.atom).ok_or(TextError::Tables)?;
         out.write_str("    ")?;
         for piece in atom.template {
             match piece {
                 Piece::Text(text) => self.lines(text, out)?,
                 Piece::Operand(k) => {
-                    let operand = atom.operands.get(usize::from(k)).ok_or(TextError)?;
+                    let operand = atom.operands.get(usize::from(k)).ok_or(TextError::Tables)?;
                     self.operand(operand, step.arg(usize::from(k)), out)?;
                 }
                 Piece::Optional(k, before) => match step.arg(usize::from(k)) {
@@ -115,7 +121,7 @@ impl Kernel<'_> {
                 },
                 Piece::Half(k, upper) => {
                     let Slot::Reg { class, first, count } = step.arg(usize::from(k)) else {
-                        return Err(TextError);
+                        return Err(TextError::Tables);
                     };
                     let half = u16::from(count / 2);
                     self.register(
@@ -125,7 +131,7 @@ impl Kernel<'_> {
                         out,
                     )?;
                 }
-                Piece::Frame(_) => return Err(TextError),
+                Piece::Frame(_) => return Err(TextError::Tables),
             }
         }
         out.write_str("\n")?;
@@ -157,7 +163,7 @@ impl Kernel<'_> {
         match slot {
             Slot::Int(v) => write_signed(out, i64::from(v))?,
             Slot::Word(v) => write_number(out, u64::from(v))?,
-            _ => return Err(TextError),
+            _ => return Err(TextError::Tables),
         }
         Ok(())
     }
@@ -175,12 +181,12 @@ impl Kernel<'_> {
                 self.parameter(operand, slot, out)?
             }
             Slot::None if operand.role == Role::Immediate => out.write_str("0")?,
-            Slot::None | Slot::Bytes(_) => return Err(TextError),
+            Slot::None | Slot::Bytes(_) => return Err(TextError::Tables),
             Slot::Label(label) => self.label(label, out)?,
             Slot::Int(_) | Slot::Word(_) => self.number(slot, out)?,
             Slot::Reg { class, first, count } => self.register(class, first, count, out)?,
             Slot::Spread { class, first, count, pattern } => {
-                let pattern = self.patterns.get(usize::from(pattern)).ok_or(TextError)?;
+                let pattern = self.patterns.get(usize::from(pattern)).ok_or(TextError::Tables)?;
                 out.write_str("{")?;
                 for member in 0..count {
                     if member > 0 {
@@ -207,16 +213,19 @@ impl Kernel<'_> {
         slot: Slot,
         out: &mut impl Write,
     ) -> Result<(), TextError> {
-        let vary = operand.vary.ok_or(TextError)?;
+        let vary = operand.vary.ok_or(TextError::Tables)?;
         if vary.words.is_empty() {
             return match (slot, vary.values.last()) {
                 (Slot::None, Some(value)) => Ok(write_number(out, u64::from(*value))?),
                 _ => self.number(slot, out),
             };
         }
-        let at =
-            if let Slot::Int(k) = slot { usize::try_from(k).map_err(|_| TextError)? } else { 0 };
-        Ok(out.write_str(vary.words.get(at).ok_or(TextError)?.text)?)
+        let at = if let Slot::Int(k) = slot {
+            usize::try_from(k).map_err(|_| TextError::Tables)?
+        } else {
+            0
+        };
+        Ok(out.write_str(vary.words.get(at).ok_or(TextError::Tables)?.text)?)
     }
 
     /// A register or a tuple of consecutive ones, in the instruction set's spelling.
@@ -227,7 +236,7 @@ impl Kernel<'_> {
         count: u8,
         out: &mut impl Write,
     ) -> Result<(), TextError> {
-        let class = self.isa.classes.get(usize::from(class)).ok_or(TextError)?;
+        let class = self.isa.classes.get(usize::from(class)).ok_or(TextError::Tables)?;
         if class.kind == RegisterKind::Special {
             out.write_str(class.prefix)?;
             return Ok(());
@@ -269,7 +278,7 @@ impl Kernel<'_> {
             match *piece {
                 Piece::Text(text) => out.write_str(text)?,
                 Piece::Frame(word) => self.placeholder(word, out)?,
-                _ => return Err(TextError),
+                _ => return Err(TextError::Tables),
             }
         }
         Ok(())
@@ -295,9 +304,13 @@ impl Kernel<'_> {
                 write_number(out, u64::from(self.arch.wave_lanes.first().copied().unwrap_or(0)))?
             }
             _ => {
-                let class = word.strip_prefix("count.").ok_or(TextError)?;
-                let index =
-                    self.isa.classes.iter().position(|c| c.name == class).ok_or(TextError)?;
+                let class = word.strip_prefix("count.").ok_or(TextError::Tables)?;
+                let index = self
+                    .isa
+                    .classes
+                    .iter()
+                    .position(|c| c.name == class)
+                    .ok_or(TextError::Tables)?;
                 write_number(out, u64::from(self.usage.high.get(index).copied().unwrap_or(0)))?;
             }
         }
@@ -311,7 +324,7 @@ impl Kernel<'_> {
                 Piece::Text(text) => out.write_str(text)?,
                 Piece::Frame("shared_bytes") => write_number(out, u64::from(self.shared_bytes))?,
                 Piece::Frame("shared_align") => write_number(out, u64::from(self.shared_align))?,
-                _ => return Err(TextError),
+                _ => return Err(TextError::Tables),
             }
         }
         Ok(())
@@ -338,7 +351,7 @@ impl Kernel<'_> {
                         out.write_str("_param_")?;
                         write_number(out, index as u64)?;
                     }
-                    _ => return Err(TextError),
+                    _ => return Err(TextError::Tables),
                 }
             }
         }
@@ -358,7 +371,7 @@ impl Kernel<'_> {
                     Piece::Frame("prefix") => out.write_str(class.prefix)?,
                     Piece::Frame("count") => write_number(out, u64::from(count))?,
                     Piece::Frame("bits") => write_number(out, u64::from(class.bits))?,
-                    _ => return Err(TextError),
+                    _ => return Err(TextError::Tables),
                 }
             }
         }

@@ -224,7 +224,7 @@ fn hand_out(
         None => 0,
     };
     if let Some(mut sink) = sink {
-        compiled.write(&TABLES, program, &mut sink).map_err(|e| refused(e, program))?;
+        compiled.write(&TABLES, program, &mut sink).map_err(|e| refused(e.into(), program))?;
     }
     Ok(count)
 }
