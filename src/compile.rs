@@ -1,28 +1,28 @@
 //! The whole path in one call: program in, plan and kernel text out.
 
-use crate::assign::mover::Mover;
-use crate::assign::{Inserted, Sunk, Workspace};
-pub use crate::emit::Compiled;
-use crate::emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
-use crate::emit::{
-    Address, Advance, Context, EmitError, EmitPool, Held, Index, Lists, Lookup, Param, TextError,
-    Thrift, parameters,
-};
-use crate::expr::{
+use heapless::{Vec, VecView};
+pub use lanebook_emit::Compiled;
+use lanebook_emit::expr::{
     Arena, Choice, ExprError, ExprId, Node, Reg, SelectError, SelectScratch, Selector,
     SimplifyScratch, Variable,
 };
-use crate::ir::contract::{Breach, check};
-use crate::ir::{Op, Program};
-use crate::place::place_moved;
-use crate::plan::{
+use lanebook_emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
+use lanebook_emit::{
+    Address, Advance, Context, EmitError, EmitPool, Held, Index, Lists, Lookup, Param, TextError,
+    Thrift, parameters,
+};
+use lanebook_ir::rewrite::RunError;
+use lanebook_ir::verify::contract::{Breach, check};
+use lanebook_ir::{Op, Program};
+use lanebook_plan::memory_pressure::choose_and_place;
+use lanebook_plan::select::{Inserted, Sunk, Workspace};
+use lanebook_plan::shared_alloc::place_moved;
+use lanebook_plan::{
     AllocPlan, ExchangePlan, FragmentPlan, GlobalPlan, LanePlan, Loser, MapPlan, MovePlan, Plan,
     PlanError, ProductPlan,
 };
-use crate::rewrite::RunError;
-use crate::room::choose_and_place;
-use heapless::{Vec, VecView};
 use lanebook_tables::{ArchId, Tables};
+use lanebook_tile::copy_atom::Mover;
 
 /// Why a program was not compiled.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -122,11 +122,11 @@ impl From<TextError> for Error {
 pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize>
 {
     movers: Vec<Mover, 128>,
-    movements: Vec<crate::assign::Movement, 48>,
-    staged: Vec<crate::assign::Staged, 32>,
-    order: Vec<(u32, u16), { crate::assign::MAX_PRODUCTS }>,
-    copies: Vec<crate::assign::Copies, 1024>,
-    tiles: Vec<crate::assign::Tile, 16>,
+    movements: Vec<lanebook_plan::select::Movement, 48>,
+    staged: Vec<lanebook_plan::select::Staged, 32>,
+    order: Vec<(u32, u16), { lanebook_plan::select::MAX_PRODUCTS }>,
+    copies: Vec<lanebook_plan::select::Copies, 1024>,
+    tiles: Vec<lanebook_plan::select::Tile, 16>,
     allocs: Vec<AllocPlan, 16>,
     fragments: Vec<FragmentPlan, 48>,
     globals: Vec<GlobalPlan, 16>,
@@ -156,7 +156,7 @@ pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, 
     work: Vec<ExprId, NODES>,
     memo: [[Option<Reg>; 2]; NODES],
     choice: [[Choice; 2]; NODES],
-    registers: [Option<Reg>; crate::emit::MAX_VARIABLES],
+    registers: [Option<Reg>; lanebook_emit::MAX_VARIABLES],
 }
 
 /// How full one pool is.
@@ -223,7 +223,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             work: Vec::new(),
             memo: [[None; 2]; NODES],
             choice: [[Choice::EMPTY; 2]; NODES],
-            registers: [None; crate::emit::MAX_VARIABLES],
+            registers: [None; lanebook_emit::MAX_VARIABLES],
         }
     }
 
@@ -410,7 +410,7 @@ struct Room<'s> {
 ///
 /// Where two uses of a register tile want it distributed in different ways, the program gets a
 /// conversion that it did not have, marked by the attribute
-/// [`INSERTED`](crate::ir::words::INSERTED).
+/// [`INSERTED`](lanebook_ir::attr_names::INSERTED).
 ///
 /// # Errors
 /// Whatever keeps a plan from being made; the program is as it was.
@@ -507,7 +507,7 @@ fn refill(
     function: Op,
     (workspace, room): (&mut Workspace<'_>, &mut Room<'_>),
     error: Error,
-) -> Result<crate::emit::registers::Usage, Error> {
+) -> Result<lanebook_emit::registers::allocate::Usage, Error> {
     let mut sunk = Sunk::default();
     if !sunk.sink(program, function) {
         return Err(error);
@@ -531,7 +531,7 @@ fn fill_moved(
     plan: &mut Plan<'_>,
     function: Op,
     room: &mut Room<'_>,
-) -> Result<crate::emit::registers::Usage, Error> {
+) -> Result<lanebook_emit::registers::allocate::Usage, Error> {
     let filled = fill(tables, program, plan, function, room);
     match filled {
         Err(Error::Emit(EmitError::Step(StepError::Pool { .. })))
@@ -551,7 +551,7 @@ fn fill(
     plan: &Plan<'_>,
     function: Op,
     room: &mut Room<'_>,
-) -> Result<crate::emit::registers::Usage, Error> {
+) -> Result<lanebook_emit::registers::allocate::Usage, Error> {
     let Room { steps, tuples, patterns, loops, params, lists, frame } = room;
     let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
@@ -571,8 +571,9 @@ fn fill(
             walk(lookup, program, plan, function, room, params, lists.again(), frame, thrift);
         let error = match walked {
             Ok(()) => {
-                match crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops)
-                {
+                match lanebook_emit::registers::allocate::allocate(
+                    tables, isa, steps, tuples, patterns, loops,
+                ) {
                     Ok(usage) => break usage,
                     Err(e) => Error::from(EmitError::Step(e)),
                 }
@@ -590,7 +591,8 @@ fn fill(
             _ => return Err(first.unwrap_or(error)),
         }
     };
-    crate::emit::finish::finish(tables, machine, isa, steps, patterns).map_err(EmitError::Step)?;
+    lanebook_emit::sync::waits::finish(tables, machine, isa, steps, patterns)
+        .map_err(EmitError::Step)?;
     Ok(usage)
 }
 
@@ -649,7 +651,7 @@ fn walk(
     let tables = lookup.tables;
     let Frame { nodes, variables, buckets, forward, uses, counts, work, memo, choice, registers } =
         frame;
-    let select = tables.rules.phase_named(crate::emit::SELECT).ok_or(EmitError::Rules)?;
+    let select = tables.rules.phase_named(lanebook_emit::SELECT).ok_or(EmitError::Rules)?;
     let selector =
         Selector::new(tables, plan.arch, select, SelectScratch { memo, choice, uses: counts })
             .map_err(|_| EmitError::Rules)?;

@@ -16,24 +16,9 @@
 #[cfg(test)]
 extern crate std;
 
-pub mod anchor;
-pub mod assign;
-pub mod check;
 pub mod compile;
 pub mod detail;
-pub mod emit;
-pub mod encoding;
-pub mod expr;
-pub mod ir;
-pub mod map;
-pub mod passes;
 pub mod pipeline;
-pub mod place;
-pub mod plan;
-pub mod relayout;
-pub mod rewrite;
-mod room;
-pub mod unit;
 
 /// The tables that were compiled into this build from `hw-tables/` and `rules/`: [`TABLES`] is all
 /// of it; [`LEAN`] is what planning and emission read, for programs that link nothing else (no
@@ -44,5 +29,11 @@ mod generated {
 }
 
 pub use generated::{LEAN, TABLES};
+pub use lanebook_check as check;
+pub use lanebook_emit::{self as emit, expr};
+pub use lanebook_ir::{self as ir, rewrite};
 pub use lanebook_layout as layout;
+pub use lanebook_passes::{self as passes, layout_seeding, remat};
+pub use lanebook_plan::{self as plan, select};
 pub use lanebook_tables as tables;
+pub use lanebook_tile::{self as tile, encoding, map, unit};

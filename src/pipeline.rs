@@ -1,19 +1,18 @@
 //! Pipelines: the passes of `rules/passes.ron` that rewrite tile programs.
 //!
-//! A pass is a list of rule phases and [analyses](crate::passes). Either all of it happens or
+//! A pass is a list of rule phases and [analyses](lanebook_passes). Either all of it happens or
 //! nothing: when fuel or room runs out, or an analysis refuses, the program is as it was before the
 //! pass. Planning and emission (`infer`, `assign`, `place`, `emit`, `check` in a pipeline) are
 //! entry points of their own and not run here.
 
-use crate::anchor::{self, Anchoring, Room, Wishes};
-use crate::ir::{ErrorKind, Node, Program, TileGraph};
-use crate::passes::{self, Analysis, ChoiceError, Context, Event};
-use crate::relayout;
-use crate::rewrite::{RunError, Stats, Work, run};
 use heapless::VecView;
+use lanebook_ir::rewrite::{RunError, Stats, Work, run};
+use lanebook_ir::{ErrorKind, Node, Program, TileGraph};
+use lanebook_passes::layout_seeding::{self, Anchoring, Room, Wishes};
+use lanebook_passes::{self, Analysis, ChoiceError, Context, Event, remat};
 use lanebook_tables::{Language, Pass, PassStep, Tables};
 
-pub use crate::passes::PassError;
+pub use lanebook_passes::PassError;
 
 /// The pass that folds conversions and pushes them toward loads.
 pub const REMOVE_CONVERSIONS: &str = "remove-conversions";
@@ -120,7 +119,7 @@ fn whole(
         return steps(tables, pass.steps, program, lent, trace);
     }
     let graph = |kind| PassError::Run(RunError::Graph(kind));
-    let before = relayout::bill_again(program).map_err(graph)?;
+    let before = remat::bill_again(program).map_err(graph)?;
     let mark = program.mark();
     let mut stats = match steps(tables, pass.steps, program, lent, trace) {
         Ok(stats) => stats,
@@ -129,8 +128,7 @@ fn whole(
             return Err(error);
         }
     };
-    if stats.applied == 0 || relayout::bill_again(program).map_err(graph)?.total() <= before.total()
-    {
+    if stats.applied == 0 || remat::bill_again(program).map_err(graph)?.total() <= before.total() {
         program.keep(mark);
         return Ok(stats);
     }
@@ -160,12 +158,15 @@ fn steps(
                 let changes = match (analysis, &mut lent.room) {
                     (Analysis::WeighConversions, _) => {
                         cx.begin(analysis);
-                        relayout::run(&mut cx)
+                        remat::run(&mut cx)
                     }
-                    (analysis, _) if !anchor::chooses(analysis) => passes::run(&mut cx, analysis),
-                    (analysis, Some(room)) => {
-                        anchor::run(&mut Anchoring { cx: &mut cx, tables, room, wishes }, analysis)
+                    (analysis, _) if !layout_seeding::chooses(analysis) => {
+                        lanebook_passes::run(&mut cx, analysis)
                     }
+                    (analysis, Some(room)) => layout_seeding::run(
+                        &mut Anchoring { cx: &mut cx, tables, room, wishes },
+                        analysis,
+                    ),
                     (_, None) => Err(PassError::Choice(ChoiceError::NoRoom)),
                 }?;
                 total.applied = total.applied.saturating_add(changes);
@@ -207,7 +208,7 @@ fn sweep(
 mod tests {
     use super::*;
     use crate::TABLES;
-    use crate::ir::{Options, Plain, SmallStorage, parse, print, verify};
+    use lanebook_ir::{Options, Plain, SmallStorage, parse, print, verify};
     use std::boxed::Box;
     use std::string::String;
 

@@ -3,9 +3,9 @@
 use crate::clock::Effort;
 use crate::report::Report;
 use lanebook::TABLES;
-use lanebook::anchor::{RoomStorage, Wishes};
 use lanebook::expr::{Arena, ExprId, MAX_NODES, SimplifyScratch, Variable, simplify};
 use lanebook::ir::{Node, Options, Pool, Storage, parse, verify};
+use lanebook::layout_seeding::{RoomStorage, Wishes};
 use lanebook::pipeline::{Lent, apply_with};
 use lanebook_tables::IndexOp;
 use std::fmt::Write;

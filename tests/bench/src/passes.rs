@@ -6,7 +6,7 @@ use lanebook::TABLES;
 use lanebook::ir::{Node, Options, Pool, Program, Storage, TileGraph, parse, verify};
 use lanebook::passes::{Analysis, Event};
 use lanebook::pipeline::{REMOVE_CONVERSIONS, apply};
-use lanebook::relayout::bill;
+use lanebook::remat::bill;
 use lanebook::rewrite::{Work, run};
 use lanebook::tables::{Language, RuleId};
 use std::collections::BTreeMap;

@@ -13,7 +13,7 @@ pub mod kernels;
 pub mod random;
 pub mod text;
 
-pub use lanebook_passes::judge::fuzz as passes;
+pub use lanebook_pass_tests::judge::fuzz as passes;
 
 /// A body: panics on a fault.
 pub type Body = fn(&[u8]);

@@ -6,7 +6,7 @@
 use lanebook::TABLES;
 use lanebook::check;
 use lanebook::compile::{self, KernelStorage as Room, Storage, compile};
-use lanebook::ir::words;
+use lanebook::ir::attr_names;
 use lanebook::ir::{Options, Plain, Program, SmallStorage, parse, print, verify};
 use lanebook_kernels::maps::{kernel_maps, map_params};
 use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
@@ -85,8 +85,10 @@ fn kernel(source: &str, arch: &str) -> Result<(String, usize), String> {
     let mut out = String::new();
     compiled.write(&TABLES, &program, &mut out).map_err(|e| format!("{e:?}"))?;
     let function = program.functions().next().ok_or("no function")?;
-    let count =
-        program.inside(function).filter(|op| program.attr(*op, words::INSERTED).is_some()).count();
+    let count = program
+        .inside(function)
+        .filter(|op| program.attr(*op, attr_names::INSERTED).is_some())
+        .count();
     Ok((out, count))
 }
 

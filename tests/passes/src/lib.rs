@@ -1,7 +1,7 @@
 //! What the tests of passes share: reading texts, running passes, comparing what comes out.
 use lanebook::TABLES;
-use lanebook::anchor::{Room as ChoiceRoom, RoomStorage, Wishes};
 use lanebook::ir::{Node, Options, Plain, Program, Storage, Value, parse, print, verify};
+use lanebook::layout_seeding::{Room as ChoiceRoom, RoomStorage, Wishes};
 use lanebook::passes::Event;
 use lanebook::pipeline::{Lent, PassError, apply_with};
 use std::cell::Cell;

@@ -6,7 +6,9 @@
 //! coordinate. Observed are, in order: stores to global memory, atomics, calls, returns and every
 //! operation that is only kept, each with the elements that it saw. Two programs mean the same when
 //! they are observed to do the same, for every choice of the values that they leave free.
-use lanebook::ir::{AttrValue, Block, Def, Literal, Op, Program, Type, TypeKind, Value, words};
+use lanebook::ir::{
+    AttrValue, Block, Def, Literal, Op, Program, Type, TypeKind, Value, attr_names,
+};
 use lanebook_tables::{OpRole, Space};
 use std::collections::{BTreeMap, HashMap};
 
@@ -317,7 +319,7 @@ impl Run<'_, '_, '_> {
                 Held::Buffer(self.storage.len() - 1, 0, shape)
             }
             OpRole::View => {
-                let offset = match program.attr(op, words::OFFSET) {
+                let offset = match program.attr(op, attr_names::OFFSET) {
                     Some(AttrValue::Int(offset, _)) => offset,
                     Some(AttrValue::Operand(value)) => self.int(value),
                     _ => 0,
@@ -574,7 +576,7 @@ impl Run<'_, '_, '_> {
             ("index.rem", Some([a, b])) if *b != 0 => Held::Int(a.rem_euclid(*b)),
             _ => {
                 let mut parts: Vec<u64> = operands.iter().map(|held| self.name(held)).collect();
-                if let Some(AttrValue::Text(map)) = program.attr(op, words::MAP) {
+                if let Some(AttrValue::Text(map)) = program.attr(op, attr_names::MAP) {
                     parts.push(term(program.text(map), &[]));
                 }
                 Held::Int((term(name, &parts) % 4) as i64)
@@ -623,7 +625,7 @@ impl Run<'_, '_, '_> {
             OpRole::Reshape if first.len() == size => first.clone(),
             OpRole::Transpose if from.len() == shape.len() => {
                 let mut list = [0i64; 6];
-                let order: Vec<usize> = match program.attr(op, words::ORDER) {
+                let order: Vec<usize> = match program.attr(op, attr_names::ORDER) {
                     Some(AttrValue::List(text)) => program
                         .list(text, &mut list)
                         .unwrap_or(&[])
@@ -644,7 +646,7 @@ impl Run<'_, '_, '_> {
                     .collect()
             }
             OpRole::Reduce if from.len() == shape.len() + 1 => {
-                let axis = program.int_attr(op, words::AXIS).unwrap_or(0) as usize;
+                let axis = program.int_attr(op, attr_names::AXIS).unwrap_or(0) as usize;
                 places
                     .iter()
                     .map(|place| {

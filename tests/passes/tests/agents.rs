@@ -1,6 +1,6 @@
 //! Agent boundaries: what is handed over, what crosses directly, and that nothing else changes.
-use lanebook_passes::meaning::meaning;
-use lanebook_passes::{SNIPPET, expected, run, with};
+use lanebook_pass_tests::meaning::meaning;
+use lanebook_pass_tests::{SNIPPET, expected, run, with};
 
 #[track_caller]
 fn becomes(before: &str, after: &str) {

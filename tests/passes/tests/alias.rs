@@ -1,5 +1,5 @@
 //! Buffer aliases: what becomes a view, what becomes a copy, what stays and why.
-use lanebook_passes::{expected, run};
+use lanebook_pass_tests::{expected, run};
 
 const LOST: &str = "Cannot find last written SSA.";
 

@@ -1,8 +1,8 @@
 //! Layouts for accesses and products: what lanebook chooses beside what Triton 3.9 chose on the
 //! same text.
 use lanebook::ir::Op;
-use lanebook_passes::judge::meanings;
-use lanebook_passes::{SNIPPET, folder, layout, run, undecided, with};
+use lanebook_pass_tests::judge::meanings;
+use lanebook_pass_tests::{SNIPPET, folder, layout, run, undecided, with};
 use std::collections::BTreeMap;
 
 fn recorded(stage: &str) -> BTreeMap<String, String> {

@@ -1,14 +1,14 @@
 //! Layouts for loads, stores, atomics and copies: the seed's example, groups, memory kinds,
 //! families, what is refused.
 use lanebook::TABLES;
-use lanebook::anchor::{Verdict, Wishes};
 use lanebook::ir::{Node, Program, verify};
+use lanebook::layout_seeding::{Verdict, Wishes};
 use lanebook::passes::{ChoiceError, Event};
 use lanebook::pipeline::{Lent, PassError, apply, apply_with};
 use lanebook::rewrite::RunError;
-use lanebook_passes::generate::program;
-use lanebook_passes::meaning::meaning;
-use lanebook_passes::{
+use lanebook_pass_tests::generate::program;
+use lanebook_pass_tests::meaning::meaning;
+use lanebook_pass_tests::{
     Outcome, SNIPPET, choices, expected, folder, printed, run, run_wishing, texts, with,
 };
 use lanebook_tables::{Bucket, Space, SubAxis};
@@ -31,7 +31,7 @@ fn judged(text: &str, wishes: Wishes) -> Vec<(String, Bucket, u32, Verdict, SubA
             Lent { work: work.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
         apply_with(&TABLES, "assign-layouts", program, &mut lent, |_| {}).expect("it runs");
     });
-    let label = |candidate: &lanebook::anchor::Candidate| match candidate
+    let label = |candidate: &lanebook::layout_seeding::Candidate| match candidate
         .atom
         .and_then(|atom| TABLES.atom(atom))
     {
@@ -209,8 +209,8 @@ fn what_is_missing_is_said() {
             let before = printed(program);
             let (mut work, mut fuel) = (heapless::Vec::<Node, 64>::new(), 100);
             let (mut small, mut none) = (
-                Box::new(lanebook::anchor::RoomStorage::<64, 2, 8, 64>::new()),
-                Box::new(lanebook::anchor::RoomStorage::<0, 64, 8, 64>::new()),
+                Box::new(lanebook::layout_seeding::RoomStorage::<64, 2, 8, 64>::new()),
+                Box::new(lanebook::layout_seeding::RoomStorage::<0, 64, 8, 64>::new()),
             );
             let mut room = if layouts == 0 { none.room() } else { small.room() };
             let mut lent = Lent {

@@ -7,8 +7,8 @@ use lanebook::ir::{Node, verify};
 use lanebook::passes::Event;
 use lanebook::pipeline::{PassError, apply};
 use lanebook::rewrite::RunError;
-use lanebook_passes::judge::meanings;
-use lanebook_passes::{SNIPPET, printed, with};
+use lanebook_pass_tests::judge::meanings;
+use lanebook_pass_tests::{SNIPPET, printed, with};
 use lanebook_tables::{OpId, PatternNode, Rule, RuleId, RuleSet, Rules, Tables};
 
 const TEXT: &str = "func @f(%x: tensor<8x8xf32, #a>, %p: memref<8x8xf32, #gmem>) {

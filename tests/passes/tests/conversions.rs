@@ -1,5 +1,5 @@
 //! Layout conversions: which go, which stay and why.
-use lanebook_passes::{expected, run, texts};
+use lanebook_pass_tests::{expected, run, texts};
 
 #[track_caller]
 fn becomes(before: &str, after: &str) -> Vec<&'static str> {

@@ -1,5 +1,5 @@
 //! Dead region arguments of every kind of region, and those that only look dead.
-use lanebook_passes::{expected, run};
+use lanebook_pass_tests::{expected, run};
 
 #[track_caller]
 fn becomes(before: &str, after: &str, changes: usize) {

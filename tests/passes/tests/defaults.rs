@@ -1,9 +1,9 @@
 //! Programs without layouts: every tile gets one, what the program does stays, and conversions cost
 //! what Triton's would.
 use lanebook::ir::Value;
-use lanebook::relayout::{bill, check_layouts};
-use lanebook_passes::judge::meanings;
-use lanebook_passes::{SNIPPET, layout, run, texts, with};
+use lanebook::remat::{bill, check_layouts};
+use lanebook_pass_tests::judge::meanings;
+use lanebook_pass_tests::{SNIPPET, layout, run, texts, with};
 
 const PASSES: [&str; 5] = [
     "default-layouts",

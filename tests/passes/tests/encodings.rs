@@ -3,10 +3,10 @@ use lanebook::TABLES;
 use lanebook::ir::{EncodingFault, ErrorKind, Node, parse, verify};
 use lanebook::layout::triton::Field;
 use lanebook::pipeline::apply;
-use lanebook::relayout::check_layouts;
-use lanebook_passes::generate::Random;
-use lanebook_passes::judge::meanings;
-use lanebook_passes::{SNIPPET, printed, room, texts, with};
+use lanebook::remat::check_layouts;
+use lanebook_pass_tests::generate::Random;
+use lanebook_pass_tests::judge::meanings;
+use lanebook_pass_tests::{SNIPPET, printed, room, texts, with};
 
 /// A program of three lines of aliases, and a function that converts from `#a` to `#b`.
 fn text(a: &str, b: &str, shape: &str) -> String {

@@ -4,8 +4,8 @@ use lanebook::TABLES;
 use lanebook::ir::{ErrorKind, Node, Pool, Storage, parse, verify};
 use lanebook::pipeline::{PassError, apply};
 use lanebook::rewrite::RunError;
-use lanebook_passes::generate::program;
-use lanebook_passes::{SNIPPET, folder, printed, run as run_pass, run_with};
+use lanebook_pass_tests::generate::program;
+use lanebook_pass_tests::{SNIPPET, folder, printed, run as run_pass, run_with};
 
 const PASSES: [&str; 5] = [
     "remove-conversions",

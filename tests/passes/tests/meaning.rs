@@ -4,12 +4,12 @@ use lanebook::TABLES;
 use lanebook::ir::{ErrorKind, Node, TileGraph};
 use lanebook::passes::{Analysis, Event};
 use lanebook::pipeline::apply;
-use lanebook::relayout::bill;
+use lanebook::remat::bill;
 use lanebook::rewrite::{Bound, Graph, RunError, Terms, TileMake, View, Work, run};
-use lanebook_passes::generate::program;
-use lanebook_passes::judge::{PASSES, judge, meanings};
-use lanebook_passes::laid_out;
-use lanebook_passes::{SNIPPET, printed, texts, with};
+use lanebook_pass_tests::generate::program;
+use lanebook_pass_tests::judge::{PASSES, judge, meanings};
+use lanebook_pass_tests::laid_out;
+use lanebook_pass_tests::{SNIPPET, printed, texts, with};
 use lanebook_tables::{IndexOp, Language, Word};
 use std::collections::BTreeMap;
 

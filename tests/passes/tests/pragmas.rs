@@ -1,7 +1,7 @@
 //! Hints that hand tiles on: each operand makes a pair with a result, of one layout; a hint stands
 //! once whatever moves past it.
-use lanebook_passes::judge::judge;
-use lanebook_passes::{expected, run};
+use lanebook_pass_tests::judge::judge;
+use lanebook_pass_tests::{expected, run};
 
 const X: &str = "tensor<64x64xf16, #x>";
 const Y: &str = "tensor<64x64xf16, #y>";

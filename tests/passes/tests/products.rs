@@ -1,12 +1,12 @@
 //! Matrix instructions for products: what lanebook asks for beside what Triton 3.9 asked for on the
 //! same text.
 use lanebook::TABLES;
-use lanebook::anchor::Wishes;
 use lanebook::ir::{Op, Program, Value};
 use lanebook::layout::notation::ttg;
 use lanebook::layout::triton::Encoding;
-use lanebook_passes::judge::meanings;
-use lanebook_passes::{SNIPPET, folder, layout, run, run_wishing, with};
+use lanebook::layout_seeding::Wishes;
+use lanebook_pass_tests::judge::meanings;
+use lanebook_pass_tests::{SNIPPET, folder, layout, run, run_wishing, with};
 use lanebook_tables::OpRole;
 use std::collections::BTreeMap;
 

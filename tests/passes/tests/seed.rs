@@ -1,6 +1,6 @@
 //! The before-and-after pairs of seed 001 through their passes, and what each pass refuses or
 //! leaves alone.
-use lanebook_passes::{expected, folder, run, run_with};
+use lanebook_pass_tests::{expected, folder, run, run_with};
 
 fn seed(name: &str, kind: &str) -> String {
     std::fs::read_to_string(folder("seed").join(format!("{name}.{kind}.tile")))
@@ -8,7 +8,7 @@ fn seed(name: &str, kind: &str) -> String {
 }
 
 #[track_caller]
-fn pair(name: &str, pass: &str) -> lanebook_passes::Outcome {
+fn pair(name: &str, pass: &str) -> lanebook_pass_tests::Outcome {
     let outcome = run(&seed(name, "before"), pass).expect("it runs");
     assert_eq!(outcome.text, expected(&seed(name, "after")), "{name}");
     let again = run(&outcome.text, pass).expect("it runs again");

@@ -1,7 +1,7 @@
 //! Slicing: the seed's pair as errata.md rules it, bounds of every kind, and all six diagnostics.
 use lanebook::passes::Diagnostic;
 use lanebook::pipeline::PassError;
-use lanebook_passes::{SNIPPET, alpha, folder, run, with};
+use lanebook_pass_tests::{SNIPPET, alpha, folder, run, with};
 
 fn seed(kind: &str) -> String {
     std::fs::read_to_string(folder("seed").join(format!("slicing.{kind}.tile")))
@@ -22,7 +22,7 @@ fn the_seeds_pair() {
     let after = ["%a", "%x", "%acc"].iter().fold(after.replace("%j", "%i"), |text, name| {
         text.replace(&format!("{name}0"), name).replace(&format!("{name}1"), name)
     });
-    assert_eq!(alpha(&outcome.text), alpha(&lanebook_passes::expected(&after)));
+    assert_eq!(alpha(&outcome.text), alpha(&lanebook_pass_tests::expected(&after)));
     assert_eq!(outcome.steps.len(), 2);
 }
 

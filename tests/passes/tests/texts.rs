@@ -1,5 +1,5 @@
 //! Texts of the seeds and of other compilers are read, printed, and read again to the same program.
-use lanebook_passes::{SNIPPET, normal, printed, texts, with};
+use lanebook_pass_tests::{SNIPPET, normal, printed, texts, with};
 
 /// Every snippet of seed 001, as it stands there.
 #[test]

@@ -3,8 +3,8 @@
 //!
 //! `ttgir/` holds what stands before the pass, `triton/` what Triton 3.9.0's own pass makes of it
 //! (`tests/passes/compare.py`). Both are billed by the model of `rules/cost.ron`, by the same code.
-use lanebook::relayout::{Bill, bill};
-use lanebook_passes::{SNIPPET, run, texts, with};
+use lanebook::remat::{Bill, bill};
+use lanebook_pass_tests::{SNIPPET, run, texts, with};
 
 fn billed(text: &str) -> Bill {
     with(text, SNIPPET, |program| bill(program).expect("there is room"))

@@ -8,7 +8,7 @@ use crate::report::{Parts, Report, written};
 use crate::tables::arch;
 use lanebook::compile::{Storage, compile};
 use lanebook::ir;
-use lanebook::relayout::check_layouts;
+use lanebook::remat::check_layouts;
 use lanebook_tables::{Arch, Isa, Tables};
 use std::io::Read;
 use std::path::Path;

@@ -7,11 +7,11 @@ use crate::report::candidates;
 use crate::report::declared::Declared;
 use crate::report::refusal::of_program;
 use crate::tables::{beside, counted};
-use lanebook::anchor::{RoomStorage, Wishes};
 use lanebook::ir::{self, ErrorKind, Node, Op, Place, Program};
+use lanebook::layout_seeding::{RoomStorage, Wishes};
 use lanebook::passes::{Analysis, ChoiceError, Event};
 use lanebook::pipeline::{Lent, PassError, apply_with};
-use lanebook::relayout::check_layouts;
+use lanebook::remat::check_layouts;
 use lanebook::rewrite::RunError;
 use lanebook_gen::suggest::nearest;
 use lanebook_tables::{ArchId, PassStep, RuleId, Tables};
@@ -175,7 +175,7 @@ fn one(
             }
         }
         if args.explain {
-            let arch = lanebook::anchor::arch_of(&program, tables, &wishes);
+            let arch = lanebook::layout_seeding::arch_of(&program, tables, &wishes);
             let judged = candidates::Judged {
                 candidates: room.candidates,
                 dropped: room.dropped,

@@ -2,8 +2,8 @@
 use super::declared::Declared;
 use super::reasons::sentence;
 use crate::table::{Align, Table};
-use lanebook::anchor::{Candidate, Verdict, bucket_of};
 use lanebook::ir::{Op, Program};
+use lanebook::layout_seeding::{Candidate, Verdict, bucket_of};
 use lanebook::map::SharedLayout;
 use lanebook_layout::PostMap;
 use lanebook_tables::{ArchId, Family, Space, Tables};

@@ -166,7 +166,7 @@ impl Report<'_> {
 
     /// Why an operation is there that the program did not write.
     fn put(&self, op: lanebook::ir::Op) -> &'static str {
-        match self.program.attr(op, lanebook::ir::words::INSERTED) {
+        match self.program.attr(op, lanebook::ir::attr_names::INSERTED) {
             Some(_) => {
                 "    put here, since two uses of the tile want it distributed in different ways\n"
             }

@@ -8,8 +8,8 @@
 use super::candidates::{bound, name, quarters, why};
 use crate::problem::{Kind, Problem, Problems};
 use crate::tables::counted;
-use lanebook::anchor::{Candidate, Terms, Verdict, pick};
 use lanebook::ir::{Op, Program};
+use lanebook::layout_seeding::{Candidate, Terms, Verdict, pick};
 use lanebook_gen::compile::Failure;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics};
 use lanebook_gen::schema::Name;

@@ -715,7 +715,11 @@ fn cite<'t>(tables: &Tables<'_>, sources: impl Iterator<Item = &'t SourceId>) ->
 }
 
 fn threads(program: &Program<'_, '_>) -> i64 {
-    program.functions().next().and_then(|f| program.int_attr(f, ir::words::THREADS)).unwrap_or(0)
+    program
+        .functions()
+        .next()
+        .and_then(|f| program.int_attr(f, ir::attr_names::THREADS))
+        .unwrap_or(0)
 }
 
 fn whole_types(tables: &Tables<'_>) -> String {

@@ -6,12 +6,12 @@
 use crate::commands::compile::Source;
 use crate::notation::parse;
 use crate::problem::{Excerpt, Problem};
-use lanebook::ir::{AttrValue, Encoding, Program, words};
+use lanebook::ir::{AttrValue, Encoding, Program, attr_names};
 
 /// The first layout that cannot be read.
 pub fn check(program: &Program<'_, '_>, source: &Source) -> Result<(), Problem> {
     for op in program.all() {
-        match program.attr(op, words::LAYOUT) {
+        match program.attr(op, attr_names::LAYOUT) {
             Some(AttrValue::Layout(name) | AttrValue::Text(name)) => {
                 readable(program.text(name), source)?
             }

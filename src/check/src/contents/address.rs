@@ -1,0 +1,700 @@
+//! Addresses: the integer steps carried out for one thread at a time, and each movement's address
+//! against its element's place.
+
+use crate::contents::flow::{Numbering, is_written, registers};
+use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, NONE, Turned};
+use crate::contents::{ContentsSummary, Look, class, count};
+use crate::evaluator::{Memory, Position, power, spot};
+use crate::memory::movement::{Move, coordinates};
+use crate::violation::Violation;
+use heapless::VecView;
+use lanebook_emit::ParamKind;
+use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_ir::{Def, Op, Value, attr_names};
+use lanebook_layout::AxisId;
+use lanebook_plan::{End, GlobalPlan, MovePlan};
+use lanebook_tables::{Atom, AtomId, Movement, OpRole, Operand, RegisterKind, Role, Side, Space};
+
+/// Turns of a loop that are gone through.
+const TURNS: u32 = 3;
+/// What a bound far above other arguments is in multiples of its steps.
+const FAR: u64 = 256;
+/// Most steps of one thread.
+const FUEL: u32 = 1 << 18;
+/// Most registers that a thread makes uniform.
+const UNIFORM: usize = 128;
+/// Where parameters are said to stand, a number for each register.
+const PARAMETERS: u64 = 0x7a00;
+/// Bits of an address in global memory.
+const GLOBAL_BITS: u64 = (1 << 48) - 1;
+
+/// A thread that is carried out.
+pub(super) struct Run<'a, 's> {
+    pub(super) look: &'a Look<'a>,
+    numbering: Numbering,
+    values: &'s mut VecView<Option<u64>>,
+    pub(super) instances: &'s mut VecView<u16>,
+    pub(super) blocks: &'s mut VecView<[u16; 3]>,
+    pub(super) lanes: &'s mut VecView<u32>,
+    /// How many of the lanes' numbers are still to be met, while one lane is carried out for them.
+    pub(super) wanted: Option<u32>,
+    loops: &'s VecView<Turned>,
+    turns: [u32; LOOPS],
+    pub(super) thread: u32,
+    pub(super) compared: u32,
+    /// What the first lane of the thread's warp has in the registers that are made uniform, in the
+    /// order in which they are.
+    uniform: heapless::Vec<Option<u64>, UNIFORM>,
+    /// How many of them this thread has met; `None` while the first lane is carried out.
+    met: Option<usize>,
+    /// Slots of atoms' sides.
+    slots: heapless::Vec<(AtomId, bool, u32), 16>,
+}
+
+/// Carries out some threads of the group; finds out which instance each movement step is.
+#[inline(never)]
+pub(super) fn addresses(
+    look: &Look<'_>,
+    scratch: &mut ContentsScratch<'_>,
+    out: &mut ContentsSummary,
+) -> Result<(), Violation> {
+    let numbering = Numbering::of(look);
+    let ContentsScratch { values, instances, blocks, lanes, loops, .. } = scratch;
+    let capacity = u32::try_from(values.capacity()).unwrap_or(u32::MAX);
+    values
+        .resize(numbering.len(), None)
+        .map_err(|_| Violation::Room { pool: ContentsPool::Registers, capacity })?;
+    let mut run = Run {
+        look,
+        numbering,
+        values,
+        instances,
+        blocks,
+        lanes,
+        wanted: None,
+        loops,
+        turns: [0; LOOPS],
+        thread: 0,
+        compared: 0,
+        uniform: heapless::Vec::new(),
+        met: None,
+        slots: heapless::Vec::new(),
+    };
+    run.thread(0)?;
+    let threads = look.plan.threads;
+    let mut bit = 1u32;
+    while bit < threads {
+        run.thread(bit)?;
+        bit = bit.saturating_mul(2);
+    }
+    for thread in [threads.saturating_sub(1), threads / 3] {
+        run.thread(thread)?;
+    }
+    run.all_lanes()?;
+    let idle = Look { idle: true, ..*look };
+    run.look = &idle;
+    run.thread(0)?;
+    run.look = look;
+    out.addresses = run.compared;
+    run.all_blocks()?;
+    let moves = look
+        .steps
+        .iter()
+        .zip(run.instances.iter())
+        .filter(|(s, i)| s.purpose == Purpose::Move && **i == NONE && look.is_placed(s));
+    out.unplaced = u32::try_from(moves.count()).unwrap_or(u32::MAX);
+    Ok(())
+}
+
+impl Look<'_> {
+    /// The movement that a step belongs to, as its atom carries it out.
+    pub(super) fn movement_of(&self, step: &Step) -> Option<MovePlan> {
+        let own = |op: Op| op.index() == usize::from(step.origin);
+        self.atom(step)?.movement?;
+        if let Some(e) = self.plan.exchanges.iter().find(|e| own(e.op)) {
+            return e.moves().into_iter().find(|m| m.atom == step.atom);
+        }
+        let m = self.plan.moves.iter().find(|m| {
+            own(m.op) && m.tiled.is_none() && (m.atom == step.atom || m.second == Some(step.atom))
+        })?;
+        let mut out = *m;
+        if m.atom != step.atom
+            && let Some(flip) = m.flip
+        {
+            out.fit = flip.second(&m.fit)?;
+        }
+        Some(out)
+    }
+
+    /// What an invented argument is.
+    pub(super) fn argument(&self, value: Value, kind: ParamKind) -> Option<u64> {
+        let number =
+            u64::try_from(self.params.iter().position(|p| p.value == value && p.kind == kind)?)
+                .ok()?;
+        let attr = |name| {
+            self.program
+                .int_value_attr(value, name)
+                .and_then(|n| u64::try_from(n).ok())
+                .unwrap_or(1)
+                .max(1)
+        };
+        Some(match kind {
+            ParamKind::Pointer | ParamKind::Map(_) => number.checked_add(1)?.checked_shl(36)?,
+            ParamKind::Extent(_) => 1 << 20,
+            ParamKind::Stride(dim) => {
+                let rank = self.program.type_of(value).shape.rank();
+                let outer = rank.saturating_sub(2).saturating_sub(usize::from(dim));
+                // Strides are words of 32 bits: those of many dimensions lie less far apart.
+                let apart = if rank > 3 { 29u64 } else { 613 }
+                    .checked_pow(u32::try_from(outer).ok()?)?
+                    .checked_mul(521)?;
+                attr(attr_names::STRIDE_DIV).checked_mul(apart)?
+            }
+            ParamKind::Scalar => self.bound(value, attr(attr_names::DIV)),
+        })
+    }
+
+    /// A number that lets each loop with this bound turn at least twice.
+    fn bound(&self, value: Value, div: u64) -> u64 {
+        let steps = self
+            .program
+            .functions()
+            .next()
+            .into_iter()
+            .flat_map(|f| self.program.inside(f))
+            .filter_map(|op| {
+                let at = self.program.counted_loop(op).filter(|at| at.upper == value)?;
+                u64::try_from(self.program.int(at.step)?).ok()
+            });
+        let mut out = div;
+        let mut bounds = false;
+        // A loop that begins at an argument too turns if its bound is far above: after some turns
+        // it is left anyway.
+        let from_argument =
+            self.program.functions().next().into_iter().flat_map(|f| self.program.inside(f)).any(
+                |op| {
+                    let at = self.program.counted_loop(op).filter(|at| at.upper == value);
+                    at.is_some_and(|at| self.program.int(at.lower).is_none())
+                },
+            );
+        for step in steps {
+            bounds = true;
+            let mut multiple = out;
+            while multiple.checked_rem(step).is_some_and(|rest| rest != 0) && multiple < 1 << 20 {
+                multiple = multiple.saturating_add(out);
+            }
+            out = multiple;
+        }
+        out.saturating_mul(match (bounds, self.idle) {
+            (true, true) => 0,
+            (true, false) if from_argument => FAR,
+            (true, false) => 2,
+            (false, _) => 5,
+        })
+    }
+}
+
+impl Run<'_, '_> {
+    /// A register's number.
+    fn register(&self, class: u8, number: u16) -> Option<u64> {
+        self.numbering.at(class, number).and_then(|at| self.values.get(at).copied()).flatten()
+    }
+
+    /// The value of an operand: one register, or two of 32 bits.
+    pub(super) fn operand(&self, step: &Step, table_class: u16, k: usize) -> Option<u64> {
+        match step.arg(k) {
+            Slot::Int(v) => Some(i64::from(v).cast_unsigned()),
+            Slot::Word(v) => Some(u64::from(v)),
+            Slot::None => self.register(u8::try_from(table_class).ok()?, 0),
+            slot @ (Slot::Reg { .. } | Slot::Spread { .. }) => {
+                let class = class(slot)?;
+                let first = self.register(class, self.look.number(slot, 0)?)?;
+                if count(slot) < 2 || self.look.class_bits(class)? > 32 {
+                    return Some(first);
+                }
+                let second = self.register(class, self.look.number(slot, 1)?)?;
+                Some(first & 0xffff_ffff | second.checked_shl(32)?)
+            }
+            _ => None,
+        }
+    }
+
+    /// Sets what a step writes to a number, or to none.
+    fn write(&mut self, step: &Step, value: Option<u64>) {
+        let (look, numbering) = (self.look, self.numbering);
+        let mut first = None;
+        let values = &mut *self.values;
+        registers(look, &numbering, step, is_written, |named| {
+            let own = *first.get_or_insert(named.operand) == named.operand;
+            let wide = class(step.arg(usize::from(named.operand)))
+                .and_then(|c| look.class_bits(c))
+                .is_some_and(|bits| bits > 32);
+            let part = match value.filter(|_| own) {
+                Some(v) if wide => (named.member == 0).then_some(v),
+                Some(v) => v
+                    .checked_shr(u32::from(named.member).saturating_mul(32))
+                    .map(|v| v & 0xffff_ffff),
+                None => None,
+            };
+            if let Some(place) = values.get_mut(named.place) {
+                *place = part;
+            }
+        });
+    }
+
+    /// One thread, behind the first lane of its warp where it takes over what that one has.
+    pub(super) fn thread(&mut self, thread: u32) -> Result<(), Violation> {
+        let lanes = power(usize::from(self.look.plan.wave)).unwrap_or(1);
+        let first = thread & !lanes.wrapping_sub(1);
+        self.uniform.clear();
+        self.met = None;
+        let shares = self
+            .look
+            .isa
+            .make_uniform
+            .is_some_and(|atom| self.look.steps.iter().any(|s| s.atom == atom));
+        if shares || first == thread {
+            let wanted = self.wanted.take_if(|_| first != thread);
+            self.carry_out(first)?;
+            self.wanted = wanted.or(self.wanted);
+        }
+        if first == thread {
+            return Ok(());
+        }
+        self.met = Some(0);
+        self.carry_out(thread)
+    }
+
+    /// The value of the first lane, in a register that is made uniform.
+    fn first_lane(&mut self, own: Option<u64>) -> Option<u64> {
+        match &mut self.met {
+            None => {
+                let _ = self.uniform.push(own);
+                own
+            }
+            Some(met) => {
+                let found = self.uniform.get(*met).copied().flatten();
+                *met = met.saturating_add(1);
+                found
+            }
+        }
+    }
+
+    /// One thread, from the first step to the last.
+    #[inline(never)]
+    fn carry_out(&mut self, thread: u32) -> Result<(), Violation> {
+        self.thread = thread;
+        self.values.fill(None);
+        self.turns = [0; LOOPS];
+        if let Some(fixed) = self.look.isa.thread_register
+            && let Some(at) = u8::try_from(fixed.class.0)
+                .ok()
+                .and_then(|class| self.numbering.at(class, fixed.number))
+            && let Some(place) = self.values.get_mut(at)
+        {
+            *place = Some(u64::from(thread));
+        }
+        if let Some(fixed) = self.look.isa.param_base {
+            let class = u8::try_from(fixed.class.0).unwrap_or(u8::MAX);
+            for k in 0..u16::from(fixed.count) {
+                if let Some(place) = self
+                    .numbering
+                    .at(class, fixed.number.saturating_add(k))
+                    .and_then(|at| self.values.get_mut(at))
+                {
+                    *place = Some(PARAMETERS.saturating_add(u64::from(k)));
+                }
+            }
+        }
+        let mut at = 0u16;
+        let mut fuel = FUEL;
+        while let Some(step) = self.look.steps.get(usize::from(at)) {
+            fuel = fuel.checked_sub(1).ok_or(Violation::Flow { step: at })?;
+            let from = at;
+            at = self.step(at, step)?;
+            self.enter(from, at);
+            if self.wanted == Some(0) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A loop that is not entered by a jump, since its first turn is certain, begins that turn with
+    /// its first step.
+    fn enter(&mut self, from: u16, to: u16) {
+        for (l, turns) in self.loops.iter().zip(&mut self.turns) {
+            if l.nth != NO_LOOP && l.first == to && l.meet == l.first && from != l.last {
+                *turns = 1;
+            }
+        }
+    }
+
+    /// Carries out a step; where it goes on.
+    fn step(&mut self, at: u16, step: &Step) -> Result<u16, Violation> {
+        let next = at.saturating_add(1);
+        let Some(atom) = self.look.atom(step) else { return Ok(next) };
+        let isa = self.look.isa;
+        if step.atom == isa.branch {
+            let found = (0usize..).zip(self.loops.iter()).find(|(_, l)| l.first == next);
+            let Some((number, l)) = found.filter(|(_, l)| l.nth != NO_LOOP) else {
+                return self.look.target(step).ok_or(Violation::Flow { step: at });
+            };
+            if let Some(turns) = self.turns.get_mut(number) {
+                *turns = 0;
+            }
+            return Ok(l.meet);
+        }
+        if step.atom == isa.branch_if {
+            return self.branch(at, step, atom);
+        }
+        if self.wanted.is_some() {
+            self.in_lane(at, step, atom);
+        } else {
+            self.compare(at, step, atom)?;
+            self.units(at, step, atom)?;
+        }
+        let mut value = self.value(step, atom);
+        if Some(step.atom) == isa.make_uniform {
+            value = self.first_lane(value);
+        }
+        self.write(step, value);
+        Ok(next)
+    }
+
+    /// A loop's branch: taken as often as the program says.
+    fn branch(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<u16, Violation> {
+        let (next, flow) = (at.saturating_add(1), Violation::Flow { step: at });
+        let holds = atom.operands.iter().position(|o| o.role == Role::Use).and_then(|k| {
+            let class = atom.operands.get(k)?.class.0;
+            self.operand(step, class, k)
+        });
+        let Some((number, l)) =
+            (0u8..).zip(self.loops.iter()).find(|(_, l)| l.last == at && l.nth != NO_LOOP)
+        else {
+            let target = self.look.target(step).ok_or(flow)?;
+            return Ok(if holds == Some(0) { next } else { target });
+        };
+        let first = l.first;
+        let done = self.turns.get(usize::from(number)).copied().ok_or(flow)?;
+        let parts = self
+            .look
+            .nth_loop(l.nth)
+            .and_then(|op| self.look.program.counted_loop(op))
+            .ok_or(flow)?;
+        let bounds =
+            self.index(parts.lower).zip(self.index(parts.upper)).zip(self.index(parts.step));
+        let want = bounds.map(|((lower, upper), step)| {
+            lower.saturating_add(u64::from(done).saturating_mul(step)) < upper
+        });
+        if let Some(want) = want
+            && holds.map(|found| found != 0) != Some(want)
+        {
+            return Err(Violation::Turn { step: at, turns: done });
+        }
+        if want == Some(true) && done < TURNS {
+            if let Some(turns) = self.turns.get_mut(usize::from(number)) {
+                *turns = done.saturating_add(1);
+            }
+            return Ok(first);
+        }
+        Ok(next)
+    }
+
+    /// The number that a step computes, if it computes one.
+    fn value(&self, step: &Step, atom: &Atom<'_>) -> Option<u64> {
+        let isa = self.look.isa;
+        let operand = |k: u8| {
+            let table = atom.operands.get(usize::from(k))?;
+            self.operand(step, table.class.0, usize::from(k))
+        };
+        if Some(step.atom) == isa.read_thread {
+            return Some(u64::from(self.thread));
+        }
+        if Some(step.atom) == isa.shared_base {
+            return Some(self.look.segment());
+        }
+        if step.atom == isa.load_param32
+            || step.atom == isa.load_param64
+            || Some(step.atom) == isa.param_address
+        {
+            return self.parameter(step, atom);
+        }
+        if let Some(start) = self.allocated(step, atom) {
+            return Some(start);
+        }
+        if Some(step.atom) == isa.make_uniform {
+            return operand(1);
+        }
+        if step.atom == isa.compare_less {
+            let mut uses = (0u8..)
+                .zip(atom.operands.iter())
+                .filter(|(_, o)| o.role == Role::Use)
+                .map(|(k, _)| k);
+            let (a, b) = (operand(uses.next()?)?, operand(uses.next()?)?);
+            return Some(u64::from(a & 0xffff_ffff < b & 0xffff_ffff));
+        }
+        // The tables say of no term how a special register is written: by what takes nothing but a
+        // register.
+        let kind = |o: &Operand<'_>| isa.classes.get(o.class.index()).map(|c| c.kind);
+        if let (true, Some(to), Some(from), 2) = (
+            atom.means.is_empty(),
+            atom.operands.first(),
+            atom.operands.get(1),
+            atom.operands.len(),
+        ) && (to.role, from.role, kind(to))
+            == (Role::Def, Role::Use, Some(RegisterKind::Special))
+        {
+            return operand(1);
+        }
+        crate::contents::through::number(atom.means.slice(), operand)
+    }
+
+    /// The value of the parameter that a step loads.
+    fn parameter(&self, step: &Step, atom: &Atom<'_>) -> Option<u64> {
+        let k = atom.operands.iter().position(|o| o.role == Role::Immediate)?;
+        let Slot::Int(n) = step.arg(k) else { return None };
+        let by_offset = self.look.isa.param_base.is_some();
+        let given = |k: usize| atom.operands.get(k).and_then(|o| self.operand(step, o.class.0, k));
+        let mut bases = atom
+            .operands
+            .iter()
+            .enumerate()
+            .filter(|(_, o)| matches!(o.role, Role::Use | Role::Address) && !o.implicit);
+        if by_offset
+            && !bases
+                .all(|(k, _)| given(k) == Some(PARAMETERS | PARAMETERS.saturating_add(1) << 32))
+        {
+            return None;
+        }
+        let found = (0i32..)
+            .zip(self.look.params)
+            .find(
+                |(number, p)| {
+                    if by_offset { i32::try_from(p.offset) == Ok(n) } else { *number == n }
+                },
+            )?
+            .1;
+        self.look.argument(found.value, found.kind)
+    }
+
+    /// The value of an index of the program in the turns that run.
+    pub(super) fn index(&self, value: Value) -> Option<u64> {
+        let quotient = self.look.program.quotient(value)?;
+        let (mut at, mut sum) = (quotient.of, 0u64);
+        for _ in 0..=LOOPS {
+            if let Some(n) = self.look.program.int(at) {
+                return sum
+                    .checked_add(u64::try_from(n).ok()?)?
+                    .checked_div(u64::from(quotient.by));
+            }
+            let Def::Argument(block, _) = self.look.program.def(at) else { return None };
+            let around = self.look.program.owner_of(block)?;
+            if self.look.program.role(around) == OpRole::Function {
+                let n = self.look.argument(at, ParamKind::Scalar)?;
+                return sum.checked_add(n)?.checked_div(u64::from(quotient.by));
+            }
+            let parts =
+                self.look.program.counted_loop(around).filter(|parts| parts.induction == at)?;
+            let number = self
+                .loops
+                .iter()
+                .position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around))?;
+            let turns = u64::from(self.turns.get(number)?.saturating_sub(1));
+            let step = u64::try_from(self.look.program.int(parts.step)?).ok()?;
+            sum = sum.checked_add(turns.checked_mul(step)?)?;
+            at = parts.lower;
+        }
+        None
+    }
+
+    /// How many turns of a loop of the program have begun since it was entered.
+    pub(super) fn turns_of(&self, around: Op) -> Option<u32> {
+        let number = self
+            .loops
+            .iter()
+            .position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around))?;
+        self.turns.get(number).copied()
+    }
+
+    /// Where a tile of global memory begins, and the bytes of its outer stride.
+    fn tile(&self, g: &GlobalPlan) -> Option<(u64, u64)> {
+        let bytes = u64::from(g.map.shape.bits / 8);
+        let rank = self.look.program.type_of(g.memref).shape.rank();
+        let stride = |dim: usize| {
+            let kind = ParamKind::Stride(u8::try_from(dim).ok()?);
+            self.look.argument(g.memref, kind)?.checked_mul(bytes)
+        };
+        let mut at = self.look.argument(g.memref, ParamKind::Pointer)?;
+        for (dim, lead) in g.leads().enumerate() {
+            let apart = lead.bytes.map_or_else(|| stride(dim), |bytes| Some(u64::from(bytes)))?;
+            at = at.checked_add(self.index(lead.start)?.checked_mul(apart)?)?;
+        }
+        let outer = match g.outer_bytes {
+            Some(bytes) => u64::from(bytes),
+            None => stride(rank.checked_sub(2)?)?,
+        };
+        if let Some(row) = g.start.0 {
+            at = at.checked_add(self.index(row)?.checked_mul(outer)?)?;
+        }
+        at = at.checked_add(self.index(g.start.1)?.checked_mul(bytes)?)?;
+        Some((at, outer))
+    }
+
+    /// Compares the addresses of a movement's step with the places of its element.
+    #[inline(never)]
+    fn compare(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
+        let (Some(movement), Purpose::Move) = (atom.movement, step.purpose) else { return Ok(()) };
+        let Some(m) = self.look.movement_of(step) else { return Ok(()) };
+        for (side, end, from) in [(&movement.from, m.from, true), (&movement.to, m.to, false)] {
+            let is_there = matches!(
+                (side.space, end),
+                (Space::Shared, End::Shared(_)) | (Space::Global, End::Global(_))
+            );
+            if !is_there {
+                continue;
+            }
+            let offsets =
+                movement.offsets.iter().filter(|o| if from { o.on_from } else { o.on_to });
+            let mut more = 0i64;
+            for field in offsets {
+                if let Slot::Int(v) = step.arg(usize::from(field.operand)) {
+                    more = more.saturating_add(i64::from(v).saturating_mul(i64::from(field.scale)));
+                }
+            }
+            let thread = u16::try_from(self.thread).unwrap_or(u16::MAX);
+            let address = self.address(step, atom, side).ok_or(Violation::Address {
+                op: m.op,
+                step: at,
+                thread,
+                address: u64::MAX,
+            })?;
+            let slots = self.slots(step.atom, movement, from);
+            self.place(at, &m, (side, end), slots, address.wrapping_add(more.cast_unsigned()))?;
+        }
+        Ok(())
+    }
+
+    /// The address that a step's registers hold.
+    fn address(&self, step: &Step, atom: &Atom<'_>, side: &Side<'_>) -> Option<u64> {
+        let value = |k: u8| {
+            let table = atom.operands.get(usize::from(k))?;
+            self.operand(step, table.class.0, usize::from(k))
+        };
+        let own = value(side.operand)?;
+        match side.base {
+            Some(base) => Some((value(base)? & GLOBAL_BITS).wrapping_add(own)),
+            None => Some(own),
+        }
+    }
+
+    /// How many slots a side of an atom has.
+    fn slots(&mut self, atom: AtomId, movement: &Movement<'_>, from: bool) -> u32 {
+        if let Some(found) = self.slots.iter().find(|(a, f, _)| (*a, *f) == (atom, from)) {
+            return found.2;
+        }
+        let side = if from { &movement.from } else { &movement.to };
+        let found = coordinates(movement).and_then(|c| slots_of(side, c.0)).unwrap_or(1);
+        let _ = self.slots.push((atom, from, found));
+        found
+    }
+
+    /// Which instance stands at an address; it is the same one wherever the step is met.
+    fn place(
+        &mut self,
+        at: u16,
+        m: &MovePlan,
+        (side, end): (&Side<'_>, End),
+        slots: u32,
+        address: u64,
+    ) -> Result<(), Violation> {
+        let missing = Violation::Missing(m.op);
+        let plan = self.look.plan;
+        let (lane, warp) = (
+            self.thread & power(usize::from(plan.wave)).ok_or(missing)?.wrapping_sub(1),
+            self.thread.checked_shr(u32::from(plan.wave)).unwrap_or(0),
+        );
+        // Lanes without a slot are not asked for their address; where there is no slot at all, all
+        // have the same.
+        let slots = slots.min(power(m.fit.slots.len()).ok_or(missing)?);
+        let slot = if slots == 1 { 0 } else { lane };
+        if slot >= slots {
+            return Ok(());
+        }
+        let panels = u32::from(m.fit.grid.rows).saturating_mul(u32::from(m.fit.grid.cols));
+        let instances =
+            power(m.fit.instances.len()).and_then(|n| n.checked_mul(panels)).ok_or(missing)?;
+        let this = Move {
+            m,
+            warps: power(usize::from(plan.warps)).ok_or(missing)?,
+            instances,
+            segment_align: plan.shared_align,
+        };
+        let memory = Memory::of(plan, end).unwrap_or(Err(missing))?;
+        let Some((start, outer, mask)) = self.start(end) else { return Ok(()) };
+        let place = |p: Position| {
+            start
+                .wrapping_add(u64::from(p.lead).wrapping_mul(outer))
+                .wrapping_add(u64::from(p.byte))
+                & mask
+        };
+        let stands = |i: u32| {
+            this.address(&memory, side, slot, warp, i).map(|(_, p)| place(p) == address & mask)
+        };
+        let Some(known) = self.instances.get_mut(usize::from(at)) else { return Ok(()) };
+        if *known == NONE {
+            for i in 0..instances {
+                if stands(i)? {
+                    *known = u16::try_from(i).unwrap_or(NONE);
+                    self.compared = self.compared.saturating_add(1);
+                    return Ok(());
+                }
+            }
+        } else if stands(u32::from(*known))? {
+            self.compared = self.compared.saturating_add(1);
+            return Ok(());
+        }
+        Err(Violation::Address {
+            op: m.op,
+            step: at,
+            thread: u16::try_from(self.thread).unwrap_or(u16::MAX),
+            address,
+        })
+    }
+
+    /// Where a tile begins, the bytes of its outer stride, and the bits that addresses have.
+    fn start(&self, end: End) -> Option<(u64, u64, u64)> {
+        match end {
+            End::Shared(k) => {
+                let a = self.look.plan.allocs.get(usize::from(k))?;
+                Some((self.look.base().wrapping_add(u64::from(a.offset)), 0, 0xffff_ffff))
+            }
+            End::Global(k) => {
+                let (at, outer) = self.tile(self.look.plan.globals.get(usize::from(k))?)?;
+                Some((at, outer, GLOBAL_BITS))
+            }
+            End::Registers(_) => None,
+        }
+    }
+}
+
+/// How many slots a side has.
+fn slots_of(side: &Side<'_>, coordinates: u64) -> Option<u32> {
+    let mut most = 0u32;
+    for x in 0..coordinates {
+        most = most.max(spot(side, x, AxisId::SLOT, AxisId::BYTE)?.0);
+    }
+    most.checked_add(1)
+}
+
+impl Look<'_> {
+    /// Where the shared segment is said to start.
+    pub(super) fn segment(&self) -> u64 {
+        u64::from(self.plan.shared_align.max(1024)).saturating_mul(16)
+    }
+
+    /// Where it starts: at 0, where no instruction asks for it.
+    pub(super) fn base(&self) -> u64 {
+        if self.isa.shared_base.is_some() { self.segment() } else { 0 }
+    }
+}

@@ -1,0 +1,210 @@
+//! Conversions inside warps: every lane's bits, back through choices of bytes and movements between
+//! lanes, to the lane and the place that the plan's stages lead back to. What a register tells an
+//! instruction there is what it holds in that lane.
+
+use crate::contents::address::Run;
+use crate::contents::goal::{Prover, What};
+use crate::contents::storage::{ContentsPool, NONE};
+use crate::contents::through::Bits;
+use crate::contents::{Content, Look};
+use crate::evaluator::{place_bits, power};
+use crate::lanes::shape::{mask, places};
+use crate::lanes::shuffle::back;
+use crate::violation::Violation;
+use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_ir::Value;
+use lanebook_plan::LanePlan;
+use lanebook_tables::{Atom, OpWord};
+
+/// Most instructions in a row of one conversion.
+const STAGES: usize = 64;
+/// No number.
+const UNKNOWN: u32 = u32::MAX;
+
+impl Look<'_> {
+    /// The operand whose register tells an instruction of a conversion inside warps which bytes, or
+    /// which lane, and how often it holds the lane's number.
+    fn tells(&self, step: &Step, atom: &Atom<'_>) -> Option<(u8, u32)> {
+        if step.purpose == Purpose::Label
+            || !self.plan.lanes.iter().any(|l| l.op.index() == usize::from(step.origin))
+        {
+            return None;
+        }
+        let does = atom.does?;
+        let (operand, times) = match does.op {
+            OpWord::Choose => (*does.uses.get(2)?, 1),
+            OpWord::Exchange | OpWord::Gather => does.lanes.iter().find_map(|l| l.by)?,
+            _ => return None,
+        };
+        matches!(step.arg(usize::from(operand)), Slot::Reg { .. })
+            .then_some((operand, u32::from(times.max(1))))
+    }
+}
+
+impl Run<'_, '_> {
+    /// Carries out every lane of the first warp as far as what registers tell in conversions inside
+    /// warps.
+    #[inline(never)]
+    pub(super) fn all_lanes(&mut self) -> Result<(), Violation> {
+        let look = self.look;
+        let lanes = power(usize::from(look.plan.wave)).unwrap_or(1);
+        let mut many = 0u16;
+        for (at, step) in look.steps.iter().enumerate() {
+            let Some((_, slot)) = look
+                .atom(step)
+                .filter(|atom| look.tells(step, atom).is_some())
+                .zip(self.blocks.get_mut(at))
+            else {
+                continue;
+            };
+            *slot = [many, NONE, NONE];
+            many = many.saturating_add(1);
+        }
+        if many == 0 {
+            return Ok(());
+        }
+        let all = usize::from(many).saturating_mul(lanes as usize);
+        let capacity = u32::try_from(self.lanes.capacity()).unwrap_or(u32::MAX);
+        self.lanes
+            .resize(all, UNKNOWN)
+            .map_err(|_| Violation::Room { pool: ContentsPool::Lanes, capacity })?;
+        for lane in 0..lanes {
+            self.wanted = Some(u32::from(many));
+            self.thread(lane)?;
+        }
+        self.wanted = None;
+        Ok(())
+    }
+
+    /// Keeps what a register tells in the lane that is carried out.
+    pub(super) fn in_lane(&mut self, at: u16, step: &Step, atom: &Atom<'_>) {
+        let Some((operand, _)) = self.look.tells(step, atom) else { return };
+        let value = self.given(step, atom, operand).and_then(|n| u32::try_from(n).ok());
+        let lanes = power(usize::from(self.look.plan.wave)).unwrap_or(1);
+        let place = self.blocks.get(usize::from(at)).and_then(|[number, ..]| {
+            u32::from(*number).checked_mul(lanes)?.checked_add(self.thread)
+        });
+        let Some(slot) = place.and_then(|place| self.lanes.get_mut(place as usize)) else { return };
+        if *slot == UNKNOWN
+            && let Some(value) = value
+        {
+            *slot = value;
+            self.wanted = self.wanted.map(|n| n.saturating_sub(1));
+        }
+    }
+}
+
+impl Prover<'_, '_, '_> {
+    /// What a register tells a step in a lane.
+    fn told(&self, number: u16, lane: u32) -> Option<u32> {
+        let [nth, ..] = *self.scratch.blocks.get(usize::from(number))?;
+        let lanes = power(usize::from(self.look.plan.wave))?;
+        let place = u32::from(nth).checked_mul(lanes)?.checked_add(lane)?;
+        self.scratch.lanes.get(place as usize).copied().filter(|n| nth != NONE && *n != UNKNOWN)
+    }
+
+    /// One instruction of a conversion further back, in a lane; nothing if there is none.
+    fn stage(&self, bits: Bits, moved: &LanePlan, lane: u32) -> Option<(Bits, u32)> {
+        let look = self.look;
+        let Content::Step(number, _) = bits.content else { return None };
+        let step = look
+            .steps
+            .get(usize::from(number))
+            .filter(|s| usize::from(s.origin) == moved.op.index())?;
+        let atom = look.atom(step)?;
+        let does = atom.does?;
+        match does.op {
+            OpWord::Choose => {
+                let selector = self.told(number, lane)?;
+                Some((self.scratch.chosen_by(look, bits, u64::from(selector))?, lane))
+            }
+            OpWord::Exchange | OpWord::Gather => {
+                let lanes = power(usize::from(look.plan.wave))?;
+                let from = match mask(atom, step)? {
+                    Some(mask) => lane ^ u32::from(mask),
+                    None => {
+                        let (_, times) = look.tells(step, atom)?;
+                        self.told(number, lane)?.checked_div(times)? & lanes.checked_sub(1)?
+                    }
+                };
+                let content = self.scratch.read(look, number, *does.uses.first()?, 0)?;
+                Some((Bits { content, ..bits }, from))
+            }
+            _ => None,
+        }
+    }
+
+    /// Bits of a conversion's result: in each lane they come from the lane and the place that the
+    /// stages lead back to.
+    #[inline(never)]
+    pub(super) fn between_lanes(
+        &mut self,
+        bits: Bits,
+        moved: &LanePlan,
+        value: Value,
+        at: u32,
+    ) -> Result<bool, Violation> {
+        let look = self.look;
+        let exchange = look.plan.exchanges.iter().find(|e| e.op == moved.op);
+        let operand = look.program.operand(moved.op, 0);
+        let sides = || {
+            let to = look.fragment(value)?;
+            let from = match exchange {
+                Some(exchange) => &exchange.to,
+                None => look.fragment(operand?)?,
+            };
+            Some((from, to))
+        };
+        let (Some((from, to)), Some(operand)) = (sides(), operand) else { return Ok(false) };
+        let each = || {
+            let panels =
+                u32::from(to.shape.grid.rows).checked_mul(u32::from(to.shape.grid.cols))?;
+            Some((
+                places(to)?.checked_div(panels)?,
+                places(from)?.checked_div(panels)?,
+                power(usize::from(look.plan.wave))?,
+            ))
+        };
+        let Some((results, operands, lanes)) = each() else { return Ok(false) };
+        let (Some(place), Some(inside)) =
+            (at.checked_div(place_bits(to)), at.checked_rem(place_bits(to)))
+        else {
+            return Ok(false);
+        };
+        if inside.saturating_add(u32::from(bits.width)) > u32::from(to.shape.bits) {
+            return Ok(false);
+        }
+        let (Some(panel), Some(number)) = (place.checked_div(results), place.checked_rem(results))
+        else {
+            return Ok(false);
+        };
+        for lane in 0..lanes {
+            let Some((source, sender)) = back(moved, (panel, number), (operands, lanes), lane)
+            else {
+                return Ok(false);
+            };
+            let (mut here, mut whose) = (self.scratch.through(look, bits), lane);
+            for _ in 0..STAGES {
+                let Some((before, from)) = self.stage(here, moved, whose) else { break };
+                (here, whose) = (self.scratch.through(look, before), from);
+            }
+            if whose != sender {
+                return Ok(false);
+            }
+            let first = source.saturating_mul(place_bits(from)).saturating_add(inside);
+            let Some(exchange) = exchange else {
+                self.want(here, What::Tile(operand), first)?;
+                continue;
+            };
+            let Content::Step(load, register) = here.content else { return Ok(false) };
+            let [_, half] = exchange.moves();
+            let own = look.steps.get(usize::from(load)).is_some_and(|s| {
+                usize::from(s.origin) == moved.op.index() && s.atom == exchange.load.atom
+            });
+            if !own || !self.brought(here, &half, (load, register), What::Tile(value), first)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,346 @@
+//! Shared tiles: whose tile each one holds when a step reads it.
+
+use crate::contents::Look;
+use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, Turned};
+use crate::memory::alloc::shares_bytes;
+use crate::order::walks::narrow;
+use crate::violation::Violation;
+use lanebook_emit::step::Step;
+use lanebook_ir::Op;
+use lanebook_plan::End;
+use lanebook_tables::{OpRole, Space};
+
+/// Most shared tiles.
+const TILES: usize = 32;
+/// Most shared tiles that one step touches.
+const TOUCHED: usize = 4;
+/// Most pairs that one read leads to.
+const PAIRS: usize = 32;
+
+/// What a shared tile holds.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub(super) enum Held {
+    /// Nothing that is known: nobody has written it, or something that shares its bytes.
+    #[default]
+    Nothing,
+    /// What an operation writes, so many of its steps.
+    Written(u16, u16),
+    /// What it holds where the ways into a loop meet.
+    Loop(u8),
+}
+
+/// What the program says that it holds.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Version {
+    /// Nobody has written it.
+    Nothing,
+    /// What an operation has written.
+    Op(Op),
+    /// What it holds at the head of a loop that writes it.
+    Loop(Op),
+}
+
+pub(super) type State = heapless::Vec<Held, TILES>;
+
+/// One step's access to a tile.
+#[derive(Copy, Clone)]
+struct Access {
+    alloc: u16,
+    writes: bool,
+    /// The operation whose access it is in the program.
+    op: Op,
+    /// An exchange: it reads what it has written itself.
+    own: bool,
+}
+
+/// The tiles that a step touches.
+fn accesses(look: &Look<'_>, step: &Step) -> heapless::Vec<Access, TOUCHED> {
+    let mut out = heapless::Vec::new();
+    let Some(atom) = look.atom(step) else { return out };
+    let own = |op: Op| op.index() == usize::from(step.origin);
+    if let Some(exchange) = look
+        .plan
+        .exchanges
+        .iter()
+        .find(|e| own(e.op) && (e.store.atom == step.atom || e.load.atom == step.atom))
+    {
+        let Some(movement) = atom.movement else { return out };
+        let _ = out.push(Access {
+            alloc: exchange.alloc,
+            writes: movement.to.space == Space::Shared,
+            op: exchange.op,
+            own: true,
+        });
+        return out;
+    }
+    let product = look.plan.products.iter().find(|p| own(p.op));
+    if let Some(p) = product {
+        let copied = |atom| p.copied.iter().flatten().filter(move |c| c.atom == atom);
+        let read = if p.product.atom == step.atom { p.shared } else { [None; 2] };
+        for given in read.iter().flatten().chain(copied(step.atom).map(|c| &c.given)) {
+            let _ =
+                out.push(Access { alloc: given.alloc, writes: false, op: given.load, own: false });
+        }
+        return out;
+    }
+    let Some(m) = look
+        .plan
+        .moves
+        .iter()
+        .find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom)))
+    else {
+        return out;
+    };
+    let sides = match (m.tiled, atom.movement) {
+        (Some(_), _) => [true, true],
+        (None, Some(movement)) => {
+            [movement.from.space == Space::Shared, movement.to.space == Space::Shared]
+        }
+        _ => [false; 2],
+    };
+    for ((end, writes), touched) in [(m.from, false), (m.to, true)].into_iter().zip(sides) {
+        if let (End::Shared(alloc), true) = (end, touched) {
+            let _ = out.push(Access { alloc, writes, op: m.op, own: false });
+        }
+    }
+    out
+}
+
+/// Whether an operation writes a tile.
+fn writes(look: &Look<'_>, op: Op, alloc: u16) -> bool {
+    look.plan.moves.iter().any(|m| m.op == op && m.to == End::Shared(alloc))
+}
+
+fn written_inside(look: &Look<'_>, around: Op, alloc: u16) -> bool {
+    look.program.inside(around).any(|op| writes(look, op, alloc))
+}
+
+/// What a tile holds behind `from`, or at the beginning of the block of `around` if there is
+/// nothing.
+fn version(
+    look: &Look<'_>,
+    loops: &[Turned],
+    from: Option<Op>,
+    around: Option<Op>,
+    alloc: u16,
+) -> Version {
+    let (mut at, mut around) = (from, around);
+    loop {
+        while let Some(op) = at {
+            if writes(look, op, alloc) {
+                return Version::Op(op);
+            }
+            if look.program.role(op) == OpRole::For && written_inside(look, op, alloc) {
+                // Behind a loop whose first turn is certain: what its last turn has left.
+                let certain = loops.iter().any(|l| {
+                    l.nth != NO_LOOP && l.meet == l.first && look.nth_loop(l.nth) == Some(op)
+                });
+                if !certain {
+                    return Version::Loop(op);
+                }
+                around = Some(op);
+                at = look.program.body(op).and_then(|body| look.program.last(body));
+                continue;
+            }
+            at = look.program.previous(op);
+        }
+        let Some(parent) = around.filter(|op| look.program.role(*op) == OpRole::For) else {
+            return Version::Nothing;
+        };
+        if written_inside(look, parent, alloc) {
+            return Version::Loop(parent);
+        }
+        at = look.program.previous(parent);
+        around = look.program.parent(parent);
+    }
+}
+
+/// What a tile holds before an operation.
+fn before(look: &Look<'_>, loops: &[Turned], op: Op, alloc: u16) -> Version {
+    version(look, loops, look.program.previous(op), look.program.parent(op), alloc)
+}
+
+/// What it holds at the end of a loop's turn.
+fn behind_turn(look: &Look<'_>, loops: &[Turned], around: Op, alloc: u16) -> Version {
+    version(
+        look,
+        loops,
+        look.program.body(around).and_then(|body| look.program.last(body)),
+        Some(around),
+        alloc,
+    )
+}
+
+/// Tiles before each loop and at the end of its turns.
+pub(super) type Ways = [[State; 2]];
+
+/// Every read of a shared tile finds the tile that the program reads there.
+#[inline(never)]
+pub(super) fn tiles(look: &Look<'_>, scratch: &mut ContentsScratch<'_>) -> Result<(), Violation> {
+    let room = Violation::Room { pool: ContentsPool::Loops, capacity: narrow(LOOPS).into() };
+    for _ in scratch.loops.iter() {
+        scratch.tiles.push([State::new(), State::new()]).map_err(|_| room)?;
+    }
+    let (loops, ways) = (&*scratch.loops, &mut *scratch.tiles);
+    walk(look, loops, ways, false)?;
+    walk(look, loops, ways, true)
+}
+
+/// One walk over all steps; the second one checks what is read.
+fn walk(look: &Look<'_>, loops: &[Turned], ways: &mut Ways, checks: bool) -> Result<(), Violation> {
+    let mut state = State::new();
+    let missing = Violation::Flow { step: u16::MAX };
+    state.resize(look.plan.allocs.len(), Held::Nothing).map_err(|_| missing)?;
+    for (at, step) in (0u16..).zip(look.steps) {
+        for (number, l) in (0u8..).zip(loops.iter()) {
+            let Some(own) = ways.get_mut(usize::from(number)) else { continue };
+            let [first, end] = own;
+            if l.first == at {
+                *first = state.clone();
+                if l.nth != NO_LOOP {
+                    turn(look, &mut state, (l.first, l.last), number);
+                }
+            }
+            let ends = if l.meet == l.first { l.last } else { l.meet };
+            if ends == at {
+                *end = state.clone();
+                if l.meet != l.first {
+                    turn(look, &mut state, (l.first, l.last), number);
+                }
+            }
+        }
+        // By reference: a list that is taken apart by value keeps a panic.
+        for &access in &accesses(look, step) {
+            if access.writes {
+                write(look, &mut state, access);
+            } else if checks {
+                let held = state.get(usize::from(access.alloc)).copied().unwrap_or_default();
+                let want = if access.own {
+                    Version::Op(access.op)
+                } else {
+                    before(look, loops, access.op, access.alloc)
+                };
+                if !holds(look, (&*ways, loops), access.alloc, held, want) {
+                    let by = if let Held::Written(by, _) = held { by } else { u16::MAX };
+                    return Err(Violation::Tile { step: at, alloc: access.alloc, by });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a loop writes is its own.
+fn turn(look: &Look<'_>, state: &mut State, (first, last): (u16, u16), number: u8) {
+    for step in look.steps.iter().take(usize::from(last).saturating_add(1)).skip(usize::from(first))
+    {
+        for access in accesses(look, step).iter().filter(|a| a.writes) {
+            let Some(own) = look.plan.allocs.get(usize::from(access.alloc)) else { continue };
+            for (held, other) in state.iter_mut().zip(look.plan.allocs.iter()) {
+                if shares_bytes((own.offset, own.bytes), (other.offset, other.bytes)) {
+                    *held = Held::Loop(number);
+                }
+            }
+        }
+    }
+}
+
+/// A step writes a part of a tile: what shares bytes with it is gone.
+fn write(look: &Look<'_>, state: &mut State, access: Access) {
+    let Some(own) = look.plan.allocs.get(usize::from(access.alloc)) else { return };
+    let number = u16::try_from(access.op.index()).unwrap_or(u16::MAX);
+    let total = steps_of(look, access.op, access.alloc);
+    for ((k, held), other) in (0u16..).zip(state.iter_mut()).zip(look.plan.allocs.iter()) {
+        if k == access.alloc {
+            *held = match *held {
+                Held::Written(op, many) if op == number && many < total => {
+                    Held::Written(op, many.saturating_add(1))
+                }
+                _ => Held::Written(number, 1),
+            };
+        } else if shares_bytes((own.offset, own.bytes), (other.offset, other.bytes)) {
+            *held = Held::Nothing;
+        }
+    }
+}
+
+/// How many steps write a tile for an operation.
+fn steps_of(look: &Look<'_>, op: Op, alloc: u16) -> u16 {
+    let own = |s: &&Step| {
+        usize::from(s.origin) == op.index()
+            && accesses(look, s).iter().any(|a| a.writes && a.alloc == alloc)
+    };
+    u16::try_from(look.steps.iter().filter(own).count()).unwrap_or(u16::MAX)
+}
+
+/// Whether a tile that holds `held` is what the program says.
+fn holds(look: &Look<'_>, ways: (&Ways, &[Turned]), alloc: u16, held: Held, want: Version) -> bool {
+    let mut pairs: heapless::Vec<(Held, Version), PAIRS> = heapless::Vec::new();
+    let _ = pairs.push((held, want));
+    let mut next = 0usize;
+    while let Some(&(held, want)) = pairs.get(next) {
+        next = next.saturating_add(1);
+        let Some(more) = leads_to(look, ways, alloc, held, want) else { return false };
+        for pair in more.into_iter().flatten() {
+            if !pairs.contains(&pair) && pairs.push(pair).is_err() {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// What has to hold for a tile to be what the program says; `None` if it is not.
+fn leads_to(
+    look: &Look<'_>,
+    (ways, loops): (&Ways, &[Turned]),
+    alloc: u16,
+    held: Held,
+    want: Version,
+) -> Option<[Option<(Held, Version)>; 2]> {
+    let (inside, around) = match want {
+        // Nobody has written it: whatever it holds will do.
+        Version::Nothing => return Some([None; 2]),
+        Version::Op(op) => (op, None),
+        Version::Loop(op) => (op, Some(op)),
+    };
+    if let Held::Loop(number) = held {
+        let turned = loops.get(usize::from(number))?;
+        let [first, end] = ways.get(usize::from(number))?;
+        let at = |state: &State| state.get(usize::from(alloc)).copied();
+        if turned.nth == NO_LOOP {
+            return Some([Some((at(first)?, want)), Some((at(end)?, want))]);
+        }
+        let own = look.nth_loop(turned.nth)?;
+        if around == Some(own) {
+            return Some([
+                Some((at(first)?, before(look, loops, own, alloc))),
+                Some((at(end)?, behind_turn(look, loops, own, alloc))),
+            ]);
+        }
+        if look.program.inside(own).any(|op| op == inside) {
+            return None;
+        }
+        return Some([Some((at(first)?, want)), Some((at(end)?, want))]);
+    }
+    if let Some(op) = around {
+        return Some([
+            Some((held, before(look, loops, op, alloc))),
+            Some((held, behind_turn(look, loops, op, alloc))),
+        ]);
+    }
+    let Held::Written(by, many) = held else { return None };
+    let complete = usize::from(by) == inside.index() && many == steps_of(look, inside, alloc);
+    complete.then_some([None; 2])
+}
+
+impl Look<'_> {
+    /// The program's loop that a loop of the steps is: both come in the order in which they begin.
+    pub(super) fn nth_loop(&self, number: u8) -> Option<Op> {
+        let function = self.program.functions().next()?;
+        self.program
+            .inside(function)
+            .filter(|op| self.program.role(*op) == OpRole::For)
+            .nth(usize::from(number))
+    }
+}

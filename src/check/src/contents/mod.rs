@@ -1,0 +1,199 @@
+//! Contents: what each register and each shared tile holds along every walk through the final
+//! steps, against the program.
+//!
+//! Translation validation, as register allocators have it: nothing of what chose or wrote the steps
+//! is asked. An instruction is what the tables say of it, a value is what the program and the
+//! plan's fragments say.
+//!
+//! - *Definitions.* One pass over the steps finds for every register that a step reads which step
+//!   wrote it last. At the place where a loop's two ways in meet, each register that the loop
+//!   writes holds "register r of loop L": what it was before the loop, or what it is when a turn
+//!   ends. So all walks are one, those of no turn too.
+//! - *Addresses.* The integer steps are carried out for some threads of the group (each bit of the
+//!   thread's number alone, none, all), for invented arguments, through all turns of the loops. The
+//!   address of a movement with its immediate is `M(E(s, w, i))` of the module's page for one and
+//!   the same instance i, in all of these threads and all turns.
+//! - *Waits.* No step reads or writes a register that a load of the table's counters fills before a
+//!   wait for it, and between two steps of a hazard of the table are its wait states, or the atom
+//!   that ends it: on three walks, on which each loop turns not at all, once, or twice.
+//! - *Units.* In the same threads and turns, what units are told by numbers in registers is that of
+//!   one instance: boxes, descriptors, columns.
+//! - *Shared tiles.* A step that reads one finds what the program's last writer before it wrote,
+//!   all of it, and nothing written over it since.
+//! - *Goals.* "These bits are bits b.. of value v's registers in each lane", from the steps that
+//!   store to memory backwards, until loads and constants are reached. What defines v says which
+//!   instruction must have made them of which goals; register moves, packing and choices of bytes
+//!   are seen through. A goal on "register r of loop L" is one before the loop and one at the end
+//!   of its turn, with what the loop carries renamed; what is being shown is taken for granted when
+//!   it comes up again.
+pub(crate) mod address;
+pub(crate) mod async_products;
+pub(crate) mod flow;
+pub(crate) mod goal;
+pub(crate) mod lanes;
+pub(crate) mod memory;
+pub(crate) mod pending;
+pub(crate) mod product;
+pub(crate) mod reduce;
+pub(crate) mod rules;
+pub(crate) mod sinks;
+pub(crate) mod storage;
+pub(crate) mod through;
+pub(crate) mod unit;
+
+pub use crate::contents::storage::{ContentsPool, ContentsScratch, ContentsStorage};
+
+use crate::violation::Violation;
+use lanebook_emit::step::{Pattern, Slot, Step};
+use lanebook_emit::{Compiled, Param};
+use lanebook_ir::Program;
+use lanebook_plan::Plan;
+use lanebook_tables::{Arch, Atom, Isa, Tables};
+
+/// What was looked at.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct ContentsSummary {
+    /// Goals that were shown.
+    pub goals: u32,
+    /// Addresses that were compared.
+    pub addresses: u32,
+    /// Movement steps whose address was compared in no thread.
+    pub unplaced: u32,
+    /// Goals that ended at something that is not followed: steps that no thread was carried
+    /// through.
+    pub unfollowed: u32,
+}
+
+/// The final steps of a function, and what they belong to.
+#[derive(Copy, Clone)]
+pub struct FinalSteps<'a> {
+    /// The plan.
+    pub plan: &'a Plan<'a>,
+    /// The steps, over physical registers.
+    pub steps: &'a [Step],
+    /// Tuple patterns of the steps.
+    pub patterns: &'a [Pattern],
+    /// Parameters of the kernel.
+    pub params: &'a [Param],
+}
+
+impl<'a> FinalSteps<'a> {
+    /// Those that came out of a compile.
+    #[must_use]
+    pub fn of(compiled: &'a Compiled<'a>) -> Self {
+        Self {
+            plan: &compiled.plan,
+            steps: compiled.steps,
+            patterns: compiled.patterns,
+            params: compiled.params,
+        }
+    }
+}
+
+/// Checks what the final steps leave where.
+///
+/// # Errors
+/// The first thing that is wrong, or the pool of `scratch` that ran out.
+pub fn contents(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    kernel: &FinalSteps<'_>,
+    scratch: &mut ContentsScratch<'_>,
+) -> Result<ContentsSummary, Violation> {
+    let arch = tables.arch(kernel.plan.arch).ok_or(Violation::UnknownArch)?;
+    let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
+    let FinalSteps { plan, steps, patterns, params } = *kernel;
+    let look = Look { tables, program, arch, isa, plan, steps, patterns, params, idle: false };
+    scratch.clear();
+    flow::definitions(&look, scratch)?;
+    flow::written_before(&look, scratch)?;
+    let mut out = ContentsSummary::default();
+    address::addresses(&look, scratch, &mut out)?;
+    memory::tiles(&look, scratch)?;
+    pending::waits(&look, scratch)?;
+    async_products::registers(&look, scratch)?;
+    unit::barriers(&look)?;
+    unit::frames(&look)?;
+    sinks::goals(&look, scratch, &mut out)?;
+    goal::show(&look, scratch, &mut out)?;
+    Ok(out)
+}
+
+/// What everything here looks at.
+#[derive(Copy, Clone)]
+struct Look<'a> {
+    tables: &'a Tables<'a>,
+    program: &'a Program<'a, 'a>,
+    arch: &'a Arch<'a>,
+    isa: &'a Isa<'a>,
+    plan: &'a Plan<'a>,
+    steps: &'a [Step],
+    patterns: &'a [Pattern],
+    params: &'a [Param],
+    /// Loops whose bound is an argument run no turn.
+    idle: bool,
+}
+
+/// What a register holds.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
+enum Content {
+    /// What nothing has written.
+    #[default]
+    Nothing,
+    /// Register number `1` of those that step `0` writes.
+    Step(u16, u8),
+    /// Register `1` where the ways into loop `0` meet.
+    Loop(u8, u16),
+}
+
+/// How many registers a slot names.
+fn count(slot: Slot) -> u8 {
+    match slot {
+        Slot::Reg { count, .. } | Slot::Spread { count, .. } => count,
+        _ => 0,
+    }
+}
+
+/// Class of a slot's registers.
+fn class(slot: Slot) -> Option<u8> {
+    match slot {
+        Slot::Reg { class, .. } | Slot::Spread { class, .. } => Some(class),
+        _ => None,
+    }
+}
+
+impl<'a> Look<'a> {
+    /// The atom of a step; nothing for labels.
+    fn atom(&self, step: &Step) -> Option<&'a Atom<'a>> {
+        if step.purpose == lanebook_emit::step::Purpose::Label {
+            None
+        } else {
+            self.tables.atom(step.atom)
+        }
+    }
+
+    /// Bits of a register of a class.
+    fn class_bits(&self, class: u8) -> Option<u32> {
+        self.isa.classes.get(usize::from(class)).map(|c| u32::from(c.bits))
+    }
+
+    /// Number of a slot's member in its class.
+    fn number(&self, slot: Slot, member: u8) -> Option<u16> {
+        match slot {
+            Slot::Reg { count, first, .. } if member < count => {
+                first.checked_add(u16::from(member))
+            }
+            Slot::Spread { count, first, pattern, .. } if member < count => {
+                let weights = self.patterns.get(usize::from(pattern))?;
+                let mut number = first;
+                for (bit, weight) in (0u32..).zip(weights) {
+                    if member.checked_shr(bit).unwrap_or(0) & 1 == 1 {
+                        number = number.checked_add(u16::from(*weight))?;
+                    }
+                }
+                Some(number)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Where goals begin: at steps that store registers.
+
+use crate::contents::goal::{Goal, What};
+use crate::contents::rules::{piece, touched};
+use crate::contents::storage::ContentsScratch;
+use crate::contents::through::Bits;
+use crate::contents::{ContentsSummary, Look, class, count};
+use crate::evaluator::{place_bits, power, weigh};
+use crate::lanes::shape;
+use crate::memory::movement::coordinates;
+use crate::violation::Violation;
+use lanebook_emit::step::Purpose;
+use lanebook_ir::Value;
+use lanebook_plan::{End, ExchangePlan, MovePlan};
+use lanebook_tables::{OpRole, Side, Space};
+use lanebook_tile::map::Fragment;
+
+/// Goals of all steps that store registers.
+#[inline(never)]
+pub(super) fn goals(
+    look: &Look<'_>,
+    scratch: &mut ContentsScratch<'_>,
+    out: &mut ContentsSummary,
+) -> Result<(), Violation> {
+    scratch.begin();
+    for (at, step) in (0u16..).zip(look.steps) {
+        if look.stored_cells(step).is_some() {
+            cells(look, scratch, at, out)?;
+            continue;
+        }
+        let Some(movement) = look
+            .atom(step)
+            .and_then(|atom| atom.movement)
+            .filter(|_| step.purpose == Purpose::Move)
+        else {
+            continue;
+        };
+        if movement.from.space != Space::Register
+            || !matches!(movement.to.space, Space::Shared | Space::Global)
+        {
+            continue;
+        }
+        let Some(m) = look.movement_of(step) else { continue };
+        let Some(instance) = scratch.instance(at) else {
+            out.unfollowed = out.unfollowed.saturating_add(1);
+            continue;
+        };
+        if m.flip.is_some() {
+            turned(look, scratch, at, &m, instance)?;
+            continue;
+        }
+        store(look, scratch, at, &m, instance)?;
+    }
+    Ok(())
+}
+
+/// What a store to tensor memory must find in its registers: what a product's sums begin with, or
+/// its A.
+fn cells(
+    look: &Look<'_>,
+    scratch: &mut ContentsScratch<'_>,
+    at: u16,
+    out: &mut ContentsSummary,
+) -> Result<(), Violation> {
+    let Some((p, operand)) =
+        look.steps.get(usize::from(at)).and_then(|step| look.stored_cells(step))
+    else {
+        return Ok(());
+    };
+    let missing = Violation::Missing(p.op);
+    let step = look.steps.get(usize::from(at)).ok_or(missing)?;
+    let Some(instance) = scratch.instance(at) else {
+        out.unfollowed = out.unfollowed.saturating_add(1);
+        return Ok(());
+    };
+    let (part, number) = crate::contents::unit::part_of(instance);
+    let place = p.tensor.ok_or(missing)?;
+    let (loads, value) = match part {
+        0 => (p.product.tensor, crate::matrix::tensor_memory::start(look.program, p.op, &place)),
+        _ => (p.product.tensor_a, look.program.operand(p.op, 0)),
+    };
+    let (loads, value) = loads.zip(value).ok_or(missing)?;
+    let first = number.checked_shl(u32::from(loads.registers)).ok_or(missing)?;
+    for member in 0..count(step.arg(usize::from(operand))) {
+        let content = scratch.read(look, at, operand, member).ok_or(missing)?;
+        let bit = first.saturating_add(u32::from(member)).saturating_mul(32);
+        scratch.want(Goal {
+            bits: Bits { content, bit: 0, width: 32 },
+            what: What::Tile(value),
+            at: bit,
+            sink: at,
+        })?;
+    }
+    Ok(())
+}
+
+/// What an instance of a store must find in its registers.
+fn store(
+    look: &Look<'_>,
+    scratch: &mut ContentsScratch<'_>,
+    at: u16,
+    m: &MovePlan,
+    instance: u32,
+) -> Result<(), Violation> {
+    let missing = Violation::Missing(m.op);
+    let step = look.steps.get(usize::from(at)).ok_or(missing)?;
+    let movement = look.atom(step).and_then(|atom| atom.movement).ok_or(missing)?;
+    let side: &Side<'_> = &movement.from;
+    let slot = step.arg(usize::from(side.operand));
+    for member in 0..count(slot) {
+        let content = scratch.read(look, at, side.operand, member).ok_or(missing)?;
+        let halves =
+            class(slot).and_then(|c| look.class_bits(c)).map_or(1, |bits| bits.div_ceil(32));
+        for half in 0..u16::try_from(halves).unwrap_or(1) {
+            let Some((piece, _)) = piece(look, slot, member, half.saturating_mul(32)) else {
+                continue;
+            };
+            // As much of the register as the instruction takes.
+            let share = coordinates(movement).and_then(|(many, unit)| {
+                u32::try_from(many).ok()?.checked_mul(unit)?.checked_mul(8)
+            });
+            let share =
+                share.and_then(|bits| bits.checked_shr(u32::from(look.plan.wave))).unwrap_or(0);
+            let takes =
+                |width: u16| touched(coordinates(movement), side, (piece, 0, width)) == Some(true);
+            let whole = piece.saturating_add(1).saturating_mul(32) <= share;
+            let Some(width) =
+                whole.then_some(32u16).or_else(|| [16u16, 8].into_iter().find(|w| takes(*w)))
+            else {
+                continue;
+            };
+            let bits = Bits { content, bit: half.saturating_mul(32), width };
+            let place = |n: u32| {
+                weigh(&m.fit.tuple, n)
+                    .map(|n| n.saturating_add(m.fit.register(instance)).saturating_mul(32))
+            };
+            let (what, first) = match (look.plan.exchanges.iter().find(|e| e.op == m.op), m.from) {
+                (Some(exchange), _) => {
+                    exchanged(look, exchange, place(piece).ok_or(missing)?).ok_or(missing)?
+                }
+                (None, End::Registers(f)) => {
+                    let value = look.plan.fragments.get(usize::from(f)).ok_or(missing)?.value;
+                    (What::Tile(value), place(piece).ok_or(missing)?)
+                }
+                _ => (
+                    What::Staged(m.op, u16::try_from(instance).unwrap_or(u16::MAX)),
+                    piece.saturating_mul(32),
+                ),
+            };
+            scratch.want(Goal { bits, what, at: first, sink: at })?;
+        }
+    }
+    Ok(())
+}
+
+/// What an instance of a copy that transposes blocks must find: column c of the block, each row's
+/// element from another instance of the first atom.
+fn turned(
+    look: &Look<'_>,
+    scratch: &mut ContentsScratch<'_>,
+    at: u16,
+    m: &MovePlan,
+    instance: u32,
+) -> Result<(), Violation> {
+    let missing = Violation::Missing(m.op);
+    let step = look.steps.get(usize::from(at)).ok_or(missing)?;
+    let side = look
+        .atom(step)
+        .and_then(|atom| atom.movement)
+        .map(|movement| &movement.from)
+        .ok_or(missing)?;
+    let flip = m.flip.ok_or(missing)?;
+    let element = 32u32.checked_shr(u32::from(flip.packing)).ok_or(missing)?;
+    let (block, column) = (
+        instance.checked_shr(u32::from(flip.along)).ok_or(missing)?,
+        instance & power(usize::from(flip.along)).ok_or(missing)?.wrapping_sub(1),
+    );
+    let slot = step.arg(usize::from(side.operand));
+    for row in 0..power(usize::from(flip.across)).ok_or(missing)? {
+        let bit = row.saturating_mul(element);
+        let member = u8::try_from(bit / 32).map_err(|_| missing)?;
+        if member >= count(slot) {
+            return Err(missing);
+        }
+        let content = scratch.read(look, at, side.operand, member).ok_or(missing)?;
+        let bits = Bits {
+            content,
+            bit: u16::try_from(bit % 32).unwrap_or(0),
+            width: u16::try_from(element).unwrap_or(32),
+        };
+        let first = block
+            .checked_shl(u32::from(flip.across))
+            .and_then(|n| n.checked_add(row))
+            .and_then(|n| u16::try_from(n).ok())
+            .ok_or(missing)?;
+        scratch.want(Goal {
+            bits,
+            what: What::Staged(m.op, first),
+            at: column.saturating_mul(element),
+            sink: at,
+        })?;
+    }
+    Ok(())
+}
+
+/// What an exchange stores at a place of its first distribution.
+fn exchanged(look: &Look<'_>, exchange: &ExchangePlan, at: u32) -> Option<(What, u32)> {
+    let op = exchange.op;
+    let from: &Fragment = &exchange.from;
+    let (place, inside) = (at.checked_div(place_bits(from))?, at.checked_rem(place_bits(from))?);
+    if look.program.role(op) == OpRole::Reduce {
+        let lanes = shape::combined_lanes(look.tables, look.program, look.plan, op).ok()?;
+        let each = look.place_of(look.program.result(op, 0)?)?;
+        return Some((What::Lanes(op, lanes), place.checked_mul(each)?.checked_add(inside)?));
+    }
+    let value: Value = look.program.operand(op, 0)?;
+    let each = look.place_of(value)?;
+    Some((What::Tile(value), place.checked_mul(each)?.checked_add(inside)?))
+}

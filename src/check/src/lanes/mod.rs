@@ -1,0 +1,4 @@
+//! What goes between lanes and warps.
+
+pub(crate) mod shape;
+pub(crate) mod shuffle;

@@ -1,0 +1,476 @@
+//! Reductions, repetitions and conversions: what each lane holds before and after, and what goes
+//! between lanes and warps.
+
+use crate::evaluator::{held, place_bits, power, row_col};
+use crate::memory::movement;
+use crate::violation::Violation;
+use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_ir::{Op, Program, Value, attr_names};
+use lanebook_plan::{ExchangePlan, Plan};
+use lanebook_tables::{Atom, Capability, OpRole, OpWord, Role, Tables};
+use lanebook_tile::map::{Fragment, TileShape};
+
+fn fragment<'p>(
+    plan: &'p Plan<'_>,
+    op: Op,
+    value: Option<Value>,
+) -> Result<&'p Fragment, Violation> {
+    let found = plan.fragments.iter().find(|f| Some(f.value) == value);
+    found.map(|f| &f.fragment).ok_or(Violation::Missing(op))
+}
+
+/// The number of an element along a line of them.
+fn along(shape: TileShape, e: u32) -> Option<u32> {
+    let (row, col) = row_col(shape, e)?;
+    row.checked_add(col).filter(|_| row == 0 || col == 0)
+}
+
+/// Rows and columns of a tile.
+fn extents(shape: TileShape) -> (u64, u64) {
+    let extent = |bits: u8, panels: u8| u64::from(panels).checked_shl(u32::from(bits)).unwrap_or(0);
+    (extent(shape.rows, shape.grid.rows), extent(shape.cols, shape.grid.cols))
+}
+
+/// Which coordinate of the larger tile of an operation the smaller one has; `None` if they have the
+/// same elements.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Stays {
+    Rows,
+    Cols,
+    All,
+}
+
+impl Stays {
+    fn of(self, shape: TileShape, e: u32) -> Option<u32> {
+        let (row, col) = row_col(shape, e)?;
+        match self {
+            Self::Rows => Some(row),
+            Self::Cols => Some(col),
+            Self::All => along(shape, e),
+        }
+    }
+}
+
+fn stays(program: &Program<'_, '_>, op: Op, large: &Fragment, small: &Fragment) -> Option<Stays> {
+    let axis = program.int_attr(op, attr_names::AXIS);
+    let ((rows, cols), (a, b)) = (extents(large.shape), extents(small.shape));
+    let count = a.checked_mul(b)?;
+    if program.role(op) == OpRole::Reduce {
+        return match axis? {
+            0 if count == cols => Some(Stays::Cols),
+            1 if count == rows => Some(Stays::Rows),
+            _ => None,
+        };
+    }
+    if count == rows.checked_mul(cols)? {
+        return Some(Stays::All);
+    }
+    let one = program.type_of(program.operand(op, 0)?).shape.rank() == 1;
+    match (axis, one) {
+        (Some(0), true) if count == cols => Some(Stays::Cols),
+        (Some(1), true) if count == rows => Some(Stays::Rows),
+        (None, true) if count == rows && count != cols => Some(Stays::Rows),
+        (None, true) if count == cols && count != rows => Some(Stays::Cols),
+        (_, false) if b == 1 && a == rows => Some(Stays::Rows),
+        (_, false) if a == 1 && b == cols => Some(Stays::Cols),
+        _ => None,
+    }
+}
+
+/// Places of a lane's registers.
+pub(crate) fn places(f: &Fragment) -> Option<u32> {
+    let panels = u32::from(f.shape.grid.rows).checked_mul(u32::from(f.shape.grid.cols))?;
+    power(f.register.as_slice().len())?.checked_mul(panels)
+}
+
+pub(crate) fn at(f: &Fragment, place: u32, lane: u32, warp: u32) -> Option<u32> {
+    held(f, place.checked_mul(place_bits(f))?, lane, warp).map(|(e, _)| e)
+}
+
+/// The place of the smaller tile of a reduction or repetition that a place of the larger one
+/// belongs to.
+pub(crate) fn repeated_place(
+    program: &Program<'_, '_>,
+    op: Op,
+    large: &Fragment,
+    small: &Fragment,
+    place: u32,
+) -> Option<u32> {
+    let stays = stays(program, op, large, small)?;
+    let want = stays.of(large.shape, at(large, place, 0, 0)?)?;
+    (0..places(small)?)
+        .find(|q| at(small, *q, 0, 0).and_then(|e| along(small.shape, e)) == Some(want))
+}
+
+/// Bits of the lane's number that a reduction's instructions combine along.
+pub(crate) fn combined_lanes(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    op: Op,
+) -> Result<u8, Violation> {
+    let missing = Violation::Missing(op);
+    let (whole, slice) =
+        (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
+    let stays = stays(program, op, whole, slice).ok_or(missing)?;
+    let shared = combined(whole, stays, whole.lane.as_slice()).ok_or(missing)?;
+    u8::try_from(shared & !far(tables, plan, shared).ok_or(missing)?).map_err(|_| missing)
+}
+
+/// Statement 11: each place of the larger tile belongs to one place of the smaller one, the same
+/// for all lanes and warps.
+#[inline(never)]
+fn slices(
+    plan: &Plan<'_>,
+    op: Op,
+    stays: Stays,
+    large: &Fragment,
+    small: &Fragment,
+) -> Result<(), Violation> {
+    let refuse = Violation::Missing(op);
+    let (lanes, warps) = (
+        power(usize::from(plan.wave)).ok_or(refuse)?,
+        power(usize::from(plan.warps)).ok_or(refuse)?,
+    );
+    let (many, few) = (places(large).ok_or(refuse)?, places(small).ok_or(refuse)?);
+    for p in 0..many {
+        let want = |lane: u32, warp: u32| stays.of(large.shape, at(large, p, lane, warp)?);
+        let found = |q: u32, lane: u32, warp: u32| along(small.shape, at(small, q, lane, warp)?);
+        let mut all = (0..few).filter(|q| want(0, 0).is_some() && found(*q, 0, 0) == want(0, 0));
+        let (Some(q), None) = (all.next(), all.next()) else {
+            return Err(Violation::Slice { op, warp: 0, lane: 0, place: narrow(p) });
+        };
+        for warp in 0..warps {
+            for lane in 0..lanes {
+                if found(q, lane, warp) != want(lane, warp) || want(lane, warp).is_none() {
+                    return Err(Violation::Slice {
+                        op,
+                        warp: byte(warp),
+                        lane: byte(lane),
+                        place: narrow(p),
+                    });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Bits of lane or warp number that count along what is combined, and nothing else: their numbers
+/// as a mask.
+fn combined(f: &Fragment, stays: Stays, columns: &[u32]) -> Option<u32> {
+    let mut out = 0u32;
+    for (bit, &e) in (0u32..).zip(columns) {
+        if e != 0 && stays.of(f.shape, e)? == 0 {
+            out |= 1u32.checked_shl(bit)?;
+        }
+    }
+    Some(out)
+}
+
+/// Of the bits of a lane's number those that no instruction of the machine exchanges.
+fn far(tables: &Tables<'_>, plan: &Plan<'_>, lanes: u32) -> Option<u32> {
+    let arch = tables.arch(plan.arch)?;
+    let mut out = 0u32;
+    let mut rest = lanes;
+    while rest != 0 {
+        let bit = rest & rest.wrapping_neg();
+        let mask = u8::try_from(bit).ok()?;
+        let mut able =
+            arch.dispatch(Capability::ShuffleXor).iter().filter_map(|id| tables.atom(*id)?.does);
+        if !able.any(|d| d.lanes.iter().any(|l| (l.masks.0..=l.masks.1).contains(&mask))) {
+            out |= bit;
+        }
+        rest ^= bit;
+    }
+    Some(out)
+}
+
+/// Statements 11 and 12 for a reduction.
+#[inline(never)]
+pub(crate) fn reduce(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    op: Op,
+) -> Result<(), Violation> {
+    let (whole, slice) =
+        (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
+    let stays = stays(program, op, whole, slice)
+        .filter(|s| *s != Stays::All)
+        .ok_or(Violation::End { op, operand: 0 })?;
+    slices(plan, op, stays, whole, slice)?;
+    // What is combined is enumerated once: as many bits as there are, and, since the columns span
+    // the tile, a basis.
+    let mask = |columns: &[u32]| combined(whole, stays, columns).ok_or(Violation::Missing(op));
+    let (registers, lanes, warps) = (
+        mask(whole.register.as_slice())?,
+        mask(whole.lane.as_slice())?,
+        mask(whole.warp.as_slice())?,
+    );
+    let dealt = registers
+        .count_ones()
+        .saturating_add(lanes.count_ones())
+        .saturating_add(warps.count_ones());
+    let want = if stays == Stays::Rows { whole.shape.cols } else { whole.shape.rows };
+    if dealt != u32::from(want) {
+        return Err(Violation::Coverage { op, dealt: byte(dealt), rank: want, want });
+    }
+    let exchange = plan.exchanges.iter().find(|e| e.op == op);
+    // Bits of the lane's number that no instruction exchanges: those lanes leave parts for each
+    // other as well.
+    let apart = far(tables, plan, lanes).ok_or(Violation::Missing(op))?;
+    match (exchange, warps | apart) {
+        (None, 0) => Ok(()),
+        (Some(exchange), 1..) => {
+            parts(plan, exchange, slice, (apart, warps))?;
+            halves(tables, plan, exchange)
+        }
+        _ => Err(Violation::Missing(op)),
+    }
+}
+
+/// Statement 12: what warps leave for each other. Each of those that share a row has a line of its
+/// own, and every lane reads all lines of what it keeps.
+#[inline(never)]
+fn parts(
+    plan: &Plan<'_>,
+    exchange: &ExchangePlan,
+    slice: &Fragment,
+    sharing: (u32, u32),
+) -> Result<(), Violation> {
+    let op = exchange.op;
+    let refuse = Violation::Missing(op);
+    let lines = 1u32
+        .checked_shl(sharing.0.count_ones().saturating_add(sharing.1.count_ones()))
+        .ok_or(refuse)?;
+    let tile = exchange.from.shape;
+    if extents(tile).0 != u64::from(lines) || exchange.to.shape != tile {
+        return Err(Violation::End { op, operand: 0 });
+    }
+    let (lanes, warps) = (
+        power(usize::from(plan.wave)).ok_or(refuse)?,
+        power(usize::from(plan.warps)).ok_or(refuse)?,
+    );
+    for p in 0..places(slice).ok_or(refuse)? {
+        for warp in 0..warps {
+            for lane in 0..lanes {
+                let wrong =
+                    Violation::Slice { op, warp: byte(warp), lane: byte(lane), place: narrow(p) };
+                let kept =
+                    at(slice, p, lane, warp).and_then(|e| along(slice.shape, e)).ok_or(wrong)?;
+                let stored = at(&exchange.from, p, lane, warp)
+                    .and_then(|e| row_col(tile, e))
+                    .ok_or(wrong)?;
+                // The line is the sharing bits of the lane's number, then of the warp's, in order.
+                let (mut line, mut weight) = (0u32, 1u32);
+                for (number, mut rest) in [(lane, sharing.0), (warp, sharing.1)] {
+                    while rest != 0 {
+                        let bit = rest & rest.wrapping_neg();
+                        if number & bit != 0 {
+                            line |= weight;
+                        }
+                        weight = weight.wrapping_shl(1);
+                        rest ^= bit;
+                    }
+                }
+                if stored != (line, kept) {
+                    return Err(wrong);
+                }
+                for line in 0..lines {
+                    let place = p
+                        .checked_mul(lines)
+                        .and_then(|start| start.checked_add(line))
+                        .ok_or(wrong)?;
+                    if at(&exchange.to, place, lane, warp).and_then(|e| row_col(tile, e))
+                        != Some((line, kept))
+                    {
+                        return Err(wrong);
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Statement 5 for both halves of an exchange.
+fn halves(tables: &Tables<'_>, plan: &Plan<'_>, exchange: &ExchangePlan) -> Result<(), Violation> {
+    for (fragment, loads) in [(&exchange.from, false), (&exchange.to, true)] {
+        half(tables, plan, exchange, fragment, loads)?;
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn half(
+    tables: &Tables<'_>,
+    plan: &Plan<'_>,
+    exchange: &ExchangePlan,
+    fragment: &Fragment,
+    loads: bool,
+) -> Result<(), Violation> {
+    let [store, load] = exchange.moves();
+    movement::half(tables, plan, if loads { &load } else { &store }, fragment, loads)
+}
+
+/// Statement 11 for a repetition.
+#[inline(never)]
+pub(crate) fn broadcast(
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    op: Op,
+) -> Result<(), Violation> {
+    // A constant has no distribution of its own.
+    if program.operand(op, 0).is_some_and(|v| program.constant(v).is_some()) {
+        return Ok(());
+    }
+    let (small, large) =
+        (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
+    let stays = stays(program, op, large, small).ok_or(Violation::End { op, operand: 0 })?;
+    slices(plan, op, stays, large, small)
+}
+
+/// Statement 13: a conversion is nothing, or an exchange from the one distribution to the other.
+#[inline(never)]
+pub(crate) fn convert(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    op: Op,
+) -> Result<(), Violation> {
+    let (Some(from), Some(to)) = (program.operand(op, 0), program.result(op, 0)) else {
+        return Err(Violation::Missing(op));
+    };
+    let planned = |v: Value| plan.fragments.iter().any(|f| f.value == v);
+    if !planned(from) && !planned(to) {
+        return Ok(());
+    }
+    let (from, to) = (fragment(plan, op, Some(from))?, fragment(plan, op, Some(to))?);
+    let moved = plan.lanes.iter().find(|l| l.op == op);
+    let exchange = plan.exchanges.iter().find(|e| e.op == op);
+    // Behind an exchange, elements may be packed in each lane.
+    let last = exchange.map_or(from, |exchange| &exchange.to);
+    match moved {
+        Some(moved) => crate::lanes::shuffle::convert(plan, moved, last, to)?,
+        None if exchange.is_none() => {
+            return if from == to { Ok(()) } else { Err(Violation::End { op, operand: 0 }) };
+        }
+        None if last != to => return Err(Violation::End { op, operand: 3 }),
+        None => {}
+    }
+    let Some(exchange) = exchange else { return Ok(()) };
+    // Elements may be taken apart before they are stored, each into a register of its own.
+    let same = (from.shape, from.register, from.lane, from.warp, from.by_rows)
+        == (
+            exchange.from.shape,
+            exchange.from.register,
+            exchange.from.lane,
+            exchange.from.warp,
+            exchange.from.by_rows,
+        );
+    if !same || (from.loose && !exchange.from.loose) {
+        return Err(Violation::End { op, operand: 3 });
+    }
+    halves(tables, plan, exchange)
+}
+
+/// Statement 16: the exchanges between lanes of each reduction, and the steps of each exchange
+/// through shared memory.
+pub(crate) fn lanes(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    steps: &[Step],
+) -> Result<(), Violation> {
+    let function = program.functions().next().ok_or(Violation::UnknownArch)?;
+    crate::lanes::shuffle::steps(tables, program, plan, steps)?;
+    for op in program.inside(function).filter(|op| {
+        program.role(*op) == OpRole::Reduce && !crate::is_undecided(program, plan, *op)
+    }) {
+        let (whole, slice) = (
+            fragment(plan, op, program.operand(op, 0))?,
+            fragment(plan, op, program.result(op, 0))?,
+        );
+        let stays = stays(program, op, whole, slice).ok_or(Violation::End { op, operand: 0 })?;
+        let shared = combined(whole, stays, whole.lane.as_slice()).ok_or(Violation::Missing(op))?;
+        let wanted = shared & !far(tables, plan, shared).ok_or(Violation::Missing(op))?;
+        let each = places(slice).ok_or(Violation::Missing(op))?;
+        let (mut counts, mut unknown) = ([0u32; 6], 0u32);
+        for (at, step) in (0u16..).zip(steps) {
+            let own = step.purpose != Purpose::Label && usize::from(step.origin) == op.index();
+            let atom = tables
+                .atom(step.atom)
+                .filter(|a| own && a.does.is_some_and(|d| d.op == OpWord::Exchange));
+            let Some(atom) = atom else { continue };
+            match mask(atom, step) {
+                Some(None) => unknown = unknown.saturating_add(1),
+                Some(Some(m)) if m.is_power_of_two() && wanted & u32::from(m) != 0 => {
+                    if let Some(count) = counts.get_mut(m.trailing_zeros() as usize) {
+                        *count = count.saturating_add(1);
+                    }
+                }
+                _ => return Err(Violation::Lanes { op, step: at }),
+            }
+        }
+        for (bit, count) in (0u32..).zip(counts) {
+            let want = if wanted.checked_shr(bit).unwrap_or(0) & 1 == 1 { each } else { 0 };
+            if count != want {
+                // Those whose lane stands in a register are only counted.
+                unknown = unknown
+                    .checked_sub(want)
+                    .filter(|_| count == 0)
+                    .ok_or(Violation::Lanes { op, step: u16::MAX })?;
+            }
+        }
+        if unknown != 0 {
+            return Err(Violation::Lanes { op, step: u16::MAX });
+        }
+    }
+    Ok(())
+}
+
+/// The mask of an exchange's step; `Some(None)` where a register says it.
+pub(crate) fn mask(atom: &Atom<'_>, step: &Step) -> Option<Option<u8>> {
+    let does = atom.does?;
+    let others = || {
+        let numbered = (0u8..).zip(atom.operands.iter()).zip(&step.args);
+        let named = |k: u8| does.lanes.iter().any(|l| l.by.is_some_and(|by| by.0 == k));
+        numbered
+            .filter(move |((k, o), _)| {
+                !does.uses.contains(k) && !named(*k) && !matches!(o.role, Role::Def | Role::UseDef)
+            })
+            .map(|(_, arg)| *arg)
+    };
+    if let Some(l) = does.lanes.iter().find(|l| l.by.is_some()) {
+        // What else it holds is as the table has it.
+        let same = others()
+            .zip(l.set.iter().copied().chain(core::iter::repeat(0)))
+            .all(|(arg, set)| arg == Slot::Int(set));
+        return same.then_some(None);
+    }
+    for l in does.lanes {
+        for m in l.masks.0..=l.masks.1 {
+            let mut first = l.step.wrapping_mul(i32::from(m));
+            let same = others().zip(l.set.iter().copied().chain(core::iter::repeat(0))).all(
+                |(arg, set)| {
+                    let want = set.wrapping_add(first);
+                    first = 0;
+                    arg == Slot::Int(want)
+                },
+            );
+            if same {
+                return Some(Some(m));
+            }
+        }
+    }
+    None
+}
+
+pub(crate) fn byte(v: u32) -> u8 {
+    u8::try_from(v).unwrap_or(u8::MAX)
+}
+
+pub(crate) fn narrow(v: u32) -> u16 {
+    u16::try_from(v).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,166 @@
+//! Tiles in global memory: which movements of a tensor have to stand in an order.
+//!
+//! Two tiles of a tensor may overlap, also one tile with itself in another turn of a loop. No order
+//! is needed between tiles that numbers in the program show apart, and between elements that one
+//! thread alone touches, because it holds the same ones of the same tile each time.
+
+use crate::order::walks::{Access, Look, TENSORS};
+use lanebook_ir::{Def, Op, Program, Value};
+use lanebook_plan::{End, GlobalPlan, MovePlan};
+use lanebook_tables::AccessId;
+use lanebook_tile::map::Fragment;
+
+/// Most loops around one another.
+const DEPTH: usize = 8;
+
+/// How the loops around a movement change the place of its tile.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Course {
+    /// Each turn of each loop has a tile of its own.
+    Apart,
+    /// Two turns have the same tile, or tiles that are apart.
+    Again,
+    /// Two turns may have tiles that overlap.
+    Slides,
+}
+
+/// Elements of a tile along each dimension of its memref, outermost first.
+fn extents(g: &GlobalPlan) -> impl Iterator<Item = u64> {
+    let (rows, cols) = (g.map.shape.row_count(), g.map.shape.col_count());
+    g.leading.iter().flatten().map(|_| 1).chain(g.start.0.map(|_| rows)).chain([cols])
+}
+
+/// Where it begins along each of them.
+fn starts(g: &GlobalPlan) -> impl Iterator<Item = Value> {
+    g.leading.iter().flatten().map(|lead| lead.start).chain(g.start.0).chain([g.start.1])
+}
+
+/// Whether numbers show that two tiles have no element in common.
+fn apart(program: &Program<'_, '_>, a: &GlobalPlan, b: &GlobalPlan) -> bool {
+    let first = starts(a).zip(extents(a));
+    let second = starts(b).zip(extents(b));
+    let clear = |((from, extent), (to, other)): ((Value, u64), (Value, u64))| {
+        let (Some(from), Some(to)) = (program.int(from), program.int(to)) else { return false };
+        let ends = |start: i64, n: u64| i64::try_from(n).ok().and_then(|n| start.checked_add(n));
+        ends(from, extent).is_some_and(|end| end <= to)
+            || ends(to, other).is_some_and(|end| end <= from)
+    };
+    first.zip(second).any(clear)
+}
+
+/// By how much a loop moves an index in each turn: 0 = not at all; `None` if that is not known.
+fn moved_by(program: &Program<'_, '_>, start: Value, around: Op) -> Option<u64> {
+    let quotient = program.quotient(start)?;
+    let (mut at, mut least) = (quotient.of, None);
+    for _ in 0..DEPTH {
+        let Def::Argument(block, _) = program.def(at) else { return Some(0) };
+        let home = program.owner_of(block)?;
+        let Some(parts) = program.counted_loop(home).filter(|parts| parts.induction == at) else {
+            return Some(0);
+        };
+        let step = u64::try_from(program.int(parts.step)?).ok()?;
+        // Where a loop begins at an outer one's index, that one moves it by a multiple of the inner
+        // one's step, or it is not known.
+        if least.is_some_and(|least: u64| step.checked_rem(least) != Some(0)) {
+            return None;
+        }
+        if home == around {
+            let by = u64::from(quotient.by);
+            return if step.checked_rem(by) == Some(0) { step.checked_div(by) } else { None };
+        }
+        least = Some(step);
+        at = parts.lower;
+    }
+    None
+}
+
+/// How the loops around a movement change the place of its tile.
+fn course(program: &Program<'_, '_>, op: Op, g: &GlobalPlan) -> Course {
+    let mut out = Course::Apart;
+    let mut around = program.parent(op);
+    while let Some(at) = around {
+        around = program.parent(at);
+        if program.counted_loop(at).is_none() {
+            continue;
+        }
+        let mut moves = false;
+        for (start, extent) in starts(g).zip(extents(g)) {
+            match moved_by(program, start, at) {
+                Some(0) => {}
+                Some(by) if by >= extent => moves = true,
+                _ => return Course::Slides,
+            }
+        }
+        if !moves {
+            out = Course::Again;
+        }
+    }
+    out
+}
+
+impl Look<'_> {
+    /// A movement's end in global memory, where something has to stand in an order with it.
+    pub(crate) fn outside(
+        &self,
+        m: &MovePlan,
+        (end, kind, writes): (End, AccessId, bool),
+        signal: Option<lanebook_emit::step::Slot>,
+    ) -> Option<Access> {
+        let End::Global(number) = end else { return None };
+        let g = self.plan.globals.get(usize::from(number))?;
+        let of = |end: End| matches!(end, End::Global(h) if self.plan.globals.get(usize::from(h)).is_some_and(|t| t.memref == g.memref));
+        let others = || self.plan.moves.iter().filter(|other| other.op != m.op);
+        let met =
+            others().any(|other| of(other.to)) || writes && others().any(|other| of(other.from));
+        // Alone: what a thread writes again is its own; a unit's copies have no order among
+        // themselves.
+        let own = || match course(self.program, m.op, g) {
+            Course::Apart => true,
+            Course::Again => m.tiled.is_none(),
+            Course::Slides => false,
+        };
+        if !met && (!writes || own()) {
+            return None;
+        }
+        let tensor = self.plan.globals.iter().position(|t| t.memref == g.memref)?;
+        let moved = self.plan.moves.iter().position(|other| other.op == m.op)?;
+        Some(Access {
+            bytes: (TENSORS | u32::try_from(tensor).ok()?, 1),
+            kind,
+            writes,
+            signal,
+            moved: Some(u16::try_from(moved).ok()?),
+        })
+    }
+
+    /// Whether two accesses of a tensor need no order.
+    pub(crate) fn own_elements(&self, a: Access, b: Access) -> bool {
+        let movement =
+            |access: Access| access.moved.and_then(|k| self.plan.moves.get(usize::from(k)));
+        let (Some(x), Some(y)) = (movement(a), movement(b)) else { return false };
+        let number = |m: &MovePlan| match (m.from, m.to) {
+            (End::Global(g), _) | (_, End::Global(g)) => Some(g),
+            _ => None,
+        };
+        let (Some(first), Some(second)) = (number(x), number(y)) else { return false };
+        let (Some(g), Some(h)) =
+            (self.plan.globals.get(usize::from(first)), self.plan.globals.get(usize::from(second)))
+        else {
+            return false;
+        };
+        if first != second {
+            return apart(self.program, g, h);
+        }
+        let course = course(self.program, x.op, g);
+        let held = |m: &MovePlan| -> Option<&Fragment> {
+            match (m.from, m.to) {
+                (End::Registers(k), _) | (_, End::Registers(k)) if m.tiled.is_none() => {
+                    self.plan.fragments.get(usize::from(k)).map(|f| &f.fragment)
+                }
+                _ => None,
+            }
+        };
+        let threads = held(x).is_some() && held(x) == held(y);
+        (x.op == y.op && course == Course::Apart) || (threads && course != Course::Slides)
+    }
+}

@@ -1,0 +1,5 @@
+//! Synchronisation along every walk through the steps.
+
+pub(crate) mod mbarrier;
+pub(crate) mod walks;
+pub(crate) mod ways;

@@ -1,0 +1,682 @@
+//! Order: synchronisation between accesses of shared memory that conflict, on every way through the
+//! steps.
+
+use crate::memory::alloc::shares_bytes;
+use crate::memory::transpose::stores;
+use crate::order::ways::{Held, Ways};
+use crate::violation::Violation;
+use lanebook_emit::Compiled;
+use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_ir::Program;
+use lanebook_plan::{End, Plan, ProductPlan, TensorLoads};
+use lanebook_tables::{AccessId, Arch, Isa, Role, Space, SyncStep, Tables, TensorOperand};
+
+/// Most rules that one kind of access begins: a digit of a word each.
+const RULES: usize = 16;
+/// Bits of such a digit.
+const DIGIT: u32 = 4;
+/// Columns of tensor memory among the places of accesses, above all of shared memory.
+const COLUMNS: u32 = 1 << 31;
+/// Tensors in global memory among them, below those.
+pub(crate) const TENSORS: u32 = 1 << 30;
+
+/// What was looked at.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct OrderSummary {
+    /// Places where ways through the steps meet.
+    pub meets: u32,
+    /// Accesses to shared memory.
+    pub accesses: u32,
+}
+
+/// Checks the order of a compiled function's steps.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn order(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    compiled: &Compiled<'_>,
+) -> Result<OrderSummary, Violation> {
+    crate::lanes::shape::lanes(tables, program, &compiled.plan, compiled.steps)?;
+    order_of(tables, program, &compiled.plan, compiled.steps)
+}
+
+/// The same for a list of steps and the plan that it carries out, without the exchanges between
+/// lanes.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn order_of(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    steps: &[Step],
+) -> Result<OrderSummary, Violation> {
+    let arch = tables.arch(plan.arch).ok_or(Violation::UnknownArch)?;
+    let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
+    let look = Look { tables, program, arch, isa, plan, steps };
+    look.counts()?;
+    look.fetched()?;
+    look.stored()?;
+    crate::matrix::scale_copies::counted(plan, steps)?;
+    let ways = Ways::of(&look)?;
+    let accesses = look.follow_all(&ways)?;
+    look.completions(&ways)?;
+    Ok(OrderSummary { meets: u32::try_from(ways.len()).unwrap_or(u32::MAX), accesses })
+}
+
+#[derive(Copy, Clone)]
+pub(crate) struct Look<'a> {
+    pub(crate) tables: &'a Tables<'a>,
+    pub(crate) program: &'a Program<'a, 'a>,
+    pub(crate) arch: &'a Arch<'a>,
+    pub(crate) isa: &'a Isa<'a>,
+    pub(crate) plan: &'a Plan<'a>,
+    pub(crate) steps: &'a [Step],
+}
+
+/// One access to shared memory.
+#[derive(Copy, Clone)]
+pub(crate) struct Access {
+    pub(crate) bytes: (u32, u32),
+    pub(crate) kind: AccessId,
+    pub(crate) writes: bool,
+    /// Where the address of the object is that it completes on.
+    pub(crate) signal: Option<Slot>,
+    /// The movement of a tile of global memory.
+    pub(crate) moved: Option<u16>,
+}
+
+/// How far synchronisation has come since an access.
+#[derive(Copy, Clone)]
+struct Progress {
+    /// Steps of each rule that were met, a digit each.
+    done: u64,
+    /// Steps that have to stand before the end.
+    ended: u8,
+}
+
+impl Progress {
+    fn done(&self, rule: u32) -> usize {
+        (self.done.wrapping_shr(rule.wrapping_mul(DIGIT)) & 0xf) as usize
+    }
+
+    fn advance(&mut self, rule: u32) {
+        self.done = self.done.wrapping_add(1u64.wrapping_shl(rule.wrapping_mul(DIGIT)));
+    }
+
+    /// The least of both; whether it is less than it was.
+    fn least(&mut self, other: &Self) -> bool {
+        let before = (self.done, self.ended);
+        for rule in 0..RULES as u32 {
+            if other.done(rule) < self.done(rule) {
+                let mask = 0xfu64.wrapping_shl(rule.wrapping_mul(DIGIT));
+                self.done = (self.done & !mask) | (other.done & mask);
+            }
+        }
+        self.ended = self.ended.min(other.ended);
+        before != (self.done, self.ended)
+    }
+}
+
+/// What holds since an access: on ways on which no branch was taken, and on the others.
+#[derive(Copy, Clone)]
+struct Since {
+    straight: Option<Progress>,
+    turned: Option<Progress>,
+}
+
+fn least(own: &mut Option<Progress>, other: &Option<Progress>) -> bool {
+    match (own, other) {
+        (Some(own), Some(other)) => own.least(other),
+        (own @ None, Some(_)) => {
+            *own = *other;
+            true
+        }
+        (_, None) => false,
+    }
+}
+
+impl Held for Since {
+    fn join(&mut self, other: &Self) -> bool {
+        let straight = least(&mut self.straight, &other.straight);
+        least(&mut self.turned, &other.turned) || straight
+    }
+
+    fn taken(&mut self) {
+        let straight = self.straight.take();
+        let _ = least(&mut self.turned, &straight);
+    }
+}
+
+impl Look<'_> {
+    /// Statement 15.
+    #[inline(never)]
+    fn counts(&self) -> Result<(), Violation> {
+        for m in self.plan.moves.iter() {
+            let panels = u32::from(m.fit.grid.rows).saturating_mul(u32::from(m.fit.grid.cols));
+            let want = 1u32
+                .checked_shl(u32::try_from(m.fit.instances.len()).unwrap_or(u32::MAX))
+                .unwrap_or(u32::MAX)
+                .saturating_mul(panels);
+            // Blocks that are transposed are loaded by their rows and stored by their columns.
+            for (atom, want) in
+                [Some((m.atom, want)), m.second.map(|second| (second, stores(m, want)))]
+                    .into_iter()
+                    .flatten()
+            {
+                let own = |s: &&Step| {
+                    s.purpose == Purpose::Move
+                        && s.atom == atom
+                        && usize::from(s.origin) == m.op.index()
+                };
+                let found =
+                    u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);
+                let again = || self.loads_again(m, want, found);
+                if found != want && !again() {
+                    return Err(Violation::Count { op: m.op, atom, want, found });
+                }
+            }
+        }
+        for e in self.plan.exchanges.iter() {
+            for (atom, fit) in [(e.store.atom, &e.store.fit), (e.load.atom, &e.load.fit)] {
+                let panels = u32::from(fit.grid.rows).saturating_mul(u32::from(fit.grid.cols));
+                let want = 1u32
+                    .checked_shl(u32::try_from(fit.instances.len()).unwrap_or(u32::MAX))
+                    .unwrap_or(u32::MAX)
+                    .saturating_mul(panels);
+                let own = |s: &&Step| {
+                    s.purpose == Purpose::Move
+                        && s.atom == atom
+                        && usize::from(s.origin) == e.op.index()
+                };
+                let found =
+                    u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);
+                if found != want {
+                    return Err(Violation::Count { op: e.op, atom, want, found });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a load stands in the text as often as the product needs parts of its tile: once for
+    /// each of the other operand's blocks, or for each turn over the depth as well.
+    fn loads_again(&self, m: &lanebook_plan::MovePlan, want: u32, found: u32) -> bool {
+        let times = found
+            .checked_div(want)
+            .filter(|times| times.checked_mul(want) == Some(found))
+            .unwrap_or(0);
+        let loads = matches!((m.from, m.to), (End::Shared(_) | End::Global(_), End::Registers(_)));
+        let counts = |p: &ProductPlan| {
+            let (rows, cols, depth) = p.product.counts();
+            [rows, cols].into_iter().any(|n| {
+                times == u32::from(n) || times == u32::from(n).saturating_mul(u32::from(depth))
+            })
+        };
+        loads && times > 1 && self.plan.products.iter().any(counts)
+    }
+
+    /// Every access against everything that may come after it; how many there are.
+    fn follow_all(&self, ways: &Ways) -> Result<u32, Violation> {
+        let mut count = 0u32;
+        for (at, step) in self.steps.iter().enumerate() {
+            // Waits are ordered after an announcement by the object itself.
+            for access in self
+                .accesses(at, step)?
+                .into_iter()
+                .flatten()
+                .filter(|access| !self.announces(access))
+            {
+                count = count.saturating_add(1);
+                self.follow(ways, at, access)?;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Statement 14 for one producer.
+    #[inline(never)]
+    fn follow(&self, ways: &Ways, from: usize, producer: Access) -> Result<(), Violation> {
+        let flow = Violation::Flow { step: narrow(from) };
+        let step = self.steps.get(from).ok_or(flow)?;
+        // What has to stand before the end of the kernel.
+        let last = self
+            .tables
+            .units
+            .tiled_moves
+            .iter()
+            .find(|f| f.atom == step.atom)
+            .map_or(&[][..], |f| f.last);
+        let rules = || self.arch.sync.iter().filter(|r| r.producer == producer.kind);
+        let long = |steps: &[SyncStep<'_>]| steps.len() >= 1usize.wrapping_shl(DIGIT);
+        if rules().count() > RULES || rules().any(|r| long(r.steps)) {
+            return Err(flow);
+        }
+        let begun = Since { straight: Some(Progress { done: 0, ended: 0 }), turned: None };
+        let meet = |at: usize, step: &Step, since: &mut Since| {
+            let accesses = self.accesses(at, step)?;
+            for (progress, straight) in [(&mut since.straight, true), (&mut since.turned, false)] {
+                let Some(own) = progress else { continue };
+                for (rule, number) in rules().zip(0u32..) {
+                    let want = rule.steps.get(own.done(number));
+                    if want.is_some_and(|want| self.does(step, want, producer.signal)) {
+                        own.advance(number);
+                    }
+                }
+                let want = last.get(usize::from(own.ended));
+                if want.is_some_and(|want| self.does(step, want, producer.signal)) {
+                    own.ended = own.ended.saturating_add(1);
+                }
+                let mut all = rules().zip(0u32..);
+                let over = all.all(|(rule, number)| own.done(number) >= rule.steps.len())
+                    && rules().next().is_some();
+                if over && usize::from(own.ended) >= last.len() {
+                    *progress = None;
+                    continue;
+                }
+                for access in accesses.into_iter().flatten() {
+                    self.in_order((from, producer), (at, access), straight, own)?;
+                }
+            }
+            Ok(since.straight.is_some() || since.turned.is_some())
+        };
+        let end = |since: &Since| {
+            let ended = [since.straight, since.turned].into_iter().flatten().map(|p| p.ended).min();
+            match ended.and_then(|ended| last.get(usize::from(ended))) {
+                Some(missing) => Err(Violation::Race {
+                    producer: narrow(from),
+                    consumer: narrow(self.steps.len()),
+                    missing: missing.atom,
+                }),
+                None => Ok(()),
+            }
+        };
+        self.everywhere(ways, (from.saturating_add(1), begun), meet, end)
+    }
+
+    /// Whether a later access needs no order with a producer, or has it.
+    fn in_order(
+        &self,
+        (from, producer): (usize, Access),
+        (at, access): (usize, Access),
+        straight: bool,
+        since: &Progress,
+    ) -> Result<(), Violation> {
+        let origin = |at: usize| self.steps.get(at).map(|s| s.origin);
+        let apart =
+            !shares_bytes(producer.bytes, access.bytes) || !(producer.writes || access.writes);
+        // Inside one execution of one operation only the halves of an exchange conflict, and what a
+        // product has added up with its own loads.
+        let together = straight && origin(at) == origin(from);
+        let halves =
+            self.plan.exchanges.iter().any(|e| origin(at) == u16::try_from(e.op.index()).ok())
+                && producer.writes != access.writes;
+        let fetches = producer.bytes.0 & COLUMNS != 0 && access.kind != producer.kind;
+        let object = self.announces(&access);
+        if apart
+            || (together && !halves && !fetches && !object)
+            || self.own_elements(producer, access)
+        {
+            return Ok(());
+        }
+        let mut rules = self.arch.sync.iter().filter(|r| r.producer == producer.kind).zip(0u32..);
+        let (rule, number) =
+            rules.find(|(r, _)| r.consumer == access.kind).ok_or(Violation::NoRule {
+                producer: producer.kind,
+                consumer: access.kind,
+                step: narrow(at),
+            })?;
+        match rule.steps.get(since.done(number)) {
+            Some(missing) => Err(Violation::Race {
+                producer: narrow(from),
+                consumer: narrow(at),
+                missing: missing.atom,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a step does what the table wants. A wait that leaves fewer operations outstanding
+    /// does.
+    pub(crate) fn does(&self, step: &Step, want: &SyncStep<'_>, signal: Option<Slot>) -> bool {
+        if step.atom != want.atom || step.purpose == Purpose::Label {
+            return false;
+        }
+        // A wait for an object is one for the producer's.
+        if self.tables.units.completions.iter().any(|c| c.wait == want.atom)
+            && (signal.is_none() || step.args.first().copied() != signal)
+        {
+            return false;
+        }
+        let Some(atom) = self.tables.atom(want.atom) else { return false };
+        let mut values = want.immediates.iter();
+        for (k, (operand, arg)) in atom.operands.iter().zip(&step.args).enumerate() {
+            if operand.role != Role::Immediate {
+                continue;
+            }
+            let Some(&value) = values.next() else { continue };
+            let Slot::Int(have) = *arg else { return false };
+            let bounds = self
+                .arch
+                .counters
+                .iter()
+                .any(|c| c.wait == want.atom && usize::from(c.operand) == k);
+            if !(have == value || (bounds && have < value)) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The shared tiles and accumulators that a step touches.
+    fn accesses(&self, at: usize, step: &Step) -> Result<[Option<Access>; 4], Violation> {
+        let mut out = [None; 4];
+        if step.purpose == Purpose::Label {
+            return Ok(out);
+        }
+        let stray = Violation::Stray { step: narrow(at) };
+        let Some(atom) = self.tables.atom(step.atom) else { return Ok(out) };
+        if let Some(access) = self.object_access(step) {
+            let [first, ..] = &mut out;
+            *first = Some(access);
+            return Ok(out);
+        }
+        if let Some(form) = self.tables.units.tiled_moves.iter().find(|f| f.atom == step.atom) {
+            let own = |m: &&lanebook_plan::MovePlan| {
+                m.op.index() == usize::from(step.origin) && m.atom == step.atom && m.tiled.is_some()
+            };
+            let m = self.plan.moves.iter().find(own).ok_or(stray)?;
+            let (end, kind, writes) =
+                if form.loads { (m.to, form.to, true) } else { (m.from, form.from, false) };
+            let End::Shared(k) = end else { return Err(stray) };
+            let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
+            let signal = form.signal.and_then(|k| step.args.get(usize::from(k)).copied());
+            let outside =
+                if form.loads { (m.from, form.from, false) } else { (m.to, form.to, true) };
+            out = [
+                Some(Access { bytes: (a.offset, a.bytes), kind, writes, signal, moved: None }),
+                None,
+                None,
+                self.outside(m, outside, signal),
+            ];
+            return Ok(out);
+        }
+        let Some(movement) = atom.movement.as_ref() else {
+            let (Some(shape), true) =
+                (atom.matrix, atom.more.is_some_and(|more| !more.shared.is_empty()))
+            else {
+                let [first, second, ..] = &mut out;
+                *first = self
+                    .load_of(step)
+                    .and_then(|p| self.in_tensor(p, false, |own| Some(own.reads), false));
+                // What a store fills is not said by the step: whatever it can be.
+                if let Some((p, a, start)) = self.store_of(step) {
+                    *first = self.in_tensor(p, true, |own| Some(own.stores), true).filter(|_| a);
+                    *second =
+                        self.in_tensor(p, false, |own| Some(own.stores), true).filter(|_| start);
+                }
+                return Ok(out);
+            };
+            let own = |p: &&lanebook_plan::ProductPlan| {
+                p.op.index() == usize::from(step.origin) && p.product.atom == step.atom
+            };
+            let product = self.plan.products.iter().find(own).ok_or(stray)?;
+            // Where its accumulator is in tensor memory it arrives at an object when it is done.
+            let later = || {
+                self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object)
+            };
+            let signal = product.tensor.and_then(|_| later());
+            for ((place, number), given) in
+                out.iter_mut().zip([shape.a, shape.b]).zip(product.shared)
+            {
+                let Some(how) = atom.shared(number) else { continue };
+                let a = given
+                    .and_then(|given| self.plan.allocs.get(usize::from(given.alloc)))
+                    .ok_or(stray)?;
+                *place = Some(Access {
+                    bytes: (a.offset, a.bytes),
+                    kind: how.access,
+                    writes: false,
+                    signal,
+                    moved: None,
+                });
+            }
+            let [first, _, last, _] = &mut out;
+            *last = self
+                .in_tensor(product, false, |own| Some(own.writes), true)
+                .map(|access| Access { signal, ..access });
+            if let Some(access) = self.in_tensor(product, true, |own| own.a, false) {
+                *first = Some(Access { signal, ..access });
+            }
+            return Ok(out);
+        };
+        if movement.to.space == Space::Tensor {
+            // Scales: one thread copies them before the product, which arrives when both are done.
+            let own = |p: &&lanebook_plan::ProductPlan| {
+                p.op.index() == usize::from(step.origin)
+                    && p.copied.iter().flatten().any(|c| c.atom == step.atom)
+            };
+            let product = self.plan.products.iter().find(own).ok_or(stray)?;
+            let signal =
+                self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object);
+            for (place, copy) in out.iter_mut().zip(product.copied.iter().flatten()) {
+                let a = self.plan.allocs.get(usize::from(copy.given.alloc)).ok_or(stray)?;
+                *place = Some(Access {
+                    bytes: (a.offset, a.bytes),
+                    kind: movement.from.access,
+                    writes: false,
+                    signal,
+                    moved: None,
+                });
+            }
+            return Ok(out);
+        }
+        for (place, (side, writes)) in
+            out.iter_mut().zip([(&movement.from, false), (&movement.to, true)])
+        {
+            if side.space == Space::Global {
+                let own = |m: &&lanebook_plan::MovePlan| {
+                    m.op.index() == usize::from(step.origin)
+                        && (m.atom == step.atom || m.second == Some(step.atom))
+                };
+                if let Some(m) = self.plan.moves.iter().find(own) {
+                    *place = self.outside(
+                        m,
+                        (if writes { m.to } else { m.from }, side.access, writes),
+                        None,
+                    );
+                }
+            }
+            if side.space != Space::Shared {
+                continue;
+            }
+            let own = |op: lanebook_ir::Op| op.index() == usize::from(step.origin);
+            let half = |e: &&lanebook_plan::ExchangePlan| {
+                own(e.op) && step.atom == if writes { e.store.atom } else { e.load.atom }
+            };
+            let k = match self.plan.exchanges.iter().find(half) {
+                Some(exchange) => exchange.alloc,
+                None => {
+                    let m = self
+                        .plan
+                        .moves
+                        .iter()
+                        .find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom)))
+                        .ok_or(stray)?;
+                    let End::Shared(k) = (if writes { m.to } else { m.from }) else {
+                        return Err(stray);
+                    };
+                    k
+                }
+            };
+            let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
+            *place = Some(Access {
+                bytes: (a.offset, a.bytes),
+                kind: side.access,
+                writes,
+                signal: None,
+                moved: None,
+            });
+        }
+        Ok(out)
+    }
+
+    /// The product whose accumulator a step loads from tensor memory.
+    fn load_of(&self, step: &Step) -> Option<&ProductPlan> {
+        let loads = |p: &&ProductPlan| {
+            let form = p
+                .product
+                .tensor
+                .and_then(|loads| self.tables.units.tensor_moves.get(usize::from(loads.form)));
+            form.is_some_and(|form| {
+                form.load_atoms.0 == step.atom || form.load_atoms.1 == Some(step.atom)
+            })
+        };
+        self.plan.products.iter().filter(|p| p.op.index() == usize::from(step.origin)).find(loads)
+    }
+
+    /// The product that a step stores something to tensor memory for: A, its accumulator's start,
+    /// or either.
+    fn store_of(&self, step: &Step) -> Option<(&ProductPlan, bool, bool)> {
+        let does = |loads: Option<TensorLoads>| {
+            let form =
+                loads.and_then(|loads| self.tables.units.tensor_moves.get(usize::from(loads.form)));
+            form.is_some_and(|form| {
+                form.store_atoms.0 == step.atom || form.store_atoms.1 == Some(step.atom)
+            })
+        };
+        let p = self
+            .plan
+            .products
+            .iter()
+            .find(|p| p.op.index() == usize::from(step.origin) && p.tensor.is_some())?;
+        let (a, start) = (
+            does(p.product.tensor_a),
+            does(p.product.tensor.filter(|_| p.tensor.is_some_and(|place| place.stored))),
+        );
+        (a || start).then_some((p, a, start))
+    }
+
+    /// A product's accumulators, or its A, as something that is accessed: columns, above all bytes
+    /// of shared memory.
+    fn in_tensor(
+        &self,
+        p: &ProductPlan,
+        a: bool,
+        kind: impl Fn(&TensorOperand<'_>) -> Option<AccessId>,
+        writes: bool,
+    ) -> Option<Access> {
+        let own = self.tables.atom(p.product.atom)?.tensor()?;
+        let [sums, factors] = crate::matrix::tensor_memory::held(p);
+        let (first, columns) = if a { factors? } else { sums? };
+        Some(Access {
+            bytes: (COLUMNS | first, columns),
+            kind: kind(own)?,
+            writes,
+            signal: None,
+            moved: None,
+        })
+    }
+
+    /// There are as many stores to tensor memory as it takes.
+    fn stored(&self) -> Result<(), Violation> {
+        for p in self.plan.products.iter() {
+            let count = |loads: Option<TensorLoads>, registers: u16| {
+                loads.map_or(0, |l| {
+                    u32::from(registers).checked_shr(u32::from(l.registers)).unwrap_or(0)
+                })
+            };
+            let starts = p.tensor.is_some_and(|place| place.stored);
+            let a = count(p.product.tensor_a, p.product.a.registers());
+            let start = count(p.product.tensor.filter(|_| starts), p.product.c.registers());
+            // Of A alone, of the start alone, of either.
+            let (mut only_a, mut only_start, mut either) = (0u32, 0u32, 0u32);
+            for (_, for_a, for_start) in self
+                .steps
+                .iter()
+                .filter(|s| s.purpose != Purpose::Label)
+                .filter_map(|s| self.store_of(s))
+                .filter(|(q, ..)| q.op == p.op)
+            {
+                let counter = match (for_a, for_start) {
+                    (true, false) => &mut only_a,
+                    (false, _) => &mut only_start,
+                    (true, true) => &mut either,
+                };
+                *counter = counter.saturating_add(1);
+            }
+            let (want, found) =
+                (a.saturating_add(start), only_a.saturating_add(only_start).saturating_add(either));
+            if want != found || only_a > a || only_start > start {
+                return Err(Violation::Count { op: p.op, atom: p.product.atom, want, found });
+            }
+        }
+        Ok(())
+    }
+
+    /// Registers that loads from tensor memory fill are not touched before the wait for them, and
+    /// there are as many loads as it takes.
+    fn fetched(&self) -> Result<(), Violation> {
+        for p in self.plan.products.iter() {
+            let Some(loads) = p.product.tensor else { continue };
+            let own = self
+                .tables
+                .atom(p.product.atom)
+                .and_then(|a| a.tensor())
+                .ok_or(Violation::Missing(p.op))?;
+            let rule = self
+                .arch
+                .sync
+                .iter()
+                .find(|r| r.producer == own.reads && r.consumer == own.fetched);
+            let wait = rule.and_then(|r| r.steps.first()).ok_or(Violation::NoRule {
+                producer: own.reads,
+                consumer: own.fetched,
+                step: 0,
+            })?;
+            let want = u32::from(p.product.c.registers())
+                .checked_shr(u32::from(loads.registers))
+                .unwrap_or(0);
+            let mut found = 0u32;
+            for (at, step) in self.steps.iter().enumerate().filter(|(_, s)| {
+                s.purpose != Purpose::Label && self.load_of(s).is_some_and(|q| q.op == p.op)
+            }) {
+                found = found.saturating_add(1);
+                let filled = step.args.first().copied();
+                let touches = |later: &Step| later.args.iter().any(|arg| overlap(filled, *arg));
+                let until = self
+                    .steps
+                    .iter()
+                    .skip(at.saturating_add(1))
+                    .take_while(|s| s.purpose == Purpose::Label || s.atom != wait.atom);
+                let Some(early) = until.into_iter().position(touches) else { continue };
+                let consumer = narrow(at.saturating_add(1).saturating_add(early));
+                return Err(Violation::Race { producer: narrow(at), consumer, missing: wait.atom });
+            }
+            if found != want {
+                return Err(Violation::Count { op: p.op, atom: p.product.atom, want, found });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether two operands have a register in common.
+fn overlap(a: Option<Slot>, b: Slot) -> bool {
+    let run = |slot: Slot| match slot {
+        Slot::Reg { class, count, first } => {
+            Some((class, u32::from(first), u32::from(first).saturating_add(u32::from(count))))
+        }
+        // Where it goes is not looked up: it may reach all that follows.
+        Slot::Spread { class, first, .. } => Some((class, u32::from(first), u32::MAX)),
+        _ => None,
+    };
+    let (Some(a), Some(b)) = (a.and_then(run), run(b)) else { return false };
+    a.0 == b.0 && a.1 < b.2 && b.1 < a.2
+}
+
+pub(crate) fn narrow(step: usize) -> u16 {
+    u16::try_from(step).unwrap_or(u16::MAX)
+}

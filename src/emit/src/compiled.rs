@@ -1,0 +1,65 @@
+//! What compiling gives: the plan, its final steps, and the kernel that they are the text of.
+
+use crate::registers::allocate::Usage;
+use crate::step::{Pattern, Step};
+use crate::{Kernel, Param, TextError};
+use core::fmt::Write;
+use heapless::VecView;
+use lanebook_ir::{Op, Program};
+use lanebook_plan::Plan;
+use lanebook_tables::Tables;
+
+/// What came out.
+pub struct Compiled<'s> {
+    /// The plan.
+    pub plan: Plan<'s>,
+    /// Steps over physical registers, waits included.
+    pub steps: &'s VecView<Step>,
+    /// Tuple patterns of the steps.
+    pub patterns: &'s VecView<Pattern>,
+    /// Parameters.
+    pub params: &'s VecView<Param>,
+    /// Registers by class.
+    pub usage: Usage,
+    /// The function.
+    pub function: Op,
+}
+
+impl Compiled<'_> {
+    /// Writes the kernel's text.
+    ///
+    /// # Errors
+    /// When the sink refuses, or the tables are not those that the plan was made by.
+    pub fn write(
+        &self,
+        tables: &Tables<'_>,
+        program: &Program<'_, '_>,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
+        let kernel = self.kernel(tables, program).ok_or(TextError::Tables)?;
+        kernel.write(out)
+    }
+
+    /// The kernel as the text writer sees it, for writing single steps.
+    #[must_use]
+    pub fn kernel<'k>(
+        &'k self,
+        tables: &'k Tables<'k>,
+        program: &'k Program<'_, '_>,
+    ) -> Option<Kernel<'k>> {
+        let arch = tables.arch(self.plan.arch)?;
+        Some(Kernel {
+            tables,
+            arch,
+            isa: tables.isa(arch.isa)?,
+            name: program.symbol(self.function),
+            threads: self.plan.threads,
+            shared_bytes: self.plan.shared_bytes,
+            shared_align: self.plan.shared_align,
+            params: self.params,
+            usage: self.usage,
+            steps: self.steps,
+            patterns: self.patterns,
+        })
+    }
+}

@@ -1,0 +1,20 @@
+//! Why there are no instructions, as numbers.
+
+use crate::EmitError;
+
+lanebook_ir::details! {
+    /// Why there are no instructions.
+    of_emit,
+    /// Numbers and names of why there can be no instructions.
+    EMIT of EmitError:
+    1 Step(_) => [];
+    2 Expr(_) => [];
+    3 Simplify(_) => [];
+    4 Select(_) => [];
+    5 Capacity { capacity } => [capacity];
+    6 Unplanned(op) at op => [];
+    7 Index(op) at op => [];
+    8 Carried(op) at op => [];
+    9 Rules => [];
+    10 Constant(op) at op => [];
+}

@@ -1,0 +1,341 @@
+//! What one rule costs at one node: legality of its operands and the price of its arguments.
+//!
+//! Legality comes from the tables alone: register classes, ranges of immediates, integers that any
+//! operand takes, how many scalar registers and literals one vector instruction may read.
+use crate::expr::simplify::{holds, operand, view};
+use crate::expr::{Arena, ExprId};
+use lanebook_ir::rewrite::{Binding, Bound, Terms, View, signed};
+use lanebook_tables::{
+    Arch, Atom, AtomId, BuildNode, ClassId, Isa, MAX_INSTRUCTIONS, Operand, Piece, RegisterKind,
+    Role, Rule, Tables, Word,
+};
+
+/// Where a value lives: one a lane, or one a wave.
+pub(super) const VECTOR: usize = 0;
+/// One value a wave.
+pub(super) const SCALAR: usize = 1;
+/// The price of one issue slot.
+pub(super) const SLOT: u32 = 16;
+/// No way.
+pub(super) const NEVER: u32 = u32::MAX / 4;
+
+/// The best way known to compute a node into one kind of register. Storage for [`crate::expr::Selector`];
+/// opaque.
+#[derive(Copy, Clone, Debug)]
+pub struct Choice {
+    pub(super) cost: u32,
+    pub(super) rule: u16,
+    pub(super) swaps: u16,
+    pub(super) needed: bool,
+    pub(super) chain: bool,
+}
+
+impl Choice {
+    /// Nothing known.
+    pub const NONE: Choice =
+        Choice { cost: NEVER, rule: u16::MAX, swaps: 0, needed: false, chain: false };
+    /// Zeros, for storage that is written before it is read.
+    #[doc(hidden)]
+    pub const EMPTY: Choice = Choice { cost: 0, rule: 0, swaps: 0, needed: false, chain: false };
+}
+
+/// An arena as target patterns see it.
+pub(super) struct Terminal<'a, 's> {
+    pub(super) arena: &'a Arena<'s>,
+    pub(super) uses: &'a [u16],
+}
+
+impl Terms for Terminal<'_, '_> {
+    type Id = ExprId;
+    fn view(&self, id: ExprId) -> View {
+        view(self.arena, id)
+    }
+    fn arity(&self, id: ExprId) -> u8 {
+        match view(self.arena, id) {
+            View::Index(op) => op.arity(),
+            _ => 0,
+        }
+    }
+    fn operand(&self, id: ExprId, number: u8) -> Option<ExprId> {
+        operand(self.arena, id, number)
+    }
+    fn holds(&self, word: Word, args: &[Bound<ExprId>]) -> bool {
+        holds(self.arena, self.uses, word, args)
+    }
+}
+
+/// How an argument of an instruction is supplied.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Supply {
+    /// Not a leaf of the replacement.
+    None,
+    /// A number in the text.
+    Imm(i64),
+    /// The node's register of a kind.
+    Node(ExprId, usize),
+}
+
+/// A rule at a node, priced.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) cost: u32,
+    pub(super) side: usize,
+    /// Width of the result in bits.
+    pub(super) width: u32,
+    pub(super) supplies: [Supply; MAX_INSTRUCTIONS],
+}
+
+/// What the machine allows.
+#[derive(Copy, Clone)]
+pub(super) struct Machine<'t> {
+    pub(super) tables: &'t Tables<'t>,
+    pub(super) arch: &'t Arch<'t>,
+    pub(super) isa: &'t Isa<'t>,
+}
+
+/// A value on the way from the leaves of a replacement to its root.
+#[derive(Copy, Clone)]
+enum Value {
+    Leaf(Bound<ExprId>, usize),
+    /// In a kind of register, so many bits wide.
+    Made(usize, u32),
+}
+
+/// What an operand takes without a register.
+enum Immediate {
+    No,
+    Free(i64),
+    Literal(i64),
+}
+
+impl<'t> Machine<'t> {
+    /// Vector or scalar registers? Others hold no index values.
+    pub(super) fn side(&self, class: ClassId) -> Option<usize> {
+        match self.isa.classes.get(class.index())?.kind {
+            RegisterKind::Vector => Some(VECTOR),
+            RegisterKind::Scalar => Some(SCALAR),
+            _ => None,
+        }
+    }
+    fn bits(&self, class: ClassId, registers: u8) -> u32 {
+        self.isa
+            .classes
+            .get(class.index())
+            .map_or(0, |class| u32::from(class.bits).saturating_mul(u32::from(registers)))
+    }
+    fn takes(&self, operand: &Operand<'_>, side: usize, width: u32) -> bool {
+        core::iter::once(&operand.class).chain(operand.also).any(|class| {
+            self.side(*class) == Some(side) && self.bits(*class, operand.registers) == width
+        })
+    }
+    fn immediate(&self, operand: &Operand<'_>, value: u64, width: u8) -> Immediate {
+        let (low, high) = self.arch.inline_integers;
+        let (as_signed, as_unsigned) =
+            (signed(value, width), i64::try_from(value).unwrap_or(i64::MIN));
+        let (from, to) = *operand.range;
+        if operand.role != Role::Immediate
+            && (i64::from(low)..=i64::from(high)).contains(&as_signed)
+        {
+            return Immediate::Free(as_signed);
+        }
+        let free = operand.role == Role::Immediate || self.arch.scalar_reads == 0;
+        for value in [as_signed, as_unsigned] {
+            if (from..=to).contains(&value) {
+                return if free { Immediate::Free(value) } else { Immediate::Literal(value) };
+            }
+        }
+        Immediate::No
+    }
+    /// The operands that take arguments, in order.
+    pub(super) fn inputs(atom: &'t Atom<'t>) -> impl Iterator<Item = (usize, &'t Operand<'t>)> {
+        atom.operands
+            .iter()
+            .enumerate()
+            .filter(|(_, operand)| operand.role != Role::Def && !operand.implicit)
+    }
+    /// The kind of register that an atom's result goes to.
+    pub(super) fn result(&self, atom: AtomId) -> Option<(usize, ClassId, u8)> {
+        let first =
+            self.tables.atom(atom)?.operands.first().filter(|operand| operand.role == Role::Def)?;
+        Some((self.side(first.class)?, first.class, first.registers))
+    }
+
+    /// What a rule's instructions cost without their arguments, and where the result goes.
+    pub(super) fn least(&self, rule: &Rule<'_>) -> Option<(u32, usize)> {
+        let Some(BuildNode::Inst(root, _)) = rule.replacement.first() else {
+            return None;
+        };
+        let (side, _, _) = self.result(*root)?;
+        let mut issue = 0u32;
+        for node in rule.replacement {
+            if let BuildNode::Inst(atom, _) = node {
+                issue = issue.checked_add(u32::from(self.tables.atom(*atom)?.cost.issue))?;
+            }
+        }
+        Some((issue.checked_mul(SLOT)?, side))
+    }
+
+    /// Prices a rule with what its slots hold; `None` if an operand cannot be supplied. `price`
+    /// answers what a node in a kind of register costs.
+    pub(super) fn plan(
+        &self,
+        arena: &Arena<'_>,
+        rule: &Rule<'_>,
+        binding: &Binding<ExprId>,
+        price: impl Fn(ExprId, usize) -> u32,
+    ) -> Option<Plan> {
+        let mut plan =
+            Plan { cost: 0, side: VECTOR, width: 0, supplies: [Supply::None; MAX_INSTRUCTIONS] };
+        let mut stack = [Value::Made(VECTOR, 0); MAX_INSTRUCTIONS];
+        let mut depth = 0usize;
+        for (at, node) in rule.replacement.iter().enumerate().rev() {
+            let value = match *node {
+                BuildNode::Slot(slot) => Value::Leaf(binding.get(slot), at),
+                BuildNode::Const(value, width) => Value::Leaf(
+                    Bound::Const(
+                        if width == 32 {
+                            u64::from(value.get() as u32)
+                        } else {
+                            value.get() as u64
+                        },
+                        width,
+                    ),
+                    at,
+                ),
+                BuildNode::Inst(atom, arity) => {
+                    let start = depth.checked_sub(usize::from(arity))?;
+                    let (side, class, registers) = self.result(atom)?;
+                    let atom = self.tables.atom(atom)?;
+                    let args = stack.get(start..depth)?;
+                    let cost =
+                        self.instruction(arena, atom, side, args, &price, &mut plan.supplies)?;
+                    plan.cost = plan.cost.checked_add(cost)?;
+                    plan.side = side;
+                    plan.width = self.bits(class, registers);
+                    depth = start;
+                    Value::Made(side, plan.width)
+                }
+                // Constants are computed by `let`s in target rules; the rule compiler sees to that.
+                _ => return None,
+            };
+            *stack.get_mut(depth)? = value;
+            depth = depth.checked_add(1)?;
+        }
+        let root_is_made = matches!(stack.first(), Some(Value::Made(..)));
+        (depth == 1 && root_is_made && plan.cost < NEVER).then_some(plan)
+    }
+
+    fn instruction(
+        &self,
+        arena: &Arena<'_>,
+        atom: &'t Atom<'t>,
+        side: usize,
+        args: &[Value],
+        price: &impl Fn(ExprId, usize) -> u32,
+        supplies: &mut [Supply; MAX_INSTRUCTIONS],
+    ) -> Option<u32> {
+        let mut cost = u32::from(atom.cost.issue).checked_mul(SLOT)?;
+        let limited = self.arch.scalar_reads > 0;
+        let (mut reads, mut literals) = (0u8, [None::<i64>; 1]);
+        let limit = if side == VECTOR { self.arch.scalar_reads } else { u8::MAX };
+        let mut scalars = [None::<ExprId>; 4];
+        // Literals first: they cannot be moved elsewhere, scalar registers can (to a vector
+        // register).
+        let mut inputs = Self::inputs(atom);
+        for value in args.iter().rev() {
+            let (place, operand) = inputs.next()?;
+            let Value::Leaf(bound, at) = *value else {
+                continue;
+            };
+            let Some((number, width)) = number(arena, bound) else {
+                continue;
+            };
+            let immediate = if is_halved(atom, place) {
+                Immediate::No
+            } else {
+                self.immediate(operand, number, width)
+            };
+            let supply = match immediate {
+                Immediate::Free(value) => Supply::Imm(value),
+                Immediate::Literal(value) if literals == [None] && reads < limit => {
+                    literals = [Some(value)];
+                    reads = reads.saturating_add(u8::from(side == VECTOR));
+                    Supply::Imm(value)
+                }
+                Immediate::Literal(value) if literals == [Some(value)] => Supply::Imm(value),
+                _ => match bound {
+                    Bound::Node(_) => continue,
+                    _ => return None,
+                },
+            };
+            *supplies.get_mut(at)? = supply;
+        }
+        if inputs.next().is_some() {
+            return None;
+        }
+        let mut inputs = Self::inputs(atom);
+        for value in args.iter().rev() {
+            let (_, operand) = inputs.next()?;
+            if operand.role == Role::Immediate {
+                if !matches!(value, Value::Leaf(_, at) if matches!(supplies.get(*at), Some(Supply::Imm(_))))
+                {
+                    return None;
+                }
+                continue;
+            }
+            match *value {
+                Value::Made(from, width) => {
+                    // A value made inside the rule is read once; scalars count against the limit.
+                    if !self.takes(operand, from, width) {
+                        return None;
+                    }
+                    if from == SCALAR && side == VECTOR && limited {
+                        reads = reads.checked_add(1).filter(|reads| *reads <= limit)?;
+                    }
+                }
+                Value::Leaf(_, at) if matches!(supplies.get(at), Some(Supply::Imm(_))) => {}
+                Value::Leaf(Bound::Node(id), at) => {
+                    let width = u32::from(arena.facts(id)?.width);
+                    let known = scalars.contains(&Some(id));
+                    let scalar_fits = self.takes(operand, SCALAR, width)
+                        && (side == SCALAR || !limited || known || reads < limit);
+                    let vector =
+                        if self.takes(operand, VECTOR, width) { price(id, VECTOR) } else { NEVER };
+                    let scalar = if scalar_fits { price(id, SCALAR) } else { NEVER };
+                    let (from, paid) =
+                        if scalar < vector { (SCALAR, scalar) } else { (VECTOR, vector) };
+                    if paid >= NEVER {
+                        return None;
+                    }
+                    if from == SCALAR && side == VECTOR && limited && !known {
+                        reads = reads.saturating_add(1);
+                        if let Some(place) = scalars.iter_mut().find(|place| place.is_none()) {
+                            *place = Some(id);
+                        }
+                    }
+                    cost = cost.checked_add(paid)?;
+                    *supplies.get_mut(at)? = Supply::Node(id, from);
+                }
+                Value::Leaf(..) => return None,
+            }
+        }
+        Some(cost)
+    }
+}
+
+/// Whether an atom of several instructions takes an operand by halves: those of a number have no
+/// text.
+fn is_halved(atom: &Atom<'_>, place: usize) -> bool {
+    let halves =
+        |piece: Piece<'_>| matches!(piece, Piece::Half(number, _) if usize::from(number) == place);
+    atom.operands.get(place).is_some_and(|operand| operand.registers > 1)
+        && atom.template.into_iter().any(halves)
+}
+
+fn number(arena: &Arena<'_>, bound: Bound<ExprId>) -> Option<(u64, u8)> {
+    match bound {
+        Bound::Const(value, width) => Some((value, width)),
+        Bound::Node(id) => Some((arena.constant_value(id)?, arena.facts(id)?.width)),
+        Bound::Free => None,
+    }
+}

@@ -1,0 +1,451 @@
+//! Instruction selection: covers expressions with target rules, cheapest first, and emits the
+//! steps.
+//!
+//! One pass upward over the arena prices each needed node in a vector and in a scalar register
+//! (operands come before users, so everything a rule needs is priced already). A node that several
+//! others read charges each its share, so that swallowing it into all of its users wins only when
+//! that is cheaper. One pass downward marks what the chosen rules read, one pass upward emits each
+//! marked node once. Nodes computed by earlier calls are remembered and cost nothing.
+use crate::expr::cover::{Choice, Machine, NEVER, Plan, SCALAR, Supply, Terminal, VECTOR};
+use crate::expr::simplify::count_uses;
+use crate::expr::want::{Place, SelectError, SelectScratch, Want};
+use crate::expr::{Arena, Arg, Expr, ExprId, Reg, StepSink};
+use lanebook_ir::rewrite::{Binding, Look, Swaps, find_at, matches};
+use lanebook_tables::{
+    ArchId, AtomId, BuildNode, Language, MAX_INSTRUCTIONS, Role, Rule, RuleId, RuleSet, Tables,
+};
+
+/// Most target rules in a table.
+const MAX_RULES: usize = 1024;
+
+/// Selects instructions of one architecture. It remembers what it has computed, so calls share
+/// work; use one for each stretch of code in which earlier results may be used.
+pub struct Selector<'t, 's> {
+    machine: Machine<'t>,
+    set: &'t RuleSet<'t>,
+    usable: [u64; MAX_RULES / 64],
+    scratch: SelectScratch<'s>,
+}
+
+impl<'t, 's> Selector<'t, 's> {
+    /// A selector that has computed nothing yet, with the target rules of a phase.
+    ///
+    /// # Errors
+    /// Unknown architecture, no rules.
+    pub fn new(
+        tables: &'t Tables<'t>,
+        arch: ArchId,
+        phase: u8,
+        scratch: SelectScratch<'s>,
+    ) -> Result<Self, SelectError<core::convert::Infallible>> {
+        let arch_data = tables.arch(arch).ok_or(SelectError::UnknownArch(arch))?;
+        let isa = tables.isa(arch_data.isa).ok_or(SelectError::UnknownArch(arch))?;
+        let missing = SelectError::NoRules { isa: arch_data.isa, phase };
+        let set = tables.rules.set(Language::Target, Some(arch_data.isa), phase).ok_or(missing)?;
+        let mut usable = [0u64; MAX_RULES / 64];
+        let has = |atom: AtomId| arch_data.own(atom).is_some();
+        for (number, rule) in tables.rules.rules.iter().enumerate() {
+            let fits = rule.language == Language::Target
+                && rule
+                    .replacement
+                    .iter()
+                    .all(|node| !matches!(node, BuildNode::Inst(atom, _) if !has(*atom)));
+            if fits {
+                let too_many = SelectError::TooManyRules {
+                    rules: u16::try_from(tables.rules.rules.len()).unwrap_or(u16::MAX),
+                };
+                let word = usable.get_mut(number >> 6).ok_or(too_many)?;
+                *word |= 1u64.wrapping_shl((number & 63) as u32);
+            }
+        }
+        scratch.memo.fill([None; 2]);
+        Ok(Self { machine: Machine { tables, arch: arch_data, isa }, set, usable, scratch })
+    }
+
+    /// Forgets what was computed into virtual registers from this number on.
+    pub fn forget_from(&mut self, first: u16) {
+        for memo in self.scratch.memo.iter_mut().flatten() {
+            if memo.is_some_and(|reg| reg.first >= first) {
+                *memo = None;
+            }
+        }
+    }
+
+    /// The register that holds a node already computed, vector first.
+    #[must_use]
+    pub fn computed(&self, node: ExprId) -> Option<Reg> {
+        let [vector, scalar] = self.scratch.memo.get(node.index())?;
+        vector.or(*scalar)
+    }
+
+    /// Tells that a register already holds a node.
+    pub fn remember(&mut self, node: ExprId, reg: Reg) {
+        let side = self.machine.side(reg.class).unwrap_or(VECTOR);
+        if let Some(place) =
+            self.scratch.memo.get_mut(node.index()).and_then(|memo| memo.get_mut(side))
+        {
+            *place = Some(reg);
+        }
+    }
+
+    /// Forgets that a register holds anything, because its value is about to change.
+    pub fn release(&mut self, reg: Reg) {
+        for memo in self.scratch.memo.iter_mut().flatten() {
+            if *memo == Some(reg) {
+                *memo = None;
+            }
+        }
+    }
+
+    /// Computes the roots: pushes steps on `sink` and puts each root's register into `out`.
+    ///
+    /// `variables[v]` is the register of variable v (needed only for variables that occur).
+    ///
+    /// # Errors
+    /// A node that no rule covers, lent storage shorter than the arena, what the sink refuses.
+    pub fn select<S: StepSink>(
+        &mut self,
+        arena: &Arena<'_>,
+        variables: &[Option<Reg>],
+        roots: &[Want],
+        out: &mut [Option<Reg>],
+        sink: &mut S,
+    ) -> Result<(), SelectError<S::Error>> {
+        let lent =
+            self.scratch.memo.len().min(self.scratch.choice.len()).min(self.scratch.uses.len());
+        let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        if lent < arena.len() {
+            return Err(SelectError::Scratch { needed: short(arena.len()), lent: short(lent) });
+        }
+        if out.len() < roots.len() {
+            return Err(SelectError::Scratch {
+                needed: short(roots.len()),
+                lent: short(out.len()),
+            });
+        }
+        let memo = &*self.scratch.memo;
+        let computed = |id: ExprId| memo.get(id.index()).is_some_and(|regs| *regs != [None; 2]);
+        let reach =
+            count_uses(arena, roots.iter().map(|want| want.node), self.scratch.uses, computed);
+        for id in reach.ascending() {
+            if let Some(place) = self.scratch.choice.get_mut(id.index()) {
+                *place = [Choice::NONE; 2];
+            }
+            self.price(arena, variables, id)?;
+        }
+        for want in roots {
+            let side = self.root_side(*want);
+            match self
+                .scratch
+                .choice
+                .get_mut(want.node.index())
+                .and_then(|sides| sides.get_mut(side))
+            {
+                Some(choice) if choice.cost < NEVER => choice.needed = true,
+                _ => {
+                    return Err(SelectError::NoInstruction {
+                        node: want.node,
+                        scalar: side == SCALAR,
+                    });
+                }
+            }
+        }
+        for id in reach.descending() {
+            self.mark(arena, id)?;
+        }
+        for id in reach.ascending() {
+            self.emit(arena, id, sink)?;
+        }
+        for (want, place) in roots.iter().zip(out.iter_mut()) {
+            let side = self.root_side(*want);
+            *place = self.register(want.node, side);
+        }
+        Ok(())
+    }
+
+    fn root_side(&self, want: Want) -> usize {
+        match want.place {
+            Place::Vector => VECTOR,
+            Place::Scalar => SCALAR,
+            Place::Any if self.cost(want.node, SCALAR) < self.cost(want.node, VECTOR) => SCALAR,
+            Place::Any => VECTOR,
+        }
+    }
+
+    fn choice(&self, id: ExprId, side: usize) -> Choice {
+        self.scratch
+            .choice
+            .get(id.index())
+            .and_then(|sides| sides.get(side))
+            .copied()
+            .unwrap_or(Choice::NONE)
+    }
+    fn cost(&self, id: ExprId, side: usize) -> u32 {
+        self.choice(id, side).cost
+    }
+    fn register(&self, id: ExprId, side: usize) -> Option<Reg> {
+        self.scratch.memo.get(id.index()).and_then(|sides| sides.get(side)).copied().flatten()
+    }
+    /// What one reader pays for a node.
+    fn share(&self, arena: &Arena<'_>, id: ExprId, side: usize) -> u32 {
+        let cost = self.cost(id, side);
+        // Most readers of a constant take it as an immediate, so one that needs a register pays for
+        // it.
+        if arena.constant_value(id).is_some() {
+            return cost;
+        }
+        let readers = u32::from(self.scratch.uses.get(id.index()).copied().unwrap_or(1)).max(1);
+        if cost >= NEVER { NEVER } else { cost.div_ceil(readers) }
+    }
+    fn set_choice(&mut self, id: ExprId, side: usize, choice: Choice) {
+        if let Some(place) =
+            self.scratch.choice.get_mut(id.index()).and_then(|sides| sides.get_mut(side))
+        {
+            *place = choice;
+        }
+    }
+
+    /// Finds the best rules for one node.
+    fn price<E>(
+        &mut self,
+        arena: &Arena<'_>,
+        variables: &[Option<Reg>],
+        id: ExprId,
+    ) -> Result<(), SelectError<E>> {
+        for side in [VECTOR, SCALAR] {
+            if self.register(id, side).is_some() {
+                self.set_choice(id, side, Choice { cost: 0, ..Choice::NONE });
+            }
+        }
+        if let Some(Expr::Var(var)) = arena.get(id)
+            && let Some(reg) = variables.get(var.index()).copied().flatten()
+            && let Some(side) = self.machine.side(reg.class)
+        {
+            self.remember(id, reg);
+            self.set_choice(id, side, Choice { cost: 0, ..Choice::NONE });
+        }
+        let computed = self.scratch.memo.get(id.index()).is_some_and(|regs| *regs != [None; 2]);
+        let root = match arena.get(id) {
+            Some(Expr::Const(_)) => Some(RuleSet::ROOT_CONST),
+            Some(Expr::Op(op, _)) => Some(op as usize),
+            _ => None,
+        };
+        let look = Look::at(&Terminal { arena, uses: self.scratch.uses }, id);
+        let set = self.set;
+        if let Some(root) = root.filter(|_| !computed) {
+            for rule in set.rules_for(root) {
+                self.try_rule(arena, id, &look, *rule, false)?;
+            }
+        }
+        // From one kind of register to the other. Priced after both, so that neither waits for the
+        // other.
+        let before = [self.choice(id, VECTOR), self.choice(id, SCALAR)];
+        for rule in set.rules_for(RuleSet::ROOT_ANY) {
+            self.try_rule(arena, id, &look, *rule, true)?;
+        }
+        let after = [self.choice(id, VECTOR), self.choice(id, SCALAR)];
+        if let ([a, b], [c, d]) = (after, before)
+            && a.chain
+            && b.chain
+        {
+            // Both changed against the old price of the other: keep the one that was computed.
+            let (side, old) = if c.cost <= d.cost { (VECTOR, c) } else { (SCALAR, d) };
+            self.set_choice(id, side, old);
+        }
+        Ok(())
+    }
+
+    fn rule<E>(&self, id: RuleId) -> Result<&'t Rule<'t>, SelectError<E>> {
+        self.machine.tables.rules.rule(id).ok_or(SelectError::BadRule(id))
+    }
+
+    /// Prices every fit of a rule at a node and keeps the best.
+    fn try_rule<E>(
+        &mut self,
+        arena: &Arena<'_>,
+        id: ExprId,
+        look: &Look<ExprId>,
+        rule_id: RuleId,
+        chain: bool,
+    ) -> Result<(), SelectError<E>> {
+        if self
+            .usable
+            .get(rule_id.index() >> 6)
+            .is_none_or(|word| word.wrapping_shr(u32::from(rule_id.0 & 63)) & 1 == 0)
+        {
+            return Ok(());
+        }
+        let rule = self.rule(rule_id)?;
+        if !look.plausible(rule.pattern) {
+            return Ok(());
+        }
+        // Not even with arguments for nothing.
+        if self.machine.least(rule).is_none_or(|(least, side)| least >= self.cost(id, side)) {
+            return Ok(());
+        }
+        let mut from = Some(Swaps::default());
+        while let Some(swaps) = from {
+            let terminal = Terminal { arena, uses: self.scratch.uses };
+            let Some((binding, at, next)) = find_at(&terminal, rule, look, swaps) else {
+                break;
+            };
+            if let Some(plan) = self.plan(arena, rule, &binding, id, chain)
+                && plan.cost < self.cost(id, plan.side)
+            {
+                self.set_choice(
+                    id,
+                    plan.side,
+                    Choice { cost: plan.cost, rule: rule_id.0, swaps: at.0, needed: false, chain },
+                );
+            }
+            from = next;
+        }
+        Ok(())
+    }
+
+    fn plan(
+        &self,
+        arena: &Arena<'_>,
+        rule: &Rule<'_>,
+        binding: &Binding<ExprId>,
+        id: ExprId,
+        chain: bool,
+    ) -> Option<Plan> {
+        // A chain rule reads the node itself: all of its price, and never from the kind of register
+        // it writes.
+        let plan = self.machine.plan(arena, rule, binding, |node, side| {
+            if chain && node == id {
+                self.chain_price(rule, id, side)
+            } else {
+                self.share(arena, node, side)
+            }
+        })?;
+        // Rules for constants and copies fit nodes of any width; their instructions do not.
+        (arena.facts(id).map(|facts| u32::from(facts.width)) == Some(plan.width)).then_some(plan)
+    }
+    fn chain_price(&self, rule: &Rule<'_>, id: ExprId, side: usize) -> u32 {
+        let into = match rule.replacement.first() {
+            Some(BuildNode::Inst(atom, _)) => self.machine.result(*atom).map(|(side, _, _)| side),
+            _ => None,
+        };
+        let choice = self.choice(id, side);
+        if into == Some(side) || choice.chain { NEVER } else { choice.cost }
+    }
+
+    /// Marks what the chosen rules of a needed node read.
+    fn mark<E>(&mut self, arena: &Arena<'_>, id: ExprId) -> Result<(), SelectError<E>> {
+        // A chained kind first: it reads the other kind of the same node.
+        for chain in [true, false] {
+            for side in [VECTOR, SCALAR] {
+                let choice = self.choice(id, side);
+                if !choice.needed || choice.chain != chain || self.register(id, side).is_some() {
+                    continue;
+                }
+                let plan = self.chosen(arena, id, choice)?;
+                for supply in plan.supplies {
+                    if let Supply::Node(node, side) = supply
+                        && let Some(other) = self
+                            .scratch
+                            .choice
+                            .get_mut(node.index())
+                            .and_then(|sides| sides.get_mut(side))
+                    {
+                        other.needed = true;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn chosen<E>(
+        &self,
+        arena: &Arena<'_>,
+        id: ExprId,
+        choice: Choice,
+    ) -> Result<Plan, SelectError<E>> {
+        let rule_id = RuleId(choice.rule);
+        let rule = self.rule(rule_id)?;
+        let terminal = Terminal { arena, uses: self.scratch.uses };
+        let binding = matches(&terminal, rule, id, Swaps(choice.swaps))
+            .ok_or(SelectError::BadRule(rule_id))?;
+        self.plan(arena, rule, &binding, id, choice.chain).ok_or(SelectError::BadRule(rule_id))
+    }
+
+    /// Emits a needed node.
+    fn emit<S: StepSink>(
+        &mut self,
+        arena: &Arena<'_>,
+        id: ExprId,
+        sink: &mut S,
+    ) -> Result<(), SelectError<S::Error>> {
+        for chain in [false, true] {
+            for side in [VECTOR, SCALAR] {
+                let choice = self.choice(id, side);
+                if !choice.needed || choice.chain != chain || self.register(id, side).is_some() {
+                    continue;
+                }
+                let plan = self.chosen(arena, id, choice)?;
+                let reg = self.push(RuleId(choice.rule), &plan, sink)?;
+                if let Some(place) =
+                    self.scratch.memo.get_mut(id.index()).and_then(|sides| sides.get_mut(side))
+                {
+                    *place = Some(reg);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Emits a rule's instructions, inner ones first.
+    fn push<S: StepSink>(
+        &self,
+        rule_id: RuleId,
+        plan: &Plan,
+        sink: &mut S,
+    ) -> Result<Reg, SelectError<S::Error>> {
+        let bad = SelectError::BadRule(rule_id);
+        let rule: &Rule<'_> = self.rule(rule_id)?;
+        let mut stack = [Arg::None; MAX_INSTRUCTIONS];
+        let mut depth = 0usize;
+        for (at, node) in rule.replacement.iter().enumerate().rev() {
+            let value = match (*node, plan.supplies.get(at)) {
+                (BuildNode::Inst(atom_id, arity), _) => {
+                    let atom = self.machine.tables.atom(atom_id).ok_or(bad)?;
+                    let (_, class, count) = self.machine.result(atom_id).ok_or(bad)?;
+                    let start = depth.checked_sub(usize::from(arity)).ok_or(bad)?;
+                    let mut args = [Arg::None; 8];
+                    let mut given = stack.get(start..depth).ok_or(bad)?.iter().rev();
+                    for (number, _) in Machine::inputs(atom) {
+                        *args.get_mut(number).ok_or(bad)? = *given.next().ok_or(bad)?;
+                    }
+                    let reg = sink.fresh(class, count).map_err(SelectError::Sink)?;
+                    *args.first_mut().ok_or(bad)? = Arg::Reg(reg);
+                    if atom
+                        .operands
+                        .iter()
+                        .skip(1)
+                        .any(|operand| operand.role == Role::Def && !operand.implicit)
+                    {
+                        return Err(bad);
+                    }
+                    sink.push(atom_id, args.get(..atom.operands.len()).ok_or(bad)?)
+                        .map_err(SelectError::Sink)?;
+                    depth = start;
+                    Arg::Reg(reg)
+                }
+                (_, Some(Supply::Imm(value))) => Arg::Imm(*value),
+                (_, Some(Supply::Node(id, side))) => {
+                    Arg::Reg(self.register(*id, *side).ok_or(bad)?)
+                }
+                _ => return Err(bad),
+            };
+            *stack.get_mut(depth).ok_or(bad)? = value;
+            depth = depth.checked_add(1).ok_or(bad)?;
+        }
+        match stack.first() {
+            Some(Arg::Reg(reg)) => Ok(*reg),
+            _ => Err(bad),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Emit: from a plan to instructions.
+//!
+//! ```text
+//! walk (address, sync) -> steps over virtual registers -> registers -> finish (waits, hazards) -> text
+//! ```
+//!
+//! Movement, matrix and synchronisation instructions are emitted in full; every name and every
+//! number in the text comes from the tables. Needs no formatting machinery: text leaves by
+//! `write_str`.
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable,
+        clippy::todo
+    )
+)]
+
+#[cfg(test)]
+extern crate std;
+
+mod compiled;
+pub mod detail;
+pub mod expr;
+mod lanes;
+mod lower;
+mod matrix;
+mod memory;
+mod pool;
+pub mod registers;
+pub mod step;
+pub mod sync;
+mod text;
+
+pub use crate::compiled::Compiled;
+pub use crate::lower::context::{Address, Advance, EmitError, Held, MAX_VARIABLES};
+pub use crate::lower::interface::{Param, ParamKind, parameter_bytes, parameters};
+pub use crate::pool::EmitPool;
+pub use crate::sync::mbarrier::{Completion, MAX_COMPLETIONS};
+pub use crate::text::{Kernel, TextError, write_number, write_signed};
+
+#[doc(hidden)]
+pub use crate::lower::context::{Context, Index, Lists};
+#[doc(hidden)]
+pub use crate::lower::target::Lookup;
+#[doc(hidden)]
+pub use crate::matrix::k_slices::Thrift;
+
+/// Name of the phase whose rules simplify index expressions.
+pub(crate) const SIMPLIFY: &str = "simplify";
+/// Name of the phase whose rules select instructions.
+#[doc(hidden)]
+pub const SELECT: &str = "select";

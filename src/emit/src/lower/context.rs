@@ -1,0 +1,509 @@
+//! What emission works with: the expression arena, the selector, the step list, and what is known
+//! so far.
+
+use crate::expr::{
+    Arena, ExprError, ExprId, Place, Reg, SelectError, Selector, SimplifyScratch, VarId, Variable,
+    Want, simplify,
+};
+use crate::lower::interface::{Param, ParamKind, find};
+use crate::lower::target::Lookup;
+use crate::pool::EmitPool;
+use crate::step::{Missing, Slot, StepError, Steps, int, slot};
+use crate::sync::mbarrier::{Completion, MAX_COMPLETIONS};
+use heapless::VecView;
+use lanebook_ir::rewrite::RunError;
+use lanebook_ir::{Op, Program, Value};
+use lanebook_plan::Plan;
+use lanebook_plan::select::{ChooseBytes, choose_bytes};
+use lanebook_tables::{AtomId, IndexOp, Role};
+
+/// Most variables of one kernel: parameters, thread number, loop counters.
+pub const MAX_VARIABLES: usize = 256;
+
+/// Why nothing was emitted.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum EmitError {
+    /// Steps or registers ran out, or the tables lack something.
+    Step(StepError),
+    /// Index expressions ran out of room.
+    Expr(ExprError),
+    /// Simplification ended early (fuel or room).
+    Simplify(RunError<ExprError>),
+    /// No instruction computes this.
+    Select(SelectError<StepError>),
+    /// A list is full.
+    Capacity {
+        /// Which.
+        pool: EmitPool,
+        /// How many it holds.
+        capacity: u32,
+    },
+    /// The operation has no place in the plan, or one that emission cannot follow.
+    Unplanned(Op),
+    /// An index that is neither a constant, an argument nor a loop counter.
+    Index(Op),
+    /// A carried value is neither updated in place nor movable.
+    Carried(Op),
+    /// The tables have no usable selection rules for the instruction set.
+    Rules,
+    /// A constant that no instruction can put into these registers.
+    Constant(Op),
+}
+
+impl EmitError {
+    /// The same about another operation: `to` says which one stands for each.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn about(mut self, to: impl FnOnce(Op) -> Op) -> Self {
+        match &mut self {
+            Self::Unplanned(op) | Self::Index(op) | Self::Carried(op) | Self::Constant(op) => {
+                *op = to(*op);
+            }
+            Self::Step(_)
+            | Self::Expr(_)
+            | Self::Simplify(_)
+            | Self::Select(_)
+            | Self::Capacity { .. }
+            | Self::Rules => {}
+        }
+        self
+    }
+}
+
+impl From<StepError> for EmitError {
+    fn from(e: StepError) -> Self {
+        Self::Step(e)
+    }
+}
+impl From<ExprError> for EmitError {
+    fn from(e: ExprError) -> Self {
+        Self::Expr(e)
+    }
+}
+
+/// Registers of a tile.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The value.
+    pub value: Value,
+    /// Its registers, in the order of its fragment.
+    pub reg: Reg,
+}
+
+/// A computed address of a movement.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The operation's index.
+    pub op: u16,
+    /// 0 = source, 1 = destination.
+    pub side: u8,
+    /// Swizzle phase in bytes, further bytes and outer steps; `None` for a wave-uniform base.
+    pub key: Option<(u32, u32, u32)>,
+    /// Where it is.
+    pub reg: Reg,
+}
+
+/// A register that a loop advances at its end.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Advance {
+    /// The loop's operation index.
+    pub owner: u16,
+    /// The address.
+    pub reg: Reg,
+    /// By this register, or by `bytes` if there is none.
+    pub by: Option<Reg>,
+    /// Known step.
+    pub bytes: u32,
+}
+
+/// A parameter or loop counter that has a variable.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// The value.
+    pub value: Value,
+    /// What of it.
+    pub kind: ParamKind,
+    /// The variable's node.
+    pub node: ExprId,
+}
+
+/// A list that is full.
+pub(crate) fn full<T>(pool: EmitPool, list: &VecView<T>) -> EmitError {
+    EmitError::Capacity { pool, capacity: u32::try_from(list.capacity()).unwrap_or(u32::MAX) }
+}
+
+/// What emission keeps lists of, in the caller's storage: in frames they would lie under everything
+/// that it calls.
+pub struct Lists<'a> {
+    /// Tiles in registers.
+    pub held: &'a mut VecView<Held>,
+    /// Addresses.
+    pub addresses: &'a mut VecView<Address>,
+    /// Advances.
+    pub advances: &'a mut VecView<Advance>,
+    /// Variables of index values: parameters and loop counters.
+    pub indices: &'a mut VecView<Index>,
+    /// Nodes that were given a variable of their own once computed.
+    pub settled: &'a mut VecView<(ExprId, ExprId)>,
+    /// Constants in a register each.
+    pub splats: &'a mut VecView<Held>,
+}
+
+impl Lists<'_> {
+    /// The same lists, empty.
+    pub fn again(&mut self) -> Lists<'_> {
+        self.held.clear();
+        self.addresses.clear();
+        self.advances.clear();
+        self.indices.clear();
+        self.settled.clear();
+        self.splats.clear();
+        Lists {
+            held: self.held,
+            addresses: self.addresses,
+            advances: self.advances,
+            indices: self.indices,
+            settled: self.settled,
+            splats: self.splats,
+        }
+    }
+}
+
+/// Everything at once; the walk and the address code are methods on it.
+pub struct Context<'a, 't, 'p, 's> {
+    /// Machine.
+    pub machine: Lookup<'t>,
+    /// Program.
+    pub program: &'a Program<'p, 't>,
+    /// Plan.
+    pub plan: &'a Plan<'s>,
+    /// Expressions.
+    pub arena: Arena<'a>,
+    /// Selection.
+    pub selector: Selector<'t, 'a>,
+    /// Simplification's scratch.
+    pub scratch: SimplifyScratch<'a>,
+    /// Rewrites left.
+    pub fuel: u32,
+    /// Registers of variables.
+    pub registers: &'a mut [Option<Reg>],
+    /// Steps.
+    pub steps: Steps<'a>,
+    /// Parameters.
+    pub params: &'a VecView<Param>,
+    /// Variables of index values: parameters and loop counters.
+    pub indices: &'a mut VecView<Index>,
+    /// Nodes that were given a variable of their own once computed.
+    pub settled: &'a mut VecView<(ExprId, ExprId)>,
+    /// The thread's number.
+    pub thread: ExprId,
+    /// Base of the shared segment, if it is not zero.
+    pub shared_base: Option<ExprId>,
+    /// Constants in a register each.
+    pub splats: &'a mut VecView<Held>,
+    /// Tiles in registers.
+    pub held: &'a mut VecView<Held>,
+    /// Addresses.
+    pub addresses: &'a mut VecView<Address>,
+    /// Advances.
+    pub advances: &'a mut VecView<Advance>,
+    /// Completion objects, by number.
+    pub completions: heapless::Vec<Completion, MAX_COMPLETIONS>,
+    /// The predicate that holds in one thread, once there is one.
+    pub elected: Option<Reg>,
+    /// Next label.
+    pub label: u16,
+    /// How far emission goes for fewer registers.
+    pub thrift: crate::matrix::k_slices::Thrift,
+    /// The scalar base that an outer step of a global tile has been added to last.
+    pub stride: Option<crate::memory::scalar_stride::Stride>,
+    /// What the starts of wave-uniform runs are made of, where that is not a register.
+    pub runs:
+        heapless::Vec<crate::memory::uniform_base::Run, { crate::memory::uniform_base::MAX_RUNS }>,
+    /// Where the run stands whose start is in the special register: bytes behind its first
+    /// instance's.
+    pub run_at: Option<u32>,
+    /// What a kernel with accumulators in tensor memory keeps.
+    pub tensor: Option<crate::matrix::tensor_memory::TensorFrame>,
+    /// What makes a register of bytes of two.
+    pub(crate) choice: Option<ChooseBytes<'t>>,
+}
+
+impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
+    /// A context before the kernel's entry.
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        machine: Lookup<'t>,
+        program: &'a Program<'p, 't>,
+        plan: &'a Plan<'s>,
+        arena: Arena<'a>,
+        selector: Selector<'t, 'a>,
+        scratch: SimplifyScratch<'a>,
+        steps: Steps<'a>,
+        params: &'a VecView<Param>,
+        lists: Lists<'a>,
+        registers: &'a mut [Option<Reg>],
+    ) -> Self {
+        let thread = ExprId::NONE;
+        let Lists { held, addresses, advances, indices, settled, splats } = lists;
+        registers.fill(None);
+        Self {
+            machine,
+            program,
+            plan,
+            arena,
+            selector,
+            scratch,
+            fuel: 1 << 20,
+            registers,
+            steps,
+            params,
+            indices,
+            settled,
+            thread,
+            shared_base: None,
+            splats,
+            held,
+            addresses,
+            advances,
+            completions: heapless::Vec::new(),
+            elected: None,
+            label: 0,
+            thrift: crate::matrix::k_slices::Thrift::None,
+            stride: None,
+            runs: heapless::Vec::new(),
+            run_at: None,
+            tensor: None,
+            choice: choose_bytes(machine.tables, machine.arch),
+        }
+    }
+
+    /// At the kernel's entry: the thread number and the shared segment's base are made available.
+    #[inline(never)]
+    pub(crate) fn enter(&mut self) -> Result<(), EmitError> {
+        let isa = self.machine.isa;
+        let lanes = 1u64.checked_shl(u32::from(self.plan.wave)).unwrap_or(u64::MAX).wrapping_sub(1);
+        let reg = match (isa.thread_register, isa.read_thread) {
+            (Some(fixed), _) => self.steps.pinned(fixed.class, fixed.number, fixed.count)?,
+            (None, Some(read)) => self.frame_value(read)?,
+            (None, None) => return Err(StepError::NoAtom(Missing::Frame).into()),
+        };
+        let thread = Variable::word().below(u64::from(self.plan.threads)).varying(lanes);
+        self.thread = self.declare(thread, reg)?;
+        if let Some(read) = isa.shared_base
+            && self.plan.shared_bytes > 0
+        {
+            let reg = self.frame_value(read)?;
+            let bits = u8::try_from(self.plan.shared_align.max(1).trailing_zeros()).unwrap_or(0);
+            self.shared_base = Some(self.declare(Variable::word().uniform().aligned(bits), reg)?);
+        }
+        Ok(())
+    }
+
+    /// The result of a frame atom without operands.
+    fn frame_value(&mut self, atom: AtomId) -> Result<Reg, EmitError> {
+        let operand = self
+            .machine
+            .tables
+            .atom(atom)
+            .and_then(|a| a.operands.first())
+            .ok_or(StepError::NoAtom(Missing::Frame))?;
+        let reg = self.steps.tuple(operand.class, operand.registers)?;
+        self.steps.append(atom, &[slot(reg)])?;
+        Ok(reg)
+    }
+
+    /// A variable that lives in `reg`.
+    pub fn declare(&mut self, variable: Variable, reg: Reg) -> Result<ExprId, EmitError> {
+        let (VarId(number), node) = self.arena.variable_node(variable)?;
+        let place = self.registers.get_mut(usize::from(number)).ok_or(EmitError::Capacity {
+            pool: EmitPool::Variables,
+            capacity: MAX_VARIABLES as u32,
+        })?;
+        *place = Some(reg);
+        self.selector.remember(node, reg);
+        Ok(node)
+    }
+
+    /// The variable of a parameter or loop counter.
+    pub fn index_of(&self, value: Value, kind: ParamKind) -> Option<ExprId> {
+        self.indices.iter().find(|i| i.value == value && i.kind == kind).map(|i| i.node)
+    }
+
+    /// Makes a parameter available, loading it if it is not there yet.
+    pub fn parameter(
+        &mut self,
+        op: Op,
+        value: Value,
+        kind: ParamKind,
+    ) -> Result<ExprId, EmitError> {
+        if let Some(node) = self.index_of(value, kind) {
+            return Ok(node);
+        }
+        let (number, param) = find(self.params, value, kind).ok_or(EmitError::Index(op))?;
+        let block = matches!(kind, ParamKind::Map(_));
+        let wide = block || param.bytes == 8;
+        let load = match (block, self.machine.isa.param_address) {
+            (true, address) => address.ok_or(StepError::NoAtom(Missing::Frame))?,
+            (false, _) if wide => self.machine.isa.load_param64,
+            (false, _) => self.machine.isa.load_param32,
+        };
+        let atom = self.machine.tables.atom(load).ok_or(StepError::NoAtom(Missing::Frame))?;
+        let mut args: heapless::Vec<Slot, 6> = heapless::Vec::new();
+        let mut result = None;
+        for (k, operand) in atom.operands.iter().enumerate() {
+            let refuse =
+                StepError::Operand { atom: load, operand: u8::try_from(k).unwrap_or(u8::MAX) };
+            let arg = match operand.role {
+                Role::Def if !operand.implicit => {
+                    let reg = self.steps.tuple(operand.class, operand.registers)?;
+                    result = Some(reg);
+                    slot(reg)
+                }
+                Role::Use | Role::Address if !operand.implicit => slot(self.parameter_base()?),
+                Role::Immediate => {
+                    let by_offset = self.machine.isa.param_base.is_some();
+                    let n = if by_offset { i64::from(param.offset) } else { number as i64 };
+                    int(n).ok_or(refuse)?
+                }
+                _ => Slot::None,
+            };
+            args.push(arg).map_err(|_| refuse)?;
+        }
+        self.steps.append(load, &args)?;
+        let reg = result.ok_or(StepError::NoAtom(Missing::Frame))?;
+        let variable = if wide { Variable::long().uniform() } else { Variable::word().uniform() };
+        let node = self.declare(variable, reg)?;
+        self.indices
+            .push(Index { value, kind, node })
+            .map_err(|_| full(EmitPool::Indices, self.indices))?;
+        Ok(node)
+    }
+
+    fn parameter_base(&mut self) -> Result<Reg, EmitError> {
+        let base = self.machine.isa.param_base.ok_or(StepError::NoAtom(Missing::Frame))?;
+        let known =
+            self.steps.registers.iter().find(|v| {
+                v.pinned && u16::from(v.class) == base.class.0 && v.physical == base.number
+            });
+        if let Some(v) = known {
+            return Ok(Reg { class: base.class, first: v.first, count: v.count });
+        }
+        Ok(self.steps.pinned(base.class, base.number, base.count)?)
+    }
+
+    /// Simplifies an expression and computes it into a register.
+    #[inline(never)]
+    pub fn compute(&mut self, node: ExprId, place: Place) -> Result<Reg, EmitError> {
+        let node = self.simplified(node)?;
+        self.selected(node, place)
+    }
+
+    /// The expression in its simplest form.
+    #[inline(never)]
+    pub(crate) fn simplified(&mut self, node: ExprId) -> Result<ExprId, EmitError> {
+        let mut roots = [node];
+        let tables = self.machine.tables;
+        let phase = tables.rules.phase_named(crate::SIMPLIFY).ok_or(EmitError::Rules)?;
+        simplify(
+            &mut self.arena,
+            &tables.rules,
+            phase,
+            &mut roots,
+            &mut self.scratch,
+            &mut self.fuel,
+            |_, _| {},
+        )
+        .map_err(EmitError::Simplify)?;
+        let [node] = roots;
+        Ok(node)
+    }
+
+    /// The register in which instructions leave an expression's value.
+    #[inline(never)]
+    fn selected(&mut self, node: ExprId, place: Place) -> Result<Reg, EmitError> {
+        let mut out = [None];
+        self.selector
+            .select(&self.arena, self.registers, &[Want { node, place }], &mut out, &mut self.steps)
+            .map_err(EmitError::Select)?;
+        let [reg] = out;
+        reg.ok_or(EmitError::Expr(ExprError::UnknownNode(node)))
+    }
+
+    /// Sum, leaving out zeros.
+    pub fn sum(
+        &mut self,
+        op: IndexOp,
+        a: Option<ExprId>,
+        b: Option<ExprId>,
+    ) -> Result<Option<ExprId>, EmitError> {
+        Ok(match (a, b) {
+            (Some(a), Some(b)) => Some(self.arena.op(op, &[a, b])?),
+            (some, None) | (None, some) => some,
+        })
+    }
+
+    /// The value of an index in the program, `None` for zero. Inside `innermost`, its counter
+    /// stands for the loop's start.
+    pub fn index_value(
+        &mut self,
+        op: Op,
+        value: Value,
+        innermost: Option<&lanebook_ir::Loop>,
+    ) -> Result<Option<ExprId>, EmitError> {
+        let (value, bits) = self.shifted(op, value, innermost)?;
+        if let Some(n) = self.program.int(value) {
+            let n = u32::try_from(n)
+                .ok()
+                .and_then(|n| n.checked_shr(bits))
+                .ok_or(EmitError::Index(op))?;
+            return if n == 0 { Ok(None) } else { Ok(Some(self.arena.constant(n)?)) };
+        }
+        let node = self.parameter(op, value, ParamKind::Scalar)?;
+        if bits == 0 {
+            Ok(Some(node))
+        } else {
+            Ok(Some(self.arena.op_const(IndexOp::Shr, node, u64::from(bits))?))
+        }
+    }
+
+    /// The registers of a tile.
+    pub fn held_by(&self, value: Value) -> Option<Reg> {
+        self.held.iter().find(|h| h.value == value).map(|h| h.reg)
+    }
+
+    /// Says that a tile is in these registers.
+    pub fn hold(&mut self, value: Value, reg: Reg) -> Result<(), EmitError> {
+        if let Some(h) = self.held.iter_mut().find(|h| h.value == value) {
+            h.reg = reg;
+            return Ok(());
+        }
+        self.held.push(Held { value, reg }).map_err(|_| full(EmitPool::Tiles, self.held))
+    }
+
+    /// A fresh label.
+    pub fn fresh_label(&mut self) -> u16 {
+        let label = self.label;
+        self.label = label.saturating_add(1);
+        label
+    }
+
+    /// `reg = reg + by` in place.
+    pub fn add_in_place(
+        &mut self,
+        reg: Reg,
+        by: crate::lower::target::Operand,
+        op: IndexOp,
+    ) -> Result<(), EmitError> {
+        use crate::lower::target::Operand;
+        let missing = StepError::NoAtom(Missing::Move(reg.class));
+        let atom: AtomId = self.machine.binary(op, reg.class, reg.count, by).ok_or(missing)?;
+        let last = match by {
+            Operand::Reg(r) => slot(r),
+            Operand::Number(n) => int(n).ok_or(missing)?,
+        };
+        Ok(self.steps.append(atom, &[slot(reg), slot(reg), last])?)
+    }
+}

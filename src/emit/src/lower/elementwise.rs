@@ -1,0 +1,211 @@
+//! Elementwise operations: one instruction for each register of the result, by the table's `does`.
+//!
+//! All tiles of such an operation are distributed alike, so registers meet registers. Where
+//! elements become narrower, several registers of the operand are packed into one; where they
+//! become wider, each register of the operand fills several, by an instruction for each share of
+//! it. A loose tile has each element alone. A tile that nothing reads afterwards gives its
+//! registers to the result.
+
+use crate::expr::Reg;
+use crate::lower::context::{Context, EmitError};
+use crate::registers::liveness::overlaps;
+use crate::registers::source::Source;
+use crate::step::{MAX_ARGS, Purpose, Slot, slot};
+use lanebook_ir::Op;
+use lanebook_plan::select::{doer, shares};
+use lanebook_tables::{Atom, AtomId, OpWord, Role};
+use lanebook_tile::map::Fragment;
+
+/// Most operands of an operation.
+const MAX_OPERANDS: usize = 4;
+
+/// Most shares of a register.
+const MAX_SHARES: usize = 4;
+
+/// One atom of an elementwise operation.
+#[derive(Copy, Clone)]
+struct Unit<'t> {
+    id: AtomId,
+    atom: &'t Atom<'t>,
+    /// Operand registers for a result register.
+    pack: u16,
+}
+
+impl Context<'_, '_, '_, '_> {
+    #[inline(never)]
+    pub(crate) fn elementwise(&mut self, op: Op) -> Result<(), EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let mut operands: heapless::Vec<Source, MAX_OPERANDS> = heapless::Vec::new();
+        let mut from = None;
+        for k in 0..self.program.operands(op).count() {
+            let value = self.program.operand(op, k).ok_or(refuse)?;
+            from = from.or(self.program.type_of(value).dtype);
+            let source = self.source(op, value)?;
+            operands.push(source).map_err(|_| refuse)?;
+        }
+        let result = self.program.result(op, 0).ok_or(refuse)?;
+        let to = self.program.type_of(result).dtype.ok_or(refuse)?;
+        let (tables, arch) = (self.machine.tables, self.machine.arch);
+        let unit = |found: Option<(AtomId, &'_ Atom<'_>, usize)>| {
+            found.and_then(|(id, _, pack)| {
+                Some(Unit { id, atom: tables.atom(id)?, pack: u16::try_from(pack).ok()? })
+            })
+        };
+        let from = from.ok_or(refuse)?;
+        let (_, fragment) = self.plan.fragment_of(result).ok_or(refuse)?;
+        let bits = |id| tables.dtype(id).map_or(0, |d| d.bits);
+        // Where a register's elements stand alone, in the operands or in the result, there is only
+        // the lowest share.
+        let loose = self.is_loose(op, fragment)?;
+        let many_shares = if loose { 1 } else { shares(bits(from), bits(to)) };
+        let word = self.program.decl_id(op).map(OpWord::Op).ok_or(refuse)?;
+        let mut units: heapless::Vec<Unit<'_>, MAX_SHARES> = heapless::Vec::new();
+        for part in 0..many_shares {
+            let found =
+                unit(doer(tables, arch, word, operands.len(), (from, to), part)).ok_or(refuse)?;
+            units.push(found).map_err(|_| refuse)?;
+        }
+        let own = *units.first().ok_or(refuse)?;
+        let def = own.atom.operands.iter().find(|o| o.role == Role::Def).ok_or(refuse)?;
+        for (source, number) in operands
+            .iter_mut()
+            .zip(own.atom.does.ok_or(refuse)?.uses.iter().step_by(usize::from(own.pack.max(1))))
+        {
+            let operand = own.atom.operands.get(usize::from(*number)).ok_or(refuse)?;
+            let reg = self.suited(op, source.registers(), operand)?;
+            *source = source.in_registers(reg);
+        }
+        // Elements of a result register, and how many of them the atom makes.
+        let many =
+            if loose { 1 } else { 1u16.checked_shl(u32::from(fragment.packing())).unwrap_or(1) };
+        // Where elements become narrower, the last register of an odd number of them is not full:
+        // what stands in the rest of it is no element, and may be any.
+        let narrows = bits(from) > bits(to) && !loose;
+        let last = self
+            .program
+            .operand(op, 0)
+            .filter(|_| narrows)
+            .and_then(|value| self.plan.fragment_of(value))
+            .map_or(u16::MAX, |(_, whole)| whole.registers().saturating_sub(1));
+        // Registers that are packed to a result register, each made of as many elements as the atom
+        // takes.
+        let pieces = if from == to || loose { 1 } else { many.checked_div(own.pack).unwrap_or(1) };
+        let packs = pieces > 1 && bits(from) > bits(to);
+        let packer = if packs {
+            Some(
+                unit(doer(tables, arch, OpWord::Pack, usize::from(pieces), (to, to), 0))
+                    .ok_or(refuse)?,
+            )
+        } else {
+            None
+        };
+        let count = u8::try_from(fragment.registers()).map_err(|_| refuse)?;
+        // A tile of the same registers that nothing reads any more becomes the result: each
+        // register of it is read by the instruction that writes it.
+        let is_apart = |reg: Reg| {
+            operands
+                .iter()
+                .all(|other| other.whole() == Some(reg) || !overlaps(other.registers(), reg))
+        };
+        let spare = operands.iter().find_map(|source| {
+            let reg = source.whole().filter(|reg| reg.class == def.class && reg.count == count)?;
+            ((from == to || loose) && is_apart(reg) && self.is_free_after(op, reg)).then_some(reg)
+        });
+        let out = match spare {
+            Some(reg) => reg,
+            None => self.tile(op, def.class, fragment)?,
+        };
+        self.steps.purpose = Purpose::Arithmetic;
+        let one =
+            |reg: Reg, k: u16| Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 };
+        for register in 0..u16::from(out.count) {
+            let Some(packer) = packer else {
+                let shares = u16::from(many_shares.max(1));
+                let share = register.checked_rem(shares).ok_or(refuse)?;
+                let unit = *units.get(usize::from(share)).ok_or(refuse)?;
+                // A loose tile has as many registers as the other side: each is made of one
+                // register, however many the atom takes.
+                let step = if loose { 1 } else { own.pack };
+                let at = register.checked_div(shares).ok_or(refuse)?.wrapping_mul(step);
+                self.unit(op, unit, &operands, one(out, register), at, (loose, last))?;
+                continue;
+            };
+            let mut parts: heapless::Vec<Reg, MAX_OPERANDS> = heapless::Vec::new();
+            for k in 0..pieces {
+                let part = self.steps.tuple(def.class, 1)?;
+                let at = register.wrapping_mul(pieces).wrapping_add(k).wrapping_mul(own.pack);
+                self.unit(op, own, &operands, part, at, (false, last))?;
+                parts.push(part).map_err(|_| refuse)?;
+            }
+            let uses =
+                packer.atom.does.ok_or(refuse)?.uses.iter().zip(parts.iter().map(|reg| slot(*reg)));
+            self.apply(op, packer, one(out, register), uses)?;
+        }
+        self.hold(result, out)
+    }
+
+    /// Whether registers meet registers because elements of the operands or of the result have one
+    /// each, however narrow they are. What is packed meets what is packed, or 32 bits.
+    fn is_loose(&self, op: Op, result: &Fragment) -> Result<bool, EmitError> {
+        let narrow = |f: &Fragment| f.shape.bits < 32;
+        let mut loose = result.loose;
+        // A constant fills its register, whatever reads it.
+        for value in self.program.operands(op).filter(|v| self.program.constant(*v).is_none()) {
+            let Some((_, operand)) = self.plan.fragment_of(value) else { continue };
+            if narrow(operand) && narrow(result) && operand.loose != result.loose {
+                return Err(EmitError::Unplanned(op));
+            }
+            loose |= operand.loose;
+        }
+        Ok(loose)
+    }
+
+    /// One instruction: `out` from the operands' registers from `at` on.
+    fn unit(
+        &mut self,
+        op: Op,
+        unit: Unit<'_>,
+        operands: &[Source],
+        out: Reg,
+        at: u16,
+        (loose, last): (bool, u16),
+    ) -> Result<(), EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let does = unit.atom.does.ok_or(refuse)?;
+        let mut args: heapless::Vec<(&u8, Slot), MAX_ARGS> = heapless::Vec::new();
+        for (number, k) in does.uses.iter().zip(0u16..) {
+            let (which, part) =
+                (k.checked_div(unit.pack).ok_or(refuse)?, k.checked_rem(unit.pack).ok_or(refuse)?);
+            let source = operands.get(usize::from(which)).ok_or(refuse)?;
+            let part = if loose { 0 } else { part };
+            let place = at.wrapping_add(part);
+            let reg = self.register(source, place.min(last)).ok_or(refuse)?;
+            args.push((number, slot(reg))).map_err(|_| refuse)?;
+        }
+        self.apply(op, unit, out, args.iter().copied())
+    }
+
+    fn apply<'n>(
+        &mut self,
+        op: Op,
+        unit: Unit<'_>,
+        out: Reg,
+        uses: impl Iterator<Item = (&'n u8, Slot)>,
+    ) -> Result<(), EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let mut args = [Slot::None; MAX_ARGS];
+        let def = unit.atom.operands.iter().position(|o| o.role == Role::Def).ok_or(refuse)?;
+        *args.get_mut(def).ok_or(refuse)? = slot(out);
+        // What else it writes is of no use to anybody: registers of its own.
+        for (operand, arg) in unit.atom.operands.iter().zip(&mut args).skip(def.saturating_add(1)) {
+            if operand.role == Role::Def {
+                *arg = slot(self.steps.tuple(operand.class, operand.registers)?);
+            }
+        }
+        for (number, arg) in uses {
+            *args.get_mut(usize::from(*number)).ok_or(refuse)? = arg;
+        }
+        let used = args.get(..unit.atom.operands.len()).ok_or(refuse)?;
+        Ok(self.steps.append(unit.id, used)?)
+    }
+}

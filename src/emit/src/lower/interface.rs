@@ -1,0 +1,111 @@
+//! The kernel's interface: its parameters, and the registers of values that come from outside the
+//! tile program.
+//!
+//! Per memref a pointer, then its extents and outer strides that are `?`, then (in the arguments'
+//! own order) index and scalar arguments, then tensor maps. Pointers have 64 bits, maps what their
+//! table says, everything else 32, each naturally aligned.
+
+use heapless::VecView;
+use lanebook_ir::{Op, Program, TypeKind, Value};
+use lanebook_plan::MapPlan;
+use lanebook_tables::Tables;
+
+/// What a parameter is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// Address of a memref's first element.
+    Pointer,
+    /// Extent of a dimension.
+    Extent(u8),
+    /// Elements between neighbours of a dimension.
+    Stride(u8),
+    /// An index or scalar argument.
+    Scalar,
+    /// A tensor map of a memref: an index among the plan's.
+    Map(u8),
+}
+
+/// A kernel parameter.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// The program's argument.
+    pub value: Value,
+    /// What of it.
+    pub kind: ParamKind,
+    /// Byte offset in the parameter block.
+    pub offset: u32,
+    /// Bytes.
+    pub bytes: u8,
+    /// Alignment of the offset in bytes.
+    pub align: u8,
+}
+
+/// Lists the parameters of a function, its tensor maps `maps` last; `false` if there is no room.
+#[must_use]
+pub fn parameters(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    function: Op,
+    maps: &VecView<MapPlan>,
+    out: &mut VecView<Param>,
+) -> bool {
+    out.clear();
+    let mut offset = 0u32;
+    let mut push_block = |value: Value, kind: ParamKind, bytes: u8, align: u8| -> bool {
+        offset = offset.checked_next_multiple_of(u32::from(align.max(1))).unwrap_or(u32::MAX);
+        let fits = out.push(Param { value, kind, offset, bytes, align }).is_ok();
+        offset = offset.saturating_add(u32::from(bytes));
+        fits
+    };
+    let mut push = |value: Value, kind: ParamKind, bytes: u8| push_block(value, kind, bytes, bytes);
+    for value in program.parameters(function) {
+        let ty = program.type_of(value);
+        if ty.kind != TypeKind::Memref {
+            if !push(value, ParamKind::Scalar, 4) {
+                return false;
+            }
+            continue;
+        }
+        if !push(value, ParamKind::Pointer, 8) {
+            return false;
+        }
+        let rank = ty.shape.rank();
+        for (k, extent) in (0u8..).zip(ty.shape.iter()) {
+            if extent.is_none() && !push(value, ParamKind::Extent(k), 4) {
+                return false;
+            }
+        }
+        for k in 0..rank.saturating_sub(1) {
+            // The stride of a dimension is known when all extents inside it are.
+            let unknown = (k.saturating_add(1)..rank).any(|d| ty.shape.extent(d).is_none());
+            let k = u8::try_from(k).unwrap_or(u8::MAX);
+            if unknown && !push(value, ParamKind::Stride(k), 4) {
+                return false;
+            }
+        }
+    }
+    for (k, map) in (0u8..).zip(maps) {
+        let Some(rules) = tables.units.tensor_maps.get(usize::from(map.map)) else { return false };
+        if !push_block(map.memref, ParamKind::Map(k), rules.block.0, rules.block.1) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Bytes of the parameter block.
+#[must_use]
+pub fn parameter_bytes(params: &VecView<Param>) -> u32 {
+    params
+        .iter()
+        .map(|p| p.offset.saturating_add(u32::from(p.bytes)))
+        .max()
+        .unwrap_or(0)
+        .next_multiple_of(8)
+}
+
+/// The number of a parameter.
+#[must_use]
+pub fn find(params: &VecView<Param>, value: Value, kind: ParamKind) -> Option<(usize, Param)> {
+    params.iter().copied().enumerate().find(|(_, p)| p.value == value && p.kind == kind)
+}

@@ -1,0 +1,300 @@
+//! Loops: entered by a jump to the test at their end, addresses advanced before it.
+
+use crate::expr::{Place, Reg, Variable};
+use crate::lower::context::{Context, EmitError, Index, full};
+use crate::lower::target::Operand;
+use crate::pool::EmitPool;
+use crate::registers::parallel_copy::Parallel;
+use crate::step::{LoopSpan, Missing, Purpose, Slot, StepError, int, slot};
+use crate::sync::order::Open;
+use lanebook_ir::{Loop, Op, Value};
+use lanebook_tables::{ClassId, IndexOp, OpRole, RegisterKind, Role};
+
+/// A loop being emitted.
+#[derive(Copy, Clone)]
+pub(crate) struct OpenLoop {
+    pub(crate) parts: Loop,
+    pub(crate) counter: Reg,
+    pub(crate) body: u16,
+    pub(crate) check: u16,
+    pub(crate) first_step: u16,
+    /// The first register that is made inside.
+    mark: u16,
+}
+
+impl Context<'_, '_, '_, '_> {
+    #[inline(never)]
+    pub(crate) fn enter_loop(&mut self, op: Op, open: &mut Open) -> Result<OpenLoop, EmitError> {
+        let parts = self.program.counted_loop(op).ok_or(EmitError::Unplanned(op))?;
+        self.wait_for_open(open)?;
+        // Carried tiles get their registers, and their start, before anything else.
+        for k in 0..self.program.carried(op).count() {
+            let Some(carried) = self.program.carried(op).nth(k) else { break };
+            self.start_carried(op, carried.init, carried.argument)?;
+            if let (Some(result), Some(reg)) = (carried.result, self.held_by(carried.argument)) {
+                self.hold(result, reg)?;
+            }
+        }
+        self.store_carried(op, open)?;
+        self.prepare_inside(&parts)?;
+        // The counter, the bound and the step.
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        self.steps.purpose = Purpose::Control;
+        let class = self.counter_class()?;
+        let lower = self.index_value(op, parts.lower, None)?;
+        let counter = match lower {
+            None => self.filled(class, 0)?,
+            Some(node) => {
+                let start = self.compute(node, self.counter_place())?;
+                self.copy(start)?
+            }
+        };
+        if self.program.int(parts.upper).is_none() {
+            let upper = self.index_value(op, parts.upper, None)?.ok_or(EmitError::Index(op))?;
+            let _ = self.compute(upper, self.counter_place())?;
+        }
+        let variable = Variable::word().uniform().level(1);
+        let node = self.declare(variable, counter)?;
+        let index = Index {
+            value: parts.induction,
+            kind: crate::lower::interface::ParamKind::Scalar,
+            node,
+        };
+        self.indices.push(index).map_err(|_| full(EmitPool::Indices, self.indices))?;
+        let (body, check) = (self.fresh_label(), self.fresh_label());
+        let jump = self.machine.isa.branch;
+        self.steps.append(jump, &[Slot::Label(check)])?;
+        let first_step = self.steps.here();
+        self.steps.label(body)?;
+        let mark = self.steps.next_register();
+        if !self.goes_round(op) {
+            open.enter(self.depth(op));
+        }
+        self.rehearse(op, open)?;
+        Ok(OpenLoop { parts, counter, body, check, first_step, mark })
+    }
+
+    /// Addresses of everything directly inside a loop. A frame of its own, as the rehearsal has:
+    /// what they keep on the stack is never there at once.
+    #[inline(never)]
+    fn prepare_inside(&mut self, parts: &Loop) -> Result<(), EmitError> {
+        let whole = self.plan;
+        for inner in self.program.ops(parts.body) {
+            if let Some(plan) = whole.move_of(inner) {
+                self.prepare(plan, Some(parts))?;
+            }
+            if let Some(plan) = whole.product_of(inner) {
+                self.prepare_product(plan)?;
+            }
+            match self.program.role(inner) {
+                OpRole::Reduce => self.prepare_reduce(inner)?,
+                OpRole::Convert => {
+                    self.prepare_exchange(inner)?;
+                    self.prepare_lanes(inner)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What the end of a loop's body leaves open meets its beginning: rehearse until nothing new
+    /// appears.
+    #[inline(never)]
+    fn rehearse(&mut self, op: Op, open: &mut Open) -> Result<(), EmitError> {
+        // Each round opens more, or is the last: there are only so many accesses.
+        loop {
+            let mut end = open.clone();
+            for inner in self.program.inside(op) {
+                self.rehearse_turn(inner, op, &mut end)?;
+                self.rehearse_store(op, inner, &mut end)?;
+                self.meet(inner, &mut end, false)?;
+                self.rehearse_exchange(inner, &mut end)?;
+                self.rehearse_fetch(op, inner, &mut end)?;
+            }
+            let _ = end.take_waits()?;
+            if !end.exceeds(open) {
+                return Ok(());
+            }
+            open.join(&end)?;
+        }
+    }
+
+    /// In a rehearsal of `around`, where a loop inside it begins and ends.
+    fn rehearse_turn(&self, op: Op, around: Op, open: &mut Open) -> Result<(), EmitError> {
+        let inner = match self.program.role(op) {
+            OpRole::For => op,
+            OpRole::Yield => match self.program.parent(op).filter(|parent| *parent != around) {
+                Some(parent) => parent,
+                None => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let _ = open.take_waits()?;
+        if !self.goes_round(inner) {
+            let depth = self.depth(inner);
+            if inner == op { open.enter(depth) } else { open.leave(depth) }
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    pub(crate) fn leave_loop(&mut self, l: &OpenLoop, open: &mut Open) -> Result<(), EmitError> {
+        let op = l.parts.op;
+        self.wait_for_open(open)?;
+        self.hand_on(op)?;
+        self.steps.purpose = Purpose::FurtherAddress;
+        self.advance_all(op)?;
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        self.steps.purpose = Purpose::Control;
+        let step = self.program.int(l.parts.step).ok_or(EmitError::Index(op))?;
+        self.add_in_place(l.counter, Operand::Number(step), IndexOp::Add)?;
+        self.steps.label(l.check)?;
+        let bound = match self.program.int(l.parts.upper) {
+            Some(n) => int(n).ok_or(EmitError::Index(op))?,
+            None => {
+                let node =
+                    self.index_value(op, l.parts.upper, None)?.ok_or(EmitError::Index(op))?;
+                slot(self.compute(node, self.counter_place())?)
+            }
+        };
+        let (compare, branch) = (self.machine.isa.compare_less, self.machine.isa.branch_if);
+        let predicate = self.predicate(compare)?;
+        self.frame_step(compare, predicate, &[slot(l.counter), bound])?;
+        self.frame_step(branch, predicate, &[Slot::Label(l.body)])?;
+        let last = self.steps.here().saturating_sub(1);
+        let capacity = u32::try_from(self.steps.loops.capacity()).unwrap_or(u32::MAX);
+        self.steps
+            .loops
+            .push(LoopSpan { first: l.first_step, last })
+            .map_err(|_| StepError::Loops { capacity })?;
+        if !self.goes_round(op) {
+            open.leave(self.depth(op));
+        }
+        self.forget_since(l.mark);
+        Ok(())
+    }
+
+    /// What a turn yields becomes what the next one is given, all of it at once. A frame of its
+    /// own: the list of copies lies under nothing else.
+    #[inline(never)]
+    fn hand_on(&mut self, op: Op) -> Result<(), EmitError> {
+        let mut copies: Parallel<Reg> = Parallel::new();
+        for k in 0..self.program.carried(op).count() {
+            let Some((argument, yielded)) =
+                self.handed(op, k).filter(|(_, yielded)| self.program.constant(*yielded).is_none())
+            else {
+                continue;
+            };
+            let from = self.tile_of(op, yielded)?;
+            if !copies.add(argument, from) {
+                return Err(EmitError::Capacity {
+                    pool: EmitPool::Tiles,
+                    capacity: u32::try_from(Parallel::<Reg>::capacity()).unwrap_or(u32::MAX),
+                });
+            }
+        }
+        while let Some((to, from)) = copies.next() {
+            self.copy_tile(op, from, to)?;
+        }
+        while let Some(place) = copies.cycle() {
+            self.rotate(op, &copies, place)?;
+            copies.close(place);
+        }
+        // Numbers read nothing: they come last.
+        for k in 0..self.program.carried(op).count() {
+            let Some((argument, yielded)) =
+                self.handed(op, k).filter(|(_, yielded)| self.program.constant(*yielded).is_some())
+            else {
+                continue;
+            };
+            self.fill_constant(op, argument, yielded)?;
+        }
+        Ok(())
+    }
+
+    /// The registers of a loop's argument, and what a turn yields for them.
+    fn handed(&self, op: Op, number: usize) -> Option<(Reg, Value)> {
+        let carried = self.program.carried(op).nth(number)?;
+        Some((self.held_by(carried.argument)?, carried.yielded?))
+    }
+
+    /// Each place of a cycle gets what the next one has, register by register: a temporary of one
+    /// is enough.
+    fn rotate(&mut self, op: Op, copies: &Parallel<Reg>, first: Reg) -> Result<(), EmitError> {
+        let one =
+            |reg: Reg, k: u16| Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 };
+        for k in 0..u16::from(first.count) {
+            let saved = self.steps.tuple(first.class, 1)?;
+            self.copy_tile(op, one(first, k), saved)?;
+            let mut at = first;
+            loop {
+                let from = copies
+                    .source(at)
+                    .filter(|from| from.count == first.count)
+                    .ok_or(EmitError::Carried(op))?;
+                let is_last = from == first;
+                self.copy_tile(op, if is_last { saved } else { one(from, k) }, one(at, k))?;
+                if is_last {
+                    break;
+                }
+                at = from;
+            }
+        }
+        Ok(())
+    }
+
+    /// The class of loop counters: scalar where there are scalars.
+    fn counter_class(&self) -> Result<ClassId, EmitError> {
+        let missing = StepError::NoAtom(Missing::Class);
+        let scalar = self.machine.class(RegisterKind::Scalar, 32);
+        Ok(scalar.or_else(|| self.machine.class(RegisterKind::Vector, 32)).ok_or(missing)?)
+    }
+
+    fn counter_place(&self) -> Place {
+        if self.machine.class(RegisterKind::Scalar, 32).is_some() {
+            Place::Scalar
+        } else {
+            Place::Vector
+        }
+    }
+
+    /// A predicate register of the compare's own class, or nothing where the predicate is implicit.
+    pub(crate) fn predicate(
+        &mut self,
+        compare: lanebook_tables::AtomId,
+    ) -> Result<Option<Reg>, EmitError> {
+        let atom = self.machine.tables.atom(compare).ok_or(StepError::NoAtom(Missing::Frame))?;
+        match atom.operands.iter().find(|o| o.role == Role::Def && !o.implicit) {
+            Some(o) => Ok(Some(self.steps.tuple(o.class, o.registers)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// A frame atom: predicate where it stands in the text, then the rest in order.
+    pub(crate) fn frame_step(
+        &mut self,
+        atom: lanebook_tables::AtomId,
+        predicate: Option<Reg>,
+        rest: &[Slot],
+    ) -> Result<(), EmitError> {
+        let table = self.machine.tables.atom(atom).ok_or(StepError::NoAtom(Missing::Frame))?;
+        let mut args: heapless::Vec<Slot, 6> = heapless::Vec::new();
+        let mut left = rest.iter().copied();
+        for (k, operand) in table.operands.iter().enumerate() {
+            let is_predicate = predicate.is_some_and(|p| p.class == operand.class);
+            let arg = if operand.implicit {
+                Slot::None
+            } else if is_predicate {
+                predicate.map_or(Slot::None, slot)
+            } else {
+                left.next().unwrap_or(Slot::None)
+            };
+            args.push(arg).map_err(|_| StepError::Operand {
+                atom,
+                operand: u8::try_from(k).unwrap_or(u8::MAX),
+            })?;
+        }
+        Ok(self.steps.append(atom, &args)?)
+    }
+}

@@ -1,0 +1,10 @@
+//! The function: its interface, its loops, operations in program order, index values.
+
+pub(crate) mod context;
+pub(crate) mod elementwise;
+pub(crate) mod function;
+pub(crate) mod interface;
+pub(crate) mod loops;
+pub(crate) mod quotient;
+pub(crate) mod scope;
+pub(crate) mod target;

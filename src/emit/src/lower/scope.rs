@@ -1,0 +1,64 @@
+//! Scope: what was computed inside a loop, or inside a branch, is not there behind it: the loop may
+//! have run no turn.
+
+use crate::lower::context::Context;
+use crate::sync::order::Objects;
+use lanebook_ir::Op;
+use lanebook_tile::unit::has;
+
+impl Context<'_, '_, '_, '_> {
+    /// Whether a loop certainly has an iteration.
+    pub(crate) fn goes_round(&self, carrier: Op) -> bool {
+        let parts = self.program.counted_loop(carrier);
+        let bounds = parts.and_then(|parts| {
+            Some((self.program.int(parts.lower)?, self.program.int(parts.upper)?))
+        });
+        bounds.is_some_and(|(lower, upper)| lower < upper)
+    }
+
+    /// Loops around an operation.
+    pub(crate) fn depth(&self, op: Op) -> u32 {
+        let around = core::iter::successors(self.program.parent(op), |at| self.program.parent(*at));
+        around
+            .filter(|at| self.program.counted_loop(*at).is_some())
+            .fold(0, |depth, _| depth.saturating_add(1))
+    }
+
+    /// Forgets what stands in registers from number `mark` on: whoever wants it computes it again.
+    #[inline(never)]
+    pub(crate) fn forget_since(&mut self, mark: u16) {
+        let made = |reg: &crate::expr::Reg| reg.first >= mark;
+        self.selector.forget_from(mark);
+        let registers = &self.registers;
+        let arena = &self.arena;
+        // A variable has one register all along.
+        let variable = |node: crate::expr::ExprId| match arena.get(node) {
+            Some(crate::expr::Expr::Var(var)) => registers.get(var.index()).copied().flatten(),
+            _ => None,
+        };
+        self.indices.retain(|i| !variable(i.node).is_some_and(|reg| made(&reg)));
+        self.settled.retain(|(_, node)| !variable(*node).is_some_and(|reg| made(&reg)));
+        self.splats.retain(|s| !made(&s.reg));
+        self.held.retain(|h| !made(&h.reg));
+        self.elected = self.elected.filter(|reg| !made(reg));
+        self.stride = None;
+    }
+
+    /// The kernel's completion objects as something that threads touch.
+    pub(crate) fn objects(&self) -> Option<Objects> {
+        let object = self
+            .machine
+            .tables
+            .units
+            .completions
+            .iter()
+            .find(|c| has(self.machine.arch, c.feature))?;
+        let own = Objects {
+            from: self.plan.completion_offset,
+            bytes: u32::from(object.bytes),
+            waits: object.waits,
+            announces: object.announces,
+        };
+        (self.plan.completions > 0).then_some(own)
+    }
+}

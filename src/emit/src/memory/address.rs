@@ -1,0 +1,720 @@
+//! Addresses: the quotient of a movement as index expressions, computed before the innermost loop
+//! around it.
+//!
+//! An address is `start + lanes ^ phase + immediate`: the part that differs between lanes and warps
+//! is one expression, each distinct swizzle phase (and each distinct outer step of a global tile)
+//! one more register, and everything else goes into the instruction's offset field as far as the
+//! field allows. A counter of the innermost loop is taken out: its part is advanced by the loop
+//! itself.
+
+use crate::expr::{BitColumn, Combine as Mix, ExprId, Place, Variable, from_bits};
+use crate::lower::context::{Address, Advance, Context, EmitError};
+use crate::lower::interface::ParamKind;
+use crate::lower::target::Operand;
+use crate::pool::EmitPool;
+use lanebook_ir::{Loop, Op};
+use lanebook_plan::{End, GlobalPlan, Lead, MovePlan};
+use lanebook_tables::{Atom, IndexOp, OffsetField, Space};
+use lanebook_tile::map::{Combine, MemoryMap};
+use lanebook_tile::tiling::Fit;
+
+/// One side of one atom of a movement.
+#[derive(Copy, Clone)]
+pub(crate) struct SideView<'v> {
+    /// 0 = source, 1 = destination.
+    pub number: u8,
+    /// The atom's side.
+    pub side: &'v lanebook_tables::Side<'v>,
+    /// The atom's offset field on this side.
+    pub offset: Option<OffsetField>,
+    /// The plan's end.
+    pub end: End,
+}
+
+/// What an instance adds to an address: the key of its register and the immediate.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Delta {
+    /// XORed into the lanes' part.
+    pub phase: u32,
+    /// Bytes added in a register.
+    pub add: u32,
+    /// Outer steps.
+    pub lead: u32,
+    /// What the instruction's field holds.
+    pub immediate: i32,
+}
+
+impl Delta {
+    /// Whether two instances share an address register.
+    pub fn same_register(self, other: Self) -> bool {
+        (self.phase, self.add, self.lead) == (other.phase, other.add, other.lead)
+    }
+}
+
+/// The memory sides of a movement's atom. `Space::Register` sides are left out.
+pub(crate) fn memory_sides<'v>(
+    atom: &'v Atom<'v>,
+    from: End,
+    to: End,
+) -> heapless::Vec<SideView<'v>, 2> {
+    let mut out = heapless::Vec::new();
+    if let Some(m) = atom.movement.as_ref() {
+        for (number, side, end) in [(0u8, &m.from, from), (1, &m.to, to)] {
+            if side.space != Space::Register {
+                // A field that moves both addresses at once cannot serve either alone.
+                let offset = m.offsets.iter().copied().find(|o| {
+                    (o.on_from != o.on_to) && (if number == 0 { o.on_from } else { o.on_to })
+                });
+                let _ = out.push(SideView { number, side, offset, end });
+            }
+        }
+    }
+    out
+}
+
+/// Bytes that differ between lanes or warps, and may meet an instance's under exclusive or.
+fn mask(map: &MemoryMap, fit: &Fit) -> u32 {
+    fit.slots.as_slice().iter().chain(fit.warps.as_slice()).fold(0, |m, &e| m | map.at(e).bytes)
+}
+
+/// Splits what instance `e` adds into register key and immediate. `start` bytes are added to every
+/// address.
+pub(crate) fn delta(
+    map: &MemoryMap,
+    fit: &Fit,
+    e: u32,
+    start: u32,
+    field: Option<OffsetField>,
+) -> Delta {
+    let column = map.at(e);
+    let phase = if map.combine == Combine::Xor { column.bytes & mask(map, fit) } else { 0 };
+    let plain = column.bytes ^ phase;
+    let rest = i64::from(plain.wrapping_add(start));
+    let (low, high) = field.map_or((0, 0), |f| (i64::from(f.min), i64::from(f.max)));
+    let scale = field.map_or(1, |f| i64::from(f.scale.max(1)));
+    let units =
+        |bytes: i64| bytes.checked_div(scale).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
+    if rest <= high.saturating_mul(scale)
+        && rest >= low.saturating_mul(scale)
+        && rest.checked_rem(scale) == Some(0)
+    {
+        return Delta { phase, add: 0, lead: column.lead, immediate: units(rest) };
+    }
+    // What the field cannot hold goes into a register: the largest multiple of the field's reach.
+    let reach = u32::try_from(high.saturating_mul(scale).saturating_add(1)).unwrap_or(1).max(1);
+    let reach = 1u32.checked_shl(reach.ilog2()).unwrap_or(1);
+    let kept = (plain & reach.wrapping_sub(1)).wrapping_add(start);
+    if i64::from(kept) <= high.saturating_mul(scale)
+        && i64::from(kept).checked_rem(scale) == Some(0)
+    {
+        return Delta {
+            phase,
+            add: plain & !reach.wrapping_sub(1),
+            lead: column.lead,
+            immediate: units(i64::from(kept)),
+        };
+    }
+    Delta { phase, add: plain.wrapping_add(start), lead: column.lead, immediate: 0 }
+}
+
+/// The smallest outer step among the instances.
+fn least_lead(map: &MemoryMap, fit: &Fit) -> u32 {
+    let steps = fit
+        .instances
+        .as_slice()
+        .iter()
+        .map(|&e| map.at(e).lead)
+        .chain([map.panels.0.lead, map.panels.1.lead]);
+    steps.filter(|&l| l != 0).min().unwrap_or(1)
+}
+
+/// An address with the same bytes that lies one step before: by the smallest step, or by the
+/// largest bit.
+fn nearest(known: &[(Delta, ExprId)], d: Delta, least: u32) -> Option<(ExprId, u32)> {
+    let top = 1u32.checked_shl(d.lead.checked_ilog2()?)?;
+    let panel = d.lead & d.lead.wrapping_neg();
+    [least, top, panel].into_iter().find_map(|step| {
+        let before = Delta { lead: d.lead.checked_sub(step)?, ..d };
+        known.iter().find(|(at, _)| at.same_register(before)).map(|(_, e)| (*e, step))
+    })
+}
+
+/// The bytes of a shared tile's start that go into immediates; the rest (all of it, where the field
+/// is too short for the whole tile) is added to the address registers.
+pub(crate) fn immediate_start(offset: u32, bytes: u32, field: Option<OffsetField>) -> u32 {
+    match field {
+        Some(f)
+            if i64::from(offset.saturating_add(bytes))
+                <= i64::from(f.max).saturating_mul(i64::from(f.scale)) =>
+        {
+            offset
+        }
+        _ => 0,
+    }
+}
+
+impl Context<'_, '_, '_, '_> {
+    /// Computes every address of a movement that does not change inside `innermost`.
+    pub(crate) fn prepare(
+        &mut self,
+        plan: &MovePlan,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
+        let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
+        if self.addresses.iter().any(|a| a.op == number) {
+            return Ok(());
+        }
+        self.steps.origin = number;
+        if plan.tiled.is_some() {
+            return self.prepare_tiled(plan, innermost);
+        }
+        self.prepare_sides(plan, innermost)?;
+        match &plan.flip {
+            Some(flip) => self
+                .prepare_flipped(plan, flip, innermost)
+                .and_then(|()| self.prepare_choices(plan, flip)),
+            None => Ok(()),
+        }
+    }
+
+    /// The same, whatever is known already.
+    pub(crate) fn prepare_sides(
+        &mut self,
+        plan: &MovePlan,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
+        let tables = self.machine.tables;
+        self.steps.origin = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
+        let first = tables.atom(plan.atom).ok_or(EmitError::Unplanned(plan.op))?;
+        for view in &memory_sides(first, plan.from, plan.to) {
+            self.prepare_side(plan, view, innermost)?;
+        }
+        if let Some(second) = plan.second.filter(|_| plan.flip.is_none()) {
+            let second = tables.atom(second).ok_or(EmitError::Unplanned(plan.op))?;
+            for view in &memory_sides(second, plan.from, plan.to) {
+                self.prepare_side(plan, view, innermost)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn prepare_side(
+        &mut self,
+        plan: &MovePlan,
+        view: &SideView<'_>,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
+        match view.end {
+            End::Shared(k) => {
+                let alloc =
+                    *self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
+                let map = alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?;
+                let uniform = view
+                    .side
+                    .layout
+                    .axes()
+                    .is_ok_and(|axes| !axes.contains(&lanebook_layout::AxisId::SLOT));
+                if uniform {
+                    self.prepare_run(plan, view, &map, alloc.offset)
+                } else {
+                    self.prepare_shared(plan, view, &map, alloc.offset, alloc.bytes)
+                }
+            }
+            End::Global(k) => {
+                let global =
+                    *self.plan.globals.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
+                self.prepare_global(plan, view, &global, innermost)
+            }
+            End::Registers(_) => Ok(()),
+        }
+    }
+
+    pub(crate) fn keep(&mut self, address: Address) -> Result<(), EmitError> {
+        let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
+        self.addresses
+            .push(address)
+            .map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
+    }
+
+    /// Address register of an instance; without one, the wave-uniform base.
+    pub(crate) fn address(&self, op: Op, side: u8, at: Option<Delta>) -> Option<crate::expr::Reg> {
+        let number = u16::try_from(op.index()).ok()?;
+        let key = at.map(|d| (d.phase, d.add, d.lead));
+        self.addresses
+            .iter()
+            .find(|a| a.op == number && a.side == side && a.key == key)
+            .map(|a| a.reg)
+    }
+
+    /// Bits of the thread number with what they add: bytes, or outer steps if it is `lead` that
+    /// counts.
+    #[inline(never)]
+    fn thread_bits(
+        &mut self,
+        map: &MemoryMap,
+        fit: &Fit,
+        mix: Mix,
+        lead: bool,
+    ) -> Result<Option<ExprId>, EmitError> {
+        let mut columns: heapless::Vec<BitColumn, 16> = heapless::Vec::new();
+        let wave = self.plan.wave;
+        let lanes = (0u8..).zip(fit.slots.as_slice());
+        let warps = (wave..).zip(fit.warps.as_slice());
+        for (bit, &e) in lanes.chain(warps) {
+            let column = map.at(e);
+            let column = if lead { column.lead } else { column.bytes };
+            if column != 0 {
+                columns.push(BitColumn { value: self.thread, bit, column }).map_err(|_| {
+                    EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 16 }
+                })?;
+            }
+        }
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(from_bits(&mut self.arena, &columns, mix, 0)?))
+    }
+
+    #[inline(never)]
+    fn prepare_shared(
+        &mut self,
+        plan: &MovePlan,
+        view: &SideView<'_>,
+        map: &MemoryMap,
+        offset: u32,
+        bytes: u32,
+    ) -> Result<(), EmitError> {
+        use crate::step::Purpose;
+        let mix = if map.combine == Combine::Xor { Mix::Xor } else { Mix::Add };
+        let mut start = self.thread_bits(map, &plan.fit, mix, false)?;
+        let immediate = immediate_start(offset, bytes, view.offset);
+        // The tile's start keeps clear of every bit that phases change, so it can be added before
+        // them.
+        let fixed = match (self.shared_base, offset.wrapping_sub(immediate)) {
+            (base, 0) => base,
+            (None, rest) => Some(self.arena.constant(rest)?),
+            (Some(base), rest) => Some(self.arena.op_const(IndexOp::Add, base, u64::from(rest))?),
+        };
+        start = self.sum(IndexOp::Add, start, fixed)?;
+        let start = match start {
+            Some(start) => start,
+            None => self.arena.constant(0)?,
+        };
+        self.for_each_delta(plan, map, immediate, view.offset, |this, d, is_first| {
+            this.steps.purpose =
+                if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            let node = this.exclusive(Some(start), d.phase)?;
+            let node = this.further(node, d.add)?.unwrap_or(start);
+            let reg = this.compute(node, Place::Vector)?;
+            this.keep(Address {
+                op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX),
+                side: view.number,
+                key: Some((d.phase, d.add, d.lead)),
+                reg,
+            })
+        })
+    }
+
+    /// Calls `f` once for each distinct register key among the instances, the first instance's
+    /// first.
+    fn for_each_delta(
+        &mut self,
+        plan: &MovePlan,
+        map: &MemoryMap,
+        start: u32,
+        field: Option<OffsetField>,
+        mut f: impl FnMut(&mut Self, Delta, bool) -> Result<(), EmitError>,
+    ) -> Result<(), EmitError> {
+        let mut seen: heapless::Vec<(u32, u32, u32), 64> = heapless::Vec::new();
+        for i in 0..plan.fit.count() {
+            let d = delta(map, &plan.fit, plan.fit.element(i), start, field);
+            let key = (d.phase, d.add, d.lead);
+            if seen.contains(&key) {
+                continue;
+            }
+            let first = seen.is_empty();
+            seen.push(key).map_err(|_| EmitError::Capacity {
+                pool: EmitPool::MovementAddresses,
+                capacity: 64,
+            })?;
+            f(self, d, first)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of the outer stride as an expression.
+    fn outer_bytes(&mut self, op: Op, global: &GlobalPlan) -> Result<ExprId, EmitError> {
+        if let Some(bytes) = global.outer_bytes {
+            return Ok(self.arena.constant(bytes)?);
+        }
+        self.stride_bytes(op, global, global.leads().count())
+    }
+
+    /// Bytes from one element to the next of a memref's dimension, which its type does not say.
+    fn stride_bytes(
+        &mut self,
+        op: Op,
+        global: &GlobalPlan,
+        dim: usize,
+    ) -> Result<ExprId, EmitError> {
+        let dim = u8::try_from(dim).map_err(|_| EmitError::Unplanned(op))?;
+        let stride = self.parameter(op, global.memref, ParamKind::Stride(dim))?;
+        let element = u64::from(global.map.shape.bits / 8);
+        Ok(self.arena.op_const(IndexOp::Mul, stride, element)?)
+    }
+
+    /// Bytes from one index of a dimension in front of the tile's to the next as an expression.
+    fn lead_bytes(
+        &mut self,
+        op: Op,
+        global: &GlobalPlan,
+        dim: usize,
+        lead: &Lead,
+    ) -> Result<ExprId, EmitError> {
+        match lead.bytes {
+            Some(bytes) => Ok(self.arena.constant(bytes)?),
+            None => self.stride_bytes(op, global, dim),
+        }
+    }
+
+    /// Where a tile's matrix begins.
+    #[inline(never)]
+    fn matrix_start(
+        &mut self,
+        op: Op,
+        global: &GlobalPlan,
+        innermost: Option<&Loop>,
+    ) -> Result<ExprId, EmitError> {
+        let mut at = self.parameter(op, global.memref, ParamKind::Pointer)?;
+        for (dim, lead) in global.leads().enumerate() {
+            let bytes = self.lead_bytes(op, global, dim, lead)?;
+            let number = self.index_value(op, lead.start, innermost)?;
+            at = self.add_product(Some(at), number, bytes)?.unwrap_or(at);
+        }
+        Ok(at)
+    }
+
+    #[inline(never)]
+    fn prepare_global(
+        &mut self,
+        plan: &MovePlan,
+        view: &SideView<'_>,
+        global: &GlobalPlan,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
+        use crate::step::Purpose;
+        let op = plan.op;
+        self.steps.purpose = Purpose::FirstAddress;
+        let element = u64::from(global.map.shape.bits / 8);
+        let pointer = self.matrix_start(op, global, innermost)?;
+        let outer_bytes = self.outer_bytes(op, global)?;
+        let outer = match global.start.0 {
+            Some(row) => self.index_value(op, row, innermost)?,
+            None => None,
+        };
+        let inner = self.index_value(op, global.start.1, innermost)?;
+        let outer_lanes = self.thread_bits(&global.map, &plan.fit, Mix::Xor, true)?;
+        let inner_lanes = self.thread_bits(&global.map, &plan.fit, Mix::Xor, false)?;
+        let split = view.side.base.is_some();
+        let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        // The wave-uniform part, 64 bits.
+        let mut uniform = Some(pointer);
+        if split {
+            uniform = self.add_product(uniform, outer, outer_bytes)?;
+            uniform = self.add_scaled(uniform, inner, element)?;
+            let node = uniform.unwrap_or(pointer);
+            let computed = self.compute(node, Place::Scalar)?;
+            let reg = self.own(op, computed, innermost, global)?;
+            self.keep(Address { op: number, side: view.number, key: None, reg })?;
+            self.advance(op, reg, global, outer_bytes, innermost)?;
+            let mut known: heapless::Vec<(Delta, ExprId), 64> = heapless::Vec::new();
+            let least = least_lead(&global.map, &plan.fit);
+            let rows = self.strides(plan, view, &global.map);
+            if let Some(rows) = &rows {
+                self.prepare_strides(op, view.number, rows, outer_bytes)?;
+            }
+            return self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, is_first| {
+                let d = if rows.is_some() { Delta { lead: 0, ..d } } else { d };
+                if rows.is_some() && this.address(op, view.number, Some(d)).is_some() {
+                    return Ok(());
+                }
+                this.steps.purpose =
+                    if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                let reg = match nearest(&known, d, least) {
+                    // One step from an offset that is there already: the step is the same in all
+                    // lanes.
+                    Some((from, step))
+                        if outer_lanes.is_none_or(|l| {
+                            this.arena
+                                .facts(l)
+                                .is_some_and(|f| f.possible() & u64::from(d.lead) == 0)
+                        }) =>
+                    {
+                        let far =
+                            this.arena.op_const(IndexOp::Mul, outer_bytes, u64::from(step))?;
+                        let node = this.arena.op(IndexOp::Add, &[from, far])?;
+                        this.compute(node, Place::Vector)?
+                    }
+                    _ => {
+                        let rows = this.exclusive(outer_lanes, d.lead)?;
+                        let offset = match rows {
+                            Some(rows) => Some(this.arena.op(IndexOp::Mul, &[rows, outer_bytes])?),
+                            None => None,
+                        };
+                        let columns = this.exclusive(inner_lanes, d.phase)?;
+                        let columns = this.further(columns, d.add)?;
+                        let node = match this.sum(IndexOp::Add, offset, columns)? {
+                            Some(node) => node,
+                            None => this.arena.constant(0)?,
+                        };
+                        this.compute(node, Place::Vector)?
+                    }
+                };
+                let node = this.declare(Variable::word(), reg)?;
+                known.push((d, node)).map_err(|_| EmitError::Capacity {
+                    pool: EmitPool::MovementAddresses,
+                    capacity: 64,
+                })?;
+                this.keep(Address {
+                    op: number,
+                    side: view.number,
+                    key: Some((d.phase, d.add, d.lead)),
+                    reg,
+                })
+            });
+        }
+        // One 64-bit address a lane; further outer steps are added to it.
+        let rows = self.sum(IndexOp::Add, outer, outer_lanes)?;
+        let start = self.add_product(uniform, rows, outer_bytes)?;
+        let inner_bytes = match inner {
+            Some(inner) => Some(self.arena.op_const(IndexOp::Mul, inner, element)?),
+            None => None,
+        };
+        let plain = start.unwrap_or(pointer);
+        let mut known: heapless::Vec<(Delta, ExprId), 64> = heapless::Vec::new();
+        let least = least_lead(&global.map, &plan.fit);
+        self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, is_first| {
+            this.steps.purpose =
+                if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            let node = if d.lead == 0 {
+                let columns = this.exclusive(inner_lanes, d.phase)?;
+                let columns = this.sum(IndexOp::Add, inner_bytes, columns)?;
+                match this.further(columns, d.add)? {
+                    Some(columns) => {
+                        let wide = this.arena.op(IndexOp::Extend64, &[columns])?;
+                        this.arena.op(IndexOp::Add64, &[plain, wide])?
+                    }
+                    None => plain,
+                }
+            } else {
+                // From the nearest address that is there already, by one step.
+                let (from, step) = nearest(&known, d, least).ok_or(EmitError::Unplanned(op))?;
+                let step = this.arena.constant(step)?;
+                let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
+                this.arena.op(IndexOp::Add64, &[from, step])?
+            };
+            known.push((d, node)).map_err(|_| EmitError::Capacity {
+                pool: EmitPool::MovementAddresses,
+                capacity: 64,
+            })?;
+            let reg = this.compute(node, Place::Vector)?;
+            this.keep(Address {
+                op: number,
+                side: view.number,
+                key: Some((d.phase, d.add, d.lead)),
+                reg,
+            })
+        })?;
+        let mut at = 0usize;
+        while let Some(address) = self.addresses.get(at).copied() {
+            if address.op == number && address.side == view.number {
+                let reg = self.own(op, address.reg, innermost, global)?;
+                if let Some(kept) = self.addresses.get_mut(at) {
+                    kept.reg = reg;
+                }
+                self.advance(op, reg, global, outer_bytes, innermost)?;
+            }
+            at = at.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// `node` with known bits XORed in; absent stands for zero.
+    fn exclusive(&mut self, node: Option<ExprId>, bits: u32) -> Result<Option<ExprId>, EmitError> {
+        Ok(match (node, bits) {
+            (node, 0) => node,
+            (None, bits) => Some(self.arena.constant(bits)?),
+            (Some(node), bits) => Some(self.arena.op_const(IndexOp::Xor, node, u64::from(bits))?),
+        })
+    }
+
+    /// `node` and so many bytes; absent stands for zero.
+    fn further(&mut self, node: Option<ExprId>, bytes: u32) -> Result<Option<ExprId>, EmitError> {
+        Ok(match (node, bytes) {
+            (node, 0) => node,
+            (None, bytes) => Some(self.arena.constant(bytes)?),
+            (Some(node), bytes) => {
+                Some(self.arena.op_const(IndexOp::Add, node, u64::from(bytes))?)
+            }
+        })
+    }
+
+    /// A node computed now and a variable from here on, so that later expressions start from its
+    /// register.
+    pub(crate) fn settled(&mut self, node: ExprId, place: Place) -> Result<ExprId, EmitError> {
+        if let Some((_, variable)) = self.settled.iter().find(|(n, _)| *n == node) {
+            return Ok(*variable);
+        }
+        let reg = self.compute(node, place)?;
+        let variable =
+            if place == Place::Scalar { Variable::word().uniform() } else { Variable::word() };
+        let variable = self.declare(variable, reg)?;
+        // A full list only costs a second computation.
+        let _ = self.settled.push((node, variable));
+        Ok(variable)
+    }
+
+    fn add_product(
+        &mut self,
+        to: Option<ExprId>,
+        count: Option<ExprId>,
+        bytes: ExprId,
+    ) -> Result<Option<ExprId>, EmitError> {
+        let product = match count {
+            Some(count) => Some(self.arena.op(IndexOp::MulWide64, &[count, bytes])?),
+            None => None,
+        };
+        self.sum(IndexOp::Add64, to, product)
+    }
+
+    fn add_scaled(
+        &mut self,
+        to: Option<ExprId>,
+        count: Option<ExprId>,
+        bytes: u64,
+    ) -> Result<Option<ExprId>, EmitError> {
+        let product = match count {
+            Some(count) => {
+                let size = self.arena.constant(u32::try_from(bytes).unwrap_or(1))?;
+                Some(self.arena.op(IndexOp::MulWide64, &[count, size])?)
+            }
+            None => None,
+        };
+        self.sum(IndexOp::Add64, to, product)
+    }
+
+    /// Whether the innermost loop moves this tile.
+    fn moves(&self, global: &GlobalPlan, innermost: Option<&Loop>) -> bool {
+        innermost.is_some_and(|at| global.starts().any(|start| self.is_stepped(start, at)))
+    }
+
+    /// A register that may be changed: a copy, if the loop changes it and it stands for something
+    /// that others may use.
+    pub(crate) fn own(
+        &mut self,
+        op: Op,
+        reg: crate::expr::Reg,
+        innermost: Option<&Loop>,
+        global: &GlobalPlan,
+    ) -> Result<crate::expr::Reg, EmitError> {
+        if !self.moves(global, innermost) {
+            return Ok(reg);
+        }
+        let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        let shared = self.addresses.iter().any(|a| a.reg == reg && a.op != number)
+            || self.registers.contains(&Some(reg));
+        if shared {
+            return self.copy(reg);
+        }
+        self.selector.release(reg);
+        Ok(reg)
+    }
+
+    /// A copy of a register.
+    pub(crate) fn copy(&mut self, reg: crate::expr::Reg) -> Result<crate::expr::Reg, EmitError> {
+        use crate::step::{Missing, StepError, slot};
+        let missing = StepError::NoAtom(Missing::Move(reg.class));
+        let atom = self.machine.copy_into(reg.class, reg.count, reg.class).ok_or(missing)?;
+        let fresh = self.steps.tuple(reg.class, reg.count)?;
+        self.steps.append(atom, &[slot(fresh), slot(reg)])?;
+        Ok(fresh)
+    }
+
+    /// Notes that the innermost loop advances an address, computing the step where it is not known.
+    fn advance(
+        &mut self,
+        op: Op,
+        reg: crate::expr::Reg,
+        global: &GlobalPlan,
+        outer_bytes: ExprId,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
+        let Some(at) = innermost.filter(|_| self.moves(global, innermost)) else { return Ok(()) };
+        let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
+        let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
+        let push = |this: &mut Self, by: Option<crate::expr::Reg>, bytes: u32| {
+            this.advances
+                .push(Advance { owner, reg, by, bytes })
+                .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })
+        };
+        if let Some(step) = self.stepped(op, global.start.1, at)? {
+            let bytes = step
+                .checked_mul(u32::from(global.map.shape.bits / 8))
+                .ok_or(EmitError::Index(op))?;
+            push(self, None, bytes)?;
+        }
+        for (dim, lead) in global.leads().map(Some).chain([None]).enumerate() {
+            let Some(start) = lead.map_or(global.start.0, |lead| Some(lead.start)) else {
+                continue;
+            };
+            let Some(step) = self.stepped(op, start, at)? else { continue };
+            let size = match lead {
+                Some(lead) => self.lead_bytes(op, global, dim, lead)?,
+                None => outer_bytes,
+            };
+            self.steps.purpose = crate::step::Purpose::FirstAddress;
+            let count = self.arena.constant(step)?;
+            let node = self.arena.op(IndexOp::MulWide64, &[count, size])?;
+            let kind = self.machine.kind(reg.class);
+            let place = if kind == Some(lanebook_tables::RegisterKind::Scalar) {
+                Place::Scalar
+            } else {
+                Place::Vector
+            };
+            let by = self.compute(node, place)?;
+            push(self, Some(by), 0)?;
+        }
+        Ok(())
+    }
+
+    /// Advances every address of a loop, at its end.
+    pub(crate) fn advance_all(&mut self, owner: Op) -> Result<(), EmitError> {
+        let number = u16::try_from(owner.index()).unwrap_or(u16::MAX);
+        let mut at = 0usize;
+        while let Some(advance) = self.advances.get(at).copied() {
+            at = at.saturating_add(1);
+            if advance.owner != number {
+                continue;
+            }
+            // Addresses in global memory have 64 bits, coordinates have 32.
+            let class = self.machine.isa.classes.get(advance.reg.class.index());
+            let wide =
+                class.is_some_and(|c| c.bits.saturating_mul(u16::from(advance.reg.count)) > 32);
+            let op = if wide { IndexOp::Add64 } else { IndexOp::Add };
+            let by = match advance.by {
+                Some(reg) => Operand::Reg(reg),
+                None => match self.machine.binary(
+                    op,
+                    advance.reg.class,
+                    advance.reg.count,
+                    Operand::Number(i64::from(advance.bytes)),
+                ) {
+                    Some(_) => Operand::Number(i64::from(advance.bytes)),
+                    None => return Err(EmitError::Unplanned(owner)),
+                },
+            };
+            self.add_in_place(advance.reg, by, op)?;
+        }
+        Ok(())
+    }
+}

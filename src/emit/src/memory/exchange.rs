@@ -1,0 +1,162 @@
+//! Conversions between distributions, and what warps leave for each other: store, order, load.
+
+use crate::expr::Reg;
+use crate::lower::context::{Context, EmitError};
+use crate::memory::movement::{data_operand, register_class};
+use crate::step::{Missing, Purpose, StepError, int, slot};
+use crate::sync::order::{Open, Touched};
+use lanebook_ir::Op;
+use lanebook_plan::{End, MovePlan};
+use lanebook_tables::Space;
+
+impl Context<'_, '_, '_, '_> {
+    /// The accesses of one half of an exchange.
+    fn touched_by(&self, half: &MovePlan) -> Option<Touched> {
+        let movement = self.machine.tables.atom(half.atom)?.movement.as_ref()?;
+        [(&movement.from, half.from, false), (&movement.to, half.to, true)].into_iter().find_map(
+            |(side, end, writes)| {
+                let End::Shared(alloc) = end else { return None };
+                let tile = self
+                    .plan
+                    .allocs
+                    .get(usize::from(alloc))
+                    .filter(|_| side.space == Space::Shared)?;
+                Some(Touched {
+                    from: tile.offset,
+                    to: tile.offset.saturating_add(tile.bytes),
+                    dealt: 0,
+                    kind: side.access,
+                    writes,
+                    completion: None,
+                })
+            },
+        )
+    }
+
+    /// Orders one half of an exchange after what is open.
+    fn meet_half(
+        &mut self,
+        op: Op,
+        half: &MovePlan,
+        open: &mut Open,
+        emit: bool,
+    ) -> Result<(), EmitError> {
+        let touched = self.touched_by(half).ok_or(EmitError::Unplanned(op))?;
+        self.meet_all(&[touched], open, emit).map(|_| ())
+    }
+
+    /// What an exchange opens and needs, without emitting it.
+    #[inline(never)]
+    pub(crate) fn rehearse_exchange(&mut self, op: Op, open: &mut Open) -> Result<(), EmitError> {
+        let Some(exchange) = self.plan.exchange_of(op) else { return Ok(()) };
+        for half in exchange.moves() {
+            self.meet_half(op, &half, open, false)?;
+        }
+        Ok(())
+    }
+
+    /// Computes the addresses of an operation's exchange.
+    #[inline(never)]
+    pub(crate) fn prepare_exchange(&mut self, op: Op) -> Result<(), EmitError> {
+        let Some(exchange) = self.plan.exchange_of(op) else { return Ok(()) };
+        let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        let [store, load] = exchange.moves();
+        if self.addresses.iter().any(|a| a.op == number && a.side == 1) {
+            return Ok(());
+        }
+        self.prepare_sides(&store, None)?;
+        self.prepare_sides(&load, None)
+    }
+
+    /// An operation's exchange: from registers `from` to fresh ones.
+    #[inline(never)]
+    pub(crate) fn exchange(
+        &mut self,
+        op: Op,
+        from: Reg,
+        open: &mut Open,
+    ) -> Result<Reg, EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        self.prepare_exchange(op)?;
+        let exchange = self.plan.exchange_of(op).ok_or(refuse)?;
+        let (given, target) = (exchange.from, exchange.to);
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        let [store, load] = exchange.moves();
+        let data =
+            data_operand(self.machine.tables.atom(store.atom).ok_or(refuse)?).ok_or(refuse)?;
+        let from = self.suited(op, from, data)?;
+        let each = given.registers().checked_div(u16::from(from.count)).ok_or(refuse)?;
+        let packed = (each > 1).then_some((each, given.shape.bits));
+        self.half(op, &store, (from, packed), open)?;
+        let class = register_class(self.machine.tables.atom(load.atom)).ok_or(refuse)?;
+        let to = self.tile(op, class, &target)?;
+        self.half(op, &load, (to, None), open)?;
+        Ok(to)
+    }
+
+    /// Element `k` of a packed tile, `each` to a register, in the low part of a register.
+    fn alone(&mut self, op: Op, from: Reg, k: u16, each: u16, bits: u16) -> Result<Reg, EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let (register, part) =
+            (k.checked_div(each).ok_or(refuse)?, k.checked_rem(each).ok_or(refuse)?);
+        let whole = Reg { class: from.class, first: from.first.wrapping_add(register), count: 1 };
+        let shift = i64::from(part.wrapping_mul(bits));
+        if shift == 0 {
+            return Ok(whole);
+        }
+        let missing = StepError::NoAtom(Missing::Move(from.class));
+        let to = self.steps.tuple(from.class, 1)?;
+        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        let (atom, value, count) = self.machine.shift_right(from.class, shift).ok_or(missing)?;
+        let mut args = [slot(to); 3];
+        *args.get_mut(value).ok_or(refuse)? = slot(whole);
+        *args.get_mut(count).ok_or(refuse)? = int(shift).ok_or(refuse)?;
+        self.steps.append(atom, &args)?;
+        self.steps.purpose = purpose;
+        Ok(to)
+    }
+
+    /// One half of an exchange. Of a `packed` tile each element goes alone: how many there are to a
+    /// register, and their bits.
+    fn half(
+        &mut self,
+        op: Op,
+        half: &MovePlan,
+        (tile, packed): (Reg, Option<(u16, u16)>),
+        open: &mut Open,
+    ) -> Result<(), EmitError> {
+        self.meet_half(op, half, open, true)?;
+        let refuse = EmitError::Unplanned(op);
+        let atom = self.machine.tables.atom(half.atom).ok_or(refuse)?;
+        for i in 0..half.fit.count() {
+            let register = half.fit.register(i);
+            let data = match packed {
+                None => self.part_of(tile, register, half.fit.tuple.as_slice())?,
+                Some((each, bits)) if half.fit.tuple.as_slice().is_empty() => {
+                    let k = u16::try_from(register).map_err(|_| refuse)?;
+                    let alone = self.alone(op, tile, k, each, bits)?;
+                    self.part_of(alone, 0, &[])?
+                }
+                Some(_) => return Err(refuse),
+            };
+            self.instance(half, half.atom, atom, i, Some(data))?;
+        }
+        Ok(())
+    }
+
+    /// A conversion: nothing where both sides are the same.
+    #[inline(never)]
+    pub(crate) fn convert(&mut self, op: Op, open: &mut Open) -> Result<(), EmitError> {
+        if !self.plan.converts(op) {
+            return self.rename(op);
+        }
+        let refuse = EmitError::Unplanned(op);
+        let (from, to) =
+            (self.program.operand(op, 0).ok_or(refuse)?, self.program.result(op, 0).ok_or(refuse)?);
+        let reg = self.tile_of(op, from)?;
+        let reg =
+            if self.plan.exchange_of(op).is_some() { self.exchange(op, reg, open)? } else { reg };
+        let reg = if self.plan.lanes_of(op).is_some() { self.convert_lanes(op, reg)? } else { reg };
+        self.hold(to, reg)
+    }
+}

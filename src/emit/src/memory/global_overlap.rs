@@ -1,0 +1,164 @@
+//! Tiles of global memory as something that movements touch: which of them have to be ordered.
+//!
+//! Tiles of one tensor may overlap. What certainly needs no order: tiles that lie apart by numbers
+//! in the program, and elements that one thread alone touches, because it holds the same ones of
+//! the same tile each time.
+
+use crate::lower::context::Context;
+use crate::sync::order::Touched;
+use lanebook_ir::{Loop, Op};
+use lanebook_plan::{End, GlobalPlan, MovePlan};
+use lanebook_tables::Space;
+
+/// How loops around a movement change the place of its tile.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Course {
+    /// Each turn of each loop has a tile of its own.
+    Apart,
+    /// Some loop leaves it where it is; no two places overlap.
+    Again,
+    /// Two turns may have tiles that overlap.
+    Slides,
+}
+
+/// Where a tile begins along a dimension, if that is a number, and how many elements it has there.
+type Place = (Option<i64>, u64);
+
+/// Elements of a tile along each dimension of its memref, outermost first.
+fn extents(g: &GlobalPlan) -> impl Iterator<Item = u64> {
+    let rows = g.start.0.map(|_| g.map.shape.row_count());
+    g.leads().map(|_| 1).chain(rows).chain([g.map.shape.col_count()])
+}
+
+impl Context<'_, '_, '_, '_> {
+    /// The global tile of a movement, where it is written and something else touches its tensor, or
+    /// it overlaps what it was in another turn.
+    #[inline(never)]
+    pub(crate) fn touched_outside(&self, plan: &MovePlan, out: &mut heapless::Vec<Touched, 6>) {
+        let (number, writes) = match (plan.from, plan.to) {
+            (End::Global(g), _) => (g, false),
+            (_, End::Global(g)) => (g, true),
+            _ => return,
+        };
+        let Some(g) = self.plan.globals.get(usize::from(number)) else { return };
+        let of = |m: &MovePlan| match (m.from, m.to) {
+            (End::Global(other), _) if self.memref(other) == Some(g.memref) => Some(false),
+            (_, End::Global(other)) if self.memref(other) == Some(g.memref) => Some(true),
+            _ => None,
+        };
+        let others = || self.plan.moves.iter().filter_map(of);
+        let course = self.course(plan.op, g);
+        // Alone, what a thread writes again is its own; a unit's copies have no order among
+        // themselves.
+        let own =
+            if plan.tiled.is_some() { course == Course::Apart } else { course != Course::Slides };
+        if !others().any(|writes| writes) || (others().nth(1).is_none() && own) {
+            return;
+        }
+        let kind = match plan.tiled {
+            Some(tiled) => self
+                .machine
+                .tables
+                .units
+                .tiled_moves
+                .get(usize::from(tiled.form))
+                .map(|form| if writes { form.to } else { form.from }),
+            None => [Some(plan.atom), plan.second].into_iter().flatten().find_map(|atom| {
+                let movement = self.machine.tables.atom(atom)?.movement?;
+                let side = if writes { movement.to } else { movement.from };
+                (side.space == Space::Global).then_some(side.access)
+            }),
+        };
+        let Some(kind) = kind else { return };
+        let tensor =
+            self.plan.globals.iter().position(|other| other.memref == g.memref).unwrap_or(0);
+        let dealt = if course == Course::Slides { 0 } else { self.dealt(plan) };
+        let _ = out.push(Touched::global(
+            u16::try_from(tensor).unwrap_or(u16::MAX),
+            number,
+            kind,
+            writes,
+            dealt,
+        ));
+    }
+
+    fn memref(&self, g: u16) -> Option<lanebook_ir::Value> {
+        self.plan.globals.get(usize::from(g)).map(|g| g.memref)
+    }
+
+    /// In which way the tile is dealt out to threads: the tile that lanes hold, element for element
+    /// the same. 0 where that is not known.
+    fn dealt(&self, plan: &MovePlan) -> u16 {
+        let in_lanes = |m: &MovePlan| {
+            m.tiled.is_none()
+                && m.second.is_none()
+                && (matches!(m.from, End::Registers(_)) || matches!(m.to, End::Registers(_)))
+        };
+        let held = |m: &MovePlan| match (m.from, m.to) {
+            (End::Registers(k), _) | (_, End::Registers(k)) => {
+                self.plan.fragments.get(usize::from(k)).map(|f| &f.fragment)
+            }
+            _ => None,
+        };
+        let first = self
+            .plan
+            .moves
+            .iter()
+            .position(|m| in_lanes(m) && held(m) == held(plan))
+            .filter(|_| in_lanes(plan));
+        first.and_then(|k| u16::try_from(k.saturating_add(1)).ok()).unwrap_or(0)
+    }
+
+    /// How the loops around a movement change the place of its tile.
+    fn course(&self, op: Op, g: &GlobalPlan) -> Course {
+        let mut course = Course::Apart;
+        let around = core::iter::successors(self.program.parent(op), |at| self.program.parent(*at))
+            .filter_map(|at| self.program.counted_loop(at));
+        for at in around {
+            let mut moved = g
+                .starts()
+                .zip(extents(g))
+                .filter(|(start, _)| self.is_stepped(*start, &at))
+                .peekable();
+            if moved.peek().is_none() && course == Course::Apart {
+                course = Course::Again;
+            }
+            if !moved.all(|(start, extent)| self.clears(start, extent, &at)) {
+                return Course::Slides;
+            }
+        }
+        course
+    }
+
+    /// Whether a loop moves an index by `extent` in each turn, at least.
+    fn clears(&self, start: lanebook_ir::Value, extent: u64, at: &Loop) -> bool {
+        let step = self
+            .program
+            .quotient(start)
+            .and_then(|quotient| self.program.quotient_step(quotient, at.step));
+        step.is_some_and(|step| u64::from(step) >= extent)
+    }
+
+    /// Whether two tiles of a tensor certainly have no element in common: along some dimension both
+    /// begin at numbers that are far enough from each other.
+    pub(crate) fn lie_apart(&self, a: u16, b: u16) -> bool {
+        let (Some(a), Some(b)) =
+            (self.plan.globals.get(usize::from(a)), self.plan.globals.get(usize::from(b)))
+        else {
+            return false;
+        };
+        let places = |g: &GlobalPlan| {
+            let mut out: heapless::Vec<Place, { lanebook_plan::MAP_RANK }> = heapless::Vec::new();
+            for (start, extent) in g.starts().zip(extents(g)) {
+                let _ = out.push((self.program.int(start), extent));
+            }
+            out
+        };
+        let far = |((from, extent), (to, other)): (&Place, &Place)| {
+            let (Some(from), Some(to)) = (*from, *to) else { return false };
+            from.abs_diff(to) >= if from <= to { *extent } else { *other }
+        };
+        let (a, b) = (places(a), places(b));
+        a.len() == b.len() && a.iter().zip(&b).any(far)
+    }
+}

@@ -1,0 +1,10 @@
+//! Copies and their addresses.
+
+pub(crate) mod address;
+pub(crate) mod exchange;
+pub(crate) mod global_overlap;
+pub(crate) mod movement;
+pub(crate) mod scalar_stride;
+pub(crate) mod tma;
+pub(crate) mod transpose;
+pub(crate) mod uniform_base;

@@ -1,0 +1,426 @@
+//! Movements: one instruction an instance, with its address, its immediate and its part of the
+//! tile's registers.
+
+use crate::expr::Reg;
+use crate::lower::context::{Context, EmitError};
+use crate::memory::address::{delta, immediate_start, memory_sides};
+use crate::pool::EmitPool;
+use crate::step::{Pattern, Purpose, Slot, int, slot};
+use crate::sync::order::{Open, Stand, Touched, Wanted, push};
+use lanebook_ir::{Loop, Op};
+use lanebook_plan::{End, MovePlan, ProductPlan};
+use lanebook_tables::{Atom, ClassId, Role, Space};
+
+impl Context<'_, '_, '_, '_> {
+    /// The shared tiles that an operation touches, as its atoms touch them.
+    fn touched(&self, op: Op) -> heapless::Vec<Touched, 6> {
+        let mut out = heapless::Vec::new();
+        if let Some(product) = self.plan.product_of(op) {
+            self.touched_by_unit(product, &mut out);
+            // What it loads by itself it reads here, whatever stood before the load.
+            for sliced in (0..2).filter_map(|side| self.sliced(op, side)) {
+                if let Some(plan) = self.plan.move_of(sliced.load()) {
+                    self.touched_by_move(plan, &mut out);
+                }
+            }
+        }
+        if let Some(plan) = self.plan.move_of(op) {
+            self.touched_by_move(plan, &mut out);
+        }
+        out
+    }
+
+    fn touched_by_move(&self, plan: &MovePlan, out: &mut heapless::Vec<Touched, 6>) {
+        self.touched_outside(plan, out);
+        if let Some(tiled) = plan.tiled {
+            if let (Some(number), Some(objects)) =
+                (tiled.completion.filter(|_| self.announces(plan)), self.objects())
+            {
+                let _ = out.push(objects.announcement(number));
+            }
+            let Some(form) = self.machine.tables.units.tiled_moves.get(usize::from(tiled.form))
+            else {
+                return;
+            };
+            for (kind, end, writes) in [(form.from, plan.from, false), (form.to, plan.to, true)] {
+                if let End::Shared(alloc) = end
+                    && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
+                {
+                    let _ = out.push(Touched {
+                        from: tile.offset,
+                        to: tile.offset.saturating_add(tile.bytes),
+                        dealt: 0,
+                        kind,
+                        writes,
+                        completion: tiled.completion,
+                    });
+                }
+            }
+            return;
+        }
+        for atom in [Some(plan.atom), plan.second].into_iter().flatten() {
+            let Some(movement) = self.machine.tables.atom(atom).and_then(|a| a.movement.as_ref())
+            else {
+                continue;
+            };
+            for (side, end, writes) in
+                [(&movement.from, plan.from, false), (&movement.to, plan.to, true)]
+            {
+                if let (Space::Shared, End::Shared(alloc)) = (side.space, end)
+                    && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
+                {
+                    let _ = out.push(Touched {
+                        from: tile.offset,
+                        to: tile.offset.saturating_add(tile.bytes),
+                        dealt: 0,
+                        kind: side.access,
+                        writes,
+                        completion: None,
+                    });
+                }
+            }
+        }
+    }
+
+    fn touched_by_unit(&self, product: &ProductPlan, out: &mut heapless::Vec<Touched, 6>) {
+        let Some(atom) = self.machine.tables.atom(product.product.atom) else { return };
+        let numbers = [product.product.shape.a, product.product.shape.b];
+        for (number, given) in numbers.into_iter().zip(product.shared) {
+            if let Some(tile) =
+                given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc)))
+                && let Some(how) = atom.shared(number)
+            {
+                let _ = out.push(Touched {
+                    from: tile.offset,
+                    to: tile.offset.saturating_add(tile.bytes),
+                    dealt: 0,
+                    kind: how.access,
+                    writes: false,
+                    completion: None,
+                });
+            }
+        }
+        for copy in product.copied.into_iter().flatten() {
+            if let Some(tile) = self.plan.allocs.get(usize::from(copy.given.alloc))
+                && let Some(movement) =
+                    self.machine.tables.atom(copy.atom).and_then(|copy| copy.movement)
+            {
+                let (from, kind) = (tile.offset, movement.from.access);
+                let _ = out.push(Touched {
+                    from,
+                    to: from.saturating_add(tile.bytes),
+                    dealt: 0,
+                    kind,
+                    writes: false,
+                    completion: None,
+                });
+            }
+        }
+        for touched in self.touched_in_tensor(product).into_iter().flatten() {
+            let _ = out.push(touched);
+        }
+    }
+
+    /// Orders an operation after what is open; whether a barrier stands between.
+    pub(crate) fn meet(&mut self, op: Op, open: &mut Open, emit: bool) -> Result<bool, EmitError> {
+        let touched = self.touched(op);
+        let barrier = self.meet_all(touched.as_slice(), open, emit)?;
+        self.completed(op, barrier, open);
+        Ok(barrier)
+    }
+
+    /// Orders accesses after everything open that they conflict with.
+    pub(crate) fn meet_all(
+        &mut self,
+        touched: &[Touched],
+        open: &mut Open,
+        emit: bool,
+    ) -> Result<bool, EmitError> {
+        if touched.is_empty() {
+            return Ok(false);
+        }
+        let (tables, arch) = (self.machine.tables, self.machine.arch);
+        let wanted = open.meet(tables, arch, touched, |a, b| self.lie_apart(a, b))?;
+        let has_barrier = wanted.iter().any(|w| matches!(w, Wanted::Step(step, _) if step.barrier));
+        if !emit {
+            return Ok(has_barrier);
+        }
+        self.carry_out(&wanted)?;
+        Ok(has_barrier)
+    }
+
+    /// The steps that have to stand here: barriers behind all that need not stand behind them.
+    pub(crate) fn carry_out(&mut self, wanted: &[Wanted<'_>]) -> Result<(), EmitError> {
+        for pass in 0..3 {
+            for wanted in wanted {
+                self.steps.purpose = Purpose::Sync;
+                match wanted {
+                    Wanted::Step(step, stand) => {
+                        let own = match stand {
+                            Stand::Behind => 2,
+                            _ => u8::from(step.barrier),
+                        };
+                        if own == pass {
+                            push(self.machine.tables, step, &mut self.steps)?;
+                        }
+                    }
+                    Wanted::Wait(number) if pass == 0 => self.wait(*number)?,
+                    Wanted::Wait(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for everything that is open and completes on an object: no loop begins or ends before
+    /// that.
+    #[inline(never)]
+    pub(crate) fn wait_for_open(&mut self, open: &mut Open) -> Result<(), EmitError> {
+        for number in open.take_waits()? {
+            self.wait(number)?;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    pub(crate) fn movement(
+        &mut self,
+        op: Op,
+        innermost: Option<&Loop>,
+        open: &mut Open,
+    ) -> Result<(), EmitError> {
+        let plan: MovePlan = *self.plan.move_of(op).ok_or(EmitError::Unplanned(op))?;
+        self.prepare(&plan, innermost)?;
+        self.run_at = None;
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        if self.is_sliced(op) {
+            // The product that reads the tile loads it; what must stand before the load stands
+            // here.
+            return self.meet(op, open, true).map(|_| ());
+        }
+        if plan.tiled.is_some() {
+            return self.tiled_movement(&plan, open);
+        }
+        // The tile's registers.
+        let tile = match (plan.from, plan.to) {
+            (End::Registers(k), _) => {
+                let value =
+                    self.plan.fragments.get(usize::from(k)).ok_or(EmitError::Unplanned(op))?.value;
+                Some(self.tile_of(op, value)?)
+            }
+            (_, End::Registers(k)) => {
+                let f = *self.plan.fragments.get(usize::from(k)).ok_or(EmitError::Unplanned(op))?;
+                let class = register_class(self.machine.tables.atom(plan.atom))
+                    .ok_or(EmitError::Unplanned(op))?;
+                let reg = self.tile(op, class, &f.fragment)?;
+                self.hold(f.value, reg)?;
+                Some(reg)
+            }
+            _ => None,
+        };
+        self.meet(op, open, true)?;
+        let first = self.machine.tables.atom(plan.atom).ok_or(EmitError::Unplanned(op))?;
+        let second = match plan.second {
+            Some(id) => Some((id, self.machine.tables.atom(id).ok_or(EmitError::Unplanned(op))?)),
+            None => None,
+        };
+        let mut order = heapless::Vec::new();
+        self.by_rows(&plan, &mut order);
+        let at = |k: u32| order.get(k as usize).map_or(k, |&i| u32::from(i));
+        if let (Some((id, _)), Some(flip)) = (second, plan.flip) {
+            return self.flipped(&plan, &flip, id);
+        }
+        match second {
+            None => {
+                for k in 0..plan.fit.count() {
+                    let i = at(k);
+                    let data = match tile {
+                        Some(reg) => Some(self.tile_part(&plan, reg, i)?),
+                        None => None,
+                    };
+                    let data = match (data, data_operand(first)) {
+                        (Some(data), Some(operand)) if matches!(plan.from, End::Registers(_)) => {
+                            Some(self.suited_part(op, data, operand)?)
+                        }
+                        (data, _) => data,
+                    };
+                    self.instance(&plan, plan.atom, first, i, data)?;
+                }
+            }
+            Some((id, second)) => {
+                // Through registers: all loads first, so that they overlap, as many at a time as
+                // the tile has instances.
+                let class = register_class(Some(first)).ok_or(EmitError::Unplanned(op))?;
+                let count = data_operand(first).map_or(1, |o| o.registers);
+                let mut stage: heapless::Vec<Reg, 64> = heapless::Vec::new();
+                let mut done = 0u32;
+                while done < plan.fit.count() {
+                    stage.clear();
+                    let batch = (plan.fit.count().saturating_sub(done))
+                        .min(self.in_flight(count.into(), 16));
+                    for k in 0..batch {
+                        let reg = self.steps.tuple(class, count)?;
+                        stage.push(reg).map_err(|_| EmitError::Capacity {
+                            pool: EmitPool::CopyRegisters,
+                            capacity: 64,
+                        })?;
+                        self.instance(
+                            &plan,
+                            plan.atom,
+                            first,
+                            at(done.saturating_add(k)),
+                            Some(slot(reg)),
+                        )?;
+                    }
+                    for (k, reg) in (0u32..).zip(&stage) {
+                        self.instance(
+                            &plan,
+                            id,
+                            second,
+                            at(done.saturating_add(k)),
+                            Some(slot(*reg)),
+                        )?;
+                    }
+                    done = done.saturating_add(batch);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The registers of one instance of a tile.
+    fn tile_part(&mut self, plan: &MovePlan, tile: Reg, instance: u32) -> Result<Slot, EmitError> {
+        self.part_of(tile, plan.fit.register(instance), plan.fit.tuple.as_slice())
+    }
+
+    /// The registers from `register` of a tile on, whose numbers' bits stand at `places`.
+    pub(crate) fn part_of(
+        &mut self,
+        tile: Reg,
+        register: u32,
+        places: &[u8],
+    ) -> Result<Slot, EmitError> {
+        let first = tile.first.wrapping_add(u16::try_from(register).unwrap_or(0));
+        let bits = places.len();
+        let count = 1u8.checked_shl(bits as u32).unwrap_or(1);
+        let mut pattern: Pattern = [0; 5];
+        for (weight, &place) in pattern.iter_mut().zip(places) {
+            *weight = 1u8.checked_shl(u32::from(place)).unwrap_or(0);
+        }
+        let class = tile.class.0 as u8;
+        Ok(match self.steps.pattern(pattern, bits)? {
+            None => Slot::Reg { class, count, first },
+            Some(pattern) => Slot::Spread { class, count, first, pattern },
+        })
+    }
+
+    /// A part of a tile that an operand takes: itself, or a copy in a class of the operand's.
+    fn suited_part(
+        &mut self,
+        op: Op,
+        part: Slot,
+        operand: &lanebook_tables::Operand<'_>,
+    ) -> Result<Slot, EmitError> {
+        let Slot::Reg { class, count, first } = part else { return Ok(part) };
+        self.suited(op, Reg { class: ClassId(u16::from(class)), count, first }, operand).map(slot)
+    }
+
+    /// One instruction of a movement.
+    pub(crate) fn instance(
+        &mut self,
+        plan: &MovePlan,
+        id: lanebook_tables::AtomId,
+        atom: &Atom<'_>,
+        instance: u32,
+        data: Option<Slot>,
+    ) -> Result<(), EmitError> {
+        let movement = atom.movement.as_ref().ok_or(EmitError::Unplanned(plan.op))?;
+        let mut args = [Slot::None; crate::step::MAX_ARGS];
+        let mut set = |number: u8, arg: Slot| {
+            if let Some(place) = args.get_mut(usize::from(number)) {
+                *place = arg;
+            }
+        };
+        for (k, operand) in atom.operands.iter().enumerate() {
+            if operand.role == Role::Immediate {
+                let value = 0i64.clamp(operand.range.0, operand.range.1.max(operand.range.0));
+                set(u8::try_from(k).unwrap_or(u8::MAX), int(value).unwrap_or(Slot::Int(0)));
+            }
+        }
+        for side in [&movement.from, &movement.to] {
+            if side.space == Space::Register {
+                set(side.operand, data.ok_or(EmitError::Unplanned(plan.op))?);
+            }
+        }
+        let mut special: Option<(u8, u32, ClassId)> = None;
+        for view in &memory_sides(atom, plan.from, plan.to) {
+            let e = plan.fit.element(instance);
+            let made;
+            let (map, start) = match view.end {
+                End::Shared(k) => {
+                    let alloc = self
+                        .plan
+                        .allocs
+                        .get(usize::from(k))
+                        .ok_or(EmitError::Unplanned(plan.op))?;
+                    made = alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?;
+                    (&made, immediate_start(alloc.offset, alloc.bytes, view.offset))
+                }
+                End::Global(k) => (
+                    &self
+                        .plan
+                        .globals
+                        .get(usize::from(k))
+                        .ok_or(EmitError::Unplanned(plan.op))?
+                        .map,
+                    0,
+                ),
+                End::Registers(_) => continue,
+            };
+            let operand = atom
+                .operands
+                .get(usize::from(view.side.operand))
+                .ok_or(EmitError::Unplanned(plan.op))?;
+            if operand.implicit {
+                // A wave-uniform start in a special register, written before each instance.
+                special = Some((view.number, map.at(e).bytes, operand.class));
+                // The text does not show it, but hazards do.
+                let reg = self.special(operand.class)?;
+                set(view.side.operand, slot(reg));
+                continue;
+            }
+            let d = delta(map, &plan.fit, e, start, view.offset);
+            let in_lane = self.in_lane(plan.op, view.number, d);
+            let address = self
+                .address(plan.op, view.number, Some(in_lane))
+                .ok_or(EmitError::Unplanned(plan.op))?;
+            set(view.side.operand, slot(address));
+            if let Some(base) = view.side.base {
+                self.steps.purpose = Purpose::FurtherAddress;
+                let reg = self.base_at(plan.op, view.number, d.lead.wrapping_sub(in_lane.lead))?;
+                set(base, slot(reg));
+            }
+            if let Some(field) = view.offset {
+                set(field.operand, Slot::Int(d.immediate));
+            }
+        }
+        if let Some((side, bytes, class)) = special {
+            self.steps.purpose =
+                if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            self.start_run(plan.op, side, bytes, class)?;
+        }
+        self.steps.purpose = Purpose::Move;
+        let used = args.get(..atom.operands.len()).ok_or(EmitError::Unplanned(plan.op))?;
+        Ok(self.steps.append(id, used)?)
+    }
+}
+
+pub(crate) fn data_operand<'a>(atom: &'a Atom<'a>) -> Option<&'a lanebook_tables::Operand<'a>> {
+    let m = atom.movement.as_ref()?;
+    let side = [&m.from, &m.to].into_iter().find(|s| s.space == Space::Register)?;
+    atom.operands.get(usize::from(side.operand))
+}
+
+pub(crate) fn register_class(atom: Option<&Atom<'_>>) -> Option<ClassId> {
+    data_operand(atom?).map(|o| o.class)
+}

@@ -1,0 +1,92 @@
+//! Lists of emission that can be full: an error says which.
+
+/// A list that emission fills.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum EmitPool {
+    /// Instructions (`STEPS` of the storage).
+    Steps,
+    /// Register tuples (`TUPLES` of the storage).
+    Tuples,
+    /// Nodes of index expressions (`NODES` of the storage).
+    Nodes,
+    /// Orders of registers inside tuples.
+    Patterns,
+    /// Loops.
+    Loops,
+    /// Parameters of the kernel.
+    Params,
+    /// Tiles in registers.
+    Tiles,
+    /// Addresses and other numbers that are computed once and kept.
+    Addresses,
+    /// Registers that loops advance.
+    Advances,
+    /// Parameters and loop counters in use.
+    Indices,
+    /// Variables of index expressions.
+    Variables,
+    /// Bits of the thread number in one address.
+    AddressBits,
+    /// Different addresses of one end of a movement.
+    MovementAddresses,
+    /// Registers that one copy has on the way.
+    CopyRegisters,
+    /// Registers of a transposition between two instructions.
+    TransposeRegisters,
+    /// Completion objects.
+    Completions,
+    /// Loops inside each other.
+    Nesting,
+    /// Steps that end tensor copies.
+    LastSteps,
+    /// Memory accesses that nothing orders yet.
+    OpenAccesses,
+    /// Synchronisation steps in front of one operation.
+    SyncSteps,
+    /// Pairs of kinds of accesses that one operation orders.
+    SyncKinds,
+}
+
+impl EmitPool {
+    /// The parameter of [`Storage`](lanebook::compile::Storage) that enlarges it; without one the
+    /// length is this library's own.
+    #[must_use]
+    pub const fn parameter(self) -> Option<&'static str> {
+        match self {
+            Self::Steps => Some("STEPS"),
+            Self::Tuples => Some("TUPLES"),
+            Self::Nodes => Some("NODES"),
+            _ => None,
+        }
+    }
+
+    /// What it holds, in words.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Steps => "instructions",
+            Self::Tuples => "register tuples",
+            Self::Nodes => "nodes of index expressions",
+            Self::Patterns => "orders of registers",
+            Self::Loops => "loops",
+            Self::Params => "parameters of the kernel",
+            Self::Tiles => "tiles in registers",
+            Self::Addresses => "addresses and other numbers kept in registers",
+            Self::Advances => "registers that loops advance",
+            Self::Indices => "parameters and loop counters in use",
+            Self::Variables => "variables of index expressions",
+            Self::AddressBits => "bits of the thread number in one address",
+            Self::MovementAddresses => "different addresses of one movement",
+            Self::CopyRegisters => "registers of one copy on the way",
+            Self::TransposeRegisters => "registers of one transposition between instructions",
+            Self::Completions => "completion objects",
+            Self::Nesting => "loops inside each other",
+            Self::LastSteps => "steps that end tensor copies",
+            Self::OpenAccesses => "memory accesses that nothing orders yet",
+            Self::SyncSteps => "synchronisation steps in front of one operation",
+            Self::SyncKinds => "pairs of kinds of accesses that one operation orders",
+        }
+    }
+}

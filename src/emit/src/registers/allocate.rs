@@ -1,0 +1,318 @@
+//! Register allocation: virtual tuples to the numbers in the text.
+//!
+//! Classes without a pool are numbered through, since the assembler allocates. Classes with a pool
+//! are allocated by a linear scan over live ranges: a range that enters a loop from outside lasts
+//! to the loop's end, tuples are consecutive and aligned, and what the frame defines stays where it
+//! is. Where the pool runs out, tuples fall into pieces (module `pieces`). Running out then is an
+//! error that says how many registers were wanted; nothing is spilled.
+
+use crate::step::{
+    LoopSpan, Pattern, Purpose, Slot, Step, StepError, Virtual, for_each_register, owner,
+};
+use heapless::VecView;
+use lanebook_tables::{ClassId, Isa, Tables};
+
+/// Most registers of one class that a pool can have.
+const POOL_WORDS: usize = 16;
+/// Most classes of an instruction set.
+pub const MAX_CLASSES: usize = 16;
+
+/// How many registers of each class the kernel uses: one past the highest number.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// By class.
+    pub high: [u16; MAX_CLASSES],
+}
+
+/// Gives every virtual tuple its numbers and rewrites the steps.
+#[inline(never)]
+pub fn allocate(
+    tables: &Tables<'_>,
+    isa: &Isa<'_>,
+    steps: &mut VecView<Step>,
+    registers: &mut VecView<Virtual>,
+    patterns: &VecView<Pattern>,
+    loops: &VecView<LoopSpan>,
+) -> Result<Usage, StepError> {
+    let mut owners = Owners::new();
+    find_live_ranges(tables, steps, registers, patterns, loops, &mut owners);
+    let mut usage = Usage { high: [0; MAX_CLASSES] };
+    for (number, class) in isa.classes.iter().enumerate() {
+        let Ok(narrow) = u8::try_from(number) else { continue };
+        let high = match class.pool.1 {
+            0 => number_through(registers, narrow),
+            _ => match scan(registers, narrow, class.pool, class.tuple_align) {
+                Ok(high) => high,
+                Err(_) => crate::registers::live_range_split::place(
+                    tables,
+                    steps,
+                    registers,
+                    patterns,
+                    loops,
+                    (narrow, class),
+                )?,
+            },
+        };
+        if let Some(slot) = usage.high.get_mut(number) {
+            *slot = high;
+        }
+    }
+    for step in steps.iter_mut() {
+        if step.purpose == Purpose::Label {
+            continue;
+        }
+        for arg in &mut step.args {
+            if let Slot::Reg { first, .. } | Slot::Spread { first, .. } = arg
+                && let Some(tuple) = owners.find(registers, *first).and_then(|k| registers.get(k))
+            {
+                *first = tuple.physical.wrapping_add(first.wrapping_sub(tuple.first));
+            }
+        }
+    }
+    Ok(usage)
+}
+
+/// Tuples that were asked for lately, by some of their number's bits: steps that stand together
+/// have registers in common.
+pub(crate) struct Owners([u16; 512]);
+
+impl Owners {
+    pub(crate) fn new() -> Self {
+        Self([NONE; 512])
+    }
+
+    /// Index of the tuple that owns a virtual number.
+    fn find(&mut self, registers: &VecView<Virtual>, number: u16) -> Option<usize> {
+        let Some(place) = self.0.get_mut(usize::from((number >> 1) & 511)) else {
+            return owner(registers, number);
+        };
+        let known = registers.get(usize::from(*place)).is_some_and(|t| {
+            t.first <= number && number.wrapping_sub(t.first) < u16::from(t.count)
+        });
+        if !known {
+            let found = owner(registers, number)?;
+            *place = u16::try_from(found).unwrap_or(NONE);
+            return Some(found);
+        }
+        Some(usize::from(*place))
+    }
+}
+
+pub(crate) fn find_live_ranges(
+    tables: &Tables<'_>,
+    steps: &VecView<Step>,
+    registers: &mut VecView<Virtual>,
+    patterns: &VecView<Pattern>,
+    loops: &VecView<LoopSpan>,
+    owners: &mut Owners,
+) {
+    for (at, step) in steps.iter().enumerate() {
+        let at = u16::try_from(at).unwrap_or(u16::MAX);
+        for_each_register(tables, step, patterns, |touch| {
+            let (mut k, count) = (0u16, u16::from(touch.count));
+            while k < count {
+                let number = touch.first.wrapping_add(k);
+                k = k.saturating_add(1);
+                let Some(tuple) = owners.find(registers, number).and_then(|i| registers.get_mut(i))
+                else {
+                    continue;
+                };
+                tuple.live = (tuple.live.0.min(at), tuple.live.1.max(at));
+                // The registers behind it that are the same tuple's.
+                let rest = tuple
+                    .first
+                    .saturating_add(u16::from(tuple.count))
+                    .saturating_sub(number)
+                    .saturating_sub(1);
+                k = k.saturating_add(rest);
+            }
+        });
+    }
+    // What the frame defines is there from the start.
+    for tuple in registers.iter_mut().filter(|t| t.pinned && t.live.0 != u16::MAX) {
+        tuple.live.0 = 0;
+    }
+    // Inner loops come after their outer ones start; two rounds reach the fixed point for any
+    // nesting written in order.
+    for _ in 0..2 {
+        for span in loops.iter() {
+            for tuple in registers.iter_mut() {
+                let enters = tuple.live.0 < span.first && tuple.live.1 >= span.first;
+                if enters && tuple.live.1 < span.last {
+                    tuple.live.1 = span.last;
+                }
+            }
+        }
+    }
+}
+
+fn number_through(registers: &mut VecView<Virtual>, class: u8) -> u16 {
+    let mut next = 0u16;
+    for tuple in registers.iter_mut().filter(|t| t.class == class && !t.pinned) {
+        tuple.physical = next;
+        next = next.saturating_add(u16::from(tuple.count));
+    }
+    next
+}
+
+/// A pool's free registers.
+pub(crate) struct Pool {
+    taken: [u64; POOL_WORDS],
+    first: u16,
+    count: u16,
+}
+
+impl Pool {
+    /// All of them free.
+    pub(crate) fn new((first, count): (u16, u16)) -> Self {
+        Self { taken: [0; POOL_WORDS], first, count }
+    }
+
+    /// The first register from `number` on that is free, or that is taken.
+    fn next(&self, number: u16, taken: bool) -> u16 {
+        let mut at = number;
+        while let Some(word) = self.taken.get(usize::from(at >> 6)) {
+            let word = if taken { *word } else { !*word };
+            let rest = word.wrapping_shr(u32::from(at & 63));
+            if rest != 0 {
+                return at.saturating_add(rest.trailing_zeros() as u16);
+            }
+            at = (at | 63).saturating_add(1);
+        }
+        at
+    }
+
+    fn set(&mut self, number: u16, taken: bool) {
+        if let Some(word) = self.taken.get_mut(usize::from(number >> 6)) {
+            let bit = 1u64.wrapping_shl(u32::from(number & 63));
+            *word = if taken { *word | bit } else { *word & !bit };
+        }
+    }
+
+    pub(crate) fn set_all(&mut self, tuple: &Virtual, taken: bool) {
+        for n in 0..u16::from(tuple.count) {
+            self.set(tuple.physical.wrapping_add(n), taken);
+        }
+    }
+
+    pub(crate) fn find(&self, count: u8, align: u8) -> Option<u16> {
+        let end = self.first.checked_add(self.count)?;
+        let step = if count > 1 { u16::from(align.max(1)) } else { 1 };
+        let mut at = self.first.checked_next_multiple_of(step)?;
+        while at.checked_add(u16::from(count))? <= end {
+            let begin = self.next(at, false).checked_next_multiple_of(step)?;
+            let clash = self.next(begin, true);
+            if begin.checked_add(u16::from(count))? > end {
+                return None;
+            }
+            if clash >= begin.saturating_add(u16::from(count)) {
+                return Some(begin);
+            }
+            at = clash.checked_add(1)?;
+        }
+        None
+    }
+}
+
+/// No tuple.
+pub(crate) const NONE: u16 = u16::MAX;
+
+/// The tuples of a class that need a place, by the start of their live ranges and, where that is
+/// the same, by their number. Answers the first.
+fn by_start(registers: &mut VecView<Virtual>, class: u8) -> u16 {
+    let (mut head, mut tail) = (NONE, NONE);
+    for k in 0..registers.len() {
+        let Some(&tuple) =
+            registers.get(k).filter(|t| t.class == class && !t.pinned && t.live.0 != u16::MAX)
+        else {
+            continue;
+        };
+        let Ok(number) = u16::try_from(k) else { break };
+        let start = |at: u16| registers.get(usize::from(at)).map(|t| t.live.0);
+        // Tuples are made roughly in the order of their first use: most belong at the end.
+        let mut before =
+            if start(tail).is_some_and(|last| last <= tuple.live.0) { tail } else { NONE };
+        if before == NONE {
+            let mut at = head;
+            while start(at).is_some_and(|s| s <= tuple.live.0) {
+                before = at;
+                at = registers.get(usize::from(at)).map_or(NONE, |t| t.next);
+            }
+        }
+        let next = match registers.get_mut(usize::from(before)) {
+            Some(before) => core::mem::replace(&mut before.next, number),
+            None => core::mem::replace(&mut head, number),
+        };
+        if let Some(tuple) = registers.get_mut(k) {
+            tuple.next = next;
+        }
+        if next == NONE {
+            tail = number;
+        }
+    }
+    head
+}
+
+/// Frees the registers of tuples that ended before step `at`, and answers the list of the others
+/// and the first step at which one ends.
+fn release_ended(
+    registers: &mut VecView<Virtual>,
+    busy: u16,
+    at: u16,
+    free: &mut Pool,
+) -> (u16, u16) {
+    let (mut head, mut last, mut number, mut soonest) = (busy, NONE, busy, u16::MAX);
+    while let Some(&tuple) = registers.get(usize::from(number)) {
+        if tuple.live.1 < at {
+            free.set_all(&tuple, false);
+            match registers.get_mut(usize::from(last)) {
+                Some(last) => last.next = tuple.next,
+                None => head = tuple.next,
+            }
+        } else {
+            last = number;
+            soonest = soonest.min(tuple.live.1);
+        }
+        number = tuple.next;
+    }
+    (head, soonest)
+}
+
+fn scan(
+    registers: &mut VecView<Virtual>,
+    class: u8,
+    pool: (u16, u16),
+    align: u8,
+) -> Result<u16, StepError> {
+    let mut high = 0u16;
+    let mut free = Pool::new(pool);
+    for tuple in registers.iter().filter(|t| t.class == class && t.pinned && t.live.0 != u16::MAX) {
+        high = high.max(tuple.physical.saturating_add(u16::from(tuple.count)));
+        free.set_all(tuple, true);
+    }
+    let (mut number, mut busy, mut before, mut soonest) =
+        (by_start(registers, class), NONE, 0u16, u16::MAX);
+    while let Some(&tuple) = registers.get(usize::from(number)) {
+        if tuple.live.0 != before {
+            before = tuple.live.0;
+            if soonest < before {
+                (busy, soonest) = release_ended(registers, busy, before, &mut free);
+            }
+        }
+        soonest = soonest.min(tuple.live.1);
+        let Some(found) = free.find(tuple.count, align) else {
+            let busy: u32 = free.taken.iter().map(|w| w.count_ones()).sum();
+            let wanted =
+                u16::try_from(busy).unwrap_or(u16::MAX).saturating_add(u16::from(tuple.count));
+            return Err(StepError::Pool { class: ClassId(u16::from(class)), wanted, pool: pool.1 });
+        };
+        if let Some(t) = registers.get_mut(usize::from(number)) {
+            (t.physical, t.next) = (found, busy);
+        }
+        busy = number;
+        free.set_all(&Virtual { physical: found, ..tuple }, true);
+        high = high.max(found.saturating_add(u16::from(tuple.count)));
+        number = tuple.next;
+    }
+    Ok(high)
+}

@@ -1,0 +1,213 @@
+//! Pieces: what registers a kernel gets by where its tiles would not fit whole.
+//!
+//! A tile's registers are one tuple as long as that is enough. Where it is not, a tuple falls into
+//! the runs that instructions want side by side: each lives from its own first use to its own last,
+//! so that a tile that is used up register by register makes room for the one that is made of it.
+//! And tuples are placed by size, the largest first, so that no room is lost between them. No
+//! instruction is added.
+
+use crate::registers::allocate::{NONE, Owners, Pool, find_live_ranges};
+use crate::step::{LoopSpan, Pattern, Purpose, Slot, Step, StepError, Virtual, member_offset};
+use heapless::VecView;
+use lanebook_tables::{ClassId, RegisterClass, Tables};
+
+/// Registers of a tuple that stay together: bit `i` says so of `i` and the next one.
+type Joined = [u64; 4];
+
+/// Gives the tuples of a class their places where they did not fit whole, and answers one past the
+/// highest number.
+///
+/// # Errors
+/// [`StepError::Pool`] when they do not fit like that either.
+#[inline(never)]
+pub(crate) fn place(
+    tables: &Tables<'_>,
+    steps: &VecView<Step>,
+    registers: &mut VecView<Virtual>,
+    patterns: &VecView<Pattern>,
+    loops: &VecView<LoopSpan>,
+    (class, of): (u8, &RegisterClass<'_>),
+) -> Result<u16, StepError> {
+    split_all(steps, registers, patterns, class);
+    for tuple in registers.iter_mut() {
+        (tuple.live, tuple.next) = ((u16::MAX, 0), NONE);
+    }
+    find_live_ranges(tables, steps, registers, patterns, loops, &mut Owners::new());
+    pack(registers, class, of)
+}
+
+/// Splits the tuples of a class, as far as there is room for the pieces.
+fn split_all(
+    steps: &VecView<Step>,
+    registers: &mut VecView<Virtual>,
+    patterns: &VecView<Pattern>,
+    class: u8,
+) {
+    let mut at = 0;
+    while let Some(&tuple) = registers.get(at) {
+        at = at.saturating_add(1);
+        if tuple.class != class || tuple.pinned || tuple.count < 2 || tuple.live.0 == u16::MAX {
+            continue;
+        }
+        let joined = joined(steps, patterns, &tuple);
+        let is_apart = |k: u8| {
+            joined
+                .get(usize::from(k >> 6))
+                .is_some_and(|word| word.wrapping_shr(u32::from(k & 63)) & 1 == 0)
+        };
+        let cuts = (0..tuple.count.saturating_sub(1)).filter(|k| is_apart(*k)).count();
+        if cuts == 0 || cuts > registers.capacity().saturating_sub(registers.len()) {
+            continue;
+        }
+        // Room behind the tuple, then the pieces into it.
+        let behind = at;
+        for _ in 0..cuts {
+            let _ = registers.push(tuple);
+        }
+        let mut to = registers.len();
+        while let Some(last) = to.checked_sub(1).filter(|last| *last >= behind.saturating_add(cuts))
+        {
+            if let Some(moved) =
+                last.checked_sub(cuts).and_then(|from| registers.get(from)).copied()
+                && let Some(place) = registers.get_mut(last)
+            {
+                *place = moved;
+            }
+            to = last;
+        }
+        let mut begin = 0u8;
+        let mut slot = behind.saturating_sub(1);
+        for k in 0..tuple.count {
+            if k.saturating_add(1) < tuple.count && !is_apart(k) {
+                continue;
+            }
+            let first = tuple.first.saturating_add(u16::from(begin));
+            if let Some(place) = registers.get_mut(slot) {
+                *place = Virtual {
+                    count: k.saturating_add(1).saturating_sub(begin),
+                    first,
+                    physical: first,
+                    ..tuple
+                };
+            }
+            (begin, slot) = (k.saturating_add(1), slot.saturating_add(1));
+        }
+        at = slot;
+    }
+}
+
+/// Which registers of a tuple some operand wants side by side.
+fn joined(steps: &VecView<Step>, patterns: &VecView<Pattern>, tuple: &Virtual) -> Joined {
+    let mut out: Joined = [0; 4];
+    let from = usize::from(tuple.live.0);
+    let count = usize::from(tuple.live.1).saturating_sub(from).saturating_add(1);
+    for step in steps.iter().skip(from).take(count).filter(|s| s.purpose != Purpose::Label) {
+        for arg in &step.args {
+            let (first, last) = match *arg {
+                Slot::Reg { class, count, first } if class == tuple.class => {
+                    (first, first.saturating_add(u16::from(count.saturating_sub(1))))
+                }
+                Slot::Spread { class, count, first, pattern } if class == tuple.class => {
+                    let reach = |p: &Pattern| {
+                        (0..count).map(|member| member_offset(p, member)).max().unwrap_or(0)
+                    };
+                    (
+                        first,
+                        first.saturating_add(patterns.get(usize::from(pattern)).map_or(0, reach)),
+                    )
+                }
+                _ => continue,
+            };
+            let (low, high) = (first.saturating_sub(tuple.first), last.saturating_sub(tuple.first));
+            if last < tuple.first || first >= tuple.first.saturating_add(u16::from(tuple.count)) {
+                continue;
+            }
+            for k in low..high {
+                if let Some(word) = out.get_mut(usize::from(k >> 6)) {
+                    *word |= 1u64.wrapping_shl(u32::from(k & 63));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The tuples of a class that need a place: the largest first, then the longest lives. Answers the
+/// first.
+fn by_size(registers: &mut VecView<Virtual>, class: u8) -> u16 {
+    let key = |t: &Virtual| (t.count, t.live.1.saturating_sub(t.live.0));
+    let mut head = NONE;
+    for k in 0..registers.len() {
+        let Some(&tuple) =
+            registers.get(k).filter(|t| t.class == class && !t.pinned && t.live.0 != u16::MAX)
+        else {
+            continue;
+        };
+        let Ok(number) = u16::try_from(k) else { break };
+        let (mut before, mut at) = (NONE, head);
+        while let Some(other) =
+            registers.get(usize::from(at)).filter(|other| key(other) >= key(&tuple))
+        {
+            (before, at) = (at, other.next);
+        }
+        match registers.get_mut(usize::from(before)) {
+            Some(before) => before.next = number,
+            None => head = number,
+        }
+        if let Some(tuple) = registers.get_mut(k) {
+            tuple.next = at;
+        }
+    }
+    head
+}
+
+/// Gives each tuple the first place that nothing has which lives at the same time.
+fn pack(
+    registers: &mut VecView<Virtual>,
+    class: u8,
+    of: &RegisterClass<'_>,
+) -> Result<u16, StepError> {
+    let mut high = 0u16;
+    let head = by_size(registers, class);
+    let mut number = head;
+    while let Some(&tuple) = registers.get(usize::from(number)) {
+        let meets = |t: &Virtual| t.live.0 <= tuple.live.1 && tuple.live.0 <= t.live.1;
+        let mut free = Pool::new(of.pool);
+        // What the frame defines is there from the start.
+        for fixed in registers.iter().filter(|t| {
+            t.class == class && t.pinned && t.live.0 != u16::MAX && tuple.live.0 <= t.live.1
+        }) {
+            high = high.max(fixed.physical.saturating_add(u16::from(fixed.count)));
+            free.set_all(fixed, true);
+        }
+        let mut at = head;
+        while let Some(placed) = registers.get(usize::from(at)).filter(|_| at != number) {
+            if meets(placed) {
+                free.set_all(placed, true);
+            }
+            at = placed.next;
+        }
+        let found = free.find(tuple.count, of.tuple_align).ok_or_else(|| StepError::Pool {
+            class: ClassId(u16::from(class)),
+            wanted: most_at_once(registers, class).max(of.pool.1.saturating_add(1)),
+            pool: of.pool.1,
+        })?;
+        if let Some(t) = registers.get_mut(usize::from(number)) {
+            t.physical = found;
+        }
+        high = high.max(found.saturating_add(u16::from(tuple.count)));
+        number = tuple.next;
+    }
+    Ok(high)
+}
+
+/// Registers of a class that live at the same time, at the most.
+fn most_at_once(registers: &VecView<Virtual>, class: u8) -> u16 {
+    let own = || registers.iter().filter(|t| t.class == class && t.live.0 != u16::MAX);
+    let at = |step: u16| {
+        own()
+            .filter(|t| t.live.0 <= step && step <= t.live.1)
+            .fold(0u16, |sum, t| sum.saturating_add(u16::from(t.count)))
+    };
+    own().map(|t| at(t.live.0)).max().unwrap_or(0)
+}

@@ -1,0 +1,8 @@
+//! Registers: which hold which tile, live ranges, allocation.
+
+pub mod allocate;
+pub(crate) mod live_range_split;
+pub(crate) mod liveness;
+pub(crate) mod parallel_copy;
+pub(crate) mod source;
+pub(crate) mod tiles;

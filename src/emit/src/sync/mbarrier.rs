@@ -1,0 +1,122 @@
+//! Completion objects: made at the kernel's entry by one thread, announced to, waited for by every
+//! thread, each with a phase.
+//!
+//! An object's phase ends once for every announcement, and every thread waits for it exactly once:
+//! the parity that a thread waits for stands in a register that its wait flips. So announcement and
+//! wait must alternate on every path: whoever announces sees to it that the wait stands in the same
+//! block (no loop begins or ends between them).
+
+use crate::expr::{Place, Reg};
+use crate::lower::context::{Context, EmitError};
+use crate::lower::target::Operand;
+use crate::pool::EmitPool;
+use crate::step::{Missing, Purpose, Slot, StepError, int, slot};
+use crate::sync::order::push;
+use lanebook_tables::{CompletionObject, IndexOp, RegisterKind};
+use lanebook_tile::unit::has;
+
+/// A completion object in registers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Its address.
+    pub address: Reg,
+    /// Parity of the phase that is waited for next.
+    pub parity: Reg,
+}
+
+/// Most completion objects of a group.
+pub const MAX_COMPLETIONS: usize = lanebook_plan::shared_alloc::MAX_COMPLETIONS as usize;
+
+impl<'t> Context<'_, 't, '_, '_> {
+    /// The architecture's completion objects.
+    pub(crate) fn completion_object(&self) -> Result<&'t CompletionObject<'t>, EmitError> {
+        let arch = self.machine.arch;
+        let found = self.machine.tables.units.completions.iter().find(|c| has(arch, c.feature));
+        Ok(found.ok_or(StepError::NoAtom(Missing::Frame))?)
+    }
+
+    /// Makes the plan's completion objects: each takes one arrival a phase.
+    #[inline(never)]
+    pub(crate) fn make_completions(&mut self) -> Result<(), EmitError> {
+        if self.plan.completions == 0 {
+            return Ok(());
+        }
+        let object = self.completion_object()?;
+        self.steps.purpose = Purpose::Sync;
+        let on = self.first_thread()?;
+        for number in 0..self.plan.completions {
+            let offset = self
+                .plan
+                .completion_offset
+                .saturating_add(u32::from(object.bytes).saturating_mul(u32::from(number)));
+            let node = self.shared_address(offset)?;
+            let address = self.compute(node, Place::Vector)?;
+            let class = self
+                .machine
+                .class(RegisterKind::Vector, 32)
+                .ok_or(StepError::NoAtom(Missing::Class))?;
+            let parity = self.filled(class, 0)?;
+            self.completions.push(Completion { address, parity }).map_err(|_| {
+                EmitError::Capacity {
+                    pool: EmitPool::Completions,
+                    capacity: MAX_COMPLETIONS as u32,
+                }
+            })?;
+            self.steps.append(object.init, &[slot(on), slot(address), Slot::Int(1)])?;
+        }
+        for step in object.publish {
+            push(self.machine.tables, step, &mut self.steps)?;
+        }
+        Ok(())
+    }
+
+    /// The predicate that holds in one thread of the group.
+    pub(crate) fn first_thread(&mut self) -> Result<Reg, EmitError> {
+        if let Some(on) = self.elected {
+            return Ok(on);
+        }
+        let compare = self.machine.isa.compare_less;
+        let thread = self.compute(self.thread, Place::Vector)?;
+        let on = self.predicate(compare)?.ok_or(StepError::NoAtom(Missing::Frame))?;
+        self.frame_step(compare, Some(on), &[slot(thread), Slot::Int(1)])?;
+        self.elected = Some(on);
+        Ok(on)
+    }
+
+    /// A place in the group's shared memory.
+    pub(crate) fn shared_address(&mut self, offset: u32) -> Result<crate::expr::ExprId, EmitError> {
+        Ok(match (self.shared_base, offset) {
+            (Some(base), 0) => base,
+            (Some(base), offset) => self.arena.op_const(IndexOp::Add, base, u64::from(offset))?,
+            (None, offset) => self.arena.constant(offset)?,
+        })
+    }
+
+    pub(crate) fn completion(&self, number: u8) -> Result<Completion, EmitError> {
+        let capacity = u32::from(self.plan.completions);
+        self.completions
+            .get(usize::from(number))
+            .copied()
+            .ok_or(EmitError::Capacity { pool: EmitPool::Completions, capacity })
+    }
+
+    /// Announces so many bytes to an object, and arrives there.
+    pub(crate) fn expect(&mut self, number: u8, bytes: u32) -> Result<(), EmitError> {
+        let (object, on, at) =
+            (self.completion_object()?, self.first_thread()?, self.completion(number)?);
+        let refuse = StepError::Operand { atom: object.expect, operand: 2 };
+        self.steps.purpose = Purpose::Sync;
+        Ok(self.steps.append(
+            object.expect,
+            &[slot(on), slot(at.address), int(i64::from(bytes)).ok_or(refuse)?],
+        )?)
+    }
+
+    /// Waits for the end of an object's phase; the next one has the other parity.
+    pub(crate) fn wait(&mut self, number: u8) -> Result<(), EmitError> {
+        let (object, at) = (self.completion_object()?, self.completion(number)?);
+        self.steps.purpose = Purpose::Sync;
+        self.steps.append(object.wait, &[slot(at.address), slot(at.parity)])?;
+        self.add_in_place(at.parity, Operand::Number(1), IndexOp::Xor)
+    }
+}

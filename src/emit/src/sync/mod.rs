@@ -1,0 +1,7 @@
+//! Order between accesses: barriers, mbarriers, waits for counters, wait states.
+
+pub(crate) mod cursor;
+pub(crate) mod hazards;
+pub(crate) mod mbarrier;
+pub(crate) mod order;
+pub mod waits;

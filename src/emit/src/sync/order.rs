@@ -1,0 +1,605 @@
+//! Synchronisation: which steps must stand between accesses to shared memory, and to global tensors
+//! that a kernel reads and writes, from the architecture's table.
+//!
+//! The walk keeps the accesses that nothing has ordered yet. An access that conflicts with one of
+//! them (bytes in common, one of the two writes) brings the table's steps for that pair of kinds,
+//! each step once, barriers last. A loop is walked with what its own end leaves open added to what
+//! stands open before it.
+
+use crate::pool::EmitPool;
+use crate::step::{Missing, Slot, StepError, Steps, int};
+use lanebook_tables::{AccessId, Arch, AtomId, SyncRule, SyncStep, Tables};
+
+/// Tiles of global memory among the places of accesses, above all of shared memory: the tensor,
+/// then the tile.
+const GLOBAL: u32 = 1 << 30;
+/// Bits of a tile's number.
+const TILE_BITS: u32 = 12;
+
+/// An access to a shared tile, or to a global one of a tensor that a kernel reads and writes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// The tile's bytes in shared memory, from here.
+    pub from: u32,
+    /// To here, exclusive.
+    pub to: u32,
+    /// Of a global tile: which way of dealing it out to threads, from 1. Each thread meets its own
+    /// elements alone where two are equal; 0 = not known.
+    pub dealt: u16,
+    /// Its kind.
+    pub kind: AccessId,
+    /// It writes.
+    pub writes: bool,
+    /// The completion object whose phase ends with it and has not been waited for.
+    pub completion: Option<u8>,
+}
+
+impl Touched {
+    /// The tile of a tensor, both by their numbers.
+    #[must_use]
+    pub fn global(tensor: u16, tile: u16, kind: AccessId, writes: bool, dealt: u16) -> Self {
+        let from = GLOBAL | u32::from(tensor) << TILE_BITS | u32::from(tile);
+        Self { from, to: from.saturating_add(1), dealt, kind, writes, completion: None }
+    }
+
+    /// Whether two accesses have to be ordered. Tiles of a tensor may overlap, where two that are
+    /// written do not certainly lie `apart`.
+    #[must_use]
+    pub fn conflicts(&self, other: &Self, apart: impl Fn(u16, u16) -> bool) -> bool {
+        if !(self.writes || other.writes) {
+            return false;
+        }
+        let global = |t: &Self| t.from >> 30 == GLOBAL >> 30;
+        if global(self) && global(other) {
+            let (same, tensor) =
+                (self.from == other.from, self.from >> TILE_BITS == other.from >> TILE_BITS);
+            let own = same && self.dealt != 0 && self.dealt == other.dealt;
+            let tile = |t: &Self| (t.from & 1u32.wrapping_shl(TILE_BITS).wrapping_sub(1)) as u16;
+            return tensor
+                && !own
+                && !(self.writes && other.writes && apart(tile(self), tile(other)));
+        }
+        self.from < other.to && other.from < self.to
+    }
+}
+
+/// On which side of the barriers a step has to stand.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Stand {
+    /// On either: its rule has no barrier.
+    Free,
+    /// Its rule has one after it, or it is one.
+    Before,
+    /// Its rule has one before it.
+    Behind,
+}
+
+/// What has to stand before an operation.
+#[derive(Copy, Clone, Debug)]
+pub enum Wanted<'t> {
+    /// An instruction.
+    Step(SyncStep<'t>, Stand),
+    /// The wait for a completion object's phase.
+    Wait(u8),
+}
+
+/// What has to stand before an operation: barriers behind all that need not stand behind them.
+pub type WantedSteps<'t> = heapless::Vec<Wanted<'t>, STEPS>;
+
+/// Most kinds of accesses that can be open at once.
+const OPEN: usize = 64;
+/// Most different steps between two operations.
+const STEPS: usize = 8;
+/// Most pairs of kinds that one operation orders.
+const SETTLED: usize = 16;
+
+/// Kinds of accesses, by their numbers: as many as a word has bits.
+type Kinds = u32;
+/// Loops around, by their depth.
+type Depths = u8;
+
+/// Among the depths of an entry: it stands like this here; else only behind one of the loops.
+const HERE: Depths = 1 << 7;
+
+/// An access that later ones may have to be ordered after. Flat, because there are many of them.
+#[derive(Copy, Clone, Debug)]
+struct Entry {
+    from: u32,
+    to: u32,
+    /// The kinds of later accesses that something orders after it.
+    behind: Kinds,
+    dealt: u16,
+    kind: AccessId,
+    writes: bool,
+    completion: Option<u8>,
+    /// Loops around that may run no turn, and before which it stood like this: behind such a loop
+    /// it still may. And whether it does here.
+    around: Depths,
+}
+
+impl Entry {
+    fn new(touched: Touched, behind: Kinds) -> Self {
+        let Touched { from, to, dealt, kind, writes, completion } = touched;
+        Self { from, to, behind, dealt, kind, writes, completion, around: HERE }
+    }
+
+    fn touched(&self) -> Touched {
+        let Self { from, to, dealt, kind, writes, completion, .. } = *self;
+        Touched { from, to, dealt, kind, writes, completion }
+    }
+
+    fn is_here(&self) -> bool {
+        self.around & HERE != 0
+    }
+}
+
+/// Where completion objects are, and how threads touch them: all wait, one announces.
+#[derive(Copy, Clone, Debug)]
+pub struct Objects {
+    /// The first object's bytes in shared memory.
+    pub from: u32,
+    /// Bytes of an object.
+    pub bytes: u32,
+    /// What a wait is.
+    pub waits: AccessId,
+    /// What an announcement is.
+    pub announces: AccessId,
+}
+
+impl Objects {
+    fn touched(&self, number: u8, kind: AccessId, writes: bool) -> Touched {
+        let from = self.from.saturating_add(self.bytes.saturating_mul(u32::from(number)));
+        Touched {
+            from,
+            to: from.saturating_add(self.bytes),
+            dealt: 0,
+            kind,
+            writes,
+            completion: None,
+        }
+    }
+
+    /// The announcement to an object. Its next phase may begin when every thread has waited for the
+    /// one before: a thread that is two phases behind takes one for the other.
+    #[must_use]
+    pub fn announcement(&self, number: u8) -> Touched {
+        self.touched(number, self.announces, true)
+    }
+
+    /// Whether an access is an announcement: every wait is ordered after it by the object itself.
+    fn is_announcement(&self, touched: &Touched) -> bool {
+        touched.writes
+            && touched.kind == self.announces
+            && touched.from >= self.from
+            && touched.from < self.from.saturating_add(self.all())
+    }
+
+    fn all(&self) -> u32 {
+        self.bytes.saturating_mul(u32::from(lanebook_plan::shared_alloc::MAX_COMPLETIONS))
+    }
+}
+
+/// Accesses that later ones may have to be ordered after.
+#[derive(Clone, Debug)]
+pub struct Open {
+    list: heapless::Vec<Entry, OPEN>,
+    objects: Option<Objects>,
+}
+
+impl Open {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(objects: Option<Objects>) -> Self {
+        Self { list: heapless::Vec::new(), objects }
+    }
+
+    fn here(&self) -> impl Iterator<Item = &Entry> + '_ {
+        self.list.iter().filter(|e| e.is_here())
+    }
+
+    /// Adds what `other` has open.
+    pub fn join(&mut self, other: &Self) -> Result<(), StepError> {
+        for e in other.here() {
+            self.add(e.touched(), e.behind)?;
+        }
+        Ok(())
+    }
+
+    /// Whether anything is open that `other` has not.
+    #[must_use]
+    pub fn exceeds(&self, other: &Self) -> bool {
+        self.here()
+            .any(|e| !other.here().any(|o| o.touched() == e.touched() && o.behind & !e.behind == 0))
+    }
+
+    /// Before a loop that may run no turn: what is open stays so behind it.
+    pub fn enter(&mut self, depth: u32) {
+        let bit = Depths::checked_shl(1, depth).unwrap_or(0) & !HERE;
+        self.list.iter_mut().filter(|e| e.is_here()).for_each(|e| e.around |= bit);
+    }
+
+    /// Behind such a loop: it has run its turns, or none.
+    pub fn leave(&mut self, depth: u32) {
+        let bit = Depths::checked_shl(1, depth).unwrap_or(0) & !HERE;
+        let mut at = 0;
+        while let Some(&e) = self.list.get(at) {
+            let wakes = !e.is_here() && e.around & bit != 0;
+            let woken = Entry { around: (e.around & !bit) | if wakes { HERE } else { 0 }, ..e };
+            // Of two that are alike one is enough, with what orders both.
+            let twin =
+                self.list.iter().position(|o| wakes && o.is_here() && o.touched() == e.touched());
+            if let Some(twin) = twin.and_then(|twin| self.list.get_mut(twin)) {
+                twin.behind &= woken.behind;
+                twin.around |= woken.around;
+                let _ = self.list.remove(at);
+                continue;
+            }
+            if let Some(slot) = self.list.get_mut(at) {
+                *slot = woken;
+            }
+            at = at.saturating_add(1);
+        }
+    }
+
+    fn add(&mut self, touched: Touched, behind: Kinds) -> Result<(), StepError> {
+        if let Some(e) = self.list.iter_mut().find(|e| e.is_here() && e.touched() == touched) {
+            e.behind &= behind;
+            return Ok(());
+        }
+        let full = StepError::Capacity { pool: EmitPool::OpenAccesses, capacity: OPEN as u32 };
+        self.list.push(Entry::new(touched, behind)).map_err(|_| full)
+    }
+
+    /// What has become of an entry; nothing if it is over. Behind a loop around that runs no turn
+    /// it stands as it did.
+    fn change(&mut self, at: usize, next: Option<(Touched, Kinds)>) {
+        let Some(&old) = self.list.get(at) else { return };
+        if next == Some((old.touched(), old.behind)) {
+            return;
+        }
+        let asleep = Entry { around: old.around & !HERE, ..old };
+        let Some((touched, behind)) = next else {
+            if asleep.around == 0 {
+                let _ = self.list.remove(at);
+            } else if let Some(e) = self.list.get_mut(at) {
+                *e = asleep;
+            }
+            return;
+        };
+        // Without room it stays as open as it was, which only costs steps.
+        if (asleep.around == 0 || self.list.push(asleep).is_ok())
+            && let Some(e) = self.list.get_mut(at)
+        {
+            *e = Entry::new(touched, behind);
+        }
+    }
+
+    /// Every thread has waited for an object.
+    fn waited(&mut self, number: u8) -> Result<(), StepError> {
+        match self.objects {
+            Some(objects) => self.add(objects.touched(number, objects.waits, false), 0),
+            None => Ok(()),
+        }
+    }
+
+    /// Orders `accesses` after everything open that they conflict with, then opens them. The answer
+    /// is what has to stand between; where it does not, this was only a rehearsal. `apart`: whether
+    /// two tiles of a global tensor certainly have no element in common.
+    pub fn meet<'t>(
+        &mut self,
+        tables: &Tables<'t>,
+        arch: &Arch<'t>,
+        accesses: &[Touched],
+        apart: impl Fn(u16, u16) -> bool,
+    ) -> Result<WantedSteps<'t>, StepError> {
+        let mut wanted: WantedSteps<'t> = heapless::Vec::new();
+        let mut settled: heapless::Vec<Settled, SETTLED> = heapless::Vec::new();
+        let wait = tables
+            .units
+            .completions
+            .iter()
+            .find(|c| arch.features.contains(&c.feature))
+            .map(|c| c.wait);
+        for now in accesses {
+            for e in self.here() {
+                if e.touched().conflicts(now, &apart) && e.behind & bit(now.kind) == 0 {
+                    want(arch, wait, (&e.touched(), now), &mut wanted, &mut settled)?;
+                }
+            }
+        }
+        for at in (0..self.list.len()).rev() {
+            if let Some(&e) = self.list.get(at).filter(|e| e.is_here()) {
+                let own = accesses
+                    .iter()
+                    .filter(|now| e.touched().conflicts(now, &apart))
+                    .map(|now| now.kind);
+                self.change(at, left(arch, wait, (e.touched(), e.behind), &settled, own));
+            }
+        }
+        let performed = |step: &SyncStep<'_>| {
+            wanted.iter().any(|w| matches!(w, Wanted::Step(s, _) if s.atom == step.atom && s.immediates == step.immediates))
+        };
+        self.pass(arch, performed);
+        for wanted in &wanted {
+            if let Wanted::Wait(number) = wanted {
+                self.waited(*number)?;
+            }
+        }
+        let objects = self.objects;
+        for &t in
+            accesses.iter().filter(|t| objects.is_none_or(|objects| !objects.is_announcement(t)))
+        {
+            self.add(t, 0)?;
+        }
+        Ok(wanted)
+    }
+
+    /// Whether an access of a kind is open.
+    pub fn has(&self, kind: AccessId) -> bool {
+        self.here().any(|e| e.kind == kind)
+    }
+
+    /// The completion objects that nothing has waited for, each once. From here on they have been.
+    pub fn take_waits(&mut self) -> Result<heapless::Vec<u8, OPEN>, StepError> {
+        let mut out = heapless::Vec::new();
+        for e in self.list.iter_mut().filter(|e| e.is_here()) {
+            if let Some(number) = e.completion.take()
+                && !out.contains(&number)
+            {
+                let _ = out.push(number);
+            }
+        }
+        for number in &out {
+            self.waited(*number)?;
+        }
+        Ok(out)
+    }
+
+    /// The steps of the rule for these kinds have been carried out: accesses are over to which
+    /// another rule would bring nothing more.
+    pub fn carried_out(&mut self, arch: &Arch<'_>, producer: AccessId, consumer: AccessId) {
+        let done = rule(arch, producer, consumer).map_or(&[][..], |r| r.steps);
+        let over = |kind: AccessId| {
+            let mut rules =
+                arch.sync.iter().filter(|r| r.producer == kind && !r.steps.is_empty()).peekable();
+            rules.peek().is_some() && rules.all(|r| covers(done, r.steps))
+        };
+        for at in (0..self.list.len()).rev() {
+            // What completes on an object of its own has not been waited for.
+            if self
+                .list
+                .get(at)
+                .is_some_and(|e| e.is_here() && e.completion.is_none() && over(e.kind))
+            {
+                self.change(at, None);
+            }
+        }
+    }
+
+    /// Steps have been carried out, whatever for: waits for completion objects are over that they
+    /// order before the next announcement.
+    pub fn pass(&mut self, arch: &Arch<'_>, performed: impl Fn(&SyncStep<'_>) -> bool) {
+        let Some(objects) = self.objects else { return };
+        if !rule(arch, objects.waits, objects.announces)
+            .is_some_and(|r| r.steps.iter().all(performed))
+        {
+            return;
+        }
+        let is_wait = |t: &Touched| {
+            !t.writes
+                && t.from >= objects.from
+                && t.from < objects.from.saturating_add(objects.all())
+        };
+        for at in (0..self.list.len()).rev() {
+            if self.list.get(at).is_some_and(|e| e.is_here() && is_wait(&e.touched())) {
+                self.change(at, None);
+            }
+        }
+    }
+}
+
+/// Accesses of a kind, writes or reads, that complete on an object or not, for which the steps
+/// before a kind of later ones have been brought.
+type Settled = (AccessId, bool, Option<u8>, AccessId);
+
+/// What has to stand between two accesses that conflict.
+fn want<'t>(
+    arch: &Arch<'t>,
+    wait: Option<AtomId>,
+    (before, now): (&Touched, &Touched),
+    wanted: &mut WantedSteps<'t>,
+    settled: &mut heapless::Vec<Settled, SETTLED>,
+) -> Result<(), StepError> {
+    let missing =
+        StepError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });
+    let rule = rule(arch, before.kind, now.kind).ok_or(missing)?;
+    let last = rule.steps.iter().rposition(|s| s.barrier);
+    for (k, step) in rule.steps.iter().enumerate() {
+        let stand = match last {
+            None => Stand::Free,
+            Some(last) if k <= last => Stand::Before,
+            Some(_) => Stand::Behind,
+        };
+        let step = match before.completion {
+            _ if Some(step.atom) != wait => Wanted::Step(*step, stand),
+            Some(number) => Wanted::Wait(number),
+            None => continue, // it has been waited for
+        };
+        // In front of the next of the rule's steps that stands there: each rule's steps stay in
+        // their order.
+        let is = |w: &Wanted<'_>, later: &SyncStep<'_>| match w {
+            Wanted::Step(own, _) => own.atom == later.atom && own.immediates == later.immediates,
+            Wanted::Wait(number) => Some(later.atom) == wait && before.completion == Some(*number),
+        };
+        let later = rule.steps.iter().skip(k.saturating_add(1));
+        let next = later.into_iter().find_map(|later| wanted.iter().position(|w| is(w, later)));
+        add_wanted(wanted, step, next)
+            .ok_or(StepError::Capacity { pool: EmitPool::SyncSteps, capacity: STEPS as u32 })?;
+    }
+    let entry = (before.kind, before.writes, before.completion, now.kind);
+    // Without a barrier, where other rules have one, what this rule brings is for these bytes
+    // alone.
+    let whole = last.is_some()
+        || !arch
+            .sync
+            .iter()
+            .any(|r| r.producer == before.kind && r.steps.iter().any(|s| s.barrier));
+    if whole && !settled.contains(&entry) {
+        settled.push(entry).map_err(|_| StepError::Capacity {
+            pool: EmitPool::SyncKinds,
+            capacity: SETTLED as u32,
+        })?;
+    }
+    Ok(())
+}
+
+/// What is left of an open access when all that was wanted stands before later accesses; nothing if
+/// it is over. What a rule's steps order behind one access of a kind they order behind all of them,
+/// for every kind that asks for no more. `own`: the kinds of those that it conflicts with.
+fn left(
+    arch: &Arch<'_>,
+    wait: Option<AtomId>,
+    (before, behind): (Touched, Kinds),
+    settled: &[Settled],
+    own: impl Iterator<Item = AccessId> + Clone,
+) -> Option<(Touched, Kinds)> {
+    let (mut after, mut behind) = (before, behind);
+    let key = (before.kind, before.writes, before.completion);
+    let of_its_kind = settled
+        .iter()
+        .filter(|(kind, writes, completion, _)| (*kind, *writes, *completion) == key)
+        .map(|(.., consumer)| *consumer);
+    // What is ordered without a barrier, where others of its kind take one, is followed by the
+    // access that it was ordered before.
+    let barrier = |r: &SyncRule<'_>| r.steps.iter().any(|s| s.barrier);
+    let mut over = arch.sync.iter().any(|r| r.producer == before.kind && barrier(r))
+        && own
+            .clone()
+            .any(|consumer| rule(arch, before.kind, consumer).is_some_and(|r| !barrier(r)));
+    for consumer in of_its_kind.chain(own) {
+        let done = rule(arch, before.kind, consumer).map_or(&[][..], |r| r.steps);
+        let rules = || arch.sync.iter().filter(|r| r.producer == before.kind);
+        let met =
+            rules().filter(|r| covers(done, r.steps)).fold(0, |kinds, r| kinds | bit(r.consumer));
+        over |= rules().all(|r| met & bit(r.consumer) != 0);
+        behind |= met;
+        if done.iter().any(|step| Some(step.atom) == wait) {
+            after.completion = None;
+        }
+    }
+    (!over).then_some((after, behind))
+}
+
+/// The kind's bit; none beyond a word's: such a kind is ordered anew each time.
+fn bit(kind: AccessId) -> Kinds {
+    1u32.checked_shl(u32::from(kind.0)).unwrap_or(0)
+}
+
+/// Whether all steps of `wanted` are among `done`.
+fn covers(done: &[SyncStep<'_>], wanted: &[SyncStep<'_>]) -> bool {
+    wanted
+        .iter()
+        .all(|step| done.iter().any(|d| d.atom == step.atom && d.immediates == step.immediates))
+}
+
+/// The steps between an access of one kind and one of another, with operands as `known` gives them
+/// by atom and number.
+pub fn between(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    (producer, consumer): (AccessId, AccessId),
+    steps: &mut Steps<'_>,
+    known: impl Fn(AtomId, usize) -> Option<Slot>,
+) -> Result<(), StepError> {
+    let missing = StepError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
+    for step in rule(arch, producer, consumer).ok_or(missing)?.steps {
+        push_known(tables, step.atom, step.immediates, steps, |number| known(step.atom, number))?;
+    }
+    Ok(())
+}
+
+/// What stands around the work of a unit that runs beside the lanes: the table's steps for its kind
+/// of access as a consumer (`before`), or as a producer.
+pub fn around(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    kind: AccessId,
+    before: bool,
+    steps: &mut Steps<'_>,
+) -> Result<(), StepError> {
+    for rule in arch.sync.iter().filter(|r| kind == if before { r.consumer } else { r.producer }) {
+        for step in rule.steps {
+            push(tables, step, steps)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds a step that is not there yet, in front of the step with number `next`. One that may stand
+/// on either side of the barriers goes where another rule wants it.
+fn add_wanted<'t>(list: &mut WantedSteps<'t>, step: Wanted<'t>, next: Option<usize>) -> Option<()> {
+    for old in list.iter_mut() {
+        match (old, &step) {
+            (Wanted::Wait(a), Wanted::Wait(b)) if a == b => return Some(()),
+            (Wanted::Step(a, stand), Wanted::Step(b, wanted))
+                if a.atom == b.atom && a.immediates == b.immediates =>
+            {
+                if *stand == Stand::Free {
+                    *stand = *wanted;
+                }
+                if *stand == *wanted || *wanted == Stand::Free {
+                    return Some(());
+                }
+            }
+            _ => {}
+        }
+    }
+    list.push(step).ok()?;
+    let mut held = step;
+    for place in list.iter_mut().skip(next.unwrap_or(usize::MAX)) {
+        core::mem::swap(place, &mut held);
+    }
+    Some(())
+}
+
+pub(crate) fn rule<'t>(
+    arch: &Arch<'t>,
+    producer: AccessId,
+    consumer: AccessId,
+) -> Option<&'t SyncRule<'t>> {
+    arch.sync.iter().find(|r| r.producer == producer && r.consumer == consumer)
+}
+
+pub(crate) fn push(
+    tables: &Tables<'_>,
+    step: &SyncStep<'_>,
+    steps: &mut Steps<'_>,
+) -> Result<(), StepError> {
+    push_known(tables, step.atom, step.immediates, steps, |_| None)
+}
+
+/// A step whose operands are given by their numbers; immediates in their order, the greatest where
+/// there are too few.
+pub fn push_known(
+    tables: &Tables<'_>,
+    id: AtomId,
+    immediates: &[i32],
+    steps: &mut Steps<'_>,
+    known: impl Fn(usize) -> Option<Slot>,
+) -> Result<(), StepError> {
+    use lanebook_tables::Role;
+    let atom = tables.atom(id).ok_or(StepError::NoAtom(Missing::Frame))?;
+    let mut args: heapless::Vec<Slot, { crate::step::MAX_ARGS }> = heapless::Vec::new();
+    let mut values = immediates.iter();
+    for (k, operand) in atom.operands.iter().enumerate() {
+        let refuse = StepError::Operand { atom: id, operand: u8::try_from(k).unwrap_or(u8::MAX) };
+        let slot = match operand.role {
+            Role::Immediate => {
+                int(values.next().map_or(operand.range.1, |v| i64::from(*v))).ok_or(refuse)?
+            }
+            _ => known(k).unwrap_or_default(),
+        };
+        args.push(slot).map_err(|_| refuse)?;
+    }
+    steps.append(id, &args)
+}

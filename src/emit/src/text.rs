@@ -1,0 +1,380 @@
+//! Text: allocated steps to assembly, by `write_str` alone.
+
+use crate::lower::interface::{Param, ParamKind, parameter_bytes};
+use crate::registers::allocate::Usage;
+use crate::step::{Pattern, Purpose, Slot, Step, member_offset};
+use core::fmt::Write;
+use heapless::VecView;
+use lanebook_tables::{Arch, Isa, Operand, Piece, RegisterKind, Role, Tables, TupleStyle};
+
+/// What a kernel's text is made of.
+pub struct Kernel<'k> {
+    /// Tables.
+    pub tables: &'k Tables<'k>,
+    /// Architecture.
+    pub arch: &'k Arch<'k>,
+    /// Instruction set.
+    pub isa: &'k Isa<'k>,
+    /// Its name.
+    pub name: &'k str,
+    /// Threads of a group.
+    pub threads: u32,
+    /// Bytes of shared memory.
+    pub shared_bytes: u32,
+    /// Alignment of the shared segment.
+    pub shared_align: u32,
+    /// Parameters.
+    pub params: &'k VecView<Param>,
+    /// Registers by class.
+    pub usage: Usage,
+    /// Steps, allocated.
+    pub steps: &'k VecView<Step>,
+    /// Tuple patterns.
+    pub patterns: &'k VecView<Pattern>,
+}
+
+/// Why a kernel was not written to its end.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum TextError {
+    /// The text sink refused.
+    Sink,
+    /// The plan, or a step, names something that these tables lack.
+    Tables,
+}
+
+impl From<core::fmt::Error> for TextError {
+    fn from(_: core::fmt::Error) -> Self {
+        Self::Sink
+    }
+}
+
+/// Writes an unsigned number in decimal.
+pub fn write_number(out: &mut impl Write, value: u64) -> core::fmt::Result {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    let mut rest = value;
+    loop {
+        at = at.saturating_sub(1);
+        if let Some(place) = digits.get_mut(at) {
+            *place = b'0'.wrapping_add((rest % 10) as u8);
+        }
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    let text = digits.get(at..).and_then(|d| core::str::from_utf8(d).ok()).unwrap_or("");
+    out.write_str(text)
+}
+
+/// Writes a signed number in decimal.
+pub fn write_signed(out: &mut impl Write, value: i64) -> core::fmt::Result {
+    if value < 0 {
+        out.write_str("-")?;
+    }
+    write_number(out, value.unsigned_abs())
+}
+
+impl Kernel<'_> {
+    /// Writes the whole kernel.
+    pub fn write(&self, out: &mut impl Write) -> Result<(), TextError> {
+        self.frame(self.isa.prologue, out)?;
+        for step in self.steps.iter() {
+            self.step(step, out)?;
+        }
+        self.frame(self.isa.epilogue, out)
+    }
+
+    /// Writes one step as a line.
+    pub fn step(&self, step: &Step, out: &mut impl Write) -> Result<(), TextError> {
+        if step.purpose == Purpose::Label {
+            if let Some(Slot::Label(label)) = step.args.first() {
+                self.label(*label, out)?;
+            }
+            out.write_str(self.isa.label_suffix)?;
+            out.write_str("\n")?;
+            return Ok(());
+        }
+        let atom = self.tables.atom(step.atom).ok_or(TextError::Tables)?;
+        out.write_str("    ")?;
+        for piece in atom.template {
+            match piece {
+                Piece::Text(text) => self.lines(text, out)?,
+                Piece::Operand(k) => {
+                    let operand = atom.operands.get(usize::from(k)).ok_or(TextError::Tables)?;
+                    self.operand(operand, step.arg(usize::from(k)), out)?;
+                }
+                Piece::Optional(k, before) => match step.arg(usize::from(k)) {
+                    Slot::None | Slot::Int(0) | Slot::Word(0) => {}
+                    slot => {
+                        // `+-4` is no number: a minus sign stands in for the plus.
+                        let negative = matches!(slot, Slot::Int(v) if v < 0);
+                        out.write_str(if negative {
+                            before.strip_suffix('+').unwrap_or(before)
+                        } else {
+                            before
+                        })?;
+                        self.number(slot, out)?;
+                    }
+                },
+                Piece::Half(k, upper) => {
+                    let Slot::Reg { class, first, count } = step.arg(usize::from(k)) else {
+                        return Err(TextError::Tables);
+                    };
+                    let half = u16::from(count / 2);
+                    self.register(
+                        class,
+                        if upper { first.wrapping_add(half) } else { first },
+                        count / 2,
+                        out,
+                    )?;
+                }
+                Piece::Frame(_) => return Err(TextError::Tables),
+            }
+        }
+        out.write_str("\n")?;
+        Ok(())
+    }
+
+    /// Text of an atom of several lines: each further line is indented like the first.
+    fn lines(&self, text: &str, out: &mut impl Write) -> Result<(), TextError> {
+        let mut first = true;
+        for line in text.split('\n') {
+            if !first {
+                out.write_str("\n    ")?;
+            }
+            out.write_str(line.trim_start_matches(if first { '\0' } else { ' ' }))?;
+            first = false;
+        }
+        Ok(())
+    }
+
+    fn label(&self, label: u16, out: &mut impl Write) -> Result<(), TextError> {
+        out.write_str("L")?;
+        out.write_str(self.name)?;
+        out.write_str("_")?;
+        write_number(out, u64::from(label))?;
+        Ok(())
+    }
+
+    fn number(&self, slot: Slot, out: &mut impl Write) -> Result<(), TextError> {
+        match slot {
+            Slot::Int(v) => write_signed(out, i64::from(v))?,
+            Slot::Word(v) => write_number(out, u64::from(v))?,
+            _ => return Err(TextError::Tables),
+        }
+        Ok(())
+    }
+
+    fn operand(
+        &self,
+        operand: &Operand<'_>,
+        slot: Slot,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
+        match slot {
+            Slot::None | Slot::Int(_)
+                if operand.role == Role::Immediate && operand.vary.is_some() =>
+            {
+                self.parameter(operand, slot, out)?
+            }
+            Slot::None if operand.role == Role::Immediate => out.write_str("0")?,
+            Slot::None | Slot::Bytes(_) => return Err(TextError::Tables),
+            Slot::Label(label) => self.label(label, out)?,
+            Slot::Int(_) | Slot::Word(_) => self.number(slot, out)?,
+            Slot::Reg { class, first, count } => self.register(class, first, count, out)?,
+            Slot::Spread { class, first, count, pattern } => {
+                let pattern = self.patterns.get(usize::from(pattern)).ok_or(TextError::Tables)?;
+                out.write_str("{")?;
+                for member in 0..count {
+                    if member > 0 {
+                        out.write_str(", ")?;
+                    }
+                    self.register(
+                        class,
+                        first.wrapping_add(member_offset(pattern, member)),
+                        1,
+                        out,
+                    )?;
+                }
+                out.write_str("}")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A parameter of a family: the word or value of this number, or what the atom itself stands
+    /// for.
+    fn parameter(
+        &self,
+        operand: &Operand<'_>,
+        slot: Slot,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
+        let vary = operand.vary.ok_or(TextError::Tables)?;
+        if vary.words.is_empty() {
+            return match (slot, vary.values.last()) {
+                (Slot::None, Some(value)) => Ok(write_number(out, u64::from(*value))?),
+                _ => self.number(slot, out),
+            };
+        }
+        let at = if let Slot::Int(k) = slot {
+            usize::try_from(k).map_err(|_| TextError::Tables)?
+        } else {
+            0
+        };
+        Ok(out.write_str(vary.words.get(at).ok_or(TextError::Tables)?.text)?)
+    }
+
+    /// A register or a tuple of consecutive ones, in the instruction set's spelling.
+    fn register(
+        &self,
+        class: u8,
+        first: u16,
+        count: u8,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
+        let class = self.isa.classes.get(usize::from(class)).ok_or(TextError::Tables)?;
+        if class.kind == RegisterKind::Special {
+            out.write_str(class.prefix)?;
+            return Ok(());
+        }
+        if count <= 1 {
+            out.write_str(class.prefix)?;
+            write_number(out, u64::from(first))?;
+            return Ok(());
+        }
+        match self.isa.tuples {
+            TupleStyle::Range => {
+                out.write_str(class.prefix)?;
+                out.write_str("[")?;
+                write_number(out, u64::from(first))?;
+                out.write_str(":")?;
+                write_number(
+                    out,
+                    u64::from(first).saturating_add(u64::from(count)).saturating_sub(1),
+                )?;
+                out.write_str("]")?;
+            }
+            TupleStyle::Braces => {
+                out.write_str("{")?;
+                for k in 0..u16::from(count) {
+                    if k > 0 {
+                        out.write_str(", ")?;
+                    }
+                    out.write_str(class.prefix)?;
+                    write_number(out, u64::from(first.wrapping_add(k)))?;
+                }
+                out.write_str("}")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn frame(&self, pieces: &[Piece<'_>], out: &mut impl Write) -> Result<(), TextError> {
+        for piece in pieces {
+            match *piece {
+                Piece::Text(text) => out.write_str(text)?,
+                Piece::Frame(word) => self.placeholder(word, out)?,
+                _ => return Err(TextError::Tables),
+            }
+        }
+        Ok(())
+    }
+
+    fn placeholder(&self, word: &str, out: &mut impl Write) -> Result<(), TextError> {
+        match word {
+            "kernel" => out.write_str(self.name)?,
+            "target" => out.write_str(self.arch.target)?,
+            "version" => out.write_str(self.arch.isa_version)?,
+            "threads" => write_number(out, u64::from(self.threads))?,
+            "shared_bytes" => write_number(out, u64::from(self.shared_bytes))?,
+            "shared_align" => write_number(out, u64::from(self.shared_align))?,
+            "param_bytes" => write_number(out, u64::from(parameter_bytes(self.params)))?,
+            "params" => self.params(out)?,
+            "registers" => self.registers(out)?,
+            "shared" if self.shared_bytes == 0 => {}
+            "shared" if self.shared_bytes <= self.arch.shared.static_bytes => {
+                self.shared(self.isa.shared_decl, out)?
+            }
+            "shared" => self.shared(self.isa.shared_decl_dynamic, out)?,
+            "wave_lanes" => {
+                write_number(out, u64::from(self.arch.wave_lanes.first().copied().unwrap_or(0)))?
+            }
+            _ => {
+                let class = word.strip_prefix("count.").ok_or(TextError::Tables)?;
+                let index = self
+                    .isa
+                    .classes
+                    .iter()
+                    .position(|c| c.name == class)
+                    .ok_or(TextError::Tables)?;
+                write_number(out, u64::from(self.usage.high.get(index).copied().unwrap_or(0)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The declaration of shared memory.
+    fn shared(&self, pieces: &[Piece<'_>], out: &mut impl Write) -> Result<(), TextError> {
+        for piece in pieces {
+            match *piece {
+                Piece::Text(text) => out.write_str(text)?,
+                Piece::Frame("shared_bytes") => write_number(out, u64::from(self.shared_bytes))?,
+                Piece::Frame("shared_align") => write_number(out, u64::from(self.shared_align))?,
+                _ => return Err(TextError::Tables),
+            }
+        }
+        Ok(())
+    }
+
+    fn params(&self, out: &mut impl Write) -> Result<(), TextError> {
+        for (index, param) in self.params.iter().enumerate() {
+            if index > 0 {
+                out.write_str(self.isa.param_separator)?;
+            }
+            let block = matches!(param.kind, ParamKind::Map(_));
+            for piece in if block { self.isa.param_block } else { self.isa.param } {
+                match *piece {
+                    Piece::Text(text) => out.write_str(text)?,
+                    Piece::Frame("index") => write_number(out, index as u64)?,
+                    Piece::Frame("bits") => {
+                        write_number(out, u64::from(param.bytes).saturating_mul(8))?
+                    }
+                    Piece::Frame("bytes") => write_number(out, u64::from(param.bytes))?,
+                    Piece::Frame("align") => write_number(out, u64::from(param.align))?,
+                    Piece::Frame("offset") => write_number(out, u64::from(param.offset))?,
+                    Piece::Frame("name") => {
+                        out.write_str(self.name)?;
+                        out.write_str("_param_")?;
+                        write_number(out, index as u64)?;
+                    }
+                    _ => return Err(TextError::Tables),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn registers(&self, out: &mut impl Write) -> Result<(), TextError> {
+        for (class, &count) in self.isa.classes.iter().zip(&self.usage.high) {
+            if count == 0 {
+                continue;
+            }
+            for piece in self.isa.register_decl {
+                match *piece {
+                    Piece::Text(text) => out.write_str(text)?,
+                    Piece::Frame("class") => out.write_str(class.name)?,
+                    Piece::Frame("declared") => out.write_str(class.declared)?,
+                    Piece::Frame("prefix") => out.write_str(class.prefix)?,
+                    Piece::Frame("count") => write_number(out, u64::from(count))?,
+                    Piece::Frame("bits") => write_number(out, u64::from(class.bits))?,
+                    _ => return Err(TextError::Tables),
+                }
+            }
+        }
+        Ok(())
+    }
+}

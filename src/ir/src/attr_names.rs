@@ -1,0 +1,106 @@
+//! Words that a program can use without having them in its text: attribute keys and memory kinds.
+//!
+//! A program built through the API has no text, so its attribute keys come from here (or from the
+//! text that the caller lends as a vocabulary).
+use crate::handle::Name;
+
+/// The words; a [`Name`] holds the number.
+const WORDS: &[&str] = &[
+    "threads",
+    "align",
+    "stride_div",
+    "layout",
+    "offset",
+    "sliceCount",
+    "mask",
+    "order",
+    "axis",
+    "kind",
+    "callee",
+    "map",
+    "sym_name",
+    "num",
+    "value",
+    "name",
+    "gmem",
+    "smem",
+    "tmem",
+    "main",
+    "depth",
+    "visibility",
+    "results",
+    "div",
+    "prefix",
+    "nv_tileas.layout",
+    "mover",
+    "!ttg.async.token",
+    "inserted",
+];
+
+/// Attribute: work items in a block, on a function.
+pub const THREADS: &str = "threads";
+/// Attribute: alignment in bytes, on a memref argument.
+pub const ALIGN: &str = "align";
+/// Attribute: every stride but the fastest is a multiple of so many elements, on a memref argument.
+pub const STRIDE_DIV: &str = "stride_div";
+/// Attribute: an index argument is a multiple of this.
+pub const DIV: &str = "div";
+/// Attribute: the layout that an operation was given.
+pub const LAYOUT: &str = "layout";
+/// [`LAYOUT`] with its prefix, as passes write it.
+pub const TILE_LAYOUT: &str = "nv_tileas.layout";
+/// Attribute: where a view starts, in elements.
+pub const OFFSET: &str = "offset";
+/// Attribute: into how many slices a loop is to be split.
+pub const SLICE_COUNT: &str = "sliceCount";
+/// Attribute: accesses may be out of bounds and must be masked.
+pub const MASK: &str = "mask";
+/// Attribute: permutation of dimensions, a list.
+pub const ORDER: &str = "order";
+/// Attribute: a dimension.
+pub const AXIS: &str = "axis";
+/// Attribute: which one of several ways.
+pub const KIND: &str = "kind";
+/// A reduction's kind: the sum.
+pub const ADD: &str = "add";
+/// A reduction's kind: the greatest.
+pub const MAX: &str = "max";
+/// A reduction's kind: the least.
+pub const MIN: &str = "min";
+/// Attribute: the function called.
+pub const CALLEE: &str = "callee";
+/// Attribute: an affine map.
+pub const MAP: &str = "map";
+/// Attribute: a function's name.
+pub const SYM_NAME: &str = "sym_name";
+
+/// Attribute: words written before the operands (`slt`, `x`).
+pub const PREFIX: &str = "prefix";
+/// Attribute: text for the outside world.
+pub const NAME: &str = "name";
+/// Attribute: `public` or `private`, on a function.
+pub const VISIBILITY: &str = "visibility";
+/// Attribute: a function's result types, as written.
+pub const RESULTS: &str = "results";
+/// Attribute: buffers of a pipeline.
+pub const DEPTH: &str = "depth";
+/// Attribute: the instruction that a copy has to be made of, by its name in the tables (tables
+/// without names refuse every such copy).
+pub const MOVER: &str = "mover";
+/// Type: what an operation waits for.
+pub const TOKEN: &str = "!ttg.async.token";
+/// Attribute: an operation that the program did not write.
+pub const INSERTED: &str = "inserted";
+/// Attribute: how many groups of asynchronous copies may be under way.
+pub const NUM: &str = "num";
+
+/// The name of a library word.
+pub(crate) fn find(word: &str) -> Option<Name> {
+    let number = WORDS.iter().position(|known| *known == word)?;
+    Some(Name::word(u16::try_from(number).ok()?))
+}
+
+/// The text of a word's number; empty for a number that is none.
+pub(crate) fn text(number: u16) -> &'static str {
+    WORDS.get(usize::from(number)).copied().unwrap_or("")
+}

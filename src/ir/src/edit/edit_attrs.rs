@@ -1,0 +1,121 @@
+//! Changing attributes.
+use crate::attr::{AttrValue, Literal};
+use crate::data::{AttrData, AttrKind, OpData, Stamp, UseData, UseKind, ValueData, ValueKind};
+use crate::edit::edit_ops::Edit;
+use crate::error::ErrorKind;
+use crate::handle::{AttrRef, Name, Op, Use, Value};
+use crate::program::{Program, payload};
+
+impl Program<'_, '_> {
+    // ---- attributes
+    pub(crate) fn attr_record(&self, key: Name, value: AttrValue) -> AttrData {
+        let (kind, bits, extra, ty) = match value {
+            AttrValue::Unit | AttrValue::Operand(_) => (AttrKind::Unit, [0; 4], 0, None),
+            AttrValue::Int(value, ty) => (AttrKind::Int, payload(value), 0, ty),
+            AttrValue::Number(Literal::Int(value), ty) => (AttrKind::Int, payload(value), 0, ty),
+            AttrValue::Number(Literal::Decimal { digits, exponent }, ty) => {
+                (AttrKind::Decimal, payload(digits), exponent, ty)
+            }
+            AttrValue::Number(Literal::MinusZero, ty) => (AttrKind::MinusZero, payload(0), 0, ty),
+            AttrValue::Number(Literal::Hex(value), ty) => {
+                (AttrKind::Hex, payload(value as i64), 0, ty)
+            }
+            AttrValue::Number(Literal::Word(name), ty) => {
+                (AttrKind::LiteralWord, name.parts(), 0, ty)
+            }
+            AttrValue::Str(name) => (AttrKind::Str, name.parts(), 0, None),
+            AttrValue::Word(name) => (AttrKind::Word, name.parts(), 0, None),
+            AttrValue::Symbol(name) => (AttrKind::Symbol, name.parts(), 0, None),
+            AttrValue::Alias(name) => (AttrKind::Alias, name.parts(), 0, None),
+            AttrValue::Layout(name) => (AttrKind::Layout, name.parts(), 0, None),
+            AttrValue::List(name) => (AttrKind::List, name.parts(), 0, None),
+            AttrValue::Text(name) => (AttrKind::Text, name.parts(), 0, None),
+            AttrValue::Handle(number) => (AttrKind::Handle, payload(i64::from(number)), 0, None),
+        };
+        AttrData { key, next: None, ty, payload: bits, extra, kind, stamp: Stamp(0) }
+    }
+    /// Sets an operation's attribute: in its place, under its key as written, when it is there;
+    /// else after the others. A value that is an operand is added to the operands too (and then the
+    /// attribute goes last).
+    pub fn set_attr(&mut self, op: Op, key: &str, value: AttrValue) -> Edit {
+        let first = self.op_data(op).ok_or(ErrorKind::Stale)?.attrs;
+        let Some(found) = self.find_attr(first, key) else {
+            let key = self.word(key)?;
+            return self.push_attr(op, key, value);
+        };
+        let data = *self.attr_data(found).ok_or(ErrorKind::Broken)?;
+        if data.kind == AttrKind::Operand || matches!(value, AttrValue::Operand(_)) {
+            self.pools.room::<UseData>(1)?;
+            self.remove_attr(op, key)?;
+            return self.push_attr(op, data.key, value);
+        }
+        let record = self.attr_record(data.key, value);
+        self.pools
+            .edit::<AttrData>(found.index(), |at| *at = AttrData { next: data.next, ..record })
+    }
+    fn find_attr(&self, first: Option<AttrRef>, key: &str) -> Option<AttrRef> {
+        core::iter::successors(first, |at| self.attr_data(*at)?.next)
+            .find(|at| self.attr_data(*at).is_some_and(|data| self.key_is(data.key, key)))
+    }
+    pub(crate) fn push_attr(&mut self, op: Op, key: Name, value: AttrValue) -> Edit {
+        self.pools.room::<AttrData>(1)?;
+        let mut record = self.attr_record(key, value);
+        if let AttrValue::Operand(value) = value {
+            self.pools.room::<UseData>(1)?;
+            let place = self.push_operand(op, value, UseKind::Attr)?;
+            (record.kind, record.payload) = (AttrKind::Operand, [place.index() as u16, 0, 0, 0]);
+        }
+        let first = self.op_data(op).ok_or(ErrorKind::Stale)?.attrs;
+        let cell = self.append_attr(first, record)?;
+        if first.is_none() {
+            self.pools.edit::<OpData>(op.index(), |data| data.attrs = cell)?;
+        }
+        Ok(())
+    }
+    fn append_attr(&mut self, first: Option<AttrRef>, record: AttrData) -> Edit<Option<AttrRef>> {
+        let last = core::iter::successors(first, |at| self.attr_data(*at)?.next).last();
+        let cell = AttrRef::at(self.pools.add(record)?);
+        if let Some(last) = last {
+            self.pools.edit::<AttrData>(last.index(), |data| data.next = cell)?;
+        }
+        Ok(cell)
+    }
+    /// Adds an attribute to a block argument.
+    pub fn add_value_attr(&mut self, value: Value, key: &str, attr: AttrValue) -> Edit {
+        let key = self.word(key)?;
+        self.push_value_attr(value, key, attr)
+    }
+    pub(crate) fn push_value_attr(&mut self, value: Value, key: Name, attr: AttrValue) -> Edit {
+        let data = self.value_data(value).ok_or(ErrorKind::Stale)?;
+        if data.kind != ValueKind::Argument {
+            return Err(ErrorKind::Misplaced);
+        }
+        let (first, record) = (data.attrs, self.attr_record(key, attr));
+        let cell = self.append_attr(first, record)?;
+        if first.is_none() {
+            self.pools.edit::<ValueData>(value.index(), |data| data.attrs = cell)?;
+        }
+        Ok(())
+    }
+    /// Removes an operation's attribute, if it is there.
+    pub fn remove_attr(&mut self, op: Op, key: &str) -> Edit {
+        let first = self.op_data(op).ok_or(ErrorKind::Stale)?.attrs;
+        let Some(found) = self.find_attr(first, key) else { return Ok(()) };
+        let data = *self.attr_data(found).ok_or(ErrorKind::Broken)?;
+        let before = core::iter::successors(first, |at| self.attr_data(*at)?.next)
+            .take_while(|at| *at != found)
+            .last();
+        if let (AttrKind::Operand, [place, ..]) = (data.kind, data.payload)
+            && let Some(place) = Use::at(usize::from(place))
+        {
+            self.remove_use(op, place)?;
+        }
+        match before {
+            Some(before) => {
+                self.pools.edit::<AttrData>(before.index(), |at| at.next = data.next)?
+            }
+            None => self.pools.edit::<OpData>(op.index(), |at| at.attrs = data.next)?,
+        }
+        self.pools.release::<AttrData>(found.index())
+    }
+}

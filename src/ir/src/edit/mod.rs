@@ -1,0 +1,7 @@
+//! Changing a program, and making one without text.
+
+pub(crate) mod builder;
+pub(crate) mod clone;
+pub(crate) mod edit_attrs;
+pub mod edit_ops;
+pub(crate) mod erase;

@@ -1,0 +1,436 @@
+//! What can go wrong: reading, building, editing, verifying.
+//!
+//! `Copy`, at most 40 bytes, no strings: codes and numbers that the host renders with
+//! [`ErrorKind::message`],
+//! [`ErrorKind::remedy`] and the line that [`Place`] names.
+use crate::handle::Op;
+use lanebook_layout::triton::Field;
+use lanebook_tables::DtypeId;
+
+/// An error and where it is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Error {
+    /// What is wrong.
+    pub kind: ErrorKind,
+    /// Where.
+    pub at: Place,
+}
+
+/// A place in the source text.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Place {
+    /// Byte offset.
+    pub offset: u32,
+    /// Line from 1; 0 when the thing has no text.
+    pub line: u32,
+    /// Column from 1 in characters; 0 when the thing has no text.
+    pub column: u32,
+    /// Length in bytes, to underline.
+    pub len: u16,
+    /// The operation concerned, where there is one.
+    pub op: Option<Op>,
+}
+
+impl Place {
+    /// No place.
+    pub const NOWHERE: Self = Self { offset: 0, line: 0, column: 0, len: 0, op: None };
+}
+
+/// A part of the storage that can run out.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Pool {
+    /// Operations.
+    Ops,
+    /// Values.
+    Values,
+    /// Uses of values (operands).
+    Uses,
+    /// Attributes and literals.
+    Attrs,
+    /// Distinct types.
+    Types,
+    /// Regions.
+    Regions,
+    /// Blocks.
+    Blocks,
+    /// Layout aliases (`#name = ...`).
+    Aliases,
+    /// Undo journal.
+    Journal,
+    /// Nesting of regions in a text.
+    Depth,
+    /// Dimensions of a type.
+    Rank,
+    /// Bytes of text, of a name or of a layout.
+    Text,
+    /// Names, types or values in one list.
+    List,
+    /// Layout texts that passes write, in cells.
+    Made,
+    /// Layouts that are weighed against each other.
+    Layouts,
+    /// Values by the layouts that they are computed in.
+    Entries,
+}
+
+/// What the reader found or wanted.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Lexeme {
+    /// End of the text.
+    End,
+    /// A word.
+    Word,
+    /// A value's name, `%x`.
+    ValueName,
+    /// A symbol, `@f`.
+    Symbol,
+    /// An alias, `#enc`.
+    Alias,
+    /// A block label, `^bb0`.
+    Label,
+    /// An integer.
+    Integer,
+    /// A number.
+    Number,
+    /// A string.
+    Str,
+    /// `...`
+    Ellipsis,
+    /// This character.
+    Char(u8),
+    /// `->`
+    Arrow,
+    /// A character with no meaning here.
+    Unknown,
+    /// A byte-order mark, which some editors put before a text.
+    ByteOrderMark,
+    /// The name of an operation.
+    Operation,
+    /// An operand: `%x` or a number.
+    Operand,
+    /// A type.
+    Type,
+    /// An element type such as `f16`.
+    Dtype,
+    /// An extent: a number or `?`.
+    Extent,
+    /// An attribute's value.
+    AttrValue,
+    /// The word `to`.
+    To,
+    /// The word `step`.
+    Step,
+    /// The word `do`.
+    Do,
+    /// A closing bracket for one that was opened.
+    Closing,
+}
+
+/// What is wrong.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Something else should stand here.
+    Expected {
+        /// What should.
+        want: Lexeme,
+        /// What does.
+        got: Lexeme,
+    },
+    /// No operation has this name or alias. The place spans the name.
+    UnknownOp,
+    /// No element type has this name. The place spans the name.
+    UnknownDtype,
+    /// `%x` is not defined here, or not visible here.
+    Undefined,
+    /// `%x` is defined already.
+    Redefined {
+        /// Line of the first definition.
+        line: u32,
+    },
+    /// An alias `#x` is defined already.
+    AliasRedefined,
+    /// `%x#n` with n past the results.
+    ResultNumber {
+        /// Results there are.
+        results: u16,
+    },
+    /// A number that does not fit.
+    NumberTooLarge,
+    /// A string or bracket without its end.
+    Unclosed,
+    /// An attribute given twice.
+    AttrTwice,
+    /// An extent must be positive.
+    Extent,
+    /// A storage limit was reached.
+    Capacity {
+        /// Which part.
+        pool: Pool,
+        /// Its size.
+        limit: u32,
+    },
+    /// Too few or too many operands.
+    OperandCount {
+        /// Fewest.
+        least: u8,
+        /// Most, 255 = any.
+        most: u8,
+        /// Found.
+        found: u16,
+    },
+    /// Too few or too many results.
+    ResultCount {
+        /// Fewest.
+        least: u8,
+        /// Most, 255 = any.
+        most: u8,
+        /// Found.
+        found: u16,
+    },
+    /// Number of types does not fit the values they are for.
+    TypeCount {
+        /// Values.
+        values: u16,
+        /// Types.
+        types: u16,
+    },
+    /// Number of regions is wrong.
+    RegionCount {
+        /// Declared.
+        expected: u8,
+        /// Found.
+        found: u16,
+    },
+    /// A written operand type is not the value's type.
+    WrittenType {
+        /// Main operand number.
+        operand: u16,
+    },
+    /// An operand is used where its definition does not reach.
+    NotDominated {
+        /// Operand number, subscripts included.
+        operand: u16,
+    },
+    /// An operand has the wrong kind of type.
+    OperandKind {
+        /// Main operand number.
+        operand: u16,
+        /// What it must be.
+        want: Want,
+    },
+    /// A result has the wrong kind of type.
+    ResultKind {
+        /// Result number.
+        result: u16,
+        /// What it must be.
+        want: Want,
+    },
+    /// Two tiles must agree in a dimension.
+    Extents {
+        /// First tile.
+        left: Slot,
+        /// Its dimension.
+        left_dimension: u8,
+        /// Second tile.
+        right: Slot,
+        /// Its dimension.
+        right_dimension: u8,
+        /// Extent of the first.
+        a: u32,
+        /// Extent of the second.
+        b: u32,
+    },
+    /// Two tiles must have equally many dimensions.
+    Ranks {
+        /// First tile.
+        left: Slot,
+        /// Second tile.
+        right: Slot,
+        /// Dimensions of the first.
+        a: u8,
+        /// Dimensions of the second.
+        b: u8,
+    },
+    /// Two tiles must have the same number of elements.
+    Elements {
+        /// First.
+        a: u64,
+        /// Second.
+        b: u64,
+    },
+    /// Two tiles must have one element type.
+    Dtypes {
+        /// First tile.
+        left: Slot,
+        /// Second tile.
+        right: Slot,
+        /// Element type of the first.
+        a: Option<DtypeId>,
+        /// Element type of the second.
+        b: Option<DtypeId>,
+    },
+    /// The depth of a product must be a multiple of the number of blocks that have scales.
+    Blocks {
+        /// Depth.
+        depth: u32,
+        /// Blocks.
+        blocks: u32,
+    },
+    /// Two values must have one type.
+    Types {
+        /// First.
+        left: Slot,
+        /// Second.
+        right: Slot,
+    },
+    /// Subscripts: none, or one for each dimension.
+    Subscripts {
+        /// Dimensions.
+        rank: u8,
+        /// Subscripts.
+        found: u16,
+    },
+    /// A loop or region's values do not match in number.
+    RegionValues {
+        /// Needed.
+        needed: u16,
+        /// Found.
+        found: u16,
+    },
+    /// The block must end with an operation that ends blocks.
+    NoTerminator,
+    /// An operation that ends a block stands inside it.
+    EarlyTerminator,
+    /// An attribute has the wrong kind of value, or a value out of range.
+    AttrValue,
+    /// A layout's text cannot be read.
+    LayoutText,
+    /// An alias of a layout stands for itself.
+    AliasCycle,
+    /// A layout that no tile of this shape can have.
+    Encoding {
+        /// What is wrong with it.
+        fault: EncodingFault,
+    },
+    /// A layout covers another number of elements than its tile has.
+    LayoutSize {
+        /// Elements of the layout.
+        layout: u64,
+        /// Elements of the tile.
+        tile: u64,
+    },
+    /// A loop's step must be positive.
+    LoopStep,
+    /// A constant needs one literal.
+    ConstantLiteral,
+    /// The handle names nothing that is alive.
+    Stale,
+    /// The operation still has used results.
+    StillUsed,
+    /// Only text of the program or a library word can be a name.
+    UnknownWord,
+    /// The operation cannot stand there.
+    Misplaced,
+    /// The graph's links disagree: an error of this library.
+    Broken,
+}
+
+/// Why a layout in Triton's notation is none.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum EncodingFault {
+    /// A list has not as many entries as the tile has dimensions.
+    Rank {
+        /// Which list.
+        field: Field,
+        /// Dimensions.
+        expected: u8,
+        /// Entries.
+        found: u8,
+    },
+    /// A number must be a power of two.
+    NotPowerOfTwo {
+        /// Which.
+        field: Field,
+        /// Its value.
+        value: u32,
+    },
+    /// A number is outside its choices.
+    BadValue {
+        /// Which.
+        field: Field,
+        /// Its value.
+        value: u32,
+    },
+    /// An order names a dimension twice, or one that there is not.
+    NotAnOrder {
+        /// Position in the order.
+        at: u8,
+        /// The dimension.
+        value: u8,
+    },
+    /// A basis has several bits, or those of an earlier one.
+    NotAPermutation {
+        /// 0 register, 1 lane, 2 warp, 3 block.
+        input: u8,
+        /// Number of the basis.
+        bit: u8,
+    },
+    /// Bases do not reach all of a dimension.
+    NotCovered {
+        /// The dimension.
+        dim: u8,
+    },
+    /// Contiguous elements do not fill the swizzle's span.
+    SpanTooShort {
+        /// Elements needed.
+        needed: u32,
+        /// Elements there.
+        found: u32,
+    },
+    /// Too few rows for the swizzle.
+    TooFewRows {
+        /// Rows needed.
+        needed: u32,
+        /// Rows there.
+        found: u32,
+    },
+}
+
+/// What an operand or result must be.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Want {
+    /// A tile (tensor or memref).
+    Tile,
+    /// A tile in memory.
+    Memory,
+    /// A tile in registers.
+    Registers,
+    /// An index or integer.
+    Index,
+    /// An `i1`.
+    Condition,
+    /// A tile of two dimensions.
+    Matrix,
+}
+
+/// A value of an operation by its place.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Slot {
+    /// Main operand.
+    Operand(u8),
+    /// Result.
+    Result(u8),
+    /// Argument of the region's block.
+    Argument(u8),
+    /// Value the region's terminator passes out.
+    Yielded(u8),
+}

@@ -1,0 +1,185 @@
+//! What errors say to a person. Only hosts call this; nothing else links these strings.
+use crate::error::{ErrorKind, Lexeme, Pool, Want};
+
+impl Lexeme {
+    /// What it is, in words. [`Lexeme::Char`] is rendered by the caller from its byte.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::End => "the end of the text",
+            Self::Word => "a word",
+            Self::ValueName => "a value's name such as %x",
+            Self::Symbol => "a symbol such as @f",
+            Self::Alias => "an alias such as #enc",
+            Self::Label => "a block label such as ^bb0",
+            Self::Integer => "an integer",
+            Self::Number => "a number",
+            Self::Str => "a string",
+            Self::Ellipsis => "`...`",
+            Self::Char(_) => "a character",
+            Self::Arrow => "`->`",
+            Self::Unknown => "a character without meaning here",
+            Self::ByteOrderMark => "a byte-order mark: save the text as UTF-8 without one",
+            Self::Operation => "an operation",
+            Self::Operand => "an operand: %x or a number",
+            Self::Type => "a type such as index, f32 or tensor<128x64xf16>",
+            Self::Dtype => "an element type such as f16",
+            Self::Extent => "an extent: a number or `?`",
+            Self::AttrValue => "an attribute's value",
+            Self::To => "the word `to`",
+            Self::Step => "the word `step`",
+            Self::Do => "the word `do`",
+            Self::Closing => "a closing bracket",
+        }
+    }
+}
+
+impl Pool {
+    /// What runs out, in words.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Ops => "operations",
+            Self::Values => "values",
+            Self::Uses => "operands",
+            Self::Attrs => "attributes and literals",
+            Self::Types => "distinct types",
+            Self::Regions => "regions",
+            Self::Blocks => "blocks",
+            Self::Aliases => "layout aliases",
+            Self::Journal => "undo records",
+            Self::Depth => "nested regions",
+            Self::Rank => "dimensions",
+            Self::Text => "bytes of text",
+            Self::List => "entries in one list",
+            Self::Made => "cells of layout text that passes write",
+            Self::Layouts => "layouts to weigh against each other",
+            Self::Entries => "values in the layouts that they are computed in",
+        }
+    }
+}
+
+impl Want {
+    /// What is wanted, in words.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Tile => "a tile (tensor or memref)",
+            Self::Memory => "a tile in memory (memref, or tensor with #smem, #gmem or #tmem)",
+            Self::Registers => "a tile in registers (tensor without a memory kind)",
+            Self::Index => "an index or integer",
+            Self::Condition => "a condition (i1)",
+            Self::Matrix => "a tile of two dimensions, or of three for products side by side",
+        }
+    }
+}
+
+impl ErrorKind {
+    /// What is wrong, in one line; the numbers are in the variant.
+    #[must_use]
+    pub const fn message(&self) -> &'static str {
+        match self {
+            Self::Expected { .. } => "something else is expected here",
+            Self::UnknownOp => "unknown operation",
+            Self::UnknownDtype => "unknown element type",
+            Self::Undefined => "this value is not defined here",
+            Self::Redefined { .. } => "this name is already taken",
+            Self::AliasRedefined => "this alias is already defined",
+            Self::ResultNumber { .. } => "the operation has no such result",
+            Self::NumberTooLarge => "this number is out of range",
+            Self::Unclosed => "a bracket or string is not closed, or closed by another kind",
+            Self::AttrTwice => "this attribute is given twice",
+            Self::Extent => "an extent must be positive",
+            Self::Capacity { .. } => "the program is too large for its storage",
+            Self::OperandCount { .. } => "wrong number of operands",
+            Self::ResultCount { .. } => "wrong number of results",
+            Self::TypeCount { .. } => "the number of types does not fit the values",
+            Self::RegionCount { .. } => "wrong number of regions",
+            Self::WrittenType { .. } => "the written type is not the operand's type",
+            Self::NotDominated { .. } => "an operand is used where its definition does not reach",
+            Self::OperandKind { .. } => "an operand has the wrong kind of type",
+            Self::ResultKind { .. } => "a result has the wrong kind of type",
+            Self::Extents { .. } => "two tiles disagree in an extent",
+            Self::Ranks { .. } => "two tiles disagree in their number of dimensions",
+            Self::Elements { .. } => "two tiles disagree in their number of elements",
+            Self::Dtypes { .. } => "two tiles disagree in their element type",
+            Self::Blocks { .. } => "the depth is no multiple of its blocks of scales",
+            Self::Types { .. } => "two values must have the same type",
+            Self::Subscripts { .. } => "wrong number of subscripts",
+            Self::RegionValues { .. } => "the values of a region do not match in number",
+            Self::NoTerminator => "the block must end by passing its values on",
+            Self::EarlyTerminator => "an operation that ends a block stands inside it",
+            Self::AttrValue => "the attribute's value has the wrong kind or is out of range",
+            Self::LayoutText => "the layout cannot be read",
+            Self::LayoutSize { .. } => "the layout does not cover the tile",
+            Self::AliasCycle => "the layout stands for itself",
+            Self::Encoding { .. } => "no tile of this shape can have this layout",
+            Self::LoopStep => "a loop's step must be positive",
+            Self::ConstantLiteral => "a constant needs one number",
+            Self::Stale => "the thing named is not there any more",
+            Self::StillUsed => "the results are still in use",
+            Self::UnknownWord => "this name is neither a library word nor in the program's text",
+            Self::Misplaced => "this cannot stand here",
+            Self::Broken => "internal: the program's links disagree",
+        }
+    }
+    /// What to do about it.
+    #[must_use]
+    pub const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Expected { .. } => "write what is expected, or remove what stands here",
+            Self::UnknownOp => {
+                "use a name or alias declared in rules/ops.ron, or declare the operation there"
+            }
+            Self::UnknownDtype => "use an element type declared in hw-tables/dtypes.ron",
+            Self::Undefined => "define the value before this line, in this block or one around it",
+            Self::Redefined { .. } | Self::AliasRedefined => "choose another name",
+            Self::ResultNumber { .. } => "count from #0 and stay below the number of results",
+            Self::NumberTooLarge => {
+                "use a number that fits 64 bits (extents: below 2^32 - 1; decimals: at most 18 digits)"
+            }
+            Self::Unclosed => "close every bracket with its own kind, at most 32 deep",
+            Self::AttrTwice => "remove one of the two",
+            Self::Extent => "write an extent of 1 or more, or `?` for one known only at run time",
+            Self::Capacity { .. } => "lend larger storage, or split the program",
+            Self::OperandCount { .. } | Self::ResultCount { .. } | Self::RegionCount { .. } => {
+                "see the operation's declaration in rules/ops.ron for how many it takes"
+            }
+            Self::TypeCount { .. } => "write one type for each value, or `...` for all of them",
+            Self::WrittenType { .. } => "write the type that the value was defined with",
+            Self::NotDominated { .. } => {
+                "move the definition before the use, or pass the value out of its region by a yield"
+            }
+            Self::OperandKind { .. } | Self::ResultKind { .. } => {
+                "change the type, or use an operation that takes it"
+            }
+            Self::Extents { .. } | Self::Ranks { .. } | Self::Elements { .. } => {
+                "make the shapes agree"
+            }
+            Self::Dtypes { .. } => "make the element types agree, or cast one of them",
+            Self::Blocks { .. } => {
+                "give each operand one column of scales for so many neighbours along the depth"
+            }
+            Self::Types { .. } => "make the types agree; layouts differ only through a conversion",
+            Self::Subscripts { .. } => "write one subscript for each dimension, or none",
+            Self::RegionValues { .. } => "pass as many values as the region's operation carries",
+            Self::NoTerminator => "end the block with scf.yield and one value for each result",
+            Self::EarlyTerminator => "move it to the end of its block",
+            Self::AttrValue => {
+                "see the operation's documentation for the attribute's kind and range"
+            }
+            Self::LayoutText => {
+                "use one of the notations: S[(shape):(strides)], (shape):(stride), <(shape),(stride)>"
+            }
+            Self::LayoutSize { .. } => "give the layout as many elements as the tile has",
+            Self::AliasCycle => "let one of the aliases stand for a layout that names none of them",
+            Self::Encoding { .. } => "correct the layout, or the tile's extents",
+            Self::LoopStep => "use a step of 1 or more",
+            Self::ConstantLiteral => "write: constant NUMBER : TYPE",
+            Self::Stale | Self::Broken => "undo to the last mark and report how it came about",
+            Self::StillUsed => "replace the uses first",
+            Self::UnknownWord => "put the word into the text that the program was made with",
+            Self::Misplaced => "move it to a place where it is allowed",
+        }
+    }
+}

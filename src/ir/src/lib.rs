@@ -1,0 +1,90 @@
+//! The tile IR: a small MLIR-like program in storage lent by the caller.
+//!
+//! ```text
+//! text --parse--> Program --verify--> passes (edit, marks) --print--> text
+//! ```
+//!
+//! What it is: operations with operands, results, attributes and regions; values in SSA form with
+//! use lists; interned types. Operations are declared in `rules/ops.ron`; nothing here asks for an
+//! operation's name, only for its role.
+//!
+//! Guarantees: no heap, no recursion, no panic; every limit is an [`ErrorKind::Capacity`]; what the
+//! printer writes the reader reads back to an equal program; a [`Mark`] that is undone restores the
+//! program exactly.
+//!
+//! What a program may rely on: its operations take effect in the order in which they are written,
+//! and the turns of its loops one after the other, as far as one group of threads can see; a loop
+//! may run no turn. That holds for tiles in shared memory, whichever way they are copied, and for
+//! tiles of one memref, which may overlap: of two stores to an element the later one stays, and a
+//! load sees the stores before it. Memrefs are different tensors: what is written through one is
+//! not read or written through another. Between groups nothing is ordered: an element that one
+//! group writes no other group may touch.
+//!
+//! Does not: give layouts a meaning (`lanebook_layout` does), choose anything, or know an
+//! architecture.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `handle` `types` `attr` `error` | the small `Copy` types everything speaks in |
+//! | `data` `storage` | records, pools, free lists, undo journal |
+//! | `program` `query` `derived` | questions; `edit*`, `erase`: changes; `builder`: making a program without text |
+//! | `lexer` `parse*` | text to program |
+//! | `print*` | program to text |
+//! | `graph` | the program as terms for the rule engine |
+//! | `verify*` | structure, dominance, signatures |
+//! | `contract` | what `compile` takes of a program |
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable,
+        clippy::todo
+    )
+)]
+
+#[cfg(test)]
+extern crate std;
+
+mod attr;
+pub mod attr_names;
+mod data;
+pub mod detail;
+pub mod edit;
+mod error;
+mod explain;
+mod fixed_handles;
+mod graph;
+mod handle;
+mod index_expr;
+mod number;
+mod program;
+mod query;
+pub mod rewrite;
+#[doc(hidden)]
+pub mod sheet;
+mod storage;
+#[cfg(test)]
+mod tests;
+#[doc(hidden)]
+pub mod text;
+mod types;
+pub mod verify;
+
+pub use crate::attr::{Attr, AttrValue, Literal};
+pub use crate::edit::builder::Builder;
+pub use crate::error::{EncodingFault, Error, ErrorKind, Lexeme, Place, Pool, Slot, Want};
+pub use crate::graph::{Node, TileGraph};
+pub use crate::handle::{AttrRef, Block, MAX_HANDLES, Name, Op, Region, TypeRef, Use, Value};
+pub use crate::index_expr::Quotient;
+pub use crate::program::{Carried, Def, Loop, Program};
+pub use crate::storage::{LargeStorage, Mark, Pools, SmallStorage, Storage, Usage};
+pub use crate::text::parse::{Options, parse};
+pub use crate::text::print::{Annotate, Plain, integer as print_integer, print};
+pub use crate::types::{Encoding, MAX_RANK, Shape, Type, TypeKind};
+pub use crate::verify::contract;
+pub use crate::verify::structure::verify;

@@ -1,0 +1,341 @@
+//! Questions about values: where they come from, who uses them, what is known of them; attributes,
+//! layouts, loops.
+//!
+//! As in `program`: total answers, no allocation, no recursion, no panic.
+use crate::attr::{Attr, AttrValue, Literal};
+use crate::attr_names;
+use crate::data::{AttrData, AttrKind, ValueData, ValueKind};
+use crate::handle::{AttrRef, Block, Name, Op, TypeRef, Use, Value};
+use crate::program::{Carried, Def, Loop, Program, name, number};
+use crate::types::{Encoding, Type};
+use lanebook_tables::OpRole;
+
+impl<'t> Program<'_, 't> {
+    // ---- values
+    /// Where a value comes from.
+    #[must_use]
+    pub fn def(&self, value: Value) -> Def {
+        let Some(data) = self.value_data(value) else { return Def::Nothing };
+        let owner = usize::from(data.owner);
+        let found = match data.kind {
+            ValueKind::Result => Op::at(owner).map(|op| Def::Result(op, data.number)),
+            ValueKind::Argument => Block::at(owner).map(|block| Def::Argument(block, data.number)),
+            ValueKind::Literal => self.literal(data).map(Def::Literal),
+            ValueKind::Free => None,
+        };
+        found.unwrap_or(Def::Nothing)
+    }
+    /// The operation of which the value is a result.
+    #[must_use]
+    pub fn def_op(&self, value: Value) -> Option<Op> {
+        match self.def(value) {
+            Def::Result(op, _) => Some(op),
+            _ => None,
+        }
+    }
+    fn literal(&self, data: &ValueData) -> Option<Literal> {
+        let cell = self.attr_data(data.attrs?)?;
+        match cell.kind {
+            AttrKind::Int => Some(Literal::Int(number(cell.payload))),
+            AttrKind::Decimal => {
+                Some(Literal::Decimal { digits: number(cell.payload), exponent: cell.extra })
+            }
+            AttrKind::MinusZero => Some(Literal::MinusZero),
+            AttrKind::Hex => Some(Literal::Hex(number(cell.payload) as u64)),
+            AttrKind::LiteralWord => Some(Literal::Word(name(cell.payload))),
+            _ => None,
+        }
+    }
+    /// The number behind a value: a literal, the result of an operation of role `Constant`, or a
+    /// free name that says it (`%c64`). A tile of one number keeps it through conversions,
+    /// transpositions, repetitions and reductions.
+    #[must_use]
+    pub fn constant(&self, value: Value) -> Option<Literal> {
+        self.constant_sum(value).map(|(literal, _)| literal)
+    }
+    /// The same, and of how many such numbers the value is the sum: a reduction of a tile of one
+    /// number adds it up.
+    #[must_use]
+    pub fn constant_sum(&self, value: Value) -> Option<(Literal, u64)> {
+        let (mut at, mut times) = (value, 1u64);
+        loop {
+            let op = match self.def(at) {
+                Def::Literal(literal) => return Some((literal, times)),
+                Def::Result(op, 0) => op,
+                // A name that a snippet leaves free: `%c64`, as other compilers call the constant
+                // 64.
+                Def::Argument(block, _) if block == self.root() => {
+                    let digits = self
+                        .value_name(at)
+                        .strip_prefix('c')
+                        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+                    return crate::text::lexer::integer(digits)
+                        .map(|number| (Literal::Int(number), times));
+                }
+                _ => return None,
+            };
+            let only = self.operand(op, 0).filter(|_| self.operand_count(op) == 1)?;
+            match self.role(op) {
+                OpRole::Constant => match self.def(only) {
+                    Def::Literal(literal) => return Some((literal, times)),
+                    _ => return None,
+                },
+                OpRole::Convert | OpRole::Transpose | OpRole::Broadcast
+                    if self.type_of(at).is_tile() && !self.type_of(at).is_memory() => {}
+                OpRole::Reduce => times = times.checked_mul(self.summed(op, only)?)?,
+                _ => return None,
+            }
+            at = only;
+        }
+    }
+    /// Of how many equal elements a reduction makes their sum; 1 if it is one of them.
+    fn summed(&self, op: Op, from: Value) -> Option<u64> {
+        let kind = match self.attr(op, attr_names::KIND)? {
+            AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name) => self.text(name),
+            _ => return None,
+        };
+        match kind {
+            attr_names::MAX | attr_names::MIN => Some(1),
+            attr_names::ADD => {
+                let AttrValue::Int(axis, _) = self.attr(op, attr_names::AXIS)? else { return None };
+                let axis = usize::try_from(axis).ok()?;
+                self.type_of(from).shape.extent(axis).map(u64::from)
+            }
+            _ => None,
+        }
+    }
+    /// The integer behind a value.
+    #[must_use]
+    pub fn int(&self, value: Value) -> Option<i64> {
+        self.constant_sum(value)
+            .filter(|(_, times)| *times == 1)
+            .and_then(|(literal, _)| literal.to_int())
+    }
+    /// A value's type.
+    #[must_use]
+    pub fn type_of(&self, value: Value) -> Type {
+        self.type_ref(value).map_or(Type::ELIDED, |ty| self.type_at(ty))
+    }
+    /// A value's type as a handle.
+    #[must_use]
+    pub fn type_ref(&self, value: Value) -> Option<TypeRef> {
+        Some(self.value_data(value)?.ty)
+    }
+    /// The type of a handle.
+    #[must_use]
+    pub fn type_at(&self, ty: TypeRef) -> Type {
+        self.pools.types.get(ty.index()).copied().unwrap_or(Type::ELIDED)
+    }
+    /// A value's name without `%`; empty when it has none. Results of one operation share the first
+    /// one's name.
+    #[must_use]
+    pub fn value_name(&self, value: Value) -> &'t str {
+        self.value_data(value).map_or("", |data| self.text(data.name))
+    }
+    /// Places where a value is used, the most recent first.
+    pub fn uses(&self, value: Value) -> impl Iterator<Item = Use> + Clone + '_ {
+        let first = self.value_data(value).and_then(|data| data.first_use);
+        core::iter::successors(first, |place| self.use_data(*place)?.next_use)
+    }
+    /// Whether anything uses the value.
+    #[must_use]
+    pub fn is_used(&self, value: Value) -> bool {
+        self.value_data(value).is_some_and(|data| data.first_use.is_some())
+    }
+    /// The operation that makes a use.
+    #[must_use]
+    pub fn user(&self, place: Use) -> Option<Op> {
+        self.use_data(place).filter(|data| data.value.is_some()).map(|data| data.owner)
+    }
+    /// The next of [`uses`](Self::uses) after this one.
+    #[must_use]
+    pub fn next_use(&self, place: Use) -> Option<Use> {
+        self.use_data(place)?.next_use
+    }
+    /// The value at a use.
+    #[must_use]
+    pub fn used(&self, place: Use) -> Option<Value> {
+        self.use_data(place)?.value
+    }
+    /// The number of a main operand at a use; `None` for subscripts and attributes.
+    #[must_use]
+    pub fn operand_number(&self, place: Use) -> Option<usize> {
+        self.main_uses(self.user(place)?).position(|at| at == place)
+    }
+
+    // ---- attributes
+    fn chain(&self, first: Option<AttrRef>) -> impl Iterator<Item = Attr> + Clone + '_ {
+        core::iter::successors(first, |at| self.attr_data(*at)?.next).filter_map(|at| {
+            Some(Attr { key: self.attr_data(at)?.key, value: self.attr_value(self.attr_data(at)?) })
+        })
+    }
+    pub(crate) fn attr_value(&self, data: &AttrData) -> AttrValue {
+        match data.kind {
+            AttrKind::Unit => AttrValue::Unit,
+            AttrKind::Int => AttrValue::Int(number(data.payload), data.ty),
+            AttrKind::Decimal => AttrValue::Number(
+                Literal::Decimal { digits: number(data.payload), exponent: data.extra },
+                data.ty,
+            ),
+            AttrKind::MinusZero => AttrValue::Number(Literal::MinusZero, data.ty),
+            AttrKind::Hex => AttrValue::Number(Literal::Hex(number(data.payload) as u64), data.ty),
+            AttrKind::LiteralWord => AttrValue::Number(Literal::Word(name(data.payload)), data.ty),
+            AttrKind::Str => AttrValue::Str(name(data.payload)),
+            AttrKind::Word => AttrValue::Word(name(data.payload)),
+            AttrKind::Symbol => AttrValue::Symbol(name(data.payload)),
+            AttrKind::Alias => AttrValue::Alias(name(data.payload)),
+            AttrKind::Layout => AttrValue::Layout(name(data.payload)),
+            AttrKind::List => AttrValue::List(name(data.payload)),
+            AttrKind::Text => AttrValue::Text(name(data.payload)),
+            AttrKind::Operand => {
+                let [place, ..] = data.payload;
+                Use::at(usize::from(place))
+                    .and_then(|place| self.used(place))
+                    .map_or(AttrValue::Unit, AttrValue::Operand)
+            }
+            AttrKind::Handle => AttrValue::Handle(number(data.payload) as u32),
+        }
+    }
+    /// Attributes of an operation in order.
+    pub fn attrs(&self, op: Op) -> impl Iterator<Item = Attr> + Clone + '_ {
+        self.chain(self.op_data(op).and_then(|data| data.attrs))
+    }
+    /// Attributes of a block argument (`%A: memref<..> {align = 16}`) in order.
+    pub fn value_attrs(&self, value: Value) -> impl Iterator<Item = Attr> + Clone + '_ {
+        self.chain(
+            self.value_data(value)
+                .filter(|data| data.kind == ValueKind::Argument)
+                .and_then(|data| data.attrs),
+        )
+    }
+    /// Whether a key is `wanted`, or ends in `.` and `wanted`.
+    pub(crate) fn key_is(&self, key: Name, wanted: &str) -> bool {
+        let key = self.text(key);
+        key == wanted || crate::text::lexer::last_part(key) == wanted
+    }
+    /// An operation's attribute by its key; a prefix (`nv_tileas.`) in the text does not matter.
+    #[must_use]
+    pub fn attr(&self, op: Op, key: &str) -> Option<AttrValue> {
+        self.attrs(op).find(|attr| self.key_is(attr.key, key)).map(|attr| attr.value)
+    }
+    /// An operation's integer attribute.
+    #[must_use]
+    pub fn int_attr(&self, op: Op, key: &str) -> Option<i64> {
+        match self.attr(op, key)? {
+            AttrValue::Int(value, _) => Some(value),
+            AttrValue::Operand(value) => self.int(value),
+            _ => None,
+        }
+    }
+    /// Whether an operation has an attribute with this key.
+    #[must_use]
+    pub fn has_attr(&self, op: Op, key: &str) -> bool {
+        self.attr(op, key).is_some()
+    }
+    /// A block argument's attribute.
+    #[must_use]
+    pub fn value_attr(&self, value: Value, key: &str) -> Option<AttrValue> {
+        self.value_attrs(value).find(|attr| self.key_is(attr.key, key)).map(|attr| attr.value)
+    }
+    /// A block argument's integer attribute, e.g. `align`.
+    #[must_use]
+    pub fn int_value_attr(&self, value: Value, key: &str) -> Option<i64> {
+        match self.value_attr(value, key)? {
+            AttrValue::Int(value, _) => Some(value),
+            _ => None,
+        }
+    }
+    /// The integers of a list's text: the first `room` are written to `out`; `None` when it is not
+    /// a list of that many integers or fewer.
+    #[must_use]
+    pub fn list<'o>(&self, list: Name, out: &'o mut [i64]) -> Option<&'o [i64]> {
+        let body = self.text(list).trim_ascii();
+        let inner = match body.as_bytes() {
+            [b'[', inner @ .., b']'] => inner,
+            // `array<i32: 1, 0>`
+            _ => {
+                let inner = match body.as_bytes() {
+                    [b'a', b'r', b'r', b'a', b'y', b'<', inner @ .., b'>'] => inner,
+                    _ => return None,
+                };
+                let colon = inner.iter().position(|byte| *byte == b':')?;
+                inner.get(colon.saturating_add(1)..)?
+            }
+        };
+        let mut count = 0usize;
+        if !inner.trim_ascii().is_empty() {
+            for item in inner.split(|byte| *byte == b',') {
+                let item = core::str::from_utf8(item.trim_ascii()).ok()?;
+                *out.get_mut(count)? = crate::text::lexer::integer(item)?;
+                count = count.saturating_add(1);
+            }
+        }
+        out.get(..count)
+    }
+
+    // ---- layouts
+    /// The layout text of a type's encoding, when it is written in the type or under an alias.
+    #[must_use]
+    pub fn layout_text(&self, ty: &Type) -> Option<&str> {
+        match ty.encoding {
+            Encoding::Written(name) => Some(self.text(name)),
+            Encoding::Alias(name) => self.alias(self.text(name)),
+            Encoding::Made(at, len) => Some(self.pools.made(at, len)),
+            Encoding::None | Encoding::Handle(_) => None,
+        }
+    }
+    /// What stands behind `#name` in the text (`#name = ...` before the functions).
+    #[must_use]
+    pub fn alias(&self, name: &str) -> Option<&'t str> {
+        self.pools
+            .aliases
+            .iter()
+            .find(|alias| self.text(alias.name) == name)
+            .map(|alias| self.text(alias.body))
+    }
+
+    /// Aliases in the order of the text: name without `#`, and what stands behind it.
+    pub fn aliases(&self) -> impl Iterator<Item = (Name, Name)> + Clone + '_ {
+        self.pools.aliases.iter().map(|alias| (alias.name, alias.body))
+    }
+
+    /// A hint that hands its operands on as its results, one for one.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn is_paired(&self, op: Op) -> bool {
+        self.role(op) == OpRole::Pragma && self.operand_count(op) == self.results(op).count()
+    }
+
+    // ---- loops
+    /// The parts of a counted loop.
+    #[must_use]
+    pub fn counted_loop(&self, op: Op) -> Option<Loop> {
+        if !matches!(self.role(op), OpRole::For | OpRole::Parallel) {
+            return None;
+        }
+        let body = self.body(op)?;
+        let mut operands = self.operands(op);
+        Some(Loop {
+            op,
+            lower: operands.next()?,
+            upper: operands.next()?,
+            step: operands.next()?,
+            body,
+            induction: self.arguments(body).next()?,
+        })
+    }
+    /// The values that a counted loop carries, in order.
+    pub fn carried(&self, op: Op) -> impl Iterator<Item = Carried> + Clone + '_ {
+        let body = self.counted_loop(op).map(|at| at.body);
+        let arguments = body.into_iter().flat_map(|body| self.arguments(body)).skip(1);
+        let end = body.and_then(|body| self.terminator(body));
+        self.operands(op).skip(3).zip(arguments).enumerate().map(
+            move |(number, (init, argument))| Carried {
+                init,
+                argument,
+                yielded: end.and_then(|end| self.operand(end, number)),
+                result: self.result(op, number),
+            },
+        )
+    }
+}

@@ -1,0 +1,11 @@
+//! Tests of the tile IR.
+pub(crate) mod edit;
+pub(crate) mod errors;
+pub(crate) mod fuzz;
+pub(crate) mod graph;
+pub(crate) mod journal;
+pub(crate) mod limits;
+pub(crate) mod number;
+pub(crate) mod round;
+pub(crate) mod seed;
+pub(crate) mod support;

@@ -1,0 +1,291 @@
+//! What other systems' texts add to the general form: words before the operands, quoted names with
+//! regions before the types, types that stand for operands and results at once.
+use crate::attr::AttrValue;
+use crate::attr_names;
+use crate::error::{Error, ErrorKind, Lexeme};
+use crate::handle::{Name, Op};
+use crate::text::lexer::Token;
+use crate::text::parse::{List, Parser};
+use crate::text::parse_op::Names;
+use crate::text::parse_type::Types;
+use crate::types::{Encoding, Type, TypeKind};
+use lanebook_tables::{DtypeId, OpRole};
+
+impl Parser<'_, '_, '_> {
+    /// `name slt, %a, %b` or `name x : T`: words on the line of the name, kept as attribute
+    /// `prefix`.
+    pub(crate) fn leading_words(
+        &mut self,
+        op: Op,
+        role: OpRole,
+        token: Token,
+    ) -> Result<(), Error> {
+        let kept = self.program.decl_id(op).is_none()
+            || matches!(role, OpRole::Index | OpRole::Elementwise | OpRole::Atomic);
+        let first = self.peek();
+        let same_line = |from: usize, to: usize| {
+            self.lexer
+                .text
+                .get(from..to)
+                .is_some_and(|between| between.bytes().all(|byte| byte != b'\n'))
+        };
+        if !kept
+            || first.kind != Lexeme::Word
+            || !same_line(token.end, first.start)
+            || matches!(self.lexer.slice(first), "attributes" | attr_names::MASK)
+        {
+            return Ok(());
+        }
+        if matches!(self.lexer.byte(first.end), b'<' | b'(') {
+            return Ok(());
+        }
+        let mut last = self.next();
+        while self.peek().kind == Lexeme::Char(b',') {
+            let word = self.word_after_comma();
+            self.next();
+            if !word {
+                break;
+            }
+            last = self.take(Lexeme::Word)?;
+        }
+        let text = self.span(first.start, last.end)?;
+        let done = self
+            .program
+            .word(attr_names::PREFIX)
+            .and_then(|key| self.program.push_attr(op, key, AttrValue::Text(text)));
+        self.put(done, first)
+    }
+    /// Whether a word follows the comma that comes next.
+    pub(crate) fn word_after_comma(&mut self) -> bool {
+        let mut ahead = self.lexer;
+        ahead.next();
+        ahead.next().kind == Lexeme::Word
+    }
+    /// Whether `word =` follows the comma that comes next.
+    pub(crate) fn pair_after_comma(&mut self) -> bool {
+        let mut ahead = self.lexer;
+        ahead.next();
+        ahead.next().kind == Lexeme::Word && ahead.next().kind == Lexeme::Char(b'=')
+    }
+    /// Whether `word =` comes next.
+    pub(crate) fn pair_here(&mut self) -> bool {
+        let mut ahead = self.lexer;
+        ahead.next().kind == Lexeme::Word && ahead.next().kind == Lexeme::Char(b'=')
+    }
+    /// `key = value` outside of a dictionary.
+    pub(crate) fn pair(&mut self, op: Op) -> Result<(), Error> {
+        let token = self.take(Lexeme::Word)?;
+        let key = self.name(token)?;
+        if self.program.has_attr(op, self.program.text(key)) {
+            return Err(self.fail(ErrorKind::AttrTwice, token));
+        }
+        self.take(Lexeme::Char(b'='))?;
+        let value = self.op_attr_value(op)?;
+        let done = self.program.push_attr(op, key, value);
+        self.put(done, token)
+    }
+    /// `"name"(%a, ...) <{..}> ({ region }, { region }) {..} : (T) -> T`; results were read, the
+    /// text begins at `start`.
+    pub(crate) fn quoted(&mut self, start: usize, names: &Names) -> Result<(), Error> {
+        let token = self.next();
+        let name = self.span(token.start.saturating_add(1), token.end.saturating_sub(1))?;
+        let text = self.program.text(name);
+        let decl = self.program.tables().op_named(text);
+        if decl.is_none() && !self.options.keep_unknown {
+            return Err(self.fail(ErrorKind::UnknownOp, token));
+        }
+        let inner = Token {
+            kind: Lexeme::Word,
+            start: token.start.saturating_add(1),
+            end: token.end.saturating_sub(1),
+        };
+        let (op, _) = self.begin(decl, inner)?;
+        self.take(Lexeme::Char(b'('))?;
+        self.operand_list(op, b')')?;
+        if self.take_if(Lexeme::Char(b'<')) {
+            self.dictionary(op)?;
+            self.take(Lexeme::Char(b'>'))?;
+        }
+        if self.take_if(Lexeme::Char(b'(')) {
+            return self.quoted_region(op, 0, start);
+        }
+        self.after_quoted(op, names, token)
+    }
+    fn quoted_region(&mut self, op: Op, region: usize, start: usize) -> Result<(), Error> {
+        let open = self.take(Lexeme::Char(b'{'))?;
+        if self.program.entry(op, region).is_none() {
+            let pushed = self.program.push_region(op);
+            self.put(pushed, open)?;
+        }
+        self.open_region_of(op, region, open, Some(start)).map(|_| ())
+    }
+    /// Behind the `}` of a region of a quoted operation: another region, or the rest.
+    pub(crate) fn after_quoted_region(
+        &mut self,
+        op: Op,
+        region: usize,
+        start: usize,
+        token: Token,
+    ) -> Result<(), Error> {
+        if self.take_if(Lexeme::Char(b',')) {
+            return self.quoted_region(op, region.saturating_add(1), start);
+        }
+        self.take(Lexeme::Char(b')'))?;
+        // The names left of `=` are read once more: nothing keeps them while the regions are read.
+        let (mut names, here) = (Names::new(), self.lexer.at);
+        self.lexer.at = start;
+        if self.peek().kind == Lexeme::ValueName {
+            self.result_names(&mut names)?;
+        }
+        self.lexer.at = here;
+        self.after_quoted(op, &names, token)
+    }
+    fn after_quoted(&mut self, op: Op, names: &Names, token: Token) -> Result<(), Error> {
+        if self.peek().kind == Lexeme::Char(b'{') {
+            self.dictionary(op)?;
+        }
+        let mut types = Types::default();
+        if self.take_if(Lexeme::Char(b':')) {
+            self.types(&mut types)?;
+        }
+        self.finish(op, names, &types, token)?;
+        self.define_results(op, token)
+    }
+    /// Types that are written once and stand for more: of a comparison (its operands'), of a load
+    /// through pointers (the pointers'), of a selection (condition and values), and lists of
+    /// operand types where the first is the result's too.
+    pub(crate) fn implied(
+        &mut self,
+        op: Op,
+        names: &Names,
+        types: &Types,
+        out: &mut Types,
+        token: Token,
+    ) -> Result<bool, Error> {
+        let named =
+            names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
+        let place = types.right.first().is_some_and(|ty| self.program.type_at(*ty).is_memory());
+        if types.arrow && named == 1 && place && self.program.role(op) == OpRole::Store {
+            // A store's types are those of what it stores and where; its result is a token.
+            for ty in types.left.iter().chain(&types.right) {
+                self.push(&mut out.left, *ty, token)?;
+            }
+            let result = self.token(token)?;
+            let result = self.program.intern(result);
+            let result = self.put(result, token)?;
+            self.push(&mut out.right, result, token)?;
+            out.arrow = true;
+            return Ok(true);
+        }
+        if types.arrow && types.left.len() == 4 && self.program.scales(op).is_some() {
+            // `T, S * T, S -> T`: each operand's scales are typed beside it.
+            for ty in types.left.iter().step_by(2) {
+                self.push(&mut out.left, *ty, token)?;
+            }
+            for ty in &types.right {
+                self.push(&mut out.right, *ty, token)?;
+            }
+            out.arrow = true;
+            return Ok(true);
+        }
+        if types.arrow || named != 1 {
+            return Ok(false);
+        }
+        let (role, operands) = (self.program.role(op), self.program.operand_count(op));
+        let (first, written) = (types.left.first().copied(), types.left.len());
+        let Some(first) = first else { return Ok(false) };
+        let ty = self.program.type_at(first);
+        let result = match role {
+            OpRole::Index | OpRole::Elementwise
+                if written == 1
+                    && operands > 0
+                    && self.program.has_attr(op, attr_names::PREFIX) =>
+            {
+                let Some(bit) = self.program.tables().dtype_named("i1") else { return Ok(false) };
+                if ty.is_tile() {
+                    Type { dtype: Some(bit), element: Name::EMPTY, ..ty }
+                } else {
+                    Type::scalar(bit)
+                }
+            }
+            OpRole::Load if written == 1 && ty.is_kept() => match self.pointee(ty.element)? {
+                Some((dtype, element)) => Type { dtype, element, ..ty },
+                None => return Ok(false),
+            },
+            OpRole::Load if written == 1 && ty.kind == TypeKind::Other => {
+                match self.pointed(ty.encoding) {
+                    Some(pointed) => pointed,
+                    None => return Ok(false),
+                }
+            }
+            OpRole::Select if written == 2 => {
+                let pushed = (
+                    out.left.push(first).is_ok(),
+                    out.right.push(types.left.get(1).copied().unwrap_or(first)).is_ok(),
+                );
+                let _ = pushed;
+                out.arrow = true;
+                return Ok(true);
+            }
+            OpRole::Index | OpRole::Opaque if written == operands && written > 1 => ty,
+            // Of one that adds to its third operand in place the types of the three are written;
+            // the result is a token.
+            OpRole::Matrix if written == 3 && operands >= 3 => self.token(token)?,
+            _ => return Ok(false),
+        };
+        let result = self.program.intern(result);
+        let result = self.put(result, token)?;
+        let mut left: List<_> = List::new();
+        for ty in &types.left {
+            self.push(&mut left, *ty, token)?;
+        }
+        out.left = left;
+        self.push(&mut out.right, result, token)?;
+        out.arrow = true;
+        Ok(true)
+    }
+    /// The type of tokens, which other compilers do not always write.
+    pub(crate) fn token(&self, at: Token) -> Result<Type, Error> {
+        let token = self.program.word(attr_names::TOKEN).map_err(|kind| self.fail(kind, at))?;
+        Ok(Type::bare(TypeKind::Other).encoded(Encoding::Written(token)))
+    }
+    /// The type that one pointer, `!word<f16, ...>` or `!word<tensor<64x32xf16>>`, points to, if it
+    /// says it.
+    fn pointed(&mut self, pointer: Encoding) -> Option<Type> {
+        let Encoding::Written(pointer) = pointer else { return None };
+        let (start, _) = pointer.place()?;
+        let open = self.program.text(pointer).bytes().position(|byte| byte == b'<')?;
+        let before = self.lexer;
+        self.lexer.at = (start as usize).saturating_add(open).saturating_add(1);
+        let pointed = self.parse_type();
+        self.lexer = before;
+        pointed.ok().map(|ty| self.program.type_at(ty))
+    }
+    /// The element type that `!word<f16, ...>` points to.
+    fn pointee(&self, element: Name) -> Result<Option<(Option<DtypeId>, Name)>, Error> {
+        let text = self.program.text(element);
+        let inner = text.bytes().position(|byte| byte == b'<').and_then(|open| {
+            let rest = text.get(open.saturating_add(1)..)?;
+            // A pointer to pointers has brackets of its own.
+            let mut depth = 0u32;
+            let end = rest.bytes().position(|byte| {
+                let ends = depth == 0 && matches!(byte, b',' | b'>');
+                depth = match byte {
+                    b'<' => depth.saturating_add(1),
+                    b'>' => depth.saturating_sub(1),
+                    _ => depth,
+                };
+                ends
+            })?;
+            Some((open.saturating_add(1), rest.get(..end)?))
+        });
+        let (Some((skip, inner)), Some((start, _))) = (inner, element.place()) else {
+            return Ok(None);
+        };
+        if let Some(dtype) = self.dtype_named(inner) {
+            return Ok(Some((Some(dtype), Name::EMPTY)));
+        }
+        let start = (start as usize).saturating_add(skip);
+        Ok(Some((None, self.span(start, start.saturating_add(inner.len()))?)))
+    }
+}

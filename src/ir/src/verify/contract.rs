@@ -1,0 +1,587 @@
+//! The contract of `compile` (`rules/contract.ron`): what a program writes that is not in it.
+//!
+//! Guarantees: what passes has only operations, operands, results, attributes, subscripts and
+//! written layouts that the contract names, so that nothing is dropped behind it. Total, linear in
+//! the program, no recursion, no large locals.
+//!
+//! Does not: judge types and shapes against each other ([`verify`](crate::verify::verify) does), or ask
+//! what an architecture can do (planning does).
+use crate::attr::{AttrValue, Literal};
+use crate::error::Place;
+use crate::handle::{Block, Name, Op, Value};
+use crate::program::{Def, Program};
+use crate::types::{Encoding, Type, TypeKind};
+use lanebook_layout::{AxisId, AxisNames, WellKnown};
+use lanebook_tables::contract::{kind, notation};
+use lanebook_tables::{
+    AttrContract, AttrForm, Elements, List, OpContract, OpRole, SlotContract, Space,
+};
+
+/// Which list of an operation a value stands in.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Side {
+    /// Main operands.
+    Operand,
+    /// Results.
+    Result,
+    /// Arguments of the region.
+    Argument,
+}
+
+/// A value of an operation.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct At {
+    /// In which list.
+    pub side: Side,
+    /// Its number there.
+    pub number: u8,
+}
+
+/// What of a program is not in the contract. The place is the attribute's, the layout's or the
+/// operation's.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum BreachKind {
+    /// The operation is not compiled.
+    Operation,
+    /// The operation is not declared.
+    Undeclared,
+    /// The operation stands outside of the function.
+    Outside,
+    /// A second function.
+    Function,
+    /// A region, or blocks of a region, that the operation has not.
+    Region,
+    /// The loop's body does not end with what it passes on.
+    Yield,
+    /// No attribute of this operation has this key.
+    Attr,
+    /// The key, maybe with another prefix, is there twice.
+    AttrTwice,
+    /// The attribute's value is of another form.
+    AttrForm {
+        /// The attribute's number in its list of the contract.
+        attr: u8,
+    },
+    /// The attribute's value is out of range.
+    AttrRange {
+        /// The attribute's number in its list of the contract.
+        attr: u8,
+        /// The value.
+        value: i64,
+    },
+    /// The attribute says nothing with operands and results of these shapes.
+    AttrShape {
+        /// The attribute's number in its list of the contract.
+        attr: u8,
+    },
+    /// The attribute is missing.
+    AttrMissing {
+        /// The attribute's number in its list of the contract.
+        attr: u8,
+    },
+    /// Another number of operands, results or arguments.
+    Count {
+        /// Of which.
+        side: Side,
+        /// Fewest.
+        least: u8,
+        /// Most, 255 = any.
+        most: u8,
+        /// Found.
+        found: u16,
+    },
+    /// A value of a kind that cannot stand there.
+    Kind {
+        /// Where.
+        at: At,
+        /// What can, as bits of [`kind`].
+        want: u8,
+        /// What it is; 0 where it is none of them.
+        found: u8,
+    },
+    /// A tile or memref of another number of dimensions.
+    Rank {
+        /// Where.
+        at: At,
+        /// Fewest.
+        least: u8,
+        /// Most.
+        most: u8,
+        /// Found.
+        found: u8,
+    },
+    /// Elements that cannot be.
+    Element {
+        /// Where.
+        at: At,
+        /// Which can.
+        want: Elements,
+    },
+    /// Another number of subscripts: a memref has one for each dimension, a tile none.
+    Subscripts {
+        /// Of which operand.
+        operand: u8,
+        /// Needed.
+        needed: u8,
+        /// Found.
+        found: u16,
+    },
+    /// A subscript that is no index, or a number that is no place.
+    Subscript {
+        /// Of which operand.
+        operand: u8,
+        /// Which.
+        number: u8,
+    },
+    /// A written layout that is not obeyed.
+    Layout {
+        /// Where.
+        at: At,
+        /// Its notation, a bit of [`notation`].
+        found: u8,
+        /// Notations that are obeyed there.
+        obeyed: u8,
+    },
+    /// A layout is written twice: in the type and as an attribute.
+    LayoutTwice,
+    /// The name of a layout that is defined nowhere.
+    LayoutName,
+    /// A number that the type does not hold.
+    Literal {
+        /// Bits of the type.
+        bits: u16,
+    },
+    /// The tables have no contract.
+    NoContract,
+}
+
+/// What of a program is not in the contract, and where.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Breach {
+    /// What.
+    pub kind: BreachKind,
+    /// Where in the text.
+    pub at: Place,
+}
+
+const _: () = assert!(core::mem::size_of::<Breach>() <= 40);
+
+type Kept = Result<(), BreachKind>;
+
+/// A breach, with the text that it is about if that is not the operation's name.
+type Found<T = ()> = Result<T, (BreachKind, Option<Name>)>;
+
+/// The notation of a layout's text, as a bit of [`notation`].
+#[must_use]
+pub fn notation_of(text: &str) -> u8 {
+    let text = text.trim_ascii();
+    let lanes = || {
+        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+            matches!(WellKnown.axis(word), Some(AxisId::LANE | AxisId::WARP | AxisId::BIT))
+        })
+    };
+    match text.as_bytes() {
+        [b'S' | b'R', b'[', ..] => {
+            if lanes() {
+                notation::LANES
+            } else {
+                notation::TIRX
+            }
+        }
+        [b'C', b'o', b'm', b'p', b'o', b's', b'e', ..] => notation::TIRX,
+        [b'(' | b'0'..=b'9', ..] | [b'S', b'<', ..] => notation::CUTE,
+        [b'<', ..] => notation::TILEAS,
+        [b'#', ..] => notation::TRITON,
+        _ => notation::OTHER,
+    }
+}
+
+/// Checks that `compile` obeys all that a program writes.
+///
+/// # Errors
+/// The first thing in text order that it does not.
+#[inline(never)]
+pub fn check(program: &Program<'_, '_>, function: Op) -> Result<(), Breach> {
+    for op in program.all() {
+        if let Err((kind, name)) = (Checked { program, op }).all(function) {
+            let at = match name {
+                Some(name) if name.place().is_some() => {
+                    Place { op: Some(op), ..program.place_of(name) }
+                }
+                _ => program.place(op),
+            };
+            return Err(Breach { kind, at });
+        }
+    }
+    Ok(())
+}
+
+#[derive(Copy, Clone)]
+struct Checked<'a, 's, 't> {
+    program: &'a Program<'s, 't>,
+    op: Op,
+}
+
+impl<'t> Checked<'_, '_, 't> {
+    fn all(self, function: Op) -> Found {
+        let program = self.program;
+        let plain = |kind| Err((kind, None));
+        let Some(id) = program.decl_id(self.op) else { return plain(BreachKind::Undeclared) };
+        let Some(contract) = program.tables().contract.ops.get(id.index()) else {
+            return plain(BreachKind::NoContract);
+        };
+        if program.role(self.op) == OpRole::Function && self.op != function {
+            return plain(BreachKind::Function);
+        }
+        if !contract.compiled {
+            return plain(BreachKind::Operation);
+        }
+        if self.op != function && program.parent(self.op).is_none() {
+            return plain(BreachKind::Outside);
+        }
+        self.regions().map_err(|kind| (kind, None))?;
+        self.attrs(contract)?;
+        self.values(Side::Operand, contract.operands)?;
+        self.values(Side::Result, contract.results)?;
+        self.values(Side::Argument, contract.arguments)?;
+        self.subscripts().map_err(|kind| (kind, None))?;
+        self.literal().map_err(|kind| (kind, None))
+    }
+
+    fn regions(self) -> Kept {
+        let program = self.program;
+        let declared = program.decl(self.op).map_or(0, |decl| usize::from(decl.regions));
+        let single = program.regions(self.op).all(|region| program.blocks(region).nth(1).is_none());
+        if program.role(self.op) == OpRole::For
+            && program.body(self.op).and_then(|body| program.terminator(body)).is_none()
+        {
+            return Err(BreachKind::Yield);
+        }
+        if single && program.regions(self.op).count() <= declared {
+            Ok(())
+        } else {
+            Err(BreachKind::Region)
+        }
+    }
+
+    // ---- attributes
+    /// The number of the attribute that a key names.
+    fn attr_of(self, key: Name, attrs: List<'t, AttrContract<'t>>) -> Option<u8> {
+        let text = self.program.text(key);
+        let bare = |prefix: &&str| text.strip_prefix(*prefix);
+        let prefixed = self.program.tables().contract.prefixes.iter().find_map(bare);
+        let at = attrs.iter().position(|attr| attr.key == text || prefixed == Some(attr.key))?;
+        u8::try_from(at).ok()
+    }
+
+    fn attrs(self, contract: &OpContract<'t>) -> Found {
+        let program = self.program;
+        let mut seen = 0u32;
+        for attr in program.attrs(self.op) {
+            self.attr(attr.key, attr.value, contract.attrs, &mut seen)?;
+        }
+        self.missing(contract.attrs, seen).map_err(|kind| (kind, None))
+    }
+
+    fn missing(self, attrs: List<'t, AttrContract<'t>>, seen: u32) -> Kept {
+        let absent = |(number, attr): &(u8, &AttrContract<'_>)| {
+            attr.required && seen & 1u32.wrapping_shl(u32::from(*number)) == 0
+        };
+        match (0u8..).zip(attrs.iter()).find(absent) {
+            Some((attr, _)) => Err(BreachKind::AttrMissing { attr }),
+            None => Ok(()),
+        }
+    }
+
+    fn attr(
+        self,
+        key: Name,
+        value: AttrValue,
+        attrs: List<'t, AttrContract<'t>>,
+        seen: &mut u32,
+    ) -> Found {
+        let found = self
+            .attr_of(key, attrs)
+            .and_then(|number| Some((number, attrs.get(usize::from(number))?)));
+        let Some((number, attr)) = found else { return Err((BreachKind::Attr, Some(key))) };
+        let bit = 1u32.wrapping_shl(u32::from(number));
+        if *seen & bit != 0 {
+            return Err((BreachKind::AttrTwice, Some(key)));
+        }
+        *seen |= bit;
+        self.form(number, attr, value).map_err(|kind| (kind, Some(key)))?;
+        if attr.ranks != (0, 0) && !self.shaped(attr.ranks, value) {
+            return Err((BreachKind::AttrShape { attr: number }, Some(key)));
+        }
+        Ok(())
+    }
+
+    /// Whether the first operand and the first result have so many dimensions, and a dimension that
+    /// is named as new is: the others are the operand's.
+    fn shaped(self, (from, to): (u8, u8), value: AttrValue) -> bool {
+        let program = self.program;
+        let ty = |value: Option<Value>| value.map_or(Type::ELIDED, |value| program.type_of(value));
+        let (operand, result) =
+            (ty(program.operand(self.op, 0)).shape, ty(program.result(self.op, 0)).shape);
+        let AttrValue::Int(new, _) = value else { return false };
+        let kept = usize::from(new == 0);
+        (operand.rank(), result.rank()) == (usize::from(from), usize::from(to))
+            && operand.extent(0) == result.extent(kept)
+    }
+
+    fn form(self, number: u8, attr: &AttrContract<'_>, value: AttrValue) -> Kept {
+        let program = self.program;
+        let fits = match (attr.form, value) {
+            (AttrForm::Unit, AttrValue::Unit) | (AttrForm::Text, AttrValue::Str(_)) => true,
+            (AttrForm::Symbol, AttrValue::Symbol(_) | AttrValue::Str(_) | AttrValue::Word(_)) => {
+                true
+            }
+            (AttrForm::Int(least, most), AttrValue::Int(value, _)) => {
+                return if (least..=most).contains(&value) {
+                    Ok(())
+                } else {
+                    Err(BreachKind::AttrRange { attr: number, value })
+                };
+            }
+            (AttrForm::Power(least, most), AttrValue::Int(value, _)) => {
+                let fits = (least..=most).contains(&value) && value.count_ones() == 1;
+                return if fits {
+                    Ok(())
+                } else {
+                    Err(BreachKind::AttrRange { attr: number, value })
+                };
+            }
+            (AttrForm::Word(words), AttrValue::Word(name) | AttrValue::Str(name)) => {
+                words.iter().any(|word| *word == program.text(name))
+            }
+            (AttrForm::Ints(wanted), AttrValue::List(list)) => {
+                let mut out = [0i64; crate::MAX_RANK];
+                program.list(list, &mut out).is_some_and(|found| {
+                    found.iter().copied().eq(wanted.iter().map(|n| i64::from(*n)))
+                })
+            }
+            (AttrForm::Layout(obeyed), AttrValue::Layout(name) | AttrValue::Text(name)) => {
+                obeyed & notation_of(program.text(name)) != 0
+            }
+            (AttrForm::Layout(obeyed), AttrValue::Alias(name)) => {
+                match program.alias(program.text(name)) {
+                    Some(text) => obeyed & notation_of(text) != 0,
+                    None => return Err(BreachKind::LayoutName),
+                }
+            }
+            _ => false,
+        };
+        if fits { Ok(()) } else { Err(BreachKind::AttrForm { attr: number }) }
+    }
+
+    // ---- values
+    fn value(self, side: Side, number: usize) -> Option<Value> {
+        let program = self.program;
+        match side {
+            Side::Operand => program.operand(self.op, number),
+            Side::Result => program.result(self.op, number),
+            Side::Argument => {
+                program.body(self.op).and_then(|body| program.arguments(body).nth(number))
+            }
+        }
+    }
+
+    fn count(self, side: Side) -> usize {
+        let program = self.program;
+        match side {
+            Side::Operand => program.operand_count(self.op),
+            Side::Result => program.results(self.op).count(),
+            Side::Argument => program
+                .regions(self.op)
+                .flat_map(|region| program.blocks(region))
+                .map(|block: Block| program.arguments(block).count())
+                .sum(),
+        }
+    }
+
+    fn values(self, side: Side, slots: List<'t, SlotContract<'t>>) -> Found {
+        let found = self.count(side);
+        let sum = |part: fn(&SlotContract<'_>) -> u8| {
+            slots.iter().fold(0u8, |sum, slot| sum.saturating_add(part(slot)))
+        };
+        let (least, most) = (sum(|slot| slot.count.0), sum(|slot| slot.count.1));
+        if found < usize::from(least) || (most != u8::MAX && found > usize::from(most)) {
+            let found = u16::try_from(found).unwrap_or(u16::MAX);
+            return Err((BreachKind::Count { side, least, most, found }, None));
+        }
+        // Each takes as many as it can: the only one that takes several is the last.
+        let mut slot = 0usize;
+        let mut taken = 0u8;
+        for number in 0..found {
+            let Some(rule) = slots.get(slot) else { return Ok(()) };
+            let Some(value) = self.value(side, number) else { return Ok(()) };
+            self.slot(At { side, number: u8::try_from(number).unwrap_or(u8::MAX) }, value, rule)?;
+            taken = taken.saturating_add(1);
+            if taken >= rule.count.1 && rule.count.1 != u8::MAX {
+                (slot, taken) = (slot.saturating_add(1), 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a value is, as bits of [`kind`].
+    fn kinds(self, value: Value) -> u8 {
+        let program = self.program;
+        let number = if program.int(value).is_some_and(|n| i32::try_from(n).is_ok()) {
+            kind::NUMBER
+        } else {
+            0
+        };
+        if let Def::Literal(literal) = program.def(value) {
+            let index =
+                if matches!(literal, Literal::Int(_) | Literal::Hex(_)) { number } else { 0 };
+            return kind::LITERAL | index | if index != 0 { kind::INDEX } else { 0 };
+        }
+        let ty = program.type_of(value);
+        let plain = ty.shape.is_known() && !ty.is_kept();
+        match (ty.kind, ty.space) {
+            (TypeKind::Index, _) => kind::INDEX | number,
+            (TypeKind::Tensor, None) if plain => kind::REGISTERS,
+            (TypeKind::Tensor, Some(Space::Shared)) if plain => kind::SHARED,
+            (TypeKind::Memref, Some(Space::Global)) if plain => kind::GLOBAL,
+            _ => 0,
+        }
+    }
+
+    fn slot(self, at: At, value: Value, rule: &SlotContract<'t>) -> Found {
+        let program = self.program;
+        let found = self.kinds(value);
+        // Arguments stand on lines of their own.
+        let name = if at.side == Side::Argument {
+            program.value_data(value).map(|data| data.name)
+        } else {
+            None
+        };
+        if found & rule.kinds == 0 {
+            return Err((BreachKind::Kind { at, want: rule.kinds, found }, name));
+        }
+        let ty = program.type_of(value);
+        let tile = found & (kind::REGISTERS | kind::SHARED | kind::GLOBAL) != 0;
+        let (least, most) = if found & kind::GLOBAL != 0 {
+            program.tables().contract.memref_ranks
+        } else {
+            rule.ranks
+        };
+        let rank = u8::try_from(ty.shape.rank()).unwrap_or(u8::MAX);
+        if tile && !(least..=most).contains(&rank) {
+            return Err((BreachKind::Rank { at, least, most, found: rank }, name));
+        }
+        let bits =
+            ty.dtype.and_then(|dtype| program.tables().dtype(dtype)).map_or(0, |dtype| dtype.bits);
+        let elements = match rule.elements {
+            Elements::Bytes => bits > 0 && bits.is_multiple_of(8),
+            Elements::Words => bits == 32,
+        };
+        if tile && !elements {
+            return Err((BreachKind::Element { at, want: rule.elements }, name));
+        }
+        if at.side != Side::Operand && tile {
+            self.layout(at, &ty, rule.layouts)?;
+        }
+        if at.side != Side::Argument {
+            return Ok(());
+        }
+        let mut seen = 0u32;
+        for attr in program.value_attrs(value) {
+            self.attr(attr.key, attr.value, rule.attrs, &mut seen)?;
+            // Tensors and indices have attributes of their own.
+            let of_index = self
+                .attr_of(attr.key, rule.attrs)
+                .and_then(|k| rule.attrs.get(usize::from(k)))
+                .is_some_and(|a| a.key == crate::attr_names::DIV);
+            if of_index != (found & kind::INDEX != 0) {
+                return Err((BreachKind::Attr, Some(attr.key)));
+            }
+        }
+        self.missing(rule.attrs, seen).map_err(|kind| (kind, None))
+    }
+
+    fn layout(self, at: At, ty: &Type, obeyed: u8) -> Found {
+        let program = self.program;
+        let (text, name) = match ty.encoding {
+            Encoding::None => return Ok(()),
+            Encoding::Handle(_) => {
+                return Err((BreachKind::Layout { at, found: notation::OTHER, obeyed }, None));
+            }
+            Encoding::Alias(name) => match program.layout_text(ty) {
+                Some(text) => (text, Some(name)),
+                None => return Err((BreachKind::LayoutName, Some(name))),
+            },
+            Encoding::Written(name) => (program.text(name), Some(name)),
+            Encoding::Made(..) => (program.layout_text(ty).unwrap_or(""), None),
+        };
+        if program.has_attr(self.op, crate::attr_names::LAYOUT) {
+            return Err((BreachKind::LayoutTwice, name));
+        }
+        let found = notation_of(text);
+        if found & obeyed != 0 {
+            Ok(())
+        } else {
+            Err((BreachKind::Layout { at, found, obeyed }, name))
+        }
+    }
+
+    /// A memref has one subscript for each dimension, anything else none; each is an index.
+    fn subscripts(self) -> Kept {
+        let program = self.program;
+        for (operand, value) in (0u8..).zip(program.operands(self.op)) {
+            let global = self.kinds(value) & kind::GLOBAL != 0;
+            let rank = if global { program.type_of(value).shape.rank() } else { 0 };
+            let found = program.subscripts(self.op, usize::from(operand)).count();
+            if found != rank {
+                let needed = u8::try_from(rank).unwrap_or(u8::MAX);
+                return Err(BreachKind::Subscripts {
+                    operand,
+                    needed,
+                    found: u16::try_from(found).unwrap_or(u16::MAX),
+                });
+            }
+            for (number, value) in (0u8..).zip(program.subscripts(self.op, usize::from(operand))) {
+                let negative = program.int(value).is_some_and(|n| n < 0);
+                if self.kinds(value) & kind::INDEX == 0 || negative {
+                    return Err(BreachKind::Subscript { operand, number });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of a constant is one that its type holds.
+    fn literal(self) -> Kept {
+        let program = self.program;
+        if program.role(self.op) != OpRole::Constant {
+            return Ok(());
+        }
+        let (Some(value), Some(literal)) = (
+            program.result(self.op, 0),
+            program.operand(self.op, 0).and_then(|operand| program.constant(operand)),
+        ) else {
+            return Ok(());
+        };
+        let ty = program.type_of(value);
+        if ty.kind == TypeKind::Index {
+            return if self.kinds(value) & kind::NUMBER != 0 {
+                Ok(())
+            } else {
+                Err(BreachKind::Literal { bits: 32 })
+            };
+        }
+        let Some(dtype) = ty.dtype.and_then(|dtype| program.tables().dtype(dtype)) else {
+            return Ok(());
+        };
+        match program.literal_bits(literal, dtype) {
+            Some(_) => Ok(()),
+            None => Err(BreachKind::Literal { bits: dtype.bits }),
+        }
+    }
+}

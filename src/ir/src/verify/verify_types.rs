@@ -1,0 +1,673 @@
+//! Signatures: what operands, results, regions and attributes of each role must agree in.
+use crate::attr::AttrValue;
+use crate::attr_names;
+use crate::error::{ErrorKind, Slot, Want};
+use crate::handle::{Block, Name, Op, Value};
+use crate::program::Program;
+use crate::types::{Encoding, MAX_RANK, Type, TypeKind};
+use crate::verify::explicit_types;
+use crate::verify::structure::small;
+use lanebook_tables::OpRole;
+
+type Check = Result<(), ErrorKind>;
+
+/// Most work items a block can be declared with; the architecture's own limit is checked when one
+/// is chosen.
+const MAX_THREADS: i64 = 65_536;
+
+pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Check {
+    let at = Checked { program, op };
+    at.layouts()?;
+    at.subscripts()?;
+    match role {
+        OpRole::Function => at.function(),
+        OpRole::Alloc => at.kind(Slot::Result(0), Want::Tile),
+        OpRole::Constant => at.constant(),
+        OpRole::Copy => at.moved(Slot::Operand(0), Slot::Operand(1)),
+        OpRole::Load => {
+            at.kind(Slot::Operand(0), Want::Memory)?;
+            // Through one pointer comes whatever it points to.
+            if at.ty(Slot::Operand(0)).kind == TypeKind::Other {
+                return Ok(());
+            }
+            at.kind(Slot::Result(0), Want::Tile)?;
+            at.moved(Slot::Operand(0), Slot::Result(0))
+        }
+        OpRole::Store | OpRole::Atomic => {
+            at.kind(Slot::Operand(0), Want::Tile)?;
+            at.kind(Slot::Operand(1), Want::Memory)?;
+            at.moved(Slot::Operand(0), Slot::Operand(1))
+        }
+        OpRole::Matrix => at.matrix(),
+        OpRole::Convert => at.same(Slot::Operand(0), Slot::Result(0), true),
+        OpRole::Transpose => at.transpose(),
+        OpRole::Reshape => at.reshape(),
+        OpRole::Join => [Slot::Operand(0), Slot::Operand(1)]
+            .into_iter()
+            .try_for_each(|half| at.halves(Slot::Result(0), half)),
+        OpRole::Split => [Slot::Result(0), Slot::Result(1)]
+            .into_iter()
+            .try_for_each(|half| at.halves(Slot::Operand(0), half)),
+        OpRole::Reduce => at.reduce(),
+        OpRole::Broadcast => at.broadcast(),
+        OpRole::Elementwise => at.elementwise(),
+        OpRole::Select => at.select(),
+        OpRole::View | OpRole::Slice => at.dtypes(Slot::Operand(0), Slot::Result(0)),
+        OpRole::For | OpRole::Parallel => at.counted(),
+        OpRole::If => at.branches(),
+        OpRole::While => at.while_loop(),
+        OpRole::Produce | OpRole::Consume | OpRole::AgentSwitch => {
+            match program.body(op).and_then(|body| program.terminator(body)) {
+                Some(_) => at.passes_out(program.body(op)),
+                None => Ok(()),
+            }
+        }
+        OpRole::Yield | OpRole::Condition | OpRole::Return => match program.parent(op) {
+            Some(_) => Ok(()),
+            None if program.arguments(program.root()).next().is_some() => Ok(()),
+            None => Err(ErrorKind::Misplaced),
+        },
+        OpRole::Index
+        | OpRole::Call
+        | OpRole::Fence
+        | OpRole::Wait
+        | OpRole::Pragma
+        | OpRole::Opaque => Ok(()),
+    }
+}
+
+/// Whether a function's number of threads, if it says one, is a number that a block can have.
+pub(crate) fn says_threads(program: &Program<'_, '_>, function: Op) -> bool {
+    matches!(
+        program.attr(function, attr_names::THREADS),
+        None | Some(AttrValue::Int(1..=MAX_THREADS, _))
+    )
+}
+
+/// What a parameter promises of itself that it cannot.
+pub(crate) fn has_wrong_promise(
+    program: &Program<'_, '_>,
+    parameter: Value,
+) -> Option<&'static str> {
+    let wrong = |(key, power): &(&str, bool)| match program.value_attr(parameter, key) {
+        None => false,
+        Some(AttrValue::Int(value, _)) => value <= 0 || (*power && value.count_ones() != 1),
+        Some(_) => true,
+    };
+    [(attr_names::ALIGN, true), (attr_names::STRIDE_DIV, false), (attr_names::DIV, false)]
+        .into_iter()
+        .find(wrong)
+        .map(|(key, _)| key)
+}
+
+const fn small_slot(number: usize) -> u8 {
+    if number > 255 { u8::MAX } else { number as u8 }
+}
+
+/// An operation being checked.
+#[derive(Copy, Clone)]
+struct Checked<'a, 's, 't> {
+    program: &'a Program<'s, 't>,
+    op: Op,
+}
+
+impl Checked<'_, '_, '_> {
+    fn value(self, slot: Slot) -> Option<Value> {
+        let program = self.program;
+        let body = program.body(self.op);
+        match slot {
+            Slot::Operand(number) => program.operand(self.op, usize::from(number)),
+            Slot::Result(number) => program.result(self.op, usize::from(number)),
+            Slot::Argument(number) => program.arguments(body?).nth(usize::from(number)),
+            Slot::Yielded(number) => {
+                program.operand(program.terminator(body?)?, usize::from(number))
+            }
+        }
+    }
+    fn ty(self, slot: Slot) -> Type {
+        self.value(slot).map_or(Type::ELIDED, |value| self.program.type_of(value))
+    }
+    /// A type that says its shape.
+    fn tile(self, slot: Slot) -> Option<Type> {
+        Some(self.ty(slot)).filter(|ty| ty.is_tile() && ty.shape.is_known())
+    }
+    fn satisfies(ty: &Type, want: Want) -> bool {
+        match want {
+            _ if matches!(ty.kind, TypeKind::Elided | TypeKind::Other) => true,
+            Want::Tile => ty.is_tile(),
+            Want::Memory => {
+                ty.is_memory() || ty.is_kept() || (ty.is_tile() && !ty.shape.is_known())
+            }
+            Want::Registers => ty.is_tile() && !ty.is_memory(),
+            Want::Index | Want::Condition => matches!(ty.kind, TypeKind::Index | TypeKind::Scalar),
+            Want::Matrix => {
+                ty.is_tile() && (!ty.shape.is_known() || matches!(ty.shape.rank(), 2 | 3))
+            }
+        }
+    }
+    fn kind(self, slot: Slot, want: Want) -> Check {
+        if Self::satisfies(&self.ty(slot), want) {
+            return Ok(());
+        }
+        Err(match slot {
+            Slot::Result(number) => ErrorKind::ResultKind { result: u16::from(number), want },
+            Slot::Operand(number) | Slot::Argument(number) | Slot::Yielded(number) => {
+                ErrorKind::OperandKind { operand: u16::from(number), want }
+            }
+        })
+    }
+    fn dtypes(self, left: Slot, right: Slot) -> Check {
+        match (self.tile(left), self.tile(right)) {
+            (Some(a), Some(b)) if a.dtype != b.dtype => {
+                Err(ErrorKind::Dtypes { left, right, a: a.dtype, b: b.dtype })
+            }
+            _ => Ok(()),
+        }
+    }
+    fn extents(
+        self,
+        left: Slot,
+        left_dimension: usize,
+        right: Slot,
+        right_dimension: usize,
+    ) -> Check {
+        let (Some(a), Some(b)) = (self.tile(left), self.tile(right)) else { return Ok(()) };
+        match (a.shape.extent(left_dimension), b.shape.extent(right_dimension)) {
+            (Some(a), Some(b)) if a != b => {
+                let (left_dimension, right_dimension) =
+                    (left_dimension as u8, right_dimension as u8);
+                Err(ErrorKind::Extents { left, left_dimension, right, right_dimension, a, b })
+            }
+            _ => Ok(()),
+        }
+    }
+    fn ranks(self, left: Slot, right: Slot, difference: usize) -> Check {
+        let (Some(a), Some(b)) = (self.tile(left), self.tile(right)) else { return Ok(()) };
+        if a.shape.rank() == b.shape.rank().saturating_add(difference) {
+            return Ok(());
+        }
+        Err(ErrorKind::Ranks { left, right, a: a.shape.rank() as u8, b: b.shape.rank() as u8 })
+    }
+    /// Same shape, and same element type if asked for.
+    fn same(self, left: Slot, right: Slot, dtype: bool) -> Check {
+        self.ranks(left, right, 0)?;
+        for dimension in 0..MAX_RANK {
+            self.extents(left, dimension, right, dimension)?;
+        }
+        if dtype { self.dtypes(left, right) } else { Ok(()) }
+    }
+    /// A tile goes from one place to another. A place with subscripts is larger than the tile and
+    /// may have more dimensions.
+    fn moved(self, from: Slot, to: Slot) -> Check {
+        self.kind(from, Want::Tile)?;
+        self.kind(to, Want::Tile)?;
+        if self.ty(from).is_kept() || self.ty(to).is_kept() {
+            // Through a tile of pointers, which has the tile's shape.
+            return self.same(from, to, false);
+        }
+        self.dtypes(from, to)?;
+        // Rows chosen by an index tile have shapes of their own.
+        if matches!((from, to), (_, Slot::Result(_))) && self.program.operand_count(self.op) > 1
+            || matches!((from, to), (Slot::Operand(0), Slot::Operand(1)))
+                && self.program.operand_count(self.op) > 2
+        {
+            return Ok(());
+        }
+        let window = |slot| match slot {
+            Slot::Operand(number) => {
+                self.program.subscripts(self.op, usize::from(number)).next().is_some()
+            }
+            _ => false,
+        };
+        match (window(from), window(to)) {
+            (false, false) => self.same(from, to, true),
+            (true, true) => Ok(()),
+            (from_window, _) => {
+                let (large, small) = if from_window { (from, to) } else { (to, from) };
+                match (self.tile(large), self.tile(small)) {
+                    (Some(a), Some(b)) if a.shape.rank() < b.shape.rank() => {
+                        self.ranks(large, small, 0)
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    // ---- one role each
+    fn constant(self) -> Check {
+        let literal = self.value(Slot::Operand(0)).map(|value| self.program.def(value));
+        if matches!(literal, Some(crate::program::Def::Literal(_))) {
+            Ok(())
+        } else {
+            Err(ErrorKind::ConstantLiteral)
+        }
+    }
+    fn matrix(self) -> Check {
+        let (a, b, c) = (Slot::Operand(0), Slot::Operand(1), Slot::Operand(2));
+        // One that adds to its third operand in place has that for a result, and at most a token
+        // beside it.
+        let in_place =
+            self.tile(c).is_some_and(|ty| ty.is_memory()) && self.tile(Slot::Result(0)).is_none();
+        let d = if in_place { c } else { Slot::Result(0) };
+        for slot in [a, b, c, d] {
+            self.kind(slot, Want::Matrix)?;
+        }
+        // Products side by side have a first dimension of their own.
+        let batch =
+            self.tile(d).or_else(|| self.tile(a)).map_or(0, |ty| ty.shape.rank().saturating_sub(2));
+        for slot in [a, b, c] {
+            self.ranks(slot, d, 0)?;
+            if batch > 0 {
+                self.extents(slot, 0, d, 0)?;
+            }
+        }
+        let (row, column) = (batch, batch.saturating_add(1));
+        // Several elements of a narrower format may stand in one that is written.
+        let packs = |key: &str, slot: Slot| {
+            let tables = self.program.tables();
+            let named = match self.program.attr(self.op, key) {
+                Some(AttrValue::Word(word)) => tables.dtype_named(self.program.text(word)),
+                _ => None,
+            };
+            let bits = |dtype| tables.dtype(dtype).map(|it| it.bits);
+            let written = self.tile(slot).and_then(|ty| bits(ty.dtype?));
+            named.and_then(bits).zip(written).is_some_and(|(format, written)| format < written)
+        };
+        let packed = packs("lhs", a) || packs("rhs", b);
+        if !packed {
+            self.extents(a, column, b, row)?;
+        }
+        self.extents(a, row, d, row)?;
+        self.extents(b, column, d, column)?;
+        self.extents(c, row, d, row)?;
+        self.extents(c, column, d, column)?;
+        self.dtypes(c, d)?;
+        if self.program.scales(self.op).is_some() {
+            self.scales((row, column), packed)
+        } else {
+            Ok(())
+        }
+    }
+    /// One scale for each row of A, and each column of B, and each run of their depth.
+    fn scales(self, (row, column): (usize, usize), packed: bool) -> Check {
+        let (a, b, of_a, of_b) =
+            (Slot::Operand(0), Slot::Operand(1), Slot::Operand(3), Slot::Operand(4));
+        for slot in [of_a, of_b] {
+            self.kind(slot, Want::Matrix)?;
+            self.ranks(slot, a, 0)?;
+        }
+        if row > 0 {
+            self.extents(of_a, 0, a, 0)?;
+            self.extents(of_b, 0, b, 0)?;
+        }
+        self.extents(of_a, row, a, row)?;
+        self.extents(of_b, row, b, column)?;
+        self.extents(of_a, column, of_b, column)?;
+        self.dtypes(of_a, of_b)?;
+        let along = |slot| self.tile(slot).and_then(|tile| tile.shape.extent(column));
+        match (along(a), along(of_a)) {
+            (Some(depth), Some(blocks)) if !packed && depth.checked_rem(blocks) != Some(0) => {
+                Err(ErrorKind::Blocks { depth, blocks })
+            }
+            _ => Ok(()),
+        }
+    }
+    fn transpose(self) -> Check {
+        let (from, to) = (Slot::Operand(0), Slot::Result(0));
+        self.ranks(from, to, 0)?;
+        self.dtypes(from, to)?;
+        let Some(rank) = self.tile(from).map(|ty| ty.shape.rank()) else { return Ok(()) };
+        let mut order = [0i64; MAX_RANK];
+        let order = match self.program.attr(self.op, attr_names::ORDER) {
+            Some(AttrValue::List(list)) => {
+                self.program.list(list, &mut order).ok_or(ErrorKind::AttrValue)?
+            }
+            Some(_) => return Err(ErrorKind::AttrValue),
+            None => {
+                for (place, dimension) in order.iter_mut().zip((0..rank as i64).rev()) {
+                    *place = dimension;
+                }
+                order.get(..rank).unwrap_or(&[])
+            }
+        };
+        let mut seen = 0u32;
+        for (dimension, source) in order.iter().enumerate() {
+            let source = usize::try_from(*source)
+                .ok()
+                .filter(|source| *source < rank)
+                .ok_or(ErrorKind::AttrValue)?;
+            seen |= 1u32.checked_shl(source as u32).unwrap_or(0);
+            self.extents(from, source, to, dimension)?;
+        }
+        if order.len() == rank && seen.count_ones() as usize == rank {
+            Ok(())
+        } else {
+            Err(ErrorKind::AttrValue)
+        }
+    }
+    fn reshape(self) -> Check {
+        self.dtypes(Slot::Operand(0), Slot::Result(0))?;
+        let elements = |slot| self.tile(slot).and_then(|ty| ty.shape.elements());
+        match (elements(Slot::Operand(0)), elements(Slot::Result(0))) {
+            (Some(a), Some(b)) if a != b => Err(ErrorKind::Elements { a, b }),
+            _ => Ok(()),
+        }
+    }
+    /// A tile whose last dimension has extent 2, and one of its halves.
+    fn halves(self, whole: Slot, half: Slot) -> Check {
+        self.ranks(whole, half, 1)?;
+        self.dtypes(whole, half)?;
+        let (Some(of), Some(ty)) = (self.tile(whole), self.tile(half)) else { return Ok(()) };
+        for dimension in 0..ty.shape.rank() {
+            self.extents(whole, dimension, half, dimension)?;
+        }
+        match (of.shape.elements(), ty.shape.elements()) {
+            (Some(a), Some(b)) if b.checked_mul(2) != Some(a) => Err(ErrorKind::Elements { a, b }),
+            _ => Ok(()),
+        }
+    }
+    fn reduce(self) -> Check {
+        let (from, to) = (Slot::Operand(0), Slot::Result(0));
+        let Some(tile) = self.tile(from) else { return Ok(()) };
+        self.ranks(from, to, 1)?;
+        self.dtypes(from, to)?;
+        let Some(axis) = self.program.attr(self.op, attr_names::AXIS) else { return Ok(()) };
+        let AttrValue::Int(axis, _) = axis else { return Err(ErrorKind::AttrValue) };
+        let axis = usize::try_from(axis)
+            .ok()
+            .filter(|axis| *axis < tile.shape.rank())
+            .ok_or(ErrorKind::AttrValue)?;
+        for dimension in (0..tile.shape.rank()).filter(|dimension| *dimension != axis) {
+            let kept = if dimension > axis { dimension.saturating_sub(1) } else { dimension };
+            self.extents(from, dimension, to, kept)?;
+        }
+        Ok(())
+    }
+    fn broadcast(self) -> Check {
+        let (from, to) = (Slot::Operand(0), Slot::Result(0));
+        let (Some(a), Some(b)) = (self.tile(from), self.tile(to)) else { return Ok(()) };
+        self.dtypes(from, to)?;
+        if a.shape.rank() > b.shape.rank() {
+            return self.ranks(from, to, 0);
+        }
+        if a.shape.rank() == b.shape.rank() {
+            for dimension in
+                (0..a.shape.rank()).filter(|dimension| a.shape.extent(*dimension) != Some(1))
+            {
+                self.extents(from, dimension, to, dimension)?;
+            }
+        }
+        Ok(())
+    }
+    fn elementwise(self) -> Check {
+        let count = u8::try_from(self.program.operand_count(self.op)).unwrap_or(u8::MAX);
+        for number in 0..count {
+            // One operand: the element type may change (a cast).
+            self.same(Slot::Operand(number), Slot::Result(0), count > 1)?;
+        }
+        Ok(())
+    }
+    fn condition(self, slot: Slot) -> Check {
+        let ty = self.ty(slot);
+        let one_bit = ty
+            .dtype
+            .and_then(|dtype| self.program.tables().dtype(dtype))
+            .is_none_or(|dtype| dtype.bits == 1);
+        let scalar = matches!(
+            ty.kind,
+            TypeKind::Scalar | TypeKind::Tensor | TypeKind::Elided | TypeKind::Other
+        );
+        if scalar && one_bit {
+            Ok(())
+        } else {
+            Err(ErrorKind::OperandKind { operand: 0, want: Want::Condition })
+        }
+    }
+    fn select(self) -> Check {
+        self.condition(Slot::Operand(0))?;
+        for number in [1, 2] {
+            let (left, right) = (Slot::Operand(number), Slot::Result(0));
+            if !self.ty(left).agrees(&self.ty(right)) {
+                self.same(left, right, true)?;
+                return Err(ErrorKind::Types { left, right });
+            }
+        }
+        Ok(())
+    }
+    fn function(self) -> Check {
+        if self.program.symbol(self.op).is_empty() {
+            return Err(ErrorKind::AttrValue);
+        }
+        let promised = |parameter| has_wrong_promise(self.program, parameter).is_none();
+        if !says_threads(self.program, self.op) || !self.program.parameters(self.op).all(promised) {
+            return Err(ErrorKind::AttrValue);
+        }
+        Ok(())
+    }
+    fn types_agree(self, left: Slot, right: Slot) -> Check {
+        let (a, b) = (self.ty(left), self.ty(right));
+        if a.agrees(&b) && (a.is_elided() || b.is_elided() || self.program.encodings_agree(&a, &b))
+        {
+            return Ok(());
+        }
+        Err(ErrorKind::Types { left, right })
+    }
+    fn counted(self) -> Check {
+        let program = self.program;
+        for number in 0..3 {
+            let literal =
+                self.value(Slot::Operand(number)).and_then(|value| program.constant(value));
+            if literal.is_none() {
+                self.kind(Slot::Operand(number), Want::Index)?;
+            }
+        }
+        let step = self.value(Slot::Operand(2)).and_then(|value| program.int(value));
+        if step.is_some_and(|step| step <= 0) {
+            return Err(ErrorKind::LoopStep);
+        }
+        let body = program.body(self.op);
+        let carried = program.operand_count(self.op).saturating_sub(3);
+        let arguments = body.map_or(0, |body| program.arguments(body).count());
+        if arguments != carried.saturating_add(1) {
+            return Err(ErrorKind::RegionValues {
+                needed: small(carried.saturating_add(1)),
+                found: small(arguments),
+            });
+        }
+        let results = program.results(self.op).count();
+        if results != carried {
+            return Err(ErrorKind::RegionValues { needed: small(carried), found: small(results) });
+        }
+        for number in 0..u8::try_from(carried).unwrap_or(u8::MAX) {
+            self.types_agree(
+                Slot::Operand(number.saturating_add(3)),
+                Slot::Argument(number.saturating_add(1)),
+            )?;
+            self.types_agree(Slot::Argument(number.saturating_add(1)), Slot::Result(number))?;
+        }
+        self.passes_out(body)
+    }
+    /// The block's end passes one value for each result.
+    fn passes_out(self, block: Option<Block>) -> Check {
+        let program = self.program;
+        let results = program.results(self.op).count();
+        let Some(block) = block else { return Ok(()) };
+        let Some(end) = program.terminator(block) else {
+            return if results == 0 { Ok(()) } else { Err(ErrorKind::NoTerminator) };
+        };
+        if program.role(end) != OpRole::Yield {
+            return Err(ErrorKind::NoTerminator);
+        }
+        let found = program.operand_count(end);
+        if found != results {
+            return Err(ErrorKind::RegionValues { needed: small(results), found: small(found) });
+        }
+        for (number, (value, result)) in
+            program.operands(end).zip(program.results(self.op)).enumerate()
+        {
+            let (a, b) = (program.type_of(value), program.type_of(result));
+            let encodings = a.is_elided() || b.is_elided() || program.encodings_agree(&a, &b);
+            if !a.agrees(&b) || !encodings {
+                let number = number as u8;
+                return Err(ErrorKind::Types {
+                    left: Slot::Yielded(number),
+                    right: Slot::Result(number),
+                });
+            }
+        }
+        Ok(())
+    }
+    fn branches(self) -> Check {
+        self.condition(Slot::Operand(0))?;
+        for region in 0..2 {
+            self.passes_out(self.program.entry(self.op, region))?;
+        }
+        Ok(())
+    }
+    fn while_loop(self) -> Check {
+        let program = self.program;
+        let (Some(decides), Some(works)) = (program.entry(self.op, 0), program.entry(self.op, 1))
+        else {
+            return Ok(());
+        };
+        let Some(end) =
+            program.terminator(decides).filter(|end| program.role(*end) == OpRole::Condition)
+        else {
+            return Err(ErrorKind::NoTerminator);
+        };
+        let count = |needed: usize, found: usize| {
+            if needed == found {
+                Ok(())
+            } else {
+                Err(ErrorKind::RegionValues { needed: small(needed), found: small(found) })
+            }
+        };
+        let (carried, results) = (program.operand_count(self.op), program.results(self.op).count());
+        count(carried, program.arguments(decides).count())?;
+        count(results.saturating_add(1), program.operand_count(end))?;
+        count(results, program.arguments(works).count())?;
+        let back = program.terminator(works);
+        count(carried, back.map_or(0, |back| program.operand_count(back)))?;
+        // What comes in, from before the loop and from the end of its work, is of the arguments'
+        // types; so is what goes on and out.
+        for (number, argument) in program.arguments(decides).enumerate() {
+            let slot = small_slot(number);
+            self.fits(
+                program.operand(self.op, number),
+                argument,
+                Slot::Operand(slot),
+                Slot::Argument(slot),
+            )?;
+            self.fits(
+                back.and_then(|back| program.operand(back, number)),
+                argument,
+                Slot::Yielded(slot),
+                Slot::Argument(slot),
+            )?;
+        }
+        for number in 0..results {
+            let (slot, passed) =
+                (small_slot(number), program.operand(end, number.saturating_add(1)));
+            let (argument, result) =
+                (program.arguments(works).nth(number), program.result(self.op, number));
+            for to in [argument, result].into_iter().flatten() {
+                self.fits(passed, to, Slot::Yielded(slot), Slot::Result(slot))?;
+            }
+        }
+        Ok(())
+    }
+    /// Whether a value is of the type of what it becomes.
+    fn fits(self, from: Option<Value>, to: Value, left: Slot, right: Slot) -> Check {
+        let (Some(a), b) = (from.map(|from| self.program.type_of(from)), self.program.type_of(to))
+        else {
+            return Ok(());
+        };
+        let elided = a.is_elided() || b.is_elided();
+        if elided || a.agrees(&b) && self.program.encodings_agree(&a, &b) {
+            Ok(())
+        } else {
+            Err(ErrorKind::Types { left, right })
+        }
+    }
+
+    // ---- everywhere
+    fn subscripts(self) -> Check {
+        let program = self.program;
+        for (number, value) in program.operands(self.op).enumerate() {
+            // A token stands among the subscripts of a place, and says nothing of where in it.
+            let found = program
+                .subscripts(self.op, number)
+                .filter(|value| program.type_of(*value).kind != TypeKind::Other)
+                .count();
+            if found == 0 {
+                continue;
+            }
+            let ty = program.type_of(value);
+            // A view may look at one of a row of tiles.
+            let fits = ty.shape.rank() == found
+                || program.role(self.op) == OpRole::View && found < ty.shape.rank();
+            if ty.is_tile() && ty.shape.is_known() && !fits {
+                return Err(ErrorKind::Subscripts {
+                    rank: ty.shape.rank() as u8,
+                    found: small(found),
+                });
+            }
+            let index = |value: Value| Self::satisfies(&program.type_of(value), Want::Index);
+            if !ty.is_elided() && !ty.is_tile() && ty.kind != TypeKind::Other
+                || !program.subscripts(self.op, number).all(index)
+            {
+                return Err(ErrorKind::OperandKind {
+                    operand: small(number),
+                    want: if ty.is_tile() { Want::Index } else { Want::Tile },
+                });
+            }
+        }
+        Ok(())
+    }
+    /// Written layouts cover their tiles: of results, of the arguments of regions, and of the
+    /// attribute `layout`.
+    fn layouts(self) -> Check {
+        let program = self.program;
+        for value in program.results(self.op) {
+            self.encoding(&program.type_of(value))?;
+        }
+        for block in program.regions(self.op).flat_map(|region| program.blocks(region)) {
+            for value in program.arguments(block) {
+                self.encoding(&program.type_of(value))?;
+            }
+        }
+        match program.attr(self.op, attr_names::LAYOUT) {
+            Some(AttrValue::Layout(text)) => {
+                let tile = self.tile(Slot::Result(0)).or_else(|| self.tile(Slot::Operand(0)));
+                tile.map_or(Ok(()), |tile| self.covers(program.text(text), &tile))
+            }
+            Some(AttrValue::Alias(name)) => self.alias(name, self.tile(Slot::Result(0)).as_ref()),
+            _ => Ok(()),
+        }
+    }
+    fn alias(self, name: Name, tile: Option<&Type>) -> Check {
+        match (self.program.alias(self.program.text(name)), tile) {
+            (Some(text), Some(tile)) => self.covers(text, tile),
+            _ => Ok(()),
+        }
+    }
+    fn encoding(self, ty: &Type) -> Check {
+        match ty.encoding {
+            _ if !ty.is_tile() => Ok(()),
+            Encoding::Written(text) => self.covers(self.program.text(text), ty),
+            Encoding::Alias(name) => self.alias(name, Some(ty)),
+            Encoding::Made(at, len) => self.covers(self.program.pools.made(at, len), ty),
+            Encoding::None | Encoding::Handle(_) => Ok(()),
+        }
+    }
+    fn covers(self, layout: &str, ty: &Type) -> Check {
+        match (explicit_types::elements(layout), ty.shape.elements()) {
+            (explicit_types::Size::Unreadable, _) => Err(ErrorKind::LayoutText),
+            (explicit_types::Size::Elements(layout), Some(tile)) if layout != tile => {
+                Err(ErrorKind::LayoutSize { layout, tile })
+            }
+            _ => Ok(()),
+        }
+    }
+}

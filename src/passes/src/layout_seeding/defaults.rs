@@ -1,0 +1,121 @@
+//! Layouts for programs that have none: every tile in registers gets nested tiles, one element to a
+//! lane, the last dimension first.
+//!
+//! As where Triton's programs first get layouts: operands of products are those of an instruction
+//! over the result's tiles; where an operation wants its operands in other layouts than they have,
+//! as most that change shapes do, they are converted. What has a layout keeps it. The layouts are
+//! no good yet: `coalesce` and `accelerate-matmul` change what matters, `remove-conversions` lets
+//! the rest follow.
+use crate::layout_seeding::Anchoring;
+use crate::layout_seeding::blocked::{Workers, blocked, order_of};
+use crate::layout_seeding::book::{Core, Made};
+use crate::layout_seeding::runs::Extents;
+use crate::{Context, PassError, edit, remat};
+use heapless::String;
+use lanebook_ir::{Def, Encoding, ErrorKind, Op, Pool, Program, Type, Value};
+use lanebook_layout::triton::Extents as Shares;
+use lanebook_tables::{OpId, OpRole};
+
+/// Bytes of a layout's text.
+const LONGEST: usize = 256;
+
+/// A tile in registers that has no layout yet.
+fn is_open(ty: &Type) -> bool {
+    ty.is_tile()
+        && !ty.is_memory()
+        && ty.encoding == Encoding::None
+        && ty.shape.rank() > 0
+        && ty.shape.elements().is_some()
+}
+
+fn is_made(program: &Program<'_, '_>, value: Value) -> bool {
+    match program.def(value) {
+        Def::Result(op, _) => program.is_alive(op),
+        Def::Argument(..) => true,
+        _ => false,
+    }
+}
+
+pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
+    let values = work.cx.program.pools.values.len();
+    let open = |program: &Program<'_, '_>, at| {
+        Value::at(at)
+            .is_some_and(|value| is_made(program, value) && is_open(&program.type_of(value)))
+    };
+    if !(0..values).any(|at| open(work.cx.program, at)) {
+        return Ok(());
+    }
+    let workers = work.workers()?;
+    let convert = work.operation(OpRole::Convert)?;
+    let mut at = work.cx.program.first(work.cx.program.root());
+    while let Some(op) = at {
+        at = work.cx.program.following(op, None);
+        if work.cx.program.role(op) == OpRole::Matrix {
+            operands(work.cx, convert, op, workers)?;
+        }
+    }
+    for at in 0..values {
+        let Some(value) = Value::at(at).filter(|_| open(work.cx.program, at)) else { continue };
+        let ty = work.cx.program.type_of(value);
+        let Some(made) = of(&ty, workers) else { continue };
+        let encoding = named(work.cx.program, &made).map_err(edit)?;
+        work.cx.program.set_type(value, ty.encoded(encoding)).map_err(edit)?;
+    }
+    remat::agree(work.cx, convert)
+}
+
+/// Nested tiles for a tile of these extents.
+fn of(ty: &Type, workers: Workers) -> Option<Made> {
+    let rank = ty.shape.rank();
+    let order = order_of(core::iter::repeat_n(0, rank))?;
+    let mut shares = Shares::new();
+    for _ in 0..rank {
+        shares.push(1).ok()?;
+    }
+    blocked(Extents::of(ty).as_slice(), &shares, &order, workers)
+}
+
+/// How a type names a layout: by the program's alias for it, else by its text.
+#[inline(never)]
+fn named(program: &mut Program<'_, '_>, made: &Made) -> Result<Encoding, ErrorKind> {
+    if let Some((name, _)) = program.aliases().find(|(_, body)| made.is(program.text(*body))) {
+        return Ok(Encoding::Alias(name));
+    }
+    let mut text = String::<LONGEST>::new();
+    made.spell(&mut text)
+        .map_err(|_| ErrorKind::Capacity { pool: Pool::Made, limit: LONGEST as u32 })?;
+    let (at, len) = program.pools.make(&text)?;
+    Ok(Encoding::Made(at, len))
+}
+
+/// Factors of a product without a layout are operands over what its result gets.
+#[inline(never)]
+fn operands(
+    cx: &mut Context<'_, '_, '_>,
+    convert: OpId,
+    op: Op,
+    workers: Workers,
+) -> Result<(), PassError> {
+    let Some(to) =
+        cx.program.result(op, 0).map(|result| cx.program.type_of(result)).filter(is_open)
+    else {
+        return Ok(());
+    };
+    let Some(Made { core: Core::Blocked(core), .. }) = of(&to, workers) else { return Ok(()) };
+    for number in 0..2u8 {
+        let Some(value) = cx.program.operand(op, usize::from(number)) else { continue };
+        let ty = cx.program.type_of(value);
+        if !is_open(&ty) {
+            continue;
+        }
+        let encoding =
+            named(cx.program, &Made::operand(Core::Blocked(core), number, 0)).map_err(edit)?;
+        let made = cx
+            .program
+            .insert_before(op, convert, &[value], &[ty.encoded(encoding)])
+            .map_err(edit)?;
+        let Some(new) = cx.program.result(made, 0) else { continue };
+        cx.program.set_operand(op, usize::from(number), new).map_err(edit)?;
+    }
+    Ok(())
+}

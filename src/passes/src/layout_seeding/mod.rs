@@ -1,0 +1,258 @@
+//! Anchors: the layouts that loads, stores and products are given, from which conversions then
+//! follow.
+//!
+//! ```text
+//! rules/{anchors,candidates}.ron, hw-tables --> analyses named by rules/passes.ron --> types and attributes in the program
+//! ```
+//!
+//! Guarantees: all or nothing, as with every pass; no recursion, no allocation, no panic; what is
+//! made is in a [`Book`] that the caller lends, and is printed so that it reads back.
+//!
+//! Does not: remove conversions, place memory, or emit. No architecture is known by name here: a
+//! module's target is looked up in the rules.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `book` | layouts that passes made |
+//! | `axis` `runs` | how many neighbours count up, are equal, are multiples: for operations, for programs |
+//! | `blocked` `coalesce` `defaults` | nested tiles: for accesses through pointers, for tiles without a layout |
+//! | `product` `links` | matrix instructions for products, and what each product has to do with others |
+//! | `tensor` | products whose sums lie in tensor memory |
+//! | `scaled` | block scales of products |
+//! | `group` `legal` `score` `assign` | layouts for loads, stores, atomics and copies, group by group |
+pub(crate) mod assign;
+pub(crate) mod axis;
+pub(crate) mod blocked;
+pub(crate) mod book;
+pub(crate) mod coalesce;
+pub(crate) mod defaults;
+pub(crate) mod group;
+pub(crate) mod legal;
+pub(crate) mod links;
+pub(crate) mod product;
+pub(crate) mod runs;
+pub(crate) mod scaled;
+pub(crate) mod score;
+pub(crate) mod tensor;
+
+pub use crate::layout_seeding::axis::{Facts, Runs};
+pub use crate::layout_seeding::blocked::Workers;
+pub use crate::layout_seeding::book::{Book, Core, Entry, Made, Spread, Tile};
+pub use crate::layout_seeding::coalesce::Class;
+pub use crate::layout_seeding::group::Node;
+pub use crate::layout_seeding::legal::bucket_of;
+pub use crate::layout_seeding::score::{Candidate, Parts, Terms, Verdict, pick};
+
+use crate::{Analysis, ChoiceError, ChoicePool, Context, PassError, of_role};
+use heapless::VecView;
+use lanebook_ir::{AttrValue, Program, attr_names};
+use lanebook_tables::{Arch, ArchId, AtomId, Capability, OpId, OpRole, Space, Tables};
+use lanebook_tile::copy_atom::Mover;
+
+/// Storage that choosing layouts needs.
+#[derive(Debug)]
+pub struct Room<'r> {
+    /// Layouts that are made. Programs refer to them: it must live as long as they do.
+    pub book: Book<'r>,
+    /// What is known of values: one entry for each value (and operation) of the program.
+    pub facts: &'r mut VecView<Facts>,
+    /// Classes of linked accesses.
+    pub classes: &'r mut VecView<Class>,
+    /// Groups of values: one entry for each value (and operation) of the program.
+    pub nodes: &'r mut VecView<Node>,
+    /// The architecture's movers.
+    pub movers: &'r mut VecView<Mover>,
+    /// Candidates of the last pass that judged any, with what became of each.
+    pub candidates: &'r mut VecView<Candidate>,
+    /// How many there was no room for: they were judged all the same.
+    pub dropped: u32,
+}
+
+/// What a caller may ask for.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Wishes {
+    /// The architecture; without it the program's module says it.
+    pub arch: Option<ArchId>,
+    /// Descriptors are taken wherever they are legal, even where they are dearer.
+    pub prefer_bulk: bool,
+}
+
+/// An analysis at work.
+#[doc(hidden)]
+pub struct Anchoring<'w, 'a, 's, 't, 'r> {
+    pub cx: &'w mut Context<'a, 's, 't>,
+    pub tables: &'w Tables<'w>,
+    pub room: &'w mut Room<'r>,
+    pub wishes: Wishes,
+}
+
+/// Runs one of the analyses that choose layouts; answers how many operations were given one.
+#[doc(hidden)]
+pub fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>, analysis: Analysis) -> Result<u32, PassError> {
+    work.cx.begin(analysis);
+    match analysis {
+        Analysis::DefaultLayouts => defaults::run(work)?,
+        Analysis::Coalesce => coalesce::run(work)?,
+        Analysis::AssignLayouts => assign::run(work)?,
+        Analysis::AccelerateMatmul => product::run(work)?,
+        _ => {}
+    }
+    Ok(work.cx.changes())
+}
+
+/// Whether an analysis chooses layouts.
+#[must_use]
+#[doc(hidden)]
+pub const fn chooses(analysis: Analysis) -> bool {
+    matches!(
+        analysis,
+        Analysis::AssignLayouts
+            | Analysis::DefaultLayouts
+            | Analysis::Coalesce
+            | Analysis::AccelerateMatmul
+    )
+}
+
+fn full(pool: ChoicePool, capacity: usize) -> PassError {
+    PassError::Choice(ChoiceError::Full {
+        pool,
+        capacity: u32::try_from(capacity).unwrap_or(u32::MAX),
+    })
+}
+
+/// An attribute of the module around a program's functions.
+fn module_attr(program: &Program<'_, '_>, key: &str) -> Option<AttrValue> {
+    program.ops(program.root()).find_map(|op| program.attr(op, key))
+}
+
+/// An integer attribute of the module.
+fn module_int(program: &Program<'_, '_>, key: &str) -> Option<u32> {
+    match module_attr(program, key)? {
+        AttrValue::Int(value, _) => u32::try_from(value).ok(),
+        _ => None,
+    }
+}
+
+/// The architecture that the caller wishes, or that the module names.
+#[must_use]
+pub fn arch_of(program: &Program<'_, '_>, tables: &Tables<'_>, wishes: &Wishes) -> Option<ArchId> {
+    if wishes.arch.is_some() {
+        return wishes.arch;
+    }
+    let Some(AttrValue::Str(target)) = module_attr(program, "target") else { return None };
+    let target = program.text(target);
+    tables
+        .anchors
+        .targets
+        .iter()
+        .find(|known| known.text == target)
+        .and_then(|known| tables.arch_named(known.arch))
+}
+
+impl<'w> Anchoring<'w, '_, '_, '_, '_> {
+    pub(self) fn arch(&self) -> Result<&'w Arch<'w>, PassError> {
+        let arch = arch_of(self.cx.program, self.tables, &self.wishes);
+        arch.and_then(|arch| self.tables.arch(arch)).ok_or(PassError::Choice(ChoiceError::NoArch))
+    }
+    /// Lanes and warps: as the module says, else as the first function's work items.
+    pub(self) fn workers(&self) -> Result<Workers, PassError> {
+        let program = &*self.cx.program;
+        let wave = || {
+            self.arch().ok().and_then(|arch| arch.wave_lanes.first()).map(|lanes| u32::from(*lanes))
+        };
+        let lanes = module_int(program, "threads-per-warp").or_else(wave);
+        let threads = || {
+            program
+                .functions()
+                .find_map(|function| program.int_attr(function, attr_names::THREADS))
+                .and_then(|n| u32::try_from(n).ok())
+        };
+        let said = module_int(program, "num-warps").or_else(|| threads()?.checked_div(lanes?));
+        let warps =
+            said.or_else(|| Some(u32::from(self.tables.anchors.warps)).filter(|warps| *warps > 0));
+        if module_int(program, "num-ctas").is_some_and(|blocks| blocks > 1) {
+            return Err(PassError::Choice(ChoiceError::Cluster));
+        }
+        match (lanes, warps) {
+            (Some(lanes), Some(warps)) if lanes.is_power_of_two() && warps.is_power_of_two() => {
+                Ok(Workers { lanes, warps })
+            }
+            _ => Err(PassError::Choice(ChoiceError::NoWarps)),
+        }
+    }
+    /// Bits of the widest access of a lane to global memory.
+    pub(self) fn widest_bits(&self) -> Result<u32, PassError> {
+        let arch = self.arch()?;
+        let loads = Capability::Transfer { from: Space::Global, to: Space::Register };
+        let widest = |able: &[AtomId]| {
+            let movements = able
+                .iter()
+                .filter_map(|id| self.tables.atom(*id)?.movement)
+                .filter(|movement| !movement.crosses_lanes);
+            movements.map(|movement| u32::from(movement.from.slot_bytes).saturating_mul(8)).max()
+        };
+        // Where its table has no such accesses yet, the instruction set's stand for them.
+        let kin = || widest(self.tables.isa(arch.isa)?.dispatch(loads));
+        let widest = widest(arch.dispatch(loads)).or_else(kin);
+        widest.filter(|bits| *bits > 0).ok_or(PassError::Choice(ChoiceError::NoArch))
+    }
+    pub(self) fn operation(&self, role: OpRole) -> Result<OpId, PassError> {
+        of_role(self.cx.program, role).ok_or(PassError::Run(lanebook_ir::rewrite::RunError::Graph(
+            lanebook_ir::ErrorKind::UnknownOp,
+        )))
+    }
+}
+
+/// Storage for [`Room`], by value: layouts, values (and operations), classes of accesses,
+/// candidates. An architecture has fewer than 128 movers.
+#[derive(Debug)]
+pub struct RoomStorage<
+    const LAYOUTS: usize,
+    const VALUES: usize,
+    const CLASSES: usize,
+    const CANDIDATES: usize,
+> {
+    book: heapless::Vec<Entry, LAYOUTS>,
+    facts: heapless::Vec<Facts, VALUES>,
+    classes: heapless::Vec<Class, CLASSES>,
+    nodes: heapless::Vec<Node, VALUES>,
+    movers: heapless::Vec<Mover, 128>,
+    candidates: heapless::Vec<Candidate, CANDIDATES>,
+}
+
+impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CANDIDATES: usize>
+    RoomStorage<LAYOUTS, VALUES, CLASSES, CANDIDATES>
+{
+    /// Empty storage.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            book: heapless::Vec::new(),
+            facts: heapless::Vec::new(),
+            classes: heapless::Vec::new(),
+            nodes: heapless::Vec::new(),
+            movers: heapless::Vec::new(),
+            candidates: heapless::Vec::new(),
+        }
+    }
+    /// The room; layouts that were made in it before stay.
+    pub fn room(&mut self) -> Room<'_> {
+        Room {
+            book: Book::new(self.book.as_mut_view()),
+            facts: self.facts.as_mut_view(),
+            classes: self.classes.as_mut_view(),
+            nodes: self.nodes.as_mut_view(),
+            movers: self.movers.as_mut_view(),
+            candidates: self.candidates.as_mut_view(),
+            dropped: 0,
+        }
+    }
+}
+
+impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CANDIDATES: usize>
+    Default for RoomStorage<LAYOUTS, VALUES, CLASSES, CANDIDATES>
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}

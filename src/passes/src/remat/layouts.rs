@@ -1,0 +1,477 @@
+//! Layouts by number, and those made from others: sliced, given a dimension back, permuted,
+//! reshaped.
+//!
+//! A number stands for an encoding at a shape. Two numbers may stand for the same map under
+//! different spellings; converting between them only renames ([`Sheets::renames`]). What a shape
+//! operation makes of a layout is computed by the layout algebra on the layout's map; a text that
+//! the program does not have is written into the program's own room.
+use crate::remat::facts::{self, Text};
+use core::cell::Cell;
+use lanebook_ir::sheet::{Derived, LayoutRecord, NONE};
+use lanebook_ir::{
+    AttrValue, Block, Encoding, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, Type, TypeRef,
+    Value, attr_names,
+};
+use lanebook_layout::triton::{self, infer};
+use lanebook_layout::{AxisId, Hw, Linear, Logical};
+use lanebook_tables::ArchId;
+
+/// A program and the layouts that occur in it.
+pub(super) struct Sheets<'p, 's, 't> {
+    pub program: &'p mut Program<'s, 't>,
+    arch: Option<ArchId>,
+    /// The block asked about last, and how often it is taken to run: neighbours mostly stand in
+    /// one.
+    pub ran: Cell<Option<(Block, u64)>>,
+}
+
+/// What is done to a layout, and in which direction.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// A dimension goes away.
+    Slice(u8),
+    /// A dimension of this extent comes back.
+    Parent(u8, u32),
+    /// From a transposition's operand to its result.
+    Permute(Op),
+    /// From a transposition's result to its operand.
+    PermuteBack(Op),
+    /// From a reshape's operand to its result.
+    Reshape(Op),
+    /// From a reshape's result to its operand.
+    ReshapeBack(Op),
+    /// From halves to the whole, along a new last dimension.
+    Join,
+    /// From a whole to its halves along the last dimension.
+    Split,
+}
+
+impl How {
+    fn key(self) -> u32 {
+        let (kind, detail) = match self {
+            Self::Slice(axis) => (1, u32::from(axis)),
+            Self::Parent(axis, extent) => {
+                (2, u32::from(axis) | extent.checked_ilog2().unwrap_or(0).wrapping_shl(8))
+            }
+            Self::Permute(op) => (3, op.index() as u32),
+            Self::PermuteBack(op) => (4, op.index() as u32),
+            Self::Reshape(op) => (5, op.index() as u32),
+            Self::ReshapeBack(op) => (6, op.index() as u32),
+            Self::Join => (7, 0),
+            Self::Split => (8, 0),
+        };
+        detail | u32::wrapping_shl(kind, 24)
+    }
+}
+
+/// The kind of another shape's key.
+const SHAPED: u32 = 15;
+
+type Found<T> = Result<T, ErrorKind>;
+
+impl<'p, 's, 't> Sheets<'p, 's, 't> {
+    /// An empty sheet.
+    pub fn new(program: &'p mut Program<'s, 't>) -> Self {
+        program.pools.sheet.clear();
+        let arch = facts::target(program);
+        Self { program, arch, ran: Cell::new(None) }
+    }
+    /// The sheet as it was left, over the same program: layouts that were found out stay.
+    pub fn resumed(program: &'p mut Program<'s, 't>) -> Self {
+        let arch = facts::target(program);
+        Self { program, arch, ran: Cell::new(None) }
+    }
+    fn no_room(&self) -> ErrorKind {
+        let limit = self.program.pools.sheet.capacity();
+        ErrorKind::Capacity { pool: Pool::Layouts, limit: u32::try_from(limit).unwrap_or(u32::MAX) }
+    }
+    /// A layout's record.
+    pub fn record(&self, layout: u16) -> Option<&LayoutRecord> {
+        self.program.pools.sheet.layouts().get(usize::from(layout))
+    }
+    /// The number of a type's layout.
+    pub fn of(&mut self, ty: &Type) -> Found<u16> {
+        let found = self.program.pools.sheet.layouts().iter().position(|known| {
+            known.shape == ty.shape
+                && (known.encoding == ty.encoding
+                    || self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty))
+        });
+        match found {
+            Some(found) => Ok(found as u16),
+            None => self.add(ty.encoding, ty.shape),
+        }
+    }
+    fn push(&mut self, record: LayoutRecord) -> Found<u16> {
+        self.program.pools.sheet.push(record).ok_or(self.no_room())
+    }
+    #[inline(never)]
+    fn add(&mut self, encoding: Encoding, shape: Shape) -> Found<u16> {
+        let ty = Type::ELIDED.encoded(encoding);
+        let same = |known: &LayoutRecord| {
+            known.shape == shape
+                && self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), &ty)
+        };
+        if let Some(earlier) = self.program.pools.sheet.earlier(same) {
+            return self.push(LayoutRecord { encoding, ..earlier });
+        }
+        let mut text = Text::new();
+        let known = facts::spelled(self.program, encoding, &mut text)
+            .and_then(|()| facts::measure(self.program, self.arch, &text, encoding, shape));
+        self.push(known.unwrap_or_else(|| facts::unknown(encoding, shape, &text)))
+    }
+    /// The number of a value's layout.
+    pub fn at(&mut self, value: Value) -> Found<u16> {
+        let index = self.program.type_ref(value).map_or(usize::MAX, TypeRef::index);
+        if let Some(found) =
+            self.program.pools.sheet.by_type.get(index).filter(|found| **found != NONE)
+        {
+            return Ok(*found);
+        }
+        let ty = self.program.type_of(value);
+        let found = self.of(&ty)?;
+        let by_type = &mut self.program.pools.sheet.by_type;
+        // Types beyond the room are looked for each time.
+        if index >= by_type.len() && index < by_type.capacity() {
+            let _ = by_type.resize(index.saturating_add(1), NONE);
+        }
+        if let Some(place) = by_type.get_mut(index) {
+            *place = found;
+        }
+        Ok(found)
+    }
+    /// The same encoding at the shape of a value.
+    pub fn at_shape(&mut self, layout: u16, value: Value) -> Found<Option<u16>> {
+        let Some(record) = self.record(layout).copied() else { return Ok(None) };
+        let ty = self.program.type_of(value);
+        if record.shape == ty.shape {
+            return Ok(Some(layout));
+        }
+        let key = self
+            .program
+            .type_ref(value)
+            .map_or(NONE, |ty| u16::try_from(ty.index()).unwrap_or(NONE));
+        let key = u32::from(key) | u32::wrapping_shl(SHAPED, 24);
+        if let Some(known) = self.derived(layout, key) {
+            return Ok(known);
+        }
+        let made = self.of(&Type { shape: ty.shape, ..Type::ELIDED.encoded(record.encoding) })?;
+        // What takes longer to find out needs the room more.
+        let derived = &mut self.program.pools.sheet.derived;
+        if derived.len() < derived.capacity() / 2 {
+            let _ = derived.push(Derived { from: layout, to: made, how: key });
+        }
+        Ok(Some(made))
+    }
+    /// What was found out before.
+    fn derived(&self, layout: u16, how: u32) -> Option<Option<u16>> {
+        let known = self
+            .program
+            .pools
+            .sheet
+            .derived
+            .iter()
+            .find(|known| known.from == layout && known.how == how)?;
+        Some(if known.to == NONE { None } else { Some(known.to) })
+    }
+    /// Whether converting between two layouts only renames registers.
+    pub fn renames(&self, a: u16, b: u16) -> bool {
+        match (self.record(a), self.record(b)) {
+            (Some(a), Some(b)) => {
+                a.shape == b.shape && a.threads == b.threads && a.reach == b.reach
+            }
+            _ => false,
+        }
+    }
+    /// What a shape operation makes of a layout; `None` where the layout is not known well enough,
+    /// or has no answer.
+    pub fn derive(&mut self, layout: u16, how: How) -> Found<Option<u16>> {
+        let key = how.key();
+        if let Some(known) = self.derived(layout, key) {
+            return Ok(known);
+        }
+        let made = match self.record(layout).copied() {
+            Some(record) if record.known => match how {
+                How::Slice(axis) => self.sliced(&record, axis)?,
+                How::Parent(axis, extent) => self.parent(&record, axis, extent)?,
+                How::Permute(op) | How::PermuteBack(op) => {
+                    self.permuted(&record, op, matches!(how, How::Permute(_)))?
+                }
+                How::Join | How::Split => self.halved(&record, how == How::Split)?,
+                How::Reshape(op) | How::ReshapeBack(op) => {
+                    self.reshaped(&record, op, matches!(how, How::Reshape(_)))?
+                }
+            },
+            _ => None,
+        };
+        // A full table only forgets.
+        let _ = self.program.pools.sheet.derived.push(Derived {
+            from: layout,
+            to: made.unwrap_or(NONE),
+            how: key,
+        });
+        Ok(made)
+    }
+    /// A known layout with this map at this shape, or the text as a new one.
+    fn found_or(&mut self, mut record: LayoutRecord, text: &str) -> Found<Option<u16>> {
+        let same = |known: &LayoutRecord| {
+            known.known && known.shape == record.shape && known.whole == record.whole
+        };
+        if let Some(found) = self.program.pools.sheet.layouts().iter().position(same) {
+            return Ok(Some(found as u16));
+        }
+        record.encoding = match text.strip_prefix('#').filter(|name| !name.contains('.')) {
+            Some(name) => match self
+                .program
+                .pools
+                .aliases
+                .iter()
+                .find(|alias| self.program.text(alias.name) == name)
+            {
+                Some(alias) => Encoding::Alias(alias.name),
+                None => return Ok(None),
+            },
+            None => {
+                let (at, len) = self.program.pools.make(text)?;
+                Encoding::Made(at, len)
+            }
+        };
+        self.push(record).map(Some)
+    }
+    #[inline(never)]
+    fn sliced(&mut self, record: &LayoutRecord, axis: u8) -> Found<Option<u16>> {
+        let mut text = Text::new();
+        let Some(shape) = without(record.shape, axis) else { return Ok(None) };
+        if facts::slice_text(self.program, record.encoding, axis, &mut text).is_none() {
+            return Ok(None);
+        }
+        match facts::measure(self.program, self.arch, &text, Encoding::None, shape) {
+            Some(slice) => self.found_or(slice, &text),
+            None => Ok(None),
+        }
+    }
+    #[inline(never)]
+    fn parent(&mut self, record: &LayoutRecord, axis: u8, extent: u32) -> Found<Option<u16>> {
+        let mut text = Text::new();
+        let Some(shape) = with(record.shape, axis, extent) else { return Ok(None) };
+        if facts::spelled(self.program, record.encoding, &mut text).is_none() {
+            return Ok(None);
+        }
+        let body = match text.strip_prefix('#').filter(|name| !name.contains('.')) {
+            Some(name) => self.program.alias(name).unwrap_or(""),
+            None => &text,
+        };
+        let Some((_, inner)) = facts::slice_parts(body).filter(|(dim, _)| *dim == axis) else {
+            return Ok(None);
+        };
+        match facts::measure(self.program, self.arch, inner, Encoding::None, shape) {
+            Some(parent) => self.found_or(parent, inner),
+            None => Ok(None),
+        }
+    }
+    /// An operation's operand or result type.
+    fn side(&self, op: Op, result: bool) -> Option<Type> {
+        let value = if result { self.program.result(op, 0) } else { self.program.operand(op, 0) };
+        value.map(|value| self.program.type_of(value))
+    }
+    #[inline(never)]
+    fn permuted(&mut self, record: &LayoutRecord, op: Op, forward: bool) -> Found<Option<u16>> {
+        let Some(shape) = self.side(op, forward).map(|ty| ty.shape) else { return Ok(None) };
+        let mut room = [0u8; MAX_RANK];
+        let Some(order) = order(self.program, op, record.shape.rank(), forward, &mut room) else {
+            return Ok(None);
+        };
+        let (mut text, mut map) = (Text::new(), Linear::empty());
+        let found = self
+            .map(record, &mut text, &mut map)
+            .and_then(|()| replace(&mut map, |map| infer::transposed(map, order).ok()));
+        // A kind with a name of its own keeps it.
+        let written = found.and_then(|()| {
+            self.named(order, &shape, &map, &mut text)
+                .or_else(|| facts::print_linear(&map, &mut text))
+        });
+        if written.is_none() {
+            return Ok(None);
+        }
+        self.found_or(facts::known(Encoding::None, shape, &map), &text)
+    }
+    /// A layout's text and map.
+    fn map(
+        &self,
+        record: &LayoutRecord,
+        text: &mut Text,
+        map: &mut Linear<Hw, Logical>,
+    ) -> Option<()> {
+        facts::spelled(self.program, record.encoding, text)?;
+        facts::linear(self.program, self.arch, text, &record.shape, map)
+    }
+    /// Puts the text of the transposed encoding in place of an encoding's, if it has the map.
+    #[inline(never)]
+    fn named(
+        &self,
+        order: &[u8],
+        shape: &Shape,
+        map: &Linear<Hw, Logical>,
+        text: &mut Text,
+    ) -> Option<()> {
+        let mut encoding = facts::blank();
+        facts::read(self.program, text, &mut encoding)?;
+        transposed(order, &mut encoding)?;
+        self.has_map(&encoding, shape, map).then_some(())?;
+        facts::print_encoding(&encoding, text)
+    }
+    #[inline(never)]
+    fn has_map(
+        &self,
+        encoding: &triton::Encoding,
+        shape: &Shape,
+        map: &Linear<Hw, Logical>,
+    ) -> bool {
+        let mut own = Linear::empty();
+        facts::map_of(self.program, self.arch, encoding, shape, &mut own).is_some() && own == *map
+    }
+    #[inline(never)]
+    fn reshaped(&mut self, record: &LayoutRecord, op: Op, forward: bool) -> Found<Option<u16>> {
+        let Some(shape) = self.side(op, forward).map(|ty| ty.shape) else { return Ok(None) };
+        let mut room = [0u32; triton::MAX_RANK];
+        let Some(extents) = facts::extents(&shape, &mut room) else { return Ok(None) };
+        let (mut text, mut map) = (Text::new(), Linear::empty());
+        let found = self
+            .map(record, &mut text, &mut map)
+            .and_then(|()| replace(&mut map, |map| infer::reshaped(map, extents).ok()));
+        if found.and_then(|()| facts::print_linear(&map, &mut text)).is_none() {
+            return Ok(None);
+        }
+        self.found_or(facts::known(Encoding::None, shape, &map), &text)
+    }
+    /// The layout of halves, or of a whole whose halves are two registers of every thread.
+    #[inline(never)]
+    fn halved(&mut self, record: &LayoutRecord, split: bool) -> Found<Option<u16>> {
+        let last = u8::try_from(record.shape.rank()).unwrap_or(u8::MAX);
+        let shape = if split {
+            last.checked_sub(1).and_then(|axis| without(record.shape, axis))
+        } else {
+            with(record.shape, last, 2)
+        };
+        let Some(shape) = shape else { return Ok(None) };
+        let (mut text, mut map) = (Text::new(), Linear::empty());
+        let found = self.map(record, &mut text, &mut map);
+        let found = found.and_then(|()| {
+            replace(
+                &mut map,
+                |map| if split { infer::split(map).ok() } else { infer::join(map).ok() },
+            )
+        });
+        // A kind with a name of its own keeps it.
+        let written = found.and_then(|()| {
+            self.named_half(split, &shape, &map, &mut text)
+                .or_else(|| facts::print_linear(&map, &mut text))
+        });
+        if written.is_none() {
+            return Ok(None);
+        }
+        self.found_or(facts::known(Encoding::None, shape, &map), &text)
+    }
+    /// Puts the text of nested tiles with a dimension more, or less, in place of an encoding's, if
+    /// it has the map.
+    #[inline(never)]
+    fn named_half(
+        &self,
+        split: bool,
+        shape: &Shape,
+        map: &Linear<Hw, Logical>,
+        text: &mut Text,
+    ) -> Option<()> {
+        let mut encoding = facts::blank();
+        facts::read(self.program, text, &mut encoding)?;
+        if split {
+            infer::split_encoding(&mut encoding)?
+        } else {
+            infer::joined_encoding(&mut encoding)?
+        }
+        self.has_map(&encoding, shape, map).then_some(())?;
+        facts::print_encoding(&encoding, text)
+    }
+    /// Lanes and warps that hold different parts along a dimension, log2.
+    #[inline(never)]
+    pub fn spread(&self, layout: u16, axis: u8) -> (u8, u8) {
+        let (mut text, mut map) = (Text::new(), Linear::empty());
+        if self.record(layout).and_then(|record| self.map(record, &mut text, &mut map)).is_none() {
+            return (0, 0);
+        }
+        let along = |input: AxisId| {
+            let bits = (0..map.ins().bits_of(input)).filter(|bit| {
+                map.column_on(input, *bit, AxisId::dim(axis)).is_some_and(|column| column != 0)
+            });
+            u8::try_from(bits.count()).unwrap_or(0)
+        };
+        (along(AxisId::LANE), along(AxisId::WARP))
+    }
+}
+
+/// Puts a transposed encoding in an encoding's place.
+#[inline(never)]
+fn transposed(order: &[u8], encoding: &mut triton::Encoding) -> Option<()> {
+    *encoding = infer::transposed_encoding(encoding, order)?;
+    Some(())
+}
+
+/// Puts what is made of a map in its place.
+#[inline(never)]
+fn replace(
+    map: &mut Linear<Hw, Logical>,
+    made: impl FnOnce(&Linear<Hw, Logical>) -> Option<Linear<Hw, Logical>>,
+) -> Option<()> {
+    *map = made(map)?;
+    Some(())
+}
+
+/// A shape without a dimension.
+fn without(shape: Shape, axis: u8) -> Option<Shape> {
+    let kept = shape.iter().enumerate().filter(|(d, _)| *d != usize::from(axis));
+    (usize::from(axis) < shape.rank())
+        .then(|| kept.map(|(_, extent)| extent).try_fold(Shape::SCALAR, Shape::with))
+        .flatten()
+}
+
+/// A shape with one dimension more.
+fn with(shape: Shape, axis: u8, extent: u32) -> Option<Shape> {
+    let mut out = Shape::SCALAR;
+    for (d, own) in shape.iter().enumerate() {
+        if d == usize::from(axis) {
+            out = out.with(Some(extent))?;
+        }
+        out = out.with(own)?;
+    }
+    if usize::from(axis) == shape.rank() { out.with(Some(extent)) } else { Some(out) }
+}
+
+/// A transposition's order, or its inverse.
+fn order<'o>(
+    program: &Program<'_, '_>,
+    op: Op,
+    rank: usize,
+    forward: bool,
+    out: &'o mut [u8; MAX_RANK],
+) -> Option<&'o [u8]> {
+    let mut room = [0i64; MAX_RANK];
+    let order = match program.attr(op, attr_names::ORDER) {
+        Some(AttrValue::List(list)) => program.list(list, &mut room)?,
+        Some(_) => return None,
+        None => {
+            for (slot, d) in room.iter_mut().zip((0..rank as i64).rev()) {
+                *slot = d;
+            }
+            room.get(..rank)?
+        }
+    };
+    if order.len() != rank {
+        return None;
+    }
+    for (d, from) in order.iter().enumerate() {
+        let from = u8::try_from(*from).ok()?;
+        let (slot, value) =
+            if forward { (d, from) } else { (usize::from(from), u8::try_from(d).ok()?) };
+        *out.get_mut(slot)? = value;
+    }
+    out.get(..rank)
+}

@@ -1,0 +1,159 @@
+//! Whether the layouts that a program writes in Triton's notation are layouts at all: aliases that
+//! stand for something, texts that can be read, numbers that describe tiles of the shapes they are
+//! used at.
+//!
+//! Passes take a layout that they cannot read for one of which nothing is known; this says what is
+//! wrong with it, and where. Other notations, names without an alias and layouts that need a matrix
+//! instruction of an architecture that is not known are left alone.
+use crate::remat::facts::{Text, blank, cut, expanded, extents};
+use lanebook_ir::{EncodingFault, Error, ErrorKind, Name, Op, Place, Program, Type};
+use lanebook_layout::notation::ttg;
+use lanebook_layout::triton::{Base, Encoding, EncodingError, MAX_RANK};
+use lanebook_tables::ArchId;
+use lanebook_tile::encoding;
+
+/// Aliases that stand for each other are as many as there are, at most.
+const MOST: usize = 1024;
+
+/// The first layout of a program that is none.
+///
+/// # Errors
+/// [`ErrorKind::AliasCycle`] and [`ErrorKind::LayoutText`] at the alias, [`ErrorKind::Encoding`] at
+/// the operation whose result or region has the layout, in text order.
+pub fn check_layouts(program: &Program<'_, '_>) -> Result<(), Error> {
+    let arch = crate::remat::facts::target(program);
+    for (name, body) in program.aliases() {
+        if is_cyclic(program, name) {
+            return Err(Error { kind: ErrorKind::AliasCycle, at: program.place_of(body) });
+        }
+        if let Err(skip) = read(program, program.text(body), &mut blank()) {
+            return Err(Error { kind: ErrorKind::LayoutText, at: program.place_in(body, skip) });
+        }
+    }
+    let mut at = program.first(program.root());
+    while let Some(op) = at {
+        at = program.following(op, None);
+        let arguments = program
+            .regions(op)
+            .flat_map(|region| program.blocks(region))
+            .flat_map(|block| program.arguments(block));
+        for value in program.results(op).chain(arguments) {
+            let ty = program.type_of(value);
+            one(program, arch, op, &ty)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether an alias leads back to itself.
+fn is_cyclic(program: &Program<'_, '_>, name: Name) -> bool {
+    let own = program.text(name);
+    let mut at = own;
+    for _ in 0..MOST {
+        // Layouts in this notation have one parent.
+        let next = program.alias(at).and_then(|body| named(program, body));
+        match next {
+            Some(next) if next == own => return true,
+            Some(next) => at = next,
+            None => return false,
+        }
+    }
+    true
+}
+
+/// The first alias that a text names, of those that there are.
+fn named<'t>(program: &Program<'_, 't>, text: &'t str) -> Option<&'t str> {
+    let mut rest = text;
+    while let Some((_, behind)) = cut(rest, b'#') {
+        let len =
+            behind.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let (name, tail) = behind.split_at_checked(len)?;
+        if len > 0 && !tail.starts_with('.') && program.alias(name).is_some() {
+            return Some(name);
+        }
+        rest = tail;
+    }
+    None
+}
+
+/// Reads a layout's text if it is in this notation; whether it was. The error: bytes before what
+/// cannot be read.
+#[inline(never)]
+fn read(program: &Program<'_, '_>, text: &str, out: &mut Encoding) -> Result<bool, u32> {
+    let mut whole = Text::new();
+    if !["#ttg.", "#ttng.", "#gluon."].iter().any(|head| text.starts_with(head))
+        && !text.starts_with('#')
+    {
+        return Ok(false);
+    }
+    if expanded(program, text, &mut whole).is_none()
+        || !["#ttg.", "#ttng.", "#gluon."].iter().any(|head| whole.starts_with(head))
+    {
+        return Ok(false);
+    }
+    // A dialect may have more attributes than layouts.
+    if whole.starts_with("#ttg.shared_memory")
+        || whole.starts_with("#ttng.tensor_memory>")
+        || whole.as_str() == "#ttng.tensor_memory"
+    {
+        return Ok(false);
+    }
+    match ttg::parse_into(&whole, out) {
+        Ok(()) => Ok(true),
+        // Places are known where nothing was put in for an alias.
+        Err(error) if whole.as_str() == text && error.line == 1 => Err(error.col.saturating_sub(1)),
+        Err(_) => Err(0),
+    }
+}
+
+#[inline(never)]
+fn one(program: &Program<'_, '_>, arch: Option<ArchId>, op: Op, ty: &Type) -> Result<(), Error> {
+    let mut it = blank();
+    let Some(text) = program.layout_text(ty).filter(|_| ty.is_tile()) else { return Ok(()) };
+    match read(program, text, &mut it) {
+        Ok(true) => {}
+        Ok(false) => return Ok(()),
+        Err(_) => return Err(Error { kind: ErrorKind::LayoutText, at: program.place(op) }),
+    }
+    let mut room = [0u32; MAX_RANK];
+    let Some(extents) = extents(&ty.shape, &mut room) else { return Ok(()) };
+    let tiles = matches!(it.base, Base::NvidiaMma(_) | Base::AmdMfma(_) | Base::AmdWmma(_));
+    let Some(arch) = arch.or(if tiles { None } else { Some(ArchId(0)) }) else { return Ok(()) };
+    match encoding::to_linear(program.tables(), arch, &it, extents) {
+        Ok(_) => Ok(()),
+        Err(error) => match fault(error) {
+            Some(fault) => Err(Error {
+                kind: ErrorKind::Encoding { fault },
+                at: Place { op: Some(op), ..program.place(op) },
+            }),
+            None => Ok(()),
+        },
+    }
+}
+
+/// What is wrong with the layout; `None` where it is only unknown here, or has no linear form.
+fn fault(error: EncodingError) -> Option<EncodingFault> {
+    Some(match error {
+        EncodingError::Rank { field, expected, found } => {
+            EncodingFault::Rank { field, expected, found }
+        }
+        // Extents of tiles may be anything.
+        EncodingError::NotPowerOfTwo { field: lanebook_layout::triton::Field::Shape, .. } => {
+            return None;
+        }
+        EncodingError::NotPowerOfTwo { field, value, .. } => {
+            EncodingFault::NotPowerOfTwo { field, value }
+        }
+        EncodingError::BadValue { field, value } => EncodingFault::BadValue { field, value },
+        EncodingError::NotAnOrder { at, value } => EncodingFault::NotAnOrder { at, value },
+        EncodingError::NotAPermutation { input, bit } => {
+            EncodingFault::NotAPermutation { input, bit }
+        }
+        EncodingError::NotCovered { dim, .. } => EncodingFault::NotCovered { dim },
+        EncodingError::SpanTooShort { needed, found } => {
+            EncodingFault::SpanTooShort { needed, found }
+        }
+        EncodingError::TooFewRows { needed, found } => EncodingFault::TooFewRows { needed, found },
+        _ => return None,
+    })
+}

@@ -1,0 +1,255 @@
+//! Why no plan was made.
+
+use lanebook_ir::Op;
+use lanebook_tile::tiling::Reject;
+
+/// Why no plan was made. Every value names the operation (or value) and the figures that matter.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The function has no `threads`, or a number that is no power-of-two multiple of the wave.
+    Threads {
+        /// What it says; 0 = nothing.
+        threads: u32,
+        /// Lanes of a wave.
+        wave: u32,
+        /// Most threads of a group.
+        most: u32,
+    },
+    /// The operation is not one that the planner understands.
+    Unsupported(Op),
+    /// A tile's extents are not two known numbers (an odd factor may be up to 255), or the tile is
+    /// too large.
+    Extents(Op),
+    /// A tile's element type is unknown or not a whole number of bytes.
+    Element(Op),
+    /// The operand is not an allocation or a kernel argument that can be traced.
+    NotTraced {
+        /// The operation.
+        op: Op,
+        /// Which operand.
+        operand: u8,
+    },
+    /// No matrix atom of the architecture takes these types and divides this tile among these
+    /// warps.
+    NoMatrixAtom(Op),
+    /// No matrix atom of the architecture takes this product's block scales.
+    Unscaled {
+        /// The operation.
+        op: Op,
+        /// Why, as far as the closest atom says.
+        why: Unscaled,
+    },
+    /// However the product is split over the warps, a lane would hold more registers of one operand
+    /// than a tuple can have.
+    Registers {
+        /// The operation.
+        op: Op,
+        /// Fewest registers among the splits.
+        registers: u16,
+        /// Most there can be.
+        most: u16,
+    },
+    /// No atom of the architecture can do this movement; `why` is the reason of the candidate that
+    /// came furthest.
+    NoMover {
+        /// The operation.
+        op: Op,
+        /// Closest reason.
+        why: Reject,
+    },
+    /// Two uses of a register tile want different distributions.
+    Conflict {
+        /// Where the second one was met.
+        op: Op,
+        /// The operand of it that a conversion could stand before; 255 = behind its result,
+        /// `None` = no conversion can stand between them.
+        operand: Option<u8>,
+    },
+    /// The layout that the program wrote for a shared tile cannot be kept to.
+    Written {
+        /// The allocation.
+        op: Op,
+        /// Why.
+        why: Unwritable,
+    },
+    /// Nothing says how this register tile is distributed.
+    Undecided(Op),
+    /// Shared memory is exceeded.
+    SharedMemory {
+        /// The allocation that no longer fits.
+        op: Op,
+        /// Bytes needed up to and including it.
+        need: u32,
+        /// Bytes the architecture has.
+        have: u32,
+    },
+    /// Tensor memory is exceeded: an allocation is a power of two of its columns, and a block has
+    /// no more.
+    TensorMemory {
+        /// The product whose accumulator no longer fits.
+        op: Op,
+        /// Columns needed up to and including it.
+        need: u32,
+        /// Those of them that hold its block scales: an instruction of fewer columns needs as many,
+        /// or more.
+        scales: u32,
+        /// Columns the architecture has.
+        have: u32,
+    },
+    /// A warp loads and stores a part of tensor memory's lanes, by its number: no warp of the group
+    /// reaches some lanes of the accumulator.
+    TensorReach {
+        /// The product.
+        op: Op,
+        /// Warps of the group.
+        warps: u32,
+        /// Warps that reach all lanes together.
+        needed: u32,
+    },
+    /// Lent storage is full.
+    Capacity {
+        /// Which.
+        pool: PlanPool,
+        /// How many it holds.
+        capacity: u32,
+    },
+    /// The architecture is not in the tables.
+    UnknownArch,
+}
+
+impl PlanError {
+    /// The same about another operation: `to` says which one stands for each.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn about(mut self, to: impl FnOnce(Op) -> Op) -> Self {
+        match &mut self {
+            Self::Unsupported(op)
+            | Self::Extents(op)
+            | Self::Element(op)
+            | Self::NoMatrixAtom(op)
+            | Self::Undecided(op)
+            | Self::NotTraced { op, .. }
+            | Self::Unscaled { op, .. }
+            | Self::Registers { op, .. }
+            | Self::NoMover { op, .. }
+            | Self::Conflict { op, .. }
+            | Self::Written { op, .. }
+            | Self::SharedMemory { op, .. }
+            | Self::TensorMemory { op, .. }
+            | Self::TensorReach { op, .. } => *op = to(*op),
+            Self::Threads { .. } | Self::Capacity { .. } | Self::UnknownArch => {}
+        }
+        self
+    }
+}
+
+/// Why a written layout cannot be kept to.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Unwritable {
+    /// In none of the notations that are read here (TIRx, CuTe, a TileAS descriptor).
+    Unreadable,
+    /// It names other axes than memory, or has replicas.
+    Axes,
+    /// It covers another number of elements than the tile has.
+    Size,
+    /// Neither rows nor columns lie one after another at one distance, or the contiguous extent is
+    /// no power of two.
+    Order,
+    /// Its swizzle does not stay inside a power-of-two piece of the tile, or reaches upwards.
+    Swizzle,
+    /// Its padding does not stand behind powers of two of bytes.
+    Padding,
+    /// It says what the elements are, which the tile's type does.
+    Element,
+    /// An extent of a register tile is no power of two.
+    Panels,
+}
+
+/// Why no matrix atom takes a product with block scales.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Unscaled {
+    /// The architecture has no product with block scales that is known in full.
+    None,
+    /// None takes these element types.
+    Elements,
+    /// None takes scales of this type with these elements.
+    Type {
+        /// Which operand.
+        operand: u8,
+    },
+    /// None has one scale for so many elements.
+    Run {
+        /// Elements along the depth that share a scale in the program.
+        have: u32,
+        /// And in an atom that takes the types.
+        takes: u16,
+    },
+    /// None divides an extent.
+    Extent {
+        /// Which: 0 rows of A, 1 columns of B, 2 depth.
+        which: u8,
+        /// The program's.
+        have: u32,
+        /// The least of an atom that takes the rest.
+        takes: u16,
+    },
+}
+
+impl Unscaled {
+    /// The higher, the closer an atom came.
+    pub(crate) const fn rank(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Elements => 1,
+            Self::Type { .. } => 2,
+            Self::Run { .. } => 3,
+            Self::Extent { .. } => 4,
+        }
+    }
+
+    /// Whether an atom divides the same extent into smaller parts than another that does not divide
+    /// it either.
+    pub(crate) fn takes_less(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Extent { which: a, takes, .. }, Self::Extent { which: b, takes: most, .. }) => {
+                a == b && takes < most
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Pools of a plan.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum PlanPool {
+    /// Shared tiles.
+    Allocs,
+    /// Register tiles.
+    Fragments,
+    /// Global tiles.
+    Globals,
+    /// Movements.
+    Moves,
+    /// Products.
+    Products,
+    /// Tensor maps.
+    Maps,
+    /// Completion objects.
+    Completions,
+    /// Exchanges through shared memory.
+    Exchanges,
+    /// Conversions inside warps.
+    Lanes,
+    /// Movers of the architecture.
+    Movers,
+    /// Loads of copies through registers.
+    Staged,
+    /// Tiles waiting to be looked at.
+    Worklist,
+}

@@ -1,0 +1,429 @@
+//! The plan: what was chosen for every tile of a program, and why not something else.
+//!
+//! Data only: choosing writes it, placing completes it, emission and the checker read it.
+pub(crate) mod error;
+pub(crate) mod lanes;
+pub(crate) mod limits;
+pub(crate) mod scaled;
+pub(crate) mod tensor;
+pub(crate) mod tiled;
+
+pub use crate::data::error::{PlanError, PlanPool, Unscaled, Unwritable};
+pub use crate::data::lanes::{Either, From, Gather, LanePlan, Swap};
+pub use crate::data::limits::Limits;
+pub use crate::data::scaled::{Choice, ScaleCopy, ScaleFeed, ScalePlan};
+pub use crate::data::tensor::InTensor;
+#[doc(hidden)]
+pub use crate::data::tensor::stored_before;
+pub use crate::data::tiled::{MAP_RANK, MapPlan, TiledPlan};
+pub use lanebook_tile::product::Product;
+#[doc(hidden)]
+pub use lanebook_tile::tensor_blocks::Blocked;
+pub use lanebook_tile::tensor_blocks::TensorLoads;
+pub use lanebook_tile::tiling::{Figures, Fit, Flip, Reject};
+
+use heapless::VecView;
+use lanebook_ir::{Op, Value};
+use lanebook_tables::{ArchId, AtomId, Status, Weights};
+use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape};
+
+/// A tile in shared memory.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct AllocPlan {
+    /// The value that the allocation returns.
+    pub value: Value,
+    /// Its shape.
+    pub shape: TileShape,
+    /// Its layout.
+    pub layout: SharedLayout,
+    /// The program wrote the layout: it is kept to.
+    pub fixed: bool,
+    /// Bytes, padding included.
+    pub bytes: u32,
+    /// Alignment of its start in bytes.
+    pub align: u32,
+    /// Where it starts, in bytes from the group's shared segment; set by placement.
+    pub offset: u32,
+}
+
+impl AllocPlan {
+    /// Whether two placed tiles have bytes in common.
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        self.offset < other.offset.saturating_add(other.bytes)
+            && other.offset < self.offset.saturating_add(self.bytes)
+    }
+}
+
+/// A tile in registers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct FragmentPlan {
+    /// The value.
+    pub value: Value,
+    /// How it is distributed.
+    pub fragment: Fragment,
+}
+
+/// A tile in global memory.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct GlobalPlan {
+    /// The kernel's argument.
+    pub memref: Value,
+    /// Row and column where the tile starts; a memref of one dimension is one row, which has no
+    /// number.
+    pub start: (Option<Value>, Value),
+    /// Of a memref that holds many matrices: which one the tile is of, by the dimensions in front
+    /// of rows and columns, outermost first.
+    pub leading: [Option<Lead>; LEADS],
+    /// Bytes of the outer stride, if the type says it; else it is a parameter. 0 where there is one
+    /// row.
+    pub outer_bytes: Option<u32>,
+    /// Certain alignment in bytes of the tile's start and of the outer stride.
+    pub align: u32,
+    /// Certain alignment in bytes of the tensor's first element, and of its outer stride.
+    pub tensor_align: (u32, u32),
+    /// The tile's map.
+    pub map: MemoryMap,
+}
+
+/// Most dimensions of a memref in front of those of a tile.
+pub const LEADS: usize = MAP_RANK - 2;
+
+/// The index of a tile's matrix in a dimension in front of the tile's own.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Lead {
+    /// The index.
+    pub start: Value,
+    /// Bytes from one index to the next, if the type says it; else the stride is a parameter.
+    pub bytes: Option<u32>,
+}
+
+impl GlobalPlan {
+    /// The indices of the tile's matrix, outermost first.
+    pub fn leads(&self) -> impl Iterator<Item = &Lead> {
+        self.leading.iter().flatten()
+    }
+
+    /// Where the tile starts along each dimension of the memref, outermost first.
+    pub fn starts(&self) -> impl Iterator<Item = Value> {
+        self.leads().map(|lead| lead.start).chain(self.start.0).chain([self.start.1])
+    }
+}
+
+/// One end of a movement.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Registers: index into [`Plan::fragments`].
+    Registers(u16),
+    /// Shared memory: index into [`Plan::allocs`].
+    Shared(u16),
+    /// Global memory: index into [`Plan::globals`].
+    Global(u16),
+}
+
+/// A movement.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct MovePlan {
+    /// The operation.
+    pub op: Op,
+    /// The atom; the first of two where the tile goes through registers on its way.
+    pub atom: AtomId,
+    /// The second atom of a pair (registers to shared memory).
+    pub second: Option<AtomId>,
+    /// Of a pair, the blocks that are transposed between; `fit` is the first atom's then.
+    pub flip: Option<Flip>,
+    /// Where one thread starts copies of whole boxes: through which map. The atom's slots and the
+    /// group's warps have no part in them.
+    pub tiled: Option<TiledPlan>,
+    /// Decomposition.
+    pub fit: Fit,
+    /// Where from.
+    pub from: End,
+    /// Where to.
+    pub to: End,
+    /// Figures.
+    pub figures: Figures,
+    /// Status of the bank model that the conflicts were counted by, if one was used.
+    pub bank_status: Option<Status>,
+}
+
+/// A matrix product.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct ProductPlan {
+    /// The operation.
+    pub op: Op,
+    /// The atom with its split over warps.
+    pub product: Product,
+    /// A, B, C and D.
+    pub ends: [End; 4],
+    /// Of A and B in shared memory, how.
+    pub shared: [Option<InShared>; 2],
+    /// Block scales of A and B, where the product has them.
+    pub scales: [Option<ScalePlan>; 2],
+    /// Block scales of A and B in tensor memory.
+    pub copied: [Option<ScaleCopy>; 2],
+    /// C and D in tensor memory, how. Their ends then say how they are distributed once they are
+    /// fetched.
+    pub tensor: Option<InTensor>,
+}
+
+/// An operand of a product that a matrix unit reads from shared memory through a descriptor.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct InShared {
+    /// The allocation, as an index.
+    pub alloc: u16,
+    /// The operation that reads it in the program; nothing is emitted for it.
+    pub load: Op,
+    /// The tile is the operand with rows and columns exchanged.
+    pub transposed: bool,
+    /// Whether the operand's outer coordinate (m of A, n of B) is contiguous, not its depth.
+    pub outer_major: bool,
+    /// The descriptor for a tile at address 0.
+    pub word: u64,
+}
+
+/// One half of an exchange.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct HalfPlan {
+    /// The atom.
+    pub atom: AtomId,
+    /// Decomposition.
+    pub fit: Fit,
+    /// Figures.
+    pub figures: Figures,
+    /// Status of the bank model that the conflicts were counted by, if one was used.
+    pub bank_status: Option<Status>,
+}
+
+/// A tile that goes from one distribution to another through shared memory: what the warps of a
+/// reduction leave for each other, or a conversion.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct ExchangePlan {
+    /// The operation.
+    pub op: Op,
+    /// The tile in shared memory, as an index; its value is the operation's result.
+    pub alloc: u16,
+    /// How the tile is distributed when it is stored.
+    pub from: Fragment,
+    /// How it is distributed when it has been loaded.
+    pub to: Fragment,
+    /// The store.
+    pub store: HalfPlan,
+    /// The load.
+    pub load: HalfPlan,
+}
+
+/// Instructions that an exchange is taken to need for its addresses and barriers.
+pub(crate) const EXCHANGE_ADDRESSES: u32 = 16;
+
+impl ExchangePlan {
+    /// Weighted sum of both halves, addresses and barriers, in quarter units.
+    #[must_use]
+    pub fn cost(&self, weights: &Weights) -> u32 {
+        let halves = self.store.figures.cost.saturating_add(self.load.figures.cost);
+        halves.saturating_add(EXCHANGE_ADDRESSES.saturating_mul(weights.instruction))
+    }
+
+    /// The two halves as movements; their ends in registers are no fragment of the plan.
+    #[must_use]
+    pub fn moves(&self) -> [MovePlan; 2] {
+        let (registers, shared) = (End::Registers(u16::MAX), End::Shared(self.alloc));
+        let half = |h: &HalfPlan, from, to| MovePlan {
+            op: self.op,
+            tiled: None,
+            atom: h.atom,
+            second: None,
+            flip: None,
+            fit: h.fit,
+            from,
+            to,
+            figures: h.figures,
+            bank_status: h.bank_status,
+        };
+        [half(&self.store, registers, shared), half(&self.load, shared, registers)]
+    }
+}
+
+/// What lost.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Loser {
+    /// The operation it was a candidate for.
+    pub op: Op,
+    /// What it was.
+    pub what: Candidate,
+    /// Why it was not taken.
+    pub why: Reject,
+    /// Its cost in quarter units where it was legal.
+    pub cost: u32,
+}
+
+/// A candidate.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub enum Candidate {
+    /// An atom for a movement, under the shared layout that was chosen.
+    Atom(AtomId),
+    /// A shared layout for the allocation.
+    Shared(SharedLayout),
+    /// A matrix atom with log2 of the warps along m and n.
+    Matrix(AtomId, u8, u8),
+    /// Matrix atom with its accumulator in tensor memory, and the form of the loads as an index
+    /// into the tables.
+    Tensor(AtomId, u8),
+    /// A pair of which this atom is the first, with blocks transposed between: log2 of a block's
+    /// width and height.
+    Flipped(AtomId, u8, u8),
+    /// A width, in elements (as log2) a lane, for a tile that may be distributed freely.
+    Blocked(u8),
+    /// A conversion through a tile in shared memory with this layout.
+    Exchange(SharedLayout),
+    /// A conversion inside each warp.
+    Lanes,
+}
+
+/// The plan of one function, in storage lent by the caller.
+pub struct Plan<'s> {
+    /// For which architecture.
+    pub arch: ArchId,
+    /// Threads of the group.
+    pub threads: u32,
+    /// log2 of the lanes of a wave.
+    pub wave: u8,
+    /// log2 of the warps of the group.
+    pub warps: u8,
+    /// Shared tiles.
+    pub allocs: &'s mut VecView<AllocPlan>,
+    /// Register tiles.
+    pub fragments: &'s mut VecView<FragmentPlan>,
+    /// Global tiles.
+    pub globals: &'s mut VecView<GlobalPlan>,
+    /// Movements, in program order.
+    pub moves: &'s mut VecView<MovePlan>,
+    /// Products, in program order.
+    pub products: &'s mut VecView<ProductPlan>,
+    /// Tensor maps that the caller passes behind all other parameters, in their order.
+    pub maps: &'s mut VecView<MapPlan>,
+    /// Exchanges through shared memory, in program order.
+    pub exchanges: &'s mut VecView<ExchangePlan>,
+    /// Conversions inside warps, in program order.
+    pub lanes: &'s mut VecView<LanePlan>,
+    /// Losers, in the order in which they were looked at.
+    pub losers: &'s mut VecView<Loser>,
+    /// Losers for which there was no room in `losers`.
+    pub losers_dropped: u32,
+    /// Completion objects of the group, one after the other, the one that products in tensor memory
+    /// arrive at last; set by placement.
+    pub completions: u8,
+    /// Where the first of them is, in bytes from the group's shared segment.
+    pub completion_offset: u32,
+    /// Bytes of shared memory; set by placement.
+    pub shared_bytes: u32,
+    /// Alignment of the shared segment.
+    pub shared_align: u32,
+    /// Columns of tensor memory that the kernel allocates; set by placement, 0 = none.
+    pub tensor_columns: u16,
+    /// Where the words that tensor memory needs in shared memory start; set by placement.
+    pub tensor_slot: u32,
+}
+
+impl Plan<'_> {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.allocs.clear();
+        self.fragments.clear();
+        self.globals.clear();
+        self.moves.clear();
+        self.products.clear();
+        self.maps.clear();
+        (self.completions, self.completion_offset) = (0, 0);
+        self.exchanges.clear();
+        self.lanes.clear();
+        self.losers.clear();
+        self.losers_dropped = 0;
+        self.shared_bytes = 0;
+        self.shared_align = 0;
+        self.tensor_columns = 0;
+        self.tensor_slot = 0;
+    }
+
+    /// The fragment of a register value.
+    #[must_use]
+    pub fn fragment_of(&self, value: Value) -> Option<(u16, &Fragment)> {
+        let index = self.fragments.iter().position(|f| f.value == value)?;
+        Some((u16::try_from(index).ok()?, &self.fragments.get(index)?.fragment))
+    }
+
+    /// The allocation of a memory value.
+    #[must_use]
+    pub fn alloc_of(&self, value: Value) -> Option<(u16, &AllocPlan)> {
+        let index = self.allocs.iter().position(|a| a.value == value)?;
+        Some((u16::try_from(index).ok()?, self.allocs.get(index)?))
+    }
+
+    /// The movement of an operation.
+    #[must_use]
+    pub fn move_of(&self, op: Op) -> Option<&MovePlan> {
+        self.moves.iter().find(|m| m.op == op)
+    }
+
+    /// The product of an operation.
+    #[must_use]
+    pub fn product_of(&self, op: Op) -> Option<&ProductPlan> {
+        self.products.iter().find(|p| p.op == op)
+    }
+
+    /// The exchange of an operation.
+    #[must_use]
+    pub fn exchange_of(&self, op: Op) -> Option<&ExchangePlan> {
+        self.exchanges.iter().find(|e| e.op == op)
+    }
+
+    /// The conversion inside warps that an operation is.
+    #[must_use]
+    pub fn lanes_of(&self, op: Op) -> Option<&LanePlan> {
+        self.lanes.iter().find(|l| l.op == op)
+    }
+
+    /// Whether a conversion changes anything.
+    #[must_use]
+    pub fn converts(&self, op: Op) -> bool {
+        self.exchange_of(op).is_some() || self.lanes_of(op).is_some()
+    }
+
+    /// Whether a load is needless, since a matrix unit reads the tile by itself.
+    #[must_use]
+    pub fn is_absorbed(&self, load: Op) -> bool {
+        let scales = |p: &ProductPlan| p.copied.into_iter().flatten().map(|copy| copy.given);
+        self.products.iter().any(|p| {
+            p.shared.into_iter().flatten().chain(scales(p)).any(|given| given.load == load)
+        })
+    }
+
+    /// The product whose accumulator a value is that no register holds: its C, its D, and what
+    /// carries them.
+    #[must_use]
+    pub fn in_tensor(
+        &self,
+        program: &lanebook_ir::Program<'_, '_>,
+        value: Value,
+    ) -> Option<&ProductPlan> {
+        self.products.iter().find(|p| {
+            let Some(tensor) = p.tensor else { return false };
+            let (is_d, is_c) =
+                (program.result(p.op, 0) == Some(value), program.operand(p.op, 2) == Some(value));
+            is_d && tensor.carrier.is_some() || is_c && (tensor.carrier.is_some() || !tensor.stored)
+        })
+    }
+
+    /// The completion object that products with accumulators in tensor memory arrive at.
+    #[must_use]
+    pub fn tensor_completion(&self) -> Option<u8> {
+        if self.tensor_columns > 0 { self.completions.checked_sub(1) } else { None }
+    }
+
+    /// Keeps a loser's reason; counts it when there is no room.
+    pub fn lose(&mut self, loser: Loser) {
+        if self.losers.push(loser).is_err() {
+            self.losers_dropped = self.losers_dropped.saturating_add(1);
+        }
+    }
+}

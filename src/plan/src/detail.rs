@@ -1,0 +1,27 @@
+//! Why there is no plan, as numbers.
+
+use crate::PlanError;
+
+lanebook_ir::details! {
+    /// Why there is no plan.
+    of_plan,
+    /// Numbers and names of why there can be no plan.
+    PLAN of PlanError:
+    1 Threads { threads, wave, most } => [threads, wave, most];
+    2 Unsupported(op) at op => [];
+    3 Extents(op) at op => [];
+    4 Element(op) at op => [];
+    5 NotTraced { op, operand } at op => [operand];
+    6 NoMatrixAtom(op) at op => [];
+    7 NoMover { op } at op => [];
+    8 Conflict { op } at op => [];
+    9 Undecided(op) at op => [];
+    10 SharedMemory { op, need, have } at op => [need, have];
+    11 Capacity { capacity } => [capacity];
+    12 UnknownArch => [];
+    13 Unscaled { op } at op => [];
+    14 Registers { op, registers, most } at op => [registers, most];
+    15 Written { op } at op => [];
+    16 TensorMemory { op, need, scales, have } at op => [need, scales, have];
+    17 TensorReach { op, warps, needed } at op => [warps, needed];
+}

@@ -1,0 +1,444 @@
+//! Collecting: tiles and movements as the program writes them, and the loads that copies can begin
+//! with.
+
+use crate::data::{AllocPlan, Candidate, GlobalPlan, LEADS, Lead, Loser, PlanError, PlanPool};
+use crate::select::elementwise::is_done;
+use crate::select::memory::explicit_layouts;
+use crate::select::memory::search::power;
+use crate::select::planner::{Chooser, Movement, MovementEnd, Staged, full};
+use lanebook_ir::{AttrValue, Def, Op, Quotient, Value, attr_names};
+use lanebook_layout::PostMap;
+use lanebook_tables::{AtomId, OpRole, OpWord, Space};
+use lanebook_tile::evaluate::EndMap;
+use lanebook_tile::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
+use lanebook_tile::matrix::{blocked, blocks};
+use lanebook_tile::shaping::tile_shape;
+use lanebook_tile::tiling::{Flip, Reject};
+
+impl Chooser<'_, '_, '_, '_> {
+    /// Finds tiles and movements.
+    pub(crate) fn collect(&mut self, function: Op) -> Result<(), PlanError> {
+        for op in self.program.inside(function) {
+            match self.program.role(op) {
+                OpRole::Alloc => self.collect_alloc(op)?,
+                OpRole::Copy => {
+                    let shape = self.shape_at(op, &[0, 1])?;
+                    let (from, to) =
+                        (self.memory_end(op, 0, shape)?, self.memory_end(op, 1, shape)?);
+                    self.add(op, from, to)?;
+                }
+                OpRole::Load => {
+                    let result = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+                    let shape = self.shape_of(op, result)?;
+                    let from = self.memory_end(op, 0, shape)?;
+                    self.add(op, from, MovementEnd::Registers(result))?;
+                }
+                OpRole::Store => {
+                    let value = self.program.operand(op, 0).ok_or(PlanError::Unsupported(op))?;
+                    let shape = self.shape_of(op, value)?;
+                    let to = self.memory_end(op, 1, shape)?;
+                    self.add(op, MovementEnd::Registers(value), to)?;
+                }
+                OpRole::Elementwise if self.is_done(op) => {}
+                OpRole::Reduce | OpRole::Broadcast => self.collect_shaping(op)?,
+                OpRole::Matrix
+                | OpRole::For
+                | OpRole::Yield
+                | OpRole::Return
+                | OpRole::Constant
+                | OpRole::Convert
+                | OpRole::Transpose
+                | OpRole::Function
+                | OpRole::Index => {}
+                _ => return Err(PlanError::Unsupported(op)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an instruction does this operation on elements.
+    fn is_done(&self, op: Op) -> bool {
+        let dtype = |v: Option<Value>| v.and_then(|v| self.program.type_of(v).dtype);
+        let (from, to) = (dtype(self.program.operand(op, 0)), dtype(self.program.result(op, 0)));
+        let arity = self.program.operands(op).count();
+        let setting = self.setting;
+        let word = self.program.decl_id(op).map(OpWord::Op);
+        from.zip(to).zip(word).is_some_and(|((from, to), word)| {
+            is_done(setting.tables, setting.arch, word, arity, from, to)
+        })
+    }
+
+    fn add(&mut self, op: Op, from: MovementEnd, to: MovementEnd) -> Result<(), PlanError> {
+        let mut depth = 0u8;
+        let mut at = self.program.parent(op);
+        while let Some(parent) = at {
+            if self.program.role(parent) == OpRole::For {
+                depth = depth.saturating_add(1);
+            }
+            at = self.program.parent(parent);
+        }
+        let wanted = match self.program.attr(op, attr_names::MOVER) {
+            Some(AttrValue::Str(name)) => Some(self.atom_named(self.program.text(name))),
+            _ => None,
+        };
+        let capacity = self.movements.capacity();
+        self.movements
+            .push(Movement { op, from, to, depth, wanted })
+            .map_err(|_| full(PlanPool::Moves, capacity))
+    }
+
+    /// The atom of a name; a number that no atom has if there is none.
+    fn atom_named(&self, name: &str) -> AtomId {
+        self.setting.tables.atom_named(name).unwrap_or(AtomId(u16::MAX))
+    }
+
+    pub(crate) fn shape_of(&self, op: Op, value: Value) -> Result<TileShape, PlanError> {
+        let ty = self.program.type_of(value);
+        let bits = ty.dtype.and_then(|d| self.setting.tables.dtype(d)).map_or(0, |d| d.bits);
+        if bits == 0 || !bits.is_multiple_of(8) {
+            return Err(PlanError::Element(op));
+        }
+        tile_shape(self.program, value).ok_or(PlanError::Extents(op))
+    }
+
+    /// The shape of the first operand with known extents.
+    fn shape_at(&self, op: Op, operands: &[usize]) -> Result<TileShape, PlanError> {
+        let mut last = PlanError::Extents(op);
+        for &k in operands {
+            match self.program.operand(op, k).map(|v| self.shape_of(op, v)) {
+                Some(Ok(shape)) => return Ok(shape),
+                Some(Err(e)) => last = e,
+                None => {}
+            }
+        }
+        Err(last)
+    }
+
+    fn collect_alloc(&mut self, op: Op) -> Result<(), PlanError> {
+        let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+        if self.program.type_of(value).space != Some(Space::Shared) {
+            return Err(PlanError::Unsupported(op));
+        }
+        let shape = self.shape_of(op, value)?;
+        let written = self
+            .written(op, value)
+            .map(|text| {
+                explicit_layouts::shared(text, shape).map_err(|why| PlanError::Written { op, why })
+            })
+            .transpose()?;
+        let layout = written.unwrap_or(SharedLayout {
+            row_major: true,
+            strip: None,
+            turn: None,
+            post: PostMap::None,
+        });
+        let capacity = self.plan.allocs.capacity();
+        let align = self.setting.tables.weights.shared_align;
+        let alloc = AllocPlan {
+            value,
+            shape,
+            layout,
+            fixed: written.is_some(),
+            bytes: 0,
+            align,
+            offset: 0,
+        };
+        self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity))
+    }
+
+    /// The layout text of a shared tile: the allocation's attribute, or what its type says.
+    fn written(&self, op: Op, value: Value) -> Option<&str> {
+        let program = self.program;
+        let of_op = match program.attr(op, attr_names::LAYOUT) {
+            Some(AttrValue::Layout(name) | AttrValue::Text(name)) => Some(program.text(name)),
+            Some(AttrValue::Alias(name)) => program.alias(program.text(name)),
+            _ => None,
+        };
+        of_op.or_else(|| program.layout_text(&program.type_of(value)))
+    }
+
+    fn memory_end(
+        &mut self,
+        op: Op,
+        operand: usize,
+        shape: TileShape,
+    ) -> Result<MovementEnd, PlanError> {
+        let not_traced =
+            PlanError::NotTraced { op, operand: u8::try_from(operand).unwrap_or(u8::MAX) };
+        let value = self.program.operand(op, operand).ok_or(not_traced)?;
+        if let Some((index, alloc)) = self.plan.alloc_of(value) {
+            if alloc.shape != shape || self.program.subscripts(op, operand).next().is_some() {
+                return Err(PlanError::Extents(op));
+            }
+            return Ok(MovementEnd::Shared(index));
+        }
+        let ty = self.program.type_of(value);
+        let is_argument = matches!(self.program.def(value), Def::Argument(..));
+        if !is_argument || ty.space != Some(Space::Global) {
+            return Err(not_traced);
+        }
+        let rank = ty.shape.rank();
+        let element = u32::from(shape.bits / 8);
+        let attr =
+            |key: &str| self.program.int_value_attr(value, key).and_then(|n| u32::try_from(n).ok());
+        let base = power(attr(attr_names::ALIGN).unwrap_or(element));
+        let steps = |bytes: Option<u32>| {
+            bytes.map_or_else(
+                || power(attr(attr_names::STRIDE_DIV).unwrap_or(1)).saturating_mul(element),
+                power,
+            )
+        };
+        let mut starts = self.program.subscripts(op, operand);
+        // The dimensions in front of rows and columns say which matrix.
+        let mut leading = [None; LEADS];
+        let mut outer = 1 << 30;
+        for (dim, place) in (0..rank.saturating_sub(2)).zip(0..) {
+            let slot: &mut Option<Lead> = leading.get_mut(place).ok_or(not_traced)?;
+            let lead = Lead {
+                start: starts.next().ok_or(not_traced)?,
+                bytes: inside(&ty.shape, dim, element),
+            };
+            outer = outer.min(steps(lead.bytes));
+            *slot = Some(lead);
+        }
+        let row = if rank > 1 { Some(starts.next().ok_or(not_traced)?) } else { None };
+        let (Some(col), None) = (starts.next(), starts.next()) else { return Err(not_traced) };
+        if row.is_none() && shape.row_count() != 1 {
+            return Err(PlanError::Extents(op));
+        }
+        let outer_bytes = if row.is_some() {
+            inside(&ty.shape, rank.saturating_sub(2), element)
+        } else {
+            Some(0)
+        };
+        let outer = if row.is_some() { outer.min(steps(outer_bytes)) } else { outer };
+        let inner = power(self.multiple_of(col)).saturating_mul(element);
+        let global = GlobalPlan {
+            memref: value,
+            start: (row, col),
+            leading,
+            outer_bytes,
+            align: base.min(outer).min(inner),
+            tensor_align: (base, outer),
+            map: MemoryMap::global(shape, true),
+        };
+        // The same tile is one, also where its place is written twice.
+        let at = |a: Value, b: Value| {
+            a == b || self.program.int(a).is_some_and(|n| self.program.int(b) == Some(n))
+        };
+        let same = |g: &GlobalPlan| {
+            g.starts().count() == rank
+                && g.starts().zip(global.starts()).all(|(a, b)| at(a, b))
+                && GlobalPlan { start: global.start, leading, ..*g } == global
+        };
+        let index = match self.plan.globals.iter().position(same) {
+            Some(index) => index,
+            None => {
+                let capacity = self.plan.globals.capacity();
+                self.plan.globals.push(global).map_err(|_| full(PlanPool::Globals, capacity))?;
+                self.plan.globals.len().saturating_sub(1)
+            }
+        };
+        u16::try_from(index).map(MovementEnd::Global).map_err(|_| not_traced)
+    }
+
+    /// A number that certainly divides an index value.
+    fn multiple_of(&self, value: Value) -> u32 {
+        match self.program.quotient(value) {
+            Some(Quotient { by: 1, of }) => self.plain_multiple_of(of),
+            // What a rounded quotient is a multiple of is not known.
+            Some(Quotient { by, of }) => match self.plain_multiple_of(of) {
+                known if known.checked_rem(by) == Some(0) => known.checked_div(by).unwrap_or(1),
+                _ => 1,
+            },
+            None => 1,
+        }
+    }
+
+    fn plain_multiple_of(&self, value: Value) -> u32 {
+        let as_u32 = |n: i64| u32::try_from(n.unsigned_abs()).unwrap_or(1);
+        if let Some(n) = self.program.int(value) {
+            return if n == 0 { 1 << 30 } else { as_u32(n) };
+        }
+        if let Def::Argument(block, 0) = self.program.def(value)
+            && let Some(at) =
+                self.program.owner_of(block).and_then(|owner| self.program.counted_loop(owner))
+        {
+            let (lower, step) = (self.program.int(at.lower), self.program.int(at.step));
+            return match (lower, step) {
+                (Some(0), Some(s)) => as_u32(s).max(1),
+                (Some(l), Some(s)) => power(as_u32(l).max(1)).min(power(as_u32(s).max(1))),
+                _ => 1,
+            };
+        }
+        self.program.int_value_attr(value, attr_names::DIV).map_or(1, as_u32).max(1)
+    }
+
+    /// Finds, for each copy between global and shared memory, the cheapest global half of each
+    /// width.
+    pub(crate) fn stage(&mut self) -> Result<(), PlanError> {
+        for index in 0..self.movements.len() {
+            let Some(&movement) = self.movements.get(index) else { continue };
+            let (g, loads) = match (movement.from, movement.to) {
+                (MovementEnd::Global(g), MovementEnd::Shared(_)) => (g, true),
+                (MovementEnd::Shared(_), MovementEnd::Global(g)) => (g, false),
+                _ => continue,
+            };
+            let Some(global) = self.plan.globals.get(usize::from(g)).copied() else { continue };
+            let outside = EndMap::Global(&global.map, global.align);
+            let shape = global.map.shape;
+            let spaces = if loads {
+                (Space::Global, Space::Register)
+            } else {
+                (Space::Register, Space::Global)
+            };
+            for mover in self.movers.iter().filter(|m| (m.from, m.to) == spaces) {
+                let share = mover.register_bits.checked_div(u32::from(shape.bits)).unwrap_or(0);
+                let Some(mut fragment) = log2_exact(u64::from(share)).and_then(|vector| {
+                    blocked(shape, vector, self.setting.wave, self.setting.warps, true)
+                }) else {
+                    continue;
+                };
+                fragment.loose = mover.register_bits < 32;
+                let through = EndMap::Registers(&fragment);
+                let (from, to) = if loads { (outside, through) } else { (through, outside) };
+                let Ok(found) = self.setting.evaluate(mover, from, to, u32::MAX) else { continue };
+                let movement = u16::try_from(index).unwrap_or(u16::MAX);
+                let staged = Staged {
+                    movement,
+                    global: mover.atom,
+                    bits: mover.register_bits,
+                    flip: None,
+                    fragment,
+                    found,
+                };
+                match self
+                    .staged
+                    .iter_mut()
+                    .find(|s| s.movement == movement && s.bits == staged.bits)
+                {
+                    Some(old) if old.found.figures.cost <= staged.found.figures.cost => {}
+                    Some(old) => *old = staged,
+                    None => {
+                        let capacity = self.staged.capacity();
+                        self.staged.push(staged).map_err(|_| full(PlanPool::Staged, capacity))?;
+                    }
+                }
+            }
+        }
+        for index in 0..self.movements.len() {
+            self.stage_flipped(index);
+        }
+        Ok(())
+    }
+
+    /// The same for copies into shared memory that transpose blocks on the way: for each size of a
+    /// block the cheapest global half. Candidates for which there is no room are not looked at.
+    #[inline(never)]
+    fn stage_flipped(&mut self, index: usize) {
+        let Some(choice) = self.choice else { return };
+        let Some(&Movement {
+            op, from: MovementEnd::Global(g), to: MovementEnd::Shared(_), ..
+        }) = self.movements.get(index)
+        else {
+            return;
+        };
+        let Some(global) = self.plan.globals.get(usize::from(g)).copied() else { return };
+        let Ok(number) = u16::try_from(index) else { return };
+        let shape = global.map.shape;
+        let packing =
+            32u16.checked_div(shape.bits).and_then(|n| log2_exact(u64::from(n))).unwrap_or(0);
+        let Some(tallest) = self
+            .family
+            .widest
+            .checked_div(u32::from(shape.bits / 8))
+            .and_then(u32::checked_ilog2)
+            .filter(|_| packing > 0)
+        else {
+            return;
+        };
+        let tallest = u8::try_from(tallest).unwrap_or(0).min(shape.rows);
+        for at in 0..self.movers.len() {
+            let Some(mover) = self.movers.get(at).filter(|m| {
+                (m.from, m.to) == (Space::Global, Space::Register) && self.is_chosen_from(m)
+            }) else {
+                continue;
+            };
+            let Some(along) = mover
+                .register_bits
+                .checked_div(u32::from(shape.bits))
+                .and_then(|n| log2_exact(u64::from(n)))
+            else {
+                continue;
+            };
+            if along < packing {
+                continue;
+            }
+            for across in packing..=tallest {
+                let Some(fragment) =
+                    blocks(shape, (along, across), self.setting.wave, self.setting.warps, true)
+                else {
+                    continue;
+                };
+                let mut found = match self.setting.evaluate(
+                    mover,
+                    EndMap::Global(&global.map, global.align),
+                    EndMap::Registers(&fragment),
+                    u32::MAX,
+                ) {
+                    Ok(found) => found,
+                    Err(why) => {
+                        // Others say nothing about the tile.
+                        if matches!(why, Reject::Alignment { .. }) {
+                            self.plan.lose(Loser {
+                                op,
+                                what: Candidate::Flipped(mover.atom, along, across),
+                                why,
+                                cost: 0,
+                            });
+                        }
+                        break;
+                    }
+                };
+                let Some(fragment) = fragment.flipped(along, across) else { continue };
+                let bits = u32::from(shape.bits).checked_shl(u32::from(across)).unwrap_or(0);
+                let flip = Flip { along, across, packing, atom: choice.id };
+                let (count, each) = (
+                    flip.count(&found.fit),
+                    self.setting
+                        .tables
+                        .weights
+                        .instruction
+                        .saturating_mul(u32::from(choice.atom.cost.issue)),
+                );
+                found.figures.count = found.figures.count.saturating_add(count);
+                found.figures.cost = found.figures.cost.saturating_add(count.saturating_mul(each));
+                let staged = Staged {
+                    movement: number,
+                    global: mover.atom,
+                    bits,
+                    flip: Some(flip),
+                    fragment,
+                    found,
+                };
+                match self.staged.iter_mut().find(|s| s.movement == number && s.flip == staged.flip)
+                {
+                    Some(old) if old.found.figures.cost <= staged.found.figures.cost => {}
+                    Some(old) => *old = staged,
+                    None => {
+                        let _ = self.staged.push(staged);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Bytes from one index of a dimension to the next, if the type says it.
+fn inside(shape: &lanebook_ir::Shape, dim: usize, element: u32) -> Option<u32> {
+    let mut bytes = element;
+    for inner in dim.saturating_add(1)..shape.rank() {
+        bytes = bytes.checked_mul(shape.extent(inner)?)?;
+    }
+    Some(bytes)
+}

@@ -1,0 +1,151 @@
+//! Written layouts of register tiles: which lane and which register holds each element, in TIRx's
+//! notation.
+//!
+//! What can be kept to has one panel, and every bit of an element's number belongs to one bit of a
+//! lane's, a warp's or a register's. Bits of lanes and warps that no element's bit has hold copies.
+
+use crate::data::{PlanError, Unwritable};
+use crate::select::fragments::flow::{is_register_tile, spread};
+use crate::select::fragments::unread::Unread;
+use crate::select::planner::Chooser;
+use lanebook_ir::{Program, Value};
+use lanebook_layout::notation::tirx;
+use lanebook_layout::{AxisId, Layout, NoSyms, PostMap, WellKnown};
+use lanebook_tile::map::{Fragment, TileShape, log2_exact};
+
+/// The axis that says that a layout is one of registers.
+const LANES: &str = "laneid";
+
+/// The text of a register tile's layout, if the program writes one that speaks of lanes.
+pub(crate) fn text<'p>(program: &'p Program<'_, '_>, value: Value) -> Option<&'p str> {
+    let text = program
+        .layout_text(&program.type_of(value))
+        .filter(|_| is_register_tile(program, value))?
+        .trim_ascii();
+    (text.starts_with("S[")
+        && text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == LANES))
+    .then_some(text)
+}
+
+/// The distribution that a text writes.
+///
+/// # Errors
+/// Why it cannot be kept to.
+#[inline(never)]
+fn fragment(text: &str, shape: TileShape, wave: u8, warps: u8) -> Result<Fragment, Unwritable> {
+    let layout: Layout =
+        tirx::parse(text, &WellKnown, &mut NoSyms).map_err(|_| Unwritable::Unreadable)?;
+    let view = layout.view();
+    if shape.grid.count() != 1 {
+        return Err(Unwritable::Panels);
+    }
+    if view.size_value().ok() != shape.row_count().checked_mul(shape.col_count()) {
+        return Err(Unwritable::Size);
+    }
+    if view.post != PostMap::None || !view.offset.is_empty() {
+        return Err(Unwritable::Axes);
+    }
+    let (mut lane, mut warp) = ([0u32; 6], [0u32; 5]);
+    let (mut bits, mut least) = (0u32, u32::MAX);
+    for k in 0..shape.total() {
+        let e = 1u32.checked_shl(u32::from(k)).ok_or(Unwritable::Size)?;
+        let mut homes = 0u8;
+        for axis in [AxisId::LANE, AxisId::WARP, AxisId::BIT] {
+            let at = view
+                .offset_on(u64::from(e), axis)
+                .ok()
+                .and_then(|at| u64::try_from(at).ok())
+                .ok_or(Unwritable::Order)?;
+            if at == 0 {
+                continue;
+            }
+            homes = homes.saturating_add(1);
+            let bit = log2_exact(at).ok_or(Unwritable::Order)?;
+            let slot = match axis {
+                AxisId::LANE => lane.get_mut(usize::from(bit)).filter(|_| bit < wave),
+                AxisId::WARP => warp.get_mut(usize::from(bit)).filter(|_| bit < warps),
+                _ => {
+                    // Brought to places below.
+                    least = least.min(u32::from(bit));
+                    bits |= 1u32.checked_shl(u32::from(bit)).unwrap_or(0);
+                    continue;
+                }
+            };
+            match slot {
+                Some(column @ 0) => *column = e,
+                _ => return Err(Unwritable::Order),
+            }
+        }
+        if homes != 1 {
+            return Err(Unwritable::Order);
+        }
+    }
+    // Copies are where no element's bit leads, and nowhere else.
+    for iter in view.replica {
+        let (extent, stride) = (
+            iter.extent_value().map_err(|_| Unwritable::Axes)?,
+            iter.stride_value().map_err(|_| Unwritable::Axes)?,
+        );
+        let first = u64::try_from(stride).ok().and_then(log2_exact).ok_or(Unwritable::Axes)?;
+        let many = log2_exact(u64::from(extent)).ok_or(Unwritable::Axes)?;
+        for bit in first..first.saturating_add(many) {
+            let taken = match iter.axis() {
+                AxisId::LANE => lane.get(usize::from(bit)).filter(|_| bit < wave),
+                AxisId::WARP => warp.get(usize::from(bit)).filter(|_| bit < warps),
+                _ => None,
+            };
+            if taken != Some(&0) {
+                return Err(Unwritable::Axes);
+            }
+        }
+    }
+    // Places follow each other: elements side by side, or one in each register.
+    let element = shape.bits.max(1).trailing_zeros();
+    let loose = bits != 0 && least > element && least == 5;
+    let first = if bits == 0 { element } else { least };
+    if first != element && !loose {
+        return Err(Unwritable::Order);
+    }
+    let mut out = Fragment::new(shape);
+    out.loose = loose;
+    for bit in first..first.saturating_add(bits.count_ones()) {
+        let want = 1i64.checked_shl(bit).ok_or(Unwritable::Order)?;
+        let home = (0..shape.total()).filter_map(|k| 1u32.checked_shl(u32::from(k)));
+        let e = home
+            .into_iter()
+            .find(|e| view.offset_on(u64::from(*e), AxisId::BIT).is_ok_and(|at| at == want))
+            .ok_or(Unwritable::Order)?;
+        if !out.register.push(e) {
+            return Err(Unwritable::Size);
+        }
+    }
+    let lanes = lane.iter().take(usize::from(wave)).all(|e| out.lane.push(*e));
+    let all = lanes && warp.iter().take(usize::from(warps)).all(|e| out.warp.push(*e));
+    if all && out.covers() { Ok(out) } else { Err(Unwritable::Size) }
+}
+
+impl Chooser<'_, '_, '_, '_> {
+    /// Gives register tiles the distributions that the program writes.
+    #[inline(never)]
+    pub(crate) fn place_written(&mut self) -> Result<(), PlanError> {
+        let program = self.program;
+        for op in program.inside(self.function) {
+            for value in program.results(op) {
+                let Some(text) = text(program, value) else { continue };
+                let shape = self.shape_of(op, value)?;
+                let fragment = fragment(text, shape, self.setting.wave, self.setting.warps)
+                    .map_err(|why| PlanError::Written { op, why })?;
+                spread(
+                    program,
+                    value,
+                    fragment,
+                    fragment.loose,
+                    None,
+                    &Unread::default(),
+                    self.plan.fragments,
+                )?;
+            }
+        }
+        Ok(())
+    }
+}

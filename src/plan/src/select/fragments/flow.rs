@@ -1,0 +1,305 @@
+//! Flow of fragments: a register tile's distribution goes wherever the value goes unchanged.
+//!
+//! Anchors (a product's operands, a store's chosen width) are spread over the values that must
+//! share them: through loops' carried values and elementwise operations as they are, through
+//! transpositions transposed, from a tile to what a reduction leaves of it and from a repeated tile
+//! to what it repeats. Two anchors that meet and differ are a conflict. Conversions are not crossed
+//! here: their two sides may differ ([`across`] says what follows for a side that nothing decides).
+
+use crate::data::{FragmentPlan, PlanError, PlanPool};
+use crate::select::fragments::unread::Unread;
+use heapless::VecView;
+use lanebook_ir::{Def, Op, Program, Value, attr_names};
+use lanebook_tables::{LayoutTrait, OpRole};
+use lanebook_tile::map::Fragment;
+use lanebook_tile::shaping::{shaping, tile_shape};
+
+/// Most values that wait to be looked at.
+const WAITING: usize = 64;
+
+/// In place of an operand's number: the operation's result.
+pub(crate) const RESULT: u8 = u8::MAX;
+
+/// A value that waits, and what says how it is distributed.
+#[derive(Copy, Clone)]
+struct Waiting {
+    value: Value,
+    op: Op,
+    /// The pair that the value's fragment comes from, as an index: a fragment is large, and a list
+    /// of them larger.
+    from: u16,
+    how: How,
+}
+
+/// How a value's fragment comes from another.
+#[derive(Copy, Clone)]
+enum How {
+    /// It is the same.
+    Same,
+    /// It is the other one transposed.
+    Transposed,
+    /// It is a slice of it, as the operation says.
+    Shaped,
+}
+
+impl How {
+    fn of(self, program: &Program<'_, '_>, op: Op, from: &Fragment) -> Option<Fragment> {
+        match self {
+            Self::Same => Some(*from),
+            Self::Transposed => Some(from.transposed()),
+            Self::Shaped => {
+                let (_, small, how) = shaping(program, op)?;
+                how.of(from, tile_shape(program, small)?)
+            }
+        }
+    }
+}
+
+/// Spreads `fragment` from `value`; new pairs are appended to `fragments`.
+///
+/// Where element types change on the way, a narrower one is `loose` (a register an element) or
+/// packed. `reader`: the operation, and which operand of it, that wants the value so. Tiles that are
+/// `unread` get none.
+pub fn spread(
+    program: &Program<'_, '_>,
+    value: Value,
+    fragment: Fragment,
+    loose: bool,
+    reader: Option<(Op, u8)>,
+    unread: &Unread,
+    fragments: &mut VecView<FragmentPlan>,
+) -> Result<(), PlanError> {
+    let mut waiting: heapless::Vec<Waiting, WAITING> = heapless::Vec::new();
+    let full = PlanError::Capacity { pool: PlanPool::Worklist, capacity: WAITING as u32 };
+    let mut next = Some((value, fragment, None));
+    loop {
+        let (value, fragment, from) = match (next.take(), waiting.pop()) {
+            (Some(first), _) => first,
+            (None, Some(Waiting { value, op, from, how })) => {
+                let refuse = PlanError::Conflict { op, operand: None };
+                let from = fragments.get(usize::from(from)).ok_or(refuse)?;
+                (value, how.of(program, op, &from.fragment).ok_or(refuse)?, Some((op, from.value)))
+            }
+            (None, None) => return Ok(()),
+        };
+        if !is_register_tile(program, value) || unread.contains(value) {
+            continue;
+        }
+        let bits = program
+            .type_of(value)
+            .dtype
+            .and_then(|d| program.tables().dtype(d))
+            .map_or(fragment.shape.bits, |d| d.bits);
+        let fragment = fragment.with_bits(bits, loose);
+        if let Some(known) = fragments.iter().find(|f| f.value == value) {
+            let starts = program.constant(value).is_some()
+                && from.is_some_and(|(op, _)| program.role(op) != OpRole::Matrix);
+            if known.fragment == fragment || starts {
+                continue;
+            }
+            let place = match from {
+                Some((op, other)) => parting(program, op, (value, other)),
+                None => reader,
+            };
+            let op = place.map(|(op, _)| op).or(from.map(|(op, _)| op)).or(program.def_op(value));
+            let unknown = PlanError::Capacity { pool: PlanPool::Fragments, capacity: 0 };
+            return Err(
+                op.map_or(unknown, |op| PlanError::Conflict { op, operand: place.map(|(_, k)| k) })
+            );
+        }
+        let capacity = u32::try_from(fragments.capacity()).unwrap_or(u32::MAX);
+        let here = u16::try_from(fragments.len()).unwrap_or(u16::MAX);
+        fragments
+            .push(FragmentPlan { value, fragment })
+            .map_err(|_| PlanError::Capacity { pool: PlanPool::Fragments, capacity })?;
+        if program.constant(value).is_some() {
+            continue;
+        }
+        let mut result = Ok(());
+        let mut send = |value: Option<Value>, how: How, op: Op| {
+            // A constant has no distribution of its own: whoever reads it makes it. What a loop or
+            // a product starts from is the exception.
+            let known = |value: Value| {
+                matches!(how, How::Same)
+                    && fragments.iter().any(|f| f.value == value && f.fragment == fragment)
+            };
+            if let Some(value) = value
+                && (program.constant(value).is_none()
+                    || matches!(program.role(op), OpRole::Matrix | OpRole::For | OpRole::Yield))
+                && !known(value)
+                && waiting.push(Waiting { value, op, from: here, how }).is_err()
+            {
+                result = Err(full);
+            }
+        };
+        backward(program, value, &mut send);
+        forward(program, value, &mut send);
+        let sliced = shaped(program, value, &fragment, &mut send);
+        result.and(sliced)?;
+    }
+}
+
+/// Before which operand of which operation a conversion could stand, where an operation joins two
+/// tiles that want different distributions; [`RESULT`]: behind its result.
+fn parting(program: &Program<'_, '_>, op: Op, (a, b): (Value, Value)) -> Option<(Op, u8)> {
+    let number = |op: Op, value: Value| {
+        program.operands(op).position(|v| v == value).and_then(|k| u8::try_from(k).ok())
+    };
+    let either = |op: Op| number(op, a).or(number(op, b)).map(|k| (op, k));
+    match program.role(op) {
+        OpRole::Reduce => Some((op, RESULT)),
+        // What is carried is one tile; what it starts from, and what an iteration hands on, may be
+        // another.
+        OpRole::For => {
+            let end = program.body(op).and_then(|body| program.terminator(body));
+            either(op).filter(|(_, k)| *k >= 3).or_else(|| either(end?))
+        }
+        OpRole::Matrix => either(op).filter(|(_, k)| *k == 2),
+        _ => either(op),
+    }
+}
+
+/// What the other side of a conversion gets where only one side is decided; `None` when nothing is
+/// left to do. `all`: also those that the program did not write, whose sides something else may
+/// still decide.
+pub fn across(
+    program: &Program<'_, '_>,
+    function: Op,
+    all: bool,
+    unread: &Unread,
+    fragments: &VecView<FragmentPlan>,
+) -> Option<(Value, Fragment)> {
+    let of = |v: Value| fragments.iter().find(|f| f.value == v).map(|f| f.fragment);
+    let crossed = |op: &Op| {
+        program.role(*op) == OpRole::Convert
+            && !unread.covers(program, *op)
+            && (all || program.attr(*op, attr_names::INSERTED).is_none())
+    };
+    program.inside(function).filter(crossed).find_map(|op| {
+        let (from, to) = (program.operand(op, 0)?, program.result(op, 0)?);
+        // What the program writes for one side says nothing of the other.
+        if crate::select::fragments::explicit_layouts::text(program, from)
+            .or(crate::select::fragments::explicit_layouts::text(program, to))
+            .is_some()
+        {
+            return None;
+        }
+        if !is_register_tile(program, from) || !is_register_tile(program, to) {
+            return None;
+        }
+        match (of(from), of(to)) {
+            (Some(fragment), None) => Some((to, fragment)),
+            (None, Some(fragment)) => Some((from, fragment)),
+            _ => None,
+        }
+    })
+}
+
+/// From a tile to the smaller ones that are slices of it.
+fn shaped(
+    program: &Program<'_, '_>,
+    value: Value,
+    fragment: &Fragment,
+    send: &mut impl FnMut(Option<Value>, How, Op),
+) -> Result<(), PlanError> {
+    let reducers = program
+        .uses(value)
+        .filter_map(|place| program.user(place))
+        .filter(|user| program.role(*user) == OpRole::Reduce);
+    for op in reducers.chain(program.def_op(value)) {
+        let Some((large, small, how)) = shaping(program, op) else { continue };
+        if large == value {
+            let refuse = PlanError::Conflict { op, operand: None };
+            if tile_shape(program, small).and_then(|shape| how.of(fragment, shape)).is_none() {
+                return Err(refuse);
+            }
+            send(Some(small), How::Shaped, op);
+        }
+    }
+    Ok(())
+}
+
+/// A tile that lives in registers.
+pub fn is_register_tile(program: &Program<'_, '_>, value: Value) -> bool {
+    let ty = program.type_of(value);
+    ty.is_tile() && !ty.is_memory()
+}
+
+/// To where the value comes from.
+fn backward(
+    program: &Program<'_, '_>,
+    value: Value,
+    send: &mut impl FnMut(Option<Value>, How, Op),
+) {
+    match program.def(value) {
+        Def::Result(op, number) => match program.role(op) {
+            OpRole::For => {
+                if let Some(carried) = program.carried(op).nth(usize::from(number)) {
+                    for v in [Some(carried.init), Some(carried.argument), carried.yielded] {
+                        send(v, How::Same, op);
+                    }
+                }
+            }
+            OpRole::Matrix => send(program.operand(op, 2), How::Same, op),
+            _ => match program.layout_trait(op) {
+                LayoutTrait::Transposing => send(program.operand(op, 0), How::Transposed, op),
+                LayoutTrait::Transparent => {
+                    program.operands(op).for_each(|v| send(Some(v), How::Same, op))
+                }
+                _ => {}
+            },
+        },
+        Def::Argument(block, number) => {
+            if let Some(owner) = program.owner_of(block).filter(|o| program.role(*o) == OpRole::For)
+                && let Some(carried) =
+                    usize::from(number).checked_sub(1).and_then(|n| program.carried(owner).nth(n))
+            {
+                for v in [Some(carried.init), carried.yielded, carried.result] {
+                    send(v, How::Same, owner);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// To where the value goes.
+fn forward(program: &Program<'_, '_>, value: Value, send: &mut impl FnMut(Option<Value>, How, Op)) {
+    for place in program.uses(value) {
+        let (Some(user), Some(number)) = (program.user(place), program.operand_number(place))
+        else {
+            continue;
+        };
+        match program.role(user) {
+            OpRole::Yield => {
+                if let Some(owner) =
+                    program.parent(user).filter(|o| program.role(*o) == OpRole::For)
+                    && let Some(carried) = program.carried(owner).nth(number)
+                {
+                    for v in [Some(carried.init), Some(carried.argument), carried.result] {
+                        send(v, How::Same, user);
+                    }
+                }
+            }
+            OpRole::For => {
+                if let Some(carried) =
+                    number.checked_sub(3).and_then(|n| program.carried(user).nth(n))
+                {
+                    for v in [Some(carried.argument), carried.yielded, carried.result] {
+                        send(v, How::Same, user);
+                    }
+                }
+            }
+            OpRole::Matrix if number == 2 => send(program.result(user, 0), How::Same, user),
+            OpRole::Matrix => {}
+            _ => match program.layout_trait(user) {
+                LayoutTrait::Transposing => send(program.result(user, 0), How::Transposed, user),
+                LayoutTrait::Transparent => {
+                    program.results(user).for_each(|v| send(Some(v), How::Same, user));
+                    program.operands(user).for_each(|v| send(Some(v), How::Same, user));
+                }
+                _ => {}
+            },
+        }
+    }
+}

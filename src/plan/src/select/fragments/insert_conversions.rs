@@ -1,0 +1,160 @@
+//! Conversions that the program does not write: where two uses of a register tile want it
+//! distributed in different ways, one of them gets a converted copy; so does a tile that no
+//! instruction stores as it is.
+//!
+//! The planner says at which operand of which operation the two meet ([`PlanError::Conflict`]); the
+//! conversion goes there, and all is planned again with what it costs. Where both sides turn out to
+//! be alike it is none. A constant is written once more instead.
+
+use crate::data::PlanError;
+use crate::select::fragments::flow::RESULT;
+use lanebook_ir::{AttrValue, Op, Program, Value, attr_names};
+use lanebook_tables::{OpId, OpRole};
+
+/// Most conversions put into one program.
+const MOST: usize = 16;
+
+/// What was put into a program.
+#[derive(Default)]
+#[doc(hidden)]
+pub struct Inserted {
+    ops: heapless::Vec<Op, MOST>,
+    first: Option<PlanError>,
+}
+
+impl Inserted {
+    /// Puts a conversion where a plan failed for want of one; false where none can stand, or there
+    /// is no more room.
+    #[doc(hidden)]
+    pub fn mend(&mut self, program: &mut Program<'_, '_>, error: PlanError) -> bool {
+        self.first = self.first.or(Some(error));
+        let (op, operand) = match error {
+            PlanError::Conflict { op, operand: Some(operand) } => (op, operand),
+            // What no instruction stores as it is distributed may be distributed in another way
+            // behind a conversion.
+            PlanError::NoMover { op, .. } => match program.role(op) {
+                OpRole::Store if !self.made(program, program.operand(op, 0)) => (op, 0),
+                _ => return false,
+            },
+            _ => return false,
+        };
+        if self.ops.is_full() {
+            return false;
+        }
+        let made = if operand == RESULT {
+            behind(program, op)
+        } else {
+            before(program, op, usize::from(operand))
+        };
+        made.is_some_and(|made| self.ops.push(made).is_ok())
+    }
+
+    /// Whether a value comes from a conversion that was put here.
+    fn made(&self, program: &Program<'_, '_>, value: Option<Value>) -> bool {
+        value.and_then(|value| program.def_op(value)).is_some_and(|def| self.ops.contains(&def))
+    }
+
+    /// The operation of the caller's program that an operation is there for: itself, or the first
+    /// reader of what was put in, or else what makes its operand.
+    #[doc(hidden)]
+    pub fn home(&self, program: &Program<'_, '_>, op: Op) -> Op {
+        let mut at = op;
+        for _ in 0..MOST {
+            if !self.ops.contains(&at) {
+                return at;
+            }
+            let readers = program.result(at, 0).into_iter().flat_map(|made| program.uses(made));
+            let reader = readers
+                .filter_map(|place| program.user(place))
+                .find(|user| !self.ops.contains(user));
+            let maker = || source(program, at).and_then(|from| program.def_op(from));
+            match reader.or_else(maker) {
+                Some(home) => at = home,
+                None => return op,
+            }
+        }
+        at
+    }
+
+    /// Takes everything out again.
+    #[doc(hidden)]
+    pub fn take_back(&mut self, program: &mut Program<'_, '_>) {
+        while let Some(op) = self.ops.pop() {
+            if let (Some(to), Some(from)) = (program.result(op, 0), source(program, op)) {
+                let _ = program.replace_all_uses(to, from);
+            }
+            let _ = program.erase(op);
+        }
+    }
+
+    /// What the caller is to be told: of what is refused for want of a conversion, why it was at
+    /// first.
+    #[doc(hidden)]
+    pub fn told(&self, last: PlanError) -> PlanError {
+        match last {
+            PlanError::Conflict { .. } | PlanError::NoMover { .. } => self.first.unwrap_or(last),
+            _ => last,
+        }
+    }
+}
+
+/// What an inserted operation stands for: a conversion's operand, or the constant that it repeats.
+fn source(program: &Program<'_, '_>, op: Op) -> Option<Value> {
+    match program.attr(op, attr_names::INSERTED) {
+        Some(_) => program.operand(op, 0),
+        None => program.previous(op).and_then(|constant| program.result(constant, 0)),
+    }
+}
+
+fn declared(program: &Program<'_, '_>) -> Option<OpId> {
+    let found = program.tables().ops.iter().position(|decl| decl.role == OpRole::Convert);
+    found.and_then(|index| u16::try_from(index).ok()).map(OpId)
+}
+
+/// A conversion of a value, before an operation.
+fn conversion(program: &mut Program<'_, '_>, anchor: Op, value: Value) -> Option<Op> {
+    let (decl, ty) = (declared(program)?, program.type_of(value));
+    let made = program.insert_before(anchor, decl, &[value], &[ty]).ok()?;
+    if program.set_attr(made, attr_names::INSERTED, AttrValue::Unit).is_err() {
+        let _ = program.erase(made);
+        return None;
+    }
+    Some(made)
+}
+
+/// A converted copy of an operand for one reader.
+fn before(program: &mut Program<'_, '_>, op: Op, number: usize) -> Option<Op> {
+    let value = program.operand(op, number)?;
+    let constant = program.def_op(value).filter(|_| program.constant(value).is_some());
+    let made = match constant {
+        // Right behind the one that it repeats.
+        Some(constant) => {
+            let next = program.next(constant)?;
+            program.clone_before(constant, next).ok()?
+        }
+        None => conversion(program, op, value)?,
+    };
+    let to = program.result(made, 0)?;
+    match program.set_operand(op, number, to) {
+        Ok(()) => Some(made),
+        Err(_) => {
+            let _ = program.erase(made);
+            None
+        }
+    }
+}
+
+/// A converted copy of a result for all its readers.
+fn behind(program: &mut Program<'_, '_>, op: Op) -> Option<Op> {
+    let value = program.result(op, 0)?;
+    let made = conversion(program, program.next(op)?, value)?;
+    let to = program.result(made, 0)?;
+    let done =
+        program.replace_all_uses(value, to).and_then(|()| program.set_operand(made, 0, value));
+    if done.is_err() {
+        let _ = program.replace_all_uses(to, value);
+        let _ = program.erase(made);
+        return None;
+    }
+    Some(made)
+}

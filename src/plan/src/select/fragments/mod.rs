@@ -1,0 +1,9 @@
+//! Distributions of tiles over registers, lanes and warps: where they flow, and how one becomes
+//! another.
+
+pub(crate) mod explicit_layouts;
+pub(crate) mod flow;
+pub(crate) mod insert_conversions;
+pub(crate) mod reduce;
+pub(crate) mod shuffle;
+pub(crate) mod unread;

@@ -1,0 +1,411 @@
+//! Reductions and movements between distributions: what they need beside registers, and what they
+//! cost.
+//!
+//! A reduction is done inside each lane, then between the lanes that share a row by exchanges,
+//! then, where warps share one, through shared memory: each warp leaves its part in a line of its
+//! own, and every warp reads all lines (so do lanes that no instruction joins). A conversion
+//! between two distributions goes through shared memory the same way. Both are an *exchange*: a
+//! tile that one distribution writes and another reads, under the layout that is cheapest for the
+//! two together.
+
+use crate::data::{
+    AllocPlan, Candidate, EXCHANGE_ADDRESSES, ExchangePlan, HalfPlan, Loser, PlanError, PlanPool,
+};
+use crate::select::elementwise::doer;
+use crate::select::planner::{Chooser, MAX_REGISTERS, full};
+use lanebook_ir::Op;
+use lanebook_tables::{AtomId, OpRole};
+use lanebook_tile::candidates::candidates;
+use lanebook_tile::evaluate::{EndMap, Evaluated, Setting};
+use lanebook_tile::map::{Fragment, Kept, SharedLayout, TileShape};
+use lanebook_tile::shaping::{combiner, reduced, repeated};
+use lanebook_tile::tiling::Reject;
+
+/// The distributions of an exchange.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Between {
+    pub(crate) from: Fragment,
+    pub(crate) to: Fragment,
+}
+
+impl Between {
+    /// What warps leave for each other in a reduction of `whole` to `kept`, and lanes whose numbers
+    /// differ in a bit where nothing but memory joins them (`apart`); `None` if no two of these
+    /// share a row, or the distribution is not one of single coordinates.
+    pub(crate) fn new(whole: &Fragment, kept: Kept, apart: impl Fn(u8) -> bool) -> Option<Self> {
+        let (bits, panels) = kept.extent(whole.shape);
+        let shared = |e: u32| e != 0 && kept.part(whole.shape, e) == 0;
+        let far = |bit: usize| 1u8.checked_shl(bit as u32).is_some_and(&apart);
+        let lanes = whole
+            .lane
+            .as_slice()
+            .iter()
+            .enumerate()
+            .filter(|(bit, e)| shared(**e) && far(*bit))
+            .count();
+        let lines =
+            whole.warp.as_slice().iter().filter(|e| shared(**e)).count().saturating_add(lanes);
+        let lines = u8::try_from(lines).ok().filter(|n| *n > 0)?;
+        let columns = u64::from(panels).checked_shl(u32::from(bits))?;
+        let shape = TileShape::new(1u64.checked_shl(u32::from(lines))?, columns, whole.shape.bits)?;
+        let row = TileShape::new(1, columns, whole.shape.bits)?;
+        let slice = whole.slice(kept, row)?;
+        let (mut from, mut to) = (Fragment::new(shape), Fragment::new(shape));
+        for line in 0..lines {
+            if !to.register.push(shape.row_bit(line)) {
+                return None;
+            }
+        }
+        for &e in slice.register.as_slice() {
+            if !from.register.push(e) || !to.register.push(e) {
+                return None;
+            }
+        }
+        // Lines are counted by the lanes' bits first.
+        let mut line = 0u8;
+        to.lane = slice.lane;
+        for (bit, (&e, &part)) in
+            whole.lane.as_slice().iter().zip(slice.lane.as_slice()).enumerate()
+        {
+            let own = shared(e) && far(bit);
+            if !from.lane.push(if own { shape.row_bit(line) } else { part }) {
+                return None;
+            }
+            line = line.saturating_add(u8::from(own));
+        }
+        for &e in whole.warp.as_slice() {
+            let part = kept.part(whole.shape, e);
+            let mine = if shared(e) { shape.row_bit(line) } else { part };
+            line = line.saturating_add(u8::from(shared(e)));
+            if !from.warp.push(mine) || !to.warp.push(part) {
+                return None;
+            }
+        }
+        Some(Self { from, to })
+    }
+}
+
+impl Chooser<'_, '_, '_, '_> {
+    /// Whether a reduction or repetition is one that can be done.
+    pub(crate) fn collect_shaping(&self, op: Op) -> Result<(), PlanError> {
+        let Setting { tables, arch, .. } = self.setting;
+        let program = self.program;
+        let unsupported = PlanError::Unsupported(op);
+        let operand = program.operand(op, 0).ok_or(unsupported)?;
+        let result = program.result(op, 0).ok_or(unsupported)?;
+        // A constant has no distribution of its own: what is not one number again is combined of
+        // nothing.
+        if program.operands(op).count() != 1
+            || program.constant(operand).is_some() != program.constant(result).is_some()
+        {
+            return Err(unsupported);
+        }
+        // Elements are combined and repeated register by register.
+        if self.shape_of(op, operand)?.bits != 32 || self.shape_of(op, result)?.bits != 32 {
+            return Err(PlanError::Element(op));
+        }
+        if program.role(op) == OpRole::Broadcast {
+            return repeated(program, op).map(|_| ()).ok_or(unsupported);
+        }
+        let dtype = program.type_of(operand).dtype.ok_or(unsupported)?;
+        let kind = combiner(program, op).ok_or(unsupported)?;
+        reduced(program, op).ok_or(unsupported)?;
+        doer(tables, arch, kind, 2, (dtype, dtype), 0).map(|_| ()).ok_or(unsupported)
+    }
+
+    /// What a reduction or conversion exchanges through shared memory, if its ends are known and it
+    /// does.
+    pub(crate) fn between(&self, op: Op) -> Option<Between> {
+        let program = self.program;
+        // What is a number needs no operation.
+        if program.result(op, 0).is_some_and(|result| program.constant(result).is_some()) {
+            return None;
+        }
+        let fragment = |v| self.plan.fragment_of(v).map(|(_, f)| *f);
+        match program.role(op) {
+            // Nothing is exchanged for a result that nobody reads.
+            OpRole::Reduce => {
+                let whole = fragment(program.operand(op, 0)?)
+                    .filter(|_| program.result(op, 0).and_then(fragment).is_some())?;
+                Between::new(&whole, reduced(program, op)?, |mask| self.apart & mask != 0)
+            }
+            OpRole::Convert => {
+                let (from, to) =
+                    (fragment(program.operand(op, 0)?)?, fragment(program.result(op, 0)?)?);
+                (from != to).then_some(Between { from, to })
+            }
+            _ => None,
+        }
+    }
+
+    /// Cost of all exchanges and reductions whose ends are known, estimated: the layouts are chosen
+    /// when all is decided.
+    pub(crate) fn shaping_cost(&self) -> u32 {
+        self.reduction_cost().saturating_add(self.shaping_cost_of(OpRole::Convert))
+    }
+
+    /// The same of reductions alone: their elements have 32 bits, whatever becomes of narrower
+    /// ones.
+    pub(crate) fn reduction_cost(&self) -> u32 {
+        self.shaping_cost_of(OpRole::Reduce)
+    }
+
+    #[inline(never)]
+    fn shaping_cost_of(&self, role: OpRole) -> u32 {
+        let w = &self.setting.tables.weights;
+        let mut sum = 0u32;
+        for op in self.program.inside(self.function).filter(|op| self.program.role(*op) == role) {
+            let mut cost = 0u32;
+            if role == OpRole::Reduce
+                && let Some(whole) = self
+                    .program
+                    .operand(op, 0)
+                    .and_then(|v| self.plan.fragment_of(v))
+                    .map(|(_, f)| *f)
+                && let Some(kept) = reduced(self.program, op)
+            {
+                let shared = whole
+                    .lane
+                    .as_slice()
+                    .iter()
+                    .filter(|e| **e != 0 && kept.part(whole.shape, **e) == 0)
+                    .count();
+                let kept_bits = whole
+                    .register
+                    .as_slice()
+                    .iter()
+                    .filter(|e| kept.part(whole.shape, **e) != 0)
+                    .count();
+                let held = 1u32.checked_shl(kept_bits as u32).unwrap_or(u32::MAX);
+                let each = held.saturating_mul(w.instruction).saturating_mul(2);
+                cost = each.saturating_mul(u32::try_from(shared).unwrap_or(u32::MAX));
+            }
+            if let Some(between) = self.between(op) {
+                let (from, to) = (between.from.registers(), between.to.registers());
+                let shared = if from.max(to) > MAX_REGISTERS {
+                    u32::MAX
+                } else {
+                    self.exchange_estimate(u32::from(from).saturating_add(u32::from(to)))
+                };
+                let inside = if role == OpRole::Convert {
+                    self.lanes_estimate(op, &between)
+                } else {
+                    u32::MAX
+                };
+                cost = cost.saturating_add(shared.min(inside));
+            }
+            sum = sum.saturating_add(self.weigh_at(op, cost));
+        }
+        sum
+    }
+
+    /// What a conversion costs inside each warp, if it is one.
+    #[inline(never)]
+    fn lanes_estimate(&self, op: Op, between: &Between) -> u32 {
+        self.lanes(op, &between.from, &between.to).map_or(u32::MAX, |plan| plan.cost)
+    }
+
+    /// What an exchange through shared memory costs before its layout is chosen: every register,
+    /// written and read, and the addresses.
+    pub(crate) fn exchange_estimate(&self, registers: u32) -> u32 {
+        let w = &self.setting.tables.weights;
+        let instructions = registers.saturating_add(w.exchange_addresses);
+        registers
+            .saturating_mul(w.shared_transaction)
+            .saturating_add(instructions.saturating_mul(w.instruction))
+    }
+
+    /// Gives every reduction and conversion that needs one its tile in shared memory, with atoms
+    /// and layout.
+    pub(crate) fn plan_exchanges(&mut self) -> Result<(), PlanError> {
+        let program = self.program;
+        for op in program.inside(self.function) {
+            if let Some(between) = self.between(op) {
+                let inside = self.inside_warps(op, &between)?;
+                let planned = self.plan_exchange(op, &between, inside);
+                // What no instruction stores as it is packed goes element by element.
+                let narrow = between.from.shape.bits < 32 && !between.from.loose;
+                let planned = match planned {
+                    Err(PlanError::NoMover { .. }) if narrow => self.plan_exchange(
+                        op,
+                        &Between { from: between.from.with_place_each(), ..between },
+                        inside,
+                    ),
+                    other => other,
+                };
+                // What no instruction loads as it is packed comes element by element, and is packed
+                // behind.
+                let planned = match planned {
+                    Err(PlanError::NoMover { .. } | PlanError::Undecided(_))
+                        if inside.is_none() && between.to.packing() > 0 =>
+                    {
+                        self.packed_behind(op, &between)
+                    }
+                    other => other,
+                };
+                // What no instruction stores and loads can still move inside warps.
+                if inside.is_none() {
+                    planned?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a conversion that can be one inside each warp into the plan, and answers its cost; the
+    /// reason why not is kept.
+    #[inline(never)]
+    fn inside_warps(&mut self, op: Op, between: &Between) -> Result<Option<u32>, PlanError> {
+        if self.program.role(op) != OpRole::Convert {
+            return Ok(None);
+        }
+        match self.lanes(op, &between.from, &between.to) {
+            Ok(plan) => {
+                let capacity = self.plan.lanes.capacity();
+                self.plan.lanes.push(plan).map_err(|_| full(PlanPool::Lanes, capacity))?;
+                Ok(Some(plan.cost))
+            }
+            Err(why) => {
+                self.plan.lose(Loser { op, what: Candidate::Lanes, why, cost: 0 });
+                Ok(None)
+            }
+        }
+    }
+
+    /// An exchange whose elements come to a register each, and their packing in each lane.
+    #[inline(never)]
+    fn packed_behind(&mut self, op: Op, between: &Between) -> Result<(), PlanError> {
+        let to = between.to.with_place_each();
+        let packed =
+            self.lanes(op, &to, &between.to).map_err(|why| PlanError::NoMover { op, why })?;
+        let as_it_is = self.plan_exchange(op, &Between { to, ..*between }, None);
+        if as_it_is.is_err() && between.from.shape.bits < 32 {
+            self.plan_exchange(op, &Between { from: between.from.with_place_each(), to }, None)?;
+        } else {
+            as_it_is?;
+        }
+        let capacity = self.plan.lanes.capacity();
+        self.plan.lanes.push(packed).map_err(|_| full(PlanPool::Lanes, capacity))
+    }
+
+    /// The cheapest exchange through shared memory, unless moving `inside` warps costs no more.
+    #[inline(never)]
+    fn plan_exchange(
+        &mut self,
+        op: Op,
+        between: &Between,
+        inside: Option<u32>,
+    ) -> Result<(), PlanError> {
+        let shape = between.from.shape;
+        let mut best: Option<(SharedLayout, HalfPlan, HalfPlan, u32)> = None;
+        let mut why = PlanError::Undecided(op);
+        let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+        let room = self.limits.of(value);
+        for layout in candidates(shape, self.family) {
+            let bytes = u32::try_from(layout.bytes(shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
+            if bytes > room {
+                self.plan.lose(Loser {
+                    op,
+                    what: Candidate::Exchange(layout),
+                    why: Reject::Room { bytes, most: room },
+                    cost: 0,
+                });
+                if matches!(why, PlanError::Undecided(_)) {
+                    why = PlanError::SharedMemory { op, need: bytes, have: room };
+                }
+                continue;
+            }
+            let Some(map) = layout.map(shape) else { continue };
+            let memory =
+                EndMap::Shared(&map, layout.align(self.setting.tables.weights.shared_align));
+            let limit = best.map_or(u32::MAX, |b| b.3);
+            let store = match self.half(op, EndMap::Registers(&between.from), memory, limit) {
+                Ok(Some(found)) => found,
+                Ok(None) => continue,
+                Err(e) => {
+                    why = e;
+                    continue;
+                }
+            };
+            let left = limit.saturating_sub(store.figures.cost);
+            let load = match self.half(op, memory, EndMap::Registers(&between.to), left) {
+                Ok(Some(found)) => found,
+                Ok(None) => continue,
+                Err(e) => {
+                    why = e;
+                    continue;
+                }
+            };
+            let cost = store.figures.cost.saturating_add(load.figures.cost);
+            if cost < limit {
+                best = Some((layout, store, load, cost));
+            }
+        }
+        let (layout, store, load, cost) = best.ok_or(why)?;
+        if let Some(inside) = inside {
+            let cost = cost.saturating_add(
+                EXCHANGE_ADDRESSES.saturating_mul(self.setting.tables.weights.instruction),
+            );
+            if inside <= cost {
+                self.plan.lose(Loser {
+                    op,
+                    what: Candidate::Exchange(layout),
+                    why: Reject::Dearer,
+                    cost,
+                });
+                return Ok(());
+            }
+            // It was put last.
+            let _ = self.plan.lanes.pop();
+            self.plan.lose(Loser { op, what: Candidate::Lanes, why: Reject::Dearer, cost: inside });
+        }
+        let bytes = u32::try_from(layout.bytes(shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
+        let alloc = AllocPlan {
+            value,
+            shape,
+            layout,
+            fixed: false,
+            bytes,
+            align: layout.align(self.setting.tables.weights.shared_align),
+            offset: 0,
+        };
+        let number = u16::try_from(self.plan.allocs.len()).unwrap_or(u16::MAX);
+        let capacity = self.plan.allocs.capacity();
+        self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity))?;
+        let capacity = self.plan.exchanges.capacity();
+        let exchange =
+            ExchangePlan { op, alloc: number, from: between.from, to: between.to, store, load };
+        self.plan.exchanges.push(exchange).map_err(|_| full(PlanPool::Exchanges, capacity))
+    }
+
+    /// The cheapest atom for one half; `None` if every one costs `limit` or more.
+    fn half(
+        &self,
+        op: Op,
+        from: EndMap<'_>,
+        to: EndMap<'_>,
+        limit: u32,
+    ) -> Result<Option<HalfPlan>, PlanError> {
+        let setting = Setting { copies: true, ..self.setting };
+        let mut best: Option<(AtomId, Evaluated)> = None;
+        let mut why = None;
+        for mover in self.between_spaces(from.space(), to.space()) {
+            let most = best.map_or(limit, |(_, found)| found.figures.cost);
+            match setting.evaluate(mover, from, to, most) {
+                Ok(found) => best = Some((mover.atom, found)),
+                Err(Reject::Dearer) => why = why.or(Some(None)),
+                Err(e) => why = why.or(Some(Some(e))),
+            }
+        }
+        match (best, why) {
+            (Some((atom, found)), _) => Ok(Some(HalfPlan {
+                atom,
+                fit: found.fit,
+                figures: found.figures,
+                bank_status: found.bank_status,
+            })),
+            (None, Some(Some(why))) if limit == u32::MAX => Err(PlanError::NoMover { op, why }),
+            (None, _) => Ok(None),
+        }
+    }
+}

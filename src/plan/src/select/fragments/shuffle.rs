@@ -1,0 +1,434 @@
+//! Conversions inside a warp: which registers move between which lanes, and what each lane does
+//! before and behind.
+//!
+//! Let A be the span of what a lane's registers add to its element in the operand, B that in the
+//! result. Places that lie together in a register while it moves are a subspace Q of both: inside a
+//! lane, bytes are chosen into and out of such registers. Of registers, a *round* moves one for
+//! each lane. Its elements are a coset of a subspace E that meets both A and B in zero alone: each
+//! lane has one register of it to send, and wants one. Such an E is built from the lanes' own
+//! elements in the result, each with something from B added so that their lanes in the operand are
+//! independent; where that can make them the lanes themselves, the round needs no movement, or one
+//! between lanes at a fixed distance. Which register a lane sends or wants in a round depends
+//! linearly on its number: registers swapped in some of the lanes.
+
+use crate::data::{LanePlan, Swap};
+use crate::select::elementwise::{choose_bytes, lane_mover};
+use crate::select::planner::Chooser;
+use lanebook_ir::Op;
+use lanebook_tile::evaluate::Setting;
+use lanebook_tile::map::{Columns, Fragment, Span};
+use lanebook_tile::tiling::Reject;
+
+/// Where lanes' names begin, above those of registers.
+const LANES: u32 = 16;
+/// Most attempts with other elements in a register that moves.
+const MOST: usize = 12;
+
+fn bit(n: usize) -> u32 {
+    u32::try_from(n).ok().and_then(|n| 1u32.checked_shl(n)).unwrap_or(0)
+}
+
+/// A basis, in order.
+type Basis = Columns<u32, MOST>;
+
+/// What is known of two distributions.
+struct Sides<'f> {
+    from: &'f Fragment,
+    to: &'f Fragment,
+    /// Spans of the registers alone, under the numbers of their bits.
+    a: Span,
+    b: Span,
+}
+
+impl<'f> Sides<'f> {
+    fn new(from: &'f Fragment, to: &'f Fragment) -> Result<Self, Reject> {
+        let element_bits = from.shape.bits;
+        if !(8..=32).contains(&element_bits) {
+            return Err(Reject::Element { element_bits });
+        }
+        if from.shape != to.shape {
+            return Err(Reject::Size);
+        }
+        let order =
+            from.by_rows == to.by_rows || from.shape.grid.rows == 1 || from.shape.grid.cols == 1;
+        if !order {
+            return Err(Reject::Tangled);
+        }
+        if from.warp != to.warp || from.lane.len() != to.lane.len() {
+            return Err(Reject::Warps);
+        }
+        let (mut a, mut b) = (Span::new(), Span::new());
+        for (span, columns) in [(&mut a, &from.register), (&mut b, &to.register)] {
+            for (k, &column) in columns.as_slice().iter().enumerate() {
+                if !span.insert(column, bit(k)) {
+                    return Err(Reject::Tangled);
+                }
+            }
+        }
+        Ok(Self { from, to, a, b })
+    }
+
+    /// Elements that both have in registers of a lane, those first that share a register of the
+    /// operand (or else of the result).
+    fn together(&self, of_operand: bool) -> Basis {
+        let (first, second) = if of_operand { (self.from, self.to) } else { (self.to, self.from) };
+        let (mut out, mut span) = (Basis::new(), Span::new());
+        let parts =
+            |f: &'f Fragment| f.register.as_slice().get(..usize::from(f.packing())).unwrap_or(&[]);
+        for &column in parts(first).iter().chain(parts(second)).chain(first.register.as_slice()) {
+            if self.a.contains(column) && self.b.contains(column) && span.insert(column, 0) {
+                let _ = out.push(column);
+            }
+        }
+        out
+    }
+}
+
+/// Columns of registers that move: `inside` shares one, what else the distribution's registers add
+/// counts them.
+fn words(columns: &[u32], inside: &[u32], q: &Span) -> Columns<u32, 12> {
+    let (mut out, mut span) = (Columns::new(), Span::new());
+    for &column in inside {
+        let _ = out.push(column);
+    }
+    for &column in columns {
+        let rest = q.reduce(column).0;
+        if span.insert(rest, 0) {
+            let _ = out.push(rest);
+        }
+    }
+    out
+}
+
+/// A basis of what lanes want in one round, and in which lane of the operand each is.
+struct Rounds {
+    /// For each bit of a lane's number: its element in the round, and what it adds to the register.
+    element: [u32; 6],
+    lane: [u32; 6],
+    word: [u32; 6],
+}
+
+/// The conversion with the elements `inside` together in a register that moves.
+#[inline(never)]
+fn attempt(
+    sides: &Sides<'_>,
+    inside: &[u32],
+    copies: bool,
+    out: &mut LanePlan,
+) -> Result<(), Reject> {
+    let (from, to) = (sides.from, sides.to);
+    let together = u32::try_from(inside.len()).unwrap_or(0);
+    out.packing = u8::try_from(together).unwrap_or(0);
+    let mut q = Span::new();
+    for &column in inside {
+        let _ = q.insert(column, 0);
+    }
+    let parts = bit(inside.len()).wrapping_sub(1);
+    let sent = words(from.register.as_slice(), inside, &q);
+    let received = words(to.register.as_slice(), inside, &q);
+    // Registers as they are sent, and lanes that have something of their own.
+    let mut source = Span::new();
+    let mut free = 0u32;
+    let mut held = Span::new();
+    for (k, &column) in sent.as_slice().iter().enumerate() {
+        let place = sides.a.names(column).ok_or(Reject::Tangled)?;
+        if !held.insert(column, bit(k)) || !out.sent.push(place) {
+            return Err(Reject::Tangled);
+        }
+    }
+    for &column in inside {
+        let _ = source.insert(column, bit(usize::from(source.rank())));
+    }
+    // Of lanes that hold copies, each sends a part of what they have.
+    let mut shared = [0u32; 6];
+    let mut spare = from.register.len().saturating_sub(to.register.len());
+    for own in [true, false] {
+        for (k, _) in from.lane.as_slice().iter().enumerate().filter(|(_, column)| **column == 0) {
+            let wanted = to
+                .lane
+                .as_slice()
+                .iter()
+                .enumerate()
+                .filter(|(lane, e)| (*lane == k || !own) && **e != 0);
+            let Some(slot) = shared.get_mut(k).filter(|part| **part == 0 && spare > 0) else {
+                continue;
+            };
+            for (_, &e) in wanted {
+                let word = held.names(e).filter(|place| place & parts == 0);
+                if let Some(word) = word
+                    && source.insert(e, bit(k).wrapping_shl(LANES))
+                {
+                    *slot = word.wrapping_shr(together);
+                    spare = spare.saturating_sub(1);
+                    break;
+                }
+            }
+        }
+    }
+    for (k, &column) in from.lane.as_slice().iter().enumerate() {
+        if column == 0 && shared.get(k) == Some(&0) {
+            free |= bit(k);
+        }
+    }
+    for (k, &column) in sent.as_slice().iter().enumerate().skip(inside.len()) {
+        if !source.insert(column, bit(k)) && shared == [0; 6] {
+            return Err(Reject::Tangled);
+        }
+    }
+    for (k, &column) in from.lane.as_slice().iter().enumerate() {
+        let _ = source.insert(column, bit(k).wrapping_shl(LANES));
+    }
+    let mut result = Span::new();
+    for (k, &column) in received.as_slice().iter().enumerate() {
+        if !result.insert(column, bit(k)) {
+            return Err(Reject::Tangled);
+        }
+    }
+    for &column in to.register.as_slice() {
+        if !out.kept.push(result.names(column).ok_or(Reject::Tangled)?) {
+            return Err(Reject::Tangled);
+        }
+    }
+    let place = |e: u32| source.names(e).map(|n| n & bit(16).wrapping_sub(1));
+    let lane_of = |e: u32| source.names(e).map(|n| n >> LANES);
+    let counted = received.as_slice().get(inside.len()..).unwrap_or(&[]);
+    let mut rounds = Rounds { element: [0; 6], lane: [0; 6], word: [0; 6] };
+    lanes_of_round(to, (counted, copies), free, &result, &lane_of, &mut rounds)?;
+    // Which register a lane sends, by its number: known for the lanes that send in the first round,
+    // zero for the others.
+    let mut senders = Span::new();
+    for (k, (&element, &lane)) in rounds.element.iter().zip(&rounds.lane).enumerate() {
+        let register = place(element).ok_or(Reject::Warps)?;
+        if register & parts != 0 {
+            return Err(Reject::Tangled);
+        }
+        let _ = senders.insert(lane, bit(k));
+    }
+    for k in 0..6 {
+        let _ = senders.insert(bit(k), bit(k).wrapping_shl(LANES));
+    }
+    let sends = |lane: u32| {
+        let names = senders.names(lane).unwrap_or(0);
+        let chosen = rounds.element.iter().enumerate().filter(|(k, _)| names & bit(*k) != 0);
+        chosen.fold(0, |sum, (_, e)| sum ^ place(*e).unwrap_or(0)).wrapping_shr(together)
+    };
+    for (k, _) in from.lane.as_slice().iter().enumerate() {
+        swap(&mut out.before, sends(bit(k)) ^ shared.get(k).copied().unwrap_or(0), k)?;
+        let (lane, word) = rounds.lane.get(k).zip(rounds.word.get(k)).ok_or(Reject::Tangled)?;
+        swap(&mut out.behind, *word, k)?;
+        if !out.lane.push(*lane) {
+            return Err(Reject::Tangled);
+        }
+    }
+    for &column in counted {
+        let (register, lane) = place(column).zip(lane_of(column)).ok_or(Reject::Warps)?;
+        let word = register.wrapping_shr(together) ^ sends(lane);
+        if register & parts != 0 || !out.word.push(word) || !out.offset.push(lane) {
+            return Err(Reject::Tangled);
+        }
+    }
+    Ok(())
+}
+
+/// A swap in lanes whose number has a bit.
+fn swap(swaps: &mut Columns<Swap, 6>, word: u32, lane: usize) -> Result<(), Reject> {
+    let word = u16::try_from(word).map_err(|_| Reject::Size)?;
+    let lanes = u8::try_from(bit(lane)).map_err(|_| Reject::Size)?;
+    if word == 0 {
+        return Ok(());
+    }
+    if let Some(same) = swaps.as_mut_slice().iter_mut().find(|s| s.word == word) {
+        same.lanes |= lanes;
+        return Ok(());
+    }
+    if swaps.push(Swap { word, lanes }) { Ok(()) } else { Err(Reject::Size) }
+}
+
+/// Chooses what lanes get in the first round: `counted` are the columns of received registers,
+/// `free` the operand's lane bits that say nothing. Lanes of the result that hold `copies` may get
+/// different ones of their elements.
+fn lanes_of_round(
+    to: &Fragment,
+    (counted, copies): (&[u32], bool),
+    free: u32,
+    result: &Span,
+    lane_of: &impl Fn(u32) -> Option<u32>,
+    out: &mut Rounds,
+) -> Result<(), Reject> {
+    // What registers of the result can add to the lane; and which lanes' elements are sums of
+    // others'.
+    let (mut reach, mut apart, mut elements, mut chosen) =
+        (Span::new(), Span::new(), *result, Span::new());
+    for (k, &column) in counted.iter().enumerate() {
+        let lane = lane_of(column).ok_or(Reject::Warps)?;
+        let _ = (reach.insert(lane, bit(k)), apart.insert(lane, 0));
+    }
+    let sum = |word: u32| {
+        counted
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| word & bit(*k) != 0)
+            .fold(0, |sum, (_, c)| sum ^ c)
+    };
+    let mut kinds = [0u8; 6];
+    for (k, &column) in to.lane.as_slice().iter().enumerate() {
+        let lane = lane_of(column).ok_or(Reject::Warps)?;
+        let kind = if !elements.insert(column, bit(k).wrapping_shl(LANES)) {
+            2
+        } else if apart.insert(lane, 0) {
+            0
+        } else {
+            1
+        };
+        if let Some(slot) = kinds.get_mut(k) {
+            *slot = kind;
+        }
+    }
+    for pass in 0..3u8 {
+        for (k, &column) in to.lane.as_slice().iter().enumerate() {
+            if kinds.get(k) != Some(&pass) {
+                continue;
+            }
+            let own = lane_of(column).ok_or(Reject::Warps)?;
+            let (mut lane, word);
+            if pass == 2 {
+                // The sum of what other lanes get.
+                let names = elements.names(column).ok_or(Reject::Tangled)? >> LANES;
+                let (mut element, mut sender) = (0, 0);
+                for (other, (e, l)) in out.element.iter().zip(&out.lane).enumerate() {
+                    if names & bit(other) != 0 {
+                        (element, sender) = (element ^ e, sender ^ l);
+                    }
+                }
+                // From the lane itself, if some register of the result makes it so.
+                let target = bit(k) & !free;
+                let nearer = reach
+                    .names((sender & !free) ^ target)
+                    .filter(|_| copies && target != 0 && !chosen.contains(target));
+                if let Some(more) = nearer
+                    && chosen.insert(target, 0)
+                {
+                    element ^= sum(more);
+                    sender = (sender & free) ^ target;
+                }
+                word = result.names(element ^ column).ok_or(Reject::Tangled)?;
+                let inside = u32::from(result.rank())
+                    .saturating_sub(u32::try_from(counted.len()).unwrap_or(0));
+                if word & bit(inside as usize).wrapping_sub(1) != 0 {
+                    return Err(Reject::Tangled);
+                }
+                set(out, k, (element, sender ^ (free & bit(k)), word.wrapping_shr(inside)));
+                continue;
+            }
+            // The lane itself, if some register of the result makes it so; else as it is; else what
+            // makes it independent.
+            let itself =
+                reach.names(own ^ (bit(k) & !free)).filter(|_| !chosen.contains(bit(k) & !free));
+            let single = (0..counted.len())
+                .map(bit)
+                .find(|word| lane_of(sum(*word)).is_some_and(|l| !chosen.contains(own ^ l)));
+            let as_it_is = (!chosen.contains(own)).then_some(0);
+            word = itself.or(as_it_is).or(single).ok_or(Reject::Tangled)?;
+            lane = own ^ lane_of(sum(word)).unwrap_or(0);
+            if !chosen.insert(lane, 0) {
+                return Err(Reject::Tangled);
+            }
+            lane |= free & bit(k);
+            set(out, k, (column ^ sum(word), lane, word));
+        }
+    }
+    Ok(())
+}
+
+fn set(rounds: &mut Rounds, k: usize, (element, lane, word): (u32, u32, u32)) {
+    if let (Some(e), Some(l), Some(w)) =
+        (rounds.element.get_mut(k), rounds.lane.get_mut(k), rounds.word.get_mut(k))
+    {
+        (*e, *l, *w) = (element, lane, word);
+    }
+}
+
+impl Chooser<'_, '_, '_, '_> {
+    /// The cheapest conversion inside each warp, if its elements stay there and the architecture
+    /// moves registers between such lanes.
+    #[inline(never)]
+    pub(crate) fn lanes(&self, op: Op, from: &Fragment, to: &Fragment) -> Result<LanePlan, Reject> {
+        let sides = Sides::new(from, to)?;
+        let most = from.packing().max(to.packing());
+        let mut why = Reject::Warps;
+        let mut best: Option<LanePlan> = None;
+        for together in (0..=most).rev() {
+            for of_operand in [true, false] {
+                let basis = sides.together(of_operand);
+                let Some(inside) = basis.as_slice().get(..usize::from(together)) else { continue };
+                let mut plan;
+                // Lanes that hold copies read from themselves and swap, or all from the same lane.
+                for copies in [true, false] {
+                    plan = LanePlan::new(op, 0);
+                    let found = attempt(&sides, inside, copies, &mut plan)
+                        .and_then(|()| self.lanes_cost(&plan, from, to));
+                    let found =
+                        if plan.brings(from, to) { found } else { found.and(Err(Reject::Tangled)) };
+                    match found {
+                        Ok(cost) if best.is_none_or(|b| cost < b.cost) => {
+                            best = Some(LanePlan { cost, ..plan })
+                        }
+                        Ok(_) => {}
+                        Err(e) => why = e,
+                    }
+                    if to.lane.as_slice().iter().all(|column| *column != 0) {
+                        break;
+                    }
+                }
+            }
+            // Registers that are less full move oftener.
+            if best.is_some() {
+                break;
+            }
+        }
+        best.ok_or(why)
+    }
+
+    /// What a conversion inside warps costs: every movement takes the way through the lanes'
+    /// crossbar once, as an access to shared memory does.
+    fn lanes_cost(&self, plan: &LanePlan, from: &Fragment, to: &Fragment) -> Result<u32, Reject> {
+        let Setting { tables, arch, .. } = self.setting;
+        let w = &tables.weights;
+        let (choices, mut copies) = (plan.choices(from, to), 0u32);
+        if choices > 0 && choose_bytes(tables, arch).is_none() {
+            return Err(Reject::Packing { atom_bits: 32 });
+        }
+        let (mut moves, mut addresses, mut lanes) = (0u32, 0u32, 0u32);
+        for word in 0..plan.received() {
+            if plan.stays(word) {
+                copies = copies.saturating_add(1);
+                continue;
+            }
+            let far = plan.far(word);
+            let (_, atom, how) = lane_mover(tables, arch, plan, word)
+                .ok_or(Reject::Exchange { lanes: u8::try_from(far).unwrap_or(u8::MAX) })?;
+            moves = moves
+                .saturating_add(u32::from(atom.cost.issue).saturating_mul(w.instruction))
+                .saturating_add(w.shared_transaction);
+            if how.by.is_some() {
+                let new = !(0..word).any(|before| plan.offset.at(before) == plan.offset.at(word));
+                (addresses, lanes) = (addresses.saturating_add(u32::from(new)), 4);
+            }
+        }
+        // What only changes its name is copied, unless bytes are chosen on the way.
+        if choices > 0 {
+            copies = 0;
+        }
+        let swaps =
+            u32::try_from(plan.before.len().saturating_add(plan.behind.len())).unwrap_or(u32::MAX);
+        let set_up = addresses
+            .saturating_add(lanes)
+            .saturating_add(swaps.saturating_mul(3))
+            .saturating_add(if choices > 0 { 2 } else { 0 });
+        let panel =
+            moves.saturating_add(choices.saturating_add(copies).saturating_mul(w.instruction));
+        Ok(panel
+            .saturating_mul(from.shape.grid.count())
+            .saturating_add(set_up.saturating_mul(w.instruction)))
+    }
+}

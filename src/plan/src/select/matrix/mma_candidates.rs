@@ -1,0 +1,255 @@
+//! Candidates of a product, and products in a row: one's result is another's operand.
+//!
+//! An accumulator is the next operand as it stands where the two instructions distribute them
+//! alike; often they do if one of the products is computed as the transposed product of its
+//! operands exchanged. What a first product's candidate means for the second is part of its cost.
+
+use crate::select::planner::Chooser;
+use lanebook_ir::{Op, Value};
+use lanebook_tables::{Arch, AtomId, Capability, DtypeId, LayoutTrait, OpRole};
+use lanebook_tile::evaluate::Setting;
+use lanebook_tile::map::{Fragment, log2_exact};
+use lanebook_tile::matrix::together;
+use lanebook_tile::product::Product;
+
+/// Most values looked at between two products.
+const BETWEEN: usize = 24;
+/// What it costs when nothing can make the next product's operand.
+const NEVER: u32 = 1 << 28;
+
+/// What candidates of a product have in common.
+#[derive(Copy, Clone)]
+pub(crate) struct Given {
+    op: Op,
+    /// Extents along m, n and k.
+    tile: (u64, u64, u64),
+    /// Element types of A, B, C and D.
+    types: [Option<DtypeId>; 4],
+    /// Bits of an element of A, B and C.
+    bits: (u16, u16, u16),
+    /// It stands in a row with another product.
+    chained: bool,
+}
+
+impl Given {
+    /// The product.
+    pub(crate) fn op(&self) -> Op {
+        self.op
+    }
+
+    /// The atoms that multiply elements of these types, those of A and B exchanged or not.
+    fn able<'t>(&self, arch: &Arch<'t>, swapped: bool) -> &'t [AtomId] {
+        let [Some(a), Some(b), Some(c), Some(d)] = self.types else { return &[] };
+        let (a, b) = if swapped { (b, a) } else { (a, b) };
+        arch.dispatch(Capability::Product { a, b, c, d })
+    }
+
+    /// Numbers of candidates, ascending: an atom of those that can (a machine instruction or not),
+    /// a split over warps or a form of loads from tensor memory, and whether it computes the
+    /// transposed product. The latter only for products in a row.
+    pub(crate) fn numbers<'t>(
+        self,
+        setting: Setting<'t>,
+        native: bool,
+    ) -> impl Iterator<Item = usize> + use<'t> {
+        let (arch, sides) = (setting.arch, per_atom(&setting).saturating_mul(2));
+        let plain = self.able(arch, false);
+        let swapped = if self.chained { self.able(arch, true) } else { &[] };
+        let usable = move |list: &[AtomId], at: usize| {
+            list.get(at)
+                .and_then(|id| arch.own(*id))
+                .is_some_and(|have| have.attested && have.native == native)
+        };
+        (0..plain.len().max(swapped.len())).flat_map(move |at| {
+            let usable = (usable(plain, at), usable(swapped, at));
+            let fits = move |k: &usize| if k.is_multiple_of(2) { usable.0 } else { usable.1 };
+            (0..sides).filter(fits).filter_map(move |k| at.checked_mul(sides)?.checked_add(k))
+        })
+    }
+}
+
+/// Numbers of an atom: a split over warps, or a form of loads from tensor memory.
+fn per_atom(setting: &Setting<'_>) -> usize {
+    usize::from(setting.warps).saturating_add(1).max(setting.tables.units.tensor_moves.len())
+}
+
+impl Chooser<'_, '_, '_, '_> {
+    /// What candidates of a product have in common; `None` if it is no product of tiles with known
+    /// extents.
+    pub(crate) fn given(&self, op: Op) -> Option<Given> {
+        let (tables, program) = (self.setting.tables, self.program);
+        let (a, b, c) = (program.operand(op, 0)?, program.operand(op, 1)?, program.operand(op, 2)?);
+        let d = program.result(op, 0)?;
+        let pair = |v: Value| program.type_of(v).shape.pair();
+        let ((m, k), (_, n)) = (pair(a)?, pair(b)?);
+        let types = [a, b, c, d].map(|v| program.type_of(v).dtype);
+        let bits = |t: Option<DtypeId>| t.and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
+        let [ta, tb, tc, _] = types;
+        Some(Given {
+            op,
+            tile: (u64::from(m), u64::from(n), u64::from(k)),
+            types,
+            bits: (bits(ta), bits(tb), bits(tc)),
+            chained: self.is_chained(op),
+        })
+    }
+
+    /// A candidate of a product by its number.
+    pub(crate) fn candidate(&self, given: &Given, number: usize) -> Option<Product> {
+        self.candidate_in(&self.setting, given, number)
+    }
+
+    /// The same for a group of another size.
+    pub(crate) fn candidate_in(
+        &self,
+        setting: &Setting<'_>,
+        given: &Given,
+        number: usize,
+    ) -> Option<Product> {
+        let Setting { tables, arch, wave, warps, .. } = *setting;
+        let (swapped, number) = (number % 2 == 1, number / 2);
+        let per_atom = per_atom(setting);
+        let id = *given.able(arch, swapped).get(number.checked_div(per_atom)?)?;
+        let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
+        let atom = tables.atom(id)?;
+        if swapped && !given.chained {
+            return None;
+        }
+        let (op, tile, widths) = (given.op, given.tile, given.bits);
+        let whole = || {
+            atom.matrix.filter(|_| (atom.tensor().is_some() || atom.scaled().is_some()) && !swapped)
+        };
+        let shape = atom.product().or_else(whole).filter(|_| self.takes_scales(op, atom))?;
+        if atom.tensor().is_some() {
+            let known = self
+                .before_conversion(op, 0)
+                .and_then(|(source, _)| self.plan.fragment_of(source))
+                .map(|(_, known)| known);
+            return crate::select::matrix::tensor_memory::tensor_product(
+                setting,
+                (id, atom),
+                tile,
+                widths,
+                usize::from(along_m),
+                known,
+            );
+        }
+        let alone = warps.checked_sub(together(atom, shape.d)?)?;
+        // Where there are more warps than instances, all that can be divided is, and warps that are
+        // left do what others do.
+        let [m, n] =
+            if swapped { [tile.1, tile.0] } else { [tile.0, tile.1] }.map(u64::trailing_zeros);
+        let bits = |step: u16| log2_exact(u64::from(step)).map_or(0, u32::from);
+        let most =
+            |all: u32, step: u16| u8::try_from(all.saturating_sub(bits(step))).unwrap_or(alone);
+        let most = (most(m, shape.m), most(n, shape.n));
+        let alike = atom.shared(shape.a).is_none()
+            && atom.shared(shape.b).is_none()
+            && !atom.params().any(|(_, vary)| vary.grows.1);
+        let spare = if alike { alone.saturating_sub(most.0.saturating_add(most.1)) } else { 0 };
+        if spare > 0 && along_m > 0 {
+            return None;
+        }
+        let split = if spare > 0 { most } else { (along_m, alone.checked_sub(along_m)?) };
+        let product = match swapped {
+            false => Product::new(id, atom, tile, widths, split),
+            true => Product::swapped(id, atom, tile, widths, split),
+        };
+        let product = product
+            .and_then(|p| p.repeated(spare))
+            .filter(|p| p.c.lane.len() == usize::from(wave))?;
+        // Scales pin the depth's order.
+        if self.program.scales(op).is_some() {
+            return Some(product);
+        }
+        // The depth's order is free: if it can be that of an operand that is known, it is.
+        let ordered = [0usize, 1].into_iter().find_map(|side| {
+            let (_, known) = self.plan.fragment_of(self.before_conversion(op, side)?.0)?;
+            product.with_depth_of(side == 0, known)
+        });
+        Some(ordered.unwrap_or(product))
+    }
+
+    /// Where an operand of a product comes from, and the conversion that the program allows for on
+    /// the way.
+    fn before_conversion(&self, op: Op, side: usize) -> Option<(Value, Option<Op>)> {
+        let value = self.program.operand(op, side)?;
+        let convert =
+            self.program.def_op(value).filter(|def| self.program.role(*def) == OpRole::Convert);
+        Some((convert.and_then(|def| self.program.operand(def, 0)).unwrap_or(value), convert))
+    }
+
+    /// Whether a product's result becomes an operand of another product, or one of its operands
+    /// comes from another's result.
+    pub(crate) fn is_chained(&self, op: Op) -> bool {
+        let products = || {
+            self.program.inside(self.function).filter(|o| self.program.role(*o) == OpRole::Matrix)
+        };
+        products().any(|other| other != op && (self.feeds(op, other) || self.feeds(other, op)))
+    }
+
+    /// Whether `first`'s result, worked on in registers, is A or B of `second`.
+    fn feeds(&self, first: Op, second: Op) -> bool {
+        let program = self.program;
+        let mut waiting: heapless::Vec<Value, BETWEEN> = heapless::Vec::new();
+        let mut looked = 0usize;
+        for operand in program.operands(second).take(2) {
+            let _ = waiting.push(operand);
+        }
+        while let Some(value) = waiting.pop() {
+            looked = looked.saturating_add(1);
+            let Some(def) = program.def_op(value).filter(|_| looked <= BETWEEN) else { continue };
+            let passes = match (program.role(def), program.layout_trait(def)) {
+                (OpRole::Matrix, _) if def == first => return true,
+                (OpRole::Convert, _) | (_, LayoutTrait::Transposing | LayoutTrait::Transparent) => {
+                    true
+                }
+                _ => false,
+            };
+            for operand in program.operands(def).filter(|_| passes) {
+                let _ = waiting.push(operand);
+            }
+        }
+        false
+    }
+
+    /// What the distributions that are known mean for products that are not chosen yet: nothing
+    /// where one of their candidates takes the operand as it is, else the conversion that the
+    /// program allows for.
+    #[inline(never)]
+    pub(crate) fn chain_cost(&self, first: &Given) -> u32 {
+        let program = self.program;
+        let mut sum = 0u32;
+        for op in program
+            .inside(self.function)
+            .filter(|o| program.role(*o) == OpRole::Matrix && *o != first.op)
+        {
+            if self.plan.product_of(op).is_some() {
+                continue;
+            }
+            for side in [0usize, 1] {
+                let Some((source, convert)) = self.before_conversion(op, side) else { continue };
+                let Some((_, known)) = self.plan.fragment_of(source) else { continue };
+                if self.takes_as_it_is(op, side, known) {
+                    continue;
+                }
+                let cost = self.exchange_estimate(u32::from(known.registers()).saturating_mul(2));
+                sum = sum.saturating_add(if convert.is_some() {
+                    self.weigh_at(op, cost)
+                } else {
+                    NEVER
+                });
+            }
+        }
+        sum
+    }
+
+    /// Whether some candidate of a product has an operand distributed like this.
+    fn takes_as_it_is(&self, op: Op, side: usize, known: &Fragment) -> bool {
+        let fits = |p: Product| if side == 0 { p.a == *known } else { p.b == *known };
+        let Some(given) = self.given(op) else { return false };
+        let numbers =
+            [true, false].into_iter().flat_map(|native| given.numbers(self.setting, native));
+        numbers.into_iter().any(|number| self.candidate(&given, number).is_some_and(fits))
+    }
+}

@@ -1,0 +1,9 @@
+//! Matrix products: which instruction, its split over warps, and operands that the unit reads by
+//! itself.
+
+pub(crate) mod mma_candidates;
+pub(crate) mod scale_copies;
+pub(crate) mod scales;
+pub(crate) mod select_mma;
+pub(crate) mod shared_operands;
+pub(crate) mod tensor_memory;

@@ -1,0 +1,317 @@
+//! Copies through tensor maps: which tiles they can bring, in which boxes, and at what cost.
+//!
+//! A tile can be copied iff its places in shared memory are those of boxes one after the other
+//! under one of the map's swizzle modes: a box's innermost elements side by side, its rows one
+//! after the other as far as they go, and every box where the mode's pattern begins. What is left
+//! of the tile's bits counts boxes. A box under a swizzle is as wide as the swizzle's rows: how
+//! narrower ones lie is not known.
+
+use crate::data::{GlobalPlan, MAP_RANK, MapPlan};
+use lanebook_tables::{DtypeId, SwizzleMode, TensorMap, TiledMove};
+use lanebook_tile::evaluate::{Evaluated, Setting};
+use lanebook_tile::map::{Columns, Combine, MemoryMap};
+use lanebook_tile::tiling::{Figures, Fit, Reject};
+use lanebook_tile::unit::map::{self, Rule};
+use lanebook_tile::unit::{Error, has, swizzle};
+
+/// A box that fits: log2 of its extents, innermost first, and how many bits of the tile count
+/// boxes.
+#[derive(Copy, Clone)]
+struct Boxed {
+    inner: u8,
+    outer: u8,
+}
+
+/// A rule with its numbers.
+fn refuse(rule: Rule, found: u32, needed: u32) -> Reject {
+    Reject::Tensor { rule, found, needed }
+}
+
+/// Copies through the tensor maps of a setting's architecture.
+pub(crate) struct TensorMapCopies<'s, 't>(pub(crate) &'s Setting<'t>);
+
+impl<'t> TensorMapCopies<'_, 't> {
+    /// The architecture's copies through tensor maps, by their number.
+    pub(crate) fn moves(
+        &self,
+        loads: bool,
+    ) -> impl Iterator<Item = (u8, &'t TiledMove<'t>)> + use<'t> {
+        let arch = self.0.arch;
+        // One number for each dimension of a matrix, and those that say which matrix.
+        let known = move |m: &TiledMove<'_>| {
+            has(arch, m.feature) && m.loads == loads && (2..=MAP_RANK).contains(&m.at.len())
+        };
+        (0u8..).zip(self.0.tables.units.tiled_moves).filter(move |(_, m)| known(m))
+    }
+
+    /// Alignment that a tile needs in shared memory for copies by `map`.
+    pub(crate) fn align(&self, map: &MapPlan) -> u32 {
+        let (rules, mode) = (
+            self.0.tables.units.tensor_maps.get(usize::from(map.map)),
+            self.0.tables.units.swizzles.get(usize::from(map.mode)),
+        );
+        rules
+            .map_or(0, |r| u32::from(r.shared_bytes))
+            .max(mode.map_or(0, |m| u32::from(m.repeat_bytes)))
+    }
+
+    /// Evaluates a copy of the tile `to` from a global tile of elements of `dtype`, or back.
+    #[inline(never)]
+    pub(crate) fn evaluate(
+        &self,
+        form: &TiledMove<'_>,
+        global: &GlobalPlan,
+        dtype: Option<DtypeId>,
+        shared: &MemoryMap,
+        limit: u32,
+    ) -> Result<(Evaluated, MapPlan), Reject> {
+        let maps = self.0.tables.units.tensor_maps;
+        let number = maps
+            .iter()
+            .position(|m| m.name == form.map && has(self.0.arch, m.feature))
+            .ok_or(Reject::Form)?;
+        let rules = maps.get(number).ok_or(Reject::Form)?;
+        let shape = shared.shape;
+        let rank = u8::try_from(form.at.len()).map_err(|_| Reject::Form)?;
+        if !(rules.rank.0..=rules.rank.1).contains(&rank) {
+            return Err(refuse(Rule::Rank, u32::from(rank), u32::from(rules.rank.1)));
+        }
+        let element = self
+            .map_element(rules, dtype, shape.bits)
+            .ok_or(Reject::Element { element_bits: shape.bits })?;
+        let align =
+            rules.elements.get(usize::from(element)).map_or(0, |e| u32::from(e.align_bytes));
+        let (base, stride) = global.tensor_align;
+        let wanted = [
+            (Rule::Base, base, u32::from(rules.base_bytes)),
+            (Rule::StrideMultiple, stride, u32::from(rules.stride_bytes)),
+        ];
+        for (rule, found, needed) in wanted {
+            if found < needed.max(align) {
+                return Err(refuse(rule, found, needed.max(align)));
+            }
+        }
+        let mut best: Option<(Boxed, u8)> = None;
+        let mut closest = refuse(Rule::SwizzleEncoding, 0, 0);
+        for (k, mode) in (0u8..).zip(self.0.tables.units.swizzles) {
+            if !has(self.0.arch, mode.feature) || swizzle::code(mode, rules.encoding).is_none() {
+                continue;
+            }
+            let takes =
+                |e| map::takes(self.0.tables, self.0.arch, e, mode, (form.loads, !form.loads));
+            if let Some(Err(Error::Map(refusal))) =
+                rules.elements.get(usize::from(element)).map(takes)
+            {
+                closest = nearer(
+                    closest,
+                    refuse(refusal.rule, u32::try_from(refusal.found).unwrap_or(u32::MAX), 0),
+                );
+                continue;
+            }
+            match boxed(rules, mode, shared) {
+                Ok(found)
+                    if best.is_none_or(|(b, _)| {
+                        found.inner.saturating_add(found.outer) > b.inner.saturating_add(b.outer)
+                    }) =>
+                {
+                    best = Some((found, k))
+                }
+                Ok(_) => {}
+                Err(why) => closest = nearer(closest, why),
+            }
+        }
+        let (found, mode) = best.ok_or(closest)?;
+        let extent = |bits: u8| 1u16.checked_shl(u32::from(bits)).unwrap_or(0);
+        // A box lies in one matrix: its dimensions are the last two, the contiguous one first.
+        let mut order = [0u8; MAP_RANK];
+        let mut boxed = [1u16; MAP_RANK];
+        for (dim, place) in (0..rank).rev().zip(&mut order) {
+            *place = dim;
+        }
+        for (bits, place) in [found.inner, found.outer].into_iter().zip(&mut boxed) {
+            *place = extent(bits);
+        }
+        let mut stride_bytes = [None; MAP_RANK - 1];
+        let dims = global.leads().map(|lead| lead.bytes).chain([global.outer_bytes]);
+        for (dim, bytes) in dims.enumerate() {
+            // The map's dimensions count from the innermost.
+            let place = usize::from(rank).checked_sub(dim.saturating_add(2)).ok_or(Reject::Form)?;
+            *stride_bytes.get_mut(place).ok_or(Reject::Form)? = bytes;
+        }
+        let map = MapPlan {
+            memref: global.memref,
+            map: u8::try_from(number).map_err(|_| Reject::Size)?,
+            element,
+            mode,
+            rank,
+            order,
+            boxed,
+            stride_bytes,
+        };
+        let mut fit = Fit {
+            slots: Columns::new(),
+            warps: Columns::new(),
+            instances: Columns::new(),
+            tuple: Columns::new(),
+            instance_registers: Columns::new(),
+            grid: shape.grid,
+            by_rows: true,
+            panel_bits: shape.total(),
+        };
+        for bit in
+            (found.inner..shape.cols).chain(shape.cols.saturating_add(found.outer)..shape.total())
+        {
+            if !fit.instances.push(1u32.checked_shl(u32::from(bit)).ok_or(Reject::Size)?) {
+                return Err(Reject::Size);
+            }
+        }
+        let bytes = u32::try_from(shape.bytes()).map_err(|_| Reject::Size)?;
+        let objects =
+            self.0.tables.units.completions.iter().filter(|c| has(self.0.arch, c.feature));
+        let most = if form.signal.is_some() {
+            objects.map(|c| c.most_bytes).max().ok_or(Reject::Form)?
+        } else {
+            u32::MAX
+        };
+        if bytes > most {
+            return Err(Reject::Size);
+        }
+        let figures = self.figures(form, &fit, bytes);
+        if figures.cost >= limit {
+            Err(Reject::Dearer)
+        } else {
+            Ok((Evaluated { fit, figures, bank_status: None }, map))
+        }
+    }
+
+    /// The figures: instructions of one thread, and a warp's part of what the memories move in any
+    /// case.
+    fn figures(&self, form: &TiledMove<'_>, fit: &Fit, bytes: u32) -> Figures {
+        let w = &self.0.tables.weights;
+        let count = fit.count();
+        let issue = self.0.tables.atom(form.atom).map_or(1, |a| u32::from(a.cost.issue));
+        let span = self
+            .0
+            .arch
+            .banks
+            .iter()
+            .map(|b| u32::from(b.banks).saturating_mul(u32::from(b.bank_bytes)))
+            .max()
+            .unwrap_or(1)
+            .max(1);
+        let part = bytes.checked_shr(u32::from(self.0.warps)).unwrap_or(0);
+        let segments = |bytes: u32| bytes.checked_div(w.segment_bytes).unwrap_or(0);
+        let moved = segments(part).saturating_mul(w.global_segment).saturating_add(
+            part.checked_div(span).unwrap_or(0).saturating_mul(w.shared_transaction),
+        );
+        let further = count.saturating_sub(1);
+        let cost = w
+            .instruction
+            .saturating_mul(issue)
+            .saturating_mul(count)
+            .saturating_add(w.address.saturating_mul(further))
+            .saturating_add(moved);
+        let segments = segments(bytes.checked_div(count.max(1)).unwrap_or(0));
+        Figures { count, segments, further_addresses: further, cost, ..Figures::default() }
+    }
+
+    /// The map's element type for a type of the tables: the one of its name, else any of its width,
+    /// since nothing is computed.
+    fn map_element(&self, rules: &TensorMap<'_>, dtype: Option<DtypeId>, bits: u16) -> Option<u8> {
+        let name = dtype.and_then(|d| self.0.tables.dtype(d)).map_or("", |d| d.name);
+        let own = rules.elements.iter().position(|e| e.name == name);
+        let wide = |e: &lanebook_tables::MapElement<'_>| {
+            u16::from(e.bits) == bits
+                && e.shared_bits == e.bits
+                && e.box_inner == 0
+                && e.extent_multiple <= 1
+        };
+        let found = own.or_else(|| rules.elements.iter().position(wide))?;
+        let fits = rules
+            .elements
+            .get(found)
+            .is_some_and(|e| u16::from(e.bits) == bits && e.shared_bits == e.bits);
+        if fits { u8::try_from(found).ok() } else { None }
+    }
+}
+
+/// The largest box of a tile under a mode.
+fn boxed(
+    rules: &TensorMap<'_>,
+    mode: &SwizzleMode<'_>,
+    shared: &MemoryMap,
+) -> Result<Boxed, Reject> {
+    let shape = shared.shape;
+    let element = u32::from(shape.bits / 8);
+    if shared.combine != Combine::Xor {
+        return Err(refuse(Rule::Dense, 0, 0));
+    }
+    // Where the bit's bytes are before the mode moves them; it undoes itself.
+    let plain = |bit: u8| {
+        shared.columns.get(usize::from(bit)).map_or(0, |c| {
+            u32::try_from(swizzle::apply(mode, u64::from(c.bytes))).unwrap_or(u32::MAX)
+        })
+    };
+    let most = rules
+        .box_max
+        .checked_ilog2()
+        .and_then(|bits| u8::try_from(bits).ok())
+        .ok_or(Reject::Size)?;
+    let step = |from: u32, bits: u8| from.checked_shl(u32::from(bits)).unwrap_or(u32::MAX);
+    let row = u32::from(mode.span_bytes);
+    let mut inner = 0u8;
+    while inner < shape.cols
+        && inner < most
+        && (mode.xor.is_empty() || step(element, inner) < row)
+        && plain(inner) == step(element, inner)
+    {
+        inner = inner.saturating_add(1);
+    }
+    let bytes = step(element, inner);
+    if inner == 0 && shape.cols > 0 {
+        return Err(refuse(Rule::Contiguous, plain(0), element));
+    }
+    if bytes.checked_rem(u32::from(rules.box_bytes)) != Some(0) {
+        return Err(refuse(Rule::BoxBytes, bytes, u32::from(rules.box_bytes)));
+    }
+    if !mode.xor.is_empty() && bytes != row {
+        return Err(refuse(Rule::BoxSpan, bytes, row));
+    }
+    let mut outer = 0u8;
+    while outer < shape.rows
+        && outer < most
+        && plain(shape.cols.saturating_add(outer)) == step(bytes, outer)
+    {
+        outer = outer.saturating_add(1);
+    }
+    let needed = u32::from(rules.shared_bytes.max(mode.repeat_bytes));
+    let begins = |at: u32| {
+        if at.checked_rem(needed) == Some(0) {
+            Ok(())
+        } else {
+            Err(refuse(Rule::Shared, at, needed))
+        }
+    };
+    for bit in (inner..shape.cols).chain(shape.cols.saturating_add(outer)..shape.total()) {
+        begins(plain(bit))?;
+    }
+    for (panels, column) in [(shape.grid.rows, shared.panels.0), (shape.grid.cols, shared.panels.1)]
+    {
+        if panels > 1 {
+            begins(column.bytes)?;
+        }
+    }
+    Ok(Boxed { inner, outer })
+}
+
+/// The reason that is worth more: of those that speak of the tile's rows the one that came further.
+fn nearer(a: Reject, b: Reject) -> Reject {
+    let far = |why: Reject| match why {
+        Reject::Tensor { rule: Rule::Shared, .. } => 4,
+        Reject::Tensor { rule: Rule::Dense, .. } => 3,
+        Reject::Tensor { rule: Rule::BoxSpan, .. } => 2,
+        Reject::Tensor { rule: Rule::BoxBytes | Rule::Contiguous, .. } => 1,
+        _ => 0,
+    };
+    if far(b) > far(a) { b } else { a }
+}

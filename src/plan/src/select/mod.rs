@@ -1,0 +1,28 @@
+//! Assign: which atom moves each tile, which one multiplies it, and how it lies in shared memory
+//! meanwhile.
+//!
+//! Candidates come from the tables. A candidate is *legal* iff the movement divided by the atom
+//! leaves a quotient that the atom's addressing can supply ([`fit`]); legal candidates are compared
+//! by a cost whose weights are data. The choice is joint where it must be: one shared layout serves
+//! all its writers and readers, one product fixes the fragments of its three operands. Every loser
+//! keeps its reason in the [`Plan`](crate::data::Plan).
+pub(crate) mod collect;
+#[doc(hidden)]
+pub mod elementwise;
+pub(crate) mod fragments;
+pub(crate) mod matrix;
+pub(crate) mod memory;
+pub(crate) mod planner;
+pub(crate) mod ready;
+
+#[doc(hidden)]
+pub use crate::select::elementwise::{
+    ChooseBytes, choose_bytes, doer, lane_exchange, lane_mover, shares,
+};
+#[doc(hidden)]
+pub use crate::select::fragments::insert_conversions::Inserted;
+#[doc(hidden)]
+pub use crate::select::memory::load_sinking::Sunk;
+
+pub use crate::select::memory::shared_layouts::{Copies, Tile};
+pub use crate::select::planner::{MAX_PRODUCTS, Movement, Staged, Workspace, choose};

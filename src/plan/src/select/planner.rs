@@ -1,0 +1,442 @@
+//! The choice: anchors, joint shared layouts, best atoms, reasons.
+
+use crate::data::{
+    Candidate, End, Limits, Loser, MapPlan, MovePlan, Plan, PlanError, PlanPool, TiledPlan,
+};
+use crate::select::elementwise::{ChooseBytes, choose_bytes, lane_exchange};
+use crate::select::fragments::flow::is_register_tile;
+use crate::select::fragments::unread::Unread;
+use crate::select::matrix::shared_operands::{MAX_UNIT_USES, UnitUse};
+use crate::select::memory::search::touches_shared;
+use crate::select::memory::shared_layouts::{Copies, Tile};
+use crate::select::memory::tma::TensorMapCopies;
+use heapless::VecView;
+use lanebook_ir::{Op, Program, Value, attr_names};
+use lanebook_tables::{ArchId, AtomId, Capability, Space, Tables};
+use lanebook_tile::candidates::Family;
+use lanebook_tile::copy_atom::{Between, Mover, Viable};
+use lanebook_tile::evaluate::{Evaluated, Setting};
+use lanebook_tile::map::{Fragment, log2_exact};
+use lanebook_tile::tiling::{Flip, Reject};
+
+/// A movement as found in the program.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Movement {
+    pub(crate) op: Op,
+    pub(crate) from: MovementEnd,
+    pub(crate) to: MovementEnd,
+    /// Loops around it.
+    pub(crate) depth: u8,
+    /// The instruction that the program asks for; one that does not exist if the tables do not know
+    /// it.
+    pub(crate) wanted: Option<AtomId>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(crate) enum MovementEnd {
+    Registers(Value),
+    Shared(u16),
+    Global(u16),
+}
+
+/// Storage that choosing needs beside the plan.
+pub struct Workspace<'s> {
+    /// Movers of the architecture.
+    pub movers: &'s mut VecView<Mover>,
+    /// Movements of the program.
+    pub movements: &'s mut VecView<Movement>,
+    /// Global halves of copies that can go through registers.
+    pub staged: &'s mut VecView<Staged>,
+    /// Candidates of one product that are left: what each costs by itself, and its number.
+    pub order: &'s mut VecView<(u32, u16)>,
+    /// What copies cost, for shared tiles and their layouts.
+    pub copies: &'s mut VecView<Copies>,
+    /// What is known of shared tiles, as far as there is room.
+    pub tiles: &'s mut VecView<Tile>,
+}
+
+/// The cheapest global half, of one width, of a copy that goes through registers: its load from
+/// global memory, or its store there. It does not depend on the shared layout.
+#[derive(Copy, Clone, Debug)]
+pub struct Staged {
+    /// The copy, as an index into the movements.
+    pub(crate) movement: u16,
+    /// Loads from or stores to global memory.
+    pub(crate) global: AtomId,
+    /// Register bits that the other half empties or fills.
+    pub(crate) bits: u32,
+    /// Blocks that are transposed between the halves.
+    pub(crate) flip: Option<Flip>,
+    /// The distribution that the other half finds or leaves.
+    pub(crate) fragment: Fragment,
+    /// Its figures, with what transposes the blocks.
+    pub(crate) found: Evaluated,
+}
+
+/// Most registers of one tile that a lane can hold.
+pub(crate) const MAX_REGISTERS: u16 = u8::MAX as u16;
+/// Most registers of a product's input that is never whole.
+pub(crate) const MAX_SLICED: u16 = 4 * MAX_REGISTERS;
+/// Most (matrix atom, split over warps) candidates of one product.
+pub const MAX_PRODUCTS: usize = 192;
+
+/// The losers of one movement.
+pub(crate) struct Record {
+    pub(crate) losers: heapless::Vec<Lost, 64>,
+    pub(crate) dropped: u32,
+}
+
+/// An atom that lost.
+#[derive(Copy, Clone)]
+pub(crate) struct Lost {
+    atom: AtomId,
+    /// log2 of the width and height of the blocks that it transposes with a second atom.
+    block: Option<(u8, u8)>,
+    why: Reject,
+    cost: u32,
+}
+
+impl Record {
+    pub(crate) fn lose(&mut self, (atom, flip): (AtomId, Option<Flip>), why: Reject, cost: u32) {
+        let block = flip.map(|f| (f.along, f.across));
+        if self.losers.push(Lost { atom, block, why, cost }).is_err() {
+            self.dropped = self.dropped.saturating_add(1);
+        }
+    }
+}
+
+/// The best way found for a movement.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(crate) struct Best {
+    pub(crate) atom: AtomId,
+    pub(crate) second: Option<AtomId>,
+    pub(crate) flip: Option<Flip>,
+    pub(crate) found: Evaluated,
+    /// Where it goes through a tensor map: the instruction's number, and the map.
+    pub(crate) tiled: Option<(u8, MapPlan)>,
+}
+
+/// Chooses atoms and layouts for all of `function`, with shared tiles that keep to `limits`.
+///
+/// On an error the plan holds whatever had been decided; it must not be used.
+pub fn choose(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    program: &Program<'_, '_>,
+    function: Op,
+    plan: &mut Plan<'_>,
+    workspace: &mut Workspace<'_>,
+    limits: &Limits,
+) -> Result<(), PlanError> {
+    plan.clear();
+    let machine = tables.arch(arch).ok_or(PlanError::UnknownArch)?;
+    let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
+    let lanes = machine.wave_lanes.first().copied().unwrap_or(0);
+    let threads = program
+        .int_attr(function, attr_names::THREADS)
+        .and_then(|n| u32::try_from(n).ok())
+        .unwrap_or(0);
+    let bad = PlanError::Threads {
+        threads,
+        wave: u32::from(lanes),
+        most: u32::from(machine.max_threads),
+    };
+    let wave = log2_exact(u64::from(lanes)).ok_or(bad)?;
+    let all = log2_exact(u64::from(threads)).ok_or(bad)?;
+    let warps = all.checked_sub(wave).ok_or(bad)?;
+    if threads > u32::from(machine.max_threads) {
+        return Err(bad);
+    }
+    (plan.arch, plan.threads, plan.wave, plan.warps) = (arch, threads, wave, warps);
+    workspace.movers.clear();
+    workspace.movements.clear();
+    workspace.staged.clear();
+    workspace.copies.clear();
+    workspace.tiles.clear();
+    let setting = Setting { tables, arch: machine, isa, wave, warps, copies: false };
+    // Between two spaces the widest stand first: once one fits, what needs many more instructions
+    // need not be tried.
+    for (from, to) in
+        Space::pairs().filter(|(from, to)| *from != Space::Tensor && *to != Space::Tensor)
+    {
+        for mover in machine
+            .dispatch(Capability::Transfer { from, to })
+            .iter()
+            .filter_map(|id| Mover::of(*id, tables.atom(*id)?))
+        {
+            let capacity = workspace.movers.capacity();
+            workspace.movers.push(mover).map_err(|_| full(PlanPool::Movers, capacity))?;
+        }
+    }
+    let mut chooser = Chooser {
+        setting,
+        function,
+        program,
+        plan,
+        groups: Between::new(workspace.movers.as_slice()),
+        movers: workspace.movers,
+        movements: workspace.movements,
+        staged: workspace.staged,
+        order: workspace.order,
+        copies: workspace.copies,
+        family: Family { bank_span: 0, widest: 0, run: 0 },
+        choice: choose_bytes(tables, machine),
+        apart: (0..8)
+            .filter(|bit| lane_exchange(tables, machine, 1u8.wrapping_shl(*bit)).is_none())
+            .fold(0, |all, bit| all | 1u8.wrapping_shl(bit)),
+        units: heapless::Vec::new(),
+        settled: (0, 0),
+        free_from: usize::MAX,
+        tiles: workspace.tiles,
+        limits,
+        unread: Unread::of(program, function),
+    };
+    chooser.family = chooser.family();
+    chooser.collect(function)?;
+    chooser.prepare_tiles();
+    chooser.stage()?;
+    chooser.place_written()?;
+    chooser.choose_products(function)?;
+    chooser.choose_free_tiles()?;
+    chooser.settle()?;
+    chooser.plan_exchanges()?;
+    chooser.ready()
+}
+
+pub(crate) fn full(pool: PlanPool, capacity: usize) -> PlanError {
+    PlanError::Capacity { pool, capacity: u32::try_from(capacity).unwrap_or(u32::MAX) }
+}
+
+pub(crate) struct Chooser<'a, 't, 'p, 's> {
+    pub(crate) setting: Setting<'t>,
+    pub(crate) function: Op,
+    pub(crate) program: &'a Program<'p, 't>,
+    pub(crate) plan: &'a mut Plan<'s>,
+    pub(crate) movers: &'a VecView<Mover>,
+    /// Where those between two spaces stand.
+    pub(crate) groups: Between,
+    pub(crate) movements: &'a mut VecView<Movement>,
+    pub(crate) staged: &'a mut VecView<Staged>,
+    pub(crate) order: &'a mut VecView<(u32, u16)>,
+    pub(crate) copies: &'a mut VecView<Copies>,
+    pub(crate) family: Family,
+    /// What transposes blocks of narrow elements in registers.
+    pub(crate) choice: Option<ChooseBytes<'t>>,
+    /// Lanes whose numbers differ in one of these bits are joined by nothing but memory.
+    pub(crate) apart: u8,
+    /// What matrix units read from shared memory.
+    pub(crate) units: heapless::Vec<UnitUse<'t>, MAX_UNIT_USES>,
+    /// How many distributions and how many of `units` are settled: the first ones, which nothing
+    /// takes back.
+    pub(crate) settled: (usize, usize),
+    /// Distributions from this one on may still give each narrow element a register of its own.
+    pub(crate) free_from: usize,
+    /// Shared tiles, as far as there is room.
+    pub(crate) tiles: &'a mut VecView<Tile>,
+    /// What shared tiles may take.
+    pub(crate) limits: &'a Limits,
+    /// Tiles that nothing reads.
+    pub(crate) unread: Unread,
+}
+
+impl Chooser<'_, '_, '_, '_> {
+    /// The movers between two spaces, the widest first.
+    pub(crate) fn between_spaces(&self, from: Space, to: Space) -> &'_ [Mover] {
+        self.groups.of(self.movers.as_slice(), from, to)
+    }
+
+    /// The figures of the shared-layout families, from the architecture's movers and bank models.
+    fn family(&self) -> Family {
+        let bank_span = self
+            .setting
+            .arch
+            .banks
+            .iter()
+            .map(|b| u32::from(b.banks).saturating_mul(u32::from(b.bank_bytes)))
+            .max()
+            .unwrap_or(0);
+        let mut out = Family { bank_span, widest: 0, run: 0 };
+        for mover in self.movers.iter() {
+            let Some(movement) =
+                self.setting.tables.atom(mover.atom).and_then(|a| a.movement.as_ref())
+            else {
+                continue;
+            };
+            for side in [&movement.from, &movement.to] {
+                if side.space == Space::Shared {
+                    // A wave-uniform side has one slot, and the whole run behind it.
+                    let bytes = u32::from(side.slot_bytes);
+                    if mover.uniform {
+                        out.run = out.run.max(bytes);
+                    } else {
+                        out.widest = out.widest.max(bytes);
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// Writes the final choice down, with every loser's reason.
+    fn settle(&mut self) -> Result<(), PlanError> {
+        self.settle_allocs()?;
+        self.settle_products()?;
+        self.settle_movements()
+    }
+
+    /// The layouts of tiles in shared memory.
+    #[inline(never)]
+    fn settle_allocs(&mut self) -> Result<(), PlanError> {
+        for index in 0..self.plan.allocs.len() {
+            let op = self.plan.allocs.get(index).and_then(|a| self.program.def_op(a.value));
+            let reasons = self.plan.losers.capacity() > 0;
+            let layout = match self.kept_layout(index).filter(|_| !reasons) {
+                Some(layout) => layout,
+                None => {
+                    self.best_layout(index, op.filter(|_| reasons), u32::MAX)?
+                        .ok_or(PlanError::UnknownArch)?
+                        .0
+                }
+            };
+            let for_units = self.is_unit_tile(index);
+            // A unit copies whole pieces of a tile of scales, whether the tile fills the last or
+            // not.
+            let scales =
+                self.units.iter().any(|u| usize::from(u.alloc) == index && u.scales.is_some());
+            if let Some(alloc) = self.plan.allocs.get_mut(index) {
+                alloc.layout = layout;
+                let least = self.setting.tables.weights.shared_align;
+                alloc.align = if for_units { layout.period(least) } else { layout.align(least) };
+                let bytes = u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX))
+                    .unwrap_or(u32::MAX);
+                alloc.bytes = if scales {
+                    bytes.max(layout.end(alloc.shape).unwrap_or(u32::MAX))
+                } else {
+                    bytes
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// What products take from shared memory, and where their accumulators stand.
+    #[inline(never)]
+    fn settle_products(&mut self) -> Result<(), PlanError> {
+        for k in 0..self.plan.products.len() {
+            let Some(op) = self.plan.products.get(k).map(|p| p.op) else { continue };
+            let shared = self.in_shared(op)?;
+            let majors = shared.map(|given| given.is_some_and(|given| given.outer_major));
+            let tensor = match self.plan.products.get(k) {
+                Some(plan) => self.in_tensor(op, &plan.product, majors)?,
+                None => None,
+            };
+            let copied = self.copied(op)?;
+            if let Some(product) = self.plan.products.get_mut(k) {
+                product.shared = shared;
+                product.copied = copied;
+                product.tensor = tensor;
+                for (end, given) in product.ends.iter_mut().zip(shared) {
+                    if let Some(given) = given {
+                        *end = End::Shared(given.alloc);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The instructions of movements.
+    #[inline(never)]
+    fn settle_movements(&mut self) -> Result<(), PlanError> {
+        for k in 0..self.movements.len() {
+            let Some(&movement) = self.movements.get(k) else { continue };
+            if self.is_absorbed(movement.op) {
+                continue;
+            }
+            for end in [movement.from, movement.to] {
+                if let MovementEnd::Registers(v) = end
+                    && (!is_register_tile(self.program, v) || self.plan.fragment_of(v).is_none())
+                {
+                    return Err(PlanError::Undecided(movement.op));
+                }
+            }
+            let map = match touches_shared(&movement).and_then(|index| self.plan.allocs.get(index))
+            {
+                Some(alloc) => Some((
+                    alloc.layout.map(alloc.shape).ok_or(PlanError::Extents(movement.op))?,
+                    alloc.align,
+                )),
+                None => None,
+            };
+            let mut record = Record { losers: heapless::Vec::new(), dropped: 0 };
+            let recorded = if self.plan.losers.capacity() > 0 { Some(&mut record) } else { None };
+            let map = map.as_ref().map(|(m, a)| (m, *a));
+            let best = self
+                .best_mover(k, &movement, map, u32::MAX, Viable::ALL, recorded)?
+                .ok_or(PlanError::Undecided(movement.op))?;
+            for &Lost { atom, block, why, cost } in &record.losers {
+                let what = block.map_or(Candidate::Atom(atom), |(along, across)| {
+                    Candidate::Flipped(atom, along, across)
+                });
+                self.plan.lose(Loser { op: movement.op, what, why, cost });
+            }
+            self.plan.losers_dropped = self.plan.losers_dropped.saturating_add(record.dropped);
+            let (from, to) =
+                (self.end(movement.op, movement.from)?, self.end(movement.op, movement.to)?);
+            let tiled =
+                best.tiled.map(|(form, map)| self.keep_map(&movement, form, map)).transpose()?;
+            let plan = MovePlan {
+                op: movement.op,
+                atom: best.atom,
+                second: best.second,
+                flip: best.flip,
+                tiled,
+                fit: best.found.fit,
+                from,
+                to,
+                figures: best.found.figures,
+                bank_status: best.found.bank_status,
+            };
+            let capacity = self.plan.moves.capacity();
+            self.plan.moves.push(plan).map_err(|_| full(PlanPool::Moves, capacity))?;
+        }
+        Ok(())
+    }
+
+    /// The map's number in the plan; the tile in shared memory is aligned as its copies need it.
+    fn keep_map(
+        &mut self,
+        movement: &Movement,
+        form: u8,
+        map: MapPlan,
+    ) -> Result<TiledPlan, PlanError> {
+        let align = TensorMapCopies(&self.setting).align(&map);
+        if let Some(alloc) =
+            touches_shared(movement).and_then(|index| self.plan.allocs.get_mut(index))
+        {
+            alloc.align = alloc.align.max(align);
+        }
+        let number = match self.plan.maps.iter().position(|m| *m == map) {
+            Some(number) => number,
+            None => {
+                let capacity = self.plan.maps.capacity();
+                self.plan.maps.push(map).map_err(|_| full(PlanPool::Maps, capacity))?;
+                self.plan.maps.len().saturating_sub(1)
+            }
+        };
+        let number = u8::try_from(number).map_err(|_| full(PlanPool::Maps, number))?;
+        Ok(TiledPlan { form, map: number, completion: None })
+    }
+
+    fn end(&self, op: Op, end: MovementEnd) -> Result<End, PlanError> {
+        match end {
+            MovementEnd::Registers(v) => self
+                .plan
+                .fragment_of(v)
+                .map(|(k, _)| End::Registers(k))
+                .ok_or(PlanError::Undecided(op)),
+            MovementEnd::Shared(k) => Ok(End::Shared(k)),
+            MovementEnd::Global(k) => Ok(End::Global(k)),
+        }
+    }
+}

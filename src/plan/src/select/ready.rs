@@ -1,0 +1,79 @@
+//! Whether a plan says all that emission asks: a distribution for every tile that an operation
+//! reads, and no tile of more registers than a lane can name.
+
+use crate::data::PlanError;
+use crate::select::planner::{Chooser, MAX_REGISTERS};
+use lanebook_ir::{Op, Value};
+use lanebook_tables::OpRole;
+
+impl Chooser<'_, '_, '_, '_> {
+    /// Decides the operands of reductions that nothing else decides: what is computed of numbers
+    /// alone.
+    pub(crate) fn choose_reduced(&mut self) -> Result<(), PlanError> {
+        for op in self.program.inside(self.function) {
+            if self.program.role(op) != OpRole::Reduce || self.unread.covers(self.program, op) {
+                continue;
+            }
+            if let Some(value) = self.program.operand(op, 0).filter(|value| self.lacks(*value)) {
+                self.choose_free_tile(op, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a tile in registers has no distribution and is no number.
+    fn lacks(&self, value: Value) -> bool {
+        crate::select::fragments::flow::is_register_tile(self.program, value)
+            && self.plan.fragment_of(value).is_none()
+            && self.program.constant(value).is_none()
+    }
+
+    /// Whether all is decided that emission asks of register tiles.
+    ///
+    /// # Errors
+    /// [`PlanError::Undecided`] and [`PlanError::Registers`], with the operation.
+    pub(crate) fn ready(&self) -> Result<(), PlanError> {
+        let program = self.program;
+        let most = MAX_REGISTERS;
+        for op in program.inside(self.function) {
+            let made = program.results(op).any(|v| self.plan.fragment_of(v).is_some());
+            let computes = matches!(program.role(op), OpRole::Elementwise | OpRole::Reduce);
+            if made && computes && program.operands(op).any(|value| self.lacks(value)) {
+                return Err(PlanError::Undecided(op));
+            }
+            for value in program.results(op) {
+                let registers = self.plan.fragment_of(value).map_or(0, |(_, f)| f.registers());
+                if registers > most && !self.comes_in_parts(value) {
+                    return Err(PlanError::Registers { op, registers, most });
+                }
+            }
+        }
+        // What is stored element by element is never whole in registers of their own.
+        for exchange in self.plan.exchanges.iter() {
+            let op = exchange.op;
+            let from = match program.role(op) {
+                OpRole::Convert => 0,
+                _ => exchange.from.registers(),
+            };
+            let registers = from.max(exchange.to.registers());
+            if registers > most {
+                return Err(PlanError::Registers { op, registers, most });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a tile is a product's input that need not be whole: loaded, maybe renamed, and read
+    /// by nothing else.
+    fn comes_in_parts(&self, value: Value) -> bool {
+        let program = self.program;
+        let renames = |op: Op| matches!(program.role(op), OpRole::Transpose | OpRole::Convert);
+        let made = program
+            .def_op(value)
+            .is_some_and(|def| program.role(def) == OpRole::Load || renames(def));
+        made && program
+            .uses(value)
+            .filter_map(|place| program.user(place))
+            .all(|user| program.role(user) == OpRole::Matrix || renames(user))
+    }
+}

@@ -1,0 +1,279 @@
+//! Movers bit by bit: a table atom's two layouts as one list of bits, at byte granularity.
+//!
+//! A mover's logical coordinate is split into bits. Each bit has one *place* on each side: a bit of
+//! the lane number or of the register bit offset on a register side, a bit of the address slot or a
+//! byte offset on a memory side. What cannot be said so is not a mover the planner can divide by,
+//! and the build's checks say so about the table.
+
+use crate::map::{Columns, log2_exact};
+use lanebook_layout::{AxisId, LayoutRef};
+use lanebook_tables::{Atom, AtomId, Side, Space};
+
+/// Where one bit of the logical coordinate stands on one side.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum Place {
+    /// Nowhere (the coordinate bit does not matter on this side).
+    #[default]
+    Nowhere,
+    /// A bit of the lane number.
+    Lane(u8),
+    /// A power of two of the bit offset in the lane's registers, as its exponent.
+    RegisterBit(u8),
+    /// A bit of the address slot's number.
+    Slot(u8),
+    /// A power of two of bytes from the slot's address, as its exponent.
+    Byte(u8),
+}
+
+/// One bit of a mover's coordinate.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct MoverBit {
+    /// On the source side.
+    pub from: Place,
+    /// On the destination side.
+    pub to: Place,
+}
+
+/// Most bits of a mover's coordinate, the bits inside its unit included.
+pub const MAX_MOVER_BITS: usize = 14;
+
+/// A mover, ready for division.
+#[derive(Copy, Clone, Debug)]
+pub struct Mover {
+    /// The table's atom.
+    pub atom: AtomId,
+    /// Source space.
+    pub from: Space,
+    /// Destination space.
+    pub to: Space,
+    /// Coordinate bits.
+    pub bits: Columns<MoverBit, MAX_MOVER_BITS>,
+    /// Bit offset of the data in the lane's registers when the coordinate is zero (the upper half
+    /// of a register, say).
+    pub register_base: u16,
+    /// Register bits that one instruction fills or empties in a lane.
+    pub register_bits: u32,
+    /// log2 of the lanes that take part.
+    pub lanes: u8,
+    /// Bytes that one lane moves.
+    pub share_bytes: u32,
+    /// Its destination is one run behind one address, the same for the whole wave.
+    pub uniform: bool,
+    /// Bytes behind each address in shared memory, next to each other, if it is no such run.
+    pub run_bytes: u32,
+    /// What each address there must be a multiple of.
+    pub shared_align: u16,
+}
+
+/// Where the movers between two spaces stand in a list of them that is sorted by spaces.
+#[derive(Copy, Clone, Debug)]
+pub struct Between([(u16, u16); 16]);
+
+impl Between {
+    /// A number for two spaces.
+    #[must_use]
+    pub fn number(from: Space, to: Space) -> usize {
+        (from as usize).wrapping_mul(4).wrapping_add(to as usize)
+    }
+
+    /// Of a list.
+    #[must_use]
+    pub fn new(movers: &[Mover]) -> Self {
+        let mut out = [(0u16, 0u16); 16];
+        for (at, mover) in (0u16..).zip(movers) {
+            if let Some(place) = out.get_mut(Self::number(mover.from, mover.to)) {
+                *place = (if place.1 == 0 { at } else { place.0 }, at.saturating_add(1));
+            }
+        }
+        Self(out)
+    }
+
+    /// Those between two spaces.
+    #[must_use]
+    pub fn of<'m>(&self, movers: &'m [Mover], from: Space, to: Space) -> &'m [Mover] {
+        let (first, end) = self.0.get(Self::number(from, to)).copied().unwrap_or_default();
+        movers.get(usize::from(first)..usize::from(end)).unwrap_or(&[])
+    }
+}
+
+/// What movers a layout of a shared tile can serve at all: others would be refused in the end, for
+/// their bytes or their addresses.
+#[derive(Copy, Clone, Debug)]
+pub struct Viable {
+    /// Bits in the order of the movers between the two spaces.
+    pub movers: u32,
+    /// Bytes that lie next to each other under every swizzle phase.
+    pub run_bytes: u32,
+    /// What all addresses are multiples of at the most.
+    pub align: u32,
+}
+
+impl Viable {
+    /// Whatever there is.
+    pub const ALL: Self = Self { movers: u32::MAX, run_bytes: u32::MAX, align: u32::MAX };
+
+    /// Whether the mover with a number may do. Those without a bit of their own may.
+    pub fn takes(&self, number: u32, mover: &Mover) -> bool {
+        (number >= u32::BITS || self.movers.wrapping_shr(number) & 1 == 1) && self.suits(mover)
+    }
+
+    /// Whether the layout's pieces are large enough for a mover.
+    pub fn suits(&self, mover: &Mover) -> bool {
+        mover.uniform
+            || (mover.run_bytes <= self.run_bytes && u32::from(mover.shared_align) <= self.align)
+    }
+}
+
+impl Mover {
+    /// The mover of an atom; `None` if the atom moves nothing or has extents or strides that are no
+    /// powers of two.
+    #[must_use]
+    pub fn of(id: AtomId, atom: &Atom<'_>) -> Option<Self> {
+        let movement = atom.movement.as_ref()?;
+        // Addresses count bytes.
+        let unit = log2_exact(u64::from(movement.unit_bits)).filter(|unit| *unit >= 3)?;
+        let mut count = 1u64;
+        for &extent in movement.extents {
+            count = count.checked_mul(u64::from(extent))?;
+        }
+        let total = log2_exact(count)?;
+        let (from, to) = (origin(movement.from.layout)?, origin(movement.to.layout)?);
+        let mut bits = Columns::new();
+        for bit in 3..unit {
+            let byte = bit.checked_sub(3)?;
+            let inner = |side: &Side<'_>| {
+                if side.space == Space::Register {
+                    Place::RegisterBit(bit)
+                } else {
+                    Place::Byte(byte)
+                }
+            };
+            if !bits.push(MoverBit { from: inner(&movement.from), to: inner(&movement.to) }) {
+                return None;
+            }
+        }
+        for bit in 0..total {
+            let x = 1u64.checked_shl(u32::from(bit))?;
+            let step = MoverBit {
+                from: place(movement.from.layout, x, from)?,
+                to: place(movement.to.layout, x, to)?,
+            };
+            if !bits.push(step) {
+                return None;
+            }
+        }
+        let mut lanes = 0u8;
+        let mut register_bits = u32::from(movement.unit_bits);
+        for b in bits.as_slice() {
+            for p in [b.from, b.to] {
+                match p {
+                    Place::Lane(k) | Place::Slot(k) => lanes = lanes.max(k.checked_add(1)?),
+                    Place::RegisterBit(k) => {
+                        register_bits = register_bits.max(2u32.checked_shl(u32::from(k))?)
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // A wave-uniform destination still has lanes: they stand on the other side.
+        let uniform = bits
+            .as_slice()
+            .iter()
+            .any(|b| matches!((b.from, b.to), (Place::Slot(_), Place::Byte(_))));
+        let in_shared =
+            |b: &MoverBit| if movement.to.space == Space::Shared { b.to } else { b.from };
+        let run_bytes = bits.as_slice().iter().fold(1u32, |run, b| match in_shared(b) {
+            Place::Byte(k) => run.max(2u32.checked_shl(u32::from(k)).unwrap_or(u32::MAX)),
+            _ => run,
+        });
+        let base = [&movement.from, &movement.to]
+            .iter()
+            .find(|s| s.space == Space::Register)
+            .map_or(Ok(0), |s| s.layout.offset_on(0, AxisId::BIT))
+            .ok()?;
+        Some(Self {
+            atom: id,
+            from: movement.from.space,
+            to: movement.to.space,
+            bits,
+            register_base: u16::try_from(base).ok()?,
+            register_bits,
+            lanes,
+            uniform,
+            run_bytes: if uniform { 0 } else { run_bytes },
+            shared_align: if movement.to.space == Space::Shared {
+                movement.to.align_bytes
+            } else {
+                movement.from.align_bytes
+            },
+            share_bytes: 1u32.checked_shl((bits.len() as u32).checked_sub(u32::from(lanes))?)?,
+        })
+    }
+
+    /// The place of a bit on the register side and on the memory side, for movers between the two.
+    #[must_use]
+    pub fn sides(&self, bit: MoverBit) -> (Place, Place) {
+        if self.from == Space::Register { (bit.from, bit.to) } else { (bit.to, bit.from) }
+    }
+}
+
+/// The axes that places are on.
+const AXES: [AxisId; 4] = [AxisId::LANE, AxisId::BIT, AxisId::SLOT, AxisId::BYTE];
+
+/// Where zero stands on each of them.
+fn origin(layout: &LayoutRef<'_>) -> Option<[i64; 4]> {
+    let mut out = [0; 4];
+    for (place, axis) in out.iter_mut().zip(AXES) {
+        *place = layout.offset_on(0, axis).ok()?;
+    }
+    Some(out)
+}
+
+/// Where the coordinate `x` (one bit) stands, relative to where zero stands.
+fn place(layout: &LayoutRef<'_>, x: u64, origin: [i64; 4]) -> Option<Place> {
+    let mut on = [0i64; 4];
+    for ((place, axis), from) in on.iter_mut().zip(AXES).zip(origin) {
+        *place = layout.offset_on(x, axis).ok()?.checked_sub(from)?;
+    }
+    let [lane, bit, slot, byte] = on;
+    let exponent = |v: i64| log2_exact(u64::try_from(v).ok()?);
+    match (lane, bit, slot, byte) {
+        (0, 0, 0, 0) => Some(Place::Nowhere),
+        (v, 0, 0, 0) => exponent(v).map(Place::Lane),
+        (0, v, 0, 0) => exponent(v).map(Place::RegisterBit),
+        (0, 0, v, 0) => exponent(v).map(Place::Slot),
+        (0, 0, 0, v) => exponent(v).map(Place::Byte),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lanebook::TABLES;
+    use lanebook_tables::Capability;
+
+    /// The table compiler counts the bytes of a lane by itself: it must come to the same order as
+    /// movers.
+    #[test]
+    fn the_widest_movers_answer_first() {
+        let mut several = 0;
+        for arch in TABLES.archs {
+            for (from, to) in Space::pairs() {
+                let able = arch.dispatch(Capability::Transfer { from, to });
+                let widths = || {
+                    able.iter()
+                        .filter_map(|id| Mover::of(*id, TABLES.atom(*id)?))
+                        .map(|mover| mover.share_bytes)
+                };
+                assert!(
+                    widths().is_sorted_by(|a, b| a >= b),
+                    "{} {from:?} {to:?}: {able:?}",
+                    arch.name
+                );
+                several += u32::from(widths().min() != widths().max());
+            }
+        }
+        assert!(several > 100, "{several} pairs of spaces with movers of several widths");
+    }
+}

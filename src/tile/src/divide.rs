@@ -1,0 +1,425 @@
+//! Division: does a tile movement decompose into an atom and a quotient that its addressing can
+//! supply?
+//!
+//! The tile's composed map (register bits to element bits to bytes) is divided by the atom's layout
+//! bit by bit: where the atom fixes both the register place and the byte, the tile must agree
+//! exactly; where the atom leaves an address slot free, the tile's column becomes that slot's
+//! address. What is left over are the instances.
+
+use crate::copy_atom::{Mover, Place};
+use crate::map::{Columns, Combine, Fragment, MemoryMap, log2_exact};
+use crate::tiling::{Fit, Reject};
+use lanebook_tables::Space;
+
+/// Divides a movement between registers (`fragment`) and memory (`map`) by `mover`.
+///
+/// `need` is the alignment in bytes that the atom wants, `align` the certain one of the tile's
+/// start and of every multiple of its run-time stride; `any`: a tuple's registers need not be
+/// consecutive; `copies`: lanes with the same element may all store it.
+pub fn fit_registers(
+    mover: &Mover,
+    fragment: &Fragment,
+    map: &MemoryMap,
+    need: u32,
+    align: u32,
+    any: bool,
+    copies: bool,
+) -> Result<Fit, Reject> {
+    let out = divide(mover, fragment, map, any, copies)?;
+    let share = mover.bits.as_slice().iter().fold(0, |mask, &bit| match mover.sides(bit).1 {
+        Place::Byte(k) => mask | bytes_of(k),
+        _ => mask,
+    });
+    let moved = moved(map, &out);
+    check_alignment(map, &out, moved, need, align)?;
+    check_share(map, &out, moved, share)?;
+    Ok(out)
+}
+
+/// Byte bits that some slot, warp or instance moves.
+fn moved(map: &MemoryMap, fit: &Fit) -> u32 {
+    fit.slots
+        .as_slice()
+        .iter()
+        .chain(fit.warps.as_slice())
+        .chain(fit.instances.as_slice())
+        .fold(0, |all, &e| all | map.at(e).bytes)
+}
+
+/// The division itself. It looks only at what lies within the mover's share of each lane: where
+/// rows (or columns) lie next to each other for at least as many bytes, padding and swizzles change
+/// nothing of it.
+#[doc(hidden)]
+pub fn divide(
+    mover: &Mover,
+    fragment: &Fragment,
+    map: &MemoryMap,
+    any: bool,
+    copies: bool,
+) -> Result<Fit, Reject> {
+    let wave = u8::try_from(fragment.lane.len()).map_err(|_| Reject::Size)?;
+    if mover.lanes != wave {
+        return Err(Reject::Lanes { atom: mover.lanes, wave });
+    }
+    let element = log2_exact(u64::from(fragment.shape.bits))
+        .ok_or(Reject::Element { element_bits: fragment.shape.bits })?;
+    if element < 3 {
+        return Err(Reject::Element { element_bits: fragment.shape.bits });
+    }
+    let tile_bits = u32::from(fragment.shape.bits)
+        .checked_shl(fragment.register.len() as u32)
+        .ok_or(Reject::Size)?;
+    if mover.register_bits > tile_bits {
+        return Err(Reject::Share { atom_bits: mover.register_bits, tile_bits });
+    }
+    if mover.register_bits < u32::from(fragment.shape.bits) {
+        return Err(Reject::Element { element_bits: fragment.shape.bits });
+    }
+    let whole = mover.register_bits == u32::from(fragment.shape.bits);
+    let narrow = fragment.shape.bits < 32;
+    if narrow && if fragment.loose { !whole } else { mover.register_bits < 32 } {
+        return Err(Reject::Packing { atom_bits: mover.register_bits });
+    }
+    // Two lanes with the same element would write the same bytes at once: only where a panel has
+    // fewer elements than there are threads.
+    let few = usize::from(fragment.shape.total())
+        < fragment.lane.len().saturating_add(fragment.warp.len());
+    if !copies
+        && !few
+        && mover.from == Space::Register
+        && mover.to == Space::Shared
+        && fragment.lane.as_slice().iter().chain(fragment.warp.as_slice()).any(|&e| e == 0)
+    {
+        return Err(Reject::Copies);
+    }
+    if mover.register_base != 0 {
+        return Err(Reject::Packing { atom_bits: mover.register_bits });
+    }
+    let packing = fragment.packing();
+    let mut used = 0u32;
+    let mut slots: [Option<u32>; 6] = [None; 6];
+    let mut tuple = Columns::new();
+    for &bit in mover.bits.as_slice() {
+        let (register, memory) = mover.sides(bit);
+        let e = match register {
+            Place::Lane(k) => fragment
+                .lane
+                .get(usize::from(k))
+                .ok_or(Reject::Lanes { atom: mover.lanes, wave })?,
+            Place::RegisterBit(k) if k < element => {
+                // Inside one element: both sides must keep its bytes in order.
+                if memory != Place::Byte(k.saturating_sub(3)) {
+                    return Err(Reject::Element { element_bits: fragment.shape.bits });
+                }
+                if k >= 5 {
+                    push_tuple(&mut tuple, k.saturating_sub(5))?;
+                }
+                continue;
+            }
+            Place::RegisterBit(k) => {
+                let place = k.saturating_sub(element);
+                if place < packing {
+                    used |= 1u32.checked_shl(u32::from(place)).ok_or(Reject::Size)?;
+                    fragment
+                        .register
+                        .get(usize::from(place))
+                        .ok_or(Reject::Packing { atom_bits: mover.register_bits })?
+                } else {
+                    let chosen =
+                        choose_register_bit(fragment, map, memory, used, place, packing, any)?;
+                    used |= 1u32.checked_shl(u32::from(chosen)).ok_or(Reject::Size)?;
+                    push_tuple(
+                        &mut tuple,
+                        chosen.saturating_sub(packing).saturating_add(wide(element)),
+                    )?;
+                    fragment.register.get(usize::from(chosen)).ok_or(Reject::RegisterOrder)?
+                }
+            }
+            _ => continue,
+        };
+        match memory {
+            Place::Slot(k) => {
+                *slots.get_mut(usize::from(k)).ok_or(Reject::Size)? = Some(e);
+            }
+            Place::Byte(want) => check_byte(map, e, bytes_of(want))?,
+            _ => {}
+        }
+    }
+    let grid = fragment.shape.grid;
+    if grid.count() > 1 && tile_bits < 32 && !fragment.loose {
+        return Err(Reject::Packing { atom_bits: mover.register_bits });
+    }
+    let mut out = Fit {
+        slots: Columns::new(),
+        warps: fragment.warp,
+        instances: Columns::new(),
+        tuple,
+        instance_registers: Columns::new(),
+        grid,
+        by_rows: fragment.by_rows,
+        panel_bits: fragment.shape.total(),
+    };
+    for slot in slots {
+        match slot {
+            Some(e) if out.slots.push(e) => {}
+            Some(_) => return Err(Reject::Size),
+            None => break,
+        }
+    }
+    for (place, &e) in fragment.register.as_slice().iter().enumerate() {
+        let place = u8::try_from(place).map_err(|_| Reject::Size)?;
+        if (used >> place) & 1 == 1 {
+            continue;
+        }
+        if place < packing {
+            return Err(Reject::Packing { atom_bits: mover.register_bits });
+        }
+        if !out.instances.push(e)
+            || !out
+                .instance_registers
+                .push(place.saturating_sub(packing).saturating_add(wide(element)))
+        {
+            return Err(Reject::Size);
+        }
+    }
+    Ok(out)
+}
+
+/// log2 of the registers one element spans.
+fn wide(element: u8) -> u8 {
+    element.saturating_sub(5)
+}
+
+fn push_tuple(tuple: &mut Columns<u8, 5>, bit: u8) -> Result<(), Reject> {
+    if tuple.push(bit) { Ok(()) } else { Err(Reject::Size) }
+}
+
+/// The fragment's register bit for the atom's next register bit: the next one in order where
+/// registers must be consecutive; else the first unused one that the memory side can take.
+fn choose_register_bit(
+    fragment: &Fragment,
+    map: &MemoryMap,
+    memory: Place,
+    used: u32,
+    place: u8,
+    packing: u8,
+    any: bool,
+) -> Result<u8, Reject> {
+    let count = u8::try_from(fragment.register.len()).map_err(|_| Reject::Size)?;
+    if !any {
+        return if place < count { Ok(place) } else { Err(Reject::RegisterOrder) };
+    }
+    let mut found = Err(Reject::RegisterOrder);
+    for candidate in packing..count {
+        if (used >> candidate) & 1 == 1 {
+            continue;
+        }
+        let e = fragment.register.get(usize::from(candidate)).ok_or(Reject::Size)?;
+        match memory {
+            Place::Byte(want) => match check_byte(map, e, bytes_of(want)) {
+                Ok(()) => return Ok(candidate),
+                Err(reason) => found = found.or(Err(reason)),
+            },
+            _ => return Ok(candidate),
+        }
+    }
+    found
+}
+
+fn bytes_of(exponent: u8) -> u32 {
+    1u32.checked_shl(u32::from(exponent)).unwrap_or(0)
+}
+
+/// The element bits `e` must be exactly `want` bytes away.
+fn check_byte(map: &MemoryMap, e: u32, want: u32) -> Result<(), Reject> {
+    let have = map.at(e);
+    if have.lead != 0 {
+        return Err(Reject::Strided { atom_bytes: want });
+    }
+    if have.bytes != want {
+        return Err(Reject::Apart { atom_bytes: want, tile_bytes: have.bytes });
+    }
+    Ok(())
+}
+
+/// A lane's bytes follow each other from wherever its slot starts: where columns combine by
+/// exclusive or, no slot, warp or instance may touch the byte bits `share` inside a lane's part (a
+/// swizzle in finer steps exchanges pieces of it).
+#[inline]
+fn check_share(map: &MemoryMap, fit: &Fit, moved: u32, share: u32) -> Result<(), Reject> {
+    if map.combine == Combine::Add || moved & share == 0 {
+        Ok(())
+    } else {
+        Err(share_moved(map, fit, share))
+    }
+}
+
+/// The first column that moves something of a lane's part.
+#[inline(never)]
+fn share_moved(map: &MemoryMap, fit: &Fit, share: u32) -> Reject {
+    for &e in
+        fit.slots.as_slice().iter().chain(fit.warps.as_slice()).chain(fit.instances.as_slice())
+    {
+        let bytes = map.at(e).bytes;
+        let common = bytes & share;
+        if common != 0 {
+            let atom_bytes = 1u32.checked_shl(common.trailing_zeros()).unwrap_or(0);
+            return Reject::Apart { atom_bytes, tile_bytes: bytes };
+        }
+    }
+    Reject::Form
+}
+
+/// Every slot's address is a multiple of `need`.
+#[inline]
+fn check_alignment(
+    map: &MemoryMap,
+    fit: &Fit,
+    moved: u32,
+    need: u32,
+    align: u32,
+) -> Result<(), Reject> {
+    let mut have = align;
+    if moved != 0 {
+        have = have.min(1u32.checked_shl(moved.trailing_zeros()).unwrap_or(u32::MAX));
+    }
+    for (panels, column) in [(fit.grid.rows, map.panels.0), (fit.grid.cols, map.panels.1)] {
+        if panels > 1 && column.bytes != 0 {
+            have = have.min(1u32.checked_shl(column.bytes.trailing_zeros()).unwrap_or(u32::MAX));
+        }
+    }
+    if have < need { Err(Reject::Alignment { need, have }) } else { Ok(()) }
+}
+
+/// Divides a movement from one memory to another by `mover`. The distribution over lanes, warps and
+/// instances is free; it is chosen so that neighbouring lanes take neighbouring shares of global
+/// memory, or, where the destination is one wave-uniform run, so that the run is filled in order.
+pub fn fit_copy(
+    mover: &Mover,
+    from: &MemoryMap,
+    to: &MemoryMap,
+    wave: u8,
+    warps: u8,
+    need: (u32, u32),
+    align: (u32, u32),
+) -> Result<Fit, Reject> {
+    if mover.lanes != wave {
+        return Err(Reject::Lanes { atom: mover.lanes, wave });
+    }
+    let total = from.shape.total();
+    let element = log2_exact(u64::from(from.shape.bits))
+        .filter(|&e| e >= 3)
+        .ok_or(Reject::Element { element_bits: from.shape.bits })?;
+    let element_bytes =
+        1u32.checked_shl(u32::from(element.saturating_sub(3))).ok_or(Reject::Size)?;
+    let mut share_bits = 0u8;
+    let mut run = false;
+    for bit in mover.bits.as_slice() {
+        match (bit.from, bit.to) {
+            (Place::Byte(a), Place::Byte(b)) if a == b => share_bits = share_bits.saturating_add(1),
+            (Place::Slot(a), Place::Slot(b)) if a == b => {}
+            (Place::Slot(_), Place::Byte(_)) => run = true,
+            _ => return Err(Reject::Form),
+        }
+    }
+    let share_bytes = 1u32.checked_shl(u32::from(share_bits)).ok_or(Reject::Size)?;
+    let fixed = u32::from(share_bits).checked_sub(u32::from(element.saturating_sub(3))).ok_or(
+        Reject::Share {
+            atom_bits: share_bytes.saturating_mul(8),
+            tile_bits: u32::from(from.shape.bits),
+        },
+    )?;
+    let needed = fixed.saturating_add(u32::from(wave)).saturating_add(u32::from(warps));
+    // Lanes beyond the panel's elements would write what others write.
+    if u32::from(total) < needed {
+        return Err(Reject::Share {
+            atom_bits: share_bytes.saturating_mul(8),
+            tile_bits: u32::from(from.shape.bits),
+        });
+    }
+    // Element bits in the order in which they are dealt out: share, lanes, warps, instances.
+    let (order, inner) = match stored_rows(from, to, fixed) {
+        _ if run => (to.storage_order().ok_or(Reject::Run { byte: 0 })?, 0),
+        Some(found) => found,
+        None => (plain_order(total).ok_or(Reject::Size)?, 0),
+    };
+    // The bits of a row, then the rest in order.
+    let low = 1u32.checked_shl(inner).unwrap_or(0).wrapping_sub(1);
+    let dealt = (0..inner)
+        .filter_map(|k| 1u32.checked_shl(k))
+        .chain(order.as_slice().iter().copied().filter(|e| e & low == 0));
+    let mut out = Fit {
+        slots: Columns::new(),
+        warps: Columns::new(),
+        instances: Columns::new(),
+        tuple: Columns::new(),
+        instance_registers: Columns::new(),
+        grid: from.shape.grid,
+        by_rows: true,
+        panel_bits: total,
+    };
+    for (k, e) in (0u32..).zip(dealt) {
+        let byte = element_bytes.checked_shl(k).ok_or(Reject::Size)?;
+        let pushed = if k < fixed {
+            check_byte(from, e, byte)?;
+            check_byte(to, e, byte)?;
+            true
+        } else if k < fixed.saturating_add(u32::from(wave)) {
+            if run && to.at(e).bytes != byte {
+                return Err(Reject::Run { byte });
+            }
+            out.slots.push(e)
+        } else if k < needed {
+            out.warps.push(e)
+        } else {
+            out.instances.push(e)
+        };
+        if !pushed {
+            return Err(Reject::Size);
+        }
+    }
+    let moved = (moved(from, &out), moved(to, &out));
+    check_alignment(from, &out, moved.0, need.0, align.0)?;
+    check_alignment(to, &out, moved.1, need.1, align.1)?;
+    check_share(from, &out, moved.0, share_bytes.saturating_sub(1))?;
+    check_share(to, &out, moved.1, share_bytes.saturating_sub(1))?;
+    Ok(out)
+}
+
+/// Where rows are so short in global memory that they lie apart whatever the order of the lanes is:
+/// how many bits of a row come first, and the order in which the destination stores the others,
+/// which are rows. `fixed`: element bits of a share, which stay in front.
+fn stored_rows(
+    from: &MemoryMap,
+    to: &MemoryMap,
+    fixed: u32,
+) -> Option<(Columns<u32, { crate::map::MAX_BITS }>, u32)> {
+    let lead = |bit: u32| from.columns.get(bit as usize).is_some_and(|column| column.lead != 0);
+    let all = u32::try_from(from.columns.len()).ok()?;
+    let inner = (0..all).take_while(|bit| !lead(*bit)).fold(0u32, |n, _| n.saturating_add(1));
+    let bytes = u32::from(from.shape.bits / 8).checked_shl(inner)?;
+    // A permuted tile has its order already: that of whole rows.
+    let short =
+        inner >= fixed && bytes < SECTOR_BYTES && (inner == fixed || to.combine == Combine::Add);
+    let stored = if short && (inner..all).all(lead) { to.storage_order()? } else { return None };
+    let low = 1u32.checked_shl(inner)?.checked_sub(1)?;
+    // An element is of a row's bytes, or of rows; as many of either as there are bits.
+    let apart = stored.as_slice().iter().all(|e| e & low == 0 || *e <= low);
+    let rows =
+        stored.as_slice().iter().filter(|e| **e & low == 0).fold(0u32, |n, _| n.saturating_add(1));
+    (apart && inner.checked_add(rows) == Some(all)).then_some((stored, inner))
+}
+
+/// Bytes of global memory that come at once.
+const SECTOR_BYTES: u32 = 32;
+
+/// Element bits from the lowest.
+fn plain_order(total: u8) -> Option<Columns<u32, { crate::map::MAX_BITS }>> {
+    let mut out = Columns::new();
+    for k in 0..total {
+        if !out.push(1u32.checked_shl(u32::from(k))?) {
+            return None;
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,296 @@
+//! Evaluation: one movement, one atom, one shared layout: legal or not, and what it costs.
+
+use crate::copy_atom::Mover;
+use crate::divide::{fit_copy, fit_registers};
+use crate::map::{Access, Columns, Combine, Fragment, MemoryMap, count_within};
+use crate::tiling::{Figures, Fit, Reject};
+use lanebook_tables::{Arch, Atom, Isa, Side, Space, Status, Tables, TupleStyle, Weights};
+
+/// One end of a movement, with its map.
+#[derive(Copy, Clone, Debug)]
+pub enum EndMap<'p> {
+    /// Registers.
+    Registers(&'p Fragment),
+    /// Shared memory: map and certain alignment of the tile's start.
+    Shared(&'p MemoryMap, u32),
+    /// Global memory: map and certain alignment.
+    Global(&'p MemoryMap, u32),
+}
+
+impl EndMap<'_> {
+    /// The space.
+    pub fn space(&self) -> Space {
+        match self {
+            Self::Registers(_) => Space::Register,
+            Self::Shared(..) => Space::Shared,
+            Self::Global(..) => Space::Global,
+        }
+    }
+
+    fn memory(&self) -> Option<(&MemoryMap, u32)> {
+        match self {
+            Self::Registers(_) => None,
+            Self::Shared(map, align) | Self::Global(map, align) => Some((map, *align)),
+        }
+    }
+}
+
+/// What holds for all movements of a program.
+#[derive(Copy, Clone)]
+pub struct Setting<'t> {
+    /// Tables.
+    pub tables: &'t Tables<'t>,
+    /// Architecture.
+    pub arch: &'t Arch<'t>,
+    /// Its instruction set.
+    pub isa: &'t Isa<'t>,
+    /// log2 of the wave.
+    pub wave: u8,
+    /// log2 of the warps.
+    pub warps: u8,
+    /// Lanes and warps that hold the same element may store it, all of them to one place.
+    pub copies: bool,
+}
+
+/// A legal candidate.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Evaluated {
+    /// Decomposition.
+    pub fit: Fit,
+    /// Figures.
+    pub figures: Figures,
+    /// Status of the bank model.
+    pub bank_status: Option<Status>,
+}
+
+impl<'t> Setting<'t> {
+    /// Evaluates one mover for one movement. `limit`: a candidate that cannot cost less than this
+    /// is [`Reject::Dearer`].
+    pub fn evaluate(
+        &self,
+        mover: &Mover,
+        from: EndMap<'_>,
+        to: EndMap<'_>,
+        limit: u32,
+    ) -> Result<Evaluated, Reject> {
+        let atom = self.tables.atom(mover.atom).ok_or(Reject::Form)?;
+        let movement = atom.movement.as_ref().ok_or(Reject::Form)?;
+        for side in [&movement.from, &movement.to] {
+            self.check_form(atom, side)?;
+        }
+        let any = self.isa.tuples == TupleStyle::Braces;
+        let fit = match (from, to) {
+            (EndMap::Registers(fragment), other) => {
+                let (map, align) = other.memory().ok_or(Reject::Form)?;
+                fit_registers(
+                    mover,
+                    fragment,
+                    map,
+                    u32::from(movement.to.align_bytes),
+                    align,
+                    any,
+                    self.copies,
+                )?
+            }
+            (other, EndMap::Registers(fragment)) => {
+                let (map, align) = other.memory().ok_or(Reject::Form)?;
+                fit_registers(
+                    mover,
+                    fragment,
+                    map,
+                    u32::from(movement.from.align_bytes),
+                    align,
+                    any,
+                    self.copies,
+                )?
+            }
+            (a, b) => {
+                let ((from_map, from_align), (to_map, to_align)) =
+                    (a.memory().ok_or(Reject::Form)?, b.memory().ok_or(Reject::Form)?);
+                let need =
+                    (u32::from(movement.from.align_bytes), u32::from(movement.to.align_bytes));
+                fit_copy(
+                    mover,
+                    from_map,
+                    to_map,
+                    self.wave,
+                    self.warps,
+                    need,
+                    (from_align, to_align),
+                )?
+            }
+        };
+        let (figures, bank_status) =
+            self.figures(mover, atom, &fit, [(&movement.from, from), (&movement.to, to)], limit)?;
+        Ok(Evaluated { fit, figures, bank_status })
+    }
+
+    /// A memory side must be addressed in a way that can be supplied: an address a slot, maybe with
+    /// a wave-uniform 64-bit base. Descriptors in registers are not made here.
+    fn check_form(&self, atom: &Atom<'_>, side: &Side<'_>) -> Result<(), Reject> {
+        let Some(base) = side.base else { return Ok(()) };
+        let operand = atom.operands.get(usize::from(base)).ok_or(Reject::Form)?;
+        let class = self.isa.classes.get(operand.class.index()).ok_or(Reject::Form)?;
+        if u16::from(operand.registers).saturating_mul(class.bits) == 64 {
+            Ok(())
+        } else {
+            Err(Reject::Form)
+        }
+    }
+
+    /// Registers of one address of a side.
+    fn address_width(atom: &Atom<'_>, side: &Side<'_>) -> u32 {
+        atom.operands.get(usize::from(side.operand)).map_or(1, |o| u32::from(o.registers.max(1)))
+    }
+
+    fn figures(
+        &self,
+        mover: &Mover,
+        atom: &Atom<'_>,
+        fit: &Fit,
+        sides: [(&Side<'_>, EndMap<'_>); 2],
+        limit: u32,
+    ) -> Result<(Figures, Option<Status>), Reject> {
+        let mut out = Figures { count: fit.count(), ..Figures::default() };
+        let mut status = None;
+        for (side, end) in sides {
+            let map = match end {
+                EndMap::Registers(fragment) => {
+                    out.registers = u32::from(fragment.registers());
+                    continue;
+                }
+                EndMap::Shared(map, _) => map,
+                EndMap::Global(map, _) => {
+                    out.segments = segments(
+                        map,
+                        &fit.slots,
+                        u32::from(side.slot_bytes),
+                        self.tables.weights.segment_bytes,
+                    );
+                    map
+                }
+            };
+            // The first address costs as many registers as one address has; one is free in the
+            // comparison.
+            let width = Self::address_width(atom, side);
+            out.further_addresses = out
+                .further_addresses
+                .saturating_add(further(map, fit).saturating_add(1).saturating_mul(width))
+                .saturating_sub(1);
+        }
+        // Conflicts only add to the cost: count them for candidates that still have a chance, and
+        // no further than they have one.
+        let (plain, each) = (
+            self.cost(&out, atom),
+            self.tables.weights.shared_transaction.saturating_mul(out.count),
+        );
+        if plain >= limit {
+            return Err(Reject::Dearer);
+        }
+        let most = limit
+            .saturating_sub(plain)
+            .saturating_sub(1)
+            .checked_div(each)
+            .filter(|_| limit < u32::MAX)
+            .unwrap_or(u32::MAX);
+        for (side, end) in sides {
+            let EndMap::Shared(map, _) = end else { continue };
+            let Some(model) = self.arch.banks.iter().find(|m| m.name == side.banks) else {
+                continue;
+            };
+            let conflicts = if mover.uniform {
+                // One consecutive run, all of it behind one address: as many passes as the banks
+                // need for its bytes.
+                let span =
+                    u32::from(model.banks).saturating_mul(u32::from(model.bank_bytes)).max(1);
+                let passes = u32::from(side.slot_bytes).div_ceil(span);
+                crate::map::Conflicts { transactions: passes, least: passes }
+            } else {
+                let access = Access { slots: &fit.slots, slot_bytes: side.slot_bytes };
+                count_within(map, access, model, most).ok_or(Reject::Size)?
+            };
+            out.conflicts.transactions =
+                out.conflicts.transactions.saturating_add(conflicts.transactions);
+            out.conflicts.least = out.conflicts.least.saturating_add(conflicts.least);
+            status = Some(model.status);
+        }
+        out.cost = self.cost(&out, atom);
+        if out.cost >= limit { Err(Reject::Dearer) } else { Ok((out, status)) }
+    }
+
+    fn cost(&self, f: &Figures, atom: &Atom<'_>) -> u32 {
+        let w: &Weights = &self.tables.weights;
+        let each = w
+            .instruction
+            .saturating_mul(u32::from(atom.cost.issue))
+            .saturating_add(w.shared_transaction.saturating_mul(f.conflicts.transactions))
+            .saturating_add(w.global_segment.saturating_mul(f.segments));
+        each.saturating_mul(f.count)
+            .saturating_add(w.address.saturating_mul(f.further_addresses))
+            .saturating_add(w.register.saturating_mul(f.registers))
+    }
+}
+
+/// Address registers beyond the first: distinct combinations of swizzle phase and outer step among
+/// the instances.
+fn further(map: &MemoryMap, fit: &Fit) -> u32 {
+    let mask = varying(map, fit);
+    let mut basis: Columns<u32, 12> = Columns::new();
+    for &e in fit.instances.as_slice() {
+        let c = map.at(e);
+        let phase = if map.combine == Combine::Xor { c.bytes & mask } else { 0 };
+        // Outer steps live above the bytes' 32 bits: fold them to one flag, each bit of an instance
+        // number is its own step.
+        if (phase != 0 || c.lead != 0) && !basis.push(phase | u32::from(c.lead != 0)) {
+            break;
+        }
+    }
+    let mut keys = 1u32.checked_shl(basis.len() as u32).unwrap_or(u32::MAX);
+    for (panels, column) in [(fit.grid.rows, map.panels.0), (fit.grid.cols, map.panels.1)] {
+        if column.lead != 0 {
+            keys = keys.saturating_mul(u32::from(panels));
+        }
+    }
+    keys.saturating_sub(1)
+}
+
+/// Address bits that differ between lanes or warps.
+pub fn varying(map: &MemoryMap, fit: &Fit) -> u32 {
+    fit.slots
+        .as_slice()
+        .iter()
+        .chain(fit.warps.as_slice())
+        .fold(0, |mask, &e| mask | map.at(e).bytes)
+}
+
+/// Segments of `bytes` that the lanes of one instruction touch, rows a run-time stride apart
+/// counted apart.
+fn segments(map: &MemoryMap, slots: &Columns<u32, 6>, slot_bytes: u32, bytes: u32) -> u32 {
+    let mut run = slot_bytes.max(1);
+    let mut groups = 1u32;
+    let mut columns: Columns<u32, 6> = Columns::new();
+    for &e in slots.as_slice() {
+        let c = map.at(e);
+        if c.lead != 0 {
+            groups = groups.saturating_mul(2);
+        } else if c.bytes != 0 && !columns.push(c.bytes) {
+            break;
+        }
+    }
+    // Ascending columns lengthen the run while they are no longer than it; larger ones start new
+    // runs.
+    let mut last = 0u32;
+    for _ in 0..columns.len() {
+        let next = columns.as_slice().iter().copied().filter(|&c| c > last).min();
+        let Some(column) = next else { break };
+        if column <= run {
+            run = run.saturating_add(column);
+        } else {
+            groups = groups.saturating_mul(2);
+        }
+        last = column;
+    }
+    groups.saturating_mul(
+        run.saturating_add(bytes.saturating_sub(1)).checked_div(bytes).unwrap_or(run),
+    )
+}

@@ -1,0 +1,50 @@
+//! What choosing and passes share: tiles as bits, matrix units and their memories, encodings of
+//! Triton, and the arithmetic of one atom against one tile.
+//!
+//! | module | what |
+//! | --- | --- |
+//! | [`map`] | fragments, memory maps, bank conflicts: the linear form of tiles |
+//! | [`unit`] | descriptors, swizzle modes, operand tiles, tensor memory, tensor maps |
+//! | [`encoding`] | Triton's encodings with the tables' matrix tiles |
+//! | [`copy_atom`] [`divide`] | an instruction's layouts bit by bit; a movement divided by it |
+//! | [`tiling`] [`evaluate`] | the quotient, why there is none, and what it costs |
+//! | [`candidates`] | shared layouts worth trying |
+//! | [`matrix`] [`product`] [`tensor_blocks`] | a product as instances of one instruction |
+//! | [`shaping`] | what operations that change a shape do to distributions |
+//!
+//! Guarantees: no recursion, no allocation, no panic. Nothing here chooses.
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable,
+        clippy::todo
+    )
+)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod candidates;
+pub mod copy_atom;
+mod depth_order;
+pub mod divide;
+pub mod encoding;
+#[doc(hidden)]
+pub mod evaluate;
+pub mod map;
+pub mod matrix;
+#[doc(hidden)]
+pub mod product;
+#[doc(hidden)]
+pub mod shaping;
+#[doc(hidden)]
+pub mod tensor_blocks;
+#[doc(hidden)]
+pub mod tiling;
+pub mod unit;

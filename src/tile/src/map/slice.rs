@@ -1,0 +1,115 @@
+//! Slices: what a fragment becomes when a dimension of its tile is combined away, and back.
+
+use crate::map::{Fragment, Grid, TileShape};
+
+/// Which coordinate of a tile stays when the other one is combined away.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Rows: columns are combined.
+    Rows,
+    /// Columns: rows are combined.
+    Cols,
+}
+
+impl Kept {
+    /// The part of an element's bits that stays, counted from 0.
+    #[must_use]
+    pub fn part(self, shape: TileShape, e: u32) -> u32 {
+        let low = 1u32.checked_shl(u32::from(shape.cols)).unwrap_or(0).wrapping_sub(1);
+        match self {
+            Self::Rows => e.checked_shr(u32::from(shape.cols)).unwrap_or(0),
+            Self::Cols => e & low,
+        }
+    }
+
+    /// Whether an element's bits say nothing of the coordinate that goes.
+    #[must_use]
+    pub fn is_pure(self, shape: TileShape, e: u32) -> bool {
+        let other = if self == Self::Rows { Self::Cols } else { Self::Rows };
+        self.part(shape, e) == 0 || other.part(shape, e) == 0
+    }
+
+    /// (bits, panels) along the coordinate that stays.
+    #[must_use]
+    pub fn extent(self, shape: TileShape) -> (u8, u8) {
+        match self {
+            Self::Rows => (shape.rows, shape.grid.rows),
+            Self::Cols => (shape.cols, shape.grid.cols),
+        }
+    }
+
+    /// The row or column of panels that a panel is in.
+    #[must_use]
+    pub fn panel(self, grid: Grid, panel: u32) -> u32 {
+        let (row, col) = grid.at(panel);
+        if self == Self::Rows { row } else { col }
+    }
+}
+
+impl Fragment {
+    /// The distribution of the elements that stay: lanes and warps that shared them hold copies,
+    /// and each lane holds each of its own once. `shape` is the result's: a row or a column of
+    /// them. `None` where a bit of the distribution belongs to both coordinates, or the shape is
+    /// another one.
+    #[must_use]
+    pub fn slice(&self, kept: Kept, shape: TileShape) -> Option<Self> {
+        let (bits, panels) = kept.extent(self.shape);
+        if shape.total() != bits || shape.grid.count() != u32::from(panels) {
+            return None;
+        }
+        let mut out = Self::new(TileShape { bits: self.shape.bits, ..shape });
+        for &e in self.register.as_slice() {
+            if !kept.is_pure(self.shape, e) {
+                return None;
+            }
+            let part = kept.part(self.shape, e);
+            if part != 0 && !out.register.push(part) {
+                return None;
+            }
+        }
+        for &e in self.lane.as_slice() {
+            if !kept.is_pure(self.shape, e) || !out.lane.push(kept.part(self.shape, e)) {
+                return None;
+            }
+        }
+        for &e in self.warp.as_slice() {
+            if !kept.is_pure(self.shape, e) || !out.warp.push(kept.part(self.shape, e)) {
+                return None;
+            }
+        }
+        Some(out)
+    }
+
+    /// The place in the slice of what a place of this fragment holds.
+    #[must_use]
+    pub fn slice_place(&self, kept: Kept, place: u32) -> u32 {
+        let (mut out, mut weight) = (0u32, 1u32);
+        for (bit, &e) in self.register.as_slice().iter().enumerate() {
+            if kept.part(self.shape, e) == 0 {
+                continue;
+            }
+            if place.checked_shr(bit as u32).unwrap_or(0) & 1 == 1 {
+                out |= weight;
+            }
+            weight = weight.wrapping_shl(1);
+        }
+        let index = place.checked_shr(self.register.len() as u32).unwrap_or(0);
+        let panel = kept.panel(self.shape.grid, self.shape.grid.panel(index, self.by_rows));
+        panel.wrapping_mul(weight).wrapping_add(out)
+    }
+
+    /// The same distribution of a tile with the same elements in the same order and another shape:
+    /// one row for one column.
+    #[must_use]
+    pub fn reshaped(&self, shape: TileShape) -> Option<Self> {
+        let line =
+            |s: TileShape| (s.rows == 0 && s.grid.rows == 1) || (s.cols == 0 && s.grid.cols == 1);
+        let same =
+            shape.total() == self.shape.total() && shape.grid.count() == self.shape.grid.count();
+        (same && line(shape) && line(self.shape)).then_some(Self {
+            shape: TileShape { bits: self.shape.bits, ..shape },
+            by_rows: true,
+            ..*self
+        })
+    }
+}

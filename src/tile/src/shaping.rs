@@ -1,0 +1,106 @@
+//! Operations that change a tile's shape: what the distribution of one side says about the other.
+
+use crate::map::{Fragment, Kept, TileShape};
+use lanebook_ir::{AttrValue, Op, Program, Value, attr_names};
+use lanebook_tables::{OpRole, OpWord};
+
+/// How a tile relates to a larger one.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum Shaping {
+    /// It is what stays when a dimension of the larger one is combined away.
+    Slice(Kept),
+    /// It has the same elements in the same order.
+    Line,
+}
+
+impl Shaping {
+    /// The smaller tile's fragment.
+    #[doc(hidden)]
+    pub fn of(self, large: &Fragment, shape: TileShape) -> Option<Fragment> {
+        match self {
+            Self::Slice(kept) => large.slice(kept, shape),
+            Self::Line if large.shape == shape => Some(*large),
+            Self::Line => large.reshaped(shape),
+        }
+    }
+
+    /// The register of the smaller tile that has what a register of the larger one repeats;
+    /// elements of 32 bits.
+    #[doc(hidden)]
+    pub fn place(self, large: &Fragment, place: u32) -> u32 {
+        match self {
+            Self::Slice(kept) => large.slice_place(kept, place),
+            Self::Line => place,
+        }
+    }
+}
+
+/// The shape of a tile with known extents; one dimension counts as a row.
+#[doc(hidden)]
+pub fn tile_shape(program: &Program<'_, '_>, value: Value) -> Option<TileShape> {
+    let ty = program.type_of(value);
+    let bits = ty.dtype.and_then(|d| program.tables().dtype(d)).map_or(0, |d| d.bits);
+    let (rows, cols) = match ty.shape.rank() {
+        1 => (1, ty.shape.extent(0)?),
+        _ => ty.shape.pair()?,
+    };
+    TileShape::new(u64::from(rows), u64::from(cols), bits)
+}
+
+/// What stays of a reduction's operand.
+#[doc(hidden)]
+pub fn reduced(program: &Program<'_, '_>, op: Op) -> Option<Kept> {
+    let from = program.type_of(program.operand(op, 0)?);
+    match (from.shape.rank(), program.int_attr(op, attr_names::AXIS)?) {
+        (2, 0) => Some(Kept::Cols),
+        (2, 1) => Some(Kept::Rows),
+        _ => None,
+    }
+}
+
+/// The operation by which a reduction combines two elements.
+#[doc(hidden)]
+pub fn combiner(program: &Program<'_, '_>, op: Op) -> Option<OpWord> {
+    let name = match program.attr(op, attr_names::KIND)? {
+        AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name) => program.text(name),
+        _ => return None,
+    };
+    program.tables().op_named(name).map(OpWord::Op)
+}
+
+/// How a broadcast's operand relates to its result.
+#[doc(hidden)]
+pub fn repeated(program: &Program<'_, '_>, op: Op) -> Option<Shaping> {
+    let (small, large) = (program.operand(op, 0)?, program.result(op, 0)?);
+    let (a, b) = (tile_shape(program, small)?, tile_shape(program, large)?);
+    let line = |s: TileShape| s.row_count() == 1 || s.col_count() == 1;
+    if a == b || (line(b) && a.total() == b.total() && a.grid.count() == b.grid.count()) {
+        return Some(Shaping::Line);
+    }
+    let rows = a.row_count().saturating_mul(a.col_count()) == b.row_count();
+    let cols = a.row_count().saturating_mul(a.col_count()) == b.col_count();
+    let kept = match program.type_of(small).shape.rank() {
+        1 => match (program.int_attr(op, attr_names::AXIS), rows, cols) {
+            (Some(1), true, _) | (None, true, false) => Kept::Rows,
+            (Some(0), _, true) | (None, false, true) => Kept::Cols,
+            _ => return None,
+        },
+        _ if a.col_count() == 1 && rows => Kept::Rows,
+        _ if a.row_count() == 1 && cols => Kept::Cols,
+        _ => return None,
+    };
+    Some(Shaping::Slice(kept))
+}
+
+/// The larger tile of an operation that shapes, the smaller one, and how they relate; `None` for
+/// any other.
+#[doc(hidden)]
+pub fn shaping(program: &Program<'_, '_>, op: Op) -> Option<(Value, Value, Shaping)> {
+    let (operand, result) = (program.operand(op, 0)?, program.result(op, 0)?);
+    match program.role(op) {
+        OpRole::Reduce => Some((operand, result, Shaping::Slice(reduced(program, op)?))),
+        OpRole::Broadcast => Some((result, operand, repeated(program, op)?)),
+        _ => None,
+    }
+}

@@ -1,0 +1,91 @@
+//! Tiles in tensor memory as blocks that one instruction works on, and how they go between there and
+//! registers.
+
+use crate::map::TileShape;
+use crate::product::Product;
+
+/// How a tile goes between tensor memory and registers: an accumulator by loads, and its start or A
+/// by stores of the same form.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TensorLoads {
+    /// The form, as an index into the tables' tensor moves.
+    pub form: u8,
+    /// log2 of the registers that one load or store moves.
+    pub registers: u8,
+    /// The form's count.
+    pub count: u16,
+    /// Columns that the tile takes.
+    pub columns: u16,
+}
+
+/// How a tile stands in tensor memory: as blocks that one instruction works on.
+#[derive(Copy, Clone, Debug)]
+#[doc(hidden)]
+pub struct Blocked {
+    /// Its shape.
+    shape: TileShape,
+    /// Rows and columns of a block.
+    step: (u16, u16),
+    /// log2 of the blocks of a panel along rows and columns.
+    repeats: (u8, u8),
+    /// Panels along a row.
+    across: u8,
+    /// Elements of a cell.
+    cell: u32,
+}
+
+impl Product {
+    /// The accumulator's blocks.
+    #[doc(hidden)]
+    pub const fn blocked_c(&self) -> Blocked {
+        let ((rm, rn, _), (_, pn, _)) = (self.repeats, self.panels);
+        Blocked {
+            shape: self.c.shape,
+            step: (self.shape.m, self.shape.n),
+            repeats: (rm, rn),
+            across: pn,
+            cell: 1,
+        }
+    }
+
+    /// The blocks of A, in cells of so many bits.
+    #[doc(hidden)]
+    pub fn blocked_a(&self, cell_bits: u8) -> Option<Blocked> {
+        let ((rm, _, rk), (_, _, pk)) = (self.repeats, self.panels);
+        let cell = u32::from(cell_bits).checked_div(u32::from(self.a.shape.bits))?;
+        Some(Blocked {
+            shape: self.a.shape,
+            step: (self.shape.m, self.shape.k),
+            repeats: (rm, rk),
+            across: pk,
+            cell,
+        })
+    }
+}
+
+impl Blocked {
+    /// Columns of tensor memory that a block takes.
+    #[doc(hidden)]
+    pub fn columns(&self) -> Option<u32> {
+        u32::from(self.step.1).checked_div(self.cell)
+    }
+
+    /// The row of a block that element `e` of the tile is in, and the column of its cell from the
+    /// tile's first. Blocks are numbered as [`Product::blocks`] does.
+    #[doc(hidden)]
+    pub fn cell(&self, e: u32) -> Option<(u32, u32)> {
+        let shape = self.shape;
+        let mask = |bits: u8| 1u32.checked_shl(u32::from(bits)).unwrap_or(0).wrapping_sub(1);
+        let (up, across) = shape.grid.at(e.checked_shr(u32::from(shape.total()))?);
+        let (row, col) =
+            (e.checked_shr(u32::from(shape.cols))? & mask(shape.rows), e & mask(shape.cols));
+        let (step, (high, low)) = ((u32::from(self.step.0), u32::from(self.step.1)), self.repeats);
+        let (m, n) = (row.checked_div(step.0)?, col.checked_div(step.1)?);
+        let panel = up.checked_mul(u32::from(self.across))?.checked_add(across)?;
+        let block = panel.checked_shl(u32::from(high.checked_add(low)?))?
+            | m.checked_shl(u32::from(low))?
+            | n;
+        let inside = col.checked_rem(step.1)?.checked_div(self.cell)?;
+        Some((row.checked_rem(step.0)?, block.checked_mul(self.columns()?)?.checked_add(inside)?))
+    }
+}

@@ -1,0 +1,130 @@
+//! The swizzle modes of an architecture: found by name, by number in an encoding, or by what they
+//! do.
+
+use crate::unit::{Error, has};
+use lanebook_layout::{PostMap, Swizzle, Unit};
+use lanebook_tables::{Arch, SwizzleMode, Tables};
+
+/// The architecture's modes.
+pub fn modes<'a, 't>(
+    tables: &Tables<'a>,
+    arch: &'t Arch<'_>,
+) -> impl Iterator<Item = &'a SwizzleMode<'a>> + use<'a, 't> {
+    tables.units.swizzles.iter().copied().filter(|mode| has(arch, mode.feature))
+}
+
+/// The mode with this name.
+///
+/// # Errors
+/// [`Error::Absent`].
+pub fn named<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    name: &str,
+) -> Result<&'a SwizzleMode<'a>, Error> {
+    modes(tables, arch).find(|mode| mode.name == name).ok_or(Error::Absent)
+}
+
+/// The mode with this number in an encoding. Where several have it, because the encoding is half of
+/// one, the first.
+///
+/// # Errors
+/// [`Error::Absent`].
+pub fn numbered<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    encoding: &str,
+    number: u16,
+) -> Result<&'a SwizzleMode<'a>, Error> {
+    modes(tables, arch).find(|mode| code(mode, encoding) == Some(number)).ok_or(Error::Absent)
+}
+
+/// The number of a mode in an encoding, if it has one there.
+#[must_use]
+pub fn code(mode: &SwizzleMode<'_>, encoding: &str) -> Option<u16> {
+    mode.codes.iter().find(|(name, _)| *name == encoding).map(|(_, number)| *number)
+}
+
+/// Where the byte at an address goes.
+#[must_use]
+pub fn apply(mode: &SwizzleMode<'_>, address: u64) -> u64 {
+    mode.xor.iter().fold(address, |at, xor| at ^ xor.apply(address) ^ address)
+}
+
+/// The mode that does what `post` does to elements of so many bits, among those that have a number
+/// in `encoding`.
+///
+/// # Errors
+/// [`Error::NoMode`] with the swizzle in bytes; [`Error::Width`] for elements that are no power of
+/// two of bits.
+pub fn of_post<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    encoding: &str,
+    post: &PostMap,
+    element_bits: u16,
+) -> Result<&'a SwizzleMode<'a>, Error> {
+    let wanted = match post.swizzle() {
+        Some(swizzle) if swizzle.b != 0 => Some(in_bytes(swizzle, element_bits)?),
+        _ => None,
+    };
+    let refused = wanted.map_or(Error::NoMode { b: 0, m: 0, s: 0 }, |w| Error::NoMode {
+        b: w.b,
+        m: w.m,
+        s: w.s,
+    });
+    if post.padding().is_some_and(|p| p.pads().iter().any(|pad| pad.pad != 0)) {
+        return Err(Error::NoMode { b: 0, m: 0, s: 0 });
+    }
+    let same = |mode: &&SwizzleMode<'_>| match (mode.xor, wanted) {
+        ([], None) => true,
+        ([only], Some(wanted)) => (only.b, only.m, only.s) == (wanted.b, wanted.m, wanted.s),
+        _ => false,
+    };
+    modes(tables, arch).filter(|mode| code(mode, encoding).is_some()).find(same).ok_or(refused)
+}
+
+/// What the mode does to positions that count elements of so many bits.
+///
+/// # Errors
+/// [`Error::NoMode`] for a mode of more than one exchange, which no single swizzle is;
+/// [`Error::Width`] for elements that are no power of two of bits, or wider than what the mode
+/// keeps together.
+pub fn post_map(mode: &SwizzleMode<'_>, element_bits: u16) -> Result<PostMap, Error> {
+    match mode.xor {
+        [] => Ok(PostMap::None),
+        [only] => {
+            let shift =
+                log2(element_bits)?.checked_sub(3).ok_or(Error::Width { bits: element_bits })?;
+            let shift = shift.checked_neg().ok_or(Error::Width { bits: element_bits })?;
+            let swizzle = only
+                .rescaled(shift, Unit::Element)
+                .map_err(|_| Error::Width { bits: element_bits })?;
+            Ok(PostMap::Swizzle(swizzle))
+        }
+        [first, ..] => Err(Error::NoMode { b: first.b, m: first.m, s: first.s }),
+    }
+}
+
+/// A swizzle that counts bytes, from one that counts elements, or whatever the layout counts.
+fn in_bytes(swizzle: Swizzle, element_bits: u16) -> Result<Swizzle, Error> {
+    let shift = match swizzle.unit {
+        Unit::Byte => 0,
+        Unit::Element | Unit::Codomain => {
+            log2(element_bits)?.checked_sub(3).ok_or(Error::Width { bits: element_bits })?
+        }
+    };
+    swizzle.rescaled(shift, Unit::Byte).map_err(|_| Error::NoMode {
+        b: swizzle.b,
+        m: swizzle.m,
+        s: swizzle.s,
+    })
+}
+
+fn log2(bits: u16) -> Result<i8, Error> {
+    let fault = Error::Width { bits };
+    if !bits.is_power_of_two() {
+        return Err(fault);
+    }
+    i8::try_from(bits.trailing_zeros()).map_err(|_| fault)
+}

@@ -1,0 +1,433 @@
+//! Tensor memory: where tiles lie in it, what can be allocated, what a warp reaches, and the shapes
+//! of products.
+
+use crate::map::log2_exact;
+use crate::unit::descriptor::Word;
+use crate::unit::tile::{self, Values};
+use crate::unit::{Error, descriptor_named, has};
+use lanebook_layout::{AxisId, Int, Iter, Layout};
+use lanebook_tables::{
+    Arch, FieldRole, Major, Tables, TensorMemory, TensorMove, TensorTile, TileLayout, UnitShape,
+};
+
+/// The architecture's tensor memory.
+///
+/// # Errors
+/// [`Error::Absent`].
+pub fn memory<'a>(tables: &Tables<'a>, arch: &Arch<'_>) -> Result<&'a TensorMemory<'a>, Error> {
+    tables.units.tensor_memories.iter().find(|m| has(arch, m.feature)).ok_or(Error::Absent)
+}
+
+/// The architecture's tile with this name.
+///
+/// # Errors
+/// [`Error::Absent`].
+pub fn tile_named<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    name: &str,
+) -> Result<&'a TensorTile<'a>, Error> {
+    tables
+        .units
+        .tensor_tiles
+        .iter()
+        .find(|t| t.name == name && has(arch, t.feature))
+        .ok_or(Error::Absent)
+}
+
+/// Bytes of a cell: the axis `TCol` counts columns of 32 bits.
+const CELL_BYTES: i64 = 4;
+
+/// Where the elements of a `rows` x `columns` tile lie, relative to its first cell. `second` asks
+/// for the tile's second place.
+///
+/// # Errors
+/// [`Error::Extent`] for a shape that the tile does not have, or for more bytes than a cell has (4
+/// is `needed` then); [`Error::Absent`] if there is no second place.
+pub fn layout(
+    tile: &TensorTile<'_>,
+    rows: u32,
+    columns: u32,
+    second: bool,
+) -> Result<Layout, Error> {
+    let mut out = tile::make(&tile.layout, &[rows, columns], &mut Values::default())?;
+    // Bytes beyond a cell are those of its neighbours.
+    let (_, last) = out.view().reach(AxisId::BYTE).map_err(Error::Layout)?;
+    if last >= CELL_BYTES {
+        return Err(Error::Extent {
+            dim: 1,
+            found: u64::from(columns),
+            needed: CELL_BYTES.unsigned_abs(),
+        });
+    }
+    if second {
+        if tile.second_lanes == 0 {
+            return Err(Error::Absent);
+        }
+        out.add_offset(Int::known(i64::from(tile.second_lanes)), AxisId::TLANE)?;
+    }
+    Ok(out)
+}
+
+/// The address of a cell.
+///
+/// # Errors
+/// [`Error::Columns`] for a column outside, [`Error::Unaligned`] for a lane outside the memory
+/// (what it must stay below).
+pub fn address(memory: &TensorMemory<'_>, lane: u32, column: u32) -> Result<u32, Error> {
+    if column >= u32::from(memory.columns) {
+        return Err(Error::Columns {
+            found: column,
+            low: 0,
+            high: u32::from(memory.columns).saturating_sub(1),
+        });
+    }
+    let outside = Error::Unaligned { address: u64::from(lane), needed: u32::from(memory.lanes) };
+    if lane >= u32::from(memory.lanes) {
+        return Err(outside);
+    }
+    Ok(lane.checked_shl(memory.lane_shift.into()).ok_or(outside)? | column)
+}
+
+/// The columns that must be allocated to have so many: a power of two.
+///
+/// # Errors
+/// [`Error::Columns`] for none, or more than there are.
+pub fn allocation(memory: &TensorMemory<'_>, columns: u32) -> Result<u32, Error> {
+    let (low, high) = (u32::from(memory.allocation.0), u32::from(memory.allocation.1));
+    let refused = Error::Columns { found: columns, low, high };
+    if columns == 0 {
+        return Err(refused);
+    }
+    let most = columns.checked_next_power_of_two().ok_or(refused)?.max(low);
+    if most > high { Err(refused) } else { Ok(most) }
+}
+
+/// The lanes that a warp reaches by loads and stores: the first, and how many.
+#[must_use]
+pub fn reach(memory: &TensorMemory<'_>, warp: u32) -> (u32, u32) {
+    let part = warp.checked_rem(u32::from(memory.warps)).unwrap_or(0);
+    (part.saturating_mul(u32::from(memory.lanes_per_warp)), u32::from(memory.lanes_per_warp))
+}
+
+/// Whether a warp reaches `lanes` lanes from `lane` on.
+///
+/// # Errors
+/// [`Error::Reach`] with the first lane that it does not reach.
+pub fn reaches(memory: &TensorMemory<'_>, warp: u32, lane: u32, lanes: u32) -> Result<(), Error> {
+    let (first, count) = reach(memory, warp);
+    let end = first.saturating_add(count);
+    let last = lane.saturating_add(lanes.saturating_sub(1));
+    if lane < first || lane >= end {
+        return Err(Error::Reach { warp, lane, first });
+    }
+    if last >= end {
+        return Err(Error::Reach { warp, lane: end, first });
+    }
+    Ok(())
+}
+
+/// What a product is asked for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Product<'k> {
+    /// Its kind, as the tables name it.
+    pub kind: &'k str,
+    /// Blocks that work together.
+    pub blocks: u8,
+    /// Whether B stays in the unit.
+    pub stationary: bool,
+    /// Whether A is sparse.
+    pub sparse: bool,
+    /// Rows.
+    pub m: u32,
+    /// Columns.
+    pub n: u32,
+    /// Depth.
+    pub k: u32,
+}
+
+/// The table's shape for a product, and the accumulator's tile.
+///
+/// # Errors
+/// [`Error::Absent`] if no shape has the kind, blocks and form; else [`Error::Extent`] for
+/// dimension 0 (rows), 1 (columns) or 2 (depth) that none of these has: `needed` is one that
+/// exists, the nearest below if there is one.
+pub fn shape<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    product: &Product<'_>,
+) -> Result<(&'a UnitShape<'a>, &'a TensorTile<'a>), Error> {
+    let same = |s: &&UnitShape<'_>| {
+        has(arch, s.feature)
+            && s.kind == product.kind
+            && (s.blocks, s.stationary, s.sparse)
+                == (product.blocks, product.stationary, product.sparse)
+    };
+    let mut refused = Error::Absent;
+    for shape in tables.units.shapes.iter().filter(same) {
+        let nearest = |dim: u8, found: u32, needed: Option<u16>| Error::Extent {
+            dim,
+            found: u64::from(found),
+            needed: u64::from(needed.unwrap_or(0)),
+        };
+        let below = |number: &&u16, most: u32| u32::from(**number) <= most;
+        let Some((_, tile)) = shape.m.iter().find(|(m, _)| u32::from(*m) == product.m) else {
+            let rows = shape.m.iter().map(|(m, _)| m);
+            let near = rows.clone().filter(|m| below(m, product.m)).max().or(rows.min());
+            refused = nearest(0, product.m, near.copied());
+            continue;
+        };
+        let in_steps = |s: &lanebook_tables::Steps| {
+            let from = product.n.checked_sub(u32::from(s.low));
+            product.n <= u32::from(s.high)
+                && from.and_then(|d| d.checked_rem(u32::from(s.step))) == Some(0)
+        };
+        if !shape.n.iter().any(in_steps) {
+            refused = nearest(1, product.n, shape.n.first().map(|s| s.step.max(s.low)));
+            continue;
+        }
+        if !shape.k.iter().any(|k| u32::from(*k) == product.k) {
+            refused = nearest(2, product.k, shape.k.first().copied());
+            continue;
+        }
+        return Ok((shape, tile_named(tables, arch, tile)?));
+    }
+    Err(refused)
+}
+
+/// What an instruction descriptor is to say.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Instruction<'k> {
+    /// The descriptor's name.
+    pub descriptor: &'k str,
+    /// Blocks that work together.
+    pub blocks: u8,
+    /// Rows of the product.
+    pub rows: u16,
+    /// Columns of the product.
+    pub columns: u16,
+    /// Element types of A, B and D, by name.
+    pub types: [&'k str; 3],
+    /// Which coordinate of A and of B is contiguous.
+    pub majors: [Major; 2],
+}
+
+/// Whether products of so many columns take operand `operand` (0 = A, 1 = B) of this type in this
+/// order, as far as the limits of the tables go; which swizzle modes an order has is
+/// [`crate::unit::operand`]'s.
+///
+/// # Errors
+/// [`Error::Order`] with the first limit that forbids it.
+pub fn takes_order(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    (descriptor, blocks): (&str, u8),
+    (operand, dtype, major): (u8, &str, Major),
+    columns: u16,
+) -> Result<(), Error> {
+    for (limit, it) in (0u16..).zip(tables.units.order_limits) {
+        let concerned = if operand == 0 { it.operands.0 } else { it.operands.1 };
+        let speaks = has(arch, it.feature)
+            && concerned
+            && it.major == major
+            && (it.blocks == 0 || it.blocks == blocks);
+        let inside = |s: &lanebook_tables::Steps| {
+            columns <= s.high
+                && columns.checked_sub(s.low).and_then(|above| above.checked_rem(s.step)) == Some(0)
+        };
+        if speaks
+            && it.types.contains(&dtype)
+            && it.descriptors.contains(&descriptor)
+            && !it.n.iter().any(inside)
+        {
+            return Err(Error::Order { limit, operand, columns });
+        }
+    }
+    Ok(())
+}
+
+/// The instruction descriptor of a product.
+///
+/// # Errors
+/// [`Error::Absent`] if the architecture has no such descriptor; [`Error::NoWord`] for a type or an
+/// order that it does not know, [`Error::Range`] or [`Error::Step`] for a shape that its fields do
+/// not hold, [`Error::Order`] for an order that such products do not take.
+pub fn instruction(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    asked: &Instruction<'_>,
+) -> Result<u32, Error> {
+    let Instruction { descriptor, blocks, rows, columns, types, majors } = *asked;
+    let table = descriptor_named(tables, arch, descriptor)?;
+    for ((operand, dtype), major) in (0u8..).zip(types).zip(majors) {
+        takes_order(tables, arch, (descriptor, blocks), (operand, dtype, major), columns)?;
+    }
+    let mut word = Word::new(table);
+    for (number, field) in (0u8..).zip(table.fields) {
+        match field.role {
+            FieldRole::Rows => word.set_at(number, u64::from(rows))?,
+            FieldRole::Columns => word.set_at(number, u64::from(columns))?,
+            FieldRole::Type(of) => {
+                word.set_word(field.name, types.get(usize::from(of)).ok_or(Error::NoField)?)?
+            }
+            FieldRole::Major(of) => {
+                let major = majors.get(usize::from(of)).ok_or(Error::NoField)?;
+                word.set_word(field.name, if *major == Major::Depth { "depth" } else { "outer" })?;
+            }
+            FieldRole::Plain
+            | FieldRole::Scale(_)
+            | FieldRole::Start
+            | FieldRole::Pattern(_)
+            | FieldRole::Swizzle => {}
+        }
+    }
+    u32::try_from(word.pack()?).map_err(|_| Error::NoField)
+}
+
+/// The lane of tensor memory that a row of a tile adds, for tiles whose rows lie in lanes and whose
+/// columns lie side by side in columns; else `None`.
+#[must_use]
+pub fn row_lane(tile: &TensorTile<'_>, row: u32) -> Option<u32> {
+    let [rows, _] = *tile.layout.dims else { return None };
+    let (of_rows, of_columns) = tile.layout.iters.split_at_checked(usize::from(rows))?;
+    let [column] = of_columns else { return None };
+    if (column.axis, column.stride.factor, column.stride.param) != (AxisId::TCOL, 1, 0)
+        || !tile.layout.replicas.is_empty()
+    {
+        return None;
+    }
+    let (mut rest, mut lane) = (row, 0u32);
+    for it in of_rows.iter().rev() {
+        if it.axis != AxisId::TLANE || it.extent.param != 0 || it.stride.param != 0 {
+            return None;
+        }
+        lane =
+            lane.checked_add(rest.checked_rem(it.extent.factor)?.checked_mul(it.stride.factor)?)?;
+        rest = rest.checked_div(it.extent.factor)?;
+    }
+    (rest == 0).then_some(lane)
+}
+
+/// Most bits of a load's coordinate.
+pub const MAX_MOVE_BITS: usize = 16;
+
+/// One bit of what a load moves.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct MoveBit {
+    /// Of the lane of tensor memory (else of the column), as log2.
+    pub lane_cell: bool,
+    /// See `lane_cell`.
+    pub cell: u8,
+    /// Of the warp's lane (else of the number of the 32-bit register), as log2.
+    pub lane: bool,
+    /// See `lane`.
+    pub place: u8,
+}
+
+/// The bits of a load or store for a count, without packing; a form that takes an offset takes
+/// `count` for it, so that its parts follow each other. `None` if its extents and steps are no
+/// powers of two.
+#[must_use]
+pub fn move_bits(
+    form: &TensorMove<'_>,
+    count: u16,
+) -> Option<heapless::Vec<MoveBit, MAX_MOVE_BITS>> {
+    let mut out = heapless::Vec::new();
+    let amount = |a: lanebook_tables::Amount| {
+        u32::from(if a.param == 0 { 1 } else { count }).checked_mul(a.factor)
+    };
+    for (cell, tuple) in form.cells.iters.iter().zip(form.tuple.iters) {
+        let bits = log2_exact(u64::from(amount(cell.extent)?))?;
+        let (from, to) = (
+            log2_exact(u64::from(amount(cell.stride)?))?,
+            log2_exact(u64::from(amount(tuple.stride)?))?,
+        );
+        let lane = tuple.axis == AxisId::LANE;
+        for bit in 0..bits {
+            let place = to.checked_add(bit)?.checked_sub(if lane { 0 } else { 5 })?;
+            out.push(MoveBit {
+                lane_cell: cell.axis == AxisId::TLANE,
+                cell: from.checked_add(bit)?,
+                lane,
+                place,
+            })
+            .ok()?;
+        }
+    }
+    Some(out)
+}
+
+/// The architecture's form of loads and stores with this name.
+///
+/// # Errors
+/// [`Error::Absent`].
+pub fn move_named<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    name: &str,
+) -> Result<&'a TensorMove<'a>, Error> {
+    tables
+        .units
+        .tensor_moves
+        .iter()
+        .find(|m| m.name == name && has(arch, m.feature))
+        .ok_or(Error::Absent)
+}
+
+/// What one instruction moves: cells of tensor memory relative to its address, and the lane and bit
+/// where each is, over the same (row, column), row-major; packed ones over (row, column, half of a
+/// register).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// To lane and column of tensor memory.
+    pub cells: Layout,
+    /// To lane and bit.
+    pub tuple: Layout,
+}
+
+/// The layouts of a load or store for a count, with the offset that the instruction takes (0 where
+/// it takes none). `packed` moves the lower bits of cells, several a register.
+///
+/// # Errors
+/// [`Error::Extent`] for a count that the form does not have (`needed`: the greatest below, or the
+/// least).
+pub fn moved(form: &TensorMove<'_>, count: u16, offset: u32, packed: bool) -> Result<Moved, Error> {
+    if !form.counts.contains(&count) {
+        let below = form.counts.iter().filter(|c| **c <= count).max().or(form.counts.first());
+        return Err(Error::Extent {
+            dim: 1,
+            found: u64::from(count),
+            needed: u64::from(below.copied().unwrap_or(0)),
+        });
+    }
+    let make = |tile: &TileLayout<'_>, cells: bool| -> Result<Layout, Error> {
+        let mut values = Values::default();
+        for (number, _) in (1u8..).zip(tile.params) {
+            let counts = tile.iters.iter().any(|it| it.extent.param == number);
+            let value = if counts { u64::from(count) } else { u64::from(offset) };
+            if !values.set(number, value) {
+                return Err(Error::NoValue { param: number.saturating_sub(1) });
+            }
+        }
+        let (neighbours, bits) = (u32::from(form.packed.0), i64::from(form.packed.1));
+        let mut out = Layout::new();
+        if packed {
+            let step = if cells { (1, AxisId::TCOL) } else { (bits, AxisId::BIT) };
+            out.push_shard(Iter::new(neighbours, step.0, step.1))?;
+        }
+        for it in tile.iters.iter().rev() {
+            let overflow = Error::Layout(lanebook_layout::Error::Overflow);
+            let missing = Error::NoValue { param: it.extent.param.saturating_sub(1) };
+            let extent = values.of(it.extent).and_then(|e| u32::try_from(e).ok()).ok_or(missing)?;
+            let stride = values.of(it.stride).and_then(|s| i64::try_from(s).ok()).ok_or(missing)?;
+            // Columns of packed cells are apart by what a register holds; the offset is the
+            // instruction's own.
+            let wide = packed && it.axis == AxisId::TCOL && it.stride.param == 0;
+            let stride =
+                stride.checked_mul(if wide { i64::from(neighbours) } else { 1 }).ok_or(overflow)?;
+            out.push_shard(Iter::new(extent, stride, it.axis))?;
+        }
+        Ok(out)
+    };
+    Ok(Moved { cells: make(&form.cells, true)?, tuple: make(&form.tuple, false)? })
+}
