@@ -651,7 +651,7 @@ fn walk(
     let tables = lookup.tables;
     let Frame { nodes, variables, buckets, forward, uses, counts, work, memo, choice, registers } =
         frame;
-    let select = tables.rules.phase_named(lanebook_emit::SELECT).ok_or(EmitError::Rules)?;
+    let select = tables.rules.phase_named(lanebook_emit::expr::SELECT).ok_or(EmitError::Rules)?;
     let selector =
         Selector::new(tables, plan.arch, select, SelectScratch { memo, choice, uses: counts })
             .map_err(|_| EmitError::Rules)?;

@@ -3,7 +3,7 @@
 //!
 //! One file a document: `tirx` is 000, `triton` 002, `tilelang` 003, `cute` 004. Where the ruling
 //! is that a document is wrong, the test has the right numbers and says that it is a ruling.
-//! (Document 001 is the tile programs': `src/ir/tests/seed.rs` and `tests/passes`.)
+//! (Document 001 is the tile programs': `src/ir/src/tests/seed.rs` and `tests/passes`.)
 
 #[path = "seeds/cute.rs"]
 mod cute;

@@ -348,3 +348,11 @@ pub(crate) fn elementwise(
     }
     Ok(())
 }
+
+/// Whether the plan gives no result of an operation a distribution, and none is needed: who reads a
+/// tile looks for one, and a number has none.
+pub(crate) fn is_undecided(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> bool {
+    program.results(op).all(|value| {
+        program.constant(value).is_some() || plan.fragments.iter().all(|f| f.value != value)
+    })
+}

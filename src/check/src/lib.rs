@@ -250,7 +250,7 @@ pub use crate::evaluator::Position;
 pub use crate::order::walks::{OrderSummary, order, order_of};
 pub use crate::violation::{MapFault, ObjectFault, Violation};
 
-use lanebook_ir::{Op, Program};
+use lanebook_ir::Program;
 use lanebook_plan::Plan;
 use lanebook_tables::{OpRole, Tables};
 
@@ -310,7 +310,7 @@ pub fn plan(
             }
             // Who reads a tile looks for its distribution: where there is none, nobody does.
             OpRole::Elementwise | OpRole::Reduce | OpRole::Broadcast | OpRole::Convert
-                if is_undecided(program, plan, op) => {}
+                if evaluator::is_undecided(program, plan, op) => {}
             OpRole::Elementwise => evaluator::elementwise(program, plan, op)?,
             OpRole::Reduce => lanes::shape::reduce(tables, program, plan, op)?,
             OpRole::Broadcast => lanes::shape::broadcast(program, plan, op)?,
@@ -319,14 +319,6 @@ pub fn plan(
         }
     }
     Ok(out)
-}
-
-/// Whether the plan gives no result of an operation a distribution, and none is needed: who reads a
-/// tile looks for one, and a number has none.
-fn is_undecided(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> bool {
-    program.results(op).all(|value| {
-        program.constant(value).is_some() || plan.fragments.iter().all(|f| f.value != value)
-    })
 }
 
 /// What was looked at.

@@ -50,9 +50,3 @@ pub use crate::lower::context::{Context, Index, Lists};
 pub use crate::lower::target::Lookup;
 #[doc(hidden)]
 pub use crate::matrix::k_slices::Thrift;
-
-/// Name of the phase whose rules simplify index expressions.
-pub(crate) const SIMPLIFY: &str = "simplify";
-/// Name of the phase whose rules select instructions.
-#[doc(hidden)]
-pub const SELECT: &str = "select";

@@ -6,7 +6,7 @@
 //!
 //! Guarantees: no recursion, no allocation, no panic; each change costs a unit of fuel; scratch is
 //! the worklist that the caller lends. An analysis that fails says why, and
-//! [`pipeline::apply`](lanebook::pipeline::apply) then restores the program. Diagnostics have fixed
+//! `lanebook::pipeline::apply` then restores the program. Diagnostics have fixed
 //! texts, byte for byte those of the notes that they come from.
 //!
 //! Does not: choose layouts or instructions; analyses that do are in `anchor`, above.
@@ -58,7 +58,6 @@ pub use crate::context::{Analysis, Event};
 pub use crate::diagnostic::Diagnostic;
 pub use crate::error::PassError;
 
-pub(crate) use crate::alias::of_role;
 #[doc(hidden)]
 pub use crate::context::{Context, edit};
 

@@ -38,4 +38,11 @@ pub mod memory_pressure;
 pub mod select;
 pub mod shared_alloc;
 
-pub use data::*;
+pub use data::{
+    AllocPlan, Candidate, Choice, Either, End, ExchangePlan, Figures, Fit, Flip, FragmentPlan,
+    From, Gather, GlobalPlan, HalfPlan, InShared, InTensor, LEADS, LanePlan, Lead, Limits, Loser,
+    MAP_RANK, MapPlan, MovePlan, Plan, PlanError, PlanPool, Product, ProductPlan, Reject,
+    ScaleCopy, ScaleFeed, ScalePlan, Swap, TensorLoads, TiledPlan, Unscaled, Unwritable,
+};
+#[doc(hidden)]
+pub use data::{Blocked, stored_before};

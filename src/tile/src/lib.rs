@@ -4,7 +4,7 @@
 //! | module | what |
 //! | --- | --- |
 //! | [`map`] | fragments, memory maps, bank conflicts: the linear form of tiles |
-//! | [`unit`] | descriptors, swizzle modes, operand tiles, tensor memory, tensor maps |
+//! | [`mod@unit`] | descriptors, swizzle modes, operand tiles, tensor memory, tensor maps |
 //! | [`encoding`] | Triton's encodings with the tables' matrix tiles |
 //! | [`copy_atom`] [`divide`] | an instruction's layouts bit by bit; a movement divided by it |
 //! | [`tiling`] [`evaluate`] | the quotient, why there is none, and what it costs |

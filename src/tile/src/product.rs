@@ -1,8 +1,21 @@
 //! A matrix product as instances of one atom.
 
 use crate::map::Fragment;
-use crate::tensor_blocks::TensorLoads;
 use lanebook_tables::{AtomId, MatrixShape};
+
+/// How a tile goes between tensor memory and registers: an accumulator by loads, and its start or A
+/// by stores of the same form.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TensorLoads {
+    /// The form, as an index into the tables' tensor moves.
+    pub form: u8,
+    /// log2 of the registers that one load or store moves.
+    pub registers: u8,
+    /// The form's count.
+    pub count: u16,
+    /// Columns that the tile takes.
+    pub columns: u16,
+}
 
 /// A product `(m, k) x (k, n) + (m, n)` of a tile by one atom, split over warps.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -1,22 +1,7 @@
-//! Tiles in tensor memory as blocks that one instruction works on, and how they go between there and
-//! registers.
+//! Tiles in tensor memory as blocks that one instruction works on.
 
 use crate::map::TileShape;
 use crate::product::Product;
-
-/// How a tile goes between tensor memory and registers: an accumulator by loads, and its start or A
-/// by stores of the same form.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct TensorLoads {
-    /// The form, as an index into the tables' tensor moves.
-    pub form: u8,
-    /// log2 of the registers that one load or store moves.
-    pub registers: u8,
-    /// The form's count.
-    pub count: u16,
-    /// Columns that the tile takes.
-    pub columns: u16,
-}
 
 /// How a tile stands in tensor memory: as blocks that one instruction works on.
 #[derive(Copy, Clone, Debug)]

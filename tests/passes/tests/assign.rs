@@ -59,7 +59,7 @@ fn the_seeds_example() {
     assert_eq!((again.text, again.steps.len()), (done.text, 0), "a layout that is written stays");
 }
 
-/// The seed's load from the real tables. Its own figures are scored in `src/anchor/score.rs`: 12,
+/// The seed's load from the real tables. Its own figures are scored in `src/passes/src/layout_seeding/score.rs`: 12,
 /// 18 and 1. Here the whole tile counts, not one instruction (errata, row 4); no `m8n16` exists for
 /// 16-bit elements (row 3); a bulk copy joins global and shared memory (row 20).
 #[test]

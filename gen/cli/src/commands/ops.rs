@@ -351,7 +351,7 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
          not listed here is refused, at its place, with what it takes: operands, attributes, values, element types, dimensions, written layouts. `lanebook\n\
          ops NAME --arch ARCH` says for which element types an architecture has instructions.\n\n\
          A program is one function. Its operations take effect in the order in which they are written, as far as one group of threads can see; between\n\
-         groups nothing is ordered. What may be relied on is said in `src/ir/mod.rs`.\n\n",
+         groups nothing is ordered. What may be relied on is said in `src/ir/src/lib.rs`.\n\n",
     );
     let prefixes: Vec<String> =
         tables.contract.prefixes.iter().map(|prefix| format!("`{prefix}`")).collect();

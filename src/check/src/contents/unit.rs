@@ -20,7 +20,7 @@ use lanebook_tables::{
     Atom, FieldRole, FrameOperand, OpRole, OpWord, Role, SharedOperand, Space, TensorMove,
 };
 use lanebook_tile::map::Fragment;
-use lanebook_tile::tensor_blocks::TensorLoads;
+use lanebook_tile::product::TensorLoads;
 
 /// Where the allocation in tensor memory is said to start.
 const START: u64 = 64;

@@ -386,7 +386,7 @@ pub(crate) fn lanes(
     let function = program.functions().next().ok_or(Violation::UnknownArch)?;
     crate::lanes::shuffle::steps(tables, program, plan, steps)?;
     for op in program.inside(function).filter(|op| {
-        program.role(*op) == OpRole::Reduce && !crate::is_undecided(program, plan, *op)
+        program.role(*op) == OpRole::Reduce && !crate::evaluator::is_undecided(program, plan, *op)
     }) {
         let (whole, slice) = (
             fragment(plan, op, program.operand(op, 0))?,

@@ -13,7 +13,7 @@ use lanebook_tables::{
 };
 use lanebook_tile::map::Fragment;
 use lanebook_tile::product::Product;
-use lanebook_tile::tensor_blocks::TensorLoads;
+use lanebook_tile::product::TensorLoads;
 
 /// A tile in tensor memory, block by block.
 pub(crate) struct Blocks {

@@ -39,3 +39,9 @@ pub use crate::expr::simplify::{SimplifyScratch, simplify};
 pub use crate::expr::split::{frontier, split_constant};
 pub use crate::expr::step::{Arg, Reg, StepSink};
 pub use crate::expr::want::{Place, SelectError, SelectScratch, Want};
+
+/// Name of the phase whose rules simplify index expressions.
+pub(crate) const SIMPLIFY: &str = "simplify";
+/// Name of the phase whose rules select instructions.
+#[doc(hidden)]
+pub const SELECT: &str = "select";

@@ -406,7 +406,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
     pub(crate) fn simplified(&mut self, node: ExprId) -> Result<ExprId, EmitError> {
         let mut roots = [node];
         let tables = self.machine.tables;
-        let phase = tables.rules.phase_named(crate::SIMPLIFY).ok_or(EmitError::Rules)?;
+        let phase = tables.rules.phase_named(crate::expr::SIMPLIFY).ok_or(EmitError::Rules)?;
         simplify(
             &mut self.arena,
             &tables.rules,

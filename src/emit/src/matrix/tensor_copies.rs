@@ -11,7 +11,8 @@ use lanebook_ir::{Op, Value};
 use lanebook_plan::{InTensor, ProductPlan, stored_before};
 use lanebook_tables::{AccessId, Atom, AtomId, IndexOp, Role};
 use lanebook_tile::map::Fragment;
-use lanebook_tile::tensor_blocks::{Blocked, TensorLoads};
+use lanebook_tile::product::TensorLoads;
+use lanebook_tile::tensor_blocks::Blocked;
 use lanebook_tile::unit::tensor;
 
 /// Tensor memory's columns among the places of accesses, above all of shared memory.

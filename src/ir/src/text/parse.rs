@@ -2,7 +2,7 @@
 //!
 //! Guarantees: linear in the text (names go through a hash table), no recursion (regions nest on a
 //! stack of [`MAX_DEPTH`] frames), the first error is returned with its place. Reading checks
-//! spelling, names and written types; [`verify`](crate::verify::verify()) checks the rest.
+//! spelling, names and written types; [`verify`](crate::verify()) checks the rest.
 use crate::data::{AliasData, ValueData, ValueKind};
 use crate::error::{Error, ErrorKind, Lexeme, Pool};
 use crate::handle::{Block, Name, Op, Value};

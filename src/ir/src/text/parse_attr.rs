@@ -201,7 +201,7 @@ fn whole(text: &str) -> Option<Literal> {
 }
 
 /// `-12.50e-3` as digits and a power of ten.
-pub(super) fn decimal(text: &str) -> Option<Literal> {
+pub(crate) fn decimal(text: &str) -> Option<Literal> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text),

@@ -1,4 +1,4 @@
-//! Program to text. What it writes, [`parse`](crate::text::parse()) reads back to an equal program.
+//! Program to text. What it writes, [`parse`](crate::parse()) reads back to an equal program.
 //!
 //! Only `write_str`: no formatting machinery, so no panics come with it. Values without a name, or
 //! with one that was taken from them, are written `%_7` by their handle's number.

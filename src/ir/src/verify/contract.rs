@@ -4,7 +4,7 @@
 //! written layouts that the contract names, so that nothing is dropped behind it. Total, linear in
 //! the program, no recursion, no large locals.
 //!
-//! Does not: judge types and shapes against each other ([`verify`](crate::verify::verify) does), or ask
+//! Does not: judge types and shapes against each other ([`verify`](crate::verify()) does), or ask
 //! what an architecture can do (planning does).
 use crate::attr::{AttrValue, Literal};
 use crate::error::Place;

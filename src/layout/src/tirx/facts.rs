@@ -5,7 +5,7 @@
 //! They change with the peer's version, not with a machine, and the engine reads none of them
 //! (`tests/floors.rs` looks); where the tables describe the same machine (lanes, banks, swizzle
 //! modes, accumulators and scale factors in tensor memory), tests compare the two:
-//! `tests/seeds/tirx.rs`, `src/unit/tests/tensor.rs`. Every constructor takes such numbers as an
+//! `tests/seeds/tirx.rs`, `src/tile/src/unit/tests/tensor.rs`. Every constructor takes such numbers as an
 //! argument, so those of another version or machine need no change here.
 //!
 //! Sources: the PTX ISA, sections on the data path layouts of the fifth-generation tensor cores

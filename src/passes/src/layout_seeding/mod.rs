@@ -43,7 +43,8 @@ pub use crate::layout_seeding::group::Node;
 pub use crate::layout_seeding::legal::bucket_of;
 pub use crate::layout_seeding::score::{Candidate, Parts, Terms, Verdict, pick};
 
-use crate::{Analysis, ChoiceError, ChoicePool, Context, PassError, of_role};
+use crate::alias::of_role;
+use crate::{Analysis, ChoiceError, ChoicePool, Context, PassError};
 use heapless::VecView;
 use lanebook_ir::{AttrValue, Program, attr_names};
 use lanebook_tables::{Arch, ArchId, AtomId, Capability, OpId, OpRole, Space, Tables};

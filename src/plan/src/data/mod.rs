@@ -17,9 +17,9 @@ pub use crate::data::tensor::InTensor;
 pub use crate::data::tensor::stored_before;
 pub use crate::data::tiled::{MAP_RANK, MapPlan, TiledPlan};
 pub use lanebook_tile::product::Product;
+pub use lanebook_tile::product::TensorLoads;
 #[doc(hidden)]
 pub use lanebook_tile::tensor_blocks::Blocked;
-pub use lanebook_tile::tensor_blocks::TensorLoads;
 pub use lanebook_tile::tiling::{Figures, Fit, Flip, Reject};
 
 use heapless::VecView;

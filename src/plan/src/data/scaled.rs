@@ -31,7 +31,7 @@ pub struct ScalePlan {
     pub end: End,
     /// The atom's operand that takes the register.
     pub operand: u8,
-    /// For each bit of the block's number, as [`Product::blocks`] gives it, below the panel's:
+    /// For each bit of the block's number, as [`Product::blocks`](lanebook_tile::product::Product::blocks) gives it, below the panel's:
     /// along the depth first.
     pub choice: Columns<Choice, 12>,
     /// Registers of a panel.

@@ -2,7 +2,7 @@
 //! meanwhile.
 //!
 //! Candidates come from the tables. A candidate is *legal* iff the movement divided by the atom
-//! leaves a quotient that the atom's addressing can supply ([`fit`]); legal candidates are compared
+//! leaves a quotient that the atom's addressing can supply ([`divide`](mod@lanebook_tile::divide)); legal candidates are compared
 //! by a cost whose weights are data. The choice is joint where it must be: one shared layout serves
 //! all its writers and readers, one product fixes the fragments of its three operands. Every loser
 //! keeps its reason in the [`Plan`](crate::data::Plan).

@@ -9,7 +9,7 @@ use lanebook_tile::evaluate::Setting;
 use lanebook_tile::map::{Columns, Fragment, TileShape, log2_exact};
 use lanebook_tile::matrix::{Order, Skip, atom_bits, operand_fragment, widest};
 use lanebook_tile::product::Product;
-use lanebook_tile::tensor_blocks::TensorLoads;
+use lanebook_tile::product::TensorLoads;
 use lanebook_tile::unit::tensor::{self, MAX_MOVE_BITS};
 
 /// Where an accumulator is wanted in registers, the loop that carries it there, and whether it
