@@ -21,9 +21,9 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         &["layout", "tables"],
         &[
             &["handle", "rewrite"],
-            &["attr", "attr_names", "error", "types"],
+            &["attr_names", "error", "types"],
             &["explain", "sheet"],
-            &["data+storage+program+query+text+edit+index_expr+fixed_handles+graph"],
+            &["attr+number+data+storage+program+query+text+edit+index_expr+fixed_handles+graph"],
             &["verify"],
             &["detail"],
         ],

@@ -28,7 +28,7 @@ impl Literal {
     pub fn to_f64(self) -> Option<f64> {
         match self {
             Self::Int(value) => Some(value as f64),
-            Self::Decimal { digits, exponent } => Some(super::number::double(digits, exponent)),
+            Self::Decimal { digits, exponent } => Some(crate::number::double(digits, exponent)),
             Self::MinusZero => Some(-0.0),
             Self::Hex(0) => Some(0.0),
             Self::Hex(_) | Self::Word(_) => None,
