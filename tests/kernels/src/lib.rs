@@ -6,6 +6,7 @@
 //! maps (is each address the one that the layout names).
 
 pub mod checked;
+pub mod faults;
 pub mod hunt;
 pub mod interpret;
 pub mod judge;

@@ -11,10 +11,10 @@ use lanebook::compile::Compiled;
 use lanebook::emit::step::{Purpose, Slot, Step};
 use lanebook::ir::Program;
 use lanebook::plan::End;
-use lanebook::tables::{AtomId, Isa, OpWord, Role, Space, TermNode};
+use lanebook::tables::{AtomClass, AtomId, IndexOp, Isa, OpWord, Role, Space, TermNode};
 
 /// Numbers of no pattern.
-struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
     fn below(&mut self, n: usize) -> usize {
@@ -44,6 +44,34 @@ fn plain(steps: &[Step], isa: &Isa<'_>) -> Vec<usize> {
         .collect()
 }
 
+/// Whether a step is an operation on integers with a number.
+fn counts(step: &Step, ops: &[IndexOp]) -> bool {
+    let does = |term: &TermNode| matches!(term, TermNode::Op(op, _) if ops.contains(op));
+    TABLES.atom(step.atom).is_some_and(|a| a.means.iter().any(does))
+        && step.args.iter().any(|a| matches!(a, Slot::Int(_) | Slot::Word(_)))
+}
+
+/// A step among those that are so, with another number.
+fn renumbered(
+    steps: &mut [Step],
+    numbers: &mut Numbers,
+    among: impl Fn(&Step) -> bool,
+    other: impl Fn(i64) -> i64,
+) -> Option<usize> {
+    let all: Vec<(usize, usize)> = (0..steps.len())
+        .filter(|&k| steps[k].purpose != Purpose::Label && among(&steps[k]))
+        .flat_map(|k| (0..8).map(move |a| (k, a)))
+        .filter(|&(k, a)| matches!(steps[k].args[a], Slot::Int(_) | Slot::Word(_)))
+        .collect();
+    let &(k, a) = all.get(numbers.below(all.len()))?;
+    steps[k].args[a] = match steps[k].args[a] {
+        Slot::Int(v) => Slot::Int(i32::try_from(other(v.into())).ok()?),
+        Slot::Word(v) => Slot::Word(u32::try_from(other(v.into())).ok()?),
+        same => same,
+    };
+    Some(k)
+}
+
 /// Registers of the operands in some roles, as (operand, class, first, count).
 fn operands(step: &Step, roles: &[Role]) -> Vec<(usize, u8, u16, u8)> {
     let atom = TABLES.atom(step.atom).expect("an atom");
@@ -68,7 +96,7 @@ fn overlap(a: &[(usize, u8, u16, u8)], b: &[(usize, u8, u16, u8)]) -> bool {
 }
 
 /// One change of some kind, if there is a place for it.
-fn change(
+pub(crate) fn change(
     kind: &str,
     steps: &mut Vec<Step>,
     plan_waits: &[AtomId],
@@ -141,6 +169,61 @@ fn change(
             }
             steps[k].args[operand] = new;
             return Some(k);
+        }
+        "temporary" => {
+            // A register is copied somewhere before another one is copied to it.
+            let copied = |s: &Step| {
+                let moves = s.purpose == Purpose::Fill
+                    && TABLES
+                        .atom(s.atom)
+                        .is_some_and(|a| matches!(*a.means, [TermNode::Operand(_)]));
+                let first = |roles: &[Role]| operands(s, roles).first().copied();
+                if moves { first(&WRITTEN).zip(first(&READ)) } else { None }
+            };
+            let saves: Vec<usize> = (0..steps.len().saturating_sub(1))
+                .filter(|&k| {
+                    let Some((_, from)) = copied(&steps[k]) else { return false };
+                    copied(&steps[k + 1]).is_some_and(|(to, _)| to.1 == from.1 && to.2 == from.2)
+                })
+                .collect();
+            let k = *saves.get(numbers.below(saves.len()))?;
+            steps.remove(k);
+            return Some(k);
+        }
+        "parity" => {
+            let flips: Vec<usize> = places
+                .iter()
+                .copied()
+                .filter(|&k| counts(&steps[k], &[IndexOp::Xor]))
+                .filter(|&k| steps[k].args.contains(&Slot::Int(1)))
+                .collect();
+            let k = *flips.get(numbers.below(flips.len()))?;
+            steps.remove(k);
+            return Some(k);
+        }
+        "element" => {
+            let moves = |s: &Step| s.purpose == Purpose::Move;
+            return renumbered(steps, numbers, moves, |v| v + 2);
+        }
+        "lane" => {
+            let moves = |s: &Step| {
+                s.purpose != Purpose::Move
+                    && TABLES.atom(s.atom).is_some_and(|a| a.class == AtomClass::CrossLane)
+            };
+            return renumbered(steps, numbers, moves, |v| v ^ 1);
+        }
+        "warp" => {
+            let shifts = |s: &Step| counts(s, &[IndexOp::Shl, IndexOp::Shr]);
+            return renumbered(steps, numbers, shifts, |v| v + 1);
+        }
+        "mask" => {
+            let masks = |s: &Step| counts(s, &[IndexOp::And]);
+            let bit = 1i64 << numbers.below(6);
+            return renumbered(steps, numbers, masks, |v| v ^ bit);
+        }
+        "bound" => {
+            let control = |s: &Step| s.purpose == Purpose::Control;
+            return renumbered(steps, numbers, control, |v| v + 8);
         }
         "packing" => {
             let packs = |s: &Step| {
@@ -254,7 +337,12 @@ fn meanings(source: &str) -> Vec<Interpreted> {
 }
 
 /// Whether a kernel's text does something else at some number of turns.
-fn is_wrong(said: &[Interpreted], text: &str, maps: &[crate::maps::KernelMap], arch: &str) -> bool {
+pub(crate) fn is_wrong(
+    said: &[Interpreted],
+    text: &str,
+    maps: &[crate::maps::KernelMap],
+    arch: &str,
+) -> bool {
     said.iter().any(|said| {
         let replayed = std::panic::catch_unwind(|| run_text(said, text, maps, arch));
         matches!(replayed, Ok(Err(e)) if !e.contains("not modelled"))

@@ -5,15 +5,16 @@
 //! to gfx1251), runs every lane, and answers with a [`Report`] or with the first [`Fault`]:
 //!
 //! - values: registers, shared and global memory, matrix instructions in full;
-//! - order: every shared byte knows who wrote and read it last, see `shared.rs`;
+//! - order: every byte of shared and of global memory knows who wrote and read it last, see
+//!   `shared.rs` and `global.rs`;
 //! - asynchrony: copies and loads that were not waited for are faults, as are missing wait states;
 //! - measures: instruction counts, exact bank conflicts, every address, and for every element of a
 //!   matrix operand the buffer, row and column it came from.
 //!
 //! Nothing is skipped: a statement that is not understood is a [`ParseFault`].
 //!
-//! Not modelled: time; races in global memory and between blocks (but every buffer counts how often
-//! each byte was written, [`Memory::write_counts`]); uninitialised global memory; clusters, stores
+//! Not modelled: time; races between blocks (but every buffer counts how often each byte was
+//! written, [`Memory::write_counts`]); uninitialised global memory; clusters, stores
 //! through tensor maps, tcgen05; DPP, SDWA, packed and transcendental arithmetic, atomics; 8-bit
 //! and smaller tags (a tag stands for 16 bits); the order of additions within a matrix instruction
 //! (sums are exact, then rounded once, so tests should use small integers).
@@ -54,6 +55,7 @@ pub mod tags;
 pub mod tensor;
 
 mod amd;
+mod global;
 mod ptx;
 mod recorder;
 mod shared;

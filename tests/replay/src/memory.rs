@@ -203,6 +203,17 @@ impl Memory {
         }
     }
 
+    /// Faults where a span is not within one buffer.
+    pub(crate) fn check(&self, address: u64, len: usize) -> Result<(), Clash> {
+        self.span(address, len).map(|_| ())
+    }
+
+    /// The byte at an address.
+    pub(crate) fn byte(&self, address: u64) -> Option<u8> {
+        let (id, offset) = self.locate(address)?;
+        self.bytes(id).get(offset as usize).copied()
+    }
+
     fn describe_miss(&self, address: u64) -> String {
         let nearest = (0..self.buffers.len() as u32)
             .map(BufferId)

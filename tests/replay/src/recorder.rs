@@ -1,8 +1,12 @@
 //! Collects the measurements of a run; both machines report to it.
 
 use crate::bank::BankModel;
+use crate::fault::Clash;
+use crate::global::{By, Global};
 use crate::memory::Memory;
 use crate::report::{Access, InstructionCount, MatrixEvent, Report, SharedSite, Space};
+use crate::shared::Shared;
+use crate::tags::Tag;
 
 pub(crate) struct Recorder<'a> {
     pub report: Report,
@@ -104,7 +108,65 @@ impl<'a> Recorder<'a> {
 /// The memories and the recorder, borrowed together by an executing warp.
 pub(crate) struct World<'a, 'b> {
     pub memory: &'a mut Memory,
-    pub shared: crate::shared::Shared,
+    pub shared: Shared,
+    pub global: Global,
     pub recorder: &'a mut Recorder<'b>,
     pub block: [u32; 3],
+    /// Number of the warp's step that runs.
+    pub step: u64,
+}
+
+impl World<'_, '_> {
+    fn by(&self, thread: u32, line: u32) -> By {
+        By { thread, line, step: self.step }
+    }
+
+    /// A thread reads global memory.
+    pub fn load(
+        &mut self,
+        (thread, line): (u32, u32),
+        address: u64,
+        data: &mut [u8],
+        tags: &mut [Tag],
+    ) -> Result<(), Clash> {
+        self.memory.read(address, data, tags).map_err(|c| c.by(thread))?;
+        self.global.read(&self.shared, self.by(thread, line), address, data.len() as u64)
+    }
+
+    /// A copy that is waited for later reads global memory.
+    pub fn load_for_copy(
+        &mut self,
+        (thread, line): (u32, u32),
+        copy: u32,
+        (address, len): (u64, u64),
+    ) -> Result<(), Clash> {
+        self.global.begin(&self.shared, copy, self.by(thread, line), address, len)
+    }
+
+    /// A unit reads global memory for a thread.
+    pub fn load_by_unit(
+        &mut self,
+        (thread, line): (u32, u32),
+        address: u64,
+        data: &mut [u8],
+        tags: &mut [Tag],
+    ) -> Result<(), Clash> {
+        self.memory.read(address, data, tags).map_err(|c| c.by(thread))?;
+        let span = (address, data.len() as u64);
+        self.global.read_by_unit(&self.shared, self.by(thread, line), span)
+    }
+
+    /// A thread, or a unit for it, writes global memory; who waits for a unit records it elsewhere.
+    pub fn store(
+        &mut self,
+        (thread, line): (u32, u32),
+        address: u64,
+        data: &[u8],
+        by_unit: bool,
+    ) -> Result<(), Clash> {
+        self.memory.check(address, data.len()).map_err(|c| c.by(thread))?;
+        let by = self.by(thread, line);
+        self.global.write(&self.shared, self.memory, by, (address, data, !by_unit))?;
+        self.memory.write(address, data)
+    }
 }

@@ -98,6 +98,23 @@ impl Shared {
         (thread / self.warp_lanes) as usize
     }
 
+    /// Number of a thread's warp.
+    pub fn warp_of(&self, thread: u32) -> u32 {
+        self.warp(thread) as u32
+    }
+
+    /// A lane of a warp that is not this thread.
+    pub fn other_lane(&self, warp: u32, me: u32) -> u32 {
+        let first = warp * self.warp_lanes;
+        if first == me { first + 1 } else { first }
+    }
+
+    /// The thread that stands for the unit that copies, and its time.
+    pub fn unit_now(&self) -> (u32, u32) {
+        let unit = self.warps - 1;
+        (unit as u32 * self.warp_lanes, self.now[unit])
+    }
+
     /// Whether what a thread did at a time is done for another.
     pub fn ordered(&self, thread: u32, time: u32, me: u32) -> bool {
         let (theirs, mine) = (self.warp(thread), self.warp(me));

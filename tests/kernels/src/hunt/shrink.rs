@@ -69,6 +69,7 @@ fn edits(program: &Program) -> Vec<Program> {
         out.extend((0..count).rev().map(|at| edited(program, &|n| (n == at).then_some(kind))));
     }
     out.extend((0..program.types.len()).filter_map(|tile| forwarded(program, tile)));
+    out.extend((0..program.types.len()).filter_map(|tile| straight(program, tile)));
     if program.threads > 32 {
         out.push(Program {
             threads: program.threads / 2,
@@ -135,6 +136,36 @@ fn forwarded(program: &Program, tile: Id) -> Option<Program> {
     }
     (!renamed.is_empty())
         .then(|| Program { body: rename(&program.body, &renamed), ..program.clone() })
+}
+
+/// Loads from global memory in place of loads from a shared tile that is copied from there.
+fn straight(program: &Program, tile: Id) -> Option<Program> {
+    fn source(body: &[Statement], tile: Id) -> Option<Place> {
+        body.iter().find_map(|statement| match statement {
+            Statement::For(l) => source(&l.body, tile),
+            Statement::Copy { from: from @ Place::Global(..), to: Place::Shared(to), .. } => {
+                (*to == tile).then(|| from.clone())
+            }
+            _ => None,
+        })
+    }
+    fn replace(body: &mut [Statement], tile: Id, place: &Place) -> bool {
+        let mut any = false;
+        for statement in body {
+            match statement {
+                Statement::For(l) => any |= replace(&mut l.body, tile, place),
+                Statement::Load { from, .. } if *from == Place::Shared(tile) => {
+                    *from = place.clone();
+                    any = true;
+                }
+                _ => {}
+            }
+        }
+        any
+    }
+    let place = source(&program.body, tile)?;
+    let mut out = program.clone();
+    replace(&mut out.body, tile, &place).then_some(out)
 }
 
 /// Statements are counted before those of their bodies.

@@ -45,15 +45,16 @@ impl Wave {
                 self.check_written(thread, at, f.bytes)?;
                 m.world.shared.read_by_unit(thread, self.line, at, &mut data, &mut tags)?;
                 m.world.shared.hold_by_copy(thread, at, f.bytes)?;
-                m.world.memory.write(address, &data).map_err(|c| c.by(thread))?;
+                m.world.store((thread, self.line), address, &data, false)?;
             } else {
-                m.world.memory.read(address, &mut data, &mut tags).map_err(|c| c.by(thread))?;
+                m.world.load((thread, self.line), address, &mut data, &mut tags)?;
             }
             global.push((thread, address));
             shared.push((thread, at));
             pieces.push((thread, at, data, tags));
         }
         let mut pending = self.pending();
+        (pending.global, pending.stores) = (super::vmem::touched(&global, f.bytes), f.store);
         if f.store {
             pending.held = pieces.iter().map(|p| (p.0, p.1, f.bytes)).collect();
         } else {

@@ -7,6 +7,7 @@ use super::op::{Cond, EXEC, M0, Op, Program, Queue, Src, Stmt, VCC};
 use super::tracked::Tracked;
 use super::wave::{Pending, Run, Wave};
 use crate::fault::{Clash, FaultKind};
+use crate::global::Global;
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::recorder::{Recorder, Site, World};
@@ -50,7 +51,7 @@ pub(crate) fn run_block(
     recorder.report.shared_bytes = lds_bytes;
     let size = program.header.wave;
     let shared = Shared::new(0, lds_bytes, threads, size, true);
-    let world = World { memory, shared, recorder, block };
+    let world = World { memory, shared, global: Global::default(), recorder, block, step: 0 };
     let mut machine = Machine { program, launch, params, world, steps: 0 };
     let mut waves: Vec<Wave> =
         (0..threads.div_ceil(size)).map(|w| machine.start(w, threads)).collect();
@@ -80,7 +81,7 @@ pub(crate) fn run_block(
         machine.world.recorder.report.barriers += 1;
         for wave in &mut waves {
             wave.at_barrier = false;
-            wave.carry_over(&mut machine.world.shared);
+            wave.carry_over(&mut machine.world.shared, &mut machine.world.global);
         }
     }
 }
@@ -135,6 +136,7 @@ impl Wave {
         self.line = stmt.line;
         self.pc += 1;
         m.steps += 1;
+        m.world.step = m.steps;
         if m.steps > m.launch.step_limit {
             return Err(Clash::new(
                 FaultKind::StepLimit,
@@ -279,13 +281,15 @@ impl Wave {
             is_write: false,
             copy: None,
             held: Vec::new(),
+            global: Vec::new(),
+            stores: false,
         }
     }
 
-    fn read_constant(&self, m: &Machine<'_, '_>, address: u64, data: &mut [u8]) -> Run<()> {
+    fn read_constant(&self, m: &mut Machine<'_, '_>, address: u64, data: &mut [u8]) -> Run<()> {
         let offset = address.wrapping_sub(KERNARG);
         if offset >= 1 << 32 {
-            return m.world.memory.read(address, data, &mut []);
+            return m.world.load((self.thread(0), self.line), address, data, &mut []);
         }
         let Some(bytes) = m.params.get(offset as usize..offset as usize + data.len()) else {
             let sentence = format!(

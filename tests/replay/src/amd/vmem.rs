@@ -145,14 +145,11 @@ impl Wave {
                 let fits = in_range(address, f.bytes, limit);
                 m.world.recorder.report.clamped += u64::from(fits < f.bytes);
                 if fits > 0 {
-                    m.world
-                        .memory
-                        .write(address, &data[..fits as usize])
-                        .map_err(|c| c.by(thread))?;
+                    let data = &data[..fits as usize];
+                    m.world.store((thread, self.line), address, data, false)?;
                 }
             } else {
-                let (data, tags) =
-                    self.fetch(m, address, f.bytes, limit).map_err(|c| c.by(thread))?;
+                let (data, tags) = self.fetch(m, (thread, address), f.bytes, limit)?;
                 if f.transpose.is_some() {
                     fetched.push((data, tags));
                     trace.push((thread, address));
@@ -182,6 +179,7 @@ impl Wave {
                 }
             }
         }
+        let global = touched(&trace, f.bytes);
         m.world.recorder.access(self.site(m), Space::Global, f.store, f.bytes, trace);
         let vector: Vec<u16> =
             if f.store { Vec::new() } else { (f.data..f.data + words).collect() };
@@ -194,7 +192,7 @@ impl Wave {
             }
         }
         let queue = if f.store && m.program.header.gfx.is_rdna() { Queue::Vs } else { Queue::Vm };
-        self.issue(queue, Pending { vector, ..self.pending() });
+        self.issue(queue, Pending { vector, global, stores: f.store, ..self.pending() });
         Ok(())
     }
 
@@ -268,7 +266,7 @@ impl Wave {
     fn fetch(
         &self,
         m: &mut Machine<'_, '_>,
-        address: u64,
+        (thread, address): (u32, u64),
         bytes: u32,
         limit: u64,
     ) -> Run<(Vec<u8>, Vec<Tag>)> {
@@ -276,7 +274,8 @@ impl Wave {
         let fits = in_range(address, bytes, limit) as usize;
         m.world.recorder.report.clamped += u64::from(fits < bytes as usize);
         if fits > 0 {
-            m.world.memory.read(address, &mut data[..fits], &mut tags[..fits / 2])?;
+            let by = (thread, self.line);
+            m.world.load(by, address, &mut data[..fits], &mut tags[..fits / 2])?;
         }
         Ok((data, tags))
     }
@@ -307,8 +306,7 @@ impl Wave {
             let address = self.vector_address(f, resource, lane)?;
             aligned(address, f.bytes.min(4)).map_err(|c| c.by(thread))?;
             let limit = resource.map_or(u64::MAX, |r| r.base.saturating_add(r.records));
-            let (mut data, mut tags) =
-                self.fetch(m, address, f.bytes, limit).map_err(|c| c.by(thread))?;
+            let (mut data, mut tags) = self.fetch(m, (thread, address), f.bytes, limit)?;
             if f.bytes < 4 {
                 let word = incoming(&data, &tags, f.part, Tracked::plain(0), true);
                 (data, tags) = (word.value.to_le_bytes().to_vec(), word.tags.to_vec());
@@ -324,10 +322,11 @@ impl Wave {
         let site = self.site(m);
         let bytes = f.bytes.max(4);
         let banks: Vec<_> = pieces.iter().map(|p| (p.0 % 64, p.1, bytes)).collect();
+        let global = touched(&from, f.bytes);
         m.world.recorder.access(site, Space::Global, false, f.bytes, from);
         m.world.recorder.access(site, Space::Shared, true, bytes, to);
         m.world.recorder.transactions(site.line, &[&format!("load_lds_b{}", bytes * 8)], &banks);
-        self.issue(Queue::Vm, Pending { copy: Some(copy), ..self.pending() });
+        self.issue(Queue::Vm, Pending { copy: Some(copy), global, ..self.pending() });
         Ok(())
     }
 
@@ -351,6 +350,11 @@ impl Wave {
         }
         Ok(())
     }
+}
+
+/// Spans of lanes that touch as many bytes each.
+pub(super) fn touched(trace: &[(u32, u64)], bytes: u32) -> Vec<(u32, u64, u32)> {
+    trace.iter().map(|&(thread, address)| (thread, address, bytes)).collect()
 }
 
 /// How many of `bytes` lie below `limit`, in whole dwords.

@@ -10,6 +10,7 @@ use super::hazard::{Hazards, User};
 use super::op::{ACC, Counts, EXEC, Gfx, Header, M0, Queue, Src, Subnormals, VCC};
 use super::tracked::Tracked;
 use crate::fault::{Clash, FaultKind};
+use crate::global::{By, Global};
 use crate::shared::Shared;
 use crate::tags::Tag;
 
@@ -47,6 +48,10 @@ pub(super) struct Pending {
     pub copy: Option<u32>,
     /// LDS bytes that a copy reads.
     pub held: Vec<(u32, u64, u32)>,
+    /// Global bytes touched.
+    pub global: Vec<(u32, u64, u32)>,
+    /// Whether they are written.
+    pub stores: bool,
 }
 
 pub(super) struct Wave {
@@ -290,8 +295,14 @@ impl Wave {
         }
     }
 
-    /// LDS operations that were not waited for happen behind the barrier.
-    pub fn carry_over(&self, shared: &mut Shared) {
+    /// LDS and memory operations that were not waited for happen behind the barrier.
+    pub fn carry_over(&self, shared: &mut Shared, global: &mut Global) {
+        for pending in self.queues.iter().flatten() {
+            for &(thread, address, len) in &pending.global {
+                let by = By { thread, line: pending.line, step: u64::MAX };
+                global.carry_over(shared, by, (address, len.into()), pending.stores);
+            }
+        }
         for pending in self.queue(Queue::Lgkm) {
             for &(thread, address, len) in &pending.spans {
                 shared.carry_over(thread, pending.line, address, len, pending.is_write);

@@ -122,10 +122,7 @@ impl Warp {
                         line,
                         over: None,
                     });
-                    m.world
-                        .memory
-                        .write(address, &data[skip..skip + len])
-                        .map_err(|c| c.by(thread))?;
+                    m.world.store((thread, line), address, &data[skip..skip + len], true)?;
                 }
             }
             m.world.recorder.access(

@@ -278,7 +278,10 @@ impl Parser {
         let at = self.shared.next_multiple_of(align);
         self.shared = at + bytes;
         let scope = self.scopes.last_mut().expect("a scope");
-        scope.insert(name, Name::Shared(SHARED_BASE + at));
+        if scope.insert(name, Name::Shared(SHARED_BASE + at)).is_some() {
+            return self
+                .fault(line, "this shared variable is declared twice: which bytes are its?");
+        }
         Ok(())
     }
 

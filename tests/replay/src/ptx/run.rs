@@ -14,6 +14,7 @@ use super::register::Cell;
 use super::tmem::{TensorMemory, View};
 use super::unit::Unit;
 use crate::fault::{Clash, FaultKind};
+use crate::global::Global;
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::recorder::{Recorder, Site, World};
@@ -87,7 +88,7 @@ pub(crate) fn run_block(
     recorder.report.shared_base = SHARED_BASE;
     recorder.report.shared_bytes = bytes;
     let shared = Shared::new(SHARED_BASE, bytes, threads, LANES as u32, false);
-    let world = World { memory, shared, recorder, block };
+    let world = World { memory, shared, global: Global::default(), recorder, block, step: 0 };
     let mut machine = Machine {
         program,
         launch,
@@ -228,6 +229,7 @@ impl Warp {
         };
         self.line = stmt.line;
         m.steps += 1;
+        m.world.step = m.steps;
         if m.steps > m.launch.step_limit {
             return Err(Clash::new(
                 FaultKind::StepLimit,
@@ -361,6 +363,7 @@ impl Warp {
         while self.copies[lane].groups.len() > keep {
             for id in self.copies[lane].groups.pop_front().expect("a group") {
                 m.world.shared.end_copy(id);
+                m.world.global.end(&m.world.shared, id);
             }
         }
     }

@@ -190,14 +190,12 @@ impl Warp {
                 let (mut data, mut tags) = (vec![0; row_bytes], vec![0; row_bytes / 2]);
                 if let Some((address, skip, len)) = row {
                     m.check_stored(thread, address, len as u64, false)?;
-                    m.world
-                        .memory
-                        .read(
-                            address,
-                            &mut data[skip..skip + len],
-                            &mut tags[skip / 2..(skip + len) / 2],
-                        )
-                        .map_err(|c| c.by(thread))?;
+                    m.world.load_by_unit(
+                        (thread, line),
+                        address,
+                        &mut data[skip..skip + len],
+                        &mut tags[skip / 2..(skip + len) / 2],
+                    )?;
                 }
                 rows.push((data, tags));
             }

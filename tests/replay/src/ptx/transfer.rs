@@ -90,10 +90,7 @@ impl Warp {
                 banks.push((lane as u32, address, bytes as u32));
             } else {
                 m.check_stored(thread, address, bytes as u64, false)?;
-                m.world
-                    .memory
-                    .read(address, &mut data[..bytes], &mut tags[..tags_len])
-                    .map_err(|c| c.by(thread))?;
+                m.world.load((thread, line), address, &mut data[..bytes], &mut tags[..tags_len])?;
             }
             (place, _) = (space, trace.push((thread, address)));
             for (i, reg) in dst.iter().enumerate() {
@@ -171,7 +168,7 @@ impl Warp {
                 banks.push((lane as u32, address, bytes as u32));
             } else {
                 m.check_stored(thread, address, data.len() as u64, true)?;
-                m.world.memory.write(address, &data).map_err(|c| c.by(thread))?;
+                m.world.store((thread, line), address, &data, false)?;
             }
             (place, _) = (space, trace.push((thread, address)));
         }
@@ -218,6 +215,9 @@ impl Warp {
                 from.push((thread, source));
             }
             let id = m.world.shared.begin_copy(line, &[(thread, target, data, tags)])?;
+            if given > 0 {
+                m.world.load_for_copy((thread, line), id, (source, given.into()))?;
+            }
             self.copies[lane].open.push(id);
             to.push((thread, target));
             banks.push((lane as u32, target, bytes));
