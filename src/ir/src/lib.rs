@@ -18,7 +18,8 @@
 //! tiles of one memref, which may overlap: of two stores to an element the later one stays, and a
 //! load sees the stores before it. Memrefs are different tensors: what is written through one is
 //! not read or written through another. Between groups nothing is ordered: an element that one
-//! group writes no other group may touch.
+//! group writes no other group may touch. Threads that hold copies of an element may each store it:
+//! the same bits to the same place, by one instruction.
 //!
 //! Does not: give layouts a meaning (`lanebook_layout` does), choose anything, or know an
 //! architecture.

@@ -104,7 +104,7 @@ pub(crate) fn change(
     numbers: &mut Numbers,
 ) -> Option<usize> {
     let places = plain(steps, isa);
-    let k = places[numbers.below(places.len())];
+    let k = *places.get(numbers.below(places.len()))?;
     match kind {
         "exchanged" => {
             let (a, b) = (steps.get(k)?, steps.get(k + 1).filter(|_| places.contains(&(k + 1)))?);

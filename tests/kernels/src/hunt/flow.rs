@@ -11,6 +11,54 @@ pub(super) fn matrix_types(g: &mut Generator) -> Vec<Type> {
     vec![Type::of(r, c, "f32"), Type::of(r, c, half), Type::of(c, r, half), Type::of(r, r, "f32")]
 }
 
+/// Sums that are read again when a product has begun with them: as they are, turned around,
+/// converted, as what a loop had before.
+pub(super) fn kept(g: &mut Generator) {
+    let (m, n, k) =
+        (g.choices.of(&[64, 32, 16]), g.choices.of(&[64, 32, 16]), g.choices.of(&[32, 16, 64]));
+    let half = g.choices.of(&["f16", "bf16"]);
+    let (left, right, sum) = (Type::of(m, k, half), Type::of(k, n, half), Type::of(m, n, "f32"));
+    let start = match g.choices.below(3) {
+        0 => g.constant(sum.clone(), "0.0"),
+        _ => g.load(&sum),
+    };
+    let add = |g: &mut Generator, to: Id| {
+        let a = g.load(&left);
+        let b = if g.choices.once_in(2) { g.load(&right) } else { g.load_flipped(&right) };
+        g.op("mma", vec![a, b, to], sum.clone(), "")
+    };
+    let first = add(g, start);
+    let mut all = vec![start, first];
+    for _ in 0..1 + g.choices.below(3) {
+        let from = g.choices.of(&all);
+        let new = match g.choices.below(6) {
+            0..=2 => add(g, from),
+            3 => {
+                let other = g.choices.of(&all);
+                g.op("add", vec![from, other], sum.clone(), "")
+            }
+            4 => g.op("convert_layout", vec![from], sum.clone(), ""),
+            // What the sum was, and what it is.
+            _ => {
+                let results =
+                    g.repeat(&[from, from], |g, inside| vec![add(g, inside[0]), inside[0]]);
+                all.push(results[1]);
+                results[0]
+            }
+        };
+        all.push(new);
+    }
+    for _ in 0..2 + g.choices.below(2) {
+        let value = g.choices.of(&all);
+        if g.choices.once_in(3) {
+            let turned = g.op("trans", vec![value], sum.flipped(), "");
+            g.store(turned);
+        } else {
+            g.store(value);
+        }
+    }
+}
+
 /// So many random steps; loops go so deep.
 pub(super) fn flow(g: &mut Generator, types: &[Type], steps: usize, depth: usize) {
     const NAMES: [&str; 18] = [

@@ -2,7 +2,7 @@
 
 use super::choices::Choices;
 use super::corner::corner;
-use super::flow::{chosen, flow, matrix_types};
+use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
 use super::line::line;
 use super::memory::{again, batch, copy, shared, written};
@@ -13,7 +13,7 @@ use super::turns::turns;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 20] = [
+pub const KINDS: [(&str, Make); 21] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -34,6 +34,7 @@ pub const KINDS: [(&str, Make); 20] = [
     ("line", line),
     ("spread", spread),
     ("turns", turns),
+    ("kept", kept),
 ];
 
 /// A program of a kind.

@@ -3,7 +3,7 @@
 
 use super::generate::Generator;
 use super::kinds::{ELEMENTS, extent, stores};
-use super::program::{Id, Place, Statement, Type};
+use super::program::{Argument, Id, Place, Statement, Type};
 
 pub(super) fn copy(g: &mut Generator) {
     let ty = Type::of(extent(g), extent(g), g.choices.of(&ELEMENTS));
@@ -159,6 +159,10 @@ pub(super) fn batch(g: &mut Generator) {
 pub(super) fn again(g: &mut Generator) {
     let ty = Type::of(extent(g), extent(g), g.choices.of(&["f32", "f16", "bf16", "i32", "e4m3"]));
     let tensor = g.tensor(&ty);
+    // Counters go as far as their loops do.
+    if let Some(Argument::Tensor { extents, .. }) = g.program.arguments.get_mut(tensor) {
+        extents.fill(None);
+    }
     let others = g.load(&ty);
     let steps = 3 + g.choices.below(4);
     rewritten(g, &ty, tensor, steps, 1);
