@@ -386,7 +386,7 @@ fn another_version_is_compared_fact_by_fact() {
         &at,
         "hw-tables/amd/gfx950.ron",
         "(name: \"read32\", banks: 64",
-        "(name: \"read32\", banks: 32",
+        "(name: \"read32\", banks: 128",
     );
     edit(
         &at,
@@ -402,7 +402,7 @@ fn another_version_is_compared_fact_by_fact() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     for line in [
         "facts that differ\n",
-        ": architecture gfx950: banks[read32].banks was 64, is 32\n",
+        ": architecture gfx950: banks[read32].banks was 64, is 128\n",
         ": architecture sm_80: lacks is new: [ldmatrix.x4]\n",
         ": source zz is new, with 2 facts\n",
         "choices that differ\n",

@@ -97,6 +97,19 @@ pub fn archs(compiled: &Compiled, isa: IsaId) -> Vec<usize> {
 /// `program`, on as many threads as there are processors.
 #[must_use]
 pub fn judge(compiled: &Compiled, isa: IsaId, program: &Path, archs: &[usize]) -> Vec<Verdict> {
+    judge_some(compiled, isa, program, archs, |_| true)
+}
+
+/// [`judge`], of some atoms alone. That a text is claimed by another atom is seen only if this is
+/// one of them.
+#[must_use]
+pub fn judge_some(
+    compiled: &Compiled,
+    isa: IsaId,
+    program: &Path,
+    archs: &[usize],
+    wanted: impl Fn(AtomId) -> bool + Sync,
+) -> Vec<Verdict> {
     let Some(assembler) =
         compiled.model.isas.get(isa.index()).and_then(|isa| isa.assembler.as_ref())
     else {
@@ -104,7 +117,7 @@ pub fn judge(compiled: &Compiled, isa: IsaId, program: &Path, archs: &[usize]) -
     };
     let tables = compiled.tables();
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let judge = Judge { compiled, tables: &tables, isa, assembler, program };
+    let judge = Judge { compiled, tables: &tables, isa, assembler, program, wanted: &wanted };
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from).min(archs.len()) {
             scope.spawn(|| {
@@ -126,6 +139,7 @@ struct Judge<'a> {
     isa: IsaId,
     assembler: &'a Assembler,
     program: &'a Path,
+    wanted: &'a (dyn Fn(AtomId) -> bool + Sync),
 }
 
 impl Judge<'_> {
@@ -147,7 +161,7 @@ impl Judge<'_> {
         let ours = |atom: &lanebook_tables::Atom<'_>| language(atom.isa) == language(self.isa);
         let all: Vec<AtomId> = (0u16..)
             .zip(self.tables.atoms)
-            .filter(|(_, atom)| ours(atom))
+            .filter(|(id, atom)| ours(atom) && (self.wanted)(AtomId(*id)))
             .map(|(id, _)| AtomId(id))
             .collect();
         let reads = self.assembler.reads.as_ref().and_then(|(from, to)| {

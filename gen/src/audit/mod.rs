@@ -12,9 +12,18 @@ pub mod dispatch;
 pub mod duplicate;
 pub mod facts;
 pub mod field;
+pub mod figures;
 pub mod format;
+pub mod hazards;
 pub mod kin;
+pub mod meaning;
+pub mod order;
 pub mod reach;
+pub mod roles;
+pub mod siblings;
+pub mod spelling;
+pub mod swizzle;
+pub mod tensor;
 
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
@@ -46,7 +55,7 @@ pub const WHOLE: [&str; 3] = ["unreachable", "unused", "kin"];
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 34] = [
+pub const CHECKS: [Check; 43] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -122,6 +131,47 @@ pub const CHECKS: [Check; 34] = [
         Level::Error,
         "A matrix instruction keeps an element of C where it keeps that of D.",
     ),
+    check("spelling", Level::Error, "Shapes, types and widths in a text are those of its atom."),
+    check(
+        "meaning",
+        Level::Error,
+        "An instruction does what its text says in words, to operands in the order of the text.",
+    ),
+    check(
+        "roles",
+        Level::Error,
+        "Operands are read and written as texts, movements and products have them.",
+    ),
+    check(
+        "siblings",
+        Level::Error,
+        "Accesses that are alike in text and width agree in alignment, banks, counter and offset.",
+    ),
+    check(
+        "figures",
+        Level::Error,
+        "Cycles go with passes, sizes are whole, and what belongs to an instruction set is the same in it.",
+    ),
+    check(
+        "hazards",
+        Level::Error,
+        "Wait states grow with the time that an instruction runs, and hold for both factors.",
+    ),
+    check(
+        "order",
+        Level::Error,
+        "Accesses go the way that their kind says, and what they count is waited for.",
+    ),
+    check(
+        "tensor",
+        Level::Error,
+        "Tiles and moves of tensor memory fill its lanes and their registers, and shapes fit them.",
+    ),
+    check(
+        "swizzle",
+        Level::Error,
+        "Swizzle modes follow their formula, tiles their mode, and codes one another.",
+    ),
     check("format", Level::Error, "A template survives being encoded and decoded."),
     check(
         "immediate",
@@ -189,10 +239,19 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 13] = [
+pub const ALL: [Run; 22] = [
     ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
+    ("spelling", spelling::check),
+    ("meaning", meaning::check),
+    ("roles", roles::check),
+    ("siblings", siblings::check),
+    ("figures", figures::check),
+    ("hazards", hazards::check),
+    ("order", order::check),
+    ("tensor", tensor::check),
+    ("swizzle", swizzle::check),
     ("format", format::check),
     ("immediate", field::immediates),
     ("alignment", field::alignment),

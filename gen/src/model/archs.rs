@@ -158,4 +158,6 @@ pub struct Hazard {
     pub after: Option<TagId>,
     /// Where it comes from.
     pub source: Option<SourceId>,
+    /// It has a note for people.
+    pub noted: bool,
 }

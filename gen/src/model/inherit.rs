@@ -524,6 +524,7 @@ impl Resolver<'_> {
                 wait,
                 after,
                 source,
+                noted: hazard.note.is_some(),
             });
         }
         out

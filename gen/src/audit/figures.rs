@@ -1,0 +1,211 @@
+//! Numbers of architectures and instructions that other numbers determine.
+//!
+//! A unit that runs for so many passes is busy in proportion; an instruction issues at least once,
+//! and one that counts its instructions counts them all. What belongs to an instruction set is the same in all
+//! of its architectures; sizes of memories are whole kilobytes; a bank model is as wide as the
+//! access that it is named for.
+use super::spelling::text;
+use crate::compile::Compiled;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::model::{Arch, HwModel};
+use crate::source::Span;
+use lanebook_tables::IsaId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// See the module.
+#[must_use]
+pub fn check(compiled: &Compiled) -> Diagnostics {
+    let model = &compiled.model;
+    let mut diags = Diagnostics::new();
+    passes(model, &mut diags);
+    issues(model, &mut diags);
+    families(model, &mut diags);
+    let mut seen = BTreeSet::new();
+    for arch in &model.archs {
+        memory(arch, &mut diags);
+        banks(arch, &mut seen, &mut diags);
+    }
+    diags
+}
+
+/// A name with its only number taken out, and the number.
+fn numbered(name: &str) -> Option<(String, u32)> {
+    let start = name.rfind(|c: char| c.is_ascii_digit())?;
+    let first = name[..start].rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
+    let number = name[first..=start].parse().ok()?;
+    Some((format!("{}#{}", &name[..first], &name[start + 1..]), number))
+}
+
+fn passes(model: &HwModel, diags: &mut Diagnostics) {
+    let mut known: BTreeMap<String, BTreeMap<(u32, u32), Vec<Span>>> = BTreeMap::new();
+    // A series has several numbers.
+    let mut numbers: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    for (series, number) in model.tags.iter().filter_map(|tag| numbered(&tag.name.value)) {
+        numbers.entry(series).or_default().insert(number);
+    }
+    for atom in model.atoms.iter().filter(|atom| atom.cost.cycles > 0) {
+        for tag in &atom.tags {
+            let Some((series, number)) = numbered(&model.tags[tag.index()].name.value) else {
+                continue;
+            };
+            if numbers.get(&series).is_none_or(|numbers| numbers.len() < 2) {
+                continue;
+            }
+            let cycles = u32::from(atom.cost.cycles);
+            let common = crate::layouts::gcd(cycles.into(), number.max(1).into()) as u32;
+            known
+                .entry(series)
+                .or_default()
+                .entry((cycles / common, number / common))
+                .or_default()
+                .push(atom.name.span);
+        }
+    }
+    for (series, rates) in known {
+        let Some(usual) = rates.iter().max_by_key(|(_, spans)| spans.len()).map(|(rate, _)| *rate)
+        else {
+            continue;
+        };
+        for (rate, spans) in rates.iter().filter(|(rate, _)| **rate != usual) {
+            let Some(span) = spans.first() else { continue };
+            let message = format!(
+                "cycles are {} for {} of `{series}` here, and {} for {} elsewhere",
+                rate.0, rate.1, usual.0, usual.1
+            );
+            diags.push(
+                Diagnostic::at(*span, message)
+                    .help("cycles go with the number of the tag: correct `cost` or `tags`"),
+            );
+        }
+    }
+}
+
+fn issues(model: &HwModel, diags: &mut Diagnostics) {
+    for atom in &model.atoms {
+        let lines = text(atom).lines().filter(|line| !line.trim().is_empty()).count();
+        let issue = usize::from(atom.cost.issue);
+        if issue == 0 || issue > 1 && issue < lines {
+            let message =
+                format!("`{}` is {lines} instructions and issues {issue} times", atom.name.value);
+            diags.push(
+                Diagnostic::at(atom.name.span, message)
+                    .help("each instruction issues once at least: correct `issue`"),
+            );
+        }
+    }
+}
+
+/// The instruction set that a family began with.
+fn root(model: &HwModel, isa: IsaId) -> IsaId {
+    std::iter::successors(Some(isa), |at| model.isa(*at).parent)
+        .take(model.isas.len())
+        .last()
+        .unwrap_or(isa)
+}
+
+fn families(model: &HwModel, diags: &mut Diagnostics) {
+    let mut known: BTreeMap<(IsaId, &str), BTreeMap<String, Vec<&Arch>>> = BTreeMap::new();
+    for arch in &model.archs {
+        let family = root(model, arch.isa);
+        let mut add = |what, value: String| {
+            known.entry((family, what)).or_default().entry(value).or_default().push(arch)
+        };
+        add("most threads of a group", arch.max_threads.to_string());
+        add("vendor", arch.vendor.clone());
+        add("integers that any operand takes", format!("{:?}", arch.inline_integers));
+        if arch.shared.static_bytes != arch.shared.max_bytes {
+            add("bytes that are declared at most", arch.shared.static_bytes.to_string());
+        }
+    }
+    for ((_, what), values) in known {
+        if values.len() < 2 {
+            continue;
+        }
+        let usual = values.iter().max_by_key(|(_, archs)| archs.len());
+        let odd = values.iter().min_by_key(|(_, archs)| archs.len());
+        if let (Some((usual, of)), Some((odd, archs))) = (usual, odd)
+            && let (Some(arch), Some(other)) = (archs.first(), of.first())
+        {
+            let message = format!(
+                "{what}: {odd} on `{}`, {usual} on `{}`",
+                arch.name.value, other.name.value
+            );
+            diags.push(
+                Diagnostic::at(arch.name.span, message)
+                    .note(other.name.span, "the other")
+                    .help("it is a fact of the instruction set: correct one of them"),
+            );
+        }
+    }
+}
+
+fn memory(arch: &Arch, diags: &mut Diagnostics) {
+    const KILO: u32 = 1024;
+    let shared = &arch.shared;
+    let odd = |bytes: u32| !bytes.is_multiple_of(KILO);
+    if odd(shared.static_bytes) || odd(shared.max_bytes) {
+        let message = format!(
+            "`{}` has {} and {} bytes of shared memory, which are no kilobytes",
+            arch.name.value, shared.static_bytes, shared.max_bytes
+        );
+        diags.push(Diagnostic::at(shared.span, message).help("sizes are multiples of 1024"));
+    }
+    let most = arch.wave_lanes.value.iter().copied().max().unwrap_or(1).max(1);
+    if !arch.max_threads.is_power_of_two() || !arch.max_threads.is_multiple_of(most) {
+        let message = format!(
+            "a group of `{}` has {} threads at most, which are no whole waves of {most}",
+            arch.name.value, arch.max_threads
+        );
+        diags.push(
+            Diagnostic::at(arch.name.span, message)
+                .help("a group is a number of waves, a power of two: correct `max_threads`"),
+        );
+    }
+}
+
+fn banks(arch: &Arch, seen: &mut BTreeSet<Span>, diags: &mut Diagnostics) {
+    let Some(first) = arch.banks.first() else { return };
+    for bank in &arch.banks {
+        let whole = u32::from(bank.banks) * u32::from(bank.bank_bytes);
+        if !bank.banks.is_power_of_two() || !bank.bank_bytes.is_power_of_two() {
+            if seen.insert(bank.name.span) {
+                let message = format!("{} banks of {} bytes", bank.banks, bank.bank_bytes);
+                diags.push(Diagnostic::at(bank.name.span, message).help("both are powers of two"));
+            }
+            continue;
+        }
+        if bank.bank_bytes != first.bank_bytes && seen.insert(bank.name.span) {
+            let message = format!(
+                "banks of {} bytes here and of {} for `{}`",
+                bank.bank_bytes, first.bank_bytes, first.name.value
+            );
+            diags.push(
+                Diagnostic::at(bank.name.span, message)
+                    .note(first.name.span, "the other")
+                    .help("one memory has banks of one width: correct `bank_bytes`"),
+            );
+        }
+        // Lanes that are served at once fetch what the banks give at once, or less.
+        let Some((_, bits)) = numbered(&bank.name.value) else { continue };
+        let wide = bank.groups.iter().map(|group| group.value.count_ones() * bits / 8).max();
+        let lanes = bank.groups.iter().map(|group| group.value.count_ones());
+        if lanes.clone().min() != lanes.max() && seen.insert(bank.groups_span) {
+            diags.push(
+                Diagnostic::at(bank.groups_span, "groups of other sizes")
+                    .help("as many lanes are served each time: correct `groups`"),
+            );
+        }
+        if wide.is_some_and(|wide| bits.is_multiple_of(8) && wide > whole && bits > 16)
+            && seen.insert(bank.name.span)
+        {
+            let message = format!(
+                "{} lanes of {bits} bits are served at once by {whole} bytes of banks",
+                bank.groups.first().map_or(0, |group| group.value.count_ones())
+            );
+            diags.push(
+                Diagnostic::at(bank.groups_span, message)
+                    .help("fewer lanes are served at once: correct `groups`, `banks` or the name"),
+            );
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Wait states follow from how long an instruction runs.
+//!
+//! Tags that differ in one number alone (`mfma.4pass`, `mfma.8pass`) are a series: what runs longer
+//! holds its registers longer, by the difference. So of one series, rows that are alike in all else
+//! have wait states that differ as the numbers do, and a row that two of a series have all of them
+//! have (unless it comes to nothing). A row with a note may depart by one state: some generations
+//! have such steps. The factors of a product are read together: what holds for
+//! one of them holds for the other. A row that another one covers says nothing.
+use crate::compile::Compiled;
+use crate::diagnostics::{Diagnostic, Diagnostics, Level};
+use crate::model::{Arch, Hazard, HwModel};
+use lanebook_tables::{HazardUse, TagId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// See the module.
+#[must_use]
+pub fn check(compiled: &Compiled) -> Diagnostics {
+    let model = &compiled.model;
+    let mut diags = Diagnostics::new();
+    // What several architectures inherit is said once.
+    let mut seen = BTreeSet::new();
+    for arch in &model.archs {
+        if arch.hazards.is_empty() || !seen.insert(arch.hazards.iter().map(|h| h.span).min()) {
+            continue;
+        }
+        series(model, arch, &mut diags);
+        factors(model, arch, &mut diags);
+        covered(model, arch, &mut diags);
+    }
+    diags
+}
+
+/// A name with its only number taken out, and the number.
+fn numbered(name: &str) -> Option<(String, i32)> {
+    let start = name.find(|c: char| c.is_ascii_digit())?;
+    let length = name[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(name.len() - start);
+    let (number, rest) = name[start..].split_at(length);
+    if rest.contains(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    Some((format!("{}#{rest}", &name[..start]), number.parse().ok()?))
+}
+
+/// All of a row but its states, with a series in the place of the producer's tag.
+type Row = (String, String, Option<String>, Option<String>, String, bool, Vec<TagId>);
+
+fn row(model: &HwModel, hazard: &Hazard, producer: String) -> Row {
+    (
+        producer,
+        model.tags[hazard.consumer.index()].name.value.clone(),
+        hazard.operand.as_ref().map(|name| name.value.clone()),
+        hazard.producer_operand.as_ref().map(|name| name.value.clone()),
+        format!("{:?}", hazard.on),
+        hazard.unless_same,
+        hazard.counts.clone(),
+    )
+}
+
+fn series(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
+    let mut rows: BTreeMap<Row, BTreeMap<i32, &Hazard>> = BTreeMap::new();
+    let mut numbers: BTreeMap<String, BTreeMap<i32, &Hazard>> = BTreeMap::new();
+    for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_none()) {
+        let name = &model.tags[hazard.producer.index()].name.value;
+        let Some((stem, number)) = numbered(name) else { continue };
+        numbers.entry(stem.clone()).or_default().entry(number).or_insert(hazard);
+        let row = row(model, hazard, stem);
+        if let Some(other) = rows.entry(row).or_default().insert(number, hazard) {
+            diags.push(
+                Diagnostic::at(hazard.span.head(), "this row is there twice")
+                    .note(other.span.head(), "the first")
+                    .help("keep the one with the right states"),
+            );
+        }
+    }
+    for (row, found) in &rows {
+        let all = &numbers[&row.0];
+        if found.len() < 2 {
+            continue;
+        }
+        // The difference that most of them have is the row's.
+        let mut differences: BTreeMap<i32, usize> = BTreeMap::new();
+        for (number, hazard) in found {
+            *differences.entry(i32::from(hazard.states) - number).or_default() += 1;
+        }
+        let Some((usual, _)) = differences.iter().max_by_key(|(_, count)| **count) else {
+            continue;
+        };
+        for (number, hazard) in found {
+            let wanted = number + usual;
+            let apart = (i32::from(hazard.states) - wanted).abs();
+            if apart > i32::from(hazard.noted) {
+                let others: Vec<String> = found
+                    .iter()
+                    .filter(|(other, _)| *other != number)
+                    .map(|(other, hazard)| format!("{} at {other}", hazard.states))
+                    .collect();
+                let message = format!(
+                    "{} wait states behind `{}`: the other rows of the series have {}",
+                    hazard.states,
+                    model.tags[hazard.producer.index()].name.value,
+                    others.join(", ")
+                );
+                diags.push(Diagnostic::at(hazard.span.head(), message).help(format!(
+                    "what runs longer holds its registers longer by as much: {wanted} fits, or one more or less with a note that says why"
+                )));
+            }
+        }
+        for (number, hazard) in all.iter().filter(|(number, _)| !found.contains_key(number)) {
+            if number + usual > 0 {
+                let message = format!(
+                    "`{}` has no row {}, as others of its series have",
+                    model.tags[hazard.producer.index()].name.value,
+                    told(row)
+                );
+                let first = found.values().next().map_or(hazard.span, |hazard| hazard.span);
+                diags.push(
+                    Diagnostic::at(hazard.span.head(), message)
+                        .note(first.head(), "one of these")
+                        .help(format!("add it, with {} states", number + usual)),
+                );
+            }
+        }
+    }
+}
+
+fn told(row: &Row) -> String {
+    let (_, consumer, operand, producer_operand, on, unless_same, _) = row;
+    let of = operand.as_ref().map_or(String::new(), |name| format!(", operand `{name}`"));
+    let from =
+        producer_operand.as_ref().map_or(String::new(), |name| format!(", from operand `{name}`"));
+    let same = if *unless_same { ", unless same" } else { "" };
+    format!("before `{consumer}`{of}{from} ({}){same}", on.to_lowercase())
+}
+
+/// A row about one factor stands there for the other.
+fn factors(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
+    for hazard in &arch.hazards {
+        let Some(name) = &hazard.operand else { continue };
+        let shape = arch
+            .atoms
+            .iter()
+            .map(|entry| model.atom(entry.atom))
+            .filter(|atom| atom.tags.contains(&hazard.consumer))
+            .find_map(|atom| Some((atom, atom.matrix.as_ref()?)));
+        let Some((atom, shape)) = shape else { continue };
+        let operand = |number: u8| atom.operands.get(usize::from(number)).map(|o| &o.name.value);
+        let (a, b) = (operand(shape.a), operand(shape.b));
+        let other = match () {
+            () if a == Some(&name.value) => b,
+            () if b == Some(&name.value) => a,
+            () => None,
+        };
+        let Some(other) = other else { continue };
+        let mine = row(model, hazard, model.tags[hazard.producer.index()].name.value.clone());
+        let found = arch.hazards.iter().any(|one| {
+            one.producer == hazard.producer
+                && one.states == hazard.states
+                && one.wait == hazard.wait
+                && one.after == hazard.after
+                && one.operand.as_ref().is_some_and(|name| name.value == *other)
+                && {
+                    let (_, consumer, _, from, on, same, counts) = row(model, one, String::new());
+                    (consumer, from, on, same, counts)
+                        == (mine.1.clone(), mine.3.clone(), mine.4.clone(), mine.5, mine.6.clone())
+                }
+        });
+        if !found {
+            let message = format!(
+                "operand `{}` waits {} states here, operand `{other}` does not",
+                name.value, hazard.states
+            );
+            diags.push(
+                Diagnostic::at(hazard.span.head(), message)
+                    .help("the factors of a product are read together: give both the same row"),
+            );
+        }
+    }
+}
+
+/// A row that another one makes needless.
+fn covered(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
+    let carriers = |tag: TagId| -> BTreeSet<usize> {
+        let has = arch.atoms.iter().map(|entry| entry.atom);
+        has.filter(|id| model.atom(*id).tags.contains(&tag)).map(|id| id.index()).collect()
+    };
+    let sets: BTreeMap<TagId, BTreeSet<usize>> = arch
+        .hazards
+        .iter()
+        .flat_map(|hazard| [hazard.producer, hazard.consumer])
+        .map(|tag| (tag, carriers(tag)))
+        .collect();
+    let name = |name: &Option<crate::schema::Name>| name.as_ref().map(|name| name.value.clone());
+    for (at, hazard) in arch.hazards.iter().enumerate() {
+        for (other_at, other) in arch.hazards.iter().enumerate() {
+            let covers = at != other_at
+                && hazard.wait.is_none()
+                && other.wait.is_none()
+                && other.after.is_none()
+                && other.counts == hazard.counts
+                && other.states >= hazard.states
+                && sets[&hazard.producer].is_subset(&sets[&other.producer])
+                && sets[&hazard.consumer].is_subset(&sets[&other.consumer])
+                && (other.operand.is_none() || name(&other.operand) == name(&hazard.operand))
+                && name(&other.producer_operand) == name(&hazard.producer_operand)
+                && (other.on == HazardUse::Any || other.on == hazard.on)
+                && (!other.unless_same || hazard.unless_same);
+            if covers {
+                diags.push(
+                    Diagnostic::at(
+                        hazard.span.head(),
+                        format!(
+                            "this row asks for {} states, where another asks for {} at least",
+                            hazard.states, other.states
+                        ),
+                    )
+                    .note(other.span.head(), "the other")
+                    .help("correct the states or the tags of one, or remove this row")
+                    .as_level(Level::Warning),
+                );
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,440 @@
+//! What an instruction does is what its text says in words.
+//!
+//! Texts name operations by the words that the index language and the operations of tiles have, or
+//! by their beginnings. A text that says `add` adds; operands are taken in the order in which they
+//! are written, unless the text says that it takes them in reverse; a number of a term is one of
+//! the text or the mask of one. Equal texts mean the same wherever one architecture has both.
+use super::spelling::text;
+use crate::compile::Compiled;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::means::INDEX_WORDS;
+use crate::model::{Atom, Does, HwModel, Operand};
+use crate::rules::does;
+use crate::template::Piece;
+use lanebook_tables::{OpRole, OpWord, TermNode};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// See the module.
+#[must_use]
+pub fn check(compiled: &Compiled) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    for atom in &compiled.model.atoms {
+        if let (Some(span), [_, ..]) = (atom.means_span, atom.means.as_slice()) {
+            let mut say = |message: String, help: &str| {
+                diags.push(
+                    Diagnostic::at(span.head(), message)
+                        .note(atom.template_span, "the text")
+                        .help(help),
+                )
+            };
+            words(atom, &mut say);
+            order(atom, &mut say);
+            numbers(atom, &mut say);
+            shifts(atom, &mut say);
+        }
+        if let Some(one) = &atom.does {
+            done(compiled, atom, one, &mut diags);
+            parts(&compiled.model, atom, one, &mut diags);
+            lanes(atom, one, &mut diags);
+        }
+    }
+    together(compiled, &mut diags);
+    equal(compiled, &mut diags);
+    diags
+}
+
+/// Runs of letters of an instruction's first word.
+fn letters(atom: &Atom) -> Vec<String> {
+    let text = text(atom);
+    let mnemonic = text.split_whitespace().next().unwrap_or_default();
+    let parts = mnemonic.split(|c: char| !c.is_ascii_alphabetic());
+    parts.filter(|part| !part.is_empty()).map(str::to_string).collect()
+}
+
+fn one_line(atom: &Atom) -> bool {
+    !text(atom).trim_end().contains('\n')
+}
+
+/// A word of the index language without its width.
+fn stem(word: &str) -> &str {
+    word.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or(word)
+}
+
+/// The words of the index language that a text says.
+fn said(letters: &[String]) -> BTreeSet<&'static str> {
+    let stems = INDEX_WORDS.iter().map(|(word, ..)| stem(word));
+    stems
+        .filter(|stem| {
+            letters.iter().any(|word| word == stem || stem.len() > 2 && word.contains(stem))
+        })
+        .collect()
+}
+
+fn words(atom: &Atom, say: &mut impl FnMut(String, &str)) {
+    if !one_line(atom) {
+        return;
+    }
+    let letters = letters(atom);
+    let said = said(&letters);
+    let stem_of = |node: &TermNode| match node {
+        TermNode::Op(op, _) => {
+            INDEX_WORDS.iter().find(|(_, known, _)| known == op).map(|(word, ..)| stem(word))
+        }
+        _ => None,
+    };
+    let meant: BTreeSet<&str> = atom.means.iter().filter_map(stem_of).collect();
+    if meant.is_empty() {
+        if let (Some(word), [TermNode::Operand(_)]) = (said.iter().next(), atom.means.as_slice()) {
+            say(
+                format!("the text of `{}` says `{word}`, `means` says a copy", atom.name.value),
+                "correct `means` or the text",
+            );
+        }
+        return;
+    }
+    if let Some(word) = said.difference(&meant).next() {
+        say(
+            format!("the text of `{}` says `{word}`, `means` does not", atom.name.value),
+            "correct `means` or the text",
+        );
+    }
+    let root = atom.means.first().and_then(stem_of);
+    if let Some(root) = root.filter(|root| !said.is_empty() && !said.contains(root)) {
+        say(
+            format!(
+                "`means` of `{}` ends with `{root}`, which its text does not say",
+                atom.name.value
+            ),
+            "correct `means` or the text",
+        );
+    }
+}
+
+/// Names of operands in the order of a text.
+fn written(atom: &Atom) -> Vec<&str> {
+    let names = atom.template.iter().filter_map(|piece| match piece {
+        Piece::Name(name) | Piece::Optional(name, _) => Some(name.as_str()),
+        Piece::Text(_) => None,
+    });
+    names.collect()
+}
+
+fn reversed(atom: &Atom) -> bool {
+    letters(atom).iter().any(|word| word.ends_with("rev"))
+}
+
+fn order(atom: &Atom, say: &mut impl FnMut(String, &str)) {
+    let used: Vec<&str> = atom
+        .means
+        .iter()
+        .filter_map(|node| match node {
+            TermNode::Operand(number) => atom.operands.get(usize::from(*number)),
+            _ => None,
+        })
+        .map(|operand| operand.name.value.as_str())
+        .collect();
+    let distinct: BTreeSet<&str> = used.iter().copied().collect();
+    if distinct.len() != used.len() || !one_line(atom) {
+        return;
+    }
+    let mut wanted: Vec<&str> =
+        written(atom).into_iter().filter(|name| distinct.contains(name)).collect();
+    if reversed(atom) {
+        wanted.reverse();
+    }
+    if wanted != used && wanted.len() == used.len() {
+        say(
+            format!(
+                "`{}` takes {} as its text has them, `means` takes {}",
+                atom.name.value,
+                wanted.join(", "),
+                used.join(", ")
+            ),
+            "operands of a term come in the order of the text",
+        );
+    }
+}
+
+/// Numbers in the text.
+fn numbers_in(text: &str) -> BTreeSet<u64> {
+    let digits = text.split(|c: char| !c.is_ascii_digit());
+    let mut out: BTreeSet<u64> = digits.filter_map(|run| run.parse().ok()).collect();
+    let hex = text.split(|c: char| !c.is_ascii_alphanumeric());
+    out.extend(hex.filter_map(|word| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()));
+    out
+}
+
+fn numbers(atom: &Atom, say: &mut impl FnMut(String, &str)) {
+    let known = numbers_in(&text(atom));
+    for node in &atom.means {
+        let TermNode::Const(value) = node else { continue };
+        let value = *value as u32 as u64;
+        let mask = known.iter().any(|bits| *bits < 64 && value == (1u64 << bits) - 1);
+        // 0, 1, the last bit of a word and all of them are no numbers of an instruction.
+        if !mask && !known.contains(&value) && ![0, 1, 31, 63, 0xffff_ffff].contains(&value) {
+            say(
+                format!("`{}` works with {value}, of which its text says nothing", atom.name.value),
+                "a number of a term stands in the text, or masks as many bits as it says",
+            );
+        }
+    }
+}
+
+/// What is bounded by the width of a word is a count of a shift.
+fn shifts(atom: &Atom, say: &mut impl FnMut(String, &str)) {
+    let Some(counts) = counted(&atom.means) else { return };
+    for (number, operand) in (0u8..).zip(&atom.operands) {
+        let used = atom.means.contains(&TermNode::Operand(number));
+        let Some(range) = operand.range.as_ref().filter(|_| used) else { continue };
+        let bounded = range.value == (0, 31) || range.value == (0, 63);
+        if bounded != counts.contains(&number) && (bounded || range.value.1 > 64) {
+            say(
+                format!(
+                    "operand `{}` of `{}` takes {} to {} and is {}a count of a shift",
+                    operand.name.value,
+                    atom.name.value,
+                    range.value.0,
+                    range.value.1,
+                    if bounded { "not " } else { "" }
+                ),
+                "a shift counts from 0 to one less than the width of a word",
+            );
+        }
+    }
+}
+
+/// Operands inside the second arguments of shifts.
+fn counted(term: &[TermNode]) -> Option<BTreeSet<u8>> {
+    let mut out = BTreeSet::new();
+    let mut at = 0;
+    // The arguments that are still to come, each with whether it is a count.
+    let mut open: Vec<bool> = vec![false];
+    while let Some(node) = term.get(at) {
+        let inside = open.pop()?;
+        match node {
+            TermNode::Op(op, arity) => {
+                let word = INDEX_WORDS.iter().find(|(_, known, _)| known == op)?.0;
+                let shift = stem(word) == "shl" || stem(word) == "shr";
+                for argument in (0..*arity).rev() {
+                    open.push(inside || shift && argument == 1);
+                }
+            }
+            TermNode::Operand(number) => {
+                if inside {
+                    out.insert(*number);
+                }
+            }
+            TermNode::Const(_) => {}
+            _ => return None,
+        }
+        at += 1;
+    }
+    Some(out)
+}
+
+/// The word of what an atom does is one of its text, at least its beginning.
+fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
+    let word = does::word(&one.op, |name| compiled.rules.ops.named(name));
+    let Some(OpWord::Op(id)) = word else { return };
+    let ops = &compiled.rules.ops;
+    if one.op.value == "cast" || !one_line(atom) {
+        return;
+    }
+    let mut say = |message: String, help: &str| {
+        diags.push(
+            Diagnostic::at(one.op.span, message).note(atom.template_span, "the text").help(help),
+        )
+    };
+    let letters = letters(atom);
+    let name = one.op.value.rsplit('.').next().unwrap_or_default();
+    let begins = |word: &String| word.len() > 1 && word.get(..2) == name.get(..2);
+    let other = ops
+        .list
+        .iter()
+        .filter(|op| op.role == OpRole::Elementwise)
+        .map(|op| op.entry.name.value.as_str())
+        .filter(|other| !name.starts_with(other))
+        .find(|other| letters.iter().any(|word| word == other));
+    let own = letters.iter().any(|word| word == name);
+    if !letters.iter().any(begins) || other.is_some() && !own {
+        say(
+            format!(
+                "`{}` does `{}`, its text says {}",
+                atom.name.value,
+                one.op.value,
+                letters.join(", ")
+            ),
+            "correct `op` or the text",
+        );
+    }
+    let used: Vec<&str> = one
+        .uses
+        .iter()
+        .filter_map(|number| atom.operands.get(usize::from(*number)))
+        .map(|operand| operand.name.value.as_str())
+        .collect();
+    let mut wanted: Vec<&str> =
+        written(atom).into_iter().filter(|name| used.contains(name)).collect();
+    if reversed(atom) {
+        wanted.reverse();
+    }
+    let takes = ops.get(id).map_or(1, |op| usize::from(op.entry.operands.0));
+    if wanted != used && used.len() == takes {
+        say(
+            format!(
+                "`{}` takes {} in its text, `uses` says {}",
+                atom.name.value,
+                wanted.join(", "),
+                used.join(", ")
+            ),
+            "operands come in the order of the text",
+        );
+    }
+}
+
+/// How many results the elements of an operand fill.
+fn held(model: &HwModel, atom: &Atom, one: &Does) -> Option<u32> {
+    let holds = |operand: &Operand| {
+        let bits = u32::from(model.dtypes.get(operand.dtype?.index())?.bits);
+        (u32::from(operand.register_bits) * u32::from(operand.registers)).checked_div(bits)
+    };
+    let from = holds(atom.operands.get(usize::from(*one.uses.first()?))?)?;
+    from.checked_div(holds(atom.operands.first()?)?)
+}
+
+fn parts(model: &HwModel, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
+    let Some(parts) = held(model, atom, one) else { return };
+    if u32::from(one.part) >= parts.max(1) {
+        let message = format!(
+            "`{}` makes part {} of a register that holds {parts}",
+            atom.name.value, one.part
+        );
+        diags.push(
+            Diagnostic::at(one.op.span, message)
+                .help("parts count from 0: correct `part`, or the type of the operand"),
+        );
+    }
+}
+
+/// Exchanges are of runs of masks, or of one, and what they set fits.
+fn lanes(atom: &Atom, one: &Does, diags: &mut Diagnostics) {
+    for lanes in &one.lanes {
+        let (first, last) = lanes.masks;
+        let run = first == 1 && (u16::from(last) + 1).is_power_of_two();
+        let mut say = |message: String, help: &str| {
+            diags.push(
+                Diagnostic::at(one.op.span, message)
+                    .note(atom.name.span, "of this atom")
+                    .help(help),
+            )
+        };
+        if first != last && !run || first == 0 {
+            say(
+                format!("exchanges of {first} to {last} in `{}`", atom.name.value),
+                "masks are all from 1 to one less than a power of two, or one",
+            );
+        }
+        // A list of lanes names for each the one that it takes.
+        let set = &lanes.set;
+        if set.len() > 2
+            && first == last
+            && (0i32..).zip(set).any(|(lane, taken)| *taken != lane ^ i32::from(first))
+        {
+            say(
+                format!("lanes {set:?} are not those that differ by {first}"),
+                "lane l takes what lane l ^ mask has: correct `set` or `masks`",
+            );
+        }
+        let used = |number: u8| one.uses.contains(&number);
+        let free = atom.immediates().find(|(number, _)| !used(*number));
+        if let (Some((_, operand)), Some(start)) = (free, set.first())
+            && let Some(range) = &operand.range
+        {
+            let most = i64::from(*start) + i64::from(lanes.step) * i64::from(last);
+            if most > range.value.1 || i64::from(*start) < range.value.0 {
+                say(
+                    format!("`{}` would hold {start} to {most}", operand.name.value),
+                    "correct `set`, `step` or the operand's range",
+                );
+            }
+        }
+    }
+}
+
+/// Whoever makes one part of a register makes them all.
+fn together(compiled: &Compiled, diags: &mut Diagnostics) {
+    let model = &compiled.model;
+    let mut said = BTreeSet::new();
+    for arch in &model.archs {
+        let mut found: BTreeMap<(usize, usize), (BTreeSet<u8>, u32, &Atom)> = BTreeMap::new();
+        for atom in arch.atoms.iter().map(|entry| model.atom(entry.atom)) {
+            let Some(one) =
+                atom.does.as_ref().filter(|one| one.op.value == "cast" && one.uses.len() == 1)
+            else {
+                continue;
+            };
+            let from = one.uses.first().and_then(|n| atom.operands.get(usize::from(*n))?.dtype);
+            let to = atom.operands.first().and_then(|operand| operand.dtype);
+            let (Some(from), Some(to), Some(parts)) = (from, to, held(model, atom, one)) else {
+                continue;
+            };
+            let entry =
+                found.entry((from.index(), to.index())).or_insert((BTreeSet::new(), parts, atom));
+            entry.0.insert(one.part);
+            entry.1 = entry.1.max(parts);
+        }
+        for ((from, to), (have, parts, atom)) in found {
+            let wider = model.dtypes[to].bits > model.dtypes[from].bits;
+            let missing = (0..parts.min(32) as u8).find(|part| !have.contains(part));
+            if let Some(part) = missing.filter(|_| wider)
+                && said.insert(atom.name.span)
+            {
+                let message = format!(
+                    "`{}` makes `{}` of `{}`, and nothing makes part {part} of a register",
+                    arch.name.value, model.dtypes[to].name.value, model.dtypes[from].name.value
+                );
+                diags.push(
+                    Diagnostic::at(atom.name.span, message)
+                        .help("correct the `part` of one of these conversions, or add the one that is missing"),
+                );
+            }
+        }
+    }
+}
+
+/// One text, two meanings.
+fn equal(compiled: &Compiled, diags: &mut Diagnostics) {
+    let model = &compiled.model;
+    let mut said = BTreeSet::new();
+    for arch in &model.archs {
+        let mut known: BTreeMap<String, &Atom> = BTreeMap::new();
+        for atom in arch.atoms.iter().map(|entry| model.atom(entry.atom)) {
+            let Some(mine) = meaning(atom) else { continue };
+            let classes: Vec<String> =
+                atom.operands.iter().map(|o| format!("{:?}{}", o.class, o.registers)).collect();
+            let key = format!("{}|{}", text(atom), classes.join(","));
+            let Some(other) = known.get(&key) else {
+                known.insert(key, atom);
+                continue;
+            };
+            if meaning(other).is_some_and(|theirs| theirs != mine)
+                && said.insert((atom.name.span, other.name.span))
+            {
+                let message = format!(
+                    "`{}` and `{}` have one text and do different things",
+                    atom.name.value, other.name.value
+                );
+                diags.push(
+                    Diagnostic::at(atom.template_span, message)
+                        .note(other.template_span, "the other")
+                        .help("correct a text, or what one of them does"),
+                );
+            }
+        }
+    }
+}
+
+/// What an atom computes, if a word says it.
+fn meaning(atom: &Atom) -> Option<String> {
+    (!atom.means.is_empty()).then(|| format!("{:?}", atom.means))
+}

@@ -1,0 +1,172 @@
+//! What an operand is follows from where it stands and what is done with it.
+//!
+//! Assemblers take what is written before what is read. What a product leaves is written, what it
+//! takes is read; what is both is so because the same register is taken and left, or because a part
+//! of it stays. (Sides of movements: [`crate::check::movement`].)
+use super::spelling::text;
+use crate::compile::Compiled;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::model::{Atom, Operand};
+use crate::schema::Rest;
+use crate::template::Piece;
+use lanebook_tables::{AtomClass, Role, TermNode};
+use std::collections::BTreeSet;
+
+/// See the module.
+#[must_use]
+pub fn check(compiled: &Compiled) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    for atom in &compiled.model.atoms {
+        order(atom, &mut diags);
+        wanted(atom, &mut diags);
+        both(atom, &mut diags);
+        let mut seen = BTreeSet::new();
+        for operand in &atom.operands {
+            let twice = operand.also.iter().any(|class| {
+                Some(*class) == operand.class
+                    || !seen.insert((operand.name.value.clone(), class.index()))
+            });
+            if twice {
+                let message = format!("`also` of `{}` names a class again", operand.name.value);
+                diags.push(
+                    Diagnostic::at(operand.name.span, message)
+                        .help("name further classes, each once"),
+                );
+            }
+        }
+    }
+    diags
+}
+
+fn writes(operand: &Operand) -> bool {
+    matches!(operand.role, Role::Def | Role::UseDef)
+}
+
+/// Written operands stand before read ones, where one instruction has them in a row.
+fn order(atom: &Atom, diags: &mut Diagnostics) {
+    let text = text(atom);
+    // A guard stands before everything.
+    if text.trim_end().contains('\n') || text.starts_with('@') {
+        return;
+    }
+    let named: Vec<&Operand> = atom
+        .template
+        .iter()
+        .filter_map(|piece| match piece {
+            Piece::Name(name) => {
+                let name = crate::template::half(name).map_or(name.as_str(), |(name, _)| name);
+                atom.operands.iter().find(|operand| operand.name.value == name)
+            }
+            _ => None,
+        })
+        .filter(|operand| !matches!(operand.role, Role::Immediate | Role::Label))
+        .collect();
+    let read = named.iter().position(|operand| !writes(operand));
+    let late = read.and_then(|at| named[at..].iter().find(|operand| writes(operand)));
+    if let (Some(operand), Some(at)) = (late, read) {
+        let message = format!(
+            "`{}` of `{}` is written and stands behind `{}`, which is read",
+            operand.name.value, atom.name.value, named[at].name.value
+        );
+        diags.push(
+            Diagnostic::at(operand.name.span, message)
+                .note(named[at].name.span, "the operand that is read")
+                .help("results stand first in a text: correct a role, or the text"),
+        );
+    }
+    let results = matches!(atom.class, AtomClass::Alu | AtomClass::Convert | AtomClass::CrossLane);
+    if results && !atom.operands.iter().any(writes) {
+        let message = format!("nothing that `{}` computes is written", atom.name.value);
+        diags.push(
+            Diagnostic::at(atom.name.span, message)
+                .help("an operand is its result: correct a role"),
+        );
+    }
+}
+
+/// Operands in the parts that products have.
+fn wanted(atom: &Atom, diags: &mut Diagnostics) {
+    let mut say = |number: u8, roles: &[Role], what: &str| {
+        let Some(operand) = atom.operands.get(usize::from(number)) else { return };
+        if !roles.contains(&operand.role) {
+            let message = format!(
+                "`{}` of `{}` is {what}, and its role is another",
+                operand.name.value, atom.name.value
+            );
+            diags.push(
+                Diagnostic::at(operand.name.span, message)
+                    .help("correct its `role`, or name another operand there"),
+            );
+        }
+    };
+    let written: &[Role] = &[Role::Def, Role::UseDef];
+    let Some(shape) = &atom.matrix else { return };
+    let more = atom.more.as_ref();
+    if more.is_some_and(|more| more.tensor.is_some()) {
+        return;
+    }
+    if shape.c == shape.d {
+        say(shape.d, &[Role::UseDef], "what a product adds to");
+    } else {
+        let rest = atom.operands.get(usize::from(shape.d)).map(|operand| operand.rest);
+        let left: &[Role] = if rest == Some(Rest::Keep) { written } else { &[Role::Def] };
+        say(shape.d, left, "what a product leaves");
+        say(shape.c, &[Role::Use], "what a product adds to");
+    }
+    let shared =
+        |number: u8| more.is_some_and(|more| more.shared.iter().any(|s| s.operand == number));
+    for factor in [shape.a, shape.b].into_iter().filter(|number| !shared(*number)) {
+        say(factor, &[Role::Use], "a factor");
+    }
+    let Some(more) = more else { return };
+    for number in [more.index, more.scales.0, more.scales.1].into_iter().flatten() {
+        say(number, &[Role::Use], "an index or a scale");
+    }
+}
+
+/// What is read and written is so for a reason.
+fn both(atom: &Atom, diags: &mut Diagnostics) {
+    let accumulates = atom.matrix.as_ref().filter(|shape| shape.c == shape.d).map(|shape| shape.d);
+    for (number, operand) in (0u8..).zip(&atom.operands) {
+        let taken = atom.means.contains(&TermNode::Operand(number))
+            || atom.does.as_ref().is_some_and(|does| does.uses.contains(&number));
+        let moved = atom
+            .movement
+            .iter()
+            .flat_map(|movement| [&movement.from, &movement.to])
+            .filter(|side| side.operand == number)
+            .count();
+        let stays = atom
+            .movement
+            .as_ref()
+            .is_some_and(|m| m.to.operand == number && m.to.rest == Rest::Keep);
+        if operand.role == Role::Def && taken {
+            let message = format!(
+                "`{}` of `{}` is taken, and only written",
+                operand.name.value, atom.name.value
+            );
+            diags.push(
+                Diagnostic::at(operand.name.span, message)
+                    .help("make its role `use_def`, or name another operand"),
+            );
+        }
+        // Lanes that nothing reaches in an exchange keep what they have.
+        let exchanges = atom.class == AtomClass::CrossLane;
+        let stays = stays || operand.rest == Rest::Keep || exchanges;
+        let reason = accumulates == Some(number) || taken || stays || moved > 1;
+        let says = !atom.means.is_empty()
+            || atom.does.is_some()
+            || atom.movement.is_some()
+            || atom.matrix.is_some();
+        if operand.role == Role::UseDef && says && !reason && !operand.implicit {
+            let message = format!(
+                "`{}` of `{}` is read and written, and nothing says what is read of it",
+                operand.name.value, atom.name.value
+            );
+            diags.push(
+                Diagnostic::at(operand.name.span, message)
+                    .help("make its role `def`; or say `rest: keep`, or name it in `means`, `does` or `matrix`"),
+            );
+        }
+    }
+}

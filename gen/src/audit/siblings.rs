@@ -1,0 +1,152 @@
+//! Instructions that are alike in text and width are alike in what goes with these.
+//!
+//! Alignment, banks, counter, offset field and kind of access belong to a form of access, not to a
+//! single instruction: of two atoms of one architecture whose texts begin with the same words, and
+//! that move as much between the same spaces, each has what the other has.
+use super::spelling::{text, words};
+use crate::compile::Compiled;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::model::{Atom, HwModel, Side};
+use crate::source::Span;
+use lanebook_layout::AxisId;
+use lanebook_tables::Space;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What goes with a form: the form, what, the value and where it stands.
+struct Trait {
+    form: String,
+    what: &'static str,
+    value: String,
+    at: Span,
+}
+
+/// See the module.
+#[must_use]
+pub fn check(compiled: &Compiled) -> Diagnostics {
+    let model = &compiled.model;
+    let all: Vec<Vec<Trait>> = model.atoms.iter().map(|atom| traits(model, atom)).collect();
+    let mut diags = Diagnostics::new();
+    let mut seen = BTreeSet::new();
+    // Generations differ: what one architecture has is alike.
+    for arch in &model.archs {
+        type Values<'t> = BTreeMap<&'t str, Vec<Span>>;
+        let mut groups: BTreeMap<(&str, &'static str), Values<'_>> = BTreeMap::new();
+        for one in arch.atoms.iter().flat_map(|entry| &all[entry.atom.index()]) {
+            let values = groups.entry((&one.form, one.what)).or_default();
+            values.entry(&one.value).or_default().push(one.at);
+        }
+        for ((form, what), values) in groups.iter().filter(|(_, values)| values.len() > 1) {
+            // What most of them have comes first, what fewest have is most likely wrong.
+            let mut list: Vec<(&&str, &Vec<Span>)> = values.iter().collect();
+            list.sort_by_key(|(value, spans)| (std::cmp::Reverse(spans.len()), **value));
+            let (Some((usual, of)), Some((odd, at))) = (list.first(), list.last()) else {
+                continue;
+            };
+            let (Some(here), Some(there)) = (at.first(), of.first()) else { continue };
+            if !seen.insert((*here, *what)) {
+                continue;
+            }
+            let message = format!("{what} of `{form}` is {odd} here and {usual} elsewhere");
+            diags.push(
+                Diagnostic::at(here.head(), message)
+                    .note(there.head(), "elsewhere")
+                    .note(arch.name.span, "of this architecture")
+                    .help(
+                        "instructions that are alike in text and width agree: correct one of them",
+                    ),
+            );
+        }
+    }
+    diags
+}
+
+/// The first words of a text.
+fn head(text: &str, count: usize) -> String {
+    let mnemonic = text.split_whitespace().next().unwrap_or_default().replace('_', ".");
+    words(&mnemonic).take(count).collect::<Vec<_>>().join(".")
+}
+
+fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
+    let Some(movement) = &atom.movement else { return Vec::new() };
+    let isa = &model.isa(atom.isa).name.value;
+    let text = text(atom);
+    let (from, to) = (&movement.from, &movement.to);
+    let crosses = if movement.crosses_lanes { " across lanes" } else { "" };
+    let ways = format!("{:?} to {:?}{crosses}", from.space, to.space).to_lowercase();
+    let two = head(&text, 2);
+    let mut out = Vec::new();
+    let counter = atom.counter.as_ref();
+    out.push(Trait {
+        form: format!("{isa}: {} {ways}", head(&text, 1)),
+        what: "the counter",
+        value: counter.map_or("none".into(), |name| name.value.clone()),
+        at: counter.map_or(atom.name.span, |name| name.span),
+    });
+    for field in &movement.offsets {
+        let operand = atom.operands.get(usize::from(field.operand));
+        let range = operand.and_then(|operand| operand.range.as_ref());
+        let on = match (field.on_from, field.on_to) {
+            (true, true) => "both sides",
+            (true, false) => "from",
+            _ => "to",
+        };
+        out.push(Trait {
+            form: format!("{isa}: {two} {ways}, {on}"),
+            what: "the unit of the offset",
+            value: field.scale.to_string(),
+            at: field.span,
+        });
+        if let Some(range) = range {
+            out.push(Trait {
+                form: format!("{isa}: {} {ways}", head(&text, 1)),
+                what: "the range of the offset",
+                value: format!("{} to {}", range.value.0, range.value.1),
+                at: range.span,
+            });
+        }
+    }
+    for (side, reading) in [(from, true), (to, false)] {
+        memory(model, isa, &two, &ways, side, reading, &mut out);
+    }
+    out
+}
+
+fn memory(
+    model: &HwModel,
+    isa: &str,
+    two: &str,
+    ways: &str,
+    side: &Side,
+    reading: bool,
+    out: &mut Vec<Trait>,
+) {
+    if !matches!(side.space, Space::Shared | Space::Global) {
+        return;
+    }
+    let bytes = side.slot_bytes.as_ref().map_or(0, |bytes| bytes.value);
+    let which = if reading { "from" } else { "to" };
+    let form = format!("{isa}: {two} {ways}, {which} {bytes} bytes");
+    out.push(Trait {
+        form: form.clone(),
+        what: "the alignment",
+        value: side.align_bytes.to_string(),
+        at: side.span,
+    });
+    // A uniform address supplies all lanes: how much each gets is not said by it.
+    if side.layout.axes().contains(&AxisId::SLOT) {
+        out.push(Trait {
+            form,
+            what: "the bank model",
+            value: side.banks.as_ref().map_or("none".into(), |name| name.value.clone()),
+            at: side.banks.as_ref().map_or(side.span, |name| name.span),
+        });
+    }
+    out.push(Trait {
+        form: format!("{isa}: {two} {ways}, {which}"),
+        what: "the kind of access",
+        value: side
+            .access
+            .map_or("none".into(), |id| model.accesses[id.index()].name.value.clone()),
+        at: side.span,
+    });
+}

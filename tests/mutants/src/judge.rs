@@ -1,0 +1,213 @@
+//! What the audit says of tables with one wrong fact.
+use crate::change::Mutant;
+use lanebook_gen::assemble::{self, Difference, text};
+use lanebook_gen::diagnostics::{Diagnostics, Level};
+use lanebook_gen::source::Sources;
+use lanebook_gen::{Compiled, Mode, audit, compile_sources};
+use lanebook_tables::{AtomId, IsaId};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What came of a mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A check finds it: which, and the first thing that it says.
+    Caught(String, String),
+    /// Nothing that is built from the tables differs: they are the same, byte for byte.
+    Harmless,
+    /// Only the descriptions differ, not what planning and emission read.
+    Shown,
+    /// What kernels are made from differs, and nothing is said.
+    Survived,
+}
+
+/// The tables as they are, and what is asked about them.
+pub struct Judge {
+    sources: Sources,
+    sound: Compiled,
+    rust: String,
+    lean: String,
+    assemblers: Vec<Option<PathBuf>>,
+}
+
+/// The name of the check that assemblers are.
+const ASSEMBLER: &str = audit::ASSEMBLER;
+
+impl Judge {
+    /// The tables of some sources, with the assemblers if they are wanted.
+    ///
+    /// # Errors
+    /// If these tables do not pass the audit as they are, or an assembler is not found.
+    pub fn new(sources: Sources, assemblers: bool) -> Result<Self, String> {
+        let sound = compile_sources(sources.clone(), Diagnostics::new(), Mode::Release)
+            .map_err(|failure| failure.plain())?;
+        let mut found = Diagnostics::new();
+        let all = audit::run(&sound);
+        all.iter()
+            .filter(|one| one.level <= Level::Warning)
+            .for_each(|one| found.push(one.clone()));
+        if !found.is_empty() {
+            return Err(found.plain(&sound.sources));
+        }
+        let programs = sound.model.isas.iter().map(|isa| match &isa.assembler {
+            Some(assembler) if assemblers => assemble::find(assembler, &folders()).map(Some),
+            _ => Ok(None),
+        });
+        let assemblers = programs.collect::<Result<Vec<_>, String>>()?;
+        let (rust, lean) = (sound.rust(), format!("{:?}", sound.lean()));
+        Ok(Self { sources, sound, rust, lean, assemblers })
+    }
+
+    /// All of some mutants, on as many threads as there are processors.
+    #[must_use]
+    pub fn all(&self, mutants: &[Mutant]) -> Vec<Outcome> {
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(|| {
+                    while let Some((at, mutant)) = {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        mutants.get(at).map(|mutant| (at, mutant))
+                    } {
+                        let outcome = self.one(mutant);
+                        done.lock()
+                            .expect("no thread panics while it holds this")
+                            .push((at, outcome));
+                    }
+                });
+            }
+        });
+        let mut done = done.into_inner().expect("no thread panics while it holds this");
+        done.sort_by_key(|(at, _)| *at);
+        done.into_iter().map(|(_, outcome)| outcome).collect()
+    }
+
+    /// What the audit says of one.
+    #[must_use]
+    pub fn one(&self, mutant: &Mutant) -> Outcome {
+        let mut sources = Sources::default();
+        for (id, file) in self.sources.iter() {
+            let mut text = file.text.clone();
+            if id == mutant.span.file {
+                text.replace_range(
+                    mutant.span.start as usize..mutant.span.end as usize,
+                    &mutant.new,
+                );
+            }
+            sources.add(&file.name, file.path.as_deref(), text);
+        }
+        let compiled = match compile_sources(sources, Diagnostics::new(), Mode::Release) {
+            Ok(compiled) => compiled,
+            Err(failure) => {
+                let (check, said) = complaint(&failure.diagnostics).unwrap_or_default();
+                return Outcome::Caught(check, said);
+            }
+        };
+        if let Some((check, said)) = complaint(&audit::run(&compiled)) {
+            return Outcome::Caught(check, said);
+        }
+        if compiled.rust() == self.rust {
+            return Outcome::Harmless;
+        }
+        if let Some(difference) = self.assembled(&compiled) {
+            let said = difference.refused.unwrap_or_else(|| "it is taken unclaimed".into());
+            return Outcome::Caught(ASSEMBLER.into(), format!("{}: {said}", difference.text));
+        }
+        if format!("{:?}", compiled.lean()) == self.lean {
+            Outcome::Shown
+        } else {
+            Outcome::Survived
+        }
+    }
+
+    /// The first difference that assemblers see between these tables and the sound ones. Asked are
+    /// the atoms whose texts differ, and of an architecture that differs all.
+    fn assembled(&self, compiled: &Compiled) -> Option<Difference> {
+        let (tables, sound) = (compiled.tables(), self.sound.tables());
+        for (number, program) in (0u16..).zip(&self.assemblers) {
+            let (id, Some(program)) = (IsaId(number), program) else { continue };
+            let isa = tables.isa(id)?;
+            let texts = |tables: &lanebook_tables::Tables<'static>, atom: AtomId| -> Vec<String> {
+                assemble::instances(tables, &[atom])
+                    .flat_map(|(_, instance)| text::forms(isa, &instance, "L"))
+                    .collect()
+            };
+            let changed: BTreeSet<AtomId> = (0u16..)
+                .map(AtomId)
+                .zip(tables.atoms.iter().zip(sound.atoms))
+                .filter(|(id, (new, old))| {
+                    new.isa == old.isa
+                        && new.name() == old.name()
+                        && texts(&tables, *id) != texts(&sound, *id)
+                })
+                .map(|(id, _)| id)
+                .collect();
+            let (whole, part): (Vec<usize>, Vec<usize>) = assemble::archs(compiled, id)
+                .into_iter()
+                .partition(|at| self.figures_differ(compiled, *at));
+            let mut found = Vec::new();
+            if !whole.is_empty() {
+                for verdict in assemble::judge(compiled, id, program, &whole) {
+                    if let Err(why) = &verdict.judged {
+                        let atom = AtomId(0);
+                        let refused = Some(format!("{why:?}"));
+                        return Some(Difference {
+                            atom,
+                            arch: verdict.arch,
+                            text: String::new(),
+                            refused,
+                        });
+                    }
+                    found.extend(verdict.differences);
+                }
+            }
+            let has = |at: &usize| {
+                compiled.model.archs[*at].atoms.iter().any(|entry| changed.contains(&entry.atom))
+            };
+            let part: Vec<usize> = part.into_iter().filter(has).collect();
+            if !part.is_empty() {
+                let ask = |of: &Compiled| -> Vec<Difference> {
+                    let judged = assemble::judge_some(of, id, program, &part, |atom| {
+                        changed.contains(&atom)
+                    });
+                    judged.into_iter().flat_map(|verdict| verdict.differences).collect()
+                };
+                let before = ask(&self.sound);
+                found.extend(ask(compiled).into_iter().filter(|one| !before.contains(one)));
+            }
+            if let Some(first) = found.into_iter().next() {
+                return Some(first);
+            }
+        }
+        None
+    }
+
+    /// Whether what an architecture has, or is called, differs.
+    fn figures_differ(&self, compiled: &Compiled, at: usize) -> bool {
+        let told = |of: &Compiled| {
+            of.model.archs.get(at).map(|arch| {
+                let atoms: Vec<AtomId> = arch.atoms.iter().map(|entry| entry.atom).collect();
+                let waves = arch.wave_lanes.first().copied();
+                (arch.target.clone(), arch.isa_version.clone(), waves, atoms)
+            })
+        };
+        told(compiled) != told(&self.sound)
+    }
+}
+
+/// Where the repository's own tools put an assembler that is not on the path.
+fn folders() -> Vec<PathBuf> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let packages = root.join("target/venv-nv/lib");
+    let versions = std::fs::read_dir(packages).into_iter().flatten().filter_map(Result::ok);
+    versions.map(|entry| entry.path().join("site-packages/nvidia/cu13/bin")).collect()
+}
+
+/// The first error or warning: its check and what it says.
+fn complaint(found: &Diagnostics) -> Option<(String, String)> {
+    let first =
+        found.iter().filter(|one| one.level <= Level::Warning).min_by_key(|one| one.level)?;
+    Some((first.check.to_string(), first.message.clone()))
+}

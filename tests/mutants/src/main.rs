@@ -1,0 +1,49 @@
+//! `cargo run --release -p lanebook-mutants -- [COUNT] [--seed N] [--assemblers off|require]
+//! [--root DIR] [--all]`: plants wrong facts and prints what the audit catches, by kind, and every
+//! one that it does not.
+use lanebook_gen::diagnostics::Diagnostics;
+use lanebook_gen::load;
+use lanebook_mutants::{change, facts::Facts, judge::Judge, report};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let (mut count, mut seed, mut assemblers) = (400usize, 1u64, true);
+    let (mut root, mut all) = (PathBuf::from("."), false);
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let done = match arg.as_str() {
+            "--seed" => args.next().and_then(|n| n.parse().ok()).map(|n| seed = n),
+            "--assemblers" => match args.next().as_deref() {
+                Some("off") => Some(assemblers = false),
+                Some("require") => Some(assemblers = true),
+                _ => None,
+            },
+            "--root" => args.next().map(|folder| root = folder.into()),
+            "--all" => Some(all = true),
+            number => number.parse().ok().map(|n| count = n),
+        };
+        if done.is_none() {
+            eprintln!(
+                "usage: lanebook-mutants [COUNT] [--seed N] [--assemblers off|require] [--root DIR] [--all]"
+            );
+            return ExitCode::from(2);
+        }
+    }
+    let mut diags = Diagnostics::new();
+    let sources = load::find(&root, &mut diags);
+    let facts = Facts::of(&sources);
+    let mutants = change::plan(&sources, &facts, count, seed);
+    let judge = match Judge::new(sources.clone(), assemblers) {
+        Ok(judge) => judge,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let outcomes = judge.all(&mutants);
+    print!("{}", report::survivors(&sources, &mutants, &outcomes, all));
+    println!("\n{} facts, {} mutants, seed {seed}", facts.list.len(), mutants.len());
+    print!("{}", report::table(&mutants, &outcomes));
+    ExitCode::SUCCESS
+}
