@@ -110,7 +110,6 @@ fn families(model: &HwModel, diags: &mut Diagnostics) {
         let mut add = |what, value: String| {
             known.entry((family, what)).or_default().entry(value).or_default().push(arch)
         };
-        add("most threads of a group", arch.max_threads.to_string());
         add("vendor", arch.vendor.clone());
         add("integers that any operand takes", format!("{:?}", arch.inline_integers));
         if arch.shared.static_bytes != arch.shared.max_bytes {
