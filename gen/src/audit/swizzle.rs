@@ -121,7 +121,9 @@ fn bytes_in(name: &str) -> Vec<u32> {
 fn encodings(units: &Units, diags: &mut Diagnostics) {
     // Encodings as tables name them, in the order of rows: one that ascends or descends does so
     // throughout.
-    let mut by_encoding: BTreeMap<&str, Vec<(u16, u16, &Fact<SwizzleMode>)>> = BTreeMap::new();
+    // Bytes of a row, the number, the mode.
+    type Numbered<'u> = Vec<(u16, u16, &'u Fact<SwizzleMode>)>;
+    let mut by_encoding: BTreeMap<&str, Numbered<'_>> = BTreeMap::new();
     let usual = units.swizzles.iter().map(|mode| mode.entry.atom_bytes).max_by_key(|bytes| {
         units.swizzles.iter().filter(|mode| mode.entry.atom_bytes == *bytes).count()
     });
@@ -314,7 +316,7 @@ fn factors(descriptor: &Descriptor, diags: &mut Diagnostics) {
         let of = |role| descriptor.fields.iter().find(|field| field.role == role);
         let (Some(a), Some(b)) = (of(a), of(b)) else { continue };
         let same = a.values == b.values && (a.range == b.range || !a.values.is_empty());
-        if !same && a.scale == b.scale || a.scale != b.scale {
+        if !same || a.scale != b.scale {
             let message = format!(
                 "`{}` and `{}` of `{}` have other values",
                 a.name.value, b.name.value, descriptor.fact.entry.name.value

@@ -256,7 +256,7 @@ fn moves(
         let (of_rows, of_row) = cells.iters.split_at(at);
         let found = (extents(of_rows, 1), extents(of_row, 1) * bits);
         // A form that moves two halves of its lanes has twice the columns.
-        if found.0 != rows || found.1 % wide != 0 {
+        if found.0 != rows || !found.1.is_multiple_of(wide) {
             say(
                 cells.span,
                 format!(
