@@ -12,18 +12,30 @@ fn main() -> ExitCode {
     let (mut root, mut all) = (PathBuf::from("."), false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
-        let done = match arg.as_str() {
-            "--seed" => args.next().and_then(|n| n.parse().ok()).map(|n| seed = n),
-            "--assemblers" => match args.next().as_deref() {
-                Some("off") => Some(assemblers = false),
-                Some("require") => Some(assemblers = true),
-                _ => None,
-            },
-            "--root" => args.next().map(|folder| root = folder.into()),
-            "--all" => Some(all = true),
-            number => number.parse().ok().map(|n| count = n),
+        let known = match arg.as_str() {
+            "--seed" => args.next().and_then(|n| n.parse().ok()).is_some_and(|n| {
+                seed = n;
+                true
+            }),
+            "--assemblers" => {
+                let word = args.next();
+                assemblers = word.as_deref() != Some("off");
+                matches!(word.as_deref(), Some("off" | "require"))
+            }
+            "--root" => args.next().is_some_and(|folder| {
+                root = folder.into();
+                true
+            }),
+            "--all" => {
+                all = true;
+                true
+            }
+            number => number.parse().is_ok_and(|n| {
+                count = n;
+                true
+            }),
         };
-        if done.is_none() {
+        if !known {
             eprintln!(
                 "usage: lanebook-mutants [COUNT] [--seed N] [--assemblers off|require] [--root DIR] [--all]"
             );
