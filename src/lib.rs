@@ -1,4 +1,24 @@
 //! GPU data layouts, by the book.
+//!
+//! This crate is the top floor: the tables of this build, the whole path in one call
+//! ([`compile`]), the passes by name ([`pipeline`]), errors as numbers ([`detail`]). What it
+//! stands on are crates of their own, so that an edit of a table builds this one alone:
+//!
+//! ```text
+//! text --ir::parse--> Program --pipeline--> Program --plan::select--> Plan --emit--> steps, text
+//!                                                                       '--check--> sound, or where not
+//! ```
+//!
+//! | to find | look in |
+//! | --- | --- |
+//! | the layout algebra and its notations | [`layout`] |
+//! | what an architecture can do (`Arch::dispatch`) | [`tables`] |
+//! | reading, printing, changing and verifying tile programs; the rule engine | [`ir`] |
+//! | fragments, bank conflicts, descriptors, swizzles, one atom against one tile | [`tile`] |
+//! | moving and removing conversions; layouts for loads, stores and products | [`passes`] |
+//! | where a load's instruction is chosen (`select::memory::search`), where a swizzle is (`select::memory::shared_layouts`), a product's instruction (`select::matrix::select_mma`) | [`plan`] |
+//! | addresses, waits (`sync::waits`), barriers (`sync::order`), registers, text | [`emit`] |
+//! | the independent checkers | [`check`] |
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(
