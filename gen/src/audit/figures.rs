@@ -9,7 +9,7 @@ use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Arch, HwModel};
 use crate::source::Span;
-use lanebook_tables::IsaId;
+use lanebook_tables::{AtomClass, IsaId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
@@ -19,6 +19,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
     passes(model, &mut diags);
     issues(model, &mut diags);
+    busy(model, &mut diags);
     families(model, &mut diags);
     let mut seen = BTreeSet::new();
     for arch in &model.archs {
@@ -90,6 +91,19 @@ fn issues(model: &HwModel, diags: &mut Diagnostics) {
             diags.push(
                 Diagnostic::at(atom.name.span, message)
                     .help("each instruction issues once at least: correct `issue`"),
+            );
+        }
+    }
+}
+
+/// Cycles are known of matrix units alone.
+fn busy(model: &HwModel, diags: &mut Diagnostics) {
+    for atom in &model.atoms {
+        if atom.cost.cycles > 0 && atom.class != AtomClass::Matrix {
+            let message = format!("`{}` keeps no unit busy and has cycles of one", atom.name.value);
+            diags.push(
+                Diagnostic::at(atom.name.span, message)
+                    .help("cycles are those of a matrix unit: leave them at 0"),
             );
         }
     }

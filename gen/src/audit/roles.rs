@@ -20,6 +20,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         order(atom, &mut diags);
         wanted(atom, &mut diags);
         both(atom, &mut diags);
+        parts(atom, &mut diags);
         let mut seen = BTreeSet::new();
         for operand in &atom.operands {
             let twice = operand.also.iter().any(|class| {
@@ -166,6 +167,47 @@ fn both(atom: &Atom, diags: &mut Diagnostics) {
             diags.push(
                 Diagnostic::at(operand.name.span, message)
                     .help("make its role `def`; or say `rest: keep`, or name it in `means`, `does` or `matrix`"),
+            );
+        }
+    }
+}
+
+/// Each operand of a product has one part in it, and addresses of a mover are those of a side.
+fn parts(atom: &Atom, diags: &mut Diagnostics) {
+    if let Some(movement) = &atom.movement {
+        let sides = [&movement.from, &movement.to];
+        for (number, operand) in (0u8..).zip(&atom.operands) {
+            let used = sides.iter().any(|side| side.operand == number || side.base == Some(number));
+            if operand.role == Role::Address && !used {
+                let message = format!(
+                    "`{}` of `{}` is an address of no side",
+                    operand.name.value, atom.name.value
+                );
+                diags.push(
+                    Diagnostic::at(operand.name.span, message)
+                        .help("name it as `operand` or `base` of a side, or correct its `role`"),
+                );
+            }
+        }
+        for side in sides.iter().filter(|side| side.base == Some(side.operand)) {
+            diags.push(
+                Diagnostic::at(side.span.head(), "a side has one address twice")
+                    .help("`base` is a second address: correct one of them"),
+            );
+        }
+    }
+    let Some(does) = &atom.does else { return };
+    for number in &does.uses {
+        let operand = atom.operands.get(usize::from(*number));
+        let strange = |operand: &&Operand| matches!(operand.role, Role::Immediate | Role::Label);
+        if let Some(operand) = operand.filter(strange) {
+            let message = format!(
+                "`{}` does something to `{}`, which is no register",
+                atom.name.value, operand.name.value
+            );
+            diags.push(
+                Diagnostic::at(operand.name.span, message)
+                    .help("`uses` names registers that are read"),
             );
         }
     }

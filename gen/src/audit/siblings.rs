@@ -82,6 +82,18 @@ fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
         value: counter.map_or("none".into(), |name| name.value.clone()),
         at: counter.map_or(atom.name.span, |name| name.span),
     });
+    let tags: Vec<&str> =
+        atom.tags.iter().map(|tag| model.tags[tag.index()].name.value.as_str()).collect();
+    let register = [from, to].into_iter().find(|side| side.space == Space::Register);
+    let held = register
+        .and_then(|side| atom.operands.get(usize::from(side.operand)))
+        .map_or(0, |operand| operand.registers);
+    out.push(Trait {
+        form: format!("{isa}: {two} {ways}, {held} registers"),
+        what: "the tags",
+        value: tags.join(", "),
+        at: atom.name.span,
+    });
     for field in &movement.offsets {
         let operand = atom.operands.get(usize::from(field.operand));
         let range = operand.and_then(|operand| operand.range.as_ref());

@@ -27,6 +27,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     symbols(units, &mut diags);
     for descriptor in &units.descriptors {
         factors(descriptor, &mut diags);
+        parts(descriptor, &mut diags);
         reached(units, descriptor, &mut diags);
     }
     maps(compiled, &mut diags);
@@ -301,6 +302,30 @@ fn symbols(units: &Units, diags: &mut Diagnostics) {
                         .help("one symbol is one field: correct one of them"),
                 );
             }
+        }
+    }
+}
+
+/// Fields have parts of their own, and units of a bit.
+fn parts(descriptor: &Descriptor, diags: &mut Diagnostics) {
+    for (at, field) in descriptor.fields.iter().enumerate() {
+        let other = descriptor.fields[..at].iter().find(|other| other.role == field.role);
+        if let Some(other) = other.filter(|_| field.role != FieldRole::Plain) {
+            let message = format!(
+                "fields `{}` and `{}` of `{}` have one role",
+                other.name.value, field.name.value, descriptor.fact.entry.name.value
+            );
+            diags.push(
+                Diagnostic::at(field.name.span, message)
+                    .note(other.name.span, "the other")
+                    .help("a role is that of one field: correct `role`"),
+            );
+        }
+        if !field.scale.is_power_of_two() {
+            diags.push(
+                Diagnostic::at(field.name.span, format!("a unit of {}", field.scale))
+                    .help("a field leaves out low bits: `scale` is a power of two"),
+            );
         }
     }
 }
