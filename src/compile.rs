@@ -490,7 +490,7 @@ fn decide(
         let chosen = choose_and_place(tables, program, function, plan, workspace);
         let Err(error) = chosen else { return Ok(()) };
         if !inserted.mend(program, error) {
-            let told = inserted.told(error).about(|op| inserted.home(program, op));
+            let told = inserted.told(program, error).about(|op| inserted.home(program, op));
             inserted.take_back(program);
             return Err(told.into());
         }
@@ -556,11 +556,11 @@ fn fill(
     let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
     if !parameters(tables, program, function, plan.maps, params) {
-        return Err(EmitError::Capacity {
+        let full = EmitError::Capacity {
             pool: EmitPool::Params,
             capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX),
-        }
-        .into());
+        };
+        return Err(Error::emission(full, Some(function)));
     }
     let lookup = Lookup { tables, arch: machine, isa };
     let mut thrift = Thrift::least(tables, isa, program, plan);
@@ -575,7 +575,7 @@ fn fill(
                     tables, isa, steps, tuples, patterns, loops,
                 ) {
                     Ok(usage) => break usage,
-                    Err(e) => Error::from(EmitError::Step(e)),
+                    Err(e) => Error::emission(EmitError::Step(e), Some(function)),
                 }
             }
             Err(e) => e,
@@ -592,7 +592,7 @@ fn fill(
         }
     };
     lanebook_emit::sync::waits::finish(tables, machine, isa, steps, patterns)
-        .map_err(EmitError::Step)?;
+        .map_err(|e| Error::emission(EmitError::Step(e), Some(function)))?;
     Ok(usage)
 }
 

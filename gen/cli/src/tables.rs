@@ -102,3 +102,8 @@ pub fn status(status: Status) -> &'static str {
 pub fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
+
+/// How much a status is in doubt: the words stand from the most certain to the least.
+pub const fn doubt(status: Status) -> u8 {
+    status as u8
+}

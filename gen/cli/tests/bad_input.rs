@@ -291,6 +291,49 @@ fn tiles_larger_than_the_registers() {
     compile("registers_of_inputs", "sm_80", &deep).refused(1, &["smaller tiles"]);
 }
 
+/// What is advised where no instruction loads a tile as its reader wants it is right: done so, the
+/// program compiles.
+#[test]
+fn a_load_that_no_instruction_does_goes_through_shared_memory() {
+    let tile = |direct: bool, number: u32, place: &str, shape: &str| {
+        let memref = "memref<?x?xbf16, #gmem>";
+        if direct {
+            return format!(
+                "  %v{number} = tiled_load %B[{place}] : {memref} -> tensor<{shape}>\n"
+            );
+        }
+        format!(
+            "  %s{number} = alloc_tensor : tensor<{shape}, #smem>\n  copy %B[{place}], %s{number} : {memref} -> tensor<{shape}, #smem>\n  \
+             %v{number} = tiled_load %s{number} : tensor<{shape}, #smem> -> tensor<{shape}>\n"
+        )
+    };
+    let text = |direct: [bool; 2]| {
+        format!(
+            "func @f(%A: memref<?x192xbf16, #gmem> {{align = 16}}, %B: memref<?x?xbf16, #gmem> {{align = 16, stride_div = 8}}, \
+             %C: memref<?x192xf32, #gmem> {{align = 16}}, %m: index {{div = 16}}, %n: index {{div = 32}}) {{threads = 512}} {{\n  \
+             %v1 = tiled_load %A[%m, %n] : memref<?x192xbf16, #gmem> -> tensor<48x32xbf16>\n  \
+             %z2 = constant 0.0 : tensor<48x96xf32>\n  %z3 = constant 0.0 : tensor<48x32xf32>\n{}  \
+             %v5 = mma %v1, %v4, %z2 : tensor<48x96xf32>\n  %v6 = cast %v5 : tensor<48x96xf32> -> tensor<48x96xbf16>\n{}  \
+             %v8 = mma %v6, %v7, %z3 : tensor<48x32xf32>\n  \
+             tiled_store %v8, %C[%m, %n] : tensor<48x32xf32> -> memref<?x192xf32, #gmem>\n}}\n",
+            tile(direct[0], 4, "64, %n", "32x96xbf16"),
+            tile(direct[1], 7, "%m, %n", "96x32xbf16"),
+        )
+    };
+    for direct in [[true, true], [false, true]] {
+        compile("direct", "gfx1200.w64", &text(direct)).refused(
+            1,
+            &[
+                "can do this movement",
+                "copy the tile into one in #smem and load that",
+                "^^^^^^^^^^",
+            ],
+        );
+    }
+    let at = folder("through");
+    run_in(&at, &["compile", "-", "--arch", "gfx1200.w64"], &text([false, false])).fine();
+}
+
 #[test]
 fn text_that_ends_too_soon_or_is_no_text() {
     compile("end", "sm_80", "func @f() {threads = 128} {\n  copy")

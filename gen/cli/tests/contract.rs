@@ -104,6 +104,14 @@ fn operands_and_operations_are_those_of_the_contract() {
         1,
         &["`fence` is not compiled: what has to be ordered is found", "leave it out", "^^^^^"],
     );
+    // Of a number and a NaN `max` gives the number, which is not what `maximumf` says.
+    with("add %t, %t :", "arith.maxnumf %t, %t :").fine();
+    for name in ["arith.maximumf", "arith.minimumf"] {
+        with("add %t, %t :", &format!("{name} %t, %t :")).refused(
+            1,
+            &[&format!("`{name}` is not compiled: a NaN in either operand"), "arith.maxnumf"],
+        );
+    }
     with("tensor<64x64xf32, #smem>", "tensor<64x64xf32, #smem_swizzled>")
         .refused(1, &["no layout is called `#smem_swizzled`"]);
     let gather = COPY.replace(
@@ -154,6 +162,19 @@ fn written_layouts_are_obeyed_or_refused() {
         .replace("tensor<64x64xf32, #smem>", "tensor<64x64xf32, #smem, S[(64,64):(64,1)]>")
         .replace("alloc_tensor :", "alloc_tensor {layout = S[(64,64):(68,1)]} :");
     compile(&twice).refused(1, &["a layout in its type and another as an attribute"]);
+    // What of a shared tile's layout cannot be kept to, each for its own reason.
+    let shared = |shape: &str, layout: &str| {
+        compile(
+            &COPY
+                .replace("64x64", shape)
+                .replace("alloc_tensor :", &format!("alloc_tensor {{layout = {layout}}} :")),
+        )
+    };
+    shared("64x64", "S[(64,64):(65,2)]").refused(1, &["neither by rows nor by columns"]);
+    shared("64x48", "S[(64,48):(48,1)]")
+        .refused(1, &["is no power of two", "put the other dimension side by side"]);
+    shared("64x64", "<(64,64),(72,1),swizzle<3,4,3>>")
+        .refused(1, &["both rows apart from each other and a swizzle", "leave out the swizzle"]);
     // Copies where other elements are, and elements of another type than the tile's.
     result("S[(4,8,2,4,16):(1@warpid,4@laneid,512@bit,1@laneid,32@bit)]").fine();
     result("S[(4,8,2,4,16):(1@warpid,4@laneid,512@bit,1@laneid,32@bit)] + R[2:4@laneid]")

@@ -11,7 +11,7 @@ lanebook_ir::details! {
     2 Expr(_) => [];
     3 Simplify(_) => [];
     4 Select(_) => [];
-    5 Capacity { capacity } => [capacity];
+    5 Capacity { pool, capacity } => [capacity, pool as u32];
     6 Unplanned(op) at op => [];
     7 Index(op) at op => [];
     8 Carried(op) at op => [];

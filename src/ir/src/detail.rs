@@ -24,12 +24,12 @@ pub struct Detail {
 #[macro_export]
 macro_rules! details {
     ($(#[$meta:meta])* $function:ident, $(#[$list_meta:meta])* $list:ident of $error:ident:
-     $($number:literal $variant:ident $({ $($field:ident),* })? $(($inner:pat))? $(at $op:ident)? => [$($n:expr),*];)*) => {
+     $($number:literal $variant:ident $({ $($field:ident),* })? $(($inner:pat))? $(at $op:ident)? $(in $maybe:ident)? => [$($n:expr),*];)*) => {
         $(#[$meta])*
         #[must_use]
         pub fn $function(e: $error) -> $crate::detail::Detail {
             match e {
-                $($error::$variant $({ $($field,)* .. })? $(($inner))? => $crate::detail::Detail { number: $number, op: None$(.or(Some($op)))?, numbers: $crate::detail::three(&[$(i64::from($n)),*]) },)*
+                $($error::$variant $({ $($field,)* .. })? $(($inner))? => $crate::detail::Detail { number: $number, op: None$(.or(Some($op)))?$(.or($maybe))?, numbers: $crate::detail::three(&[$(i64::from($n)),*]) },)*
             }
         }
         $(#[$list_meta])*

@@ -17,11 +17,11 @@ lanebook_ir::details! {
     8 Conflict { op } at op => [];
     9 Undecided(op) at op => [];
     10 SharedMemory { op, need, have } at op => [need, have];
-    11 Capacity { capacity } => [capacity];
+    11 Capacity { pool, capacity, op } in op => [capacity, pool as u32];
     12 UnknownArch => [];
     13 Unscaled { op } at op => [];
     14 Registers { op, registers, most } at op => [registers, most];
-    15 Written { op } at op => [];
+    15 Written { op, why } at op => [why as u32];
     16 TensorMemory { op, need, scales, have } at op => [need, scales, have];
     17 TensorReach { op, warps, needed } at op => [warps, needed];
 }

@@ -93,6 +93,7 @@ fn place_all(
         lives.push(life).map_err(|_| PlanError::Capacity {
             pool: crate::data::PlanPool::Allocs,
             capacity: MAX_TILES as u32,
+            op: plan.allocs.get(number).and_then(|alloc| program.def_op(alloc.value)),
         })?;
     }
     let (mut end, mut last) = (0u32, None);
@@ -233,6 +234,7 @@ fn complete(
                 return Err(PlanError::Capacity {
                     pool: crate::data::PlanPool::Completions,
                     capacity: u32::from(MAX_COMPLETIONS),
+                    op: plan.moves.get(k).map(|m| m.op),
                 });
             }
             None => {
@@ -245,14 +247,15 @@ fn complete(
         }
     }
     // Products with accumulators in tensor memory arrive at one object.
-    let arrives = plan.products.iter().any(|p| p.tensor.is_some());
-    if arrives && next >= MAX_COMPLETIONS {
+    let arrives = plan.products.iter().find(|p| p.tensor.is_some()).map(|p| p.op);
+    if arrives.is_some() && next >= MAX_COMPLETIONS {
         return Err(PlanError::Capacity {
             pool: crate::data::PlanPool::Completions,
             capacity: u32::from(MAX_COMPLETIONS),
+            op: arrives,
         });
     }
-    plan.completions = next.saturating_add(u8::from(arrives));
+    plan.completions = next.saturating_add(u8::from(arrives.is_some()));
     Ok(())
 }
 

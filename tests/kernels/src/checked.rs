@@ -4,6 +4,7 @@ use lanebook::TABLES;
 use lanebook::check::{ContentsStorage, FinalSteps, StepsSummary, Violation, steps};
 use lanebook::compile::Compiled;
 use lanebook::ir::Program;
+use lanebook::tables::Tables;
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 /// Room for the kernels here.
@@ -20,13 +21,22 @@ pub fn check(
     program: &Program<'_, '_>,
     kernel: &FinalSteps<'_>,
 ) -> Result<StepsSummary, Violation> {
+    check_by(&TABLES, program, kernel)
+}
+
+/// The same of a kernel that was made from other tables.
+fn check_by(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    kernel: &FinalSteps<'_>,
+) -> Result<StepsSummary, Violation> {
     let free = ROOMS.iter().find_map(|room| match room.try_lock() {
         Ok(room) => Some(room),
         Err(TryLockError::Poisoned(room)) => Some(room.into_inner()),
         Err(TryLockError::WouldBlock) => None,
     });
     let mut room = free.unwrap_or_else(|| ROOMS[0].lock().unwrap_or_else(PoisonError::into_inner));
-    steps(&TABLES, program, kernel, &mut room.scratch())
+    steps(tables, program, kernel, &mut room.scratch())
 }
 
 /// Checks the steps of every kernel that tests compile, in builds with debug assertions.
@@ -34,8 +44,22 @@ pub fn check(
 /// # Panics
 /// When something is wrong.
 pub fn every_kernel(program: &Program<'_, '_>, compiled: &Compiled<'_>, source: &str, arch: &str) {
+    every_kernel_by(&TABLES, program, compiled, source, arch);
+}
+
+/// The same of a kernel that was made from other tables.
+///
+/// # Panics
+/// When something is wrong.
+pub fn every_kernel_by(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    compiled: &Compiled<'_>,
+    source: &str,
+    arch: &str,
+) {
     if cfg!(debug_assertions)
-        && let Err(violation) = check(program, &FinalSteps::of(compiled))
+        && let Err(violation) = check_by(tables, program, &FinalSteps::of(compiled))
     {
         panic!("{arch}: the steps of a kernel are wrong: {violation:?}\n{source}");
     }

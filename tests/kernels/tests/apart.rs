@@ -8,6 +8,7 @@ use lanebook::check;
 use lanebook::compile::{self, KernelStorage as Room, Storage, compile};
 use lanebook::ir::attr_names;
 use lanebook::ir::{Options, Plain, Program, SmallStorage, parse, print, verify};
+use lanebook_kernels::checked::every_kernel;
 use lanebook_kernels::maps::{kernel_maps, map_params};
 use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
 
@@ -80,6 +81,7 @@ fn kernel(source: &str, arch: &str) -> Result<(String, usize), String> {
     let mut room = Box::new(Room::new());
     let compiled =
         compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+    every_kernel(&program, &compiled, source, arch);
     check::plan(&TABLES, &program, &compiled.plan).map_err(|v| format!("{v:?}"))?;
     check::order(&TABLES, &program, &compiled).map_err(|v| format!("{v:?}"))?;
     let mut out = String::new();

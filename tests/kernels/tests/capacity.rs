@@ -2,8 +2,10 @@
 
 use lanebook::TABLES;
 use lanebook::compile::{Error, Storage, compile};
+use lanebook::detail::{Stage, of_compile};
 use lanebook::emit::EmitPool;
 use lanebook::ir::{Options, SmallStorage, parse, verify};
+use lanebook::plan::{PlanError, PlanPool};
 use lanebook_kernels::example;
 
 fn refused<const STEPS: usize, const TUPLES: usize, const NODES: usize>(arch: &str) -> Error {
@@ -39,5 +41,95 @@ fn lists_of_a_fixed_length_have_no_parameter() {
     for pool in [EmitPool::Params, EmitPool::Addresses, EmitPool::Nesting, EmitPool::OpenAccesses] {
         assert_eq!(pool.parameter(), None, "{pool:?}");
         assert!(!pool.describe().is_empty());
+    }
+}
+
+/// A program around the lines of a body.
+fn program(body: &str) -> String {
+    format!(
+        "func @f(%A: memref<?x?xf32, #gmem> {{align = 16, stride_div = 4}}, %H: memref<?x?xf16, #gmem> {{align = 16, stride_div = 8}}, %C: memref<?x?xf32, #gmem> {{align = 16, stride_div = 4}}) {{threads = 128}} {{\n{body}}}\n"
+    )
+}
+
+/// Many lines, each with its number in place of `#`.
+fn many(count: u32, line: &str) -> String {
+    (0..count).map(|k| line.replace('#', &k.to_string()) + "\n").collect()
+}
+
+#[test]
+fn lists_of_a_plan_say_where_they_are_full() {
+    let load = "  %x = tiled_load %A[0, 0] : memref<?x?xf32, #gmem> -> tensor<32x32xf32>\n";
+    let store = "  tiled_store %x, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>\n";
+    let chain: String = (0..50)
+        .map(|k| {
+            let from = if k == 0 { "x".to_string() } else { format!("n{}", k - 1) };
+            format!("  %n{k} = mul %{from}, %x : tensor<32x32xf32>\n")
+        })
+        .collect();
+    let last = "  tiled_store %n49, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>\n";
+    let cases = [
+        (
+            many(17, "  %s# = alloc_tensor : tensor<8x8xf32, #smem>"),
+            PlanPool::Allocs,
+            16,
+            "alloc_tensor",
+        ),
+        (
+            many(49, "  %x# = tiled_load %A[0, 0] : memref<?x?xf32, #gmem> -> tensor<32x32xf32>"),
+            PlanPool::Moves,
+            48,
+            "tiled_load",
+        ),
+        (
+            many(17, "  %x# = tiled_load %A[0, #] : memref<?x?xf32, #gmem> -> tensor<32x32xf32>"),
+            PlanPool::Globals,
+            16,
+            "tiled_load",
+        ),
+        (format!("{load}{chain}{last}"), PlanPool::Fragments, 48, "mul"),
+        (
+            format!(
+                "  %a = tiled_load %H[0, 0] : memref<?x?xf16, #gmem> -> tensor<32x32xf16>\n  %z = constant 0.0 : tensor<32x32xf32>\n{}",
+                many(
+                    9,
+                    "  %d# = mma %a, %a, %z : tensor<32x32xf32>\n  tiled_store %d#, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>"
+                )
+            ),
+            PlanPool::Products,
+            8,
+            "mma",
+        ),
+        (
+            format!(
+                "{load}{}{store}",
+                many(
+                    9,
+                    "  %r# = reduce %x {axis = 0, kind = max} : tensor<32x32xf32> -> tensor<32xf32>\n  %b# = broadcast %r# {axis = 0} : tensor<32xf32> -> tensor<32x32xf32>\n  tiled_store %b#, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>"
+                )
+            ),
+            PlanPool::Exchanges,
+            8,
+            "reduce",
+        ),
+    ];
+    for (body, wanted, room, name) in cases {
+        let text = program(&body);
+        let mut pools = Box::new(lanebook::ir::LargeStorage::new());
+        let mut program =
+            parse(pools.pools(), &TABLES, &text, Options::default()).expect("a program");
+        verify(&mut program).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        let mut storage = Box::new(Storage::<4096, 2048, 2048, 0>::new());
+        let id = TABLES.arch_named("sm_80").expect("an architecture");
+        let error = compile(&TABLES, id, &mut program, storage.scratch())
+            .map(|_| ())
+            .expect_err("more than there is room for");
+        let Error::Plan(PlanError::Capacity { pool, capacity, op }) = error else {
+            panic!("{wanted:?}: {error:?}")
+        };
+        assert_eq!((pool, capacity), (wanted, room));
+        let op = op.unwrap_or_else(|| panic!("{wanted:?}: at no operation"));
+        assert_eq!(program.op_name(op), name, "{wanted:?}");
+        let Stage::Plan(detail) = of_compile(error) else { panic!("{error:?}") };
+        assert_eq!((detail.op, detail.numbers), (Some(op), [i64::from(room), wanted as i64, 0]));
     }
 }

@@ -12,6 +12,7 @@ use lanebook::ir::contract::BreachKind;
 use lanebook::ir::{LargeStorage, Options, parse, verify};
 use lanebook::tables::{AtomClass, AttrForm, OpContract, OpDecl, OpRole};
 use lanebook_kernels::Room;
+use lanebook_kernels::checked::every_kernel;
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
@@ -63,6 +64,7 @@ fn outcome(text: &str, arch: &str) -> Outcome {
     let mut room = Box::new(Room::new());
     match compile(&TABLES, id, &mut program, room.scratch()) {
         Ok(compiled) => {
+            every_kernel(&program, &compiled, text, arch);
             let mut out = String::new();
             compiled.write(&TABLES, &program, &mut out).expect("text");
             let plan = &compiled.plan;

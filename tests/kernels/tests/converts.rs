@@ -7,6 +7,7 @@ use lanebook::ir::{Options, SmallStorage, parse, verify};
 use lanebook::plan::LanePlan;
 use lanebook::tables::Tables;
 use lanebook::{TABLES, check};
+use lanebook_kernels::checked::every_kernel_by;
 use lanebook_kernels::{Assembler, Room};
 use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
 
@@ -99,6 +100,7 @@ fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
     let mut room = Box::new(Room::new());
     let compiled = compile(tables, id, &mut program, room.scratch())
         .unwrap_or_else(|e| panic!("{arch}: {e:?}\n{source}"));
+    every_kernel_by(tables, &program, &compiled, source, arch);
     check::plan(tables, &program, &compiled.plan)
         .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{source}"));
     check::order(tables, &program, &compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{source}"));

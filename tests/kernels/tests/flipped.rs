@@ -7,6 +7,7 @@ use lanebook::ir::{Options, SmallStorage, parse, verify};
 use lanebook::plan::{Candidate, Reject};
 use lanebook::tables::{Atom, Tables};
 use lanebook::{TABLES, check};
+use lanebook_kernels::checked::every_kernel_by;
 use lanebook_kernels::{Assembler, e4m3, example};
 use lanebook_replay::{BankModel, BufferId, Kernel, Launch, Memory, Param, Report, run};
 
@@ -35,6 +36,7 @@ fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
     let mut room = Box::new(Storage::<2048, 768, 1024, 2048>::new());
     let compiled = compile(tables, id, &mut program, room.scratch())
         .unwrap_or_else(|e| panic!("{arch}: {e:?}"));
+    every_kernel_by(tables, &program, &compiled, source, arch);
     check::plan(tables, &program, &compiled.plan).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     check::order(tables, &program, &compiled).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     let mut text = String::new();

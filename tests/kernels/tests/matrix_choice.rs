@@ -7,6 +7,7 @@ use lanebook::ir::{Options, SmallStorage, parse, verify};
 use lanebook::plan::{Candidate, Reject};
 use lanebook::tables::{Arch, ArchAtom, AtomId, DtypeKind, Tables};
 use lanebook::{TABLES, check};
+use lanebook_kernels::checked::every_kernel_by;
 use lanebook_kernels::{Assembler, example};
 
 /// What a compilation decided.
@@ -28,6 +29,7 @@ fn decide(tables: &Tables<'_>, source: &str, arch: &str) -> Option<Decided> {
     verify(&mut program).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     let mut room = Box::new(Storage::<2048, 768, 1024, 1024>::new());
     let compiled = compile(tables, id, &mut program, room.scratch()).ok()?;
+    every_kernel_by(tables, &program, &compiled, source, arch);
     let plan = &compiled.plan;
     check::plan(tables, &program, plan).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     let product = &plan.products.first().expect("a product").product;

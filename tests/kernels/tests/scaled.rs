@@ -9,6 +9,7 @@ use lanebook::emit::step::{Purpose, Step};
 use lanebook::ir::{Options, SmallStorage, parse, verify};
 use lanebook::map::{Columns, Turn};
 use lanebook::plan::{Choice, InShared, ScaleCopy};
+use lanebook_kernels::checked::every_kernel;
 use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
 use lanebook_kernels::{Assembler, Room, e4m3, example, kernel_text, try_kernel_text, with_kernel};
 use lanebook_replay::{
@@ -266,6 +267,7 @@ fn a_wrong_choice_is_seen() {
             parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
         verify(&mut program).expect("a sound program");
         let mut compiled = compile(&TABLES, id, &mut program, room.scratch()).expect("a plan");
+        every_kernel(&program, &compiled, &source, arch);
         let plan = &mut compiled.plan;
         let whole = plan.products[0].scales;
         let mut seen = 0;
@@ -424,6 +426,7 @@ fn a_wrong_copy_is_seen() {
         parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
     verify(&mut program).expect("a sound program");
     let mut compiled = compile(&TABLES, id, &mut program, room.scratch()).expect("a plan");
+    every_kernel(&program, &compiled, &source, "sm_100a");
     let plan = &mut compiled.plan;
     let (whole, columns) = (plan.products[0].copied, plan.tensor_columns);
     let b = whole[1].expect("scales of B");

@@ -12,6 +12,7 @@ use lanebook::compile::{Compiled, compile};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
 use lanebook::plan::End;
 use lanebook::tables::OpWord;
+use lanebook_kernels::checked::every_kernel;
 use lanebook_kernels::sweep::{Case, Gemm, Move, Ran, Way};
 use lanebook_kernels::{
     Assembler, Room, element, fit_at, instances, lines, shared_byte, shared_end, with_kernel,
@@ -118,6 +119,7 @@ fn verified(case: &Case, name: &str, arch: &str) -> Result<String, String> {
     let mut text = String::new();
     compiled.write(&TABLES, &program, &mut text).expect("text");
     let fail = |what: String| -> ! { panic!("{arch} {case:?}: {what}\n{source}\n{text}") };
+    every_kernel(&program, &compiled, &source, arch);
     check::plan(&TABLES, &program, &compiled.plan).unwrap_or_else(|v| fail(format!("{v:?}")));
     check::order(&TABLES, &program, &compiled).unwrap_or_else(|v| fail(format!("{v:?}")));
     let kernel = if arch.starts_with("gfx") {

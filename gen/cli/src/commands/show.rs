@@ -128,12 +128,22 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
     if family {
         picture.subtitle.push(format!("one of the family {}", args.what));
     }
-    picture.subtitle.push(format!("facts: {}", tables::status(found.status)));
+    let sides = found.movement.iter().flat_map(|movement| [&movement.from, &movement.to]);
+    let models = sides.filter_map(|side| {
+        arch.banks
+            .iter()
+            .find(|model| !side.banks.is_empty() && model.name == side.banks)
+            .filter(|_| args.view == View::Banks)
+    });
+    // What is drawn is as certain as the weakest of the facts that it is drawn from.
+    let weakest = models
+        .clone()
+        .map(|model| model.status)
+        .chain([found.status])
+        .max_by_key(|status| tables::doubt(*status))
+        .unwrap_or(found.status);
+    picture.subtitle.push(format!("facts: {}", tables::status(weakest)));
     if args.view == View::Banks {
-        let sides = found.movement.iter().flat_map(|movement| [&movement.from, &movement.to]);
-        let models = sides.filter_map(|side| {
-            arch.banks.iter().find(|model| !side.banks.is_empty() && model.name == side.banks)
-        });
         picture.subtitle.extend(
             models.map(|model| {
                 format!("bank model `{}`: {}", model.name, tables::status(model.status))

@@ -9,6 +9,7 @@ mod decisions;
 pub mod declared;
 mod losers;
 mod maps;
+mod no_plan;
 mod reasons;
 pub mod refusal;
 mod resources;

@@ -122,9 +122,6 @@ pub fn remedy(why: Reject) -> &'static str {
         Reject::Tensor { .. } => {
             "write no layout for the tile, or one that a tensor map can describe; or let another instruction move it (no `mover`)"
         }
-        Reject::Strided { .. } | Reject::Apart { .. } => {
-            "let the tile's contiguous dimension be the one that is contiguous in memory, or go through shared memory"
-        }
         Reject::Share { .. } | Reject::Copies => "use a larger tile or fewer threads",
         Reject::Element { .. } | Reject::Packing { .. } => {
             "use an element type that the architecture moves: `lanebook atoms --arch ARCH --class move`"

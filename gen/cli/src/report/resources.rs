@@ -70,10 +70,14 @@ impl Report<'_> {
         let weak = |s: Status| matches!(s, Status::OneSource | Status::Contested | Status::Assumed);
         let plan = &self.compiled.plan;
         let mut lines: Vec<String> = Vec::new();
+        // Every instruction of the kernel, and those of the plan that steps stand for.
         let moves = plan.moves.iter().flat_map(|m| [Some(m.atom), m.second]).flatten();
+        let exchanges = plan.exchanges.iter().flat_map(|e| [e.store.atom, e.load.atom]);
         let products = plan.products.iter().map(|p| p.product.atom);
+        let steps = self.compiled.steps.iter().map(|step| step.atom);
+        let used = moves.chain(exchanges).chain(products).chain(steps);
         let mut models: Vec<&str> = Vec::new();
-        for atom in moves.chain(products).filter_map(|id| self.tables.atom(id)) {
+        for atom in used.filter_map(|id| self.tables.atom(id)) {
             if weak(atom.status) {
                 lines.push(format!("{}: {}", atom.name(), status(atom.status)));
             }

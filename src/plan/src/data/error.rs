@@ -112,8 +112,10 @@ pub enum PlanError {
     Capacity {
         /// Which.
         pool: PlanPool,
-        /// How many it holds.
+        /// How many it holds; the program needs more.
         capacity: u32,
+        /// The operation that needs one more.
+        op: Option<Op>,
     },
     /// The architecture is not in the tables.
     UnknownArch,
@@ -139,7 +141,12 @@ impl PlanError {
             | Self::SharedMemory { op, .. }
             | Self::TensorMemory { op, .. }
             | Self::TensorReach { op, .. } => *op = to(*op),
-            Self::Threads { .. } | Self::Capacity { .. } | Self::UnknownArch => {}
+            Self::Capacity { op, .. } => {
+                if let Some(op) = op {
+                    *op = to(*op);
+                }
+            }
+            Self::Threads { .. } | Self::UnknownArch => {}
         }
         self
     }
@@ -156,9 +163,14 @@ pub enum Unwritable {
     Axes,
     /// It covers another number of elements than the tile has.
     Size,
-    /// Neither rows nor columns lie one after another at one distance, or the contiguous extent is
-    /// no power of two.
+    /// Neither rows nor columns lie one after another at one distance.
     Order,
+    /// The extent whose elements lie side by side is no power of two, in elements.
+    Extent,
+    /// It has both rows apart from each other and a swizzle or padding of its own.
+    Both,
+    /// A matrix unit reads the tile, and no descriptor of its describes this layout.
+    Unit,
     /// Its swizzle does not stay inside a power-of-two piece of the tile, or reaches upwards.
     Swizzle,
     /// Its padding does not stand behind powers of two of bytes.
@@ -252,4 +264,8 @@ pub enum PlanPool {
     Staged,
     /// Tiles waiting to be looked at.
     Worklist,
+    /// Ways to do one product.
+    Candidates,
+    /// Operands that matrix units read from shared memory.
+    UnitOperands,
 }

@@ -84,7 +84,7 @@ impl Chooser<'_, '_, '_, '_> {
         let capacity = self.movements.capacity();
         self.movements
             .push(Movement { op, from, to, depth, wanted })
-            .map_err(|_| full(PlanPool::Moves, capacity))
+            .map_err(|_| full(PlanPool::Moves, capacity, op))
     }
 
     /// The atom of a name; a number that no atom has if there is none.
@@ -143,7 +143,7 @@ impl Chooser<'_, '_, '_, '_> {
             align,
             offset: 0,
         };
-        self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity))
+        self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))
     }
 
     /// The layout text of a shared tile: the allocation's attribute, or what its type says.
@@ -235,7 +235,10 @@ impl Chooser<'_, '_, '_, '_> {
             Some(index) => index,
             None => {
                 let capacity = self.plan.globals.capacity();
-                self.plan.globals.push(global).map_err(|_| full(PlanPool::Globals, capacity))?;
+                self.plan
+                    .globals
+                    .push(global)
+                    .map_err(|_| full(PlanPool::Globals, capacity, op))?;
                 self.plan.globals.len().saturating_sub(1)
             }
         };
@@ -279,6 +282,7 @@ impl Chooser<'_, '_, '_, '_> {
     pub(crate) fn stage(&mut self) -> Result<(), PlanError> {
         for index in 0..self.movements.len() {
             let Some(&movement) = self.movements.get(index) else { continue };
+            let op = movement.op;
             let (g, loads) = match (movement.from, movement.to) {
                 (MovementEnd::Global(g), MovementEnd::Shared(_)) => (g, true),
                 (MovementEnd::Shared(_), MovementEnd::Global(g)) => (g, false),
@@ -321,7 +325,9 @@ impl Chooser<'_, '_, '_, '_> {
                     Some(old) => *old = staged,
                     None => {
                         let capacity = self.staged.capacity();
-                        self.staged.push(staged).map_err(|_| full(PlanPool::Staged, capacity))?;
+                        self.staged
+                            .push(staged)
+                            .map_err(|_| full(PlanPool::Staged, capacity, op))?;
                     }
                 }
             }

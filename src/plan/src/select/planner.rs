@@ -165,7 +165,7 @@ pub fn choose(
             .filter_map(|id| Mover::of(*id, tables.atom(*id)?))
         {
             let capacity = workspace.movers.capacity();
-            workspace.movers.push(mover).map_err(|_| full(PlanPool::Movers, capacity))?;
+            workspace.movers.push(mover).map_err(|_| full(PlanPool::Movers, capacity, function))?;
         }
     }
     let mut chooser = Chooser {
@@ -203,8 +203,9 @@ pub fn choose(
     chooser.ready()
 }
 
-pub(crate) fn full(pool: PlanPool, capacity: usize) -> PlanError {
-    PlanError::Capacity { pool, capacity: u32::try_from(capacity).unwrap_or(u32::MAX) }
+pub(crate) fn full(pool: PlanPool, capacity: usize, op: Op) -> PlanError {
+    let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
+    PlanError::Capacity { pool, capacity, op: Some(op) }
 }
 
 pub(crate) struct Chooser<'a, 't, 'p, 's> {
@@ -398,7 +399,7 @@ impl Chooser<'_, '_, '_, '_> {
                 bank_status: best.found.bank_status,
             };
             let capacity = self.plan.moves.capacity();
-            self.plan.moves.push(plan).map_err(|_| full(PlanPool::Moves, capacity))?;
+            self.plan.moves.push(plan).map_err(|_| full(PlanPool::Moves, capacity, movement.op))?;
         }
         Ok(())
     }
@@ -420,11 +421,14 @@ impl Chooser<'_, '_, '_, '_> {
             Some(number) => number,
             None => {
                 let capacity = self.plan.maps.capacity();
-                self.plan.maps.push(map).map_err(|_| full(PlanPool::Maps, capacity))?;
+                self.plan
+                    .maps
+                    .push(map)
+                    .map_err(|_| full(PlanPool::Maps, capacity, movement.op))?;
                 self.plan.maps.len().saturating_sub(1)
             }
         };
-        let number = u8::try_from(number).map_err(|_| full(PlanPool::Maps, number))?;
+        let number = u8::try_from(number).map_err(|_| full(PlanPool::Maps, number, movement.op))?;
         Ok(TiledPlan { form, map: number, completion: None })
     }
 

@@ -151,7 +151,13 @@ fn extreme(element: Element, x: Item, y: Item, greater: bool) -> Item {
         return Item { bits: 0, sure: Sure::Free };
     };
     if a.is_nan() || b.is_nan() {
-        return Item { bits: x.bits, sure: Sure::Free };
+        // Of a number and a quiet NaN the number.
+        let quiet = |item: Item| item.bits >> (element.precision() - 2) & 1 == 1;
+        return match (a.is_nan(), b.is_nan()) {
+            (false, true) if ex == 0.0 && ey == 0.0 && quiet(y) => x,
+            (true, false) if ex == 0.0 && ey == 0.0 && quiet(x) => y,
+            _ => Item { bits: x.bits, sure: Sure::Free },
+        };
     }
     let chosen = if (a > b) == greater { x } else { y };
     match () {

@@ -70,7 +70,6 @@ pub fn spread(
     fragments: &mut VecView<FragmentPlan>,
 ) -> Result<(), PlanError> {
     let mut waiting: heapless::Vec<Waiting, WAITING> = heapless::Vec::new();
-    let full = PlanError::Capacity { pool: PlanPool::Worklist, capacity: WAITING as u32 };
     let mut next = Some((value, fragment, None));
     loop {
         let (value, fragment, from) = match (next.take(), waiting.pop()) {
@@ -102,16 +101,17 @@ pub fn spread(
                 None => reader,
             };
             let op = place.map(|(op, _)| op).or(from.map(|(op, _)| op)).or(program.def_op(value));
-            let unknown = PlanError::Capacity { pool: PlanPool::Fragments, capacity: 0 };
-            return Err(
-                op.map_or(unknown, |op| PlanError::Conflict { op, operand: place.map(|(_, k)| k) })
-            );
+            // A loop's argument is of the loop.
+            let op = op.or_else(|| home(program, value)).ok_or(PlanError::UnknownArch)?;
+            return Err(PlanError::Conflict { op, operand: place.map(|(_, k)| k) });
         }
         let capacity = u32::try_from(fragments.capacity()).unwrap_or(u32::MAX);
         let here = u16::try_from(fragments.len()).unwrap_or(u16::MAX);
-        fragments
-            .push(FragmentPlan { value, fragment })
-            .map_err(|_| PlanError::Capacity { pool: PlanPool::Fragments, capacity })?;
+        fragments.push(FragmentPlan { value, fragment }).map_err(|_| PlanError::Capacity {
+            pool: PlanPool::Fragments,
+            capacity,
+            op: home(program, value),
+        })?;
         if program.constant(value).is_some() {
             continue;
         }
@@ -129,13 +129,26 @@ pub fn spread(
                 && !known(value)
                 && waiting.push(Waiting { value, op, from: here, how }).is_err()
             {
-                result = Err(full);
+                result = Err(PlanError::Capacity {
+                    pool: PlanPool::Worklist,
+                    capacity: WAITING as u32,
+                    op: Some(op),
+                });
             }
         };
         backward(program, value, &mut send);
         forward(program, value, &mut send);
         let sliced = shaped(program, value, &fragment, &mut send);
         result.and(sliced)?;
+    }
+}
+
+/// The operation that makes a value, or whose region has it as an argument.
+fn home(program: &Program<'_, '_>, value: Value) -> Option<Op> {
+    match program.def(value) {
+        Def::Result(op, _) => Some(op),
+        Def::Argument(block, _) => program.owner_of(block),
+        _ => None,
     }
 }
 

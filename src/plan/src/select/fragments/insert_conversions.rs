@@ -88,10 +88,18 @@ impl Inserted {
     }
 
     /// What the caller is to be told: of what is refused for want of a conversion, why it was at
-    /// first.
+    /// first; unless, with the conversions there, it is a movement of the program's own that no
+    /// instruction does.
     #[doc(hidden)]
-    pub fn told(&self, last: PlanError) -> PlanError {
+    pub fn told(&self, program: &Program<'_, '_>, last: PlanError) -> PlanError {
         match last {
+            PlanError::NoMover { op, .. }
+                if matches!(self.first, Some(PlanError::Conflict { .. }))
+                    && !self.ops.contains(&op)
+                    && !program.operands(op).any(|value| self.made(program, Some(value))) =>
+            {
+                last
+            }
             PlanError::Conflict { .. } | PlanError::NoMover { .. } => self.first.unwrap_or(last),
             _ => last,
         }

@@ -262,7 +262,7 @@ impl Chooser<'_, '_, '_, '_> {
         match self.lanes(op, &between.from, &between.to) {
             Ok(plan) => {
                 let capacity = self.plan.lanes.capacity();
-                self.plan.lanes.push(plan).map_err(|_| full(PlanPool::Lanes, capacity))?;
+                self.plan.lanes.push(plan).map_err(|_| full(PlanPool::Lanes, capacity, op))?;
                 Ok(Some(plan.cost))
             }
             Err(why) => {
@@ -285,7 +285,7 @@ impl Chooser<'_, '_, '_, '_> {
             as_it_is?;
         }
         let capacity = self.plan.lanes.capacity();
-        self.plan.lanes.push(packed).map_err(|_| full(PlanPool::Lanes, capacity))
+        self.plan.lanes.push(packed).map_err(|_| full(PlanPool::Lanes, capacity, op))
     }
 
     /// The cheapest exchange through shared memory, unless moving `inside` warps costs no more.
@@ -371,11 +371,11 @@ impl Chooser<'_, '_, '_, '_> {
         };
         let number = u16::try_from(self.plan.allocs.len()).unwrap_or(u16::MAX);
         let capacity = self.plan.allocs.capacity();
-        self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity))?;
+        self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))?;
         let capacity = self.plan.exchanges.capacity();
         let exchange =
             ExchangePlan { op, alloc: number, from: between.from, to: between.to, store, load };
-        self.plan.exchanges.push(exchange).map_err(|_| full(PlanPool::Exchanges, capacity))
+        self.plan.exchanges.push(exchange).map_err(|_| full(PlanPool::Exchanges, capacity, op))
     }
 
     /// The cheapest atom for one half; `None` if every one costs `limit` or more.

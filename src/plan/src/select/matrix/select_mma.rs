@@ -264,7 +264,7 @@ impl Chooser<'_, '_, '_, '_> {
                 let capacity = self.order.capacity();
                 self.order
                     .push((own(&product), number))
-                    .map_err(|_| full(PlanPool::Products, capacity))?;
+                    .map_err(|_| full(PlanPool::Candidates, capacity, op))?;
             }
         }
         let mut best: Option<(Product, u32, (bool, u8))> = None;
@@ -302,7 +302,7 @@ impl Chooser<'_, '_, '_, '_> {
             let known = self.units.len();
             self.units
                 .extend_from_slice(&uses)
-                .map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
+                .map_err(|_| full(PlanPool::UnitOperands, MAX_UNIT_USES, op))?;
             // Reasons are kept with exact costs; else what cannot win need not be priced to its
             // end.
             let limit = if reasons || best.is_none() || program.scales(op).is_some() {
@@ -377,7 +377,9 @@ impl Chooser<'_, '_, '_, '_> {
             PlanError::TensorMemory { op, need: taken.saturating_add(need), scales, have: whole }
         }))?;
         let uses = self.unit_uses(op, &product, [a, b]).ok_or(why)?;
-        self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
+        self.units
+            .extend_from_slice(&uses)
+            .map_err(|_| full(PlanPool::UnitOperands, MAX_UNIT_USES, op))?;
         self.place_product(op, &product, [a, b, c, d], way.0)?;
         self.place_scales(op, &product, way.1)?;
         let scales = self.scale_plans(op, &product, way.1)?;
@@ -407,7 +409,7 @@ impl Chooser<'_, '_, '_, '_> {
                 copied: [None; 2],
                 tensor: None,
             })
-            .map_err(|_| full(PlanPool::Products, capacity))
+            .map_err(|_| full(PlanPool::Products, capacity, op))
     }
 
     /// Columns of tensor memory that products have for which everything is decided.

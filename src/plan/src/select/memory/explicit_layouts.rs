@@ -48,6 +48,8 @@ pub fn shared(text: &str, shape: TileShape) -> Result<SharedLayout, Unwritable> 
     let row_major = match (row, col) {
         (_, 1) if row >= cols && shape.grid.cols == 1 => true,
         (1, _) if col >= rows && shape.grid.rows == 1 => false,
+        (_, 1) if row >= cols => return Err(Unwritable::Extent),
+        (1, _) if col >= rows => return Err(Unwritable::Extent),
         _ => return Err(Unwritable::Order),
     };
     let (pitch, inner) = if row_major { (row, cols) } else { (col, rows) };
@@ -64,7 +66,7 @@ pub fn shared(text: &str, shape: TileShape) -> Result<SharedLayout, Unwritable> 
                     .map_err(|_| Unwritable::Padding)?;
             PostMap::Padding(padding(&pad, shape, 1)?)
         }
-        _ => return Err(Unwritable::Order),
+        _ => return Err(Unwritable::Both),
     };
     Ok(SharedLayout { row_major, strip: None, turn: None, post })
 }

@@ -6,7 +6,7 @@
 //! the layout that won last time costs now. None of it changes which layout wins: of equally cheap
 //! ones the first.
 
-use crate::data::{Candidate, Loser, PlanError};
+use crate::data::{Candidate, Loser, PlanError, Unwritable};
 use crate::select::memory::search::{power, touches_shared};
 use crate::select::memory::tma::TensorMapCopies;
 use crate::select::planner::{Chooser, Movement, MovementEnd};
@@ -294,6 +294,11 @@ impl Chooser<'_, '_, '_, '_> {
                 if let Some(op) = record {
                     self.plan.lose(Loser { op, what: Candidate::Shared(layout), why, cost: 0 });
                 }
+                let of = self.program.def_op(alloc.value);
+                failure = failure.or(of.map(|op| match fixed {
+                    Some(_) => PlanError::Written { op, why: Unwritable::Unit },
+                    None => PlanError::NoMover { op, why },
+                }));
                 continue;
             }
             let cap = match (record, best) {
