@@ -312,6 +312,14 @@ fn the_contract_is_printed() {
             .iter()
             .any(|a| a["key"] == "align")
     );
+    // Movements: the element types that small programs of them compile for.
+    let moved = run(&["ops", "tiled_load", "--arch", "sm_80"]).fine();
+    for way in ["from #gmem: f64 f32 tf32 f16 bf16", "; from #smem: f64"] {
+        assert!(moved.contains(way), "{way}: {moved}");
+    }
+    assert!(!moved.contains("e2m1") && !moved.contains("u4 "), "{moved}");
+    let copies = run(&["ops", "copy", "--arch", "gfx1250"]).fine();
+    assert!(copies.contains("#gmem to #smem: ") && copies.contains("#smem to #gmem: "), "{copies}");
     run(&["ops", "mmma"]).refused(2, &["no operation is called `mmma`", "did you mean `mma`?"]);
 }
 

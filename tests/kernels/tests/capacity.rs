@@ -53,46 +53,51 @@ fn program(body: &str) -> String {
 
 /// Many lines, each with its number in place of `#`.
 fn many(count: u32, line: &str) -> String {
-    (0..count).map(|k| line.replace('#', &k.to_string()) + "\n").collect()
+    (0..count).map(|k| line.replace('@', &k.to_string()) + "\n").collect()
 }
 
 #[test]
 fn lists_of_a_plan_say_where_they_are_full() {
     let load = "  %x = tiled_load %A[0, 0] : memref<?x?xf32, #gmem> -> tensor<32x32xf32>\n";
     let store = "  tiled_store %x, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>\n";
-    let chain: String = (0..50)
-        .map(|k| {
-            let from = if k == 0 { "x".to_string() } else { format!("n{}", k - 1) };
-            format!("  %n{k} = mul %{from}, %x : tensor<32x32xf32>\n")
-        })
-        .collect();
+    let chain = |other: &dyn Fn(&str) -> String| -> String {
+        (0..50)
+            .map(|k| {
+                let from = if k == 0 { "x".to_string() } else { format!("n{}", k - 1) };
+                format!("  %n{k} = mul %{from}, %{} : tensor<32x32xf32>\n", other(&from))
+            })
+            .collect()
+    };
+    // Each tile read by the next one, and one tile read by all.
+    let (line, star) = (chain(&str::to_string), chain(&|_| "x".to_string()));
     let last = "  tiled_store %n49, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>\n";
     let cases = [
         (
-            many(17, "  %s# = alloc_tensor : tensor<8x8xf32, #smem>"),
+            many(17, "  %s@ = alloc_tensor : tensor<8x8xf32, #smem>"),
             PlanPool::Allocs,
             16,
             "alloc_tensor",
         ),
         (
-            many(49, "  %x# = tiled_load %A[0, 0] : memref<?x?xf32, #gmem> -> tensor<32x32xf32>"),
+            many(49, "  %x@ = tiled_load %A[0, 0] : memref<?x?xf32, #gmem> -> tensor<32x32xf32>"),
             PlanPool::Moves,
             48,
             "tiled_load",
         ),
         (
-            many(17, "  %x# = tiled_load %A[0, #] : memref<?x?xf32, #gmem> -> tensor<32x32xf32>"),
+            many(17, "  %x@ = tiled_load %A[0, @] : memref<?x?xf32, #gmem> -> tensor<32x32xf32>"),
             PlanPool::Globals,
             16,
             "tiled_load",
         ),
-        (format!("{load}{chain}{last}"), PlanPool::Fragments, 48, "mul"),
+        (format!("{load}{line}{last}"), PlanPool::Fragments, 48, "mul"),
+        (format!("{load}{star}{last}"), PlanPool::Worklist, 64, "mul"),
         (
             format!(
                 "  %a = tiled_load %H[0, 0] : memref<?x?xf16, #gmem> -> tensor<32x32xf16>\n  %z = constant 0.0 : tensor<32x32xf32>\n{}",
                 many(
                     9,
-                    "  %d# = mma %a, %a, %z : tensor<32x32xf32>\n  tiled_store %d#, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>"
+                    "  %d@ = mma %a, %a, %z : tensor<32x32xf32>\n  tiled_store %d@, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>"
                 )
             ),
             PlanPool::Products,
@@ -104,7 +109,7 @@ fn lists_of_a_plan_say_where_they_are_full() {
                 "{load}{}{store}",
                 many(
                     9,
-                    "  %r# = reduce %x {axis = 0, kind = max} : tensor<32x32xf32> -> tensor<32xf32>\n  %b# = broadcast %r# {axis = 0} : tensor<32xf32> -> tensor<32x32xf32>\n  tiled_store %b#, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>"
+                    "  %r@ = reduce %x {axis = 0, kind = max} : tensor<32x32xf32> -> tensor<32xf32>\n  %b@ = broadcast %r@ {axis = 0} : tensor<32xf32> -> tensor<32x32xf32>\n  tiled_store %b@, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>"
                 )
             ),
             PlanPool::Exchanges,

@@ -7,6 +7,7 @@ pub mod compile;
 mod diff;
 mod dispatch;
 mod ids;
+mod moved;
 mod new_arch;
 mod ops;
 mod opt;

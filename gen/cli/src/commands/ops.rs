@@ -2,6 +2,7 @@
 //!
 //! All of it comes from the tables: the contract (rules/contract.ron), and the instructions. In
 //! Markdown it is the reference of the tile language, `rules/TILE.md`.
+use super::moved::moved;
 use crate::args::{Ops, OpsFormat};
 use crate::output;
 use crate::problem::{Problem, Problems};
@@ -235,7 +236,7 @@ fn able<'t>(tables: &Tables<'t>, arch: &Arch<'t>, id: OpId, decl: &OpDecl<'t>) -
             }
             (true, types)
         }
-        _ => (false, Vec::new()),
+        role => moved(tables, arch, role).map_or((false, Vec::new()), |types| (true, types)),
     };
     On { architecture: arch.name, able: !asks || !types.is_empty(), types }
 }
@@ -311,6 +312,8 @@ fn on_text(on: &On<'_>) -> String {
     match (on.able, on.types.is_empty()) {
         (false, _) => "no instruction does it".into(),
         (true, true) => "yes".into(),
+        // Ways of a movement are lists themselves.
+        (true, false) if on.types.iter().any(|way| way.contains(':')) => on.types.join("; "),
         (true, false) => on.types.join(", "),
     }
 }
