@@ -81,7 +81,7 @@ enum lb_code {
  * Lists of a plan: 0 tiles in shared memory, 1 tiles in registers, 2 tiles of global memory, 3 movements, 4 products,
  * 5 tensor maps, 6 completion objects, 7 exchanges through shared memory, 8 conversions inside warps, 9 movers, 10 loads of
  * copies through registers, 11 tiles that wait, 12 ways to do a product, 13 operands that units read from shared memory.
- * Lists of emission are numbered as the variants of EmitPool in src/emit/pool.rs, from 0.
+ * Lists of emission are numbered as the variants of EmitPool in src/emit/src/pool.rs, from 0.
  * Written layouts: 0 unreadable, 1 axes, 2 size, 3 order, 4 extent, 5 rows apart and a swizzle, 6 not for the matrix unit,
  * 7 swizzle, 8 padding, 9 element, 10 panels.
  * A detail is never 0 with these codes, and its number is never reused. */
