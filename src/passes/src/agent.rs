@@ -5,7 +5,6 @@
 //! registers is handed over: `alloc_tensor` and `copy` on the side that has it, `convert_layout` on
 //! the side that reads it, into the layout that is expected there. Barriers are for later.
 use crate::PassError;
-use crate::alias::of_role;
 use crate::context::{Context, edit};
 use lanebook_ir::{Def, ErrorKind, Op, Program, Type, Use, Value};
 use lanebook_tables::{OpId, OpRole, Space};
@@ -19,7 +18,7 @@ struct Chain {
 }
 
 pub(crate) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
-    let role = |role| of_role(cx.program, role);
+    let role = |role| cx.program.tables().op_of_role(role);
     let (Some(alloc), Some(copy), Some(convert)) =
         (role(OpRole::Alloc), role(OpRole::Copy), role(OpRole::Convert))
     else {

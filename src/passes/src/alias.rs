@@ -141,7 +141,7 @@ fn join(
     let offset = if yes == no {
         yes
     } else {
-        let Some(decl) = decl.or_else(|| of_role(cx.program, OpRole::Select)) else {
+        let Some(decl) = decl.or_else(|| cx.program.tables().op_of_role(OpRole::Select)) else {
             return Ok(false);
         };
         let yes = offset_value(cx, yes)?;
@@ -154,9 +154,9 @@ fn join(
         Offset::Value(chosen)
     };
     let (Some(view), Some(alloc), Some(copy)) = (
-        of_role(cx.program, OpRole::View),
-        of_role(cx.program, OpRole::Alloc),
-        of_role(cx.program, OpRole::Copy),
+        cx.program.tables().op_of_role(OpRole::View),
+        cx.program.tables().op_of_role(OpRole::Alloc),
+        cx.program.tables().op_of_role(OpRole::Copy),
     ) else {
         return Ok(false);
     };
@@ -186,12 +186,6 @@ fn offset_value(cx: &mut Context<'_, '_, '_>, offset: Offset) -> Result<Value, P
         Offset::Const(number) => cx.program.literal_value(Literal::Int(number)).map_err(edit),
         Offset::Value(value) => Ok(value),
     }
-}
-
-/// The first declared operation of a role.
-pub(crate) fn of_role(program: &Program<'_, '_>, role: OpRole) -> Option<lanebook_tables::OpId> {
-    let found = program.tables().ops.iter().position(|decl| decl.role == role)?;
-    u16::try_from(found).ok().map(lanebook_tables::OpId)
 }
 
 /// Whether a copy made here serves all users of an alias: they only load, stand in this block, and

@@ -9,7 +9,7 @@
 //! A result of a pipeline region of one stage is the second of these. Two buffers that change
 //! places are none of these and stay.
 use crate::PassError;
-use crate::alias::{is_carried, of_role, set_offset};
+use crate::alias::{is_carried, set_offset};
 use crate::base::{Offset, base, is_allocation, is_buffer, leads};
 use crate::context::{Context, edit};
 use crate::dead_args::drop_given;
@@ -124,7 +124,7 @@ fn outside(
     if is_before(program, op, value) {
         return Ok(Some(value));
     }
-    let Some(view) = of_role(program, OpRole::View) else { return Ok(None) };
+    let Some(view) = program.tables().op_of_role(OpRole::View) else { return Ok(None) };
     let made = cx.program.insert_before(op, view, &[found.root], &[ty]).map_err(edit)?;
     set_offset(cx, made, found.offset)?;
     Ok(cx.program.result(made, 0))

@@ -5,7 +5,6 @@
 //! and the operation that would take on the layout ([`Program::is_pinned`]): such conversions
 //! survive, silently.
 use crate::PassError;
-use crate::alias::of_role;
 use crate::context::{Context, edit};
 use lanebook_ir::{Encoding, Op, Program, Type, Value};
 use lanebook_tables::{LayoutTrait, OpRole};
@@ -52,7 +51,7 @@ fn buffer(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
         return Ok(());
     }
     let others = program.uses(source).any(|place| program.user(place) != Some(op));
-    let Some(view) = of_role(program, OpRole::View) else { return Ok(()) };
+    let Some(view) = program.tables().op_of_role(OpRole::View) else { return Ok(()) };
     if others {
         let Some(next) = cx.program.next(producer) else { return Ok(()) };
         let seen = cx.program.insert_before(next, view, &[source], &[from]).map_err(edit)?;
@@ -120,7 +119,7 @@ fn register(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     if converted < 2 {
         return Ok(());
     }
-    let Some(convert) = of_role(program, OpRole::Convert) else { return Ok(()) };
+    let Some(convert) = program.tables().op_of_role(OpRole::Convert) else { return Ok(()) };
     for (number, place) in sources.iter().enumerate() {
         if let Some((source, def)) = place {
             cx.program.set_operand(op, number, *source).map_err(edit)?;

@@ -11,14 +11,13 @@
 //!   converts to hand it on is handed on unconverted when the work, or the reader behind the loop,
 //!   converts it back first.
 use crate::PassError;
-use crate::alias::of_role;
 use crate::context::{Context, edit};
 use crate::propagate::back;
 use lanebook_ir::{Op, Program, Type, Use, Value};
 use lanebook_tables::{OpId, OpRole};
 
 pub(crate) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
-    let Some(convert) = of_role(cx.program, OpRole::Convert) else { return Ok(()) };
+    let Some(convert) = cx.program.tables().op_of_role(OpRole::Convert) else { return Ok(()) };
     cx.push_roles(|role| {
         matches!(
             role,

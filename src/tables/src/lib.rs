@@ -167,6 +167,12 @@ impl<'a> Tables<'a> {
             })
             .map(OpId)
     }
+    /// The first declared operation of a role.
+    #[must_use]
+    pub fn op_of_role(&self, role: OpRole) -> Option<OpId> {
+        let found = self.ops.iter().position(|decl| decl.role == role)?;
+        u16::try_from(found).ok().map(OpId)
+    }
     /// The architecture of an id.
     #[must_use]
     #[inline]

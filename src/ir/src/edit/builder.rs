@@ -59,8 +59,7 @@ impl<'p, 's, 't> Builder<'p, 's, 't> {
     }
     /// The first declared operation of a role.
     fn of_role(&self, role: OpRole) -> Edit<OpId> {
-        let found = self.program.tables().ops.iter().position(|decl| decl.role == role);
-        found.and_then(|index| u16::try_from(index).ok()).map(OpId).ok_or(ErrorKind::UnknownOp)
+        self.program.tables().op_of_role(role).ok_or(ErrorKind::UnknownOp)
     }
     /// An integer literal.
     pub fn int(&mut self, value: i64) -> Edit<Value> {

@@ -43,7 +43,6 @@ pub use crate::layout_seeding::group::Node;
 pub use crate::layout_seeding::legal::bucket_of;
 pub use crate::layout_seeding::score::{Candidate, Parts, Terms, Verdict, pick};
 
-use crate::alias::of_role;
 use crate::{Analysis, ChoiceError, ChoicePool, Context, PassError};
 use heapless::VecView;
 use lanebook_ir::{AttrValue, Program, attr_names};
@@ -198,9 +197,9 @@ impl<'w> Anchoring<'w, '_, '_, '_, '_> {
         widest.filter(|bits| *bits > 0).ok_or(PassError::Choice(ChoiceError::NoArch))
     }
     pub(self) fn operation(&self, role: OpRole) -> Result<OpId, PassError> {
-        of_role(self.cx.program, role).ok_or(PassError::Run(lanebook_ir::rewrite::RunError::Graph(
-            lanebook_ir::ErrorKind::UnknownOp,
-        )))
+        self.cx.program.tables().op_of_role(role).ok_or(PassError::Run(
+            lanebook_ir::rewrite::RunError::Graph(lanebook_ir::ErrorKind::UnknownOp),
+        ))
     }
 }
 

@@ -86,8 +86,7 @@ fn is_on_chip(ty: &Type) -> bool {
 /// Runs the pass; answers how many questions changed something.
 #[doc(hidden)]
 pub fn run(cx: &mut Context<'_, '_, '_>) -> Result<u32, PassError> {
-    let convert = cx.program.tables().ops.iter().position(|decl| decl.role == OpRole::Convert);
-    let convert = convert.and_then(|at| u16::try_from(at).ok()).map(OpId);
+    let convert = cx.program.tables().op_of_role(OpRole::Convert);
     let any = cx.program.all().any(|op| is_free(cx.program, op, false));
     let Some(convert) = convert.filter(|_| any) else { return Ok(0) };
     let mark = cx.program.mark();

@@ -9,7 +9,7 @@
 use crate::data::PlanError;
 use crate::select::fragments::flow::RESULT;
 use lanebook_ir::{AttrValue, Op, Program, Value, attr_names};
-use lanebook_tables::{OpId, OpRole};
+use lanebook_tables::OpRole;
 
 /// Most conversions put into one program.
 const MOST: usize = 16;
@@ -114,14 +114,9 @@ fn source(program: &Program<'_, '_>, op: Op) -> Option<Value> {
     }
 }
 
-fn declared(program: &Program<'_, '_>) -> Option<OpId> {
-    let found = program.tables().ops.iter().position(|decl| decl.role == OpRole::Convert);
-    found.and_then(|index| u16::try_from(index).ok()).map(OpId)
-}
-
 /// A conversion of a value, before an operation.
 fn conversion(program: &mut Program<'_, '_>, anchor: Op, value: Value) -> Option<Op> {
-    let (decl, ty) = (declared(program)?, program.type_of(value));
+    let (decl, ty) = (program.tables().op_of_role(OpRole::Convert)?, program.type_of(value));
     let made = program.insert_before(anchor, decl, &[value], &[ty]).ok()?;
     if program.set_attr(made, attr_names::INSERTED, AttrValue::Unit).is_err() {
         let _ = program.erase(made);
