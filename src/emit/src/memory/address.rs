@@ -496,7 +496,19 @@ impl Context<'_, '_, '_, '_> {
         self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, is_first| {
             this.steps.purpose =
                 if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
-            let node = if d.lead == 0 {
+            // A step is the same in all lanes where none of its bits is one of theirs.
+            let own = outer_lanes.is_some_and(|lanes| {
+                let facts = this.arena.facts(lanes);
+                facts.is_none_or(|f| f.possible() & u64::from(d.lead) != 0)
+            });
+            let node = if d.lead == 0 || own {
+                let plain = if d.lead == 0 {
+                    plain
+                } else {
+                    let rows = this.exclusive(outer_lanes, d.lead)?;
+                    let rows = this.sum(IndexOp::Add, outer, rows)?;
+                    this.add_product(uniform, rows, outer_bytes)?.unwrap_or(pointer)
+                };
                 let columns = this.exclusive(inner_lanes, d.phase)?;
                 let columns = this.sum(IndexOp::Add, inner_bytes, columns)?;
                 match this.further(columns, d.add)? {
