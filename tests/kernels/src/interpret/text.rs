@@ -71,7 +71,14 @@ pub(super) fn attribute<'t>(text: &'t str, key: &str) -> Option<&'t str> {
 pub(super) fn constant(text: &str, element: Element) -> Said<u64> {
     match text.trim().strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).map_err(|_| format!("no digits: `{text}`")),
-        None => Ok(element.encode(number(text)?)),
+        None => {
+            let value = number(text)?;
+            // A cast saturates; a constant is the number that is written.
+            let infinite =
+                value.is_infinite() && element == Element::Float8 { fraction: 2, fnuz: false };
+            let sign = u64::from(value.is_sign_negative()) << 7;
+            Ok(if infinite { sign | 0x7c } else { element.encode(value) })
+        }
     }
 }
 
