@@ -43,20 +43,23 @@ impl Wave {
         let mut results = Vec::with_capacity(256);
         for lane in 0..self.size {
             for register in 0..n {
+                // Sums of half a register: the other half is neither added to nor changed, and may
+                // never have been written.
+                let halves_read = f.half.map_or(3, |half| 1 << half);
                 let start = match f.c {
-                    Src::V(c) => self.lane_value(c + register, lane, 3)?.value,
+                    Src::V(c) => self.lane_value(c + register, lane, halves_read)?.value,
                     other => self.scalar_src(other, 1)? as u32,
                 };
                 let sum = |element: u16| -> f64 {
                     let (row, col) = f.result(lane as u32, element.into());
                     a.iter().zip(&b).map(|(x, y)| x[row as usize] * y[col as usize]).sum()
                 };
-                let kept = match f.half {
+                let before = self.tracked(f.d + register, lane);
+                let (kept, defined) = match f.half {
                     Some(half) => {
-                        self.lane_value(f.d + register, lane, 3)?.value
-                            & (0xffff << (16 * (1 - half)))
+                        (before.value & (0xffff << (16 * (1 - half))), before.defined | 1 << half)
                     }
-                    None => 0,
+                    None => (0, 3),
                 };
                 let halves = |widen: fn(u16) -> f32, narrow: fn(f32) -> u16| -> u32 {
                     if let Some(half) = f.half {
@@ -82,11 +85,11 @@ impl Wave {
                     Sum::F16 => halves(f16_to_f32, f32_to_f16),
                     Sum::Bf16 => halves(bf16_to_f32, f32_to_bf16),
                 };
-                results.push((lane, register, value));
+                results.push((lane, register, Tracked { defined, ..Tracked::plain(value) }));
             }
         }
         for (lane, register, value) in results {
-            self.set_lane(f.d + register, lane, Tracked::plain(value));
+            self.set_lane(f.d + register, lane, value);
         }
         self.hazards.advance(1);
         // A and B stay until the product is under way; scales are read at once (llc-22 lets the
