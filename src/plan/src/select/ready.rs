@@ -2,6 +2,7 @@
 //! reads, and no tile of more registers than a lane can name.
 
 use crate::data::PlanError;
+use crate::select::fragments::flow::spread;
 use crate::select::planner::{Chooser, MAX_REGISTERS};
 use lanebook_ir::{Op, Value};
 use lanebook_tables::OpRole;
@@ -16,6 +17,42 @@ impl Chooser<'_, '_, '_, '_> {
             }
             if let Some(value) = self.program.operand(op, 0).filter(|value| self.lacks(*value)) {
                 self.choose_free_tile(op, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides the results of broadcasts that nothing else decides, where what is repeated is
+    /// decided already: like the tile that it was reduced from, if that is of the same shape.
+    pub(crate) fn choose_repeated(&mut self) -> Result<(), PlanError> {
+        let program = self.program;
+        for op in program.inside(self.function) {
+            if program.role(op) != OpRole::Broadcast || self.unread.covers(program, op) {
+                continue;
+            }
+            let Some(value) = program.result(op, 0).filter(|value| self.lacks(*value)) else {
+                continue;
+            };
+            let whole = program
+                .operand(op, 0)
+                .and_then(|small| program.def_op(small))
+                .filter(|def| program.role(*def) == OpRole::Reduce)
+                .and_then(|reduce| program.operand(reduce, 0))
+                .and_then(|whole| self.plan.fragment_of(whole));
+            match whole {
+                Some((_, whole)) if whole.shape == self.shape_of(op, value)? => {
+                    let whole = *whole;
+                    spread(
+                        program,
+                        value,
+                        whole,
+                        whole.loose,
+                        None,
+                        &self.unread,
+                        self.plan.fragments,
+                    )?;
+                }
+                _ => self.choose_free_tile(op, value)?,
             }
         }
         Ok(())
@@ -37,7 +74,10 @@ impl Chooser<'_, '_, '_, '_> {
         let most = MAX_REGISTERS;
         for op in program.inside(self.function) {
             let made = program.results(op).any(|v| self.plan.fragment_of(v).is_some());
-            let computes = matches!(program.role(op), OpRole::Elementwise | OpRole::Reduce);
+            let computes = matches!(
+                program.role(op),
+                OpRole::Elementwise | OpRole::Reduce | OpRole::Broadcast | OpRole::Convert
+            );
             if made && computes && program.operands(op).any(|value| self.lacks(value)) {
                 return Err(PlanError::Undecided(op));
             }

@@ -531,7 +531,8 @@ impl Chooser<'_, '_, '_, '_> {
             }
         }
         self.cross_conversions(true)?;
-        self.choose_reduced()
+        self.choose_reduced()?;
+        self.choose_repeated()
     }
 
     pub(crate) fn choose_free_tile(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
