@@ -27,6 +27,8 @@ const UNIFORM: usize = 128;
 const PARAMETERS: u64 = 0x7a00;
 /// Bits of an address in global memory.
 const GLOBAL_BITS: u64 = (1 << 48) - 1;
+/// Most elements that an invented stride has: offsets inside a tile are words of 32 bits.
+const MOST_STRIDE: u64 = 1 << 23;
 
 /// A thread that is carried out.
 pub(super) struct Run<'a, 's> {
@@ -148,7 +150,9 @@ impl Look<'_> {
                 let apart = if rank > 3 { 29u64 } else { 613 }
                     .checked_pow(u32::try_from(outer).ok()?)?
                     .checked_mul(521)?;
-                attr(attr_names::STRIDE_DIV).checked_mul(apart)?
+                let unit = attr(attr_names::STRIDE_DIV);
+                let most = MOST_STRIDE.checked_div(unit)?.max(1);
+                unit.checked_mul(apart.min(most))?
             }
             ParamKind::Scalar => self.bound(value, attr(attr_names::DIV)),
         })

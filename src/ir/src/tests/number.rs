@@ -125,7 +125,10 @@ fn every_number_of_a_small_type_is_read_and_what_lies_between_goes_to_the_neares
     }
     let scale = format_of("e8m0");
     for at in 110..=185 {
-        assert_eq!(bits(&format!("{:e}", value(at, &scale)), &scale), Some(at));
+        // All digits: the shortest text of a large double is not the double.
+        let power = value(at, &scale);
+        let text = if at < 127 { format!("{power:e}") } else { format!("{power:.1}") };
+        assert_eq!(bits(&text, &scale), Some(at), "{text}");
     }
     for text in ["0.0", "3.0", "-1.0", "1.5", "1e39"] {
         assert_eq!(bits(text, &scale), None, "{text}");
