@@ -1,4 +1,4 @@
-//! The audit catches what it caught before: sixty planted mistakes, with a floor for each kind.
+//! The audit catches what it caught before: sixty planted mistakes, with a floor for all kinds together.
 use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::load;
 use lanebook_mutants::facts::{Facts, KINDS};

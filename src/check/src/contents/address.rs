@@ -151,7 +151,11 @@ impl Look<'_> {
                     .checked_pow(u32::try_from(outer).ok()?)?
                     .checked_mul(521)?;
                 let unit = attr(attr_names::STRIDE_DIV);
-                let most = MOST_STRIDE.checked_div(unit)?.max(1);
+                // Those of two dimensions differ.
+                let most = MOST_STRIDE
+                    .checked_div(unit)?
+                    .saturating_sub(u64::try_from(outer).ok()?)
+                    .max(1);
                 unit.checked_mul(apart.min(most))?
             }
             ParamKind::Scalar => self.bound(value, attr(attr_names::DIV)),

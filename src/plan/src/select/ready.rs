@@ -2,7 +2,7 @@
 //! reads, and no tile of more registers than a lane can name.
 
 use crate::data::PlanError;
-use crate::select::fragments::flow::spread;
+use crate::select::fragments::flow::{is_register_tile, spread};
 use crate::select::planner::{Chooser, MAX_REGISTERS};
 use lanebook_ir::{Op, Value};
 use lanebook_tables::OpRole;
@@ -60,7 +60,7 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// Whether a tile in registers has no distribution and is no number.
     fn lacks(&self, value: Value) -> bool {
-        crate::select::fragments::flow::is_register_tile(self.program, value)
+        is_register_tile(self.program, value)
             && self.plan.fragment_of(value).is_none()
             && self.program.constant(value).is_none()
     }

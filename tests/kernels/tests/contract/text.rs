@@ -1,0 +1,324 @@
+//! Programs and values as text: one program for each operation of the contract, with marks where
+//! more can be written, and what may be written as the value of an attribute.
+
+use lanebook::tables::{AttrForm, OpContract, OpDecl, OpRole};
+
+/// Marks in a program: where attributes of the operation, of an argument or a further operand are
+/// written, and the layout of its result.
+pub const ATTR: &str = "/*attr*/";
+pub const ARGUMENT: &str = "/*argument*/";
+pub const MORE: &str = "/*more*/";
+pub const LAYOUT: &str = "/*layout*/";
+
+/// The program without marks.
+pub fn plain(program: &str) -> String {
+    [ATTR, ARGUMENT, MORE, LAYOUT]
+        .iter()
+        .fold(program.to_string(), |text, mark| text.replace(mark, ""))
+}
+
+pub fn marked(program: &str, mark: &str, with: &str) -> String {
+    plain(&program.replace(mark, with))
+}
+
+pub fn memref(ty: &str) -> String {
+    format!("memref<?x?x{ty}, #gmem> {{align = 16, stride_div = 16}}")
+}
+
+/// A kernel of 64 or 128 threads around a body; `%A` and `%B` are read, `%C` is written.
+pub fn kernel(body: &str, ty: &str, out: &str) -> String {
+    format!(
+        "func @f(%A: {}, %B: {}, %C: {}, %m: index {{div = 32}}, %K: index) {{threads = 128}} {{\n{body}}}\n",
+        memref(ty),
+        memref(ty),
+        memref(out)
+    )
+}
+
+pub fn load(name: &str, from: &str, shape: &str, ty: &str) -> String {
+    format!(
+        "  %{name} = tiled_load %{from}[0, 0] : memref<?x?x{ty}, #gmem> -> tensor<{shape}x{ty}>\n"
+    )
+}
+
+/// The same through shared memory.
+pub fn through(name: &str, from: &str, shape: &str, ty: &str) -> String {
+    let tile = format!("tensor<{shape}x{ty}, #smem>");
+    format!(
+        "  %s{name} = alloc_tensor : {tile}\n  copy %{from}[0, 0], %s{name} : memref<?x?x{ty}, #gmem> -> {tile}\n  %{name} = tiled_load %s{name} : {tile} -> tensor<{shape}x{ty}>\n"
+    )
+}
+
+pub fn store(name: &str, shape: &str, ty: &str) -> String {
+    format!("  tiled_store %{name}, %C[0, 0] : tensor<{shape}x{ty}> -> memref<?x?x{ty}, #gmem>\n")
+}
+
+/// The same of a tile whose type may say a layout.
+pub fn store_laid(name: &str, shape: &str, ty: &str) -> String {
+    store(name, shape, ty).replacen('>', &format!("{LAYOUT}>"), 1)
+}
+
+/// A program in which one operation stands, with marks; `ty`: the element type that it is about.
+/// `None`: the contract takes the operation, and there is none here.
+pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option<String> {
+    let name = decl.name;
+    let t = |shape: &str| format!("tensor<{shape}x{ty}{LAYOUT}>");
+    Some(match decl.role {
+        OpRole::Function => {
+            let body = format!(
+                "{}{}",
+                "  %a = tiled_load %A[0, %m] : memref<?x?xTY, #gmem> -> tensor<32x32xTY>\n",
+                store("a", "32x32", "TY")
+            )
+            .replace("TY", ty);
+            kernel(&body, ty, ty)
+                .replace("{align = 16, stride_div = 16}, %B", &format!("{{{ARGUMENT}}}, %B"))
+                .replace("{threads = 128}", &format!("{{threads = 128{ATTR}}}"))
+        }
+        OpRole::Return => kernel(
+            &format!(
+                "{}{}  return {MORE} {{{ATTR}}}\n",
+                load("a", "A", "32x32", ty),
+                store("a", "32x32", ty)
+            ),
+            ty,
+            ty,
+        ),
+        OpRole::For | OpRole::Yield => {
+            let (of_loop, of_yield) =
+                if decl.role == OpRole::For { (ATTR, "") } else { ("", ATTR) };
+            let body = format!(
+                "{}  %r = scf.for %i = 0 to %K step 32 iter_args(%c = %a) -> {} attributes {{{of_loop}}} {{\n    %b = tiled_load %B[0, %i] : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}>\n    scf.yield %b {{{of_yield}}} : tensor<32x32x{ty}>\n  }}\n{}",
+                load("a", "A", "32x32", ty),
+                t("32x32"),
+                store_laid("r", "32x32", ty)
+            );
+            kernel(&body, ty, ty)
+        }
+        OpRole::Alloc | OpRole::Copy | OpRole::Load | OpRole::Store
+            if decl.layout != lanebook::tables::LayoutTrait::Fixing =>
+        {
+            let own = |role: OpRole, text: &str| {
+                if role == decl.role { text.to_string() } else { String::new() }
+            };
+            let (alloc, copy, load, stored) =
+                (OpRole::Alloc, OpRole::Copy, OpRole::Load, OpRole::Store);
+            let body = format!(
+                "  %s = alloc_tensor {}{{{}}} : tensor<32x32x{ty}, #smem{}>\n  copy %A[%m, 0], %s{} {{{}}} : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}, #smem{}>\n  \
+                 %a = tiled_load %s{} {{{}}} : tensor<32x32x{ty}, #smem{}> -> tensor<32x32x{ty}{}>\n  tiled_store %a, %C[0, 0]{} {{{}}} : tensor<32x32x{ty}{}> -> memref<?x?x{ty}, #gmem>\n",
+                own(alloc, MORE),
+                own(alloc, ATTR),
+                own(alloc, LAYOUT),
+                own(copy, MORE),
+                own(copy, ATTR),
+                own(alloc, LAYOUT),
+                own(load, MORE),
+                own(load, ATTR),
+                own(alloc, LAYOUT),
+                own(load, LAYOUT),
+                own(stored, MORE),
+                own(stored, ATTR),
+                own(load, LAYOUT),
+            );
+            kernel(&body, ty, ty)
+        }
+        OpRole::Convert | OpRole::Transpose => kernel(
+            &format!(
+                "{}  %x = {name} %a{MORE} {{{ATTR}}} : tensor<32x32x{ty}> -> {}\n{}",
+                load("a", "A", "32x32", ty),
+                t("32x32"),
+                store_laid("x", "32x32", ty)
+            ),
+            ty,
+            ty,
+        ),
+        OpRole::Reduce | OpRole::Broadcast => {
+            let (reduces, spreads) = if decl.role == OpRole::Reduce {
+                (ATTR, "axis = 1".to_string())
+            } else {
+                ("axis = 1, kind = add", ATTR.to_string())
+            };
+            let own = |role: OpRole, mark: &str| {
+                if role == decl.role { mark.to_string() } else { String::new() }
+            };
+            let body = format!(
+                "{}  %v = reduce %a{} {{{reduces}}} : tensor<32x32x{ty}> -> tensor<32x{ty}{}>\n  %x = broadcast %v{} {{{spreads}}} : tensor<32x{ty}> -> tensor<32x32x{ty}{}>\n  %y = add %x, %a : tensor<32x32x{ty}>\n{}",
+                load("a", "A", "32x32", ty),
+                own(OpRole::Reduce, MORE),
+                own(OpRole::Reduce, LAYOUT),
+                own(OpRole::Broadcast, MORE),
+                own(OpRole::Broadcast, LAYOUT),
+                store("y", "32x32", ty)
+            );
+            kernel(&body, ty, ty)
+        }
+        OpRole::Constant => kernel(
+            &format!(
+                "{}  %x = constant 2.5{MORE} {{{ATTR}}} : {}\n  %y = add %a, %x : tensor<32x32x{ty}>\n{}",
+                load("a", "A", "32x32", ty),
+                t("32x32"),
+                store("y", "32x32", ty)
+            ),
+            ty,
+            ty,
+        ),
+        OpRole::Matrix => {
+            let scaled = contract.operands.len() == 5;
+            let sum = match ty {
+                "f64" => "f64",
+                "i8" | "u8" | "i4" | "u4" => "i32",
+                _ => "f32",
+            };
+            let scales = if scaled { ", %xa, %xb" } else { "" };
+            let mut body = format!(
+                "{}{}  %z = constant 0.0 : tensor<32x32x{sum}>\n",
+                through("a", "A", "32x32", ty),
+                through("b", "B", "32x32", ty)
+            );
+            if scaled {
+                body += "  %xa = tiled_load %A[0, 0] : memref<?x?xTY, #gmem> -> tensor<32x1xTY>\n  %xb = tiled_load %B[0, 0] : memref<?x?xTY, #gmem> -> tensor<32x1xTY>\n".replace("TY", ty).as_str();
+            }
+            body += &format!(
+                "  %d = {name} %a, %b, %z{scales}{MORE} {{{ATTR}}} : tensor<32x32x{sum}{LAYOUT}>\n{}",
+                store_laid("d", "32x32", sum)
+            );
+            kernel(&body, ty, sum)
+        }
+        OpRole::Elementwise => {
+            // What changes the element type, from `ty` to each that some instruction makes of it,
+            // is asked elsewhere; here to itself, or to f32.
+            let to = if name == "cast" { if ty == "f32" { "f16" } else { "f32" } } else { ty };
+            let inputs: Vec<String> = ["a", "b", "c"]
+                .iter()
+                .take(contract.operands.len())
+                .map(|n| format!("%{n}"))
+                .collect();
+            let loads: String = [("a", "A"), ("b", "B"), ("c", "B")]
+                .iter()
+                .take(inputs.len())
+                .map(|(n, from)| load(n, from, "32x32", ty))
+                .collect();
+            let types = if inputs.len() == 1 {
+                format!("tensor<32x32x{ty}> -> tensor<32x32x{to}{LAYOUT}>")
+            } else {
+                format!("tensor<32x32x{to}{LAYOUT}>")
+            };
+            kernel(
+                &format!(
+                    "{loads}  %x = {name} {}{MORE} {{{ATTR}}} : {types}\n{}",
+                    inputs.join(", "),
+                    store_laid("x", "32x32", to)
+                ),
+                ty,
+                to,
+            )
+        }
+        OpRole::Index => {
+            let body = format!(
+                "  %q = {name} %m, 2{MORE} {{{ATTR}}} : index\n  %a = tiled_load %A[%q, 0] : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}>\n{}",
+                store("a", "32x32", ty)
+            );
+            kernel(&body, ty, ty)
+        }
+        _ => return None,
+    })
+}
+
+/// What may be written as the value of an attribute, with whether the contract takes it.
+pub fn values(form: &AttrForm<'_>) -> Vec<(String, bool)> {
+    let mut out: Vec<(String, bool)> = Vec::new();
+    match form {
+        AttrForm::Unit => out.push((String::new(), true)),
+        AttrForm::Int(least, most) | AttrForm::Power(least, most) => {
+            let power = matches!(form, AttrForm::Power(..));
+            let of = |n: i64| {
+                (n.to_string(), (*least..=*most).contains(&n) && (!power || n.count_ones() == 1))
+            };
+            out.extend(
+                [-1, 0, 1, 2, 3, 4, 8, 16, 32, 64, 256, 12, *least, *most, least - 1, most + 1]
+                    .map(of),
+            );
+        }
+        AttrForm::Word(words) => out.extend(words.iter().map(|word| ((*word).to_string(), true))),
+        AttrForm::Text => out.push(("\"no.such.name\"".to_string(), true)),
+        AttrForm::Symbol => {}
+        AttrForm::Ints(numbers) => out.push((format!("{:?}", numbers.slice()), true)),
+        AttrForm::Layout(_) => out.extend(layouts(32).into_iter().map(|(_, text)| (text, true))),
+    }
+    // What is of no form, or of another one.
+    for value in [
+        "",
+        "true",
+        "nonsense",
+        "\"text\"",
+        "1.5",
+        "[0, 1]",
+        "[1, 0, 2]",
+        "%m",
+        "@f",
+        "#undefined",
+        "S[(32,32):(1@laneid,1@warpid)]",
+    ] {
+        if !out.iter().any(|(other, _)| other == value) {
+            out.push((value.to_string(), false));
+        }
+    }
+    out.sort();
+    out.dedup();
+    out
+}
+
+/// A layout of each notation for a tile of 32 x 32.
+pub fn layouts(lanes: u32) -> Vec<(&'static str, String)> {
+    let of_lanes = if lanes == 64 {
+        "S[(2,16,4,8):(1@warpid,4@laneid,1@laneid,32@bit)]"
+    } else {
+        "S[(4,8,4,8):(1@warpid,4@laneid,1@laneid,32@bit)]"
+    };
+    vec![
+        ("lanes", of_lanes.into()),
+        ("tirx", "S[(32,32):(36,1)]".into()),
+        ("tirx, swizzled", "S<3,2,3> o 0 o (32,32):(32,1)".into()),
+        ("cute", "(32,32):(1,36)".into()),
+        ("tileas", "<(32,32),(1,32)>".into()),
+        ("triton", "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>".into()),
+        ("triton, shared", "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 4, order = [1, 0]}>".into()),
+        ("linear", "#ttg.linear<{register = [[0, 1]], lane = [[1, 0]], warp = [[2, 0]], block = []}>".into()),
+        ("tilelang", "T.Fragment([32, 32], forward_thread_fn=lambda i, j: i)".into()),
+        ("nothing", "#nothing".into()),
+        ("nonsense", "rubbish".into()),
+    ]
+}
+
+pub fn joined(key: &str, value: &str) -> String {
+    if value.is_empty() { key.to_string() } else { format!("{key} = {value}") }
+}
+
+/// The attributes that an operation needs, as they are written.
+pub fn required(contract: &OpContract<'_>, without: &str) -> String {
+    let mut out = Vec::new();
+    for attr in contract.attrs.iter().filter(|attr| {
+        attr.required && attr.key != without && attr.key != "sym_name" && attr.key != "threads"
+    }) {
+        let value = match attr.form {
+            AttrForm::Word(words) => words.first().copied().unwrap_or("").to_string(),
+            AttrForm::Int(_, most) => most.to_string(),
+            _ => panic!("a required attribute `{}` that this test cannot write", attr.key),
+        };
+        out.push(joined(attr.key, &value));
+    }
+    out.join(", ")
+}
+
+pub fn listed(parts: &[&str]) -> String {
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(", ")
+}
+
+/// Of the function: behind the number of threads.
+pub fn own(decl: &OpDecl<'_>, text: &str) -> String {
+    if decl.role == OpRole::Function && !text.is_empty() {
+        format!(", {text}")
+    } else {
+        text.to_string()
+    }
+}
