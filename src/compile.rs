@@ -15,14 +15,14 @@ use lanebook_ir::rewrite::RunError;
 use lanebook_ir::verify::contract::{Breach, check};
 use lanebook_ir::{Op, Program};
 use lanebook_plan::memory_pressure::choose_and_place;
-use lanebook_plan::select::{Inserted, Sunk, Workspace};
+use lanebook_plan::select::{InsertedConversions, LoadSinking, Workspace};
 use lanebook_plan::shared_alloc::place_moved;
 use lanebook_plan::{
-    AllocPlan, ExchangePlan, FragmentPlan, GlobalPlan, LanePlan, Loser, MapPlan, MovePlan, Plan,
-    PlanError, ProductPlan,
+    AllocPlan, FragmentPlan, GlobalPlan, MapPlan, Plan, PlanError, ProductPlan, RejectedCandidate,
+    SharedExchange, ShufflePlan, TransferPlan,
 };
 use lanebook_tables::{ArchId, Tables};
-use lanebook_tile::copy_atom::Mover;
+use lanebook_tile::copy_atom::CopyAtom;
 
 /// Why a program was not compiled.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -121,21 +121,21 @@ impl From<TextError> for Error {
 #[derive(Debug)]
 pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize>
 {
-    movers: Vec<Mover, 128>,
-    movements: Vec<lanebook_plan::select::Movement, 48>,
+    movers: Vec<CopyAtom, 128>,
+    movements: Vec<lanebook_plan::select::CopyOp, 48>,
     staged: Vec<lanebook_plan::select::Staged, 32>,
     order: Vec<(u32, u16), { lanebook_plan::select::MAX_PRODUCTS }>,
     copies: Vec<lanebook_plan::select::Copies, 1024>,
-    tiles: Vec<lanebook_plan::select::Tile, 16>,
+    tiles: Vec<lanebook_plan::select::SharedTile, 16>,
     allocs: Vec<AllocPlan, 16>,
     fragments: Vec<FragmentPlan, 48>,
     globals: Vec<GlobalPlan, 16>,
-    moves: Vec<MovePlan, 48>,
+    moves: Vec<TransferPlan, 48>,
     products: Vec<ProductPlan, 8>,
     maps: Vec<MapPlan, 8>,
-    exchanges: Vec<ExchangePlan, 8>,
-    lanes: Vec<LanePlan, 8>,
-    losers: Vec<Loser, LOSERS>,
+    exchanges: Vec<SharedExchange, 8>,
+    lanes: Vec<ShufflePlan, 8>,
+    losers: Vec<RejectedCandidate, LOSERS>,
     steps: Vec<Step, STEPS>,
     tuples: Vec<Virtual, TUPLES>,
     patterns: Vec<Pattern, 32>,
@@ -347,12 +347,12 @@ struct Pools<'s> {
     allocs: &'s mut VecView<AllocPlan>,
     fragments: &'s mut VecView<FragmentPlan>,
     globals: &'s mut VecView<GlobalPlan>,
-    moves: &'s mut VecView<MovePlan>,
+    moves: &'s mut VecView<TransferPlan>,
     products: &'s mut VecView<ProductPlan>,
     maps: &'s mut VecView<MapPlan>,
-    exchanges: &'s mut VecView<ExchangePlan>,
-    lanes: &'s mut VecView<LanePlan>,
-    losers: &'s mut VecView<Loser>,
+    exchanges: &'s mut VecView<SharedExchange>,
+    lanes: &'s mut VecView<ShufflePlan>,
+    losers: &'s mut VecView<RejectedCandidate>,
 }
 
 impl<'s> Pools<'s> {
@@ -423,7 +423,14 @@ pub fn plan<'s>(
     let function = accepted(program)?;
     let Scratch { mut workspace, pools, room } = scratch;
     let mut plan = pools.plan(arch);
-    decide(tables, program, function, &mut plan, &mut workspace, &mut Inserted::default())?;
+    decide(
+        tables,
+        program,
+        function,
+        &mut plan,
+        &mut workspace,
+        &mut InsertedConversions::default(),
+    )?;
     Ok(Planned { plan, function, room })
 }
 
@@ -439,7 +446,7 @@ pub fn compile<'s>(
 ) -> Result<Compiled<'s>, Error> {
     let function = accepted(program)?;
     let mut plan = scratch.pools.plan(arch);
-    let mut inserted = Inserted::default();
+    let mut inserted = InsertedConversions::default();
     decide(tables, program, function, &mut plan, &mut scratch.workspace, &mut inserted)?;
     // The room stays where it lies: a copy would lie under everything that emission calls.
     let filled = match fill_moved(tables, program, &mut plan, function, &mut scratch.room) {
@@ -484,7 +491,7 @@ fn decide(
     function: Op,
     plan: &mut Plan<'_>,
     workspace: &mut Workspace<'_>,
-    inserted: &mut Inserted,
+    inserted: &mut InsertedConversions,
 ) -> Result<(), Error> {
     loop {
         let chosen = choose_and_place(tables, program, function, plan, workspace);
@@ -508,11 +515,11 @@ fn refill(
     (workspace, room): (&mut Workspace<'_>, &mut Room<'_>),
     error: Error,
 ) -> Result<lanebook_emit::registers::allocate::Usage, Error> {
-    let mut sunk = Sunk::default();
+    let mut sunk = LoadSinking::default();
     if !sunk.sink(program, function) {
         return Err(error);
     }
-    let mut inserted = Inserted::default();
+    let mut inserted = InsertedConversions::default();
     let again = decide(tables, program, function, plan, workspace, &mut inserted)
         .and_then(|()| fill_moved(tables, program, plan, function, room));
     again.map_err(|_| {

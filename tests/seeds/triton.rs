@@ -1,7 +1,7 @@
 //! 002, Triton's bespoke layouts: tiles of matrix instructions from the hardware tables.
 
 use lanebook::TABLES;
-use lanebook::encoding::conflicts::{Access, Way, count, model, vector_bits};
+use lanebook::encoding::conflicts::{ReadWrite, RegisterAccess, count, model, vector_bits};
 use lanebook::encoding::to_linear;
 use lanebook::layout::notation::ttg;
 use lanebook::layout::triton::address::Addresses;
@@ -160,9 +160,9 @@ fn extra_passes(shared: &str) -> u32 {
     let arch = TABLES.arch_named("sm_80").unwrap();
     let registers = to_linear(&TABLES, arch, &e(ROWS), &[32, 64]).unwrap();
     let addresses = Addresses::new(&e(shared), &[32, 64], 16).unwrap();
-    let banks = model(&TABLES, arch, 16, Way::Read).unwrap();
+    let banks = model(&TABLES, arch, 16, ReadWrite::Read).unwrap();
     assert_eq!(banks.banks, 32);
-    let access = Access { registers: &registers, shared: &addresses, vector_bytes: 16 };
+    let access = RegisterAccess { registers: &registers, shared: &addresses, vector_bytes: 16 };
     (0..8)
         .map(|vector| {
             let found = count(&access, 8 * vector, 0, banks, |_| {}).unwrap();

@@ -2,7 +2,7 @@
 //! the bits that the table gives the field, and read again.
 //!
 //! The bits are expected from the field's own facts, not from the library that packs them.
-use lanebook::unit::descriptor::Word;
+use lanebook::unit::descriptor::DescriptorWord;
 use lanebook_gen::Compiled;
 use lanebook_gen::audit::ENCODINGS;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics};
@@ -62,7 +62,7 @@ fn faults(descriptor: &Descriptor<'_>) -> Vec<String> {
                 .zip(&wanted)
                 .map(|(field, value)| expected(field, *value))
                 .fold(0, |all, bits| all | bits);
-            let mut word = Word::new(descriptor);
+            let mut word = DescriptorWord::new(descriptor);
             let set = descriptor
                 .fields
                 .iter()
@@ -78,7 +78,7 @@ fn faults(descriptor: &Descriptor<'_>) -> Vec<String> {
                     field.name
                 )),
                 Ok(packed) => {
-                    let read = Word::unpack(descriptor, packed).and_then(|word| {
+                    let read = DescriptorWord::unpack(descriptor, packed).and_then(|word| {
                         descriptor.fields.iter().map(|field| word.get(field.name)).collect()
                     });
                     let read: Result<Vec<u64>, _> = read;

@@ -428,7 +428,7 @@ func @c(%X: memref<16x16xf32, #gmem> {align = 16}, %Y: memref<16x16xf32, #gmem> 
 /// behind.
 #[test]
 fn wrong_lanes() {
-    let damages: [fn(&mut lanebook_plan::LanePlan); 8] = [
+    let damages: [fn(&mut lanebook_plan::ShufflePlan); 8] = [
         |p| p.word = swapped(&p.word, 0, 1),
         |p| {
             p.offset

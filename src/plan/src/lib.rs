@@ -39,10 +39,11 @@ pub mod select;
 pub mod shared_alloc;
 
 pub use data::{
-    AllocPlan, Candidate, Choice, Either, End, ExchangePlan, Figures, Fit, Flip, FragmentPlan,
-    From, Gather, GlobalPlan, HalfPlan, InShared, InTensor, LEADS, LanePlan, Lead, Limits, Loser,
-    MAP_RANK, MapPlan, MovePlan, Plan, PlanError, PlanPool, Product, ProductPlan, Reject,
-    ScaleCopy, ScaleFeed, ScalePlan, Swap, TensorLoads, TiledPlan, Unscaled, Unwritable,
+    AllocPlan, BlockBitRole, ByteSource, Candidate, Either, End, Figures, FragmentPlan, Gather,
+    GlobalPlan, HalfPlan, InShared, InTensor, LEADS, Lead, Limits, MAP_RANK, MapPlan, Plan,
+    PlanError, PlanPool, Product, ProductPlan, RegisterTranspose, Reject, RejectedCandidate,
+    ScaleCopy, ScaleFeed, ScalePlan, SharedExchange, ShufflePlan, Swap, TensorLoads, TiledPlan,
+    Tiling, TransferPlan, Unscaled, Unwritable,
 };
 #[doc(hidden)]
-pub use data::{Blocked, stored_before};
+pub use data::{TensorBlocks, stored_before};

@@ -22,7 +22,7 @@ const MOST: usize = 16;
 
 /// A tile that could take fewer bytes.
 #[derive(Copy, Clone)]
-struct Tile {
+struct ShrinkableTile {
     value: Value,
     bytes: u32,
     /// What it takes without padding.
@@ -135,11 +135,11 @@ fn tighten(
 }
 
 /// Tiles with padding, and scratch.
-fn shrinkable(plan: &Plan<'_>) -> Vec<Tile, MOST> {
+fn shrinkable(plan: &Plan<'_>) -> Vec<ShrinkableTile, MOST> {
     let mut out = Vec::new();
     for (number, alloc) in plan.allocs.iter().enumerate().filter(|(_, a)| !a.fixed) {
         let least = u32::try_from(alloc.shape.bytes()).unwrap_or(u32::MAX);
-        let tile = Tile {
+        let tile = ShrinkableTile {
             value: alloc.value,
             bytes: alloc.bytes,
             least,

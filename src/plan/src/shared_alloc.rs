@@ -4,7 +4,7 @@
 //! through the loop. Each start is aligned to the tile's swizzle period, so that the pattern
 //! follows the segment's own addresses.
 
-use crate::data::{End, MovePlan, Plan, PlanError, TiledPlan};
+use crate::data::{End, Plan, PlanError, TiledPlan, TransferPlan};
 use lanebook_ir::{Op, Program};
 use lanebook_tables::{OpRole, Tables};
 use lanebook_tile::unit::tensor;
@@ -268,7 +268,7 @@ fn follows(
     k: usize,
 ) -> Option<u8> {
     let own = plan.moves.get(k)?;
-    let place = |m: &MovePlan| match m.to {
+    let place = |m: &TransferPlan| match m.to {
         End::Shared(a) => plan.allocs.get(usize::from(a)).copied(),
         _ => None,
     };

@@ -9,7 +9,7 @@ use lanebook_layout::{Pad, Padding, PostMap, Swizzle, Unit};
 
 /// Figures that shape the families.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Family {
+pub struct FamilyFigures {
     /// Bytes that all banks deliver together, the widest model.
     pub bank_span: u32,
     /// Widest access in bytes.
@@ -19,7 +19,7 @@ pub struct Family {
 }
 
 /// The candidates for a tile, in order.
-pub fn candidates(shape: TileShape, family: Family) -> impl Iterator<Item = SharedLayout> {
+pub fn candidates(shape: TileShape, family: FamilyFigures) -> impl Iterator<Item = SharedLayout> {
     [true, false].into_iter().flat_map(move |row_major| {
         let plain = core::iter::once(PostMap::None);
         plain
@@ -41,7 +41,11 @@ fn row_bits(shape: TileShape, row_major: bool) -> u8 {
 
 /// Swizzles that permute pieces of 4 to `widest` bytes inside the bank span by bits of the row
 /// number.
-fn swizzles(shape: TileShape, family: Family, row_major: bool) -> impl Iterator<Item = PostMap> {
+fn swizzles(
+    shape: TileShape,
+    family: FamilyFigures,
+    row_major: bool,
+) -> impl Iterator<Item = PostMap> {
     let (top, span) = (log2(family.widest), log2(family.bank_span));
     let row = row_bits(shape, row_major);
     let total = shape.total().saturating_add(log2(u32::from(shape.bits / 8)));
@@ -65,7 +69,11 @@ fn swizzles(shape: TileShape, family: Family, row_major: bool) -> impl Iterator<
 }
 
 /// Padding after each row, or after each wave-uniform run where that is longer.
-fn paddings(shape: TileShape, family: Family, row_major: bool) -> impl Iterator<Item = PostMap> {
+fn paddings(
+    shape: TileShape,
+    family: FamilyFigures,
+    row_major: bool,
+) -> impl Iterator<Item = PostMap> {
     let row = 1u32.checked_shl(u32::from(row_bits(shape, row_major))).unwrap_or(u32::MAX);
     let intervals = [row, if family.run > row { family.run } else { 0 }];
     intervals.into_iter().filter(|&i| i > 0).flat_map(move |interval| {

@@ -11,7 +11,7 @@ use lanebook_tables::{Atom, AtomId, Side, Space};
 
 /// Where one bit of the logical coordinate stands on one side.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub enum Place {
+pub enum BitPlace {
     /// Nowhere (the coordinate bit does not matter on this side).
     #[default]
     Nowhere,
@@ -27,11 +27,11 @@ pub enum Place {
 
 /// One bit of a mover's coordinate.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub struct MoverBit {
+pub struct CopyAtomBit {
     /// On the source side.
-    pub from: Place,
+    pub from: BitPlace,
     /// On the destination side.
-    pub to: Place,
+    pub to: BitPlace,
 }
 
 /// Most bits of a mover's coordinate, the bits inside its unit included.
@@ -39,7 +39,7 @@ pub const MAX_MOVER_BITS: usize = 14;
 
 /// A mover, ready for division.
 #[derive(Copy, Clone, Debug)]
-pub struct Mover {
+pub struct CopyAtom {
     /// The table's atom.
     pub atom: AtomId,
     /// Source space.
@@ -47,7 +47,7 @@ pub struct Mover {
     /// Destination space.
     pub to: Space,
     /// Coordinate bits.
-    pub bits: Columns<MoverBit, MAX_MOVER_BITS>,
+    pub bits: Columns<CopyAtomBit, MAX_MOVER_BITS>,
     /// Bit offset of the data in the lane's registers when the coordinate is zero (the upper half
     /// of a register, say).
     pub register_base: u16,
@@ -67,9 +67,9 @@ pub struct Mover {
 
 /// Where the movers between two spaces stand in a list of them that is sorted by spaces.
 #[derive(Copy, Clone, Debug)]
-pub struct Between([(u16, u16); 16]);
+pub struct CopyAtomGroups([(u16, u16); 16]);
 
-impl Between {
+impl CopyAtomGroups {
     /// A number for two spaces.
     #[must_use]
     pub fn number(from: Space, to: Space) -> usize {
@@ -78,7 +78,7 @@ impl Between {
 
     /// Of a list.
     #[must_use]
-    pub fn new(movers: &[Mover]) -> Self {
+    pub fn new(movers: &[CopyAtom]) -> Self {
         let mut out = [(0u16, 0u16); 16];
         for (at, mover) in (0u16..).zip(movers) {
             if let Some(place) = out.get_mut(Self::number(mover.from, mover.to)) {
@@ -90,7 +90,7 @@ impl Between {
 
     /// Those between two spaces.
     #[must_use]
-    pub fn of<'m>(&self, movers: &'m [Mover], from: Space, to: Space) -> &'m [Mover] {
+    pub fn of<'m>(&self, movers: &'m [CopyAtom], from: Space, to: Space) -> &'m [CopyAtom] {
         let (first, end) = self.0.get(Self::number(from, to)).copied().unwrap_or_default();
         movers.get(usize::from(first)..usize::from(end)).unwrap_or(&[])
     }
@@ -99,7 +99,7 @@ impl Between {
 /// What movers a layout of a shared tile can serve at all: others would be refused in the end, for
 /// their bytes or their addresses.
 #[derive(Copy, Clone, Debug)]
-pub struct Viable {
+pub struct ViableAtoms {
     /// Bits in the order of the movers between the two spaces.
     pub movers: u32,
     /// Bytes that lie next to each other under every swizzle phase.
@@ -108,23 +108,23 @@ pub struct Viable {
     pub align: u32,
 }
 
-impl Viable {
+impl ViableAtoms {
     /// Whatever there is.
     pub const ALL: Self = Self { movers: u32::MAX, run_bytes: u32::MAX, align: u32::MAX };
 
     /// Whether the mover with a number may do. Those without a bit of their own may.
-    pub fn takes(&self, number: u32, mover: &Mover) -> bool {
+    pub fn takes(&self, number: u32, mover: &CopyAtom) -> bool {
         (number >= u32::BITS || self.movers.wrapping_shr(number) & 1 == 1) && self.suits(mover)
     }
 
     /// Whether the layout's pieces are large enough for a mover.
-    pub fn suits(&self, mover: &Mover) -> bool {
+    pub fn suits(&self, mover: &CopyAtom) -> bool {
         mover.uniform
             || (mover.run_bytes <= self.run_bytes && u32::from(mover.shared_align) <= self.align)
     }
 }
 
-impl Mover {
+impl CopyAtom {
     /// The mover of an atom; `None` if the atom moves nothing or has extents or strides that are no
     /// powers of two.
     #[must_use]
@@ -143,18 +143,18 @@ impl Mover {
             let byte = bit.checked_sub(3)?;
             let inner = |side: &Side<'_>| {
                 if side.space == Space::Register {
-                    Place::RegisterBit(bit)
+                    BitPlace::RegisterBit(bit)
                 } else {
-                    Place::Byte(byte)
+                    BitPlace::Byte(byte)
                 }
             };
-            if !bits.push(MoverBit { from: inner(&movement.from), to: inner(&movement.to) }) {
+            if !bits.push(CopyAtomBit { from: inner(&movement.from), to: inner(&movement.to) }) {
                 return None;
             }
         }
         for bit in 0..total {
             let x = 1u64.checked_shl(u32::from(bit))?;
-            let step = MoverBit {
+            let step = CopyAtomBit {
                 from: place(movement.from.layout, x, from)?,
                 to: place(movement.to.layout, x, to)?,
             };
@@ -167,8 +167,8 @@ impl Mover {
         for b in bits.as_slice() {
             for p in [b.from, b.to] {
                 match p {
-                    Place::Lane(k) | Place::Slot(k) => lanes = lanes.max(k.checked_add(1)?),
-                    Place::RegisterBit(k) => {
+                    BitPlace::Lane(k) | BitPlace::Slot(k) => lanes = lanes.max(k.checked_add(1)?),
+                    BitPlace::RegisterBit(k) => {
                         register_bits = register_bits.max(2u32.checked_shl(u32::from(k))?)
                     }
                     _ => {}
@@ -179,11 +179,11 @@ impl Mover {
         let uniform = bits
             .as_slice()
             .iter()
-            .any(|b| matches!((b.from, b.to), (Place::Slot(_), Place::Byte(_))));
+            .any(|b| matches!((b.from, b.to), (BitPlace::Slot(_), BitPlace::Byte(_))));
         let in_shared =
-            |b: &MoverBit| if movement.to.space == Space::Shared { b.to } else { b.from };
+            |b: &CopyAtomBit| if movement.to.space == Space::Shared { b.to } else { b.from };
         let run_bytes = bits.as_slice().iter().fold(1u32, |run, b| match in_shared(b) {
-            Place::Byte(k) => run.max(2u32.checked_shl(u32::from(k)).unwrap_or(u32::MAX)),
+            BitPlace::Byte(k) => run.max(2u32.checked_shl(u32::from(k)).unwrap_or(u32::MAX)),
             _ => run,
         });
         let base = [&movement.from, &movement.to]
@@ -212,7 +212,7 @@ impl Mover {
 
     /// The place of a bit on the register side and on the memory side, for movers between the two.
     #[must_use]
-    pub fn sides(&self, bit: MoverBit) -> (Place, Place) {
+    pub fn sides(&self, bit: CopyAtomBit) -> (BitPlace, BitPlace) {
         if self.from == Space::Register { (bit.from, bit.to) } else { (bit.to, bit.from) }
     }
 }
@@ -230,7 +230,7 @@ fn origin(layout: &LayoutRef<'_>) -> Option<[i64; 4]> {
 }
 
 /// Where the coordinate `x` (one bit) stands, relative to where zero stands.
-fn place(layout: &LayoutRef<'_>, x: u64, origin: [i64; 4]) -> Option<Place> {
+fn place(layout: &LayoutRef<'_>, x: u64, origin: [i64; 4]) -> Option<BitPlace> {
     let mut on = [0i64; 4];
     for ((place, axis), from) in on.iter_mut().zip(AXES).zip(origin) {
         *place = layout.offset_on(x, axis).ok()?.checked_sub(from)?;
@@ -238,11 +238,11 @@ fn place(layout: &LayoutRef<'_>, x: u64, origin: [i64; 4]) -> Option<Place> {
     let [lane, bit, slot, byte] = on;
     let exponent = |v: i64| log2_exact(u64::try_from(v).ok()?);
     match (lane, bit, slot, byte) {
-        (0, 0, 0, 0) => Some(Place::Nowhere),
-        (v, 0, 0, 0) => exponent(v).map(Place::Lane),
-        (0, v, 0, 0) => exponent(v).map(Place::RegisterBit),
-        (0, 0, v, 0) => exponent(v).map(Place::Slot),
-        (0, 0, 0, v) => exponent(v).map(Place::Byte),
+        (0, 0, 0, 0) => Some(BitPlace::Nowhere),
+        (v, 0, 0, 0) => exponent(v).map(BitPlace::Lane),
+        (0, v, 0, 0) => exponent(v).map(BitPlace::RegisterBit),
+        (0, 0, v, 0) => exponent(v).map(BitPlace::Slot),
+        (0, 0, 0, v) => exponent(v).map(BitPlace::Byte),
         _ => None,
     }
 }
@@ -263,7 +263,7 @@ mod tests {
                 let able = arch.dispatch(Capability::Transfer { from, to });
                 let widths = || {
                     able.iter()
-                        .filter_map(|id| Mover::of(*id, TABLES.atom(*id)?))
+                        .filter_map(|id| CopyAtom::of(*id, TABLES.atom(*id)?))
                         .map(|mover| mover.share_bytes)
                 };
                 assert!(

@@ -6,9 +6,9 @@
 //! exactly; where the atom leaves an address slot free, the tile's column becomes that slot's
 //! address. What is left over are the instances.
 
-use crate::copy_atom::{Mover, Place};
+use crate::copy_atom::{BitPlace, CopyAtom};
 use crate::map::{Columns, Combine, Fragment, MemoryMap, log2_exact};
-use crate::tiling::{Fit, Reject};
+use crate::tiling::{Reject, Tiling};
 use lanebook_tables::Space;
 
 /// Divides a movement between registers (`fragment`) and memory (`map`) by `mover`.
@@ -17,17 +17,17 @@ use lanebook_tables::Space;
 /// start and of every multiple of its run-time stride; `any`: a tuple's registers need not be
 /// consecutive; `copies`: lanes with the same element may all store it.
 pub fn fit_registers(
-    mover: &Mover,
+    mover: &CopyAtom,
     fragment: &Fragment,
     map: &MemoryMap,
     need: u32,
     align: u32,
     any: bool,
     copies: bool,
-) -> Result<Fit, Reject> {
+) -> Result<Tiling, Reject> {
     let out = divide(mover, fragment, map, any, copies)?;
     let share = mover.bits.as_slice().iter().fold(0, |mask, &bit| match mover.sides(bit).1 {
-        Place::Byte(k) => mask | bytes_of(k),
+        BitPlace::Byte(k) => mask | bytes_of(k),
         _ => mask,
     });
     let moved = moved(map, &out);
@@ -37,7 +37,7 @@ pub fn fit_registers(
 }
 
 /// Byte bits that some slot, warp or instance moves.
-fn moved(map: &MemoryMap, fit: &Fit) -> u32 {
+fn moved(map: &MemoryMap, fit: &Tiling) -> u32 {
     fit.slots
         .as_slice()
         .iter()
@@ -51,12 +51,12 @@ fn moved(map: &MemoryMap, fit: &Fit) -> u32 {
 /// nothing of it.
 #[doc(hidden)]
 pub fn divide(
-    mover: &Mover,
+    mover: &CopyAtom,
     fragment: &Fragment,
     map: &MemoryMap,
     any: bool,
     copies: bool,
-) -> Result<Fit, Reject> {
+) -> Result<Tiling, Reject> {
     let wave = u8::try_from(fragment.lane.len()).map_err(|_| Reject::Size)?;
     if mover.lanes != wave {
         return Err(Reject::Lanes { atom: mover.lanes, wave });
@@ -102,13 +102,13 @@ pub fn divide(
     for &bit in mover.bits.as_slice() {
         let (register, memory) = mover.sides(bit);
         let e = match register {
-            Place::Lane(k) => fragment
+            BitPlace::Lane(k) => fragment
                 .lane
                 .get(usize::from(k))
                 .ok_or(Reject::Lanes { atom: mover.lanes, wave })?,
-            Place::RegisterBit(k) if k < element => {
+            BitPlace::RegisterBit(k) if k < element => {
                 // Inside one element: both sides must keep its bytes in order.
-                if memory != Place::Byte(k.saturating_sub(3)) {
+                if memory != BitPlace::Byte(k.saturating_sub(3)) {
                     return Err(Reject::Element { element_bits: fragment.shape.bits });
                 }
                 if k >= 5 {
@@ -116,7 +116,7 @@ pub fn divide(
                 }
                 continue;
             }
-            Place::RegisterBit(k) => {
+            BitPlace::RegisterBit(k) => {
                 let place = k.saturating_sub(element);
                 if place < packing {
                     used |= 1u32.checked_shl(u32::from(place)).ok_or(Reject::Size)?;
@@ -138,10 +138,10 @@ pub fn divide(
             _ => continue,
         };
         match memory {
-            Place::Slot(k) => {
+            BitPlace::Slot(k) => {
                 *slots.get_mut(usize::from(k)).ok_or(Reject::Size)? = Some(e);
             }
-            Place::Byte(want) => check_byte(map, e, bytes_of(want))?,
+            BitPlace::Byte(want) => check_byte(map, e, bytes_of(want))?,
             _ => {}
         }
     }
@@ -149,7 +149,7 @@ pub fn divide(
     if grid.count() > 1 && tile_bits < 32 && !fragment.loose {
         return Err(Reject::Packing { atom_bits: mover.register_bits });
     }
-    let mut out = Fit {
+    let mut out = Tiling {
         slots: Columns::new(),
         warps: fragment.warp,
         instances: Columns::new(),
@@ -199,7 +199,7 @@ fn push_tuple(tuple: &mut Columns<u8, 5>, bit: u8) -> Result<(), Reject> {
 fn choose_register_bit(
     fragment: &Fragment,
     map: &MemoryMap,
-    memory: Place,
+    memory: BitPlace,
     used: u32,
     place: u8,
     packing: u8,
@@ -216,7 +216,7 @@ fn choose_register_bit(
         }
         let e = fragment.register.get(usize::from(candidate)).ok_or(Reject::Size)?;
         match memory {
-            Place::Byte(want) => match check_byte(map, e, bytes_of(want)) {
+            BitPlace::Byte(want) => match check_byte(map, e, bytes_of(want)) {
                 Ok(()) => return Ok(candidate),
                 Err(reason) => found = found.or(Err(reason)),
             },
@@ -246,7 +246,7 @@ fn check_byte(map: &MemoryMap, e: u32, want: u32) -> Result<(), Reject> {
 /// exclusive or, no slot, warp or instance may touch the byte bits `share` inside a lane's part (a
 /// swizzle in finer steps exchanges pieces of it).
 #[inline]
-fn check_share(map: &MemoryMap, fit: &Fit, moved: u32, share: u32) -> Result<(), Reject> {
+fn check_share(map: &MemoryMap, fit: &Tiling, moved: u32, share: u32) -> Result<(), Reject> {
     if map.combine == Combine::Add || moved & share == 0 {
         Ok(())
     } else {
@@ -256,7 +256,7 @@ fn check_share(map: &MemoryMap, fit: &Fit, moved: u32, share: u32) -> Result<(),
 
 /// The first column that moves something of a lane's part.
 #[inline(never)]
-fn share_moved(map: &MemoryMap, fit: &Fit, share: u32) -> Reject {
+fn share_moved(map: &MemoryMap, fit: &Tiling, share: u32) -> Reject {
     for &e in
         fit.slots.as_slice().iter().chain(fit.warps.as_slice()).chain(fit.instances.as_slice())
     {
@@ -274,7 +274,7 @@ fn share_moved(map: &MemoryMap, fit: &Fit, share: u32) -> Reject {
 #[inline]
 fn check_alignment(
     map: &MemoryMap,
-    fit: &Fit,
+    fit: &Tiling,
     moved: u32,
     need: u32,
     align: u32,
@@ -295,14 +295,14 @@ fn check_alignment(
 /// instances is free; it is chosen so that neighbouring lanes take neighbouring shares of global
 /// memory, or, where the destination is one wave-uniform run, so that the run is filled in order.
 pub fn fit_copy(
-    mover: &Mover,
+    mover: &CopyAtom,
     from: &MemoryMap,
     to: &MemoryMap,
     wave: u8,
     warps: u8,
     need: (u32, u32),
     align: (u32, u32),
-) -> Result<Fit, Reject> {
+) -> Result<Tiling, Reject> {
     if mover.lanes != wave {
         return Err(Reject::Lanes { atom: mover.lanes, wave });
     }
@@ -316,9 +316,11 @@ pub fn fit_copy(
     let mut run = false;
     for bit in mover.bits.as_slice() {
         match (bit.from, bit.to) {
-            (Place::Byte(a), Place::Byte(b)) if a == b => share_bits = share_bits.saturating_add(1),
-            (Place::Slot(a), Place::Slot(b)) if a == b => {}
-            (Place::Slot(_), Place::Byte(_)) => run = true,
+            (BitPlace::Byte(a), BitPlace::Byte(b)) if a == b => {
+                share_bits = share_bits.saturating_add(1)
+            }
+            (BitPlace::Slot(a), BitPlace::Slot(b)) if a == b => {}
+            (BitPlace::Slot(_), BitPlace::Byte(_)) => run = true,
             _ => return Err(Reject::Form),
         }
     }
@@ -348,7 +350,7 @@ pub fn fit_copy(
     let dealt = (0..inner)
         .filter_map(|k| 1u32.checked_shl(k))
         .chain(order.as_slice().iter().copied().filter(|e| e & low == 0));
-    let mut out = Fit {
+    let mut out = Tiling {
         slots: Columns::new(),
         warps: Columns::new(),
         instances: Columns::new(),

@@ -1,9 +1,9 @@
 //! Evaluation: one movement, one atom, one shared layout: legal or not, and what it costs.
 
-use crate::copy_atom::Mover;
+use crate::copy_atom::CopyAtom;
 use crate::divide::{fit_copy, fit_registers};
-use crate::map::{Access, Columns, Combine, Fragment, MemoryMap, count_within};
-use crate::tiling::{Figures, Fit, Reject};
+use crate::map::{BankAccess, Columns, Combine, Fragment, MemoryMap, count_within};
+use crate::tiling::{Figures, Reject, Tiling};
 use lanebook_tables::{Arch, Atom, Isa, Side, Space, Status, Tables, TupleStyle, Weights};
 
 /// One end of a movement, with its map.
@@ -37,7 +37,7 @@ impl EndMap<'_> {
 
 /// What holds for all movements of a program.
 #[derive(Copy, Clone)]
-pub struct Setting<'t> {
+pub struct TargetInfo<'t> {
     /// Tables.
     pub tables: &'t Tables<'t>,
     /// Architecture.
@@ -56,19 +56,19 @@ pub struct Setting<'t> {
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Evaluated {
     /// Decomposition.
-    pub fit: Fit,
+    pub fit: Tiling,
     /// Figures.
     pub figures: Figures,
     /// Status of the bank model.
     pub bank_status: Option<Status>,
 }
 
-impl<'t> Setting<'t> {
+impl<'t> TargetInfo<'t> {
     /// Evaluates one mover for one movement. `limit`: a candidate that cannot cost less than this
     /// is [`Reject::Dearer`].
     pub fn evaluate(
         &self,
-        mover: &Mover,
+        mover: &CopyAtom,
         from: EndMap<'_>,
         to: EndMap<'_>,
         limit: u32,
@@ -145,9 +145,9 @@ impl<'t> Setting<'t> {
 
     fn figures(
         &self,
-        mover: &Mover,
+        mover: &CopyAtom,
         atom: &Atom<'_>,
-        fit: &Fit,
+        fit: &Tiling,
         sides: [(&Side<'_>, EndMap<'_>); 2],
         limit: u32,
     ) -> Result<(Figures, Option<Status>), Reject> {
@@ -206,7 +206,7 @@ impl<'t> Setting<'t> {
                 let passes = u32::from(side.slot_bytes).div_ceil(span);
                 crate::map::Conflicts { transactions: passes, least: passes }
             } else {
-                let access = Access { slots: &fit.slots, slot_bytes: side.slot_bytes };
+                let access = BankAccess { slots: &fit.slots, slot_bytes: side.slot_bytes };
                 count_within(map, access, model, most).ok_or(Reject::Size)?
             };
             out.conflicts.transactions =
@@ -233,7 +233,7 @@ impl<'t> Setting<'t> {
 
 /// Address registers beyond the first: distinct combinations of swizzle phase and outer step among
 /// the instances.
-fn further(map: &MemoryMap, fit: &Fit) -> u32 {
+fn further(map: &MemoryMap, fit: &Tiling) -> u32 {
     let mask = varying(map, fit);
     let mut basis: Columns<u32, 12> = Columns::new();
     for &e in fit.instances.as_slice() {
@@ -255,7 +255,7 @@ fn further(map: &MemoryMap, fit: &Fit) -> u32 {
 }
 
 /// Address bits that differ between lanes or warps.
-pub fn varying(map: &MemoryMap, fit: &Fit) -> u32 {
+pub fn varying(map: &MemoryMap, fit: &Tiling) -> u32 {
     fit.slots
         .as_slice()
         .iter()

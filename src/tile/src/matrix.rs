@@ -98,7 +98,7 @@ impl Product {
             own(shape.a, tile_a, (sm, sk))?,
             tile_a,
             (rm, rk),
-            Order::ColumnsFirst,
+            RepeatOrder::ColumnsFirst,
             (Some(warps.0), Skip(warps.1)),
             true,
         )?;
@@ -106,7 +106,7 @@ impl Product {
             own(shape.b, tile_b, (sk, sn))?,
             tile_b,
             (rk, rn),
-            Order::RowsFirst,
+            RepeatOrder::RowsFirst,
             (Some(warps.1), Skip(warps.0)),
             false,
         )?;
@@ -170,7 +170,7 @@ pub fn together(atom: &Atom<'_>, d: u8) -> Option<u8> {
 /// Which repeats come first in the register order.
 #[derive(Copy, Clone, PartialEq, Eq)]
 #[doc(hidden)]
-pub enum Order {
+pub enum RepeatOrder {
     RowsFirst,
     ColumnsFirst,
 }
@@ -277,17 +277,17 @@ pub fn operand_fragment(
     own: (Fragment, u8, u8),
     shape: TileShape,
     repeats: (u8, u8),
-    order: Order,
+    order: RepeatOrder,
     split: (Option<u8>, Skip),
     is_a: bool,
 ) -> Option<Fragment> {
     let (mut out, rows, cols) = own;
     match order {
-        Order::ColumnsFirst => {
+        RepeatOrder::ColumnsFirst => {
             push_bits(&mut out, shape, false, cols, repeats.1)?;
             push_bits(&mut out, shape, true, rows, repeats.0)?;
         }
-        Order::RowsFirst => {
+        RepeatOrder::RowsFirst => {
             push_bits(&mut out, shape, true, rows, repeats.0)?;
             push_bits(&mut out, shape, false, cols, repeats.1)?;
         }

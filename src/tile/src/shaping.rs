@@ -1,6 +1,6 @@
 //! Operations that change a tile's shape: what the distribution of one side says about the other.
 
-use crate::map::{Fragment, Kept, TileShape};
+use crate::map::{Fragment, KeptAxis, TileShape};
 use lanebook_ir::{AttrValue, Op, Program, Value, attr_names};
 use lanebook_tables::{OpRole, OpWord};
 
@@ -9,7 +9,7 @@ use lanebook_tables::{OpRole, OpWord};
 #[doc(hidden)]
 pub enum Shaping {
     /// It is what stays when a dimension of the larger one is combined away.
-    Slice(Kept),
+    Slice(KeptAxis),
     /// It has the same elements in the same order.
     Line,
 }
@@ -50,11 +50,11 @@ pub fn tile_shape(program: &Program<'_, '_>, value: Value) -> Option<TileShape> 
 
 /// What stays of a reduction's operand.
 #[doc(hidden)]
-pub fn reduced(program: &Program<'_, '_>, op: Op) -> Option<Kept> {
+pub fn reduced(program: &Program<'_, '_>, op: Op) -> Option<KeptAxis> {
     let from = program.type_of(program.operand(op, 0)?);
     match (from.shape.rank(), program.int_attr(op, attr_names::AXIS)?) {
-        (2, 0) => Some(Kept::Cols),
-        (2, 1) => Some(Kept::Rows),
+        (2, 0) => Some(KeptAxis::Cols),
+        (2, 1) => Some(KeptAxis::Rows),
         _ => None,
     }
 }
@@ -82,12 +82,12 @@ pub fn repeated(program: &Program<'_, '_>, op: Op) -> Option<Shaping> {
     let cols = a.row_count().saturating_mul(a.col_count()) == b.col_count();
     let kept = match program.type_of(small).shape.rank() {
         1 => match (program.int_attr(op, attr_names::AXIS), rows, cols) {
-            (Some(1), true, _) | (None, true, false) => Kept::Rows,
-            (Some(0), _, true) | (None, false, true) => Kept::Cols,
+            (Some(1), true, _) | (None, true, false) => KeptAxis::Rows,
+            (Some(0), _, true) | (None, false, true) => KeptAxis::Cols,
             _ => return None,
         },
-        _ if a.col_count() == 1 && rows => Kept::Rows,
-        _ if a.row_count() == 1 && cols => Kept::Cols,
+        _ if a.col_count() == 1 && rows => KeptAxis::Rows,
+        _ if a.row_count() == 1 && cols => KeptAxis::Cols,
         _ => return None,
     };
     Some(Shaping::Slice(kept))

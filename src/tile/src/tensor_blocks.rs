@@ -6,7 +6,7 @@ use crate::product::Product;
 /// How a tile stands in tensor memory: as blocks that one instruction works on.
 #[derive(Copy, Clone, Debug)]
 #[doc(hidden)]
-pub struct Blocked {
+pub struct TensorBlocks {
     /// Its shape.
     shape: TileShape,
     /// Rows and columns of a block.
@@ -22,9 +22,9 @@ pub struct Blocked {
 impl Product {
     /// The accumulator's blocks.
     #[doc(hidden)]
-    pub const fn blocked_c(&self) -> Blocked {
+    pub const fn blocked_c(&self) -> TensorBlocks {
         let ((rm, rn, _), (_, pn, _)) = (self.repeats, self.panels);
-        Blocked {
+        TensorBlocks {
             shape: self.c.shape,
             step: (self.shape.m, self.shape.n),
             repeats: (rm, rn),
@@ -35,10 +35,10 @@ impl Product {
 
     /// The blocks of A, in cells of so many bits.
     #[doc(hidden)]
-    pub fn blocked_a(&self, cell_bits: u8) -> Option<Blocked> {
+    pub fn blocked_a(&self, cell_bits: u8) -> Option<TensorBlocks> {
         let ((rm, _, rk), (_, _, pk)) = (self.repeats, self.panels);
         let cell = u32::from(cell_bits).checked_div(u32::from(self.a.shape.bits))?;
-        Some(Blocked {
+        Some(TensorBlocks {
             shape: self.a.shape,
             step: (self.shape.m, self.shape.k),
             repeats: (rm, rk),
@@ -48,7 +48,7 @@ impl Product {
     }
 }
 
-impl Blocked {
+impl TensorBlocks {
     /// Columns of tensor memory that a block takes.
     #[doc(hidden)]
     pub fn columns(&self) -> Option<u32> {

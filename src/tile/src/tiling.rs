@@ -1,12 +1,12 @@
 //! A movement as instances of one atom, and the reasons why it is none.
 
-use crate::map::{Columns, Conflicts, Grid};
-use crate::unit::map::Rule as MapRule;
+use crate::map::{Columns, Conflicts, RepeatGrid};
+use crate::unit::map::MapRule;
 use lanebook_tables::AtomId;
 
 /// A movement decomposed into instances of one atom.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Fit {
+pub struct Tiling {
     /// Element bits that each bit of the slot number (= the supplying lane's number) adds.
     pub slots: Columns<u32, 6>,
     /// Element bits that each warp bit adds.
@@ -19,14 +19,14 @@ pub struct Fit {
     /// Register movers: the fragment register-number bit of each instance bit.
     pub instance_registers: Columns<u8, 12>,
     /// Panels of the tile: an instance's number above its bits is the panel's.
-    pub grid: Grid,
+    pub grid: RepeatGrid,
     /// Panels are counted row by row (else column by column).
     pub by_rows: bool,
     /// Element bits of a panel.
     pub panel_bits: u8,
 }
 
-impl Fit {
+impl Tiling {
     /// Number of instructions a warp issues.
     #[must_use]
     pub fn count(&self) -> u32 {
@@ -70,7 +70,7 @@ impl Fit {
 /// takes `2^across` elements at once, the lowest `along` bits count its columns. Both shares are
 /// whole registers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Flip {
+pub struct RegisterTranspose {
     /// log2 of the elements in the first atom's share.
     pub along: u8,
     /// log2 of the elements in the second one's share.
@@ -81,12 +81,12 @@ pub struct Flip {
     pub atom: AtomId,
 }
 
-impl Flip {
+impl RegisterTranspose {
     /// The second atom's decomposition, where the first one's is `first`.
     ///
     /// `None` where the block is not one of the tile's.
     #[must_use]
-    pub fn second(&self, first: &Fit) -> Option<Fit> {
+    pub fn second(&self, first: &Tiling) -> Option<Tiling> {
         let mut out = *first;
         (out.tuple, out.instances, out.instance_registers) =
             (Columns::new(), Columns::new(), Columns::new());
@@ -119,7 +119,7 @@ impl Flip {
 
     /// The same for a whole movement of the first atom's `fit`.
     #[must_use]
-    pub fn count(&self, fit: &Fit) -> u32 {
+    pub fn count(&self, fit: &Tiling) -> u32 {
         fit.count()
             .checked_shr(u32::from(self.across))
             .unwrap_or(0)

@@ -20,7 +20,7 @@ use lanebook::compile::{Compiled, Storage, compile};
 use lanebook::detail::{Detail, Stage, of_compile};
 use lanebook::emit::step::{Purpose, Step};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
-use lanebook::plan::{End, Fit, Plan};
+use lanebook::plan::{End, Plan, Tiling};
 use lanebook::{TABLES, layout};
 use std::path::PathBuf;
 use std::process::Command;
@@ -274,14 +274,14 @@ pub fn shared_byte(plan: &Plan<'_>, alloc: u16, element: u32) -> u64 {
 /// The decomposition of a movement at its first end or its last: they differ where blocks are
 /// transposed between two atoms.
 #[must_use]
-pub fn fit_at(plan: &Plan<'_>, step_move: usize, first: bool) -> Fit {
+pub fn fit_at(plan: &Plan<'_>, step_move: usize, first: bool) -> Tiling {
     let m = plan.moves.get(step_move).expect("a movement");
     m.flip.filter(|_| !first).map_or(m.fit, |flip| flip.second(&m.fit).expect("blocks of the tile"))
 }
 
 /// The element that an instance of a movement handles at a slot of a warp.
 #[must_use]
-pub fn element(fit: &Fit, lane: u32, warp: u32, instance: u32) -> u32 {
+pub fn element(fit: &Tiling, lane: u32, warp: u32, instance: u32) -> u32 {
     fit.element(instance) ^ fit.slots.at(lane) ^ fit.warps.at(warp)
 }
 

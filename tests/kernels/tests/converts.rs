@@ -4,7 +4,7 @@
 
 use lanebook::compile::compile;
 use lanebook::ir::{Options, SmallStorage, parse, verify};
-use lanebook::plan::LanePlan;
+use lanebook::plan::ShufflePlan;
 use lanebook::tables::Tables;
 use lanebook::{TABLES, check};
 use lanebook_kernels::checked::every_kernel_by;
@@ -87,7 +87,7 @@ fn program(layouts: &[String], (rows, cols, dtype): (u32, u32, &str), threads: u
 /// What became of a program: the text, and the conversions inside warps.
 struct Built {
     text: String,
-    lanes: Vec<LanePlan>,
+    lanes: Vec<ShufflePlan>,
     exchanges: usize,
 }
 

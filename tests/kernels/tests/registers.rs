@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 use lanebook::check::Violation;
-use lanebook::plan::{End, MovePlan};
+use lanebook::plan::{End, TransferPlan};
 use lanebook::{TABLES, check};
 use lanebook_kernels::programs::{Shape, chained, chained_wrong, multiplied, stored_wrong};
 use lanebook_kernels::{Assembler, try_kernel_text, with_kernel};
@@ -69,16 +69,16 @@ fn blocks_again_and_again() {
         assert_eq!(stored_wrong(arch, &source, &text, shape), Ok(0), "{arch} {shape:?}\n{text}");
         again += with_kernel(&source, arch, |program, compiled, _| {
             let loads =
-                |m: &&MovePlan| matches!((m.from, m.to), (End::Shared(_), End::Registers(_)));
-            let texts = |m: &MovePlan| {
+                |m: &&TransferPlan| matches!((m.from, m.to), (End::Shared(_), End::Registers(_)));
+            let texts = |m: &TransferPlan| {
                 compiled
                     .steps
                     .iter()
                     .filter(|s| s.atom == m.atom && usize::from(s.origin) == m.op.index())
                     .count()
             };
-            let once = |m: &MovePlan| usize::try_from(m.fit.count()).expect("small");
-            let repeated: Vec<&MovePlan> =
+            let once = |m: &TransferPlan| usize::try_from(m.fit.count()).expect("small");
+            let repeated: Vec<&TransferPlan> =
                 compiled.plan.moves.iter().filter(loads).filter(|m| texts(m) > once(m)).collect();
             for m in &repeated {
                 // One of them less, or more, is none that the product asks for.

@@ -7,8 +7,8 @@ use lanebook::check::{self, Violation};
 use lanebook::compile::compile;
 use lanebook::emit::step::{Purpose, Step};
 use lanebook::ir::{Options, SmallStorage, parse, verify};
-use lanebook::map::{Columns, Turn};
-use lanebook::plan::{Choice, InShared, ScaleCopy};
+use lanebook::map::{Columns, RowRotation};
+use lanebook::plan::{BlockBitRole, InShared, ScaleCopy};
 use lanebook_kernels::checked::every_kernel;
 use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
 use lanebook_kernels::{Assembler, Room, e4m3, example, kernel_text, try_kernel_text, with_kernel};
@@ -310,13 +310,15 @@ fn a_wrong_choice_is_seen() {
     }
 }
 
-fn changed(choice: Choice) -> Vec<Choice> {
+fn changed(choice: BlockBitRole) -> Vec<BlockBitRole> {
     match choice {
-        Choice::Register(place) => vec![Choice::Register(place ^ 1), Choice::Register(place + 1)],
-        Choice::Immediate { by, value } => vec![
-            Choice::Immediate { by, value: 0 },
-            Choice::Immediate { by, value: value ^ 3 },
-            Choice::Register(0),
+        BlockBitRole::Register(place) => {
+            vec![BlockBitRole::Register(place ^ 1), BlockBitRole::Register(place + 1)]
+        }
+        BlockBitRole::Immediate { by, value } => vec![
+            BlockBitRole::Immediate { by, value: 0 },
+            BlockBitRole::Immediate { by, value: value ^ 3 },
+            BlockBitRole::Register(0),
         ],
     }
 }
@@ -457,7 +459,9 @@ fn a_wrong_copy_is_seen() {
     // Rows in their own order, or turned by another number of bits.
     let alloc = usize::from(b.given.alloc);
     let turn = plan.allocs[alloc].layout.turn.expect("rows side by side");
-    for other in [None, Some(Turn { count: 1, ..turn }), Some(Turn { low: 4, ..turn })] {
+    for other in
+        [None, Some(RowRotation { count: 1, ..turn }), Some(RowRotation { low: 4, ..turn })]
+    {
         plan.allocs[alloc].layout.turn = other;
         assert!(check::plan(&TABLES, &program, plan).is_err(), "{other:?}");
     }

@@ -6,7 +6,7 @@ use crate::table::{Align, Table};
 use crate::tables::counted;
 use lanebook::ir::Op;
 use lanebook::plan::Reject;
-use lanebook::plan::{Candidate, Loser};
+use lanebook::plan::{Candidate, RejectedCandidate};
 use lanebook_tables::{OpRole, Space};
 use std::fmt::Write;
 
@@ -21,7 +21,8 @@ impl Report<'_> {
         });
         let mut any = false;
         for op in self.program.inside(self.compiled.function) {
-            let losers: Vec<&Loser> = plan.losers.iter().filter(|l| l.op == op).collect();
+            let losers: Vec<&RejectedCandidate> =
+                plan.losers.iter().filter(|l| l.op == op).collect();
             if losers.is_empty() {
                 continue;
             }
@@ -31,7 +32,7 @@ impl Report<'_> {
             kinds.sort_unstable();
             kinds.dedup();
             for word in kinds {
-                let some: Vec<&Loser> =
+                let some: Vec<&RejectedCandidate> =
                     losers.iter().copied().filter(|l| kind(l) == word).collect();
                 if self.explain {
                     self.all(&mut out, op, word, &some);
@@ -83,7 +84,7 @@ impl Report<'_> {
         Some((shared(&alloc.layout), cost))
     }
 
-    fn candidate(&self, loser: &Loser) -> String {
+    fn candidate(&self, loser: &RejectedCandidate) -> String {
         match loser.what {
             Candidate::Atom(id) => {
                 // For a movement between memories, an atom that ends in registers was the first of
@@ -123,7 +124,7 @@ impl Report<'_> {
         }
     }
 
-    fn reason(&self, loser: &Loser, picked: Option<&(String, u32)>) -> String {
+    fn reason(&self, loser: &RejectedCandidate, picked: Option<&(String, u32)>) -> String {
         match (loser.why, picked) {
             (Reject::Dearer, Some((_, cost))) if loser.cost == *cost => {
                 format!("costs {} as the pick does, which came first", slots(loser.cost))
@@ -151,7 +152,7 @@ impl Report<'_> {
 
     /// What a loser's instructions and the pick's cost in the matrix unit, where its cycles are
     /// known.
-    fn matrix_terms(&self, loser: &Loser) -> Option<(u32, u32)> {
+    fn matrix_terms(&self, loser: &RejectedCandidate) -> Option<(u32, u32)> {
         let Candidate::Matrix(id, m, n) = loser.what else { return None };
         let pick = &self.compiled.plan.product_of(loser.op)?.product;
         let atom = self.tables.atom(id).filter(|a| a.cost.cycles > 0 && pick.cycles > 0)?;
@@ -173,7 +174,7 @@ impl Report<'_> {
     }
 
     /// Losers of one kind, with the pick where it is of that kind.
-    fn all(&self, out: &mut String, op: Op, kind: &'static str, losers: &[&Loser]) {
+    fn all(&self, out: &mut String, op: Op, kind: &'static str, losers: &[&RejectedCandidate]) {
         let picked = self.picked(op).filter(|_| comparable(losers));
         if let Some((what, cost)) = &picked {
             let _ = writeln!(out, "    picked: {what}, cost {}", slots(*cost));
@@ -197,9 +198,10 @@ impl Report<'_> {
         out.push_str(&text);
     }
 
-    fn summary(&self, out: &mut String, op: Op, kind: &'static str, losers: &[&Loser]) {
+    fn summary(&self, out: &mut String, op: Op, kind: &'static str, losers: &[&RejectedCandidate]) {
         let picked = self.picked(op).filter(|_| comparable(losers));
-        let dearer: Vec<&&Loser> = losers.iter().filter(|l| l.why == Reject::Dearer).collect();
+        let dearer: Vec<&&RejectedCandidate> =
+            losers.iter().filter(|l| l.why == Reject::Dearer).collect();
         let mut line = format!(
             "    {}: {} dearer, {} not possible",
             kind.to_lowercase(),
@@ -220,7 +222,7 @@ impl Report<'_> {
 }
 
 /// What a loser was a candidate for; different kinds count different costs.
-fn kind(loser: &Loser) -> &'static str {
+fn kind(loser: &RejectedCandidate) -> &'static str {
     match loser.what {
         Candidate::Atom(_) | Candidate::Flipped(..) => "INSTRUCTION",
         Candidate::Shared(_) => "SHARED LAYOUT",
@@ -231,8 +233,8 @@ fn kind(loser: &Loser) -> &'static str {
 }
 
 /// Whether the plan keeps the pick's cost in the same unit.
-fn comparable(losers: &[&Loser]) -> bool {
-    let one = |l: &&Loser| {
+fn comparable(losers: &[&RejectedCandidate]) -> bool {
+    let one = |l: &&RejectedCandidate| {
         matches!(
             l.what,
             Candidate::Atom(_)

@@ -1,6 +1,6 @@
 //! Why a candidate lost, in sentences.
 use lanebook::plan::Reject;
-use lanebook::unit::map::Rule;
+use lanebook::unit::map::MapRule;
 use lanebook_tables::Tables;
 
 /// The reason with its figures.
@@ -19,7 +19,7 @@ pub fn sentence(tables: &Tables<'_>, why: Reject) -> String {
         Reject::Element { element_bits } => format!("splits elements of {element_bits} bits"),
         Reject::Copies => "would write the same bytes from several lanes at once".into(),
         Reject::NotNative => "is no machine instruction here, the assembler would expand it".into(),
-        Reject::Tensor { rule: Rule::Limit, found, .. } => limited(tables, found),
+        Reject::Tensor { rule: MapRule::Limit, found, .. } => limited(tables, found),
         Reject::Tensor { rule, found, needed } => tensor(rule, found, needed),
         Reject::Order { limit, columns } => order(tables, limit, columns),
         Reject::Descriptor => "a matrix unit reads this tile, and no descriptor of it describes such a layout".into(),
@@ -82,28 +82,28 @@ fn cited(tables: &Tables<'_>, sources: &[lanebook_tables::SourceId]) -> String {
 }
 
 /// The rule of tensor maps that is broken.
-fn tensor(rule: Rule, found: u32, needed: u32) -> String {
+fn tensor(rule: MapRule, found: u32, needed: u32) -> String {
     match rule {
-        Rule::Base => {
+        MapRule::Base => {
             format!("needs a tensor aligned to {needed} B, {found} B are certain (rule Base)")
         }
-        Rule::StrideMultiple => format!(
+        MapRule::StrideMultiple => format!(
             "needs an outer stride that is a multiple of {needed} B, {found} B are certain (rule StrideMultiple)"
         ),
-        Rule::Contiguous => format!(
+        MapRule::Contiguous => format!(
             "needs a tile whose innermost neighbours are {needed} B apart, they are {found} B apart (rule Contiguous)"
         ),
-        Rule::BoxBytes => format!(
+        MapRule::BoxBytes => format!(
             "needs rows of a multiple of {needed} B, the tile has {found} B side by side (rule BoxBytes)"
         ),
-        Rule::BoxSpan => format!(
+        MapRule::BoxSpan => format!(
             "needs rows of {needed} B, as long as the swizzle's, the tile has {found} B side by side (rule BoxSpan)"
         ),
-        Rule::Shared => format!(
+        MapRule::Shared => format!(
             "needs boxes that start at a multiple of {needed} B in shared memory, one would at {found} B (rule Shared)"
         ),
-        Rule::Dense => "needs rows that follow each other without padding (rule Dense)".into(),
-        Rule::SwizzleEncoding => {
+        MapRule::Dense => "needs rows that follow each other without padding (rule Dense)".into(),
+        MapRule::SwizzleEncoding => {
             "needs one of the map's swizzle modes (rule SwizzleEncoding)".into()
         }
         other => format!("breaks the rule {other:?} of tensor maps: {found}, {needed} wanted"),
@@ -116,7 +116,7 @@ pub fn remedy(why: Reject) -> &'static str {
         Reject::Alignment { .. } => {
             "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, {div = N} on an index, if it is true"
         }
-        Reject::Tensor { rule: Rule::Base | Rule::StrideMultiple, .. } => {
+        Reject::Tensor { rule: MapRule::Base | MapRule::StrideMultiple, .. } => {
             "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, if it is true"
         }
         Reject::Tensor { .. } => {

@@ -2,7 +2,7 @@
 use super::Report;
 use lanebook::ir::{Op, Program, Value};
 use lanebook::map::{Fragment, SharedLayout, TileShape};
-use lanebook::plan::{End, MovePlan, ProductPlan};
+use lanebook::plan::{End, ProductPlan, TransferPlan};
 use lanebook_draw::notation::{post, tirx};
 use lanebook_layout::{PostMap, Unit};
 use lanebook_tables::AtomId;
@@ -160,7 +160,7 @@ impl Report<'_> {
     }
 
     /// The instructions of a movement: one, or a pair with what stands between.
-    pub fn movers(&self, m: &MovePlan) -> String {
+    pub fn movers(&self, m: &TransferPlan) -> String {
         let between = m.flip.map_or_else(String::new, |f| {
             format!(
                 " + {} in blocks of {}x{}",
@@ -252,7 +252,7 @@ impl Report<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lanebook::map::Turn;
+    use lanebook::map::RowRotation;
     use lanebook_layout::notation::{cute, tirx, ttg};
     use lanebook_layout::triton::address::Addresses;
     use lanebook_layout::{AxisId, Coord, Layout, NoSyms, Pad, Padding, Swizzle, WellKnown};
@@ -306,7 +306,10 @@ mod tests {
                 if shape.grid.count() == 1 {
                     layouts.push(SharedLayout { post: padding(256, 16), ..plain });
                     layouts.push(SharedLayout { strip: Some(3), ..plain });
-                    layouts.push(SharedLayout { turn: Some(Turn { low: 1, count: 1 }), ..plain });
+                    layouts.push(SharedLayout {
+                        turn: Some(RowRotation { low: 1, count: 1 }),
+                        ..plain
+                    });
                 }
                 for layout in layouts {
                     let text = placed(&layout, shape);

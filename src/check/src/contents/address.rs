@@ -12,7 +12,7 @@ use lanebook_emit::ParamKind;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::{Def, Op, Value, attr_names};
 use lanebook_layout::AxisId;
-use lanebook_plan::{End, GlobalPlan, MovePlan};
+use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{Atom, AtomId, Movement, OpRole, Operand, RegisterKind, Role, Side, Space};
 
 /// Turns of a loop that are gone through.
@@ -110,7 +110,7 @@ pub(super) fn addresses(
 
 impl Look<'_> {
     /// The movement that a step belongs to, as its atom carries it out.
-    pub(super) fn movement_of(&self, step: &Step) -> Option<MovePlan> {
+    pub(super) fn movement_of(&self, step: &Step) -> Option<TransferPlan> {
         let own = |op: Op| op.index() == usize::from(step.origin);
         self.atom(step)?.movement?;
         if let Some(e) = self.plan.exchanges.iter().find(|e| own(e.op)) {
@@ -611,7 +611,7 @@ impl Run<'_, '_> {
     fn place(
         &mut self,
         at: u16,
-        m: &MovePlan,
+        m: &TransferPlan,
         (side, end): (&Side<'_>, End),
         slots: u32,
         address: u64,

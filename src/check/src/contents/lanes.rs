@@ -13,7 +13,7 @@ use crate::lanes::shuffle::back;
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Value;
-use lanebook_plan::LanePlan;
+use lanebook_plan::ShufflePlan;
 use lanebook_tables::{Atom, OpWord};
 
 /// Most instructions in a row of one conversion.
@@ -104,7 +104,7 @@ impl Prover<'_, '_, '_> {
     }
 
     /// One instruction of a conversion further back, in a lane; nothing if there is none.
-    fn stage(&self, bits: Bits, moved: &LanePlan, lane: u32) -> Option<(Bits, u32)> {
+    fn stage(&self, bits: Bits, moved: &ShufflePlan, lane: u32) -> Option<(Bits, u32)> {
         let look = self.look;
         let Content::Step(number, _) = bits.content else { return None };
         let step = look
@@ -140,7 +140,7 @@ impl Prover<'_, '_, '_> {
     pub(super) fn between_lanes(
         &mut self,
         bits: Bits,
-        moved: &LanePlan,
+        moved: &ShufflePlan,
         value: Value,
         at: u32,
     ) -> Result<bool, Violation> {

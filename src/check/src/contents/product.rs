@@ -9,7 +9,7 @@ use crate::evaluator::power;
 use crate::violation::Violation;
 use lanebook_emit::step::Slot;
 use lanebook_ir::{Op, Value};
-use lanebook_plan::{Choice, ProductPlan, ScalePlan};
+use lanebook_plan::{BlockBitRole, ProductPlan, ScalePlan};
 use lanebook_tile::product::Product;
 
 /// The number of an operand's block: panel by panel, and in a panel the first of two coordinates
@@ -47,10 +47,10 @@ fn chosen(scale: &ScalePlan, block: u32) -> Option<(u32, heapless::Vec<(u8, u8),
     for choice in scale.choice.as_slice() {
         if rest & 1 == 1 {
             match *choice {
-                Choice::Register(place) => {
+                BlockBitRole::Register(place) => {
                     register = register.checked_add(power(usize::from(place))?)?
                 }
-                Choice::Immediate { by, value } => given.push((by, value)).ok()?,
+                BlockBitRole::Immediate { by, value } => given.push((by, value)).ok()?,
             }
         }
         rest >>= 1;

@@ -8,7 +8,7 @@ use crate::evaluator::place_bits;
 use crate::lanes::shape;
 use crate::violation::Violation;
 use lanebook_ir::{AttrValue, Op, Value, attr_names};
-use lanebook_plan::ExchangePlan;
+use lanebook_plan::SharedExchange;
 use lanebook_tables::OpWord;
 
 impl Prover<'_, '_, '_> {
@@ -86,7 +86,7 @@ impl Prover<'_, '_, '_> {
     fn line(
         &mut self,
         bits: Bits,
-        exchange: &ExchangePlan,
+        exchange: &SharedExchange,
         line: u16,
         at: u32,
     ) -> Result<bool, Violation> {

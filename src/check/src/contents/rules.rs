@@ -10,7 +10,7 @@ use crate::memory::movement::coordinates;
 use crate::violation::Violation;
 use lanebook_ir::{Def, Op, Value};
 use lanebook_layout::AxisId;
-use lanebook_plan::{MovePlan, ProductPlan};
+use lanebook_plan::{ProductPlan, TransferPlan};
 use lanebook_tables::{DtypeKind, OpRole, OpWord, Role, Side};
 use lanebook_tile::map::Fragment;
 
@@ -302,7 +302,7 @@ impl<'a> Prover<'a, '_, '_> {
     pub(crate) fn brought(
         &mut self,
         bits: Bits,
-        m: &MovePlan,
+        m: &TransferPlan,
         (number, register): (u16, u8),
         what: What,
         at: u32,
@@ -364,7 +364,7 @@ impl<'a> Prover<'a, '_, '_> {
         let Content::Step(number, register) = bits.content else { return false };
         let look = self.look;
         let Some(step) = look.steps.get(usize::from(number)) else { return false };
-        let own = |m: &&MovePlan| {
+        let own = |m: &&TransferPlan| {
             m.op == op && m.atom == step.atom && op.index() == usize::from(step.origin)
         };
         if !look.plan.moves.iter().any(|m| own(&m)) {

@@ -11,7 +11,7 @@ use crate::memory::movement::coordinates;
 use crate::violation::Violation;
 use lanebook_emit::step::Purpose;
 use lanebook_ir::Value;
-use lanebook_plan::{End, ExchangePlan, MovePlan};
+use lanebook_plan::{End, SharedExchange, TransferPlan};
 use lanebook_tables::{OpRole, Side, Space};
 use lanebook_tile::map::Fragment;
 
@@ -99,7 +99,7 @@ fn store(
     look: &Look<'_>,
     scratch: &mut ContentsScratch<'_>,
     at: u16,
-    m: &MovePlan,
+    m: &TransferPlan,
     instance: u32,
 ) -> Result<(), Violation> {
     let missing = Violation::Missing(m.op);
@@ -159,7 +159,7 @@ fn turned(
     look: &Look<'_>,
     scratch: &mut ContentsScratch<'_>,
     at: u16,
-    m: &MovePlan,
+    m: &TransferPlan,
     instance: u32,
 ) -> Result<(), Violation> {
     let missing = Violation::Missing(m.op);
@@ -204,7 +204,7 @@ fn turned(
 }
 
 /// What an exchange stores at a place of its first distribution.
-fn exchanged(look: &Look<'_>, exchange: &ExchangePlan, at: u32) -> Option<(What, u32)> {
+fn exchanged(look: &Look<'_>, exchange: &SharedExchange, at: u32) -> Option<(What, u32)> {
     let op = exchange.op;
     let from: &Fragment = &exchange.from;
     let (place, inside) = (at.checked_div(place_bits(from))?, at.checked_rem(place_bits(from))?);

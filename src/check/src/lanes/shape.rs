@@ -6,7 +6,7 @@ use crate::memory::movement;
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::{Op, Program, Value, attr_names};
-use lanebook_plan::{ExchangePlan, Plan};
+use lanebook_plan::{Plan, SharedExchange};
 use lanebook_tables::{Atom, Capability, OpRole, OpWord, Role, Tables};
 use lanebook_tile::map::{Fragment, TileShape};
 
@@ -235,7 +235,7 @@ pub(crate) fn reduce(
 #[inline(never)]
 fn parts(
     plan: &Plan<'_>,
-    exchange: &ExchangePlan,
+    exchange: &SharedExchange,
     slice: &Fragment,
     sharing: (u32, u32),
 ) -> Result<(), Violation> {
@@ -295,7 +295,11 @@ fn parts(
 }
 
 /// Statement 5 for both halves of an exchange.
-fn halves(tables: &Tables<'_>, plan: &Plan<'_>, exchange: &ExchangePlan) -> Result<(), Violation> {
+fn halves(
+    tables: &Tables<'_>,
+    plan: &Plan<'_>,
+    exchange: &SharedExchange,
+) -> Result<(), Violation> {
     for (fragment, loads) in [(&exchange.from, false), (&exchange.to, true)] {
         half(tables, plan, exchange, fragment, loads)?;
     }
@@ -306,7 +310,7 @@ fn halves(tables: &Tables<'_>, plan: &Plan<'_>, exchange: &ExchangePlan) -> Resu
 fn half(
     tables: &Tables<'_>,
     plan: &Plan<'_>,
-    exchange: &ExchangePlan,
+    exchange: &SharedExchange,
     fragment: &Fragment,
     loads: bool,
 ) -> Result<(), Violation> {

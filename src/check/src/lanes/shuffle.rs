@@ -6,7 +6,7 @@ use crate::lanes::shape::{at, byte, mask, narrow, places};
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Step};
 use lanebook_ir::Program;
-use lanebook_plan::{LanePlan, Plan, Swap};
+use lanebook_plan::{Plan, ShufflePlan, Swap};
 use lanebook_tables::{OpRole, OpWord, Tables};
 use lanebook_tile::map::Fragment;
 
@@ -32,7 +32,7 @@ fn unswapped(swaps: &[Swap], word: u32, lane: u32) -> u32 {
 /// Where the stages lead back from a place of the result in a panel and a lane: to which place of
 /// the operand, and in which lane. `operands`: the operand's places in a panel.
 pub(crate) fn back(
-    moved: &LanePlan,
+    moved: &ShufflePlan,
     (panel, place): (u32, u32),
     (operands, lanes): (u32, u32),
     lane: u32,
@@ -52,7 +52,7 @@ pub(crate) fn back(
 #[inline(never)]
 pub(crate) fn convert(
     plan: &Plan<'_>,
-    moved: &LanePlan,
+    moved: &ShufflePlan,
     from: &Fragment,
     to: &Fragment,
 ) -> Result<(), Violation> {

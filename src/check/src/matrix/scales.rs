@@ -5,7 +5,7 @@ use crate::evaluator::{held, row_col};
 use crate::violation::Violation;
 use lanebook_ir::Program;
 use lanebook_layout::AxisId;
-use lanebook_plan::{Choice, End, Plan, ProductPlan, ScalePlan};
+use lanebook_plan::{BlockBitRole, End, Plan, ProductPlan, ScalePlan};
 use lanebook_tables::{Atom, Operand, Tables};
 
 /// The scales of one operand, ready to be read.
@@ -100,10 +100,10 @@ impl Side<'_> {
         for choice in self.scale.choice.as_slice() {
             if rest & 1 == 1 {
                 match *choice {
-                    Choice::Register(place) => {
+                    BlockBitRole::Register(place) => {
                         register = register.checked_add(1u32.checked_shl(u32::from(place))?)?
                     }
-                    Choice::Immediate { by, .. } => {
+                    BlockBitRole::Immediate { by, .. } => {
                         self.atom
                             .more?
                             .moves
@@ -123,7 +123,7 @@ impl Side<'_> {
             let value = chosen
                 .filter(|(k, _)| block.checked_shr(*k as u32).unwrap_or(0) & 1 == 1)
                 .try_fold(0u32, |sum, (_, choice)| match *choice {
-                    Choice::Immediate { by, value } if by == moved.by => {
+                    BlockBitRole::Immediate { by, value } if by == moved.by => {
                         sum.checked_add(u32::from(value))
                     }
                     _ => Some(sum),

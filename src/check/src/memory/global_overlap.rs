@@ -6,7 +6,7 @@
 
 use crate::order::walks::{Access, Look, TENSORS};
 use lanebook_ir::{Def, Op, Program, Value};
-use lanebook_plan::{End, GlobalPlan, MovePlan};
+use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::AccessId;
 use lanebook_tile::map::Fragment;
 
@@ -102,7 +102,7 @@ impl Look<'_> {
     /// A movement's end in global memory, where something has to stand in an order with it.
     pub(crate) fn outside(
         &self,
-        m: &MovePlan,
+        m: &TransferPlan,
         (end, kind, writes): (End, AccessId, bool),
         signal: Option<lanebook_emit::step::Slot>,
     ) -> Option<Access> {
@@ -138,7 +138,7 @@ impl Look<'_> {
         let movement =
             |access: Access| access.moved.and_then(|k| self.plan.moves.get(usize::from(k)));
         let (Some(x), Some(y)) = (movement(a), movement(b)) else { return false };
-        let number = |m: &MovePlan| match (m.from, m.to) {
+        let number = |m: &TransferPlan| match (m.from, m.to) {
             (End::Global(g), _) | (_, End::Global(g)) => Some(g),
             _ => None,
         };
@@ -152,7 +152,7 @@ impl Look<'_> {
             return apart(self.program, g, h);
         }
         let course = course(self.program, x.op, g);
-        let held = |m: &MovePlan| -> Option<&Fragment> {
+        let held = |m: &TransferPlan| -> Option<&Fragment> {
             match (m.from, m.to) {
                 (End::Registers(k), _) | (_, End::Registers(k)) if m.tiled.is_none() => {
                     self.plan.fragments.get(usize::from(k)).map(|f| &f.fragment)

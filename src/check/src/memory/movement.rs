@@ -7,7 +7,7 @@ use crate::evaluator::{
 use crate::violation::Violation;
 use lanebook_ir::{Op, Program, Value};
 use lanebook_layout::AxisId;
-use lanebook_plan::{End, GlobalPlan, MovePlan, Plan};
+use lanebook_plan::{End, GlobalPlan, Plan, TransferPlan};
 use lanebook_tables::{Atom, AtomId, Movement, OpRole, Side, Space, Tables};
 use lanebook_tile::map::{Fragment, TileShape};
 
@@ -20,7 +20,7 @@ const STAGE: usize = 16;
 
 /// What belongs to one movement.
 pub(crate) struct Move<'p> {
-    pub m: &'p MovePlan,
+    pub m: &'p TransferPlan,
     pub warps: u32,
     pub instances: u32,
     pub segment_align: u32,
@@ -32,7 +32,7 @@ pub(crate) fn movement(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     plan: &Plan<'_>,
-    m: &MovePlan,
+    m: &TransferPlan,
 ) -> Result<u64, Violation> {
     let op = m.op;
     ends(program, plan, m)?;
@@ -83,7 +83,7 @@ pub(crate) fn movement(
 pub(crate) fn half(
     tables: &Tables<'_>,
     plan: &Plan<'_>,
-    m: &MovePlan,
+    m: &TransferPlan,
     fragment: &Fragment,
     loads: bool,
 ) -> Result<(), Violation> {
@@ -104,7 +104,7 @@ pub(crate) fn half(
 }
 
 /// Panels of a movement's tile.
-fn panels(m: &MovePlan) -> Option<u32> {
+fn panels(m: &TransferPlan) -> Option<u32> {
     u32::from(m.fit.grid.rows).checked_mul(u32::from(m.fit.grid.cols))
 }
 
@@ -130,7 +130,7 @@ fn space_of(end: End) -> Space {
 }
 
 /// Statement 4.
-fn ends(program: &Program<'_, '_>, plan: &Plan<'_>, m: &MovePlan) -> Result<(), Violation> {
+fn ends(program: &Program<'_, '_>, plan: &Plan<'_>, m: &TransferPlan) -> Result<(), Violation> {
     let op = m.op;
     let result = (program.result(op, 0), 3u8);
     let operand = |k: usize| (program.operand(op, k), u8::try_from(k).unwrap_or(u8::MAX));

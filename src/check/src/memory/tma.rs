@@ -5,14 +5,14 @@ use crate::evaluator::{Memory, element_bytes, nth_panel, panel_size, pick, power
 use crate::reader::{has, swizzled};
 use crate::violation::{MapFault, Violation};
 use lanebook_ir::{Program, attr_names};
-use lanebook_plan::{End, MapPlan, MovePlan, Plan, TiledPlan};
+use lanebook_plan::{End, MapPlan, Plan, TiledPlan, TransferPlan};
 use lanebook_tables::{Arch, MapLimit, SwizzleMode, Tables, TensorMap, TiledMove};
 use lanebook_tile::map::TileShape;
-use lanebook_tile::tiling::Fit;
+use lanebook_tile::tiling::Tiling;
 
 /// A tiled movement with everything that it names.
 struct Tiled<'p, 't> {
-    m: &'p MovePlan,
+    m: &'p TransferPlan,
     form: &'t TiledMove<'t>,
     map: &'p MapPlan,
     rules: &'t TensorMap<'t>,
@@ -29,7 +29,7 @@ pub(crate) fn movement(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     plan: &Plan<'_>,
-    m: &MovePlan,
+    m: &TransferPlan,
     tiled: &TiledPlan,
 ) -> Result<u64, Violation> {
     let op = m.op;
@@ -100,7 +100,7 @@ pub(crate) fn movement(
     this.elements(shape, plan.shared_align)
 }
 
-fn fault(m: &MovePlan, what: MapFault, found: u64, want: u64) -> Violation {
+fn fault(m: &TransferPlan, what: MapFault, found: u64, want: u64) -> Violation {
     Violation::Map { op: m.op, what, found, want }
 }
 
@@ -352,7 +352,7 @@ impl Tiled<'_, '_> {
 }
 
 /// The element that an instance's box begins with.
-pub(crate) fn first(fit: &Fit, shape: TileShape, instance: u32) -> Option<u32> {
+pub(crate) fn first(fit: &Tiling, shape: TileShape, instance: u32) -> Option<u32> {
     let inside = power(fit.instances.as_slice().len())?;
     let panel = nth_panel(shape, fit.by_rows, instance.checked_div(inside)?)?;
     panel

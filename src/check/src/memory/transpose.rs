@@ -4,7 +4,7 @@ use crate::evaluator::{Memory, element_bytes, power, spot};
 use crate::memory::movement::{LANES, Move, Touched, byte, coordinates};
 use crate::violation::Violation;
 use lanebook_layout::AxisId;
-use lanebook_plan::MovePlan;
+use lanebook_plan::TransferPlan;
 use lanebook_tables::{Atom, AtomId, Movement, Space};
 use lanebook_tile::map::Columns;
 
@@ -114,8 +114,8 @@ fn share(
 }
 
 /// What the emitted order of steps is checked against.
-pub(crate) fn stores(m: &MovePlan, loads: u32) -> u32 {
-    let of = |f: lanebook_tile::tiling::Flip| {
+pub(crate) fn stores(m: &TransferPlan, loads: u32) -> u32 {
+    let of = |f: lanebook_tile::tiling::RegisterTranspose| {
         loads.checked_shr(u32::from(f.across))?.checked_shl(u32::from(f.along))
     };
     m.flip.and_then(of).unwrap_or(loads)

@@ -203,7 +203,7 @@ impl Look<'_> {
 
     /// Whether a load stands in the text as often as the product needs parts of its tile: once for
     /// each of the other operand's blocks, or for each turn over the depth as well.
-    fn loads_again(&self, m: &lanebook_plan::MovePlan, want: u32, found: u32) -> bool {
+    fn loads_again(&self, m: &lanebook_plan::TransferPlan, want: u32, found: u32) -> bool {
         let times = found
             .checked_div(want)
             .filter(|times| times.checked_mul(want) == Some(found))
@@ -384,7 +384,7 @@ impl Look<'_> {
             return Ok(out);
         }
         if let Some(form) = self.tables.units.tiled_moves.iter().find(|f| f.atom == step.atom) {
-            let own = |m: &&lanebook_plan::MovePlan| {
+            let own = |m: &&lanebook_plan::TransferPlan| {
                 m.op.index() == usize::from(step.origin) && m.atom == step.atom && m.tiled.is_some()
             };
             let m = self.plan.moves.iter().find(own).ok_or(stray)?;
@@ -477,7 +477,7 @@ impl Look<'_> {
             out.iter_mut().zip([(&movement.from, false), (&movement.to, true)])
         {
             if side.space == Space::Global {
-                let own = |m: &&lanebook_plan::MovePlan| {
+                let own = |m: &&lanebook_plan::TransferPlan| {
                     m.op.index() == usize::from(step.origin)
                         && (m.atom == step.atom || m.second == Some(step.atom))
                 };
@@ -493,7 +493,7 @@ impl Look<'_> {
                 continue;
             }
             let own = |op: lanebook_ir::Op| op.index() == usize::from(step.origin);
-            let half = |e: &&lanebook_plan::ExchangePlan| {
+            let half = |e: &&lanebook_plan::SharedExchange| {
                 own(e.op) && step.atom == if writes { e.store.atom } else { e.load.atom }
             };
             let k = match self.plan.exchanges.iter().find(half) {

@@ -13,7 +13,7 @@ use crate::sync::order::Open;
 use lanebook_ir::Op;
 use lanebook_plan::select::{doer, lane_exchange};
 use lanebook_tables::{Atom, AtomId, IndexOp, LaneXor, Role};
-use lanebook_tile::map::{Fragment, Kept};
+use lanebook_tile::map::{Fragment, KeptAxis};
 use lanebook_tile::shaping::{combiner, reduced};
 
 /// Among an operation's addresses: those of lanes.
@@ -27,7 +27,7 @@ struct Combine<'t> {
 }
 
 /// Masks of the lanes between which a reduction combines.
-fn masks(whole: &Fragment, kept: Kept) -> impl Iterator<Item = u8> {
+fn masks(whole: &Fragment, kept: KeptAxis) -> impl Iterator<Item = u8> {
     let shares = move |e: u32| e != 0 && kept.part(whole.shape, e) == 0;
     (0u32..)
         .zip(whole.lane.as_slice())
@@ -76,7 +76,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     }
 
     /// A reduction's operand as it is distributed, and what stays of it.
-    fn reduction(&self, op: Op) -> Option<(Fragment, Kept)> {
+    fn reduction(&self, op: Op) -> Option<(Fragment, KeptAxis)> {
         let kept = reduced(self.program, op)?;
         let (_, whole) = self.plan.fragment_of(self.program.operand(op, 0)?)?;
         Some((*whole, kept))

@@ -1,5 +1,5 @@
 //! Conversions inside a warp: bytes chosen in each lane, registers moved between lanes, as
-//! [`LanePlan`] says.
+//! [`ShufflePlan`] says.
 //!
 //! A register is written once: what only changes its number is not copied before the result's
 //! registers, which follow each other. Selectors and lane numbers that depend on the lane are
@@ -11,7 +11,7 @@ use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use lanebook_ir::Op;
 use lanebook_plan::select::{ChooseBytes, lane_mover};
-use lanebook_plan::{Either, Gather, LanePlan, Swap};
+use lanebook_plan::{Either, Gather, ShufflePlan, Swap};
 use lanebook_tables::{Atom, IndexOp, LaneXor, Operand, Role};
 use lanebook_tile::map::Fragment;
 
@@ -36,7 +36,7 @@ enum Words<'l> {
     /// Old registers of a tuple under new numbers.
     Renamed(Reg, Gather<'l>),
     /// Those of `1` where lanes keep them, else those of the tuple.
-    Received(Reg, &'l Words<'l>, &'l LanePlan),
+    Received(Reg, &'l Words<'l>, &'l ShufflePlan),
 }
 
 impl Words<'_> {
@@ -168,14 +168,14 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
 
     fn lane_mover(
         &self,
-        plan: &LanePlan,
+        plan: &ShufflePlan,
         word: u32,
     ) -> Option<(lanebook_tables::AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
         lane_mover(self.machine.tables, self.machine.arch, plan, word)
     }
 
     /// `times` the number of the lane that a lane reads.
-    fn sender(&mut self, plan: &LanePlan, offset: u32, times: u8) -> Result<ExprId, EmitError> {
+    fn sender(&mut self, plan: &ShufflePlan, offset: u32, times: u8) -> Result<ExprId, EmitError> {
         let mut sum = if offset == 0 { None } else { Some(self.arena.constant(offset)?) };
         // Bits that go equally far go together.
         for distance in -5i32..=5 {
@@ -392,7 +392,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     fn move_lanes(
         &mut self,
         op: Op,
-        plan: &LanePlan,
+        plan: &ShufflePlan,
         word: u32,
         (from, to): (Reg, Reg),
     ) -> Result<(), EmitError> {
@@ -411,7 +411,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     fn lanes_of_panel(
         &mut self,
         op: Op,
-        plan: &LanePlan,
+        plan: &ShufflePlan,
         given: Reg,
         out: Reg,
     ) -> Result<(), EmitError> {
@@ -581,7 +581,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
 
     /// The operand of the instructions of a conversion that takes the tile's registers: the
     /// movers', else that of the choice of bytes.
-    fn lane_operand(&self, plan: &LanePlan) -> Option<&'t lanebook_tables::Operand<'t>> {
+    fn lane_operand(&self, plan: &ShufflePlan) -> Option<&'t lanebook_tables::Operand<'t>> {
         let moved = (0..plan.received())
             .find(|word| !plan.stays(*word))
             .and_then(|word| self.lane_mover(plan, word))

@@ -11,7 +11,7 @@ use crate::lower::context::{Context, EmitError};
 use crate::memory::movement::register_class;
 use crate::step::Purpose;
 use lanebook_ir::{Op, Program, Value};
-use lanebook_plan::{End, MovePlan, Plan};
+use lanebook_plan::{End, Plan, TransferPlan};
 use lanebook_tables::{Isa, OpRole, Tables};
 use lanebook_tile::map::{Columns, Fragment, log2_exact};
 
@@ -290,7 +290,7 @@ impl Context<'_, '_, '_, '_> {
         slice: u16,
     ) -> Result<Reg, EmitError> {
         let unplanned = EmitError::Unplanned(product);
-        let plan: MovePlan = *self.plan.move_of(sliced.load).ok_or(unplanned)?;
+        let plan: TransferPlan = *self.plan.move_of(sliced.load).ok_or(unplanned)?;
         let End::Registers(index) = plan.to else { return Err(unplanned) };
         let all =
             self.plan.fragments.get(usize::from(index)).ok_or(unplanned)?.fragment.registers();

@@ -12,7 +12,7 @@ use lanebook_plan::{InTensor, ProductPlan, stored_before};
 use lanebook_tables::{AccessId, Atom, AtomId, IndexOp, Role};
 use lanebook_tile::map::Fragment;
 use lanebook_tile::product::TensorLoads;
-use lanebook_tile::tensor_blocks::Blocked;
+use lanebook_tile::tensor_blocks::TensorBlocks;
 use lanebook_tile::unit::tensor;
 
 /// Tensor memory's columns among the places of accesses, above all of shared memory.
@@ -28,7 +28,7 @@ struct Part<'p> {
     key: u8,
     loads: TensorLoads,
     fragment: &'p Fragment,
-    blocks: Blocked,
+    blocks: TensorBlocks,
     /// Its first column, from the allocation's.
     first: u16,
 }

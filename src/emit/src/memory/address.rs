@@ -13,10 +13,10 @@ use crate::lower::interface::ParamKind;
 use crate::lower::target::Operand;
 use crate::pool::EmitPool;
 use lanebook_ir::{Loop, Op};
-use lanebook_plan::{End, GlobalPlan, Lead, MovePlan};
+use lanebook_plan::{End, GlobalPlan, Lead, TransferPlan};
 use lanebook_tables::{Atom, IndexOp, OffsetField, Space};
 use lanebook_tile::map::{Combine, MemoryMap};
-use lanebook_tile::tiling::Fit;
+use lanebook_tile::tiling::Tiling;
 
 /// One side of one atom of a movement.
 #[derive(Copy, Clone)]
@@ -73,7 +73,7 @@ pub(crate) fn memory_sides<'v>(
 }
 
 /// Bytes that differ between lanes or warps, and may meet an instance's under exclusive or.
-fn mask(map: &MemoryMap, fit: &Fit) -> u32 {
+fn mask(map: &MemoryMap, fit: &Tiling) -> u32 {
     fit.slots.as_slice().iter().chain(fit.warps.as_slice()).fold(0, |m, &e| m | map.at(e).bytes)
 }
 
@@ -81,7 +81,7 @@ fn mask(map: &MemoryMap, fit: &Fit) -> u32 {
 /// address.
 pub(crate) fn delta(
     map: &MemoryMap,
-    fit: &Fit,
+    fit: &Tiling,
     e: u32,
     start: u32,
     field: Option<OffsetField>,
@@ -118,7 +118,7 @@ pub(crate) fn delta(
 }
 
 /// The smallest outer step among the instances.
-fn least_lead(map: &MemoryMap, fit: &Fit) -> u32 {
+fn least_lead(map: &MemoryMap, fit: &Tiling) -> u32 {
     let steps = fit
         .instances
         .as_slice()
@@ -157,7 +157,7 @@ impl Context<'_, '_, '_, '_> {
     /// Computes every address of a movement that does not change inside `innermost`.
     pub(crate) fn prepare(
         &mut self,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         innermost: Option<&Loop>,
     ) -> Result<(), EmitError> {
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
@@ -180,7 +180,7 @@ impl Context<'_, '_, '_, '_> {
     /// The same, whatever is known already.
     pub(crate) fn prepare_sides(
         &mut self,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         innermost: Option<&Loop>,
     ) -> Result<(), EmitError> {
         let tables = self.machine.tables;
@@ -200,7 +200,7 @@ impl Context<'_, '_, '_, '_> {
 
     pub(crate) fn prepare_side(
         &mut self,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         view: &SideView<'_>,
         innermost: Option<&Loop>,
     ) -> Result<(), EmitError> {
@@ -252,7 +252,7 @@ impl Context<'_, '_, '_, '_> {
     fn thread_bits(
         &mut self,
         map: &MemoryMap,
-        fit: &Fit,
+        fit: &Tiling,
         mix: Mix,
         lead: bool,
     ) -> Result<Option<ExprId>, EmitError> {
@@ -278,7 +278,7 @@ impl Context<'_, '_, '_, '_> {
     #[inline(never)]
     fn prepare_shared(
         &mut self,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         view: &SideView<'_>,
         map: &MemoryMap,
         offset: u32,
@@ -319,7 +319,7 @@ impl Context<'_, '_, '_, '_> {
     /// first.
     fn for_each_delta(
         &mut self,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         map: &MemoryMap,
         start: u32,
         field: Option<OffsetField>,
@@ -397,7 +397,7 @@ impl Context<'_, '_, '_, '_> {
     #[inline(never)]
     fn prepare_global(
         &mut self,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         view: &SideView<'_>,
         global: &GlobalPlan,
         innermost: Option<&Loop>,

@@ -6,12 +6,12 @@ use crate::memory::movement::{data_operand, register_class};
 use crate::step::{Missing, Purpose, StepError, int, slot};
 use crate::sync::order::{Open, Touched};
 use lanebook_ir::Op;
-use lanebook_plan::{End, MovePlan};
+use lanebook_plan::{End, TransferPlan};
 use lanebook_tables::Space;
 
 impl Context<'_, '_, '_, '_> {
     /// The accesses of one half of an exchange.
-    fn touched_by(&self, half: &MovePlan) -> Option<Touched> {
+    fn touched_by(&self, half: &TransferPlan) -> Option<Touched> {
         let movement = self.machine.tables.atom(half.atom)?.movement.as_ref()?;
         [(&movement.from, half.from, false), (&movement.to, half.to, true)].into_iter().find_map(
             |(side, end, writes)| {
@@ -37,7 +37,7 @@ impl Context<'_, '_, '_, '_> {
     fn meet_half(
         &mut self,
         op: Op,
-        half: &MovePlan,
+        half: &TransferPlan,
         open: &mut Open,
         emit: bool,
     ) -> Result<(), EmitError> {
@@ -121,7 +121,7 @@ impl Context<'_, '_, '_, '_> {
     fn half(
         &mut self,
         op: Op,
-        half: &MovePlan,
+        half: &TransferPlan,
         (tile, packed): (Reg, Option<(u16, u16)>),
         open: &mut Open,
     ) -> Result<(), EmitError> {

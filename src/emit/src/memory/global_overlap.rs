@@ -7,7 +7,7 @@
 use crate::lower::context::Context;
 use crate::sync::order::Touched;
 use lanebook_ir::{Loop, Op};
-use lanebook_plan::{End, GlobalPlan, MovePlan};
+use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::Space;
 
 /// How loops around a movement change the place of its tile.
@@ -34,14 +34,14 @@ impl Context<'_, '_, '_, '_> {
     /// The global tile of a movement, where it is written and something else touches its tensor, or
     /// it overlaps what it was in another turn.
     #[inline(never)]
-    pub(crate) fn touched_outside(&self, plan: &MovePlan, out: &mut heapless::Vec<Touched, 6>) {
+    pub(crate) fn touched_outside(&self, plan: &TransferPlan, out: &mut heapless::Vec<Touched, 6>) {
         let (number, writes) = match (plan.from, plan.to) {
             (End::Global(g), _) => (g, false),
             (_, End::Global(g)) => (g, true),
             _ => return,
         };
         let Some(g) = self.plan.globals.get(usize::from(number)) else { return };
-        let of = |m: &MovePlan| match (m.from, m.to) {
+        let of = |m: &TransferPlan| match (m.from, m.to) {
             (End::Global(other), _) if self.memref(other) == Some(g.memref) => Some(false),
             (_, End::Global(other)) if self.memref(other) == Some(g.memref) => Some(true),
             _ => None,
@@ -88,13 +88,13 @@ impl Context<'_, '_, '_, '_> {
 
     /// In which way the tile is dealt out to threads: the tile that lanes hold, element for element
     /// the same. 0 where that is not known.
-    fn dealt(&self, plan: &MovePlan) -> u16 {
-        let in_lanes = |m: &MovePlan| {
+    fn dealt(&self, plan: &TransferPlan) -> u16 {
+        let in_lanes = |m: &TransferPlan| {
             m.tiled.is_none()
                 && m.second.is_none()
                 && (matches!(m.from, End::Registers(_)) || matches!(m.to, End::Registers(_)))
         };
-        let held = |m: &MovePlan| match (m.from, m.to) {
+        let held = |m: &TransferPlan| match (m.from, m.to) {
             (End::Registers(k), _) | (_, End::Registers(k)) => {
                 self.plan.fragments.get(usize::from(k)).map(|f| &f.fragment)
             }

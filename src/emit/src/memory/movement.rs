@@ -8,7 +8,7 @@ use crate::pool::EmitPool;
 use crate::step::{Pattern, Purpose, Slot, int, slot};
 use crate::sync::order::{Open, Stand, Touched, Wanted, push};
 use lanebook_ir::{Loop, Op};
-use lanebook_plan::{End, MovePlan, ProductPlan};
+use lanebook_plan::{End, ProductPlan, TransferPlan};
 use lanebook_tables::{Atom, ClassId, Role, Space};
 
 impl Context<'_, '_, '_, '_> {
@@ -30,7 +30,7 @@ impl Context<'_, '_, '_, '_> {
         out
     }
 
-    fn touched_by_move(&self, plan: &MovePlan, out: &mut heapless::Vec<Touched, 6>) {
+    fn touched_by_move(&self, plan: &TransferPlan, out: &mut heapless::Vec<Touched, 6>) {
         self.touched_outside(plan, out);
         if let Some(tiled) = plan.tiled {
             if let (Some(number), Some(objects)) =
@@ -189,7 +189,7 @@ impl Context<'_, '_, '_, '_> {
         innermost: Option<&Loop>,
         open: &mut Open,
     ) -> Result<(), EmitError> {
-        let plan: MovePlan = *self.plan.move_of(op).ok_or(EmitError::Unplanned(op))?;
+        let plan: TransferPlan = *self.plan.move_of(op).ok_or(EmitError::Unplanned(op))?;
         self.prepare(&plan, innermost)?;
         self.run_at = None;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
@@ -289,7 +289,12 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// The registers of one instance of a tile.
-    fn tile_part(&mut self, plan: &MovePlan, tile: Reg, instance: u32) -> Result<Slot, EmitError> {
+    fn tile_part(
+        &mut self,
+        plan: &TransferPlan,
+        tile: Reg,
+        instance: u32,
+    ) -> Result<Slot, EmitError> {
         self.part_of(tile, plan.fit.register(instance), plan.fit.tuple.as_slice())
     }
 
@@ -328,7 +333,7 @@ impl Context<'_, '_, '_, '_> {
     /// One instruction of a movement.
     pub(crate) fn instance(
         &mut self,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         id: lanebook_tables::AtomId,
         atom: &Atom<'_>,
         instance: u32,

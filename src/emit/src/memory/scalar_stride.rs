@@ -11,10 +11,10 @@ use crate::matrix::k_slices::Thrift;
 use crate::memory::address::{Delta, SideView};
 use crate::step::{Missing, StepError, slot};
 use lanebook_ir::Op;
-use lanebook_plan::{End, MovePlan};
+use lanebook_plan::{End, TransferPlan};
 use lanebook_tables::IndexOp;
 use lanebook_tile::map::MemoryMap;
-use lanebook_tile::tiling::Fit;
+use lanebook_tile::tiling::Tiling;
 
 /// Most different steps from row to row.
 const STEPS: usize = 4;
@@ -37,7 +37,7 @@ pub struct Stride {
 }
 
 /// Outer steps of a movement's instances, each once, ascending; `None` if there are too many.
-fn rows(map: &MemoryMap, fit: &Fit) -> Option<heapless::Vec<u32, ROWS>> {
+fn rows(map: &MemoryMap, fit: &Tiling) -> Option<heapless::Vec<u32, ROWS>> {
     let mut out: heapless::Vec<u32, ROWS> = heapless::Vec::new();
     out.push(0).ok()?;
     for i in 0..fit.count() {
@@ -78,7 +78,7 @@ impl Context<'_, '_, '_, '_> {
     /// Whether a side's outer steps go to its scalar base: its rows, ascending.
     pub(crate) fn strides(
         &self,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         view: &SideView<'_>,
         map: &MemoryMap,
     ) -> Option<heapless::Vec<u32, ROWS>> {
@@ -117,7 +117,7 @@ impl Context<'_, '_, '_, '_> {
     /// The order of a movement's instances, where a scalar base goes from row to row; `None` for
     /// that of their numbers.
     #[inline(never)]
-    pub(crate) fn by_rows(&self, plan: &MovePlan, out: &mut heapless::Vec<u16, INSTANCES>) {
+    pub(crate) fn by_rows(&self, plan: &TransferPlan, out: &mut heapless::Vec<u16, INSTANCES>) {
         out.clear();
         let found = [(0, plan.from), (1, plan.to)].into_iter().find_map(|(side, end)| match end {
             End::Global(k) if self.has_strides(plan.op, side) => {

@@ -14,7 +14,7 @@ use crate::step::{Purpose, Slot, slot};
 use crate::sync::mbarrier::Completion;
 use crate::sync::order::{Open, push};
 use lanebook_ir::{Loop, Op, Value};
-use lanebook_plan::{End, GlobalPlan, MAP_RANK, MovePlan, TiledPlan};
+use lanebook_plan::{End, GlobalPlan, MAP_RANK, TiledPlan, TransferPlan};
 use lanebook_tables::{IndexOp, SyncStep, TiledMove};
 use lanebook_tile::unit::has;
 
@@ -34,7 +34,7 @@ struct Tiled<'t> {
 }
 
 impl<'t> Context<'_, 't, '_, '_> {
-    fn tiled(&self, plan: &MovePlan) -> Result<Tiled<'t>, EmitError> {
+    fn tiled(&self, plan: &TransferPlan) -> Result<Tiled<'t>, EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
         let tiled = plan.tiled.ok_or(unplanned)?;
         let form =
@@ -53,7 +53,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     /// elements, innermost first.
     fn coordinate(
         tiled: &Tiled<'_>,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         instance: u32,
         dim: usize,
     ) -> Option<(Value, u32)> {
@@ -72,7 +72,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     #[inline(never)]
     pub(crate) fn prepare_tiled(
         &mut self,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         innermost: Option<&Loop>,
     ) -> Result<(), EmitError> {
         let op = plan.op;
@@ -141,7 +141,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     #[inline(never)]
     pub(crate) fn tiled_movement(
         &mut self,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         open: &mut Open,
     ) -> Result<(), EmitError> {
         let op = plan.op;
@@ -217,7 +217,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     }
 
     /// Whether a movement is the first of those with its completion object.
-    pub(crate) fn announces(&self, plan: &MovePlan) -> bool {
+    pub(crate) fn announces(&self, plan: &TransferPlan) -> bool {
         let number = plan.tiled.and_then(|t| t.completion);
         number.is_some()
             && self

@@ -18,9 +18,9 @@ use crate::memory::movement::{data_operand, register_class};
 use crate::pool::EmitPool;
 use crate::step::{Purpose, slot};
 use lanebook_ir::{Loop, Op};
-use lanebook_plan::MovePlan;
+use lanebook_plan::TransferPlan;
 use lanebook_tables::AtomId;
-use lanebook_tile::tiling::Flip;
+use lanebook_tile::tiling::RegisterTranspose;
 
 /// Most elements in a register.
 const ELEMENTS: usize = 4;
@@ -36,7 +36,7 @@ type Choices = heapless::Vec<Selector, CHOICES>;
 
 /// Which bytes of a pair round `round` takes: for the lower register of the result, or the upper
 /// one.
-fn choice(flip: &Flip, round: u8, upper: bool) -> Option<[u8; 4]> {
+fn choice(flip: &RegisterTranspose, round: u8, upper: bool) -> Option<[u8; 4]> {
     let element = 4u8.checked_shr(u32::from(flip.packing))?;
     let own = 1u8.checked_shl(u32::from(round))?;
     let mut out = [0u8; 4];
@@ -54,13 +54,13 @@ impl Context<'_, '_, '_, '_> {
     #[inline(never)]
     pub(crate) fn prepare_flipped(
         &mut self,
-        plan: &MovePlan,
-        flip: &Flip,
+        plan: &TransferPlan,
+        flip: &RegisterTranspose,
         innermost: Option<&Loop>,
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(plan.op);
         let second = self.machine.tables.atom(plan.second.ok_or(refuse)?).ok_or(refuse)?;
-        let store = MovePlan { fit: flip.second(&plan.fit).ok_or(refuse)?, ..*plan };
+        let store = TransferPlan { fit: flip.second(&plan.fit).ok_or(refuse)?, ..*plan };
         for view in &memory_sides(second, plan.from, plan.to) {
             self.prepare_side(&store, view, innermost)?;
         }
@@ -71,8 +71,8 @@ impl Context<'_, '_, '_, '_> {
     #[inline(never)]
     pub(crate) fn prepare_choices(
         &mut self,
-        plan: &MovePlan,
-        flip: &Flip,
+        plan: &TransferPlan,
+        flip: &RegisterTranspose,
     ) -> Result<(), EmitError> {
         self.steps.purpose = Purpose::FirstAddress;
         let choices = self.choices(plan.op, flip)?;
@@ -83,7 +83,7 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// The choices of all rounds, lower register first.
-    fn choices(&self, op: Op, flip: &Flip) -> Result<Choices, EmitError> {
+    fn choices(&self, op: Op, flip: &RegisterTranspose) -> Result<Choices, EmitError> {
         let refuse = EmitError::Unplanned(op);
         let mut out = Choices::new();
         for round in 0..flip.packing {
@@ -102,8 +102,8 @@ impl Context<'_, '_, '_, '_> {
     #[inline(never)]
     pub(crate) fn flipped(
         &mut self,
-        plan: &MovePlan,
-        flip: &Flip,
+        plan: &TransferPlan,
+        flip: &RegisterTranspose,
         second: AtomId,
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(plan.op);
@@ -111,7 +111,7 @@ impl Context<'_, '_, '_, '_> {
             self.machine.tables.atom(plan.atom).ok_or(refuse)?,
             self.machine.tables.atom(second).ok_or(refuse)?,
         );
-        let store = MovePlan { fit: flip.second(&plan.fit).ok_or(refuse)?, ..*plan };
+        let store = TransferPlan { fit: flip.second(&plan.fit).ok_or(refuse)?, ..*plan };
         let choices = self.choices(plan.op, flip)?;
         let class = register_class(Some(first_atom)).ok_or(refuse)?;
         let (loaded, stored) = (
@@ -176,7 +176,7 @@ impl Context<'_, '_, '_, '_> {
     fn flip_block(
         &mut self,
         op: Op,
-        flip: &Flip,
+        flip: &RegisterTranspose,
         rows: &[Reg],
         columns: &[Reg],
         choices: &Choices,

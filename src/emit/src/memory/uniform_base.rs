@@ -12,7 +12,7 @@ use crate::memory::address::SideView;
 use crate::pool::EmitPool;
 use crate::step::{Missing, Purpose, StepError, int, slot};
 use lanebook_ir::Op;
-use lanebook_plan::MovePlan;
+use lanebook_plan::TransferPlan;
 use lanebook_tables::{ClassId, IndexOp};
 use lanebook_tile::map::MemoryMap;
 
@@ -39,7 +39,7 @@ impl Context<'_, '_, '_, '_> {
     #[inline(never)]
     pub(crate) fn prepare_run(
         &mut self,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         view: &SideView<'_>,
         map: &MemoryMap,
         offset: u32,
@@ -69,7 +69,7 @@ impl Context<'_, '_, '_, '_> {
     /// write the special register.
     fn kept_back(
         &mut self,
-        plan: &MovePlan,
+        plan: &TransferPlan,
         view: &SideView<'_>,
         node: ExprId,
     ) -> Result<Option<(Reg, Last)>, EmitError> {

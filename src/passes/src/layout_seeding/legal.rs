@@ -15,9 +15,9 @@ use lanebook_layout::PostMap;
 use lanebook_tables::{
     Arch, Bucket, CandidateRule, Capability, Factor, Family, OpRole, Space, SubAxis, Tables,
 };
-use lanebook_tile::candidates::{Family as Shapes, candidates};
-use lanebook_tile::copy_atom::Mover;
-use lanebook_tile::evaluate::{EndMap, Setting};
+use lanebook_tile::candidates::{FamilyFigures as Shapes, candidates};
+use lanebook_tile::copy_atom::CopyAtom;
+use lanebook_tile::evaluate::{EndMap, TargetInfo};
 use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape, log2_exact};
 use lanebook_tile::matrix::blocked;
 use lanebook_tile::product::Product;
@@ -29,8 +29,8 @@ const MOST_LAYOUTS: usize = 12;
 
 /// What the candidates of a program are judged by.
 pub(super) struct Legal<'a, 't> {
-    pub setting: Setting<'t>,
-    movers: &'a VecView<Mover>,
+    pub setting: TargetInfo<'t>,
+    movers: &'a VecView<CopyAtom>,
     shapes: Shapes,
     pub prefer_bulk: bool,
     /// Products read operands in shared memory.
@@ -69,7 +69,7 @@ impl<'a, 't> Legal<'a, 't> {
         tables: &'t Tables<'t>,
         arch: &'t Arch<'t>,
         workers: Workers,
-        movers: &'a mut VecView<Mover>,
+        movers: &'a mut VecView<CopyAtom>,
         prefer_bulk: bool,
     ) -> Result<Self, ChoiceError> {
         let isa = tables.isa(arch.isa).ok_or(ChoiceError::NoArch)?;
@@ -86,7 +86,7 @@ impl<'a, 't> Legal<'a, 't> {
         for (from, to) in Space::pairs() {
             let able = arch.dispatch(Capability::Transfer { from, to }).iter();
             for mover in able
-                .filter_map(|id| Mover::of(*id, tables.atom(*id)?))
+                .filter_map(|id| CopyAtom::of(*id, tables.atom(*id)?))
                 .filter(|mover| mover.share_bytes <= 16)
             {
                 movers.push(mover).map_err(|_| full)?;
@@ -107,7 +107,7 @@ impl<'a, 't> Legal<'a, 't> {
         let descriptors = !arch.dispatch(Capability::SharedProduct).is_empty();
         let shapes = Shapes { bank_span: span, widest, run: 0 };
         Ok(Self {
-            setting: Setting { tables, arch, isa, wave, warps, copies: false },
+            setting: TargetInfo { tables, arch, isa, wave, warps, copies: false },
             movers,
             shapes,
             prefer_bulk,
@@ -126,7 +126,7 @@ impl<'a, 't> Legal<'a, 't> {
     /// The layouts of a tile in shared memory, plain first: the architecture's swizzle modes, else
     /// permutations of its banks.
     pub fn layout(&self, shape: TileShape, number: usize, row_major: bool) -> Option<SharedLayout> {
-        let Setting { tables, arch, .. } = self.setting;
+        let TargetInfo { tables, arch, .. } = self.setting;
         let row = if row_major { shape.col_count() } else { shape.row_count() }
             .checked_mul(u64::from(shape.bits / 8))?;
         // A tile reaches at least one row of the mode, and no mode is wanted twice.
@@ -176,7 +176,7 @@ impl<'a, 't> Legal<'a, 't> {
         share: u32,
         row_major: bool,
     ) -> Option<Fragment> {
-        let Setting { wave, warps, .. } = self.setting;
+        let TargetInfo { wave, warps, .. } = self.setting;
         if axis == SubAxis::Free {
             let element = u32::from(shape.bits / 8).max(1);
             let vector = log2_exact(u64::from(share.checked_div(element)?.max(1)))?;
@@ -188,7 +188,7 @@ impl<'a, 't> Legal<'a, 't> {
                 row_major,
             );
         }
-        let Setting { tables, arch, .. } = self.setting;
+        let TargetInfo { tables, arch, .. } = self.setting;
         let (rows, cols) = (shape.row_count(), shape.col_count());
         let bits = |atom: &lanebook_tables::Atom<'_>, number: u8| {
             atom.operands
@@ -336,7 +336,7 @@ impl<'a, 't> Legal<'a, 't> {
         program: &Program<'_, '_>,
         place: &Place,
         rule: &CandidateRule,
-        mover: &Mover,
+        mover: &CopyAtom,
     ) -> Result<(Terms, Parts), Verdict> {
         let form = Verdict::Illegal(Reject::Form);
         let (shape, map, align) = self.map(program, place).ok_or(Verdict::Illegal(Reject::Size))?;
@@ -433,7 +433,7 @@ impl<'a, 't> Legal<'a, 't> {
         layout: SharedLayout,
         copies: bool,
     ) -> Result<(Terms, Parts), Verdict> {
-        let Setting { tables, arch, .. } = self.setting;
+        let TargetInfo { tables, arch, .. } = self.setting;
         let post = layout.post;
         let mode = swizzle::modes(tables, arch).find(|mode| match (post, mode.xor) {
             (PostMap::None, []) => true,
@@ -497,7 +497,7 @@ impl<'a, 't> Legal<'a, 't> {
 
     /// A tile of tensor memory: columns and registers that a lane takes.
     fn columns(&self, program: &Program<'_, '_>, place: &Place) -> Option<Terms> {
-        let Setting { tables, arch, wave, warps, .. } = self.setting;
+        let TargetInfo { tables, arch, wave, warps, .. } = self.setting;
         let memory = tables
             .units
             .tensor_memories
@@ -522,7 +522,7 @@ fn judged(blank: Candidate, outcome: Result<(Terms, Parts), Verdict>) -> Candida
     }
 }
 
-fn touches(mover: &Mover, memory: Space) -> bool {
+fn touches(mover: &CopyAtom, memory: Space) -> bool {
     mover.from == memory || mover.to == memory
 }
 

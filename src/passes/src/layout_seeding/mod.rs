@@ -47,7 +47,7 @@ use crate::{Analysis, ChoiceError, ChoicePool, Context, PassError};
 use heapless::VecView;
 use lanebook_ir::{AttrValue, Program, attr_names};
 use lanebook_tables::{Arch, ArchId, AtomId, Capability, OpId, OpRole, Space, Tables};
-use lanebook_tile::copy_atom::Mover;
+use lanebook_tile::copy_atom::CopyAtom;
 
 /// Storage that choosing layouts needs.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ pub struct Room<'r> {
     /// Groups of values: one entry for each value (and operation) of the program.
     pub nodes: &'r mut VecView<Node>,
     /// The architecture's movers.
-    pub movers: &'r mut VecView<Mover>,
+    pub movers: &'r mut VecView<CopyAtom>,
     /// Candidates of the last pass that judged any, with what became of each.
     pub candidates: &'r mut VecView<Candidate>,
     /// How many there was no room for: they were judged all the same.
@@ -216,7 +216,7 @@ pub struct RoomStorage<
     facts: heapless::Vec<Facts, VALUES>,
     classes: heapless::Vec<Class, CLASSES>,
     nodes: heapless::Vec<Node, VALUES>,
-    movers: heapless::Vec<Mover, 128>,
+    movers: heapless::Vec<CopyAtom, 128>,
     candidates: heapless::Vec<Candidate, CANDIDATES>,
 }
 

@@ -26,7 +26,7 @@ pub struct Swap {
 
 /// A conversion inside each warp.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct LanePlan {
+pub struct ShufflePlan {
     /// The operation.
     pub op: Op,
     /// log2 of the elements of a register that moves.
@@ -49,7 +49,7 @@ pub struct LanePlan {
     pub cost: u32,
 }
 
-impl LanePlan {
+impl ShufflePlan {
     /// No movement at all.
     #[must_use]
     pub fn new(op: Op, packing: u8) -> Self {
@@ -149,7 +149,7 @@ pub struct Gather<'a> {
 }
 
 /// Where a byte of a register comes from: a register and its byte.
-pub type From = (u32, u8);
+pub type ByteSource = (u32, u8);
 
 impl Gather<'_> {
     /// The old place of a new place.
@@ -166,7 +166,7 @@ impl Gather<'_> {
 
     /// Where the bytes of new register `word` come from; `None` for those that nothing reads.
     #[must_use]
-    pub fn bytes_of(&self, word: u32) -> [Option<From>; 4] {
+    pub fn bytes_of(&self, word: u32) -> [Option<ByteSource>; 4] {
         let mut out = [None; 4];
         let many = 1u32.checked_shl(u32::from(self.new.0)).unwrap_or(1);
         let mask = 1u32.checked_shl(u32::from(self.old.0)).unwrap_or(1).wrapping_sub(1);
@@ -235,7 +235,7 @@ pub struct Either {
 impl Either {
     /// One choice for what a register is and what it is in the lanes of a swap, if both are made of
     /// two registers.
-    fn of(plain: [Option<From>; 4], swapped: [Option<From>; 4]) -> Option<Self> {
+    fn of(plain: [Option<ByteSource>; 4], swapped: [Option<ByteSource>; 4]) -> Option<Self> {
         let mut seen: Columns<u32, 2> = Columns::new();
         for (register, _) in plain.into_iter().chain(swapped).flatten() {
             if !seen.as_slice().contains(&register) && !seen.push(register) {
@@ -244,12 +244,12 @@ impl Either {
         }
         let first = seen.get(0)?;
         let second = seen.get(1).unwrap_or(first);
-        let number = |(k, from): (u8, Option<From>)| match from {
+        let number = |(k, from): (u8, Option<ByteSource>)| match from {
             Some((register, byte)) if register == first => byte,
             Some((_, byte)) => byte.saturating_add(4),
             None => k,
         };
-        let all = |bytes: [Option<From>; 4]| {
+        let all = |bytes: [Option<ByteSource>; 4]| {
             let mut out = [0u8; 4];
             for (slot, from) in out.iter_mut().zip((0u8..).zip(bytes)) {
                 *slot = number(from);
@@ -276,7 +276,7 @@ impl Either {
     }
 }
 
-impl LanePlan {
+impl ShufflePlan {
     /// The first swap, where choosing bytes into sent registers does it at once.
     #[must_use]
     pub fn joined_before(&self, from: &Fragment) -> Option<Swap> {

@@ -9,9 +9,9 @@ pub(crate) mod tensor;
 pub(crate) mod tiled;
 
 pub use crate::data::error::{PlanError, PlanPool, Unscaled, Unwritable};
-pub use crate::data::lanes::{Either, From, Gather, LanePlan, Swap};
+pub use crate::data::lanes::{ByteSource, Either, Gather, ShufflePlan, Swap};
 pub use crate::data::limits::Limits;
-pub use crate::data::scaled::{Choice, ScaleCopy, ScaleFeed, ScalePlan};
+pub use crate::data::scaled::{BlockBitRole, ScaleCopy, ScaleFeed, ScalePlan};
 pub use crate::data::tensor::InTensor;
 #[doc(hidden)]
 pub use crate::data::tensor::stored_before;
@@ -19,8 +19,8 @@ pub use crate::data::tiled::{MAP_RANK, MapPlan, TiledPlan};
 pub use lanebook_tile::product::Product;
 pub use lanebook_tile::product::TensorLoads;
 #[doc(hidden)]
-pub use lanebook_tile::tensor_blocks::Blocked;
-pub use lanebook_tile::tiling::{Figures, Fit, Flip, Reject};
+pub use lanebook_tile::tensor_blocks::TensorBlocks;
+pub use lanebook_tile::tiling::{Figures, RegisterTranspose, Reject, Tiling};
 
 use heapless::VecView;
 use lanebook_ir::{Op, Value};
@@ -123,7 +123,7 @@ pub enum End {
 
 /// A movement.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct MovePlan {
+pub struct TransferPlan {
     /// The operation.
     pub op: Op,
     /// The atom; the first of two where the tile goes through registers on its way.
@@ -131,12 +131,12 @@ pub struct MovePlan {
     /// The second atom of a pair (registers to shared memory).
     pub second: Option<AtomId>,
     /// Of a pair, the blocks that are transposed between; `fit` is the first atom's then.
-    pub flip: Option<Flip>,
+    pub flip: Option<RegisterTranspose>,
     /// Where one thread starts copies of whole boxes: through which map. The atom's slots and the
     /// group's warps have no part in them.
     pub tiled: Option<TiledPlan>,
     /// Decomposition.
-    pub fit: Fit,
+    pub fit: Tiling,
     /// Where from.
     pub from: End,
     /// Where to.
@@ -188,7 +188,7 @@ pub struct HalfPlan {
     /// The atom.
     pub atom: AtomId,
     /// Decomposition.
-    pub fit: Fit,
+    pub fit: Tiling,
     /// Figures.
     pub figures: Figures,
     /// Status of the bank model that the conflicts were counted by, if one was used.
@@ -198,7 +198,7 @@ pub struct HalfPlan {
 /// A tile that goes from one distribution to another through shared memory: what the warps of a
 /// reduction leave for each other, or a conversion.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct ExchangePlan {
+pub struct SharedExchange {
     /// The operation.
     pub op: Op,
     /// The tile in shared memory, as an index; its value is the operation's result.
@@ -216,7 +216,7 @@ pub struct ExchangePlan {
 /// Instructions that an exchange is taken to need for its addresses and barriers.
 pub(crate) const EXCHANGE_ADDRESSES: u32 = 16;
 
-impl ExchangePlan {
+impl SharedExchange {
     /// Weighted sum of both halves, addresses and barriers, in quarter units.
     #[must_use]
     pub fn cost(&self, weights: &Weights) -> u32 {
@@ -226,9 +226,9 @@ impl ExchangePlan {
 
     /// The two halves as movements; their ends in registers are no fragment of the plan.
     #[must_use]
-    pub fn moves(&self) -> [MovePlan; 2] {
+    pub fn moves(&self) -> [TransferPlan; 2] {
         let (registers, shared) = (End::Registers(u16::MAX), End::Shared(self.alloc));
-        let half = |h: &HalfPlan, from, to| MovePlan {
+        let half = |h: &HalfPlan, from, to| TransferPlan {
             op: self.op,
             tiled: None,
             atom: h.atom,
@@ -246,7 +246,7 @@ impl ExchangePlan {
 
 /// What lost.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Loser {
+pub struct RejectedCandidate {
     /// The operation it was a candidate for.
     pub op: Op,
     /// What it was.
@@ -297,17 +297,17 @@ pub struct Plan<'s> {
     /// Global tiles.
     pub globals: &'s mut VecView<GlobalPlan>,
     /// Movements, in program order.
-    pub moves: &'s mut VecView<MovePlan>,
+    pub moves: &'s mut VecView<TransferPlan>,
     /// Products, in program order.
     pub products: &'s mut VecView<ProductPlan>,
     /// Tensor maps that the caller passes behind all other parameters, in their order.
     pub maps: &'s mut VecView<MapPlan>,
     /// Exchanges through shared memory, in program order.
-    pub exchanges: &'s mut VecView<ExchangePlan>,
+    pub exchanges: &'s mut VecView<SharedExchange>,
     /// Conversions inside warps, in program order.
-    pub lanes: &'s mut VecView<LanePlan>,
+    pub lanes: &'s mut VecView<ShufflePlan>,
     /// Losers, in the order in which they were looked at.
-    pub losers: &'s mut VecView<Loser>,
+    pub losers: &'s mut VecView<RejectedCandidate>,
     /// Losers for which there was no room in `losers`.
     pub losers_dropped: u32,
     /// Completion objects of the group, one after the other, the one that products in tensor memory
@@ -361,7 +361,7 @@ impl Plan<'_> {
 
     /// The movement of an operation.
     #[must_use]
-    pub fn move_of(&self, op: Op) -> Option<&MovePlan> {
+    pub fn move_of(&self, op: Op) -> Option<&TransferPlan> {
         self.moves.iter().find(|m| m.op == op)
     }
 
@@ -373,13 +373,13 @@ impl Plan<'_> {
 
     /// The exchange of an operation.
     #[must_use]
-    pub fn exchange_of(&self, op: Op) -> Option<&ExchangePlan> {
+    pub fn exchange_of(&self, op: Op) -> Option<&SharedExchange> {
         self.exchanges.iter().find(|e| e.op == op)
     }
 
     /// The conversion inside warps that an operation is.
     #[must_use]
-    pub fn lanes_of(&self, op: Op) -> Option<&LanePlan> {
+    pub fn lanes_of(&self, op: Op) -> Option<&ShufflePlan> {
         self.lanes.iter().find(|l| l.op == op)
     }
 
@@ -421,7 +421,7 @@ impl Plan<'_> {
     }
 
     /// Keeps a loser's reason; counts it when there is no room.
-    pub fn lose(&mut self, loser: Loser) {
+    pub fn lose(&mut self, loser: RejectedCandidate) {
         if self.losers.push(loser).is_err() {
             self.losers_dropped = self.losers_dropped.saturating_add(1);
         }

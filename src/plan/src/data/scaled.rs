@@ -6,7 +6,7 @@ use lanebook_tile::map::{Columns, Fragment};
 
 /// What a bit of a block's number does to find the block's scales.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum BlockBitRole {
     /// It counts registers: this bit of the register's number in a panel.
     Register(u8),
     /// It adds to an immediate, which says which part of a register or whose lane's is read.
@@ -18,7 +18,7 @@ pub enum Choice {
     },
 }
 
-impl Default for Choice {
+impl Default for BlockBitRole {
     fn default() -> Self {
         Self::Register(0)
     }
@@ -33,7 +33,7 @@ pub struct ScalePlan {
     pub operand: u8,
     /// For each bit of the block's number, as [`Product::blocks`](lanebook_tile::product::Product::blocks) gives it, below the panel's:
     /// along the depth first.
-    pub choice: Columns<Choice, 12>,
+    pub choice: Columns<BlockBitRole, 12>,
     /// Registers of a panel.
     pub registers: u8,
 }
@@ -44,7 +44,7 @@ impl ScalePlan {
     pub fn register(&self, block: u16) -> u16 {
         let mut out = self.panel(block).wrapping_mul(u16::from(self.registers));
         for (bit, choice) in self.choice.as_slice().iter().enumerate() {
-            if let Choice::Register(place) = choice
+            if let BlockBitRole::Register(place) = choice
                 && is_set(block, bit)
             {
                 out = out.wrapping_add(1u16.checked_shl(u32::from(*place)).unwrap_or(0));
@@ -58,7 +58,7 @@ impl ScalePlan {
     pub fn immediate(&self, block: u16, operand: u8) -> u8 {
         let bits = self.choice.as_slice().iter().enumerate();
         bits.fold(0, |sum, (bit, choice)| match *choice {
-            Choice::Immediate { by, value } if by == operand && is_set(block, bit) => {
+            BlockBitRole::Immediate { by, value } if by == operand && is_set(block, bit) => {
                 sum.wrapping_add(value)
             }
             _ => sum,

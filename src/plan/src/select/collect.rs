@@ -1,11 +1,13 @@
 //! Collecting: tiles and movements as the program writes them, and the loads that copies can begin
 //! with.
 
-use crate::data::{AllocPlan, Candidate, GlobalPlan, LEADS, Lead, Loser, PlanError, PlanPool};
+use crate::data::{
+    AllocPlan, Candidate, GlobalPlan, LEADS, Lead, PlanError, PlanPool, RejectedCandidate,
+};
 use crate::select::elementwise::is_done;
 use crate::select::memory::explicit_layouts;
 use crate::select::memory::search::power;
-use crate::select::planner::{Chooser, Movement, MovementEnd, Staged, full};
+use crate::select::planner::{CopyEnd, CopyOp, Planner, Staged, full};
 use lanebook_ir::{AttrValue, Def, Op, Quotient, Value, attr_names};
 use lanebook_layout::PostMap;
 use lanebook_tables::{AtomId, OpRole, OpWord, Space};
@@ -13,9 +15,9 @@ use lanebook_tile::evaluate::EndMap;
 use lanebook_tile::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
 use lanebook_tile::matrix::{blocked, blocks};
 use lanebook_tile::shaping::tile_shape;
-use lanebook_tile::tiling::{Flip, Reject};
+use lanebook_tile::tiling::{RegisterTranspose, Reject};
 
-impl Chooser<'_, '_, '_, '_> {
+impl Planner<'_, '_, '_, '_> {
     /// Finds tiles and movements.
     pub(crate) fn collect(&mut self, function: Op) -> Result<(), PlanError> {
         for op in self.program.inside(function) {
@@ -31,13 +33,13 @@ impl Chooser<'_, '_, '_, '_> {
                     let result = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
                     let shape = self.shape_of(op, result)?;
                     let from = self.memory_end(op, 0, shape)?;
-                    self.add(op, from, MovementEnd::Registers(result))?;
+                    self.add(op, from, CopyEnd::Registers(result))?;
                 }
                 OpRole::Store => {
                     let value = self.program.operand(op, 0).ok_or(PlanError::Unsupported(op))?;
                     let shape = self.shape_of(op, value)?;
                     let to = self.memory_end(op, 1, shape)?;
-                    self.add(op, MovementEnd::Registers(value), to)?;
+                    self.add(op, CopyEnd::Registers(value), to)?;
                 }
                 OpRole::Elementwise if self.is_done(op) => {}
                 OpRole::Reduce | OpRole::Broadcast => self.collect_shaping(op)?,
@@ -68,7 +70,7 @@ impl Chooser<'_, '_, '_, '_> {
         })
     }
 
-    fn add(&mut self, op: Op, from: MovementEnd, to: MovementEnd) -> Result<(), PlanError> {
+    fn add(&mut self, op: Op, from: CopyEnd, to: CopyEnd) -> Result<(), PlanError> {
         let mut depth = 0u8;
         let mut at = self.program.parent(op);
         while let Some(parent) = at {
@@ -83,7 +85,7 @@ impl Chooser<'_, '_, '_, '_> {
         };
         let capacity = self.movements.capacity();
         self.movements
-            .push(Movement { op, from, to, depth, wanted })
+            .push(CopyOp { op, from, to, depth, wanted })
             .map_err(|_| full(PlanPool::Moves, capacity, op))
     }
 
@@ -162,7 +164,7 @@ impl Chooser<'_, '_, '_, '_> {
         op: Op,
         operand: usize,
         shape: TileShape,
-    ) -> Result<MovementEnd, PlanError> {
+    ) -> Result<CopyEnd, PlanError> {
         let not_traced =
             PlanError::NotTraced { op, operand: u8::try_from(operand).unwrap_or(u8::MAX) };
         let value = self.program.operand(op, operand).ok_or(not_traced)?;
@@ -170,7 +172,7 @@ impl Chooser<'_, '_, '_, '_> {
             if alloc.shape != shape || self.program.subscripts(op, operand).next().is_some() {
                 return Err(PlanError::Extents(op));
             }
-            return Ok(MovementEnd::Shared(index));
+            return Ok(CopyEnd::Shared(index));
         }
         let ty = self.program.type_of(value);
         let is_argument = matches!(self.program.def(value), Def::Argument(..));
@@ -242,7 +244,7 @@ impl Chooser<'_, '_, '_, '_> {
                 self.plan.globals.len().saturating_sub(1)
             }
         };
-        u16::try_from(index).map(MovementEnd::Global).map_err(|_| not_traced)
+        u16::try_from(index).map(CopyEnd::Global).map_err(|_| not_traced)
     }
 
     /// A number that certainly divides an index value.
@@ -284,8 +286,8 @@ impl Chooser<'_, '_, '_, '_> {
             let Some(&movement) = self.movements.get(index) else { continue };
             let op = movement.op;
             let (g, loads) = match (movement.from, movement.to) {
-                (MovementEnd::Global(g), MovementEnd::Shared(_)) => (g, true),
-                (MovementEnd::Shared(_), MovementEnd::Global(g)) => (g, false),
+                (CopyEnd::Global(g), CopyEnd::Shared(_)) => (g, true),
+                (CopyEnd::Shared(_), CopyEnd::Global(g)) => (g, false),
                 _ => continue,
             };
             let Some(global) = self.plan.globals.get(usize::from(g)).copied() else { continue };
@@ -343,9 +345,8 @@ impl Chooser<'_, '_, '_, '_> {
     #[inline(never)]
     fn stage_flipped(&mut self, index: usize) {
         let Some(choice) = self.choice else { return };
-        let Some(&Movement {
-            op, from: MovementEnd::Global(g), to: MovementEnd::Shared(_), ..
-        }) = self.movements.get(index)
+        let Some(&CopyOp { op, from: CopyEnd::Global(g), to: CopyEnd::Shared(_), .. }) =
+            self.movements.get(index)
         else {
             return;
         };
@@ -396,7 +397,7 @@ impl Chooser<'_, '_, '_, '_> {
                     Err(why) => {
                         // Others say nothing about the tile.
                         if matches!(why, Reject::Alignment { .. }) {
-                            self.plan.lose(Loser {
+                            self.plan.lose(RejectedCandidate {
                                 op,
                                 what: Candidate::Flipped(mover.atom, along, across),
                                 why,
@@ -408,7 +409,7 @@ impl Chooser<'_, '_, '_, '_> {
                 };
                 let Some(fragment) = fragment.flipped(along, across) else { continue };
                 let bits = u32::from(shape.bits).checked_shl(u32::from(across)).unwrap_or(0);
-                let flip = Flip { along, across, packing, atom: choice.id };
+                let flip = RegisterTranspose { along, across, packing, atom: choice.id };
                 let (count, each) = (
                     flip.count(&found.fit),
                     self.setting

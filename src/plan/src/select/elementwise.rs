@@ -1,7 +1,7 @@
 //! The instruction that does an elementwise operation: asked when tiles are given their registers,
 //! and when it is emitted.
 
-use crate::data::LanePlan;
+use crate::data::ShufflePlan;
 use lanebook_tables::{
     Arch, Atom, AtomId, Capability, Does, Dtype, DtypeId, LaneXor, OpWord, Tables,
 };
@@ -58,7 +58,7 @@ pub fn lane_exchange<'t>(
 pub fn lane_mover<'t>(
     tables: &'t Tables<'t>,
     arch: &Arch<'t>,
-    plan: &LanePlan,
+    plan: &ShufflePlan,
     word: u32,
 ) -> Option<(AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
     let far = u8::try_from(plan.far(word)).ok()?;

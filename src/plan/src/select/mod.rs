@@ -20,9 +20,9 @@ pub use crate::select::elementwise::{
     ChooseBytes, choose_bytes, doer, lane_exchange, lane_mover, shares,
 };
 #[doc(hidden)]
-pub use crate::select::fragments::insert_conversions::Inserted;
+pub use crate::select::fragments::insert_conversions::InsertedConversions;
 #[doc(hidden)]
-pub use crate::select::memory::load_sinking::Sunk;
+pub use crate::select::memory::load_sinking::LoadSinking;
 
-pub use crate::select::memory::shared_layouts::{Copies, Tile};
-pub use crate::select::planner::{MAX_PRODUCTS, Movement, Staged, Workspace, choose};
+pub use crate::select::memory::shared_layouts::{Copies, SharedTile};
+pub use crate::select::planner::{CopyOp, MAX_PRODUCTS, Staged, Workspace, choose};

@@ -1,30 +1,31 @@
 //! The choice: anchors, joint shared layouts, best atoms, reasons.
 
 use crate::data::{
-    Candidate, End, Limits, Loser, MapPlan, MovePlan, Plan, PlanError, PlanPool, TiledPlan,
+    Candidate, End, Limits, MapPlan, Plan, PlanError, PlanPool, RejectedCandidate, TiledPlan,
+    TransferPlan,
 };
 use crate::select::elementwise::{ChooseBytes, choose_bytes, lane_exchange};
 use crate::select::fragments::flow::is_register_tile;
 use crate::select::fragments::unread::Unread;
-use crate::select::matrix::shared_operands::{MAX_UNIT_USES, UnitUse};
+use crate::select::matrix::shared_operands::{MAX_UNIT_USES, SharedOperandUse};
 use crate::select::memory::search::touches_shared;
-use crate::select::memory::shared_layouts::{Copies, Tile};
+use crate::select::memory::shared_layouts::{Copies, SharedTile};
 use crate::select::memory::tma::TensorMapCopies;
 use heapless::VecView;
 use lanebook_ir::{Op, Program, Value, attr_names};
 use lanebook_tables::{ArchId, AtomId, Capability, Space, Tables};
-use lanebook_tile::candidates::Family;
-use lanebook_tile::copy_atom::{Between, Mover, Viable};
-use lanebook_tile::evaluate::{Evaluated, Setting};
+use lanebook_tile::candidates::FamilyFigures;
+use lanebook_tile::copy_atom::{CopyAtom, CopyAtomGroups, ViableAtoms};
+use lanebook_tile::evaluate::{Evaluated, TargetInfo};
 use lanebook_tile::map::{Fragment, log2_exact};
-use lanebook_tile::tiling::{Flip, Reject};
+use lanebook_tile::tiling::{RegisterTranspose, Reject};
 
 /// A movement as found in the program.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Movement {
+pub struct CopyOp {
     pub(crate) op: Op,
-    pub(crate) from: MovementEnd,
-    pub(crate) to: MovementEnd,
+    pub(crate) from: CopyEnd,
+    pub(crate) to: CopyEnd,
     /// Loops around it.
     pub(crate) depth: u8,
     /// The instruction that the program asks for; one that does not exist if the tables do not know
@@ -33,7 +34,7 @@ pub struct Movement {
 }
 
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub(crate) enum MovementEnd {
+pub(crate) enum CopyEnd {
     Registers(Value),
     Shared(u16),
     Global(u16),
@@ -42,9 +43,9 @@ pub(crate) enum MovementEnd {
 /// Storage that choosing needs beside the plan.
 pub struct Workspace<'s> {
     /// Movers of the architecture.
-    pub movers: &'s mut VecView<Mover>,
+    pub movers: &'s mut VecView<CopyAtom>,
     /// Movements of the program.
-    pub movements: &'s mut VecView<Movement>,
+    pub movements: &'s mut VecView<CopyOp>,
     /// Global halves of copies that can go through registers.
     pub staged: &'s mut VecView<Staged>,
     /// Candidates of one product that are left: what each costs by itself, and its number.
@@ -52,7 +53,7 @@ pub struct Workspace<'s> {
     /// What copies cost, for shared tiles and their layouts.
     pub copies: &'s mut VecView<Copies>,
     /// What is known of shared tiles, as far as there is room.
-    pub tiles: &'s mut VecView<Tile>,
+    pub tiles: &'s mut VecView<SharedTile>,
 }
 
 /// The cheapest global half, of one width, of a copy that goes through registers: its load from
@@ -66,7 +67,7 @@ pub struct Staged {
     /// Register bits that the other half empties or fills.
     pub(crate) bits: u32,
     /// Blocks that are transposed between the halves.
-    pub(crate) flip: Option<Flip>,
+    pub(crate) flip: Option<RegisterTranspose>,
     /// The distribution that the other half finds or leaves.
     pub(crate) fragment: Fragment,
     /// Its figures, with what transposes the blocks.
@@ -81,14 +82,14 @@ pub(crate) const MAX_SLICED: u16 = 4 * MAX_REGISTERS;
 pub const MAX_PRODUCTS: usize = 192;
 
 /// The losers of one movement.
-pub(crate) struct Record {
-    pub(crate) losers: heapless::Vec<Lost, 64>,
+pub(crate) struct RejectedAtoms {
+    pub(crate) losers: heapless::Vec<RejectedAtom, 64>,
     pub(crate) dropped: u32,
 }
 
 /// An atom that lost.
 #[derive(Copy, Clone)]
-pub(crate) struct Lost {
+pub(crate) struct RejectedAtom {
     atom: AtomId,
     /// log2 of the width and height of the blocks that it transposes with a second atom.
     block: Option<(u8, u8)>,
@@ -96,10 +97,15 @@ pub(crate) struct Lost {
     cost: u32,
 }
 
-impl Record {
-    pub(crate) fn lose(&mut self, (atom, flip): (AtomId, Option<Flip>), why: Reject, cost: u32) {
+impl RejectedAtoms {
+    pub(crate) fn lose(
+        &mut self,
+        (atom, flip): (AtomId, Option<RegisterTranspose>),
+        why: Reject,
+        cost: u32,
+    ) {
         let block = flip.map(|f| (f.along, f.across));
-        if self.losers.push(Lost { atom, block, why, cost }).is_err() {
+        if self.losers.push(RejectedAtom { atom, block, why, cost }).is_err() {
             self.dropped = self.dropped.saturating_add(1);
         }
     }
@@ -110,7 +116,7 @@ impl Record {
 pub(crate) struct Best {
     pub(crate) atom: AtomId,
     pub(crate) second: Option<AtomId>,
-    pub(crate) flip: Option<Flip>,
+    pub(crate) flip: Option<RegisterTranspose>,
     pub(crate) found: Evaluated,
     /// Where it goes through a tensor map: the instruction's number, and the map.
     pub(crate) tiled: Option<(u8, MapPlan)>,
@@ -153,7 +159,7 @@ pub fn choose(
     workspace.staged.clear();
     workspace.copies.clear();
     workspace.tiles.clear();
-    let setting = Setting { tables, arch: machine, isa, wave, warps, copies: false };
+    let setting = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false };
     // Between two spaces the widest stand first: once one fits, what needs many more instructions
     // need not be tried.
     for (from, to) in
@@ -162,24 +168,24 @@ pub fn choose(
         for mover in machine
             .dispatch(Capability::Transfer { from, to })
             .iter()
-            .filter_map(|id| Mover::of(*id, tables.atom(*id)?))
+            .filter_map(|id| CopyAtom::of(*id, tables.atom(*id)?))
         {
             let capacity = workspace.movers.capacity();
             workspace.movers.push(mover).map_err(|_| full(PlanPool::Movers, capacity, function))?;
         }
     }
-    let mut chooser = Chooser {
+    let mut chooser = Planner {
         setting,
         function,
         program,
         plan,
-        groups: Between::new(workspace.movers.as_slice()),
+        groups: CopyAtomGroups::new(workspace.movers.as_slice()),
         movers: workspace.movers,
         movements: workspace.movements,
         staged: workspace.staged,
         order: workspace.order,
         copies: workspace.copies,
-        family: Family { bank_span: 0, widest: 0, run: 0 },
+        family: FamilyFigures { bank_span: 0, widest: 0, run: 0 },
         choice: choose_bytes(tables, machine),
         apart: (0..8)
             .filter(|bit| lane_exchange(tables, machine, 1u8.wrapping_shl(*bit)).is_none())
@@ -208,46 +214,46 @@ pub(crate) fn full(pool: PlanPool, capacity: usize, op: Op) -> PlanError {
     PlanError::Capacity { pool, capacity, op: Some(op) }
 }
 
-pub(crate) struct Chooser<'a, 't, 'p, 's> {
-    pub(crate) setting: Setting<'t>,
+pub(crate) struct Planner<'a, 't, 'p, 's> {
+    pub(crate) setting: TargetInfo<'t>,
     pub(crate) function: Op,
     pub(crate) program: &'a Program<'p, 't>,
     pub(crate) plan: &'a mut Plan<'s>,
-    pub(crate) movers: &'a VecView<Mover>,
+    pub(crate) movers: &'a VecView<CopyAtom>,
     /// Where those between two spaces stand.
-    pub(crate) groups: Between,
-    pub(crate) movements: &'a mut VecView<Movement>,
+    pub(crate) groups: CopyAtomGroups,
+    pub(crate) movements: &'a mut VecView<CopyOp>,
     pub(crate) staged: &'a mut VecView<Staged>,
     pub(crate) order: &'a mut VecView<(u32, u16)>,
     pub(crate) copies: &'a mut VecView<Copies>,
-    pub(crate) family: Family,
+    pub(crate) family: FamilyFigures,
     /// What transposes blocks of narrow elements in registers.
     pub(crate) choice: Option<ChooseBytes<'t>>,
     /// Lanes whose numbers differ in one of these bits are joined by nothing but memory.
     pub(crate) apart: u8,
     /// What matrix units read from shared memory.
-    pub(crate) units: heapless::Vec<UnitUse<'t>, MAX_UNIT_USES>,
+    pub(crate) units: heapless::Vec<SharedOperandUse<'t>, MAX_UNIT_USES>,
     /// How many distributions and how many of `units` are settled: the first ones, which nothing
     /// takes back.
     pub(crate) settled: (usize, usize),
     /// Distributions from this one on may still give each narrow element a register of its own.
     pub(crate) free_from: usize,
     /// Shared tiles, as far as there is room.
-    pub(crate) tiles: &'a mut VecView<Tile>,
+    pub(crate) tiles: &'a mut VecView<SharedTile>,
     /// What shared tiles may take.
     pub(crate) limits: &'a Limits,
     /// Tiles that nothing reads.
     pub(crate) unread: Unread,
 }
 
-impl Chooser<'_, '_, '_, '_> {
+impl Planner<'_, '_, '_, '_> {
     /// The movers between two spaces, the widest first.
-    pub(crate) fn between_spaces(&self, from: Space, to: Space) -> &'_ [Mover] {
+    pub(crate) fn between_spaces(&self, from: Space, to: Space) -> &'_ [CopyAtom] {
         self.groups.of(self.movers.as_slice(), from, to)
     }
 
     /// The figures of the shared-layout families, from the architecture's movers and bank models.
-    fn family(&self) -> Family {
+    fn family(&self) -> FamilyFigures {
         let bank_span = self
             .setting
             .arch
@@ -256,7 +262,7 @@ impl Chooser<'_, '_, '_, '_> {
             .map(|b| u32::from(b.banks).saturating_mul(u32::from(b.bank_bytes)))
             .max()
             .unwrap_or(0);
-        let mut out = Family { bank_span, widest: 0, run: 0 };
+        let mut out = FamilyFigures { bank_span, widest: 0, run: 0 };
         for mover in self.movers.iter() {
             let Some(movement) =
                 self.setting.tables.atom(mover.atom).and_then(|a| a.movement.as_ref())
@@ -355,7 +361,7 @@ impl Chooser<'_, '_, '_, '_> {
                 continue;
             }
             for end in [movement.from, movement.to] {
-                if let MovementEnd::Registers(v) = end
+                if let CopyEnd::Registers(v) = end
                     && (!is_register_tile(self.program, v) || self.plan.fragment_of(v).is_none())
                 {
                     return Err(PlanError::Undecided(movement.op));
@@ -369,24 +375,24 @@ impl Chooser<'_, '_, '_, '_> {
                 )),
                 None => None,
             };
-            let mut record = Record { losers: heapless::Vec::new(), dropped: 0 };
+            let mut record = RejectedAtoms { losers: heapless::Vec::new(), dropped: 0 };
             let recorded = if self.plan.losers.capacity() > 0 { Some(&mut record) } else { None };
             let map = map.as_ref().map(|(m, a)| (m, *a));
             let best = self
-                .best_mover(k, &movement, map, u32::MAX, Viable::ALL, recorded)?
+                .best_mover(k, &movement, map, u32::MAX, ViableAtoms::ALL, recorded)?
                 .ok_or(PlanError::Undecided(movement.op))?;
-            for &Lost { atom, block, why, cost } in &record.losers {
+            for &RejectedAtom { atom, block, why, cost } in &record.losers {
                 let what = block.map_or(Candidate::Atom(atom), |(along, across)| {
                     Candidate::Flipped(atom, along, across)
                 });
-                self.plan.lose(Loser { op: movement.op, what, why, cost });
+                self.plan.lose(RejectedCandidate { op: movement.op, what, why, cost });
             }
             self.plan.losers_dropped = self.plan.losers_dropped.saturating_add(record.dropped);
             let (from, to) =
                 (self.end(movement.op, movement.from)?, self.end(movement.op, movement.to)?);
             let tiled =
                 best.tiled.map(|(form, map)| self.keep_map(&movement, form, map)).transpose()?;
-            let plan = MovePlan {
+            let plan = TransferPlan {
                 op: movement.op,
                 atom: best.atom,
                 second: best.second,
@@ -407,7 +413,7 @@ impl Chooser<'_, '_, '_, '_> {
     /// The map's number in the plan; the tile in shared memory is aligned as its copies need it.
     fn keep_map(
         &mut self,
-        movement: &Movement,
+        movement: &CopyOp,
         form: u8,
         map: MapPlan,
     ) -> Result<TiledPlan, PlanError> {
@@ -432,15 +438,15 @@ impl Chooser<'_, '_, '_, '_> {
         Ok(TiledPlan { form, map: number, completion: None })
     }
 
-    fn end(&self, op: Op, end: MovementEnd) -> Result<End, PlanError> {
+    fn end(&self, op: Op, end: CopyEnd) -> Result<End, PlanError> {
         match end {
-            MovementEnd::Registers(v) => self
+            CopyEnd::Registers(v) => self
                 .plan
                 .fragment_of(v)
                 .map(|(k, _)| End::Registers(k))
                 .ok_or(PlanError::Undecided(op)),
-            MovementEnd::Shared(k) => Ok(End::Shared(k)),
-            MovementEnd::Global(k) => Ok(End::Global(k)),
+            CopyEnd::Shared(k) => Ok(End::Shared(k)),
+            CopyEnd::Global(k) => Ok(End::Global(k)),
         }
     }
 }

@@ -3,11 +3,11 @@
 
 use crate::data::PlanError;
 use crate::select::fragments::flow::{is_register_tile, spread};
-use crate::select::planner::{Chooser, MAX_REGISTERS};
+use crate::select::planner::{MAX_REGISTERS, Planner};
 use lanebook_ir::{Op, Value};
 use lanebook_tables::OpRole;
 
-impl Chooser<'_, '_, '_, '_> {
+impl Planner<'_, '_, '_, '_> {
     /// Decides the operands of reductions that nothing else decides: what is computed of numbers
     /// alone.
     pub(crate) fn choose_reduced(&mut self) -> Result<(), PlanError> {

@@ -1,7 +1,7 @@
 //! Exact bank conflicts of a warp's access to shared memory, from its register layout, the shared
 //! layout and the architecture's bank model.
 //!
-//! One access is one instruction: each lane reads or writes a vector of [`Access::vector_bytes`] at
+//! One access is one instruction: each lane reads or writes a vector of [`RegisterAccess::vector_bytes`] at
 //! one address. Lanes are served in the groups of the [`BankModel`]; a group takes as many passes
 //! as the largest number of *different* words that fall into one of its banks. Equal words are
 //! delivered together. Nothing is estimated: all lanes are evaluated, so padded layouts count too.
@@ -21,7 +21,7 @@ const MAX_WORDS: usize = 512;
 
 /// Whether lanes read shared memory or write it; architectures may serve them in different groups.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum ReadWrite {
     /// From shared memory.
     Read,
     /// To shared memory.
@@ -30,7 +30,7 @@ pub enum Way {
 
 /// A register layout that reads from or writes to a shared layout.
 #[derive(Copy, Clone, Debug)]
-pub struct Access<'a> {
+pub struct RegisterAccess<'a> {
     /// From register, lane and warp to the tensor.
     pub registers: &'a Linear<Hw, Logical>,
     /// Where the tensor's elements are.
@@ -112,19 +112,19 @@ pub fn model<'t>(
     tables: &'t Tables<'t>,
     arch: ArchId,
     bytes: u16,
-    way: Way,
+    way: ReadWrite,
 ) -> Option<&'t BankModel<'t>> {
     let arch = tables.arch(arch)?;
     let (from, to) = match way {
-        Way::Read => (Space::Shared, Space::Register),
-        Way::Write => (Space::Register, Space::Shared),
+        ReadWrite::Read => (Space::Shared, Space::Register),
+        ReadWrite::Write => (Space::Register, Space::Shared),
     };
     let movements = arch
         .dispatch(Capability::Transfer { from, to })
         .iter()
         .filter_map(|id| tables.atom(*id)?.movement);
     let name = movements.into_iter().find_map(|m| {
-        let side = if way == Way::Read { m.from } else { m.to };
+        let side = if way == ReadWrite::Read { m.from } else { m.to };
         (side.slot_bytes == bytes && !m.crosses_lanes).then_some(side.banks)
     })?;
     arch.banks.iter().find(|b| b.name == name)
@@ -136,7 +136,7 @@ pub fn model<'t>(
 /// `None` if the model's figures cannot be used: no banks, more than 256 of them, or more than 512
 /// words in a group.
 pub fn count(
-    access: &Access<'_>,
+    access: &RegisterAccess<'_>,
     register: u32,
     warp: u32,
     model: &BankModel<'_>,

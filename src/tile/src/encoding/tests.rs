@@ -1,7 +1,7 @@
 //! Tiles from the tables, strided accumulators, bank conflicts.
 
 use crate::encoding::conflicts::{
-    Access, Collision, StridedAccess, Way, count, count_strided, model, vector_bits,
+    Collision, ReadWrite, RegisterAccess, StridedAccess, count, count_strided, model, vector_bits,
 };
 use crate::encoding::{TableTiles, strided, to_linear};
 use lanebook::TABLES;
@@ -96,7 +96,7 @@ fn a_column_conflicts_and_a_swizzle_or_a_pad_helps() {
     let conflicts = |shared: &str| {
         let shared = Addresses::new(&e(shared), &[32, 32], 32).unwrap();
         let mut list: Vec<Collision> = Vec::new();
-        let access = Access { registers: &registers, shared: &shared, vector_bytes: 4 };
+        let access = RegisterAccess { registers: &registers, shared: &shared, vector_bytes: 4 };
         let found = count(&access, 0, 0, model, |c| list.push(c)).unwrap();
         (found.transactions, list)
     };
@@ -151,7 +151,7 @@ fn unusable_bank_models_are_refused() {
         32,
     )
     .unwrap();
-    let access = Access { registers: &registers, shared: &shared, vector_bytes: 4 };
+    let access = RegisterAccess { registers: &registers, shared: &shared, vector_bytes: 4 };
     let model = TABLES.arch(arch).unwrap().banks[0];
     assert_eq!(count(&access, 0, 0, &BankModel { banks: 0, ..model }, |_| {}), None);
     assert_eq!(count(&access, 9, 0, &model, |_| {}), None);
@@ -163,9 +163,9 @@ fn strided_layouts_are_counted_too() {
     use lanebook_layout::notation::tirx;
     use lanebook_layout::{Layout, NoSyms, Pad, Padding, PostMap, Unit, WellKnown, ops};
     let arch = TABLES.arch_named("sm_80").unwrap();
-    let read = model(&TABLES, arch, 4, Way::Read).unwrap();
+    let read = model(&TABLES, arch, 4, ReadWrite::Read).unwrap();
     assert_eq!(read.name, "access32");
-    assert_eq!(model(&TABLES, arch, 3, Way::Read).map(|m| m.name), None);
+    assert_eq!(model(&TABLES, arch, 3, ReadWrite::Read).map(|m| m.name), None);
     let layout = |text: &str| -> Layout { tirx::parse(text, &WellKnown, &mut NoSyms).unwrap() };
     let registers = layout("S[(24,24):(1@laneid,32@bit)]");
     let inverse = ops::guarded_inverse(&registers.view()).unwrap();
@@ -247,13 +247,17 @@ fn both_forms_count_alike() {
             )
             .unwrap();
             let addresses = Addresses::new(&e(shared_text), &[16, 64], 16).unwrap();
-            for (bytes, way) in
-                [2u16, 4, 8, 16].into_iter().flat_map(|b| [(b, Way::Read), (b, Way::Write)])
+            for (bytes, way) in [2u16, 4, 8, 16]
+                .into_iter()
+                .flat_map(|b| [(b, ReadWrite::Read), (b, ReadWrite::Write)])
             {
                 let Some(model) = model(&TABLES, arch, bytes, way) else { continue };
                 for register in 0..4u32 {
-                    let linear =
-                        Access { registers: &registers, shared: &addresses, vector_bytes: bytes };
+                    let linear = RegisterAccess {
+                        registers: &registers,
+                        shared: &addresses,
+                        vector_bytes: bytes,
+                    };
                     let strided = StridedAccess {
                         registers: &inverse,
                         shared: shared.view(),

@@ -26,7 +26,7 @@ pub struct TableTiles<'t> {
 type Merit = (bool, bool, bool, u32, bool);
 
 /// An atom with what the choice looks at; larger is better.
-struct Candidate<'t> {
+struct AtomCandidate<'t> {
     instance: Instance<'t>,
     shape: MatrixShape,
     merit: Merit,
@@ -49,7 +49,7 @@ impl<'t> TableTiles<'t> {
         let arch = self.tables.arch(self.arch)?;
         let (m, n) = if any { (0, 0) } else { (request.m, request.n) };
         let wanted = Capability::ProductTile { m, n, group: request.unit == MatrixUnit::WarpGroup };
-        let mut best: Option<Candidate<'t>> = None;
+        let mut best: Option<AtomCandidate<'t>> = None;
         for own in arch.dispatch(wanted).iter().filter_map(|id| self.tables.atom(*id)) {
             self.offer(own, request, any, &mut best);
         }
@@ -74,7 +74,7 @@ impl<'t> TableTiles<'t> {
         atom: &'t Atom<'t>,
         request: &TileRequest,
         any: bool,
-        best: &mut Option<Candidate<'t>>,
+        best: &mut Option<AtomCandidate<'t>>,
     ) {
         let Some(usual) = atom.matrix else { return };
         let known = best.as_ref().map(|b| b.merit);
@@ -95,7 +95,7 @@ impl<'t> TableTiles<'t> {
         let Some((instance, shape)) = instance.and_then(|i| Some((i, i.shape()?))) else { return };
         let merit = self.merit(atom, &shape, request);
         if known.is_none_or(|known| merit > known) {
-            *best = Some(Candidate { instance, shape, merit });
+            *best = Some(AtomCandidate { instance, shape, merit });
         }
     }
 

@@ -5,7 +5,7 @@ use lanebook_tables::BankModel;
 
 /// One instruction's access pattern over its address slots.
 #[derive(Copy, Clone, Debug)]
-pub struct Access<'a> {
+pub struct BankAccess<'a> {
     /// Element bits that each slot bit adds; the slot's address is the map of their exclusive or.
     pub slots: &'a Columns<u32, 6>,
     /// Bytes that one slot's address supplies.
@@ -44,7 +44,7 @@ const MAX_WORDS: usize = 256;
 #[must_use]
 pub fn count_conflicts(
     map: &MemoryMap,
-    access: Access<'_>,
+    access: BankAccess<'_>,
     model: &BankModel<'_>,
 ) -> Option<Conflicts> {
     count_within(map, access, model, u32::MAX)
@@ -54,7 +54,7 @@ pub fn count_conflicts(
 /// not all.
 pub(crate) fn count_within(
     map: &MemoryMap,
-    access: Access<'_>,
+    access: BankAccess<'_>,
     model: &BankModel<'_>,
     most: u32,
 ) -> Option<Conflicts> {
@@ -78,7 +78,7 @@ pub(crate) fn count_within(
 }
 
 /// The slots that an access has, as a set.
-fn present(access: Access<'_>) -> u64 {
+fn present(access: BankAccess<'_>) -> u64 {
     let count = 1u64.checked_shl(access.slots.len() as u32).unwrap_or(64).min(64);
     u64::MAX.checked_shr(64u32.saturating_sub(count as u32)).unwrap_or(0)
 }
@@ -88,7 +88,7 @@ fn present(access: Access<'_>) -> u64 {
 #[inline(never)]
 pub(super) fn count_by_rank(
     map: &MemoryMap,
-    access: Access<'_>,
+    access: BankAccess<'_>,
     model: &BankModel<'_>,
 ) -> Option<Conflicts> {
     let (bank_bytes, banks) = (u32::from(model.bank_bytes), u32::from(model.banks));
@@ -140,7 +140,7 @@ fn ranks(lanes: u64, words: &[u32; 6], words_per_slot: u32, bank_mask: u32) -> O
     // Lanes as differences from the first: a coset if and only if they are all the sums of a few of
     // them.
     let lanes = shifted(lanes, lanes.trailing_zeros());
-    let (mut word_span, mut bank_span) = (Span::new(), Span::new());
+    let (mut word_span, mut bank_span) = (BankSubspace::new(), BankSubspace::new());
     let mut piece = 1u32;
     while piece < words_per_slot {
         let _ = (word_span.add(piece), bank_span.add(piece & bank_mask));
@@ -160,12 +160,12 @@ fn ranks(lanes: u64, words: &[u32; 6], words_per_slot: u32, bank_mask: u32) -> O
 }
 
 /// A vector space over bits.
-struct Span {
+struct BankSubspace {
     leaders: [u32; 32],
     rank: u32,
 }
 
-impl Span {
+impl BankSubspace {
     fn new() -> Self {
         Self { leaders: [0; 32], rank: 0 }
     }
@@ -191,7 +191,7 @@ impl Span {
 #[inline(never)]
 pub(super) fn count_each(
     map: &MemoryMap,
-    access: Access<'_>,
+    access: BankAccess<'_>,
     model: &BankModel<'_>,
     extra: u32,
 ) -> Option<Conflicts> {

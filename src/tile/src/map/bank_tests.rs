@@ -1,7 +1,7 @@
 //! The count by rank against the count word by word, on random swizzles, slots and groups.
 #![allow(clippy::unwrap_used)]
 
-use super::{Access, count_by_rank, count_each};
+use super::{BankAccess, count_by_rank, count_each};
 use crate::map::{Columns, SharedLayout, TileShape};
 use lanebook_layout::{PostMap, Swizzle, Unit};
 use lanebook_tables::{BankModel, Status};
@@ -48,7 +48,7 @@ fn ranks_count_what_words_count() {
                         status: Status::Assumed,
                         sources: &[],
                     };
-                    let access = Access { slots: &slots, slot_bytes };
+                    let access = BankAccess { slots: &slots, slot_bytes };
                     let each = count_each(&map, access, &model, u32::MAX).unwrap();
                     if let Some(found) = count_by_rank(&map, access, &model) {
                         assert_eq!(

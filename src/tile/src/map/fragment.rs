@@ -5,14 +5,14 @@ use lanebook_layout::{AxisId, Iter, Layout};
 
 /// How many panels a tile has along its rows and its columns: two odd numbers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Grid {
+pub struct RepeatGrid {
     /// Panels along a column of the tile.
     pub rows: u8,
     /// Panels along a row of the tile.
     pub cols: u8,
 }
 
-impl Grid {
+impl RepeatGrid {
     /// One panel.
     pub const ONE: Self = Self { rows: 1, cols: 1 };
 
@@ -49,7 +49,7 @@ pub struct TileShape {
     /// log2 of the columns of a panel.
     pub cols: u8,
     /// Panels.
-    pub grid: Grid,
+    pub grid: RepeatGrid,
     /// Width of an element in bits.
     pub bits: u16,
 }
@@ -64,7 +64,7 @@ impl TileShape {
             Some((low, u8::try_from(extent.checked_shr(u32::from(low))?).ok()?))
         };
         let ((rows, up), (cols, across)) = (split(rows)?, split(cols)?);
-        let shape = Self { rows, cols, grid: Grid { rows: up, cols: across }, bits };
+        let shape = Self { rows, cols, grid: RepeatGrid { rows: up, cols: across }, bits };
         let elements = u64::from(shape.grid.count()).checked_shl(u32::from(shape.total()))?;
         if usize::from(shape.total()) <= MAX_BITS && elements <= 1 << MAX_BITS {
             Some(shape)
@@ -151,7 +151,7 @@ impl TileShape {
         Self {
             rows: self.cols,
             cols: self.rows,
-            grid: Grid { rows: self.grid.cols, cols: self.grid.rows },
+            grid: RepeatGrid { rows: self.grid.cols, cols: self.grid.rows },
             bits: self.bits,
         }
     }

@@ -215,7 +215,7 @@ pub struct SharedLayout {
     /// rows after the other; `None`: whole rows.
     pub strip: Option<u8>,
     /// Rows (else columns) are counted in another order, before swizzle and padding.
-    pub turn: Option<Turn>,
+    pub turn: Option<RowRotation>,
     /// Swizzle or padding, in bytes.
     pub post: PostMap,
 }
@@ -223,14 +223,14 @@ pub struct SharedLayout {
 /// Another order of rows: of a row's number, `count` bits from bit `low` on come before the lower
 /// ones.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct RowRotation {
     /// Bits that are moved up.
     pub low: u8,
     /// Bits that come before them.
     pub count: u8,
 }
 
-impl Turn {
+impl RowRotation {
     /// The place of a bit of the row's number.
     #[must_use]
     pub fn place(self, bit: u8) -> u8 {
@@ -339,7 +339,7 @@ impl SharedLayout {
         let all = [(outer, strip), (0, 0), (0, 0)];
         let across_them = match turned {
             None => all,
-            Some(Turn { low, count }) => {
+            Some(RowRotation { low, count }) => {
                 let both = low.checked_add(count)?;
                 [
                     (low, strip.checked_add(count)?),

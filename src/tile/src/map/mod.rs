@@ -16,11 +16,11 @@ pub(crate) mod slice;
 pub(crate) mod span;
 
 pub(crate) use crate::map::bank::count_within;
-pub use crate::map::bank::{Access, Conflicts, count_conflicts};
-pub use crate::map::fragment::{Fragment, Grid, TileShape};
-pub use crate::map::memory::{Column, Combine, MemoryMap, SharedLayout, Turn};
-pub use crate::map::slice::Kept;
-pub use crate::map::span::Span;
+pub use crate::map::bank::{BankAccess, Conflicts, count_conflicts};
+pub use crate::map::fragment::{Fragment, RepeatGrid, TileShape};
+pub use crate::map::memory::{Column, Combine, MemoryMap, RowRotation, SharedLayout};
+pub use crate::map::slice::KeptAxis;
+pub use crate::map::span::Subspace;
 
 /// Most element bits of a panel, and of a tile (2^20 elements).
 pub const MAX_BITS: usize = 20;

@@ -1,17 +1,17 @@
 //! Slices: what a fragment becomes when a dimension of its tile is combined away, and back.
 
-use crate::map::{Fragment, Grid, TileShape};
+use crate::map::{Fragment, RepeatGrid, TileShape};
 
 /// Which coordinate of a tile stays when the other one is combined away.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeptAxis {
     /// Rows: columns are combined.
     Rows,
     /// Columns: rows are combined.
     Cols,
 }
 
-impl Kept {
+impl KeptAxis {
     /// The part of an element's bits that stays, counted from 0.
     #[must_use]
     pub fn part(self, shape: TileShape, e: u32) -> u32 {
@@ -40,7 +40,7 @@ impl Kept {
 
     /// The row or column of panels that a panel is in.
     #[must_use]
-    pub fn panel(self, grid: Grid, panel: u32) -> u32 {
+    pub fn panel(self, grid: RepeatGrid, panel: u32) -> u32 {
         let (row, col) = grid.at(panel);
         if self == Self::Rows { row } else { col }
     }
@@ -52,7 +52,7 @@ impl Fragment {
     /// them. `None` where a bit of the distribution belongs to both coordinates, or the shape is
     /// another one.
     #[must_use]
-    pub fn slice(&self, kept: Kept, shape: TileShape) -> Option<Self> {
+    pub fn slice(&self, kept: KeptAxis, shape: TileShape) -> Option<Self> {
         let (bits, panels) = kept.extent(self.shape);
         if shape.total() != bits || shape.grid.count() != u32::from(panels) {
             return None;
@@ -82,7 +82,7 @@ impl Fragment {
 
     /// The place in the slice of what a place of this fragment holds.
     #[must_use]
-    pub fn slice_place(&self, kept: Kept, place: u32) -> u32 {
+    pub fn slice_place(&self, kept: KeptAxis, place: u32) -> u32 {
         let (mut out, mut weight) = (0u32, 1u32);
         for (bit, &e) in self.register.as_slice().iter().enumerate() {
             if kept.part(self.shape, e) == 0 {

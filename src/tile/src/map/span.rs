@@ -6,20 +6,20 @@ const MOST: usize = 20;
 
 /// A subspace with a basis whose vectors have bits of a mask as names.
 #[derive(Copy, Clone, Debug)]
-pub struct Span {
+pub struct Subspace {
     /// Vectors whose top bits differ, each cleared of the others' top bits, with the names of the
     /// given ones that add up to it.
     rows: [(u32, u32); MOST],
     len: u8,
 }
 
-impl Default for Span {
+impl Default for Subspace {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Span {
+impl Subspace {
     /// Zero alone.
     #[must_use]
     pub fn new() -> Self {

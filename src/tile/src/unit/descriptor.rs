@@ -3,17 +3,17 @@
 //! A value is what the field stands for (an offset in bytes, say), not its bits; fields of one
 //! value are filled in.
 
-use crate::unit::Error;
+use crate::unit::UnitError;
 use lanebook_tables::{Descriptor, Field};
 
 /// A word on the way.
 #[derive(Copy, Clone, Debug)]
-pub struct Word<'a> {
+pub struct DescriptorWord<'a> {
     descriptor: &'a Descriptor<'a>,
     bits: u64,
 }
 
-impl<'a> Word<'a> {
+impl<'a> DescriptorWord<'a> {
     /// Constants as the table has them, every other field zero.
     #[must_use]
     pub fn new(descriptor: &'a Descriptor<'a>) -> Self {
@@ -27,8 +27,8 @@ impl<'a> Word<'a> {
     /// The word with these bits.
     ///
     /// # Errors
-    /// [`Error::Reserved`] for bits of no field, else those of [`Self::check`].
-    pub fn unpack(descriptor: &'a Descriptor<'a>, bits: u64) -> Result<Self, Error> {
+    /// [`UnitError::Reserved`] for bits of no field, else those of [`Self::check`].
+    pub fn unpack(descriptor: &'a Descriptor<'a>, bits: u64) -> Result<Self, UnitError> {
         let out = Self { descriptor, bits };
         out.check()?;
         Ok(out)
@@ -37,16 +37,16 @@ impl<'a> Word<'a> {
     /// Sets a field by its name.
     ///
     /// # Errors
-    /// [`Error::NoField`], and those of [`Self::set_at`].
-    pub fn set(&mut self, field: &str, value: u64) -> Result<(), Error> {
+    /// [`UnitError::NoField`], and those of [`Self::set_at`].
+    pub fn set(&mut self, field: &str, value: u64) -> Result<(), UnitError> {
         self.set_at(self.number(field)?, value)
     }
 
     /// Sets a field by its number.
     ///
     /// # Errors
-    /// [`Error::NoField`], [`Error::Range`], [`Error::Step`], [`Error::NotListed`].
-    pub fn set_at(&mut self, number: u8, value: u64) -> Result<(), Error> {
+    /// [`UnitError::NoField`], [`UnitError::Range`], [`UnitError::Step`], [`UnitError::NotListed`].
+    pub fn set_at(&mut self, number: u8, value: u64) -> Result<(), UnitError> {
         let field = self.field(number)?;
         holds(field, number, value)?;
         self.put(field, raw(field, value));
@@ -56,15 +56,15 @@ impl<'a> Word<'a> {
     /// Sets a field to a value by its name.
     ///
     /// # Errors
-    /// [`Error::NoField`], [`Error::NoWord`].
-    pub fn set_word(&mut self, field: &str, word: &str) -> Result<(), Error> {
+    /// [`UnitError::NoField`], [`UnitError::NoWord`].
+    pub fn set_word(&mut self, field: &str, word: &str) -> Result<(), UnitError> {
         let number = self.number(field)?;
         let field = self.field(number)?;
         let code = field
             .values
             .iter()
             .find(|(name, _)| *name == word)
-            .ok_or(Error::NoWord { field: number })?;
+            .ok_or(UnitError::NoWord { field: number })?;
         self.put(field, u64::from(code.1));
         Ok(())
     }
@@ -72,8 +72,8 @@ impl<'a> Word<'a> {
     /// The value of a field.
     ///
     /// # Errors
-    /// [`Error::NoField`].
-    pub fn get(&self, field: &str) -> Result<u64, Error> {
+    /// [`UnitError::NoField`].
+    pub fn get(&self, field: &str) -> Result<u64, UnitError> {
         let field = self.field(self.number(field)?)?;
         Ok(self.take(field).saturating_mul(u64::from(field.scale)))
     }
@@ -81,8 +81,8 @@ impl<'a> Word<'a> {
     /// The name of a field's value, if its values have names.
     ///
     /// # Errors
-    /// [`Error::NoField`].
-    pub fn word(&self, field: &str) -> Result<Option<&'a str>, Error> {
+    /// [`UnitError::NoField`].
+    pub fn word(&self, field: &str) -> Result<Option<&'a str>, UnitError> {
         let field = self.field(self.number(field)?)?;
         let bits = self.take(field);
         Ok(field.values.iter().find(|(_, code)| u64::from(*code) == bits).map(|(name, _)| *name))
@@ -91,14 +91,14 @@ impl<'a> Word<'a> {
     /// Checks every field, for those that were never set.
     ///
     /// # Errors
-    /// [`Error::Reserved`], and the first of [`Error::Range`], [`Error::Step`],
-    /// [`Error::NotListed`].
-    pub fn check(&self) -> Result<(), Error> {
+    /// [`UnitError::Reserved`], and the first of [`UnitError::Range`], [`UnitError::Step`],
+    /// [`UnitError::NotListed`].
+    pub fn check(&self) -> Result<(), UnitError> {
         let named =
             self.descriptor.fields.iter().fold(0, |all, f| all | mask(f).wrapping_shl(f.at.into()));
         let reserved = self.bits & !named;
         if reserved != 0 {
-            return Err(Error::Reserved { bits: reserved });
+            return Err(UnitError::Reserved { bits: reserved });
         }
         for (number, field) in (0u8..).zip(self.descriptor.fields) {
             holds(field, number, self.take(field).saturating_mul(u64::from(field.scale)))?;
@@ -110,7 +110,7 @@ impl<'a> Word<'a> {
     ///
     /// # Errors
     /// Those of [`Self::check`].
-    pub fn pack(&self) -> Result<u64, Error> {
+    pub fn pack(&self) -> Result<u64, UnitError> {
         self.check()?;
         Ok(self.bits)
     }
@@ -121,13 +121,13 @@ impl<'a> Word<'a> {
         self.descriptor
     }
 
-    fn number(&self, name: &str) -> Result<u8, Error> {
+    fn number(&self, name: &str) -> Result<u8, UnitError> {
         let at = self.descriptor.fields.iter().position(|f| f.name == name);
-        at.and_then(|at| u8::try_from(at).ok()).ok_or(Error::NoField)
+        at.and_then(|at| u8::try_from(at).ok()).ok_or(UnitError::NoField)
     }
 
-    fn field(&self, number: u8) -> Result<&'a Field<'a>, Error> {
-        self.descriptor.fields.get(usize::from(number)).copied().ok_or(Error::NoField)
+    fn field(&self, number: u8) -> Result<&'a Field<'a>, UnitError> {
+        self.descriptor.fields.get(usize::from(number)).copied().ok_or(UnitError::NoField)
     }
 
     fn put(&mut self, field: &Field<'_>, bits: u64) {
@@ -150,18 +150,18 @@ fn raw(field: &Field<'_>, value: u64) -> u64 {
     value.checked_div(u64::from(field.scale)).unwrap_or(0)
 }
 
-fn holds(field: &Field<'_>, number: u8, value: u64) -> Result<(), Error> {
+fn holds(field: &Field<'_>, number: u8, value: u64) -> Result<(), UnitError> {
     let (low, high) = field.range;
     if value < u64::from(low) || value > u64::from(high) {
-        return Err(Error::Range { field: number, value, low, high });
+        return Err(UnitError::Range { field: number, value, low, high });
     }
     if value.checked_rem(u64::from(field.scale)) != Some(0) {
-        return Err(Error::Step { field: number, value, scale: field.scale });
+        return Err(UnitError::Step { field: number, value, scale: field.scale });
     }
     if !field.values.is_empty()
         && !field.values.iter().any(|(_, code)| u64::from(*code) == raw(field, value))
     {
-        return Err(Error::NotListed { field: number, value });
+        return Err(UnitError::NotListed { field: number, value });
     }
     Ok(())
 }

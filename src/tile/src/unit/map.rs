@@ -3,7 +3,7 @@
 //!
 //! Dimensions count from the innermost, as tensor maps do.
 
-use crate::unit::{Error, has, swizzle};
+use crate::unit::{UnitError, has, swizzle};
 use lanebook_layout::{Iter, LayoutRef, tirx};
 use lanebook_tables::{Arch, Interleave, MapElement, SwizzleMode, Tables, TensorMap};
 
@@ -14,7 +14,7 @@ pub const MAX_RANK: usize = 5;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Rule {
+pub enum MapRule {
     /// Dimensions: fewest and most.
     Rank,
     /// Elements of a box in a dimension: 1 and most.
@@ -60,7 +60,7 @@ pub enum Rule {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Refusal {
     /// Which.
-    pub rule: Rule,
+    pub rule: MapRule,
     /// The dimension, where there is one.
     pub dim: u8,
     /// What was found.
@@ -96,7 +96,7 @@ pub struct Request<'r> {
 
 /// A checked tensor map.
 #[derive(Copy, Clone, Debug)]
-pub struct Checked<'a> {
+pub struct CheckedMap<'a> {
     /// The table.
     pub map: &'a TensorMap<'a>,
     /// The element type.
@@ -112,20 +112,20 @@ pub struct Checked<'a> {
 /// The map of the architecture that has this element type, and the type.
 ///
 /// # Errors
-/// [`Error::Absent`].
+/// [`UnitError::Absent`].
 pub fn of_element<'a>(
     tables: &Tables<'a>,
     arch: &Arch<'_>,
     element: &str,
-) -> Result<(&'a TensorMap<'a>, &'a MapElement<'a>), Error> {
+) -> Result<(&'a TensorMap<'a>, &'a MapElement<'a>), UnitError> {
     let maps = tables.units.tensor_maps.iter().filter(|map| has(arch, map.feature));
     let mut found =
         maps.filter_map(|map| map.elements.iter().find(|e| e.name == element).map(|e| (map, e)));
-    found.next().ok_or(Error::Absent)
+    found.next().ok_or(UnitError::Absent)
 }
 
-fn refuse(rule: Rule, dim: usize, found: u64, needed: u64) -> Error {
-    Error::Map(Refusal { rule, dim: u8::try_from(dim).unwrap_or(u8::MAX), found, needed })
+fn refuse(rule: MapRule, dim: usize, found: u64, needed: u64) -> UnitError {
+    UnitError::Map(Refusal { rule, dim: u8::try_from(dim).unwrap_or(u8::MAX), found, needed })
 }
 
 fn divides(part: u64, whole: u64) -> bool {
@@ -135,34 +135,34 @@ fn divides(part: u64, whole: u64) -> bool {
 /// Checks a tensor map by every rule of the tables.
 ///
 /// # Errors
-/// [`Error::Absent`] for an element type, interleaving or mode that the architecture does not have;
-/// [`Error::Map`] with the first broken rule.
+/// [`UnitError::Absent`] for an element type, interleaving or mode that the architecture does not have;
+/// [`UnitError::Map`] with the first broken rule.
 pub fn check<'a>(
     tables: &Tables<'a>,
     arch: &Arch<'_>,
     request: &Request<'_>,
-) -> Result<Checked<'a>, Error> {
+) -> Result<CheckedMap<'a>, UnitError> {
     let (map, element) = of_element(tables, arch, request.element)?;
     let interleave =
-        map.interleaves.iter().find(|i| i.name == request.interleave).ok_or(Error::Absent)?;
+        map.interleaves.iter().find(|i| i.name == request.interleave).ok_or(UnitError::Absent)?;
     let mode = swizzle::named(tables, arch, request.swizzle)?;
     let rank = request.extents.len();
     let (least, most) = (usize::from(map.rank.0.max(interleave.rank_min)), usize::from(map.rank.1));
     if rank < usize::from(map.rank.0) || rank > most {
-        return Err(refuse(Rule::Rank, 0, rank as u64, most as u64));
+        return Err(refuse(MapRule::Rank, 0, rank as u64, most as u64));
     }
     if rank < least {
-        return Err(refuse(Rule::InterleaveRank, 0, rank as u64, least as u64));
+        return Err(refuse(MapRule::InterleaveRank, 0, rank as u64, least as u64));
     }
     let lists = [request.boxed.len(), request.steps.len(), request.strides.len().saturating_add(1)];
     if let Some(other) = lists.into_iter().find(|n| *n != rank) {
-        return Err(refuse(Rule::Rank, 0, other as u64, rank as u64));
+        return Err(refuse(MapRule::Rank, 0, other as u64, rank as u64));
     }
     if !interleave.swizzle.is_empty() && interleave.swizzle != mode.name {
-        return Err(refuse(Rule::InterleaveSwizzle, 0, 0, 0));
+        return Err(refuse(MapRule::InterleaveSwizzle, 0, 0, 0));
     }
     if swizzle::code(mode, map.encoding).is_none() {
-        return Err(refuse(Rule::SwizzleEncoding, 0, 0, 0));
+        return Err(refuse(MapRule::SwizzleEncoding, 0, 0, 0));
     }
     takes(tables, arch, element, mode, request.copies)?;
     extents(map, element, request)?;
@@ -171,23 +171,23 @@ pub fn check<'a>(
     let bytes = boxes(map, element, interleave, mode, request)?;
     let needed = u64::from(map.shared_bytes).max(u64::from(mode.atom_bytes));
     if !divides(needed, request.shared) {
-        return Err(refuse(Rule::Shared, 0, request.shared, needed));
+        return Err(refuse(MapRule::Shared, 0, request.shared, needed));
     }
-    Ok(Checked { map, element, interleave, swizzle: mode, bytes })
+    Ok(CheckedMap { map, element, interleave, swizzle: mode, bytes })
 }
 
 /// Whether copies (to shared memory, from there) take these elements under a mode, as far as the
 /// limits of the tables go.
 ///
 /// # Errors
-/// [`Error::Map`] with [`Rule::Limit`] and the first limit that forbids it.
+/// [`UnitError::Map`] with [`MapRule::Limit`] and the first limit that forbids it.
 pub fn takes(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
     element: &MapElement<'_>,
     mode: &SwizzleMode<'_>,
     (loads, stores): (bool, bool),
-) -> Result<(), Error> {
+) -> Result<(), UnitError> {
     for (number, limit) in tables.units.map_limits.iter().enumerate() {
         let elements = limit.elements.is_empty() || limit.elements.contains(&element.name);
         let modes = limit.swizzles.is_empty() || limit.swizzles.contains(&mode.name);
@@ -196,7 +196,7 @@ pub fn takes(
             && modes
             && ((loads && limit.copies.0) || (stores && limit.copies.1))
         {
-            return Err(refuse(Rule::Limit, 0, number as u64, 0));
+            return Err(refuse(MapRule::Limit, 0, number as u64, 0));
         }
     }
     Ok(())
@@ -206,33 +206,33 @@ fn extents(
     map: &TensorMap<'_>,
     element: &MapElement<'_>,
     request: &Request<'_>,
-) -> Result<(), Error> {
+) -> Result<(), UnitError> {
     for (dim, extent) in request.extents.iter().enumerate() {
         if *extent == 0 || *extent > map.extent_max {
-            return Err(refuse(Rule::Extent, dim, *extent, map.extent_max));
+            return Err(refuse(MapRule::Extent, dim, *extent, map.extent_max));
         }
     }
     let inner = request.extents.first().copied().unwrap_or(0);
     let multiple = u64::from(element.extent_multiple);
     if !divides(multiple, inner) {
-        return Err(refuse(Rule::ExtentMultiple, 0, inner, multiple));
+        return Err(refuse(MapRule::ExtentMultiple, 0, inner, multiple));
     }
     Ok(())
 }
 
-fn strides(map: &TensorMap<'_>, align: u64, request: &Request<'_>) -> Result<(), Error> {
+fn strides(map: &TensorMap<'_>, align: u64, request: &Request<'_>) -> Result<(), UnitError> {
     let base = align.max(u64::from(map.base_bytes));
     if !divides(base, request.base) {
-        return Err(refuse(Rule::Base, 0, request.base, base));
+        return Err(refuse(MapRule::Base, 0, request.base, base));
     }
     let multiple = align.max(u64::from(map.stride_bytes));
     for (dim, stride) in request.strides.iter().enumerate() {
         let dim = dim.saturating_add(1);
         if !divides(multiple, *stride) {
-            return Err(refuse(Rule::StrideMultiple, dim, *stride, multiple));
+            return Err(refuse(MapRule::StrideMultiple, dim, *stride, multiple));
         }
         if *stride >= map.stride_limit {
-            return Err(refuse(Rule::StrideLimit, dim, *stride, map.stride_limit));
+            return Err(refuse(MapRule::StrideLimit, dim, *stride, map.stride_limit));
         }
     }
     Ok(())
@@ -244,15 +244,20 @@ fn boxes(
     interleave: &Interleave<'_>,
     mode: &SwizzleMode<'_>,
     request: &Request<'_>,
-) -> Result<u64, Error> {
-    let overflow = Error::Layout(lanebook_layout::Error::Overflow);
+) -> Result<u64, UnitError> {
+    let overflow = UnitError::Layout(lanebook_layout::Error::Overflow);
     let mut elements = 1u64;
     for (dim, (extent, step)) in request.boxed.iter().zip(request.steps).enumerate() {
         if *extent == 0 || *extent > u32::from(map.box_max) {
-            return Err(refuse(Rule::BoxExtent, dim, u64::from(*extent), u64::from(map.box_max)));
+            return Err(refuse(
+                MapRule::BoxExtent,
+                dim,
+                u64::from(*extent),
+                u64::from(map.box_max),
+            ));
         }
         if *step == 0 || *step > u32::from(map.step_max) {
-            return Err(refuse(Rule::Step, dim, u64::from(*step), u64::from(map.step_max)));
+            return Err(refuse(MapRule::Step, dim, u64::from(*step), u64::from(map.step_max)));
         }
         // Without interleaving the innermost step is not looked at.
         let step = if dim == 0 && interleave.rows { 1 } else { *step };
@@ -260,7 +265,7 @@ fn boxes(
     }
     let inner = request.boxed.first().copied().map_or(0, u64::from);
     if element.box_inner != 0 && inner != u64::from(element.box_inner) {
-        return Err(refuse(Rule::BoxInner, 0, inner, u64::from(element.box_inner)));
+        return Err(refuse(MapRule::BoxInner, 0, inner, u64::from(element.box_inner)));
     }
     let bytes = |count: u64| {
         count
@@ -271,10 +276,10 @@ fn boxes(
     if interleave.rows {
         let row = bytes(inner)?;
         if !divides(u64::from(map.box_bytes), row) || row == 0 {
-            return Err(refuse(Rule::BoxBytes, 0, row, u64::from(map.box_bytes)));
+            return Err(refuse(MapRule::BoxBytes, 0, row, u64::from(map.box_bytes)));
         }
         if mode.span_bytes != 0 && row > u64::from(mode.span_bytes) {
-            return Err(refuse(Rule::BoxSpan, 0, row, u64::from(mode.span_bytes)));
+            return Err(refuse(MapRule::BoxSpan, 0, row, u64::from(mode.span_bytes)));
         }
     }
     bytes(elements)
@@ -282,7 +287,7 @@ fn boxes(
 
 /// A box derived from a layout in shared memory.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Boxed<'a> {
+pub struct DerivedBox<'a> {
     /// The swizzle mode.
     pub swizzle: &'a SwizzleMode<'a>,
     /// Number of dimensions.
@@ -305,33 +310,33 @@ pub struct Boxed<'a> {
 /// dimension may be in two parts: the lower is the box's, the upper counts boxes.
 ///
 /// # Errors
-/// [`Error::Absent`] for the element type; [`Error::NoMode`] if no mode permutes like the layout;
-/// [`Error::Map`] with [`Rule::Rank`], [`Rule::Contiguous`] or [`Rule::Dense`], or the first rule
-/// that the box breaks ([`Rule::BoxSpan`] and so on).
+/// [`UnitError::Absent`] for the element type; [`UnitError::NoMode`] if no mode permutes like the layout;
+/// [`UnitError::Map`] with [`MapRule::Rank`], [`MapRule::Contiguous`] or [`MapRule::Dense`], or the first rule
+/// that the box breaks ([`MapRule::BoxSpan`] and so on).
 pub fn derive<'a>(
     tables: &Tables<'a>,
     arch: &Arch<'_>,
     element: &str,
     layout: &LayoutRef<'_>,
     shape: &[u32],
-) -> Result<Boxed<'a>, Error> {
+) -> Result<DerivedBox<'a>, UnitError> {
     let (map, element) = of_element(tables, arch, element)?;
     let mode =
         swizzle::of_post(tables, arch, map.encoding, &layout.post, u16::from(element.shared_bits))?;
     if shape.is_empty() || shape.len() > usize::from(map.rank.1).min(MAX_RANK) {
-        return Err(refuse(Rule::Rank, 0, shape.len() as u64, u64::from(map.rank.1)));
+        return Err(refuse(MapRule::Rank, 0, shape.len() as u64, u64::from(map.rank.1)));
     }
     if let Some(offset) = layout.offset.first() {
-        return Err(Error::Layout(lanebook_layout::Error::HasOffset { axis: offset.axis() }));
+        return Err(UnitError::Layout(lanebook_layout::Error::HasOffset { axis: offset.axis() }));
     }
     if layout.replica.iter().any(|it| !it.is_unit()) {
-        return Err(Error::Layout(lanebook_layout::Error::HasReplica));
+        return Err(UnitError::Layout(lanebook_layout::Error::HasReplica));
     }
     let plain = LayoutRef { post: lanebook_layout::PostMap::None, ..*layout };
     let joined = tirx::canonicalize(&plain)?;
     let grouped = tirx::group(&joined.view(), shape)?;
     let view = grouped.layout.view();
-    let mut out = Boxed {
+    let mut out = DerivedBox {
         swizzle: mode,
         rank: 0,
         order: [0; MAX_RANK],
@@ -348,11 +353,17 @@ pub fn derive<'a>(
         let mut pair = [(1u32, 0i64); 2];
         let mut slots = pair.iter_mut();
         for it in own.rev().filter(|it| !it.is_unit()) {
-            let slot =
-                slots.next().ok_or(refuse(Rule::Dense, dim, to.saturating_sub(from) as u64, 2))?;
+            let slot = slots.next().ok_or(refuse(
+                MapRule::Dense,
+                dim,
+                to.saturating_sub(from) as u64,
+                2,
+            ))?;
             *slot = (it.extent_value()?, stride(it)?);
         }
-        parts.push(pair).map_err(|_| refuse(Rule::Rank, 0, shape.len() as u64, MAX_RANK as u64))?;
+        parts
+            .push(pair)
+            .map_err(|_| refuse(MapRule::Rank, 0, shape.len() as u64, MAX_RANK as u64))?;
     }
     // Take the dimensions as they lie: the next one's step is what the box holds so far.
     let mut size = 1i64;
@@ -366,7 +377,7 @@ pub fn derive<'a>(
             };
             parts.iter().enumerate().rfind(fits).map(|(dim, _)| dim)
         };
-        let rule = if place == 0 { Rule::Contiguous } else { Rule::Dense };
+        let rule = if place == 0 { MapRule::Contiguous } else { MapRule::Dense };
         let dim = next(false).or_else(|| next(true)).ok_or(refuse(
             rule,
             place,
@@ -402,15 +413,15 @@ pub fn derive<'a>(
         let needed = u64::from(mode.repeat_bytes.max(map.shared_bytes));
         let bytes = u64::try_from(bits.checked_div(8).unwrap_or(0)).unwrap_or(0);
         if step.unsigned_abs() < size.unsigned_abs() {
-            return Err(refuse(Rule::Dense, dim, u64::from(*boxes), size.unsigned_abs()));
+            return Err(refuse(MapRule::Dense, dim, u64::from(*boxes), size.unsigned_abs()));
         }
         if !divides(needed, bytes) {
-            return Err(refuse(Rule::Shared, dim, bytes, needed));
+            return Err(refuse(MapRule::Shared, dim, bytes, needed));
         }
     }
     let used = usize::from(out.rank);
     let ones = [1u32; MAX_RANK];
-    let interleave = map.interleaves.iter().find(|i| i.rows).ok_or(Error::Absent)?;
+    let interleave = map.interleaves.iter().find(|i| i.rows).ok_or(UnitError::Absent)?;
     let request = Request {
         element: element.name,
         interleave: interleave.name,
@@ -427,6 +438,6 @@ pub fn derive<'a>(
     Ok(out)
 }
 
-fn stride(it: &Iter) -> Result<i64, Error> {
+fn stride(it: &Iter) -> Result<i64, UnitError> {
     Ok(it.stride_value()?)
 }

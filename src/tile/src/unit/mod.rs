@@ -11,7 +11,7 @@
 //! - [`map`]: what a tiled copy of a tensor can describe, checked, and derived from a layout.
 //!
 //! Everything takes the tables as an argument and an architecture, whose features decide what there
-//! is. Nothing allocates; what cannot be is an [`Error`] with the numbers that matter.
+//! is. Nothing allocates; what cannot be is an [`UnitError`] with the numbers that matter.
 pub mod descriptor;
 pub mod map;
 pub mod operand;
@@ -27,7 +27,7 @@ use lanebook_tables::{Arch, Descriptor, FeatureId, Tables};
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Error {
+pub enum UnitError {
     /// The architecture has nothing of this name.
     Absent,
     /// The descriptor has no field of this name.
@@ -146,13 +146,13 @@ pub enum Error {
     Map(map::Refusal),
 }
 
-impl From<lanebook_layout::Error> for Error {
+impl From<lanebook_layout::Error> for UnitError {
     fn from(error: lanebook_layout::Error) -> Self {
         Self::Layout(error)
     }
 }
 
-const _: () = assert!(core::mem::size_of::<Error>() <= 40);
+const _: () = assert!(core::mem::size_of::<UnitError>() <= 40);
 
 /// Whether an architecture has a feature.
 #[must_use]
@@ -163,16 +163,16 @@ pub fn has(arch: &Arch<'_>, feature: FeatureId) -> bool {
 /// The architecture's descriptor of this name.
 ///
 /// # Errors
-/// [`Error::Absent`].
+/// [`UnitError::Absent`].
 pub fn descriptor_named<'a>(
     tables: &Tables<'a>,
     arch: &Arch<'_>,
     name: &str,
-) -> Result<&'a Descriptor<'a>, Error> {
+) -> Result<&'a Descriptor<'a>, UnitError> {
     tables
         .units
         .descriptors
         .iter()
         .find(|d| d.name == name && has(arch, d.feature))
-        .ok_or(Error::Absent)
+        .ok_or(UnitError::Absent)
 }

@@ -2,9 +2,9 @@
 //!
 //! Coordinates are (outer, depth), row-major: (m, k) of A, (n, k) of B. Layouts count elements.
 
-use crate::unit::descriptor::Word;
-use crate::unit::tile::{self, Values};
-use crate::unit::{Error, descriptor_named, has, swizzle};
+use crate::unit::descriptor::DescriptorWord;
+use crate::unit::tile::{self, ParamValues};
+use crate::unit::{UnitError, descriptor_named, has, swizzle};
 use lanebook_layout::{Layout, LayoutRef, PostMap};
 use lanebook_tables::{Arch, FieldRole, Major, OperandTile, Tables};
 
@@ -13,7 +13,7 @@ pub const MAX_FIELDS: usize = 4;
 
 /// A layout in shared memory as a descriptor describes it.
 #[derive(Copy, Clone, Debug)]
-pub struct Described<'a> {
+pub struct DescribedTile<'a> {
     /// The tile that it is.
     pub tile: &'a OperandTile<'a>,
     /// Values of the tile's fields in bytes, in their order.
@@ -22,7 +22,7 @@ pub struct Described<'a> {
     pub free: [bool; MAX_FIELDS],
 }
 
-impl<'a> Described<'a> {
+impl<'a> DescribedTile<'a> {
     /// The value of a field in bytes, if the tile fills it.
     #[must_use]
     pub fn value(&self, field: &str) -> Option<u32> {
@@ -34,8 +34,8 @@ impl<'a> Described<'a> {
     /// where in the swizzle's pattern the tile starts.
     ///
     /// # Errors
-    /// [`Error::Absent`] if the architecture has no such descriptor; [`Error::Step`] or
-    /// [`Error::Range`] for an address or offset that its field does not hold; [`Error::Unaligned`]
+    /// [`UnitError::Absent`] if the architecture has no such descriptor; [`UnitError::Step`] or
+    /// [`UnitError::Range`] for an address or offset that its field does not hold; [`UnitError::Unaligned`]
     /// if the start is inside the pattern and the descriptor cannot say so.
     pub fn word(
         &self,
@@ -43,9 +43,9 @@ impl<'a> Described<'a> {
         arch: &Arch<'_>,
         descriptor: &str,
         address: u64,
-    ) -> Result<Word<'a>, Error> {
+    ) -> Result<DescriptorWord<'a>, UnitError> {
         let table = descriptor_named(tables, arch, descriptor)?;
-        let mut word = Word::new(table);
+        let mut word = DescriptorWord::new(table);
         for (number, field) in (0u8..).zip(table.fields) {
             match field.role {
                 FieldRole::Plain
@@ -70,8 +70,8 @@ impl<'a> Described<'a> {
 }
 
 /// The start of a tile in units of the pattern, 0 at the pattern's start.
-fn pattern(address: u64, repeat: u16, unit: u16, bits: u8) -> Result<u64, Error> {
-    let unaligned = Error::Unaligned { address, needed: u32::from(repeat) };
+fn pattern(address: u64, repeat: u16, unit: u16, bits: u8) -> Result<u64, UnitError> {
+    let unaligned = UnitError::Unaligned { address, needed: u32::from(repeat) };
     if address.checked_rem(u64::from(repeat)) == Some(0) {
         return Ok(0);
     }
@@ -91,16 +91,16 @@ pub fn tiles<'a, 't>(
 /// The tile of a major order and swizzle mode.
 ///
 /// # Errors
-/// [`Error::Absent`].
+/// [`UnitError::Absent`].
 pub fn of<'a>(
     tables: &Tables<'a>,
     arch: &Arch<'_>,
     major: Major,
     mode: &str,
-) -> Result<&'a OperandTile<'a>, Error> {
+) -> Result<&'a OperandTile<'a>, UnitError> {
     tiles(tables, arch)
         .find(|tile| tile.major == major && tile.swizzle.name == mode)
-        .ok_or(Error::Absent)
+        .ok_or(UnitError::Absent)
 }
 
 /// Whether a unit takes elements of so many bits in this form.
@@ -110,9 +110,9 @@ pub fn takes(tile: &OperandTile<'_>, descriptor: &str, element_bits: u16) -> boo
     widths.flat_map(|(_, widths)| widths.iter()).any(|w| u16::from(*w) == element_bits)
 }
 
-fn with_unit(tile: &OperandTile<'_>, element_bits: u16) -> Result<Values, Error> {
-    let width = Error::Width { bits: element_bits };
-    let mut values = Values::default();
+fn with_unit(tile: &OperandTile<'_>, element_bits: u16) -> Result<ParamValues, UnitError> {
+    let width = UnitError::Width { bits: element_bits };
+    let mut values = ParamValues::default();
     let per = tile
         .unit
         .1
@@ -130,21 +130,21 @@ fn with_unit(tile: &OperandTile<'_>, element_bits: u16) -> Result<Values, Error>
 /// left out.
 ///
 /// # Errors
-/// [`Error::Width`] for elements that do not divide the unit; [`Error::NoField`] for an offset that
-/// the tile does not have; [`Error::NoValue`] for one that is missing; [`Error::Extent`] for a
-/// shape that the tile does not have; [`Error::Step`] for an offset of no whole number of elements.
+/// [`UnitError::Width`] for elements that do not divide the unit; [`UnitError::NoField`] for an offset that
+/// the tile does not have; [`UnitError::NoValue`] for one that is missing; [`UnitError::Extent`] for a
+/// shape that the tile does not have; [`UnitError::Step`] for an offset of no whole number of elements.
 pub fn layout(
     tile: &OperandTile<'_>,
     shape: (u32, u32),
     element_bits: u16,
     offsets: &[(&str, u32)],
-) -> Result<Layout, Error> {
+) -> Result<Layout, UnitError> {
     let mut values = with_unit(tile, element_bits)?;
     for (name, bytes) in offsets {
-        let number = tile.fields.iter().position(|f| f.field == *name).ok_or(Error::NoField)?;
-        let field = tile.fields.get(number).ok_or(Error::NoField)?;
+        let number = tile.fields.iter().position(|f| f.field == *name).ok_or(UnitError::NoField)?;
+        let field = tile.fields.get(number).ok_or(UnitError::NoField)?;
         let value = u64::from(*bytes);
-        let step = Error::Step {
+        let step = UnitError::Step {
             field: u8::try_from(number).unwrap_or(u8::MAX),
             value,
             scale: u32::from(element_bits.div_ceil(8)),
@@ -172,8 +172,8 @@ pub fn layout(
 /// A depth that is a part of a swizzled row is fine: one instruction reads a part.
 ///
 /// # Errors
-/// [`Error::Absent`] if the architecture has no such descriptor; [`Error::NoMode`] if no mode that
-/// it encodes permutes like the layout; [`Error::Width`] if no order that it takes has such
+/// [`UnitError::Absent`] if the architecture has no such descriptor; [`UnitError::NoMode`] if no mode that
+/// it encodes permutes like the layout; [`UnitError::Width`] if no order that it takes has such
 /// elements; else why the tile that went furthest is not the layout.
 pub fn describe<'a>(
     tables: &Tables<'a>,
@@ -183,28 +183,29 @@ pub fn describe<'a>(
     shape: (u32, u32),
     element_bits: u16,
     major: Option<Major>,
-) -> Result<Described<'a>, Error> {
+) -> Result<DescribedTile<'a>, UnitError> {
     descriptor_named(tables, arch, descriptor)?;
     let named = |tile: &&OperandTile<'_>| {
         tile.takes.iter().any(|(name, _)| *name == descriptor)
             && major.is_none_or(|m| m == tile.major)
     };
     let mut permuted = false;
-    let mut best: Option<(u8, Error)> = None;
+    let mut best: Option<(u8, UnitError)> = None;
     for tile in tiles(tables, arch).filter(named) {
         if !same_swizzle(tile, &layout.post, element_bits) {
             continue;
         }
         permuted = true;
-        let find =
-            |values: &mut Values| tile::find(&tile.layout, &[shape.0, shape.1], layout, values);
+        let find = |values: &mut ParamValues| {
+            tile::find(&tile.layout, &[shape.0, shape.1], layout, values)
+        };
         let fault = match found(tile, descriptor, find, element_bits) {
             Ok(described) => return Ok(described),
             Err(fault) => fault,
         };
         let far = match fault {
-            Error::Stride { iter, .. } => iter.saturating_add(2),
-            Error::Width { .. } => 0,
+            UnitError::Stride { iter, .. } => iter.saturating_add(2),
+            UnitError::Width { .. } => 0,
             _ => 1,
         };
         if best.is_none_or(|(before, _)| far > before) {
@@ -215,8 +216,8 @@ pub fn describe<'a>(
         return Err(fault);
     }
     Err(match layout.post.swizzle() {
-        Some(s) => Error::NoMode { b: s.b, m: s.m, s: s.s },
-        None => Error::NoMode { b: 0, m: 0, s: 0 },
+        Some(s) => UnitError::NoMode { b: s.b, m: s.m, s: s.s },
+        None => UnitError::NoMode { b: 0, m: 0, s: 0 },
     })
 }
 
@@ -224,7 +225,7 @@ pub fn describe<'a>(
 /// coordinate, or of the depth, adds in elements, before `post`. It needs little stack.
 ///
 /// # Errors
-/// Those of [`describe`]: [`Error::NoMode`] if no tile permutes like `post`, else why the last one
+/// Those of [`describe`]: [`UnitError::NoMode`] if no tile permutes like `post`, else why the last one
 /// that does is not the layout.
 pub fn describe_steps<'a>(
     tables: &Tables<'a>,
@@ -234,16 +235,16 @@ pub fn describe_steps<'a>(
     (shape, element_bits): ((u32, u32), u16),
     major: Option<Major>,
     step: impl Fn(bool, u8) -> Option<u64>,
-) -> Result<Described<'a>, Error> {
+) -> Result<DescribedTile<'a>, UnitError> {
     let named = |tile: &&OperandTile<'_>| {
         tile.takes.iter().any(|(name, _)| *name == descriptor)
             && major.is_none_or(|m| m == tile.major)
     };
-    let mut fault = Error::NoMode { b: 0, m: 0, s: 0 };
+    let mut fault = UnitError::NoMode { b: 0, m: 0, s: 0 };
     for tile in
         tiles(tables, arch).filter(named).filter(|tile| same_swizzle(tile, post, element_bits))
     {
-        let find = |values: &mut Values| {
+        let find = |values: &mut ParamValues| {
             tile::bind(&tile.layout, &[shape.0, shape.1], |dim, bit| step(dim == 0, bit), values)
         };
         match found(tile, descriptor, find, element_bits) {
@@ -277,11 +278,11 @@ fn same_swizzle(tile: &OperandTile<'_>, post: &PostMap, element_bits: u16) -> bo
 fn found<'a>(
     tile: &'a OperandTile<'a>,
     descriptor: &str,
-    find: impl FnOnce(&mut Values) -> Result<(), Error>,
+    find: impl FnOnce(&mut ParamValues) -> Result<(), UnitError>,
     element_bits: u16,
-) -> Result<Described<'a>, Error> {
+) -> Result<DescribedTile<'a>, UnitError> {
     if !takes(tile, descriptor, element_bits) {
-        return Err(Error::Width { bits: element_bits });
+        return Err(UnitError::Width { bits: element_bits });
     }
     let mut values = with_unit(tile, element_bits)?;
     find(&mut values)?;
@@ -293,7 +294,7 @@ fn found<'a>(
                 field.unused
             }
             Some(elements) => {
-                let wrong = Error::Stride {
+                let wrong = UnitError::Stride {
                     iter: field.param,
                     found: i64::try_from(elements).unwrap_or(i64::MAX),
                     needed: 0,
@@ -306,5 +307,5 @@ fn found<'a>(
             }
         };
     }
-    Ok(Described { tile, bytes, free })
+    Ok(DescribedTile { tile, bytes, free })
 }

@@ -1,7 +1,7 @@
 //! The swizzle modes of an architecture: found by name, by number in an encoding, or by what they
 //! do.
 
-use crate::unit::{Error, has};
+use crate::unit::{UnitError, has};
 use lanebook_layout::{PostMap, Swizzle, Unit};
 use lanebook_tables::{Arch, SwizzleMode, Tables};
 
@@ -16,27 +16,27 @@ pub fn modes<'a, 't>(
 /// The mode with this name.
 ///
 /// # Errors
-/// [`Error::Absent`].
+/// [`UnitError::Absent`].
 pub fn named<'a>(
     tables: &Tables<'a>,
     arch: &Arch<'_>,
     name: &str,
-) -> Result<&'a SwizzleMode<'a>, Error> {
-    modes(tables, arch).find(|mode| mode.name == name).ok_or(Error::Absent)
+) -> Result<&'a SwizzleMode<'a>, UnitError> {
+    modes(tables, arch).find(|mode| mode.name == name).ok_or(UnitError::Absent)
 }
 
 /// The mode with this number in an encoding. Where several have it, because the encoding is half of
 /// one, the first.
 ///
 /// # Errors
-/// [`Error::Absent`].
+/// [`UnitError::Absent`].
 pub fn numbered<'a>(
     tables: &Tables<'a>,
     arch: &Arch<'_>,
     encoding: &str,
     number: u16,
-) -> Result<&'a SwizzleMode<'a>, Error> {
-    modes(tables, arch).find(|mode| code(mode, encoding) == Some(number)).ok_or(Error::Absent)
+) -> Result<&'a SwizzleMode<'a>, UnitError> {
+    modes(tables, arch).find(|mode| code(mode, encoding) == Some(number)).ok_or(UnitError::Absent)
 }
 
 /// The number of a mode in an encoding, if it has one there.
@@ -55,7 +55,7 @@ pub fn apply(mode: &SwizzleMode<'_>, address: u64) -> u64 {
 /// in `encoding`.
 ///
 /// # Errors
-/// [`Error::NoMode`] with the swizzle in bytes; [`Error::Width`] for elements that are no power of
+/// [`UnitError::NoMode`] with the swizzle in bytes; [`UnitError::Width`] for elements that are no power of
 /// two of bits.
 pub fn of_post<'a>(
     tables: &Tables<'a>,
@@ -63,18 +63,18 @@ pub fn of_post<'a>(
     encoding: &str,
     post: &PostMap,
     element_bits: u16,
-) -> Result<&'a SwizzleMode<'a>, Error> {
+) -> Result<&'a SwizzleMode<'a>, UnitError> {
     let wanted = match post.swizzle() {
         Some(swizzle) if swizzle.b != 0 => Some(in_bytes(swizzle, element_bits)?),
         _ => None,
     };
-    let refused = wanted.map_or(Error::NoMode { b: 0, m: 0, s: 0 }, |w| Error::NoMode {
+    let refused = wanted.map_or(UnitError::NoMode { b: 0, m: 0, s: 0 }, |w| UnitError::NoMode {
         b: w.b,
         m: w.m,
         s: w.s,
     });
     if post.padding().is_some_and(|p| p.pads().iter().any(|pad| pad.pad != 0)) {
-        return Err(Error::NoMode { b: 0, m: 0, s: 0 });
+        return Err(UnitError::NoMode { b: 0, m: 0, s: 0 });
     }
     let same = |mode: &&SwizzleMode<'_>| match (mode.xor, wanted) {
         ([], None) => true,
@@ -87,42 +87,43 @@ pub fn of_post<'a>(
 /// What the mode does to positions that count elements of so many bits.
 ///
 /// # Errors
-/// [`Error::NoMode`] for a mode of more than one exchange, which no single swizzle is;
-/// [`Error::Width`] for elements that are no power of two of bits, or wider than what the mode
+/// [`UnitError::NoMode`] for a mode of more than one exchange, which no single swizzle is;
+/// [`UnitError::Width`] for elements that are no power of two of bits, or wider than what the mode
 /// keeps together.
-pub fn post_map(mode: &SwizzleMode<'_>, element_bits: u16) -> Result<PostMap, Error> {
+pub fn post_map(mode: &SwizzleMode<'_>, element_bits: u16) -> Result<PostMap, UnitError> {
     match mode.xor {
         [] => Ok(PostMap::None),
         [only] => {
-            let shift =
-                log2(element_bits)?.checked_sub(3).ok_or(Error::Width { bits: element_bits })?;
-            let shift = shift.checked_neg().ok_or(Error::Width { bits: element_bits })?;
+            let shift = log2(element_bits)?
+                .checked_sub(3)
+                .ok_or(UnitError::Width { bits: element_bits })?;
+            let shift = shift.checked_neg().ok_or(UnitError::Width { bits: element_bits })?;
             let swizzle = only
                 .rescaled(shift, Unit::Element)
-                .map_err(|_| Error::Width { bits: element_bits })?;
+                .map_err(|_| UnitError::Width { bits: element_bits })?;
             Ok(PostMap::Swizzle(swizzle))
         }
-        [first, ..] => Err(Error::NoMode { b: first.b, m: first.m, s: first.s }),
+        [first, ..] => Err(UnitError::NoMode { b: first.b, m: first.m, s: first.s }),
     }
 }
 
 /// A swizzle that counts bytes, from one that counts elements, or whatever the layout counts.
-fn in_bytes(swizzle: Swizzle, element_bits: u16) -> Result<Swizzle, Error> {
+fn in_bytes(swizzle: Swizzle, element_bits: u16) -> Result<Swizzle, UnitError> {
     let shift = match swizzle.unit {
         Unit::Byte => 0,
         Unit::Element | Unit::Codomain => {
-            log2(element_bits)?.checked_sub(3).ok_or(Error::Width { bits: element_bits })?
+            log2(element_bits)?.checked_sub(3).ok_or(UnitError::Width { bits: element_bits })?
         }
     };
-    swizzle.rescaled(shift, Unit::Byte).map_err(|_| Error::NoMode {
+    swizzle.rescaled(shift, Unit::Byte).map_err(|_| UnitError::NoMode {
         b: swizzle.b,
         m: swizzle.m,
         s: swizzle.s,
     })
 }
 
-fn log2(bits: u16) -> Result<i8, Error> {
-    let fault = Error::Width { bits };
+fn log2(bits: u16) -> Result<i8, UnitError> {
+    let fault = UnitError::Width { bits };
     if !bits.is_power_of_two() {
         return Err(fault);
     }

@@ -2,9 +2,9 @@
 //! of products.
 
 use crate::map::log2_exact;
-use crate::unit::descriptor::Word;
-use crate::unit::tile::{self, Values};
-use crate::unit::{Error, descriptor_named, has};
+use crate::unit::descriptor::DescriptorWord;
+use crate::unit::tile::{self, ParamValues};
+use crate::unit::{UnitError, descriptor_named, has};
 use lanebook_layout::{AxisId, Int, Iter, Layout};
 use lanebook_tables::{
     Arch, FieldRole, Major, Tables, TensorMemory, TensorMove, TensorTile, TileLayout, UnitShape,
@@ -13,26 +13,26 @@ use lanebook_tables::{
 /// The architecture's tensor memory.
 ///
 /// # Errors
-/// [`Error::Absent`].
-pub fn memory<'a>(tables: &Tables<'a>, arch: &Arch<'_>) -> Result<&'a TensorMemory<'a>, Error> {
-    tables.units.tensor_memories.iter().find(|m| has(arch, m.feature)).ok_or(Error::Absent)
+/// [`UnitError::Absent`].
+pub fn memory<'a>(tables: &Tables<'a>, arch: &Arch<'_>) -> Result<&'a TensorMemory<'a>, UnitError> {
+    tables.units.tensor_memories.iter().find(|m| has(arch, m.feature)).ok_or(UnitError::Absent)
 }
 
 /// The architecture's tile with this name.
 ///
 /// # Errors
-/// [`Error::Absent`].
+/// [`UnitError::Absent`].
 pub fn tile_named<'a>(
     tables: &Tables<'a>,
     arch: &Arch<'_>,
     name: &str,
-) -> Result<&'a TensorTile<'a>, Error> {
+) -> Result<&'a TensorTile<'a>, UnitError> {
     tables
         .units
         .tensor_tiles
         .iter()
         .find(|t| t.name == name && has(arch, t.feature))
-        .ok_or(Error::Absent)
+        .ok_or(UnitError::Absent)
 }
 
 /// Bytes of a cell: the axis `TCol` counts columns of 32 bits.
@@ -42,19 +42,19 @@ const CELL_BYTES: i64 = 4;
 /// for the tile's second place.
 ///
 /// # Errors
-/// [`Error::Extent`] for a shape that the tile does not have, or for more bytes than a cell has (4
-/// is `needed` then); [`Error::Absent`] if there is no second place.
+/// [`UnitError::Extent`] for a shape that the tile does not have, or for more bytes than a cell has (4
+/// is `needed` then); [`UnitError::Absent`] if there is no second place.
 pub fn layout(
     tile: &TensorTile<'_>,
     rows: u32,
     columns: u32,
     second: bool,
-) -> Result<Layout, Error> {
-    let mut out = tile::make(&tile.layout, &[rows, columns], &mut Values::default())?;
+) -> Result<Layout, UnitError> {
+    let mut out = tile::make(&tile.layout, &[rows, columns], &mut ParamValues::default())?;
     // Bytes beyond a cell are those of its neighbours.
-    let (_, last) = out.view().reach(AxisId::BYTE).map_err(Error::Layout)?;
+    let (_, last) = out.view().reach(AxisId::BYTE).map_err(UnitError::Layout)?;
     if last >= CELL_BYTES {
-        return Err(Error::Extent {
+        return Err(UnitError::Extent {
             dim: 1,
             found: u64::from(columns),
             needed: CELL_BYTES.unsigned_abs(),
@@ -62,7 +62,7 @@ pub fn layout(
     }
     if second {
         if tile.second_lanes == 0 {
-            return Err(Error::Absent);
+            return Err(UnitError::Absent);
         }
         out.add_offset(Int::known(i64::from(tile.second_lanes)), AxisId::TLANE)?;
     }
@@ -72,17 +72,18 @@ pub fn layout(
 /// The address of a cell.
 ///
 /// # Errors
-/// [`Error::Columns`] for a column outside, [`Error::Unaligned`] for a lane outside the memory
+/// [`UnitError::Columns`] for a column outside, [`UnitError::Unaligned`] for a lane outside the memory
 /// (what it must stay below).
-pub fn address(memory: &TensorMemory<'_>, lane: u32, column: u32) -> Result<u32, Error> {
+pub fn address(memory: &TensorMemory<'_>, lane: u32, column: u32) -> Result<u32, UnitError> {
     if column >= u32::from(memory.columns) {
-        return Err(Error::Columns {
+        return Err(UnitError::Columns {
             found: column,
             low: 0,
             high: u32::from(memory.columns).saturating_sub(1),
         });
     }
-    let outside = Error::Unaligned { address: u64::from(lane), needed: u32::from(memory.lanes) };
+    let outside =
+        UnitError::Unaligned { address: u64::from(lane), needed: u32::from(memory.lanes) };
     if lane >= u32::from(memory.lanes) {
         return Err(outside);
     }
@@ -92,10 +93,10 @@ pub fn address(memory: &TensorMemory<'_>, lane: u32, column: u32) -> Result<u32,
 /// The columns that must be allocated to have so many: a power of two.
 ///
 /// # Errors
-/// [`Error::Columns`] for none, or more than there are.
-pub fn allocation(memory: &TensorMemory<'_>, columns: u32) -> Result<u32, Error> {
+/// [`UnitError::Columns`] for none, or more than there are.
+pub fn allocation(memory: &TensorMemory<'_>, columns: u32) -> Result<u32, UnitError> {
     let (low, high) = (u32::from(memory.allocation.0), u32::from(memory.allocation.1));
-    let refused = Error::Columns { found: columns, low, high };
+    let refused = UnitError::Columns { found: columns, low, high };
     if columns == 0 {
         return Err(refused);
     }
@@ -113,23 +114,28 @@ pub fn reach(memory: &TensorMemory<'_>, warp: u32) -> (u32, u32) {
 /// Whether a warp reaches `lanes` lanes from `lane` on.
 ///
 /// # Errors
-/// [`Error::Reach`] with the first lane that it does not reach.
-pub fn reaches(memory: &TensorMemory<'_>, warp: u32, lane: u32, lanes: u32) -> Result<(), Error> {
+/// [`UnitError::Reach`] with the first lane that it does not reach.
+pub fn reaches(
+    memory: &TensorMemory<'_>,
+    warp: u32,
+    lane: u32,
+    lanes: u32,
+) -> Result<(), UnitError> {
     let (first, count) = reach(memory, warp);
     let end = first.saturating_add(count);
     let last = lane.saturating_add(lanes.saturating_sub(1));
     if lane < first || lane >= end {
-        return Err(Error::Reach { warp, lane, first });
+        return Err(UnitError::Reach { warp, lane, first });
     }
     if last >= end {
-        return Err(Error::Reach { warp, lane: end, first });
+        return Err(UnitError::Reach { warp, lane: end, first });
     }
     Ok(())
 }
 
 /// What a product is asked for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Product<'k> {
+pub struct ProductRequest<'k> {
     /// Its kind, as the tables name it.
     pub kind: &'k str,
     /// Blocks that work together.
@@ -149,23 +155,23 @@ pub struct Product<'k> {
 /// The table's shape for a product, and the accumulator's tile.
 ///
 /// # Errors
-/// [`Error::Absent`] if no shape has the kind, blocks and form; else [`Error::Extent`] for
+/// [`UnitError::Absent`] if no shape has the kind, blocks and form; else [`UnitError::Extent`] for
 /// dimension 0 (rows), 1 (columns) or 2 (depth) that none of these has: `needed` is one that
 /// exists, the nearest below if there is one.
 pub fn shape<'a>(
     tables: &Tables<'a>,
     arch: &Arch<'_>,
-    product: &Product<'_>,
-) -> Result<(&'a UnitShape<'a>, &'a TensorTile<'a>), Error> {
+    product: &ProductRequest<'_>,
+) -> Result<(&'a UnitShape<'a>, &'a TensorTile<'a>), UnitError> {
     let same = |s: &&UnitShape<'_>| {
         has(arch, s.feature)
             && s.kind == product.kind
             && (s.blocks, s.stationary, s.sparse)
                 == (product.blocks, product.stationary, product.sparse)
     };
-    let mut refused = Error::Absent;
+    let mut refused = UnitError::Absent;
     for shape in tables.units.shapes.iter().filter(same) {
-        let nearest = |dim: u8, found: u32, needed: Option<u16>| Error::Extent {
+        let nearest = |dim: u8, found: u32, needed: Option<u16>| UnitError::Extent {
             dim,
             found: u64::from(found),
             needed: u64::from(needed.unwrap_or(0)),
@@ -217,14 +223,14 @@ pub struct Instruction<'k> {
 /// [`crate::unit::operand`]'s.
 ///
 /// # Errors
-/// [`Error::Order`] with the first limit that forbids it.
+/// [`UnitError::Order`] with the first limit that forbids it.
 pub fn takes_order(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
     (descriptor, blocks): (&str, u8),
     (operand, dtype, major): (u8, &str, Major),
     columns: u16,
-) -> Result<(), Error> {
+) -> Result<(), UnitError> {
     for (limit, it) in (0u16..).zip(tables.units.order_limits) {
         let concerned = if operand == 0 { it.operands.0 } else { it.operands.1 };
         let speaks = has(arch, it.feature)
@@ -240,7 +246,7 @@ pub fn takes_order(
             && it.descriptors.contains(&descriptor)
             && !it.n.iter().any(inside)
         {
-            return Err(Error::Order { limit, operand, columns });
+            return Err(UnitError::Order { limit, operand, columns });
         }
     }
     Ok(())
@@ -249,29 +255,29 @@ pub fn takes_order(
 /// The instruction descriptor of a product.
 ///
 /// # Errors
-/// [`Error::Absent`] if the architecture has no such descriptor; [`Error::NoWord`] for a type or an
-/// order that it does not know, [`Error::Range`] or [`Error::Step`] for a shape that its fields do
-/// not hold, [`Error::Order`] for an order that such products do not take.
+/// [`UnitError::Absent`] if the architecture has no such descriptor; [`UnitError::NoWord`] for a type or an
+/// order that it does not know, [`UnitError::Range`] or [`UnitError::Step`] for a shape that its fields do
+/// not hold, [`UnitError::Order`] for an order that such products do not take.
 pub fn instruction(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
     asked: &Instruction<'_>,
-) -> Result<u32, Error> {
+) -> Result<u32, UnitError> {
     let Instruction { descriptor, blocks, rows, columns, types, majors } = *asked;
     let table = descriptor_named(tables, arch, descriptor)?;
     for ((operand, dtype), major) in (0u8..).zip(types).zip(majors) {
         takes_order(tables, arch, (descriptor, blocks), (operand, dtype, major), columns)?;
     }
-    let mut word = Word::new(table);
+    let mut word = DescriptorWord::new(table);
     for (number, field) in (0u8..).zip(table.fields) {
         match field.role {
             FieldRole::Rows => word.set_at(number, u64::from(rows))?,
             FieldRole::Columns => word.set_at(number, u64::from(columns))?,
             FieldRole::Type(of) => {
-                word.set_word(field.name, types.get(usize::from(of)).ok_or(Error::NoField)?)?
+                word.set_word(field.name, types.get(usize::from(of)).ok_or(UnitError::NoField)?)?
             }
             FieldRole::Major(of) => {
-                let major = majors.get(usize::from(of)).ok_or(Error::NoField)?;
+                let major = majors.get(usize::from(of)).ok_or(UnitError::NoField)?;
                 word.set_word(field.name, if *major == Major::Depth { "depth" } else { "outer" })?;
             }
             FieldRole::Plain
@@ -281,7 +287,7 @@ pub fn instruction(
             | FieldRole::Swizzle => {}
         }
     }
-    u32::try_from(word.pack()?).map_err(|_| Error::NoField)
+    u32::try_from(word.pack()?).map_err(|_| UnitError::NoField)
 }
 
 /// The lane of tensor memory that a row of a tile adds, for tiles whose rows lie in lanes and whose
@@ -360,25 +366,25 @@ pub fn move_bits(
 /// The architecture's form of loads and stores with this name.
 ///
 /// # Errors
-/// [`Error::Absent`].
+/// [`UnitError::Absent`].
 pub fn move_named<'a>(
     tables: &Tables<'a>,
     arch: &Arch<'_>,
     name: &str,
-) -> Result<&'a TensorMove<'a>, Error> {
+) -> Result<&'a TensorMove<'a>, UnitError> {
     tables
         .units
         .tensor_moves
         .iter()
         .find(|m| m.name == name && has(arch, m.feature))
-        .ok_or(Error::Absent)
+        .ok_or(UnitError::Absent)
 }
 
 /// What one instruction moves: cells of tensor memory relative to its address, and the lane and bit
 /// where each is, over the same (row, column), row-major; packed ones over (row, column, half of a
 /// register).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct MovedCells {
     /// To lane and column of tensor memory.
     pub cells: Layout,
     /// To lane and bit.
@@ -389,24 +395,29 @@ pub struct Moved {
 /// it takes none). `packed` moves the lower bits of cells, several a register.
 ///
 /// # Errors
-/// [`Error::Extent`] for a count that the form does not have (`needed`: the greatest below, or the
+/// [`UnitError::Extent`] for a count that the form does not have (`needed`: the greatest below, or the
 /// least).
-pub fn moved(form: &TensorMove<'_>, count: u16, offset: u32, packed: bool) -> Result<Moved, Error> {
+pub fn moved(
+    form: &TensorMove<'_>,
+    count: u16,
+    offset: u32,
+    packed: bool,
+) -> Result<MovedCells, UnitError> {
     if !form.counts.contains(&count) {
         let below = form.counts.iter().filter(|c| **c <= count).max().or(form.counts.first());
-        return Err(Error::Extent {
+        return Err(UnitError::Extent {
             dim: 1,
             found: u64::from(count),
             needed: u64::from(below.copied().unwrap_or(0)),
         });
     }
-    let make = |tile: &TileLayout<'_>, cells: bool| -> Result<Layout, Error> {
-        let mut values = Values::default();
+    let make = |tile: &TileLayout<'_>, cells: bool| -> Result<Layout, UnitError> {
+        let mut values = ParamValues::default();
         for (number, _) in (1u8..).zip(tile.params) {
             let counts = tile.iters.iter().any(|it| it.extent.param == number);
             let value = if counts { u64::from(count) } else { u64::from(offset) };
             if !values.set(number, value) {
-                return Err(Error::NoValue { param: number.saturating_sub(1) });
+                return Err(UnitError::NoValue { param: number.saturating_sub(1) });
             }
         }
         let (neighbours, bits) = (u32::from(form.packed.0), i64::from(form.packed.1));
@@ -416,8 +427,8 @@ pub fn moved(form: &TensorMove<'_>, count: u16, offset: u32, packed: bool) -> Re
             out.push_shard(Iter::new(neighbours, step.0, step.1))?;
         }
         for it in tile.iters.iter().rev() {
-            let overflow = Error::Layout(lanebook_layout::Error::Overflow);
-            let missing = Error::NoValue { param: it.extent.param.saturating_sub(1) };
+            let overflow = UnitError::Layout(lanebook_layout::Error::Overflow);
+            let missing = UnitError::NoValue { param: it.extent.param.saturating_sub(1) };
             let extent = values.of(it.extent).and_then(|e| u32::try_from(e).ok()).ok_or(missing)?;
             let stride = values.of(it.stride).and_then(|s| i64::try_from(s).ok()).ok_or(missing)?;
             // Columns of packed cells are apart by what a register holds; the offset is the
@@ -429,5 +440,5 @@ pub fn moved(form: &TensorMove<'_>, count: u16, offset: u32, packed: bool) -> Re
         }
         Ok(out)
     };
-    Ok(Moved { cells: make(&form.cells, true)?, tuple: make(&form.tuple, false)? })
+    Ok(MovedCells { cells: make(&form.cells, true)?, tuple: make(&form.tuple, false)? })
 }

@@ -4,7 +4,7 @@
 //! shape; the others are given, or found in the steps of a layout.
 
 use crate::map::log2_exact;
-use crate::unit::Error;
+use crate::unit::UnitError;
 use lanebook_layout::{Iter, Layout, LayoutRef, tirx};
 use lanebook_tables::{Amount, TileIter, TileLayout};
 
@@ -15,9 +15,9 @@ pub const MAX_ITERS: usize = 16;
 
 /// Values of a tile's parameters.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub struct Values([Option<u64>; MAX_PARAMS]);
+pub struct ParamValues([Option<u64>; MAX_PARAMS]);
 
-impl Values {
+impl ParamValues {
     /// The value of a parameter (number plus 1, as in [`Amount::param`]).
     #[must_use]
     pub fn get(&self, param: u8) -> Option<u64> {
@@ -40,13 +40,13 @@ impl Values {
         self.get(amount.param)?.checked_mul(u64::from(amount.factor))
     }
 
-    fn need(&self, amount: Amount) -> Result<u64, Error> {
-        self.of(amount).ok_or(Error::NoValue { param: amount.param.saturating_sub(1) })
+    fn need(&self, amount: Amount) -> Result<u64, UnitError> {
+        self.of(amount).ok_or(UnitError::NoValue { param: amount.param.saturating_sub(1) })
     }
 }
 
 /// Extents of a tile's iters for a shape, slowest first.
-pub type Extents = heapless::Vec<u32, MAX_ITERS>;
+pub type IterExtents = heapless::Vec<u32, MAX_ITERS>;
 
 /// The extents of the tile's iters for a shape; parameters that only count get their values.
 ///
@@ -54,13 +54,17 @@ pub type Extents = heapless::Vec<u32, MAX_ITERS>;
 /// fastest iter: what one instruction reads of a row.
 ///
 /// # Errors
-/// [`Error::Extent`] with what the extent must be a multiple of, or be.
-pub fn fit(tile: &TileLayout<'_>, shape: &[u32], values: &mut Values) -> Result<Extents, Error> {
-    let mut out = Extents::new();
+/// [`UnitError::Extent`] with what the extent must be a multiple of, or be.
+pub fn fit(
+    tile: &TileLayout<'_>,
+    shape: &[u32],
+    values: &mut ParamValues,
+) -> Result<IterExtents, UnitError> {
+    let mut out = IterExtents::new();
     let mut iters = tile.iters.iter();
     for (dim, count) in (0u8..).zip(tile.dims) {
         let found = shape.get(usize::from(dim)).copied().map_or(0, u64::from);
-        let wrong = |needed| Error::Extent { dim, found, needed };
+        let wrong = |needed| UnitError::Extent { dim, found, needed };
         let own = iters.clone().take(usize::from(*count));
         let known: u64 = own
             .clone()
@@ -70,7 +74,7 @@ pub fn fit(tile: &TileLayout<'_>, shape: &[u32], values: &mut Values) -> Result<
         let mut open = own.clone().filter(|it| values.of(it.extent).is_none());
         let free = open.next();
         if let Some(more) = open.next() {
-            return Err(Error::NoValue { param: more.extent.param.saturating_sub(1) });
+            return Err(UnitError::NoValue { param: more.extent.param.saturating_sub(1) });
         }
         let mut fastest = None;
         if let Some(free) = free {
@@ -106,7 +110,7 @@ pub fn fit(tile: &TileLayout<'_>, shape: &[u32], values: &mut Values) -> Result<
         }
     }
     if shape.len() != tile.dims.len() {
-        return Err(Error::Extent {
+        return Err(UnitError::Extent {
             dim: u8::try_from(tile.dims.len()).unwrap_or(u8::MAX),
             found: shape.len() as u64,
             needed: tile.dims.len() as u64,
@@ -118,9 +122,13 @@ pub fn fit(tile: &TileLayout<'_>, shape: &[u32], values: &mut Values) -> Result<
 /// The layout of a tile with this shape.
 ///
 /// # Errors
-/// Those of [`fit`]; [`Error::NoValue`] for a parameter that the shape does not give and `values`
+/// Those of [`fit`]; [`UnitError::NoValue`] for a parameter that the shape does not give and `values`
 /// does not have.
-pub fn make(tile: &TileLayout<'_>, shape: &[u32], values: &mut Values) -> Result<Layout, Error> {
+pub fn make(
+    tile: &TileLayout<'_>,
+    shape: &[u32],
+    values: &mut ParamValues,
+) -> Result<Layout, UnitError> {
     let extents = fit(tile, shape, values)?;
     let mut out = Layout::new();
     for (it, extent) in tile.iters.iter().zip(&extents).rev() {
@@ -140,7 +148,7 @@ pub fn make(tile: &TileLayout<'_>, shape: &[u32], values: &mut Values) -> Result
     Ok(out)
 }
 
-fn iter(extent: u32, stride: u64, it: &TileIter) -> Result<Iter, Error> {
+fn iter(extent: u32, stride: u64, it: &TileIter) -> Result<Iter, UnitError> {
     let stride = i64::try_from(stride).map_err(|_| lanebook_layout::Error::Overflow)?;
     Ok(Iter::new(extent, stride, it.axis))
 }
@@ -150,13 +158,13 @@ fn iter(extent: u32, stride: u64, it: &TileIter) -> Result<Iter, Error> {
 /// powers of two.
 ///
 /// # Errors
-/// Those of [`fit`]; [`Error::Stride`] where a step is another.
+/// Those of [`fit`]; [`UnitError::Stride`] where a step is another.
 pub fn bind(
     tile: &TileLayout<'_>,
     shape: &[u32],
     step: impl Fn(u8, u8) -> Option<u64>,
-    values: &mut Values,
-) -> Result<(), Error> {
+    values: &mut ParamValues,
+) -> Result<(), UnitError> {
     let extents = fit(tile, shape, values)?;
     let mut first = 0usize;
     for (dim, count) in (0u8..).zip(tile.dims) {
@@ -169,7 +177,7 @@ pub fn bind(
             .zip(extents.get(first..end).unwrap_or(&[]));
         let mut bit = 0u8;
         for (number, (it, extent)) in own.enumerate().rev() {
-            let wrong = Error::Extent {
+            let wrong = UnitError::Extent {
                 dim,
                 found: u64::from(*extent),
                 needed: u64::from(extent.next_power_of_two()),
@@ -190,7 +198,7 @@ pub fn bind(
                     let needed =
                         values.of(it.stride).and_then(|s| i64::try_from(s).ok()).unwrap_or(0);
                     let iter = u8::try_from(first.saturating_add(number)).unwrap_or(u8::MAX);
-                    return Err(Error::Stride {
+                    return Err(UnitError::Stride {
                         iter,
                         found: i64::try_from(found).unwrap_or(i64::MAX),
                         needed,
@@ -208,21 +216,21 @@ pub fn bind(
 /// Its post-map is not looked at, and it may be spelt in any way.
 ///
 /// # Errors
-/// [`Error::Stride`] with the first step that differs; those of [`fit`]; [`Error::Layout`] for a
+/// [`UnitError::Stride`] with the first step that differs; those of [`fit`]; [`UnitError::Layout`] for a
 /// layout with an offset ([`lanebook_layout::Error::HasOffset`]), copies, or boundaries that fall
 /// inside its iters.
 pub fn find(
     tile: &TileLayout<'_>,
     shape: &[u32],
     layout: &LayoutRef<'_>,
-    values: &mut Values,
-) -> Result<(), Error> {
+    values: &mut ParamValues,
+) -> Result<(), UnitError> {
     let extents = fit(tile, shape, values)?;
     if let Some(offset) = layout.offset.first() {
-        return Err(Error::Layout(lanebook_layout::Error::HasOffset { axis: offset.axis() }));
+        return Err(UnitError::Layout(lanebook_layout::Error::HasOffset { axis: offset.axis() }));
     }
     if layout.replica.iter().any(|it| !it.is_unit()) || !tile.replicas.is_empty() {
-        return Err(Error::Layout(lanebook_layout::Error::HasReplica));
+        return Err(UnitError::Layout(lanebook_layout::Error::HasReplica));
     }
     // Neighbours are joined within a group of the tile's iters, never across its boundaries.
     let plain = LayoutRef { post: lanebook_layout::PostMap::None, ..*layout };
@@ -243,7 +251,7 @@ pub fn find(
         let Some(step) = moving.next() else { continue };
         let found = step.stride_value()?;
         let needed = values.of(it.stride);
-        let wrong = Error::Stride {
+        let wrong = UnitError::Stride {
             iter: number,
             found,
             needed: needed.and_then(|n| i64::try_from(n).ok()).unwrap_or(0),

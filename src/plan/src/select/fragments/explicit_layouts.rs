@@ -7,7 +7,7 @@
 use crate::data::{PlanError, Unwritable};
 use crate::select::fragments::flow::{is_register_tile, spread};
 use crate::select::fragments::unread::Unread;
-use crate::select::planner::Chooser;
+use crate::select::planner::Planner;
 use lanebook_ir::{Program, Value};
 use lanebook_layout::notation::tirx;
 use lanebook_layout::{AxisId, Layout, NoSyms, PostMap, WellKnown};
@@ -124,7 +124,7 @@ fn fragment(text: &str, shape: TileShape, wave: u8, warps: u8) -> Result<Fragmen
     if all && out.covers() { Ok(out) } else { Err(Unwritable::Size) }
 }
 
-impl Chooser<'_, '_, '_, '_> {
+impl Planner<'_, '_, '_, '_> {
     /// Gives register tiles the distributions that the program writes.
     #[inline(never)]
     pub(crate) fn place_written(&mut self) -> Result<(), PlanError> {

@@ -28,12 +28,12 @@ struct Waiting {
     /// The pair that the value's fragment comes from, as an index: a fragment is large, and a list
     /// of them larger.
     from: u16,
-    how: How,
+    how: FragmentRelation,
 }
 
 /// How a value's fragment comes from another.
 #[derive(Copy, Clone)]
-enum How {
+enum FragmentRelation {
     /// It is the same.
     Same,
     /// It is the other one transposed.
@@ -42,7 +42,7 @@ enum How {
     Shaped,
 }
 
-impl How {
+impl FragmentRelation {
     fn of(self, program: &Program<'_, '_>, op: Op, from: &Fragment) -> Option<Fragment> {
         match self {
             Self::Same => Some(*from),
@@ -116,11 +116,11 @@ pub fn spread(
             continue;
         }
         let mut result = Ok(());
-        let mut send = |value: Option<Value>, how: How, op: Op| {
+        let mut send = |value: Option<Value>, how: FragmentRelation, op: Op| {
             // A constant has no distribution of its own: whoever reads it makes it. What a loop or
             // a product starts from is the exception.
             let known = |value: Value| {
-                matches!(how, How::Same)
+                matches!(how, FragmentRelation::Same)
                     && fragments.iter().any(|f| f.value == value && f.fragment == fragment)
             };
             if let Some(value) = value
@@ -213,7 +213,7 @@ fn shaped(
     program: &Program<'_, '_>,
     value: Value,
     fragment: &Fragment,
-    send: &mut impl FnMut(Option<Value>, How, Op),
+    send: &mut impl FnMut(Option<Value>, FragmentRelation, Op),
 ) -> Result<(), PlanError> {
     let reducers = program
         .uses(value)
@@ -226,7 +226,7 @@ fn shaped(
             if tile_shape(program, small).and_then(|shape| how.of(fragment, shape)).is_none() {
                 return Err(refuse);
             }
-            send(Some(small), How::Shaped, op);
+            send(Some(small), FragmentRelation::Shaped, op);
         }
     }
     Ok(())
@@ -242,22 +242,24 @@ pub fn is_register_tile(program: &Program<'_, '_>, value: Value) -> bool {
 fn backward(
     program: &Program<'_, '_>,
     value: Value,
-    send: &mut impl FnMut(Option<Value>, How, Op),
+    send: &mut impl FnMut(Option<Value>, FragmentRelation, Op),
 ) {
     match program.def(value) {
         Def::Result(op, number) => match program.role(op) {
             OpRole::For => {
                 if let Some(carried) = program.carried(op).nth(usize::from(number)) {
                     for v in [Some(carried.init), Some(carried.argument), carried.yielded] {
-                        send(v, How::Same, op);
+                        send(v, FragmentRelation::Same, op);
                     }
                 }
             }
-            OpRole::Matrix => send(program.operand(op, 2), How::Same, op),
+            OpRole::Matrix => send(program.operand(op, 2), FragmentRelation::Same, op),
             _ => match program.layout_trait(op) {
-                LayoutTrait::Transposing => send(program.operand(op, 0), How::Transposed, op),
+                LayoutTrait::Transposing => {
+                    send(program.operand(op, 0), FragmentRelation::Transposed, op)
+                }
                 LayoutTrait::Transparent => {
-                    program.operands(op).for_each(|v| send(Some(v), How::Same, op))
+                    program.operands(op).for_each(|v| send(Some(v), FragmentRelation::Same, op))
                 }
                 _ => {}
             },
@@ -268,7 +270,7 @@ fn backward(
                     usize::from(number).checked_sub(1).and_then(|n| program.carried(owner).nth(n))
             {
                 for v in [Some(carried.init), carried.yielded, carried.result] {
-                    send(v, How::Same, owner);
+                    send(v, FragmentRelation::Same, owner);
                 }
             }
         }
@@ -277,7 +279,11 @@ fn backward(
 }
 
 /// To where the value goes.
-fn forward(program: &Program<'_, '_>, value: Value, send: &mut impl FnMut(Option<Value>, How, Op)) {
+fn forward(
+    program: &Program<'_, '_>,
+    value: Value,
+    send: &mut impl FnMut(Option<Value>, FragmentRelation, Op),
+) {
     for place in program.uses(value) {
         let (Some(user), Some(number)) = (program.user(place), program.operand_number(place))
         else {
@@ -290,7 +296,7 @@ fn forward(program: &Program<'_, '_>, value: Value, send: &mut impl FnMut(Option
                     && let Some(carried) = program.carried(owner).nth(number)
                 {
                     for v in [Some(carried.init), Some(carried.argument), carried.result] {
-                        send(v, How::Same, user);
+                        send(v, FragmentRelation::Same, user);
                     }
                 }
             }
@@ -299,17 +305,23 @@ fn forward(program: &Program<'_, '_>, value: Value, send: &mut impl FnMut(Option
                     number.checked_sub(3).and_then(|n| program.carried(user).nth(n))
                 {
                     for v in [Some(carried.argument), carried.yielded, carried.result] {
-                        send(v, How::Same, user);
+                        send(v, FragmentRelation::Same, user);
                     }
                 }
             }
-            OpRole::Matrix if number == 2 => send(program.result(user, 0), How::Same, user),
+            OpRole::Matrix if number == 2 => {
+                send(program.result(user, 0), FragmentRelation::Same, user)
+            }
             OpRole::Matrix => {}
             _ => match program.layout_trait(user) {
-                LayoutTrait::Transposing => send(program.result(user, 0), How::Transposed, user),
+                LayoutTrait::Transposing => {
+                    send(program.result(user, 0), FragmentRelation::Transposed, user)
+                }
                 LayoutTrait::Transparent => {
-                    program.results(user).for_each(|v| send(Some(v), How::Same, user));
-                    program.operands(user).for_each(|v| send(Some(v), How::Same, user));
+                    program.results(user).for_each(|v| send(Some(v), FragmentRelation::Same, user));
+                    program
+                        .operands(user)
+                        .for_each(|v| send(Some(v), FragmentRelation::Same, user));
                 }
                 _ => {}
             },

@@ -17,12 +17,12 @@ const MOST: usize = 16;
 /// What was put into a program.
 #[derive(Default)]
 #[doc(hidden)]
-pub struct Inserted {
+pub struct InsertedConversions {
     ops: heapless::Vec<Op, MOST>,
     first: Option<PlanError>,
 }
 
-impl Inserted {
+impl InsertedConversions {
     /// Puts a conversion where a plan failed for want of one; false where none can stand, or there
     /// is no more room.
     #[doc(hidden)]

@@ -9,30 +9,35 @@
 //! two together.
 
 use crate::data::{
-    AllocPlan, Candidate, EXCHANGE_ADDRESSES, ExchangePlan, HalfPlan, Loser, PlanError, PlanPool,
+    AllocPlan, Candidate, EXCHANGE_ADDRESSES, HalfPlan, PlanError, PlanPool, RejectedCandidate,
+    SharedExchange,
 };
 use crate::select::elementwise::doer;
-use crate::select::planner::{Chooser, MAX_REGISTERS, full};
+use crate::select::planner::{MAX_REGISTERS, Planner, full};
 use lanebook_ir::Op;
 use lanebook_tables::{AtomId, OpRole};
 use lanebook_tile::candidates::candidates;
-use lanebook_tile::evaluate::{EndMap, Evaluated, Setting};
-use lanebook_tile::map::{Fragment, Kept, SharedLayout, TileShape};
+use lanebook_tile::evaluate::{EndMap, Evaluated, TargetInfo};
+use lanebook_tile::map::{Fragment, KeptAxis, SharedLayout, TileShape};
 use lanebook_tile::shaping::{combiner, reduced, repeated};
 use lanebook_tile::tiling::Reject;
 
 /// The distributions of an exchange.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Between {
+pub(crate) struct ExchangeSides {
     pub(crate) from: Fragment,
     pub(crate) to: Fragment,
 }
 
-impl Between {
+impl ExchangeSides {
     /// What warps leave for each other in a reduction of `whole` to `kept`, and lanes whose numbers
     /// differ in a bit where nothing but memory joins them (`apart`); `None` if no two of these
     /// share a row, or the distribution is not one of single coordinates.
-    pub(crate) fn new(whole: &Fragment, kept: Kept, apart: impl Fn(u8) -> bool) -> Option<Self> {
+    pub(crate) fn new(
+        whole: &Fragment,
+        kept: KeptAxis,
+        apart: impl Fn(u8) -> bool,
+    ) -> Option<Self> {
         let (bits, panels) = kept.extent(whole.shape);
         let shared = |e: u32| e != 0 && kept.part(whole.shape, e) == 0;
         let far = |bit: usize| 1u8.checked_shl(bit as u32).is_some_and(&apart);
@@ -85,10 +90,10 @@ impl Between {
     }
 }
 
-impl Chooser<'_, '_, '_, '_> {
+impl Planner<'_, '_, '_, '_> {
     /// Whether a reduction or repetition is one that can be done.
     pub(crate) fn collect_shaping(&self, op: Op) -> Result<(), PlanError> {
-        let Setting { tables, arch, .. } = self.setting;
+        let TargetInfo { tables, arch, .. } = self.setting;
         let program = self.program;
         let unsupported = PlanError::Unsupported(op);
         let operand = program.operand(op, 0).ok_or(unsupported)?;
@@ -115,7 +120,7 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// What a reduction or conversion exchanges through shared memory, if its ends are known and it
     /// does.
-    pub(crate) fn between(&self, op: Op) -> Option<Between> {
+    pub(crate) fn between(&self, op: Op) -> Option<ExchangeSides> {
         let program = self.program;
         // What is a number needs no operation.
         if program.result(op, 0).is_some_and(|result| program.constant(result).is_some()) {
@@ -127,12 +132,12 @@ impl Chooser<'_, '_, '_, '_> {
             OpRole::Reduce => {
                 let whole = fragment(program.operand(op, 0)?)
                     .filter(|_| program.result(op, 0).and_then(fragment).is_some())?;
-                Between::new(&whole, reduced(program, op)?, |mask| self.apart & mask != 0)
+                ExchangeSides::new(&whole, reduced(program, op)?, |mask| self.apart & mask != 0)
             }
             OpRole::Convert => {
                 let (from, to) =
                     (fragment(program.operand(op, 0)?)?, fragment(program.result(op, 0)?)?);
-                (from != to).then_some(Between { from, to })
+                (from != to).then_some(ExchangeSides { from, to })
             }
             _ => None,
         }
@@ -201,7 +206,7 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// What a conversion costs inside each warp, if it is one.
     #[inline(never)]
-    fn lanes_estimate(&self, op: Op, between: &Between) -> u32 {
+    fn lanes_estimate(&self, op: Op, between: &ExchangeSides) -> u32 {
         self.lanes(op, &between.from, &between.to).map_or(u32::MAX, |plan| plan.cost)
     }
 
@@ -228,7 +233,7 @@ impl Chooser<'_, '_, '_, '_> {
                 let planned = match planned {
                     Err(PlanError::NoMover { .. }) if narrow => self.plan_exchange(
                         op,
-                        &Between { from: between.from.with_place_each(), ..between },
+                        &ExchangeSides { from: between.from.with_place_each(), ..between },
                         inside,
                     ),
                     other => other,
@@ -255,7 +260,7 @@ impl Chooser<'_, '_, '_, '_> {
     /// Puts a conversion that can be one inside each warp into the plan, and answers its cost; the
     /// reason why not is kept.
     #[inline(never)]
-    fn inside_warps(&mut self, op: Op, between: &Between) -> Result<Option<u32>, PlanError> {
+    fn inside_warps(&mut self, op: Op, between: &ExchangeSides) -> Result<Option<u32>, PlanError> {
         if self.program.role(op) != OpRole::Convert {
             return Ok(None);
         }
@@ -266,7 +271,7 @@ impl Chooser<'_, '_, '_, '_> {
                 Ok(Some(plan.cost))
             }
             Err(why) => {
-                self.plan.lose(Loser { op, what: Candidate::Lanes, why, cost: 0 });
+                self.plan.lose(RejectedCandidate { op, what: Candidate::Lanes, why, cost: 0 });
                 Ok(None)
             }
         }
@@ -274,13 +279,17 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// An exchange whose elements come to a register each, and their packing in each lane.
     #[inline(never)]
-    fn packed_behind(&mut self, op: Op, between: &Between) -> Result<(), PlanError> {
+    fn packed_behind(&mut self, op: Op, between: &ExchangeSides) -> Result<(), PlanError> {
         let to = between.to.with_place_each();
         let packed =
             self.lanes(op, &to, &between.to).map_err(|why| PlanError::NoMover { op, why })?;
-        let as_it_is = self.plan_exchange(op, &Between { to, ..*between }, None);
+        let as_it_is = self.plan_exchange(op, &ExchangeSides { to, ..*between }, None);
         if as_it_is.is_err() && between.from.shape.bits < 32 {
-            self.plan_exchange(op, &Between { from: between.from.with_place_each(), to }, None)?;
+            self.plan_exchange(
+                op,
+                &ExchangeSides { from: between.from.with_place_each(), to },
+                None,
+            )?;
         } else {
             as_it_is?;
         }
@@ -293,7 +302,7 @@ impl Chooser<'_, '_, '_, '_> {
     fn plan_exchange(
         &mut self,
         op: Op,
-        between: &Between,
+        between: &ExchangeSides,
         inside: Option<u32>,
     ) -> Result<(), PlanError> {
         let shape = between.from.shape;
@@ -304,7 +313,7 @@ impl Chooser<'_, '_, '_, '_> {
         for layout in candidates(shape, self.family) {
             let bytes = u32::try_from(layout.bytes(shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
             if bytes > room {
-                self.plan.lose(Loser {
+                self.plan.lose(RejectedCandidate {
                     op,
                     what: Candidate::Exchange(layout),
                     why: Reject::Room { bytes, most: room },
@@ -347,7 +356,7 @@ impl Chooser<'_, '_, '_, '_> {
                 EXCHANGE_ADDRESSES.saturating_mul(self.setting.tables.weights.instruction),
             );
             if inside <= cost {
-                self.plan.lose(Loser {
+                self.plan.lose(RejectedCandidate {
                     op,
                     what: Candidate::Exchange(layout),
                     why: Reject::Dearer,
@@ -357,7 +366,12 @@ impl Chooser<'_, '_, '_, '_> {
             }
             // It was put last.
             let _ = self.plan.lanes.pop();
-            self.plan.lose(Loser { op, what: Candidate::Lanes, why: Reject::Dearer, cost: inside });
+            self.plan.lose(RejectedCandidate {
+                op,
+                what: Candidate::Lanes,
+                why: Reject::Dearer,
+                cost: inside,
+            });
         }
         let bytes = u32::try_from(layout.bytes(shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
         let alloc = AllocPlan {
@@ -374,7 +388,7 @@ impl Chooser<'_, '_, '_, '_> {
         self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))?;
         let capacity = self.plan.exchanges.capacity();
         let exchange =
-            ExchangePlan { op, alloc: number, from: between.from, to: between.to, store, load };
+            SharedExchange { op, alloc: number, from: between.from, to: between.to, store, load };
         self.plan.exchanges.push(exchange).map_err(|_| full(PlanPool::Exchanges, capacity, op))
     }
 
@@ -386,7 +400,7 @@ impl Chooser<'_, '_, '_, '_> {
         to: EndMap<'_>,
         limit: u32,
     ) -> Result<Option<HalfPlan>, PlanError> {
-        let setting = Setting { copies: true, ..self.setting };
+        let setting = TargetInfo { copies: true, ..self.setting };
         let mut best: Option<(AtomId, Evaluated)> = None;
         let mut why = None;
         for mover in self.between_spaces(from.space(), to.space()) {

@@ -11,12 +11,12 @@
 //! between lanes at a fixed distance. Which register a lane sends or wants in a round depends
 //! linearly on its number: registers swapped in some of the lanes.
 
-use crate::data::{LanePlan, Swap};
+use crate::data::{ShufflePlan, Swap};
 use crate::select::elementwise::{choose_bytes, lane_mover};
-use crate::select::planner::Chooser;
+use crate::select::planner::Planner;
 use lanebook_ir::Op;
-use lanebook_tile::evaluate::Setting;
-use lanebook_tile::map::{Columns, Fragment, Span};
+use lanebook_tile::evaluate::TargetInfo;
+use lanebook_tile::map::{Columns, Fragment, Subspace};
 use lanebook_tile::tiling::Reject;
 
 /// Where lanes' names begin, above those of registers.
@@ -29,15 +29,15 @@ fn bit(n: usize) -> u32 {
 }
 
 /// A basis, in order.
-type Basis = Columns<u32, MOST>;
+type OrderedBasis = Columns<u32, MOST>;
 
 /// What is known of two distributions.
 struct Sides<'f> {
     from: &'f Fragment,
     to: &'f Fragment,
     /// Spans of the registers alone, under the numbers of their bits.
-    a: Span,
-    b: Span,
+    a: Subspace,
+    b: Subspace,
 }
 
 impl<'f> Sides<'f> {
@@ -57,7 +57,7 @@ impl<'f> Sides<'f> {
         if from.warp != to.warp || from.lane.len() != to.lane.len() {
             return Err(Reject::Warps);
         }
-        let (mut a, mut b) = (Span::new(), Span::new());
+        let (mut a, mut b) = (Subspace::new(), Subspace::new());
         for (span, columns) in [(&mut a, &from.register), (&mut b, &to.register)] {
             for (k, &column) in columns.as_slice().iter().enumerate() {
                 if !span.insert(column, bit(k)) {
@@ -70,9 +70,9 @@ impl<'f> Sides<'f> {
 
     /// Elements that both have in registers of a lane, those first that share a register of the
     /// operand (or else of the result).
-    fn together(&self, of_operand: bool) -> Basis {
+    fn together(&self, of_operand: bool) -> OrderedBasis {
         let (first, second) = if of_operand { (self.from, self.to) } else { (self.to, self.from) };
-        let (mut out, mut span) = (Basis::new(), Span::new());
+        let (mut out, mut span) = (OrderedBasis::new(), Subspace::new());
         let parts =
             |f: &'f Fragment| f.register.as_slice().get(..usize::from(f.packing())).unwrap_or(&[]);
         for &column in parts(first).iter().chain(parts(second)).chain(first.register.as_slice()) {
@@ -86,8 +86,8 @@ impl<'f> Sides<'f> {
 
 /// Columns of registers that move: `inside` shares one, what else the distribution's registers add
 /// counts them.
-fn words(columns: &[u32], inside: &[u32], q: &Span) -> Columns<u32, 12> {
-    let (mut out, mut span) = (Columns::new(), Span::new());
+fn words(columns: &[u32], inside: &[u32], q: &Subspace) -> Columns<u32, 12> {
+    let (mut out, mut span) = (Columns::new(), Subspace::new());
     for &column in inside {
         let _ = out.push(column);
     }
@@ -114,12 +114,12 @@ fn attempt(
     sides: &Sides<'_>,
     inside: &[u32],
     copies: bool,
-    out: &mut LanePlan,
+    out: &mut ShufflePlan,
 ) -> Result<(), Reject> {
     let (from, to) = (sides.from, sides.to);
     let together = u32::try_from(inside.len()).unwrap_or(0);
     out.packing = u8::try_from(together).unwrap_or(0);
-    let mut q = Span::new();
+    let mut q = Subspace::new();
     for &column in inside {
         let _ = q.insert(column, 0);
     }
@@ -127,9 +127,9 @@ fn attempt(
     let sent = words(from.register.as_slice(), inside, &q);
     let received = words(to.register.as_slice(), inside, &q);
     // Registers as they are sent, and lanes that have something of their own.
-    let mut source = Span::new();
+    let mut source = Subspace::new();
     let mut free = 0u32;
-    let mut held = Span::new();
+    let mut held = Subspace::new();
     for (k, &column) in sent.as_slice().iter().enumerate() {
         let place = sides.a.names(column).ok_or(Reject::Tangled)?;
         if !held.insert(column, bit(k)) || !out.sent.push(place) {
@@ -178,7 +178,7 @@ fn attempt(
     for (k, &column) in from.lane.as_slice().iter().enumerate() {
         let _ = source.insert(column, bit(k).wrapping_shl(LANES));
     }
-    let mut result = Span::new();
+    let mut result = Subspace::new();
     for (k, &column) in received.as_slice().iter().enumerate() {
         if !result.insert(column, bit(k)) {
             return Err(Reject::Tangled);
@@ -196,7 +196,7 @@ fn attempt(
     lanes_of_round(to, (counted, copies), free, &result, &lane_of, &mut rounds)?;
     // Which register a lane sends, by its number: known for the lanes that send in the first round,
     // zero for the others.
-    let mut senders = Span::new();
+    let mut senders = Subspace::new();
     for (k, (&element, &lane)) in rounds.element.iter().zip(&rounds.lane).enumerate() {
         let register = place(element).ok_or(Reject::Warps)?;
         if register & parts != 0 {
@@ -251,14 +251,14 @@ fn lanes_of_round(
     to: &Fragment,
     (counted, copies): (&[u32], bool),
     free: u32,
-    result: &Span,
+    result: &Subspace,
     lane_of: &impl Fn(u32) -> Option<u32>,
     out: &mut Rounds,
 ) -> Result<(), Reject> {
     // What registers of the result can add to the lane; and which lanes' elements are sums of
     // others'.
     let (mut reach, mut apart, mut elements, mut chosen) =
-        (Span::new(), Span::new(), *result, Span::new());
+        (Subspace::new(), Subspace::new(), *result, Subspace::new());
     for (k, &column) in counted.iter().enumerate() {
         let lane = lane_of(column).ok_or(Reject::Warps)?;
         let _ = (reach.insert(lane, bit(k)), apart.insert(lane, 0));
@@ -348,15 +348,20 @@ fn set(rounds: &mut Rounds, k: usize, (element, lane, word): (u32, u32, u32)) {
     }
 }
 
-impl Chooser<'_, '_, '_, '_> {
+impl Planner<'_, '_, '_, '_> {
     /// The cheapest conversion inside each warp, if its elements stay there and the architecture
     /// moves registers between such lanes.
     #[inline(never)]
-    pub(crate) fn lanes(&self, op: Op, from: &Fragment, to: &Fragment) -> Result<LanePlan, Reject> {
+    pub(crate) fn lanes(
+        &self,
+        op: Op,
+        from: &Fragment,
+        to: &Fragment,
+    ) -> Result<ShufflePlan, Reject> {
         let sides = Sides::new(from, to)?;
         let most = from.packing().max(to.packing());
         let mut why = Reject::Warps;
-        let mut best: Option<LanePlan> = None;
+        let mut best: Option<ShufflePlan> = None;
         for together in (0..=most).rev() {
             for of_operand in [true, false] {
                 let basis = sides.together(of_operand);
@@ -364,14 +369,14 @@ impl Chooser<'_, '_, '_, '_> {
                 let mut plan;
                 // Lanes that hold copies read from themselves and swap, or all from the same lane.
                 for copies in [true, false] {
-                    plan = LanePlan::new(op, 0);
+                    plan = ShufflePlan::new(op, 0);
                     let found = attempt(&sides, inside, copies, &mut plan)
                         .and_then(|()| self.lanes_cost(&plan, from, to));
                     let found =
                         if plan.brings(from, to) { found } else { found.and(Err(Reject::Tangled)) };
                     match found {
                         Ok(cost) if best.is_none_or(|b| cost < b.cost) => {
-                            best = Some(LanePlan { cost, ..plan })
+                            best = Some(ShufflePlan { cost, ..plan })
                         }
                         Ok(_) => {}
                         Err(e) => why = e,
@@ -391,8 +396,13 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// What a conversion inside warps costs: every movement takes the way through the lanes'
     /// crossbar once, as an access to shared memory does.
-    fn lanes_cost(&self, plan: &LanePlan, from: &Fragment, to: &Fragment) -> Result<u32, Reject> {
-        let Setting { tables, arch, .. } = self.setting;
+    fn lanes_cost(
+        &self,
+        plan: &ShufflePlan,
+        from: &Fragment,
+        to: &Fragment,
+    ) -> Result<u32, Reject> {
+        let TargetInfo { tables, arch, .. } = self.setting;
         let w = &tables.weights;
         let (choices, mut copies) = (plan.choices(from, to), 0u32);
         if choices > 0 && choose_bytes(tables, arch).is_none() {

@@ -4,10 +4,10 @@
 //! alike; often they do if one of the products is computed as the transposed product of its
 //! operands exchanged. What a first product's candidate means for the second is part of its cost.
 
-use crate::select::planner::Chooser;
+use crate::select::planner::Planner;
 use lanebook_ir::{Op, Value};
 use lanebook_tables::{Arch, AtomId, Capability, DtypeId, LayoutTrait, OpRole};
-use lanebook_tile::evaluate::Setting;
+use lanebook_tile::evaluate::TargetInfo;
 use lanebook_tile::map::{Fragment, log2_exact};
 use lanebook_tile::matrix::together;
 use lanebook_tile::product::Product;
@@ -19,7 +19,7 @@ const NEVER: u32 = 1 << 28;
 
 /// What candidates of a product have in common.
 #[derive(Copy, Clone)]
-pub(crate) struct Given {
+pub(crate) struct MmaProblem {
     op: Op,
     /// Extents along m, n and k.
     tile: (u64, u64, u64),
@@ -31,7 +31,7 @@ pub(crate) struct Given {
     chained: bool,
 }
 
-impl Given {
+impl MmaProblem {
     /// The product.
     pub(crate) fn op(&self) -> Op {
         self.op
@@ -49,7 +49,7 @@ impl Given {
     /// transposed product. The latter only for products in a row.
     pub(crate) fn numbers<'t>(
         self,
-        setting: Setting<'t>,
+        setting: TargetInfo<'t>,
         native: bool,
     ) -> impl Iterator<Item = usize> + use<'t> {
         let (arch, sides) = (setting.arch, per_atom(&setting).saturating_mul(2));
@@ -69,14 +69,14 @@ impl Given {
 }
 
 /// Numbers of an atom: a split over warps, or a form of loads from tensor memory.
-fn per_atom(setting: &Setting<'_>) -> usize {
+fn per_atom(setting: &TargetInfo<'_>) -> usize {
     usize::from(setting.warps).saturating_add(1).max(setting.tables.units.tensor_moves.len())
 }
 
-impl Chooser<'_, '_, '_, '_> {
+impl Planner<'_, '_, '_, '_> {
     /// What candidates of a product have in common; `None` if it is no product of tiles with known
     /// extents.
-    pub(crate) fn given(&self, op: Op) -> Option<Given> {
+    pub(crate) fn given(&self, op: Op) -> Option<MmaProblem> {
         let (tables, program) = (self.setting.tables, self.program);
         let (a, b, c) = (program.operand(op, 0)?, program.operand(op, 1)?, program.operand(op, 2)?);
         let d = program.result(op, 0)?;
@@ -85,7 +85,7 @@ impl Chooser<'_, '_, '_, '_> {
         let types = [a, b, c, d].map(|v| program.type_of(v).dtype);
         let bits = |t: Option<DtypeId>| t.and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
         let [ta, tb, tc, _] = types;
-        Some(Given {
+        Some(MmaProblem {
             op,
             tile: (u64::from(m), u64::from(n), u64::from(k)),
             types,
@@ -95,18 +95,18 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// A candidate of a product by its number.
-    pub(crate) fn candidate(&self, given: &Given, number: usize) -> Option<Product> {
+    pub(crate) fn candidate(&self, given: &MmaProblem, number: usize) -> Option<Product> {
         self.candidate_in(&self.setting, given, number)
     }
 
     /// The same for a group of another size.
     pub(crate) fn candidate_in(
         &self,
-        setting: &Setting<'_>,
-        given: &Given,
+        setting: &TargetInfo<'_>,
+        given: &MmaProblem,
         number: usize,
     ) -> Option<Product> {
-        let Setting { tables, arch, wave, warps, .. } = *setting;
+        let TargetInfo { tables, arch, wave, warps, .. } = *setting;
         let (swapped, number) = (number % 2 == 1, number / 2);
         let per_atom = per_atom(setting);
         let id = *given.able(arch, swapped).get(number.checked_div(per_atom)?)?;
@@ -217,7 +217,7 @@ impl Chooser<'_, '_, '_, '_> {
     /// where one of their candidates takes the operand as it is, else the conversion that the
     /// program allows for.
     #[inline(never)]
-    pub(crate) fn chain_cost(&self, first: &Given) -> u32 {
+    pub(crate) fn chain_cost(&self, first: &MmaProblem) -> u32 {
         let program = self.program;
         let mut sum = 0u32;
         for op in program

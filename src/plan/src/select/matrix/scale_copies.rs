@@ -7,12 +7,12 @@
 //! of descriptor that the product's operands have.
 
 use crate::data::{InShared, PlanError, ScaleCopy};
-use crate::select::matrix::shared_operands::UnitUse;
-use crate::select::planner::Chooser;
+use crate::select::matrix::shared_operands::SharedOperandUse;
+use crate::select::planner::Planner;
 use lanebook_ir::Op;
 use lanebook_layout::{AxisId, LayoutRef, Pad, Padding, PostMap, Unit};
 use lanebook_tables::{Atom, AtomId, Capability, FieldRole, Major, Space};
-use lanebook_tile::map::{SharedLayout, TileShape, Turn, log2_exact};
+use lanebook_tile::map::{RowRotation, SharedLayout, TileShape, log2_exact};
 use lanebook_tile::product::Product;
 use lanebook_tile::shaping::tile_shape;
 use lanebook_tile::unit::{descriptor_named, operand};
@@ -21,7 +21,7 @@ use lanebook_tile::unit::{descriptor_named, operand};
 /// lanes, columns and runs that its copy fills. A narrow product has fewer rows, a shallow one
 /// fewer runs: the rest of the piece is left out in shared memory.
 #[derive(Copy, Clone, Debug)]
-struct Piece {
+struct ScalePiece {
     copy: AtomId,
     lanes: u8,
     columns: u8,
@@ -29,7 +29,7 @@ struct Piece {
     filled: (u8, u8, u8),
 }
 
-impl Piece {
+impl ScalePiece {
     /// log2 of its rows.
     fn rows(&self) -> u8 {
         self.lanes.saturating_add(self.columns)
@@ -43,14 +43,14 @@ impl Piece {
     }
 }
 
-impl<'t> Chooser<'_, 't, '_, '_> {
+impl<'t> Planner<'_, 't, '_, '_> {
     /// The uses of shared memory that come from a product's scales in tensor memory; `None` if they
     /// are not to be had.
     pub(crate) fn scale_uses(
         &self,
         product: Op,
         id: AtomId,
-        out: &mut heapless::Vec<UnitUse<'t>, 4>,
+        out: &mut heapless::Vec<SharedOperandUse<'t>, 4>,
     ) -> Option<()> {
         let atom = self.setting.tables.atom(id)?;
         let Some(numbers) = atom.scaled_in_tensor() else { return Some(()) };
@@ -60,7 +60,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
             let (load, alloc, transposed) =
                 self.loaded(product, value).filter(|(_, _, transposed)| !transposed)?;
             let piece = self.piece(atom, number)?.of(tile_shape(self.program, value)?)?;
-            let unit = UnitUse {
+            let unit = SharedOperandUse {
                 product,
                 atom: id,
                 load,
@@ -86,7 +86,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     #[inline(never)]
     pub(crate) fn scale_layout(
         &self,
-        unit: &UnitUse<'_>,
+        unit: &SharedOperandUse<'_>,
         shape: TileShape,
         number: usize,
     ) -> Option<SharedLayout> {
@@ -118,7 +118,8 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         } else {
             PostMap::Padding(Padding::new(&pads, Unit::Byte).ok()?)
         };
-        let turn = (piece.columns > 0).then_some(Turn { low: piece.lanes, count: piece.columns });
+        let turn =
+            (piece.columns > 0).then_some(RowRotation { low: piece.lanes, count: piece.columns });
         Some(SharedLayout {
             row_major: true,
             strip: (piece.runs < shape.cols).then_some(piece.runs),
@@ -128,7 +129,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     }
 
     /// The descriptor of a piece at address 0.
-    pub(crate) fn scale_word(&self, unit: &UnitUse<'_>) -> Option<u64> {
+    pub(crate) fn scale_word(&self, unit: &SharedOperandUse<'_>) -> Option<u64> {
         let (tables, arch) = (self.setting.tables, self.setting.arch);
         let piece = self.piece_of(unit)?;
         let (lanes, columns, runs) = piece.filled;
@@ -150,14 +151,14 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         found.ok()?.word(tables, arch, unit.how.descriptor, 0).ok()?.pack().ok()
     }
 
-    fn piece_of(&self, unit: &UnitUse<'_>) -> Option<Piece> {
+    fn piece_of(&self, unit: &SharedOperandUse<'_>) -> Option<ScalePiece> {
         let (_, number) = unit.scales?;
         self.piece(self.setting.tables.atom(unit.atom)?, number)
     }
 
     /// What one copy brings for an operand of scales: the bits of its bytes against the bits of
     /// rows and runs.
-    fn piece(&self, atom: &Atom<'_>, number: u8) -> Option<Piece> {
+    fn piece(&self, atom: &Atom<'_>, number: u8) -> Option<ScalePiece> {
         let tables = self.setting.tables;
         let able = self
             .setting
@@ -181,7 +182,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
                 }
                 None
             };
-            let mut out = Piece { copy, lanes: 0, columns: 0, runs: 0, filled: (0, 0, 0) };
+            let mut out = ScalePiece { copy, lanes: 0, columns: 0, runs: 0, filled: (0, 0, 0) };
             // Runs are the bytes of a cell.
             while source(AxisId::BIT, 8u64.checked_shl(u32::from(out.runs))?)
                 == Some(1u64.checked_shl(u32::from(out.runs))?)
@@ -265,7 +266,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         Ok(out)
     }
 
-    fn copy_of(&self, unit: &UnitUse<'_>, operand: u8, side: u8) -> Option<ScaleCopy> {
+    fn copy_of(&self, unit: &SharedOperandUse<'_>, operand: u8, side: u8) -> Option<ScaleCopy> {
         let alloc = self.plan.allocs.get(usize::from(unit.alloc))?;
         let piece = self.piece_of(unit)?.of(alloc.shape)?;
         let word = self.scale_word(unit)?;
@@ -296,7 +297,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
 }
 
 /// How many pieces there are along the rows and along the runs.
-fn pieces(piece: &Piece, shape: TileShape) -> Option<(u16, u16)> {
+fn pieces(piece: &ScalePiece, shape: TileShape) -> Option<(u16, u16)> {
     let count = |panels: u8, bits: u8| u16::from(panels).checked_shl(u32::from(bits));
     Some((
         count(shape.grid.rows, shape.rows.checked_sub(piece.rows())?)?,

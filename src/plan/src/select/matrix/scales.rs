@@ -6,9 +6,9 @@
 //! some lanes are filled with what other instances need), or each has one of its own. Which of the
 //! two can be loaded is the movers' matter: both are tried.
 
-use crate::data::{Choice, End, PlanError, ScaleFeed, ScalePlan, Unscaled};
+use crate::data::{BlockBitRole, End, PlanError, ScaleFeed, ScalePlan, Unscaled};
 use crate::select::fragments::flow::spread;
-use crate::select::planner::Chooser;
+use crate::select::planner::Planner;
 use lanebook_ir::Op;
 use lanebook_layout::AxisId;
 use lanebook_tables::{Atom, Capability, DtypeId};
@@ -20,7 +20,7 @@ use lanebook_tile::shaping::tile_shape;
 /// its own.
 pub(crate) const SCALE_WAYS: u8 = 4;
 
-impl Chooser<'_, '_, '_, '_> {
+impl Planner<'_, '_, '_, '_> {
     /// Gives a product's scales their distributions.
     #[inline(never)]
     pub(crate) fn place_scales(
@@ -139,7 +139,7 @@ fn undivided(extents: (u32, u32, u32), (m, n, k): (u16, u16, u16)) -> Option<Uns
 
 /// A place that an immediate can move what is read to.
 #[derive(Copy, Clone)]
-struct Moved {
+struct ImmediateMove {
     /// log2 of the bytes, or of the lanes.
     place: u8,
     by: u8,
@@ -149,8 +149,8 @@ struct Moved {
 /// What chooses among the scales in a register, and among lanes.
 #[derive(Default)]
 struct Places {
-    bytes: heapless::Vec<Moved, 4>,
-    lanes: heapless::Vec<Moved, 4>,
+    bytes: heapless::Vec<ImmediateMove, 4>,
+    lanes: heapless::Vec<ImmediateMove, 4>,
 }
 
 /// Columns of an instance's own scales: by byte of the register, and by lane.
@@ -187,7 +187,7 @@ fn feed(
     for k in 0..across {
         free.push((along.checked_add(k)?, tile.row_bit(own.outer.checked_add(k)?))).ok()?;
     }
-    let mut choice: [Choice; 12] = [Choice::default(); 12];
+    let mut choice: [BlockBitRole; 12] = [BlockBitRole::default(); 12];
     let mut fragment = Fragment::new(tile);
     fragment.loose = alone;
     if alone && own.bytes.iter().any(Option::is_some) {
@@ -203,7 +203,7 @@ fn feed(
                     let moved = *places.bytes.iter().find(|moved| moved.place == place)?;
                     let (bit, column) = take_first(&mut free, |_| true)?;
                     *choice.get_mut(usize::from(bit))? =
-                        Choice::Immediate { by: moved.by, value: moved.value };
+                        BlockBitRole::Immediate { by: moved.by, value: moved.value };
                     column
                 }
             };
@@ -216,11 +216,12 @@ fn feed(
     while let Some(moved) = places.lanes.pop() {
         // What lies across the depth: blocks along it stay neighbours in a lane.
         let Some((bit, column)) = take_first(&mut free, |bit| bit >= along) else { break };
-        *choice.get_mut(usize::from(bit))? = Choice::Immediate { by: moved.by, value: moved.value };
+        *choice.get_mut(usize::from(bit))? =
+            BlockBitRole::Immediate { by: moved.by, value: moved.value };
         *lanes.get_mut(usize::from(moved.place))? = Some(column);
     }
     for (place, &(bit, column)) in (0u8..).zip(&free) {
-        *choice.get_mut(usize::from(bit))? = Choice::Register(place);
+        *choice.get_mut(usize::from(bit))? = BlockBitRole::Register(place);
         if !fragment.register.push(column) {
             return None;
         }
@@ -324,12 +325,12 @@ fn places(atom: &Atom<'_>, number: u8, own: &Own) -> Option<Places> {
             if moved.bits > 0 {
                 let place = times(moved.bits)?.checked_sub(3)?;
                 if own.bytes.get(usize::from(place)).is_some_and(Option::is_none) {
-                    out.bytes.push(Moved { place, by: moved.by, value }).ok()?;
+                    out.bytes.push(ImmediateMove { place, by: moved.by, value }).ok()?;
                 }
             } else {
                 let place = times(moved.lanes)?;
                 if own.lanes.get(usize::from(place)).is_some_and(Option::is_none) {
-                    out.lanes.push(Moved { place, by: moved.by, value }).ok()?;
+                    out.lanes.push(ImmediateMove { place, by: moved.by, value }).ok()?;
                 }
             }
             value = value.checked_mul(2)?;

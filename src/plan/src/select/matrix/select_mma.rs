@@ -2,16 +2,17 @@
 //! fixes.
 
 use crate::data::{
-    Candidate, End, FragmentPlan, Loser, Plan, PlanError, PlanPool, ProductPlan, stored_before,
+    Candidate, End, FragmentPlan, Plan, PlanError, PlanPool, ProductPlan, RejectedCandidate,
+    stored_before,
 };
 use crate::select::fragments::flow::{RESULT, across, spread};
-use crate::select::matrix::mma_candidates::Given;
+use crate::select::matrix::mma_candidates::MmaProblem;
 use crate::select::matrix::scales::SCALE_WAYS;
 use crate::select::matrix::shared_operands::MAX_UNIT_USES;
-use crate::select::planner::{Chooser, MAX_REGISTERS, MAX_SLICED, MovementEnd, full};
+use crate::select::planner::{CopyEnd, MAX_REGISTERS, MAX_SLICED, Planner, full};
 use lanebook_ir::{Op, Value};
 use lanebook_tables::{OpRole, Space};
-use lanebook_tile::evaluate::Setting;
+use lanebook_tile::evaluate::TargetInfo;
 use lanebook_tile::map::{Fragment, log2_exact};
 use lanebook_tile::matrix::blocked;
 use lanebook_tile::product::Product;
@@ -29,7 +30,7 @@ fn named(product: &Product) -> Candidate {
     }
 }
 
-impl Chooser<'_, '_, '_, '_> {
+impl Planner<'_, '_, '_, '_> {
     /// Chooses an atom and a split over warps for each product.
     pub(crate) fn choose_products(&mut self, function: Op) -> Result<(), PlanError> {
         for op in self.program.inside(function) {
@@ -60,7 +61,7 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     fn choose_product(&mut self, op: Op) -> Result<(), PlanError> {
-        let Setting { tables, arch, isa, .. } = self.setting;
+        let TargetInfo { tables, arch, isa, .. } = self.setting;
         let program = self.program;
         let value = |k: usize| program.operand(op, k).ok_or(PlanError::Unsupported(op));
         let (a, b, c) = (value(0)?, value(1)?, value(2)?);
@@ -178,7 +179,7 @@ impl Chooser<'_, '_, '_, '_> {
         self.order.clear();
         let mut why = self.why_unscaled(op).unwrap_or(PlanError::NoMatrixAtom(op));
         if let Some((atom, form, (warps, needed))) = self.out_of_reach(op) {
-            self.plan.lose(Loser {
+            self.plan.lose(RejectedCandidate {
                 op,
                 what: Candidate::Tensor(atom, form),
                 why: Reject::Reach { warps, needed },
@@ -215,7 +216,12 @@ impl Chooser<'_, '_, '_, '_> {
                 if let Some(loads) = product.tensor {
                     let what = Candidate::Tensor(product.atom, loads.form);
                     let Some(scales) = self.scale_columns(op, &product) else {
-                        self.plan.lose(Loser { op, what, why: Reject::Descriptor, cost: 0 });
+                        self.plan.lose(RejectedCandidate {
+                            op,
+                            what,
+                            why: Reject::Descriptor,
+                            cost: 0,
+                        });
                         continue;
                     };
                     let a = product.tensor_a.map_or(0, |a| u32::from(a.columns));
@@ -224,7 +230,7 @@ impl Chooser<'_, '_, '_, '_> {
                         fewest = fewest
                             .filter(|least: &(u32, u32)| least.0 <= need)
                             .or(Some((need, scales)));
-                        self.plan.lose(Loser {
+                        self.plan.lose(RejectedCandidate {
                             op,
                             what,
                             why: Reject::Columns { need, have: columns },
@@ -252,7 +258,7 @@ impl Chooser<'_, '_, '_, '_> {
                         most: MAX_REGISTERS,
                     };
                     let what = named(&product);
-                    self.plan.lose(Loser {
+                    self.plan.lose(RejectedCandidate {
                         op,
                         what,
                         why: Reject::Registers { registers, most: MAX_REGISTERS },
@@ -291,12 +297,12 @@ impl Chooser<'_, '_, '_, '_> {
             let Some(product) = self.candidate(&given, usize::from(number)) else { continue };
             let what = named(&product);
             if best.is_some() && least <= base {
-                self.plan.lose(Loser { op, what, why: Reject::Dearer, cost: base });
+                self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost: base });
                 continue;
             }
             // What the unit reads by itself needs a tile that it can be given.
             let Some(uses) = self.unit_uses(op, &product, [a, b]) else {
-                self.plan.lose(Loser { op, what, why: Reject::Descriptor, cost: 0 });
+                self.plan.lose(RejectedCandidate { op, what, why: Reject::Descriptor, cost: 0 });
                 continue;
             };
             let known = self.units.len();
@@ -349,13 +355,21 @@ impl Chooser<'_, '_, '_, '_> {
                 Ok(moves) => {
                     let cost = moves.saturating_add(base);
                     match best {
-                        Some((_, least, _)) if least <= cost => {
-                            self.plan.lose(Loser { op, what, why: Reject::Dearer, cost })
-                        }
+                        Some((_, least, _)) if least <= cost => self.plan.lose(RejectedCandidate {
+                            op,
+                            what,
+                            why: Reject::Dearer,
+                            cost,
+                        }),
                         _ => {
                             if let Some((old, cost, _)) = best {
                                 let what = named(&old);
-                                self.plan.lose(Loser { op, what, why: Reject::Dearer, cost });
+                                self.plan.lose(RejectedCandidate {
+                                    op,
+                                    what,
+                                    why: Reject::Dearer,
+                                    cost,
+                                });
                             }
                             best = Some((product, cost, way));
                             self.keep_layouts(once);
@@ -368,7 +382,7 @@ impl Chooser<'_, '_, '_, '_> {
                         .filter(|e| matches!(e, PlanError::Conflict { operand: Some(_), .. })));
                     let why =
                         if let PlanError::NoMover { why, .. } = e { why } else { Reject::Form };
-                    self.plan.lose(Loser { op, what, why, cost: 0 });
+                    self.plan.lose(RejectedCandidate { op, what, why, cost: 0 });
                 }
             }
         }
@@ -445,7 +459,7 @@ impl Chooser<'_, '_, '_, '_> {
     #[inline(never)]
     fn price_product(
         &mut self,
-        given: &Given,
+        given: &MmaProblem,
         product: &Product,
         values: [Value; 4],
         way: (bool, u8),
@@ -521,8 +535,7 @@ impl Chooser<'_, '_, '_, '_> {
             for k in 0..self.movements.len() {
                 let Some(&movement) = self.movements.get(k) else { continue };
                 let value = match (stores, movement.from, movement.to) {
-                    (true, MovementEnd::Registers(v), _)
-                    | (false, _, MovementEnd::Registers(v)) => v,
+                    (true, CopyEnd::Registers(v), _) | (false, _, CopyEnd::Registers(v)) => v,
                     _ => continue,
                 };
                 if self.plan.fragment_of(value).is_none() && !self.is_absorbed(movement.op) {
@@ -558,7 +571,7 @@ impl Chooser<'_, '_, '_, '_> {
             let registers = fragment.registers();
             if registers > MAX_REGISTERS {
                 why = PlanError::Registers { op, registers, most: MAX_REGISTERS };
-                self.plan.lose(Loser {
+                self.plan.lose(RejectedCandidate {
                     op,
                     what: Candidate::Blocked(vector),
                     why: Reject::Registers { registers, most: MAX_REGISTERS },
@@ -584,11 +597,11 @@ impl Chooser<'_, '_, '_, '_> {
             let what = Candidate::Blocked(vector);
             match (cost.map(|cost| cost.unwrap_or(limit)), best) {
                 (Ok(cost), Some((_, _, least))) if least <= cost => {
-                    self.plan.lose(Loser { op, what, why: Reject::Dearer, cost })
+                    self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost })
                 }
                 (Ok(cost), old) => {
                     if let Some((_, vector, cost)) = old {
-                        self.plan.lose(Loser {
+                        self.plan.lose(RejectedCandidate {
                             op,
                             what: Candidate::Blocked(vector),
                             why: Reject::Dearer,
@@ -602,7 +615,7 @@ impl Chooser<'_, '_, '_, '_> {
                     why = e;
                     let why =
                         if let PlanError::NoMover { why, .. } = e { why } else { Reject::Form };
-                    self.plan.lose(Loser { op, what, why, cost: 0 });
+                    self.plan.lose(RejectedCandidate { op, what, why, cost: 0 });
                 }
             }
         }

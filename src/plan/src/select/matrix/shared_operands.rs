@@ -3,21 +3,21 @@
 
 use crate::data::{InShared, PlanError};
 use crate::select::fragments::explicit_layouts::text;
-use crate::select::planner::Chooser;
+use crate::select::planner::Planner;
 use lanebook_ir::{Def, Op, Value, attr_names};
 use lanebook_layout::{PostMap, Unit};
 use lanebook_tables::{AtomId, Major, OpRole, SharedOperand};
 use lanebook_tile::map::{SharedLayout, TileShape, log2_exact};
 use lanebook_tile::product::Product;
 use lanebook_tile::tiling::Reject;
-use lanebook_tile::unit::{Error, operand, swizzle, tensor};
+use lanebook_tile::unit::{UnitError, operand, swizzle, tensor};
 
 /// Most such operands of a function.
 pub(crate) const MAX_UNIT_USES: usize = 16;
 
 /// A product's operand that is read where it lies.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct UnitUse<'t> {
+pub(crate) struct SharedOperandUse<'t> {
     /// The product.
     pub(crate) product: Op,
     /// Its instruction.
@@ -47,7 +47,7 @@ pub(crate) struct UnitUse<'t> {
     pub(crate) scales: Option<(u8, u8)>,
 }
 
-impl<'t> Chooser<'_, 't, '_, '_> {
+impl<'t> Planner<'_, 't, '_, '_> {
     /// Whether a load is needless, since a matrix unit reads the tile by itself.
     pub(crate) fn is_absorbed(&self, op: Op) -> bool {
         self.units.iter().any(|u| u.load == op)
@@ -65,7 +65,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         product: Op,
         chosen: &Product,
         [a, b]: [Value; 2],
-    ) -> Option<heapless::Vec<UnitUse<'t>, 4>> {
+    ) -> Option<heapless::Vec<SharedOperandUse<'t>, 4>> {
         let atom = self.setting.tables.atom(chosen.atom)?;
         let s = chosen.shape;
         let mut out = heapless::Vec::new();
@@ -86,7 +86,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
                 .dtype
                 .and_then(|id| self.setting.tables.dtype(id))
                 .map_or("", |d| d.name);
-            out.push(UnitUse {
+            out.push(SharedOperandUse {
                 product,
                 atom: chosen.atom,
                 load,
@@ -208,7 +208,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     }
 
     /// Whether a unit takes an operand in an order, by the limits of the tables.
-    fn takes_order(&self, unit: &UnitUse<'_>, outer: bool) -> Result<(), Reject> {
+    fn takes_order(&self, unit: &SharedOperandUse<'_>, outer: bool) -> Result<(), Reject> {
         let Some(descriptor) = unit.instruction else { return Ok(()) };
         let major = if outer { Major::Outer } else { Major::Depth };
         let operand = (u8::from(!unit.is_a), unit.dtype, major);
@@ -219,7 +219,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
             operand,
             unit.columns,
         ) {
-            Err(Error::Order { limit, columns, .. }) => Err(Reject::Order { limit, columns }),
+            Err(UnitError::Order { limit, columns, .. }) => Err(Reject::Order { limit, columns }),
             _ => Ok(()),
         }
     }
@@ -229,7 +229,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     #[inline(never)]
     fn described(
         &self,
-        unit: &UnitUse<'_>,
+        unit: &SharedOperandUse<'_>,
         layout: &SharedLayout,
         shape: TileShape,
     ) -> Option<(u64, bool)> {

@@ -2,25 +2,25 @@
 //! an accumulator when all is added up, and how it stores what is to be there before.
 
 use crate::data::{InTensor, PlanError};
-use crate::select::planner::Chooser;
+use crate::select::planner::Planner;
 use lanebook_ir::{Def, Op, Value};
 use lanebook_tables::{Atom, AtomId, Major, OpRole, TensorMemory, TensorMove, TensorTile};
-use lanebook_tile::evaluate::Setting;
+use lanebook_tile::evaluate::TargetInfo;
 use lanebook_tile::map::{Columns, Fragment, TileShape, log2_exact};
-use lanebook_tile::matrix::{Order, Skip, atom_bits, operand_fragment, widest};
+use lanebook_tile::matrix::{RepeatOrder, Skip, atom_bits, operand_fragment, widest};
 use lanebook_tile::product::Product;
 use lanebook_tile::product::TensorLoads;
 use lanebook_tile::unit::tensor::{self, MAX_MOVE_BITS};
 
 /// Where an accumulator is wanted in registers, the loop that carries it there, and whether it
 /// begins with what registers hold.
-type Home = (Value, Option<Op>, bool);
+type AccumulatorHome = (Value, Option<Op>, bool);
 
-impl Chooser<'_, '_, '_, '_> {
+impl Planner<'_, '_, '_, '_> {
     /// Where an accumulator in tensor memory begins and ends. A loop carries it if only this
     /// product adds to what the loop hands on; else it is stored before each product, unless that
     /// begins with zeros, and fetched behind it.
-    pub(crate) fn accumulator_home(&self, product: Op) -> Option<Home> {
+    pub(crate) fn accumulator_home(&self, product: Op) -> Option<AccumulatorHome> {
         let program = self.program;
         let zero =
             |value: Value| program.constant(value).is_some_and(lanebook_ir::Literal::is_zero);
@@ -48,7 +48,7 @@ impl Chooser<'_, '_, '_, '_> {
         let memory = tensor::memory(self.setting.tables, self.setting.arch).ok()?;
         let needed =
             log2_exact(u64::from(memory.warps)).filter(|needed| self.setting.warps < *needed)?;
-        let setting = Setting { warps: needed, ..self.setting };
+        let setting = TargetInfo { warps: needed, ..self.setting };
         let warps = |bits: u8| 1u32.checked_shl(u32::from(bits)).unwrap_or(u32::MAX);
         let given = self.given(op)?;
         let numbers = [true, false].into_iter().flat_map(|native| given.numbers(setting, native));
@@ -96,7 +96,7 @@ impl Chooser<'_, '_, '_, '_> {
 /// else by the first that there is.
 #[inline(never)]
 pub(crate) fn tensor_product(
-    setting: &Setting<'_>,
+    setting: &TargetInfo<'_>,
     (id, atom): (AtomId, &Atom<'_>),
     tile: (u64, u64, u64),
     bits: (u16, u16, u16),
@@ -139,7 +139,7 @@ pub(crate) fn tensor_product(
                     own_a,
                     tile_a,
                     (rm, rk),
-                    Order::ColumnsFirst,
+                    RepeatOrder::ColumnsFirst,
                     (Some(0), Skip(0)),
                     true,
                 )?,
@@ -147,7 +147,14 @@ pub(crate) fn tensor_product(
             )
         }
     };
-    let b = operand_fragment(own_b, tile_b, (rk, rn), Order::RowsFirst, (Some(0), Skip(0)), false)?;
+    let b = operand_fragment(
+        own_b,
+        tile_b,
+        (rk, rn),
+        RepeatOrder::RowsFirst,
+        (Some(0), Skip(0)),
+        false,
+    )?;
     let shared = [shape.a, shape.b].map(|number| atom.shared(number).is_some());
     let rows = (log2_exact(u64::from(shape.m))?, log2_exact(u64::from(shape.n))?);
     let (c, count, registers) = fetched((setting, memory, place, whole), moves, rows, (rm, rn), 0)?;
@@ -176,12 +183,13 @@ pub(crate) fn tensor_product(
 }
 
 /// A tile in tensor memory: the architecture's, the lanes of its rows, its shape.
-type Way<'a, 't> = (&'a Setting<'t>, &'a TensorMemory<'t>, &'a TensorTile<'t>, TileShape);
+type TensorTileSite<'a, 't> =
+    (&'a TargetInfo<'t>, &'a TensorMemory<'t>, &'a TensorTile<'t>, TileShape);
 
 /// How A is distributed before it is stored: blocks of so many rows and so much depth, so often
 /// along both, in so many panels.
 fn stored(
-    way: Way<'_, '_>,
+    way: TensorTileSite<'_, '_>,
     step: (u16, u16),
     repeats: (u8, u8),
     panels: u32,
@@ -215,7 +223,7 @@ fn stored(
 /// of one load. A cell has `2^inside` elements of a row.
 #[inline(never)]
 fn fetched(
-    (setting, memory, place, tile): Way<'_, '_>,
+    (setting, memory, place, tile): TensorTileSite<'_, '_>,
     form: &TensorMove<'_>,
     (sm, sn): (u8, u8),
     (rm, rn): (u8, u8),

@@ -16,11 +16,11 @@ const WAY: usize = 3;
 /// What was moved, each with what stood behind it.
 #[derive(Default)]
 #[doc(hidden)]
-pub struct Sunk {
+pub struct LoadSinking {
     moved: heapless::Vec<(Op, Op), MOST>,
 }
 
-impl Sunk {
+impl LoadSinking {
     /// Moves every load that can be moved into the loop of its product; false if there is none.
     #[doc(hidden)]
     pub fn sink(&mut self, program: &mut Program<'_, '_>, function: Op) -> bool {

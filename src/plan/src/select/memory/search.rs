@@ -1,19 +1,19 @@
 //! Searching: the cheapest atom for each movement, and what all movements cost together.
 
 use crate::data::{GlobalPlan, PlanError};
-use crate::select::memory::shared_layouts::Bound;
+use crate::select::memory::shared_layouts::CopyBound;
 use crate::select::memory::tma::TensorMapCopies;
-use crate::select::planner::{Best, Chooser, Movement, MovementEnd, Record, Staged};
+use crate::select::planner::{Best, CopyEnd, CopyOp, Planner, RejectedAtoms, Staged};
 use lanebook_ir::Op;
 use lanebook_tables::{AtomId, OpRole, Role, Space};
-use lanebook_tile::copy_atom::{Mover, Viable};
+use lanebook_tile::copy_atom::{CopyAtom, ViableAtoms};
 use lanebook_tile::evaluate::{EndMap, Evaluated};
 use lanebook_tile::map::{MemoryMap, TileShape};
-use lanebook_tile::tiling::{Flip, Reject};
+use lanebook_tile::tiling::{RegisterTranspose, Reject};
 
-impl Chooser<'_, '_, '_, '_> {
+impl Planner<'_, '_, '_, '_> {
     /// Weighted cost of all movements whose ends are known, with each shared tile at its best;
-    /// `None` if it is `limit` or more whatever becomes of elements that [`Chooser::free_from`]
+    /// `None` if it is `limit` or more whatever becomes of elements that [`Planner::free_from`]
     /// speaks of.
     pub(crate) fn total(&mut self, limit: u32) -> Result<Option<u32>, PlanError> {
         // `firm`: the part that counts against the limit.
@@ -68,7 +68,7 @@ impl Chooser<'_, '_, '_, '_> {
                 &movement,
                 None,
                 self.share_of(left, &movement),
-                Viable::ALL,
+                ViableAtoms::ALL,
                 None,
             )?
             else {
@@ -83,7 +83,7 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// What all executions of a known movement cost at the least, whatever its shared layout;
     /// nothing, if more may become of its registers.
-    fn least_of(&self, movement: &Movement) -> u32 {
+    fn least_of(&self, movement: &CopyOp) -> u32 {
         if !self.is_known(movement) || !self.is_firm(movement) {
             return 0;
         }
@@ -97,9 +97,9 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// Whether a movement's register end stays as it is if elements that become narrower take a
     /// register each.
-    fn is_firm(&self, movement: &Movement) -> bool {
+    fn is_firm(&self, movement: &CopyOp) -> bool {
         [movement.from, movement.to].iter().all(|end| match end {
-            MovementEnd::Registers(v) => self
+            CopyEnd::Registers(v) => self
                 .plan
                 .fragment_of(*v)
                 .is_none_or(|(k, f)| usize::from(k) < self.free_from || f.shape.bits >= 32),
@@ -109,7 +109,7 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// What one execution of a movement may cost for all of them to stay at or below `left`, and
     /// one more.
-    pub(crate) fn share_of(&self, left: u32, movement: &Movement) -> u32 {
+    pub(crate) fn share_of(&self, left: u32, movement: &CopyOp) -> u32 {
         if left == u32::MAX {
             return left;
         }
@@ -130,16 +130,16 @@ impl Chooser<'_, '_, '_, '_> {
         out
     }
 
-    pub(crate) fn weigh(&self, movement: &Movement, cost: u32) -> u32 {
+    pub(crate) fn weigh(&self, movement: &CopyOp, cost: u32) -> u32 {
         let trips = self.setting.tables.weights.loop_trips.max(1);
         (0..movement.depth.min(4)).fold(cost, |c, _| c.saturating_mul(trips))
     }
 
     /// Whether the register end of a movement, if it has one, is decided.
-    pub(crate) fn is_known(&self, movement: &Movement) -> bool {
+    pub(crate) fn is_known(&self, movement: &CopyOp) -> bool {
         !self.is_absorbed(movement.op)
             && [movement.from, movement.to].iter().all(|end| match end {
-                MovementEnd::Registers(v) => self.plan.fragment_of(*v).is_some(),
+                CopyEnd::Registers(v) => self.plan.fragment_of(*v).is_some(),
                 _ => true,
             })
     }
@@ -150,11 +150,11 @@ impl Chooser<'_, '_, '_, '_> {
     pub(crate) fn best_mover(
         &self,
         index: usize,
-        movement: &Movement,
+        movement: &CopyOp,
         shared: Option<(&MemoryMap, u32)>,
         cap: u32,
-        viable: Viable,
-        mut record: Option<&mut Record>,
+        viable: ViableAtoms,
+        mut record: Option<&mut RejectedAtoms>,
     ) -> Result<Option<Best>, PlanError> {
         let from = self.end_map(movement.op, movement.from, shared)?;
         let to = self.end_map(movement.op, movement.to, shared)?;
@@ -165,7 +165,7 @@ impl Chooser<'_, '_, '_, '_> {
         let mut closest: Option<Reject> = None;
         let mut consider =
             |best: &mut Option<Best>,
-             (atom, second, flip): (AtomId, Option<AtomId>, Option<Flip>),
+             (atom, second, flip): (AtomId, Option<AtomId>, Option<RegisterTranspose>),
              outcome: Result<Evaluated, Reject>| match outcome {
                 Ok(found) => {
                     let beaten = best.is_none_or(|b| found.figures.cost < b.found.figures.cost);
@@ -234,7 +234,8 @@ impl Chooser<'_, '_, '_, '_> {
                 let (first, second) =
                     if loads { (staged.global, half.atom) } else { (half.atom, staged.global) };
                 let what = (first, Some(second), staged.flip);
-                if (Bound { base: bound.shared, ..bound }).at(half.share_bytes, instruction) >= left
+                if (CopyBound { base: bound.shared, ..bound }).at(half.share_bytes, instruction)
+                    >= left
                 {
                     consider(&mut best, what, Err(Reject::Dearer));
                     if all {
@@ -289,7 +290,7 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// What a movement costs at the least: the transactions, segments and registers that every way
     /// of doing it shares, and the bytes of a lane, which accesses of some width move.
-    pub(crate) fn bound(&self, movement: &Movement) -> Bound {
+    pub(crate) fn bound(&self, movement: &CopyOp) -> CopyBound {
         let w = &self.setting.tables.weights;
         let tile = |shape: TileShape| {
             u32::try_from(shape.bytes())
@@ -305,7 +306,7 @@ impl Chooser<'_, '_, '_, '_> {
         let mut lanes = u32::from(self.setting.wave);
         for end in [movement.from, movement.to] {
             match end {
-                MovementEnd::Registers(v) => {
+                CopyEnd::Registers(v) => {
                     let Some((_, f)) = self.plan.fragment_of(v) else { continue };
                     // The elements' own bytes, whatever registers they stand in.
                     let bytes = u32::from(f.shape.bits / 8)
@@ -319,14 +320,14 @@ impl Chooser<'_, '_, '_, '_> {
                         .fold(0, |n, e| n.saturating_add(u32::from(*e != 0)));
                     cost = cost.saturating_add(u32::from(f.registers()).saturating_mul(w.register));
                 }
-                MovementEnd::Shared(k) => {
+                CopyEnd::Shared(k) => {
                     shared = true;
                     if lane_bytes == 0 {
                         lane_bytes =
                             self.plan.allocs.get(usize::from(k)).map_or(0, |a| tile(a.shape));
                     }
                 }
-                MovementEnd::Global(_) => global = true,
+                CopyEnd::Global(_) => global = true,
             }
         }
         let warp_bytes = lane_bytes.checked_shl(lanes).unwrap_or(u32::MAX);
@@ -345,7 +346,7 @@ impl Chooser<'_, '_, '_, '_> {
                     .saturating_mul(w.global_segment),
             );
         }
-        Bound {
+        CopyBound {
             movement: 0,
             base: cost,
             shared: passes,
@@ -365,7 +366,7 @@ impl Chooser<'_, '_, '_, '_> {
     fn evaluate_pair(
         &self,
         staged: &Staged,
-        half: &Mover,
+        half: &CopyAtom,
         shared: EndMap<'_>,
         limit: u32,
     ) -> Result<Evaluated, Reject> {
@@ -390,7 +391,7 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// Whether bytes of a mover's registers can be chosen.
-    pub(crate) fn is_chosen_from(&self, mover: &Mover) -> bool {
+    pub(crate) fn is_chosen_from(&self, mover: &CopyAtom) -> bool {
         let class = self
             .choice
             .and_then(|choice| choice.atom.operands.iter().find(|o| o.role == Role::Def))
@@ -407,10 +408,9 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// The global tile of a copy between global and shared memory.
-    fn global_of(&self, movement: &Movement) -> Option<&GlobalPlan> {
+    fn global_of(&self, movement: &CopyOp) -> Option<&GlobalPlan> {
         match (movement.from, movement.to) {
-            (MovementEnd::Global(g), MovementEnd::Shared(_))
-            | (MovementEnd::Shared(_), MovementEnd::Global(g)) => {
+            (CopyEnd::Global(g), CopyEnd::Shared(_)) | (CopyEnd::Shared(_), CopyEnd::Global(g)) => {
                 self.plan.globals.get(usize::from(g))
             }
             _ => None,
@@ -420,19 +420,19 @@ impl Chooser<'_, '_, '_, '_> {
     fn end_map<'m>(
         &'m self,
         op: Op,
-        end: MovementEnd,
+        end: CopyEnd,
         shared: Option<(&'m MemoryMap, u32)>,
     ) -> Result<EndMap<'m>, PlanError> {
         match end {
-            MovementEnd::Registers(v) => self
+            CopyEnd::Registers(v) => self
                 .plan
                 .fragment_of(v)
                 .map(|(_, f)| EndMap::Registers(f))
                 .ok_or(PlanError::Undecided(op)),
-            MovementEnd::Shared(_) => shared
+            CopyEnd::Shared(_) => shared
                 .map(|(map, align)| EndMap::Shared(map, align))
                 .ok_or(PlanError::Undecided(op)),
-            MovementEnd::Global(g) => self
+            CopyEnd::Global(g) => self
                 .plan
                 .globals
                 .get(usize::from(g))
@@ -457,10 +457,10 @@ fn nearness(why: Reject) -> u8 {
 }
 
 /// The shared tile of a movement.
-pub(crate) fn touches_shared(movement: &Movement) -> Option<usize> {
+pub(crate) fn touches_shared(movement: &CopyOp) -> Option<usize> {
     [movement.from, movement.to]
         .iter()
-        .find_map(|end| if let MovementEnd::Shared(k) = end { Some(usize::from(*k)) } else { None })
+        .find_map(|end| if let CopyEnd::Shared(k) = end { Some(usize::from(*k)) } else { None })
 }
 
 /// The largest power of two that divides a number.

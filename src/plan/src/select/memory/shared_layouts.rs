@@ -6,15 +6,15 @@
 //! the layout that won last time costs now. None of it changes which layout wins: of equally cheap
 //! ones the first.
 
-use crate::data::{Candidate, Loser, PlanError, Unwritable};
+use crate::data::{Candidate, PlanError, RejectedCandidate, Unwritable};
 use crate::select::memory::search::{power, touches_shared};
 use crate::select::memory::tma::TensorMapCopies;
-use crate::select::planner::{Chooser, Movement, MovementEnd};
+use crate::select::planner::{CopyEnd, CopyOp, Planner};
 use lanebook_ir::Op;
 use lanebook_layout::PostMap;
 use lanebook_tables::{Space, TupleStyle};
 use lanebook_tile::candidates::candidates;
-use lanebook_tile::copy_atom::Viable;
+use lanebook_tile::copy_atom::ViableAtoms;
 use lanebook_tile::divide::divide;
 use lanebook_tile::map::{MemoryMap, SharedLayout, TileShape};
 use lanebook_tile::tiling::Reject;
@@ -26,11 +26,11 @@ const NO_LAYOUT: u16 = u16::MAX;
 const BOUNDS: usize = 8;
 
 /// The least that movements of a tile cost.
-type Bounds = heapless::Vec<Bound, BOUNDS>;
+type CopyBounds = heapless::Vec<CopyBound, BOUNDS>;
 
 /// The least that a movement costs.
 #[derive(Copy, Clone)]
-pub(crate) struct Bound {
+pub(crate) struct CopyBound {
     /// Its number.
     pub(crate) movement: u16,
     /// Whatever the width of its accesses.
@@ -50,13 +50,13 @@ pub(crate) struct Bound {
     pub(crate) loads: bool,
     /// One instruction may copy a whole box.
     pub(crate) tiled: bool,
-    /// What can do it where the tile lies by columns, and by rows ([`Chooser::viable`]).
+    /// What can do it where the tile lies by columns, and by rows ([`Planner::viable`]).
     pub(crate) viable: [u32; 2],
     /// Bytes of the widest of them.
     pub(crate) width: [u32; 2],
 }
 
-impl Bound {
+impl CopyBound {
     /// Of two figures the one for a layout; neither says anything of strips.
     fn of(&self, figures: &[u32; 2], layout: &SharedLayout) -> u32 {
         figures
@@ -78,7 +78,7 @@ impl Bound {
 
 /// What is known of a shared tile from one question to the next.
 #[derive(Copy, Clone, Debug)]
-pub struct Tile {
+pub struct SharedTile {
     /// The number of the layout that won last.
     warm: u16,
     /// Where what its copies cost stands, layout by layout.
@@ -114,14 +114,14 @@ impl Copies {
 }
 
 /// Whether a movement goes from memory to memory.
-fn copies_memory(movement: &Movement) -> bool {
-    ![movement.from, movement.to].iter().any(|end| matches!(end, MovementEnd::Registers(_)))
+fn copies_memory(movement: &CopyOp) -> bool {
+    ![movement.from, movement.to].iter().any(|end| matches!(end, CopyEnd::Registers(_)))
 }
 
 /// What a free layout can serve: a swizzle moves its pieces by bits of the row's number, which some
 /// lane or instance has; padding shifts rows.
-fn pieces(layout: &SharedLayout) -> Viable {
-    let mut out = Viable::ALL;
+fn pieces(layout: &SharedLayout) -> ViableAtoms {
+    let mut out = ViableAtoms::ALL;
     if layout.strip.is_some() {
         return out;
     }
@@ -134,7 +134,7 @@ fn pieces(layout: &SharedLayout) -> Viable {
     out
 }
 
-impl Chooser<'_, '_, '_, '_> {
+impl Planner<'_, '_, '_, '_> {
     /// Makes room for what is kept of each shared tile; where there is none, it is worked out again
     /// each time.
     pub(crate) fn prepare_tiles(&mut self) {
@@ -149,7 +149,7 @@ impl Chooser<'_, '_, '_, '_> {
             let copies = u16::try_from(first).ok().filter(|_| has_room).unwrap_or(NO_LAYOUT);
             if self
                 .tiles
-                .push(Tile {
+                .push(SharedTile {
                     warm: NO_LAYOUT,
                     key: None,
                     cost: 0,
@@ -197,8 +197,8 @@ impl Chooser<'_, '_, '_, '_> {
             if touches_shared(movement) != Some(index) || !self.is_known(movement) {
                 continue;
             }
-            let is_settled = |end: &MovementEnd| match end {
-                MovementEnd::Registers(v) => {
+            let is_settled = |end: &CopyEnd| match end {
+                CopyEnd::Registers(v) => {
                     self.plan.fragment_of(*v).is_some_and(|(k, _)| usize::from(k) < settled.0)
                 }
                 _ => true,
@@ -277,7 +277,7 @@ impl Chooser<'_, '_, '_, '_> {
             let Some(layout) = next else { continue };
             if let Some(bytes) = over(&layout) {
                 if let Some(op) = record {
-                    self.plan.lose(Loser {
+                    self.plan.lose(RejectedCandidate {
                         op,
                         what: Candidate::Shared(layout),
                         why: Reject::Room { bytes, most: room },
@@ -292,7 +292,12 @@ impl Chooser<'_, '_, '_, '_> {
             }
             if for_units && let Err(why) = self.suits_units(index, &layout, alloc.shape) {
                 if let Some(op) = record {
-                    self.plan.lose(Loser { op, what: Candidate::Shared(layout), why, cost: 0 });
+                    self.plan.lose(RejectedCandidate {
+                        op,
+                        what: Candidate::Shared(layout),
+                        why,
+                        cost: 0,
+                    });
                 }
                 let of = self.program.def_op(alloc.value);
                 failure = failure.or(of.map(|op| match fixed {
@@ -329,7 +334,7 @@ impl Chooser<'_, '_, '_, '_> {
                     if let Some(op) = record {
                         let loser = if beaten { best } else { Some((layout, cost)) };
                         if let Some((shared, cost)) = loser {
-                            self.plan.lose(Loser {
+                            self.plan.lose(RejectedCandidate {
                                 op,
                                 what: Candidate::Shared(shared),
                                 why: Reject::Dearer,
@@ -345,7 +350,12 @@ impl Chooser<'_, '_, '_, '_> {
                 Ok(None) => capped = true,
                 Err(e) => {
                     if let (Some(op), PlanError::NoMover { why, .. }) = (record, e) {
-                        self.plan.lose(Loser { op, what: Candidate::Shared(layout), why, cost: 0 });
+                        self.plan.lose(RejectedCandidate {
+                            op,
+                            what: Candidate::Shared(layout),
+                            why,
+                            cost: 0,
+                        });
                     }
                     failure = failure.or(Some(e));
                 }
@@ -410,14 +420,10 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// Whether a copy could go through a tensor map.
-    pub(crate) fn may_be_tiled(&self, movement: &Movement) -> bool {
+    pub(crate) fn may_be_tiled(&self, movement: &CopyOp) -> bool {
         match (movement.from, movement.to) {
-            (MovementEnd::Global(_), _) => {
-                TensorMapCopies(&self.setting).moves(true).next().is_some()
-            }
-            (_, MovementEnd::Global(_)) => {
-                TensorMapCopies(&self.setting).moves(false).next().is_some()
-            }
+            (CopyEnd::Global(_), _) => TensorMapCopies(&self.setting).moves(true).next().is_some(),
+            (_, CopyEnd::Global(_)) => TensorMapCopies(&self.setting).moves(false).next().is_some(),
             _ => false,
         }
     }
@@ -425,21 +431,21 @@ impl Chooser<'_, '_, '_, '_> {
     /// The least that known movements of a shared tile cost; where there are more than fit, of the
     /// first ones. `is_free`: under one of the free layouts.
     #[inline(never)]
-    fn bounds(&self, index: usize, shape: TileShape, is_free: bool) -> Bounds {
-        let mut out = Bounds::new();
+    fn bounds(&self, index: usize, shape: TileShape, is_free: bool) -> CopyBounds {
+        let mut out = CopyBounds::new();
         for (number, movement) in self.movements.iter().enumerate() {
             if touches_shared(movement) != Some(index) || !self.is_known(movement) {
                 continue;
             }
-            let mut bound = Bound {
+            let mut bound = CopyBound {
                 movement: u16::try_from(number).unwrap_or(u16::MAX),
                 weight: self.weigh(movement, 1),
                 copies: copies_memory(movement),
-                loads: matches!(movement.from, MovementEnd::Global(_)),
+                loads: matches!(movement.from, CopyEnd::Global(_)),
                 tiled: copies_memory(movement) && self.may_be_tiled(movement),
                 ..self.bound(movement)
             };
-            let half = Bound { base: bound.shared, ..bound };
+            let half = CopyBound { base: bound.shared, ..bound };
             for staged in
                 self.staged.iter().filter(|s| usize::from(s.movement) == number && s.flip.is_some())
             {
@@ -471,14 +477,10 @@ impl Chooser<'_, '_, '_, '_> {
     /// spaces, and the widest one's bytes. Where one moves more at once than lies next to each
     /// other in any case, only the layout says.
     #[inline(never)]
-    fn viable(&self, movement: &Movement, map: &MemoryMap, row_major: bool) -> Option<(u32, u32)> {
+    fn viable(&self, movement: &CopyOp, map: &MemoryMap, row_major: bool) -> Option<(u32, u32)> {
         let (value, spaces) = match (movement.from, movement.to) {
-            (MovementEnd::Registers(v), MovementEnd::Shared(_)) => {
-                (v, (Space::Register, Space::Shared))
-            }
-            (MovementEnd::Shared(_), MovementEnd::Registers(v)) => {
-                (v, (Space::Shared, Space::Register))
-            }
+            (CopyEnd::Registers(v), CopyEnd::Shared(_)) => (v, (Space::Register, Space::Shared)),
+            (CopyEnd::Shared(_), CopyEnd::Registers(v)) => (v, (Space::Shared, Space::Register)),
             _ => return None,
         };
         let (_, fragment) = self.plan.fragment_of(value)?;
@@ -509,7 +511,7 @@ impl Chooser<'_, '_, '_, '_> {
         layout: &SharedLayout,
         number: Option<usize>,
         limit: u32,
-        bounds: &Bounds,
+        bounds: &CopyBounds,
         wants_reason: bool,
     ) -> Result<Option<u32>, PlanError> {
         let shape = self.plan.allocs.get(index).ok_or(PlanError::UnknownArch)?.shape;
@@ -527,7 +529,7 @@ impl Chooser<'_, '_, '_, '_> {
         let copies = place.and_then(|place| self.copies.get(place)).copied().unwrap_or_default();
         if limit < u32::MAX {
             let element = u32::from(shape.bits / 8);
-            let each = |b: &Bound| self.least(layout, b, element).saturating_mul(b.weight);
+            let each = |b: &CopyBound| self.least(layout, b, element).saturating_mul(b.weight);
             let sum = |copies: bool| {
                 bounds
                     .iter()
@@ -544,13 +546,13 @@ impl Chooser<'_, '_, '_, '_> {
             return Err(PlanError::NoMover { op, why: Reject::Form });
         }
         let map = layout.map(shape).ok_or(PlanError::UnknownArch)?;
-        let pieces = if number.is_some() { pieces(layout) } else { Viable::ALL };
+        let pieces = if number.is_some() { pieces(layout) } else { ViableAtoms::ALL };
         let mut copied = if copies.is_exact() { copies.least() } else { 0 };
         cost = cost.saturating_add(copied);
         // Reads first: they are what most layouts fail by.
         for reads in [true, false] {
             for (k, movement) in self.movements.iter().enumerate() {
-                let is_read = matches!(movement.from, MovementEnd::Shared(_));
+                let is_read = matches!(movement.from, CopyEnd::Shared(_));
                 if is_read != reads
                     || touches_shared(movement) != Some(index)
                     || !self.is_known(movement)
@@ -570,12 +572,14 @@ impl Chooser<'_, '_, '_, '_> {
                 let (shared, cap) =
                     (Some((&map, layout.align(w.shared_align))), self.share_of(left, movement));
                 let bound = bounds.iter().find(|b| usize::from(b.movement) == k);
-                let viable = bound
-                    .map_or(Viable::ALL, |b| Viable { movers: b.of(&b.viable, layout), ..pieces });
+                let viable = bound.map_or(ViableAtoms::ALL, |b| ViableAtoms {
+                    movers: b.of(&b.viable, layout),
+                    ..pieces
+                });
                 let best = match self.best_mover(k, movement, shared, cap, viable, None) {
                     // The reason may be one that was passed over.
                     Err(PlanError::NoMover { .. }) if wants_reason => {
-                        self.best_mover(k, movement, shared, cap, Viable::ALL, None)?
+                        self.best_mover(k, movement, shared, cap, ViableAtoms::ALL, None)?
                     }
                     found => found?,
                 };
@@ -599,7 +603,7 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// What a movement costs at the least under a layout.
-    fn least(&self, layout: &SharedLayout, bound: &Bound, element: u32) -> u32 {
+    fn least(&self, layout: &SharedLayout, bound: &CopyBound, element: u32) -> u32 {
         let width = bound.of(&bound.width, layout).min(self.widest(layout, bound, element));
         let straight = bound.at(width, self.setting.tables.weights.instruction);
         if bound.loads && !layout.row_major { straight.min(bound.flipped) } else { straight }
@@ -607,12 +611,12 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// A movement that nothing can do where the tile lies by rows, or by columns, as a layout has
     /// it.
-    fn refused(&self, layout: &SharedLayout, bounds: &Bounds) -> Option<Op> {
+    fn refused(&self, layout: &SharedLayout, bounds: &CopyBounds) -> Option<Op> {
         bounds.iter().find_map(|bound| {
             let movement =
                 self.movements.get(usize::from(bound.movement)).filter(|_| !bound.copies)?;
             let between = match movement.from {
-                MovementEnd::Shared(_) => self.between_spaces(Space::Shared, Space::Register),
+                CopyEnd::Shared(_) => self.between_spaces(Space::Shared, Space::Register),
                 _ => self.between_spaces(Space::Register, Space::Shared),
             };
             let none = u32::MAX.checked_shl(between.len() as u32)?;
@@ -623,7 +627,7 @@ impl Chooser<'_, '_, '_, '_> {
     /// Bytes that lie next to each other, aligned, everywhere in a layout: no access can be wider.
     /// Copies from global memory also need the same dimension to be contiguous on both sides, if
     /// nothing is transposed between.
-    fn widest(&self, layout: &SharedLayout, bound: &Bound, element: u32) -> u32 {
+    fn widest(&self, layout: &SharedLayout, bound: &CopyBound, element: u32) -> u32 {
         if bound.loads && !layout.row_major {
             return element;
         }

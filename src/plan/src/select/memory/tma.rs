@@ -8,27 +8,27 @@
 
 use crate::data::{GlobalPlan, MAP_RANK, MapPlan};
 use lanebook_tables::{DtypeId, SwizzleMode, TensorMap, TiledMove};
-use lanebook_tile::evaluate::{Evaluated, Setting};
+use lanebook_tile::evaluate::{Evaluated, TargetInfo};
 use lanebook_tile::map::{Columns, Combine, MemoryMap};
-use lanebook_tile::tiling::{Figures, Fit, Reject};
-use lanebook_tile::unit::map::{self, Rule};
-use lanebook_tile::unit::{Error, has, swizzle};
+use lanebook_tile::tiling::{Figures, Reject, Tiling};
+use lanebook_tile::unit::map::{self, MapRule};
+use lanebook_tile::unit::{UnitError, has, swizzle};
 
 /// A box that fits: log2 of its extents, innermost first, and how many bits of the tile count
 /// boxes.
 #[derive(Copy, Clone)]
-struct Boxed {
+struct FittedBox {
     inner: u8,
     outer: u8,
 }
 
 /// A rule with its numbers.
-fn refuse(rule: Rule, found: u32, needed: u32) -> Reject {
+fn refuse(rule: MapRule, found: u32, needed: u32) -> Reject {
     Reject::Tensor { rule, found, needed }
 }
 
 /// Copies through the tensor maps of a setting's architecture.
-pub(crate) struct TensorMapCopies<'s, 't>(pub(crate) &'s Setting<'t>);
+pub(crate) struct TensorMapCopies<'s, 't>(pub(crate) &'s TargetInfo<'t>);
 
 impl<'t> TensorMapCopies<'_, 't> {
     /// The architecture's copies through tensor maps, by their number.
@@ -74,7 +74,7 @@ impl<'t> TensorMapCopies<'_, 't> {
         let shape = shared.shape;
         let rank = u8::try_from(form.at.len()).map_err(|_| Reject::Form)?;
         if !(rules.rank.0..=rules.rank.1).contains(&rank) {
-            return Err(refuse(Rule::Rank, u32::from(rank), u32::from(rules.rank.1)));
+            return Err(refuse(MapRule::Rank, u32::from(rank), u32::from(rules.rank.1)));
         }
         let element = self
             .map_element(rules, dtype, shape.bits)
@@ -83,23 +83,23 @@ impl<'t> TensorMapCopies<'_, 't> {
             rules.elements.get(usize::from(element)).map_or(0, |e| u32::from(e.align_bytes));
         let (base, stride) = global.tensor_align;
         let wanted = [
-            (Rule::Base, base, u32::from(rules.base_bytes)),
-            (Rule::StrideMultiple, stride, u32::from(rules.stride_bytes)),
+            (MapRule::Base, base, u32::from(rules.base_bytes)),
+            (MapRule::StrideMultiple, stride, u32::from(rules.stride_bytes)),
         ];
         for (rule, found, needed) in wanted {
             if found < needed.max(align) {
                 return Err(refuse(rule, found, needed.max(align)));
             }
         }
-        let mut best: Option<(Boxed, u8)> = None;
-        let mut closest = refuse(Rule::SwizzleEncoding, 0, 0);
+        let mut best: Option<(FittedBox, u8)> = None;
+        let mut closest = refuse(MapRule::SwizzleEncoding, 0, 0);
         for (k, mode) in (0u8..).zip(self.0.tables.units.swizzles) {
             if !has(self.0.arch, mode.feature) || swizzle::code(mode, rules.encoding).is_none() {
                 continue;
             }
             let takes =
                 |e| map::takes(self.0.tables, self.0.arch, e, mode, (form.loads, !form.loads));
-            if let Some(Err(Error::Map(refusal))) =
+            if let Some(Err(UnitError::Map(refusal))) =
                 rules.elements.get(usize::from(element)).map(takes)
             {
                 closest = nearer(
@@ -148,7 +148,7 @@ impl<'t> TensorMapCopies<'_, 't> {
             boxed,
             stride_bytes,
         };
-        let mut fit = Fit {
+        let mut fit = Tiling {
             slots: Columns::new(),
             warps: Columns::new(),
             instances: Columns::new(),
@@ -186,7 +186,7 @@ impl<'t> TensorMapCopies<'_, 't> {
 
     /// The figures: instructions of one thread, and a warp's part of what the memories move in any
     /// case.
-    fn figures(&self, form: &TiledMove<'_>, fit: &Fit, bytes: u32) -> Figures {
+    fn figures(&self, form: &TiledMove<'_>, fit: &Tiling, bytes: u32) -> Figures {
         let w = &self.0.tables.weights;
         let count = fit.count();
         let issue = self.0.tables.atom(form.atom).map_or(1, |a| u32::from(a.cost.issue));
@@ -240,11 +240,11 @@ fn boxed(
     rules: &TensorMap<'_>,
     mode: &SwizzleMode<'_>,
     shared: &MemoryMap,
-) -> Result<Boxed, Reject> {
+) -> Result<FittedBox, Reject> {
     let shape = shared.shape;
     let element = u32::from(shape.bits / 8);
     if shared.combine != Combine::Xor {
-        return Err(refuse(Rule::Dense, 0, 0));
+        return Err(refuse(MapRule::Dense, 0, 0));
     }
     // Where the bit's bytes are before the mode moves them; it undoes itself.
     let plain = |bit: u8| {
@@ -269,13 +269,13 @@ fn boxed(
     }
     let bytes = step(element, inner);
     if inner == 0 && shape.cols > 0 {
-        return Err(refuse(Rule::Contiguous, plain(0), element));
+        return Err(refuse(MapRule::Contiguous, plain(0), element));
     }
     if bytes.checked_rem(u32::from(rules.box_bytes)) != Some(0) {
-        return Err(refuse(Rule::BoxBytes, bytes, u32::from(rules.box_bytes)));
+        return Err(refuse(MapRule::BoxBytes, bytes, u32::from(rules.box_bytes)));
     }
     if !mode.xor.is_empty() && bytes != row {
-        return Err(refuse(Rule::BoxSpan, bytes, row));
+        return Err(refuse(MapRule::BoxSpan, bytes, row));
     }
     let mut outer = 0u8;
     while outer < shape.rows
@@ -289,7 +289,7 @@ fn boxed(
         if at.checked_rem(needed) == Some(0) {
             Ok(())
         } else {
-            Err(refuse(Rule::Shared, at, needed))
+            Err(refuse(MapRule::Shared, at, needed))
         }
     };
     for bit in (inner..shape.cols).chain(shape.cols.saturating_add(outer)..shape.total()) {
@@ -301,16 +301,16 @@ fn boxed(
             begins(column.bytes)?;
         }
     }
-    Ok(Boxed { inner, outer })
+    Ok(FittedBox { inner, outer })
 }
 
 /// The reason that is worth more: of those that speak of the tile's rows the one that came further.
 fn nearer(a: Reject, b: Reject) -> Reject {
     let far = |why: Reject| match why {
-        Reject::Tensor { rule: Rule::Shared, .. } => 4,
-        Reject::Tensor { rule: Rule::Dense, .. } => 3,
-        Reject::Tensor { rule: Rule::BoxSpan, .. } => 2,
-        Reject::Tensor { rule: Rule::BoxBytes | Rule::Contiguous, .. } => 1,
+        Reject::Tensor { rule: MapRule::Shared, .. } => 4,
+        Reject::Tensor { rule: MapRule::Dense, .. } => 3,
+        Reject::Tensor { rule: MapRule::BoxSpan, .. } => 2,
+        Reject::Tensor { rule: MapRule::BoxBytes | MapRule::Contiguous, .. } => 1,
         _ => 0,
     };
     if far(b) > far(a) { b } else { a }

@@ -1,7 +1,7 @@
 //! Words of bit fields, and the swizzle modes that some of their fields are.
-use crate::unit::descriptor::Word;
+use crate::unit::descriptor::DescriptorWord;
 use crate::unit::tests::arch;
-use crate::unit::{Error, descriptor_named, swizzle};
+use crate::unit::{UnitError, descriptor_named, swizzle};
 use lanebook::TABLES;
 use lanebook_layout::{Padding, PostMap, Swizzle, Unit};
 use std::vec::Vec;
@@ -9,42 +9,51 @@ use std::vec::Vec;
 #[test]
 fn each_fault_of_a_field_is_its_own() {
     let table = descriptor_named(&TABLES, arch("sm_100a"), "tcgen05.instr.f16").unwrap();
-    let mut word = Word::new(table);
+    let mut word = DescriptorWord::new(table);
     let number = |name: &str| table.fields.iter().position(|f| f.name == name).unwrap() as u8;
-    assert_eq!(word.set("k", 16), Err(Error::NoField));
+    assert_eq!(word.set("k", 16), Err(UnitError::NoField));
     assert_eq!(
         word.set("m", 512),
-        Err(Error::Range { field: number("m"), value: 512, low: 32, high: 256 })
+        Err(UnitError::Range { field: number("m"), value: 512, low: 32, high: 256 })
     );
-    assert_eq!(word.set("m", 40), Err(Error::Step { field: number("m"), value: 40, scale: 16 }));
-    assert_eq!(word.set_word("atype", "tf32"), Err(Error::NoWord { field: number("atype") }));
+    assert_eq!(
+        word.set("m", 40),
+        Err(UnitError::Step { field: number("m"), value: 40, scale: 16 })
+    );
+    assert_eq!(word.set_word("atype", "tf32"), Err(UnitError::NoWord { field: number("atype") }));
     assert_eq!(
         word.set("saturate", 1),
-        Err(Error::Range { field: number("saturate"), value: 1, low: 0, high: 0 })
+        Err(UnitError::Range { field: number("saturate"), value: 1, low: 0, high: 0 })
     );
     // Never set: 0 is no number of rows.
-    assert_eq!(word.pack(), Err(Error::Range { field: number("n"), value: 0, low: 8, high: 256 }));
+    assert_eq!(
+        word.pack(),
+        Err(UnitError::Range { field: number("n"), value: 0, low: 8, high: 256 })
+    );
     word.set("m", 128).unwrap();
     word.set("n", 224).unwrap();
     word.set_word("dtype", "f32").unwrap();
     word.set_word("trans_b", "outer").unwrap();
     let bits = word.pack().unwrap();
     assert_eq!(bits, (8 << 24) | (28 << 17) | (1 << 16) | (1 << 4));
-    let again = Word::unpack(table, bits).unwrap();
+    let again = DescriptorWord::unpack(table, bits).unwrap();
     assert_eq!(
         (again.get("n"), again.word("dtype"), again.word("n")),
         (Ok(224), Ok(Some("f32")), Ok(None))
     );
-    assert_eq!(Word::unpack(table, bits | 1 << 6).unwrap_err(), Error::Reserved { bits: 1 << 6 });
     assert_eq!(
-        Word::unpack(table, bits | 2 << 4).unwrap_err(),
-        Error::Range { field: number("dtype"), value: 3, low: 0, high: 1 }
+        DescriptorWord::unpack(table, bits | 1 << 6).unwrap_err(),
+        UnitError::Reserved { bits: 1 << 6 }
+    );
+    assert_eq!(
+        DescriptorWord::unpack(table, bits | 2 << 4).unwrap_err(),
+        UnitError::Range { field: number("dtype"), value: 3, low: 0, high: 1 }
     );
     let f8 = descriptor_named(&TABLES, arch("sm_100a"), "tcgen05.instr.f8f6f4").unwrap();
     let hole = f8.fields.iter().position(|f| f.name == "atype").unwrap() as u8;
     assert_eq!(
-        Word::unpack(f8, bits | 2 << 7).unwrap_err(),
-        Error::NotListed { field: hole, value: 2 }
+        DescriptorWord::unpack(f8, bits | 2 << 7).unwrap_err(),
+        UnitError::NotListed { field: hole, value: 2 }
     );
 }
 
@@ -60,13 +69,13 @@ fn every_field_of_every_descriptor_round_trips() {
                     .collect(),
             };
             for value in values {
-                let mut word = Word::new(table);
+                let mut word = DescriptorWord::new(table);
                 // Everything else at its lowest.
                 for other in table.fields {
                     word.set(other.name, u64::from(other.range.0)).unwrap();
                 }
                 word.set(field.name, value).unwrap();
-                let again = Word::unpack(table, word.pack().unwrap()).unwrap();
+                let again = DescriptorWord::unpack(table, word.pack().unwrap()).unwrap();
                 for other in table.fields {
                     let expected =
                         if other.name == field.name { value } else { u64::from(other.range.0) };
@@ -90,8 +99,8 @@ fn an_architecture_has_its_own_descriptors() {
         ("sm_100a", "tcgen05.shared", "wgmma.shared"),
     ] {
         assert!(descriptor_named(&TABLES, arch(name), has).is_ok());
-        assert_eq!(descriptor_named(&TABLES, arch(name), lacks).unwrap_err(), Error::Absent);
-        assert_eq!(descriptor_named(&TABLES, arch("sm_80"), has).unwrap_err(), Error::Absent);
+        assert_eq!(descriptor_named(&TABLES, arch(name), lacks).unwrap_err(), UnitError::Absent);
+        assert_eq!(descriptor_named(&TABLES, arch("sm_80"), has).unwrap_err(), UnitError::Absent);
     }
 }
 
@@ -106,7 +115,7 @@ fn one_mode_has_three_numbers() {
     assert_eq!(of("64B"), [Some(2), Some(2), Some(4)]);
     assert_eq!(of("128B"), [Some(3), Some(1), Some(2)]);
     assert_eq!(of("128B_ATOM_32B"), [Some(4), None, Some(1)]);
-    assert_eq!(swizzle::named(&TABLES, arch("sm_90a"), "128B_ATOM_32B"), Err(Error::Absent));
+    assert_eq!(swizzle::named(&TABLES, arch("sm_90a"), "128B_ATOM_32B"), Err(UnitError::Absent));
     // The field of a descriptor knows the modes by the same names.
     let table = descriptor_named(&TABLES, arch("sm_100a"), "tcgen05.shared").unwrap();
     let field = table.fields.iter().find(|f| f.name == "swizzle_mode").unwrap();
@@ -144,7 +153,7 @@ fn modes_are_found_by_name_number_and_effect() {
                     }
                     Ok(_) => {}
                     Err(error) => {
-                        assert!(matches!(error, Error::NoMode { .. }) && mode.xor.len() > 1)
+                        assert!(matches!(error, UnitError::NoMode { .. }) && mode.xor.len() > 1)
                     }
                 }
             }
@@ -160,15 +169,15 @@ fn what_no_mode_does_is_refused() {
     // The same numbers on elements of 8 bits exchange 8-byte pieces.
     assert_eq!(
         swizzle::of_post(&TABLES, sm_90a, "tma", &post(3, 3, 3), 8),
-        Err(Error::NoMode { b: 3, m: 3, s: 3 })
+        Err(UnitError::NoMode { b: 3, m: 3, s: 3 })
     );
     assert_eq!(
         swizzle::of_post(&TABLES, sm_90a, "tma", &post(3, 3, 3), 24),
-        Err(Error::Width { bits: 24 })
+        Err(UnitError::Width { bits: 24 })
     );
     assert_eq!(
         swizzle::of_post(&TABLES, sm_90a, "tma", &post(2, 3, 2), 32),
-        Err(Error::NoMode { b: 2, m: 5, s: 2 })
+        Err(UnitError::NoMode { b: 2, m: 5, s: 2 })
     );
     assert_eq!(
         swizzle::of_post(&TABLES, arch("sm_100a"), "tma", &post(2, 3, 2), 32).unwrap().name,
@@ -179,7 +188,7 @@ fn what_no_mode_does_is_refused() {
     );
     assert_eq!(
         swizzle::of_post(&TABLES, sm_90a, "tma", &padded, 16),
-        Err(Error::NoMode { b: 0, m: 0, s: 0 })
+        Err(UnitError::NoMode { b: 0, m: 0, s: 0 })
     );
     assert_eq!(swizzle::of_post(&TABLES, sm_90a, "tma", &PostMap::None, 16).unwrap().name, "none");
 }

@@ -1,6 +1,6 @@
 //! Tensor maps: each rule of the document, and boxes from layouts.
-use crate::unit::Error;
-use crate::unit::map::{Refusal, Request, Rule, check, derive};
+use crate::unit::UnitError;
+use crate::unit::map::{MapRule, Refusal, Request, check, derive};
 use crate::unit::tests::arch;
 use lanebook::TABLES;
 use lanebook_layout::{AxisId, Iter, Layout, PostMap, Swizzle, Unit};
@@ -20,7 +20,7 @@ const GOOD: Request<'static> = Request {
 
 fn refused(arch_name: &str, request: &Request<'_>) -> Refusal {
     match check(&TABLES, arch(arch_name), request) {
-        Err(Error::Map(refusal)) => refusal,
+        Err(UnitError::Map(refusal)) => refusal,
         other => panic!("{other:?}"),
     }
 }
@@ -30,23 +30,26 @@ fn every_rule_is_broken_once() {
     assert_eq!(check(&TABLES, arch("sm_90a"), &GOOD).unwrap().bytes, 64 * 128 * 2);
     let refusal = |rule, dim, found, needed| Refusal { rule, dim, found, needed };
     let cases = [
-        (Request { extents: &[], ..GOOD }, refusal(Rule::Rank, 0, 0, 5)),
-        (Request { steps: &[1], ..GOOD }, refusal(Rule::Rank, 0, 1, 2)),
-        (Request { boxed: &[64, 257], ..GOOD }, refusal(Rule::BoxExtent, 1, 257, 256)),
-        (Request { boxed: &[64, 0], ..GOOD }, refusal(Rule::BoxExtent, 1, 0, 256)),
-        (Request { boxed: &[20, 8], ..GOOD }, refusal(Rule::BoxBytes, 0, 40, 16)),
-        (Request { boxed: &[128, 8], ..GOOD }, refusal(Rule::BoxSpan, 0, 256, 128)),
-        (Request { swizzle: "32B", ..GOOD }, refusal(Rule::BoxSpan, 0, 128, 32)),
-        (Request { steps: &[1, 9], ..GOOD }, refusal(Rule::Step, 1, 9, 8)),
+        (Request { extents: &[], ..GOOD }, refusal(MapRule::Rank, 0, 0, 5)),
+        (Request { steps: &[1], ..GOOD }, refusal(MapRule::Rank, 0, 1, 2)),
+        (Request { boxed: &[64, 257], ..GOOD }, refusal(MapRule::BoxExtent, 1, 257, 256)),
+        (Request { boxed: &[64, 0], ..GOOD }, refusal(MapRule::BoxExtent, 1, 0, 256)),
+        (Request { boxed: &[20, 8], ..GOOD }, refusal(MapRule::BoxBytes, 0, 40, 16)),
+        (Request { boxed: &[128, 8], ..GOOD }, refusal(MapRule::BoxSpan, 0, 256, 128)),
+        (Request { swizzle: "32B", ..GOOD }, refusal(MapRule::BoxSpan, 0, 128, 32)),
+        (Request { steps: &[1, 9], ..GOOD }, refusal(MapRule::Step, 1, 9, 8)),
         (
             Request { extents: &[4096, (1 << 32) + 1], ..GOOD },
-            refusal(Rule::Extent, 1, (1 << 32) + 1, 1 << 32),
+            refusal(MapRule::Extent, 1, (1 << 32) + 1, 1 << 32),
         ),
-        (Request { strides: &[8200], ..GOOD }, refusal(Rule::StrideMultiple, 1, 8200, 16)),
-        (Request { strides: &[1 << 40], ..GOOD }, refusal(Rule::StrideLimit, 1, 1 << 40, 1 << 40)),
-        (Request { base: 4104, ..GOOD }, refusal(Rule::Base, 0, 4104, 16)),
-        (Request { shared: 64, ..GOOD }, refusal(Rule::Shared, 0, 64, 128)),
-        (Request { interleave: "16B", ..GOOD }, refusal(Rule::InterleaveRank, 0, 2, 3)),
+        (Request { strides: &[8200], ..GOOD }, refusal(MapRule::StrideMultiple, 1, 8200, 16)),
+        (
+            Request { strides: &[1 << 40], ..GOOD },
+            refusal(MapRule::StrideLimit, 1, 1 << 40, 1 << 40),
+        ),
+        (Request { base: 4104, ..GOOD }, refusal(MapRule::Base, 0, 4104, 16)),
+        (Request { shared: 64, ..GOOD }, refusal(MapRule::Shared, 0, 64, 128)),
+        (Request { interleave: "16B", ..GOOD }, refusal(MapRule::InterleaveRank, 0, 2, 3)),
     ];
     for (request, expected) in cases {
         assert_eq!(refused("sm_90a", &request), expected);
@@ -59,10 +62,10 @@ fn every_rule_is_broken_once() {
         steps: &[1, 1, 1],
         ..GOOD
     };
-    assert_eq!(refused("sm_90a", &deep).rule, Rule::InterleaveSwizzle);
+    assert_eq!(refused("sm_90a", &deep).rule, MapRule::InterleaveSwizzle);
     assert!(check(&TABLES, arch("sm_90a"), &Request { swizzle: "32B", ..deep }).is_ok());
     let odd = Request { swizzle: "32B", strides: &[48, 256], ..deep };
-    assert_eq!(refused("sm_90a", &odd), refusal(Rule::StrideMultiple, 1, 48, 32));
+    assert_eq!(refused("sm_90a", &odd), refusal(MapRule::StrideMultiple, 1, 48, 32));
     let packed = Request {
         element: "b6x16_p32",
         extents: &[256, 64],
@@ -71,19 +74,22 @@ fn every_rule_is_broken_once() {
         ..GOOD
     };
     assert!(check(&TABLES, arch("sm_100a"), &packed).is_ok());
-    assert_eq!(check(&TABLES, arch("sm_90a"), &packed).unwrap_err(), Error::Absent);
+    assert_eq!(check(&TABLES, arch("sm_90a"), &packed).unwrap_err(), UnitError::Absent);
     assert_eq!(
         refused("sm_100a", &Request { boxed: &[64, 8], ..packed }),
-        refusal(Rule::BoxInner, 0, 64, 128)
+        refusal(MapRule::BoxInner, 0, 64, 128)
     );
     assert_eq!(
         refused("sm_100a", &Request { extents: &[192, 64], ..packed }),
-        refusal(Rule::ExtentMultiple, 0, 192, 128)
+        refusal(MapRule::ExtentMultiple, 0, 192, 128)
     );
-    assert_eq!(refused("sm_100a", &Request { base: 16, ..packed }), refusal(Rule::Base, 0, 16, 32));
+    assert_eq!(
+        refused("sm_100a", &Request { base: 16, ..packed }),
+        refusal(MapRule::Base, 0, 16, 32)
+    );
     assert_eq!(
         check(&TABLES, arch("sm_90a"), &Request { swizzle: "128B_ATOM_64B", ..GOOD }).unwrap_err(),
-        Error::Absent
+        UnitError::Absent
     );
     assert!(check(&TABLES, arch("sm_100a"), &Request { swizzle: "128B_ATOM_64B", ..GOOD }).is_ok());
 }
@@ -128,32 +134,33 @@ fn what_has_no_box_is_refused_by_name() {
     let of = |l: &Layout, shape: &[u32]| {
         derive(&TABLES, arch("sm_90a"), "f16", &l.view(), shape).unwrap_err()
     };
-    let rule =
-        |error| if let Error::Map(refusal) = error { refusal.rule } else { panic!("{error:?}") };
-    assert_eq!(rule(of(&layout(&[(64, 2), (64, 128)], None), &[64, 64])), Rule::Contiguous);
-    assert_eq!(rule(of(&layout(&[(64, 1), (64, 72)], None), &[64, 64])), Rule::Dense);
+    let rule = |error| {
+        if let UnitError::Map(refusal) = error { refusal.rule } else { panic!("{error:?}") }
+    };
+    assert_eq!(rule(of(&layout(&[(64, 2), (64, 128)], None), &[64, 64])), MapRule::Contiguous);
+    assert_eq!(rule(of(&layout(&[(64, 1), (64, 72)], None), &[64, 64])), MapRule::Dense);
     assert_eq!(
         rule(of(&layout(&[(128, 1), (64, 128)], Some((3, 3, 3))), &[64, 128])),
-        Rule::BoxSpan
+        MapRule::BoxSpan
     );
-    assert_eq!(rule(of(&layout(&[(4, 1), (64, 4)], None), &[64, 4])), Rule::BoxBytes);
-    assert_eq!(rule(of(&layout(&[(8, 1), (512, 8)], None), &[512, 8])), Rule::BoxExtent);
-    assert_eq!(rule(of(&layout(&[(2, 1); 6], None), &[2; 6])), Rule::Rank);
+    assert_eq!(rule(of(&layout(&[(4, 1), (64, 4)], None), &[64, 4])), MapRule::BoxBytes);
+    assert_eq!(rule(of(&layout(&[(8, 1), (512, 8)], None), &[512, 8])), MapRule::BoxExtent);
+    assert_eq!(rule(of(&layout(&[(2, 1); 6], None), &[2; 6])), MapRule::Rank);
     // Boxes that start inside the swizzle's pattern.
     assert_eq!(
         rule(of(&layout(&[(64, 1), (2, 64 * 4), (4, 64)], Some((3, 3, 3))), &[4, 128])),
-        Rule::Shared
+        MapRule::Shared
     );
     assert_eq!(
         of(&layout(&[(64, 1), (64, 64)], Some((3, 2, 3))), &[64, 64]),
-        Error::NoMode { b: 3, m: 3, s: 3 }
+        UnitError::NoMode { b: 3, m: 3, s: 3 }
     );
 }
 
 #[test]
 fn elements_and_modes_that_do_not_go_together() {
     let named = |refusal: Refusal| {
-        assert_eq!(refusal.rule, Rule::Limit);
+        assert_eq!(refusal.rule, MapRule::Limit);
         TABLES.units.map_limits[usize::try_from(refusal.found).unwrap()].name
     };
     let (load, store) = ((true, false), (false, true));

@@ -1,5 +1,5 @@
 //! Loads and stores of tensor memory against the constructor of a warpgroup's tile.
-use crate::unit::Error;
+use crate::unit::UnitError;
 use crate::unit::tensor::{move_named, moved};
 use crate::unit::tests::arch;
 use lanebook::TABLES;
@@ -40,8 +40,8 @@ fn a_warp_holds_its_part_of_the_constructors_tile() {
 #[test]
 fn a_count_that_a_form_does_not_have_is_refused() {
     let form = move_named(&TABLES, arch("sm_100a"), "16x256b").unwrap();
-    assert_eq!(moved(form, 64, 0, false), Err(Error::Extent { dim: 1, found: 64, needed: 32 }));
-    assert_eq!(moved(form, 3, 0, true), Err(Error::Extent { dim: 1, found: 3, needed: 2 }));
-    assert_eq!(move_named(&TABLES, arch("sm_90a"), "16x256b").unwrap_err(), Error::Absent);
-    assert_eq!(move_named(&TABLES, arch("sm_100a"), "8x256b").unwrap_err(), Error::Absent);
+    assert_eq!(moved(form, 64, 0, false), Err(UnitError::Extent { dim: 1, found: 64, needed: 32 }));
+    assert_eq!(moved(form, 3, 0, true), Err(UnitError::Extent { dim: 1, found: 3, needed: 2 }));
+    assert_eq!(move_named(&TABLES, arch("sm_90a"), "16x256b").unwrap_err(), UnitError::Absent);
+    assert_eq!(move_named(&TABLES, arch("sm_100a"), "8x256b").unwrap_err(), UnitError::Absent);
 }

@@ -1,6 +1,6 @@
 //! Tiles of operands: made, described, and every planted fault refused.
 use crate::unit::tests::arch;
-use crate::unit::{Error, operand};
+use crate::unit::{UnitError, operand};
 use lanebook::TABLES;
 use lanebook_layout::{AxisId, Iter, Layout, PostMap, Swizzle, Unit};
 use lanebook_tables::Major;
@@ -79,7 +79,7 @@ fn describe(
     layout: &Layout,
     shape: (u32, u32),
     bits: u16,
-) -> Result<operand::Described<'static>, Error> {
+) -> Result<operand::DescribedTile<'static>, UnitError> {
     operand::describe(
         &TABLES,
         arch("sm_90a"),
@@ -115,7 +115,7 @@ fn each_fault_is_named() {
     shifted.add_offset(lanebook_layout::Int::known(8), AxisId::M).unwrap();
     assert!(matches!(
         describe(&shifted, (64, 64), 16),
-        Err(Error::Layout(lanebook_layout::Error::HasOffset { .. }))
+        Err(UnitError::Layout(lanebook_layout::Error::HasOffset { .. }))
     ));
     // The wrong swizzle for the row's width, and for the width of elements.
     let mut narrow = rows();
@@ -123,19 +123,19 @@ fn each_fault_is_named() {
     assert!(
         matches!(
             describe(&narrow, (64, 64), 16),
-            Err(Error::Extent { dim: 1, found: 64, needed: 32 })
+            Err(UnitError::Extent { dim: 1, found: 64, needed: 32 })
         ),
         "{:?}",
         describe(&narrow, (64, 64), 16)
     );
-    assert_eq!(describe(&rows(), (64, 64), 8).unwrap_err(), Error::NoMode { b: 3, m: 3, s: 3 });
+    assert_eq!(describe(&rows(), (64, 64), 8).unwrap_err(), UnitError::NoMode { b: 3, m: 3, s: 3 });
     // Rows with a gap.
     let mut gap =
         Layout::from_iters(&[Iter::new(64, 1, AxisId::M), Iter::new(64, 72, AxisId::M)]).unwrap();
     gap.set_post(rows().view().post).unwrap();
     assert_eq!(
         describe(&gap, (64, 64), 16).unwrap_err(),
-        Error::Stride { iter: 1, found: 72, needed: 64 }
+        UnitError::Stride { iter: 1, found: 72, needed: 64 }
     );
     // Sixty rows are no whole patterns.
     let mut short =
@@ -143,7 +143,7 @@ fn each_fault_is_named() {
     short.set_post(rows().view().post).unwrap();
     assert_eq!(
         describe(&short, (60, 64), 16).unwrap_err(),
-        Error::Extent { dim: 0, found: 60, needed: 8 }
+        UnitError::Extent { dim: 0, found: 60, needed: 8 }
     );
     // Along the outer coordinate wgmma takes 16 bits only.
     let tile = operand::of(&TABLES, arch("sm_90a"), Major::Outer, "128B").unwrap();
@@ -157,7 +157,7 @@ fn each_fault_is_named() {
         8,
         Some(Major::Outer),
     );
-    assert_eq!(refused.unwrap_err(), Error::Width { bits: 8 });
+    assert_eq!(refused.unwrap_err(), UnitError::Width { bits: 8 });
     assert!(
         operand::describe(
             &TABLES,
@@ -181,7 +181,7 @@ fn each_fault_is_named() {
             None
         )
         .unwrap_err(),
-        Error::Absent
+        UnitError::Absent
     );
 }
 
@@ -201,11 +201,11 @@ fn the_base_offset_says_where_the_pattern_starts() {
         found.word(&TABLES, arch("sm_90a"), "wgmma.shared", address).map(|w| w.get("start_address"))
     };
     assert!(
-        matches!(word(0x408), Err(Error::Step { value: 0x408, scale: 16, .. })),
+        matches!(word(0x408), Err(UnitError::Step { value: 0x408, scale: 16, .. })),
         "{:?}",
         word(0x408)
     );
-    assert!(matches!(word(1 << 18), Err(Error::Range { .. })));
+    assert!(matches!(word(1 << 18), Err(UnitError::Range { .. })));
 }
 
 #[test]
@@ -213,15 +213,15 @@ fn a_missing_or_odd_offset_is_refused() {
     let tile = operand::of(&TABLES, arch("sm_90a"), Major::Depth, "none").unwrap();
     assert!(matches!(
         operand::layout(tile, (16, 16), 16, &[("stride_byte_offset", 128)]),
-        Err(Error::NoValue { .. })
+        Err(UnitError::NoValue { .. })
     ));
     assert!(matches!(
         operand::layout(tile, (16, 16), 16, &[("stride_byte_offset", 129)]),
-        Err(Error::Step { .. })
+        Err(UnitError::Step { .. })
     ));
     assert_eq!(
         operand::layout(tile, (16, 16), 16, &[("stride", 128)]).unwrap_err(),
-        Error::NoField
+        UnitError::NoField
     );
-    assert_eq!(operand::layout(tile, (8, 8), 24, &[]).unwrap_err(), Error::Width { bits: 24 });
+    assert_eq!(operand::layout(tile, (8, 8), 24, &[]).unwrap_err(), UnitError::Width { bits: 24 });
 }

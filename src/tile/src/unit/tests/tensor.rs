@@ -1,8 +1,8 @@
 //! Tensor memory: the tables against the constructors of the layout algebra, allocation, reach,
 //! shapes.
-use crate::unit::tensor::{self, Product};
+use crate::unit::tensor::{self, ProductRequest};
 use crate::unit::tests::arch;
-use crate::unit::{Error, has};
+use crate::unit::{UnitError, has};
 use lanebook::TABLES;
 use lanebook_layout::tirx::{self, ScaleLayout, facts};
 use lanebook_layout::{AxisId, Coord, LayoutRef};
@@ -81,7 +81,7 @@ fn scale_factors_are_those_of_the_constructor() {
     for factors in [5, 8] {
         assert_eq!(
             tensor::layout(tile, 128, factors, false),
-            Err(Error::Extent { dim: 1, found: u64::from(factors), needed: 4 })
+            Err(UnitError::Extent { dim: 1, found: u64::from(factors), needed: 4 })
         );
     }
 }
@@ -94,19 +94,19 @@ fn allocations_are_powers_of_two() {
     for columns in [0, 513, u32::MAX] {
         assert_eq!(
             tensor::allocation(memory, columns),
-            Err(Error::Columns { found: columns, low: 32, high: 512 })
+            Err(UnitError::Columns { found: columns, low: 32, high: 512 })
         );
     }
     assert_eq!(tensor::address(memory, 96, 224), Ok((96 << 16) | 224));
     assert_eq!(
         tensor::address(memory, 96, 512),
-        Err(Error::Columns { found: 512, low: 0, high: 511 })
+        Err(UnitError::Columns { found: 512, low: 0, high: 511 })
     );
     assert_eq!(
         tensor::address(memory, 128, 0),
-        Err(Error::Unaligned { address: 128, needed: 128 })
+        Err(UnitError::Unaligned { address: 128, needed: 128 })
     );
-    assert_eq!(tensor::memory(&TABLES, arch("sm_90a")).unwrap_err(), Error::Absent);
+    assert_eq!(tensor::memory(&TABLES, arch("sm_90a")).unwrap_err(), UnitError::Absent);
 }
 
 #[test]
@@ -119,59 +119,66 @@ fn a_warp_reaches_its_quarter() {
     assert_eq!(tensor::reaches(memory, 6, 80, 16), Ok(()));
     assert_eq!(
         tensor::reaches(memory, 6, 80, 32),
-        Err(Error::Reach { warp: 6, lane: 96, first: 64 })
+        Err(UnitError::Reach { warp: 6, lane: 96, first: 64 })
     );
     assert_eq!(
         tensor::reaches(memory, 1, 0, 16),
-        Err(Error::Reach { warp: 1, lane: 0, first: 32 })
+        Err(UnitError::Reach { warp: 1, lane: 0, first: 32 })
     );
 }
 
 #[test]
 fn shapes_are_those_of_the_document() {
     let sm_100a = arch("sm_100a");
-    let dense =
-        |kind, blocks, m, n, k| Product { kind, blocks, stationary: false, sparse: false, m, n, k };
-    let tile = |p: &Product<'_>| {
+    let dense = |kind, blocks, m, n, k| ProductRequest {
+        kind,
+        blocks,
+        stationary: false,
+        sparse: false,
+        m,
+        n,
+        k,
+    };
+    let tile = |p: &ProductRequest<'_>| {
         tensor::shape(&TABLES, sm_100a, p).map(|(shape, tile)| (shape.descriptor, tile.name))
     };
     assert_eq!(tile(&dense("f16", 1, 128, 224, 16)), Ok(("tcgen05.instr.f16", "D")));
     assert_eq!(tile(&dense("f16", 1, 64, 8, 16)), Ok(("tcgen05.instr.f16", "F")));
     assert_eq!(tile(&dense("tf32", 2, 128, 48, 8)), Ok(("tcgen05.instr.tf32", "B")));
     assert_eq!(
-        tile(&Product { sparse: true, ..dense("f16", 2, 128, 64, 32) }),
+        tile(&ProductRequest { sparse: true, ..dense("f16", 2, 128, 64, 32) }),
         Ok(("tcgen05.instr.f16", "C"))
     );
     assert_eq!(
-        tile(&Product { stationary: true, ..dense("i8", 1, 32, 256, 32) }),
+        tile(&ProductRequest { stationary: true, ..dense("i8", 1, 32, 256, 32) }),
         Ok(("tcgen05.instr.i8", "G"))
     );
     assert_eq!(
         tile(&dense("i8", 1, 64, 40, 32)),
-        Err(Error::Extent { dim: 1, found: 40, needed: 8 })
+        Err(UnitError::Extent { dim: 1, found: 40, needed: 8 })
     );
     assert_eq!(tile(&dense("i8", 1, 64, 48, 32)), Ok(("tcgen05.instr.i8", "F")));
     assert_eq!(
         tile(&dense("f16", 1, 96, 64, 16)),
-        Err(Error::Extent { dim: 0, found: 96, needed: 64 })
+        Err(UnitError::Extent { dim: 0, found: 96, needed: 64 })
     );
     assert_eq!(
         tile(&dense("f16", 2, 64, 64, 16)),
-        Err(Error::Extent { dim: 0, found: 64, needed: 128 })
+        Err(UnitError::Extent { dim: 0, found: 64, needed: 128 })
     );
     assert_eq!(
         tile(&dense("f16", 1, 128, 64, 32)),
-        Err(Error::Extent { dim: 2, found: 32, needed: 16 })
+        Err(UnitError::Extent { dim: 2, found: 32, needed: 16 })
     );
     assert_eq!(
         tile(&dense("mxf4", 1, 64, 64, 64)),
-        Err(Error::Extent { dim: 0, found: 64, needed: 128 })
+        Err(UnitError::Extent { dim: 0, found: 64, needed: 128 })
     );
     assert_eq!(
-        tile(&Product { stationary: true, ..dense("mxf4", 1, 128, 64, 64) }),
-        Err(Error::Absent)
+        tile(&ProductRequest { stationary: true, ..dense("mxf4", 1, 128, 64, 64) }),
+        Err(UnitError::Absent)
     );
-    assert_eq!(tile(&dense("f64", 1, 128, 64, 16)), Err(Error::Absent));
+    assert_eq!(tile(&dense("f64", 1, 128, 64, 16)), Err(UnitError::Absent));
 }
 
 #[test]
@@ -182,7 +189,7 @@ fn every_shape_packs_into_its_descriptor() {
             for (m, _) in shape.m {
                 for n in shape.n.iter().flat_map(|s| (s.low..=s.high).step_by(usize::from(s.step)))
                 {
-                    let mut word = crate::unit::descriptor::Word::new(table);
+                    let mut word = crate::unit::descriptor::DescriptorWord::new(table);
                     word.set("m", u64::from(*m)).unwrap();
                     word.set("n", u64::from(n)).unwrap();
                 }
@@ -201,8 +208,8 @@ fn orders_that_products_do_not_take() {
         let asked = Instruction { descriptor, blocks, rows: 64, columns, types: [a, b, d], majors };
         tensor::instruction(&TABLES, sm_100a, &asked)
     };
-    let limit = |found: Result<u32, Error>| match found {
-        Err(Error::Order { limit, operand, .. }) => {
+    let limit = |found: Result<u32, UnitError>| match found {
+        Err(UnitError::Order { limit, operand, .. }) => {
             Some((TABLES.units.order_limits[usize::from(limit)].name, operand))
         }
         Err(other) => panic!("{other:?}"),
@@ -254,7 +261,7 @@ fn orders_that_products_do_not_take() {
         types: ["e4m3", "e4m3", "f32"],
         majors: [Depth, Outer],
     };
-    assert_eq!(tensor::instruction(&TABLES, arch("sm_90a"), &asked), Err(Error::Absent));
+    assert_eq!(tensor::instruction(&TABLES, arch("sm_90a"), &asked), Err(UnitError::Absent));
 }
 
 /// What CUTLASS's `tmem_e_frg` and its loop over scale factors of 96 elements say, said again

@@ -6,7 +6,7 @@
 
 use super::Verdict;
 use lanebook::TABLES;
-use lanebook::unit::descriptor::Word;
+use lanebook::unit::descriptor::DescriptorWord;
 use lanebook::unit::descriptor_named;
 use lanebook_tables::Arch;
 use serde_json::Value;
@@ -34,8 +34,9 @@ fn compare(record: &Value) -> Result<Verdict, String> {
     let table = descriptor_named(&TABLES, arch, name).map_err(|e| format!("{e:?}"))?;
     let text = record.get("u64").or(record.get("u32")).and_then(Value::as_str).ok_or("no word")?;
     let bits = u64::from_str_radix(text.trim_start_matches("0x"), 16).map_err(|e| e.to_string())?;
-    let unpacked = Word::unpack(table, bits).map_err(|e| format!("{name} of {text}: {e:?}"))?;
-    let mut word = Word::new(table);
+    let unpacked =
+        DescriptorWord::unpack(table, bits).map_err(|e| format!("{name} of {text}: {e:?}"))?;
+    let mut word = DescriptorWord::new(table);
     for (field, value) in record["fields"].as_object().ok_or("no fields")? {
         let value = value.as_u64().ok_or("no value")?;
         let (field, value) = match field.split_once("_div_") {
@@ -62,7 +63,7 @@ fn compare(record: &Value) -> Result<Verdict, String> {
 }
 
 /// Types by their names in the tables.
-fn types(record: &Value, word: &Word<'_>) -> Result<(), String> {
+fn types(record: &Value, word: &DescriptorWord<'_>) -> Result<(), String> {
     let Some(types) = record["types"].as_array() else { return Ok(()) };
     let fields = if word.descriptor().fields.iter().any(|f| f.name == "dtype") {
         ["atype", "btype", "dtype"]

@@ -9,8 +9,8 @@
 use super::Verdict;
 use super::descriptors::arch;
 use lanebook::TABLES;
-use lanebook::unit::descriptor::Word;
-use lanebook::unit::{Error, descriptor_named, operand};
+use lanebook::unit::descriptor::DescriptorWord;
+use lanebook::unit::{UnitError, descriptor_named, operand};
 use lanebook_layout::{AxisId, Coord, Layout};
 use lanebook_tables::{Major, OperandTile};
 use serde_json::Value;
@@ -49,7 +49,7 @@ fn compare(record: &Value) -> Result<Verdict, String> {
     let offsets = offsets(tile, &words)?;
     let layout = match operand::layout(tile, (outer, depth), bits, &offsets) {
         Ok(layout) => layout,
-        Err(Error::Extent { .. }) if record["injective"] == Value::Bool(false) => {
+        Err(UnitError::Extent { .. }) if record["injective"] == Value::Bool(false) => {
             return Ok(Verdict::Refused(
                 "more columns than a swizzled row has: elements would share places",
             ));
@@ -70,7 +70,7 @@ fn compare(record: &Value) -> Result<Verdict, String> {
             bits,
             Some(major),
         ) {
-            Err(Error::Width { .. }) if !operand::takes(tile, unit, bits) => {
+            Err(UnitError::Width { .. }) if !operand::takes(tile, unit, bits) => {
                 refused += 1;
                 continue;
             }
@@ -100,7 +100,7 @@ fn compare(record: &Value) -> Result<Verdict, String> {
     Ok(Verdict::Agree)
 }
 
-type Shown = Vec<(&'static str, Word<'static>, u64)>;
+type Shown = Vec<(&'static str, DescriptorWord<'static>, u64)>;
 
 /// The descriptors of the record: keys `wgmma_desc_at_0x400` and so on.
 fn words(record: &Value) -> Result<Shown, String> {
@@ -120,7 +120,8 @@ fn words(record: &Value) -> Result<Shown, String> {
                 .map_err(|e| format!("{e:?}"))?;
             out.push((
                 unit,
-                Word::unpack(table, bits).map_err(|e| format!("{unit} {bits:#x}: {e:?}"))?,
+                DescriptorWord::unpack(table, bits)
+                    .map_err(|e| format!("{unit} {bits:#x}: {e:?}"))?,
                 address,
             ));
         }

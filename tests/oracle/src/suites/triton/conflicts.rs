@@ -7,7 +7,7 @@
 use super::super::Verdict;
 use super::{Judged, read};
 use lanebook::TABLES;
-use lanebook::encoding::conflicts::{Access, count, vector_bits};
+use lanebook::encoding::conflicts::{RegisterAccess, count, vector_bits};
 use lanebook_layout::AxisId;
 use lanebook_layout::triton::address::Addresses;
 use lanebook_layout::triton::to_linear;
@@ -41,7 +41,7 @@ pub fn judge(record: &Value) -> Judged {
         _ => "access128",
     };
     let model = arch.banks.iter().find(|b| b.name == name).ok_or("no bank model")?;
-    let access = Access { registers: &registers, shared: &shared, vector_bytes: bytes };
+    let access = RegisterAccess { registers: &registers, shared: &shared, vector_bytes: bytes };
     let mut pairs = 0;
     let found = count(&access, 0, 0, model, |_| pairs += 1).ok_or("not counted")?;
     let groups = model.groups.len() as u32;
