@@ -3,13 +3,13 @@
 use heapless::{Vec, VecView};
 pub use lanebook_emit::Compiled;
 use lanebook_emit::expr::{
-    Arena, Choice, ExprError, ExprId, Node, Reg, SelectError, SelectScratch, Selector,
+    ExprArena, ExprError, ExprId, ExprNode, NodeChoice, Reg, SelectError, SelectScratch, Selector,
     SimplifyScratch, Variable,
 };
-use lanebook_emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
+use lanebook_emit::step::{LoopSpan, Step, StepError, StepStorage, TupleStride, VRegTuple};
 use lanebook_emit::{
-    Address, Advance, Context, EmitError, EmitPool, Held, Index, Lists, Lookup, Param, TextError,
-    Thrift, parameters,
+    Address, Advance, EmitError, EmitPool, Index, Lists, LowerContext, Param,
+    RegisterPressureLevel, TargetQueries, TextError, ValueRegs, parameters,
 };
 use lanebook_ir::rewrite::RunError;
 use lanebook_ir::verify::contract::{Breach, check};
@@ -28,7 +28,7 @@ use lanebook_tile::copy_atom::CopyAtom;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Error {
+pub enum CompileError {
     /// No plan.
     Plan(PlanError),
     /// No steps.
@@ -50,7 +50,7 @@ pub enum Error {
     Contract(Breach),
 }
 
-impl Error {
+impl CompileError {
     /// An error of emission, met at an operation.
     fn emission(error: EmitError, op: Option<Op>) -> Self {
         // What was being done when a list was full does not matter.
@@ -78,7 +78,7 @@ impl Error {
     }
 }
 
-impl Error {
+impl CompileError {
     /// The same about another operation: `to` says which one stands for each.
     fn about(self, to: impl FnOnce(Op) -> Op) -> Self {
         match self {
@@ -92,22 +92,22 @@ impl Error {
     }
 }
 
-impl From<PlanError> for Error {
+impl From<PlanError> for CompileError {
     fn from(e: PlanError) -> Self {
         Self::Plan(e)
     }
 }
-impl From<Breach> for Error {
+impl From<Breach> for CompileError {
     fn from(e: Breach) -> Self {
         Self::Contract(e)
     }
 }
-impl From<EmitError> for Error {
+impl From<EmitError> for CompileError {
     fn from(e: EmitError) -> Self {
         Self::emission(e, None)
     }
 }
-impl From<TextError> for Error {
+impl From<TextError> for CompileError {
     fn from(e: TextError) -> Self {
         Self::Text(e)
     }
@@ -119,8 +119,12 @@ impl From<TextError> for Error {
 /// `STEPS`: instructions of the kernel. `TUPLES`: register tuples. `NODES`: index-expression nodes.
 /// `LOSERS`: reasons kept.
 #[derive(Debug)]
-pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize>
-{
+pub struct CompileStorage<
+    const STEPS: usize,
+    const TUPLES: usize,
+    const NODES: usize,
+    const LOSERS: usize,
+> {
     movers: Vec<CopyAtom, 128>,
     movements: Vec<lanebook_plan::select::CopyOp, 48>,
     staged: Vec<lanebook_plan::select::Staged, 32>,
@@ -137,17 +141,17 @@ pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, 
     lanes: Vec<ShufflePlan, 8>,
     losers: Vec<RejectedCandidate, LOSERS>,
     steps: Vec<Step, STEPS>,
-    tuples: Vec<Virtual, TUPLES>,
-    patterns: Vec<Pattern, 32>,
+    tuples: Vec<VRegTuple, TUPLES>,
+    patterns: Vec<TupleStride, 32>,
     loops: Vec<LoopSpan, 8>,
     params: Vec<Param, 64>,
-    held: Vec<Held, 48>,
+    held: Vec<ValueRegs, 48>,
     addresses: Vec<Address, 256>,
     advances: Vec<Advance, 128>,
     indices: Vec<Index, 64>,
     settled: Vec<(ExprId, ExprId), 32>,
-    splats: Vec<Held, 16>,
-    nodes: Vec<Node, NODES>,
+    splats: Vec<ValueRegs, 16>,
+    nodes: Vec<ExprNode, NODES>,
     variables: Vec<Variable, 256>,
     buckets: [ExprId; 256],
     forward: [ExprId; NODES],
@@ -155,7 +159,7 @@ pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, 
     counts: [u16; NODES],
     work: Vec<ExprId, NODES>,
     memo: [[Option<Reg>; 2]; NODES],
-    choice: [[Choice; 2]; NODES],
+    choice: [[NodeChoice; 2]; NODES],
     registers: [Option<Reg>; lanebook_emit::MAX_VARIABLES],
 }
 
@@ -178,10 +182,10 @@ const fn record<P: AsRef<[T]>, T>(_: &P) -> usize {
 }
 
 /// Storage that suits the kernels of the examples.
-pub type KernelStorage = Storage<1536, 512, 1024, 0>;
+pub type KernelStorage = CompileStorage<1536, 512, 1024, 0>;
 
 impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize>
-    Storage<STEPS, TUPLES, NODES, LOSERS>
+    CompileStorage<STEPS, TUPLES, NODES, LOSERS>
 {
     /// Empty storage: zeros alone, so that a static of it weighs nothing in an image, and zeroed
     /// memory is one. A compile writes the side tables before it reads them.
@@ -222,7 +226,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             counts: [0; NODES],
             work: Vec::new(),
             memo: [[None; 2]; NODES],
-            choice: [[Choice::EMPTY; 2]; NODES],
+            choice: [[NodeChoice::EMPTY; 2]; NODES],
             registers: [None; lanebook_emit::MAX_VARIABLES],
         }
     }
@@ -285,7 +289,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
                 copies: self.copies.as_mut_view(),
                 tiles: self.tiles.as_mut_view(),
             },
-            pools: Pools {
+            pools: PlanPools {
                 allocs: self.allocs.as_mut_view(),
                 fragments: self.fragments.as_mut_view(),
                 globals: self.globals.as_mut_view(),
@@ -296,7 +300,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
                 lanes: self.lanes.as_mut_view(),
                 losers: self.losers.as_mut_view(),
             },
-            room: Room {
+            room: EmitScratch {
                 steps: self.steps.as_mut_view(),
                 tuples: self.tuples.as_mut_view(),
                 patterns: self.patterns.as_mut_view(),
@@ -310,7 +314,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
                     settled: self.settled.as_mut_view(),
                     splats: self.splats.as_mut_view(),
                 },
-                frame: Frame {
+                frame: ExprScratch {
                     nodes: self.nodes.as_mut_view(),
                     variables: self.variables.as_mut_view(),
                     buckets: &mut self.buckets,
@@ -328,7 +332,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
 }
 
 impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize> Default
-    for Storage<STEPS, TUPLES, NODES, LOSERS>
+    for CompileStorage<STEPS, TUPLES, NODES, LOSERS>
 {
     fn default() -> Self {
         Self::new()
@@ -338,12 +342,12 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
 /// Typed room lent by the caller.
 pub struct Scratch<'s> {
     workspace: Workspace<'s>,
-    pools: Pools<'s>,
-    room: Room<'s>,
+    pools: PlanPools<'s>,
+    room: EmitScratch<'s>,
 }
 
 /// What a plan is kept in.
-struct Pools<'s> {
+struct PlanPools<'s> {
     allocs: &'s mut VecView<AllocPlan>,
     fragments: &'s mut VecView<FragmentPlan>,
     globals: &'s mut VecView<GlobalPlan>,
@@ -355,7 +359,7 @@ struct Pools<'s> {
     losers: &'s mut VecView<RejectedCandidate>,
 }
 
-impl<'s> Pools<'s> {
+impl<'s> PlanPools<'s> {
     /// A plan in which nothing is decided.
     #[inline(always)]
     fn plan(self, arch: ArchId) -> Plan<'s> {
@@ -392,18 +396,18 @@ pub struct Planned<'s> {
     pub plan: Plan<'s>,
     /// The function.
     pub function: Op,
-    room: Room<'s>,
+    room: EmitScratch<'s>,
 }
 
 /// What emission uses of a [`Scratch`].
-struct Room<'s> {
+struct EmitScratch<'s> {
     steps: &'s mut VecView<Step>,
-    tuples: &'s mut VecView<Virtual>,
-    patterns: &'s mut VecView<Pattern>,
+    tuples: &'s mut VecView<VRegTuple>,
+    patterns: &'s mut VecView<TupleStride>,
     loops: &'s mut VecView<LoopSpan>,
     params: &'s mut VecView<Param>,
     lists: Lists<'s>,
-    frame: Frame<'s>,
+    frame: ExprScratch<'s>,
 }
 
 /// Chooses atoms and layouts for the function of a program, and places its shared memory.
@@ -419,7 +423,7 @@ pub fn plan<'s>(
     arch: ArchId,
     program: &mut Program<'_, '_>,
     scratch: Scratch<'s>,
-) -> Result<Planned<'s>, Error> {
+) -> Result<Planned<'s>, CompileError> {
     let function = accepted(program)?;
     let Scratch { mut workspace, pools, room } = scratch;
     let mut plan = pools.plan(arch);
@@ -443,14 +447,14 @@ pub fn compile<'s>(
     arch: ArchId,
     program: &mut Program<'_, '_>,
     mut scratch: Scratch<'s>,
-) -> Result<Compiled<'s>, Error> {
+) -> Result<Compiled<'s>, CompileError> {
     let function = accepted(program)?;
     let mut plan = scratch.pools.plan(arch);
     let mut inserted = InsertedConversions::default();
     decide(tables, program, function, &mut plan, &mut scratch.workspace, &mut inserted)?;
     // The room stays where it lies: a copy would lie under everything that emission calls.
     let filled = match fill_moved(tables, program, &mut plan, function, &mut scratch.room) {
-        Err(error @ Error::Emit(EmitError::Step(StepError::Pool { .. }))) => refill(
+        Err(error @ CompileError::Emit(EmitError::Step(StepError::Pool { .. }))) => refill(
             tables,
             program,
             &mut plan,
@@ -476,8 +480,8 @@ pub fn compile<'s>(
 }
 
 /// The function of a program of which everything is obeyed.
-fn accepted(program: &Program<'_, '_>) -> Result<Op, Error> {
-    let function = program.functions().next().ok_or(Error::NoFunction)?;
+fn accepted(program: &Program<'_, '_>) -> Result<Op, CompileError> {
+    let function = program.functions().next().ok_or(CompileError::NoFunction)?;
     check(program, function)?;
     Ok(function)
 }
@@ -492,7 +496,7 @@ fn decide(
     plan: &mut Plan<'_>,
     workspace: &mut Workspace<'_>,
     inserted: &mut InsertedConversions,
-) -> Result<(), Error> {
+) -> Result<(), CompileError> {
     loop {
         let chosen = choose_and_place(tables, program, function, plan, workspace);
         let Err(error) = chosen else { return Ok(()) };
@@ -512,9 +516,9 @@ fn refill(
     program: &mut Program<'_, '_>,
     plan: &mut Plan<'_>,
     function: Op,
-    (workspace, room): (&mut Workspace<'_>, &mut Room<'_>),
-    error: Error,
-) -> Result<lanebook_emit::registers::allocate::Usage, Error> {
+    (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_>),
+    error: CompileError,
+) -> Result<lanebook_emit::registers::allocate::RegisterUsage, CompileError> {
     let mut sunk = LoadSinking::default();
     if !sunk.sink(program, function) {
         return Err(error);
@@ -537,11 +541,11 @@ fn fill_moved(
     program: &Program<'_, '_>,
     plan: &mut Plan<'_>,
     function: Op,
-    room: &mut Room<'_>,
-) -> Result<lanebook_emit::registers::allocate::Usage, Error> {
+    room: &mut EmitScratch<'_>,
+) -> Result<lanebook_emit::registers::allocate::RegisterUsage, CompileError> {
     let filled = fill(tables, program, plan, function, room);
     match filled {
-        Err(Error::Emit(EmitError::Step(StepError::Pool { .. })))
+        Err(CompileError::Emit(EmitError::Step(StepError::Pool { .. })))
             if place_moved(tables, program, plan) == Ok(true) =>
         {
             fill(tables, program, plan, function, room)
@@ -557,9 +561,9 @@ fn fill(
     program: &Program<'_, '_>,
     plan: &Plan<'_>,
     function: Op,
-    room: &mut Room<'_>,
-) -> Result<lanebook_emit::registers::allocate::Usage, Error> {
-    let Room { steps, tuples, patterns, loops, params, lists, frame } = room;
+    room: &mut EmitScratch<'_>,
+) -> Result<lanebook_emit::registers::allocate::RegisterUsage, CompileError> {
+    let EmitScratch { steps, tuples, patterns, loops, params, lists, frame } = room;
     let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
     if !parameters(tables, program, function, plan.maps, params) {
@@ -567,13 +571,13 @@ fn fill(
             pool: EmitPool::Params,
             capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX),
         };
-        return Err(Error::emission(full, Some(function)));
+        return Err(CompileError::emission(full, Some(function)));
     }
-    let lookup = Lookup { tables, arch: machine, isa };
-    let mut thrift = Thrift::least(tables, isa, program, plan);
-    let mut first: Option<Error> = None;
+    let lookup = TargetQueries { tables, arch: machine, isa };
+    let mut thrift = RegisterPressureLevel::least(tables, isa, program, plan);
+    let mut first: Option<CompileError> = None;
     let usage = loop {
-        let room = Steps::new(steps, tuples, patterns, loops);
+        let room = StepStorage::new(steps, tuples, patterns, loops);
         let walked =
             walk(lookup, program, plan, function, room, params, lists.again(), frame, thrift);
         let error = match walked {
@@ -582,7 +586,7 @@ fn fill(
                     tables, isa, steps, tuples, patterns, loops,
                 ) {
                     Ok(usage) => break usage,
-                    Err(e) => Error::emission(EmitError::Step(e), Some(function)),
+                    Err(e) => CompileError::emission(EmitError::Step(e), Some(function)),
                 }
             }
             Err(e) => e,
@@ -590,16 +594,18 @@ fn fill(
         // Once more with fewer registers at once, as far as that goes; where that does not go, what
         // is told is that they are too few.
         match (error, thrift.more()) {
-            (Error::Emit(EmitError::Step(StepError::Pool { .. })), Some(more)) => {
+            (CompileError::Emit(EmitError::Step(StepError::Pool { .. })), Some(more)) => {
                 first = first.or(Some(error));
                 thrift = more;
             }
-            (Error::Emit(EmitError::Step(StepError::Pool { .. })), None) => return Err(error),
+            (CompileError::Emit(EmitError::Step(StepError::Pool { .. })), None) => {
+                return Err(error);
+            }
             _ => return Err(first.unwrap_or(error)),
         }
     };
     lanebook_emit::sync::waits::finish(tables, machine, isa, steps, patterns)
-        .map_err(|e| Error::emission(EmitError::Step(e), Some(function)))?;
+        .map_err(|e| CompileError::emission(EmitError::Step(e), Some(function)))?;
     Ok(usage)
 }
 
@@ -612,7 +618,7 @@ impl<'s> Planned<'s> {
         mut self,
         tables: &Tables<'_>,
         program: &Program<'_, '_>,
-    ) -> Result<Compiled<'s>, Error> {
+    ) -> Result<Compiled<'s>, CompileError> {
         let usage = fill(tables, program, &self.plan, self.function, &mut self.room)?;
         let Self { plan, function, room } = self;
         Ok(Compiled {
@@ -627,8 +633,8 @@ impl<'s> Planned<'s> {
 }
 
 /// Room for index expressions while they are simplified and selected.
-struct Frame<'s> {
-    nodes: &'s mut VecView<Node>,
+struct ExprScratch<'s> {
+    nodes: &'s mut VecView<ExprNode>,
     variables: &'s mut VecView<Variable>,
     buckets: &'s mut [ExprId],
     forward: &'s mut [ExprId],
@@ -636,7 +642,7 @@ struct Frame<'s> {
     counts: &'s mut [u16],
     work: &'s mut VecView<ExprId>,
     memo: &'s mut [[Option<Reg>; 2]],
-    choice: &'s mut [[Choice; 2]],
+    choice: &'s mut [[NodeChoice; 2]],
     registers: &'s mut [Option<Reg>],
 }
 
@@ -645,28 +651,38 @@ struct Frame<'s> {
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
 fn walk(
-    lookup: Lookup<'_>,
+    lookup: TargetQueries<'_>,
     program: &Program<'_, '_>,
     plan: &Plan<'_>,
     function: Op,
-    steps: Steps<'_>,
+    steps: StepStorage<'_>,
     params: &VecView<Param>,
     lists: Lists<'_>,
-    frame: &mut Frame<'_>,
-    thrift: Thrift,
-) -> Result<(), Error> {
+    frame: &mut ExprScratch<'_>,
+    thrift: RegisterPressureLevel,
+) -> Result<(), CompileError> {
     let tables = lookup.tables;
-    let Frame { nodes, variables, buckets, forward, uses, counts, work, memo, choice, registers } =
-        frame;
+    let ExprScratch {
+        nodes,
+        variables,
+        buckets,
+        forward,
+        uses,
+        counts,
+        work,
+        memo,
+        choice,
+        registers,
+    } = frame;
     let select = tables.rules.phase_named(lanebook_emit::expr::SELECT).ok_or(EmitError::Rules)?;
     let selector =
         Selector::new(tables, plan.arch, select, SelectScratch { memo, choice, uses: counts })
             .map_err(|_| EmitError::Rules)?;
-    let mut context = Context::new(
+    let mut context = LowerContext::new(
         lookup,
         program,
         plan,
-        Arena::new(nodes, variables, buckets),
+        ExprArena::new(nodes, variables, buckets),
         selector,
         SimplifyScratch { forward, uses, work },
         steps,
@@ -677,5 +693,5 @@ fn walk(
     context.thrift = thrift;
     context
         .function(function)
-        .map_err(|error| Error::emission(error, Op::at(usize::from(context.steps.origin))))
+        .map_err(|error| CompileError::emission(error, Op::at(usize::from(context.steps.origin))))
 }

@@ -4,9 +4,9 @@
 //! `capi/lanebook.h` says what they mean. The matches name every variant, so a new one does not
 //! build before it has a number.
 
-use crate::compile::Error;
+use crate::compile::CompileError;
 use lanebook_emit::EmitError;
-use lanebook_ir::Place;
+use lanebook_ir::SourcePlace;
 use lanebook_ir::verify::contract::Breach;
 
 pub use lanebook_emit::detail::{EMIT, of_emit};
@@ -25,22 +25,22 @@ pub enum Stage {
     /// There is no function.
     NoFunction,
     /// Something that is not obeyed: the detail is [`of_breach`]'s; and where it is written.
-    Contract(Detail, Place),
+    Contract(Detail, SourcePlace),
 }
 
 /// The parts of an error of compiling.
 #[must_use]
-pub fn of_compile(e: Error) -> Stage {
+pub fn of_compile(e: CompileError) -> Stage {
     match e {
-        Error::Plan(e) => Stage::Plan(of_plan(e)),
-        Error::Emit(e) => Stage::Emit(of_emit(e)),
+        CompileError::Plan(e) => Stage::Plan(of_plan(e)),
+        CompileError::Emit(e) => Stage::Emit(of_emit(e)),
         // The same as emission's own, with the operation.
-        Error::Capacity { pool, capacity, op } => {
+        CompileError::Capacity { pool, capacity, op } => {
             Stage::Emit(Detail { op, ..of_emit(EmitError::Capacity { pool, capacity }) })
         }
-        Error::Text(_) => Stage::Text,
-        Error::NoFunction => Stage::NoFunction,
-        Error::Contract(Breach { kind, at }) => {
+        CompileError::Text(_) => Stage::Text,
+        CompileError::NoFunction => Stage::NoFunction,
+        CompileError::Contract(Breach { kind, at }) => {
             Stage::Contract(Detail { op: at.op, ..of_breach(kind) }, at)
         }
     }

@@ -8,8 +8,8 @@
 use heapless::VecView;
 use lanebook_ir::rewrite::{RunError, Stats, Work, run};
 use lanebook_ir::{ErrorKind, Node, Program, TileGraph};
-use lanebook_passes::layout_seeding::{self, Anchoring, Room, Wishes};
-use lanebook_passes::{self, Analysis, ChoiceError, Context, Event, remat};
+use lanebook_passes::layout_seeding::{self, LayoutSeeding, SeedingOptions, SeedingScratch};
+use lanebook_passes::{self, Analysis, ChoiceError, Event, PassContext, remat};
 use lanebook_tables::{Language, Pass, PassStep, Tables};
 
 pub use lanebook_passes::PassError;
@@ -35,7 +35,7 @@ pub fn apply(
         tables,
         name,
         program,
-        &mut Lent { work, fuel, room: None, wishes: Wishes::default() },
+        &mut Lent { work, fuel, room: None, wishes: SeedingOptions::default() },
         trace,
     )
 }
@@ -48,9 +48,9 @@ pub struct Lent<'l, 'r> {
     /// Changes that may be made.
     pub fuel: &'l mut u32,
     /// Room for passes that choose layouts; the others need none.
-    pub room: Option<&'l mut Room<'r>>,
+    pub room: Option<&'l mut SeedingScratch<'r>>,
     /// What they are asked for.
-    pub wishes: Wishes,
+    pub wishes: SeedingOptions,
 }
 
 /// [`apply`] with room for passes that choose layouts.
@@ -154,7 +154,7 @@ fn steps(
             PassStep::Analysis(name) => {
                 let Some(analysis) = Analysis::named(name) else { continue };
                 let wishes = lent.wishes;
-                let mut cx = Context::new(program, lent.work, lent.fuel, trace);
+                let mut cx = PassContext::new(program, lent.work, lent.fuel, trace);
                 let changes = match (analysis, &mut lent.room) {
                     (Analysis::WeighConversions, _) => {
                         cx.begin(analysis);
@@ -164,7 +164,7 @@ fn steps(
                         lanebook_passes::run(&mut cx, analysis)
                     }
                     (analysis, Some(room)) => layout_seeding::run(
-                        &mut Anchoring { cx: &mut cx, tables, room, wishes },
+                        &mut LayoutSeeding { cx: &mut cx, tables, room, wishes },
                         analysis,
                     ),
                     (_, None) => Err(PassError::Choice(ChoiceError::NoRoom)),

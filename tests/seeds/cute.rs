@@ -3,7 +3,7 @@
 
 use crate::{c, show, table};
 use lanebook::TABLES;
-use lanebook::layout::cute::candidate::{Candidate, Kind};
+use lanebook::layout::cute::candidate::{LayoutCandidate, PositionKind};
 use lanebook::layout::cute::intern::Record;
 use lanebook::layout::cute::{self, Arena, IntTuple, Rounding, Tiler};
 use lanebook::layout::notation::{Expected, basis, cute as text};
@@ -96,7 +96,7 @@ fn descriptors() {
     let mut room = Room::default();
     let half = stored("(1/2@0, 4@1)", "(4,2)").unwrap();
     assert_eq!(
-        room.arena(|arena| Candidate::new(&half.view(), arena).map(|_| ())),
+        room.arena(|arena| LayoutCandidate::new(&half.view(), arena).map(|_| ())),
         Err(Error::NotIntegral { num: 1, den: 2 })
     );
 }
@@ -339,7 +339,7 @@ impl Room {
 /// reference state.
 #[test]
 fn candidate_records() {
-    let of = |l: &Layout, arena: &mut Arena<'_>| Candidate::new(&l.view(), arena).unwrap();
+    let of = |l: &Layout, arena: &mut Arena<'_>| LayoutCandidate::new(&l.view(), arena).unwrap();
     Room::default().arena(|arena| {
         let nested = of(&c("((2,2),4):((1,2),4)"), arena);
         let flat = of(&c("16:1"), arena);
@@ -347,10 +347,10 @@ fn candidate_records() {
         assert_ne!(nested.written, flat.written);
         assert_eq!(
             (nested.normal, nested.kind, nested.swizzle),
-            (flat.normal, Kind::Strided, None)
+            (flat.normal, PositionKind::Strided, None)
         );
         assert_eq!(of(&c("((2,2),4):((1,2),4)"), arena).written, nested.written);
-        assert_eq!(of(&c("(4,2):(1@0,1@1)"), arena).kind, Kind::Basis);
+        assert_eq!(of(&c("(4,2):(1@0,1@1)"), arena).kind, PositionKind::Basis);
         let mut swizzled = of(&c("S<3,4,3> o 0 o 1024:1"), arena);
         assert_eq!(swizzled.swizzle, Some(Swizzle::new(3, 4, 3, Unit::Codomain).unwrap()));
         swizzled.retain().unwrap();

@@ -1,15 +1,15 @@
 //! Errors as C sees them: numbers alone. The tables in `lanebook.h` name them; numbers are never
 //! reused.
 
-use lanebook::compile::Error;
+use lanebook::compile::CompileError;
 use lanebook::detail::{self, Detail, Stage};
-use lanebook::ir::{self, Place, Program};
+use lanebook::ir::{self, Program, SourcePlace};
 use lanebook::layout::notation::ParseError;
 
 /// How a call ended.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Code {
+pub enum CallStatus {
     /// Done.
     Ok = 0,
     /// An argument is null, not aligned or too long; `numbers[0]` is its position from 1.
@@ -54,7 +54,7 @@ pub enum Code {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct LbError {
-    /// A [`Code`].
+    /// A [`CallStatus`].
     pub code: u32,
     /// Which error of that code.
     pub detail: u32,
@@ -71,7 +71,7 @@ pub struct LbError {
 }
 
 impl LbError {
-    pub(crate) const fn of(code: Code) -> Self {
+    pub(crate) const fn of(code: CallStatus) -> Self {
         Self {
             code: code as u32,
             detail: 0,
@@ -83,9 +83,9 @@ impl LbError {
         }
     }
     pub(crate) fn argument(position: u32) -> Self {
-        Self { numbers: [i64::from(position), 0, 0], ..Self::of(Code::Argument) }
+        Self { numbers: [i64::from(position), 0, 0], ..Self::of(CallStatus::Argument) }
     }
-    fn at(self, place: Place) -> Self {
+    fn at(self, place: SourcePlace) -> Self {
         Self {
             line: place.line,
             column: place.column,
@@ -94,23 +94,23 @@ impl LbError {
             ..self
         }
     }
-    pub(crate) fn of_ir(code: Code, e: ir::Error) -> Self {
+    pub(crate) fn of_ir(code: CallStatus, e: ir::IrError) -> Self {
         Self::of(code).with(detail::of_ir(e.kind)).at(e.at)
     }
     fn with(self, detail: Detail) -> Self {
         Self { detail: detail.number, numbers: detail.numbers, ..self }
     }
     pub(crate) fn of_layout(e: ParseError) -> Self {
-        Self { line: e.line, column: e.col, ..Self::of(Code::LayoutText) }
+        Self { line: e.line, column: e.col, ..Self::of(CallStatus::LayoutText) }
     }
-    pub(crate) fn of_compile(e: Error, program: &Program<'_, '_>) -> Self {
+    pub(crate) fn of_compile(e: CompileError, program: &Program<'_, '_>) -> Self {
         let (code, detail) = match detail::of_compile(e) {
-            Stage::Plan(detail) => (Code::Plan, detail),
-            Stage::Emit(detail) => (Code::Emit, detail),
-            Stage::Text => return Self::of(Code::Sink),
-            Stage::NoFunction => return Self::of(Code::NoFunction),
+            Stage::Plan(detail) => (CallStatus::Plan, detail),
+            Stage::Emit(detail) => (CallStatus::Emit, detail),
+            Stage::Text => return Self::of(CallStatus::Sink),
+            Stage::NoFunction => return Self::of(CallStatus::NoFunction),
             Stage::Contract(detail, place) => {
-                return Self::of(Code::Contract).with(detail).at(place);
+                return Self::of(CallStatus::Contract).with(detail).at(place);
             }
         };
         let error = Self::of(code).with(detail);

@@ -1,6 +1,6 @@
 //! A program's text in, a kernel's text out.
 
-use crate::code::{Code, LbError};
+use crate::code::{CallStatus, LbError};
 use crate::lend;
 use crate::maps::LbTensorMap;
 use core::ffi::{c_int, c_void};
@@ -18,18 +18,18 @@ pub type LbSink =
 type ProgramStorage = ir::Storage<256, 512, 1024, 384, 64, 32, 16>;
 
 /// What a call works in: a program of up to 256 operations, and a kernel.
-struct Room {
+struct CallStorage {
     program: ProgramStorage,
     kernel: KernelStorage,
 }
 
 /// A callback as a text sink.
-struct Sink {
+struct CallbackSink {
     write: unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int,
     user: *mut c_void,
 }
 
-impl Write for Sink {
+impl Write for CallbackSink {
     fn write_str(&mut self, text: &str) -> FmtResult {
         // SAFETY: the caller of `lb_compile` promised a function that takes a readable text with
         // its length.
@@ -55,14 +55,14 @@ pub unsafe extern "C" fn lb_scratch_bytes(arch: *const u8, arch_bytes: usize) ->
     // SAFETY: the caller's word is the one that is asked for.
     let found = unsafe { lend::text(arch, arch_bytes, 1) }
         .is_ok_and(|name| TABLES.arch_named(name).is_some());
-    if found { size_of::<Room>() } else { 0 }
+    if found { size_of::<CallStorage>() } else { 0 }
 }
 
 /// The alignment that scratch must have, in bytes.
 // SAFETY: the prefix `lb_` is this library's.
 #[unsafe(no_mangle)]
 pub extern "C" fn lb_scratch_align() -> usize {
-    align_of::<Room>()
+    align_of::<CallStorage>()
 }
 
 /// Compiles a program; `lanebook.h` says all of it.
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn lb_compile(
             (arch, arch_bytes),
             scratch,
             scratch_bytes,
-            Some(Sink { write, user }),
+            Some(CallbackSink { write, user }),
             None,
         )
     };
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn lb_compile_maps(
             // writable by the caller's word.
             room => unsafe { core::slice::from_raw_parts_mut(maps.cast(), room) },
         };
-        let sink = write.map(|write| Sink { write, user });
+        let sink = write.map(|write| CallbackSink { write, user });
         // SAFETY: the caller's word is the one that is asked for.
         unsafe {
             run((text, text_bytes), (arch, arch_bytes), scratch, scratch_bytes, sink, Some(out))
@@ -161,7 +161,7 @@ unsafe fn run(
     arch: (*const u8, usize),
     scratch: *mut c_void,
     scratch_bytes: usize,
-    sink: Option<Sink>,
+    sink: Option<CallbackSink>,
     maps: Option<&mut [MaybeUninit<LbTensorMap>]>,
 ) -> Result<usize, LbError> {
     lend::plausible(text.0, text.1, 1)?;
@@ -171,9 +171,9 @@ unsafe fn run(
     // SAFETY: readable by the caller's word.
     let (program, name) =
         unsafe { (lend::text(text.0, text.1, 1)?, lend::text(arch.0, arch.1, 3)?) };
-    let arch_id = TABLES.arch_named(name).ok_or(LbError::of(Code::Arch))?;
+    let arch_id = TABLES.arch_named(name).ok_or(LbError::of(CallStatus::Arch))?;
     // SAFETY: `room` checked that the memory is aligned, large enough and apart from both texts;
-    // the caller says that it is writable and that nothing else uses it. Zeros are a `Room`:
+    // the caller says that it is writable and that nothing else uses it. Zeros are a `CallStorage`:
     // numbers, options of them, and lists whose length is a number. That they are the empty one,
     // which `Storage::new` writes, shows in the firmware's image, where statics of it are zeros.
     // Written in place: made elsewhere and moved, a room would stand on the stack.
@@ -186,10 +186,10 @@ unsafe fn run(
 
 /// Compiles, then hands out what is asked for; answers how many tensor maps there are.
 fn emit(
-    room: &mut Room,
+    room: &mut CallStorage,
     text: &str,
     arch: ArchId,
-    sink: Option<Sink>,
+    sink: Option<CallbackSink>,
     maps: Option<&mut [MaybeUninit<LbTensorMap>]>,
 ) -> Result<usize, LbError> {
     let mut program = read(&mut room.program, text)?;
@@ -205,8 +205,8 @@ fn emit(
 #[inline(never)]
 fn read<'p>(pools: &'p mut ProgramStorage, text: &'p str) -> Result<Program<'p, 'p>, LbError> {
     let mut program = ir::parse(pools.pools(), &TABLES, text, Options::default())
-        .map_err(|e| LbError::of_ir(Code::Parse, e))?;
-    ir::verify(&mut program).map_err(|e| LbError::of_ir(Code::Verify, e))?;
+        .map_err(|e| LbError::of_ir(CallStatus::Parse, e))?;
+    ir::verify(&mut program).map_err(|e| LbError::of_ir(CallStatus::Verify, e))?;
     Ok(program)
 }
 
@@ -216,7 +216,7 @@ fn read<'p>(pools: &'p mut ProgramStorage, text: &'p str) -> Result<Program<'p, 
 fn hand_out(
     program: &Program<'_, '_>,
     compiled: &Compiled<'_>,
-    sink: Option<Sink>,
+    sink: Option<CallbackSink>,
     maps: Option<&mut [MaybeUninit<LbTensorMap>]>,
 ) -> Result<usize, LbError> {
     let count = match maps {
@@ -231,7 +231,7 @@ fn hand_out(
 
 /// A refusal as C sees it. A frame of its own, as [`hand_out`] has.
 #[inline(never)]
-fn refused(error: lanebook::compile::Error, program: &Program<'_, '_>) -> LbError {
+fn refused(error: lanebook::compile::CompileError, program: &Program<'_, '_>) -> LbError {
     LbError::of_compile(error, program)
 }
 
@@ -241,42 +241,42 @@ fn room(
     arch: (usize, usize),
     scratch: *mut c_void,
     bytes: usize,
-) -> Result<*mut Room, LbError> {
+) -> Result<*mut CallStorage, LbError> {
     let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
-    let room = scratch.cast::<Room>();
+    let room = scratch.cast::<CallStorage>();
     if scratch.is_null() {
         return Err(LbError::argument(5));
     }
     if !room.is_aligned() {
-        let past = scratch.addr() & align_of::<Room>().saturating_sub(1);
+        let past = scratch.addr() & align_of::<CallStorage>().saturating_sub(1);
         return Err(LbError {
-            numbers: [number(align_of::<Room>()), number(past), 0],
-            ..LbError::of(Code::ScratchAlign)
+            numbers: [number(align_of::<CallStorage>()), number(past), 0],
+            ..LbError::of(CallStatus::ScratchAlign)
         });
     }
-    if bytes < size_of::<Room>() {
+    if bytes < size_of::<CallStorage>() {
         return Err(LbError {
-            numbers: [number(size_of::<Room>()), number(bytes), 0],
-            ..LbError::of(Code::ScratchBytes)
+            numbers: [number(size_of::<CallStorage>()), number(bytes), 0],
+            ..LbError::of(CallStatus::ScratchBytes)
         });
     }
     if lend::overlap(scratch.addr(), bytes, text.0, text.1)
         || lend::overlap(scratch.addr(), bytes, arch.0, arch.1)
     {
-        return Err(LbError::of(Code::Overlap));
+        return Err(LbError::of(CallStatus::Overlap));
     }
     Ok(room)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Room;
+    use super::CallStorage;
 
     /// What [`super::run`] makes of lent memory: nothing is in it.
     #[test]
     fn zeros_are_empty_storage() {
         // SAFETY: see `run`.
-        let room = unsafe { std::boxed::Box::<Room>::new_zeroed().assume_init() };
+        let room = unsafe { std::boxed::Box::<CallStorage>::new_zeroed().assume_init() };
         assert!(
             room.kernel
                 .usage()

@@ -1,6 +1,6 @@
 //! Layouts as text: their size, and where they put an element.
 
-use crate::code::{Code, LbError};
+use crate::code::{CallStatus, LbError};
 use crate::lend;
 use lanebook::layout::notation::{cute, tirx};
 use lanebook::layout::{AxisNames, Coord, Layout, NoSyms, WellKnown};
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn lb_layout_size(
             return Err(LbError::argument(3));
         }
         let elements =
-            read(text)?.view().size_value().map_err(|_| LbError::of(Code::LayoutApply))?;
+            read(text)?.view().size_value().map_err(|_| LbError::of(CallStatus::LayoutApply))?;
         // SAFETY: not null, aligned, and writable by the caller's word.
         unsafe { size.write(elements) }
         Ok(())
@@ -75,14 +75,14 @@ pub unsafe extern "C" fn lb_layout_apply(
         }
         let axis = WellKnown
             .axis(if axis.is_empty() { "m" } else { axis })
-            .ok_or(LbError::of(Code::Axis))?;
+            .ok_or(LbError::of(CallStatus::Axis))?;
         let layout = read(text)?;
         let mut at = Coord::new();
         let done = match coords {
             [flat] => layout.view().apply_flat(*flat, &mut at),
             _ => layout.view().apply(coords, &mut at),
         };
-        done.map_err(|_| LbError::of(Code::LayoutApply))?;
+        done.map_err(|_| LbError::of(CallStatus::LayoutApply))?;
         // SAFETY: not null, aligned, and writable by the caller's word.
         unsafe { position.write(at.get(axis)) }
         Ok(())

@@ -1,11 +1,11 @@
 //! Reading what C lends.
 
-use crate::code::{Code, LbError};
+use crate::code::{CallStatus, LbError};
 
 /// Whether a stretch of memory that C lends can be one; nothing is read.
 ///
 /// # Errors
-/// [`Code::Argument`] for null with a length, or a length beyond what an object can have.
+/// [`CallStatus::Argument`] for null with a length, or a length beyond what an object can have.
 pub(crate) fn plausible(text: *const u8, bytes: usize, argument: u32) -> Result<(), LbError> {
     let can_be = bytes == 0 || (!text.is_null() && isize::try_from(bytes).is_ok());
     if can_be { Ok(()) } else { Err(LbError::argument(argument)) }
@@ -14,7 +14,7 @@ pub(crate) fn plausible(text: *const u8, bytes: usize, argument: u32) -> Result<
 /// Text that C lends for a call.
 ///
 /// # Errors
-/// Those of [`plausible`]; [`Code::Utf8`].
+/// Those of [`plausible`]; [`CallStatus::Utf8`].
 ///
 /// # Safety
 /// `text` is null or readable for `bytes` bytes, which nobody writes as long as `'a` lasts.
@@ -32,14 +32,14 @@ pub(crate) unsafe fn text<'a>(
     let raw = unsafe { core::slice::from_raw_parts(text, bytes) };
     core::str::from_utf8(raw).map_err(|e| LbError {
         offset: u32::try_from(e.valid_up_to()).unwrap_or(u32::MAX),
-        ..LbError::of(Code::Utf8)
+        ..LbError::of(CallStatus::Utf8)
     })
 }
 
 /// Numbers that C lends for a call.
 ///
 /// # Errors
-/// [`Code::Argument`] for null, an address that is not aligned, or a length beyond what an object
+/// [`CallStatus::Argument`] for null, an address that is not aligned, or a length beyond what an object
 /// can have.
 ///
 /// # Safety
@@ -72,7 +72,7 @@ pub(crate) fn overlap(a: usize, a_bytes: usize, b: usize, b_bytes: usize) -> boo
 /// # Safety
 /// `err` is null, or writable for one [`LbError`] that nothing else in the call refers to.
 pub(crate) unsafe fn finish(result: Result<(), LbError>, err: *mut LbError) -> u32 {
-    let told = result.err().unwrap_or(LbError::of(Code::Ok));
+    let told = result.err().unwrap_or(LbError::of(CallStatus::Ok));
     if !err.is_null() && err.is_aligned() {
         // SAFETY: not null, aligned, and writable by the caller's word.
         unsafe { err.write(told) }

@@ -22,7 +22,7 @@ mod lend;
 mod maps;
 mod names;
 
-pub use code::{Code, LbError};
+pub use code::{CallStatus, LbError};
 pub use compile::{LbSink, lb_compile, lb_compile_maps, lb_scratch_align, lb_scratch_bytes};
 pub use layout::{lb_layout_apply, lb_layout_size};
 pub use maps::{LbTensorDim, LbTensorMap};

@@ -1,7 +1,7 @@
 //! Tensor maps that a compiled kernel takes as parameters, in numbers that a driver's encoder
 //! wants.
 
-use crate::code::{Code, LbError};
+use crate::code::{CallStatus, LbError};
 use core::mem::MaybeUninit;
 use lanebook::TABLES;
 use lanebook::compile::Compiled;
@@ -87,7 +87,7 @@ pub struct LbTensorMap {
 /// Writes what a compiled kernel takes, as far as there is room; how many there are.
 ///
 /// # Errors
-/// [`Code::Room`] with the number of maps and the room, before anything is written; [`Code::Plan`]
+/// [`CallStatus::Room`] with the number of maps and the room, before anything is written; [`CallStatus::Plan`]
 /// if the plan names something that is not there.
 pub(crate) fn describe(
     program: &Program<'_, '_>,
@@ -99,11 +99,11 @@ pub(crate) fn describe(
         let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         return Err(LbError {
             numbers: [number(count), number(out.len()), 0],
-            ..LbError::of(Code::Room)
+            ..LbError::of(CallStatus::Room)
         });
     }
     for (number, (slot, map)) in out.iter_mut().zip(compiled.plan.maps.iter()).enumerate() {
-        slot.write(one(program, compiled, number, map).ok_or(LbError::of(Code::Plan))?);
+        slot.write(one(program, compiled, number, map).ok_or(LbError::of(CallStatus::Plan))?);
     }
     Ok(count)
 }

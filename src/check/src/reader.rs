@@ -77,12 +77,12 @@ pub(crate) fn swizzled(mode: &SwizzleMode<'_>, address: u64) -> Option<u64> {
 
 /// A word of bit fields.
 #[derive(Copy, Clone)]
-pub(crate) struct Word<'a> {
+pub(crate) struct FieldWord<'a> {
     descriptor: &'a Descriptor<'a>,
     bits: u64,
 }
 
-impl<'a> Word<'a> {
+impl<'a> FieldWord<'a> {
     /// The word with these bits, if each of them belongs to a field and each field holds what it
     /// may.
     pub(crate) fn unpack(descriptor: &'a Descriptor<'a>, bits: u64) -> Option<Self> {
@@ -134,20 +134,20 @@ const WALKS: usize = 16;
 
 /// Where the unit finds the elements of an operand's tile: each walk of a coordinate with its
 /// extent and step, slowest first.
-pub(crate) struct Walks {
+pub(crate) struct CoordinateWalks {
     all: heapless::Vec<(u64, u64), WALKS>,
     /// How many of them are the first coordinate's.
     first: usize,
 }
 
-impl Walks {
+impl CoordinateWalks {
     /// The walks of a tile over (outer, depth) of elements with so many bits, with the values of
     /// the word's fields.
     pub(crate) fn of(
         form: &OperandTile<'_>,
         extents: [u64; 2],
         bits: u16,
-        word: &Word<'_>,
+        word: &FieldWord<'_>,
     ) -> Option<Self> {
         let mut params = [None; PARAMS];
         let mut give = |param: u8, value: u64| -> Option<()> {

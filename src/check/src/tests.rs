@@ -2,7 +2,7 @@
 
 use crate::{Violation, plan as check};
 use lanebook::TABLES;
-use lanebook::compile::{Storage, plan};
+use lanebook::compile::{CompileStorage, plan};
 use lanebook_ir::parse;
 use lanebook_ir::verify;
 use lanebook_ir::{Options, Program, SmallStorage};
@@ -19,7 +19,7 @@ fn with_plan<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &mut Pl
     let mut pools = Box::new(SmallStorage::new());
     let mut program = parse(pools.pools(), &TABLES, text, Options::default()).expect("parses");
     verify(&mut program).expect("verifies");
-    let mut room: Box<Storage<2048, 768, 1024, 256>> = Box::default();
+    let mut room: Box<CompileStorage<2048, 768, 1024, 256>> = Box::default();
     let id = TABLES.arch_named(arch).expect("an architecture");
     let mut planned = plan(&TABLES, id, &mut program, room.scratch()).expect("a plan");
     f(&program, &mut planned.plan)

@@ -1,7 +1,7 @@
 //! What compiling gives: the plan, its final steps, and the kernel that they are the text of.
 
-use crate::registers::allocate::Usage;
-use crate::step::{Pattern, Step};
+use crate::registers::allocate::RegisterUsage;
+use crate::step::{Step, TupleStride};
 use crate::{Kernel, Param, TextError};
 use core::fmt::Write;
 use heapless::VecView;
@@ -16,11 +16,11 @@ pub struct Compiled<'s> {
     /// Steps over physical registers, waits included.
     pub steps: &'s VecView<Step>,
     /// Tuple patterns of the steps.
-    pub patterns: &'s VecView<Pattern>,
+    pub patterns: &'s VecView<TupleStride>,
     /// Parameters.
     pub params: &'s VecView<Param>,
     /// Registers by class.
-    pub usage: Usage,
+    pub usage: RegisterUsage,
     /// The function.
     pub function: Op,
 }

@@ -38,15 +38,15 @@ pub mod sync;
 mod text;
 
 pub use crate::compiled::Compiled;
-pub use crate::lower::context::{Address, Advance, EmitError, Held, MAX_VARIABLES};
+pub use crate::lower::context::{Address, Advance, EmitError, MAX_VARIABLES, ValueRegs};
 pub use crate::lower::interface::{Param, ParamKind, parameter_bytes, parameters};
 pub use crate::pool::EmitPool;
-pub use crate::sync::mbarrier::{Completion, MAX_COMPLETIONS};
+pub use crate::sync::mbarrier::{MAX_COMPLETIONS, MbarrierRegs};
 pub use crate::text::{Kernel, TextError, write_number, write_signed};
 
 #[doc(hidden)]
-pub use crate::lower::context::{Context, Index, Lists};
+pub use crate::lower::context::{Index, Lists, LowerContext};
 #[doc(hidden)]
-pub use crate::lower::target::Lookup;
+pub use crate::lower::target::TargetQueries;
 #[doc(hidden)]
-pub use crate::matrix::k_slices::Thrift;
+pub use crate::matrix::k_slices::RegisterPressureLevel;

@@ -50,7 +50,7 @@ pub enum EmitPool {
 }
 
 impl EmitPool {
-    /// The parameter of `lanebook::compile::Storage` that enlarges it; without one the
+    /// The parameter of `lanebook::compile::CompileStorage` that enlarges it; without one the
     /// length is this library's own.
     #[must_use]
     pub const fn parameter(self) -> Option<&'static str> {

@@ -99,11 +99,11 @@ pub enum Purpose {
 }
 
 /// Weights of a tuple that is not consecutive, for each bit of the member's number.
-pub type Pattern = [u8; 5];
+pub type TupleStride = [u8; 5];
 
 /// A virtual register tuple.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Virtual {
+pub struct VRegTuple {
     /// Class.
     pub class: u8,
     /// Registers.
@@ -218,13 +218,13 @@ pub enum Missing {
 }
 
 /// Step storage lent by the caller.
-pub struct Steps<'s> {
+pub struct StepStorage<'s> {
     /// The steps.
     pub steps: &'s mut VecView<Step>,
     /// Virtual registers, ascending by first number.
-    pub registers: &'s mut VecView<Virtual>,
+    pub registers: &'s mut VecView<VRegTuple>,
     /// Tuple patterns.
-    pub patterns: &'s mut VecView<Pattern>,
+    pub patterns: &'s mut VecView<TupleStride>,
     /// Loops.
     pub loops: &'s mut VecView<LoopSpan>,
     next: u16,
@@ -234,12 +234,12 @@ pub struct Steps<'s> {
     pub purpose: Purpose,
 }
 
-impl<'s> Steps<'s> {
+impl<'s> StepStorage<'s> {
     /// An empty list over this storage.
     pub fn new(
         steps: &'s mut VecView<Step>,
-        registers: &'s mut VecView<Virtual>,
-        patterns: &'s mut VecView<Pattern>,
+        registers: &'s mut VecView<VRegTuple>,
+        patterns: &'s mut VecView<TupleStride>,
         loops: &'s mut VecView<LoopSpan>,
     ) -> Self {
         steps.clear();
@@ -310,7 +310,7 @@ impl<'s> Steps<'s> {
         let first = self.next;
         let narrow = u8::try_from(class.0).map_err(|_| full)?;
         self.registers
-            .push(Virtual {
+            .push(VRegTuple {
                 class: narrow,
                 count,
                 first,
@@ -335,7 +335,7 @@ impl<'s> Steps<'s> {
     }
 
     /// Index of a tuple pattern, added if it is new; `None` if it is the consecutive one.
-    pub fn pattern(&mut self, pattern: Pattern, bits: usize) -> Result<Option<u8>, StepError> {
+    pub fn pattern(&mut self, pattern: TupleStride, bits: usize) -> Result<Option<u8>, StepError> {
         let consecutive = pattern
             .iter()
             .take(bits)
@@ -364,7 +364,7 @@ impl<'s> Steps<'s> {
 }
 
 /// Index of the tuple that owns a virtual number.
-pub(crate) fn owner(registers: &VecView<Virtual>, number: u16) -> Option<usize> {
+pub(crate) fn owner(registers: &VecView<VRegTuple>, number: u16) -> Option<usize> {
     let (mut low, mut high) = (0usize, registers.len());
     while low < high {
         let middle = low.wrapping_add(high) >> 1;
@@ -398,7 +398,7 @@ pub fn slot(reg: Reg) -> Slot {
     Slot::Reg { class: reg.class.0 as u8, count: reg.count, first: reg.first }
 }
 
-impl StepSink for Steps<'_> {
+impl StepSink for StepStorage<'_> {
     type Error = StepError;
 
     fn fresh(&mut self, class: ClassId, count: u8) -> Result<Reg, StepError> {
@@ -435,7 +435,7 @@ pub fn int(value: i64) -> Option<Slot> {
 pub(crate) fn for_each_register(
     tables: &Tables<'_>,
     step: &Step,
-    patterns: &VecView<Pattern>,
+    patterns: &VecView<TupleStride>,
     mut f: impl FnMut(Touch),
 ) {
     let Some(atom) = tables.atom(step.atom).filter(|_| step.purpose != Purpose::Label) else {
@@ -494,7 +494,7 @@ impl Touch {
 
 /// Offset of a tuple's member under a pattern.
 #[must_use]
-pub fn member_offset(pattern: &Pattern, member: u8) -> u16 {
+pub fn member_offset(pattern: &TupleStride, member: u8) -> u16 {
     let mut out = 0u16;
     for (bit, &weight) in pattern.iter().enumerate() {
         if (member >> bit) & 1 == 1 {

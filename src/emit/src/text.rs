@@ -1,8 +1,8 @@
 //! Text: allocated steps to assembly, by `write_str` alone.
 
 use crate::lower::interface::{Param, ParamKind, parameter_bytes};
-use crate::registers::allocate::Usage;
-use crate::step::{Pattern, Purpose, Slot, Step, member_offset};
+use crate::registers::allocate::RegisterUsage;
+use crate::step::{Purpose, Slot, Step, TupleStride, member_offset};
 use core::fmt::Write;
 use heapless::VecView;
 use lanebook_tables::{Arch, Isa, Operand, Piece, RegisterKind, Role, Tables, TupleStyle};
@@ -26,11 +26,11 @@ pub struct Kernel<'k> {
     /// Parameters.
     pub params: &'k VecView<Param>,
     /// Registers by class.
-    pub usage: Usage,
+    pub usage: RegisterUsage,
     /// Steps, allocated.
     pub steps: &'k VecView<Step>,
     /// Tuple patterns.
-    pub patterns: &'k VecView<Pattern>,
+    pub patterns: &'k VecView<TupleStride>,
 }
 
 /// Why a kernel was not written to its end.

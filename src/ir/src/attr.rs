@@ -1,5 +1,5 @@
 //! Attributes and literals.
-use crate::handle::{Name, TypeRef, Value};
+use crate::handle::{TextRef, TypeRef, Value};
 
 /// A literal operand.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Literal {
     /// Hexadecimal digits, `0xFF800000`: an integer; of a float, its bits.
     Hex(u64),
     /// A word: `true`, `false`, `inf`, `-inf`, `nan`.
-    Word(Name),
+    Word(TextRef),
 }
 
 impl Literal {
@@ -61,20 +61,20 @@ pub enum AttrValue {
     /// A decimal number with its type, if written.
     Number(Literal, Option<TypeRef>),
     /// A string, without its quotes, escapes as written.
-    Str(Name),
+    Str(TextRef),
     /// A bare word, also `true` and `false`.
-    Word(Name),
+    Word(TextRef),
     /// `@name`, without `@`.
-    Symbol(Name),
+    Symbol(TextRef),
     /// `#name`, without `#`.
-    Alias(Name),
+    Alias(TextRef),
     /// Layout text: `<(128,64),(64,1)>`, `S[...]`, `(8,4):(1,8)`.
-    Layout(Name),
+    Layout(TextRef),
     /// `[...]`, the whole text with brackets; read integers with
     /// [`Program::list`](crate::Program::list).
-    List(Name),
+    List(TextRef),
     /// Any other balanced text, kept as it is.
-    Text(Name),
+    Text(TextRef),
     /// A value of the program: it is also an operand of the operation, after the main ones.
     Operand(Value),
     /// A number the client gave; only the client knows what it means.
@@ -85,7 +85,7 @@ pub enum AttrValue {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Attr {
     /// Key as written, maybe with a prefix (`nv_tileas.layout`).
-    pub key: Name,
+    pub key: TextRef,
     /// Value.
     pub value: AttrValue,
 }

@@ -2,9 +2,9 @@
 //!
 //! A program built through the API has no text, so its attribute keys come from here (or from the
 //! text that the caller lends as a vocabulary).
-use crate::handle::Name;
+use crate::handle::TextRef;
 
-/// The words; a [`Name`] holds the number.
+/// The words; a [`TextRef`] holds the number.
 const WORDS: &[&str] = &[
     "threads",
     "align",
@@ -95,9 +95,9 @@ pub const INSERTED: &str = "inserted";
 pub const NUM: &str = "num";
 
 /// The name of a library word.
-pub(crate) fn find(word: &str) -> Option<Name> {
+pub(crate) fn find(word: &str) -> Option<TextRef> {
     let number = WORDS.iter().position(|known| *known == word)?;
-    Some(Name::word(u16::try_from(number).ok()?))
+    Some(TextRef::word(u16::try_from(number).ok()?))
 }
 
 /// The text of a word's number; empty for a number that is none.

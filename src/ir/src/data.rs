@@ -1,7 +1,7 @@
 //! The records in a program's pools. All links are handles; an operation costs 26 bytes and a stamp
 //! beside it, a value 22, a use 12.
 use crate::error::Pool;
-use crate::handle::{AttrRef, Block, Name, Op, Region, TypeRef, Use, Value};
+use crate::handle::{AttrRef, Block, Op, Region, TextRef, TypeRef, Use, Value};
 use crate::storage::Pools;
 use heapless::VecView;
 use lanebook_tables::OpId;
@@ -43,11 +43,11 @@ pub struct OpData {
     /// Number in program order; derived, valid after `renumber`.
     pub order: u16,
     /// Name as written, for places and for operations that are only kept.
-    pub name: Name,
+    pub name: TextRef,
 }
 
 impl OpData {
-    pub const fn new(decl: Option<OpId>, name: Name) -> Self {
+    pub const fn new(decl: Option<OpId>, name: TextRef) -> Self {
         Self {
             decl: match decl {
                 Some(OpId(id)) => id,
@@ -81,7 +81,7 @@ pub enum ValueKind {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct ValueData {
-    pub name: Name,
+    pub name: TextRef,
     pub ty: TypeRef,
     /// Pool index of the operation (result), block (argument); unused for a literal.
     pub owner: u16,
@@ -146,7 +146,7 @@ pub enum AttrKind {
 /// An attribute, or the payload of a literal value.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct AttrData {
-    pub key: Name,
+    pub key: TextRef,
     pub next: Option<AttrRef>,
     pub ty: Option<TypeRef>,
     /// A 64-bit number in four parts, a name in three, a handle in one.
@@ -180,8 +180,8 @@ pub struct BlockData {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct AliasData {
-    pub name: Name,
-    pub body: Name,
+    pub name: TextRef,
+    pub body: TextRef,
 }
 
 /// One entry of the undo journal.
@@ -244,7 +244,7 @@ cell!(
     Op,
     Ops,
     ops,
-    |_this, next| Self { order: next, ..Self::new(None, Name::EMPTY) },
+    |_this, next| Self { order: next, ..Self::new(None, TextRef::EMPTY) },
     |this| this.order,
     |pools, at| pools.op_stamps.get_mut(at)
 );
@@ -261,7 +261,7 @@ cell!(
         first_use: None,
         attrs: None,
         chain: None,
-        name: Name::EMPTY,
+        name: TextRef::EMPTY,
         ..this
     },
     |this| this.owner,

@@ -4,7 +4,7 @@
 //! name every variant, so a new one does not build before it has a number. Errors of planning and
 //! of emission have theirs beside them, by the same macro.
 
-use crate::verify::contract::{At, BreachKind, Side};
+use crate::verify::contract::{At, BreachKind, ValueList};
 use crate::{ErrorKind, Op};
 
 /// An error as numbers.
@@ -117,11 +117,11 @@ details! {
 }
 
 /// Operands from 0, results from 1,000, arguments from 2,000.
-const fn place(side: Side, number: u16) -> u32 {
+const fn place(side: ValueList, number: u16) -> u32 {
     let first = match side {
-        Side::Operand => 0,
-        Side::Result => 1_000,
-        Side::Argument => 2_000,
+        ValueList::Operand => 0,
+        ValueList::Result => 1_000,
+        ValueList::Argument => 2_000,
     };
     first + number as u32
 }

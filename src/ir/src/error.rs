@@ -2,25 +2,25 @@
 //!
 //! `Copy`, at most 40 bytes, no strings: codes and numbers that the host renders with
 //! [`ErrorKind::message`],
-//! [`ErrorKind::remedy`] and the line that [`Place`] names.
+//! [`ErrorKind::remedy`] and the line that [`SourcePlace`] names.
 use crate::handle::Op;
-use lanebook_layout::triton::Field;
+use lanebook_layout::triton::EncodingField;
 use lanebook_tables::DtypeId;
 
 /// An error and where it is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Error {
+pub struct IrError {
     /// What is wrong.
     pub kind: ErrorKind,
     /// Where.
-    pub at: Place,
+    pub at: SourcePlace,
 }
 
 /// A place in the source text.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Place {
+pub struct SourcePlace {
     /// Byte offset.
     pub offset: u32,
     /// Line from 1; 0 when the thing has no text.
@@ -33,7 +33,7 @@ pub struct Place {
     pub op: Option<Op>,
 }
 
-impl Place {
+impl SourcePlace {
     /// No place.
     pub const NOWHERE: Self = Self { offset: 0, line: 0, column: 0, len: 0, op: None };
 }
@@ -222,23 +222,23 @@ pub enum ErrorKind {
         /// Main operand number.
         operand: u16,
         /// What it must be.
-        want: Want,
+        want: WantedType,
     },
     /// A result has the wrong kind of type.
     ResultKind {
         /// Result number.
         result: u16,
         /// What it must be.
-        want: Want,
+        want: WantedType,
     },
     /// Two tiles must agree in a dimension.
     Extents {
         /// First tile.
-        left: Slot,
+        left: ValueSlot,
         /// Its dimension.
         left_dimension: u8,
         /// Second tile.
-        right: Slot,
+        right: ValueSlot,
         /// Its dimension.
         right_dimension: u8,
         /// Extent of the first.
@@ -249,9 +249,9 @@ pub enum ErrorKind {
     /// Two tiles must have equally many dimensions.
     Ranks {
         /// First tile.
-        left: Slot,
+        left: ValueSlot,
         /// Second tile.
-        right: Slot,
+        right: ValueSlot,
         /// Dimensions of the first.
         a: u8,
         /// Dimensions of the second.
@@ -267,9 +267,9 @@ pub enum ErrorKind {
     /// Two tiles must have one element type.
     Dtypes {
         /// First tile.
-        left: Slot,
+        left: ValueSlot,
         /// Second tile.
-        right: Slot,
+        right: ValueSlot,
         /// Element type of the first.
         a: Option<DtypeId>,
         /// Element type of the second.
@@ -285,9 +285,9 @@ pub enum ErrorKind {
     /// Two values must have one type.
     Types {
         /// First.
-        left: Slot,
+        left: ValueSlot,
         /// Second.
-        right: Slot,
+        right: ValueSlot,
     },
     /// Subscripts: none, or one for each dimension.
     Subscripts {
@@ -348,7 +348,7 @@ pub enum EncodingFault {
     /// A list has not as many entries as the tile has dimensions.
     Rank {
         /// Which list.
-        field: Field,
+        field: EncodingField,
         /// Dimensions.
         expected: u8,
         /// Entries.
@@ -357,14 +357,14 @@ pub enum EncodingFault {
     /// A number must be a power of two.
     NotPowerOfTwo {
         /// Which.
-        field: Field,
+        field: EncodingField,
         /// Its value.
         value: u32,
     },
     /// A number is outside its choices.
     BadValue {
         /// Which.
-        field: Field,
+        field: EncodingField,
         /// Its value.
         value: u32,
     },
@@ -406,7 +406,7 @@ pub enum EncodingFault {
 /// What an operand or result must be.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Want {
+pub enum WantedType {
     /// A tile (tensor or memref).
     Tile,
     /// A tile in memory.
@@ -424,7 +424,7 @@ pub enum Want {
 /// A value of an operation by its place.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Slot {
+pub enum ValueSlot {
     /// Main operand.
     Operand(u8),
     /// Result.

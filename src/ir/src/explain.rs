@@ -1,5 +1,5 @@
 //! What errors say to a person. Only hosts call this; nothing else links these strings.
-use crate::error::{ErrorKind, Lexeme, Pool, Want};
+use crate::error::{ErrorKind, Lexeme, Pool, WantedType};
 
 impl Lexeme {
     /// What it is, in words. [`Lexeme::Char`] is rendered by the caller from its byte.
@@ -59,7 +59,7 @@ impl Pool {
     }
 }
 
-impl Want {
+impl WantedType {
     /// What is wanted, in words.
     #[must_use]
     pub const fn describe(self) -> &'static str {

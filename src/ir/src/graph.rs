@@ -7,11 +7,11 @@ use crate::attr::Literal;
 use crate::data::{UseData, UseKind};
 use crate::edit::edit_ops::Edit;
 use crate::error::ErrorKind;
-use crate::handle::{AttrRef, Name, Op, Use, Value};
+use crate::handle::{AttrRef, Op, TextRef, Use, Value};
 use crate::program::{Def, Program};
 use crate::rewrite::{Bound, Graph, RunError, Terms, TileMake, View, Work};
 use crate::storage::Mark;
-use crate::types::{Encoding, Type};
+use crate::types::{TileEncoding, Type};
 use lanebook_tables::{IndexOp, LayoutTrait, OpDecl, Word};
 
 /// A node of the graph.
@@ -168,7 +168,7 @@ impl<'p, 's, 't> TileGraph<'p, 's, 't> {
             None | Some(LayoutTrait::Transparent) => from.encoding,
             // What permutes, reshapes or reduces layouts is left to removal by exact cost, which
             // has the layout algebra.
-            Some(_) if from.encoding == Encoding::None => Encoding::None,
+            Some(_) if from.encoding == TileEncoding::None => TileEncoding::None,
             Some(_) => return Err(ErrorKind::Misplaced),
         };
         Ok(Type { space: from.space, encoding: carried, ..base })
@@ -336,8 +336,8 @@ impl Graph for TileGraph<'_, '_, '_> {
         }
         let op = self.program.new_op(
             Some(id),
-            like.map_or(Name::EMPTY, |like| {
-                self.program.op_data(like).map_or(Name::EMPTY, |data| data.name)
+            like.map_or(TextRef::EMPTY, |like| {
+                self.program.op_data(like).map_or(TextRef::EMPTY, |data| data.name)
             }),
         )?;
         for (number, arg) in args.iter().enumerate() {

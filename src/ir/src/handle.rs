@@ -59,7 +59,7 @@ impl Block {
 ///
 /// Six bytes; resolve it with [`Program::text`](crate::Program::text).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Name {
+pub struct TextRef {
     low: u16,
     high: u16,
     len: u16,
@@ -68,7 +68,7 @@ pub struct Name {
 /// Bit of a name's start that says that it is a word, not a span.
 const WORD: u32 = 1 << 31;
 
-impl Name {
+impl TextRef {
     /// No text.
     pub const EMPTY: Self = Self { low: 0, high: 0, len: 0 };
 

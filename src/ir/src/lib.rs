@@ -78,14 +78,16 @@ pub mod verify;
 
 pub use crate::attr::{Attr, AttrValue, Literal};
 pub use crate::edit::builder::Builder;
-pub use crate::error::{EncodingFault, Error, ErrorKind, Lexeme, Place, Pool, Slot, Want};
+pub use crate::error::{
+    EncodingFault, ErrorKind, IrError, Lexeme, Pool, SourcePlace, ValueSlot, WantedType,
+};
 pub use crate::graph::{Node, TileGraph};
-pub use crate::handle::{AttrRef, Block, MAX_HANDLES, Name, Op, Region, TypeRef, Use, Value};
+pub use crate::handle::{AttrRef, Block, MAX_HANDLES, Op, Region, TextRef, TypeRef, Use, Value};
 pub use crate::index_expr::Quotient;
 pub use crate::program::{Carried, Def, Loop, Program};
-pub use crate::storage::{LargeStorage, Mark, Pools, SmallStorage, Storage, Usage};
+pub use crate::storage::{LargeStorage, Mark, PoolUsage, Pools, SmallStorage, Storage};
 pub use crate::text::parse::{Options, parse};
 pub use crate::text::print::{Annotate, Plain, integer as print_integer, print};
-pub use crate::types::{Encoding, MAX_RANK, Shape, Type, TypeKind};
+pub use crate::types::{MAX_RANK, Shape, TileEncoding, Type, TypeKind};
 pub use crate::verify::contract;
 pub use crate::verify::structure::verify;

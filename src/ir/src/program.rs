@@ -6,9 +6,9 @@
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::data::{AttrData, BlockData, OpData, RegionData, Stamp, UseData, UseKind, ValueData};
-use crate::error::{Error, ErrorKind, Place};
-use crate::handle::{AttrRef, Block, Name, Op, Region, Use, Value};
-use crate::storage::{Pools, Usage};
+use crate::error::{ErrorKind, IrError, SourcePlace};
+use crate::handle::{AttrRef, Block, Op, Region, TextRef, Use, Value};
+use crate::storage::{PoolUsage, Pools};
 use crate::types::Type;
 use lanebook_tables::{LayoutTrait, OpDecl, OpId, OpRole, Tables};
 
@@ -67,7 +67,7 @@ pub struct Carried {
 impl<'s, 't> Program<'s, 't> {
     /// An empty program. `text` is the source, or the vocabulary from which a builder takes names;
     /// it may be empty.
-    pub fn new(pools: Pools<'s>, tables: &'t Tables<'t>, text: &'t str) -> Result<Self, Error> {
+    pub fn new(pools: Pools<'s>, tables: &'t Tables<'t>, text: &'t str) -> Result<Self, IrError> {
         let mut program = Self { pools, text, tables };
         program.pools.clear();
         let start = |program: &mut Self| -> Result<(), ErrorKind> {
@@ -91,7 +91,7 @@ impl<'s, 't> Program<'s, 't> {
         };
         match start(&mut program) {
             Ok(()) => Ok(program),
-            Err(kind) => Err(Error { kind, at: Place::NOWHERE }),
+            Err(kind) => Err(IrError { kind, at: SourcePlace::NOWHERE }),
         }
     }
     /// The tables that declare its operations.
@@ -106,12 +106,12 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// Fill levels of its storage.
     #[must_use]
-    pub fn usage(&self) -> [Usage; 9] {
+    pub fn usage(&self) -> [PoolUsage; 9] {
         self.pools.usage()
     }
     /// The text of a name.
     #[must_use]
-    pub fn text(&self, name: Name) -> &'t str {
+    pub fn text(&self, name: TextRef) -> &'t str {
         if let Some(number) = name.word_number() {
             return attr_names::text(number);
         }
@@ -179,9 +179,9 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// Where its name stands in the source; with line 0 for an operation without text.
     #[must_use]
-    pub fn place(&self, op: Op) -> Place {
-        let name = self.op_data(op).map_or(Name::EMPTY, |data| data.name);
-        Place { op: Some(op), ..self.place_of(name) }
+    pub fn place(&self, op: Op) -> SourcePlace {
+        let name = self.op_data(op).map_or(TextRef::EMPTY, |data| data.name);
+        SourcePlace { op: Some(op), ..self.place_of(name) }
     }
     /// The bytes of the source that are its name: where [`Program::place`] is, without counting
     /// lines; `None` for an operation without text.
@@ -192,16 +192,16 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// Where a name stands in the source.
     #[must_use]
-    pub fn place_of(&self, name: Name) -> Place {
+    pub fn place_of(&self, name: TextRef) -> SourcePlace {
         match name.place() {
             Some((offset, len)) if len > 0 => crate::text::lexer::place(self.text, offset, len),
-            _ => Place::NOWHERE,
+            _ => SourcePlace::NOWHERE,
         }
     }
     /// One character of a name's text, so many bytes from its beginning.
     #[must_use]
     #[doc(hidden)]
-    pub fn place_in(&self, name: Name, skip: u32) -> Place {
+    pub fn place_in(&self, name: TextRef, skip: u32) -> SourcePlace {
         match name.place() {
             Some((offset, len)) if len > 0 && skip < u32::from(len) => {
                 crate::text::lexer::place(self.text, offset.saturating_add(skip), 1)
@@ -438,6 +438,6 @@ pub(crate) const fn payload(number: i64) -> [u16; 4] {
 }
 
 /// The name in a payload.
-pub(crate) const fn name([a, b, c, _]: [u16; 4]) -> Name {
-    Name::from_parts(a, b, c)
+pub(crate) const fn name([a, b, c, _]: [u16; 4]) -> TextRef {
+    TextRef::from_parts(a, b, c)
 }

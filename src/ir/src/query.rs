@@ -5,9 +5,9 @@
 use crate::attr::{Attr, AttrValue, Literal};
 use crate::attr_names;
 use crate::data::{AttrData, AttrKind, ValueData, ValueKind};
-use crate::handle::{AttrRef, Block, Name, Op, TypeRef, Use, Value};
+use crate::handle::{AttrRef, Block, Op, TextRef, TypeRef, Use, Value};
 use crate::program::{Carried, Def, Loop, Program, name, number};
-use crate::types::{Encoding, Type};
+use crate::types::{TileEncoding, Type};
 use lanebook_tables::OpRole;
 
 impl<'t> Program<'_, 't> {
@@ -209,7 +209,7 @@ impl<'t> Program<'_, 't> {
         )
     }
     /// Whether a key is `wanted`, or ends in `.` and `wanted`.
-    pub(crate) fn key_is(&self, key: Name, wanted: &str) -> bool {
+    pub(crate) fn key_is(&self, key: TextRef, wanted: &str) -> bool {
         let key = self.text(key);
         key == wanted || crate::text::lexer::last_part(key) == wanted
     }
@@ -248,7 +248,7 @@ impl<'t> Program<'_, 't> {
     /// The integers of a list's text: the first `room` are written to `out`; `None` when it is not
     /// a list of that many integers or fewer.
     #[must_use]
-    pub fn list<'o>(&self, list: Name, out: &'o mut [i64]) -> Option<&'o [i64]> {
+    pub fn list<'o>(&self, list: TextRef, out: &'o mut [i64]) -> Option<&'o [i64]> {
         let body = self.text(list).trim_ascii();
         let inner = match body.as_bytes() {
             [b'[', inner @ .., b']'] => inner,
@@ -278,10 +278,10 @@ impl<'t> Program<'_, 't> {
     #[must_use]
     pub fn layout_text(&self, ty: &Type) -> Option<&str> {
         match ty.encoding {
-            Encoding::Written(name) => Some(self.text(name)),
-            Encoding::Alias(name) => self.alias(self.text(name)),
-            Encoding::Made(at, len) => Some(self.pools.made(at, len)),
-            Encoding::None | Encoding::Handle(_) => None,
+            TileEncoding::Written(name) => Some(self.text(name)),
+            TileEncoding::Alias(name) => self.alias(self.text(name)),
+            TileEncoding::Made(at, len) => Some(self.pools.made(at, len)),
+            TileEncoding::None | TileEncoding::Handle(_) => None,
         }
     }
     /// What stands behind `#name` in the text (`#name = ...` before the functions).
@@ -295,7 +295,7 @@ impl<'t> Program<'_, 't> {
     }
 
     /// Aliases in the order of the text: name without `#`, and what stands behind it.
-    pub fn aliases(&self) -> impl Iterator<Item = (Name, Name)> + Clone + '_ {
+    pub fn aliases(&self) -> impl Iterator<Item = (TextRef, TextRef)> + Clone + '_ {
         self.pools.aliases.iter().map(|alias| (alias.name, alias.body))
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Plain data without meaning of its own: see `relayout`.
 use crate::handle::Value;
-use crate::types::{Encoding, Shape};
+use crate::types::{Shape, TileEncoding};
 use heapless::VecView;
 
 /// No layout, no entry.
@@ -18,7 +18,7 @@ pub const ANY: u8 = u8::MAX;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct LayoutRecord {
-    pub encoding: Encoding,
+    pub encoding: TileEncoding,
     pub shape: Shape,
     /// Digest of the whole map; of the text alone for a layout that is not known.
     pub whole: [u32; 2],
@@ -46,7 +46,7 @@ pub struct Derived {
 /// A value in one layout.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[doc(hidden)]
-pub struct Entry {
+pub struct ValueInLayout {
     /// The layout, and whether the value is computed in it (else, once made, converted).
     state: u16,
     /// The value's next entry; [`NONE`] ends the list.
@@ -59,7 +59,7 @@ pub struct Entry {
 /// The highest bit.
 const FLAG: u16 = 1 << 15;
 
-impl Entry {
+impl ValueInLayout {
     pub const fn new(layout: u16, on: bool) -> Self {
         Self { state: (layout & !FLAG) | if on { FLAG } else { 0 }, next: NONE, link: NONE }
     }
@@ -85,7 +85,7 @@ const MADE: u16 = 0x7f00;
 /// A value of the program, by its handle's index.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[doc(hidden)]
-pub struct Node {
+pub struct TableValue {
     /// First entry; [`NONE`] for a value that is no tile in registers.
     pub first: u16,
     /// From the top: whether the layout may not change; how the value is made, 7 bits; its place in
@@ -93,7 +93,7 @@ pub struct Node {
     state: u16,
 }
 
-impl Node {
+impl TableValue {
     /// A value that is not looked at.
     pub const NEW: Self = Self { first: NONE, state: OUTSIDE };
     /// Places in a region.
@@ -148,7 +148,7 @@ pub struct Flow {
 /// All of it.
 #[derive(Debug)]
 #[doc(hidden)]
-pub struct Sheet<'s> {
+pub struct LayoutTable<'s> {
     /// Layouts: those of this sheet in the order of their numbers, then those that earlier sheets
     /// measured.
     layouts: &'s mut VecView<LayoutRecord>,
@@ -157,8 +157,8 @@ pub struct Sheet<'s> {
     /// By the handle's index of a type: its layout.
     pub by_type: &'s mut VecView<u16>,
     pub derived: &'s mut VecView<Derived>,
-    pub entries: &'s mut VecView<Entry>,
-    pub nodes: &'s mut VecView<Node>,
+    pub entries: &'s mut VecView<ValueInLayout>,
+    pub nodes: &'s mut VecView<TableValue>,
     /// By the handle's index of a use: the layout that it wants.
     pub wants: &'s mut VecView<u8>,
     pub arcs: &'s mut VecView<Arc>,
@@ -166,21 +166,22 @@ pub struct Sheet<'s> {
 }
 
 /// What a sheet is made of.
-pub struct Parts<'s> {
+pub struct LayoutTableParts<'s> {
     pub layouts: &'s mut VecView<LayoutRecord>,
     pub by_type: &'s mut VecView<u16>,
     pub derived: &'s mut VecView<Derived>,
-    pub entries: &'s mut VecView<Entry>,
-    pub nodes: &'s mut VecView<Node>,
+    pub entries: &'s mut VecView<ValueInLayout>,
+    pub nodes: &'s mut VecView<TableValue>,
     pub wants: &'s mut VecView<u8>,
     pub arcs: &'s mut VecView<Arc>,
     pub flow: &'s mut VecView<Flow>,
 }
 
-impl<'s> Sheet<'s> {
+impl<'s> LayoutTable<'s> {
     /// A sheet over lent storage.
-    pub fn over(parts: Parts<'s>) -> Self {
-        let Parts { layouts, by_type, derived, entries, nodes, wants, arcs, flow } = parts;
+    pub fn over(parts: LayoutTableParts<'s>) -> Self {
+        let LayoutTableParts { layouts, by_type, derived, entries, nodes, wants, arcs, flow } =
+            parts;
         Self { layouts, known: 0, by_type, derived, entries, nodes, wants, arcs, flow }
     }
     /// This sheet's layouts.

@@ -9,7 +9,9 @@ use crate::data::{
 };
 use crate::error::{ErrorKind, Pool};
 use crate::handle::MAX_HANDLES;
-use crate::sheet::{Arc, Derived, Entry, Flow, LayoutRecord, Node, Parts, Sheet};
+use crate::sheet::{
+    Arc, Derived, Flow, LayoutRecord, LayoutTable, LayoutTableParts, TableValue, ValueInLayout,
+};
 use crate::types::Type;
 use heapless::{Vec, VecView};
 
@@ -49,8 +51,8 @@ pub struct Storage<
     layouts: Vec<LayoutRecord, TYPES>,
     by_type: Vec<u16, TYPES>,
     derived: Vec<Derived, TYPES>,
-    entries: Vec<Entry, VALUES>,
-    nodes: Vec<Node, VALUES>,
+    entries: Vec<ValueInLayout, VALUES>,
+    nodes: Vec<TableValue, VALUES>,
     wants: Vec<u8, USES>,
     arcs: Vec<Arc, VALUES>,
     flow: Vec<Flow, ATTRS>,
@@ -113,7 +115,7 @@ impl<
             blocks: self.blocks.as_mut_view(),
             aliases: self.aliases.as_mut_view(),
             made: self.made.as_mut_view(),
-            sheet: Sheet::over(Parts {
+            sheet: LayoutTable::over(LayoutTableParts {
                 layouts: self.layouts.as_mut_view(),
                 by_type: self.by_type.as_mut_view(),
                 derived: self.derived.as_mut_view(),
@@ -174,7 +176,7 @@ pub struct Pools<'s> {
     made: &'s mut VecView<[u8; MADE_CELL]>,
     /// What the pass over conversions weighs; empty between passes.
     #[doc(hidden)]
-    pub sheet: Sheet<'s>,
+    pub sheet: LayoutTable<'s>,
     journal: &'s mut VecView<Saved>,
     pub(crate) buckets: &'s mut [u16; BUCKETS],
     /// First free record + 1 of each pool.
@@ -196,7 +198,7 @@ pub struct Pools<'s> {
 
 /// How much of each pool is in use, and how much there is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Usage {
+pub struct PoolUsage {
     /// Which pool.
     pub pool: Pool,
     /// High-water mark since the program was made (a free list reuses records below it); for the
@@ -536,12 +538,12 @@ impl Pools<'_> {
     }
 
     /// Fill levels, for reports and limits.
-    pub(crate) fn usage(&self) -> [Usage; 9] {
-        const fn of<T>(pool: Pool, used: usize, capacity: usize) -> Usage {
-            Usage { pool, used, capacity, bytes: size_of::<T>() }
+    pub(crate) fn usage(&self) -> [PoolUsage; 9] {
+        const fn of<T>(pool: Pool, used: usize, capacity: usize) -> PoolUsage {
+            PoolUsage { pool, used, capacity, bytes: size_of::<T>() }
         }
         [
-            Usage {
+            PoolUsage {
                 bytes: size_of::<OpData>() + size_of::<Stamp>(),
                 ..of::<OpData>(Pool::Ops, self.ops.len(), self.ops.capacity())
             },

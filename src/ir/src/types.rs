@@ -1,5 +1,5 @@
 //! Types of values: scalars, tiles, memory references.
-use crate::handle::Name;
+use crate::handle::TextRef;
 use lanebook_tables::{DtypeId, Space};
 
 /// The most dimensions a tile or memory reference can have.
@@ -97,13 +97,13 @@ pub enum TypeKind {
 
 /// How a tile's elements lie, as far as its type says.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Encoding {
+pub enum TileEncoding {
     /// Not said.
     None,
     /// `#name`: look it up with [`Program::alias`](crate::Program::alias). The name is without `#`.
-    Alias(Name),
+    Alias(TextRef),
     /// Layout text in the type itself, in one of the notations.
-    Written(Name),
+    Written(TextRef),
     /// A number the client gave; only the client knows what it means.
     Handle(u16),
     /// Layout text that a pass wrote: the pool's cell where it begins, and its bytes. Read it with
@@ -125,10 +125,10 @@ pub struct Type {
     /// Extents in elements.
     pub shape: Shape,
     /// Layout.
-    pub encoding: Encoding,
+    pub encoding: TileEncoding,
     /// Text of an element type that is only kept, e.g. `!tt.ptr<f16>` (`dtype` is then `None`);
     /// empty otherwise.
-    pub element: Name,
+    pub element: TextRef,
 }
 
 impl Type {
@@ -147,8 +147,8 @@ impl Type {
             dtype: None,
             space: None,
             shape: Shape::SCALAR,
-            encoding: Encoding::None,
-            element: Name::EMPTY,
+            encoding: TileEncoding::None,
+            element: TextRef::EMPTY,
         }
     }
     /// A scalar.
@@ -173,7 +173,7 @@ impl Type {
     }
     /// The same type under another encoding.
     #[must_use]
-    pub const fn encoded(self, encoding: Encoding) -> Self {
+    pub const fn encoded(self, encoding: TileEncoding) -> Self {
         Self { encoding, ..self }
     }
     /// Left out in the text.

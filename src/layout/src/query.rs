@@ -17,14 +17,14 @@ const FUEL: u32 = 1 << 20;
 
 /// A shard or replica iter on one axis, turned so that its stride is positive.
 #[derive(Clone, Copy)]
-struct Walk {
+struct AxisWalk {
     stride: u64,
     extent: u64,
     shard: bool,
     iter: u8,
 }
 
-type Walks = heapless::Vec<Walk, MAX_ITERS>;
+type AxisWalks = heapless::Vec<AxisWalk, MAX_ITERS>;
 
 impl LayoutRef<'_> {
     /// The number of logical coordinates: the product of the shard extents.
@@ -167,8 +167,8 @@ impl LayoutRef<'_> {
 
     /// The iters on `axis` by increasing stride; `Err(iter)` for a shard iter with stride 0 and
     /// extent above 1.
-    fn walks(&self, axis: AxisId) -> Result<core::result::Result<Walks, u8>> {
-        let mut out = Walks::new();
+    fn walks(&self, axis: AxisId) -> Result<core::result::Result<AxisWalks, u8>> {
+        let mut out = AxisWalks::new();
         for (k, it) in self.shard.iter().chain(self.replica).enumerate() {
             let (extent, shard) = (u64::from(it.extent_value()?), k < self.shard.len());
             let stride = it.stride_value()?.unsigned_abs();
@@ -182,7 +182,7 @@ impl LayoutRef<'_> {
                 continue;
             }
             let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
-            out.push(Walk { stride, extent, shard, iter: position(k) }).map_err(|_| full)?;
+            out.push(AxisWalk { stride, extent, shard, iter: position(k) }).map_err(|_| full)?;
         }
         sort_by(&mut out, |a, b| a.stride < b.stride);
         Ok(Ok(out))
@@ -197,13 +197,13 @@ impl LayoutRef<'_> {
         let Some(sw) = self.post.swizzle() else {
             return u64::try_from(self.reach(axis)?.1).map_err(|_| Error::Overflow);
         };
-        let mut walks = Walks::new();
+        let mut walks = AxisWalks::new();
         for it in self.shard.iter().chain(self.replica).filter(|it| it.axis() == axis) {
             let (extent, stride) =
                 (u64::from(it.extent_value()?), it.stride_value()?.unsigned_abs());
             if extent > 1 && stride > 0 {
                 let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
-                walks.push(Walk { stride, extent, shard: true, iter: 0 }).map_err(|_| full)?;
+                walks.push(AxisWalk { stride, extent, shard: true, iter: 0 }).map_err(|_| full)?;
             }
         }
         sort_by(&mut walks, |a, b| a.stride > b.stride);
@@ -274,7 +274,7 @@ fn product<'a>(iters: impl Iterator<Item = &'a Iter>) -> Result<Int> {
 ///
 /// From the greatest stride down: what is summed so far must be within the reach of the smaller
 /// strides and a multiple of their common divisor, which leaves few digits, mostly one.
-fn collide(walks: &Walks) -> Result<Option<u8>> {
+fn collide(walks: &AxisWalks) -> Result<Option<u8>> {
     let mut reach: heapless::Vec<i128, MAX_ITERS> = heapless::Vec::new();
     let mut unit: heapless::Vec<u64, MAX_ITERS> = heapless::Vec::new();
     let (mut far, mut common) = (0i128, 0u64);
@@ -352,7 +352,7 @@ fn collide(walks: &Walks) -> Result<Option<u8>> {
 
 /// The differences `d` with `|d| < extent`, `|sum + d*stride| <= reach` and `sum + d*stride` a
 /// multiple of `unit` (0 if `unit` is 0), as first, last and step. Empty: first above last.
-fn candidates(sum: i128, reach: i128, unit: u64, w: &Walk) -> (i128, i128, i128) {
+fn candidates(sum: i128, reach: i128, unit: u64, w: &AxisWalk) -> (i128, i128, i128) {
     const EMPTY: (i128, i128, i128) = (1, 0, 1);
     let stride = i128::from(w.stride);
     let most = i128::from(w.extent).saturating_sub(1);

@@ -5,26 +5,26 @@
 //! registers is handed over: `alloc_tensor` and `copy` on the side that has it, `convert_layout` on
 //! the side that reads it, into the layout that is expected there. Barriers are for later.
 use crate::PassError;
-use crate::context::{Context, edit};
+use crate::context::{PassContext, edit};
 use lanebook_ir::{Def, ErrorKind, Op, Program, Type, Use, Value};
 use lanebook_tables::{OpId, OpRole, Space};
 
 /// The operations of a hand-over.
 #[derive(Copy, Clone)]
-struct Chain {
+struct HandOverOps {
     alloc: OpId,
     copy: OpId,
     convert: OpId,
 }
 
-pub(crate) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
+pub(crate) fn run(cx: &mut PassContext<'_, '_, '_>) -> Result<(), PassError> {
     let role = |role| cx.program.tables().op_of_role(role);
     let (Some(alloc), Some(copy), Some(convert)) =
         (role(OpRole::Alloc), role(OpRole::Copy), role(OpRole::Convert))
     else {
         return Ok(());
     };
-    let chain = Chain { alloc, copy, convert };
+    let chain = HandOverOps { alloc, copy, convert };
     cx.push_roles(|role| role == OpRole::AgentSwitch)?;
     while let Some(op) = cx.pop()? {
         arguments(cx, op, chain)?;
@@ -44,20 +44,21 @@ fn is_handed(program: &Program<'_, '_>, value: Value) -> bool {
 
 /// Room for a tile in shared memory, made before `at`.
 fn storage(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     at: Op,
-    chain: Chain,
+    chain: HandOverOps,
     ty: Type,
 ) -> Result<Value, PassError> {
-    let shared = Type { space: Some(Space::Shared), encoding: lanebook_ir::Encoding::None, ..ty };
+    let shared =
+        Type { space: Some(Space::Shared), encoding: lanebook_ir::TileEncoding::None, ..ty };
     let op = cx.program.insert_before(at, chain.alloc, &[], &[shared]).map_err(edit)?;
     cx.program.result(op, 0).ok_or(edit(ErrorKind::Broken))
 }
 
 fn convert(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     at: Op,
-    chain: Chain,
+    chain: HandOverOps,
     from: Value,
     ty: Type,
 ) -> Result<Value, PassError> {
@@ -71,7 +72,11 @@ fn first_inside(program: &Program<'_, '_>, op: Op) -> Option<Op> {
 }
 
 /// Operands that the region takes as arguments.
-fn arguments(cx: &mut Context<'_, '_, '_>, op: Op, chain: Chain) -> Result<(), PassError> {
+fn arguments(
+    cx: &mut PassContext<'_, '_, '_>,
+    op: Op,
+    chain: HandOverOps,
+) -> Result<(), PassError> {
     let Some(body) = cx.program.body(op) else { return Ok(()) };
     let count = cx.program.arguments(body).count();
     if count != cx.program.operand_count(op) {
@@ -101,12 +106,12 @@ fn arguments(cx: &mut Context<'_, '_, '_>, op: Op, chain: Chain) -> Result<(), P
     Ok(())
 }
 
-fn program_type(cx: &Context<'_, '_, '_>, value: Value) -> Type {
+fn program_type(cx: &PassContext<'_, '_, '_>, value: Value) -> Type {
     cx.program.type_of(value)
 }
 
 /// Values from outside that something inside reads.
-fn captured(cx: &mut Context<'_, '_, '_>, op: Op, chain: Chain) -> Result<(), PassError> {
+fn captured(cx: &mut PassContext<'_, '_, '_>, op: Op, chain: HandOverOps) -> Result<(), PassError> {
     let mut at = cx.program.inside(op).next();
     while let Some(here) = at {
         let mut number = 0usize;
@@ -135,9 +140,9 @@ fn is_outside(program: &Program<'_, '_>, op: Op, value: Value) -> bool {
 }
 
 fn capture(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     op: Op,
-    chain: Chain,
+    chain: HandOverOps,
     value: Value,
 ) -> Result<(), PassError> {
     let Some(first) = first_inside(cx.program, op) else { return Ok(()) };
@@ -156,7 +161,7 @@ fn capture(
 }
 
 /// Values that the region yields and that are read behind it.
-fn results(cx: &mut Context<'_, '_, '_>, op: Op, chain: Chain) -> Result<(), PassError> {
+fn results(cx: &mut PassContext<'_, '_, '_>, op: Op, chain: HandOverOps) -> Result<(), PassError> {
     let mut number = cx.program.results(op).count();
     while let Some(at) = number.checked_sub(1) {
         number = at;

@@ -13,8 +13,8 @@
 //! most as many steps as the aliases have hops. What cannot be traced stays, with
 //! [`Diagnostic::LastWritten`]; a view that reaches past its allocation is reported and left as it
 //! is.
-use crate::base::{Base, Offset, base, is_allocation, is_buffer, leads, view_offset};
-use crate::context::{Context, edit};
+use crate::base::{BufferBase, ElementOffset, base, is_allocation, is_buffer, leads, view_offset};
+use crate::context::{PassContext, edit};
 use crate::diagnostic::Diagnostic;
 use crate::{PassError, handed};
 use lanebook_ir::{AttrValue, Def, Literal, Op, Program, Type, Value, attr_names};
@@ -23,7 +23,7 @@ use lanebook_tables::OpRole;
 /// Operations looked at behind an alias that would become a copy.
 const COPY_WINDOW: usize = 64;
 
-pub(crate) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
+pub(crate) fn run(cx: &mut PassContext<'_, '_, '_>) -> Result<(), PassError> {
     cx.push_roles(|role| {
         matches!(
             role,
@@ -51,7 +51,7 @@ pub(crate) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
 }
 
 /// A view of a view, of a copy's result.
-fn view(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+fn view(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let program = &*cx.program;
     let (Some(source), Some(result), Some(_)) =
         (program.operand(op, 0), program.result(op, 0), view_offset(program, op))
@@ -74,19 +74,21 @@ fn view(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
 }
 
 pub(crate) fn set_offset(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     view: Op,
-    offset: Offset,
+    offset: ElementOffset,
 ) -> Result<(), PassError> {
     let value = match offset {
-        Offset::Const(0) => return cx.program.remove_attr(view, attr_names::OFFSET).map_err(edit),
-        Offset::Const(number) => AttrValue::Int(number, None),
-        Offset::Value(value) => AttrValue::Operand(value),
+        ElementOffset::Const(0) => {
+            return cx.program.remove_attr(view, attr_names::OFFSET).map_err(edit);
+        }
+        ElementOffset::Const(number) => AttrValue::Int(number, None),
+        ElementOffset::Value(value) => AttrValue::Operand(value),
     };
     cx.program.set_attr(view, attr_names::OFFSET, value).map_err(edit)
 }
 
-fn select(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+fn select(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let program = &*cx.program;
     let operands = (
         program.operand(op, 0),
@@ -117,20 +119,24 @@ fn is_bit(program: &Program<'_, '_>, condition: Value) -> bool {
 }
 
 /// The allocation that both values are parts of, and where.
-fn common(program: &Program<'_, '_>, yes: Value, no: Value) -> (Option<Value>, (Offset, Offset)) {
-    let (yes, no): (Base, Base) = (base(program, yes), base(program, no));
+fn common(
+    program: &Program<'_, '_>,
+    yes: Value,
+    no: Value,
+) -> (Option<Value>, (ElementOffset, ElementOffset)) {
+    let (yes, no): (BufferBase, BufferBase) = (base(program, yes), base(program, no));
     let root = (yes.root == no.root && is_allocation(program, yes.root)).then_some(yes.root);
     (root, (yes.offset, no.offset))
 }
 
 /// Makes a view of `root` at one of two offsets before `op` and lets the users of `result` see it.
 fn join(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     op: Op,
     decl: Option<lanebook_tables::OpId>,
     condition: Value,
     root: Value,
-    (yes, no): (Offset, Offset),
+    (yes, no): (ElementOffset, ElementOffset),
     result: Value,
 ) -> Result<bool, PassError> {
     let (ty, of) = (cx.program.type_of(result), cx.program.type_of(root));
@@ -151,7 +157,7 @@ fn join(
             .insert_before(op, decl, &[condition, yes, no], &[Type::ELIDED])
             .map_err(edit)?;
         let Some(chosen) = cx.program.result(chosen, 0) else { return Ok(false) };
-        Offset::Value(chosen)
+        ElementOffset::Value(chosen)
     };
     let (Some(view), Some(alloc), Some(copy)) = (
         cx.program.tables().op_of_role(OpRole::View),
@@ -162,7 +168,7 @@ fn join(
     };
     let seen = if relaid { Type { encoding: of.encoding, ..ty } } else { ty };
     let mut new = root;
-    if offset != Offset::Const(0) || !cx.program.same_type(&seen, &of) {
+    if offset != ElementOffset::Const(0) || !cx.program.same_type(&seen, &of) {
         let made = cx.program.insert_before(op, view, &[root], &[seen]).map_err(edit)?;
         set_offset(cx, made, offset)?;
         new = cx.program.result(made, 0).unwrap_or(root);
@@ -181,10 +187,15 @@ fn join(
     Ok(true)
 }
 
-fn offset_value(cx: &mut Context<'_, '_, '_>, offset: Offset) -> Result<Value, PassError> {
+fn offset_value(
+    cx: &mut PassContext<'_, '_, '_>,
+    offset: ElementOffset,
+) -> Result<Value, PassError> {
     match offset {
-        Offset::Const(number) => cx.program.literal_value(Literal::Int(number)).map_err(edit),
-        Offset::Value(value) => Ok(value),
+        ElementOffset::Const(number) => {
+            cx.program.literal_value(Literal::Int(number)).map_err(edit)
+        }
+        ElementOffset::Value(value) => Ok(value),
     }
 }
 
@@ -215,7 +226,7 @@ fn is_only_read(program: &Program<'_, '_>, op: Op, alias: Value) -> bool {
 }
 
 /// Results of an `if` that are parts of one allocation from outside of it.
-fn branches(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+fn branches(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let mut number = cx.program.results(op).count();
     while let Some(at) = number.checked_sub(1) {
         number = at;
@@ -237,7 +248,7 @@ fn branches(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
         let (Some(root), offsets) = common(program, yes, no) else { continue };
         // Offsets that are values may be made inside an arm; the allocation may be, too.
         let outside = program.def_op(root).is_some_and(|def| !program.is_inside(def, op));
-        if !outside || !matches!(offsets, (Offset::Const(_), Offset::Const(_))) {
+        if !outside || !matches!(offsets, (ElementOffset::Const(_), ElementOffset::Const(_))) {
             continue;
         }
         if join(cx, op, None, condition, root, offsets, result)? {
@@ -248,7 +259,7 @@ fn branches(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
 }
 
 /// Buffers that a loop carries without changing them.
-fn carried(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+fn carried(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let mut number = cx.program.results(op).count();
     while let Some(at) = number.checked_sub(1) {
         number = at;
@@ -269,7 +280,7 @@ fn carried(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
         }
         // The allocation itself when the initial value is another name of the whole of it.
         let root = before.root;
-        let new = if before.offset == Offset::Const(0)
+        let new = if before.offset == ElementOffset::Const(0)
             && program.same_type(&program.type_of(root), &ty)
         {
             root
@@ -292,7 +303,7 @@ pub(crate) fn is_carried(program: &Program<'_, '_>, value: Value) -> bool {
 }
 
 /// Says which aliases stay, and which views are too long.
-fn report(cx: &mut Context<'_, '_, '_>) {
+fn report(cx: &mut PassContext<'_, '_, '_>) {
     let mut at = cx.program.first(cx.program.root());
     while let Some(op) = at {
         let program = &*cx.program;
@@ -334,8 +345,8 @@ fn reaches_past(program: &Program<'_, '_>, view: Op) -> bool {
             .map_or(true, |offset| offset.checked_add(size).is_none_or(|end| end > room))
     };
     match view_offset(program, view) {
-        Some(Offset::Const(offset)) => past(offset),
-        Some(Offset::Value(value)) => match program.def(value) {
+        Some(ElementOffset::Const(offset)) => past(offset),
+        Some(ElementOffset::Value(value)) => match program.def(value) {
             Def::Result(op, 0) if program.role(op) == OpRole::Select => {
                 program.operands(op).skip(1).filter_map(|value| program.int(value)).any(past)
             }

@@ -4,27 +4,29 @@ use lanebook_tables::{OpRole, Space};
 
 /// An offset in elements.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Offset {
+pub(crate) enum ElementOffset {
     Const(i64),
     Value(Value),
 }
 
 /// What a buffer is: `offset` elements after the beginning of `root`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Base {
+pub(crate) struct BufferBase {
     pub root: Value,
-    pub offset: Offset,
+    pub offset: ElementOffset,
 }
 
-impl Base {
+impl BufferBase {
     pub fn is_at(&self, root: Value) -> bool {
-        self.root == root && self.offset == Offset::Const(0)
+        self.root == root && self.offset == ElementOffset::Const(0)
     }
     /// `offset` elements further on; `None` if that is the sum of two values, or too large.
-    pub fn then(self, offset: Offset) -> Option<Self> {
+    pub fn then(self, offset: ElementOffset) -> Option<Self> {
         let offset = match (self.offset, offset) {
-            (Offset::Const(a), Offset::Const(b)) => Offset::Const(a.checked_add(b)?),
-            (Offset::Const(0), other) | (other, Offset::Const(0)) => other,
+            (ElementOffset::Const(a), ElementOffset::Const(b)) => {
+                ElementOffset::Const(a.checked_add(b)?)
+            }
+            (ElementOffset::Const(0), other) | (other, ElementOffset::Const(0)) => other,
             _ => return None,
         };
         Some(Self { offset, ..self })
@@ -38,15 +40,15 @@ pub(crate) fn is_buffer(ty: &Type) -> bool {
 
 /// A view's own offset; `None` for a view that also has subscripts or further operands, which is
 /// taken as a root.
-pub(crate) fn view_offset(program: &Program<'_, '_>, view: Op) -> Option<Offset> {
+pub(crate) fn view_offset(program: &Program<'_, '_>, view: Op) -> Option<ElementOffset> {
     if program.operand_count(view) != 1 || program.subscripts(view, 0).next().is_some() {
         return None;
     }
     match program.attr(view, attr_names::OFFSET) {
-        None => Some(Offset::Const(0)),
-        Some(AttrValue::Int(offset, _)) => Some(Offset::Const(offset)),
+        None => Some(ElementOffset::Const(0)),
+        Some(AttrValue::Int(offset, _)) => Some(ElementOffset::Const(offset)),
         Some(AttrValue::Operand(value)) => {
-            Some(program.int(value).map_or(Offset::Value(value), Offset::Const))
+            Some(program.int(value).map_or(ElementOffset::Value(value), ElementOffset::Const))
         }
         Some(_) => None,
     }
@@ -54,8 +56,8 @@ pub(crate) fn view_offset(program: &Program<'_, '_>, view: Op) -> Option<Offset>
 
 /// Follows views, copies and what pipeline regions of one stage take. Stops before the second
 /// offset that is not a number.
-pub(crate) fn base(program: &Program<'_, '_>, value: Value) -> Base {
-    let mut at = Base { root: value, offset: Offset::Const(0) };
+pub(crate) fn base(program: &Program<'_, '_>, value: Value) -> BufferBase {
+    let mut at = BufferBase { root: value, offset: ElementOffset::Const(0) };
     loop {
         let (op, argument) = match program.def(at.root) {
             Def::Result(op, _) => (op, None),
@@ -68,7 +70,7 @@ pub(crate) fn base(program: &Program<'_, '_>, value: Value) -> Base {
         let (next, step) = match program.role(op) {
             OpRole::Produce | OpRole::Consume | OpRole::AgentSwitch => {
                 match argument.and_then(|at| given(program, op, at)) {
-                    Some(next) => (next, Offset::Const(0)),
+                    Some(next) => (next, ElementOffset::Const(0)),
                     None => break,
                 }
             }
@@ -78,12 +80,14 @@ pub(crate) fn base(program: &Program<'_, '_>, value: Value) -> Base {
                 _ => break,
             },
             OpRole::Copy => match program.operand(op, 1) {
-                Some(next) => (next, Offset::Const(0)),
+                Some(next) => (next, ElementOffset::Const(0)),
                 None => break,
             },
             _ => break,
         };
-        let Some(further) = (Base { root: next, offset: step }).then(at.offset) else { break };
+        let Some(further) = (BufferBase { root: next, offset: step }).then(at.offset) else {
+            break;
+        };
         at = further;
     }
     at
@@ -99,7 +103,7 @@ pub(crate) fn leads(
     program: &Program<'_, '_>,
     value: Value,
     argument: Value,
-    before: &Base,
+    before: &BufferBase,
     handed: impl Fn(Value) -> Option<Value>,
 ) -> bool {
     let mut open = heapless::Vec::<Value, OPEN>::new();
@@ -109,10 +113,10 @@ pub(crate) fn leads(
     for _ in 0..LOOKED {
         let Some(value) = open.pop() else { return true };
         let at = base(program, value);
-        if at.is_at(argument) || (at == *before && matches!(at.offset, Offset::Const(_))) {
+        if at.is_at(argument) || (at == *before && matches!(at.offset, ElementOffset::Const(_))) {
             continue;
         }
-        if at.offset != Offset::Const(0) {
+        if at.offset != ElementOffset::Const(0) {
             return false;
         }
         let next = match program.def(at.root) {

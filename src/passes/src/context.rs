@@ -133,7 +133,7 @@ pub enum Event {
 
 /// Program, worklist, fuel and listener of one analysis.
 #[doc(hidden)]
-pub struct Context<'a, 's, 't> {
+pub struct PassContext<'a, 's, 't> {
     pub program: &'a mut Program<'s, 't>,
     work: &'a mut VecView<Node>,
     fuel: &'a mut u32,
@@ -143,7 +143,7 @@ pub struct Context<'a, 's, 't> {
     changes: u32,
 }
 
-impl<'a, 's, 't> Context<'a, 's, 't> {
+impl<'a, 's, 't> PassContext<'a, 's, 't> {
     pub fn new(
         program: &'a mut Program<'s, 't>,
         work: &'a mut VecView<Node>,

@@ -4,11 +4,11 @@
 //! result of that place. It goes with its initial value, its yielded value and its result, in one
 //! step. Any other use keeps it.
 use crate::PassError;
-use crate::context::{Context, edit};
+use crate::context::{PassContext, edit};
 use lanebook_ir::{Block, Op, Program, Use, Value};
 use lanebook_tables::OpRole;
 
-pub(crate) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
+pub(crate) fn run(cx: &mut PassContext<'_, '_, '_>) -> Result<(), PassError> {
     cx.push_roles(has_arguments)?;
     while let Some(op) = cx.pop()? {
         match cx.program.role(op) {
@@ -41,7 +41,7 @@ fn only_at(program: &Program<'_, '_>, value: Value, end: Option<Op>, number: usi
     program.uses(value).all(|place: Use| Some(place) == own)
 }
 
-fn counted(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+fn counted(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let Some(body) = cx.program.body(op) else { return Ok(()) };
     let mut number = cx.program.results(op).count();
     while let Some(at) = number.checked_sub(1) {
@@ -60,7 +60,7 @@ fn counted(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
 
 /// The deciding region hands values to the working region and to the results, the working region
 /// back to the deciding one: a value dies alone on either way, or on both.
-fn while_loop(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+fn while_loop(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let (Some(decides), Some(works)) = (cx.program.entry(op, 0), cx.program.entry(op, 1)) else {
         return Ok(());
     };
@@ -120,7 +120,7 @@ fn while_loop(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
 /// Takes initial value, argument of the deciding region and yielded value out of a `while`; first
 /// the use at `also`.
 pub(crate) fn drop_given(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     op: Op,
     decides: Block,
     works: Block,
@@ -148,7 +148,7 @@ pub(crate) fn drop_given(
 }
 
 /// A result that nothing reads goes with what both arms yield for it.
-fn branches(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+fn branches(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let mut number = cx.program.results(op).count();
     while let Some(at) = number.checked_sub(1) {
         number = at;
@@ -165,7 +165,7 @@ fn branches(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
 }
 
 fn drop_yielded(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     op: Op,
     region: usize,
     number: usize,
@@ -183,7 +183,7 @@ fn drop_yielded(
 }
 
 /// A pipeline region takes its operands as arguments, one for one, and yields its results.
-fn pipeline(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+fn pipeline(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let Some(body) = cx.program.body(op) else { return Ok(()) };
     let yields = cx
         .program

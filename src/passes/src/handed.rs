@@ -10,14 +10,14 @@
 //! places are none of these and stay.
 use crate::PassError;
 use crate::alias::{is_carried, set_offset};
-use crate::base::{Offset, base, is_allocation, is_buffer, leads};
-use crate::context::{Context, edit};
+use crate::base::{ElementOffset, base, is_allocation, is_buffer, leads};
+use crate::context::{PassContext, edit};
 use crate::dead_args::drop_given;
 use lanebook_ir::{Block, Def, Op, Program, Value};
 use lanebook_tables::OpRole;
 
 /// The buffers of a `while`.
-pub(crate) fn while_loop(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+pub(crate) fn while_loop(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let (Some(decides), Some(works)) = (cx.program.entry(op, 0), cx.program.entry(op, 1)) else {
         return Ok(());
     };
@@ -55,7 +55,7 @@ pub(crate) fn while_loop(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), Pas
 
 /// What the deciding region takes as its argument `number`, if it is the same buffer every time.
 fn taken(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     op: Op,
     decides: Block,
     works: Block,
@@ -80,8 +80,8 @@ fn taken(
     if !kept || !(is_allocation(program, before.root) || is_carried(program, before.root)) {
         return Ok(());
     }
-    let whole =
-        before.offset == Offset::Const(0) && program.same_type(&program.type_of(before.root), &ty);
+    let whole = before.offset == ElementOffset::Const(0)
+        && program.same_type(&program.type_of(before.root), &ty);
     let new = if whole { before.root } else { init };
     cx.push_users(argument)?;
     cx.program.replace_all_uses(argument, new).map_err(edit)?;
@@ -98,7 +98,7 @@ fn taken(
 /// A buffer that a region of `op` passes out as `result`, by a name from outside of `op`, if there
 /// is one or can be one.
 fn outside(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     op: Op,
     value: Value,
     result: Value,
@@ -112,13 +112,15 @@ fn outside(
     let known = (is_allocation(program, found.root) || is_carried(program, found.root))
         && is_before(program, op, found.root);
     let placed = match found.offset {
-        Offset::Const(_) => true,
-        Offset::Value(offset) => is_before(program, op, offset),
+        ElementOffset::Const(_) => true,
+        ElementOffset::Value(offset) => is_before(program, op, offset),
     };
     if !known || !placed {
         return Ok(None);
     }
-    if found.offset == Offset::Const(0) && program.same_type(&program.type_of(found.root), &ty) {
+    if found.offset == ElementOffset::Const(0)
+        && program.same_type(&program.type_of(found.root), &ty)
+    {
         return Ok(Some(found.root));
     }
     if is_before(program, op, value) {
@@ -143,7 +145,7 @@ fn is_before(program: &Program<'_, '_>, op: Op, value: Value) -> bool {
 }
 
 /// Buffers that a pipeline region of one stage passes out: nothing reads the result any more.
-pub(crate) fn pipeline(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+pub(crate) fn pipeline(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let Some(end) = cx.program.body(op).and_then(|body| cx.program.terminator(body)) else {
         return Ok(());
     };

@@ -59,11 +59,11 @@ pub use crate::diagnostic::Diagnostic;
 pub use crate::error::PassError;
 
 #[doc(hidden)]
-pub use crate::context::{Context, edit};
+pub use crate::context::{PassContext, edit};
 
 /// Runs an analysis; answers how many changes it made.
 #[doc(hidden)]
-pub fn run(cx: &mut Context<'_, '_, '_>, analysis: Analysis) -> Result<u32, PassError> {
+pub fn run(cx: &mut PassContext<'_, '_, '_>, analysis: Analysis) -> Result<u32, PassError> {
     cx.begin(analysis);
     match analysis {
         Analysis::RemoveDeadArgs => dead_args::run(cx)?,

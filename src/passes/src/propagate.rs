@@ -5,8 +5,8 @@
 //! and the operation that would take on the layout ([`Program::is_pinned`]): such conversions
 //! survive, silently.
 use crate::PassError;
-use crate::context::{Context, edit};
-use lanebook_ir::{Encoding, Op, Program, Type, Value};
+use crate::context::{PassContext, edit};
+use lanebook_ir::{Op, Program, TileEncoding, Type, Value};
 use lanebook_tables::{LayoutTrait, OpRole};
 
 /// Operands of an elementwise operation that is looked at.
@@ -28,7 +28,7 @@ fn conversion(program: &Program<'_, '_>, op: Op) -> Option<(Value, Value)> {
 
 /// Backward: the producer of a buffer makes it in the wanted layout at once; other readers see it
 /// through a view.
-pub(crate) fn buffers(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
+pub(crate) fn buffers(cx: &mut PassContext<'_, '_, '_>) -> Result<(), PassError> {
     cx.push_roles(|role| role == OpRole::Convert)?;
     while let Some(op) = cx.pop()? {
         buffer(cx, op)?;
@@ -36,7 +36,7 @@ pub(crate) fn buffers(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
     Ok(())
 }
 
-fn buffer(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+fn buffer(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let program = &*cx.program;
     let Some((source, result)) = conversion(program, op) else { return Ok(()) };
     let (from, to) = (program.type_of(source), program.type_of(result));
@@ -73,7 +73,7 @@ fn buffer(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
 
 /// Forward: an elementwise operation all of whose operands were converted from one layout works in
 /// that layout, and its result is converted: one conversion in place of several.
-pub(crate) fn registers(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
+pub(crate) fn registers(cx: &mut PassContext<'_, '_, '_>) -> Result<(), PassError> {
     cx.push_roles(|role| matches!(role, OpRole::Elementwise | OpRole::Index | OpRole::Select))?;
     while let Some(op) = cx.pop()? {
         register(cx, op)?;
@@ -81,7 +81,7 @@ pub(crate) fn registers(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
     Ok(())
 }
 
-fn register(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+fn register(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let program = &*cx.program;
     let Some(result) = program.result(op, 0) else { return Ok(()) };
     let to = program.type_of(result);
@@ -105,7 +105,7 @@ fn register(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
         let from = program.type_of(source);
         let alone = program.uses(value).all(|place| program.user(place) == Some(op));
         if encoding.is_some_and(|known| !program.same_encoding(&known, &from))
-            || from.encoding == Encoding::None
+            || from.encoding == TileEncoding::None
             || !alone
             || program.is_pinned(def, op)
         {
@@ -134,7 +134,7 @@ fn register(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
 
 /// Converts a value that has a new type back to `ty` before `next`, for all who read it.
 pub(crate) fn back(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     convert: lanebook_tables::OpId,
     next: Op,
     value: Value,

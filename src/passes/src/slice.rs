@@ -6,12 +6,12 @@
 //! pipeline region with the attribute asks for it on behalf of its loops. Each of the six
 //! diagnostics refuses the pass; the program is then as it was.
 use crate::PassError;
-use crate::context::{Context, edit};
+use crate::context::{PassContext, edit};
 use crate::diagnostic::Diagnostic;
 use lanebook_ir::{AttrValue, Def, Literal, Loop, Op, Program, Type, Value, attr_names};
 use lanebook_tables::{AxisWord, OpId, OpRole};
 
-pub(crate) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
+pub(crate) fn run(cx: &mut PassContext<'_, '_, '_>) -> Result<(), PassError> {
     // Loops inside of loops come first, so that copies of the outer one have them in slices.
     let mut at = cx.program.first(cx.program.root());
     while let Some(op) = at {
@@ -35,7 +35,7 @@ pub(crate) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
 }
 
 /// A pipeline region wants its loops in slices: those that stand in it and do not say otherwise.
-fn region(cx: &mut Context<'_, '_, '_>, op: Op, count: AttrValue) -> Result<(), PassError> {
+fn region(cx: &mut PassContext<'_, '_, '_>, op: Op, count: AttrValue) -> Result<(), PassError> {
     let refused = |diagnostic| Err(PassError::Refused { diagnostic, at: op });
     if !matches!(count, AttrValue::Int(1.., _)) {
         return refused(Diagnostic::SliceCount);
@@ -57,10 +57,10 @@ fn region(cx: &mut Context<'_, '_, '_>, op: Op, count: AttrValue) -> Result<(), 
     cx.changed(op)
 }
 
-type Check = Result<(), Diagnostic>;
+type SliceResult = Result<(), Diagnostic>;
 
 /// What must hold of the loop itself, and of what is in it.
-fn plan(program: &Program<'_, '_>, op: Op, count: AttrValue) -> Check {
+fn plan(program: &Program<'_, '_>, op: Op, count: AttrValue) -> SliceResult {
     let AttrValue::Int(count, _) = count else { return Err(Diagnostic::SliceCount) };
     let Some(parts) = program.counted_loop(op) else { return Err(Diagnostic::SliceOp) };
     if count < 1 || trips(program, &parts).is_some_and(|trips| count > trips) {
@@ -95,7 +95,7 @@ fn plan(program: &Program<'_, '_>, op: Op, count: AttrValue) -> Check {
 }
 
 /// What the copies must not have in them.
-fn inside(program: &Program<'_, '_>, op: Op) -> Check {
+fn inside(program: &Program<'_, '_>, op: Op) -> SliceResult {
     for inner in program.inside(op) {
         match program.role(inner) {
             OpRole::Return => return Err(Diagnostic::SliceInside),
@@ -144,7 +144,7 @@ fn trips(program: &Program<'_, '_>, parts: &Loop) -> Option<i64> {
     if span.checked_rem(step)? > 0 { whole.checked_add(1) } else { Some(whole) }
 }
 
-fn slice(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
+fn slice(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     let (Some(parts), Some(count)) =
         (cx.program.counted_loop(op), cx.program.int_attr(op, attr_names::SLICE_COUNT))
     else {
@@ -195,7 +195,7 @@ fn index_op(program: &Program<'_, '_>, word: AxisWord) -> Result<OpId, PassError
 }
 
 fn make(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     before: Op,
     word: AxisWord,
     a: Value,
@@ -206,12 +206,12 @@ fn make(
     cx.program.result(op, 0).ok_or(edit(lanebook_ir::ErrorKind::Broken))
 }
 
-fn int(cx: &mut Context<'_, '_, '_>, value: i64) -> Result<Value, PassError> {
+fn int(cx: &mut PassContext<'_, '_, '_>, value: i64) -> Result<Value, PassError> {
     cx.program.literal_value(Literal::Int(value)).map_err(edit)
 }
 
 /// `(upper - lower + step - 1) / step`, before the loop.
-fn measured(cx: &mut Context<'_, '_, '_>, op: Op, parts: &Loop) -> Result<Trips, PassError> {
+fn measured(cx: &mut PassContext<'_, '_, '_>, op: Op, parts: &Loop) -> Result<Trips, PassError> {
     let span = make(cx, op, AxisWord::Sub, parts.upper, parts.lower)?;
     let one = int(cx, 1)?;
     let round = make(cx, op, AxisWord::Sub, parts.step, one)?;
@@ -223,7 +223,7 @@ impl Trips {
     /// `lower + step * floor(trips * number / count)`.
     fn bound(
         self,
-        cx: &mut Context<'_, '_, '_>,
+        cx: &mut PassContext<'_, '_, '_>,
         op: Op,
         parts: &Loop,
         number: i64,

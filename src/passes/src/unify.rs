@@ -11,12 +11,12 @@
 //!   converts to hand it on is handed on unconverted when the work, or the reader behind the loop,
 //!   converts it back first.
 use crate::PassError;
-use crate::context::{Context, edit};
+use crate::context::{PassContext, edit};
 use crate::propagate::back;
 use lanebook_ir::{Op, Program, Type, Use, Value};
 use lanebook_tables::{OpId, OpRole};
 
-pub(crate) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
+pub(crate) fn run(cx: &mut PassContext<'_, '_, '_>) -> Result<(), PassError> {
     let Some(convert) = cx.program.tables().op_of_role(OpRole::Convert) else { return Ok(()) };
     cx.push_roles(|role| {
         matches!(
@@ -77,7 +77,7 @@ fn end_of(program: &Program<'_, '_>, op: Op, region: usize) -> Option<Op> {
 /// Lets operand `number` of `end` be in layout `ty`: what was converted last, unconverted; else
 /// converted now.
 fn give(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     convert: OpId,
     end: Op,
     number: usize,
@@ -100,7 +100,7 @@ fn give(
 }
 
 fn passed_out(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     convert: OpId,
     op: Op,
     regions: usize,
@@ -156,7 +156,7 @@ struct Round {
 /// Lets a value that comes round be in the layout that it is given back in before it is converted,
 /// if who takes it converts it back.
 fn come_round(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     convert: OpId,
     round: &Round,
 ) -> Result<Option<(Type, Type)>, PassError> {
@@ -188,7 +188,7 @@ fn takes_back(program: &Program<'_, '_>, value: Value, to: &Type) -> bool {
         .any(|place| program.user(place).is_some_and(|user| converts_to(program, user, to)))
 }
 
-fn carried(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
+fn carried(cx: &mut PassContext<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
     for number in 0..cx.program.results(op).count() {
         let program = &*cx.program;
         let Some(value) = program.carried(op).nth(number) else { continue };
@@ -216,7 +216,7 @@ fn carried(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), Pa
 
 /// What the deciding region of a `while` takes, first from before the loop, then from the working
 /// region.
-fn taken(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
+fn taken(cx: &mut PassContext<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
     for number in 0..cx.program.operand_count(op) {
         let program = &*cx.program;
         let (Some(decides), Some(works)) = (program.entry(op, 0), program.entry(op, 1)) else {
@@ -243,7 +243,7 @@ fn taken(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), Pass
 
 /// What the deciding region of a `while` hands to the working region and to the results: it is
 /// converted there, as often as before, if somebody there takes the conversion back.
-fn handed(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
+fn handed(cx: &mut PassContext<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
     for number in 0..cx.program.results(op).count() {
         let program = &*cx.program;
         let (Some(decides), Some(works)) = (program.entry(op, 0), program.entry(op, 1)) else {
@@ -284,7 +284,7 @@ fn handed(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), Pas
 
 /// Operands of a hint with the results that they are: if all who read a result convert it alike,
 /// the operand is converted instead.
-fn pairs(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
+fn pairs(cx: &mut PassContext<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
     for number in 0..cx.program.results(op).count() {
         let program = &*cx.program;
         let (Some(value), Some(result)) = (program.operand(op, number), program.result(op, number))
@@ -331,7 +331,7 @@ fn pairs(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), Pass
 /// Readers of an argument that now is in layout `from`: those who converted it to that read it as
 /// it is, the others read it converted back, from before `first` on.
 fn readers(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     convert: OpId,
     first: Op,
     argument: Value,

@@ -3,9 +3,9 @@
 use crate::clock::Effort;
 use crate::report::Report;
 use lanebook::TABLES;
-use lanebook::expr::{Arena, ExprId, MAX_NODES, SimplifyScratch, Variable, simplify};
+use lanebook::expr::{ExprArena, ExprId, MAX_NODES, SimplifyScratch, Variable, simplify};
 use lanebook::ir::{Node, Options, Pool, Storage, parse, verify};
-use lanebook::layout_seeding::{RoomStorage, Wishes};
+use lanebook::layout_seeding::{SeedingOptions, SeedingStorage};
 use lanebook::pipeline::{Lent, apply_with};
 use lanebook_tables::IndexOp;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ pub const SECTION: &str = "Every other pass, by size (time an operation against 
 /// Room for 4,096 operations and what slicing makes of them.
 type Program = Storage<16384, 32768, 60_000, 32768, 2048, 8192, 200_000>;
 /// Room for the layouts that are chosen.
-type Choice = RoomStorage<1024, 60_000, 4096, 64>;
+type Choice = SeedingStorage<1024, 60_000, 4096, 64>;
 
 /// How a part of a program is written: its number, and what it is appended to.
 type Part = fn(&mut String, usize);
@@ -189,8 +189,10 @@ pub fn grown(sizes: &[usize], effort: Effort) -> Vec<Grown> {
     let mut work = Box::new(heapless::Vec::<Node, 65_000>::new());
     let mut all = Vec::new();
     for case in cases() {
-        let wishes =
-            Wishes { arch: case.arch.and_then(|name| TABLES.arch_named(name)), prefer_bulk: false };
+        let wishes = SeedingOptions {
+            arch: case.arch.and_then(|name| TABLES.arch_named(name)),
+            prefer_bulk: false,
+        };
         if case.arch.is_some() && wishes.arch.is_none() {
             continue;
         }
@@ -246,7 +248,7 @@ const PART: usize = 8;
 
 /// Addresses as a kernel has them, before anything is simplified: a lane's row and column, scaled
 /// by powers of two, and constants on top.
-fn addresses(arena: &mut Arena<'_>, parts: usize, roots: &mut Vec<ExprId>) {
+fn addresses(arena: &mut ExprArena<'_>, parts: usize, roots: &mut Vec<ExprId>) {
     let (_, lane) = arena.variable_node(Variable::word().below(1024)).expect("there is room");
     for number in 0..parts as u64 {
         let mut op = |op, a, b| arena.op_const(op, a, b).expect("there is room");
@@ -262,7 +264,7 @@ fn addresses(arena: &mut Arena<'_>, parts: usize, roots: &mut Vec<ExprId>) {
 /// Runs the index rules on expressions of about so many nodes; sizes that leave an arena no room
 /// are left out.
 fn simplified(sizes: &[usize], effort: Effort) -> Grown {
-    let mut nodes = Box::new(heapless::Vec::<lanebook::expr::Node, MAX_NODES>::new());
+    let mut nodes = Box::new(heapless::Vec::<lanebook::expr::ExprNode, MAX_NODES>::new());
     let (mut variables, mut work) =
         (heapless::Vec::<Variable, 4>::new(), Box::new(heapless::Vec::<ExprId, MAX_NODES>::new()));
     let (mut buckets, mut forward, mut uses) =
@@ -279,7 +281,8 @@ fn simplified(sizes: &[usize], effort: Effort) -> Grown {
         let mut least: Option<Size> = None;
         for _ in 0..effort.times(5) {
             let mut roots = Vec::new();
-            let mut arena = Arena::new(nodes.as_mut_view(), variables.as_mut_view(), &mut buckets);
+            let mut arena =
+                ExprArena::new(nodes.as_mut_view(), variables.as_mut_view(), &mut buckets);
             addresses(&mut arena, size.div_ceil(PART), &mut roots);
             let (ops, mut fuel) = (arena.len(), 1_000_000);
             let mut scratch = SimplifyScratch {

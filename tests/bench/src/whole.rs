@@ -17,7 +17,7 @@ const TRITON: [(&str, f64, &str); 2] = [
 ];
 
 /// Storage for every program here.
-pub type Room = lanebook::compile::Storage<2048, 768, 1536, 0>;
+pub type Room = lanebook::compile::CompileStorage<2048, 768, 1536, 0>;
 
 /// A sink that forgets: the text is made, not kept.
 struct Gone(usize);

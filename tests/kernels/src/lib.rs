@@ -16,7 +16,7 @@ pub mod programs;
 pub mod sweep;
 
 use lanebook::check;
-use lanebook::compile::{Compiled, Storage, compile};
+use lanebook::compile::{CompileStorage, Compiled, compile};
 use lanebook::detail::{Detail, Stage, of_compile};
 use lanebook::emit::step::{Purpose, Step};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Scratch that is large enough for every kernel here.
-pub type Room = Storage<2048, 768, 1024, 256>;
+pub type Room = CompileStorage<2048, 768, 1024, 256>;
 
 /// Where the examples are.
 #[must_use]
@@ -92,7 +92,7 @@ pub fn try_with_plan<R>(
 }
 
 /// An operation that an error names is one that the program has.
-fn names_the_programs_own(program: &Program<'_, '_>, error: lanebook::compile::Error) {
+fn names_the_programs_own(program: &Program<'_, '_>, error: lanebook::compile::CompileError) {
     let (Stage::Plan(Detail { op, .. }) | Stage::Emit(Detail { op, .. })) = of_compile(error)
     else {
         return;

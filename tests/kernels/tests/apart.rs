@@ -5,7 +5,7 @@
 
 use lanebook::TABLES;
 use lanebook::check;
-use lanebook::compile::{self, KernelStorage as Room, Storage, compile};
+use lanebook::compile::{self, CompileStorage, KernelStorage as Room, compile};
 use lanebook::ir::attr_names;
 use lanebook::ir::{Options, Plain, Program, SmallStorage, parse, print, verify};
 use lanebook_kernels::checked::every_kernel;
@@ -222,11 +222,14 @@ fn a_program_without_room_for_its_kernel_is_as_it_was() {
             out
         };
         let before = text(&program);
-        let mut room = Box::new(Storage::<64, 768, 1024, 0>::new());
+        let mut room = Box::new(CompileStorage::<64, 768, 1024, 0>::new());
         let id = TABLES.arch_named(arch).expect("an architecture");
         let refused = compile(&TABLES, id, &mut program, room.scratch()).map(|_| ());
         assert!(
-            matches!(refused, Err(compile::Error::Emit(_) | compile::Error::Capacity { .. })),
+            matches!(
+                refused,
+                Err(compile::CompileError::Emit(_) | compile::CompileError::Capacity { .. })
+            ),
             "{arch}: {refused:?}"
         );
         assert_eq!(text(&program), before, "{arch}");

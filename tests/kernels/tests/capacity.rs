@@ -1,27 +1,29 @@
 //! Rooms that are too small: which list is full is said, and at which operation.
 
 use lanebook::TABLES;
-use lanebook::compile::{Error, Storage, compile};
+use lanebook::compile::{CompileError, CompileStorage, compile};
 use lanebook::detail::{Stage, of_compile};
 use lanebook::emit::EmitPool;
 use lanebook::ir::{Options, SmallStorage, parse, verify};
 use lanebook::plan::{PlanError, PlanPool};
 use lanebook_kernels::example;
 
-fn refused<const STEPS: usize, const TUPLES: usize, const NODES: usize>(arch: &str) -> Error {
+fn refused<const STEPS: usize, const TUPLES: usize, const NODES: usize>(
+    arch: &str,
+) -> CompileError {
     let text = example("gemm.tile");
     let mut pools = Box::new(SmallStorage::new());
     let mut program = parse(pools.pools(), &TABLES, &text, Options::default()).expect("a program");
     verify(&mut program).expect("a sound one");
-    let mut room = Box::new(Storage::<STEPS, TUPLES, NODES, 0>::new());
+    let mut room = Box::new(CompileStorage::<STEPS, TUPLES, NODES, 0>::new());
     let id = TABLES.arch_named(arch).expect("an architecture");
     compile(&TABLES, id, &mut program, room.scratch())
         .map(|_| ())
         .expect_err("the room is too small")
 }
 
-fn full(error: Error, wanted: EmitPool, room: u32) {
-    let Error::Capacity { pool, capacity, op } = error else { panic!("{error:?}") };
+fn full(error: CompileError, wanted: EmitPool, room: u32) {
+    let CompileError::Capacity { pool, capacity, op } = error else { panic!("{error:?}") };
     assert_eq!((pool, capacity), (wanted, room));
     assert!(op.is_some(), "emission was at an operation");
     assert!(pool.parameter().is_some_and(|p| pool.describe() != p), "{pool:?} can be enlarged");
@@ -123,12 +125,12 @@ fn lists_of_a_plan_say_where_they_are_full() {
         let mut program =
             parse(pools.pools(), &TABLES, &text, Options::default()).expect("a program");
         verify(&mut program).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-        let mut storage = Box::new(Storage::<4096, 2048, 2048, 0>::new());
+        let mut storage = Box::new(CompileStorage::<4096, 2048, 2048, 0>::new());
         let id = TABLES.arch_named("sm_80").expect("an architecture");
         let error = compile(&TABLES, id, &mut program, storage.scratch())
             .map(|_| ())
             .expect_err("more than there is room for");
-        let Error::Plan(PlanError::Capacity { pool, capacity, op }) = error else {
+        let CompileError::Plan(PlanError::Capacity { pool, capacity, op }) = error else {
             panic!("{wanted:?}: {error:?}")
         };
         assert_eq!((pool, capacity), (wanted, room));

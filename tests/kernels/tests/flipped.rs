@@ -2,7 +2,7 @@
 //! alone, and every element where its layout says.
 #![allow(missing_docs)]
 
-use lanebook::compile::{Storage, compile};
+use lanebook::compile::{CompileStorage, compile};
 use lanebook::ir::{Options, SmallStorage, parse, verify};
 use lanebook::plan::{Candidate, Reject};
 use lanebook::tables::{Atom, Tables};
@@ -33,7 +33,7 @@ fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
         .unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     verify(&mut program).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     // Room for every reason.
-    let mut room = Box::new(Storage::<2048, 768, 1024, 2048>::new());
+    let mut room = Box::new(CompileStorage::<2048, 768, 1024, 2048>::new());
     let compiled = compile(tables, id, &mut program, room.scratch())
         .unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     every_kernel_by(tables, &program, &compiled, source, arch);

@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
-use lanebook::compile::{Storage, plan};
+use lanebook::compile::{CompileStorage, plan};
 use lanebook::ir::{Options, SmallStorage, parse, verify};
 use lanebook_kernels::example;
 use lanebook_kernels::sweep::{Case, Gemm, Move, Way};
@@ -16,7 +16,7 @@ fn planned<const LOSERS: usize>(text: &str, arch: &str) -> String {
     let mut pools = Box::new(SmallStorage::new());
     let mut program = parse(pools.pools(), &TABLES, text, Options::default()).expect("a program");
     verify(&mut program).expect("a sound program");
-    let mut room = Box::new(Storage::<2048, 768, 1024, LOSERS>::new());
+    let mut room = Box::new(CompileStorage::<2048, 768, 1024, LOSERS>::new());
     match plan(&TABLES, id, &mut program, room.scratch()) {
         Ok(planned) => {
             let p = &planned.plan;

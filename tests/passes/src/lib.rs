@@ -1,7 +1,7 @@
 //! What the tests of passes share: reading texts, running passes, comparing what comes out.
 use lanebook::TABLES;
 use lanebook::ir::{Node, Options, Plain, Program, Storage, Value, parse, print, verify};
-use lanebook::layout_seeding::{Room as ChoiceRoom, RoomStorage, Wishes};
+use lanebook::layout_seeding::{SeedingOptions, SeedingScratch as ChoiceRoom, SeedingStorage};
 use lanebook::passes::Event;
 use lanebook::pipeline::{Lent, PassError, apply_with};
 use std::cell::Cell;
@@ -138,7 +138,7 @@ pub struct Outcome {
 }
 
 /// Room for layouts that passes make.
-pub type Choices = RoomStorage<512, 8192, 512, 8192>;
+pub type Choices = SeedingStorage<512, 8192, 512, 8192>;
 
 /// Storage for layouts on the heap, made on a stack that is large enough.
 #[must_use]
@@ -167,7 +167,7 @@ pub fn run(text: &str, pass: &str) -> Result<Outcome, PassError> {
 
 /// The same with this much fuel.
 pub fn run_with(text: &str, pass: &str, fuel: u32) -> Result<Outcome, PassError> {
-    run_wishing(text, pass, fuel, Wishes::default())
+    run_wishing(text, pass, fuel, SeedingOptions::default())
 }
 
 /// The same, with what a caller may ask for.
@@ -175,7 +175,7 @@ pub fn run_wishing(
     text: &str,
     pass: &str,
     fuel: u32,
-    wishes: Wishes,
+    wishes: SeedingOptions,
 ) -> Result<Outcome, PassError> {
     let mut made = choices();
     let mut room = made.room();

@@ -2,7 +2,7 @@
 //! families, what is refused.
 use lanebook::TABLES;
 use lanebook::ir::{Node, Program, verify};
-use lanebook::layout_seeding::{Verdict, Wishes};
+use lanebook::layout_seeding::{SeedingOptions, Verdict};
 use lanebook::passes::{ChoiceError, Event};
 use lanebook::pipeline::{Lent, PassError, apply, apply_with};
 use lanebook::rewrite::RunError;
@@ -13,8 +13,11 @@ use lanebook_pass_tests::{
 };
 use lanebook_tables::{Bucket, Space, SubAxis};
 
-fn on(arch: &str) -> Wishes {
-    Wishes { arch: Some(TABLES.arch_named(arch).expect("an architecture")), prefer_bulk: false }
+fn on(arch: &str) -> SeedingOptions {
+    SeedingOptions {
+        arch: Some(TABLES.arch_named(arch).expect("an architecture")),
+        prefer_bulk: false,
+    }
 }
 
 fn assign(text: &str, arch: &str) -> Outcome {
@@ -22,7 +25,7 @@ fn assign(text: &str, arch: &str) -> Outcome {
 }
 
 /// Candidates of a text: label, bucket, score in quarters, verdict.
-fn judged(text: &str, wishes: Wishes) -> Vec<(String, Bucket, u32, Verdict, SubAxis)> {
+fn judged(text: &str, wishes: SeedingOptions) -> Vec<(String, Bucket, u32, Verdict, SubAxis)> {
     let mut made = choices();
     let mut room = made.room();
     with(text, SNIPPET, |program| {
@@ -31,7 +34,7 @@ fn judged(text: &str, wishes: Wishes) -> Vec<(String, Bucket, u32, Verdict, SubA
             Lent { work: work.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
         apply_with(&TABLES, "assign-layouts", program, &mut lent, |_| {}).expect("it runs");
     });
-    let label = |candidate: &lanebook::layout_seeding::Candidate| match candidate
+    let label = |candidate: &lanebook::layout_seeding::SeedingCandidate| match candidate
         .atom
         .and_then(|atom| TABLES.atom(atom))
     {
@@ -168,7 +171,7 @@ scatter %g, %s, %rows : tensor<64x64xf32>, tensor<64x64xf32, #smem>, tensor<64xi
 fn descriptors_are_preferred_when_asked_for() {
     let text = "%s = alloc_tensor : tensor<64x64xf16, #smem>\ncopy %A[%m, %k], %s : memref<?x?xf16, #gmem> -> tensor<64x64xf16, #smem>\n";
     let taken = |prefer_bulk| {
-        let all = judged(text, Wishes { prefer_bulk, ..on("sm_90a") });
+        let all = judged(text, SeedingOptions { prefer_bulk, ..on("sm_90a") });
         all.into_iter()
             .filter(|it| it.0 != "layout" && it.3 == Verdict::Taken)
             .map(|it| it.0)
@@ -176,7 +179,7 @@ fn descriptors_are_preferred_when_asked_for() {
     };
     assert_eq!(taken(true), ["descriptor"]);
     // Without tensor maps there is nothing to prefer.
-    let all = judged(text, Wishes { prefer_bulk: true, ..on("sm_80") });
+    let all = judged(text, SeedingOptions { prefer_bulk: true, ..on("sm_80") });
     assert!(
         all.iter().any(|it| it.0.starts_with("cp.async.") && it.3 == Verdict::Taken),
         "{all:?}"
@@ -186,7 +189,7 @@ fn descriptors_are_preferred_when_asked_for() {
 #[test]
 fn what_is_missing_is_said() {
     let text = "%s = alloc_tensor : tensor<64x64xf16, #smem>\n%x = tiled_load %s : tensor<64x64xf16, #smem> -> tensor<64x64xf16>\nuse %x : tensor<64x64xf16>\n";
-    let none = Wishes::default();
+    let none = SeedingOptions::default();
     assert!(matches!(
         run_wishing(text, "assign-layouts", 100, none),
         Err(PassError::Choice(ChoiceError::NoArch))
@@ -209,8 +212,8 @@ fn what_is_missing_is_said() {
             let before = printed(program);
             let (mut work, mut fuel) = (heapless::Vec::<Node, 64>::new(), 100);
             let (mut small, mut none) = (
-                Box::new(lanebook::layout_seeding::RoomStorage::<64, 2, 8, 64>::new()),
-                Box::new(lanebook::layout_seeding::RoomStorage::<0, 64, 8, 64>::new()),
+                Box::new(lanebook::layout_seeding::SeedingStorage::<64, 2, 8, 64>::new()),
+                Box::new(lanebook::layout_seeding::SeedingStorage::<0, 64, 8, 64>::new()),
             );
             let mut room = if layouts == 0 { none.room() } else { small.room() };
             let mut lent = Lent {

@@ -1,7 +1,7 @@
 //! Layouts that are none: found at their place, and taken by no pass for more than a name.
 use lanebook::TABLES;
 use lanebook::ir::{EncodingFault, ErrorKind, Node, parse, verify};
-use lanebook::layout::triton::Field;
+use lanebook::layout::triton::EncodingField;
 use lanebook::pipeline::apply;
 use lanebook::remat::check_layouts;
 use lanebook_pass_tests::generate::Random;
@@ -61,21 +61,21 @@ fn layouts_that_are_none_are_found_where_they_stand() {
         GOOD,
         "64x64",
         at,
-        fault(EncodingFault::Rank { field: Field::SizePerThread, expected: 2, found: 1 }),
+        fault(EncodingFault::Rank { field: EncodingField::SizePerThread, expected: 2, found: 1 }),
     );
     wrong(
         &blocked("[4, 3]", "[8, 4]", "[0, 1]"),
         GOOD,
         "64x64",
         at,
-        fault(EncodingFault::NotPowerOfTwo { field: Field::SizePerThread, value: 3 }),
+        fault(EncodingFault::NotPowerOfTwo { field: EncodingField::SizePerThread, value: 3 }),
     );
     wrong(
         &blocked("[0, 1]", "[8, 4]", "[0, 1]"),
         GOOD,
         "64x64",
         at,
-        fault(EncodingFault::NotPowerOfTwo { field: Field::SizePerThread, value: 0 }),
+        fault(EncodingFault::NotPowerOfTwo { field: EncodingField::SizePerThread, value: 0 }),
     );
     wrong(
         &blocked("[4, 1]", "[8, 4]", "[1, 1]"),
@@ -86,7 +86,8 @@ fn layouts_that_are_none_are_found_where_they_stand() {
     );
     let order = fault(EncodingFault::NotAnOrder { at: 0, value: 7 });
     wrong(GOOD, &blocked("[4, 1]", "[8, 4]", "[7, 1]"), "64x64", (7, 8), order);
-    let rank = fault(EncodingFault::Rank { field: Field::SizePerThread, expected: 1, found: 2 });
+    let rank =
+        fault(EncodingFault::Rank { field: EncodingField::SizePerThread, expected: 1, found: 2 });
     wrong(GOOD, GOOD, "64", at, rank);
     let linear = "#ttg.linear<{register = [[1, 1]], lane = [[1, 0]], warp = [], block = []}>";
     wrong(linear, GOOD, "2x2", at, fault(EncodingFault::NotAPermutation { input: 0, bit: 0 }));

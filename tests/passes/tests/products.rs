@@ -4,7 +4,7 @@ use lanebook::TABLES;
 use lanebook::ir::{Op, Program, Value};
 use lanebook::layout::notation::ttg;
 use lanebook::layout::triton::Encoding;
-use lanebook::layout_seeding::Wishes;
+use lanebook::layout_seeding::SeedingOptions;
 use lanebook_pass_tests::judge::meanings;
 use lanebook_pass_tests::{SNIPPET, folder, layout, run, run_wishing, with};
 use lanebook_tables::OpRole;
@@ -199,7 +199,7 @@ fn scales_lie_as_the_instruction_wants_them() {
         )
     };
     let on = |arch: &str, blocks: usize| {
-        let wishes = Wishes {
+        let wishes = SeedingOptions {
             arch: Some(TABLES.arch_named(arch).expect("an architecture")),
             prefer_bulk: false,
         };

@@ -44,7 +44,7 @@ fn kernels_of_triton() {
                     if ty.is_tile() {
                         tiles += 1;
                         assert!(
-                            !matches!(ty.encoding, lanebook::ir::Encoding::None),
+                            !matches!(ty.encoding, lanebook::ir::TileEncoding::None),
                             "{name}: {}",
                             program.op_name(op)
                         );

@@ -3,10 +3,10 @@
 //!
 //! `ttgir/` holds what stands before the pass, `triton/` what Triton 3.9.0's own pass makes of it
 //! (`tests/passes/compare.py`). Both are billed by the model of `rules/cost.ron`, by the same code.
-use lanebook::remat::{Bill, bill};
+use lanebook::remat::{CostReport, bill};
 use lanebook_pass_tests::{SNIPPET, run, texts, with};
 
-fn billed(text: &str) -> Bill {
+fn billed(text: &str) -> CostReport {
     with(text, SNIPPET, |program| bill(program).expect("there is room"))
 }
 
@@ -21,7 +21,7 @@ fn never_worse_than_triton() {
         let outcome =
             run(&text, "remove-conversions").unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let (before, triton, ours) = (billed(&text), billed(&after), billed(&outcome.text));
-        let show = |bill: &Bill| {
+        let show = |bill: &CostReport| {
             format!(
                 "{:>3} -{} {:>9} {:>10} {:>10}",
                 bill.conversions, bill.renames, bill.written, bill.executed, bill.work

@@ -1,6 +1,6 @@
 //! How long simplification and selection of one address take: the best of many rounds.
 use lanebook::TABLES;
-use lanebook::expr::{BitColumn, Combine, Place, Variable, Want, from_bits};
+use lanebook::expr::{BitColumn, Combine, RegBank, Variable, Want, from_bits};
 use lanebook_selection::machine::Recorder;
 use lanebook_selection::{Bench, register};
 use lanebook_tables::RegisterKind;
@@ -39,7 +39,7 @@ fn main() {
                 .select(
                     &session.arena,
                     &variables,
-                    &[Want { node: roots[0], place: Place::Vector }],
+                    &[Want { node: roots[0], place: RegBank::Vector }],
                     &mut out,
                     &mut recorder,
                 )

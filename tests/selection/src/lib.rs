@@ -10,8 +10,8 @@ pub mod random;
 
 use heapless::Vec as Fixed;
 use lanebook::expr::{
-    Arena, Choice, ExprError, ExprId, Node, Place, Reg, SelectError, SelectScratch, Selector,
-    SimplifyScratch, Variable, Want, simplify,
+    ExprArena, ExprError, ExprId, ExprNode, NodeChoice, Reg, RegBank, SelectError, SelectScratch,
+    Selector, SimplifyScratch, Variable, Want, simplify,
 };
 use lanebook::rewrite::{RunError, Stats};
 use lanebook_tables::{ArchId, RegisterKind, Tables};
@@ -23,14 +23,14 @@ pub const NODES: usize = 2048;
 
 /// Storage for one arena and what works on it.
 pub struct Bench {
-    nodes: Box<Fixed<Node, NODES>>,
+    nodes: Box<Fixed<ExprNode, NODES>>,
     variables: Fixed<Variable, 32>,
     buckets: Vec<ExprId>,
     forward: Vec<ExprId>,
     uses: Vec<u16>,
     work: Box<Fixed<ExprId, NODES>>,
     memo: Vec<[Option<Reg>; 2]>,
-    choice: Vec<[Choice; 2]>,
+    choice: Vec<[NodeChoice; 2]>,
     counts: Vec<u16>,
 }
 
@@ -44,7 +44,7 @@ impl Default for Bench {
             uses: vec![0; NODES],
             work: Box::new(Fixed::new()),
             memo: vec![[None; 2]; NODES],
-            choice: vec![[Choice::NONE; 2]; NODES],
+            choice: vec![[NodeChoice::NONE; 2]; NODES],
             counts: vec![0; NODES],
         }
     }
@@ -53,7 +53,7 @@ impl Default for Bench {
 /// An arena with the scratch of simplification and selection.
 pub struct Session<'s> {
     /// The expressions.
-    pub arena: Arena<'s>,
+    pub arena: ExprArena<'s>,
     simplify: SimplifyScratch<'s>,
     select: Option<SelectScratch<'s>>,
 }
@@ -62,7 +62,7 @@ impl Bench {
     /// An empty arena.
     pub fn session(&mut self) -> Session<'_> {
         Session {
-            arena: Arena::new(&mut *self.nodes, &mut self.variables, &mut self.buckets),
+            arena: ExprArena::new(&mut *self.nodes, &mut self.variables, &mut self.buckets),
             simplify: SimplifyScratch {
                 forward: &mut self.forward,
                 uses: &mut self.uses,
@@ -114,7 +114,7 @@ impl<'s> Session<'s> {
         let mut selector = self.selector(tables, arch);
         let mut recorder = Recorder::new(variables);
         let wants: Vec<Want> =
-            roots.iter().map(|node| Want { node: *node, place: Place::Vector }).collect();
+            roots.iter().map(|node| Want { node: *node, place: RegBank::Vector }).collect();
         let mut out = vec![None; roots.len()];
         selector.select(&self.arena, variables, &wants, &mut out, &mut recorder)?;
         Ok((recorder, out.into_iter().flatten().collect()))

@@ -1,5 +1,5 @@
 //! Random terms with a seed.
-use lanebook::expr::{Arena, ExprError, ExprId, Variable};
+use lanebook::expr::{ExprArena, ExprError, ExprId, Variable};
 use lanebook_tables::IndexOp;
 
 /// A small generator (SplitMix64).
@@ -66,7 +66,7 @@ pub fn values(random: &mut Random) -> Vec<u64> {
 
 /// A random term of `size` words; `wide` terms have 64 bits.
 pub fn term(
-    arena: &mut Arena<'_>,
+    arena: &mut ExprArena<'_>,
     random: &mut Random,
     leaves: &[ExprId],
     size: u32,

@@ -1,5 +1,5 @@
 //! Every example of an index or target rule rewrites as it says.
-use lanebook::expr::{Arena, Expr, ExprId, Variable};
+use lanebook::expr::{Expr, ExprArena, ExprId, Variable};
 use lanebook::rewrite::{Binding, Bound, Swaps, Terms, View, find};
 use lanebook_gen::Mode;
 use lanebook_gen::rules::{CompiledRule, Example};
@@ -9,7 +9,7 @@ use lanebook_tables::{BuildNode, IndexOp, Language, RuleId, Tables, Word};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-struct View32<'a, 's>(&'a Arena<'s>);
+struct View32<'a, 's>(&'a ExprArena<'s>);
 
 impl Terms for View32<'_, '_> {
     type Id = ExprId;
@@ -33,7 +33,7 @@ impl Terms for View32<'_, '_> {
     fn holds(&self, word: Word, args: &[Bound<ExprId>]) -> bool {
         let value = |at: usize| match args[at] {
             Bound::Node(id) => *self.0.facts(id).unwrap(),
-            Bound::Const(value, width) => lanebook::expr::Facts::constant(value, width),
+            Bound::Const(value, width) => lanebook::expr::BitFacts::constant(value, width),
             Bound::Free => panic!("unbound"),
         };
         match word {
@@ -66,7 +66,7 @@ fn width_of(rule: &CompiledRule, name: &str, example: &Example) -> u8 {
 }
 
 fn build(
-    arena: &mut Arena<'_>,
+    arena: &mut ExprArena<'_>,
     term: &Term,
     width: u8,
     variables: &BTreeMap<String, ExprId>,
@@ -98,7 +98,7 @@ fn names(term: &Term, out: &mut Vec<String>) {
 
 /// A replacement under a binding, as text.
 fn made(
-    arena: &Arena<'_>,
+    arena: &ExprArena<'_>,
     tables: &Tables<'_>,
     nodes: &mut dyn Iterator<Item = &BuildNode>,
     binding: &Binding<ExprId>,
@@ -134,7 +134,7 @@ fn made(
     }
 }
 
-fn show(arena: &Arena<'_>, id: ExprId, named: &BTreeMap<ExprId, String>) -> String {
+fn show(arena: &ExprArena<'_>, id: ExprId, named: &BTreeMap<ExprId, String>) -> String {
     match arena.get(id).unwrap() {
         Expr::Const(value) => value.to_string(),
         Expr::Var(_) => named[&id].clone(),

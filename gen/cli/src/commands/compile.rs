@@ -6,7 +6,7 @@ use crate::report::refusal::{of_compile, of_program};
 use crate::report::words::Lines;
 use crate::report::{Parts, Report, written};
 use crate::tables::arch;
-use lanebook::compile::{Storage, compile};
+use lanebook::compile::{CompileStorage, compile};
 use lanebook::ir;
 use lanebook::remat::check_layouts;
 use lanebook_tables::{Arch, Isa, Tables};
@@ -17,7 +17,7 @@ use std::path::Path;
 const GEMM: (&str, &str) = ("gemm.tile (built in)", include_str!("../../examples/gemm.tile"));
 
 /// Instructions, register tuples, index-expression nodes and reasons that there is room for.
-type Room = Storage<16384, 4096, 4096, 16384>;
+type Room = CompileStorage<16384, 4096, 4096, 16384>;
 
 /// Operations, values, operands, attributes, types, regions and undo records that there is room
 /// for.

@@ -7,8 +7,8 @@ use crate::report::candidates;
 use crate::report::declared::Declared;
 use crate::report::refusal::of_program;
 use crate::tables::{beside, counted};
-use lanebook::ir::{self, ErrorKind, Node, Op, Place, Program};
-use lanebook::layout_seeding::{RoomStorage, Wishes};
+use lanebook::ir::{self, ErrorKind, Node, Op, Program, SourcePlace};
+use lanebook::layout_seeding::{SeedingOptions, SeedingStorage};
 use lanebook::passes::{Analysis, ChoiceError, Event};
 use lanebook::pipeline::{Lent, PassError, apply_with};
 use lanebook::remat::check_layouts;
@@ -22,7 +22,7 @@ use std::fmt::Write;
 type ProgramRoom = ir::Storage<8192, 16384, 32768, 16384, 1024, 1024, 65000>;
 
 /// Layouts that are made, values, classes of accesses, candidates that there is room for.
-type ChoiceRoom = RoomStorage<1024, 32768, 1024, 65536>;
+type ChoiceRoom = SeedingStorage<1024, 32768, 1024, 65536>;
 
 /// Entries of the worklist.
 const WORK: usize = 65_000;
@@ -52,7 +52,7 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
     };
     let mut source = read(Some(file))?;
     let arch = args.arch.as_deref().map(|name| find(tables, name)).transpose()?;
-    let wishes = Wishes { arch, prefer_bulk: args.prefer_tma };
+    let wishes = SeedingOptions { arch, prefer_bulk: args.prefer_tma };
     let options = ir::Options { keep_unknown: args.loose, free_names: args.loose };
     let declared = args.figures.as_deref().map(|file| Declared::read(tables, file)).transpose()?;
     let mut out = String::new();
@@ -121,7 +121,7 @@ fn one(
     pass: &str,
     source: &Source,
     options: ir::Options,
-    wishes: Wishes,
+    wishes: SeedingOptions,
     declared: Option<&Declared>,
     left: &mut u32,
     out: &mut String,
@@ -330,7 +330,7 @@ fn refused(program: &Program<'_, '_>, source: &Source, pass: &str, error: PassEr
     }
 }
 
-fn excerpted(problem: Problem, source: &Source, place: Place) -> Problem {
+fn excerpted(problem: Problem, source: &Source, place: SourcePlace) -> Problem {
     if place.line == 0 {
         return problem;
     }
@@ -343,7 +343,7 @@ fn excerpted(problem: Problem, source: &Source, place: Place) -> Problem {
     })
 }
 
-fn position(source: &Source, place: Place) -> String {
+fn position(source: &Source, place: SourcePlace) -> String {
     if place.line == 0 {
         source.name.clone()
     } else {

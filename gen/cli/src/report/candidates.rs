@@ -3,7 +3,7 @@ use super::declared::Declared;
 use super::reasons::sentence;
 use crate::table::{Align, Table};
 use lanebook::ir::{Op, Program};
-use lanebook::layout_seeding::{Candidate, Verdict, bucket_of};
+use lanebook::layout_seeding::{SeedingCandidate, Verdict, bucket_of};
 use lanebook::map::SharedLayout;
 use lanebook_layout::PostMap;
 use lanebook_tables::{ArchId, Family, Space, Tables};
@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// Candidates of a pass, and what somebody declared of them.
 pub struct Judged<'j> {
     /// What the tables say.
-    pub candidates: &'j [Candidate],
+    pub candidates: &'j [SeedingCandidate],
     /// How many more there are.
     pub dropped: u32,
     /// What somebody else says.
@@ -182,6 +182,6 @@ pub fn why(tables: &Tables<'_>, verdict: Verdict) -> String {
 }
 
 /// Whether an operation's tile is read from registers.
-pub fn bound(candidates: &[Candidate]) -> bool {
+pub fn bound(candidates: &[SeedingCandidate]) -> bool {
     candidates.iter().any(|candidate| candidate.verdict == Verdict::Bound)
 }

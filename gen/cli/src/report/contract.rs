@@ -2,7 +2,7 @@
 use super::refusal::at;
 use crate::commands::compile::Source;
 use crate::problem::Problem;
-use lanebook::ir::contract::{At, Breach, BreachKind, Side};
+use lanebook::ir::contract::{At, Breach, BreachKind, ValueList};
 use lanebook::ir::{AttrValue, Program};
 use lanebook_gen::suggest::nearest;
 use lanebook_tables::contract::{kind, notation};
@@ -74,20 +74,20 @@ pub fn between(least: u8, most: u8) -> String {
     }
 }
 
-fn side(side: Side) -> &'static str {
+fn side(side: ValueList) -> &'static str {
     match side {
-        Side::Operand => "operand",
-        Side::Result => "result",
-        Side::Argument => "argument",
+        ValueList::Operand => "operand",
+        ValueList::Result => "result",
+        ValueList::Argument => "argument",
     }
 }
 
 /// The place of the contract that a value is held against.
 fn slot<'t>(contract: &OpContract<'t>, at: At) -> Option<&'t SlotContract<'t>> {
     let slots = match at.side {
-        Side::Operand => contract.operands,
-        Side::Result => contract.results,
-        Side::Argument => contract.arguments,
+        ValueList::Operand => contract.operands,
+        ValueList::Result => contract.results,
+        ValueList::Argument => contract.arguments,
     };
     let mut left = usize::from(at.number);
     slots.slice().iter().find(|slot| {
@@ -105,7 +105,7 @@ fn this(contract: &OpContract<'_>, at: At) -> String {
 }
 
 /// The value that is written behind a key, in words.
-pub fn value_behind(source: &Source, key: lanebook::ir::Place) -> String {
+pub fn value_behind(source: &Source, key: lanebook::ir::SourcePlace) -> String {
     let end = (key.offset as usize).saturating_add(usize::from(key.len));
     let rest = source.text.get(end..).unwrap_or("").trim_start_matches('"').trim_start();
     let Some(rest) = rest.strip_prefix('=') else { return "there without a value".to_string() };
@@ -241,9 +241,9 @@ pub fn of_breach(
         }
         BreachKind::Count { side: of, least, most, found } => {
             let slots = match of {
-                Side::Operand => contract.operands,
-                Side::Result => contract.results,
-                Side::Argument => contract.arguments,
+                ValueList::Operand => contract.operands,
+                ValueList::Result => contract.results,
+                ValueList::Argument => contract.arguments,
             };
             let names: Vec<&str> = slots.iter().map(|slot| slot.name.text()).collect();
             let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
@@ -276,7 +276,7 @@ pub fn of_breach(
             "use an index argument, a loop's counter, a number of 0 or more, or index.div of one of these".into(),
             String::new(),
         ),
-        BreachKind::Layout { at: At { side: Side::Argument, .. }, found, obeyed: 0 } => refused(
+        BreachKind::Layout { at: At { side: ValueList::Argument, .. }, found, obeyed: 0 } => refused(
             "the layout written for this memref is not obeyed: its elements lie row by row, as far apart as its extents say".into(),
             "remove it; extents that are `?` and strides are parameters of the kernel".into(),
             notations(found),

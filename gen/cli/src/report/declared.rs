@@ -9,7 +9,7 @@ use super::candidates::{bound, name, quarters, why};
 use crate::problem::{Kind, Problem, Problems};
 use crate::tables::counted;
 use lanebook::ir::{Op, Program};
-use lanebook::layout_seeding::{Candidate, Terms, Verdict, pick};
+use lanebook::layout_seeding::{CostTerms, SeedingCandidate, Verdict, pick};
 use lanebook_gen::compile::Failure;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics};
 use lanebook_gen::schema::Name;
@@ -126,7 +126,7 @@ impl Declared {
         arch: Option<ArchId>,
         program: &Program<'_, '_>,
         op: Op,
-        judged: &[Candidate],
+        judged: &[SeedingCandidate],
     ) -> String {
         let mut out = String::new();
         for (entry, atoms) in self.file.figures.iter().zip(&self.atoms) {
@@ -155,8 +155,8 @@ impl Declared {
 }
 
 impl Figures {
-    const fn terms(&self) -> Terms {
-        Terms { shared: self.transactions, tensor: self.tensor, registers: self.registers }
+    const fn terms(&self) -> CostTerms {
+        CostTerms { shared: self.transactions, tensor: self.tensor, registers: self.registers }
     }
 }
 
@@ -164,17 +164,17 @@ impl Figures {
 struct View<'v> {
     tables: &'v Tables<'v>,
     arch: Option<ArchId>,
-    judged: &'v [Candidate],
+    judged: &'v [SeedingCandidate],
     /// Bits of an element of the tile.
     bits: u16,
 }
 
-const fn is_legal(candidate: &Candidate) -> bool {
+const fn is_legal(candidate: &SeedingCandidate) -> bool {
     matches!(candidate.verdict, Verdict::Taken | Verdict::Dearer)
 }
 
 /// `1 x 4 + 4 x 0 + 0.25 x 32 = 12`.
-fn sum(terms: Terms, weights: &Weights) -> String {
+fn sum(terms: CostTerms, weights: &Weights) -> String {
     let term = |weight: u32, count: u32| format!("{} x {count}", quarters(weight));
     let all = [
         term(weights.shared_transaction, terms.shared),
@@ -253,7 +253,7 @@ impl View<'_> {
     }
 
     /// How much of a difference each term has.
-    fn shares(&self, declared: Terms, tables: Terms) -> String {
+    fn shares(&self, declared: CostTerms, tables: CostTerms) -> String {
         let weights = &self.tables.weights;
         let of = [
             ("transactions", declared.shared, tables.shared, weights.shared_transaction),
@@ -269,7 +269,7 @@ impl View<'_> {
     }
 
     /// What became of the declared transactions.
-    fn transactions(&self, figures: &Figures, it: &Candidate, atom: AtomId) -> String {
+    fn transactions(&self, figures: &Figures, it: &SeedingCandidate, atom: AtomId) -> String {
         let (declared, parts, total) = (figures.transactions, it.parts, it.terms.shared);
         let what = if figures.stays { ("pass", "passes") } else { ("instruction", "instructions") };
         let mut out = format!(

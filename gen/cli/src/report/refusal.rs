@@ -1,7 +1,7 @@
 //! Why a program is refused: the library's errors, at their place in the text, with the remedy.
 use crate::commands::compile::Source;
 use crate::problem::{Excerpt, Problem};
-use lanebook::compile::Error;
+use lanebook::compile::CompileError;
 use lanebook::emit::EmitError;
 use lanebook::emit::step::{Missing, StepError};
 use lanebook::ir::{self, EncodingFault, ErrorKind, Lexeme, Op, Program, Value};
@@ -40,7 +40,7 @@ fn encoding(fault: EncodingFault) -> String {
 }
 
 /// A place in the program's text.
-fn excerpt(source: &Source, place: ir::Place, label: impl Into<String>) -> Option<Excerpt> {
+fn excerpt(source: &Source, place: ir::SourcePlace, label: impl Into<String>) -> Option<Excerpt> {
     if place.line == 0 {
         return None;
     }
@@ -59,7 +59,7 @@ fn excerpt(source: &Source, place: ir::Place, label: impl Into<String>) -> Optio
 pub(super) fn at(
     problem: Problem,
     source: &Source,
-    place: ir::Place,
+    place: ir::SourcePlace,
     label: impl Into<String>,
 ) -> Problem {
     match excerpt(source, place, label) {
@@ -79,12 +79,12 @@ pub(super) fn dtype<'t>(tables: &Tables<'t>, id: Option<DtypeId>) -> &'t str {
     id.and_then(|id| tables.dtype(id)).map_or("?", |d| d.name)
 }
 
-fn slot(slot: ir::Slot) -> String {
+fn slot(slot: ir::ValueSlot) -> String {
     match slot {
-        ir::Slot::Operand(k) => format!("operand {k}"),
-        ir::Slot::Result(k) => format!("result {k}"),
-        ir::Slot::Argument(k) => format!("the body's argument {k}"),
-        ir::Slot::Yielded(k) => format!("yielded value {k}"),
+        ir::ValueSlot::Operand(k) => format!("operand {k}"),
+        ir::ValueSlot::Result(k) => format!("result {k}"),
+        ir::ValueSlot::Argument(k) => format!("the body's argument {k}"),
+        ir::ValueSlot::Yielded(k) => format!("yielded value {k}"),
     }
 }
 
@@ -97,7 +97,7 @@ fn between(least: u8, most: u8) -> String {
 }
 
 /// An error of reading or verifying.
-pub fn of_program(tables: &Tables<'_>, source: &Source, error: &ir::Error) -> Problem {
+pub fn of_program(tables: &Tables<'_>, source: &Source, error: &ir::IrError) -> Problem {
     let place = error.at;
     let word = source
         .text
@@ -208,12 +208,12 @@ pub fn of_compile(
     isa: &Isa<'_>,
     program: &Program<'_, '_>,
     source: &Source,
-    error: &Error,
+    error: &CompileError,
 ) -> Problem {
     match *error {
-        Error::Plan(error) => super::no_plan::of_plan(tables, arch, program, source, error),
-        Error::Emit(error) => of_emit(tables, arch, isa, program, source, error),
-        Error::Capacity { pool, capacity, op } => {
+        CompileError::Plan(error) => super::no_plan::of_plan(tables, arch, program, source, error),
+        CompileError::Emit(error) => of_emit(tables, arch, isa, program, source, error),
+        CompileError::Capacity { pool, capacity, op } => {
             let remedy = match pool.parameter() {
                 Some(parameter) => format!(
                     "use smaller tiles or more threads, or split the program; a program that links the library lends more with {parameter} of its `Storage`"
@@ -237,8 +237,10 @@ pub fn of_compile(
                 None => problem,
             }
         }
-        Error::Contract(breach) => super::contract::of_breach(tables, program, source, breach),
-        Error::NoFunction => Problem::refused(
+        CompileError::Contract(breach) => {
+            super::contract::of_breach(tables, program, source, breach)
+        }
+        CompileError::NoFunction => Problem::refused(
             format!("{} has no function to compile", source.name),
             "write func @name(...) {threads = N} { ... }, see gen/cli/examples",
         ),

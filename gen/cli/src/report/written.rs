@@ -6,7 +6,7 @@
 use crate::commands::compile::Source;
 use crate::notation::parse;
 use crate::problem::{Excerpt, Problem};
-use lanebook::ir::{AttrValue, Encoding, Program, attr_names};
+use lanebook::ir::{AttrValue, Program, TileEncoding, attr_names};
 
 /// The first layout that cannot be read.
 pub fn check(program: &Program<'_, '_>, source: &Source) -> Result<(), Problem> {
@@ -24,7 +24,7 @@ pub fn check(program: &Program<'_, '_>, source: &Source) -> Result<(), Problem> 
             program.regions(op).flat_map(|r| program.blocks(r)).flat_map(|b| program.arguments(b));
         for value in program.results(op).chain(arguments) {
             let ty = program.type_of(value);
-            if matches!(ty.encoding, Encoding::Written(_) | Encoding::Alias(_)) {
+            if matches!(ty.encoding, TileEncoding::Written(_) | TileEncoding::Alias(_)) {
                 readable(program.layout_text(&ty).unwrap_or(""), source)?;
             }
         }

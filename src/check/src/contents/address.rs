@@ -3,7 +3,7 @@
 
 use crate::contents::flow::{Numbering, is_written, registers};
 use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, NONE, Turned};
-use crate::contents::{ContentsSummary, Look, class, count};
+use crate::contents::{ContentsContext, ContentsSummary, class, count};
 use crate::evaluator::{Memory, Position, power, spot};
 use crate::memory::movement::{Move, coordinates};
 use crate::violation::Violation;
@@ -31,8 +31,8 @@ const GLOBAL_BITS: u64 = (1 << 48) - 1;
 const MOST_STRIDE: u64 = 1 << 23;
 
 /// A thread that is carried out.
-pub(super) struct Run<'a, 's> {
-    pub(super) look: &'a Look<'a>,
+pub(super) struct ThreadRun<'a, 's> {
+    pub(super) look: &'a ContentsContext<'a>,
     numbering: Numbering,
     values: &'s mut VecView<Option<u64>>,
     pub(super) instances: &'s mut VecView<u16>,
@@ -56,7 +56,7 @@ pub(super) struct Run<'a, 's> {
 /// Carries out some threads of the group; finds out which instance each movement step is.
 #[inline(never)]
 pub(super) fn addresses(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     scratch: &mut ContentsScratch<'_>,
     out: &mut ContentsSummary,
 ) -> Result<(), Violation> {
@@ -66,7 +66,7 @@ pub(super) fn addresses(
     values
         .resize(numbering.len(), None)
         .map_err(|_| Violation::Room { pool: ContentsPool::Registers, capacity })?;
-    let mut run = Run {
+    let mut run = ThreadRun {
         look,
         numbering,
         values,
@@ -93,7 +93,7 @@ pub(super) fn addresses(
         run.thread(thread)?;
     }
     run.all_lanes()?;
-    let idle = Look { idle: true, ..*look };
+    let idle = ContentsContext { idle: true, ..*look };
     run.look = &idle;
     run.thread(0)?;
     run.look = look;
@@ -108,7 +108,7 @@ pub(super) fn addresses(
     Ok(())
 }
 
-impl Look<'_> {
+impl ContentsContext<'_> {
     /// The movement that a step belongs to, as its atom carries it out.
     pub(super) fn movement_of(&self, step: &Step) -> Option<TransferPlan> {
         let own = |op: Op| op.index() == usize::from(step.origin);
@@ -202,7 +202,7 @@ impl Look<'_> {
     }
 }
 
-impl Run<'_, '_> {
+impl ThreadRun<'_, '_> {
     /// A register's number.
     fn register(&self, class: u8, number: u16) -> Option<u64> {
         self.numbering.at(class, number).and_then(|at| self.values.get(at).copied()).flatten()
@@ -695,7 +695,7 @@ fn slots_of(side: &Side<'_>, coordinates: u64) -> Option<u32> {
     most.checked_add(1)
 }
 
-impl Look<'_> {
+impl ContentsContext<'_> {
     /// Where the shared segment is said to start.
     pub(super) fn segment(&self) -> u64 {
         u64::from(self.plan.shared_align.max(1024)).saturating_mul(16)

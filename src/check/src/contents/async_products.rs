@@ -1,7 +1,7 @@
 //! Registers of products that run beside the lanes: ordered before them and behind them by what the
 //! table has. Three walks: each loop turns not at all, once or twice.
 
-use crate::contents::Look;
+use crate::contents::ContentsContext;
 use crate::contents::pending::{along, is_step, overlap, uses};
 use crate::contents::storage::ContentsScratch;
 use crate::violation::Violation;
@@ -26,14 +26,14 @@ struct Tuple {
 type Tuples = heapless::Vec<Tuple, TUPLES>;
 
 /// What such a product's unit does to registers.
-fn kind(look: &Look<'_>, step: &Step) -> Option<AccessId> {
+fn kind(look: &ContentsContext<'_>, step: &Step) -> Option<AccessId> {
     if step.purpose == Purpose::Matrix { look.atom(step)?.more?.runs } else { None }
 }
 
 /// The registers of a product's step that the unit works on, and whether it writes them: not those
 /// of its descriptors.
 fn operands<'a>(
-    look: &'a Look<'_>,
+    look: &'a ContentsContext<'_>,
     step: &'a Step,
 ) -> impl Iterator<Item = (Slot, bool)> + use<'a> {
     let atom = look.atom(step);
@@ -52,17 +52,20 @@ fn operands<'a>(
 
 /// Checks the registers along all three walks.
 #[inline(never)]
-pub(super) fn registers(look: &Look<'_>, scratch: &ContentsScratch<'_>) -> Result<(), Violation> {
+pub(super) fn registers(
+    look: &ContentsContext<'_>,
+    scratch: &ContentsScratch<'_>,
+) -> Result<(), Violation> {
     let Some(kind) = look.steps.iter().find_map(|step| kind(look, step)) else { return Ok(()) };
     for turns in 0..3u8 {
-        let mut walk = Walk { look, kind, tuples: tuples(look), before: 0, after: 0 };
+        let mut walk = ProductWalk { look, kind, tuples: tuples(look), before: 0, after: 0 };
         along(look, scratch, turns, |at, step| walk.meet(at, step))?;
     }
     Ok(())
 }
 
 /// All such registers; of those that are too many nothing is said.
-fn tuples(look: &Look<'_>) -> Tuples {
+fn tuples(look: &ContentsContext<'_>) -> Tuples {
     let mut out = Tuples::new();
     for step in look.steps.iter().filter(|step| kind(look, step).is_some()) {
         for (slot, sums) in operands(look, step) {
@@ -78,8 +81,8 @@ fn tuples(look: &Look<'_>) -> Tuples {
 }
 
 /// Where a walk stands.
-struct Walk<'a> {
-    look: &'a Look<'a>,
+struct ProductWalk<'a> {
+    look: &'a ContentsContext<'a>,
     kind: AccessId,
     tuples: Tuples,
     /// Steps that the rule has for what stands before such products and behind them, and are done.
@@ -87,7 +90,7 @@ struct Walk<'a> {
     after: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ProductWalk<'a> {
     fn rule(&self, before: bool) -> &'a [SyncStep<'a>] {
         let rule = self
             .look

@@ -1,7 +1,7 @@
 //! Definitions: which step wrote each register that a step reads.
 
 use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, NONE, Turned};
-use crate::contents::{Content, Look, class, count};
+use crate::contents::{Content, ContentsContext, class, count};
 use crate::order::walks::narrow;
 use crate::violation::Violation;
 use heapless::VecView;
@@ -20,7 +20,7 @@ pub(super) struct Numbering {
 
 impl Numbering {
     /// From the highest numbers that steps name.
-    pub(super) fn of(look: &Look<'_>) -> Self {
+    pub(super) fn of(look: &ContentsContext<'_>) -> Self {
         let mut high = [0u32; CLASSES];
         let mut touch = |class: u8, number: u16| {
             if let Some(high) = high.get_mut(usize::from(class)) {
@@ -85,7 +85,7 @@ pub(super) struct Named {
 
 /// Calls `f` with each register of the operands that `wanted` takes.
 pub(super) fn registers(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     numbering: &Numbering,
     step: &Step,
     wanted: impl Fn(Role) -> bool,
@@ -132,7 +132,7 @@ fn full(pool: ContentsPool, capacity: usize) -> Violation {
 /// Fills `starts`, `reads`, `loops` and `turns`.
 #[inline(never)]
 pub(super) fn definitions(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     scratch: &mut ContentsScratch<'_>,
 ) -> Result<(), Violation> {
     let numbering = Numbering::of(look);
@@ -169,7 +169,7 @@ const WAYS: usize = 32;
 /// No step reads a register that nothing has written on some way to it.
 #[inline(never)]
 pub(super) fn written_before(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     scratch: &ContentsScratch<'_>,
 ) -> Result<(), Violation> {
     let numbering = Numbering::of(look);
@@ -196,7 +196,7 @@ pub(super) fn written_before(
 
 /// What a step writes.
 fn write(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     numbering: &Numbering,
     state: &mut VecView<Content>,
     at: u16,
@@ -211,7 +211,7 @@ fn write(
     });
 }
 
-impl Look<'_> {
+impl ContentsContext<'_> {
     /// Whether a register is one that the kernel begins with, or a special one.
     fn is_given(&self, slot: Slot, member: u8) -> bool {
         let Some((own, number)) = class(slot).zip(self.number(slot, member)) else { return true };
@@ -247,7 +247,7 @@ impl Look<'_> {
 
 /// Loops: from a label to a branch back to it; a jump in front of the label leads to where its ways
 /// in meet. A branch forward leaves steps out, itself or by the jump behind it.
-fn find_loops(look: &Look<'_>, loops: &mut VecView<Turned>) -> Result<(), Violation> {
+fn find_loops(look: &ContentsContext<'_>, loops: &mut VecView<Turned>) -> Result<(), Violation> {
     let mut jumps = 0usize;
     for (at, step) in (0u16..).zip(look.steps) {
         if step.purpose == Purpose::Label || step.atom != look.isa.branch_if {
@@ -309,7 +309,7 @@ fn in_order(loops: &mut [Turned]) {
 
 /// Comes to a step: a loop may begin there, its ways may meet, or it may end.
 fn enter(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     numbering: &Numbering,
     scratch: &mut ContentsScratch<'_>,
     at: u16,
@@ -355,7 +355,7 @@ fn keep(scratch: &mut ContentsScratch<'_>) -> Result<u32, Violation> {
 
 /// Every register that a loop writes is its own.
 fn turn(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     numbering: &Numbering,
     state: &mut VecView<Content>,
     this: &Turned,
@@ -379,7 +379,7 @@ impl ContentsScratch<'_> {
     /// What a register of a step's operand holds when the step reads it.
     pub(super) fn read(
         &self,
-        look: &Look<'_>,
+        look: &ContentsContext<'_>,
         step: u16,
         operand: u8,
         member: u8,
@@ -444,7 +444,7 @@ impl ContentsScratch<'_> {
 }
 
 /// Operand and member of the register that a step writes under a number.
-pub(super) fn written(look: &Look<'_>, step: &Step, number: u8) -> Option<(u8, u8)> {
+pub(super) fn written(look: &ContentsContext<'_>, step: &Step, number: u8) -> Option<(u8, u8)> {
     let atom = look.atom(step)?;
     let mut rest = number;
     for ((operand, table), k) in (0u8..).zip(atom.operands.iter()).zip(0usize..) {

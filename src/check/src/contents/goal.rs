@@ -1,8 +1,8 @@
 //! Goals: what has to be shown, each once.
 
 use crate::contents::storage::{ContentsPool, ContentsScratch};
-use crate::contents::through::Bits;
-use crate::contents::{Content, ContentsSummary, Look};
+use crate::contents::through::BitRange;
+use crate::contents::{Content, ContentsContext, ContentsSummary};
 use crate::violation::Violation;
 use lanebook_ir::{Op, Value};
 
@@ -26,7 +26,7 @@ pub(super) enum What {
 /// Something to be shown.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Goal {
-    pub bits: Bits,
+    pub bits: BitRange,
     pub what: What,
     /// The first bit of what it is.
     pub at: u32,
@@ -101,7 +101,7 @@ impl ContentsScratch<'_> {
 
 /// What shows goals.
 pub(super) struct Prover<'a, 's, 'r> {
-    pub look: &'a Look<'a>,
+    pub look: &'a ContentsContext<'a>,
     pub scratch: &'r mut ContentsScratch<'s>,
     pub unfollowed: u32,
     /// The goal that is being shown.
@@ -111,7 +111,7 @@ pub(super) struct Prover<'a, 's, 'r> {
 /// Shows all goals.
 #[inline(never)]
 pub(super) fn show(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     scratch: &mut ContentsScratch<'_>,
     out: &mut ContentsSummary,
 ) -> Result<(), Violation> {
@@ -134,7 +134,7 @@ pub(super) fn show(
 
 impl Prover<'_, '_, '_> {
     /// Adds a goal for the sink of the one that is being shown.
-    pub(super) fn want(&mut self, bits: Bits, what: What, at: u32) -> Result<(), Violation> {
+    pub(super) fn want(&mut self, bits: BitRange, what: What, at: u32) -> Result<(), Violation> {
         self.scratch.want(Goal { bits, what, at, sink: self.sink })
     }
 

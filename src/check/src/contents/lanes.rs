@@ -2,11 +2,11 @@
 //! lanes, to the lane and the place that the plan's stages lead back to. What a register tells an
 //! instruction there is what it holds in that lane.
 
-use crate::contents::address::Run;
+use crate::contents::address::ThreadRun;
 use crate::contents::goal::{Prover, What};
 use crate::contents::storage::{ContentsPool, NONE};
-use crate::contents::through::Bits;
-use crate::contents::{Content, Look};
+use crate::contents::through::BitRange;
+use crate::contents::{Content, ContentsContext};
 use crate::evaluator::{place_bits, power};
 use crate::lanes::shape::{mask, places};
 use crate::lanes::shuffle::back;
@@ -21,7 +21,7 @@ const STAGES: usize = 64;
 /// No number.
 const UNKNOWN: u32 = u32::MAX;
 
-impl Look<'_> {
+impl ContentsContext<'_> {
     /// The operand whose register tells an instruction of a conversion inside warps which bytes, or
     /// which lane, and how often it holds the lane's number.
     fn tells(&self, step: &Step, atom: &Atom<'_>) -> Option<(u8, u32)> {
@@ -41,7 +41,7 @@ impl Look<'_> {
     }
 }
 
-impl Run<'_, '_> {
+impl ThreadRun<'_, '_> {
     /// Carries out every lane of the first warp as far as what registers tell in conversions inside
     /// warps.
     #[inline(never)]
@@ -104,7 +104,7 @@ impl Prover<'_, '_, '_> {
     }
 
     /// One instruction of a conversion further back, in a lane; nothing if there is none.
-    fn stage(&self, bits: Bits, moved: &ShufflePlan, lane: u32) -> Option<(Bits, u32)> {
+    fn stage(&self, bits: BitRange, moved: &ShufflePlan, lane: u32) -> Option<(BitRange, u32)> {
         let look = self.look;
         let Content::Step(number, _) = bits.content else { return None };
         let step = look
@@ -128,7 +128,7 @@ impl Prover<'_, '_, '_> {
                     }
                 };
                 let content = self.scratch.read(look, number, *does.uses.first()?, 0)?;
-                Some((Bits { content, ..bits }, from))
+                Some((BitRange { content, ..bits }, from))
             }
             _ => None,
         }
@@ -139,7 +139,7 @@ impl Prover<'_, '_, '_> {
     #[inline(never)]
     pub(super) fn between_lanes(
         &mut self,
-        bits: Bits,
+        bits: BitRange,
         moved: &ShufflePlan,
         value: Value,
         at: u32,

@@ -1,6 +1,6 @@
 //! Shared tiles: whose tile each one holds when a step reads it.
 
-use crate::contents::Look;
+use crate::contents::ContentsContext;
 use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, Turned};
 use crate::memory::alloc::shares_bytes;
 use crate::order::walks::narrow;
@@ -19,7 +19,7 @@ const PAIRS: usize = 32;
 
 /// What a shared tile holds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub(super) enum Held {
+pub(super) enum TileState {
     /// Nothing that is known: nobody has written it, or something that shares its bytes.
     #[default]
     Nothing,
@@ -40,11 +40,11 @@ enum Version {
     Loop(Op),
 }
 
-pub(super) type State = heapless::Vec<Held, TILES>;
+pub(super) type TileStates = heapless::Vec<TileState, TILES>;
 
 /// One step's access to a tile.
 #[derive(Copy, Clone)]
-struct Access {
+struct TileAccess {
     alloc: u16,
     writes: bool,
     /// The operation whose access it is in the program.
@@ -54,7 +54,7 @@ struct Access {
 }
 
 /// The tiles that a step touches.
-fn accesses(look: &Look<'_>, step: &Step) -> heapless::Vec<Access, TOUCHED> {
+fn accesses(look: &ContentsContext<'_>, step: &Step) -> heapless::Vec<TileAccess, TOUCHED> {
     let mut out = heapless::Vec::new();
     let Some(atom) = look.atom(step) else { return out };
     let own = |op: Op| op.index() == usize::from(step.origin);
@@ -65,7 +65,7 @@ fn accesses(look: &Look<'_>, step: &Step) -> heapless::Vec<Access, TOUCHED> {
         .find(|e| own(e.op) && (e.store.atom == step.atom || e.load.atom == step.atom))
     {
         let Some(movement) = atom.movement else { return out };
-        let _ = out.push(Access {
+        let _ = out.push(TileAccess {
             alloc: exchange.alloc,
             writes: movement.to.space == Space::Shared,
             op: exchange.op,
@@ -78,8 +78,12 @@ fn accesses(look: &Look<'_>, step: &Step) -> heapless::Vec<Access, TOUCHED> {
         let copied = |atom| p.copied.iter().flatten().filter(move |c| c.atom == atom);
         let read = if p.product.atom == step.atom { p.shared } else { [None; 2] };
         for given in read.iter().flatten().chain(copied(step.atom).map(|c| &c.given)) {
-            let _ =
-                out.push(Access { alloc: given.alloc, writes: false, op: given.load, own: false });
+            let _ = out.push(TileAccess {
+                alloc: given.alloc,
+                writes: false,
+                op: given.load,
+                own: false,
+            });
         }
         return out;
     }
@@ -100,25 +104,25 @@ fn accesses(look: &Look<'_>, step: &Step) -> heapless::Vec<Access, TOUCHED> {
     };
     for ((end, writes), touched) in [(m.from, false), (m.to, true)].into_iter().zip(sides) {
         if let (End::Shared(alloc), true) = (end, touched) {
-            let _ = out.push(Access { alloc, writes, op: m.op, own: false });
+            let _ = out.push(TileAccess { alloc, writes, op: m.op, own: false });
         }
     }
     out
 }
 
 /// Whether an operation writes a tile.
-fn writes(look: &Look<'_>, op: Op, alloc: u16) -> bool {
+fn writes(look: &ContentsContext<'_>, op: Op, alloc: u16) -> bool {
     look.plan.moves.iter().any(|m| m.op == op && m.to == End::Shared(alloc))
 }
 
-fn written_inside(look: &Look<'_>, around: Op, alloc: u16) -> bool {
+fn written_inside(look: &ContentsContext<'_>, around: Op, alloc: u16) -> bool {
     look.program.inside(around).any(|op| writes(look, op, alloc))
 }
 
 /// What a tile holds behind `from`, or at the beginning of the block of `around` if there is
 /// nothing.
 fn version(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     loops: &[Turned],
     from: Option<Op>,
     around: Option<Op>,
@@ -156,12 +160,12 @@ fn version(
 }
 
 /// What a tile holds before an operation.
-fn before(look: &Look<'_>, loops: &[Turned], op: Op, alloc: u16) -> Version {
+fn before(look: &ContentsContext<'_>, loops: &[Turned], op: Op, alloc: u16) -> Version {
     version(look, loops, look.program.previous(op), look.program.parent(op), alloc)
 }
 
 /// What it holds at the end of a loop's turn.
-fn behind_turn(look: &Look<'_>, loops: &[Turned], around: Op, alloc: u16) -> Version {
+fn behind_turn(look: &ContentsContext<'_>, loops: &[Turned], around: Op, alloc: u16) -> Version {
     version(
         look,
         loops,
@@ -172,14 +176,17 @@ fn behind_turn(look: &Look<'_>, loops: &[Turned], around: Op, alloc: u16) -> Ver
 }
 
 /// Tiles before each loop and at the end of its turns.
-pub(super) type Ways = [[State; 2]];
+pub(super) type LoopStates = [[TileStates; 2]];
 
 /// Every read of a shared tile finds the tile that the program reads there.
 #[inline(never)]
-pub(super) fn tiles(look: &Look<'_>, scratch: &mut ContentsScratch<'_>) -> Result<(), Violation> {
+pub(super) fn tiles(
+    look: &ContentsContext<'_>,
+    scratch: &mut ContentsScratch<'_>,
+) -> Result<(), Violation> {
     let room = Violation::Room { pool: ContentsPool::Loops, capacity: narrow(LOOPS).into() };
     for _ in scratch.loops.iter() {
-        scratch.tiles.push([State::new(), State::new()]).map_err(|_| room)?;
+        scratch.tiles.push([TileStates::new(), TileStates::new()]).map_err(|_| room)?;
     }
     let (loops, ways) = (&*scratch.loops, &mut *scratch.tiles);
     walk(look, loops, ways, false)?;
@@ -187,10 +194,15 @@ pub(super) fn tiles(look: &Look<'_>, scratch: &mut ContentsScratch<'_>) -> Resul
 }
 
 /// One walk over all steps; the second one checks what is read.
-fn walk(look: &Look<'_>, loops: &[Turned], ways: &mut Ways, checks: bool) -> Result<(), Violation> {
-    let mut state = State::new();
+fn walk(
+    look: &ContentsContext<'_>,
+    loops: &[Turned],
+    ways: &mut LoopStates,
+    checks: bool,
+) -> Result<(), Violation> {
+    let mut state = TileStates::new();
     let missing = Violation::Flow { step: u16::MAX };
-    state.resize(look.plan.allocs.len(), Held::Nothing).map_err(|_| missing)?;
+    state.resize(look.plan.allocs.len(), TileState::Nothing).map_err(|_| missing)?;
     for (at, step) in (0u16..).zip(look.steps) {
         for (number, l) in (0u8..).zip(loops.iter()) {
             let Some(own) = ways.get_mut(usize::from(number)) else { continue };
@@ -221,7 +233,7 @@ fn walk(look: &Look<'_>, loops: &[Turned], ways: &mut Ways, checks: bool) -> Res
                     before(look, loops, access.op, access.alloc)
                 };
                 if !holds(look, (&*ways, loops), access.alloc, held, want) {
-                    let by = if let Held::Written(by, _) = held { by } else { u16::MAX };
+                    let by = if let TileState::Written(by, _) = held { by } else { u16::MAX };
                     return Err(Violation::Tile { step: at, alloc: access.alloc, by });
                 }
             }
@@ -231,14 +243,14 @@ fn walk(look: &Look<'_>, loops: &[Turned], ways: &mut Ways, checks: bool) -> Res
 }
 
 /// What a loop writes is its own.
-fn turn(look: &Look<'_>, state: &mut State, (first, last): (u16, u16), number: u8) {
+fn turn(look: &ContentsContext<'_>, state: &mut TileStates, (first, last): (u16, u16), number: u8) {
     for step in look.steps.iter().take(usize::from(last).saturating_add(1)).skip(usize::from(first))
     {
         for access in accesses(look, step).iter().filter(|a| a.writes) {
             let Some(own) = look.plan.allocs.get(usize::from(access.alloc)) else { continue };
             for (held, other) in state.iter_mut().zip(look.plan.allocs.iter()) {
                 if shares_bytes((own.offset, own.bytes), (other.offset, other.bytes)) {
-                    *held = Held::Loop(number);
+                    *held = TileState::Loop(number);
                 }
             }
         }
@@ -246,26 +258,26 @@ fn turn(look: &Look<'_>, state: &mut State, (first, last): (u16, u16), number: u
 }
 
 /// A step writes a part of a tile: what shares bytes with it is gone.
-fn write(look: &Look<'_>, state: &mut State, access: Access) {
+fn write(look: &ContentsContext<'_>, state: &mut TileStates, access: TileAccess) {
     let Some(own) = look.plan.allocs.get(usize::from(access.alloc)) else { return };
     let number = u16::try_from(access.op.index()).unwrap_or(u16::MAX);
     let total = steps_of(look, access.op, access.alloc);
     for ((k, held), other) in (0u16..).zip(state.iter_mut()).zip(look.plan.allocs.iter()) {
         if k == access.alloc {
             *held = match *held {
-                Held::Written(op, many) if op == number && many < total => {
-                    Held::Written(op, many.saturating_add(1))
+                TileState::Written(op, many) if op == number && many < total => {
+                    TileState::Written(op, many.saturating_add(1))
                 }
-                _ => Held::Written(number, 1),
+                _ => TileState::Written(number, 1),
             };
         } else if shares_bytes((own.offset, own.bytes), (other.offset, other.bytes)) {
-            *held = Held::Nothing;
+            *held = TileState::Nothing;
         }
     }
 }
 
 /// How many steps write a tile for an operation.
-fn steps_of(look: &Look<'_>, op: Op, alloc: u16) -> u16 {
+fn steps_of(look: &ContentsContext<'_>, op: Op, alloc: u16) -> u16 {
     let own = |s: &&Step| {
         usize::from(s.origin) == op.index()
             && accesses(look, s).iter().any(|a| a.writes && a.alloc == alloc)
@@ -274,8 +286,14 @@ fn steps_of(look: &Look<'_>, op: Op, alloc: u16) -> u16 {
 }
 
 /// Whether a tile that holds `held` is what the program says.
-fn holds(look: &Look<'_>, ways: (&Ways, &[Turned]), alloc: u16, held: Held, want: Version) -> bool {
-    let mut pairs: heapless::Vec<(Held, Version), PAIRS> = heapless::Vec::new();
+fn holds(
+    look: &ContentsContext<'_>,
+    ways: (&LoopStates, &[Turned]),
+    alloc: u16,
+    held: TileState,
+    want: Version,
+) -> bool {
+    let mut pairs: heapless::Vec<(TileState, Version), PAIRS> = heapless::Vec::new();
     let _ = pairs.push((held, want));
     let mut next = 0usize;
     while let Some(&(held, want)) = pairs.get(next) {
@@ -292,22 +310,22 @@ fn holds(look: &Look<'_>, ways: (&Ways, &[Turned]), alloc: u16, held: Held, want
 
 /// What has to hold for a tile to be what the program says; `None` if it is not.
 fn leads_to(
-    look: &Look<'_>,
-    (ways, loops): (&Ways, &[Turned]),
+    look: &ContentsContext<'_>,
+    (ways, loops): (&LoopStates, &[Turned]),
     alloc: u16,
-    held: Held,
+    held: TileState,
     want: Version,
-) -> Option<[Option<(Held, Version)>; 2]> {
+) -> Option<[Option<(TileState, Version)>; 2]> {
     let (inside, around) = match want {
         // Nobody has written it: whatever it holds will do.
         Version::Nothing => return Some([None; 2]),
         Version::Op(op) => (op, None),
         Version::Loop(op) => (op, Some(op)),
     };
-    if let Held::Loop(number) = held {
+    if let TileState::Loop(number) = held {
         let turned = loops.get(usize::from(number))?;
         let [first, end] = ways.get(usize::from(number))?;
-        let at = |state: &State| state.get(usize::from(alloc)).copied();
+        let at = |state: &TileStates| state.get(usize::from(alloc)).copied();
         if turned.nth == NO_LOOP {
             return Some([Some((at(first)?, want)), Some((at(end)?, want))]);
         }
@@ -329,12 +347,12 @@ fn leads_to(
             Some((held, behind_turn(look, loops, op, alloc))),
         ]);
     }
-    let Held::Written(by, many) = held else { return None };
+    let TileState::Written(by, many) = held else { return None };
     let complete = usize::from(by) == inside.index() && many == steps_of(look, inside, alloc);
     complete.then_some([None; 2])
 }
 
-impl Look<'_> {
+impl ContentsContext<'_> {
     /// The program's loop that a loop of the steps is: both come in the order in which they begin.
     pub(super) fn nth_loop(&self, number: u8) -> Option<Op> {
         let function = self.program.functions().next()?;

@@ -44,7 +44,7 @@ pub(crate) mod unit;
 pub use crate::contents::storage::{ContentsPool, ContentsScratch, ContentsStorage};
 
 use crate::violation::Violation;
-use lanebook_emit::step::{Pattern, Slot, Step};
+use lanebook_emit::step::{Slot, Step, TupleStride};
 use lanebook_emit::{Compiled, Param};
 use lanebook_ir::Program;
 use lanebook_plan::Plan;
@@ -72,7 +72,7 @@ pub struct FinalSteps<'a> {
     /// The steps, over physical registers.
     pub steps: &'a [Step],
     /// Tuple patterns of the steps.
-    pub patterns: &'a [Pattern],
+    pub patterns: &'a [TupleStride],
     /// Parameters of the kernel.
     pub params: &'a [Param],
 }
@@ -103,7 +103,8 @@ pub fn contents(
     let arch = tables.arch(kernel.plan.arch).ok_or(Violation::UnknownArch)?;
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
     let FinalSteps { plan, steps, patterns, params } = *kernel;
-    let look = Look { tables, program, arch, isa, plan, steps, patterns, params, idle: false };
+    let look =
+        ContentsContext { tables, program, arch, isa, plan, steps, patterns, params, idle: false };
     scratch.clear();
     flow::definitions(&look, scratch)?;
     flow::written_before(&look, scratch)?;
@@ -121,14 +122,14 @@ pub fn contents(
 
 /// What everything here looks at.
 #[derive(Copy, Clone)]
-struct Look<'a> {
+struct ContentsContext<'a> {
     tables: &'a Tables<'a>,
     program: &'a Program<'a, 'a>,
     arch: &'a Arch<'a>,
     isa: &'a Isa<'a>,
     plan: &'a Plan<'a>,
     steps: &'a [Step],
-    patterns: &'a [Pattern],
+    patterns: &'a [TupleStride],
     params: &'a [Param],
     /// Loops whose bound is an argument run no turn.
     idle: bool,
@@ -162,7 +163,7 @@ fn class(slot: Slot) -> Option<u8> {
     }
 }
 
-impl<'a> Look<'a> {
+impl<'a> ContentsContext<'a> {
     /// The atom of a step; nothing for labels.
     fn atom(&self, step: &Step) -> Option<&'a Atom<'a>> {
         if step.purpose == lanebook_emit::step::Purpose::Label {

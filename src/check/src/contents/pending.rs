@@ -2,7 +2,7 @@
 //! hazards have their distance. Three walks: each loop turns not at all, once or twice.
 
 use crate::contents::storage::{ContentsScratch, LOOPS, NO_LOOP};
-use crate::contents::{Look, class, count};
+use crate::contents::{ContentsContext, class, count};
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_tables::{Arch, Atom, Hazard, HazardUse, Role, SyncStep, TagId};
@@ -20,7 +20,7 @@ const FUEL: u32 = 1 << 18;
 
 /// Registers that a load will fill.
 #[derive(Copy, Clone)]
-struct Pending {
+struct PendingLoad {
     slot: Slot,
     step: u16,
     counter: u8,
@@ -29,10 +29,10 @@ struct Pending {
 }
 
 /// Where a walk stands.
-struct Walk<'a> {
-    look: &'a Look<'a>,
+struct PendingWalk<'a> {
+    look: &'a ContentsContext<'a>,
     arch: &'a Arch<'a>,
-    pending: heapless::Vec<Pending, IN_FLIGHT>,
+    pending: heapless::Vec<PendingLoad, IN_FLIGHT>,
     issued: [u32; COUNTERS],
     recent: heapless::Deque<u16, RECENT>,
     /// Hazard and producer.
@@ -41,14 +41,17 @@ struct Walk<'a> {
 
 /// Checks the waits along all three walks.
 #[inline(never)]
-pub(super) fn waits(look: &Look<'_>, scratch: &ContentsScratch<'_>) -> Result<(), Violation> {
+pub(super) fn waits(
+    look: &ContentsContext<'_>,
+    scratch: &ContentsScratch<'_>,
+) -> Result<(), Violation> {
     let arch = look.tables.arch(look.plan.arch).ok_or(Violation::UnknownArch)?;
     if arch.counters.is_empty() && arch.hazards.is_empty() {
         return Ok(());
     }
     for turns in 0..3u8 {
         let (pending, open) = (heapless::Vec::new(), heapless::Vec::new());
-        let mut walk = Walk {
+        let mut walk = PendingWalk {
             look,
             arch,
             pending,
@@ -63,7 +66,7 @@ pub(super) fn waits(look: &Look<'_>, scratch: &ContentsScratch<'_>) -> Result<()
 
 /// Meets the steps of one walk, in which each loop turns so many times.
 pub(super) fn along(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     scratch: &ContentsScratch<'_>,
     turns: u8,
     mut meet: impl FnMut(u16, &Step) -> Result<(), Violation>,
@@ -80,7 +83,7 @@ pub(super) fn along(
 
 /// Where a walk goes on.
 fn next(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     scratch: &ContentsScratch<'_>,
     (at, step): (u16, &Step),
     turns: u8,
@@ -112,7 +115,7 @@ fn next(
 }
 
 /// Whether a step is one of the synchronisation table's, with its immediates.
-pub(super) fn is_step(look: &Look<'_>, step: &Step, want: &SyncStep<'_>) -> bool {
+pub(super) fn is_step(look: &ContentsContext<'_>, step: &Step, want: &SyncStep<'_>) -> bool {
     if step.purpose == Purpose::Label || step.atom != want.atom {
         return false;
     }
@@ -125,7 +128,7 @@ pub(super) fn is_step(look: &Look<'_>, step: &Step, want: &SyncStep<'_>) -> bool
 }
 
 /// Whether two operands have a register in common.
-pub(super) fn overlap(look: &Look<'_>, a: Slot, b: Slot) -> bool {
+pub(super) fn overlap(look: &ContentsContext<'_>, a: Slot, b: Slot) -> bool {
     if class(a).is_none() || class(a) != class(b) {
         return false;
     }
@@ -145,7 +148,7 @@ pub(super) fn uses(role: Role) -> (bool, bool) {
     }
 }
 
-impl Walk<'_> {
+impl PendingWalk<'_> {
     /// Meets a step.
     fn meet(&mut self, at: u16, step: &Step) -> Result<(), Violation> {
         let look = self.look;
@@ -210,7 +213,7 @@ impl Walk<'_> {
         for (k, operand) in atom.operands.iter().enumerate() {
             let slot = step.arg(k);
             if uses(operand.role).1 && count(slot) > 0 {
-                let p = Pending {
+                let p = PendingLoad {
                     slot,
                     step: at,
                     counter: used.counter,

@@ -3,7 +3,7 @@
 use crate::contents::flow::written;
 use crate::contents::goal::{Prover, What};
 use crate::contents::storage::NONE;
-use crate::contents::through::Bits;
+use crate::contents::through::BitRange;
 use crate::contents::{Content, class, count};
 use crate::evaluator::power;
 use crate::violation::Violation;
@@ -60,7 +60,7 @@ fn chosen(scale: &ScalePlan, block: u32) -> Option<(u32, heapless::Vec<(u8, u8),
 
 impl Prover<'_, '_, '_> {
     /// Bits of a product's result.
-    pub(super) fn product(&mut self, bits: Bits, op: Op, at: u32) -> Result<bool, Violation> {
+    pub(super) fn product(&mut self, bits: BitRange, op: Op, at: u32) -> Result<bool, Violation> {
         let Some(p) = self.look.plan.products.iter().find(|p| p.op == op) else { return Ok(false) };
         // What stands in tensor memory is in registers where it has been fetched, and nowhere else.
         if p.tensor.is_some() {
@@ -72,7 +72,7 @@ impl Prover<'_, '_, '_> {
     /// Bits of a sum of so many terms.
     pub(super) fn sum(
         &mut self,
-        bits: Bits,
+        bits: BitRange,
         op: Op,
         many: u16,
         at: u32,
@@ -199,7 +199,7 @@ impl Prover<'_, '_, '_> {
             return Ok(false);
         };
         self.want(
-            Bits { content, bit: 0, width: 32 },
+            BitRange { content, bit: 0, width: 32 },
             What::Tile(value),
             register.saturating_mul(32),
         )?;
@@ -225,7 +225,7 @@ impl Prover<'_, '_, '_> {
             };
             let at = start.saturating_add(u32::from(member).saturating_mul(each));
             self.want(
-                Bits { content, bit: 0, width: u16::try_from(each).unwrap_or(32) },
+                BitRange { content, bit: 0, width: u16::try_from(each).unwrap_or(32) },
                 what,
                 at,
             )?;

@@ -3,7 +3,7 @@
 
 use crate::contents::Content;
 use crate::contents::goal::{Prover, What};
-use crate::contents::through::Bits;
+use crate::contents::through::BitRange;
 use crate::evaluator::place_bits;
 use crate::lanes::shape;
 use crate::violation::Violation;
@@ -13,7 +13,7 @@ use lanebook_tables::OpWord;
 
 impl Prover<'_, '_, '_> {
     /// The two registers that a step combines as a reduction does.
-    fn combined(&self, bits: Bits, op: Op) -> Option<[Bits; 2]> {
+    fn combined(&self, bits: BitRange, op: Op) -> Option<[BitRange; 2]> {
         let Content::Step(number, 0) = bits.content else { return None };
         let look = self.look;
         let atom = look.atom(look.steps.get(usize::from(number))?)?;
@@ -29,7 +29,7 @@ impl Prover<'_, '_, '_> {
         let read = |operand: u8| {
             self.scratch
                 .read(look, number, operand, 0)
-                .map(|content| self.scratch.through(look, Bits { content, ..bits }))
+                .map(|content| self.scratch.through(look, BitRange { content, ..bits }))
         };
         Some([read(first)?, read(second)?])
     }
@@ -37,7 +37,7 @@ impl Prover<'_, '_, '_> {
     /// Bits of a reduction's result.
     pub(super) fn reduced(
         &mut self,
-        bits: Bits,
+        bits: BitRange,
         op: Op,
         value: Value,
         at: u32,
@@ -61,7 +61,7 @@ impl Prover<'_, '_, '_> {
     /// Lines of an exchange, the first so many of them.
     pub(super) fn lines(
         &mut self,
-        bits: Bits,
+        bits: BitRange,
         op: Op,
         many: u16,
         at: u32,
@@ -85,7 +85,7 @@ impl Prover<'_, '_, '_> {
     /// One line of an exchange.
     fn line(
         &mut self,
-        bits: Bits,
+        bits: BitRange,
         exchange: &SharedExchange,
         line: u16,
         at: u32,
@@ -114,7 +114,7 @@ impl Prover<'_, '_, '_> {
     /// What lanes that differ in some bits have combined.
     pub(super) fn lanes(
         &mut self,
-        bits: Bits,
+        bits: BitRange,
         op: Op,
         lanes: u8,
         at: u32,
@@ -151,7 +151,7 @@ impl Prover<'_, '_, '_> {
                 continue;
             };
             self.want(own, What::Lanes(op, lanes & !mask), at)?;
-            self.want(Bits { content, ..other }, What::Lanes(op, lanes & !mask), at)?;
+            self.want(BitRange { content, ..other }, What::Lanes(op, lanes & !mask), at)?;
             return Ok(true);
         }
         Ok(false)
@@ -183,7 +183,7 @@ impl Prover<'_, '_, '_> {
     /// The first so many of the lane's own places.
     pub(super) fn places(
         &mut self,
-        bits: Bits,
+        bits: BitRange,
         op: Op,
         many: u16,
         at: u32,

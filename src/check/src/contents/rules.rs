@@ -3,8 +3,8 @@
 use crate::contents::flow::written;
 use crate::contents::goal::{Prover, What};
 use crate::contents::storage::{ContentsScratch, NO_LOOP};
-use crate::contents::through::Bits;
-use crate::contents::{Content, Look, class, count};
+use crate::contents::through::BitRange;
+use crate::contents::{Content, ContentsContext, class, count};
 use crate::evaluator::{place_bits, spot, weigh};
 use crate::memory::movement::coordinates;
 use crate::violation::Violation;
@@ -17,7 +17,7 @@ use lanebook_tile::map::Fragment;
 /// Most renamings of a value.
 const RENAMED: usize = 16;
 
-impl<'a> Look<'a> {
+impl<'a> ContentsContext<'a> {
     pub(crate) fn fragment(&self, value: Value) -> Option<&'a Fragment> {
         self.plan.fragments.iter().find(|f| f.value == value).map(|f| &f.fragment)
     }
@@ -86,7 +86,7 @@ impl<'a> Look<'a> {
 impl ContentsScratch<'_> {
     /// Whether a loop of the program is entered without a jump to its test: its first turn is
     /// certain.
-    pub(super) fn is_certain(&self, look: &Look<'_>, around: Op) -> bool {
+    pub(super) fn is_certain(&self, look: &ContentsContext<'_>, around: Op) -> bool {
         self.loops
             .iter()
             .any(|l| l.nth != NO_LOOP && l.meet == l.first && look.nth_loop(l.nth) == Some(around))
@@ -108,7 +108,12 @@ impl ContentsScratch<'_> {
 
 impl<'a> Prover<'a, '_, '_> {
     /// Bits of a value's registers.
-    pub(crate) fn tile(&mut self, bits: Bits, value: Value, at: u32) -> Result<bool, Violation> {
+    pub(crate) fn tile(
+        &mut self,
+        bits: BitRange,
+        value: Value,
+        at: u32,
+    ) -> Result<bool, Violation> {
         let value = self.look.renamed(value);
         let Some(element) = self.look.element_bits(value) else { return Ok(false) };
         let place = self.look.place_of(value).unwrap_or(element);
@@ -136,7 +141,7 @@ impl<'a> Prover<'a, '_, '_> {
         let mut done = 0u32;
         while done < u32::from(bits.width) {
             let step = each.min(u32::from(bits.width).saturating_sub(done));
-            let part = Bits {
+            let part = BitRange {
                 content: bits.content,
                 bit: bits.bit.saturating_add(u16::try_from(done).unwrap_or(0)),
                 width: u16::try_from(step).unwrap_or(0),
@@ -148,7 +153,7 @@ impl<'a> Prover<'a, '_, '_> {
     }
 
     /// Whether bits were made as a value is.
-    fn made(&mut self, bits: Bits, value: Value, at: u32) -> Result<bool, Violation> {
+    fn made(&mut self, bits: BitRange, value: Value, at: u32) -> Result<bool, Violation> {
         let look = self.look;
         if look.program.constant(value).is_some() {
             return Ok(self.constant(bits, value, at));
@@ -188,8 +193,8 @@ impl<'a> Prover<'a, '_, '_> {
                 _ if own.is_some_and(|own| look.is_made_inside(value, own)) => return Ok(false),
                 _ => (value, value),
             };
-            self.want(Bits { content: first, ..bits }, What::Tile(init), at)?;
-            self.want(Bits { content: end, ..bits }, What::Tile(yielded), at)?;
+            self.want(BitRange { content: first, ..bits }, What::Tile(init), at)?;
+            self.want(BitRange { content: end, ..bits }, What::Tile(yielded), at)?;
             return Ok(true);
         }
         if let Some((op, init, yielded)) = carried {
@@ -240,7 +245,7 @@ impl<'a> Prover<'a, '_, '_> {
     }
 
     /// What a load brings from the cells of a product's sums.
-    fn cell_of_sums(&mut self, bits: Bits, p: &ProductPlan, value: Value, at: u32) -> bool {
+    fn cell_of_sums(&mut self, bits: BitRange, p: &ProductPlan, value: Value, at: u32) -> bool {
         let Content::Step(number, register) = bits.content else { return false };
         let (Some(place), Some(loads)) = (p.tensor, p.product.tensor) else { return false };
         if self.look.renamed(place.value) != value {
@@ -257,7 +262,7 @@ impl<'a> Prover<'a, '_, '_> {
     }
 
     /// A constant in every element.
-    fn constant(&self, bits: Bits, value: Value, at: u32) -> bool {
+    fn constant(&self, bits: BitRange, value: Value, at: u32) -> bool {
         let look = self.look;
         let own = || {
             let (literal, times) = look.program.constant_sum(value)?;
@@ -288,7 +293,7 @@ impl<'a> Prover<'a, '_, '_> {
     }
 
     /// A tile from memory.
-    fn loaded(&mut self, bits: Bits, op: Op, value: Value, at: u32) -> Result<bool, Violation> {
+    fn loaded(&mut self, bits: BitRange, op: Op, value: Value, at: u32) -> Result<bool, Violation> {
         let Content::Step(number, register) = bits.content else { return Ok(false) };
         let Some(step) = self.look.steps.get(usize::from(number)) else { return Ok(false) };
         let Some(m) = self.look.movement_of(step).filter(|m| m.op == op && m.second.is_none())
@@ -301,7 +306,7 @@ impl<'a> Prover<'a, '_, '_> {
     /// What an instance of a movement brings into registers.
     pub(crate) fn brought(
         &mut self,
-        bits: Bits,
+        bits: BitRange,
         m: &TransferPlan,
         (number, register): (u16, u8),
         what: What,
@@ -328,7 +333,7 @@ impl<'a> Prover<'a, '_, '_> {
                     let Some(content) = self.scratch.read(look, number, operand, member) else {
                         return Ok(false);
                     };
-                    self.want(Bits { content, ..bits }, what, at)?;
+                    self.want(BitRange { content, ..bits }, what, at)?;
                     return Ok(true);
                 }
                 None => return Ok(false),
@@ -360,7 +365,7 @@ impl<'a> Prover<'a, '_, '_> {
     }
 
     /// What the first atom of a copy brought.
-    pub(crate) fn staged(&mut self, bits: Bits, op: Op, instance: u16, at: u32) -> bool {
+    pub(crate) fn staged(&mut self, bits: BitRange, op: Op, instance: u16, at: u32) -> bool {
         let Content::Step(number, register) = bits.content else { return false };
         let look = self.look;
         let Some(step) = look.steps.get(usize::from(number)) else { return false };
@@ -378,7 +383,13 @@ impl<'a> Prover<'a, '_, '_> {
     }
 
     /// A tile that another one repeats.
-    fn broadcast(&mut self, bits: Bits, op: Op, value: Value, at: u32) -> Result<bool, Violation> {
+    fn broadcast(
+        &mut self,
+        bits: BitRange,
+        op: Op,
+        value: Value,
+        at: u32,
+    ) -> Result<bool, Violation> {
         let look = self.look;
         let Some(from) = look.program.operand(op, 0) else { return Ok(false) };
         let (Some(element), Some(place)) = (look.element_bits(value), look.place_of(value)) else {
@@ -411,7 +422,7 @@ impl<'a> Prover<'a, '_, '_> {
     /// One instruction for some elements.
     fn elementwise(
         &mut self,
-        bits: Bits,
+        bits: BitRange,
         op: Op,
         value: Value,
         at: u32,
@@ -518,7 +529,7 @@ impl<'a> Prover<'a, '_, '_> {
                 .ok()
                 .and_then(|member| self.scratch.read(look, step, operand, member));
             let Some(content) = content else { return Ok(false) };
-            let part = Bits {
+            let part = BitRange {
                 content,
                 bit: u16::try_from(bit).unwrap_or(0),
                 width: u16::try_from(width).unwrap_or(0),
@@ -530,7 +541,13 @@ impl<'a> Prover<'a, '_, '_> {
     }
 
     /// A conversion between distributions.
-    fn converted(&mut self, bits: Bits, op: Op, value: Value, at: u32) -> Result<bool, Violation> {
+    fn converted(
+        &mut self,
+        bits: BitRange,
+        op: Op,
+        value: Value,
+        at: u32,
+    ) -> Result<bool, Violation> {
         let look = self.look;
         if let Some(moved) = look.plan.lanes.iter().find(|l| l.op == op) {
             return self.between_lanes(bits, moved, value, at);
@@ -564,7 +581,7 @@ fn total_bits(f: &Fragment) -> Option<u32> {
 
 /// Which piece of 32 bits of an operand a bit of its member is in, and where there.
 pub(super) fn piece(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     slot: lanebook_emit::step::Slot,
     member: u8,
     bit: u16,

@@ -3,8 +3,8 @@
 use crate::contents::goal::{Goal, What};
 use crate::contents::rules::{piece, touched};
 use crate::contents::storage::ContentsScratch;
-use crate::contents::through::Bits;
-use crate::contents::{ContentsSummary, Look, class, count};
+use crate::contents::through::BitRange;
+use crate::contents::{ContentsContext, ContentsSummary, class, count};
 use crate::evaluator::{place_bits, power, weigh};
 use crate::lanes::shape;
 use crate::memory::movement::coordinates;
@@ -18,7 +18,7 @@ use lanebook_tile::map::Fragment;
 /// Goals of all steps that store registers.
 #[inline(never)]
 pub(super) fn goals(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     scratch: &mut ContentsScratch<'_>,
     out: &mut ContentsSummary,
 ) -> Result<(), Violation> {
@@ -57,7 +57,7 @@ pub(super) fn goals(
 /// What a store to tensor memory must find in its registers: what a product's sums begin with, or
 /// its A.
 fn cells(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     scratch: &mut ContentsScratch<'_>,
     at: u16,
     out: &mut ContentsSummary,
@@ -85,7 +85,7 @@ fn cells(
         let content = scratch.read(look, at, operand, member).ok_or(missing)?;
         let bit = first.saturating_add(u32::from(member)).saturating_mul(32);
         scratch.want(Goal {
-            bits: Bits { content, bit: 0, width: 32 },
+            bits: BitRange { content, bit: 0, width: 32 },
             what: What::Tile(value),
             at: bit,
             sink: at,
@@ -96,7 +96,7 @@ fn cells(
 
 /// What an instance of a store must find in its registers.
 fn store(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     scratch: &mut ContentsScratch<'_>,
     at: u16,
     m: &TransferPlan,
@@ -129,7 +129,7 @@ fn store(
             else {
                 continue;
             };
-            let bits = Bits { content, bit: half.saturating_mul(32), width };
+            let bits = BitRange { content, bit: half.saturating_mul(32), width };
             let place = |n: u32| {
                 weigh(&m.fit.tuple, n)
                     .map(|n| n.saturating_add(m.fit.register(instance)).saturating_mul(32))
@@ -156,7 +156,7 @@ fn store(
 /// What an instance of a copy that transposes blocks must find: column c of the block, each row's
 /// element from another instance of the first atom.
 fn turned(
-    look: &Look<'_>,
+    look: &ContentsContext<'_>,
     scratch: &mut ContentsScratch<'_>,
     at: u16,
     m: &TransferPlan,
@@ -183,7 +183,7 @@ fn turned(
             return Err(missing);
         }
         let content = scratch.read(look, at, side.operand, member).ok_or(missing)?;
-        let bits = Bits {
+        let bits = BitRange {
             content,
             bit: u16::try_from(bit % 32).unwrap_or(0),
             width: u16::try_from(element).unwrap_or(32),
@@ -204,7 +204,11 @@ fn turned(
 }
 
 /// What an exchange stores at a place of its first distribution.
-fn exchanged(look: &Look<'_>, exchange: &SharedExchange, at: u32) -> Option<(What, u32)> {
+fn exchanged(
+    look: &ContentsContext<'_>,
+    exchange: &SharedExchange,
+    at: u32,
+) -> Option<(What, u32)> {
     let op = exchange.op;
     let from: &Fragment = &exchange.from;
     let (place, inside) = (at.checked_div(place_bits(from))?, at.checked_rem(place_bits(from))?);

@@ -2,7 +2,7 @@
 
 use crate::contents::Content;
 use crate::contents::goal::Goal;
-use crate::contents::memory::State;
+use crate::contents::memory::TileStates;
 use heapless::{Vec, VecView};
 
 /// What can run out.
@@ -67,7 +67,7 @@ pub struct ContentsStorage<
     turns: Vec<Content, READS>,
     lanes: Vec<u32, READS>,
     loops: Vec<Turned, LOOPS>,
-    tiles: Vec<[State; 2], LOOPS>,
+    tiles: Vec<[TileStates; 2], LOOPS>,
     goals: Vec<Goal, GOALS>,
     places: Vec<u16, GOALS>,
 }
@@ -147,7 +147,7 @@ pub struct ContentsScratch<'s> {
     /// Loops.
     pub(super) loops: &'s mut VecView<Turned>,
     /// Shared tiles before each of them and at the end of its turns.
-    pub(super) tiles: &'s mut VecView<[State; 2]>,
+    pub(super) tiles: &'s mut VecView<[TileStates; 2]>,
     /// What is to be shown, and was.
     pub(super) goals: &'s mut VecView<Goal>,
     /// Where goals are among them, by their hash.

@@ -3,7 +3,7 @@
 
 use crate::contents::flow::written;
 use crate::contents::storage::ContentsScratch;
-use crate::contents::{Content, Look, class, count};
+use crate::contents::{Content, ContentsContext, class, count};
 use lanebook_emit::step::Slot;
 use lanebook_tables::{IndexOp, OpWord, TermNode};
 
@@ -89,7 +89,7 @@ fn permute(a: u64, b: u64, selector: u64) -> u64 {
 
 /// Some bits of a register.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Bits {
+pub(super) struct BitRange {
     pub content: Content,
     pub bit: u16,
     pub width: u16,
@@ -106,7 +106,7 @@ fn constant(slot: Slot) -> Option<u64> {
 
 impl ContentsScratch<'_> {
     /// Where bits were before instructions that only move them.
-    pub(super) fn through(&self, look: &Look<'_>, bits: Bits) -> Bits {
+    pub(super) fn through(&self, look: &ContentsContext<'_>, bits: BitRange) -> BitRange {
         let mut at = bits;
         for _ in 0..MOVES {
             match self.moved(look, at).or_else(|| self.chosen(look, at)) {
@@ -118,7 +118,7 @@ impl ContentsScratch<'_> {
     }
 
     /// Where bits were before one such instruction, choices of bytes left aside.
-    fn moved(&self, look: &Look<'_>, bits: Bits) -> Option<Bits> {
+    fn moved(&self, look: &ContentsContext<'_>, bits: BitRange) -> Option<BitRange> {
         let Content::Step(number, register) = bits.content else { return None };
         let step = look.steps.get(usize::from(number))?;
         let atom = look.atom(step)?;
@@ -130,7 +130,7 @@ impl ContentsScratch<'_> {
             let alike = count(to) == count(from)
                 && look.class_bits(class(to)?) == look.class_bits(class(from)?);
             return if alike && operand == 0 {
-                Some(Bits { content: read(k, member)?, ..bits })
+                Some(BitRange { content: read(k, member)?, ..bits })
             } else {
                 None
             };
@@ -148,7 +148,11 @@ impl ContentsScratch<'_> {
                 bits.bit.checked_sub(by)?
             };
             let inside = bit.checked_add(bits.width)? <= 32;
-            return if inside { Some(Bits { content: read(a, 0)?, bit, ..bits }) } else { None };
+            return if inside {
+                Some(BitRange { content: read(a, 0)?, bit, ..bits })
+            } else {
+                None
+            };
         }
         let does = atom.does?;
         match does.op {
@@ -160,20 +164,20 @@ impl ContentsScratch<'_> {
                 let bit = bits.bit.checked_rem(part)?;
                 let inside = bit.checked_add(bits.width)? <= part;
                 let from = *does.uses.get(usize::from(number))?;
-                if inside { Some(Bits { content: read(from, 0)?, bit, ..bits }) } else { None }
+                if inside { Some(BitRange { content: read(from, 0)?, bit, ..bits }) } else { None }
             }
             OpWord::Unpack => {
                 let own =
                     u16::try_from(look.class_bits(class(step.arg(usize::from(operand)))?)?).ok()?;
                 let bit = u16::from(register).checked_mul(own)?.checked_add(bits.bit)?;
-                Some(Bits { content: read(*does.uses.first()?, 0)?, bit, ..bits })
+                Some(BitRange { content: read(*does.uses.first()?, 0)?, bit, ..bits })
             }
             _ => None,
         }
     }
 
     /// Where bits were before a choice of bytes by a known number.
-    fn chosen(&self, look: &Look<'_>, bits: Bits) -> Option<Bits> {
+    fn chosen(&self, look: &ContentsContext<'_>, bits: BitRange) -> Option<BitRange> {
         let Content::Step(number, _) = bits.content else { return None };
         let step = look.steps.get(usize::from(number))?;
         let does = look.atom(step)?.does.filter(|does| does.op == OpWord::Choose)?;
@@ -186,7 +190,12 @@ impl ContentsScratch<'_> {
     }
 
     /// The same by a given number.
-    pub(super) fn chosen_by(&self, look: &Look<'_>, bits: Bits, selector: u64) -> Option<Bits> {
+    pub(super) fn chosen_by(
+        &self,
+        look: &ContentsContext<'_>,
+        bits: BitRange,
+        selector: u64,
+    ) -> Option<BitRange> {
         let Content::Step(number, _) = bits.content else { return None };
         let step = look.steps.get(usize::from(number))?;
         let does = look.atom(step)?.does.filter(|does| does.op == OpWord::Choose)?;
@@ -206,13 +215,13 @@ impl ContentsScratch<'_> {
         }
         let from = *does.uses.get(usize::from(start / 4))?;
         let bit = (start % 4).checked_mul(8)?.checked_add(bits.bit % 8)?;
-        Some(Bits { content: self.read(look, number, from, 0)?, bit, ..bits })
+        Some(BitRange { content: self.read(look, number, from, 0)?, bit, ..bits })
     }
 
     /// The number in a register that constants alone make. Choices of bytes ask for it, so that it
     /// looks through none.
-    pub(super) fn known(&self, look: &Look<'_>, content: Content) -> Option<u64> {
-        let mut at = Bits { content, bit: 0, width: 32 };
+    pub(super) fn known(&self, look: &ContentsContext<'_>, content: Content) -> Option<u64> {
+        let mut at = BitRange { content, bit: 0, width: 32 };
         for _ in 0..MOVES {
             match self.moved(look, at) {
                 Some(next) => at = next,

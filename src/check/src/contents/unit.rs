@@ -2,14 +2,14 @@
 //! words, columns of tensor memory. In each thread that is carried out, and in each turn, they are
 //! those of one and the same instance.
 
-use crate::contents::address::Run;
+use crate::contents::address::ThreadRun;
 use crate::contents::pending::is_step;
 use crate::contents::product::blocks;
 use crate::contents::storage::NONE;
-use crate::contents::{Look, class};
+use crate::contents::{ContentsContext, class};
 use crate::evaluator::{Memory, power, row_col};
 use crate::matrix::shared_operands::{block_start, place};
-use crate::matrix::tensor_memory::Blocks;
+use crate::matrix::tensor_memory::BlockwiseTile;
 use crate::memory::tma::first;
 use crate::reader::{descriptor_named, has, tensor_memory, tensor_tile};
 use crate::violation::Violation;
@@ -32,7 +32,7 @@ pub(super) fn part_of(instance: u32) -> (u32, u32) {
     if instance >= FACTORS { (1, instance.saturating_sub(FACTORS)) } else { (0, instance) }
 }
 
-impl<'a> Look<'a> {
+impl<'a> ContentsContext<'a> {
     /// Whether a step moves something to or from a place that an address says.
     pub(super) fn is_placed(&self, step: &Step) -> bool {
         self.movement_of(step).is_some() || self.boxes(step) || self.transfer(step).is_some()
@@ -79,7 +79,7 @@ impl<'a> Look<'a> {
     }
 }
 
-impl Run<'_, '_> {
+impl ThreadRun<'_, '_> {
     /// The number in an operand.
     pub(super) fn given(&self, step: &Step, atom: &Atom<'_>, number: u8) -> Option<u64> {
         let table = atom.operands.get(usize::from(number))?;
@@ -383,8 +383,9 @@ impl Run<'_, '_> {
                     value.and_then(|word| self.described(p, &given, how, fragment, word))
                 }
                 (None, Some(a), Some(place)) if k == 0 => {
-                    let each = tensor_memory(look.tables, look.arch)
-                        .and_then(|m| Blocks::factors(&p.product, m.cell_bits.into())?.each());
+                    let each = tensor_memory(look.tables, look.arch).and_then(|m| {
+                        BlockwiseTile::factors(&p.product, m.cell_bits.into())?.each()
+                    });
                     value.zip(each).and_then(|(column, each)| {
                         self.column((place.first_a, each, a.columns), column)
                     })
@@ -399,7 +400,7 @@ impl Run<'_, '_> {
         }
         if let (Some(own), Some(place), Some(sums)) = (atom.tensor(), p.tensor, p.product.tensor) {
             let value = self.given(step, atom, shape.d);
-            let each = Blocks::sums(&p.product).each();
+            let each = BlockwiseTile::sums(&p.product).each();
             let block = value
                 .zip(each)
                 .and_then(|(column, each)| self.column((place.first, each, sums.columns), column));
@@ -526,11 +527,13 @@ impl Run<'_, '_> {
                 look.tables.atom(p.product.atom)?.tensor()?.tile,
             )?;
             let (loads, fragment, blocks, column) = match which {
-                0 => (p.product.tensor?, &p.product.c, Blocks::sums(&p.product), place.first),
+                0 => {
+                    (p.product.tensor?, &p.product.c, BlockwiseTile::sums(&p.product), place.first)
+                }
                 _ => (
                     p.product.tensor_a?,
                     &p.product.a,
-                    Blocks::factors(&p.product, memory.cell_bits.into())?,
+                    BlockwiseTile::factors(&p.product, memory.cell_bits.into())?,
                     place.first_a,
                 ),
             };
@@ -661,7 +664,7 @@ fn scales(
 }
 
 /// Barriers are those of the table.
-pub(super) fn barriers(look: &Look<'_>) -> Result<(), Violation> {
+pub(super) fn barriers(look: &ContentsContext<'_>) -> Result<(), Violation> {
     let all = || look.arch.sync.iter().flat_map(|rule| rule.steps).filter(|want| want.barrier);
     for (at, step) in (0u16..).zip(look.steps).filter(|(_, step)| step.purpose != Purpose::Label) {
         if all().any(|want| want.atom == step.atom) && !all().any(|want| is_step(look, step, want))
@@ -674,7 +677,7 @@ pub(super) fn barriers(look: &Look<'_>) -> Result<(), Violation> {
 
 /// What a kernel with tensor memory begins with stands before all work there, and what it ends with
 /// behind it.
-pub(super) fn frames(look: &Look<'_>) -> Result<(), Violation> {
+pub(super) fn frames(look: &ContentsContext<'_>) -> Result<(), Violation> {
     let Some(memory) =
         tensor_memory(look.tables, look.arch).filter(|_| look.plan.tensor_columns > 0)
     else {

@@ -2,7 +2,7 @@
 
 use crate::evaluator::{held, power, row_col};
 use crate::matrix::scales;
-use crate::matrix::shared_operands::{self, Described};
+use crate::matrix::shared_operands::{self, ReadDescriptor};
 use crate::violation::Violation;
 use lanebook_ir::Program;
 use lanebook_layout::{AxisId, LayoutRef};
@@ -14,8 +14,8 @@ use lanebook_tile::map::Fragment;
 const WORDS: usize = 64;
 
 /// One operand of the product: where the unit finds its elements, and its number (0 = A).
-struct Side<'p> {
-    from: From<'p>,
+struct ProductSide<'p> {
+    from: OperandSource<'p>,
     fragment: &'p Fragment,
     number: u8,
     /// log2 of the warps that work on one instance together.
@@ -25,29 +25,29 @@ struct Side<'p> {
 }
 
 /// Where an operand is.
-enum From<'p> {
+enum OperandSource<'p> {
     /// In the lanes' registers: as the table lays it out, rows so many elements apart, in so many
     /// bits.
     Registers { layout: &'p LayoutRef<'p>, pitch: u64, bits: u32 },
     /// In a tile in shared memory, as a descriptor says.
-    Shared(&'p Described<'p>),
+    Shared(&'p ReadDescriptor<'p>),
     /// In tensor memory: block after block, rows and columns as they stand there.
-    Tensor(crate::matrix::tensor_memory::Blocks),
+    Tensor(crate::matrix::tensor_memory::BlockwiseTile),
 }
 
 /// An element as the unit finds it.
-struct Found {
+struct FoundElement {
     /// Row and column in the operand's tile; `None` if there is none, or not as the atom takes it.
     element: Option<(u32, u32)>,
     /// Where: lane, bit in the tile's registers, warp.
     place: (u32, u32, u32),
 }
 
-impl Side<'_> {
+impl ProductSide<'_> {
     /// The element that the unit takes, by the instruction's rows and columns.
-    fn at(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<Found> {
+    fn at(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<FoundElement> {
         let found = self.stored(row, col, block, warp)?;
-        Some(Found {
+        Some(FoundElement {
             element: if self.swapped {
                 found.element.map(|(row, col)| (col, row))
             } else {
@@ -59,9 +59,9 @@ impl Side<'_> {
 
     /// The element of the program's tile that the unit takes for (row, col) of an instance's
     /// operand, in block `block`, for the warps of `warp`.
-    fn stored(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<Found> {
+    fn stored(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<FoundElement> {
         match &self.from {
-            From::Registers { layout, pitch, bits } => {
+            OperandSource::Registers { layout, pitch, bits } => {
                 let x = row.checked_mul(*pitch)?.checked_add(col)?;
                 let on = |axis| u32::try_from(layout.offset_on(x, axis).ok()?).ok();
                 let start = block.checked_mul(*bits)?;
@@ -82,18 +82,18 @@ impl Side<'_> {
                 for copy in 1..copies(layout)? {
                     let other = lane.checked_add(copy_lanes(layout, copy)?)?;
                     if in_lane(other) != element {
-                        return Some(Found { element: None, place: (other, bit, warp) });
+                        return Some(FoundElement { element: None, place: (other, bit, warp) });
                     }
                 }
-                Some(Found { element, place: (lane, bit, warp) })
+                Some(FoundElement { element, place: (lane, bit, warp) })
             }
-            From::Tensor(blocks) => {
+            OperandSource::Tensor(blocks) => {
                 let element = blocks.element(block, (row, col));
-                Some(Found { element, place: (0, 0, warp) })
+                Some(FoundElement { element, place: (0, 0, warp) })
             }
-            From::Shared(described) => {
+            OperandSource::Shared(described) => {
                 let element = described.at(self.fragment, (row, col), block, warp)?;
-                Some(Found { element, place: (0, 0, warp) })
+                Some(FoundElement { element, place: (0, 0, warp) })
             }
         }
     }
@@ -133,7 +133,7 @@ fn cell_bits(tables: &Tables<'_>, plan: &Plan<'_>) -> u32 {
 /// Reads the descriptor of an operand in shared memory, in a frame of its own.
 #[inline(never)]
 fn describe<'p>(
-    to: &mut Option<Described<'p>>,
+    to: &mut Option<ReadDescriptor<'p>>,
     tables: &Tables<'p>,
     program: &Program<'_, '_>,
     plan: &'p Plan<'_>,
@@ -175,13 +175,13 @@ pub(crate) fn product(
         (shape.c, &p.product.c),
         (shape.d, &p.product.c),
     ];
-    let mut described: [Option<Described<'_>>; 2] = [const { None }; 2];
+    let mut described: [Option<ReadDescriptor<'_>>; 2] = [const { None }; 2];
     for ((to, given), k) in described.iter_mut().zip(p.shared).zip(0u8..) {
         let Some(given) = given else { continue };
         describe(to, tables, program, plan, (p, k, &given))
             .ok_or(Violation::End { op, operand: k })?;
     }
-    let mut sides: [Option<Side<'_>>; 4] = [const { None }; 4];
+    let mut sides: [Option<ProductSide<'_>>; 4] = [const { None }; 4];
     for ((((side, end), value), (number, blocks)), k) in
         sides.iter_mut().zip(p.ends).zip(values).zip(operands).zip(0u8..)
     {
@@ -193,7 +193,7 @@ pub(crate) fn product(
             }
             let described =
                 described.get(usize::from(k)).and_then(Option::as_ref).ok_or(misplaced)?;
-            (From::Shared(described), blocks)
+            (OperandSource::Shared(described), blocks)
         } else {
             let End::Registers(index) = end else { return Err(misplaced) };
             let f = plan.fragments.get(usize::from(index)).ok_or(Violation::Missing(op))?;
@@ -202,20 +202,20 @@ pub(crate) fn product(
             }
             let stands = match k {
                 0 if p.product.tensor_a.is_some() => Some(
-                    crate::matrix::tensor_memory::Blocks::factors(
+                    crate::matrix::tensor_memory::BlockwiseTile::factors(
                         &p.product,
                         cell_bits(tables, plan),
                     )
                     .ok_or(refuse)?,
                 ),
                 2 | 3 if p.product.tensor.is_some() => {
-                    Some(crate::matrix::tensor_memory::Blocks::sums(&p.product))
+                    Some(crate::matrix::tensor_memory::BlockwiseTile::sums(&p.product))
                 }
                 _ => None,
             };
             if let Some(blocks) = stands {
-                *side = Some(Side {
-                    from: From::Tensor(blocks),
+                *side = Some(ProductSide {
+                    from: OperandSource::Tensor(blocks),
                     fragment: &f.fragment,
                     number: k,
                     together: p.product.together,
@@ -238,9 +238,13 @@ pub(crate) fn product(
                 .and_then(|isa| isa.classes.get(operand.class.index()))
                 .ok_or(refuse)?;
             let bits = registers.checked_mul(u32::from(class.bits)).ok_or(refuse)?;
-            (From::Registers { layout, pitch: u64::from(operand.extents.1), bits }, &f.fragment)
+            (
+                OperandSource::Registers { layout, pitch: u64::from(operand.extents.1), bits },
+                &f.fragment,
+            )
         };
-        *side = Some(Side { from, fragment, number: k, together: p.product.together, swapped });
+        *side =
+            Some(ProductSide { from, fragment, number: k, together: p.product.together, swapped });
     }
     let [Some(first), Some(second), Some(c), Some(d)] = sides else { return Err(refuse) };
     let (a, b) = if swapped { (second, first) } else { (first, second) };
@@ -283,7 +287,7 @@ pub(crate) fn product(
     };
     let scales = scales::sides(tables, program, plan, p)?;
     let mut compared = 0u64;
-    let mut compare = |side: &Side<'_>,
+    let mut compare = |side: &ProductSide<'_>,
                        (row, col): (u64, u64),
                        block: Option<u32>,
                        warp: u32,

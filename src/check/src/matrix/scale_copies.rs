@@ -3,7 +3,9 @@
 
 use crate::evaluator::{Memory, element_at};
 use crate::matrix::shared_operands::undisturbed;
-use crate::reader::{Walks, Word, descriptor_named, operand_tile, swizzle_named, tensor_memory};
+use crate::reader::{
+    CoordinateWalks, FieldWord, descriptor_named, operand_tile, swizzle_named, tensor_memory,
+};
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Step};
 use lanebook_ir::Program;
@@ -96,7 +98,7 @@ fn described(
         let shape = p.product.shape;
         let how = atom.shared(if side == 0 { shape.a } else { shape.b })?;
         let table = descriptor_named(tables, arch, how.descriptor)?;
-        let word = Word::unpack(table, copy.given.word)?;
+        let word = FieldWord::unpack(table, copy.given.word)?;
         let start = table.fields.iter().find(|f| f.role == FieldRole::Start)?;
         let field = table.fields.iter().find(|f| f.role == FieldRole::Swizzle)?;
         let mode = swizzle_named(tables, arch, word.word(field.name)?)?;
@@ -110,7 +112,7 @@ fn described(
         let form = operand_tile(tables, arch, Major::Depth, mode.name)?;
         let rows = u64::from(movement.extents.iter().next().copied()?);
         let each = coordinates(movement)?.checked_div(rows)?;
-        let walks = Walks::of(form, [rows, each], 8, &word)?;
+        let walks = CoordinateWalks::of(form, [rows, each], 8, &word)?;
         for x in 0..coordinates(movement)? {
             let found = walks.at(x.checked_div(each)?, x.checked_rem(each)?)?;
             if on(movement.from.layout, x, AxisId::BYTE).map(u64::from) != Some(found) {

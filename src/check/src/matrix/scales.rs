@@ -9,7 +9,7 @@ use lanebook_plan::{BlockBitRole, End, Plan, ProductPlan, ScalePlan};
 use lanebook_tables::{Atom, Operand, Tables};
 
 /// The scales of one operand, ready to be read.
-pub(crate) struct Side<'p> {
+pub(crate) struct ScaleSide<'p> {
     scale: ScalePlan,
     fragment: &'p lanebook_tile::map::Fragment,
     operand: &'p Operand<'p>,
@@ -26,7 +26,7 @@ pub(crate) fn sides<'p>(
     program: &Program<'_, '_>,
     plan: &'p Plan<'_>,
     p: &ProductPlan,
-) -> Result<[Option<Side<'p>>; 2], Violation> {
+) -> Result<[Option<ScaleSide<'p>>; 2], Violation> {
     let op = p.op;
     let refuse = Violation::Atom { op, atom: p.product.atom };
     let atom = tables.atom(p.product.atom).ok_or(refuse)?;
@@ -77,18 +77,25 @@ pub(crate) fn sides<'p>(
         if all != Some(tile.fragment.registers()) {
             return Err(misplaced);
         }
-        *to = Some(Side { scale, fragment: &tile.fragment, operand, atom, is_a: side == 0, run });
+        *to = Some(ScaleSide {
+            scale,
+            fragment: &tile.fragment,
+            operand,
+            atom,
+            is_a: side == 0,
+            run,
+        });
     }
     Ok(out)
 }
 
 /// A place in the tile of scales, and the lane and bit where it was looked for.
-type Found = (Option<(u32, u32)>, (u32, u32));
+type FoundScale = (Option<(u32, u32)>, (u32, u32));
 
-impl Side<'_> {
+impl ScaleSide<'_> {
     /// What an instance reads as the scale of row (column of B) `outer` and run `run` of its depth,
     /// for the warps of `warp`: row and column in the tile of scales, and from where.
-    fn at(&self, outer: u64, run: u64, block: u32, warp: u32) -> Option<Found> {
+    fn at(&self, outer: u64, run: u64, block: u32, warp: u32) -> Option<FoundScale> {
         let layout = self.operand.layout?;
         let (row, col) = if self.is_a { (outer, run) } else { (run, outer) };
         let x = row.checked_mul(u64::from(self.operand.extents.1))?.checked_add(col)?;

@@ -2,16 +2,18 @@
 //! layout puts there.
 
 use crate::evaluator::{Memory, panel_size, pick, power, row_col};
-use crate::reader::{Walks, Word, descriptor_named, operand_tile, swizzle_named, swizzled};
+use crate::reader::{
+    CoordinateWalks, FieldWord, descriptor_named, operand_tile, swizzle_named, swizzled,
+};
 use lanebook_ir::{Def, Op, Program, Value};
 use lanebook_plan::{AllocPlan, InShared, Plan, ProductPlan};
 use lanebook_tables::{FieldRole, Major, OpRole, SwizzleMode, Tables};
 use lanebook_tile::map::Fragment;
 
 /// What a descriptor's word says, read back from its bits.
-pub(crate) struct Described<'p> {
+pub(crate) struct ReadDescriptor<'p> {
     /// From (outer, depth) of an instance to elements from its start, without the swizzle.
-    walks: Walks,
+    walks: CoordinateWalks,
     mode: &'p SwizzleMode<'p>,
     tile: &'p AllocPlan,
     transposed: bool,
@@ -28,7 +30,7 @@ pub(crate) fn described<'p>(
     product: &ProductPlan,
     number: u8,
     given: &InShared,
-) -> Option<Described<'p>> {
+) -> Option<ReadDescriptor<'p>> {
     let arch = tables.arch(plan.arch)?;
     let atom = tables.atom(product.product.atom)?;
     let shape = product.product.shape;
@@ -43,7 +45,7 @@ pub(crate) fn described<'p>(
         return None;
     }
     let table = descriptor_named(tables, arch, how.descriptor)?;
-    let word = Word::unpack(table, given.word)?;
+    let word = FieldWord::unpack(table, given.word)?;
     let start = table.fields.iter().find(|f| f.role == FieldRole::Start)?;
     let field = table.fields.iter().find(|f| f.role == FieldRole::Swizzle)?;
     let mode = swizzle_named(tables, arch, word.word(field.name)?)?;
@@ -65,8 +67,8 @@ pub(crate) fn described<'p>(
     }
     let form = operand_tile(tables, arch, major, mode.name)?;
     let outer = u64::from(if is_a { shape.m } else { shape.n });
-    let walks = Walks::of(form, [outer, u64::from(shape.k)], tile.shape.bits, &word)?;
-    Some(Described { walks, mode, tile, transposed: given.transposed, outer_is_rows: is_a })
+    let walks = CoordinateWalks::of(form, [outer, u64::from(shape.k)], tile.shape.bits, &word)?;
+    Some(ReadDescriptor { walks, mode, tile, transposed: given.transposed, outer_is_rows: is_a })
 }
 
 /// The load that an operand comes from, and whether it is exchanged on the way.
@@ -105,7 +107,7 @@ pub(crate) fn undisturbed(program: &Program<'_, '_>, from: Op, to: Op) -> bool {
     at.is_some()
 }
 
-impl Described<'_> {
+impl ReadDescriptor<'_> {
     /// The operand's element that the unit reads as (row, col) of block `block`; inside, `None` if
     /// the bytes there belong to another.
     pub(crate) fn at(

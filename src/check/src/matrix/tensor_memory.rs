@@ -2,7 +2,7 @@
 //! there, against what each lane stores.
 
 use crate::evaluator::{power, row_col};
-use crate::reader::{Word, descriptor_named, tensor_memory, tensor_tile};
+use crate::reader::{FieldWord, descriptor_named, tensor_memory, tensor_tile};
 use crate::violation::Violation;
 use lanebook_ir::{Def, Op, Program, Value};
 use lanebook_layout::AxisId;
@@ -16,7 +16,7 @@ use lanebook_tile::product::Product;
 use lanebook_tile::product::TensorLoads;
 
 /// A tile in tensor memory, block by block.
-pub(crate) struct Blocks {
+pub(crate) struct BlockwiseTile {
     /// Rows and columns of a block.
     step: (u32, u32),
     /// log2 of a panel's blocks along both.
@@ -27,7 +27,7 @@ pub(crate) struct Blocks {
     cell: u32,
 }
 
-impl Blocks {
+impl BlockwiseTile {
     /// The accumulator.
     pub(crate) fn sums(product: &Product) -> Self {
         let ((rm, rn, _), (_, pn, _), shape) = (product.repeats, product.panels, product.shape);
@@ -234,7 +234,7 @@ pub(crate) fn accumulator(
         fragment,
         (memory, tile, form),
         &loads,
-        (place.first, Blocks::sums(&p.product)),
+        (place.first, BlockwiseTile::sums(&p.product)),
     )?;
     let Some(stores) = p.product.tensor_a else { return Ok(followed) };
     let form = tables
@@ -245,7 +245,7 @@ pub(crate) fn accumulator(
         .ok_or(refuse)?;
     let (a, blocks) = (
         named(program.operand(p.op, 0))?,
-        Blocks::factors(&p.product, memory.cell_bits.into()).ok_or(refuse)?,
+        BlockwiseTile::factors(&p.product, memory.cell_bits.into()).ok_or(refuse)?,
     );
     if *a != p.product.a || a.loose || !form.counts.contains(&stores.count) {
         return Err(refuse);
@@ -280,8 +280,10 @@ fn room(
     let wrong = Violation::Accumulator { op: p.op, first, columns, allocated };
     let (a, c) = (p.product.a.shape, p.product.c.shape);
     let extents = [(c.row_count(), c.col_count()), (a.row_count(), a.col_count())];
-    let blocks =
-        [Some(Blocks::sums(&p.product)), Blocks::factors(&p.product, memory.cell_bits.into())];
+    let blocks = [
+        Some(BlockwiseTile::sums(&p.product)),
+        BlockwiseTile::factors(&p.product, memory.cell_bits.into()),
+    ];
     for ((run, extents), blocks) in own.into_iter().zip(extents).zip(blocks) {
         let Some((first, columns)) = run else { continue };
         let needed = blocks.and_then(|blocks| blocks.columns(extents));
@@ -351,7 +353,7 @@ fn instruction(
     let wrong = |field: u8| Violation::Instruction { op: p.op, field };
     let own = atom.tensor().ok_or(wrong(u8::MAX))?;
     let table = descriptor_named(tables, arch, own.descriptor).ok_or(wrong(u8::MAX))?;
-    let word = Word::unpack(table, u64::from(place.word)).ok_or(wrong(u8::MAX))?;
+    let word = FieldWord::unpack(table, u64::from(place.word)).ok_or(wrong(u8::MAX))?;
     let values = [program.operand(p.op, 0), program.operand(p.op, 1), program.result(p.op, 0)];
     let dtype = |of: usize| {
         values
@@ -407,7 +409,7 @@ fn cells(
     fragment: &Fragment,
     (memory, tile, form): (&TensorMemory<'_>, &TensorTile<'_>, &TensorMove<'_>),
     loads: &TensorLoads,
-    (first_column, blocks): (u16, Blocks),
+    (first_column, blocks): (u16, BlockwiseTile),
 ) -> Result<u64, Violation> {
     let refuse = Violation::Atom { op: p.op, atom: p.product.atom };
     let narrow = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);

@@ -2,7 +2,7 @@
 
 use crate::{Violation, plan as check};
 use lanebook::TABLES;
-use lanebook::compile::{Error, Storage, plan};
+use lanebook::compile::{CompileError, CompileStorage, plan};
 use lanebook_ir::parse;
 use lanebook_ir::verify;
 use lanebook_ir::{Options, Program, SmallStorage};
@@ -16,11 +16,11 @@ const NARROW: &str = include_str!("../../../../gen/cli/examples/gemm_fp8.tile");
 fn planned<R>(
     text: &str,
     f: impl FnOnce(&Program<'_, '_>, &mut Plan<'_>) -> R,
-) -> Result<R, Error> {
+) -> Result<R, CompileError> {
     let mut pools = Box::new(SmallStorage::new());
     let mut program = parse(pools.pools(), &TABLES, text, Options::default()).expect("parses");
     verify(&mut program).expect("verifies");
-    let mut room: Box<Storage<2048, 768, 1024, 256>> = Box::default();
+    let mut room: Box<CompileStorage<2048, 768, 1024, 256>> = Box::default();
     let id = TABLES.arch_named("sm_100a").expect("an architecture");
     let mut planned = plan(&TABLES, id, &mut program, room.scratch())?;
     Ok(f(&program, &mut planned.plan))
@@ -218,7 +218,7 @@ fn exhausted() {
     for (text, need) in [(wide(256, 512, 256, 1), 1024), (wide(256, 512, 128, 1), 1024)] {
         let refused = columns(&text).expect_err("too much");
         assert!(
-            matches!(refused, Error::Plan(PlanError::TensorMemory { need: n, have: 512, .. }) if n == need),
+            matches!(refused, CompileError::Plan(PlanError::TensorMemory { need: n, have: 512, .. }) if n == need),
             "{refused:?}"
         );
     }

@@ -123,8 +123,8 @@ fn takes_back(program: &Program<'_, '_>, plan: &Plan<'_>, pair: (usize, usize)) 
         .next()
         .and_then(|function| program.body(function))
         .and_then(|body| program.first(body));
-    let mut loops: heapless::Vec<(Op, u8, Lost), DEPTH> = heapless::Vec::new();
-    let mut lost = Lost::default();
+    let mut loops: heapless::Vec<(Op, u8, LostContents), DEPTH> = heapless::Vec::new();
+    let mut lost = LostContents::default();
     loop {
         let Some(op) = at else {
             // The end of a loop's body, or of the function.
@@ -156,12 +156,12 @@ const DEPTH: usize = 8;
 
 /// Of two tiles: what they held may be gone.
 #[derive(Copy, Clone, Default)]
-struct Lost {
+struct LostContents {
     first: bool,
     second: bool,
 }
 
-impl Lost {
+impl LostContents {
     fn or(self, other: Self) -> Self {
         Self { first: self.first | other.first, second: self.second | other.second }
     }

@@ -4,7 +4,7 @@
 //! is needed between tiles that numbers in the program show apart, and between elements that one
 //! thread alone touches, because it holds the same ones of the same tile each time.
 
-use crate::order::walks::{Access, Look, TENSORS};
+use crate::order::walks::{OrderContext, SharedAccess, TENSORS};
 use lanebook_ir::{Def, Op, Program, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::AccessId;
@@ -15,7 +15,7 @@ const DEPTH: usize = 8;
 
 /// How the loops around a movement change the place of its tile.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Course {
+enum LoopEffect {
     /// Each turn of each loop has a tile of its own.
     Apart,
     /// Two turns have the same tile, or tiles that are apart.
@@ -75,8 +75,8 @@ fn moved_by(program: &Program<'_, '_>, start: Value, around: Op) -> Option<u64> 
 }
 
 /// How the loops around a movement change the place of its tile.
-fn course(program: &Program<'_, '_>, op: Op, g: &GlobalPlan) -> Course {
-    let mut out = Course::Apart;
+fn course(program: &Program<'_, '_>, op: Op, g: &GlobalPlan) -> LoopEffect {
+    let mut out = LoopEffect::Apart;
     let mut around = program.parent(op);
     while let Some(at) = around {
         around = program.parent(at);
@@ -88,24 +88,24 @@ fn course(program: &Program<'_, '_>, op: Op, g: &GlobalPlan) -> Course {
             match moved_by(program, start, at) {
                 Some(0) => {}
                 Some(by) if by >= extent => moves = true,
-                _ => return Course::Slides,
+                _ => return LoopEffect::Slides,
             }
         }
         if !moves {
-            out = Course::Again;
+            out = LoopEffect::Again;
         }
     }
     out
 }
 
-impl Look<'_> {
+impl OrderContext<'_> {
     /// A movement's end in global memory, where something has to stand in an order with it.
     pub(crate) fn outside(
         &self,
         m: &TransferPlan,
         (end, kind, writes): (End, AccessId, bool),
         signal: Option<lanebook_emit::step::Slot>,
-    ) -> Option<Access> {
+    ) -> Option<SharedAccess> {
         let End::Global(number) = end else { return None };
         let g = self.plan.globals.get(usize::from(number))?;
         let of = |end: End| matches!(end, End::Global(h) if self.plan.globals.get(usize::from(h)).is_some_and(|t| t.memref == g.memref));
@@ -115,16 +115,16 @@ impl Look<'_> {
         // Alone: what a thread writes again is its own; a unit's copies have no order among
         // themselves.
         let own = || match course(self.program, m.op, g) {
-            Course::Apart => true,
-            Course::Again => m.tiled.is_none(),
-            Course::Slides => false,
+            LoopEffect::Apart => true,
+            LoopEffect::Again => m.tiled.is_none(),
+            LoopEffect::Slides => false,
         };
         if !met && (!writes || own()) {
             return None;
         }
         let tensor = self.plan.globals.iter().position(|t| t.memref == g.memref)?;
         let moved = self.plan.moves.iter().position(|other| other.op == m.op)?;
-        Some(Access {
+        Some(SharedAccess {
             bytes: (TENSORS | u32::try_from(tensor).ok()?, 1),
             kind,
             writes,
@@ -134,9 +134,9 @@ impl Look<'_> {
     }
 
     /// Whether two accesses of a tensor need no order.
-    pub(crate) fn own_elements(&self, a: Access, b: Access) -> bool {
+    pub(crate) fn own_elements(&self, a: SharedAccess, b: SharedAccess) -> bool {
         let movement =
-            |access: Access| access.moved.and_then(|k| self.plan.moves.get(usize::from(k)));
+            |access: SharedAccess| access.moved.and_then(|k| self.plan.moves.get(usize::from(k)));
         let (Some(x), Some(y)) = (movement(a), movement(b)) else { return false };
         let number = |m: &TransferPlan| match (m.from, m.to) {
             (End::Global(g), _) | (_, End::Global(g)) => Some(g),
@@ -161,6 +161,6 @@ impl Look<'_> {
             }
         };
         let threads = held(x).is_some() && held(x) == held(y);
-        (x.op == y.op && course == Course::Apart) || (threads && course != Course::Slides)
+        (x.op == y.op && course == LoopEffect::Apart) || (threads && course != LoopEffect::Slides)
     }
 }

@@ -191,9 +191,9 @@ pub(crate) fn coordinates(m: &Movement<'_>) -> Option<(u64, u32)> {
 }
 
 /// Which bytes of each lane or slot have been touched.
-pub(crate) struct Touched(pub [u64; LANES]);
+pub(crate) struct TouchedBytes(pub [u64; LANES]);
 
-impl Touched {
+impl TouchedBytes {
     pub(crate) fn add(&mut self, op: Op, lane: u32, byte: u32) -> Result<(), Violation> {
         let number = u8::try_from(lane).unwrap_or(u8::MAX);
         let bit = 1u64.checked_shl(byte).unwrap_or(0);
@@ -383,7 +383,7 @@ impl Move<'_> {
         if found != want || fit.instances.len() != fit.instance_registers.len() {
             return Err(Violation::Registers { op, found, want });
         }
-        let mut touched = Touched([0; LANES]);
+        let mut touched = TouchedBytes([0; LANES]);
         let (count, unit) = coordinates(mv).ok_or(refuse)?;
         let mut followed = 0u64;
         for x in 0..count {
@@ -474,7 +474,11 @@ impl Move<'_> {
     }
 
     /// Slots, warps, instances and the share enumerate the tile.
-    pub(crate) fn covers(&self, memory: &Memory<'_>, touched: &Touched) -> Result<(), Violation> {
+    pub(crate) fn covers(
+        &self,
+        memory: &Memory<'_>,
+        touched: &TouchedBytes,
+    ) -> Result<(), Violation> {
         let (op, fit, shape) = (self.m.op, &self.m.fit, memory.shape());
         let refuse = self.refuse(self.m.atom);
         let mask = touched.0.first().copied().unwrap_or(0);
@@ -526,7 +530,7 @@ impl Move<'_> {
             return Err(refuse);
         }
         let (count, unit) = coordinates(mv).ok_or(refuse)?;
-        let (mut read, mut written) = (Touched([0; LANES]), 0u64);
+        let (mut read, mut written) = (TouchedBytes([0; LANES]), 0u64);
         for x in 0..count {
             let (s, y) = spot(&mv.from, x, AxisId::SLOT, AxisId::BYTE).ok_or(refuse)?;
             let (d, z) = spot(&mv.to, x, AxisId::SLOT, AxisId::BYTE).ok_or(refuse)?;
@@ -561,7 +565,7 @@ impl Move<'_> {
             return Err(refuse);
         }
         let mut stage = [[None::<(u8, u8)>; STAGE]; LANES];
-        let mut read = Touched([0; LANES]);
+        let mut read = TouchedBytes([0; LANES]);
         let (count, unit) = coordinates(load).ok_or(refuse)?;
         for x in 0..count {
             let (s, y) = spot(&load.from, x, AxisId::SLOT, AxisId::BYTE).ok_or(refuse)?;

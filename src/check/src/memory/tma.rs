@@ -11,7 +11,7 @@ use lanebook_tile::map::TileShape;
 use lanebook_tile::tiling::Tiling;
 
 /// A tiled movement with everything that it names.
-struct Tiled<'p, 't> {
+struct TiledCheck<'p, 't> {
     m: &'p TransferPlan,
     form: &'t TiledMove<'t>,
     map: &'p MapPlan,
@@ -84,7 +84,7 @@ pub(crate) fn movement(
     let global = Memory::of(plan, global).ok_or(missing)??;
     let shape = tile.shape;
     let bytes = element_bytes(shape).ok_or(refuse)?;
-    let this = Tiled {
+    let this = TiledCheck {
         m,
         form,
         map,
@@ -110,7 +110,7 @@ fn power_in(n: i64) -> u64 {
     if n == 0 { 1 << 30 } else { n & n.wrapping_neg() }
 }
 
-impl Tiled<'_, '_> {
+impl TiledCheck<'_, '_> {
     fn same(&self, what: MapFault, found: u64, want: u64) -> Result<(), Violation> {
         if found == want { Ok(()) } else { Err(fault(self.m, what, found, want)) }
     }

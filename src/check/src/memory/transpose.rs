@@ -1,7 +1,7 @@
 //! Copies that transpose blocks between two atoms: every byte of every block, from where to where.
 
 use crate::evaluator::{Memory, element_bytes, power, spot};
-use crate::memory::movement::{LANES, Move, Touched, byte, coordinates};
+use crate::memory::movement::{LANES, Move, TouchedBytes, byte, coordinates};
 use crate::violation::Violation;
 use lanebook_layout::AxisId;
 use lanebook_plan::TransferPlan;
@@ -84,11 +84,11 @@ fn share(
     loads: bool,
     bytes: u32,
     atom: AtomId,
-) -> Result<Touched, Violation> {
+) -> Result<TouchedBytes, Violation> {
     let refuse = Violation::Atom { op: this.m.op, atom };
     let (inside, outside) = if loads { (&half.to, &half.from) } else { (&half.from, &half.to) };
     let (count, unit) = coordinates(half).ok_or(refuse)?;
-    let mut touched = Touched([0; LANES]);
+    let mut touched = TouchedBytes([0; LANES]);
     for x in 0..count {
         let (slot, y) = spot(outside, x, AxisId::SLOT, AxisId::BYTE).ok_or(refuse)?;
         let (lane, bit) = spot(inside, x, AxisId::LANE, AxisId::BIT).ok_or(refuse)?;

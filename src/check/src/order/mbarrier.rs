@@ -2,8 +2,8 @@
 //! before their use, announced once a phase, counted down to nothing, waited for once with the right
 //! parity.
 
-use crate::order::walks::{Access, Look, narrow};
-use crate::order::ways::{Held, Ways};
+use crate::order::walks::{OrderContext, SharedAccess, narrow};
+use crate::order::ways::{BranchTargets, FlowState};
 use crate::reader::has;
 use crate::violation::{ObjectFault, Violation};
 use lanebook_emit::step::{Purpose, Slot, Step};
@@ -76,7 +76,7 @@ impl Phase {
     }
 }
 
-impl Held for Phase {
+impl FlowState for Phase {
     fn join(&mut self, other: &Self) -> bool {
         let before = *self;
         self.made.join(other.made);
@@ -94,7 +94,7 @@ impl Held for Phase {
     fn taken(&mut self) {}
 }
 
-impl Look<'_> {
+impl OrderContext<'_> {
     /// The architecture's objects.
     fn object(&self) -> Option<&CompletionObject<'_>> {
         self.tables.units.completions.iter().find(|c| has(self.arch, c.feature))
@@ -102,7 +102,7 @@ impl Look<'_> {
 
     /// Statement 17.
     #[inline(never)]
-    pub(crate) fn completions(&self, ways: &Ways) -> Result<(), Violation> {
+    pub(crate) fn completions(&self, ways: &BranchTargets) -> Result<(), Violation> {
         let Some(table) = self.object().filter(|_| self.plan.completions > 0) else {
             return Ok(());
         };
@@ -159,7 +159,7 @@ impl Look<'_> {
     fn phases(
         &self,
         table: &CompletionObject<'_>,
-        ways: &Ways,
+        ways: &BranchTargets,
         (object, slot): (u32, Slot),
         parities: &Parities,
     ) -> Result<(), Violation> {
@@ -279,7 +279,7 @@ impl Look<'_> {
 
     /// A wait for an object, or the announcement to it: its next phase may begin when every thread
     /// has waited for the one before.
-    pub(crate) fn object_access(&self, step: &Step) -> Option<Access> {
+    pub(crate) fn object_access(&self, step: &Step) -> Option<SharedAccess> {
         let table = self
             .object()
             .filter(|_| self.plan.completions > 0 && step.purpose != Purpose::Label)?;
@@ -293,11 +293,11 @@ impl Look<'_> {
         let number = u32::try_from(made.position(|s| s.args.get(1) == Some(slot))?).ok()?;
         let each = u32::from(table.bytes);
         let from = self.plan.completion_offset.checked_add(number.checked_mul(each)?)?;
-        Some(Access { bytes: (from, each), kind, writes, signal: None, moved: None })
+        Some(SharedAccess { bytes: (from, each), kind, writes, signal: None, moved: None })
     }
 
     /// Whether an access is an announcement.
-    pub(crate) fn announces(&self, access: &Access) -> bool {
+    pub(crate) fn announces(&self, access: &SharedAccess) -> bool {
         let Some(table) =
             self.object().filter(|table| access.writes && access.kind == table.announces)
         else {

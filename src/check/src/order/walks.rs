@@ -3,7 +3,7 @@
 
 use crate::memory::alloc::shares_bytes;
 use crate::memory::transpose::stores;
-use crate::order::ways::{Held, Ways};
+use crate::order::ways::{BranchTargets, FlowState};
 use crate::violation::Violation;
 use lanebook_emit::Compiled;
 use lanebook_emit::step::{Purpose, Slot, Step};
@@ -55,19 +55,19 @@ pub fn order_of(
 ) -> Result<OrderSummary, Violation> {
     let arch = tables.arch(plan.arch).ok_or(Violation::UnknownArch)?;
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
-    let look = Look { tables, program, arch, isa, plan, steps };
+    let look = OrderContext { tables, program, arch, isa, plan, steps };
     look.counts()?;
     look.fetched()?;
     look.stored()?;
     crate::matrix::scale_copies::counted(plan, steps)?;
-    let ways = Ways::of(&look)?;
+    let ways = BranchTargets::of(&look)?;
     let accesses = look.follow_all(&ways)?;
     look.completions(&ways)?;
     Ok(OrderSummary { meets: u32::try_from(ways.len()).unwrap_or(u32::MAX), accesses })
 }
 
 #[derive(Copy, Clone)]
-pub(crate) struct Look<'a> {
+pub(crate) struct OrderContext<'a> {
     pub(crate) tables: &'a Tables<'a>,
     pub(crate) program: &'a Program<'a, 'a>,
     pub(crate) arch: &'a Arch<'a>,
@@ -78,7 +78,7 @@ pub(crate) struct Look<'a> {
 
 /// One access to shared memory.
 #[derive(Copy, Clone)]
-pub(crate) struct Access {
+pub(crate) struct SharedAccess {
     pub(crate) bytes: (u32, u32),
     pub(crate) kind: AccessId,
     pub(crate) writes: bool,
@@ -138,7 +138,7 @@ fn least(own: &mut Option<Progress>, other: &Option<Progress>) -> bool {
     }
 }
 
-impl Held for Since {
+impl FlowState for Since {
     fn join(&mut self, other: &Self) -> bool {
         let straight = least(&mut self.straight, &other.straight);
         least(&mut self.turned, &other.turned) || straight
@@ -150,7 +150,7 @@ impl Held for Since {
     }
 }
 
-impl Look<'_> {
+impl OrderContext<'_> {
     /// Statement 15.
     #[inline(never)]
     fn counts(&self) -> Result<(), Violation> {
@@ -219,7 +219,7 @@ impl Look<'_> {
     }
 
     /// Every access against everything that may come after it; how many there are.
-    fn follow_all(&self, ways: &Ways) -> Result<u32, Violation> {
+    fn follow_all(&self, ways: &BranchTargets) -> Result<u32, Violation> {
         let mut count = 0u32;
         for (at, step) in self.steps.iter().enumerate() {
             // Waits are ordered after an announcement by the object itself.
@@ -238,7 +238,12 @@ impl Look<'_> {
 
     /// Statement 14 for one producer.
     #[inline(never)]
-    fn follow(&self, ways: &Ways, from: usize, producer: Access) -> Result<(), Violation> {
+    fn follow(
+        &self,
+        ways: &BranchTargets,
+        from: usize,
+        producer: SharedAccess,
+    ) -> Result<(), Violation> {
         let flow = Violation::Flow { step: narrow(from) };
         let step = self.steps.get(from).ok_or(flow)?;
         // What has to stand before the end of the kernel.
@@ -299,8 +304,8 @@ impl Look<'_> {
     /// Whether a later access needs no order with a producer, or has it.
     fn in_order(
         &self,
-        (from, producer): (usize, Access),
-        (at, access): (usize, Access),
+        (from, producer): (usize, SharedAccess),
+        (at, access): (usize, SharedAccess),
         straight: bool,
         since: &Progress,
     ) -> Result<(), Violation> {
@@ -371,7 +376,7 @@ impl Look<'_> {
     }
 
     /// The shared tiles and accumulators that a step touches.
-    fn accesses(&self, at: usize, step: &Step) -> Result<[Option<Access>; 4], Violation> {
+    fn accesses(&self, at: usize, step: &Step) -> Result<[Option<SharedAccess>; 4], Violation> {
         let mut out = [None; 4];
         if step.purpose == Purpose::Label {
             return Ok(out);
@@ -396,7 +401,13 @@ impl Look<'_> {
             let outside =
                 if form.loads { (m.from, form.from, false) } else { (m.to, form.to, true) };
             out = [
-                Some(Access { bytes: (a.offset, a.bytes), kind, writes, signal, moved: None }),
+                Some(SharedAccess {
+                    bytes: (a.offset, a.bytes),
+                    kind,
+                    writes,
+                    signal,
+                    moved: None,
+                }),
                 None,
                 None,
                 self.outside(m, outside, signal),
@@ -435,7 +446,7 @@ impl Look<'_> {
                 let a = given
                     .and_then(|given| self.plan.allocs.get(usize::from(given.alloc)))
                     .ok_or(stray)?;
-                *place = Some(Access {
+                *place = Some(SharedAccess {
                     bytes: (a.offset, a.bytes),
                     kind: how.access,
                     writes: false,
@@ -446,9 +457,9 @@ impl Look<'_> {
             let [first, _, last, _] = &mut out;
             *last = self
                 .in_tensor(product, false, |own| Some(own.writes), true)
-                .map(|access| Access { signal, ..access });
+                .map(|access| SharedAccess { signal, ..access });
             if let Some(access) = self.in_tensor(product, true, |own| own.a, false) {
-                *first = Some(Access { signal, ..access });
+                *first = Some(SharedAccess { signal, ..access });
             }
             return Ok(out);
         };
@@ -463,7 +474,7 @@ impl Look<'_> {
                 self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object);
             for (place, copy) in out.iter_mut().zip(product.copied.iter().flatten()) {
                 let a = self.plan.allocs.get(usize::from(copy.given.alloc)).ok_or(stray)?;
-                *place = Some(Access {
+                *place = Some(SharedAccess {
                     bytes: (a.offset, a.bytes),
                     kind: movement.from.access,
                     writes: false,
@@ -512,7 +523,7 @@ impl Look<'_> {
                 }
             };
             let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
-            *place = Some(Access {
+            *place = Some(SharedAccess {
                 bytes: (a.offset, a.bytes),
                 kind: side.access,
                 writes,
@@ -567,11 +578,11 @@ impl Look<'_> {
         a: bool,
         kind: impl Fn(&TensorOperand<'_>) -> Option<AccessId>,
         writes: bool,
-    ) -> Option<Access> {
+    ) -> Option<SharedAccess> {
         let own = self.tables.atom(p.product.atom)?.tensor()?;
         let [sums, factors] = crate::matrix::tensor_memory::held(p);
         let (first, columns) = if a { factors? } else { sums? };
-        Some(Access {
+        Some(SharedAccess {
             bytes: (COLUMNS | first, columns),
             kind: kind(own)?,
             writes,

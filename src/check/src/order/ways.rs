@@ -5,7 +5,7 @@
 //! loops of any number of turns, beside and in each other, are one pass or a few. A loop that
 //! certainly turns is entered by its test once, on a way of its own.
 
-use crate::order::walks::{Look, narrow};
+use crate::order::walks::{OrderContext, narrow};
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_tables::OpRole;
@@ -16,7 +16,7 @@ const LABELS: usize = 64;
 const FUEL: u32 = 1 << 20;
 
 /// What holds at a place.
-pub(crate) trait Held: Copy {
+pub(crate) trait FlowState: Copy {
     /// Becomes what holds on both ways; whether it is weaker than it was.
     fn join(&mut self, other: &Self) -> bool;
     /// A branch was taken.
@@ -24,17 +24,17 @@ pub(crate) trait Held: Copy {
 }
 
 /// Where branches lead, and the loops that certainly turn.
-pub(crate) struct Ways {
+pub(crate) struct BranchTargets {
     /// The label, its step.
     labels: heapless::Vec<(Slot, u16), LABELS>,
     /// The jump to a loop's test, and the branch behind it.
     certain: heapless::Vec<(u16, u16), LABELS>,
 }
 
-impl Ways {
+impl BranchTargets {
     /// Those of the steps.
     #[inline(never)]
-    pub(crate) fn of(look: &Look<'_>) -> Result<Self, Violation> {
+    pub(crate) fn of(look: &OrderContext<'_>) -> Result<Self, Violation> {
         let mut out = Self { labels: heapless::Vec::new(), certain: heapless::Vec::new() };
         for (at, step) in look.steps.iter().enumerate() {
             if step.purpose == Purpose::Label {
@@ -83,7 +83,7 @@ struct Labels<H> {
     due: u64,
 }
 
-impl<H: Held> Labels<H> {
+impl<H: FlowState> Labels<H> {
     /// One more way comes to a label.
     fn come(&mut self, number: usize, with: &H) {
         let Some(held) = self.held.get_mut(number) else { return };
@@ -107,7 +107,7 @@ impl<H: Held> Labels<H> {
     }
 }
 
-impl Look<'_> {
+impl OrderContext<'_> {
     fn is_branch(&self, step: &Step) -> bool {
         step.purpose != Purpose::Label && step.atom == self.isa.branch
     }
@@ -130,9 +130,9 @@ impl Look<'_> {
     /// From a step on: each step that some way leads to is met with what holds there, and again
     /// when less holds. `meet` answers whether the way goes on; `end` is told what holds at the
     /// end of the steps.
-    pub(crate) fn everywhere<H: Held>(
+    pub(crate) fn everywhere<H: FlowState>(
         &self,
-        ways: &Ways,
+        ways: &BranchTargets,
         (from, start): (usize, H),
         mut meet: impl FnMut(usize, &Step, &mut H) -> Result<bool, Violation>,
         mut end: impl FnMut(&H) -> Result<(), Violation>,

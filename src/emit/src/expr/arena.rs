@@ -2,16 +2,16 @@
 //!
 //! Nodes live in storage that the caller lends. Equal nodes are one node (hash-consing), operands
 //! always come before their users (so one pass over the arena is a pass in topological order),
-//! nodes never change, and each carries its [`Facts`]. The arena only grows, except by
-//! [`Arena::truncate`].
-use crate::expr::{ExprError, Facts};
+//! nodes never change, and each carries its [`BitFacts`]. The arena only grows, except by
+//! [`ExprArena::truncate`].
+use crate::expr::{BitFacts, ExprError};
 use heapless::VecView;
 use lanebook_tables::IndexOp;
 
-/// Most nodes of an [`Arena`], whatever it is lent.
+/// Most nodes of an [`ExprArena`], whatever it is lent.
 pub const MAX_NODES: usize = 4096;
 
-/// A node of an [`Arena`].
+/// A node of an [`ExprArena`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ExprId(pub u16);
@@ -26,7 +26,7 @@ impl ExprId {
     }
 }
 
-/// A variable of an [`Arena`].
+/// A variable of an [`ExprArena`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct VarId(pub u16);
@@ -41,18 +41,18 @@ impl VarId {
 
 /// What is known of a variable. Start from [`Variable::word`] or [`Variable::long`] and narrow it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Variable(Facts);
+pub struct Variable(BitFacts);
 
 impl Variable {
     /// A 32-bit value that may differ between lanes.
     #[must_use]
     pub const fn word() -> Self {
-        Self(Facts::unknown(32))
+        Self(BitFacts::unknown(32))
     }
     /// A 64-bit value that may differ between lanes.
     #[must_use]
     pub const fn long() -> Self {
-        Self(Facts::unknown(64))
+        Self(BitFacts::unknown(64))
     }
     /// Less than `limit`, unsigned (0 is taken as 1).
     #[must_use]
@@ -96,7 +96,7 @@ impl Variable {
     }
     /// What is known of it.
     #[must_use]
-    pub const fn facts(&self) -> &Facts {
+    pub const fn facts(&self) -> &BitFacts {
         &self.0
     }
 }
@@ -114,8 +114,8 @@ pub enum Expr {
 
 /// A node with its facts. Opaque outside this module except as storage.
 #[derive(Copy, Clone, Debug)]
-pub struct Node {
-    pub(super) facts: Facts,
+pub struct ExprNode {
+    pub(super) facts: BitFacts,
     pub(super) tag: u8,
     pub(super) args: [ExprId; 2],
     next: ExprId,
@@ -124,7 +124,7 @@ pub struct Node {
 const TAG_CONST: u8 = 254;
 const TAG_VAR: u8 = 255;
 
-impl Node {
+impl ExprNode {
     fn expr(&self) -> Expr {
         match self.tag {
             TAG_CONST => Expr::Const(self.facts.ones),
@@ -135,7 +135,7 @@ impl Node {
             },
         }
     }
-    fn same(&self, other: &Node) -> bool {
+    fn same(&self, other: &ExprNode) -> bool {
         self.tag == other.tag
             && self.args == other.args
             && self.facts.width == other.facts.width
@@ -152,18 +152,18 @@ impl Node {
 }
 
 /// Expressions in the caller's storage.
-pub struct Arena<'s> {
-    nodes: &'s mut VecView<Node>,
+pub struct ExprArena<'s> {
+    nodes: &'s mut VecView<ExprNode>,
     variables: &'s mut VecView<Variable>,
     buckets: &'s mut [ExprId],
 }
 
-impl<'s> Arena<'s> {
+impl<'s> ExprArena<'s> {
     /// An empty arena. It holds at most `nodes.capacity()` nodes (never more than [`MAX_NODES`]);
     /// look-up is fastest when `buckets` is about as long as that, and must not be empty.
     #[must_use]
     pub fn new(
-        nodes: &'s mut VecView<Node>,
+        nodes: &'s mut VecView<ExprNode>,
         variables: &'s mut VecView<Variable>,
         buckets: &'s mut [ExprId],
     ) -> Self {
@@ -200,11 +200,11 @@ impl<'s> Arena<'s> {
     /// What a node is.
     #[must_use]
     pub fn get(&self, id: ExprId) -> Option<Expr> {
-        self.nodes.get(id.index()).map(Node::expr)
+        self.nodes.get(id.index()).map(ExprNode::expr)
     }
     /// What is known of a node.
     #[must_use]
-    pub fn facts(&self, id: ExprId) -> Option<&Facts> {
+    pub fn facts(&self, id: ExprId) -> Option<&BitFacts> {
         self.nodes.get(id.index()).map(|node| &node.facts)
     }
     /// A node's value, if it is a constant node.
@@ -224,8 +224,8 @@ impl<'s> Arena<'s> {
         if width != 32 && width != 64 {
             return Err(ExprError::BadWidth { bits: width });
         }
-        self.intern(Node {
-            facts: Facts::constant(value, width),
+        self.intern(ExprNode {
+            facts: BitFacts::constant(value, width),
             tag: TAG_CONST,
             args: [ExprId::NONE; 2],
             next: ExprId::NONE,
@@ -243,7 +243,7 @@ impl<'s> Arena<'s> {
     /// The node of a variable.
     pub fn var(&mut self, var: VarId) -> Result<ExprId, ExprError> {
         let facts = *self.variable(var).ok_or(ExprError::UnknownVariable(var))?.facts();
-        self.intern(Node {
+        self.intern(ExprNode {
             facts,
             tag: TAG_VAR,
             args: [ExprId(var.0), ExprId::NONE],
@@ -266,7 +266,7 @@ impl<'s> Arena<'s> {
         };
         let facts_a = *self.facts(a).ok_or(ExprError::UnknownNode(a))?;
         let facts_b = if b == ExprId::NONE {
-            Facts::constant(0, 32)
+            BitFacts::constant(0, 32)
         } else {
             *self.facts(b).ok_or(ExprError::UnknownNode(b))?
         };
@@ -278,8 +278,8 @@ impl<'s> Arena<'s> {
         let is_const = |id: ExprId| self.constant_value(id).is_some();
         let swap = op.commutes() && (is_const(a), a) > (is_const(b), b);
         let args = if swap { [b, a] } else { [a, b] };
-        self.intern(Node {
-            facts: Facts::of(op, &facts_a, &facts_b),
+        self.intern(ExprNode {
+            facts: BitFacts::of(op, &facts_a, &facts_b),
             tag: op as u8,
             args,
             next: ExprId::NONE,
@@ -300,7 +300,7 @@ impl<'s> Arena<'s> {
             }
         }
     }
-    fn intern(&mut self, mut node: Node) -> Result<ExprId, ExprError> {
+    fn intern(&mut self, mut node: ExprNode) -> Result<ExprId, ExprError> {
         let full =
             ExprError::Nodes { capacity: u16::try_from(self.capacity()).unwrap_or(u16::MAX) };
         let head = bucket(self.buckets, &node).ok_or(full)?;
@@ -323,7 +323,7 @@ impl<'s> Arena<'s> {
     }
 }
 
-fn bucket<'b>(buckets: &'b mut [ExprId], node: &Node) -> Option<&'b mut ExprId> {
+fn bucket<'b>(buckets: &'b mut [ExprId], node: &ExprNode) -> Option<&'b mut ExprId> {
     let slot = node.hash().checked_rem(buckets.len())?;
     buckets.get_mut(slot)
 }

@@ -8,8 +8,9 @@
 //!
 //! What is built is already near its best form; the index rules remove masks that known bits make
 //! idle and turn combinations of disjoint parts into whatever the target has instructions for.
-use crate::expr::{Arena, ExprError, ExprId};
+use crate::expr::{ExprArena, ExprError, ExprId};
 use lanebook_tables::IndexOp;
+pub use lanebook_tile::map::Combine;
 
 /// Most bits in one map.
 pub const MAX_BIT_COLUMNS: usize = 64;
@@ -25,15 +26,6 @@ pub struct BitColumn {
     pub column: u32,
 }
 
-/// How contributions are combined.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Combine {
-    /// By exclusive or.
-    Xor,
-    /// By addition modulo 2^32.
-    Add,
-}
-
 /// Some bits of a value (`mask`), moved left (`shift` >= 0) or right, times `factor`.
 #[derive(Copy, Clone)]
 struct Term {
@@ -43,12 +35,12 @@ struct Term {
     factor: u32,
 }
 
-struct Terms {
+struct BitTerms {
     list: [Option<Term>; MAX_BIT_COLUMNS],
     len: usize,
 }
 
-impl Terms {
+impl BitTerms {
     fn push(&mut self, term: Term) -> Result<(), ExprError> {
         let full = ExprError::Columns { capacity: MAX_BIT_COLUMNS as u16 };
         *self.list.get_mut(self.len).ok_or(full)? = Some(term);
@@ -65,7 +57,7 @@ impl Terms {
 /// # Errors
 /// A bit that is none, more than [`MAX_BIT_COLUMNS`] columns or terms, a full arena.
 pub fn from_bits(
-    arena: &mut Arena<'_>,
+    arena: &mut ExprArena<'_>,
     columns: &[BitColumn],
     combine: Combine,
     offset: u32,
@@ -73,7 +65,7 @@ pub fn from_bits(
     if columns.len() > MAX_BIT_COLUMNS {
         return Err(ExprError::Columns { capacity: MAX_BIT_COLUMNS as u16 });
     }
-    let mut terms = Terms { list: [None; MAX_BIT_COLUMNS], len: 0 };
+    let mut terms = BitTerms { list: [None; MAX_BIT_COLUMNS], len: 0 };
     for (number, column) in columns.iter().enumerate() {
         let facts = arena.facts(column.value).ok_or(ExprError::UnknownNode(column.value))?;
         if column.bit >= 32 || facts.width != 32 {
@@ -171,7 +163,7 @@ fn terms_of(
     value: ExprId,
     own: &mut [u32; 32],
     combine: Combine,
-    terms: &mut Terms,
+    terms: &mut BitTerms,
 ) -> Result<(), ExprError> {
     for number in 0..32u32 {
         let column = own.get(number as usize).copied().unwrap_or(0);
@@ -241,7 +233,7 @@ fn product_pays(own: &[u32; 32], mask: u32, column: u32, number: u32) -> bool {
 }
 
 /// `((value << shift) & (mask << shift)) * factor`.
-fn build(arena: &mut Arena<'_>, term: Term) -> Result<ExprId, ExprError> {
+fn build(arena: &mut ExprArena<'_>, term: Term) -> Result<ExprId, ExprError> {
     let distance = u32::from(term.shift.unsigned_abs());
     let (moved, mask) = if term.shift > 0 {
         (

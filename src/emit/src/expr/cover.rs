@@ -3,7 +3,7 @@
 //! Legality comes from the tables alone: register classes, ranges of immediates, integers that any
 //! operand takes, how many scalar registers and literals one vector instruction may read.
 use crate::expr::simplify::{holds, operand, view};
-use crate::expr::{Arena, ExprId};
+use crate::expr::{ExprArena, ExprId};
 use lanebook_ir::rewrite::{Binding, Bound, Terms, View, signed};
 use lanebook_tables::{
     Arch, Atom, AtomId, BuildNode, ClassId, Isa, MAX_INSTRUCTIONS, Operand, Piece, RegisterKind,
@@ -22,7 +22,7 @@ pub(super) const NEVER: u32 = u32::MAX / 4;
 /// The best way known to compute a node into one kind of register. Storage for [`crate::expr::Selector`];
 /// opaque.
 #[derive(Copy, Clone, Debug)]
-pub struct Choice {
+pub struct NodeChoice {
     pub(super) cost: u32,
     pub(super) rule: u16,
     pub(super) swaps: u16,
@@ -30,18 +30,19 @@ pub struct Choice {
     pub(super) chain: bool,
 }
 
-impl Choice {
+impl NodeChoice {
     /// Nothing known.
-    pub const NONE: Choice =
-        Choice { cost: NEVER, rule: u16::MAX, swaps: 0, needed: false, chain: false };
+    pub const NONE: NodeChoice =
+        NodeChoice { cost: NEVER, rule: u16::MAX, swaps: 0, needed: false, chain: false };
     /// Zeros, for storage that is written before it is read.
     #[doc(hidden)]
-    pub const EMPTY: Choice = Choice { cost: 0, rule: 0, swaps: 0, needed: false, chain: false };
+    pub const EMPTY: NodeChoice =
+        NodeChoice { cost: 0, rule: 0, swaps: 0, needed: false, chain: false };
 }
 
 /// An arena as target patterns see it.
 pub(super) struct Terminal<'a, 's> {
-    pub(super) arena: &'a Arena<'s>,
+    pub(super) arena: &'a ExprArena<'s>,
     pub(super) uses: &'a [u16],
 }
 
@@ -77,7 +78,7 @@ pub(super) enum Supply {
 
 /// A rule at a node, priced.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct PricedRule {
     pub(super) cost: u32,
     pub(super) side: usize,
     /// Width of the result in bits.
@@ -179,13 +180,17 @@ impl<'t> Machine<'t> {
     /// answers what a node in a kind of register costs.
     pub(super) fn plan(
         &self,
-        arena: &Arena<'_>,
+        arena: &ExprArena<'_>,
         rule: &Rule<'_>,
         binding: &Binding<ExprId>,
         price: impl Fn(ExprId, usize) -> u32,
-    ) -> Option<Plan> {
-        let mut plan =
-            Plan { cost: 0, side: VECTOR, width: 0, supplies: [Supply::None; MAX_INSTRUCTIONS] };
+    ) -> Option<PricedRule> {
+        let mut plan = PricedRule {
+            cost: 0,
+            side: VECTOR,
+            width: 0,
+            supplies: [Supply::None; MAX_INSTRUCTIONS],
+        };
         let mut stack = [Value::Made(VECTOR, 0); MAX_INSTRUCTIONS];
         let mut depth = 0usize;
         for (at, node) in rule.replacement.iter().enumerate().rev() {
@@ -227,7 +232,7 @@ impl<'t> Machine<'t> {
 
     fn instruction(
         &self,
-        arena: &Arena<'_>,
+        arena: &ExprArena<'_>,
         atom: &'t Atom<'t>,
         side: usize,
         args: &[Value],
@@ -332,7 +337,7 @@ fn is_halved(atom: &Atom<'_>, place: usize) -> bool {
         && atom.template.into_iter().any(halves)
 }
 
-fn number(arena: &Arena<'_>, bound: Bound<ExprId>) -> Option<(u64, u8)> {
+fn number(arena: &ExprArena<'_>, bound: Bound<ExprId>) -> Option<(u64, u8)> {
     match bound {
         Bound::Const(value, width) => Some((value, width)),
         Bound::Node(id) => Some((arena.constant_value(id)?, arena.facts(id)?.width)),

@@ -1,12 +1,12 @@
 //! The value of an expression, for tests and for checks of emitted code.
-use crate::expr::reach::Reach;
-use crate::expr::{Arena, Expr, ExprError, ExprId};
+use crate::expr::reach::NodeSet;
+use crate::expr::{Expr, ExprArena, ExprError, ExprId};
 
 /// The value of `root` when variable v has the value `variables[v]` (32-bit ones zero-extended).
 ///
 /// `values` is scratch with at least `root + 1` entries.
 pub fn evaluate(
-    arena: &Arena<'_>,
+    arena: &ExprArena<'_>,
     root: ExprId,
     variables: &[u64],
     values: &mut [u64],
@@ -19,7 +19,7 @@ pub fn evaluate(
     })?;
     values.fill(0);
     // Nodes without a value (a shift too far) matter only if the root needs them.
-    let mut reach = Reach::new();
+    let mut reach = NodeSet::new();
     reach.add(root);
     let mut from = ExprId::NONE;
     while let Some(id) = reach.before(from) {

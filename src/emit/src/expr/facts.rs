@@ -8,7 +8,7 @@ use lanebook_tables::IndexOp;
 /// Facts about one value. 32-bit values are kept zero-extended, so their upper 32 bits are known
 /// zero.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct BitFacts {
     /// Bits that are certainly 0.
     pub zeros: u64,
     /// Bits that are certainly 1.
@@ -43,7 +43,7 @@ const fn from_lowest(value: u64) -> u64 {
     }
 }
 
-impl Facts {
+impl BitFacts {
     /// A constant.
     #[must_use]
     pub const fn constant(value: u64, width: u8) -> Self {
@@ -96,7 +96,7 @@ impl Facts {
 
     /// Facts of a word's value, from those of its arguments.
     #[must_use]
-    pub const fn of(op: IndexOp, a: &Facts, b: &Facts) -> Self {
+    pub const fn of(op: IndexOp, a: &BitFacts, b: &BitFacts) -> Self {
         let width = op.width();
         let level = if a.level > b.level { a.level } else { b.level };
         let varies = a.varying | b.varying;

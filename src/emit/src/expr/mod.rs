@@ -1,7 +1,7 @@
 //! Index expressions: integer terms over lane, warp, loop and parameter variables, and the way to
 //! instructions.
 //!
-//! - [`Arena`]: hash-consed nodes in the caller's storage, each with its [`Facts`] (known bits,
+//! - [`ExprArena`]: hash-consed nodes in the caller's storage, each with its [`BitFacts`] (known bits,
 //!   range, uniformity, loop level);
 //! - [`from_bits`]: the cheapest expression for a map from bits to byte columns;
 //! - [`simplify`]: index rules applied to the roots; [`split_constant`] takes the immediate offset
@@ -28,17 +28,17 @@ pub(crate) mod step;
 mod tests;
 pub(crate) mod want;
 
-pub use crate::expr::arena::{Arena, Expr, ExprId, MAX_NODES, Node, VarId, Variable};
+pub use crate::expr::arena::{Expr, ExprArena, ExprId, ExprNode, MAX_NODES, VarId, Variable};
 pub use crate::expr::bits::{BitColumn, Combine, MAX_BIT_COLUMNS, from_bits};
-pub use crate::expr::cover::Choice;
+pub use crate::expr::cover::NodeChoice;
 pub use crate::expr::error::ExprError;
 pub use crate::expr::eval::evaluate;
-pub use crate::expr::facts::Facts;
+pub use crate::expr::facts::BitFacts;
 pub use crate::expr::select::Selector;
 pub use crate::expr::simplify::{SimplifyScratch, simplify};
 pub use crate::expr::split::{frontier, split_constant};
 pub use crate::expr::step::{Arg, Reg, StepSink};
-pub use crate::expr::want::{Place, SelectError, SelectScratch, Want};
+pub use crate::expr::want::{RegBank, SelectError, SelectScratch, Want};
 
 /// Name of the phase whose rules simplify index expressions.
 pub(crate) const SIMPLIFY: &str = "simplify";

@@ -5,13 +5,13 @@ const WORDS: usize = MAX_NODES / 64;
 const _: () = assert!(WORDS <= 64);
 
 /// A set of nodes in two levels of bits: walking it costs what it holds, not what the arena holds.
-pub(super) struct Reach {
+pub(super) struct NodeSet {
     words: [u64; WORDS],
     /// Bit w: word w is not 0.
     summary: u64,
 }
 
-impl Reach {
+impl NodeSet {
     pub(super) fn new() -> Self {
         Self { words: [0; WORDS], summary: 0 }
     }

@@ -6,11 +6,13 @@
 //! others read charges each its share, so that swallowing it into all of its users wins only when
 //! that is cheaper. One pass downward marks what the chosen rules read, one pass upward emits each
 //! marked node once. Nodes computed by earlier calls are remembered and cost nothing.
-use crate::expr::cover::{Choice, Machine, NEVER, Plan, SCALAR, Supply, Terminal, VECTOR};
+use crate::expr::cover::{
+    Machine, NEVER, NodeChoice, PricedRule, SCALAR, Supply, Terminal, VECTOR,
+};
 use crate::expr::simplify::count_uses;
-use crate::expr::want::{Place, SelectError, SelectScratch, Want};
-use crate::expr::{Arena, Arg, Expr, ExprId, Reg, StepSink};
-use lanebook_ir::rewrite::{Binding, Look, Swaps, find_at, matches};
+use crate::expr::want::{RegBank, SelectError, SelectScratch, Want};
+use crate::expr::{Arg, Expr, ExprArena, ExprId, Reg, StepSink};
+use lanebook_ir::rewrite::{Binding, RootView, Swaps, find_at, matches};
 use lanebook_tables::{
     ArchId, AtomId, BuildNode, Language, MAX_INSTRUCTIONS, Role, Rule, RuleId, RuleSet, Tables,
 };
@@ -105,7 +107,7 @@ impl<'t, 's> Selector<'t, 's> {
     /// A node that no rule covers, lent storage shorter than the arena, what the sink refuses.
     pub fn select<S: StepSink>(
         &mut self,
-        arena: &Arena<'_>,
+        arena: &ExprArena<'_>,
         variables: &[Option<Reg>],
         roots: &[Want],
         out: &mut [Option<Reg>],
@@ -129,7 +131,7 @@ impl<'t, 's> Selector<'t, 's> {
             count_uses(arena, roots.iter().map(|want| want.node), self.scratch.uses, computed);
         for id in reach.ascending() {
             if let Some(place) = self.scratch.choice.get_mut(id.index()) {
-                *place = [Choice::NONE; 2];
+                *place = [NodeChoice::NONE; 2];
             }
             self.price(arena, variables, id)?;
         }
@@ -165,20 +167,20 @@ impl<'t, 's> Selector<'t, 's> {
 
     fn root_side(&self, want: Want) -> usize {
         match want.place {
-            Place::Vector => VECTOR,
-            Place::Scalar => SCALAR,
-            Place::Any if self.cost(want.node, SCALAR) < self.cost(want.node, VECTOR) => SCALAR,
-            Place::Any => VECTOR,
+            RegBank::Vector => VECTOR,
+            RegBank::Scalar => SCALAR,
+            RegBank::Any if self.cost(want.node, SCALAR) < self.cost(want.node, VECTOR) => SCALAR,
+            RegBank::Any => VECTOR,
         }
     }
 
-    fn choice(&self, id: ExprId, side: usize) -> Choice {
+    fn choice(&self, id: ExprId, side: usize) -> NodeChoice {
         self.scratch
             .choice
             .get(id.index())
             .and_then(|sides| sides.get(side))
             .copied()
-            .unwrap_or(Choice::NONE)
+            .unwrap_or(NodeChoice::NONE)
     }
     fn cost(&self, id: ExprId, side: usize) -> u32 {
         self.choice(id, side).cost
@@ -187,7 +189,7 @@ impl<'t, 's> Selector<'t, 's> {
         self.scratch.memo.get(id.index()).and_then(|sides| sides.get(side)).copied().flatten()
     }
     /// What one reader pays for a node.
-    fn share(&self, arena: &Arena<'_>, id: ExprId, side: usize) -> u32 {
+    fn share(&self, arena: &ExprArena<'_>, id: ExprId, side: usize) -> u32 {
         let cost = self.cost(id, side);
         // Most readers of a constant take it as an immediate, so one that needs a register pays for
         // it.
@@ -197,7 +199,7 @@ impl<'t, 's> Selector<'t, 's> {
         let readers = u32::from(self.scratch.uses.get(id.index()).copied().unwrap_or(1)).max(1);
         if cost >= NEVER { NEVER } else { cost.div_ceil(readers) }
     }
-    fn set_choice(&mut self, id: ExprId, side: usize, choice: Choice) {
+    fn set_choice(&mut self, id: ExprId, side: usize, choice: NodeChoice) {
         if let Some(place) =
             self.scratch.choice.get_mut(id.index()).and_then(|sides| sides.get_mut(side))
         {
@@ -208,13 +210,13 @@ impl<'t, 's> Selector<'t, 's> {
     /// Finds the best rules for one node.
     fn price<E>(
         &mut self,
-        arena: &Arena<'_>,
+        arena: &ExprArena<'_>,
         variables: &[Option<Reg>],
         id: ExprId,
     ) -> Result<(), SelectError<E>> {
         for side in [VECTOR, SCALAR] {
             if self.register(id, side).is_some() {
-                self.set_choice(id, side, Choice { cost: 0, ..Choice::NONE });
+                self.set_choice(id, side, NodeChoice { cost: 0, ..NodeChoice::NONE });
             }
         }
         if let Some(Expr::Var(var)) = arena.get(id)
@@ -222,7 +224,7 @@ impl<'t, 's> Selector<'t, 's> {
             && let Some(side) = self.machine.side(reg.class)
         {
             self.remember(id, reg);
-            self.set_choice(id, side, Choice { cost: 0, ..Choice::NONE });
+            self.set_choice(id, side, NodeChoice { cost: 0, ..NodeChoice::NONE });
         }
         let computed = self.scratch.memo.get(id.index()).is_some_and(|regs| *regs != [None; 2]);
         let root = match arena.get(id) {
@@ -230,7 +232,7 @@ impl<'t, 's> Selector<'t, 's> {
             Some(Expr::Op(op, _)) => Some(op as usize),
             _ => None,
         };
-        let look = Look::at(&Terminal { arena, uses: self.scratch.uses }, id);
+        let look = RootView::at(&Terminal { arena, uses: self.scratch.uses }, id);
         let set = self.set;
         if let Some(root) = root.filter(|_| !computed) {
             for rule in set.rules_for(root) {
@@ -262,9 +264,9 @@ impl<'t, 's> Selector<'t, 's> {
     /// Prices every fit of a rule at a node and keeps the best.
     fn try_rule<E>(
         &mut self,
-        arena: &Arena<'_>,
+        arena: &ExprArena<'_>,
         id: ExprId,
-        look: &Look<ExprId>,
+        look: &RootView<ExprId>,
         rule_id: RuleId,
         chain: bool,
     ) -> Result<(), SelectError<E>> {
@@ -295,7 +297,13 @@ impl<'t, 's> Selector<'t, 's> {
                 self.set_choice(
                     id,
                     plan.side,
-                    Choice { cost: plan.cost, rule: rule_id.0, swaps: at.0, needed: false, chain },
+                    NodeChoice {
+                        cost: plan.cost,
+                        rule: rule_id.0,
+                        swaps: at.0,
+                        needed: false,
+                        chain,
+                    },
                 );
             }
             from = next;
@@ -305,12 +313,12 @@ impl<'t, 's> Selector<'t, 's> {
 
     fn plan(
         &self,
-        arena: &Arena<'_>,
+        arena: &ExprArena<'_>,
         rule: &Rule<'_>,
         binding: &Binding<ExprId>,
         id: ExprId,
         chain: bool,
-    ) -> Option<Plan> {
+    ) -> Option<PricedRule> {
         // A chain rule reads the node itself: all of its price, and never from the kind of register
         // it writes.
         let plan = self.machine.plan(arena, rule, binding, |node, side| {
@@ -333,7 +341,7 @@ impl<'t, 's> Selector<'t, 's> {
     }
 
     /// Marks what the chosen rules of a needed node read.
-    fn mark<E>(&mut self, arena: &Arena<'_>, id: ExprId) -> Result<(), SelectError<E>> {
+    fn mark<E>(&mut self, arena: &ExprArena<'_>, id: ExprId) -> Result<(), SelectError<E>> {
         // A chained kind first: it reads the other kind of the same node.
         for chain in [true, false] {
             for side in [VECTOR, SCALAR] {
@@ -360,10 +368,10 @@ impl<'t, 's> Selector<'t, 's> {
 
     fn chosen<E>(
         &self,
-        arena: &Arena<'_>,
+        arena: &ExprArena<'_>,
         id: ExprId,
-        choice: Choice,
-    ) -> Result<Plan, SelectError<E>> {
+        choice: NodeChoice,
+    ) -> Result<PricedRule, SelectError<E>> {
         let rule_id = RuleId(choice.rule);
         let rule = self.rule(rule_id)?;
         let terminal = Terminal { arena, uses: self.scratch.uses };
@@ -375,7 +383,7 @@ impl<'t, 's> Selector<'t, 's> {
     /// Emits a needed node.
     fn emit<S: StepSink>(
         &mut self,
-        arena: &Arena<'_>,
+        arena: &ExprArena<'_>,
         id: ExprId,
         sink: &mut S,
     ) -> Result<(), SelectError<S::Error>> {
@@ -401,7 +409,7 @@ impl<'t, 's> Selector<'t, 's> {
     fn push<S: StepSink>(
         &self,
         rule_id: RuleId,
-        plan: &Plan,
+        plan: &PricedRule,
         sink: &mut S,
     ) -> Result<Reg, SelectError<S::Error>> {
         let bad = SelectError::BadRule(rule_id);

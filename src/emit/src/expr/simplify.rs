@@ -4,8 +4,8 @@
 //! replacement. The worklist is a stack with the oldest node on top, and a rewrite puts its new
 //! nodes on top of that, so that a node is looked at only when its operands are final; each node is
 //! settled once.
-use crate::expr::reach::Reach;
-use crate::expr::{Arena, Expr, ExprError, ExprId, Facts};
+use crate::expr::reach::NodeSet;
+use crate::expr::{BitFacts, Expr, ExprArena, ExprError, ExprId};
 use heapless::VecView;
 use lanebook_ir::rewrite::{Bound, Graph, RunError, Stats, Terms, TileMake, View, Work, run};
 use lanebook_tables::{IndexOp, Language, RuleId, Rules, Word};
@@ -30,7 +30,7 @@ pub struct SimplifyScratch<'s> {
 /// # Errors
 /// Out of fuel, worklist or arena; lent slices shorter than the arena.
 pub fn simplify(
-    arena: &mut Arena<'_>,
+    arena: &mut ExprArena<'_>,
     rules: &Rules<'_>,
     phase: u8,
     roots: &mut [ExprId],
@@ -68,14 +68,14 @@ pub fn simplify(
 /// Nodes for which `stop` holds are counted but not entered. Others get 0. Answers which nodes were
 /// reached.
 pub(super) fn count_uses(
-    arena: &Arena<'_>,
+    arena: &ExprArena<'_>,
     roots: impl Iterator<Item = ExprId>,
     uses: &mut [u16],
     stop: impl Fn(ExprId) -> bool,
-) -> Reach {
+) -> NodeSet {
     uses.iter_mut().take(arena.len()).for_each(|count| *count = 0);
-    let mut reach = Reach::new();
-    let bump = |uses: &mut [u16], reach: &mut Reach, id: ExprId| {
+    let mut reach = NodeSet::new();
+    let bump = |uses: &mut [u16], reach: &mut NodeSet, id: ExprId| {
         if id != ExprId::NONE
             && let Some(count) = uses.get_mut(id.index())
         {
@@ -101,7 +101,7 @@ pub(super) fn count_uses(
 }
 
 /// An arena as patterns see it.
-pub(super) fn view(arena: &Arena<'_>, id: ExprId) -> View {
+pub(super) fn view(arena: &ExprArena<'_>, id: ExprId) -> View {
     match (arena.get(id), arena.facts(id)) {
         (Some(Expr::Const(value)), Some(facts)) => View::Const { value, width: facts.width },
         (Some(Expr::Op(op, _)), _) => View::Index(op),
@@ -110,10 +110,15 @@ pub(super) fn view(arena: &Arena<'_>, id: ExprId) -> View {
 }
 
 /// Whether a condition about index values holds.
-pub(super) fn holds(arena: &Arena<'_>, uses: &[u16], word: Word, args: &[Bound<ExprId>]) -> bool {
+pub(super) fn holds(
+    arena: &ExprArena<'_>,
+    uses: &[u16],
+    word: Word,
+    args: &[Bound<ExprId>],
+) -> bool {
     let facts = |bound: Option<&Bound<ExprId>>| match bound? {
         Bound::Node(id) => arena.facts(*id).copied(),
-        Bound::Const(value, width) => Some(Facts::constant(*value, *width)),
+        Bound::Const(value, width) => Some(BitFacts::constant(*value, *width)),
         Bound::Free => None,
     };
     let Some(first) = facts(args.first()) else {
@@ -137,7 +142,7 @@ pub(super) fn holds(arena: &Arena<'_>, uses: &[u16], word: Word, args: &[Bound<E
 }
 
 struct Session<'a, 's> {
-    arena: &'a mut Arena<'s>,
+    arena: &'a mut ExprArena<'s>,
     forward: &'a mut [ExprId],
     uses: &'a mut [u16],
 }
@@ -194,7 +199,7 @@ impl Terms for Session<'_, '_> {
 }
 
 /// An operand of a node.
-pub(super) fn operand(arena: &Arena<'_>, id: ExprId, number: u8) -> Option<ExprId> {
+pub(super) fn operand(arena: &ExprArena<'_>, id: ExprId, number: u8) -> Option<ExprId> {
     match arena.get(id)? {
         Expr::Op(_, args) => {
             args.get(usize::from(number)).copied().filter(|arg| *arg != ExprId::NONE)

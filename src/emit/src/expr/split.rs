@@ -1,5 +1,5 @@
 //! Parts of an expression: its constant offset, its loop-invariant pieces.
-use crate::expr::{Arena, Expr, ExprError, ExprId};
+use crate::expr::{Expr, ExprArena, ExprError, ExprId};
 use lanebook_tables::IndexOp;
 
 /// The expression without its constant summand, and that summand: `x + c`, or `x | c` and `x ^ c`
@@ -8,7 +8,7 @@ use lanebook_tables::IndexOp;
 ///
 /// # Errors
 /// If the node does not exist.
-pub fn split_constant(arena: &Arena<'_>, id: ExprId) -> Result<(ExprId, i64), ExprError> {
+pub fn split_constant(arena: &ExprArena<'_>, id: ExprId) -> Result<(ExprId, i64), ExprError> {
     let Some(Expr::Op(op, [base, last])) = arena.get(id) else {
         return if arena.get(id).is_some() { Ok((id, 0)) } else { Err(ExprError::UnknownNode(id)) };
     };
@@ -33,7 +33,7 @@ pub fn split_constant(arena: &Arena<'_>, id: ExprId) -> Result<(ExprId, i64), Ex
 /// # Errors
 /// If the scratch is too short.
 pub fn frontier(
-    arena: &Arena<'_>,
+    arena: &ExprArena<'_>,
     root: ExprId,
     level: u8,
     marks: &mut [bool],

@@ -1,11 +1,11 @@
 //! What is asked of a [`crate::expr::Selector`], what it borrows, and why it may refuse.
-use crate::expr::cover::Choice;
+use crate::expr::cover::NodeChoice;
 use crate::expr::{ExprId, Reg};
 use lanebook_tables::{ArchId, IsaId, RuleId};
 
 /// Which kind of register a root is wanted in.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RegBank {
     /// Whichever is cheaper.
     Any,
     /// One value a lane.
@@ -20,7 +20,7 @@ pub struct Want {
     /// The node.
     pub node: ExprId,
     /// Where.
-    pub place: Place,
+    pub place: RegBank,
 }
 
 /// Why nothing was selected. Steps pushed before an error of the sink remain with the sink.
@@ -68,7 +68,7 @@ pub struct SelectScratch<'s> {
     /// Registers of computed nodes, vector and scalar; kept between calls.
     pub memo: &'s mut [[Option<Reg>; 2]],
     /// The best rule of each node.
-    pub choice: &'s mut [[Choice; 2]],
+    pub choice: &'s mut [[NodeChoice; 2]],
     /// How many nodes read a node.
     pub uses: &'s mut [u16],
 }

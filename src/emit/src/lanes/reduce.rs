@@ -5,11 +5,11 @@
 //! distribution; the instruction that exchanges lanes is the cheapest of the table's that can, for
 //! each bit.
 
-use crate::expr::{Place, Reg};
-use crate::lower::context::{Address, Context, EmitError};
+use crate::expr::{Reg, RegBank};
+use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
-use crate::sync::order::Open;
+use crate::sync::order::PendingAccesses;
 use lanebook_ir::Op;
 use lanebook_plan::select::{doer, lane_exchange};
 use lanebook_tables::{Atom, AtomId, IndexOp, LaneXor, Role};
@@ -21,7 +21,7 @@ const LANES: u8 = 2;
 
 /// The instruction that combines two elements.
 #[derive(Copy, Clone)]
-struct Combine<'t> {
+struct CombineAtom<'t> {
     id: AtomId,
     atom: &'t Atom<'t>,
 }
@@ -35,7 +35,7 @@ fn masks(whole: &Fragment, kept: KeptAxis) -> impl Iterator<Item = u8> {
         .map(|(bit, _)| 1u8.checked_shl(bit).unwrap_or(0))
 }
 
-impl<'t> Context<'_, 't, '_, '_> {
+impl<'t> LowerContext<'_, 't, '_, '_> {
     /// The cheapest exchange between lanes whose numbers differ in `mask`.
     fn lane_exchange(&self, mask: u8) -> Option<(AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
         lane_exchange(self.machine.tables, self.machine.arch, mask)
@@ -66,7 +66,7 @@ impl<'t> Context<'_, 't, '_, '_> {
                 other,
                 u64::from(times.max(1).trailing_zeros()),
             )?;
-            let reg = self.compute(scaled, Place::Vector)?;
+            let reg = self.compute(scaled, RegBank::Vector)?;
             let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
             self.addresses
                 .push(Address { op: number, side: LANES, key, reg })
@@ -83,7 +83,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     }
 
     #[inline(never)]
-    pub(crate) fn reduce(&mut self, op: Op, open: &mut Open) -> Result<(), EmitError> {
+    pub(crate) fn reduce(&mut self, op: Op, open: &mut PendingAccesses) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         self.prepare_reduce(op)?;
         let (whole, kept) = self.reduction(op).ok_or(refuse)?;
@@ -93,7 +93,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         let kind = combiner(self.program, op).ok_or(refuse)?;
         let (id, _, _) = doer(self.machine.tables, self.machine.arch, kind, 2, (dtype, dtype), 0)
             .ok_or(refuse)?;
-        let combine = Combine { id, atom: self.machine.tables.atom(id).ok_or(refuse)? };
+        let combine = CombineAtom { id, atom: self.machine.tables.atom(id).ok_or(refuse)? };
         let def = combine.atom.operands.iter().find(|o| o.role == Role::Def).ok_or(refuse)?;
         let (_, slice) = self.plan.fragment_of(result).ok_or(refuse)?;
         let source = self.source(op, operand)?;
@@ -165,7 +165,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     fn combine(
         &mut self,
         op: Op,
-        combine: Combine<'_>,
+        combine: CombineAtom<'_>,
         out: Reg,
         a: Reg,
         b: Reg,

@@ -5,8 +5,8 @@
 //! registers, which follow each other. Selectors and lane numbers that depend on the lane are
 //! computed before the loop. Copies that transpose blocks choose bytes with the same selectors.
 
-use crate::expr::{ExprId, Place, Reg};
-use crate::lower::context::{Address, Context, EmitError};
+use crate::expr::{ExprId, Reg, RegBank};
+use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use lanebook_ir::Op;
@@ -22,7 +22,7 @@ const SENDERS: u8 = 4;
 /// A selector: what it is in lanes whose number has an even number of `lanes`, and what differs in
 /// the others.
 #[derive(Copy, Clone, PartialEq, Eq)]
-pub(crate) struct Selector {
+pub(crate) struct ByteSelector {
     base: u32,
     differs: u32,
     lanes: u8,
@@ -69,7 +69,7 @@ fn part(reg: Reg, k: u32, count: u32) -> Option<Reg> {
     })
 }
 
-impl<'a, 't> Context<'a, 't, '_, '_> {
+impl<'a, 't> LowerContext<'a, 't, '_, '_> {
     /// A register that a conversion needs, by what it is for.
     fn lane_value(&self, op: Op, side: u8, key: (u32, u32, u32)) -> Option<Reg> {
         let number = u16::try_from(op.index()).ok()?;
@@ -86,7 +86,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         key: (u32, u32, u32),
         node: ExprId,
     ) -> Result<(), EmitError> {
-        let reg = self.compute(node, Place::Vector)?;
+        let reg = self.compute(node, RegBank::Vector)?;
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
         self.addresses
@@ -147,7 +147,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
             );
             self.prepare_selector(
                 op,
-                Selector { base: same, differs: same ^ other, lanes: swap.lanes },
+                ByteSelector { base: same, differs: same ^ other, lanes: swap.lanes },
             )?;
         }
         Ok(())
@@ -221,12 +221,16 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     }
 
     /// The same bytes in all lanes.
-    pub(crate) fn everywhere(&self, bytes: [u8; 4]) -> Option<Selector> {
-        self.selector(bytes).map(|base| Selector { base, differs: 0, lanes: 0 })
+    pub(crate) fn everywhere(&self, bytes: [u8; 4]) -> Option<ByteSelector> {
+        self.selector(bytes).map(|base| ByteSelector { base, differs: 0, lanes: 0 })
     }
 
     /// Makes a selector that is no constant of the instruction's available.
-    pub(crate) fn prepare_selector(&mut self, op: Op, selector: Selector) -> Result<(), EmitError> {
+    pub(crate) fn prepare_selector(
+        &mut self,
+        op: Op,
+        selector: ByteSelector,
+    ) -> Result<(), EmitError> {
         let key = (selector.base, selector.differs, u32::from(selector.lanes));
         if self.lane_value(op, SELECTORS, key).is_some()
             || (selector.lanes == 0 && self.takes_number(selector.base))
@@ -235,8 +239,8 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         }
         let base = self.arena.constant(selector.base)?;
         if selector.lanes == 0 && self.selects_by_scalar() {
-            let held = self.settled(base, Place::Scalar)?;
-            let reg = self.compute(held, Place::Scalar)?;
+            let held = self.settled(base, RegBank::Scalar)?;
+            let reg = self.compute(held, RegBank::Scalar)?;
             return self.keep(Address {
                 op: u16::try_from(op.index()).unwrap_or(u16::MAX),
                 side: SELECTORS,
@@ -298,9 +302,9 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     }
 
     /// The selector of a choice that a swap is part of.
-    fn either(&self, either: Either, swap: Swap) -> Option<Selector> {
+    fn either(&self, either: Either, swap: Swap) -> Option<ByteSelector> {
         let (base, swapped) = (self.selector(either.bytes)?, self.selector(either.swapped)?);
-        Some(Selector {
+        Some(ByteSelector {
             base,
             differs: base ^ swapped,
             lanes: if base == swapped { 0 } else { swap.lanes },
@@ -343,7 +347,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         op: Op,
         out: Reg,
         pair: [Reg; 2],
-        selector: Selector,
+        selector: ByteSelector,
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let ChooseBytes { id, atom, .. } = self.choice.ok_or(refuse)?;
@@ -548,7 +552,12 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
             self.selector([4, 5, 6, 7]).ok_or(refuse)?,
             self.selector([0, 1, 2, 3]).ok_or(refuse)?,
         );
-        self.choose(op, out, [own, other], Selector { base: same, differs: same ^ second, lanes })
+        self.choose(
+            op,
+            out,
+            [own, other],
+            ByteSelector { base: same, differs: same ^ second, lanes },
+        )
     }
 
     /// A conversion inside warps: from registers `from` to fresh ones.

@@ -2,14 +2,14 @@
 //! so far.
 
 use crate::expr::{
-    Arena, ExprError, ExprId, Place, Reg, SelectError, Selector, SimplifyScratch, VarId, Variable,
-    Want, simplify,
+    ExprArena, ExprError, ExprId, Reg, RegBank, SelectError, Selector, SimplifyScratch, VarId,
+    Variable, Want, simplify,
 };
 use crate::lower::interface::{Param, ParamKind, find};
-use crate::lower::target::Lookup;
+use crate::lower::target::TargetQueries;
 use crate::pool::EmitPool;
-use crate::step::{Missing, Slot, StepError, Steps, int, slot};
-use crate::sync::mbarrier::{Completion, MAX_COMPLETIONS};
+use crate::step::{Missing, Slot, StepError, StepStorage, int, slot};
+use crate::sync::mbarrier::{MAX_COMPLETIONS, MbarrierRegs};
 use heapless::VecView;
 use lanebook_ir::rewrite::RunError;
 use lanebook_ir::{Op, Program, Value};
@@ -85,7 +85,7 @@ impl From<ExprError> for EmitError {
 
 /// Registers of a tile.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct ValueRegs {
     /// The value.
     pub value: Value,
     /// Its registers, in the order of its fragment.
@@ -138,7 +138,7 @@ pub(crate) fn full<T>(pool: EmitPool, list: &VecView<T>) -> EmitError {
 /// that it calls.
 pub struct Lists<'a> {
     /// Tiles in registers.
-    pub held: &'a mut VecView<Held>,
+    pub held: &'a mut VecView<ValueRegs>,
     /// Addresses.
     pub addresses: &'a mut VecView<Address>,
     /// Advances.
@@ -148,7 +148,7 @@ pub struct Lists<'a> {
     /// Nodes that were given a variable of their own once computed.
     pub settled: &'a mut VecView<(ExprId, ExprId)>,
     /// Constants in a register each.
-    pub splats: &'a mut VecView<Held>,
+    pub splats: &'a mut VecView<ValueRegs>,
 }
 
 impl Lists<'_> {
@@ -172,15 +172,15 @@ impl Lists<'_> {
 }
 
 /// Everything at once; the walk and the address code are methods on it.
-pub struct Context<'a, 't, 'p, 's> {
+pub struct LowerContext<'a, 't, 'p, 's> {
     /// Machine.
-    pub machine: Lookup<'t>,
+    pub machine: TargetQueries<'t>,
     /// Program.
     pub program: &'a Program<'p, 't>,
     /// Plan.
     pub plan: &'a Plan<'s>,
     /// Expressions.
-    pub arena: Arena<'a>,
+    pub arena: ExprArena<'a>,
     /// Selection.
     pub selector: Selector<'t, 'a>,
     /// Simplification's scratch.
@@ -190,7 +190,7 @@ pub struct Context<'a, 't, 'p, 's> {
     /// Registers of variables.
     pub registers: &'a mut [Option<Reg>],
     /// Steps.
-    pub steps: Steps<'a>,
+    pub steps: StepStorage<'a>,
     /// Parameters.
     pub params: &'a VecView<Param>,
     /// Variables of index values: parameters and loop counters.
@@ -202,26 +202,28 @@ pub struct Context<'a, 't, 'p, 's> {
     /// Base of the shared segment, if it is not zero.
     pub shared_base: Option<ExprId>,
     /// Constants in a register each.
-    pub splats: &'a mut VecView<Held>,
+    pub splats: &'a mut VecView<ValueRegs>,
     /// Tiles in registers.
-    pub held: &'a mut VecView<Held>,
+    pub held: &'a mut VecView<ValueRegs>,
     /// Addresses.
     pub addresses: &'a mut VecView<Address>,
     /// Advances.
     pub advances: &'a mut VecView<Advance>,
     /// Completion objects, by number.
-    pub completions: heapless::Vec<Completion, MAX_COMPLETIONS>,
+    pub completions: heapless::Vec<MbarrierRegs, MAX_COMPLETIONS>,
     /// The predicate that holds in one thread, once there is one.
     pub elected: Option<Reg>,
     /// Next label.
     pub label: u16,
     /// How far emission goes for fewer registers.
-    pub thrift: crate::matrix::k_slices::Thrift,
+    pub thrift: crate::matrix::k_slices::RegisterPressureLevel,
     /// The scalar base that an outer step of a global tile has been added to last.
     pub stride: Option<crate::memory::scalar_stride::Stride>,
     /// What the starts of wave-uniform runs are made of, where that is not a register.
-    pub runs:
-        heapless::Vec<crate::memory::uniform_base::Run, { crate::memory::uniform_base::MAX_RUNS }>,
+    pub runs: heapless::Vec<
+        crate::memory::uniform_base::UniformRun,
+        { crate::memory::uniform_base::MAX_RUNS },
+    >,
     /// Where the run stands whose start is in the special register: bytes behind its first
     /// instance's.
     pub run_at: Option<u32>,
@@ -231,17 +233,17 @@ pub struct Context<'a, 't, 'p, 's> {
     pub(crate) choice: Option<ChooseBytes<'t>>,
 }
 
-impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
+impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
     /// A context before the kernel's entry.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
-        machine: Lookup<'t>,
+        machine: TargetQueries<'t>,
         program: &'a Program<'p, 't>,
         plan: &'a Plan<'s>,
-        arena: Arena<'a>,
+        arena: ExprArena<'a>,
         selector: Selector<'t, 'a>,
         scratch: SimplifyScratch<'a>,
-        steps: Steps<'a>,
+        steps: StepStorage<'a>,
         params: &'a VecView<Param>,
         lists: Lists<'a>,
         registers: &'a mut [Option<Reg>],
@@ -271,7 +273,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             completions: heapless::Vec::new(),
             elected: None,
             label: 0,
-            thrift: crate::matrix::k_slices::Thrift::None,
+            thrift: crate::matrix::k_slices::RegisterPressureLevel::None,
             stride: None,
             runs: heapless::Vec::new(),
             run_at: None,
@@ -396,7 +398,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
 
     /// Simplifies an expression and computes it into a register.
     #[inline(never)]
-    pub fn compute(&mut self, node: ExprId, place: Place) -> Result<Reg, EmitError> {
+    pub fn compute(&mut self, node: ExprId, place: RegBank) -> Result<Reg, EmitError> {
         let node = self.simplified(node)?;
         self.selected(node, place)
     }
@@ -423,7 +425,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
 
     /// The register in which instructions leave an expression's value.
     #[inline(never)]
-    fn selected(&mut self, node: ExprId, place: Place) -> Result<Reg, EmitError> {
+    fn selected(&mut self, node: ExprId, place: RegBank) -> Result<Reg, EmitError> {
         let mut out = [None];
         self.selector
             .select(&self.arena, self.registers, &[Want { node, place }], &mut out, &mut self.steps)
@@ -480,7 +482,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             h.reg = reg;
             return Ok(());
         }
-        self.held.push(Held { value, reg }).map_err(|_| full(EmitPool::Tiles, self.held))
+        self.held.push(ValueRegs { value, reg }).map_err(|_| full(EmitPool::Tiles, self.held))
     }
 
     /// A fresh label.
@@ -494,15 +496,15 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
     pub fn add_in_place(
         &mut self,
         reg: Reg,
-        by: crate::lower::target::Operand,
+        by: crate::lower::target::SecondOperand,
         op: IndexOp,
     ) -> Result<(), EmitError> {
-        use crate::lower::target::Operand;
+        use crate::lower::target::SecondOperand;
         let missing = StepError::NoAtom(Missing::Move(reg.class));
         let atom: AtomId = self.machine.binary(op, reg.class, reg.count, by).ok_or(missing)?;
         let last = match by {
-            Operand::Reg(r) => slot(r),
-            Operand::Number(n) => int(n).ok_or(missing)?,
+            SecondOperand::Reg(r) => slot(r),
+            SecondOperand::Number(n) => int(n).ok_or(missing)?,
         };
         Ok(self.steps.append(atom, &[slot(reg), slot(reg), last])?)
     }

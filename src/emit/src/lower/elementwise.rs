@@ -7,9 +7,9 @@
 //! registers to the result.
 
 use crate::expr::Reg;
-use crate::lower::context::{Context, EmitError};
+use crate::lower::context::{EmitError, LowerContext};
 use crate::registers::liveness::overlaps;
-use crate::registers::source::Source;
+use crate::registers::source::OperandRegs;
 use crate::step::{MAX_ARGS, Purpose, Slot, slot};
 use lanebook_ir::Op;
 use lanebook_plan::select::{doer, shares};
@@ -24,18 +24,18 @@ const MAX_SHARES: usize = 4;
 
 /// One atom of an elementwise operation.
 #[derive(Copy, Clone)]
-struct Unit<'t> {
+struct ElementwiseAtom<'t> {
     id: AtomId,
     atom: &'t Atom<'t>,
     /// Operand registers for a result register.
     pack: u16,
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     #[inline(never)]
     pub(crate) fn elementwise(&mut self, op: Op) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
-        let mut operands: heapless::Vec<Source, MAX_OPERANDS> = heapless::Vec::new();
+        let mut operands: heapless::Vec<OperandRegs, MAX_OPERANDS> = heapless::Vec::new();
         let mut from = None;
         for k in 0..self.program.operands(op).count() {
             let value = self.program.operand(op, k).ok_or(refuse)?;
@@ -48,7 +48,11 @@ impl Context<'_, '_, '_, '_> {
         let (tables, arch) = (self.machine.tables, self.machine.arch);
         let unit = |found: Option<(AtomId, &'_ Atom<'_>, usize)>| {
             found.and_then(|(id, _, pack)| {
-                Some(Unit { id, atom: tables.atom(id)?, pack: u16::try_from(pack).ok()? })
+                Some(ElementwiseAtom {
+                    id,
+                    atom: tables.atom(id)?,
+                    pack: u16::try_from(pack).ok()?,
+                })
             })
         };
         let from = from.ok_or(refuse)?;
@@ -59,7 +63,7 @@ impl Context<'_, '_, '_, '_> {
         let loose = self.is_loose(op, fragment)?;
         let many_shares = if loose { 1 } else { shares(bits(from), bits(to)) };
         let word = self.program.decl_id(op).map(OpWord::Op).ok_or(refuse)?;
-        let mut units: heapless::Vec<Unit<'_>, MAX_SHARES> = heapless::Vec::new();
+        let mut units: heapless::Vec<ElementwiseAtom<'_>, MAX_SHARES> = heapless::Vec::new();
         for part in 0..many_shares {
             let found =
                 unit(doer(tables, arch, word, operands.len(), (from, to), part)).ok_or(refuse)?;
@@ -164,8 +168,8 @@ impl Context<'_, '_, '_, '_> {
     fn unit(
         &mut self,
         op: Op,
-        unit: Unit<'_>,
-        operands: &[Source],
+        unit: ElementwiseAtom<'_>,
+        operands: &[OperandRegs],
         out: Reg,
         at: u16,
         (loose, last): (bool, u16),
@@ -188,7 +192,7 @@ impl Context<'_, '_, '_, '_> {
     fn apply<'n>(
         &mut self,
         op: Op,
-        unit: Unit<'_>,
+        unit: ElementwiseAtom<'_>,
         out: Reg,
         uses: impl Iterator<Item = (&'n u8, Slot)>,
     ) -> Result<(), EmitError> {

@@ -4,24 +4,24 @@
 //! and is entered by a jump to that test, so that a loop without iterations is one. A product
 //! updates its accumulator in place wherever nothing else wants the old value.
 
-use crate::lower::context::{Context, EmitError};
+use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::loops::OpenLoop;
 use crate::pool::EmitPool;
 use crate::step::Purpose;
-use crate::sync::order::Open;
+use crate::sync::order::PendingAccesses;
 use lanebook_ir::Op;
 use lanebook_tables::OpRole;
 
 /// Deepest nesting of loops.
 const MAX_DEPTH: usize = 4;
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// Emits a whole function.
     #[inline(never)]
     pub fn function(&mut self, function: Op) -> Result<(), EmitError> {
         self.enter()?;
         self.make_completions()?;
-        let open = &mut Open::new(self.objects());
+        let open = &mut PendingAccesses::new(self.objects());
         self.enter_tensor(function)?;
         let mut loops: heapless::Vec<OpenLoop, MAX_DEPTH> = heapless::Vec::new();
         let mut at = self.program.body(function).and_then(|body| self.program.first(body));

@@ -1,12 +1,12 @@
 //! Loops: entered by a jump to the test at their end, addresses advanced before it.
 
-use crate::expr::{Place, Reg, Variable};
-use crate::lower::context::{Context, EmitError, Index, full};
-use crate::lower::target::Operand;
+use crate::expr::{Reg, RegBank, Variable};
+use crate::lower::context::{EmitError, Index, LowerContext, full};
+use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use crate::registers::parallel_copy::Parallel;
 use crate::step::{LoopSpan, Missing, Purpose, Slot, StepError, int, slot};
-use crate::sync::order::Open;
+use crate::sync::order::PendingAccesses;
 use lanebook_ir::{Loop, Op, Value};
 use lanebook_tables::{ClassId, IndexOp, OpRole, RegisterKind, Role};
 
@@ -22,9 +22,13 @@ pub(crate) struct OpenLoop {
     mark: u16,
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     #[inline(never)]
-    pub(crate) fn enter_loop(&mut self, op: Op, open: &mut Open) -> Result<OpenLoop, EmitError> {
+    pub(crate) fn enter_loop(
+        &mut self,
+        op: Op,
+        open: &mut PendingAccesses,
+    ) -> Result<OpenLoop, EmitError> {
         let parts = self.program.counted_loop(op).ok_or(EmitError::Unplanned(op))?;
         self.wait_for_open(open)?;
         // Carried tiles get their registers, and their start, before anything else.
@@ -101,7 +105,7 @@ impl Context<'_, '_, '_, '_> {
     /// What the end of a loop's body leaves open meets its beginning: rehearse until nothing new
     /// appears.
     #[inline(never)]
-    fn rehearse(&mut self, op: Op, open: &mut Open) -> Result<(), EmitError> {
+    fn rehearse(&mut self, op: Op, open: &mut PendingAccesses) -> Result<(), EmitError> {
         // Each round opens more, or is the last: there are only so many accesses.
         loop {
             let mut end = open.clone();
@@ -121,7 +125,12 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// In a rehearsal of `around`, where a loop inside it begins and ends.
-    fn rehearse_turn(&self, op: Op, around: Op, open: &mut Open) -> Result<(), EmitError> {
+    fn rehearse_turn(
+        &self,
+        op: Op,
+        around: Op,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
         let inner = match self.program.role(op) {
             OpRole::For => op,
             OpRole::Yield => match self.program.parent(op).filter(|parent| *parent != around) {
@@ -139,7 +148,11 @@ impl Context<'_, '_, '_, '_> {
     }
 
     #[inline(never)]
-    pub(crate) fn leave_loop(&mut self, l: &OpenLoop, open: &mut Open) -> Result<(), EmitError> {
+    pub(crate) fn leave_loop(
+        &mut self,
+        l: &OpenLoop,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
         let op = l.parts.op;
         self.wait_for_open(open)?;
         self.hand_on(op)?;
@@ -148,7 +161,7 @@ impl Context<'_, '_, '_, '_> {
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Control;
         let step = self.program.int(l.parts.step).ok_or(EmitError::Index(op))?;
-        self.add_in_place(l.counter, Operand::Number(step), IndexOp::Add)?;
+        self.add_in_place(l.counter, SecondOperand::Number(step), IndexOp::Add)?;
         self.steps.label(l.check)?;
         let bound = match self.program.int(l.parts.upper) {
             Some(n) => int(n).ok_or(EmitError::Index(op))?,
@@ -251,11 +264,11 @@ impl Context<'_, '_, '_, '_> {
         Ok(scalar.or_else(|| self.machine.class(RegisterKind::Vector, 32)).ok_or(missing)?)
     }
 
-    fn counter_place(&self) -> Place {
+    fn counter_place(&self) -> RegBank {
         if self.machine.class(RegisterKind::Scalar, 32).is_some() {
-            Place::Scalar
+            RegBank::Scalar
         } else {
-            Place::Vector
+            RegBank::Vector
         }
     }
 

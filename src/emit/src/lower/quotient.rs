@@ -1,9 +1,9 @@
 //! Index values that are quotients: a shift of what is divided; where a loop moves it, by how much.
 
-use crate::lower::context::{Context, EmitError};
+use crate::lower::context::{EmitError, LowerContext};
 use lanebook_ir::{Loop, Op, Value};
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// What an index is made of: a number, parameter or loop counter, and how many bits it is
     /// shifted right by. Inside `innermost`, its counter stands for the loop's start.
     pub(crate) fn shifted(

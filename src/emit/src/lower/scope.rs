@@ -1,12 +1,12 @@
 //! Scope: what was computed inside a loop, or inside a branch, is not there behind it: the loop may
 //! have run no turn.
 
-use crate::lower::context::Context;
-use crate::sync::order::Objects;
+use crate::lower::context::LowerContext;
+use crate::sync::order::Mbarriers;
 use lanebook_ir::Op;
 use lanebook_tile::unit::has;
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// Whether a loop certainly has an iteration.
     pub(crate) fn goes_round(&self, carrier: Op) -> bool {
         let parts = self.program.counted_loop(carrier);
@@ -45,7 +45,7 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// The kernel's completion objects as something that threads touch.
-    pub(crate) fn objects(&self) -> Option<Objects> {
+    pub(crate) fn objects(&self) -> Option<Mbarriers> {
         let object = self
             .machine
             .tables
@@ -53,7 +53,7 @@ impl Context<'_, '_, '_, '_> {
             .completions
             .iter()
             .find(|c| has(self.machine.arch, c.feature))?;
-        let own = Objects {
+        let own = Mbarriers {
             from: self.plan.completion_offset,
             bytes: u32::from(object.bytes),
             waits: object.waits,

@@ -8,7 +8,7 @@ use lanebook_tables::{
 
 /// A machine to look things up in.
 #[derive(Copy, Clone)]
-pub struct Lookup<'t> {
+pub struct TargetQueries<'t> {
     /// Tables.
     pub tables: &'t Tables<'t>,
     /// Architecture.
@@ -17,7 +17,7 @@ pub struct Lookup<'t> {
     pub isa: &'t Isa<'t>,
 }
 
-impl<'t> Lookup<'t> {
+impl<'t> TargetQueries<'t> {
     /// The architecture's atoms that can do something, the first choice first.
     fn able(&self, wanted: Capability) -> impl Iterator<Item = (AtomId, &'t Atom<'t>)> {
         let tables = self.tables;
@@ -97,14 +97,20 @@ impl<'t> Lookup<'t> {
 
     /// An atom for `d = a op b` on registers of a class, with a register or a number as `b`.
     #[must_use]
-    pub fn binary(&self, op: IndexOp, class: ClassId, count: u8, b: Operand) -> Option<AtomId> {
+    pub fn binary(
+        &self,
+        op: IndexOp,
+        class: ClassId,
+        count: u8,
+        b: SecondOperand,
+    ) -> Option<AtomId> {
         let able = |second: Second| {
             self.able(Capability::Index { op, class, from: class, registers: count, second })
                 .filter(|(_, a)| in_order(a))
         };
         match b {
-            Operand::Reg(reg) => able(Second::Register(reg.class, reg.count)).next(),
-            Operand::Number(n) => {
+            SecondOperand::Reg(reg) => able(Second::Register(reg.class, reg.count)).next(),
+            SecondOperand::Number(n) => {
                 let fits = |a: &Atom<'_>| reaches(a, 2, n);
                 // A 64-bit sum may take its number as an extended word.
                 let extended = || able(Second::ExtendedNumber).find(|(_, a)| n >= 0 && fits(a));
@@ -115,7 +121,7 @@ impl<'t> Lookup<'t> {
     }
 }
 
-impl<'t> Lookup<'t> {
+impl<'t> TargetQueries<'t> {
     /// An atom for `d = a + b` on pairs of a class, `b` being one register that is extended by
     /// zeros.
     #[must_use]
@@ -169,7 +175,7 @@ fn reaches(atom: &Atom<'_>, operand: usize, number: i64) -> bool {
 
 /// The second operand of a binary atom.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Operand {
+pub enum SecondOperand {
     /// A register.
     Reg(Reg),
     /// A number.

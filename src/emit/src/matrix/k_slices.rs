@@ -7,7 +7,7 @@
 //! comes block by block.
 
 use crate::expr::Reg;
-use crate::lower::context::{Context, EmitError};
+use crate::lower::context::{EmitError, LowerContext};
 use crate::memory::movement::register_class;
 use crate::step::Purpose;
 use lanebook_ir::{Op, Program, Value};
@@ -32,7 +32,7 @@ pub(crate) struct Sliced {
 /// How far emission goes for fewer registers: each step costs instructions.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[doc(hidden)]
-pub enum Thrift {
+pub enum RegisterPressureLevel {
     /// Whole tiles, and every address in a register.
     #[default]
     None,
@@ -45,7 +45,7 @@ pub enum Thrift {
     Blocks,
 }
 
-impl Thrift {
+impl RegisterPressureLevel {
     /// The least that a plan needs in any case: whole operands and the sum of a product together
     /// are more than the registers there are.
     #[doc(hidden)]
@@ -147,7 +147,7 @@ fn without(n: u32, low: u8, bits: u8) -> u32 {
     high.checked_shl(u32::from(low)).unwrap_or(0) | low_bits(n, low)
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// Whether a load, or a renaming of its result, is left to the product that reads the tile.
     pub(crate) fn is_sliced(&self, op: Op) -> bool {
         let left = |sliced: Sliced| sliced.load == op || sliced.way.contains(&Some(op));
@@ -160,7 +160,7 @@ impl Context<'_, '_, '_, '_> {
     /// How many parts of so many registers each a copy has on the way at once: `most`, unless
     /// registers are short.
     pub(crate) fn in_flight(&self, registers: u32, most: u32) -> u32 {
-        if self.thrift < Thrift::Blocks {
+        if self.thrift < RegisterPressureLevel::Blocks {
             return most;
         }
         FEW.checked_div(registers).unwrap_or(1).max(1).min(most)
@@ -228,13 +228,13 @@ impl Context<'_, '_, '_, '_> {
 
     /// How operand `side` (0 = A) of a product is loaded slice by slice; `None` if it is not.
     pub(crate) fn sliced(&self, product: Op, side: u8) -> Option<Sliced> {
-        if self.thrift == Thrift::None {
+        if self.thrift == RegisterPressureLevel::None {
             return None;
         }
         let plan = self.plan.product_of(product)?;
         let p = &plan.product;
         // Panels of rows and columns stand above all other bits of a register's number.
-        if (p.panels.2 != 1 && self.thrift < Thrift::Blocks)
+        if (p.panels.2 != 1 && self.thrift < RegisterPressureLevel::Blocks)
             || plan.shared.get(usize::from(side)).copied().flatten().is_some()
         {
             return None;
@@ -262,13 +262,13 @@ impl Context<'_, '_, '_, '_> {
         // The product takes each block of what the instruction calls A once, at one depth after the
         // other: as many slices as blocks load nothing twice. They are slices where no instruction
         // of the load spans blocks of several depths.
-        if self.thrift == Thrift::Blocks {
+        if self.thrift == RegisterPressureLevel::Blocks {
             // As few as one instruction of the load fills, whatever they are of.
             let low = after(block, u8::MAX);
             return Some(Sliced { load, way, low, bits: TOP, block });
         }
         let each = number == p.shape.a
-            && self.thrift == Thrift::Most
+            && self.thrift == RegisterPressureLevel::Most
             && p.panels == (1, 1, 1)
             && by_depth == block
             && (by_rows == depth || depth == block);

@@ -1,21 +1,21 @@
 //! Products: one instruction an instance, and descriptors of operands that the unit reads from
 //! shared memory.
 
-use crate::expr::{BitColumn, Combine, ExprId, Place, Reg, from_bits};
-use crate::lower::context::{Address, Context, EmitError};
+use crate::expr::{BitColumn, Combine, ExprId, Reg, RegBank, from_bits};
+use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::pool::EmitPool;
 use crate::registers::liveness::overlaps;
 use crate::step::{ALL_ARGS, MAX_ARGS, Purpose, Slot};
-use crate::sync::order::{Open, around};
+use crate::sync::order::{PendingAccesses, around};
 use lanebook_ir::Op;
 use lanebook_plan::{InShared, ProductPlan};
 use lanebook_tables::{Atom, FieldRole, IndexOp, Instance, SharedOperand};
 use lanebook_tile::map::Fragment;
 use lanebook_tile::unit::descriptor_named;
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     #[inline(never)]
-    pub(crate) fn product(&mut self, op: Op, open: &mut Open) -> Result<(), EmitError> {
+    pub(crate) fn product(&mut self, op: Op, open: &mut PendingAccesses) -> Result<(), EmitError> {
         let plan: ProductPlan = *self.plan.product_of(op).ok_or(EmitError::Unplanned(op))?;
         let atom = self.machine.tables.atom(plan.product.atom).ok_or(EmitError::Unplanned(op))?;
         self.prepare_product(&plan)?;
@@ -280,7 +280,7 @@ impl Context<'_, '_, '_, '_> {
                 } else {
                     self.arena.op_const(IndexOp::Add64, base, more)?
                 };
-                let reg = self.compute(node, Place::Vector)?;
+                let reg = self.compute(node, RegBank::Vector)?;
                 self.steps.purpose = Purpose::FurtherAddress;
                 let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
                 let key = Some((panel.saturating_mul(inside).saturating_add(block), 0, 0));
@@ -294,7 +294,7 @@ impl Context<'_, '_, '_, '_> {
     }
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// A descriptor's upper half with what only the kernel knows: where the segment starts, and
     /// what warps add; and its lower half. The field of the start counts in `scale` bytes from bit
     /// `at`.
@@ -324,7 +324,7 @@ impl Context<'_, '_, '_, '_> {
         let (upper, lower) =
             (u32::try_from(word >> 32).map_err(|_| unplanned)?, word & u64::from(u32::MAX));
         let upper = self.arena.constant(upper)?;
-        let upper = self.settled(upper, Place::Vector)?;
+        let upper = self.settled(upper, RegBank::Vector)?;
         let upper = self.arena.op(IndexOp::Extend64, &[upper])?;
         let upper = self.arena.op_const(IndexOp::Shl64, upper, 32)?;
         Ok((self.sum(IndexOp::Add64, Some(upper), field)?.ok_or(unplanned)?, lower))

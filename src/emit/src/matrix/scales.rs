@@ -2,8 +2,8 @@
 //! where in it, or in which lanes; or, in tensor memory, the copies that bring them there before
 //! the product's first instruction, by the same thread, so that they are there in time.
 
-use crate::expr::{ExprId, Place, Reg};
-use crate::lower::context::{Context, EmitError};
+use crate::expr::{ExprId, Reg, RegBank};
+use crate::lower::context::{EmitError, LowerContext};
 use crate::matrix::tensor_memory::INSTRUCTION;
 use crate::step::{MAX_ARGS, Purpose, Slot, slot};
 use lanebook_ir::Op;
@@ -20,7 +20,7 @@ pub(crate) struct Scales {
     sides: [Option<(Reg, ScalePlan)>; 2],
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// The registers of a product's scales.
     pub(crate) fn scales_of(&mut self, op: Op, plan: &ProductPlan) -> Result<Scales, EmitError> {
         let mut sides = [None; 2];
@@ -70,7 +70,7 @@ const COLUMN: u8 = 6;
 /// Operands that say where in tensor memory the scales of an instance are.
 type InColumns = [(u8, Option<Reg>); 2];
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// The instruction descriptor's words, one for each run of a piece; where scales are in shared
     /// memory, and where they go.
     pub(crate) fn prepare_scales(
@@ -86,7 +86,7 @@ impl Context<'_, '_, '_, '_> {
                 sum | u32::from(run).checked_shl(u32::from(copy.field)).unwrap_or(0)
             });
             let word = self.arena.constant(place.word | fields)?;
-            let reg = self.compute(word, Place::Vector)?;
+            let reg = self.compute(word, RegBank::Vector)?;
             self.prepared(number, INSTRUCTION, u32::from(run), reg)?;
         }
         for (side, copy) in (0u8..).zip(plan.copied) {
@@ -127,7 +127,7 @@ impl Context<'_, '_, '_, '_> {
                 } else {
                     self.arena.op_const(IndexOp::Add, base, column)?
                 };
-                let reg = self.compute(node, Place::Vector)?;
+                let reg = self.compute(node, RegBank::Vector)?;
                 self.prepared(number, COLUMN.saturating_add(side), key, reg)?;
                 let e = alloc.shape.element(
                     u32::from(row.saturating_mul(copy.piece.0)),
@@ -141,7 +141,7 @@ impl Context<'_, '_, '_, '_> {
                 } else {
                     self.arena.op_const(IndexOp::Add64, upper, more)?
                 };
-                let reg = self.compute(node, Place::Vector)?;
+                let reg = self.compute(node, RegBank::Vector)?;
                 self.prepared(number, PIECE.saturating_add(side), key, reg)?;
             }
         }

@@ -2,11 +2,11 @@
 //! is stored before a product works on it: an accumulator's start, and A. Each warp moves the lanes
 //! that it reaches.
 
-use crate::expr::{BitColumn, Combine, ExprId, Place, Reg, from_bits};
-use crate::lower::context::{Context, EmitError};
+use crate::expr::{BitColumn, Combine, ExprId, Reg, RegBank, from_bits};
+use crate::lower::context::{EmitError, LowerContext};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Purpose, Slot, int, slot};
-use crate::sync::order::{Open, Touched, between};
+use crate::sync::order::{MemAccess, PendingAccesses, between};
 use lanebook_ir::{Op, Value};
 use lanebook_plan::{InTensor, ProductPlan, stored_before};
 use lanebook_tables::{AccessId, Atom, AtomId, IndexOp, Role};
@@ -23,7 +23,7 @@ const FACTORS: u8 = 9;
 
 /// A tile of a product in tensor memory.
 #[derive(Copy, Clone)]
-struct Part<'p> {
+struct TensorMemoryTile<'p> {
     /// The key of its addresses.
     key: u8,
     loads: TensorLoads,
@@ -33,11 +33,11 @@ struct Part<'p> {
     first: u16,
 }
 
-impl Part<'_> {
+impl TensorMemoryTile<'_> {
     /// The columns, as a place that an access touches.
-    fn touched(&self, kind: AccessId, writes: bool) -> Touched {
+    fn touched(&self, kind: AccessId, writes: bool) -> MemAccess {
         let from = COLUMNS | u32::from(self.first);
-        Touched {
+        MemAccess {
             from,
             to: from.saturating_add(u32::from(self.loads.columns)),
             dealt: 0,
@@ -54,9 +54,9 @@ impl Part<'_> {
     }
 }
 
-impl<'t> Context<'_, 't, '_, '_> {
-    fn sums<'p>(&self, plan: &'p ProductPlan) -> Option<Part<'p>> {
-        Some(Part {
+impl<'t> LowerContext<'_, 't, '_, '_> {
+    fn sums<'p>(&self, plan: &'p ProductPlan) -> Option<TensorMemoryTile<'p>> {
+        Some(TensorMemoryTile {
             key: SUMS,
             loads: plan.product.tensor?,
             fragment: &plan.product.c,
@@ -66,10 +66,10 @@ impl<'t> Context<'_, 't, '_, '_> {
     }
 
     /// A, where it is in tensor memory.
-    fn factors<'p>(&self, plan: &'p ProductPlan) -> Option<Part<'p>> {
+    fn factors<'p>(&self, plan: &'p ProductPlan) -> Option<TensorMemoryTile<'p>> {
         let loads = plan.product.tensor_a?;
         let memory = self.tensor_memory(plan.op).ok()?;
-        Some(Part {
+        Some(TensorMemoryTile {
             key: FACTORS,
             loads,
             fragment: &plan.product.a,
@@ -79,7 +79,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     }
 
     /// The accesses of a product's unit to tensor memory.
-    pub(crate) fn touched_in_tensor(&self, plan: &ProductPlan) -> [Option<Touched>; 2] {
+    pub(crate) fn touched_in_tensor(&self, plan: &ProductPlan) -> [Option<MemAccess>; 2] {
         let Some(own) = self.machine.tables.atom(plan.product.atom).and_then(Atom::tensor) else {
             return [None; 2];
         };
@@ -92,7 +92,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         &self,
         around: Op,
         product: Op,
-        open: &mut Open,
+        open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let Some((plan, place)) = self.plan.product_of(product).and_then(|p| Some((p, p.tensor?)))
         else {
@@ -120,7 +120,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         &self,
         around: Op,
         product: Op,
-        open: &mut Open,
+        open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let Some(plan) = self
             .plan
@@ -154,7 +154,7 @@ impl<'t> Context<'_, 't, '_, '_> {
                 self.steps.purpose =
                     if k == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
                 let node = self.transfer_address(plan, &part, k)?;
-                let reg = self.compute(node, Place::Vector)?;
+                let reg = self.compute(node, RegBank::Vector)?;
                 self.prepared(number, part.key, k, reg)?;
             }
         }
@@ -165,7 +165,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     fn transfer_address(
         &mut self,
         plan: &ProductPlan,
-        part: &Part<'_>,
+        part: &TensorMemoryTile<'_>,
         number: u32,
     ) -> Result<ExprId, EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
@@ -207,7 +207,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     fn mover_of(
         &self,
         op: Op,
-        part: &Part<'_>,
+        part: &TensorMemoryTile<'_>,
         stores: bool,
     ) -> Result<(AtomId, &'t Atom<'t>), EmitError> {
         let unplanned = EmitError::Unplanned(op);
@@ -229,7 +229,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     fn transfer(
         &mut self,
         plan: &ProductPlan,
-        part: &Part<'_>,
+        part: &TensorMemoryTile<'_>,
         (id, atom): (AtomId, &Atom<'_>),
         tile: Reg,
     ) -> Result<(), EmitError> {
@@ -243,7 +243,7 @@ impl<'t> Context<'_, 't, '_, '_> {
                 Some(address) => address,
                 None => {
                     let node = self.transfer_address(plan, part, k)?;
-                    self.compute(node, Place::Vector)?
+                    self.compute(node, RegBank::Vector)?
                 }
             };
             self.steps.purpose = Purpose::Move;
@@ -276,7 +276,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         &mut self,
         plan: &ProductPlan,
         place: &InTensor,
-        open: &mut Open,
+        open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
         let operand = |k: usize| self.program.operand(plan.op, k).ok_or(unplanned);
@@ -295,7 +295,11 @@ impl<'t> Context<'_, 't, '_, '_> {
     /// Stores where accumulators begin that a loop carries in tensor memory, and each A that was
     /// there before the loop.
     #[inline(never)]
-    pub(crate) fn store_carried(&mut self, carrier: Op, open: &mut Open) -> Result<(), EmitError> {
+    pub(crate) fn store_carried(
+        &mut self,
+        carrier: Op,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
         for k in 0..self.plan.products.len() {
             let Some(plan) = self.plan.products.get(k).copied() else { continue };
             if let Some(part) = self
@@ -348,9 +352,9 @@ impl<'t> Context<'_, 't, '_, '_> {
     fn store(
         &mut self,
         plan: &ProductPlan,
-        part: &Part<'_>,
+        part: &TensorMemoryTile<'_>,
         value: Value,
-        open: &mut Open,
+        open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
         self.steps.origin = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
@@ -373,7 +377,11 @@ impl<'t> Context<'_, 't, '_, '_> {
 
     /// Fetches what a loop has carried in tensor memory.
     #[inline(never)]
-    pub(crate) fn fetch_carried(&mut self, carrier: Op, open: &mut Open) -> Result<(), EmitError> {
+    pub(crate) fn fetch_carried(
+        &mut self,
+        carrier: Op,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
         for k in 0..self.plan.products.len() {
             let Some(plan) = self.plan.products.get(k).copied() else { continue };
             if let Some(place) = plan.tensor.filter(|place| place.carrier == Some(carrier)) {
@@ -397,7 +405,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         &mut self,
         plan: &ProductPlan,
         place: &InTensor,
-        open: &mut Open,
+        open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
         self.steps.origin = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);

@@ -4,12 +4,12 @@
 //! threads wait for it, so that tiles in shared memory are free again and the accumulator is whole.
 //! Each warp fetches the lanes that it reaches, and stores what begins there.
 
-use crate::expr::{ExprId, Place, Reg, Variable};
-use crate::lower::context::{Address, Context, EmitError};
+use crate::expr::{ExprId, Reg, RegBank, Variable};
+use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, slot};
-use crate::sync::mbarrier::Completion;
-use crate::sync::order::{Open, between, push_known, rule};
+use crate::sync::mbarrier::MbarrierRegs;
+use crate::sync::order::{PendingAccesses, between, push_known, rule};
 use lanebook_ir::Op;
 use lanebook_plan::{InTensor, ProductPlan};
 use lanebook_tables::{
@@ -27,7 +27,7 @@ pub struct TensorFrame {
     /// Columns of the allocation.
     columns: u16,
     /// The completion object that products arrive at, and its number.
-    completion: (Completion, u8),
+    completion: (MbarrierRegs, u8),
     /// True in one thread.
     one: Reg,
     /// True in one warp.
@@ -63,7 +63,7 @@ impl TensorFrame {
 pub(crate) const ACCUMULATOR: u8 = 2;
 pub(crate) const INSTRUCTION: u8 = 3;
 
-impl<'t> Context<'_, 't, '_, '_> {
+impl<'t> LowerContext<'_, 't, '_, '_> {
     pub(crate) fn tensor_memory(&self, op: Op) -> Result<&'t TensorMemory<'t>, EmitError> {
         tensor::memory(self.machine.tables, self.machine.arch).map_err(|_| EmitError::Unplanned(op))
     }
@@ -76,13 +76,13 @@ impl<'t> Context<'_, 't, '_, '_> {
         }
         let memory = self.tensor_memory(function)?;
         self.steps.purpose = Purpose::Control;
-        let thread = self.compute(self.thread, Place::Vector)?;
+        let thread = self.compute(self.thread, RegBank::Vector)?;
         let lanes = 1i32.checked_shl(u32::from(self.plan.wave)).unwrap_or(0);
         let one = self.first_thread()?;
         let warp = self.less(slot(thread), Slot::Int(lanes))?;
         let always = self.less(Slot::Int(0), Slot::Int(1))?;
         let node = self.shared_address(self.plan.tensor_slot)?;
-        let slot_at = self.compute(node, Place::Vector)?;
+        let slot_at = self.compute(node, RegBank::Vector)?;
         let number = self.plan.tensor_completion().ok_or(EmitError::Unplanned(function))?;
         let completion = (self.completion(number)?, number);
         self.steps.purpose = Purpose::Sync;
@@ -137,12 +137,12 @@ impl<'t> Context<'_, 't, '_, '_> {
     pub(crate) fn is_later(&mut self, carrier: Op) -> Result<Reg, EmitError> {
         let parts = self.program.counted_loop(carrier).ok_or(EmitError::Unplanned(carrier))?;
         let lower = match self.index_value(carrier, parts.lower, None)? {
-            Some(node) => slot(self.compute(node, Place::Vector)?),
+            Some(node) => slot(self.compute(node, RegBank::Vector)?),
             None => Slot::Int(0),
         };
         let counter =
             self.index_value(carrier, parts.induction, None)?.ok_or(EmitError::Index(carrier))?;
-        let counter = self.compute(counter, Place::Vector)?;
+        let counter = self.compute(counter, RegBank::Vector)?;
         self.less(lower, slot(counter))
     }
 
@@ -190,7 +190,7 @@ impl<'t> Context<'_, 't, '_, '_> {
             } else {
                 self.arena.op_const(IndexOp::Add, base, u64::from(column))?
             };
-            let reg = self.compute(node, Place::Vector)?;
+            let reg = self.compute(node, RegBank::Vector)?;
             self.prepared(op, side, block, reg)?;
         }
         Ok(())
@@ -211,7 +211,7 @@ impl<'t> Context<'_, 't, '_, '_> {
 
     /// What a product's end orders: it is waited for at once. Without a barrier before it (`met`)
     /// it brings its own.
-    pub(crate) fn completed(&self, op: Op, met: bool, open: &mut Open) {
+    pub(crate) fn completed(&self, op: Op, met: bool, open: &mut PendingAccesses) {
         let own = self
             .plan
             .product_of(op)
@@ -235,7 +235,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         op: Op,
         plan: &ProductPlan,
         place: &InTensor,
-        open: &mut Open,
+        open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(op);
         let atom = self.machine.tables.atom(plan.product.atom).ok_or(unplanned)?;

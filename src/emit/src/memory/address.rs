@@ -7,10 +7,10 @@
 //! field allows. A counter of the innermost loop is taken out: its part is advanced by the loop
 //! itself.
 
-use crate::expr::{BitColumn, Combine as Mix, ExprId, Place, Variable, from_bits};
-use crate::lower::context::{Address, Advance, Context, EmitError};
+use crate::expr::{BitColumn, ExprId, RegBank, Variable, from_bits};
+use crate::lower::context::{Address, Advance, EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
-use crate::lower::target::Operand;
+use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, GlobalPlan, Lead, TransferPlan};
@@ -153,7 +153,7 @@ pub(crate) fn immediate_start(offset: u32, bytes: u32, field: Option<OffsetField
     }
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// Computes every address of a movement that does not change inside `innermost`.
     pub(crate) fn prepare(
         &mut self,
@@ -253,7 +253,7 @@ impl Context<'_, '_, '_, '_> {
         &mut self,
         map: &MemoryMap,
         fit: &Tiling,
-        mix: Mix,
+        combine: Combine,
         lead: bool,
     ) -> Result<Option<ExprId>, EmitError> {
         let mut columns: heapless::Vec<BitColumn, 16> = heapless::Vec::new();
@@ -272,7 +272,7 @@ impl Context<'_, '_, '_, '_> {
         if columns.is_empty() {
             return Ok(None);
         }
-        Ok(Some(from_bits(&mut self.arena, &columns, mix, 0)?))
+        Ok(Some(from_bits(&mut self.arena, &columns, combine, 0)?))
     }
 
     #[inline(never)]
@@ -285,8 +285,7 @@ impl Context<'_, '_, '_, '_> {
         bytes: u32,
     ) -> Result<(), EmitError> {
         use crate::step::Purpose;
-        let mix = if map.combine == Combine::Xor { Mix::Xor } else { Mix::Add };
-        let mut start = self.thread_bits(map, &plan.fit, mix, false)?;
+        let mut start = self.thread_bits(map, &plan.fit, map.combine, false)?;
         let immediate = immediate_start(offset, bytes, view.offset);
         // The tile's start keeps clear of every bit that phases change, so it can be added before
         // them.
@@ -305,7 +304,7 @@ impl Context<'_, '_, '_, '_> {
                 if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             let node = this.exclusive(Some(start), d.phase)?;
             let node = this.further(node, d.add)?.unwrap_or(start);
-            let reg = this.compute(node, Place::Vector)?;
+            let reg = this.compute(node, RegBank::Vector)?;
             this.keep(Address {
                 op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX),
                 side: view.number,
@@ -413,8 +412,8 @@ impl Context<'_, '_, '_, '_> {
             None => None,
         };
         let inner = self.index_value(op, global.start.1, innermost)?;
-        let outer_lanes = self.thread_bits(&global.map, &plan.fit, Mix::Xor, true)?;
-        let inner_lanes = self.thread_bits(&global.map, &plan.fit, Mix::Xor, false)?;
+        let outer_lanes = self.thread_bits(&global.map, &plan.fit, Combine::Xor, true)?;
+        let inner_lanes = self.thread_bits(&global.map, &plan.fit, Combine::Xor, false)?;
         let split = view.side.base.is_some();
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         // The wave-uniform part, 64 bits.
@@ -423,7 +422,7 @@ impl Context<'_, '_, '_, '_> {
             uniform = self.add_product(uniform, outer, outer_bytes)?;
             uniform = self.add_scaled(uniform, inner, element)?;
             let node = uniform.unwrap_or(pointer);
-            let computed = self.compute(node, Place::Scalar)?;
+            let computed = self.compute(node, RegBank::Scalar)?;
             let reg = self.own(op, computed, innermost, global)?;
             self.keep(Address { op: number, side: view.number, key: None, reg })?;
             self.advance(op, reg, global, outer_bytes, innermost)?;
@@ -453,7 +452,7 @@ impl Context<'_, '_, '_, '_> {
                         let far =
                             this.arena.op_const(IndexOp::Mul, outer_bytes, u64::from(step))?;
                         let node = this.arena.op(IndexOp::Add, &[from, far])?;
-                        this.compute(node, Place::Vector)?
+                        this.compute(node, RegBank::Vector)?
                     }
                     _ => {
                         let rows = this.exclusive(outer_lanes, d.lead)?;
@@ -467,7 +466,7 @@ impl Context<'_, '_, '_, '_> {
                             Some(node) => node,
                             None => this.arena.constant(0)?,
                         };
-                        this.compute(node, Place::Vector)?
+                        this.compute(node, RegBank::Vector)?
                     }
                 };
                 let node = this.declare(Variable::word(), reg)?;
@@ -529,7 +528,7 @@ impl Context<'_, '_, '_, '_> {
                 pool: EmitPool::MovementAddresses,
                 capacity: 64,
             })?;
-            let reg = this.compute(node, Place::Vector)?;
+            let reg = this.compute(node, RegBank::Vector)?;
             this.keep(Address {
                 op: number,
                 side: view.number,
@@ -573,13 +572,13 @@ impl Context<'_, '_, '_, '_> {
 
     /// A node computed now and a variable from here on, so that later expressions start from its
     /// register.
-    pub(crate) fn settled(&mut self, node: ExprId, place: Place) -> Result<ExprId, EmitError> {
+    pub(crate) fn settled(&mut self, node: ExprId, place: RegBank) -> Result<ExprId, EmitError> {
         if let Some((_, variable)) = self.settled.iter().find(|(n, _)| *n == node) {
             return Ok(*variable);
         }
         let reg = self.compute(node, place)?;
         let variable =
-            if place == Place::Scalar { Variable::word().uniform() } else { Variable::word() };
+            if place == RegBank::Scalar { Variable::word().uniform() } else { Variable::word() };
         let variable = self.declare(variable, reg)?;
         // A full list only costs a second computation.
         let _ = self.settled.push((node, variable));
@@ -689,9 +688,9 @@ impl Context<'_, '_, '_, '_> {
             let node = self.arena.op(IndexOp::MulWide64, &[count, size])?;
             let kind = self.machine.kind(reg.class);
             let place = if kind == Some(lanebook_tables::RegisterKind::Scalar) {
-                Place::Scalar
+                RegBank::Scalar
             } else {
-                Place::Vector
+                RegBank::Vector
             };
             let by = self.compute(node, place)?;
             push(self, Some(by), 0)?;
@@ -714,14 +713,14 @@ impl Context<'_, '_, '_, '_> {
                 class.is_some_and(|c| c.bits.saturating_mul(u16::from(advance.reg.count)) > 32);
             let op = if wide { IndexOp::Add64 } else { IndexOp::Add };
             let by = match advance.by {
-                Some(reg) => Operand::Reg(reg),
+                Some(reg) => SecondOperand::Reg(reg),
                 None => match self.machine.binary(
                     op,
                     advance.reg.class,
                     advance.reg.count,
-                    Operand::Number(i64::from(advance.bytes)),
+                    SecondOperand::Number(i64::from(advance.bytes)),
                 ) {
-                    Some(_) => Operand::Number(i64::from(advance.bytes)),
+                    Some(_) => SecondOperand::Number(i64::from(advance.bytes)),
                     None => return Err(EmitError::Unplanned(owner)),
                 },
             };

@@ -1,17 +1,17 @@
 //! Conversions between distributions, and what warps leave for each other: store, order, load.
 
 use crate::expr::Reg;
-use crate::lower::context::{Context, EmitError};
+use crate::lower::context::{EmitError, LowerContext};
 use crate::memory::movement::{data_operand, register_class};
 use crate::step::{Missing, Purpose, StepError, int, slot};
-use crate::sync::order::{Open, Touched};
+use crate::sync::order::{MemAccess, PendingAccesses};
 use lanebook_ir::Op;
 use lanebook_plan::{End, TransferPlan};
 use lanebook_tables::Space;
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// The accesses of one half of an exchange.
-    fn touched_by(&self, half: &TransferPlan) -> Option<Touched> {
+    fn touched_by(&self, half: &TransferPlan) -> Option<MemAccess> {
         let movement = self.machine.tables.atom(half.atom)?.movement.as_ref()?;
         [(&movement.from, half.from, false), (&movement.to, half.to, true)].into_iter().find_map(
             |(side, end, writes)| {
@@ -21,7 +21,7 @@ impl Context<'_, '_, '_, '_> {
                     .allocs
                     .get(usize::from(alloc))
                     .filter(|_| side.space == Space::Shared)?;
-                Some(Touched {
+                Some(MemAccess {
                     from: tile.offset,
                     to: tile.offset.saturating_add(tile.bytes),
                     dealt: 0,
@@ -38,7 +38,7 @@ impl Context<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         half: &TransferPlan,
-        open: &mut Open,
+        open: &mut PendingAccesses,
         emit: bool,
     ) -> Result<(), EmitError> {
         let touched = self.touched_by(half).ok_or(EmitError::Unplanned(op))?;
@@ -47,7 +47,11 @@ impl Context<'_, '_, '_, '_> {
 
     /// What an exchange opens and needs, without emitting it.
     #[inline(never)]
-    pub(crate) fn rehearse_exchange(&mut self, op: Op, open: &mut Open) -> Result<(), EmitError> {
+    pub(crate) fn rehearse_exchange(
+        &mut self,
+        op: Op,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
         let Some(exchange) = self.plan.exchange_of(op) else { return Ok(()) };
         for half in exchange.moves() {
             self.meet_half(op, &half, open, false)?;
@@ -74,7 +78,7 @@ impl Context<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         from: Reg,
-        open: &mut Open,
+        open: &mut PendingAccesses,
     ) -> Result<Reg, EmitError> {
         let refuse = EmitError::Unplanned(op);
         self.prepare_exchange(op)?;
@@ -123,7 +127,7 @@ impl Context<'_, '_, '_, '_> {
         op: Op,
         half: &TransferPlan,
         (tile, packed): (Reg, Option<(u16, u16)>),
-        open: &mut Open,
+        open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         self.meet_half(op, half, open, true)?;
         let refuse = EmitError::Unplanned(op);
@@ -146,7 +150,7 @@ impl Context<'_, '_, '_, '_> {
 
     /// A conversion: nothing where both sides are the same.
     #[inline(never)]
-    pub(crate) fn convert(&mut self, op: Op, open: &mut Open) -> Result<(), EmitError> {
+    pub(crate) fn convert(&mut self, op: Op, open: &mut PendingAccesses) -> Result<(), EmitError> {
         if !self.plan.converts(op) {
             return self.rename(op);
         }

@@ -4,15 +4,15 @@
 //! in the program, and elements that one thread alone touches, because it holds the same ones of
 //! the same tile each time.
 
-use crate::lower::context::Context;
-use crate::sync::order::Touched;
+use crate::lower::context::LowerContext;
+use crate::sync::order::MemAccess;
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::Space;
 
 /// How loops around a movement change the place of its tile.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Course {
+enum LoopMotion {
     /// Each turn of each loop has a tile of its own.
     Apart,
     /// Some loop leaves it where it is; no two places overlap.
@@ -22,7 +22,7 @@ enum Course {
 }
 
 /// Where a tile begins along a dimension, if that is a number, and how many elements it has there.
-type Place = (Option<i64>, u64);
+type TileInterval = (Option<i64>, u64);
 
 /// Elements of a tile along each dimension of its memref, outermost first.
 fn extents(g: &GlobalPlan) -> impl Iterator<Item = u64> {
@@ -30,11 +30,15 @@ fn extents(g: &GlobalPlan) -> impl Iterator<Item = u64> {
     g.leads().map(|_| 1).chain(rows).chain([g.map.shape.col_count()])
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// The global tile of a movement, where it is written and something else touches its tensor, or
     /// it overlaps what it was in another turn.
     #[inline(never)]
-    pub(crate) fn touched_outside(&self, plan: &TransferPlan, out: &mut heapless::Vec<Touched, 6>) {
+    pub(crate) fn touched_outside(
+        &self,
+        plan: &TransferPlan,
+        out: &mut heapless::Vec<MemAccess, 6>,
+    ) {
         let (number, writes) = match (plan.from, plan.to) {
             (End::Global(g), _) => (g, false),
             (_, End::Global(g)) => (g, true),
@@ -50,8 +54,11 @@ impl Context<'_, '_, '_, '_> {
         let course = self.course(plan.op, g);
         // Alone, what a thread writes again is its own; a unit's copies have no order among
         // themselves.
-        let own =
-            if plan.tiled.is_some() { course == Course::Apart } else { course != Course::Slides };
+        let own = if plan.tiled.is_some() {
+            course == LoopMotion::Apart
+        } else {
+            course != LoopMotion::Slides
+        };
         if !others().any(|writes| writes) || (others().nth(1).is_none() && own) {
             return;
         }
@@ -72,8 +79,8 @@ impl Context<'_, '_, '_, '_> {
         let Some(kind) = kind else { return };
         let tensor =
             self.plan.globals.iter().position(|other| other.memref == g.memref).unwrap_or(0);
-        let dealt = if course == Course::Slides { 0 } else { self.dealt(plan) };
-        let _ = out.push(Touched::global(
+        let dealt = if course == LoopMotion::Slides { 0 } else { self.dealt(plan) };
+        let _ = out.push(MemAccess::global(
             u16::try_from(tensor).unwrap_or(u16::MAX),
             number,
             kind,
@@ -110,8 +117,8 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// How the loops around a movement change the place of its tile.
-    fn course(&self, op: Op, g: &GlobalPlan) -> Course {
-        let mut course = Course::Apart;
+    fn course(&self, op: Op, g: &GlobalPlan) -> LoopMotion {
+        let mut course = LoopMotion::Apart;
         let around = core::iter::successors(self.program.parent(op), |at| self.program.parent(*at))
             .filter_map(|at| self.program.counted_loop(at));
         for at in around {
@@ -120,11 +127,11 @@ impl Context<'_, '_, '_, '_> {
                 .zip(extents(g))
                 .filter(|(start, _)| self.is_stepped(*start, &at))
                 .peekable();
-            if moved.peek().is_none() && course == Course::Apart {
-                course = Course::Again;
+            if moved.peek().is_none() && course == LoopMotion::Apart {
+                course = LoopMotion::Again;
             }
             if !moved.all(|(start, extent)| self.clears(start, extent, &at)) {
-                return Course::Slides;
+                return LoopMotion::Slides;
             }
         }
         course
@@ -148,13 +155,14 @@ impl Context<'_, '_, '_, '_> {
             return false;
         };
         let places = |g: &GlobalPlan| {
-            let mut out: heapless::Vec<Place, { lanebook_plan::MAP_RANK }> = heapless::Vec::new();
+            let mut out: heapless::Vec<TileInterval, { lanebook_plan::MAP_RANK }> =
+                heapless::Vec::new();
             for (start, extent) in g.starts().zip(extents(g)) {
                 let _ = out.push((self.program.int(start), extent));
             }
             out
         };
-        let far = |((from, extent), (to, other)): (&Place, &Place)| {
+        let far = |((from, extent), (to, other)): (&TileInterval, &TileInterval)| {
             let (Some(from), Some(to)) = (*from, *to) else { return false };
             from.abs_diff(to) >= if from <= to { *extent } else { *other }
         };

@@ -2,18 +2,18 @@
 //! tile's registers.
 
 use crate::expr::Reg;
-use crate::lower::context::{Context, EmitError};
+use crate::lower::context::{EmitError, LowerContext};
 use crate::memory::address::{delta, immediate_start, memory_sides};
 use crate::pool::EmitPool;
-use crate::step::{Pattern, Purpose, Slot, int, slot};
-use crate::sync::order::{Open, Stand, Touched, Wanted, push};
+use crate::step::{Purpose, Slot, TupleStride, int, slot};
+use crate::sync::order::{BarrierSide, MemAccess, PendingAccesses, RequiredSync, push};
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, ProductPlan, TransferPlan};
 use lanebook_tables::{Atom, ClassId, Role, Space};
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// The shared tiles that an operation touches, as its atoms touch them.
-    fn touched(&self, op: Op) -> heapless::Vec<Touched, 6> {
+    fn touched(&self, op: Op) -> heapless::Vec<MemAccess, 6> {
         let mut out = heapless::Vec::new();
         if let Some(product) = self.plan.product_of(op) {
             self.touched_by_unit(product, &mut out);
@@ -30,7 +30,7 @@ impl Context<'_, '_, '_, '_> {
         out
     }
 
-    fn touched_by_move(&self, plan: &TransferPlan, out: &mut heapless::Vec<Touched, 6>) {
+    fn touched_by_move(&self, plan: &TransferPlan, out: &mut heapless::Vec<MemAccess, 6>) {
         self.touched_outside(plan, out);
         if let Some(tiled) = plan.tiled {
             if let (Some(number), Some(objects)) =
@@ -46,7 +46,7 @@ impl Context<'_, '_, '_, '_> {
                 if let End::Shared(alloc) = end
                     && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
                 {
-                    let _ = out.push(Touched {
+                    let _ = out.push(MemAccess {
                         from: tile.offset,
                         to: tile.offset.saturating_add(tile.bytes),
                         dealt: 0,
@@ -69,7 +69,7 @@ impl Context<'_, '_, '_, '_> {
                 if let (Space::Shared, End::Shared(alloc)) = (side.space, end)
                     && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
                 {
-                    let _ = out.push(Touched {
+                    let _ = out.push(MemAccess {
                         from: tile.offset,
                         to: tile.offset.saturating_add(tile.bytes),
                         dealt: 0,
@@ -82,7 +82,7 @@ impl Context<'_, '_, '_, '_> {
         }
     }
 
-    fn touched_by_unit(&self, product: &ProductPlan, out: &mut heapless::Vec<Touched, 6>) {
+    fn touched_by_unit(&self, product: &ProductPlan, out: &mut heapless::Vec<MemAccess, 6>) {
         let Some(atom) = self.machine.tables.atom(product.product.atom) else { return };
         let numbers = [product.product.shape.a, product.product.shape.b];
         for (number, given) in numbers.into_iter().zip(product.shared) {
@@ -90,7 +90,7 @@ impl Context<'_, '_, '_, '_> {
                 given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc)))
                 && let Some(how) = atom.shared(number)
             {
-                let _ = out.push(Touched {
+                let _ = out.push(MemAccess {
                     from: tile.offset,
                     to: tile.offset.saturating_add(tile.bytes),
                     dealt: 0,
@@ -106,7 +106,7 @@ impl Context<'_, '_, '_, '_> {
                     self.machine.tables.atom(copy.atom).and_then(|copy| copy.movement)
             {
                 let (from, kind) = (tile.offset, movement.from.access);
-                let _ = out.push(Touched {
+                let _ = out.push(MemAccess {
                     from,
                     to: from.saturating_add(tile.bytes),
                     dealt: 0,
@@ -122,7 +122,12 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// Orders an operation after what is open; whether a barrier stands between.
-    pub(crate) fn meet(&mut self, op: Op, open: &mut Open, emit: bool) -> Result<bool, EmitError> {
+    pub(crate) fn meet(
+        &mut self,
+        op: Op,
+        open: &mut PendingAccesses,
+        emit: bool,
+    ) -> Result<bool, EmitError> {
         let touched = self.touched(op);
         let barrier = self.meet_all(touched.as_slice(), open, emit)?;
         self.completed(op, barrier, open);
@@ -132,8 +137,8 @@ impl Context<'_, '_, '_, '_> {
     /// Orders accesses after everything open that they conflict with.
     pub(crate) fn meet_all(
         &mut self,
-        touched: &[Touched],
-        open: &mut Open,
+        touched: &[MemAccess],
+        open: &mut PendingAccesses,
         emit: bool,
     ) -> Result<bool, EmitError> {
         if touched.is_empty() {
@@ -141,7 +146,8 @@ impl Context<'_, '_, '_, '_> {
         }
         let (tables, arch) = (self.machine.tables, self.machine.arch);
         let wanted = open.meet(tables, arch, touched, |a, b| self.lie_apart(a, b))?;
-        let has_barrier = wanted.iter().any(|w| matches!(w, Wanted::Step(step, _) if step.barrier));
+        let has_barrier =
+            wanted.iter().any(|w| matches!(w, RequiredSync::Step(step, _) if step.barrier));
         if !emit {
             return Ok(has_barrier);
         }
@@ -150,22 +156,22 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// The steps that have to stand here: barriers behind all that need not stand behind them.
-    pub(crate) fn carry_out(&mut self, wanted: &[Wanted<'_>]) -> Result<(), EmitError> {
+    pub(crate) fn carry_out(&mut self, wanted: &[RequiredSync<'_>]) -> Result<(), EmitError> {
         for pass in 0..3 {
             for wanted in wanted {
                 self.steps.purpose = Purpose::Sync;
                 match wanted {
-                    Wanted::Step(step, stand) => {
+                    RequiredSync::Step(step, stand) => {
                         let own = match stand {
-                            Stand::Behind => 2,
+                            BarrierSide::Behind => 2,
                             _ => u8::from(step.barrier),
                         };
                         if own == pass {
                             push(self.machine.tables, step, &mut self.steps)?;
                         }
                     }
-                    Wanted::Wait(number) if pass == 0 => self.wait(*number)?,
-                    Wanted::Wait(_) => {}
+                    RequiredSync::Wait(number) if pass == 0 => self.wait(*number)?,
+                    RequiredSync::Wait(_) => {}
                 }
             }
         }
@@ -175,7 +181,7 @@ impl Context<'_, '_, '_, '_> {
     /// Waits for everything that is open and completes on an object: no loop begins or ends before
     /// that.
     #[inline(never)]
-    pub(crate) fn wait_for_open(&mut self, open: &mut Open) -> Result<(), EmitError> {
+    pub(crate) fn wait_for_open(&mut self, open: &mut PendingAccesses) -> Result<(), EmitError> {
         for number in open.take_waits()? {
             self.wait(number)?;
         }
@@ -187,7 +193,7 @@ impl Context<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         innermost: Option<&Loop>,
-        open: &mut Open,
+        open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let plan: TransferPlan = *self.plan.move_of(op).ok_or(EmitError::Unplanned(op))?;
         self.prepare(&plan, innermost)?;
@@ -308,7 +314,7 @@ impl Context<'_, '_, '_, '_> {
         let first = tile.first.wrapping_add(u16::try_from(register).unwrap_or(0));
         let bits = places.len();
         let count = 1u8.checked_shl(bits as u32).unwrap_or(1);
-        let mut pattern: Pattern = [0; 5];
+        let mut pattern: TupleStride = [0; 5];
         for (weight, &place) in pattern.iter_mut().zip(places) {
             *weight = 1u8.checked_shl(u32::from(place)).unwrap_or(0);
         }

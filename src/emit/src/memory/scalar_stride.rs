@@ -5,9 +5,9 @@
 //! their first row alone. The base goes from row to row by scalar sums, which stand between the
 //! movement's instructions; these come in the order of their rows.
 
-use crate::expr::{ExprId, Place, Reg};
-use crate::lower::context::{Address, Context, EmitError};
-use crate::matrix::k_slices::Thrift;
+use crate::expr::{ExprId, Reg, RegBank};
+use crate::lower::context::{Address, EmitError, LowerContext};
+use crate::matrix::k_slices::RegisterPressureLevel;
 use crate::memory::address::{Delta, SideView};
 use crate::step::{Missing, StepError, slot};
 use lanebook_ir::Op;
@@ -74,7 +74,7 @@ fn distances(rows: &[u32]) -> Option<heapless::Vec<u32, STEPS>> {
     Some(out)
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// Whether a side's outer steps go to its scalar base: its rows, ascending.
     pub(crate) fn strides(
         &self,
@@ -82,7 +82,7 @@ impl Context<'_, '_, '_, '_> {
         view: &SideView<'_>,
         map: &MemoryMap,
     ) -> Option<heapless::Vec<u32, ROWS>> {
-        if self.thrift < Thrift::Most || view.side.base.is_none() {
+        if self.thrift < RegisterPressureLevel::Most || view.side.base.is_none() {
             return None;
         }
         let fit = &plan.fit;
@@ -101,7 +101,7 @@ impl Context<'_, '_, '_, '_> {
 
     /// Whether the outer steps of a side go to its scalar base.
     fn has_strides(&self, op: Op, side: u8) -> bool {
-        self.thrift >= Thrift::Most
+        self.thrift >= RegisterPressureLevel::Most
             && self
                 .addresses
                 .iter()
@@ -152,7 +152,7 @@ impl Context<'_, '_, '_, '_> {
         for step in distances(rows).ok_or(EmitError::Unplanned(op))? {
             let count = self.arena.constant(step)?;
             let bytes = self.arena.op(IndexOp::Mul, &[count, outer_bytes])?;
-            let reg = self.compute(bytes, Place::Scalar)?;
+            let reg = self.compute(bytes, RegBank::Scalar)?;
             self.keep(Address { op: number, side: side | STEP, key: Some((step, 0, 0)), reg })?;
         }
         Ok(())

@@ -6,13 +6,13 @@
 //! memory complete otherwise: by steps that stand before whatever writes their source again, and
 //! before the kernel's end.
 
-use crate::expr::{Place, Reg};
-use crate::lower::context::{Address, Advance, Context, EmitError};
+use crate::expr::{Reg, RegBank};
+use crate::lower::context::{Address, Advance, EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
 use crate::pool::EmitPool;
 use crate::step::{Purpose, Slot, slot};
-use crate::sync::mbarrier::Completion;
-use crate::sync::order::{Open, push};
+use crate::sync::mbarrier::MbarrierRegs;
+use crate::sync::order::{PendingAccesses, push};
 use lanebook_ir::{Loop, Op, Value};
 use lanebook_plan::{End, GlobalPlan, MAP_RANK, TiledPlan, TransferPlan};
 use lanebook_tables::{IndexOp, SyncStep, TiledMove};
@@ -25,7 +25,7 @@ const COORDINATE: u8 = 2;
 const LAST: usize = 16;
 
 /// A tiled movement with what it refers to.
-struct Tiled<'t> {
+struct TiledCopy<'t> {
     form: &'t TiledMove<'t>,
     plan: TiledPlan,
     global: GlobalPlan,
@@ -33,8 +33,8 @@ struct Tiled<'t> {
     order: [u8; MAP_RANK],
 }
 
-impl<'t> Context<'_, 't, '_, '_> {
-    fn tiled(&self, plan: &TransferPlan) -> Result<Tiled<'t>, EmitError> {
+impl<'t> LowerContext<'_, 't, '_, '_> {
+    fn tiled(&self, plan: &TransferPlan) -> Result<TiledCopy<'t>, EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
         let tiled = plan.tiled.ok_or(unplanned)?;
         let form =
@@ -46,13 +46,13 @@ impl<'t> Context<'_, 't, '_, '_> {
             return Err(unplanned);
         };
         let global = *self.plan.globals.get(usize::from(g)).ok_or(unplanned)?;
-        Ok(Tiled { form, plan: tiled, global, alloc, order: map.order })
+        Ok(TiledCopy { form, plan: tiled, global, alloc, order: map.order })
     }
 
     /// Where the tile starts along each dimension of the map, and what an instance adds: in
     /// elements, innermost first.
     fn coordinate(
-        tiled: &Tiled<'_>,
+        tiled: &TiledCopy<'_>,
         plan: &TransferPlan,
         instance: u32,
         dim: usize,
@@ -89,7 +89,7 @@ impl<'t> Context<'_, 't, '_, '_> {
                 if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             let bytes = alloc.offset.saturating_add(places.at(plan.fit.element(instance)).bytes);
             let node = self.shared_address(bytes)?;
-            let reg = self.compute(node, Place::Vector)?;
+            let reg = self.compute(node, RegBank::Vector)?;
             self.keep(Address { op: number, side: SHARED, key: Some((instance, 0, 0)), reg })?;
             for dim in 0..tiled.form.at.len().min(MAP_RANK) {
                 let (start, more) =
@@ -106,7 +106,7 @@ impl<'t> Context<'_, 't, '_, '_> {
                         self.arena.op_const(IndexOp::Add, node, u64::from(more))?
                     }
                 };
-                let mut reg = self.compute(node, Place::Vector)?;
+                let mut reg = self.compute(node, RegBank::Vector)?;
                 if let Some(at) = innermost
                     && let Some(step) = self.stepped(op, start, at)?
                 {
@@ -142,14 +142,14 @@ impl<'t> Context<'_, 't, '_, '_> {
     pub(crate) fn tiled_movement(
         &mut self,
         plan: &TransferPlan,
-        open: &mut Open,
+        open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let op = plan.op;
         let unplanned = EmitError::Unplanned(op);
         let tiled = self.tiled(plan)?;
         self.meet(op, open, true)?;
         let on = self.first_thread()?;
-        let signal: Option<(u8, Completion)> = match (tiled.form.signal, tiled.plan.completion) {
+        let signal: Option<(u8, MbarrierRegs)> = match (tiled.form.signal, tiled.plan.completion) {
             (Some(operand), Some(number)) => Some((operand, self.completion(number)?)),
             (None, None) => None,
             _ => return Err(unplanned),
@@ -158,7 +158,7 @@ impl<'t> Context<'_, 't, '_, '_> {
             self.expect(number, self.announced(number).ok_or(unplanned)?)?;
         }
         let map = self.parameter(op, tiled.global.memref, ParamKind::Map(tiled.plan.map))?;
-        let map = self.compute(map, Place::Vector)?;
+        let map = self.compute(map, RegBank::Vector)?;
         let atom = self.machine.tables.atom(tiled.form.atom).ok_or(unplanned)?;
         self.steps.purpose = Purpose::Move;
         for instance in 0..plan.fit.count() {
@@ -190,7 +190,7 @@ impl<'t> Context<'_, 't, '_, '_> {
 
     /// What stands before the kernel's end, for copies that may still read shared memory there.
     #[inline(never)]
-    pub(crate) fn leave_tiled(&mut self, open: &Open) -> Result<(), EmitError> {
+    pub(crate) fn leave_tiled(&mut self, open: &PendingAccesses) -> Result<(), EmitError> {
         let (tables, arch) = (self.machine.tables, self.machine.arch);
         let mut done: heapless::Vec<SyncStep<'t>, LAST> = heapless::Vec::new();
         self.steps.purpose = Purpose::Sync;

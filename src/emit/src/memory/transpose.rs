@@ -11,8 +11,8 @@
 //! Does not: decide whether that is cheaper than moving elements alone, which choosing has done.
 
 use crate::expr::Reg;
-use crate::lanes::shuffle::Selector;
-use crate::lower::context::{Context, EmitError};
+use crate::lanes::shuffle::ByteSelector;
+use crate::lower::context::{EmitError, LowerContext};
 use crate::memory::address::memory_sides;
 use crate::memory::movement::{data_operand, register_class};
 use crate::pool::EmitPool;
@@ -32,7 +32,7 @@ const TUPLES: usize = 16;
 const BATCH: u32 = 32;
 
 /// What is chosen of a pair of registers.
-type Choices = heapless::Vec<Selector, CHOICES>;
+type Choices = heapless::Vec<ByteSelector, CHOICES>;
 
 /// Which bytes of a pair round `round` takes: for the lower register of the result, or the upper
 /// one.
@@ -49,7 +49,7 @@ fn choice(flip: &RegisterTranspose, round: u8, upper: bool) -> Option<[u8; 4]> {
     Some(out)
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// Addresses of the second atom.
     #[inline(never)]
     pub(crate) fn prepare_flipped(

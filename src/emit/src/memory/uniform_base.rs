@@ -5,9 +5,9 @@
 //! The last instruction of the start leaves its result there at once, where the tables have one
 //! that can, and a further instance only adds its step to what is there.
 
-use crate::expr::{BitColumn, Combine as Mix, Expr, ExprId, Place, Reg, Variable, from_bits};
-use crate::lower::context::{Address, Context, EmitError};
-use crate::lower::target::Operand;
+use crate::expr::{BitColumn, Combine, Expr, ExprId, Reg, RegBank, Variable, from_bits};
+use crate::lower::context::{Address, EmitError, LowerContext};
+use crate::lower::target::SecondOperand;
 use crate::memory::address::SideView;
 use crate::pool::EmitPool;
 use crate::step::{Missing, Purpose, StepError, int, slot};
@@ -21,7 +21,7 @@ pub(crate) const MAX_RUNS: usize = 16;
 
 /// The start of a run that is made in the special register itself.
 #[derive(Copy, Clone)]
-pub struct Run {
+pub struct UniformRun {
     op: u16,
     side: u8,
     last: Last,
@@ -34,7 +34,7 @@ struct Last {
     number: u32,
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// A wave-uniform run: one scalar start, instances by known steps.
     #[inline(never)]
     pub(crate) fn prepare_run(
@@ -53,14 +53,16 @@ impl Context<'_, '_, '_, '_> {
                 .push(BitColumn { value, bit, column: map.at(e).bytes })
                 .map_err(|_| EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 8 })?;
         }
-        let node = from_bits(&mut self.arena, &columns, Mix::Add, offset)?;
+        let node = from_bits(&mut self.arena, &columns, Combine::Add, offset)?;
         let node = self.simplified(node)?;
         let op = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
         let reg = match self.kept_back(plan, view, node)? {
-            Some((before, last)) if self.runs.push(Run { op, side: view.number, last }).is_ok() => {
+            Some((before, last))
+                if self.runs.push(UniformRun { op, side: view.number, last }).is_ok() =>
+            {
                 before
             }
-            _ => self.compute(node, Place::Scalar)?,
+            _ => self.compute(node, RegBank::Scalar)?,
         };
         self.keep(Address { op, side: view.number, key: None, reg })
     }
@@ -84,7 +86,7 @@ impl Context<'_, '_, '_, '_> {
         else {
             return Ok(None);
         };
-        let before = self.compute(before, Place::Scalar)?;
+        let before = self.compute(before, RegBank::Scalar)?;
         let direct = self.machine.binary_into(op, (special.class, before.class), i64::from(number));
         Ok(direct.map(|_| (before, Last { op, number })))
     }
@@ -97,7 +99,7 @@ impl Context<'_, '_, '_, '_> {
         if let Some((_, known)) = self.settled.iter().find(|(node, _)| *node == self.thread) {
             return Ok(*known);
         }
-        let thread = self.compute(self.thread, Place::Vector)?;
+        let thread = self.compute(self.thread, RegBank::Vector)?;
         let def = self
             .machine
             .tables
@@ -166,7 +168,7 @@ impl Context<'_, '_, '_, '_> {
         }
         let sum = self
             .machine
-            .binary(IndexOp::Add, from.class, 1, Operand::Number(i64::from(bytes)))
+            .binary(IndexOp::Add, from.class, 1, SecondOperand::Number(i64::from(bytes)))
             .ok_or(missing)?;
         let fresh = self.steps.tuple(from.class, 1)?;
         self.write(sum, fresh, from, i64::from(bytes))?;

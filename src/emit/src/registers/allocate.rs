@@ -7,7 +7,7 @@
 //! error that says how many registers were wanted; nothing is spilled.
 
 use crate::step::{
-    LoopSpan, Pattern, Purpose, Slot, Step, StepError, Virtual, for_each_register, owner,
+    LoopSpan, Purpose, Slot, Step, StepError, TupleStride, VRegTuple, for_each_register, owner,
 };
 use heapless::VecView;
 use lanebook_tables::{ClassId, Isa, Tables};
@@ -19,7 +19,7 @@ pub const MAX_CLASSES: usize = 16;
 
 /// How many registers of each class the kernel uses: one past the highest number.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Usage {
+pub struct RegisterUsage {
     /// By class.
     pub high: [u16; MAX_CLASSES],
 }
@@ -30,13 +30,13 @@ pub fn allocate(
     tables: &Tables<'_>,
     isa: &Isa<'_>,
     steps: &mut VecView<Step>,
-    registers: &mut VecView<Virtual>,
-    patterns: &VecView<Pattern>,
+    registers: &mut VecView<VRegTuple>,
+    patterns: &VecView<TupleStride>,
     loops: &VecView<LoopSpan>,
-) -> Result<Usage, StepError> {
+) -> Result<RegisterUsage, StepError> {
     let mut owners = Owners::new();
     find_live_ranges(tables, steps, registers, patterns, loops, &mut owners);
-    let mut usage = Usage { high: [0; MAX_CLASSES] };
+    let mut usage = RegisterUsage { high: [0; MAX_CLASSES] };
     for (number, class) in isa.classes.iter().enumerate() {
         let Ok(narrow) = u8::try_from(number) else { continue };
         let high = match class.pool.1 {
@@ -82,7 +82,7 @@ impl Owners {
     }
 
     /// Index of the tuple that owns a virtual number.
-    fn find(&mut self, registers: &VecView<Virtual>, number: u16) -> Option<usize> {
+    fn find(&mut self, registers: &VecView<VRegTuple>, number: u16) -> Option<usize> {
         let Some(place) = self.0.get_mut(usize::from((number >> 1) & 511)) else {
             return owner(registers, number);
         };
@@ -101,8 +101,8 @@ impl Owners {
 pub(crate) fn find_live_ranges(
     tables: &Tables<'_>,
     steps: &VecView<Step>,
-    registers: &mut VecView<Virtual>,
-    patterns: &VecView<Pattern>,
+    registers: &mut VecView<VRegTuple>,
+    patterns: &VecView<TupleStride>,
     loops: &VecView<LoopSpan>,
     owners: &mut Owners,
 ) {
@@ -146,7 +146,7 @@ pub(crate) fn find_live_ranges(
     }
 }
 
-fn number_through(registers: &mut VecView<Virtual>, class: u8) -> u16 {
+fn number_through(registers: &mut VecView<VRegTuple>, class: u8) -> u16 {
     let mut next = 0u16;
     for tuple in registers.iter_mut().filter(|t| t.class == class && !t.pinned) {
         tuple.physical = next;
@@ -156,13 +156,13 @@ fn number_through(registers: &mut VecView<Virtual>, class: u8) -> u16 {
 }
 
 /// A pool's free registers.
-pub(crate) struct Pool {
+pub(crate) struct FreeRegisters {
     taken: [u64; POOL_WORDS],
     first: u16,
     count: u16,
 }
 
-impl Pool {
+impl FreeRegisters {
     /// All of them free.
     pub(crate) fn new((first, count): (u16, u16)) -> Self {
         Self { taken: [0; POOL_WORDS], first, count }
@@ -189,7 +189,7 @@ impl Pool {
         }
     }
 
-    pub(crate) fn set_all(&mut self, tuple: &Virtual, taken: bool) {
+    pub(crate) fn set_all(&mut self, tuple: &VRegTuple, taken: bool) {
         for n in 0..u16::from(tuple.count) {
             self.set(tuple.physical.wrapping_add(n), taken);
         }
@@ -219,7 +219,7 @@ pub(crate) const NONE: u16 = u16::MAX;
 
 /// The tuples of a class that need a place, by the start of their live ranges and, where that is
 /// the same, by their number. Answers the first.
-fn by_start(registers: &mut VecView<Virtual>, class: u8) -> u16 {
+fn by_start(registers: &mut VecView<VRegTuple>, class: u8) -> u16 {
     let (mut head, mut tail) = (NONE, NONE);
     for k in 0..registers.len() {
         let Some(&tuple) =
@@ -256,10 +256,10 @@ fn by_start(registers: &mut VecView<Virtual>, class: u8) -> u16 {
 /// Frees the registers of tuples that ended before step `at`, and answers the list of the others
 /// and the first step at which one ends.
 fn release_ended(
-    registers: &mut VecView<Virtual>,
+    registers: &mut VecView<VRegTuple>,
     busy: u16,
     at: u16,
-    free: &mut Pool,
+    free: &mut FreeRegisters,
 ) -> (u16, u16) {
     let (mut head, mut last, mut number, mut soonest) = (busy, NONE, busy, u16::MAX);
     while let Some(&tuple) = registers.get(usize::from(number)) {
@@ -279,13 +279,13 @@ fn release_ended(
 }
 
 fn scan(
-    registers: &mut VecView<Virtual>,
+    registers: &mut VecView<VRegTuple>,
     class: u8,
     pool: (u16, u16),
     align: u8,
 ) -> Result<u16, StepError> {
     let mut high = 0u16;
-    let mut free = Pool::new(pool);
+    let mut free = FreeRegisters::new(pool);
     for tuple in registers.iter().filter(|t| t.class == class && t.pinned && t.live.0 != u16::MAX) {
         high = high.max(tuple.physical.saturating_add(u16::from(tuple.count)));
         free.set_all(tuple, true);
@@ -310,7 +310,7 @@ fn scan(
             (t.physical, t.next) = (found, busy);
         }
         busy = number;
-        free.set_all(&Virtual { physical: found, ..tuple }, true);
+        free.set_all(&VRegTuple { physical: found, ..tuple }, true);
         high = high.max(found.saturating_add(u16::from(tuple.count)));
         number = tuple.next;
     }

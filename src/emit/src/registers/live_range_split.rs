@@ -6,8 +6,10 @@
 //! And tuples are placed by size, the largest first, so that no room is lost between them. No
 //! instruction is added.
 
-use crate::registers::allocate::{NONE, Owners, Pool, find_live_ranges};
-use crate::step::{LoopSpan, Pattern, Purpose, Slot, Step, StepError, Virtual, member_offset};
+use crate::registers::allocate::{FreeRegisters, NONE, Owners, find_live_ranges};
+use crate::step::{
+    LoopSpan, Purpose, Slot, Step, StepError, TupleStride, VRegTuple, member_offset,
+};
 use heapless::VecView;
 use lanebook_tables::{ClassId, RegisterClass, Tables};
 
@@ -23,8 +25,8 @@ type Joined = [u64; 4];
 pub(crate) fn place(
     tables: &Tables<'_>,
     steps: &VecView<Step>,
-    registers: &mut VecView<Virtual>,
-    patterns: &VecView<Pattern>,
+    registers: &mut VecView<VRegTuple>,
+    patterns: &VecView<TupleStride>,
     loops: &VecView<LoopSpan>,
     (class, of): (u8, &RegisterClass<'_>),
 ) -> Result<u16, StepError> {
@@ -39,8 +41,8 @@ pub(crate) fn place(
 /// Splits the tuples of a class, as far as there is room for the pieces.
 fn split_all(
     steps: &VecView<Step>,
-    registers: &mut VecView<Virtual>,
-    patterns: &VecView<Pattern>,
+    registers: &mut VecView<VRegTuple>,
+    patterns: &VecView<TupleStride>,
     class: u8,
 ) {
     let mut at = 0;
@@ -83,7 +85,7 @@ fn split_all(
             }
             let first = tuple.first.saturating_add(u16::from(begin));
             if let Some(place) = registers.get_mut(slot) {
-                *place = Virtual {
+                *place = VRegTuple {
                     count: k.saturating_add(1).saturating_sub(begin),
                     first,
                     physical: first,
@@ -97,7 +99,7 @@ fn split_all(
 }
 
 /// Which registers of a tuple some operand wants side by side.
-fn joined(steps: &VecView<Step>, patterns: &VecView<Pattern>, tuple: &Virtual) -> Joined {
+fn joined(steps: &VecView<Step>, patterns: &VecView<TupleStride>, tuple: &VRegTuple) -> Joined {
     let mut out: Joined = [0; 4];
     let from = usize::from(tuple.live.0);
     let count = usize::from(tuple.live.1).saturating_sub(from).saturating_add(1);
@@ -108,7 +110,7 @@ fn joined(steps: &VecView<Step>, patterns: &VecView<Pattern>, tuple: &Virtual) -
                     (first, first.saturating_add(u16::from(count.saturating_sub(1))))
                 }
                 Slot::Spread { class, count, first, pattern } if class == tuple.class => {
-                    let reach = |p: &Pattern| {
+                    let reach = |p: &TupleStride| {
                         (0..count).map(|member| member_offset(p, member)).max().unwrap_or(0)
                     };
                     (
@@ -134,8 +136,8 @@ fn joined(steps: &VecView<Step>, patterns: &VecView<Pattern>, tuple: &Virtual) -
 
 /// The tuples of a class that need a place: the largest first, then the longest lives. Answers the
 /// first.
-fn by_size(registers: &mut VecView<Virtual>, class: u8) -> u16 {
-    let key = |t: &Virtual| (t.count, t.live.1.saturating_sub(t.live.0));
+fn by_size(registers: &mut VecView<VRegTuple>, class: u8) -> u16 {
+    let key = |t: &VRegTuple| (t.count, t.live.1.saturating_sub(t.live.0));
     let mut head = NONE;
     for k in 0..registers.len() {
         let Some(&tuple) =
@@ -163,7 +165,7 @@ fn by_size(registers: &mut VecView<Virtual>, class: u8) -> u16 {
 
 /// Gives each tuple the first place that nothing has which lives at the same time.
 fn pack(
-    registers: &mut VecView<Virtual>,
+    registers: &mut VecView<VRegTuple>,
     class: u8,
     of: &RegisterClass<'_>,
 ) -> Result<u16, StepError> {
@@ -171,8 +173,8 @@ fn pack(
     let head = by_size(registers, class);
     let mut number = head;
     while let Some(&tuple) = registers.get(usize::from(number)) {
-        let meets = |t: &Virtual| t.live.0 <= tuple.live.1 && tuple.live.0 <= t.live.1;
-        let mut free = Pool::new(of.pool);
+        let meets = |t: &VRegTuple| t.live.0 <= tuple.live.1 && tuple.live.0 <= t.live.1;
+        let mut free = FreeRegisters::new(of.pool);
         // What the frame defines is there from the start.
         for fixed in registers.iter().filter(|t| {
             t.class == class && t.pinned && t.live.0 != u16::MAX && tuple.live.0 <= t.live.1
@@ -202,7 +204,7 @@ fn pack(
 }
 
 /// Registers of a class that live at the same time, at the most.
-fn most_at_once(registers: &VecView<Virtual>, class: u8) -> u16 {
+fn most_at_once(registers: &VecView<VRegTuple>, class: u8) -> u16 {
     let own = || registers.iter().filter(|t| t.class == class && t.live.0 != u16::MAX);
     let at = |step: u16| {
         own()

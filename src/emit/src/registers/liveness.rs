@@ -6,7 +6,7 @@
 //! this turn of the loops around it or in a later one.
 
 use crate::expr::Reg;
-use crate::lower::context::Context;
+use crate::lower::context::LowerContext;
 use lanebook_ir::{Block, Def, Op, Program, Value};
 use lanebook_tables::OpRole;
 
@@ -19,7 +19,7 @@ pub(crate) fn overlaps(a: Reg, b: Reg) -> bool {
     a.class == b.class && a.first < end(b) && b.first < end(a)
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// Whether nothing reads registers after `op`: it may write its result over them, once it has
     /// read them itself.
     pub(crate) fn is_free_after(&self, op: Op, reg: Reg) -> bool {

@@ -4,7 +4,7 @@
 //! it repeats. A constant is one register.
 
 use crate::expr::Reg;
-use crate::lower::context::{Context, EmitError, Held};
+use crate::lower::context::{EmitError, LowerContext, ValueRegs};
 use crate::step::{Purpose, Slot, slot};
 use lanebook_ir::{Op, Value};
 use lanebook_tables::{OpRole, RegisterKind};
@@ -15,7 +15,7 @@ const DEPTH: usize = 3;
 
 /// Where an operand's elements are, register by register.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct OperandRegs {
     reg: Reg,
     /// It is one register for all.
     one: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Source {
     way: heapless::Vec<(Shaping, u16), DEPTH>,
 }
 
-impl Source {
+impl OperandRegs {
     /// The same elements in other registers.
     pub(crate) fn in_registers(&self, reg: Reg) -> Self {
         Self { reg, ..self.clone() }
@@ -41,22 +41,22 @@ impl Source {
     }
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// Where a value's elements are. A constant that has no register yet gets one.
-    pub(crate) fn source(&mut self, op: Op, value: Value) -> Result<Source, EmitError> {
+    pub(crate) fn source(&mut self, op: Op, value: Value) -> Result<OperandRegs, EmitError> {
         let refuse = EmitError::Unplanned(op);
         let mut way = heapless::Vec::new();
         let mut at = value;
         loop {
             if let Some(reg) = self.splat_of(at) {
-                return Ok(Source { reg, one: true, way: heapless::Vec::new() });
+                return Ok(OperandRegs { reg, one: true, way: heapless::Vec::new() });
             }
             if self.program.constant(at).is_some() {
                 let reg = self.splat(op, at)?;
-                return Ok(Source { reg, one: true, way: heapless::Vec::new() });
+                return Ok(OperandRegs { reg, one: true, way: heapless::Vec::new() });
             }
             if let Some(reg) = self.held_by(at) {
-                return Ok(Source { reg, one: false, way });
+                return Ok(OperandRegs { reg, one: false, way });
             }
             let def = self
                 .program
@@ -71,7 +71,7 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// The register that holds what register `place` of the operand's tile would.
-    pub(crate) fn register(&self, source: &Source, place: u16) -> Option<Reg> {
+    pub(crate) fn register(&self, source: &OperandRegs, place: u16) -> Option<Reg> {
         let mut at = u32::from(place);
         for (how, large) in &source.way {
             at = how.place(&self.plan.fragments.get(usize::from(*large))?.fragment, at);
@@ -116,7 +116,7 @@ impl Context<'_, '_, '_, '_> {
         }
         let reg = self.splat(op, value)?;
         // Where there is no room to remember it, each reader fills its own.
-        let _ = self.splats.push(Held { value, reg });
+        let _ = self.splats.push(ValueRegs { value, reg });
         Ok(())
     }
 

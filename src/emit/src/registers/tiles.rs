@@ -1,7 +1,7 @@
 //! Tiles in registers: filling, copying, and whose registers they are.
 
 use crate::expr::Reg;
-use crate::lower::context::{Context, EmitError};
+use crate::lower::context::{EmitError, LowerContext};
 use crate::memory::movement::register_class;
 use crate::step::{Missing, Purpose, Slot, StepError, int};
 use lanebook_ir::{Op, Value};
@@ -16,7 +16,7 @@ fn single(reg: Reg, k: u16) -> Slot {
     Slot::Reg { class: reg.class.0 as u8, count: 1, first: reg.first.wrapping_add(k) }
 }
 
-impl Context<'_, '_, '_, '_> {
+impl LowerContext<'_, '_, '_, '_> {
     /// A fresh register of a class that holds a number.
     pub(crate) fn filled(&mut self, class: ClassId, value: i64) -> Result<Reg, EmitError> {
         let reg = self.steps.tuple(class, 1)?;

@@ -9,13 +9,13 @@ use lanebook_tables::AtomId;
 const PLACES: usize = 32;
 
 /// The list: `done` finished steps, places for more, and from `next` on the steps to come.
-pub(crate) struct Line<'s> {
+pub(crate) struct StepCursor<'s> {
     steps: &'s mut VecView<Step>,
     done: usize,
     next: usize,
 }
 
-impl<'s> Line<'s> {
+impl<'s> StepCursor<'s> {
     /// A list of which all is to come.
     pub(crate) fn new(steps: &'s mut VecView<Step>) -> Self {
         Self { steps, done: 0, next: 0 }

@@ -1,8 +1,8 @@
 //! What the pass over finished steps remembers so that it need not look at all of them again: which
 //! steps take part in hazards, and which registers atoms of a kind read.
 
-use crate::step::{Pattern, Purpose, Touch, for_each_register};
-use crate::sync::cursor::Line;
+use crate::step::{Purpose, Touch, TupleStride, for_each_register};
+use crate::sync::cursor::StepCursor;
 use heapless::VecView;
 use lanebook_tables::{Arch, Atom, AtomId, Hazard, Tables, TagId};
 
@@ -47,7 +47,7 @@ const KINDS: usize = 32;
 
 /// What hazards say of an atom.
 #[derive(Copy, Clone)]
-pub(crate) struct Kind {
+pub(crate) struct AtomHazards {
     atom: AtomId,
     /// Hazards that begin with it.
     pub(crate) begins: u128,
@@ -60,22 +60,22 @@ pub(crate) struct Kind {
 }
 
 /// What hazards say of the atoms seen last, worked out when it is asked for.
-pub(crate) struct Kinds {
-    known: [Option<Kind>; KINDS],
+pub(crate) struct HazardCache {
+    known: [Option<AtomHazards>; KINDS],
     /// There are no hazards.
     none: bool,
 }
 
-impl Kinds {
+impl HazardCache {
     /// Nothing known yet.
     pub(crate) fn new(arch: &Arch<'_>) -> Self {
         Self { known: [None; KINDS], none: arch.hazards.is_empty() }
     }
 
     /// What the hazards of an architecture say of an atom.
-    pub(crate) fn of(&mut self, arch: &Arch<'_>, id: AtomId, atom: &Atom<'_>) -> Kind {
+    pub(crate) fn of(&mut self, arch: &Arch<'_>, id: AtomId, atom: &Atom<'_>) -> AtomHazards {
         if self.none {
-            return Kind { atom: id, begins: 0, ends: 0, states: 0, special: false };
+            return AtomHazards { atom: id, begins: 0, ends: 0, states: 0, special: false };
         }
         let place = self.known.get_mut(id.index() % KINDS);
         match place {
@@ -90,8 +90,8 @@ impl Kinds {
 }
 
 #[inline(never)]
-fn look_up(arch: &Arch<'_>, id: AtomId, atom: &Atom<'_>) -> Kind {
-    let mut out = Kind { atom: id, begins: 0, ends: 0, states: 0, special: false };
+fn look_up(arch: &Arch<'_>, id: AtomId, atom: &Atom<'_>) -> AtomHazards {
+    let mut out = AtomHazards { atom: id, begins: 0, ends: 0, states: 0, special: false };
     for (number, hazard) in arch.hazards.iter().enumerate() {
         let bit = 1u128.wrapping_shl(number.min(OWN_BIT) as u32);
         if atom.tags.contains(&hazard.producer) {
@@ -176,9 +176,9 @@ impl Recent {
 
 /// Registers with something under way, folded into one word: what misses it is none of them.
 #[derive(Copy, Clone, Default)]
-pub(crate) struct Held(u64);
+pub(crate) struct BusyRegs(u64);
 
-impl Held {
+impl BusyRegs {
     fn run(class: u8, first: u16, count: u8) -> u64 {
         let bits = u64::MAX.checked_shr(64u32.saturating_sub(u32::from(count))).unwrap_or(0);
         bits.rotate_left(u32::from(first).wrapping_add(u32::from(class).wrapping_mul(23)) & 63)
@@ -214,7 +214,7 @@ impl Marks {
     }
 
     /// Takes in the steps that were appended since.
-    pub(crate) fn see(&mut self, tables: &Tables<'_>, arch: &Arch<'_>, steps: &Line<'_>) {
+    pub(crate) fn see(&mut self, tables: &Tables<'_>, arch: &Arch<'_>, steps: &StepCursor<'_>) {
         for (at, step) in steps.finished().iter().enumerate().skip(self.seen) {
             let is_wait = || arch.hazards.iter().any(|hazard| hazard.wait == Some(step.atom));
             // Nothing is looked for behind a label.
@@ -278,8 +278,8 @@ impl Readers {
     pub(crate) fn has(
         &mut self,
         tables: &Tables<'_>,
-        steps: &Line<'_>,
-        patterns: &VecView<Pattern>,
+        steps: &StepCursor<'_>,
+        patterns: &VecView<TupleStride>,
         tag: TagId,
         (class, first, count): (u8, u16, u8),
     ) -> Option<bool> {

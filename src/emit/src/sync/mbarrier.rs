@@ -6,9 +6,9 @@
 //! wait must alternate on every path: whoever announces sees to it that the wait stands in the same
 //! block (no loop begins or ends between them).
 
-use crate::expr::{Place, Reg};
-use crate::lower::context::{Context, EmitError};
-use crate::lower::target::Operand;
+use crate::expr::{Reg, RegBank};
+use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use crate::step::{Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::order::push;
@@ -17,7 +17,7 @@ use lanebook_tile::unit::has;
 
 /// A completion object in registers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Completion {
+pub struct MbarrierRegs {
     /// Its address.
     pub address: Reg,
     /// Parity of the phase that is waited for next.
@@ -27,7 +27,7 @@ pub struct Completion {
 /// Most completion objects of a group.
 pub const MAX_COMPLETIONS: usize = lanebook_plan::shared_alloc::MAX_COMPLETIONS as usize;
 
-impl<'t> Context<'_, 't, '_, '_> {
+impl<'t> LowerContext<'_, 't, '_, '_> {
     /// The architecture's completion objects.
     pub(crate) fn completion_object(&self) -> Result<&'t CompletionObject<'t>, EmitError> {
         let arch = self.machine.arch;
@@ -50,13 +50,13 @@ impl<'t> Context<'_, 't, '_, '_> {
                 .completion_offset
                 .saturating_add(u32::from(object.bytes).saturating_mul(u32::from(number)));
             let node = self.shared_address(offset)?;
-            let address = self.compute(node, Place::Vector)?;
+            let address = self.compute(node, RegBank::Vector)?;
             let class = self
                 .machine
                 .class(RegisterKind::Vector, 32)
                 .ok_or(StepError::NoAtom(Missing::Class))?;
             let parity = self.filled(class, 0)?;
-            self.completions.push(Completion { address, parity }).map_err(|_| {
+            self.completions.push(MbarrierRegs { address, parity }).map_err(|_| {
                 EmitError::Capacity {
                     pool: EmitPool::Completions,
                     capacity: MAX_COMPLETIONS as u32,
@@ -76,7 +76,7 @@ impl<'t> Context<'_, 't, '_, '_> {
             return Ok(on);
         }
         let compare = self.machine.isa.compare_less;
-        let thread = self.compute(self.thread, Place::Vector)?;
+        let thread = self.compute(self.thread, RegBank::Vector)?;
         let on = self.predicate(compare)?.ok_or(StepError::NoAtom(Missing::Frame))?;
         self.frame_step(compare, Some(on), &[slot(thread), Slot::Int(1)])?;
         self.elected = Some(on);
@@ -92,7 +92,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         })
     }
 
-    pub(crate) fn completion(&self, number: u8) -> Result<Completion, EmitError> {
+    pub(crate) fn completion(&self, number: u8) -> Result<MbarrierRegs, EmitError> {
         let capacity = u32::from(self.plan.completions);
         self.completions
             .get(usize::from(number))
@@ -117,6 +117,6 @@ impl<'t> Context<'_, 't, '_, '_> {
         let (object, at) = (self.completion_object()?, self.completion(number)?);
         self.steps.purpose = Purpose::Sync;
         self.steps.append(object.wait, &[slot(at.address), slot(at.parity)])?;
-        self.add_in_place(at.parity, Operand::Number(1), IndexOp::Xor)
+        self.add_in_place(at.parity, SecondOperand::Number(1), IndexOp::Xor)
     }
 }

@@ -7,7 +7,7 @@
 //! stands open before it.
 
 use crate::pool::EmitPool;
-use crate::step::{Missing, Slot, StepError, Steps, int};
+use crate::step::{Missing, Slot, StepError, StepStorage, int};
 use lanebook_tables::{AccessId, Arch, AtomId, SyncRule, SyncStep, Tables};
 
 /// Tiles of global memory among the places of accesses, above all of shared memory: the tensor,
@@ -18,7 +18,7 @@ const TILE_BITS: u32 = 12;
 
 /// An access to a shared tile, or to a global one of a tensor that a kernel reads and writes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Touched {
+pub struct MemAccess {
     /// The tile's bytes in shared memory, from here.
     pub from: u32,
     /// To here, exclusive.
@@ -34,7 +34,7 @@ pub struct Touched {
     pub completion: Option<u8>,
 }
 
-impl Touched {
+impl MemAccess {
     /// The tile of a tensor, both by their numbers.
     #[must_use]
     pub fn global(tensor: u16, tile: u16, kind: AccessId, writes: bool, dealt: u16) -> Self {
@@ -65,7 +65,7 @@ impl Touched {
 
 /// On which side of the barriers a step has to stand.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Stand {
+pub enum BarrierSide {
     /// On either: its rule has no barrier.
     Free,
     /// Its rule has one after it, or it is one.
@@ -76,15 +76,15 @@ pub enum Stand {
 
 /// What has to stand before an operation.
 #[derive(Copy, Clone, Debug)]
-pub enum Wanted<'t> {
+pub enum RequiredSync<'t> {
     /// An instruction.
-    Step(SyncStep<'t>, Stand),
+    Step(SyncStep<'t>, BarrierSide),
     /// The wait for a completion object's phase.
     Wait(u8),
 }
 
 /// What has to stand before an operation: barriers behind all that need not stand behind them.
-pub type WantedSteps<'t> = heapless::Vec<Wanted<'t>, STEPS>;
+pub type WantedSteps<'t> = heapless::Vec<RequiredSync<'t>, STEPS>;
 
 /// Most kinds of accesses that can be open at once.
 const OPEN: usize = 64;
@@ -94,7 +94,7 @@ const STEPS: usize = 8;
 const SETTLED: usize = 16;
 
 /// Kinds of accesses, by their numbers: as many as a word has bits.
-type Kinds = u32;
+type AccessKinds = u32;
 /// Loops around, by their depth.
 type Depths = u8;
 
@@ -103,11 +103,11 @@ const HERE: Depths = 1 << 7;
 
 /// An access that later ones may have to be ordered after. Flat, because there are many of them.
 #[derive(Copy, Clone, Debug)]
-struct Entry {
+struct PendingAccess {
     from: u32,
     to: u32,
     /// The kinds of later accesses that something orders after it.
-    behind: Kinds,
+    behind: AccessKinds,
     dealt: u16,
     kind: AccessId,
     writes: bool,
@@ -117,15 +117,15 @@ struct Entry {
     around: Depths,
 }
 
-impl Entry {
-    fn new(touched: Touched, behind: Kinds) -> Self {
-        let Touched { from, to, dealt, kind, writes, completion } = touched;
+impl PendingAccess {
+    fn new(touched: MemAccess, behind: AccessKinds) -> Self {
+        let MemAccess { from, to, dealt, kind, writes, completion } = touched;
         Self { from, to, behind, dealt, kind, writes, completion, around: HERE }
     }
 
-    fn touched(&self) -> Touched {
+    fn touched(&self) -> MemAccess {
         let Self { from, to, dealt, kind, writes, completion, .. } = *self;
-        Touched { from, to, dealt, kind, writes, completion }
+        MemAccess { from, to, dealt, kind, writes, completion }
     }
 
     fn is_here(&self) -> bool {
@@ -135,7 +135,7 @@ impl Entry {
 
 /// Where completion objects are, and how threads touch them: all wait, one announces.
 #[derive(Copy, Clone, Debug)]
-pub struct Objects {
+pub struct Mbarriers {
     /// The first object's bytes in shared memory.
     pub from: u32,
     /// Bytes of an object.
@@ -146,10 +146,10 @@ pub struct Objects {
     pub announces: AccessId,
 }
 
-impl Objects {
-    fn touched(&self, number: u8, kind: AccessId, writes: bool) -> Touched {
+impl Mbarriers {
+    fn touched(&self, number: u8, kind: AccessId, writes: bool) -> MemAccess {
         let from = self.from.saturating_add(self.bytes.saturating_mul(u32::from(number)));
-        Touched {
+        MemAccess {
             from,
             to: from.saturating_add(self.bytes),
             dealt: 0,
@@ -162,12 +162,12 @@ impl Objects {
     /// The announcement to an object. Its next phase may begin when every thread has waited for the
     /// one before: a thread that is two phases behind takes one for the other.
     #[must_use]
-    pub fn announcement(&self, number: u8) -> Touched {
+    pub fn announcement(&self, number: u8) -> MemAccess {
         self.touched(number, self.announces, true)
     }
 
     /// Whether an access is an announcement: every wait is ordered after it by the object itself.
-    fn is_announcement(&self, touched: &Touched) -> bool {
+    fn is_announcement(&self, touched: &MemAccess) -> bool {
         touched.writes
             && touched.kind == self.announces
             && touched.from >= self.from
@@ -181,19 +181,19 @@ impl Objects {
 
 /// Accesses that later ones may have to be ordered after.
 #[derive(Clone, Debug)]
-pub struct Open {
-    list: heapless::Vec<Entry, OPEN>,
-    objects: Option<Objects>,
+pub struct PendingAccesses {
+    list: heapless::Vec<PendingAccess, OPEN>,
+    objects: Option<Mbarriers>,
 }
 
-impl Open {
+impl PendingAccesses {
     /// Nothing yet.
     #[must_use]
-    pub fn new(objects: Option<Objects>) -> Self {
+    pub fn new(objects: Option<Mbarriers>) -> Self {
         Self { list: heapless::Vec::new(), objects }
     }
 
-    fn here(&self) -> impl Iterator<Item = &Entry> + '_ {
+    fn here(&self) -> impl Iterator<Item = &PendingAccess> + '_ {
         self.list.iter().filter(|e| e.is_here())
     }
 
@@ -224,7 +224,8 @@ impl Open {
         let mut at = 0;
         while let Some(&e) = self.list.get(at) {
             let wakes = !e.is_here() && e.around & bit != 0;
-            let woken = Entry { around: (e.around & !bit) | if wakes { HERE } else { 0 }, ..e };
+            let woken =
+                PendingAccess { around: (e.around & !bit) | if wakes { HERE } else { 0 }, ..e };
             // Of two that are alike one is enough, with what orders both.
             let twin =
                 self.list.iter().position(|o| wakes && o.is_here() && o.touched() == e.touched());
@@ -241,23 +242,23 @@ impl Open {
         }
     }
 
-    fn add(&mut self, touched: Touched, behind: Kinds) -> Result<(), StepError> {
+    fn add(&mut self, touched: MemAccess, behind: AccessKinds) -> Result<(), StepError> {
         if let Some(e) = self.list.iter_mut().find(|e| e.is_here() && e.touched() == touched) {
             e.behind &= behind;
             return Ok(());
         }
         let full = StepError::Capacity { pool: EmitPool::OpenAccesses, capacity: OPEN as u32 };
-        self.list.push(Entry::new(touched, behind)).map_err(|_| full)
+        self.list.push(PendingAccess::new(touched, behind)).map_err(|_| full)
     }
 
     /// What has become of an entry; nothing if it is over. Behind a loop around that runs no turn
     /// it stands as it did.
-    fn change(&mut self, at: usize, next: Option<(Touched, Kinds)>) {
+    fn change(&mut self, at: usize, next: Option<(MemAccess, AccessKinds)>) {
         let Some(&old) = self.list.get(at) else { return };
         if next == Some((old.touched(), old.behind)) {
             return;
         }
-        let asleep = Entry { around: old.around & !HERE, ..old };
+        let asleep = PendingAccess { around: old.around & !HERE, ..old };
         let Some((touched, behind)) = next else {
             if asleep.around == 0 {
                 let _ = self.list.remove(at);
@@ -270,7 +271,7 @@ impl Open {
         if (asleep.around == 0 || self.list.push(asleep).is_ok())
             && let Some(e) = self.list.get_mut(at)
         {
-            *e = Entry::new(touched, behind);
+            *e = PendingAccess::new(touched, behind);
         }
     }
 
@@ -289,7 +290,7 @@ impl Open {
         &mut self,
         tables: &Tables<'t>,
         arch: &Arch<'t>,
-        accesses: &[Touched],
+        accesses: &[MemAccess],
         apart: impl Fn(u16, u16) -> bool,
     ) -> Result<WantedSteps<'t>, StepError> {
         let mut wanted: WantedSteps<'t> = heapless::Vec::new();
@@ -317,11 +318,11 @@ impl Open {
             }
         }
         let performed = |step: &SyncStep<'_>| {
-            wanted.iter().any(|w| matches!(w, Wanted::Step(s, _) if s.atom == step.atom && s.immediates == step.immediates))
+            wanted.iter().any(|w| matches!(w, RequiredSync::Step(s, _) if s.atom == step.atom && s.immediates == step.immediates))
         };
         self.pass(arch, performed);
         for wanted in &wanted {
-            if let Wanted::Wait(number) = wanted {
+            if let RequiredSync::Wait(number) = wanted {
                 self.waited(*number)?;
             }
         }
@@ -385,7 +386,7 @@ impl Open {
         {
             return;
         }
-        let is_wait = |t: &Touched| {
+        let is_wait = |t: &MemAccess| {
             !t.writes
                 && t.from >= objects.from
                 && t.from < objects.from.saturating_add(objects.all())
@@ -406,7 +407,7 @@ type Settled = (AccessId, bool, Option<u8>, AccessId);
 fn want<'t>(
     arch: &Arch<'t>,
     wait: Option<AtomId>,
-    (before, now): (&Touched, &Touched),
+    (before, now): (&MemAccess, &MemAccess),
     wanted: &mut WantedSteps<'t>,
     settled: &mut heapless::Vec<Settled, SETTLED>,
 ) -> Result<(), StepError> {
@@ -416,20 +417,24 @@ fn want<'t>(
     let last = rule.steps.iter().rposition(|s| s.barrier);
     for (k, step) in rule.steps.iter().enumerate() {
         let stand = match last {
-            None => Stand::Free,
-            Some(last) if k <= last => Stand::Before,
-            Some(_) => Stand::Behind,
+            None => BarrierSide::Free,
+            Some(last) if k <= last => BarrierSide::Before,
+            Some(_) => BarrierSide::Behind,
         };
         let step = match before.completion {
-            _ if Some(step.atom) != wait => Wanted::Step(*step, stand),
-            Some(number) => Wanted::Wait(number),
+            _ if Some(step.atom) != wait => RequiredSync::Step(*step, stand),
+            Some(number) => RequiredSync::Wait(number),
             None => continue, // it has been waited for
         };
         // In front of the next of the rule's steps that stands there: each rule's steps stay in
         // their order.
-        let is = |w: &Wanted<'_>, later: &SyncStep<'_>| match w {
-            Wanted::Step(own, _) => own.atom == later.atom && own.immediates == later.immediates,
-            Wanted::Wait(number) => Some(later.atom) == wait && before.completion == Some(*number),
+        let is = |w: &RequiredSync<'_>, later: &SyncStep<'_>| match w {
+            RequiredSync::Step(own, _) => {
+                own.atom == later.atom && own.immediates == later.immediates
+            }
+            RequiredSync::Wait(number) => {
+                Some(later.atom) == wait && before.completion == Some(*number)
+            }
         };
         let later = rule.steps.iter().skip(k.saturating_add(1));
         let next = later.into_iter().find_map(|later| wanted.iter().position(|w| is(w, later)));
@@ -459,10 +464,10 @@ fn want<'t>(
 fn left(
     arch: &Arch<'_>,
     wait: Option<AtomId>,
-    (before, behind): (Touched, Kinds),
+    (before, behind): (MemAccess, AccessKinds),
     settled: &[Settled],
     own: impl Iterator<Item = AccessId> + Clone,
-) -> Option<(Touched, Kinds)> {
+) -> Option<(MemAccess, AccessKinds)> {
     let (mut after, mut behind) = (before, behind);
     let key = (before.kind, before.writes, before.completion);
     let of_its_kind = settled
@@ -491,7 +496,7 @@ fn left(
 }
 
 /// The kind's bit; none beyond a word's: such a kind is ordered anew each time.
-fn bit(kind: AccessId) -> Kinds {
+fn bit(kind: AccessId) -> AccessKinds {
     1u32.checked_shl(u32::from(kind.0)).unwrap_or(0)
 }
 
@@ -508,7 +513,7 @@ pub fn between(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
     (producer, consumer): (AccessId, AccessId),
-    steps: &mut Steps<'_>,
+    steps: &mut StepStorage<'_>,
     known: impl Fn(AtomId, usize) -> Option<Slot>,
 ) -> Result<(), StepError> {
     let missing = StepError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
@@ -525,7 +530,7 @@ pub fn around(
     arch: &Arch<'_>,
     kind: AccessId,
     before: bool,
-    steps: &mut Steps<'_>,
+    steps: &mut StepStorage<'_>,
 ) -> Result<(), StepError> {
     for rule in arch.sync.iter().filter(|r| kind == if before { r.consumer } else { r.producer }) {
         for step in rule.steps {
@@ -537,17 +542,21 @@ pub fn around(
 
 /// Adds a step that is not there yet, in front of the step with number `next`. One that may stand
 /// on either side of the barriers goes where another rule wants it.
-fn add_wanted<'t>(list: &mut WantedSteps<'t>, step: Wanted<'t>, next: Option<usize>) -> Option<()> {
+fn add_wanted<'t>(
+    list: &mut WantedSteps<'t>,
+    step: RequiredSync<'t>,
+    next: Option<usize>,
+) -> Option<()> {
     for old in list.iter_mut() {
         match (old, &step) {
-            (Wanted::Wait(a), Wanted::Wait(b)) if a == b => return Some(()),
-            (Wanted::Step(a, stand), Wanted::Step(b, wanted))
+            (RequiredSync::Wait(a), RequiredSync::Wait(b)) if a == b => return Some(()),
+            (RequiredSync::Step(a, stand), RequiredSync::Step(b, wanted))
                 if a.atom == b.atom && a.immediates == b.immediates =>
             {
-                if *stand == Stand::Free {
+                if *stand == BarrierSide::Free {
                     *stand = *wanted;
                 }
-                if *stand == *wanted || *wanted == Stand::Free {
+                if *stand == *wanted || *wanted == BarrierSide::Free {
                     return Some(());
                 }
             }
@@ -573,7 +582,7 @@ pub(crate) fn rule<'t>(
 pub(crate) fn push(
     tables: &Tables<'_>,
     step: &SyncStep<'_>,
-    steps: &mut Steps<'_>,
+    steps: &mut StepStorage<'_>,
 ) -> Result<(), StepError> {
     push_known(tables, step.atom, step.immediates, steps, |_| None)
 }
@@ -584,7 +593,7 @@ pub fn push_known(
     tables: &Tables<'_>,
     id: AtomId,
     immediates: &[i32],
-    steps: &mut Steps<'_>,
+    steps: &mut StepStorage<'_>,
     known: impl Fn(usize) -> Option<Slot>,
 ) -> Result<(), StepError> {
     use lanebook_tables::Role;

@@ -6,10 +6,10 @@
 //! inserts what they demand. Architectures without such tables come out unchanged.
 
 use crate::step::{
-    MAX_ARGS, Missing, Pattern, Purpose, Slot, Step, StepError, Touch, for_each_register,
+    MAX_ARGS, Missing, Purpose, Slot, Step, StepError, Touch, TupleStride, for_each_register,
 };
-use crate::sync::cursor::Line;
-use crate::sync::hazards::{Held, Kinds, Marks, Readers, Recent, hazards};
+use crate::sync::cursor::StepCursor;
+use crate::sync::hazards::{BusyRegs, HazardCache, Marks, Readers, Recent, hazards};
 use heapless::VecView;
 use lanebook_tables::{Arch, Atom, AtomId, Hazard, HazardUse, Isa, Tables, TagId};
 
@@ -21,7 +21,7 @@ const COUNTERS: usize = 8;
 
 /// A register run whose load has not been waited for.
 #[derive(Copy, Clone, Debug)]
-struct Pending {
+struct UnwaitedLoad {
     class: u8,
     first: u16,
     count: u8,
@@ -38,9 +38,9 @@ pub fn finish(
     arch: &Arch<'_>,
     isa: &Isa<'_>,
     steps: &mut VecView<Step>,
-    patterns: &VecView<Pattern>,
+    patterns: &VecView<TupleStride>,
 ) -> Result<(), StepError> {
-    let mut line = Line::new(steps);
+    let mut line = StepCursor::new(steps);
     let out = &mut line;
     let mut state = Finish {
         tables,
@@ -50,8 +50,8 @@ pub fn finish(
         pending: heapless::Vec::new(),
         issued: [0; COUNTERS],
         complete: [0; COUNTERS],
-        held: Held::default(),
-        kinds: Kinds::new(arch),
+        held: BusyRegs::default(),
+        kinds: HazardCache::new(arch),
         recent: Recent::new(),
         marks: Marks::new(arch),
         readers: Readers::new(),
@@ -100,16 +100,16 @@ struct Finish<'a> {
     tables: &'a Tables<'a>,
     arch: &'a Arch<'a>,
     isa: &'a Isa<'a>,
-    patterns: &'a VecView<Pattern>,
-    pending: heapless::Vec<Pending, IN_FLIGHT>,
+    patterns: &'a VecView<TupleStride>,
+    pending: heapless::Vec<UnwaitedLoad, IN_FLIGHT>,
     /// Operations issued by counter.
     issued: [u32; COUNTERS],
     /// Operations known complete by counter.
     complete: [u32; COUNTERS],
     /// Registers of `pending`, roughly.
-    held: Held,
+    held: BusyRegs,
     /// What hazards say of atoms.
-    kinds: Kinds,
+    kinds: HazardCache,
     /// The last steps that hazards begin with.
     recent: Recent,
     /// Steps that hazards are about.
@@ -120,7 +120,7 @@ struct Finish<'a> {
 
 impl Finish<'_> {
     /// Waits for every pending load that this step reads or overwrites.
-    fn wait_for(&mut self, step: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
+    fn wait_for(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
         let mut need = [None::<u32>; COUNTERS];
         let (tables, patterns) = (self.tables, self.patterns);
         for_each_register(tables, step, patterns, |touch| self.demand(&touch, &mut need));
@@ -128,7 +128,7 @@ impl Finish<'_> {
     }
 
     /// Waits for older loads until this step's own can be tracked.
-    fn make_room(&mut self, step: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
+    fn make_room(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
         if self.tables.atom(step.atom).is_none_or(|atom| atom.counter.is_none()) {
             return Ok(());
         }
@@ -147,7 +147,7 @@ impl Finish<'_> {
     }
 
     /// Waits for every pending load.
-    fn wait_for_all(&mut self, step: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
+    fn wait_for_all(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
         let mut need = [None::<u32>; COUNTERS];
         for p in &self.pending {
             raise(&mut need, self.allowed(p), p.counter);
@@ -165,7 +165,7 @@ impl Finish<'_> {
     }
 
     /// How many operations of the counter may still be outstanding when `p` is complete.
-    fn allowed(&self, p: &Pending) -> u32 {
+    fn allowed(&self, p: &UnwaitedLoad) -> u32 {
         let counter = usize::from(p.counter);
         let issued = self.issued.get(counter).copied().unwrap_or(0);
         let in_order = self.arch.counters.get(counter).is_some_and(|c| c.in_order);
@@ -181,7 +181,7 @@ impl Finish<'_> {
         &mut self,
         need: &[Option<u32>; COUNTERS],
         origin: &Step,
-        out: &mut Line<'_>,
+        out: &mut StepCursor<'_>,
     ) -> Result<(), StepError> {
         for (number, outstanding) in need.iter().enumerate() {
             let (Some(outstanding), Some(counter)) = (outstanding, self.arch.counters.get(number))
@@ -247,7 +247,7 @@ impl Finish<'_> {
                     || p.sequence >= done
                     || (p.unordered && value != 0)
             });
-            self.held = Held::default();
+            self.held = BusyRegs::default();
             for p in &self.pending {
                 self.held.add(p.class, p.first, p.count);
             }
@@ -270,7 +270,7 @@ impl Finish<'_> {
         for_each_register(tables, step, patterns, |touch| {
             if touch.written {
                 held.add(touch.class, touch.first, touch.count);
-                let p = Pending {
+                let p = UnwaitedLoad {
                     class: touch.class,
                     first: touch.first,
                     count: touch.count,
@@ -285,7 +285,7 @@ impl Finish<'_> {
     }
 
     /// Takes in steps that were written since.
-    fn catch_up(&mut self, out: &Line<'_>) {
+    fn catch_up(&mut self, out: &StepCursor<'_>) {
         for step in out.finished().iter().skip(self.recent.seen()) {
             let atom =
                 if step.purpose == Purpose::Label { None } else { self.tables.atom(step.atom) };
@@ -301,7 +301,7 @@ impl Finish<'_> {
     }
 
     /// Inserts wait states before `step` as its hazards with earlier steps demand.
-    fn keep_distance(&mut self, step: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
+    fn keep_distance(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
         let Some(atom) = self.tables.atom(step.atom) else { return Ok(()) };
         let kind = self.kinds.of(self.arch, step.atom, atom);
         if kind.ends == 0 {
@@ -367,7 +367,7 @@ impl Finish<'_> {
         hazard: &Hazard<'_>,
         step: Option<&Step>,
         origin: u16,
-        out: &mut Line<'_>,
+        out: &mut StepCursor<'_>,
     ) -> Result<(), StepError> {
         let Some(wait) = hazard.wait else { return Ok(()) };
         self.marks.see(self.tables, self.arch, out);
@@ -402,7 +402,7 @@ impl Finish<'_> {
     }
 
     /// Before control flow joins: every hazard that could still bite runs out.
-    fn run_out_hazards(&mut self, step: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
+    fn run_out_hazards(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
         let arch = self.arch;
         if arch.hazards.is_empty() {
             return Ok(());
@@ -429,7 +429,12 @@ impl Finish<'_> {
         self.emit_nops(missing, step, out)
     }
 
-    fn emit_nops(&self, states: u32, origin: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
+    fn emit_nops(
+        &self,
+        states: u32,
+        origin: &Step,
+        out: &mut StepCursor<'_>,
+    ) -> Result<(), StepError> {
         let mut left = states;
         while left > 0 {
             let nop = self.isa.nop.ok_or(StepError::NoAtom(Missing::Frame))?;
@@ -457,7 +462,7 @@ fn raise(need: &mut [Option<u32>; COUNTERS], allowed: u32, counter: u8) {
 /// Whether the hazard's register of `earlier` is one that `later` uses in the hazard's way.
 fn share(
     tables: &Tables<'_>,
-    patterns: &VecView<Pattern>,
+    patterns: &VecView<TupleStride>,
     earlier: &Step,
     later: &Step,
     hazard: &Hazard<'_>,
@@ -492,8 +497,8 @@ fn share(
 /// hazard one. Registers count in pairs.
 fn has_reader(
     tables: &Tables<'_>,
-    steps: &Line<'_>,
-    patterns: &VecView<Pattern>,
+    steps: &StepCursor<'_>,
+    patterns: &VecView<TupleStride>,
     readers: &mut Readers,
     writer: &Step,
     hazard: &Hazard<'_>,
@@ -517,8 +522,8 @@ fn has_reader(
 #[inline(never)]
 fn any_reads(
     tables: &Tables<'_>,
-    steps: &Line<'_>,
-    patterns: &VecView<Pattern>,
+    steps: &StepCursor<'_>,
+    patterns: &VecView<TupleStride>,
     tag: TagId,
     (class, first, count): (u8, u16, u8),
 ) -> bool {

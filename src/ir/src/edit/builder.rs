@@ -14,7 +14,7 @@ use crate::types::{Shape, Type};
 use lanebook_tables::{OpId, OpRole, Space};
 
 /// An operand with its subscripts (maybe none).
-pub type Arg<'a> = (Value, &'a [Value]);
+pub type SubscriptedArg<'a> = (Value, &'a [Value]);
 
 /// Appends operations to a program, block by block.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl<'p, 's, 't> Builder<'p, 's, 't> {
         self.program.literal_value(Literal::Int(value))
     }
     /// Appends an operation by its declared name or alias; operands with subscripts.
-    pub fn op(&mut self, name: &str, args: &[Arg<'_>], results: &[Type]) -> Edit<Op> {
+    pub fn op(&mut self, name: &str, args: &[SubscriptedArg<'_>], results: &[Type]) -> Edit<Op> {
         let decl = self.program.tables().op_named(name).ok_or(ErrorKind::UnknownOp)?;
         let op = self.program.append(self.block, decl, &[], results)?;
         for (value, subscripts) in args {

@@ -3,14 +3,14 @@ use crate::attr::AttrValue;
 use crate::data::{AttrData, UseData, UseKind, ValueData};
 use crate::edit::edit_ops::Edit;
 use crate::error::{ErrorKind, Pool};
-use crate::handle::{AttrRef, Block, Name, Op, Value};
+use crate::handle::{AttrRef, Block, Op, TextRef, Value};
 use crate::program::Program;
 use crate::storage::full;
 use crate::text::parse::MAX_DEPTH;
 use heapless::Vec;
 
 /// An operation with regions that is being copied, and its copy.
-type Open = (Op, Op);
+type OpenCopy = (Op, Op);
 
 impl Program<'_, '_> {
     /// A copy of an operation, with everything in it, right before `anchor`. Values from outside
@@ -20,7 +20,7 @@ impl Program<'_, '_> {
         let block = self.block_of(anchor).ok_or(ErrorKind::Stale)?;
         self.block_of(op).ok_or(ErrorKind::Stale)?;
         let copy = self.clone_one(op, false)?;
-        let mut open: Vec<Open, MAX_DEPTH> = Vec::new();
+        let mut open: Vec<OpenCopy, MAX_DEPTH> = Vec::new();
         let deep = |_| full(Pool::Depth, MAX_DEPTH);
         open.push((op, copy)).map_err(deep)?;
         let mut at = self.inside(op).next();
@@ -83,7 +83,7 @@ impl Program<'_, '_> {
         while let Some(old) = result {
             let record = *self.value_data(old).ok_or(ErrorKind::Broken)?;
             let twin =
-                self.push_result(new, record.ty, if named { record.name } else { Name::EMPTY })?;
+                self.push_result(new, record.ty, if named { record.name } else { TextRef::EMPTY })?;
             self.set_twin(old, Some(twin))?;
             result = record.next;
         }

@@ -3,12 +3,12 @@ use crate::attr::{AttrValue, Literal};
 use crate::data::{AttrData, AttrKind, OpData, Stamp, UseData, UseKind, ValueData, ValueKind};
 use crate::edit::edit_ops::Edit;
 use crate::error::ErrorKind;
-use crate::handle::{AttrRef, Name, Op, Use, Value};
+use crate::handle::{AttrRef, Op, TextRef, Use, Value};
 use crate::program::{Program, payload};
 
 impl Program<'_, '_> {
     // ---- attributes
-    pub(crate) fn attr_record(&self, key: Name, value: AttrValue) -> AttrData {
+    pub(crate) fn attr_record(&self, key: TextRef, value: AttrValue) -> AttrData {
         let (kind, bits, extra, ty) = match value {
             AttrValue::Unit | AttrValue::Operand(_) => (AttrKind::Unit, [0; 4], 0, None),
             AttrValue::Int(value, ty) => (AttrKind::Int, payload(value), 0, ty),
@@ -57,7 +57,7 @@ impl Program<'_, '_> {
         core::iter::successors(first, |at| self.attr_data(*at)?.next)
             .find(|at| self.attr_data(*at).is_some_and(|data| self.key_is(data.key, key)))
     }
-    pub(crate) fn push_attr(&mut self, op: Op, key: Name, value: AttrValue) -> Edit {
+    pub(crate) fn push_attr(&mut self, op: Op, key: TextRef, value: AttrValue) -> Edit {
         self.pools.room::<AttrData>(1)?;
         let mut record = self.attr_record(key, value);
         if let AttrValue::Operand(value) = value {
@@ -85,7 +85,7 @@ impl Program<'_, '_> {
         let key = self.word(key)?;
         self.push_value_attr(value, key, attr)
     }
-    pub(crate) fn push_value_attr(&mut self, value: Value, key: Name, attr: AttrValue) -> Edit {
+    pub(crate) fn push_value_attr(&mut self, value: Value, key: TextRef, attr: AttrValue) -> Edit {
         let data = self.value_data(value).ok_or(ErrorKind::Stale)?;
         if data.kind != ValueKind::Argument {
             return Err(ErrorKind::Misplaced);

@@ -11,11 +11,11 @@ use crate::data::{
     ValueKind,
 };
 use crate::error::ErrorKind;
-use crate::handle::{AttrRef, Block, Name, Op, Region, TypeRef, Use, Value};
+use crate::handle::{AttrRef, Block, Op, Region, TextRef, TypeRef, Use, Value};
 use crate::program::{Program, payload};
 use crate::storage::Mark;
 use crate::text::lexer;
-use crate::types::{Encoding, Type};
+use crate::types::{TileEncoding, Type};
 use lanebook_tables::OpId;
 
 /// Result of a change.
@@ -58,7 +58,7 @@ impl Program<'_, '_> {
             && self.same_text(a.element, b.element)
     }
     /// Whether two names read alike.
-    fn same_text(&self, a: Name, b: Name) -> bool {
+    fn same_text(&self, a: TextRef, b: TextRef) -> bool {
         // Lengths tell most of them apart.
         let longer = matches!((a.place(), b.place()), (Some((_, a)), Some((_, b))) if a != b);
         a == b || (!longer && self.text(a) == self.text(b))
@@ -67,10 +67,10 @@ impl Program<'_, '_> {
     #[must_use]
     pub fn same_encoding(&self, a: &Type, b: &Type) -> bool {
         match (a.encoding, b.encoding) {
-            (Encoding::Alias(x), Encoding::Alias(y))
-            | (Encoding::Written(x), Encoding::Written(y)) => self.same_text(x, y),
-            (Encoding::Made(at, len), Encoding::Written(text))
-            | (Encoding::Written(text), Encoding::Made(at, len)) => {
+            (TileEncoding::Alias(x), TileEncoding::Alias(y))
+            | (TileEncoding::Written(x), TileEncoding::Written(y)) => self.same_text(x, y),
+            (TileEncoding::Made(at, len), TileEncoding::Written(text))
+            | (TileEncoding::Written(text), TileEncoding::Made(at, len)) => {
                 self.pools.made(at, len) == self.text(text)
             }
             (x, y) => x == y,
@@ -83,14 +83,14 @@ impl Program<'_, '_> {
         !known || self.same_type(&Type { space: b.space, ..*a }, b)
     }
     /// A name from the library's words or from the program's text.
-    pub fn word(&self, word: &str) -> Edit<Name> {
+    pub fn word(&self, word: &str) -> Edit<TextRef> {
         attr_names::find(word)
             .or_else(|| lexer::find(self.text, word))
             .ok_or(ErrorKind::UnknownWord)
     }
 
     // ---- making operations
-    pub(crate) fn new_op(&mut self, decl: Option<OpId>, name: Name) -> Edit<Op> {
+    pub(crate) fn new_op(&mut self, decl: Option<OpId>, name: TextRef) -> Edit<Op> {
         Op::at(self.pools.add(OpData::new(decl, name))?).ok_or(ErrorKind::Broken)
     }
     /// Puts an operation that stands nowhere into a block, before another or at the end.
@@ -167,13 +167,13 @@ impl Program<'_, '_> {
         for ty in results {
             self.intern(*ty)?;
         }
-        let op = self.new_op(Some(decl), Name::EMPTY)?;
+        let op = self.new_op(Some(decl), TextRef::EMPTY)?;
         for value in operands {
             self.push_operand(op, *value, UseKind::Main)?;
         }
         for ty in results {
             let ty = self.intern(*ty)?;
-            self.push_result(op, ty, Name::EMPTY)?;
+            self.push_result(op, ty, TextRef::EMPTY)?;
         }
         for _ in 0..regions {
             self.push_region(op)?;
@@ -196,7 +196,7 @@ impl Program<'_, '_> {
         self.link(op, block, Some(anchor))?;
         let mut at = if moved { self.result(op, 0) } else { None };
         while let Some(value) = at {
-            self.pools.edit::<ValueData>(value.index(), |data| data.name = Name::EMPTY)?;
+            self.pools.edit::<ValueData>(value.index(), |data| data.name = TextRef::EMPTY)?;
             at = self.value_data(value).and_then(|data| data.next);
         }
         Ok(())
@@ -263,7 +263,7 @@ impl Program<'_, '_> {
         owner: usize,
         number: usize,
         ty: TypeRef,
-        name: Name,
+        name: TextRef,
     ) -> Edit<Value> {
         let number = u16::try_from(number).map_err(|_| ErrorKind::NumberTooLarge)?;
         let data = ValueData {
@@ -280,7 +280,7 @@ impl Program<'_, '_> {
         };
         Value::at(self.pools.add(data)?).ok_or(ErrorKind::Broken)
     }
-    pub(crate) fn push_result(&mut self, op: Op, ty: TypeRef, name: Name) -> Edit<Value> {
+    pub(crate) fn push_result(&mut self, op: Op, ty: TypeRef, name: TextRef) -> Edit<Value> {
         let last = self.results(op).last();
         let number = last
             .and_then(|last| self.value_data(last))
@@ -299,9 +299,14 @@ impl Program<'_, '_> {
     /// Adds a result to an operation.
     pub fn add_result(&mut self, op: Op, ty: Type) -> Edit<Value> {
         let ty = self.intern(ty)?;
-        self.push_result(op, ty, Name::EMPTY)
+        self.push_result(op, ty, TextRef::EMPTY)
     }
-    pub(crate) fn push_argument(&mut self, block: Block, ty: TypeRef, name: Name) -> Edit<Value> {
+    pub(crate) fn push_argument(
+        &mut self,
+        block: Block,
+        ty: TypeRef,
+        name: TextRef,
+    ) -> Edit<Value> {
         let last = self.arguments(block).last();
         let number = last
             .and_then(|last| self.value_data(last))
@@ -320,7 +325,7 @@ impl Program<'_, '_> {
     /// Adds an argument to a block.
     pub fn add_argument(&mut self, block: Block, ty: Type) -> Edit<Value> {
         let ty = self.intern(ty)?;
-        self.push_argument(block, ty, Name::EMPTY)
+        self.push_argument(block, ty, TextRef::EMPTY)
     }
     /// Removes a result that nothing uses; those after it move down one number.
     pub fn remove_result(&mut self, op: Op, number: usize) -> Edit {
@@ -375,7 +380,7 @@ impl Program<'_, '_> {
             Literal::Word(name) => (AttrKind::LiteralWord, name.parts(), 0),
         };
         let cell = self.pools.add(AttrData {
-            key: Name::EMPTY,
+            key: TextRef::EMPTY,
             next: None,
             ty: None,
             payload: bits,
@@ -384,7 +389,7 @@ impl Program<'_, '_> {
             stamp: Stamp(0),
         })?;
         let ty = self.intern(Type::ELIDED)?;
-        let value = self.new_value(ValueKind::Literal, 0, 0, ty, Name::EMPTY)?;
+        let value = self.new_value(ValueKind::Literal, 0, 0, ty, TextRef::EMPTY)?;
         self.pools.edit::<ValueData>(value.index(), |data| data.attrs = AttrRef::at(cell))?;
         Ok(value)
     }
@@ -534,7 +539,7 @@ impl Program<'_, '_> {
     /// Lets a value take another's name; the other has none then.
     pub fn take_name(&mut self, value: Value, from: Value) -> Edit {
         let name = self.value_data(from).ok_or(ErrorKind::Stale)?.name;
-        self.pools.edit::<ValueData>(from.index(), |data| data.name = Name::EMPTY)?;
+        self.pools.edit::<ValueData>(from.index(), |data| data.name = TextRef::EMPTY)?;
         self.pools.edit::<ValueData>(value.index(), |data| data.name = name)
     }
 }

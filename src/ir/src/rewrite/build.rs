@@ -1,5 +1,5 @@
 //! Builds a rule's right side in the graph.
-use crate::rewrite::engine::Made;
+use crate::rewrite::engine::MadeNodes;
 use crate::rewrite::matcher::{Binding, constant};
 use crate::rewrite::{Bound, Graph, RunError, TileMake};
 use lanebook_tables::{BuildNode, MAX_TERM, NO_SLOT, Rule, RuleId};
@@ -14,7 +14,7 @@ pub(super) fn build<G: Graph>(
     root: G::Id,
     root_width: u8,
     binding: &Binding<G::Id>,
-    made: &mut Made<G::Id>,
+    made: &mut MadeNodes<G::Id>,
 ) -> Result<Option<G::Id>, RunError<G::Error>> {
     let bad = RunError::BadRule { rule: id };
     let mut stack: [Bound<G::Id>; MAX_TERM] = [Bound::Free; MAX_TERM];

@@ -1,6 +1,6 @@
 //! The loop: worklist, dispatch, fuel, undo.
 use crate::rewrite::build::build;
-use crate::rewrite::{Graph, Look, Swaps, View, find_at};
+use crate::rewrite::{Graph, RootView, Swaps, View, find_at};
 use heapless::VecView;
 use lanebook_tables::{IndexOp, MAX_TERM, RuleId, RuleSet, Rules};
 
@@ -60,12 +60,12 @@ pub struct Stats {
 }
 
 /// New nodes of one rewrite, in the order in which they were made.
-pub(super) struct Made<I> {
+pub(super) struct MadeNodes<I> {
     list: [Option<I>; MAX_TERM],
     len: usize,
 }
 
-impl<I: Copy> Made<I> {
+impl<I: Copy> MadeNodes<I> {
     fn new() -> Self {
         Self { list: [None; MAX_TERM], len: 0 }
     }
@@ -128,7 +128,7 @@ fn drain<G: Graph>(
     Ok(stats)
 }
 
-type Rewritten<I> = Option<(RuleId, I, Made<I>)>;
+type Rewritten<I> = Option<(RuleId, I, MadeNodes<I>)>;
 
 /// The first rule that changes the node, with its replacement made but not yet in place.
 fn rewrite<G: Graph>(
@@ -144,7 +144,7 @@ fn rewrite<G: Graph>(
         View::Tile(op, _) => (op.index(), 0),
         View::Leaf => return Ok(None),
     };
-    let look = Look::at(graph, id);
+    let look = RootView::at(graph, id);
     for &rule_id in set.rules_for(root) {
         let Some(rule) = rules.rule(rule_id) else {
             return Err(RunError::BadRule { rule: rule_id });
@@ -154,7 +154,7 @@ fn rewrite<G: Graph>(
             let Some((binding, _, next)) = find_at(graph, rule, &look, swaps) else {
                 break;
             };
-            let mut made = Made::new();
+            let mut made = MadeNodes::new();
             if let Some(new) = build(graph, rule_id, rule, id, width, &binding, &mut made)?
                 && new != id
             {

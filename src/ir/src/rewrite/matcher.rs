@@ -85,7 +85,7 @@ pub fn find<G: Terms>(
     root: G::Id,
     from: Swaps,
 ) -> Option<(Binding<G::Id>, Swaps, Option<Swaps>)> {
-    find_at(graph, rule, &Look::at(graph, root), from)
+    find_at(graph, rule, &RootView::at(graph, root), from)
 }
 
 /// [`find`] for a root that was looked at already.
@@ -93,7 +93,7 @@ pub fn find<G: Terms>(
 pub fn find_at<G: Terms>(
     graph: &G,
     rule: &Rule<'_>,
-    look: &Look<G::Id>,
+    look: &RootView<G::Id>,
     from: Swaps,
 ) -> Option<(Binding<G::Id>, Swaps, Option<Swaps>)> {
     let root = look.root;
@@ -133,12 +133,12 @@ pub fn matches<G: Terms>(
 /// A root and its first two operands: looked at once, they rule out most rules before anything is
 /// bound.
 #[doc(hidden)]
-pub struct Look<I> {
+pub struct RootView<I> {
     root: I,
     operands: Option<(View, View)>,
 }
 
-impl<I: Copy> Look<I> {
+impl<I: Copy> RootView<I> {
     #[doc(hidden)]
     pub fn at<G: Terms<Id = I>>(graph: &G, root: I) -> Self {
         let operands = match (graph.operand(root, 0), graph.operand(root, 1)) {

@@ -3,7 +3,7 @@ use super::support::*;
 use crate::parse;
 use crate::verify;
 use crate::{
-    AttrValue, Builder, Def, Encoding, ErrorKind, Literal, Op, Program, Storage, Type, Value,
+    AttrValue, Builder, Def, ErrorKind, Literal, Op, Program, Storage, TileEncoding, Type, Value,
     attr_names,
 };
 use lanebook_tables::{OpRole, Space};
@@ -83,7 +83,8 @@ fn marks_nest() {
     let a = program.operand(mma, 0).unwrap();
     let ty = program.type_of(a);
     let convert = program.tables().op_named("convert_layout").unwrap();
-    let op = program.insert_before(mma, convert, &[a], &[ty.encoded(Encoding::Handle(3))]).unwrap();
+    let op =
+        program.insert_before(mma, convert, &[a], &[ty.encoded(TileEncoding::Handle(3))]).unwrap();
     let converted = program.result(op, 0).unwrap();
     program.set_operand(mma, 0, converted).unwrap();
     verify(&mut program).unwrap();

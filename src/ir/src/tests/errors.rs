@@ -2,7 +2,7 @@
 use super::support::*;
 use crate::parse;
 use crate::verify;
-use crate::{Error, ErrorKind as K, Lexeme, Pool, Slot, Want};
+use crate::{ErrorKind as K, IrError, Lexeme, Pool, ValueSlot, WantedType};
 use std::string::String;
 
 /// Line, column and kind.
@@ -31,7 +31,7 @@ const fn got(want: Lexeme, got: Lexeme) -> K {
 
 #[test]
 fn errors_are_small() {
-    assert!(size_of::<Error>() <= 40, "{}", size_of::<Error>());
+    assert!(size_of::<IrError>() <= 40, "{}", size_of::<IrError>());
 }
 
 #[test]
@@ -159,14 +159,15 @@ fn counts() {
         "tiled_store %t, %A[%i, %t] : tensor<128x64xf16> -> memref<?x?xf16>",
         1,
         1,
-        K::OperandKind { operand: 1, want: Want::Index },
+        K::OperandKind { operand: 1, want: WantedType::Index },
     );
-    inside("use %i[%i]", 1, 1, K::OperandKind { operand: 0, want: Want::Tile });
+    inside("use %i[%i]", 1, 1, K::OperandKind { operand: 0, want: WantedType::Tile });
 }
 
 #[test]
 fn shapes() {
-    let (a, b, c, d) = (Slot::Operand(0), Slot::Operand(1), Slot::Operand(2), Slot::Result(0));
+    let (a, b, c, d) =
+        (ValueSlot::Operand(0), ValueSlot::Operand(1), ValueSlot::Operand(2), ValueSlot::Result(0));
     let extents = |left, left_dimension, right, right_dimension, a, b| K::Extents {
         left,
         left_dimension,
@@ -189,13 +190,13 @@ fn shapes() {
         "%x = mma %t, %w, %i : tensor<128x32xf16>",
         1,
         6,
-        K::OperandKind { operand: 2, want: Want::Matrix },
+        K::OperandKind { operand: 2, want: WantedType::Matrix },
     );
     inside(
         "%x = mma %t, %w : tensor<4x4x128x32xf16>",
         1,
         6,
-        K::ResultKind { result: 0, want: Want::Matrix },
+        K::ResultKind { result: 0, want: WantedType::Matrix },
     );
     inside(
         "%x = mma %t, %w : tensor<4x128x32xf16>",
@@ -215,12 +216,12 @@ fn shapes() {
         1,
         extents(a, 0, b, 0, 128, 64),
     );
-    inside("copy %i, %s", 1, 1, K::OperandKind { operand: 0, want: Want::Tile });
+    inside("copy %i, %s", 1, 1, K::OperandKind { operand: 0, want: WantedType::Tile });
     inside(
         "%x = tiled_load %t : tensor<128x64xf16> -> tensor<128x64xf16>",
         1,
         6,
-        K::OperandKind { operand: 0, want: Want::Memory },
+        K::OperandKind { operand: 0, want: WantedType::Memory },
     );
     inside(
         "%x = tiled_load %s : tensor<128x64xf16, #smem> -> tensor<64x64xf16>",
@@ -232,7 +233,7 @@ fn shapes() {
         "%x = tiled_load %s : tensor<128x64xf16, #smem> -> index",
         1,
         6,
-        K::ResultKind { result: 0, want: Want::Tile },
+        K::ResultKind { result: 0, want: WantedType::Tile },
     );
     inside(
         "%x = tiled_load %A[%i, %i] : memref<?x?xf16> -> tensor<4x8x8xf16>",
@@ -240,7 +241,7 @@ fn shapes() {
         6,
         K::Ranks { left: a, right: d, a: 2, b: 3 },
     );
-    inside("tiled_store %t, %w", 1, 1, K::OperandKind { operand: 1, want: Want::Memory });
+    inside("tiled_store %t, %w", 1, 1, K::OperandKind { operand: 1, want: WantedType::Memory });
     inside(
         "%x = convert_layout %t : tensor<128x64xf16> -> tensor<64x128xf16>",
         1,
@@ -313,11 +314,11 @@ fn shapes() {
         "%x = select %i, %t, %t : tensor<128x64xf16>",
         1,
         6,
-        K::OperandKind { operand: 0, want: Want::Condition },
+        K::OperandKind { operand: 0, want: WantedType::Condition },
     );
     inside("%x = select %c, %t, %w : tensor<128x64xf16>", 1, 6, extents(c, 0, d, 0, 64, 128));
     inside("%x = select %c, %t, %s : tensor<128x64xf16>", 1, 6, K::Types { left: c, right: d });
-    inside("%x = alloc_tensor : index", 1, 6, K::ResultKind { result: 0, want: Want::Tile });
+    inside("%x = alloc_tensor : index", 1, 6, K::ResultKind { result: 0, want: WantedType::Tile });
     inside("%x = constant %i : index", 1, 6, K::ConstantLiteral);
     inside(
         "%x = view %t : tensor<128x64xf32>",
@@ -354,7 +355,7 @@ fn regions() {
         ),
         1,
         6,
-        K::Types { left: Slot::Yielded(0), right: Slot::Result(0) },
+        K::Types { left: ValueSlot::Yielded(0), right: ValueSlot::Result(0) },
     );
     inside(
         &std::format!(
@@ -362,7 +363,7 @@ fn regions() {
         ),
         1,
         6,
-        K::Types { left: Slot::Operand(3), right: Slot::Argument(1) },
+        K::Types { left: ValueSlot::Operand(3), right: ValueSlot::Argument(1) },
     );
     let scaled = |sa: &str, sb: &str| {
         std::format!(
@@ -371,9 +372,9 @@ fn regions() {
     };
     let (of_a, of_b) = ("tensor<128x2xe8m0>", "tensor<32x2xe8m0>");
     let extents = |operand, a, b| K::Extents {
-        left: Slot::Operand(operand),
+        left: ValueSlot::Operand(operand),
         left_dimension: 0,
-        right: Slot::Operand(operand - 3),
+        right: ValueSlot::Operand(operand - 3),
         right_dimension: operand - 3,
         a,
         b,
@@ -384,7 +385,7 @@ fn regions() {
         &scaled("tensor<128xe8m0>", of_b),
         3,
         6,
-        K::OperandKind { operand: 3, want: Want::Matrix },
+        K::OperandKind { operand: 3, want: WantedType::Matrix },
     );
     inside(
         &scaled("tensor<128x3xe8m0>", "tensor<32x3xe8m0>"),
@@ -397,11 +398,11 @@ fn regions() {
         "scf.for %k = 0 to %t step 1 {\n}",
         1,
         1,
-        K::OperandKind { operand: 1, want: Want::Index },
+        K::OperandKind { operand: 1, want: WantedType::Index },
     );
     inside("scf.for %k = 0 to %i step 1 {\nreturn\n}", 1, 1, K::NoTerminator);
     inside("return\nfence", 1, 1, K::EarlyTerminator);
-    inside("scf.if %i {\n}", 1, 1, K::OperandKind { operand: 0, want: Want::Condition });
+    inside("scf.if %i {\n}", 1, 1, K::OperandKind { operand: 0, want: WantedType::Condition });
     inside("%r = scf.if %c -> index {\nscf.yield %i : index\n}", 1, 6, K::NoTerminator);
     inside("scf.while () : () -> () {\n} do {\n}", 1, 1, K::NoTerminator);
     inside(
@@ -419,13 +420,13 @@ fn regions() {
         &told("index", "%a", "%c"),
         1,
         6,
-        K::Types { left: Slot::Yielded(0), right: Slot::Argument(0) },
+        K::Types { left: ValueSlot::Yielded(0), right: ValueSlot::Argument(0) },
     );
     inside(
         &told("i1", "%a", "%i"),
         1,
         6,
-        K::Types { left: Slot::Yielded(0), right: Slot::Result(0) },
+        K::Types { left: ValueSlot::Yielded(0), right: ValueSlot::Result(0) },
     );
     inside(
         "%j = join %t, %t : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x64x4xf16>",
@@ -437,13 +438,13 @@ fn regions() {
         "%j = join %t, %t : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x64xf16>",
         1,
         6,
-        K::Ranks { left: Slot::Result(0), right: Slot::Operand(0), a: 2, b: 2 },
+        K::Ranks { left: ValueSlot::Result(0), right: ValueSlot::Operand(0), a: 2, b: 2 },
     );
     inside(
         "%a, %b = split %t : tensor<128x64xf16> -> tensor<128x32xf16>",
         1,
         10,
-        K::Ranks { left: Slot::Operand(0), right: Slot::Result(0), a: 2, b: 2 },
+        K::Ranks { left: ValueSlot::Operand(0), right: ValueSlot::Result(0), a: 2, b: 2 },
     );
     inside("func @g() {\n}", 1, 1, K::Misplaced);
     at("return", 1, 1, K::Misplaced);

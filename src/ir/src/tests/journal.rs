@@ -1,7 +1,9 @@
 //! The undo journal: exact whatever was done, and as long as what was touched.
 use super::support::*;
 use crate::parse;
-use crate::{AttrValue, Encoding, ErrorKind, Literal, Op, Pool, Program, Type, Value, attr_names};
+use crate::{
+    AttrValue, ErrorKind, Literal, Op, Pool, Program, TileEncoding, Type, Value, attr_names,
+};
 use std::boxed::Box;
 use std::format;
 use std::string::String;
@@ -38,12 +40,13 @@ fn change(program: &mut Program<'_, '_>, chance: &mut Chance) {
                 op,
                 convert,
                 &[value],
-                &[ty.encoded(Encoding::Handle(chance.below(6) as u16))],
+                &[ty.encoded(TileEncoding::Handle(chance.below(6) as u16))],
             )
             .map(|_| ()),
         3 => program.replace_all_uses(value, other),
         4 | 5 => program.erase(op),
-        6 => program.set_type(value, Type::INDEX.encoded(Encoding::Handle(chance.below(6) as u16))),
+        6 => program
+            .set_type(value, Type::INDEX.encoded(TileEncoding::Handle(chance.below(6) as u16))),
         7 => program.add_operand(op, value).map(|_| ()),
         8 => program.remove_operand(op, chance.below(3)),
         9 => program
@@ -116,7 +119,7 @@ fn a_record_is_kept_once_a_mark() {
     let mut storage = small();
     let mut program = parse(storage.pools(), tables(), GEMM, STRICT).unwrap();
     let value = program.all().filter_map(|op| program.result(op, 0)).next().unwrap();
-    let types = [Type::INDEX, Type::INDEX.encoded(Encoding::Handle(1))];
+    let types = [Type::INDEX, Type::INDEX.encoded(TileEncoding::Handle(1))];
     let outer = program.mark();
     for turn in 0..100 {
         program.set_type(value, types[turn % 2]).unwrap();

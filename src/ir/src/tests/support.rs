@@ -1,6 +1,6 @@
 //! What the tests share: reading, printing, comparing.
 use crate::verify;
-use crate::{Annotate, Error, Options, Plain, Program, SmallStorage, Storage};
+use crate::{Annotate, IrError, Options, Plain, Program, SmallStorage, Storage};
 use crate::{parse, print};
 use lanebook_tables::Tables;
 use std::boxed::Box;
@@ -137,11 +137,11 @@ fn attr_text(program: &Program<'_, '_>, value: crate::AttrValue) -> String {
 }
 
 /// The error of a text: of reading, or else of verifying.
-pub fn error(text: &str) -> Error {
+pub fn error(text: &str) -> IrError {
     error_with(text, STRICT)
 }
 
-pub fn error_with(text: &str, options: Options) -> Error {
+pub fn error_with(text: &str, options: Options) -> IrError {
     let mut storage = Box::new(BigStorage::new());
     match parse(storage.pools(), tables(), text, options) {
         Err(error) => error,

@@ -1,8 +1,8 @@
 //! The text as tokens, by byte position.
 //!
 //! Guarantees: linear, total on any bytes that are a `str`; a token never ends inside a character.
-use crate::error::{Lexeme, Place};
-use crate::handle::Name;
+use crate::error::{Lexeme, SourcePlace};
+use crate::handle::TextRef;
 
 /// A token: what it is and where it lies.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -230,7 +230,7 @@ impl<'t> Lexer<'t> {
 }
 
 /// Line and column of a byte offset.
-pub(crate) fn place(text: &str, offset: u32, len: u16) -> Place {
+pub(crate) fn place(text: &str, offset: u32, len: u16) -> SourcePlace {
     let before = text.as_bytes().get(..offset as usize).unwrap_or(text.as_bytes());
     let start =
         before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end.saturating_add(1));
@@ -242,16 +242,16 @@ pub(crate) fn place(text: &str, offset: u32, len: u16) -> Place {
     };
     let line = count(before.get(..start), |byte| **byte == b'\n');
     let column = count(before.get(start..), |byte| **byte & 0xc0 != 0x80);
-    Place { offset, line, column, len, op: None }
+    SourcePlace { offset, line, column, len, op: None }
 }
 
 /// The first place where `word` stands in `text`.
-pub(crate) fn find(text: &str, word: &str) -> Option<Name> {
+pub(crate) fn find(text: &str, word: &str) -> Option<TextRef> {
     if word.is_empty() {
         return None;
     }
     let start = text.as_bytes().windows(word.len()).position(|window| window == word.as_bytes())?;
-    Name::span(start, word.len())
+    TextRef::span(start, word.len())
 }
 
 /// An integer, decimal or `0x` hexadecimal, with sign. Hexadecimal may use all 64 bits.

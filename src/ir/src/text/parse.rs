@@ -4,8 +4,8 @@
 //! stack of [`MAX_DEPTH`] frames), the first error is returned with its place. Reading checks
 //! spelling, names and written types; [`verify`](crate::verify()) checks the rest.
 use crate::data::{AliasData, ValueData, ValueKind};
-use crate::error::{Error, ErrorKind, Lexeme, Pool};
-use crate::handle::{Block, Name, Op, Value};
+use crate::error::{ErrorKind, IrError, Lexeme, Pool};
+use crate::handle::{Block, Op, TextRef, Value};
 use crate::program::Program;
 use crate::storage::{BUCKETS, Pools, full};
 use crate::text::lexer::{Lexer, Token, place};
@@ -35,7 +35,7 @@ pub fn parse<'s, 't>(
     tables: &'t Tables<'t>,
     text: &'t str,
     options: Options,
-) -> Result<Program<'s, 't>, Error> {
+) -> Result<Program<'s, 't>, IrError> {
     let mut program = Program::new(pools, tables, text)?;
     let root = program.root();
     let mut parser = Parser {
@@ -58,7 +58,7 @@ pub fn parse<'s, 't>(
 
 /// An open region.
 #[derive(Copy, Clone, Debug)]
-struct Frame {
+struct OpenRegion {
     op: Op,
     /// Number of the region.
     region: usize,
@@ -75,25 +75,25 @@ pub(crate) struct Parser<'p, 's, 't> {
     pub lexer: Lexer<'t>,
     pub program: &'p mut Program<'s, 't>,
     pub options: Options,
-    frames: Vec<Frame, MAX_DEPTH>,
+    frames: Vec<OpenRegion, MAX_DEPTH>,
     pub block: Block,
 }
 
 /// Names and other small lists.
-pub(crate) type List<T> = Vec<T, MAX_LIST>;
+pub(crate) type ShortList<T> = Vec<T, MAX_LIST>;
 
 impl Parser<'_, '_, '_> {
     // ---- errors and tokens
-    pub fn fail(&self, kind: ErrorKind, token: Token) -> Error {
+    pub fn fail(&self, kind: ErrorKind, token: Token) -> IrError {
         let offset = u32::try_from(token.start).unwrap_or(u32::MAX);
         let len = u16::try_from(token.end.saturating_sub(token.start)).unwrap_or(u16::MAX);
-        Error { kind, at: place(self.lexer.text, offset, len) }
+        IrError { kind, at: place(self.lexer.text, offset, len) }
     }
-    pub fn expected<T>(&self, want: Lexeme, token: Token) -> Result<T, Error> {
+    pub fn expected<T>(&self, want: Lexeme, token: Token) -> Result<T, IrError> {
         Err(self.fail(ErrorKind::Expected { want, got: token.kind }, token))
     }
     /// Gives a change's error the place of a token.
-    pub fn put<T>(&self, result: Result<T, ErrorKind>, token: Token) -> Result<T, Error> {
+    pub fn put<T>(&self, result: Result<T, ErrorKind>, token: Token) -> Result<T, IrError> {
         result.map_err(|kind| self.fail(kind, token))
     }
     pub fn peek(&mut self) -> Token {
@@ -102,7 +102,7 @@ impl Parser<'_, '_, '_> {
     pub fn next(&mut self) -> Token {
         self.lexer.next()
     }
-    pub fn take(&mut self, kind: Lexeme) -> Result<Token, Error> {
+    pub fn take(&mut self, kind: Lexeme) -> Result<Token, IrError> {
         let token = self.peek();
         if token.kind == kind { Ok(self.next()) } else { self.expected(kind, token) }
     }
@@ -124,25 +124,25 @@ impl Parser<'_, '_, '_> {
         }
         found
     }
-    pub fn name(&self, token: Token) -> Result<Name, Error> {
+    pub fn name(&self, token: Token) -> Result<TextRef, IrError> {
         self.span(token.start, token.end)
     }
     /// The name of a token without its first character.
-    pub fn tail_name(&self, token: Token) -> Result<Name, Error> {
+    pub fn tail_name(&self, token: Token) -> Result<TextRef, IrError> {
         self.span(token.start.saturating_add(1), token.end)
     }
-    pub fn span(&self, start: usize, end: usize) -> Result<Name, Error> {
+    pub fn span(&self, start: usize, end: usize) -> Result<TextRef, IrError> {
         let limit = usize::from(u16::MAX);
-        Name::span(start, end.saturating_sub(start)).ok_or_else(|| {
+        TextRef::span(start, end.saturating_sub(start)).ok_or_else(|| {
             self.fail(full(Pool::Text, limit), Token { kind: Lexeme::Unknown, start, end: start })
         })
     }
-    pub fn push<T>(&self, list: &mut List<T>, item: T, token: Token) -> Result<(), Error> {
+    pub fn push<T>(&self, list: &mut ShortList<T>, item: T, token: Token) -> Result<(), IrError> {
         list.push(item).map_err(|_| self.fail(full(Pool::List, MAX_LIST), token))
     }
 
     // ---- the outer loop
-    fn run(&mut self) -> Result<(), Error> {
+    fn run(&mut self) -> Result<(), IrError> {
         loop {
             let token = self.peek();
             match token.kind {
@@ -157,7 +157,7 @@ impl Parser<'_, '_, '_> {
         }
     }
     /// `#name = anything balanced`, to the end of the line at least.
-    fn alias(&mut self) -> Result<(), Error> {
+    fn alias(&mut self) -> Result<(), IrError> {
         let token = self.next();
         let name = self.tail_name(token)?;
         self.take(Lexeme::Char(b'='))?;
@@ -187,7 +187,7 @@ impl Parser<'_, '_, '_> {
 
     // ---- regions
     /// Opens a region whose `{` was taken.
-    pub fn open_region(&mut self, op: Op, region: usize, token: Token) -> Result<Block, Error> {
+    pub fn open_region(&mut self, op: Op, region: usize, token: Token) -> Result<Block, IrError> {
         self.open_region_of(op, region, token, None)
     }
     /// The same for an operation in quoted form that begins at `quoted`.
@@ -197,19 +197,19 @@ impl Parser<'_, '_, '_> {
         region: usize,
         token: Token,
         quoted: Option<usize>,
-    ) -> Result<Block, Error> {
+    ) -> Result<Block, IrError> {
         let mark = self.program.pools.values.len();
         let Some(block) = self.program.entry(op, region) else {
             return Err(self.fail(ErrorKind::Broken, token));
         };
-        let frame = Frame { op, region, mark, outer: self.block, quoted };
+        let frame = OpenRegion { op, region, mark, outer: self.block, quoted };
         if self.frames.push(frame).is_err() {
             return Err(self.fail(full(Pool::Depth, MAX_DEPTH), token));
         }
         self.block = block;
         Ok(block)
     }
-    fn close_region(&mut self) -> Result<(), Error> {
+    fn close_region(&mut self) -> Result<(), IrError> {
         let token = self.next();
         let Some(frame) = self.frames.pop() else { return self.expected(Lexeme::Operation, token) };
         self.forget_names(frame.mark);
@@ -239,7 +239,7 @@ impl Parser<'_, '_, '_> {
         self.define_results(frame.op, token)
     }
     /// `^bb0(%x: T, ...):`
-    fn label(&mut self) -> Result<(), Error> {
+    fn label(&mut self) -> Result<(), IrError> {
         let token = self.next();
         let Some(frame) = self.frames.last().copied() else {
             return self.expected(Lexeme::Operation, token);
@@ -259,7 +259,7 @@ impl Parser<'_, '_, '_> {
         Ok(())
     }
     /// `%x: T {attributes}, ...)`: arguments of the present block.
-    pub fn arguments(&mut self) -> Result<(), Error> {
+    pub fn arguments(&mut self) -> Result<(), IrError> {
         if self.take_if(Lexeme::Char(b')')) {
             return Ok(());
         }
@@ -304,13 +304,13 @@ impl Parser<'_, '_, '_> {
             .find(|value| self.program.value_name(*value) == name)
     }
     /// Makes a value visible under its name.
-    pub fn define(&mut self, value: Value, token: Token) -> Result<(), Error> {
+    pub fn define(&mut self, value: Value, token: Token) -> Result<(), IrError> {
         let name = self.program.value_name(value);
         if name.is_empty() {
             return Ok(());
         }
         if let Some(first) = self.visible(name) {
-            let first = self.program.value_data(first).map_or(Name::EMPTY, |data| data.name);
+            let first = self.program.value_data(first).map_or(TextRef::EMPTY, |data| data.name);
             let line = self.program.place_of(first).line;
             return Err(self.fail(ErrorKind::Redefined { line }, token));
         }
@@ -323,7 +323,7 @@ impl Parser<'_, '_, '_> {
         Ok(())
     }
     /// Makes an operation's results visible.
-    pub fn define_results(&mut self, op: Op, token: Token) -> Result<(), Error> {
+    pub fn define_results(&mut self, op: Op, token: Token) -> Result<(), IrError> {
         let mut at = self.program.result(op, 0);
         while let Some(value) = at {
             let name = self.program.value_data(value).and_then(|data| data.name.place());
@@ -376,7 +376,7 @@ impl Parser<'_, '_, '_> {
         }
     }
     /// The value of a `%x` or `%x#n` whose first token was taken.
-    pub fn value(&mut self, token: Token) -> Result<Value, Error> {
+    pub fn value(&mut self, token: Token) -> Result<Value, IrError> {
         let name = self.lexer.tail(token);
         let base = match self.visible(name) {
             Some(value) => value,
@@ -401,7 +401,7 @@ impl Parser<'_, '_, '_> {
             self.fail(ErrorKind::ResultNumber { results }, number)
         })
     }
-    fn free_name(&mut self, token: Token) -> Result<Value, Error> {
+    fn free_name(&mut self, token: Token) -> Result<Value, IrError> {
         let name = self.tail_name(token)?;
         let root = self.program.root();
         let value = self
@@ -421,7 +421,8 @@ impl Parser<'_, '_, '_> {
             let Some(value) = Value::at(index) else { continue };
             let [b'_', digits @ ..] = self.program.value_name(value).as_bytes() else { continue };
             if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
-                let _ = self.program.pools.edit::<ValueData>(index, |data| data.name = Name::EMPTY);
+                let _ =
+                    self.program.pools.edit::<ValueData>(index, |data| data.name = TextRef::EMPTY);
             }
         }
     }

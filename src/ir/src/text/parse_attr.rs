@@ -1,6 +1,6 @@
 //! Attributes and literals in a text.
 use crate::attr::{AttrValue, Literal};
-use crate::error::{Error, ErrorKind, Lexeme};
+use crate::error::{ErrorKind, IrError, Lexeme};
 use crate::handle::{Op, Value};
 use crate::text::lexer::{Token, integer};
 use crate::text::parse::Parser;
@@ -31,14 +31,14 @@ impl Parser<'_, '_, '_> {
         }
     }
     /// `{key = value, ...}` of an operation.
-    pub fn dictionary(&mut self, op: Op) -> Result<(), Error> {
+    pub fn dictionary(&mut self, op: Op) -> Result<(), IrError> {
         self.dictionary_of(Owner::Op(op))
     }
     /// `{key = value, ...}` of a block argument.
-    pub fn value_dictionary(&mut self, value: Value) -> Result<(), Error> {
+    pub fn value_dictionary(&mut self, value: Value) -> Result<(), IrError> {
         self.dictionary_of(Owner::Argument(value))
     }
-    fn dictionary_of(&mut self, owner: Owner) -> Result<(), Error> {
+    fn dictionary_of(&mut self, owner: Owner) -> Result<(), IrError> {
         self.take(Lexeme::Char(b'{'))?;
         if self.take_if(Lexeme::Char(b'}')) {
             return Ok(());
@@ -82,10 +82,10 @@ impl Parser<'_, '_, '_> {
         }
     }
     /// The value of an operation's attribute.
-    pub(crate) fn op_attr_value(&mut self, op: Op) -> Result<AttrValue, Error> {
+    pub(crate) fn op_attr_value(&mut self, op: Op) -> Result<AttrValue, IrError> {
         self.attr_value(Owner::Op(op))
     }
-    fn attr_value(&mut self, owner: Owner) -> Result<AttrValue, Error> {
+    fn attr_value(&mut self, owner: Owner) -> Result<AttrValue, IrError> {
         let token = self.peek();
         let after = self.lexer.byte(token.end);
         match token.kind {
@@ -148,7 +148,7 @@ impl Parser<'_, '_, '_> {
         }
     }
     /// Balanced text up to a `,` or a closing bracket, as it stands.
-    pub fn kept(&mut self, token: Token) -> Result<crate::handle::Name, Error> {
+    pub fn kept(&mut self, token: Token) -> Result<crate::handle::TextRef, IrError> {
         let Some(end) = self.lexer.balanced(token.start, b",") else {
             return Err(self.fail(ErrorKind::Unclosed, token));
         };
@@ -164,7 +164,7 @@ impl Parser<'_, '_, '_> {
         decl: lanebook_tables::OpId,
         before: Op,
         token: Token,
-    ) -> Result<Value, Error> {
+    ) -> Result<Value, IrError> {
         let name = self.name(token)?;
         let op = self.program.new_op(Some(decl), name);
         let op = self.put(op, token)?;
@@ -176,7 +176,7 @@ impl Parser<'_, '_, '_> {
         self.put(value, token)
     }
     /// The literal of a number or word token that was taken.
-    pub fn literal(&self, token: Token) -> Result<Literal, Error> {
+    pub fn literal(&self, token: Token) -> Result<Literal, IrError> {
         let text = self.lexer.slice(token);
         match token.kind {
             Lexeme::Integer => {

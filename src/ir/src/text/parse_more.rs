@@ -2,13 +2,13 @@
 //! regions before the types, types that stand for operands and results at once.
 use crate::attr::AttrValue;
 use crate::attr_names;
-use crate::error::{Error, ErrorKind, Lexeme};
-use crate::handle::{Name, Op};
+use crate::error::{ErrorKind, IrError, Lexeme};
+use crate::handle::{Op, TextRef};
 use crate::text::lexer::Token;
-use crate::text::parse::{List, Parser};
+use crate::text::parse::{Parser, ShortList};
 use crate::text::parse_op::Names;
 use crate::text::parse_type::Types;
-use crate::types::{Encoding, Type, TypeKind};
+use crate::types::{TileEncoding, Type, TypeKind};
 use lanebook_tables::{DtypeId, OpRole};
 
 impl Parser<'_, '_, '_> {
@@ -19,7 +19,7 @@ impl Parser<'_, '_, '_> {
         op: Op,
         role: OpRole,
         token: Token,
-    ) -> Result<(), Error> {
+    ) -> Result<(), IrError> {
         let kept = self.program.decl_id(op).is_none()
             || matches!(role, OpRole::Index | OpRole::Elementwise | OpRole::Atomic);
         let first = self.peek();
@@ -73,7 +73,7 @@ impl Parser<'_, '_, '_> {
         ahead.next().kind == Lexeme::Word && ahead.next().kind == Lexeme::Char(b'=')
     }
     /// `key = value` outside of a dictionary.
-    pub(crate) fn pair(&mut self, op: Op) -> Result<(), Error> {
+    pub(crate) fn pair(&mut self, op: Op) -> Result<(), IrError> {
         let token = self.take(Lexeme::Word)?;
         let key = self.name(token)?;
         if self.program.has_attr(op, self.program.text(key)) {
@@ -86,7 +86,7 @@ impl Parser<'_, '_, '_> {
     }
     /// `"name"(%a, ...) <{..}> ({ region }, { region }) {..} : (T) -> T`; results were read, the
     /// text begins at `start`.
-    pub(crate) fn quoted(&mut self, start: usize, names: &Names) -> Result<(), Error> {
+    pub(crate) fn quoted(&mut self, start: usize, names: &Names) -> Result<(), IrError> {
         let token = self.next();
         let name = self.span(token.start.saturating_add(1), token.end.saturating_sub(1))?;
         let text = self.program.text(name);
@@ -111,7 +111,7 @@ impl Parser<'_, '_, '_> {
         }
         self.after_quoted(op, names, token)
     }
-    fn quoted_region(&mut self, op: Op, region: usize, start: usize) -> Result<(), Error> {
+    fn quoted_region(&mut self, op: Op, region: usize, start: usize) -> Result<(), IrError> {
         let open = self.take(Lexeme::Char(b'{'))?;
         if self.program.entry(op, region).is_none() {
             let pushed = self.program.push_region(op);
@@ -126,7 +126,7 @@ impl Parser<'_, '_, '_> {
         region: usize,
         start: usize,
         token: Token,
-    ) -> Result<(), Error> {
+    ) -> Result<(), IrError> {
         if self.take_if(Lexeme::Char(b',')) {
             return self.quoted_region(op, region.saturating_add(1), start);
         }
@@ -140,7 +140,7 @@ impl Parser<'_, '_, '_> {
         self.lexer.at = here;
         self.after_quoted(op, &names, token)
     }
-    fn after_quoted(&mut self, op: Op, names: &Names, token: Token) -> Result<(), Error> {
+    fn after_quoted(&mut self, op: Op, names: &Names, token: Token) -> Result<(), IrError> {
         if self.peek().kind == Lexeme::Char(b'{') {
             self.dictionary(op)?;
         }
@@ -161,7 +161,7 @@ impl Parser<'_, '_, '_> {
         types: &Types,
         out: &mut Types,
         token: Token,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, IrError> {
         let named =
             names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
         let place = types.right.first().is_some_and(|ty| self.program.type_at(*ty).is_memory());
@@ -203,7 +203,7 @@ impl Parser<'_, '_, '_> {
             {
                 let Some(bit) = self.program.tables().dtype_named("i1") else { return Ok(false) };
                 if ty.is_tile() {
-                    Type { dtype: Some(bit), element: Name::EMPTY, ..ty }
+                    Type { dtype: Some(bit), element: TextRef::EMPTY, ..ty }
                 } else {
                     Type::scalar(bit)
                 }
@@ -235,7 +235,7 @@ impl Parser<'_, '_, '_> {
         };
         let result = self.program.intern(result);
         let result = self.put(result, token)?;
-        let mut left: List<_> = List::new();
+        let mut left: ShortList<_> = ShortList::new();
         for ty in &types.left {
             self.push(&mut left, *ty, token)?;
         }
@@ -245,14 +245,14 @@ impl Parser<'_, '_, '_> {
         Ok(true)
     }
     /// The type of tokens, which other compilers do not always write.
-    pub(crate) fn token(&self, at: Token) -> Result<Type, Error> {
+    pub(crate) fn token(&self, at: Token) -> Result<Type, IrError> {
         let token = self.program.word(attr_names::TOKEN).map_err(|kind| self.fail(kind, at))?;
-        Ok(Type::bare(TypeKind::Other).encoded(Encoding::Written(token)))
+        Ok(Type::bare(TypeKind::Other).encoded(TileEncoding::Written(token)))
     }
     /// The type that one pointer, `!word<f16, ...>` or `!word<tensor<64x32xf16>>`, points to, if it
     /// says it.
-    fn pointed(&mut self, pointer: Encoding) -> Option<Type> {
-        let Encoding::Written(pointer) = pointer else { return None };
+    fn pointed(&mut self, pointer: TileEncoding) -> Option<Type> {
+        let TileEncoding::Written(pointer) = pointer else { return None };
         let (start, _) = pointer.place()?;
         let open = self.program.text(pointer).bytes().position(|byte| byte == b'<')?;
         let before = self.lexer;
@@ -262,7 +262,7 @@ impl Parser<'_, '_, '_> {
         pointed.ok().map(|ty| self.program.type_at(ty))
     }
     /// The element type that `!word<f16, ...>` points to.
-    fn pointee(&self, element: Name) -> Result<Option<(Option<DtypeId>, Name)>, Error> {
+    fn pointee(&self, element: TextRef) -> Result<Option<(Option<DtypeId>, TextRef)>, IrError> {
         let text = self.program.text(element);
         let inner = text.bytes().position(|byte| byte == b'<').and_then(|open| {
             let rest = text.get(open.saturating_add(1)..)?;
@@ -283,7 +283,7 @@ impl Parser<'_, '_, '_> {
             return Ok(None);
         };
         if let Some(dtype) = self.dtype_named(inner) {
-            return Ok(Some((Some(dtype), Name::EMPTY)));
+            return Ok(Some((Some(dtype), TextRef::EMPTY)));
         }
         let start = (start as usize).saturating_add(skip);
         Ok(Some((None, self.span(start, start.saturating_add(inner.len()))?)))

@@ -2,11 +2,11 @@
 use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::data::UseKind;
-use crate::error::{Error, ErrorKind, Lexeme};
-use crate::handle::{Name, Op, TypeRef, Value};
+use crate::error::{ErrorKind, IrError, Lexeme};
+use crate::handle::{Op, TextRef, TypeRef, Value};
 use crate::program::Def;
 use crate::text::lexer::Token;
-use crate::text::parse::{List, Parser};
+use crate::text::parse::{Parser, ShortList};
 use crate::text::parse_type::Types;
 use crate::types::Type;
 use lanebook_tables::{OpId, OpRole};
@@ -15,11 +15,11 @@ use lanebook_tables::{OpId, OpRole};
 const MINUS_INF: &str = "-inf";
 
 /// Names left of `=`: each stands for so many results.
-pub(crate) type Names = List<(Name, u16)>;
+pub(crate) type Names = ShortList<(TextRef, u16)>;
 
 impl Parser<'_, '_, '_> {
     /// `%a, %r:2 = name ...` or `name ...`
-    pub fn operation(&mut self) -> Result<(), Error> {
+    pub fn operation(&mut self) -> Result<(), IrError> {
         let mut names = Names::new();
         let start = self.peek().start;
         if self.peek().kind == Lexeme::ValueName {
@@ -45,7 +45,7 @@ impl Parser<'_, '_, '_> {
             _ => self.general(op, role, &names, token),
         }
     }
-    pub(crate) fn result_names(&mut self, names: &mut Names) -> Result<(), Error> {
+    pub(crate) fn result_names(&mut self, names: &mut Names) -> Result<(), IrError> {
         loop {
             let token = self.take(Lexeme::ValueName)?;
             let name = self.tail_name(token)?;
@@ -70,7 +70,7 @@ impl Parser<'_, '_, '_> {
         &mut self,
         decl: Option<OpId>,
         token: Token,
-    ) -> Result<(Op, OpRole), Error> {
+    ) -> Result<(Op, OpRole), IrError> {
         let name = self.name(token)?;
         let block = self.block;
         let op = self
@@ -93,7 +93,7 @@ impl Parser<'_, '_, '_> {
         names: &Names,
         types: &[TypeRef],
         token: Token,
-    ) -> Result<(), Error> {
+    ) -> Result<(), IrError> {
         let named =
             names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
         let count = if names.is_empty() { types.len() } else { named };
@@ -113,7 +113,7 @@ impl Parser<'_, '_, '_> {
         }
         let mut next = names.iter().flat_map(|(name, count)| {
             core::iter::once(*name)
-                .chain(core::iter::repeat_n(Name::EMPTY, usize::from(count.saturating_sub(1))))
+                .chain(core::iter::repeat_n(TextRef::EMPTY, usize::from(count.saturating_sub(1))))
         });
         for number in 0..count {
             let number = if alike { 0 } else { number };
@@ -124,7 +124,7 @@ impl Parser<'_, '_, '_> {
                 let waited = self.program.intern(waited);
                 ty = self.put(waited, token)?;
             }
-            let pushed = self.program.push_result(op, ty, next.next().unwrap_or(Name::EMPTY));
+            let pushed = self.program.push_result(op, ty, next.next().unwrap_or(TextRef::EMPTY));
             self.put(pushed, token)?;
         }
         Ok(())
@@ -132,7 +132,7 @@ impl Parser<'_, '_, '_> {
 
     // ---- functions
     /// `func @name(%A: T {..}, ...) -> T attributes {..} {..} {`; the word is taken.
-    fn function(&mut self, op: Op, token: Token) -> Result<(), Error> {
+    fn function(&mut self, op: Op, token: Token) -> Result<(), IrError> {
         for word in ["public", "private"] {
             let at = self.peek();
             if self.take_word(word) {
@@ -154,7 +154,7 @@ impl Parser<'_, '_, '_> {
         self.block = outer;
         if self.take_if(Lexeme::Arrow) {
             let start = self.peek();
-            let mut list = List::new();
+            let mut list = ShortList::new();
             self.type_list(&mut list)?;
             let text =
                 self.lexer.text.get(start.start..self.lexer.at).unwrap_or("").trim_ascii_end();
@@ -171,20 +171,20 @@ impl Parser<'_, '_, '_> {
         Ok(())
     }
     /// An attribute that has words of its own: as one in a dictionary it is there once.
-    fn set(&mut self, op: Op, key: &str, value: AttrValue, token: Token) -> Result<(), Error> {
+    fn set(&mut self, op: Op, key: &str, value: AttrValue, token: Token) -> Result<(), IrError> {
         if self.program.has_attr(op, key) {
             return Err(self.fail(ErrorKind::AttrTwice, token));
         }
         let done = self.program.word(key).and_then(|key| self.program.push_attr(op, key, value));
         self.put(done, token)
     }
-    fn attributes_word(&mut self, op: Op) -> Result<(), Error> {
+    fn attributes_word(&mut self, op: Op) -> Result<(), IrError> {
         if self.take_word("attributes") { self.dictionary(op) } else { Ok(()) }
     }
 
     // ---- loops
     /// `%k = LOWER to UPPER step STEP iter_args(%c = %z, ...) -> T : type attributes {..} {`
-    fn counted(&mut self, op: Op, names: &Names, token: Token) -> Result<(), Error> {
+    fn counted(&mut self, op: Op, names: &Names, token: Token) -> Result<(), IrError> {
         let induction = self.take(Lexeme::ValueName)?;
         self.take(Lexeme::Char(b'='))?;
         self.operand(op)?;
@@ -192,14 +192,14 @@ impl Parser<'_, '_, '_> {
         self.operand(op)?;
         self.keyword(Lexeme::Step, "step")?;
         self.operand(op)?;
-        let mut carried: List<Token> = List::new();
-        let mut types: List<TypeRef> = List::new();
+        let mut carried: ShortList<Token> = ShortList::new();
+        let mut types: ShortList<TypeRef> = ShortList::new();
         if self.take_word("iter_args") {
             self.carried(op, &mut carried, &mut types)?;
         }
         if self.take_if(Lexeme::Arrow) {
             let at = self.peek();
-            let mut written = List::new();
+            let mut written = ShortList::new();
             self.type_list(&mut written)?;
             self.replace_types(&mut types, &written, at)?;
         }
@@ -223,13 +223,13 @@ impl Parser<'_, '_, '_> {
         Ok(())
     }
     /// `(%a = %init, ...) : (T) -> (T) attributes {..} {`
-    fn while_loop(&mut self, op: Op, names: &Names, token: Token) -> Result<(), Error> {
-        let mut carried: List<Token> = List::new();
-        let mut types: List<TypeRef> = List::new();
+    fn while_loop(&mut self, op: Op, names: &Names, token: Token) -> Result<(), IrError> {
+        let mut carried: ShortList<Token> = ShortList::new();
+        let mut types: ShortList<TypeRef> = ShortList::new();
         if self.peek().kind == Lexeme::Char(b'(') {
             self.carried(op, &mut carried, &mut types)?;
         }
-        let mut out = List::new();
+        let mut out = ShortList::new();
         if self.take_if(Lexeme::Char(b':')) {
             let at = self.peek();
             let mut written = Types::default();
@@ -250,9 +250,9 @@ impl Parser<'_, '_, '_> {
     fn carried(
         &mut self,
         op: Op,
-        names: &mut List<Token>,
-        types: &mut List<TypeRef>,
-    ) -> Result<(), Error> {
+        names: &mut ShortList<Token>,
+        types: &mut ShortList<TypeRef>,
+    ) -> Result<(), IrError> {
         self.take(Lexeme::Char(b'('))?;
         if self.take_if(Lexeme::Char(b')')) {
             return Ok(());
@@ -275,10 +275,10 @@ impl Parser<'_, '_, '_> {
     /// that is elided.
     fn replace_types(
         &mut self,
-        types: &mut List<TypeRef>,
+        types: &mut ShortList<TypeRef>,
         written: &[TypeRef],
         token: Token,
-    ) -> Result<(), Error> {
+    ) -> Result<(), IrError> {
         if written.len() == types.len() {
             for (ty, written) in types.iter_mut().zip(written) {
                 *ty = *written;
@@ -299,7 +299,7 @@ impl Parser<'_, '_, '_> {
         names: &Names,
         types: &[TypeRef],
         token: Token,
-    ) -> Result<(), Error> {
+    ) -> Result<(), IrError> {
         let named =
             names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
         if !names.is_empty() && named != types.len() {
@@ -309,13 +309,13 @@ impl Parser<'_, '_, '_> {
         }
         self.results(op, names, types, token)
     }
-    fn loop_argument(&mut self, token: Token, ty: TypeRef) -> Result<(), Error> {
+    fn loop_argument(&mut self, token: Token, ty: TypeRef) -> Result<(), IrError> {
         let name = self.tail_name(token)?;
         let value = self.program.push_argument(self.block, ty, name);
         let value = self.put(value, token)?;
         self.define(value, token)
     }
-    fn keyword(&mut self, want: Lexeme, word: &str) -> Result<(), Error> {
+    fn keyword(&mut self, want: Lexeme, word: &str) -> Result<(), IrError> {
         if self.take_word(word) {
             return Ok(());
         }
@@ -325,7 +325,13 @@ impl Parser<'_, '_, '_> {
 
     // ---- everything else
     /// Operands, attributes, types and maybe a region, in this order; the name is taken.
-    fn general(&mut self, op: Op, role: OpRole, names: &Names, token: Token) -> Result<(), Error> {
+    fn general(
+        &mut self,
+        op: Op,
+        role: OpRole,
+        names: &Names,
+        token: Token,
+    ) -> Result<(), IrError> {
         let regions = self.program.regions(op).next().is_some();
         // A reduction may say in a region how it combines.
         let unknown = self.program.decl_id(op).is_none() || role == OpRole::Reduce;
@@ -456,7 +462,7 @@ impl Parser<'_, '_, '_> {
             }
         }
     }
-    fn literal_word(&mut self, op: Op, token: Token) -> Result<(), Error> {
+    fn literal_word(&mut self, op: Op, token: Token) -> Result<(), IrError> {
         if self.lexer.slice(token) != "dense" {
             return self.word_operand(op, token);
         }
@@ -486,7 +492,7 @@ impl Parser<'_, '_, '_> {
         (self.lexer.slice(word) == MINUS_INF && ends).then_some(word)
     }
     /// A word as an operand; it comes next.
-    fn word_operand(&mut self, op: Op, token: Token) -> Result<(), Error> {
+    fn word_operand(&mut self, op: Op, token: Token) -> Result<(), IrError> {
         self.lexer.at = token.end;
         let literal = self.literal(token)?;
         let value = self.program.literal_value(literal);
@@ -495,7 +501,7 @@ impl Parser<'_, '_, '_> {
         self.put(pushed, token).map(|_| ())
     }
     /// `affine_map<(d0) -> (d0 * 4)>`: up to its closing bracket.
-    fn map_text(&mut self, token: Token) -> Result<Name, Error> {
+    fn map_text(&mut self, token: Token) -> Result<TextRef, IrError> {
         let mut end = token.end.saturating_add(1);
         end = match self.lexer.balanced(end, b"") {
             Some(end) if self.lexer.byte(end) == b'>' => end.saturating_add(1),
@@ -505,12 +511,12 @@ impl Parser<'_, '_, '_> {
         self.span(token.start, end)
     }
     /// Operands separated by commas; with a closing bracket that must follow when `close` is one.
-    pub fn operand_list(&mut self, op: Op, close: u8) -> Result<(), Error> {
+    pub fn operand_list(&mut self, op: Op, close: u8) -> Result<(), IrError> {
         if close != 0 && self.take_if(Lexeme::Char(close)) {
             return Ok(());
         }
         // `%a scale %s`: scales come behind the other operands.
-        let mut scales: List<Token> = List::new();
+        let mut scales: ShortList<Token> = ShortList::new();
         loop {
             self.operand(op)?;
             if close == 0 && self.program.role(op) == OpRole::Matrix && self.take_word("scale") {
@@ -534,7 +540,7 @@ impl Parser<'_, '_, '_> {
         }
     }
     /// `%x`, `%x#1`, `%x[%i, 0]` or a number; becomes a main operand.
-    fn operand(&mut self, op: Op) -> Result<Value, Error> {
+    fn operand(&mut self, op: Op) -> Result<Value, IrError> {
         let value = self.push_value(op, UseKind::Main)?;
         if self.lexer.byte(self.lexer.at) == b'[' {
             self.next();
@@ -550,7 +556,7 @@ impl Parser<'_, '_, '_> {
         }
         Ok(value)
     }
-    fn push_value(&mut self, op: Op, kind: UseKind) -> Result<Value, Error> {
+    fn push_value(&mut self, op: Op, kind: UseKind) -> Result<Value, IrError> {
         let token = self.peek();
         let value = match token.kind {
             Lexeme::ValueName => {
@@ -576,7 +582,7 @@ impl Parser<'_, '_, '_> {
         names: &Names,
         types: &Types,
         token: Token,
-    ) -> Result<(), Error> {
+    ) -> Result<(), IrError> {
         let mut implied = Types::default();
         let types =
             if self.implied(op, names, types, &mut implied, token)? { &implied } else { types };
@@ -604,7 +610,7 @@ impl Parser<'_, '_, '_> {
             // Nothing names the results: as many as the declaration asks for, types left out.
             let elided = self.program.intern(Type::ELIDED);
             let elided = self.put(elided, token)?;
-            let mut list: List<TypeRef> = List::new();
+            let mut list: ShortList<TypeRef> = ShortList::new();
             for _ in 0..count {
                 self.push(&mut list, elided, token)?;
             }
@@ -624,7 +630,7 @@ impl Parser<'_, '_, '_> {
         op: Op,
         types: impl Iterator<Item = TypeRef> + Clone,
         token: Token,
-    ) -> Result<(), Error> {
+    ) -> Result<(), IrError> {
         let (values, written) = (self.program.operand_count(op), types.clone().count());
         if written > values
             && !(written == 1 && types.clone().all(|ty| self.program.type_at(ty).is_elided()))

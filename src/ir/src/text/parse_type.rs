@@ -1,17 +1,17 @@
 //! Types in a text.
-use crate::error::{Error, ErrorKind, Lexeme, Pool};
+use crate::error::{ErrorKind, IrError, Lexeme, Pool};
 use crate::handle::TypeRef;
 use crate::storage::full;
 use crate::text::lexer::Token;
-use crate::text::parse::{List, Parser};
-use crate::types::{Encoding, MAX_RANK, Shape, Type, TypeKind, space_of};
+use crate::text::parse::{Parser, ShortList};
+use crate::types::{MAX_RANK, Shape, TileEncoding, Type, TypeKind, space_of};
 use lanebook_tables::{DtypeId, Space};
 
 /// Types after a `:`.
 #[derive(Debug, Default)]
 pub(crate) struct Types {
-    pub left: List<TypeRef>,
-    pub right: List<TypeRef>,
+    pub left: ShortList<TypeRef>,
+    pub right: ShortList<TypeRef>,
     pub arrow: bool,
 }
 
@@ -20,7 +20,7 @@ const MEMORY: &str = "!ttg.memdesc";
 
 impl Parser<'_, '_, '_> {
     /// One type.
-    pub fn parse_type(&mut self) -> Result<TypeRef, Error> {
+    pub fn parse_type(&mut self) -> Result<TypeRef, IrError> {
         let token = self.peek();
         let ty = match token.kind {
             Lexeme::Ellipsis => {
@@ -53,7 +53,7 @@ impl Parser<'_, '_, '_> {
         let ty = self.program.intern(ty);
         self.put(ty, token)
     }
-    fn dtype(&self, token: Token) -> Result<DtypeId, Error> {
+    fn dtype(&self, token: Token) -> Result<DtypeId, IrError> {
         let name = self.lexer.slice(token);
         self.dtype_named(name).ok_or_else(|| self.fail(ErrorKind::UnknownDtype, token))
     }
@@ -72,7 +72,7 @@ impl Parser<'_, '_, '_> {
     }
     /// `!ttg.memdesc<128x64xf16, #layout, #smem, mutable, 3x128x64>`: a tile in memory. That it may
     /// be written and what it is a part of follows from the operations on it, and is not kept.
-    fn described(&mut self, token: Token) -> Result<Option<Type>, Error> {
+    fn described(&mut self, token: Token) -> Result<Option<Type>, IrError> {
         let open = token.start.saturating_add(MEMORY.len());
         if self.lexer.text.get(token.start..open) != Some(MEMORY) || self.lexer.byte(open) != b'<' {
             return Ok(None);
@@ -104,12 +104,12 @@ impl Parser<'_, '_, '_> {
                 ("#ttng.tensor_memory", _) => ty.space = Some(Space::Tensor),
                 // An alias may be called like a kind of memory.
                 (_, Some(alias)) if clause.strip_prefix('#').and_then(space_of).is_some() => {
-                    ty.encoding = Encoding::Written(alias.body)
+                    ty.encoding = TileEncoding::Written(alias.body)
                 }
-                (_, Some(alias)) => ty.encoding = Encoding::Alias(alias.name),
+                (_, Some(alias)) => ty.encoding = TileEncoding::Alias(alias.name),
                 _ if clause.starts_with('#') => {
                     ty.encoding =
-                        Encoding::Written(self.span(start, start.saturating_add(clause.len()))?)
+                        TileEncoding::Written(self.span(start, start.saturating_add(clause.len()))?)
                 }
                 _ => {}
             }
@@ -120,7 +120,7 @@ impl Parser<'_, '_, '_> {
         Ok(Some(ty))
     }
     /// `!word<...>` or a whole tile type that is only kept.
-    fn other(&mut self, token: Token) -> Result<Type, Error> {
+    fn other(&mut self, token: Token) -> Result<Type, IrError> {
         let stop = b", \n\t=:";
         let Some(end) = self.lexer.balanced(token.start, stop) else {
             return Err(self.fail(ErrorKind::Unclosed, token));
@@ -145,10 +145,10 @@ impl Parser<'_, '_, '_> {
         }
         let text = self.span(token.start, end)?;
         self.lexer.at = end;
-        Ok(Type::bare(TypeKind::Other).encoded(Encoding::Written(text)))
+        Ok(Type::bare(TypeKind::Other).encoded(TileEncoding::Written(text)))
     }
     /// `tensor<128x?xf16, #space, layout>`; the word is not yet taken.
-    fn tile(&mut self, kind: TypeKind) -> Result<Type, Error> {
+    fn tile(&mut self, kind: TypeKind) -> Result<Type, IrError> {
         self.next();
         self.take(Lexeme::Char(b'<'))?;
         let mut ty = Type { shape: Shape::UNKNOWN, ..Type::bare(kind) };
@@ -166,7 +166,7 @@ impl Parser<'_, '_, '_> {
         Ok(ty)
     }
     /// The type of a tile's elements.
-    fn element(&mut self, ty: &mut Type) -> Result<(), Error> {
+    fn element(&mut self, ty: &mut Type) -> Result<(), IrError> {
         let token = self.peek();
         match token.kind {
             Lexeme::Char(b'!') => {
@@ -196,7 +196,7 @@ impl Parser<'_, '_, '_> {
         Ok(())
     }
     /// `128x?x` up to the element type.
-    fn extents(&mut self) -> Result<Shape, Error> {
+    fn extents(&mut self) -> Result<Shape, IrError> {
         let mut shape = Shape::SCALAR;
         loop {
             self.lexer.skip_blanks();
@@ -234,7 +234,7 @@ impl Parser<'_, '_, '_> {
         }
     }
     /// One clause after a `,` in a tile type: a memory kind, an alias or a layout.
-    fn encoding(&mut self, ty: &mut Type) -> Result<(), Error> {
+    fn encoding(&mut self, ty: &mut Type) -> Result<(), IrError> {
         let token = self.peek();
         let bare = token.kind == Lexeme::Alias && self.lexer.byte(token.end) != b'<';
         let kind = if bare { space_of(self.lexer.tail(token)) } else { None };
@@ -245,13 +245,15 @@ impl Parser<'_, '_, '_> {
                 return Ok(());
             }
             Some((_, true)) => return self.expected(Lexeme::Char(b'>'), token),
-            _ if ty.encoding != Encoding::None => return self.expected(Lexeme::Char(b'>'), token),
+            _ if ty.encoding != TileEncoding::None => {
+                return self.expected(Lexeme::Char(b'>'), token);
+            }
             _ => {}
         }
         if bare {
             self.next();
             ty.space = ty.space.or(kind.map(|(space, _)| space));
-            ty.encoding = Encoding::Alias(self.tail_name(token)?);
+            ty.encoding = TileEncoding::Alias(self.tail_name(token)?);
             return Ok(());
         }
         let Some(end) = self.lexer.balanced(token.start, b",") else {
@@ -262,12 +264,12 @@ impl Parser<'_, '_, '_> {
             return self.expected(Lexeme::AttrValue, token);
         }
         ty.encoding =
-            Encoding::Written(self.span(token.start, token.start.saturating_add(body.len()))?);
+            TileEncoding::Written(self.span(token.start, token.start.saturating_add(body.len()))?);
         self.lexer.at = end;
         Ok(())
     }
     /// `T, T` or `(T, T)` or `()`.
-    pub fn type_list(&mut self, list: &mut List<TypeRef>) -> Result<(), Error> {
+    pub fn type_list(&mut self, list: &mut ShortList<TypeRef>) -> Result<(), IrError> {
         let bracket = self.take_if(Lexeme::Char(b'('));
         if bracket && self.take_if(Lexeme::Char(b')')) {
             return Ok(());
@@ -286,7 +288,7 @@ impl Parser<'_, '_, '_> {
         Ok(())
     }
     /// Types after a `:` that was taken: a list, or a list, an arrow and a list.
-    pub fn types(&mut self, types: &mut Types) -> Result<(), Error> {
+    pub fn types(&mut self, types: &mut Types) -> Result<(), IrError> {
         self.type_list(&mut types.left)?;
         if self.take_if(Lexeme::Arrow) {
             types.arrow = true;

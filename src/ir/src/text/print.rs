@@ -79,7 +79,7 @@ pub(crate) struct Printer<'a, 's, 't> {
 }
 
 /// Where the walk stands.
-enum Step {
+enum PrintStep {
     Enter(Op),
     Open(Region, usize),
     First(Block),
@@ -111,22 +111,22 @@ impl Printer<'_, '_, '_> {
     }
     fn operations(&mut self) -> fmt::Result {
         let program = self.program;
-        let mut step = program.first(program.root()).map_or(Step::Done, Step::Enter);
+        let mut step = program.first(program.root()).map_or(PrintStep::Done, PrintStep::Enter);
         loop {
             step = match step {
-                Step::Done => return Ok(()),
-                Step::Enter(op) => {
+                PrintStep::Done => return Ok(()),
+                PrintStep::Enter(op) => {
                     self.indent()?;
                     self.head(op)?;
                     match program.regions(op).next() {
-                        Some(region) => Step::Open(region, 0),
+                        Some(region) => PrintStep::Open(region, 0),
                         None => {
                             self.end_line(op)?;
-                            Step::After(op)
+                            PrintStep::After(op)
                         }
                     }
                 }
-                Step::Open(region, number) => {
+                PrintStep::Open(region, number) => {
                     self.put(" {")?;
                     let data = program.region_data(region);
                     if number == 0
@@ -139,33 +139,35 @@ impl Printer<'_, '_, '_> {
                     match data.and_then(|data| data.first_block) {
                         Some(block) => {
                             self.label(block, true)?;
-                            Step::First(block)
+                            PrintStep::First(block)
                         }
-                        None => Step::Done,
+                        None => PrintStep::Done,
                     }
                 }
-                Step::First(block) => program.first(block).map_or(Step::Close(block), Step::Enter),
-                Step::After(op) => match (program.next(op), program.block_of(op)) {
-                    (Some(next), _) => Step::Enter(next),
-                    (None, Some(block)) => Step::Close(block),
-                    (None, None) => Step::Done,
+                PrintStep::First(block) => {
+                    program.first(block).map_or(PrintStep::Close(block), PrintStep::Enter)
+                }
+                PrintStep::After(op) => match (program.next(op), program.block_of(op)) {
+                    (Some(next), _) => PrintStep::Enter(next),
+                    (None, Some(block)) => PrintStep::Close(block),
+                    (None, None) => PrintStep::Done,
                 },
-                Step::Close(block) => self.close(block)?,
+                PrintStep::Close(block) => self.close(block)?,
             };
         }
     }
     /// The next block of the region, the next region of the operation, or the end of the operation.
-    fn close(&mut self, block: Block) -> Result<Step, fmt::Error> {
+    fn close(&mut self, block: Block) -> Result<PrintStep, fmt::Error> {
         let program = self.program;
-        let Some(data) = program.block_data(block) else { return Ok(Step::Done) };
+        let Some(data) = program.block_data(block) else { return Ok(PrintStep::Done) };
         if let Some(next) = data.next {
             self.label(next, false)?;
-            return Ok(Step::First(next));
+            return Ok(PrintStep::First(next));
         }
         let Some(region) = data.region.and_then(|region| program.region_data(region)) else {
-            return Ok(Step::Done);
+            return Ok(PrintStep::Done);
         };
-        let Some(owner) = region.owner else { return Ok(Step::Done) };
+        let Some(owner) = region.owner else { return Ok(PrintStep::Done) };
         self.depth = self.depth.saturating_sub(1);
         self.indent()?;
         self.put("}")?;
@@ -180,11 +182,11 @@ impl Printer<'_, '_, '_> {
                     OpRole::While => self.put(" do")?,
                     _ => {}
                 }
-                return Ok(Step::Open(next, 1));
+                return Ok(PrintStep::Open(next, 1));
             }
         }
         self.put("\n")?;
-        Ok(Step::After(owner))
+        Ok(PrintStep::After(owner))
     }
     fn label(&mut self, block: Block, first: bool) -> fmt::Result {
         let program = self.program;

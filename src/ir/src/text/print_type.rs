@@ -1,8 +1,8 @@
 //! Attributes and types as text.
 use crate::attr::AttrValue;
-use crate::handle::{Name, Op, TypeRef};
+use crate::handle::{Op, TextRef, TypeRef};
 use crate::text::print::{Printer, integer};
-use crate::types::{Encoding, SPACES, Type, TypeKind};
+use crate::types::{SPACES, TileEncoding, Type, TypeKind};
 use core::fmt;
 
 impl Printer<'_, '_, '_> {
@@ -22,7 +22,7 @@ impl Printer<'_, '_, '_> {
         }
         if any { self.put("}") } else { Ok(()) }
     }
-    pub(crate) fn attr(&mut self, key: Name, value: AttrValue) -> fmt::Result {
+    pub(crate) fn attr(&mut self, key: TextRef, value: AttrValue) -> fmt::Result {
         let program = self.program;
         let key = program.text(key);
         let plain = key
@@ -90,7 +90,7 @@ impl Printer<'_, '_, '_> {
             TypeKind::Index => self.put("index"),
             TypeKind::Scalar => self.put(dtype),
             TypeKind::Other => match ty.encoding {
-                Encoding::Written(text) => self.put(program.text(text)),
+                TileEncoding::Written(text) => self.put(program.text(text)),
                 _ => self.put("..."),
             },
             TypeKind::Tensor | TypeKind::Memref => {
@@ -115,7 +115,7 @@ impl Printer<'_, '_, '_> {
     fn encoding(&mut self, ty: &Type) -> fmt::Result {
         let program = self.program;
         let implied = match ty.encoding {
-            Encoding::Alias(name) => {
+            TileEncoding::Alias(name) => {
                 crate::types::space_of(program.text(name)).map(|(space, _)| space)
             }
             _ => None,
@@ -127,20 +127,20 @@ impl Printer<'_, '_, '_> {
             self.put(word)?;
         }
         match ty.encoding {
-            Encoding::None => Ok(()),
-            Encoding::Alias(name) => {
+            TileEncoding::None => Ok(()),
+            TileEncoding::Alias(name) => {
                 self.put(", #")?;
                 self.put(program.text(name))
             }
-            Encoding::Written(text) => {
+            TileEncoding::Written(text) => {
                 self.put(", ")?;
                 self.put(program.text(text))
             }
-            Encoding::Made(at, len) => {
+            TileEncoding::Made(at, len) => {
                 self.put(", ")?;
                 self.put(program.pools.made(at, len))
             }
-            Encoding::Handle(number) => {
+            TileEncoding::Handle(number) => {
                 self.put(", ")?;
                 self.annotate.handle(u32::from(number), self.out)
             }

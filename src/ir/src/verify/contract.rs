@@ -7,10 +7,10 @@
 //! Does not: judge types and shapes against each other ([`verify`](crate::verify()) does), or ask
 //! what an architecture can do (planning does).
 use crate::attr::{AttrValue, Literal};
-use crate::error::Place;
-use crate::handle::{Block, Name, Op, Value};
+use crate::error::SourcePlace;
+use crate::handle::{Block, Op, TextRef, Value};
 use crate::program::{Def, Program};
-use crate::types::{Encoding, Type, TypeKind};
+use crate::types::{TileEncoding, Type, TypeKind};
 use lanebook_layout::{AxisId, AxisNames, WellKnown};
 use lanebook_tables::contract::{kind, notation};
 use lanebook_tables::{
@@ -20,7 +20,7 @@ use lanebook_tables::{
 /// Which list of an operation a value stands in.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Side {
+pub enum ValueList {
     /// Main operands.
     Operand,
     /// Results.
@@ -34,7 +34,7 @@ pub enum Side {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct At {
     /// In which list.
-    pub side: Side,
+    pub side: ValueList,
     /// Its number there.
     pub number: u8,
 }
@@ -86,7 +86,7 @@ pub enum BreachKind {
     /// Another number of operands, results or arguments.
     Count {
         /// Of which.
-        side: Side,
+        side: ValueList,
         /// Fewest.
         least: u8,
         /// Most, 255 = any.
@@ -166,15 +166,15 @@ pub struct Breach {
     /// What.
     pub kind: BreachKind,
     /// Where in the text.
-    pub at: Place,
+    pub at: SourcePlace,
 }
 
 const _: () = assert!(core::mem::size_of::<Breach>() <= 40);
 
-type Kept = Result<(), BreachKind>;
+type ContractResult = Result<(), BreachKind>;
 
 /// A breach, with the text that it is about if that is not the operation's name.
-type Found<T = ()> = Result<T, (BreachKind, Option<Name>)>;
+type BreachResult<T = ()> = Result<T, (BreachKind, Option<TextRef>)>;
 
 /// The notation of a layout's text, as a bit of [`notation`].
 #[must_use]
@@ -208,10 +208,10 @@ pub fn notation_of(text: &str) -> u8 {
 #[inline(never)]
 pub fn check(program: &Program<'_, '_>, function: Op) -> Result<(), Breach> {
     for op in program.all() {
-        if let Err((kind, name)) = (Checked { program, op }).all(function) {
+        if let Err((kind, name)) = (ObeyedOp { program, op }).all(function) {
             let at = match name {
                 Some(name) if name.place().is_some() => {
-                    Place { op: Some(op), ..program.place_of(name) }
+                    SourcePlace { op: Some(op), ..program.place_of(name) }
                 }
                 _ => program.place(op),
             };
@@ -222,13 +222,13 @@ pub fn check(program: &Program<'_, '_>, function: Op) -> Result<(), Breach> {
 }
 
 #[derive(Copy, Clone)]
-struct Checked<'a, 's, 't> {
+struct ObeyedOp<'a, 's, 't> {
     program: &'a Program<'s, 't>,
     op: Op,
 }
 
-impl<'t> Checked<'_, '_, 't> {
-    fn all(self, function: Op) -> Found {
+impl<'t> ObeyedOp<'_, '_, 't> {
+    fn all(self, function: Op) -> BreachResult {
         let program = self.program;
         let plain = |kind| Err((kind, None));
         let Some(id) = program.decl_id(self.op) else { return plain(BreachKind::Undeclared) };
@@ -246,14 +246,14 @@ impl<'t> Checked<'_, '_, 't> {
         }
         self.regions().map_err(|kind| (kind, None))?;
         self.attrs(contract)?;
-        self.values(Side::Operand, contract.operands)?;
-        self.values(Side::Result, contract.results)?;
-        self.values(Side::Argument, contract.arguments)?;
+        self.values(ValueList::Operand, contract.operands)?;
+        self.values(ValueList::Result, contract.results)?;
+        self.values(ValueList::Argument, contract.arguments)?;
         self.subscripts().map_err(|kind| (kind, None))?;
         self.literal().map_err(|kind| (kind, None))
     }
 
-    fn regions(self) -> Kept {
+    fn regions(self) -> ContractResult {
         let program = self.program;
         let declared = program.decl(self.op).map_or(0, |decl| usize::from(decl.regions));
         let single = program.regions(self.op).all(|region| program.blocks(region).nth(1).is_none());
@@ -271,7 +271,7 @@ impl<'t> Checked<'_, '_, 't> {
 
     // ---- attributes
     /// The number of the attribute that a key names.
-    fn attr_of(self, key: Name, attrs: List<'t, AttrContract<'t>>) -> Option<u8> {
+    fn attr_of(self, key: TextRef, attrs: List<'t, AttrContract<'t>>) -> Option<u8> {
         let text = self.program.text(key);
         let bare = |prefix: &&str| text.strip_prefix(*prefix);
         let prefixed = self.program.tables().contract.prefixes.iter().find_map(bare);
@@ -279,7 +279,7 @@ impl<'t> Checked<'_, '_, 't> {
         u8::try_from(at).ok()
     }
 
-    fn attrs(self, contract: &OpContract<'t>) -> Found {
+    fn attrs(self, contract: &OpContract<'t>) -> BreachResult {
         let program = self.program;
         let mut seen = 0u32;
         for attr in program.attrs(self.op) {
@@ -288,7 +288,7 @@ impl<'t> Checked<'_, '_, 't> {
         self.missing(contract.attrs, seen).map_err(|kind| (kind, None))
     }
 
-    fn missing(self, attrs: List<'t, AttrContract<'t>>, seen: u32) -> Kept {
+    fn missing(self, attrs: List<'t, AttrContract<'t>>, seen: u32) -> ContractResult {
         let absent = |(number, attr): &(u8, &AttrContract<'_>)| {
             attr.required && seen & 1u32.wrapping_shl(u32::from(*number)) == 0
         };
@@ -300,11 +300,11 @@ impl<'t> Checked<'_, '_, 't> {
 
     fn attr(
         self,
-        key: Name,
+        key: TextRef,
         value: AttrValue,
         attrs: List<'t, AttrContract<'t>>,
         seen: &mut u32,
-    ) -> Found {
+    ) -> BreachResult {
         let found = self
             .attr_of(key, attrs)
             .and_then(|number| Some((number, attrs.get(usize::from(number))?)));
@@ -334,7 +334,7 @@ impl<'t> Checked<'_, '_, 't> {
             && operand.extent(0) == result.extent(kept)
     }
 
-    fn form(self, number: u8, attr: &AttrContract<'_>, value: AttrValue) -> Kept {
+    fn form(self, number: u8, attr: &AttrContract<'_>, value: AttrValue) -> ContractResult {
         let program = self.program;
         let fits = match (attr.form, value) {
             (AttrForm::Unit, AttrValue::Unit) | (AttrForm::Text, AttrValue::Str(_)) => true,
@@ -380,23 +380,23 @@ impl<'t> Checked<'_, '_, 't> {
     }
 
     // ---- values
-    fn value(self, side: Side, number: usize) -> Option<Value> {
+    fn value(self, side: ValueList, number: usize) -> Option<Value> {
         let program = self.program;
         match side {
-            Side::Operand => program.operand(self.op, number),
-            Side::Result => program.result(self.op, number),
-            Side::Argument => {
+            ValueList::Operand => program.operand(self.op, number),
+            ValueList::Result => program.result(self.op, number),
+            ValueList::Argument => {
                 program.body(self.op).and_then(|body| program.arguments(body).nth(number))
             }
         }
     }
 
-    fn count(self, side: Side) -> usize {
+    fn count(self, side: ValueList) -> usize {
         let program = self.program;
         match side {
-            Side::Operand => program.operand_count(self.op),
-            Side::Result => program.results(self.op).count(),
-            Side::Argument => program
+            ValueList::Operand => program.operand_count(self.op),
+            ValueList::Result => program.results(self.op).count(),
+            ValueList::Argument => program
                 .regions(self.op)
                 .flat_map(|region| program.blocks(region))
                 .map(|block: Block| program.arguments(block).count())
@@ -404,7 +404,7 @@ impl<'t> Checked<'_, '_, 't> {
         }
     }
 
-    fn values(self, side: Side, slots: List<'t, SlotContract<'t>>) -> Found {
+    fn values(self, side: ValueList, slots: List<'t, SlotContract<'t>>) -> BreachResult {
         let found = self.count(side);
         let sum = |part: fn(&SlotContract<'_>) -> u8| {
             slots.iter().fold(0u8, |sum, slot| sum.saturating_add(part(slot)))
@@ -453,11 +453,11 @@ impl<'t> Checked<'_, '_, 't> {
         }
     }
 
-    fn slot(self, at: At, value: Value, rule: &SlotContract<'t>) -> Found {
+    fn slot(self, at: At, value: Value, rule: &SlotContract<'t>) -> BreachResult {
         let program = self.program;
         let found = self.kinds(value);
         // Arguments stand on lines of their own.
-        let name = if at.side == Side::Argument {
+        let name = if at.side == ValueList::Argument {
             program.value_data(value).map(|data| data.name)
         } else {
             None
@@ -485,10 +485,10 @@ impl<'t> Checked<'_, '_, 't> {
         if tile && !elements {
             return Err((BreachKind::Element { at, want: rule.elements }, name));
         }
-        if at.side != Side::Operand && tile {
+        if at.side != ValueList::Operand && tile {
             self.layout(at, &ty, rule.layouts)?;
         }
-        if at.side != Side::Argument {
+        if at.side != ValueList::Argument {
             return Ok(());
         }
         let mut seen = 0u32;
@@ -506,19 +506,19 @@ impl<'t> Checked<'_, '_, 't> {
         self.missing(rule.attrs, seen).map_err(|kind| (kind, None))
     }
 
-    fn layout(self, at: At, ty: &Type, obeyed: u8) -> Found {
+    fn layout(self, at: At, ty: &Type, obeyed: u8) -> BreachResult {
         let program = self.program;
         let (text, name) = match ty.encoding {
-            Encoding::None => return Ok(()),
-            Encoding::Handle(_) => {
+            TileEncoding::None => return Ok(()),
+            TileEncoding::Handle(_) => {
                 return Err((BreachKind::Layout { at, found: notation::OTHER, obeyed }, None));
             }
-            Encoding::Alias(name) => match program.layout_text(ty) {
+            TileEncoding::Alias(name) => match program.layout_text(ty) {
                 Some(text) => (text, Some(name)),
                 None => return Err((BreachKind::LayoutName, Some(name))),
             },
-            Encoding::Written(name) => (program.text(name), Some(name)),
-            Encoding::Made(..) => (program.layout_text(ty).unwrap_or(""), None),
+            TileEncoding::Written(name) => (program.text(name), Some(name)),
+            TileEncoding::Made(..) => (program.layout_text(ty).unwrap_or(""), None),
         };
         if program.has_attr(self.op, crate::attr_names::LAYOUT) {
             return Err((BreachKind::LayoutTwice, name));
@@ -532,7 +532,7 @@ impl<'t> Checked<'_, '_, 't> {
     }
 
     /// A memref has one subscript for each dimension, anything else none; each is an index.
-    fn subscripts(self) -> Kept {
+    fn subscripts(self) -> ContractResult {
         let program = self.program;
         for (operand, value) in (0u8..).zip(program.operands(self.op)) {
             let global = self.kinds(value) & kind::GLOBAL != 0;
@@ -557,7 +557,7 @@ impl<'t> Checked<'_, '_, 't> {
     }
 
     /// The number of a constant is one that its type holds.
-    fn literal(self) -> Kept {
+    fn literal(self) -> ContractResult {
         let program = self.program;
         if program.role(self.op) != OpRole::Constant {
             return Ok(());

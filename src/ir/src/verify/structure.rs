@@ -5,23 +5,23 @@
 //! or the key of the attribute that is wrong.
 use crate::attr_names;
 use crate::data::OpData;
-use crate::error::{Error, ErrorKind, Place};
-use crate::handle::{Block, Name, Op, Value};
+use crate::error::{ErrorKind, IrError, SourcePlace};
+use crate::handle::{Block, Op, TextRef, Value};
 use crate::program::{Def, Program};
 use crate::verify::verify_types::{has_wrong_promise, says_threads, signature};
 use lanebook_tables::OpRole;
 
 /// Checks a program; numbers its operations on the way.
-pub fn verify(program: &mut Program<'_, '_>) -> Result<(), Error> {
+pub fn verify(program: &mut Program<'_, '_>) -> Result<(), IrError> {
     program.renumber();
     let mut at = program.first(program.root());
     while let Some(op) = at {
         if let Err(kind) = operation(program, op) {
             let key = if kind == ErrorKind::AttrValue { blamed(program, op) } else { None };
             let at = key.map(|key| program.place_of(key)).filter(|at| at.line > 0);
-            return Err(Error {
+            return Err(IrError {
                 kind,
-                at: at.map_or_else(|| program.place(op), |at| Place { op: Some(op), ..at }),
+                at: at.map_or_else(|| program.place(op), |at| SourcePlace { op: Some(op), ..at }),
             });
         }
         at = program.following(op, None);
@@ -83,7 +83,7 @@ impl Program<'_, '_> {
 }
 
 /// The key of the attribute whose value is wrong.
-fn blamed(program: &Program<'_, '_>, op: Op) -> Option<Name> {
+fn blamed(program: &Program<'_, '_>, op: Op) -> Option<TextRef> {
     let key = |words: &[&str]| {
         program
             .attrs(op)

@@ -1,58 +1,58 @@
 //! Signatures: what operands, results, regions and attributes of each role must agree in.
 use crate::attr::AttrValue;
 use crate::attr_names;
-use crate::error::{ErrorKind, Slot, Want};
-use crate::handle::{Block, Name, Op, Value};
+use crate::error::{ErrorKind, ValueSlot, WantedType};
+use crate::handle::{Block, Op, TextRef, Value};
 use crate::program::Program;
-use crate::types::{Encoding, MAX_RANK, Type, TypeKind};
+use crate::types::{MAX_RANK, TileEncoding, Type, TypeKind};
 use crate::verify::explicit_types;
 use crate::verify::structure::small;
 use lanebook_tables::OpRole;
 
-type Check = Result<(), ErrorKind>;
+type VerifyResult = Result<(), ErrorKind>;
 
 /// Most work items a block can be declared with; the architecture's own limit is checked when one
 /// is chosen.
 const MAX_THREADS: i64 = 65_536;
 
-pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Check {
-    let at = Checked { program, op };
+pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> VerifyResult {
+    let at = OpTypes { program, op };
     at.layouts()?;
     at.subscripts()?;
     match role {
         OpRole::Function => at.function(),
-        OpRole::Alloc => at.kind(Slot::Result(0), Want::Tile),
+        OpRole::Alloc => at.kind(ValueSlot::Result(0), WantedType::Tile),
         OpRole::Constant => at.constant(),
-        OpRole::Copy => at.moved(Slot::Operand(0), Slot::Operand(1)),
+        OpRole::Copy => at.moved(ValueSlot::Operand(0), ValueSlot::Operand(1)),
         OpRole::Load => {
-            at.kind(Slot::Operand(0), Want::Memory)?;
+            at.kind(ValueSlot::Operand(0), WantedType::Memory)?;
             // Through one pointer comes whatever it points to.
-            if at.ty(Slot::Operand(0)).kind == TypeKind::Other {
+            if at.ty(ValueSlot::Operand(0)).kind == TypeKind::Other {
                 return Ok(());
             }
-            at.kind(Slot::Result(0), Want::Tile)?;
-            at.moved(Slot::Operand(0), Slot::Result(0))
+            at.kind(ValueSlot::Result(0), WantedType::Tile)?;
+            at.moved(ValueSlot::Operand(0), ValueSlot::Result(0))
         }
         OpRole::Store | OpRole::Atomic => {
-            at.kind(Slot::Operand(0), Want::Tile)?;
-            at.kind(Slot::Operand(1), Want::Memory)?;
-            at.moved(Slot::Operand(0), Slot::Operand(1))
+            at.kind(ValueSlot::Operand(0), WantedType::Tile)?;
+            at.kind(ValueSlot::Operand(1), WantedType::Memory)?;
+            at.moved(ValueSlot::Operand(0), ValueSlot::Operand(1))
         }
         OpRole::Matrix => at.matrix(),
-        OpRole::Convert => at.same(Slot::Operand(0), Slot::Result(0), true),
+        OpRole::Convert => at.same(ValueSlot::Operand(0), ValueSlot::Result(0), true),
         OpRole::Transpose => at.transpose(),
         OpRole::Reshape => at.reshape(),
-        OpRole::Join => [Slot::Operand(0), Slot::Operand(1)]
+        OpRole::Join => [ValueSlot::Operand(0), ValueSlot::Operand(1)]
             .into_iter()
-            .try_for_each(|half| at.halves(Slot::Result(0), half)),
-        OpRole::Split => [Slot::Result(0), Slot::Result(1)]
+            .try_for_each(|half| at.halves(ValueSlot::Result(0), half)),
+        OpRole::Split => [ValueSlot::Result(0), ValueSlot::Result(1)]
             .into_iter()
-            .try_for_each(|half| at.halves(Slot::Operand(0), half)),
+            .try_for_each(|half| at.halves(ValueSlot::Operand(0), half)),
         OpRole::Reduce => at.reduce(),
         OpRole::Broadcast => at.broadcast(),
         OpRole::Elementwise => at.elementwise(),
         OpRole::Select => at.select(),
-        OpRole::View | OpRole::Slice => at.dtypes(Slot::Operand(0), Slot::Result(0)),
+        OpRole::View | OpRole::Slice => at.dtypes(ValueSlot::Operand(0), ValueSlot::Result(0)),
         OpRole::For | OpRole::Parallel => at.counted(),
         OpRole::If => at.branches(),
         OpRole::While => at.while_loop(),
@@ -106,57 +106,61 @@ const fn small_slot(number: usize) -> u8 {
 
 /// An operation being checked.
 #[derive(Copy, Clone)]
-struct Checked<'a, 's, 't> {
+struct OpTypes<'a, 's, 't> {
     program: &'a Program<'s, 't>,
     op: Op,
 }
 
-impl Checked<'_, '_, '_> {
-    fn value(self, slot: Slot) -> Option<Value> {
+impl OpTypes<'_, '_, '_> {
+    fn value(self, slot: ValueSlot) -> Option<Value> {
         let program = self.program;
         let body = program.body(self.op);
         match slot {
-            Slot::Operand(number) => program.operand(self.op, usize::from(number)),
-            Slot::Result(number) => program.result(self.op, usize::from(number)),
-            Slot::Argument(number) => program.arguments(body?).nth(usize::from(number)),
-            Slot::Yielded(number) => {
+            ValueSlot::Operand(number) => program.operand(self.op, usize::from(number)),
+            ValueSlot::Result(number) => program.result(self.op, usize::from(number)),
+            ValueSlot::Argument(number) => program.arguments(body?).nth(usize::from(number)),
+            ValueSlot::Yielded(number) => {
                 program.operand(program.terminator(body?)?, usize::from(number))
             }
         }
     }
-    fn ty(self, slot: Slot) -> Type {
+    fn ty(self, slot: ValueSlot) -> Type {
         self.value(slot).map_or(Type::ELIDED, |value| self.program.type_of(value))
     }
     /// A type that says its shape.
-    fn tile(self, slot: Slot) -> Option<Type> {
+    fn tile(self, slot: ValueSlot) -> Option<Type> {
         Some(self.ty(slot)).filter(|ty| ty.is_tile() && ty.shape.is_known())
     }
-    fn satisfies(ty: &Type, want: Want) -> bool {
+    fn satisfies(ty: &Type, want: WantedType) -> bool {
         match want {
             _ if matches!(ty.kind, TypeKind::Elided | TypeKind::Other) => true,
-            Want::Tile => ty.is_tile(),
-            Want::Memory => {
+            WantedType::Tile => ty.is_tile(),
+            WantedType::Memory => {
                 ty.is_memory() || ty.is_kept() || (ty.is_tile() && !ty.shape.is_known())
             }
-            Want::Registers => ty.is_tile() && !ty.is_memory(),
-            Want::Index | Want::Condition => matches!(ty.kind, TypeKind::Index | TypeKind::Scalar),
-            Want::Matrix => {
+            WantedType::Registers => ty.is_tile() && !ty.is_memory(),
+            WantedType::Index | WantedType::Condition => {
+                matches!(ty.kind, TypeKind::Index | TypeKind::Scalar)
+            }
+            WantedType::Matrix => {
                 ty.is_tile() && (!ty.shape.is_known() || matches!(ty.shape.rank(), 2 | 3))
             }
         }
     }
-    fn kind(self, slot: Slot, want: Want) -> Check {
+    fn kind(self, slot: ValueSlot, want: WantedType) -> VerifyResult {
         if Self::satisfies(&self.ty(slot), want) {
             return Ok(());
         }
         Err(match slot {
-            Slot::Result(number) => ErrorKind::ResultKind { result: u16::from(number), want },
-            Slot::Operand(number) | Slot::Argument(number) | Slot::Yielded(number) => {
+            ValueSlot::Result(number) => ErrorKind::ResultKind { result: u16::from(number), want },
+            ValueSlot::Operand(number)
+            | ValueSlot::Argument(number)
+            | ValueSlot::Yielded(number) => {
                 ErrorKind::OperandKind { operand: u16::from(number), want }
             }
         })
     }
-    fn dtypes(self, left: Slot, right: Slot) -> Check {
+    fn dtypes(self, left: ValueSlot, right: ValueSlot) -> VerifyResult {
         match (self.tile(left), self.tile(right)) {
             (Some(a), Some(b)) if a.dtype != b.dtype => {
                 Err(ErrorKind::Dtypes { left, right, a: a.dtype, b: b.dtype })
@@ -166,11 +170,11 @@ impl Checked<'_, '_, '_> {
     }
     fn extents(
         self,
-        left: Slot,
+        left: ValueSlot,
         left_dimension: usize,
-        right: Slot,
+        right: ValueSlot,
         right_dimension: usize,
-    ) -> Check {
+    ) -> VerifyResult {
         let (Some(a), Some(b)) = (self.tile(left), self.tile(right)) else { return Ok(()) };
         match (a.shape.extent(left_dimension), b.shape.extent(right_dimension)) {
             (Some(a), Some(b)) if a != b => {
@@ -181,7 +185,7 @@ impl Checked<'_, '_, '_> {
             _ => Ok(()),
         }
     }
-    fn ranks(self, left: Slot, right: Slot, difference: usize) -> Check {
+    fn ranks(self, left: ValueSlot, right: ValueSlot, difference: usize) -> VerifyResult {
         let (Some(a), Some(b)) = (self.tile(left), self.tile(right)) else { return Ok(()) };
         if a.shape.rank() == b.shape.rank().saturating_add(difference) {
             return Ok(());
@@ -189,7 +193,7 @@ impl Checked<'_, '_, '_> {
         Err(ErrorKind::Ranks { left, right, a: a.shape.rank() as u8, b: b.shape.rank() as u8 })
     }
     /// Same shape, and same element type if asked for.
-    fn same(self, left: Slot, right: Slot, dtype: bool) -> Check {
+    fn same(self, left: ValueSlot, right: ValueSlot, dtype: bool) -> VerifyResult {
         self.ranks(left, right, 0)?;
         for dimension in 0..MAX_RANK {
             self.extents(left, dimension, right, dimension)?;
@@ -198,23 +202,24 @@ impl Checked<'_, '_, '_> {
     }
     /// A tile goes from one place to another. A place with subscripts is larger than the tile and
     /// may have more dimensions.
-    fn moved(self, from: Slot, to: Slot) -> Check {
-        self.kind(from, Want::Tile)?;
-        self.kind(to, Want::Tile)?;
+    fn moved(self, from: ValueSlot, to: ValueSlot) -> VerifyResult {
+        self.kind(from, WantedType::Tile)?;
+        self.kind(to, WantedType::Tile)?;
         if self.ty(from).is_kept() || self.ty(to).is_kept() {
             // Through a tile of pointers, which has the tile's shape.
             return self.same(from, to, false);
         }
         self.dtypes(from, to)?;
         // Rows chosen by an index tile have shapes of their own.
-        if matches!((from, to), (_, Slot::Result(_))) && self.program.operand_count(self.op) > 1
-            || matches!((from, to), (Slot::Operand(0), Slot::Operand(1)))
+        if matches!((from, to), (_, ValueSlot::Result(_)))
+            && self.program.operand_count(self.op) > 1
+            || matches!((from, to), (ValueSlot::Operand(0), ValueSlot::Operand(1)))
                 && self.program.operand_count(self.op) > 2
         {
             return Ok(());
         }
         let window = |slot| match slot {
-            Slot::Operand(number) => {
+            ValueSlot::Operand(number) => {
                 self.program.subscripts(self.op, usize::from(number)).next().is_some()
             }
             _ => false,
@@ -235,23 +240,23 @@ impl Checked<'_, '_, '_> {
     }
 
     // ---- one role each
-    fn constant(self) -> Check {
-        let literal = self.value(Slot::Operand(0)).map(|value| self.program.def(value));
+    fn constant(self) -> VerifyResult {
+        let literal = self.value(ValueSlot::Operand(0)).map(|value| self.program.def(value));
         if matches!(literal, Some(crate::program::Def::Literal(_))) {
             Ok(())
         } else {
             Err(ErrorKind::ConstantLiteral)
         }
     }
-    fn matrix(self) -> Check {
-        let (a, b, c) = (Slot::Operand(0), Slot::Operand(1), Slot::Operand(2));
+    fn matrix(self) -> VerifyResult {
+        let (a, b, c) = (ValueSlot::Operand(0), ValueSlot::Operand(1), ValueSlot::Operand(2));
         // One that adds to its third operand in place has that for a result, and at most a token
         // beside it.
-        let in_place =
-            self.tile(c).is_some_and(|ty| ty.is_memory()) && self.tile(Slot::Result(0)).is_none();
-        let d = if in_place { c } else { Slot::Result(0) };
+        let in_place = self.tile(c).is_some_and(|ty| ty.is_memory())
+            && self.tile(ValueSlot::Result(0)).is_none();
+        let d = if in_place { c } else { ValueSlot::Result(0) };
         for slot in [a, b, c, d] {
-            self.kind(slot, Want::Matrix)?;
+            self.kind(slot, WantedType::Matrix)?;
         }
         // Products side by side have a first dimension of their own.
         let batch =
@@ -264,7 +269,7 @@ impl Checked<'_, '_, '_> {
         }
         let (row, column) = (batch, batch.saturating_add(1));
         // Several elements of a narrower format may stand in one that is written.
-        let packs = |key: &str, slot: Slot| {
+        let packs = |key: &str, slot: ValueSlot| {
             let tables = self.program.tables();
             let named = match self.program.attr(self.op, key) {
                 Some(AttrValue::Word(word)) => tables.dtype_named(self.program.text(word)),
@@ -290,11 +295,15 @@ impl Checked<'_, '_, '_> {
         }
     }
     /// One scale for each row of A, and each column of B, and each run of their depth.
-    fn scales(self, (row, column): (usize, usize), packed: bool) -> Check {
-        let (a, b, of_a, of_b) =
-            (Slot::Operand(0), Slot::Operand(1), Slot::Operand(3), Slot::Operand(4));
+    fn scales(self, (row, column): (usize, usize), packed: bool) -> VerifyResult {
+        let (a, b, of_a, of_b) = (
+            ValueSlot::Operand(0),
+            ValueSlot::Operand(1),
+            ValueSlot::Operand(3),
+            ValueSlot::Operand(4),
+        );
         for slot in [of_a, of_b] {
-            self.kind(slot, Want::Matrix)?;
+            self.kind(slot, WantedType::Matrix)?;
             self.ranks(slot, a, 0)?;
         }
         if row > 0 {
@@ -313,8 +322,8 @@ impl Checked<'_, '_, '_> {
             _ => Ok(()),
         }
     }
-    fn transpose(self) -> Check {
-        let (from, to) = (Slot::Operand(0), Slot::Result(0));
+    fn transpose(self) -> VerifyResult {
+        let (from, to) = (ValueSlot::Operand(0), ValueSlot::Result(0));
         self.ranks(from, to, 0)?;
         self.dtypes(from, to)?;
         let Some(rank) = self.tile(from).map(|ty| ty.shape.rank()) else { return Ok(()) };
@@ -346,16 +355,16 @@ impl Checked<'_, '_, '_> {
             Err(ErrorKind::AttrValue)
         }
     }
-    fn reshape(self) -> Check {
-        self.dtypes(Slot::Operand(0), Slot::Result(0))?;
+    fn reshape(self) -> VerifyResult {
+        self.dtypes(ValueSlot::Operand(0), ValueSlot::Result(0))?;
         let elements = |slot| self.tile(slot).and_then(|ty| ty.shape.elements());
-        match (elements(Slot::Operand(0)), elements(Slot::Result(0))) {
+        match (elements(ValueSlot::Operand(0)), elements(ValueSlot::Result(0))) {
             (Some(a), Some(b)) if a != b => Err(ErrorKind::Elements { a, b }),
             _ => Ok(()),
         }
     }
     /// A tile whose last dimension has extent 2, and one of its halves.
-    fn halves(self, whole: Slot, half: Slot) -> Check {
+    fn halves(self, whole: ValueSlot, half: ValueSlot) -> VerifyResult {
         self.ranks(whole, half, 1)?;
         self.dtypes(whole, half)?;
         let (Some(of), Some(ty)) = (self.tile(whole), self.tile(half)) else { return Ok(()) };
@@ -367,8 +376,8 @@ impl Checked<'_, '_, '_> {
             _ => Ok(()),
         }
     }
-    fn reduce(self) -> Check {
-        let (from, to) = (Slot::Operand(0), Slot::Result(0));
+    fn reduce(self) -> VerifyResult {
+        let (from, to) = (ValueSlot::Operand(0), ValueSlot::Result(0));
         let Some(tile) = self.tile(from) else { return Ok(()) };
         self.ranks(from, to, 1)?;
         self.dtypes(from, to)?;
@@ -384,8 +393,8 @@ impl Checked<'_, '_, '_> {
         }
         Ok(())
     }
-    fn broadcast(self) -> Check {
-        let (from, to) = (Slot::Operand(0), Slot::Result(0));
+    fn broadcast(self) -> VerifyResult {
+        let (from, to) = (ValueSlot::Operand(0), ValueSlot::Result(0));
         let (Some(a), Some(b)) = (self.tile(from), self.tile(to)) else { return Ok(()) };
         self.dtypes(from, to)?;
         if a.shape.rank() > b.shape.rank() {
@@ -400,15 +409,15 @@ impl Checked<'_, '_, '_> {
         }
         Ok(())
     }
-    fn elementwise(self) -> Check {
+    fn elementwise(self) -> VerifyResult {
         let count = u8::try_from(self.program.operand_count(self.op)).unwrap_or(u8::MAX);
         for number in 0..count {
             // One operand: the element type may change (a cast).
-            self.same(Slot::Operand(number), Slot::Result(0), count > 1)?;
+            self.same(ValueSlot::Operand(number), ValueSlot::Result(0), count > 1)?;
         }
         Ok(())
     }
-    fn condition(self, slot: Slot) -> Check {
+    fn condition(self, slot: ValueSlot) -> VerifyResult {
         let ty = self.ty(slot);
         let one_bit = ty
             .dtype
@@ -421,13 +430,13 @@ impl Checked<'_, '_, '_> {
         if scalar && one_bit {
             Ok(())
         } else {
-            Err(ErrorKind::OperandKind { operand: 0, want: Want::Condition })
+            Err(ErrorKind::OperandKind { operand: 0, want: WantedType::Condition })
         }
     }
-    fn select(self) -> Check {
-        self.condition(Slot::Operand(0))?;
+    fn select(self) -> VerifyResult {
+        self.condition(ValueSlot::Operand(0))?;
         for number in [1, 2] {
-            let (left, right) = (Slot::Operand(number), Slot::Result(0));
+            let (left, right) = (ValueSlot::Operand(number), ValueSlot::Result(0));
             if !self.ty(left).agrees(&self.ty(right)) {
                 self.same(left, right, true)?;
                 return Err(ErrorKind::Types { left, right });
@@ -435,7 +444,7 @@ impl Checked<'_, '_, '_> {
         }
         Ok(())
     }
-    fn function(self) -> Check {
+    fn function(self) -> VerifyResult {
         if self.program.symbol(self.op).is_empty() {
             return Err(ErrorKind::AttrValue);
         }
@@ -445,7 +454,7 @@ impl Checked<'_, '_, '_> {
         }
         Ok(())
     }
-    fn types_agree(self, left: Slot, right: Slot) -> Check {
+    fn types_agree(self, left: ValueSlot, right: ValueSlot) -> VerifyResult {
         let (a, b) = (self.ty(left), self.ty(right));
         if a.agrees(&b) && (a.is_elided() || b.is_elided() || self.program.encodings_agree(&a, &b))
         {
@@ -453,16 +462,16 @@ impl Checked<'_, '_, '_> {
         }
         Err(ErrorKind::Types { left, right })
     }
-    fn counted(self) -> Check {
+    fn counted(self) -> VerifyResult {
         let program = self.program;
         for number in 0..3 {
             let literal =
-                self.value(Slot::Operand(number)).and_then(|value| program.constant(value));
+                self.value(ValueSlot::Operand(number)).and_then(|value| program.constant(value));
             if literal.is_none() {
-                self.kind(Slot::Operand(number), Want::Index)?;
+                self.kind(ValueSlot::Operand(number), WantedType::Index)?;
             }
         }
-        let step = self.value(Slot::Operand(2)).and_then(|value| program.int(value));
+        let step = self.value(ValueSlot::Operand(2)).and_then(|value| program.int(value));
         if step.is_some_and(|step| step <= 0) {
             return Err(ErrorKind::LoopStep);
         }
@@ -481,15 +490,18 @@ impl Checked<'_, '_, '_> {
         }
         for number in 0..u8::try_from(carried).unwrap_or(u8::MAX) {
             self.types_agree(
-                Slot::Operand(number.saturating_add(3)),
-                Slot::Argument(number.saturating_add(1)),
+                ValueSlot::Operand(number.saturating_add(3)),
+                ValueSlot::Argument(number.saturating_add(1)),
             )?;
-            self.types_agree(Slot::Argument(number.saturating_add(1)), Slot::Result(number))?;
+            self.types_agree(
+                ValueSlot::Argument(number.saturating_add(1)),
+                ValueSlot::Result(number),
+            )?;
         }
         self.passes_out(body)
     }
     /// The block's end passes one value for each result.
-    fn passes_out(self, block: Option<Block>) -> Check {
+    fn passes_out(self, block: Option<Block>) -> VerifyResult {
         let program = self.program;
         let results = program.results(self.op).count();
         let Some(block) = block else { return Ok(()) };
@@ -511,21 +523,21 @@ impl Checked<'_, '_, '_> {
             if !a.agrees(&b) || !encodings {
                 let number = number as u8;
                 return Err(ErrorKind::Types {
-                    left: Slot::Yielded(number),
-                    right: Slot::Result(number),
+                    left: ValueSlot::Yielded(number),
+                    right: ValueSlot::Result(number),
                 });
             }
         }
         Ok(())
     }
-    fn branches(self) -> Check {
-        self.condition(Slot::Operand(0))?;
+    fn branches(self) -> VerifyResult {
+        self.condition(ValueSlot::Operand(0))?;
         for region in 0..2 {
             self.passes_out(self.program.entry(self.op, region))?;
         }
         Ok(())
     }
-    fn while_loop(self) -> Check {
+    fn while_loop(self) -> VerifyResult {
         let program = self.program;
         let (Some(decides), Some(works)) = (program.entry(self.op, 0), program.entry(self.op, 1))
         else {
@@ -556,14 +568,14 @@ impl Checked<'_, '_, '_> {
             self.fits(
                 program.operand(self.op, number),
                 argument,
-                Slot::Operand(slot),
-                Slot::Argument(slot),
+                ValueSlot::Operand(slot),
+                ValueSlot::Argument(slot),
             )?;
             self.fits(
                 back.and_then(|back| program.operand(back, number)),
                 argument,
-                Slot::Yielded(slot),
-                Slot::Argument(slot),
+                ValueSlot::Yielded(slot),
+                ValueSlot::Argument(slot),
             )?;
         }
         for number in 0..results {
@@ -572,13 +584,19 @@ impl Checked<'_, '_, '_> {
             let (argument, result) =
                 (program.arguments(works).nth(number), program.result(self.op, number));
             for to in [argument, result].into_iter().flatten() {
-                self.fits(passed, to, Slot::Yielded(slot), Slot::Result(slot))?;
+                self.fits(passed, to, ValueSlot::Yielded(slot), ValueSlot::Result(slot))?;
             }
         }
         Ok(())
     }
     /// Whether a value is of the type of what it becomes.
-    fn fits(self, from: Option<Value>, to: Value, left: Slot, right: Slot) -> Check {
+    fn fits(
+        self,
+        from: Option<Value>,
+        to: Value,
+        left: ValueSlot,
+        right: ValueSlot,
+    ) -> VerifyResult {
         let (Some(a), b) = (from.map(|from| self.program.type_of(from)), self.program.type_of(to))
         else {
             return Ok(());
@@ -592,7 +610,7 @@ impl Checked<'_, '_, '_> {
     }
 
     // ---- everywhere
-    fn subscripts(self) -> Check {
+    fn subscripts(self) -> VerifyResult {
         let program = self.program;
         for (number, value) in program.operands(self.op).enumerate() {
             // A token stands among the subscripts of a place, and says nothing of where in it.
@@ -613,13 +631,13 @@ impl Checked<'_, '_, '_> {
                     found: small(found),
                 });
             }
-            let index = |value: Value| Self::satisfies(&program.type_of(value), Want::Index);
+            let index = |value: Value| Self::satisfies(&program.type_of(value), WantedType::Index);
             if !ty.is_elided() && !ty.is_tile() && ty.kind != TypeKind::Other
                 || !program.subscripts(self.op, number).all(index)
             {
                 return Err(ErrorKind::OperandKind {
                     operand: small(number),
-                    want: if ty.is_tile() { Want::Index } else { Want::Tile },
+                    want: if ty.is_tile() { WantedType::Index } else { WantedType::Tile },
                 });
             }
         }
@@ -627,7 +645,7 @@ impl Checked<'_, '_, '_> {
     }
     /// Written layouts cover their tiles: of results, of the arguments of regions, and of the
     /// attribute `layout`.
-    fn layouts(self) -> Check {
+    fn layouts(self) -> VerifyResult {
         let program = self.program;
         for value in program.results(self.op) {
             self.encoding(&program.type_of(value))?;
@@ -639,29 +657,32 @@ impl Checked<'_, '_, '_> {
         }
         match program.attr(self.op, attr_names::LAYOUT) {
             Some(AttrValue::Layout(text)) => {
-                let tile = self.tile(Slot::Result(0)).or_else(|| self.tile(Slot::Operand(0)));
+                let tile =
+                    self.tile(ValueSlot::Result(0)).or_else(|| self.tile(ValueSlot::Operand(0)));
                 tile.map_or(Ok(()), |tile| self.covers(program.text(text), &tile))
             }
-            Some(AttrValue::Alias(name)) => self.alias(name, self.tile(Slot::Result(0)).as_ref()),
+            Some(AttrValue::Alias(name)) => {
+                self.alias(name, self.tile(ValueSlot::Result(0)).as_ref())
+            }
             _ => Ok(()),
         }
     }
-    fn alias(self, name: Name, tile: Option<&Type>) -> Check {
+    fn alias(self, name: TextRef, tile: Option<&Type>) -> VerifyResult {
         match (self.program.alias(self.program.text(name)), tile) {
             (Some(text), Some(tile)) => self.covers(text, tile),
             _ => Ok(()),
         }
     }
-    fn encoding(self, ty: &Type) -> Check {
+    fn encoding(self, ty: &Type) -> VerifyResult {
         match ty.encoding {
             _ if !ty.is_tile() => Ok(()),
-            Encoding::Written(text) => self.covers(self.program.text(text), ty),
-            Encoding::Alias(name) => self.alias(name, Some(ty)),
-            Encoding::Made(at, len) => self.covers(self.program.pools.made(at, len), ty),
-            Encoding::None | Encoding::Handle(_) => Ok(()),
+            TileEncoding::Written(text) => self.covers(self.program.text(text), ty),
+            TileEncoding::Alias(name) => self.alias(name, Some(ty)),
+            TileEncoding::Made(at, len) => self.covers(self.program.pools.made(at, len), ty),
+            TileEncoding::None | TileEncoding::Handle(_) => Ok(()),
         }
     }
-    fn covers(self, layout: &str, ty: &Type) -> Check {
+    fn covers(self, layout: &str, ty: &Type) -> VerifyResult {
         match (explicit_types::elements(layout), ty.shape.elements()) {
             (explicit_types::Size::Unreadable, _) => Err(ErrorKind::LayoutText),
             (explicit_types::Size::Elements(layout), Some(tile)) if layout != tile => {

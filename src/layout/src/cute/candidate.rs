@@ -14,7 +14,7 @@ use crate::post::Swizzle;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Kind {
+pub enum PositionKind {
     /// Integers on one axis.
     Strided,
     /// Coordinates, on numbered axes.
@@ -26,20 +26,20 @@ pub enum Kind {
 /// A layout candidate. Two of one arena are the same layout in meaning if their `normal` is equal,
 /// and in spelling if their `written` is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Candidate {
+pub struct LayoutCandidate {
     /// The layout as it was written, with its tree: the list of bases.
     pub written: LayoutId,
     /// Its canonical form: the normalized strides.
     pub normal: LayoutId,
     /// What its positions are.
-    pub kind: Kind,
+    pub kind: PositionKind,
     /// The swizzle, part of the layout's identity.
     pub swizzle: Option<Swizzle>,
     /// How many values use it.
     pub references: u16,
 }
 
-impl Candidate {
+impl LayoutCandidate {
     /// The candidate for `l`, interned; nothing uses it yet.
     ///
     /// # Errors
@@ -56,11 +56,11 @@ impl Candidate {
         }
         let axes = l.axes()?;
         let kind = if axes.iter().any(|a| a.is_basis()) {
-            Kind::Basis
+            PositionKind::Basis
         } else if axes.len() > 1 {
-            Kind::Named
+            PositionKind::Named
         } else {
-            Kind::Strided
+            PositionKind::Strided
         };
         let normal = arena.intern(&canonical(l)?.view())?;
         Ok(Self {

@@ -6,7 +6,7 @@
 //! ([`crate::LayoutRef::apply`] checks it).
 
 use super::tuple::{IntTuple, KEEP, TupleRef, tokens_of};
-use super::walk::{Shard, Step, Walk};
+use super::walk::{Shard, TreeStep, TreeWalk};
 use crate::axis::AxisId;
 use crate::coord::Coord;
 use crate::error::{Error, Result};
@@ -64,9 +64,9 @@ fn each_digit(
     let tree = tokens_of(l)?;
     let mut shard = Shard(l.shard);
     let mut numbers = coord.leaves().iter().enumerate();
-    let mut walk = Walk::exact(coord.tokens(), &tree);
+    let mut walk = TreeWalk::exact(coord.tokens(), &tree);
     while let Some(step) = walk.step()? {
-        let Step::Node(token, node) = step else {
+        let TreeStep::Node(token, node) = step else {
             continue;
         };
         let open = Error::BadCoord {
@@ -169,15 +169,15 @@ pub fn crd2crd(
     }
     let (tokens, mut shape) = (to.tokens(), to.leaves());
     let mut numbers = coord.leaves().iter().enumerate();
-    let mut walk = Walk::exact(coord.tokens(), tokens);
+    let mut walk = TreeWalk::exact(coord.tokens(), tokens);
     while let Some(step) = walk.step()? {
         match step {
-            Step::Open => out.open()?,
-            Step::Close => out.close()?,
-            Step::Node(KEEP, _) | Step::Rest(_) | Step::Deeper(_) => {
+            TreeStep::Open => out.open()?,
+            TreeStep::Close => out.close()?,
+            TreeStep::Node(KEEP, _) | TreeStep::Rest(_) | TreeStep::Deeper(_) => {
                 return Err(Error::BadCoord { leaf: 0, value: 0 });
             }
-            Step::Node(_, node) => {
+            TreeStep::Node(_, node) => {
                 let missing = Error::BadCoord { leaf: 0, value: 0 };
                 let (leaf, x) = numbers.next().ok_or(missing)?;
                 let (own, rest) =
@@ -216,7 +216,7 @@ pub fn congruent(a: TupleRef<'_>, b: TupleRef<'_>) -> bool {
 /// Whether `b` refines `a`: some leaves of `a` may be tuples in `b`.
 #[must_use]
 pub fn weakly_congruent(a: TupleRef<'_>, b: TupleRef<'_>) -> bool {
-    let mut walk = Walk::exact(a.tokens(), b.tokens());
+    let mut walk = TreeWalk::exact(a.tokens(), b.tokens());
     loop {
         match walk.step() {
             Ok(Some(_)) => {}

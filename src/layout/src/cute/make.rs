@@ -4,7 +4,7 @@
 use super::shape::ceil_div;
 use super::tile::{push_blocked, raked_product};
 use super::tuple::{IntTuple, TupleRef};
-use super::walk::{Step, Walk};
+use super::walk::{TreeStep, TreeWalk};
 use crate::axis::AxisId;
 use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS, position};
@@ -74,9 +74,9 @@ pub fn make_ordered_layout(shape: TupleRef<'_>, order: TupleRef<'_>) -> Result<L
     let mut keys: heapless::Vec<(Int, usize, Int), MAX_ITERS> = heapless::Vec::new();
     let mut ranks = order.leaves().iter();
     let mut extents = shape.leaves().iter().enumerate();
-    let mut walk = Walk::exact(order.tokens(), shape.tokens());
+    let mut walk = TreeWalk::exact(order.tokens(), shape.tokens());
     while let Some(step) = walk.step()? {
-        let Step::Node(_, node) = step else { continue };
+        let TreeStep::Node(_, node) = step else { continue };
         let rank = ranks.next().copied().ok_or(Error::NotCongruent { node: 0 })?;
         for (k, extent) in extents.by_ref().take(crate::profile::leaves(node)) {
             let _ = keys.push((rank, k, *extent));

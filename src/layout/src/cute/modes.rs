@@ -1,7 +1,7 @@
 //! Regrouping and picking modes: select, group, slice, dice, filter, coalesce by profile.
 
 use super::tuple::{KEEP, TupleRef, tokens_of};
-use super::walk::{Shard, Step, Walk};
+use super::walk::{Shard, TreeStep, TreeWalk};
 use crate::axis::AxisId;
 use crate::coord::{Coord, MAX_AXES};
 use crate::error::{Error, Result};
@@ -136,9 +136,9 @@ fn split(coord: TupleRef<'_>, l: &LayoutRef<'_>, open: bool) -> Result<(Layout, 
     if !single {
         out.open()?;
     }
-    let mut walk = Walk::exact(coord.tokens(), &tree);
+    let mut walk = TreeWalk::exact(coord.tokens(), &tree);
     while let Some(step) = walk.step()? {
-        let Step::Node(token, node) = step else {
+        let TreeStep::Node(token, node) = step else {
             continue;
         };
         let node = shard.node(node)?;
@@ -227,17 +227,17 @@ pub fn coalesce_by_profile(l: &LayoutRef<'_>, profile: TupleRef<'_>) -> Result<L
     };
     let mut shard = Shard(l.shard);
     let mut out = Layout::new();
-    let mut walk = Walk::partial(profile.tokens(), &tree);
+    let mut walk = TreeWalk::partial(profile.tokens(), &tree);
     while let Some(step) = walk.step()? {
         match step {
-            Step::Open => out.open()?,
-            Step::Close => out.close()?,
-            Step::Node(LEAF, node) => {
+            TreeStep::Open => out.open()?,
+            TreeStep::Close => out.close()?,
+            TreeStep::Node(LEAF, node) => {
                 let node = shard.node(node)?;
                 let merged = tree_of(&coalesced(node.shard)?, node.shard)?;
                 out.push_node(&merged.view())?;
             }
-            Step::Node(_, node) | Step::Rest(node) | Step::Deeper(node) => {
+            TreeStep::Node(_, node) | TreeStep::Rest(node) | TreeStep::Deeper(node) => {
                 out.push_node(&shard.node(node)?)?;
             }
         }

@@ -2,7 +2,7 @@
 //! rounding mode.
 
 use super::tuple::{IntTuple, TupleRef};
-use super::walk::{Step, Walk};
+use super::walk::{TreeStep, TreeWalk};
 use crate::error::{Error, Result};
 use crate::layout::position;
 use crate::num::Int;
@@ -33,12 +33,12 @@ pub fn shape_div(a: TupleRef<'_>, b: TupleRef<'_>) -> Result<IntTuple> {
     let missing = Error::NotCongruent { node: 0 };
     let mut extents = a.leaves().iter().enumerate();
     let mut divisors = b.leaves().iter();
-    let mut walk = Walk::exact(b.tokens(), a.tokens()).or_deeper();
+    let mut walk = TreeWalk::exact(b.tokens(), a.tokens()).or_deeper();
     while let Some(step) = walk.step()? {
         match step {
-            Step::Open => out.open()?,
-            Step::Close => out.close()?,
-            Step::Deeper(tuple) => {
+            TreeStep::Open => out.open()?,
+            TreeStep::Close => out.close()?,
+            TreeStep::Deeper(tuple) => {
                 let mut by = Int::ONE;
                 for v in divisors.by_ref().take(crate::profile::leaves(tuple)) {
                     by = by.checked_mul(*v)?;
@@ -46,7 +46,7 @@ pub fn shape_div(a: TupleRef<'_>, b: TupleRef<'_>) -> Result<IntTuple> {
                 let (k, extent) = extents.next().ok_or(missing)?;
                 out.push_leaf(carry(*extent, by, k)?.0)?;
             }
-            Step::Node(_, node) | Step::Rest(node) => {
+            TreeStep::Node(_, node) | TreeStep::Rest(node) => {
                 let mut by = *divisors.next().ok_or(missing)?;
                 for t in node {
                     match *t {
@@ -99,22 +99,22 @@ pub fn ceil_div(a: TupleRef<'_>, tiler: TupleRef<'_>) -> Result<IntTuple> {
         return Err(Error::NotCongruent { node: 1 });
     }
     let (mut extents, mut divisors) = (a.leaves(), tiler.leaves());
-    let mut walk = Walk::partial(tiler.tokens(), a.tokens()).or_deeper();
+    let mut walk = TreeWalk::partial(tiler.tokens(), a.tokens()).or_deeper();
     let mut leaf = 0usize;
     while let Some(step) = walk.step()? {
         // The node of `a`, and how many divisors meet it.
         let (node, count) = match step {
-            Step::Open => {
+            TreeStep::Open => {
                 out.open()?;
                 continue;
             }
-            Step::Close => {
+            TreeStep::Close => {
                 out.close()?;
                 continue;
             }
-            Step::Node(_, node) => (node, 1),
-            Step::Rest(node) => (node, 0),
-            Step::Deeper(tuple) => (&[LEAF][..], crate::profile::leaves(tuple)),
+            TreeStep::Node(_, node) => (node, 1),
+            TreeStep::Rest(node) => (node, 0),
+            TreeStep::Deeper(tuple) => (&[LEAF][..], crate::profile::leaves(tuple)),
         };
         let missing = Error::NotCongruent { node: position(leaf) };
         let (own, after) = extents.split_at_checked(crate::profile::leaves(node)).ok_or(missing)?;

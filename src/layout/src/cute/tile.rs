@@ -12,7 +12,7 @@
 //! ```
 
 use super::tuple::{Tokens, TupleRef, push_token, tokens_of};
-use super::walk::{Shard, Step, Walk};
+use super::walk::{Shard, TreeStep, TreeWalk};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};
@@ -87,12 +87,12 @@ fn by_mode(
             };
             let mut shard = Shard(a.shard);
             let mut extents = shape.leaves().iter();
-            let mut walk = Walk::partial(shape.tokens(), &tree);
+            let mut walk = TreeWalk::partial(shape.tokens(), &tree);
             while let Some(step) = walk.step()? {
                 match step {
-                    Step::Open => out.open()?,
-                    Step::Close => out.close()?,
-                    Step::Node(_, node) => {
+                    TreeStep::Open => out.open()?,
+                    TreeStep::Close => out.close()?,
+                    TreeStep::Node(_, node) => {
                         let node = shard.node(node)?;
                         let extent = *extents.next().ok_or(Error::NotCongruent { node: 0 })?;
                         let tile = extent_tile(extent)?;
@@ -105,7 +105,7 @@ fn by_mode(
                             out,
                         )?;
                     }
-                    Step::Rest(node) | Step::Deeper(node) => {
+                    TreeStep::Rest(node) | TreeStep::Deeper(node) => {
                         let node = shard.node(node)?;
                         if keep {
                             out.push_node(&node)?;
@@ -241,24 +241,24 @@ fn regrouped(
     let tree = tokens_of(&both)?;
     let mut shard = Shard(both.shard);
     let (mut first, mut second) = (Layout::new(), Layout::new());
-    let mut walk = Walk::partial(&guide, &tree);
+    let mut walk = TreeWalk::partial(&guide, &tree);
     while let Some(step) = walk.step()? {
         match step {
-            Step::Open => {
+            TreeStep::Open => {
                 first.open()?;
                 second.open()?;
             }
-            Step::Close => {
+            TreeStep::Close => {
                 first.close()?;
                 second.close()?;
             }
-            Step::Node(_, node) => {
+            TreeStep::Node(_, node) => {
                 let pair = shard.node(node)?;
                 let half = |k: usize| pair.mode(k).ok_or(Error::NoMode { mode: 1, rank: 0 });
                 first.push_node(&half(0)?)?;
                 second.push_node(&half(1)?)?;
             }
-            Step::Rest(node) | Step::Deeper(node) => {
+            TreeStep::Rest(node) | TreeStep::Deeper(node) => {
                 let side = if kept_first { &mut first } else { &mut second };
                 side.push_node(&shard.node(node)?)?;
             }

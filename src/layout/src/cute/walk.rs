@@ -10,7 +10,7 @@ use crate::profile::{CLOSE, LEAF, OPEN, Profile, split_node};
 
 /// What the walk meets next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step<'t> {
+pub(crate) enum TreeStep<'t> {
     /// Both trees begin a tuple.
     Open,
     /// Both trees end a tuple.
@@ -25,7 +25,7 @@ pub(crate) enum Step<'t> {
 
 /// The walk.
 #[derive(Clone, Debug)]
-pub(crate) struct Walk<'t> {
+pub(crate) struct TreeWalk<'t> {
     guide: &'t [u8],
     tree: &'t [u8],
     partial: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Walk<'t> {
     at: usize,
 }
 
-impl<'t> Walk<'t> {
+impl<'t> TreeWalk<'t> {
     /// A walk in which tuples must have the same number of modes.
     pub(crate) const fn exact(guide: &'t [u8], tree: &'t [u8]) -> Self {
         Self { guide, tree, partial: false, either: false, at: 0 }
@@ -50,7 +50,7 @@ impl<'t> Walk<'t> {
     }
 
     /// The next step; `None` at the end of both.
-    pub(crate) fn step(&mut self) -> Result<Option<Step<'t>>> {
+    pub(crate) fn step(&mut self) -> Result<Option<TreeStep<'t>>> {
         let misfit = Error::NotCongruent { node: position(self.at) };
         let Some((front, rest)) = self.guide.split_first() else {
             return if self.tree.is_empty() { Ok(None) } else { Err(misfit) };
@@ -58,29 +58,29 @@ impl<'t> Walk<'t> {
         let step = match (*front, self.tree.split_first()) {
             (OPEN, Some((&OPEN, tree))) => {
                 self.tree = tree;
-                Step::Open
+                TreeStep::Open
             }
             (CLOSE, Some((&CLOSE, tree))) => {
                 self.tree = tree;
-                Step::Close
+                TreeStep::Close
             }
             (CLOSE, _) if self.partial => {
                 let (node, tree) = split_node(self.tree).ok_or(misfit)?;
                 self.tree = tree;
-                return Ok(Some(Step::Rest(node)));
+                return Ok(Some(TreeStep::Rest(node)));
             }
             (OPEN, Some((&LEAF, tree))) if self.either => {
                 let (node, guide) = split_node(self.guide).ok_or(misfit)?;
                 self.guide = guide;
                 self.tree = tree;
                 self.at = self.at.saturating_add(node.len());
-                return Ok(Some(Step::Deeper(node)));
+                return Ok(Some(TreeStep::Deeper(node)));
             }
             (OPEN | CLOSE, _) => return Err(misfit),
             (leaf, _) => {
                 let (node, tree) = split_node(self.tree).ok_or(misfit)?;
                 self.tree = tree;
-                Step::Node(leaf, node)
+                TreeStep::Node(leaf, node)
             }
         };
         self.guide = rest;

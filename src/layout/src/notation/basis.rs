@@ -13,7 +13,7 @@
 //! text may mix in bare integers ([`parse_strides`]).
 
 use super::cursor::{Cursor, Parsed};
-use super::tree::{self, Sink};
+use super::tree::{self, TreeSink};
 use super::{Expected, ParseError, PrintError, write};
 use crate::axis::{AxisId, WellKnown};
 use crate::cute::tuple::{Tokens, TupleRef, push_token};
@@ -95,7 +95,7 @@ struct Entries<'s, S> {
     strict: bool,
 }
 
-impl<S: SymNames> Sink for Entries<'_, S> {
+impl<S: SymNames> TreeSink for Entries<'_, S> {
     fn leaf(&mut self, c: &mut Cursor<'_>) -> Parsed<()> {
         let at = c.mark();
         if !matches!(c.peek(), Some(b'-' | b'?' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_')) {

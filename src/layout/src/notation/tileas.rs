@@ -29,7 +29,7 @@ use core::fmt::Write;
 pub struct ElementId(pub u16);
 
 /// A registry of element types.
-pub trait Elements {
+pub trait ElementNames {
     /// The element called `name`.
     fn element(&self, name: &str) -> Option<ElementId>;
     /// Its name.
@@ -39,7 +39,7 @@ pub trait Elements {
 }
 
 /// Names with widths in bits; the number of an element is its place.
-impl Elements for [(&str, u16)] {
+impl ElementNames for [(&str, u16)] {
     fn element(&self, name: &str) -> Option<ElementId> {
         let at = self.iter().position(|e| e.0 == name)?;
         u16::try_from(at).ok().map(ElementId)
@@ -68,7 +68,7 @@ pub struct Triple {
 
 /// A parsed descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Descriptor {
+pub struct TileAsDescriptor {
     /// Shape and strides, in elements, on axis `m`; no post-map.
     pub layout: Layout,
     /// The swizzle clause.
@@ -130,7 +130,10 @@ pub const MAX_FINDINGS: usize = 8;
 ///
 /// # Errors
 /// [`ParseError`] with line, column and what was needed there.
-pub fn parse(text: &str, elements: &(impl Elements + ?Sized)) -> Result<Descriptor, ParseError> {
+pub fn parse(
+    text: &str,
+    elements: &(impl ElementNames + ?Sized),
+) -> Result<TileAsDescriptor, ParseError> {
     let mut c = Cursor::new(text);
     c.need(b'<', Expected::OpenAngle)?;
     let shape_at = c.mark();
@@ -162,7 +165,7 @@ pub fn parse(text: &str, elements: &(impl Elements + ?Sized)) -> Result<Descript
         return Err(c.error_at(strides_at, Expected::Number));
     }
     let layout = joined(&shape, &strides);
-    Ok(Descriptor { layout: c.fits(shape_at, layout)?, swizzle, element })
+    Ok(TileAsDescriptor { layout: c.fits(shape_at, layout)?, swizzle, element })
 }
 
 fn triple(c: &mut Cursor<'_>) -> Parsed<Triple> {
@@ -210,8 +213,8 @@ fn joined(shape: &IntTuple, strides: &IntTuple) -> Answer<Layout> {
 /// offsets and a post-map; [`PrintError::Invalid`] for an element that the registry does not have;
 /// [`PrintError::Sink`].
 pub fn print(
-    d: &Descriptor,
-    elements: &(impl Elements + ?Sized),
+    d: &TileAsDescriptor,
+    elements: &(impl ElementNames + ?Sized),
     out: &mut impl Write,
 ) -> Result<(), PrintError> {
     let l = d.layout.view();
@@ -265,7 +268,7 @@ pub fn print(
     Ok(out.write_str(">")?)
 }
 
-impl Descriptor {
+impl TileAsDescriptor {
     /// The layout on byte positions, with the swizzle: what the hardware sees.
     ///
     /// # Errors
@@ -284,7 +287,7 @@ impl Descriptor {
     #[must_use]
     pub fn findings(
         &self,
-        elements: &(impl Elements + ?Sized),
+        elements: &(impl ElementNames + ?Sized),
         inherited_bits: Option<u16>,
         modes: &[Mode],
     ) -> heapless::Vec<Finding, MAX_FINDINGS> {

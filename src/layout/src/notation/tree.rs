@@ -8,7 +8,7 @@ use crate::profile::{CLOSE, OPEN};
 use core::fmt::Write;
 
 /// Where a tree's tokens go.
-pub(super) trait Sink {
+pub(super) trait TreeSink {
     /// Reads one leaf and stores it.
     fn leaf(&mut self, c: &mut Cursor<'_>) -> Parsed<()>;
     /// Stores [`OPEN`] or [`CLOSE`].
@@ -16,7 +16,7 @@ pub(super) trait Sink {
 }
 
 /// Reads one tree.
-pub(super) fn read(c: &mut Cursor<'_>, sink: &mut impl Sink) -> Parsed<()> {
+pub(super) fn read(c: &mut Cursor<'_>, sink: &mut impl TreeSink) -> Parsed<()> {
     let mut depth = 0usize;
     let mut opened = false;
     loop {
@@ -67,7 +67,7 @@ struct Numbers<'s, S> {
     extents: bool,
 }
 
-impl<S: SymNames> Sink for Numbers<'_, S> {
+impl<S: SymNames> TreeSink for Numbers<'_, S> {
     fn leaf(&mut self, c: &mut Cursor<'_>) -> Parsed<()> {
         let at = c.mark();
         let stored = if self.extents {

@@ -10,7 +10,7 @@
 
 use super::cursor::{Cursor, Parsed};
 use super::ttg_table::{ATTRIBUTES, Form, KEYS, form};
-use super::ttg_values::{Listed, Values};
+use super::ttg_values::{EncodingValues, Listed};
 use super::{Expected, ParseError};
 use crate::linear::MAX_BITS;
 use crate::triton::{Base, DotOp, Encoding, EncodingError, Extents, Few, MAX_RANK, Partition};
@@ -26,14 +26,14 @@ const PARTITION: usize = 17;
 /// Most wrappers around an encoding.
 const MAX_OPEN: usize = crate::triton::MAX_SLICES + 2;
 
-struct Reader<'t, 'v> {
+struct EncodingReader<'t, 'v> {
     text: Cursor<'t>,
-    values: &'v mut Values,
+    values: &'v mut EncodingValues,
 }
 
 /// One wrapper whose inner attribute is being read.
 #[derive(Clone, Copy, Default)]
-struct Open {
+struct OpenWrapper {
     attribute: u8,
     braced: bool,
     seen: u64,
@@ -58,13 +58,13 @@ pub fn parse(text: &str) -> Result<Encoding, ParseError> {
 /// Those of [`parse`].
 #[inline(never)]
 pub fn parse_into(text: &str, out: &mut Encoding) -> Result<(), ParseError> {
-    let mut values = Values::new();
-    let mut reader = Reader { text: Cursor::new(text), values: &mut values };
+    let mut values = EncodingValues::new();
+    let mut reader = EncodingReader { text: Cursor::new(text), values: &mut values };
     reader.encoding(out)?;
     reader.text.end()
 }
 
-impl Reader<'_, '_> {
+impl EncodingReader<'_, '_> {
     /// `#dialect.mnemonic`.
     fn mnemonic(&mut self) -> Parsed<usize> {
         self.text.need(b'#', Expected::Attribute)?;
@@ -79,13 +79,15 @@ impl Reader<'_, '_> {
 
     #[inline(never)]
     fn encoding(&mut self, out: &mut Encoding) -> Parsed<()> {
-        let mut open: Few<Open, MAX_OPEN> = Few::new();
+        let mut open: Few<OpenWrapper, MAX_OPEN> = Few::new();
         let start = self.text.mark();
         let (mut at, mut kind) = (start, self.mnemonic()?);
         // Down to the core: each wrapper's keys up to the inner attribute.
         while (SLICE..=PARTITION).contains(&kind) {
-            let mut wrapper =
-                Open { attribute: u8::try_from(kind).unwrap_or(u8::MAX), ..Open::default() };
+            let mut wrapper = OpenWrapper {
+                attribute: u8::try_from(kind).unwrap_or(u8::MAX),
+                ..OpenWrapper::default()
+            };
             self.text.need(b'<', Expected::OpenAngle)?;
             wrapper.braced = self.text.eat(b'{');
             loop {
@@ -122,7 +124,7 @@ impl Reader<'_, '_> {
     }
 
     /// `key =` of a wrapper and its number; `true` if an attribute follows.
-    fn field(&mut self, wrapper: &mut Open) -> Parsed<bool> {
+    fn field(&mut self, wrapper: &mut OpenWrapper) -> Parsed<bool> {
         let key = self.key(usize::from(wrapper.attribute), &mut wrapper.seen)?;
         if form(key) == Form::Attribute {
             return Ok(true);
@@ -349,7 +351,7 @@ impl Reader<'_, '_> {
     }
 }
 
-fn wrap(inner: &mut Encoding, wrapper: &Open) -> Result<(), EncodingError> {
+fn wrap(inner: &mut Encoding, wrapper: &OpenWrapper) -> Result<(), EncodingError> {
     let [first, second, third] = wrapper.numbers;
     let small = |v: u32| u8::try_from(v).unwrap_or(u8::MAX);
     let bare = inner.dot.is_none() && inner.partition.is_none() && inner.slices.is_empty();

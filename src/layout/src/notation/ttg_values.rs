@@ -1,13 +1,13 @@
 //! What has been read of one of Triton's attributes, and the encoding that it says.
 //!
-//! [`super::ttg`] fills [`Values`] as it meets keys; nothing here looks at text.
+//! [`super::ttg`] fills [`EncodingValues`] as it meets keys; nothing here looks at text.
 
 use super::ttg_table::{KEYS, Key, LISTS};
 use crate::axis::AxisId;
 use crate::linear::{Dims, Hw, Linear, Logical, MAX_BITS};
 use crate::triton::{
-    AmdMfma, AmdWmma, Base, BlockRepOrder, Blocked, Cga, CtaMode, EncodingError, Extents, Few,
-    Field, MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded, Swizzled, TensorMemory,
+    AmdMfma, AmdWmma, Base, BlockRepOrder, Blocked, Cga, CtaMode, EncodingError, EncodingField,
+    Extents, Few, MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded, Swizzled, TensorMemory,
 };
 
 use Key as K;
@@ -24,7 +24,7 @@ pub(super) struct Listed {
 }
 
 /// What has been read. Lists and bases are the core's alone.
-pub(super) struct Values {
+pub(super) struct EncodingValues {
     pub(super) seen: u64,
     pub(super) numbers: [u32; KEYS.len()],
     pub(super) lists: [Extents; LISTS],
@@ -35,7 +35,7 @@ pub(super) struct Values {
     pub(super) pads: Few<(u32, u32), { crate::triton::MAX_INTERVALS }>,
 }
 
-impl Values {
+impl EncodingValues {
     /// Nothing yet.
     pub(super) fn new() -> Self {
         Self {
@@ -153,7 +153,11 @@ impl Values {
         // Said twice, by a number and by the length of the bases, it must be the same.
         let said = small(K::Rank, rank);
         if v.rank != 0 && said != v.rank {
-            return Err(EncodingError::Rank { field: Field::Bases, expected: said, found: v.rank });
+            return Err(EncodingError::Rank {
+                field: EncodingField::Bases,
+                expected: said,
+                found: v.rank,
+            });
         }
         let swizzled = || -> Result<Swizzled, EncodingError> {
             Ok(Swizzled {
@@ -242,7 +246,7 @@ impl Values {
         };
         let expected = cluster_rank(out).unwrap_or(v.rank);
         if v.rank != 0 && v.rank != expected {
-            return Err(EncodingError::Rank { field: Field::Cga, expected, found: v.rank });
+            return Err(EncodingError::Rank { field: EncodingField::Cga, expected, found: v.rank });
         }
         // Maps are filled where they lie: they are large.
         match out {
@@ -282,7 +286,7 @@ fn ordered(
     let mut outs = Dims::new();
     for (d, extent) in (0u8..).zip(shape.iter()) {
         let fault = EncodingError::NotPowerOfTwo {
-            field: crate::triton::Field::Shape,
+            field: crate::triton::EncodingField::Shape,
             at: d,
             value: extent,
         };
@@ -292,7 +296,7 @@ fn ordered(
     }
     if order.len() != shape.len() {
         return Err(EncodingError::Rank {
-            field: crate::triton::Field::Order,
+            field: crate::triton::EncodingField::Order,
             expected: u8::try_from(shape.len()).unwrap_or(u8::MAX),
             found: u8::try_from(order.len()).unwrap_or(u8::MAX),
         });

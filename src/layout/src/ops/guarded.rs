@@ -119,14 +119,14 @@ pub fn guarded_inverse(l: &LayoutRef<'_>) -> Result<GuardedInverse> {
 }
 
 /// An iter that moves, with what a step of it is worth.
-struct Step {
+struct MovingIter {
     it: Iter,
     at: u8,
     weight: u64,
     copy: bool,
 }
 
-impl Step {
+impl MovingIter {
     /// The length of a step.
     fn unit(&self) -> Result<i64> {
         self.it.stride_value()?.checked_abs().ok_or(Error::Overflow)
@@ -138,13 +138,13 @@ impl Step {
 }
 
 /// The iters that move, by the length of their steps.
-fn steps(l: &LayoutRef<'_>) -> Result<heapless::Vec<Step, MAX_ITERS>> {
-    let mut out: heapless::Vec<Step, MAX_ITERS> = heapless::Vec::new();
+fn steps(l: &LayoutRef<'_>) -> Result<heapless::Vec<MovingIter, MAX_ITERS>> {
+    let mut out: heapless::Vec<MovingIter, MAX_ITERS> = heapless::Vec::new();
     let (mut before, mut copies) = (1u64, 1u64);
     for (k, it) in l.shard.iter().chain(l.replica).enumerate() {
         let copy = k >= l.shard.len();
         let weight = if copy { &mut copies } else { &mut before };
-        let step = Step { it: *it, at: position(k), weight: *weight, copy };
+        let step = MovingIter { it: *it, at: position(k), weight: *weight, copy };
         let extent = u64::from(it.extent_value()?);
         *weight = weight.checked_mul(extent).ok_or(Error::Overflow)?;
         let stride = it.stride_value()?;

@@ -271,7 +271,7 @@ fn interning() {
     assert!(matches!(arena.intern(&wide.view()), Err(Error::Capacity { .. })));
     assert_eq!(arena.intern(&c("8:1").view()), Ok(ids[1]));
     let candidate = |t: &str, arena: &mut Arena<'_>| {
-        crate::cute::candidate::Candidate::new(&c(t).view(), arena)
+        crate::cute::candidate::LayoutCandidate::new(&c(t).view(), arena)
     };
     let (a, b) = (candidate("(2,4):(1,2)", &mut arena), candidate("8:1", &mut arena));
     let (mut a, b) = (a.unwrap(), b.unwrap());

@@ -4,7 +4,7 @@
 use super::cute_laws::Random;
 use super::{c, show};
 use crate::error::Error;
-use crate::notation::tileas::{self, Elements, Finding, Mode, Triple};
+use crate::notation::tileas::{self, ElementNames, Finding, Mode, Triple};
 use crate::notation::{Expected, ParseError, basis, cute, tirx};
 use crate::{Int, NoSyms, SymTable, WellKnown};
 use std::string::String;

@@ -8,7 +8,9 @@ use crate::cute::{Arena, equivalent};
 use crate::error::{Error, Limit, NotLinear};
 use crate::notation::ttg::parse;
 use crate::notation::{Expected, ParseError, PrintError, cute, tileas, tirx, ttg, ttg_print};
-use crate::triton::{EncodingError as E, Field, MatrixTiles, Tile, TileRequest, to_linear};
+use crate::triton::{
+    EncodingError as E, EncodingField, MatrixTiles, TileRequest, WarpTile, to_linear,
+};
 use crate::{
     AxisId, Coord, Dims, Hw, Int, Iter, Layout, LayoutRef, Linear, Logical, NoSyms, Offset, Pad,
     Padding, PostMap, Profile, SymNames, SymTable, Unit, WellKnown,
@@ -114,8 +116,8 @@ fn forms_that_do_not_fit() {
 struct Any;
 
 impl MatrixTiles for Any {
-    fn tile(&self, _: TileRequest) -> Result<Tile, E> {
-        let mut tile = Tile::default();
+    fn tile(&self, _: TileRequest) -> Result<WarpTile, E> {
+        let mut tile = WarpTile::default();
         for bit in 0..3 {
             tile.lane.push(crate::triton::TileBit::Row(bit))?;
         }
@@ -144,15 +146,15 @@ fn every_parameter_is_checked() {
     let shape = [64, 64];
     assert_eq!(
         refusal(&blocked("[3, 8]", "[1, 1]", "[1, 0]", "[]"), &shape),
-        not_a_power(Field::ThreadsPerWarp, 0, 3)
+        not_a_power(EncodingField::ThreadsPerWarp, 0, 3)
     );
     assert_eq!(
         refusal(&blocked("[8]", "[1, 1]", "[1, 0]", "[]"), &shape),
-        rank(Field::ThreadsPerWarp, 2, 1)
+        rank(EncodingField::ThreadsPerWarp, 2, 1)
     );
     assert_eq!(
         refusal(&blocked("[4, 8]", "[1, 6]", "[1, 0]", "[]"), &shape),
-        not_a_power(Field::WarpsPerCta, 1, 6)
+        not_a_power(EncodingField::WarpsPerCta, 1, 6)
     );
     assert_eq!(
         refusal(&blocked("[4, 8]", "[1, 1]", "[1, 1]", "[]"), &shape),
@@ -160,11 +162,11 @@ fn every_parameter_is_checked() {
     );
     assert_eq!(
         refusal(&blocked("[4, 8]", "[1, 1]", "[1]", "[]"), &shape),
-        rank(Field::Order, 2, 1)
+        rank(EncodingField::Order, 2, 1)
     );
     assert_eq!(
         refusal(&blocked("[4, 8]", "[1, 1]", "[1, 0]", "[[0, 0, 1]]"), &shape),
-        rank(Field::Cga, 2, 3)
+        rank(EncodingField::Cga, 2, 3)
     );
     // A cluster must not leave a block out.
     assert_eq!(
@@ -179,70 +181,76 @@ fn every_parameter_is_checked() {
             "#ttg.nvidia_mma<{{versionMajor = {major}, warpsPerCTA = {warps}, instrShape = {instr}}}>"
         )
     };
-    assert_eq!(refusal(&mma(2, "[4]", "[16, 8]"), &shape), rank(Field::WarpsPerCta, 2, 1));
-    assert_eq!(refusal(&mma(2, "[4, 1]", "[1, 16, 8]"), &shape), rank(Field::InstrShape, 2, 3));
+    assert_eq!(refusal(&mma(2, "[4]", "[16, 8]"), &shape), rank(EncodingField::WarpsPerCta, 2, 1));
+    assert_eq!(
+        refusal(&mma(2, "[4, 1]", "[1, 16, 8]"), &shape),
+        rank(EncodingField::InstrShape, 2, 3)
+    );
     assert_eq!(
         refusal(&mma(2, "[4, 1]", "[16, 70000]"), &shape),
-        E::BadValue { field: Field::InstrShape, value: 70000 }
+        E::BadValue { field: EncodingField::InstrShape, value: 70000 }
     );
     assert_eq!(
         refusal(&mma(5, "[4, 1]", "[16, 8]"), &shape),
-        E::BadValue { field: Field::Version, value: 5 }
+        E::BadValue { field: EncodingField::Version, value: 5 }
     );
     let dot = std::format!(
         "#ttg.dot_op<{{opIdx = 0, parent = {}, kWidth = 3}}>",
         mma(2, "[4, 1]", "[16, 8]")
     );
-    assert_eq!(refusal(&dot, &shape), not_a_power(Field::KWidth, 0, 3));
+    assert_eq!(refusal(&dot, &shape), not_a_power(EncodingField::KWidth, 0, 3));
     let mfma = |tiles: &str| {
         std::format!(
             "#ttg.amd_mfma<{{version = 3, warpsPerCTA = [2, 2], instrShape = [16, 16, 16], isTransposed = true, tilesPerWarp = {tiles}}}>"
         )
     };
-    assert_eq!(refusal(&mfma("[1]"), &shape), rank(Field::TilesPerWarp, 2, 1));
-    assert_eq!(refusal(&mfma("[1, 3]"), &shape), not_a_power(Field::TilesPerWarp, 1, 3));
+    assert_eq!(refusal(&mfma("[1]"), &shape), rank(EncodingField::TilesPerWarp, 2, 1));
+    assert_eq!(refusal(&mfma("[1, 3]"), &shape), not_a_power(EncodingField::TilesPerWarp, 1, 3));
     let wmma = |bases: &str| {
         std::format!(
             "#ttg.amd_wmma<{{version = 2, ctaLayout = {{warp = {bases}}}, instrShape = [16, 16, 16], rank = 2}}>"
         )
     };
-    assert_eq!(refusal(&wmma("[[0, 0, 1]]"), &shape), rank(Field::Bases, 2, 3));
+    assert_eq!(refusal(&wmma("[[0, 0, 1]]"), &shape), rank(EncodingField::Bases, 2, 3));
     let linear = "#ttg.linear<{register = [[1]], lane = [[2]], warp = [], block = []}>";
-    assert_eq!(refusal(linear, &shape), rank(Field::Bases, 2, 1));
+    assert_eq!(refusal(linear, &shape), rank(EncodingField::Bases, 2, 1));
     let swizzled = |vec: u32, per: u32, most: u32| {
         std::format!(
             "#ttg.swizzled_shared<{{vec = {vec}, perPhase = {per}, maxPhase = {most}, order = [1, 0]}}>"
         )
     };
-    assert_eq!(refusal(&swizzled(3, 1, 1), &shape), not_a_power(Field::Vec, 0, 3));
-    assert_eq!(refusal(&swizzled(1, 0, 1), &shape), not_a_power(Field::PerPhase, 0, 0));
-    assert_eq!(refusal(&swizzled(1, 1, 6), &shape), not_a_power(Field::MaxPhase, 0, 6));
+    assert_eq!(refusal(&swizzled(3, 1, 1), &shape), not_a_power(EncodingField::Vec, 0, 3));
+    assert_eq!(refusal(&swizzled(1, 0, 1), &shape), not_a_power(EncodingField::PerPhase, 0, 0));
+    assert_eq!(refusal(&swizzled(1, 1, 6), &shape), not_a_power(EncodingField::MaxPhase, 0, 6));
     let nvmma =
         "#ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = false, elementBitWidth = 12}>";
-    assert_eq!(refusal(nvmma, &shape), not_a_power(Field::ElementBitWidth, 0, 12));
+    assert_eq!(refusal(nvmma, &shape), not_a_power(EncodingField::ElementBitWidth, 0, 12));
     let memory = |n: u32, stride: u32| {
         std::format!(
             "#ttng.tensor_memory_encoding<blockM = 64, blockN = {n}, colStride = {stride}>"
         )
     };
-    assert_eq!(refusal(&memory(24, 1), &shape), not_a_power(Field::BlockN, 0, 24));
-    assert_eq!(refusal(&memory(32, 3), &shape), not_a_power(Field::ColStride, 0, 3));
+    assert_eq!(refusal(&memory(24, 1), &shape), not_a_power(EncodingField::BlockN, 0, 24));
+    assert_eq!(refusal(&memory(32, 3), &shape), not_a_power(EncodingField::ColStride, 0, 3));
     let parts = |n: u32| {
         std::format!(
             "#ttg.partitioned_shared<{{numPartitions = {n}, numGroups = 1, partitionDim = 0, partitionLayout = {}}}>",
             swizzled(1, 1, 1)
         )
     };
-    assert_eq!(refusal(&parts(3), &shape), not_a_power(Field::Partitions, 0, 3));
-    assert_eq!(refusal(&parts(128), &shape), E::BadValue { field: Field::Partitions, value: 128 });
+    assert_eq!(refusal(&parts(3), &shape), not_a_power(EncodingField::Partitions, 0, 3));
+    assert_eq!(
+        refusal(&parts(128), &shape),
+        E::BadValue { field: EncodingField::Partitions, value: 128 }
+    );
     let padded = parse("#ttg.padded_shared<[0:+8] {order = [1, 0], shape = [64, 64]}>").unwrap();
     let addresses = crate::triton::address::Addresses::new(&padded, &shape, 16).map(|_| ());
-    assert_eq!(addresses, Err(E::BadValue { field: Field::Interval, value: 0 }));
+    assert_eq!(addresses, Err(E::BadValue { field: EncodingField::Interval, value: 0 }));
     // A tile in which one bit of the lane moves two of the element.
     let outs = Dims::from_slice(&[(AxisId::dim(0), 1), (AxisId::dim(1), 1)]).unwrap();
     let odd = Linear::<Hw, Logical>::from_columns(Dims::one(AxisId::LANE, 1).unwrap(), outs, &[3])
         .unwrap();
-    assert_eq!(Tile::from_linear(&odd), Err(E::OddTile));
+    assert_eq!(WarpTile::from_linear(&odd), Err(E::OddTile));
 }
 
 /// A sink that takes so many bytes and then fails.

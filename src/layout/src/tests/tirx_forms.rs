@@ -3,7 +3,7 @@
 
 use super::{show_tirx, t};
 use crate::error::Error;
-use crate::tirx::{self, Operand, ScaleLayout, facts};
+use crate::tirx::{self, ScaleLayout, TmemOperand, facts};
 use crate::{AxisId, Coord, Layout, Swizzle, Unit, WellKnown};
 use std::vec::Vec;
 
@@ -84,19 +84,19 @@ fn ready_made_layouts_refuse() {
     };
     let b = (128, 2, false);
     assert_eq!(
-        operand(Operand::A, b, &[64, 96]),
+        operand(TmemOperand::A, b, &[64, 96]),
         Ok(t("S[(64,96):(1@TLane,1@TCol)] + R[2:64@TLane]"))
     );
     assert_eq!(
-        operand(Operand::D, b, &[64, 3, 2, 7]),
+        operand(TmemOperand::D, b, &[64, 3, 2, 7]),
         Ok(t("S[(64,3,2,7):(1@TLane,7@TCol,64@TLane,1@TCol)]"))
     );
-    assert_eq!(operand(Operand::D, b, &[2, 64, 5]), operand(Operand::A, b, &[2, 64, 5]));
+    assert_eq!(operand(TmemOperand::D, b, &[2, 64, 5]), operand(TmemOperand::A, b, &[2, 64, 5]));
     let rank = |found| Err(Error::Rank { expected: 2, found });
-    assert_eq!(operand(Operand::A, (128, 1, false), &[128, 2, 8]), rank(3));
-    assert_eq!(operand(Operand::A, (64, 1, true), &[64, 8]), rank(2));
+    assert_eq!(operand(TmemOperand::A, (128, 1, false), &[128, 2, 8]), rank(3));
+    assert_eq!(operand(TmemOperand::A, (64, 1, true), &[64, 8]), rank(2));
     let none = Err(Error::NoVariant { found: 32 });
-    assert_eq!(operand(Operand::A, (32, 1, false), &[32, 8]), none);
+    assert_eq!(operand(TmemOperand::A, (32, 1, false), &[32, 8]), none);
 }
 
 fn scale(rows: u32, factors: u32, per: u32, reuse: u32, stages: Option<u32>) -> ScaleLayout {

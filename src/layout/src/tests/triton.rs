@@ -5,10 +5,10 @@ use crate::error::Error;
 use crate::linear::{Hw, Linear, Logical};
 use crate::notation::ttg::parse;
 use crate::triton::address::Addresses;
-use crate::triton::exchange::{Scope, crossings, renames_alike, scope};
+use crate::triton::exchange::{ExchangeScope, crossings, renames_alike, scope};
 use crate::triton::{
-    Encoding, EncodingError, Field, MatrixTiles, NoTiles, Tile, TileBit, TileRequest, TileSide,
-    infer, to_linear,
+    Encoding, EncodingError, EncodingField, MatrixTiles, NoTiles, TileBit, TileRequest, TileSide,
+    WarpTile, infer, to_linear,
 };
 use std::string::String;
 use std::vec::Vec;
@@ -82,7 +82,7 @@ fn seed_swizzle_and_padding_place_rows_on_other_banks() {
     );
     assert_eq!(
         with_pads.element(&[0]),
-        Err(EncodingError::Rank { field: Field::Shape, expected: 2, found: 1 })
+        Err(EncodingError::Rank { field: EncodingField::Shape, expected: 2, found: 1 })
     );
     assert_eq!(to_linear(&padded, &[32, 64], &NoTiles).err(), Some(EncodingError::Padded));
 }
@@ -92,11 +92,11 @@ fn seed_swizzle_and_padding_place_rows_on_other_banks() {
 pub(super) struct Seed;
 
 impl MatrixTiles for Seed {
-    fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError> {
+    fn tile(&self, request: TileRequest) -> Result<WarpTile, EncodingError> {
         let bits = |row: bool, list: &[u8]| -> Vec<TileBit> {
             list.iter().map(|b| if row { TileBit::Row(*b) } else { TileBit::Col(*b) }).collect()
         };
-        let mut tile = Tile { run: 2, ..Tile::default() };
+        let mut tile = WarpTile { run: 2, ..WarpTile::default() };
         let (registers, lanes) = match request.side {
             TileSide::A => {
                 (bits(false, &[0, 1]), [bits(true, &[0, 1, 2, 3]), bits(false, &[2, 3])].concat())
@@ -161,7 +161,7 @@ fn slices_nest_and_expand_again() {
     assert!(infer::reshaped(&other, &[64]).unwrap().same_map(&rows));
     assert_eq!(
         refusal(&(String::from("#ttg.slice<{dim = 3, parent = ") + ORDER_10 + "}>"), &[64]),
-        EncodingError::BadValue { field: Field::Dim, value: 3 }
+        EncodingError::BadValue { field: EncodingField::Dim, value: 3 }
     );
 }
 
@@ -199,17 +199,20 @@ fn blocks_split_and_share() {
 #[test]
 fn exchanges_have_scopes() {
     let a = l(ORDER_10, &[64, 128]);
-    assert_eq!(scope(&a, &a), Scope::Thread);
+    assert_eq!(scope(&a, &a), ExchangeScope::Thread);
     assert!(renames_alike(&a, &a));
     let lanes = "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [16, 4], warpsPerCTA = [2, 2], order = [0, 1]}>";
-    assert_eq!(scope(&l(ORDER_10, &[32, 64]), &l(lanes, &[32, 64])), Scope::Block);
+    assert_eq!(scope(&l(ORDER_10, &[32, 64]), &l(lanes, &[32, 64])), ExchangeScope::Block);
     let one = |order: &str| {
         String::from(
             "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = ",
         ) + order
             + "}>"
     };
-    assert_eq!(scope(&l(&one("[0, 1]"), &[8, 4]), &l(&one("[1, 0]"), &[8, 4])), Scope::Warp);
+    assert_eq!(
+        scope(&l(&one("[0, 1]"), &[8, 4]), &l(&one("[1, 0]"), &[8, 4])),
+        ExchangeScope::Warp
+    );
     // Lanes permute; then two bits change places with registers.
     let rows = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], order = [1, 0]}>";
     let columns = "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
@@ -217,7 +220,7 @@ fn exchanges_have_scopes() {
     let (a, b) = (l(rows, &[32, 4]), l(columns, &[32, 4]));
     assert_eq!(
         (scope(&a, &b), crossings(&a, &b), crossings(&b, &a), crossings(&a, &a)),
-        (Scope::Warp, 2, 2, 0)
+        (ExchangeScope::Warp, 2, 2, 0)
     );
 }
 
@@ -236,7 +239,7 @@ fn refusals_say_why() {
     assert_eq!(refusal(&nvmma("128", ", rank = 1"), &[64]), E::SwizzleNeedsRows { rank: 1 });
     assert_eq!(
         refusal(&nvmma("48", ""), &[64, 64]),
-        E::BadValue { field: Field::SwizzlingByteWidth, value: 48 }
+        E::BadValue { field: EncodingField::SwizzlingByteWidth, value: 48 }
     );
     let tensor = |text: &str| String::from("#ttng.tensor_memory_encoding<") + text + ">";
     assert_eq!(
@@ -249,7 +252,7 @@ fn refusals_say_why() {
     );
     assert_eq!(
         refusal(&tensor("blockM = 32, blockN = 64"), &[64, 64]),
-        E::BadValue { field: Field::BlockM, value: 32 }
+        E::BadValue { field: EncodingField::BlockM, value: 32 }
     );
     let linear = |bases: &str| {
         String::from("#ttg.linear<{register = ")
@@ -260,16 +263,16 @@ fn refusals_say_why() {
     assert_eq!(refusal(&linear("[[2]]"), &[4]), E::NotAPermutation { input: 1, bit: 1 });
     assert_eq!(
         refusal(ORDER_10, &[64, 96]),
-        E::NotPowerOfTwo { field: Field::Shape, at: 1, value: 96 }
+        E::NotPowerOfTwo { field: EncodingField::Shape, at: 1, value: 96 }
     );
     assert_eq!(
         refusal(ORDER_10, &[64]),
-        E::Rank { field: Field::SizePerThread, expected: 1, found: 2 }
+        E::Rank { field: EncodingField::SizePerThread, expected: 1, found: 2 }
     );
     let three = "#ttg.blocked<{sizePerThread = [1, 3], threadsPerWarp = [16, 4], warpsPerCTA = [2, 2], order = [1, 0]}>";
     assert_eq!(
         refusal(three, &[64, 64]),
-        E::NotPowerOfTwo { field: Field::SizePerThread, at: 1, value: 3 }
+        E::NotPowerOfTwo { field: EncodingField::SizePerThread, at: 1, value: 3 }
     );
     let mma = |n: &str| {
         String::from("#ttg.nvidia_mma<{versionMajor = 3, warpsPerCTA = [4, 1], instrShape = [16, ")
@@ -283,7 +286,7 @@ fn refusals_say_why() {
     let dot = String::from("#ttg.dot_op<{opIdx = 1, parent = ") + &mma("32") + ", kWidth = 2}>";
     assert_eq!(refusal(&dot, &[64, 64]), E::OperandInMemory { operand: 1 });
     let dot = String::from("#ttg.dot_op<{opIdx = 2, parent = ") + &mma("32") + ", kWidth = 2}>";
-    assert_eq!(refusal(&dot, &[64, 64]), E::BadValue { field: Field::OpIdx, value: 2 });
+    assert_eq!(refusal(&dot, &[64, 64]), E::BadValue { field: EncodingField::OpIdx, value: 2 });
 }
 
 #[test]

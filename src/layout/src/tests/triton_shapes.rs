@@ -5,7 +5,7 @@
 use super::Random;
 use super::triton::Seed as Stand;
 use crate::notation::ttg::parse;
-use crate::triton::{Base, Encoding, EncodingError as E, Field, infer, to_linear};
+use crate::triton::{Base, Encoding, EncodingError as E, EncodingField, infer, to_linear};
 use crate::{AxisId, Hw, Linear, Logical};
 use std::collections::BTreeSet;
 use std::format;
@@ -237,7 +237,7 @@ fn shape_operations_refuse() {
     let l = to_linear(&encoding, &[8, 8], &Stand).unwrap();
     assert_eq!(
         infer::reduced(&encoding, &[8, 8], 2, &Stand).err(),
-        Some(E::BadValue { field: Field::Dim, value: 2 })
+        Some(E::BadValue { field: EncodingField::Dim, value: 2 })
     );
     let shared =
         parse("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>")
@@ -248,18 +248,21 @@ fn shape_operations_refuse() {
     assert_eq!(refused, Some(E::NotBroadcast { dim: 1, extent: 2, wanted: 8 }));
     assert_eq!(
         infer::broadcast(&encoding, &[8, 1], &[8], &Stand).err(),
-        Some(E::Rank { field: Field::Shape, expected: 2, found: 1 })
+        Some(E::Rank { field: EncodingField::Shape, expected: 2, found: 1 })
     );
     assert_eq!(
         infer::transposed(&l, &[1]).err(),
-        Some(E::Rank { field: Field::Order, expected: 2, found: 1 })
+        Some(E::Rank { field: EncodingField::Order, expected: 2, found: 1 })
     );
     assert_eq!(infer::reshaped(&l, &[8, 4]).err(), Some(E::Reshape { old: 6, new: 5 }));
     assert_eq!(
         infer::reshaped(&l, &[0, 8]).err(),
-        Some(E::NotPowerOfTwo { field: Field::Shape, at: 0, value: 0 })
+        Some(E::NotPowerOfTwo { field: EncodingField::Shape, at: 0, value: 0 })
     );
-    assert_eq!(infer::expanded(&l, 3).err(), Some(E::BadValue { field: Field::Dim, value: 3 }));
+    assert_eq!(
+        infer::expanded(&l, 3).err(),
+        Some(E::BadValue { field: EncodingField::Dim, value: 3 })
+    );
     assert_eq!(infer::split(&l).err(), Some(E::CannotSplit { extent: 8 }));
     // Lanes number the halves: no thread has both.
     let lanes = parse("#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 1], order = [1, 0]}>").unwrap();
@@ -282,7 +285,7 @@ fn widths_of_k_that_the_notation_takes() {
                 .unwrap();
         to_linear(&operand, &[16, 32], &Stand).err()
     };
-    let bad = |value| Some(E::BadValue { field: Field::KWidth, value });
+    let bad = |value| Some(E::BadValue { field: EncodingField::KWidth, value });
     for (version, taken) in [(1, &[8, 16][..]), (2, &[4, 8, 16]), (3, &[1, 2, 4, 8, 16, 32])] {
         for width in [1, 2, 4, 8, 16, 32] {
             assert_eq!(
@@ -293,11 +296,11 @@ fn widths_of_k_that_the_notation_takes() {
         }
         assert_eq!(
             wmma(version, 0),
-            Some(E::NotPowerOfTwo { field: Field::KWidth, at: 0, value: 0 })
+            Some(E::NotPowerOfTwo { field: EncodingField::KWidth, at: 0, value: 0 })
         );
         assert_eq!(
             wmma(version, 12),
-            Some(E::NotPowerOfTwo { field: Field::KWidth, at: 0, value: 12 })
+            Some(E::NotPowerOfTwo { field: EncodingField::KWidth, at: 0, value: 12 })
         );
     }
 }

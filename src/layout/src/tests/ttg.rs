@@ -4,7 +4,7 @@ use crate::AxisId;
 use crate::notation::ttg::{Key, parse};
 use crate::notation::ttg_print::print;
 use crate::notation::{Expected, ParseError};
-use crate::triton::{Base, CtaMode, EncodingError, Field, to_linear};
+use crate::triton::{Base, CtaMode, EncodingError, EncodingField, to_linear};
 use std::string::String;
 use std::vec::Vec;
 
@@ -102,7 +102,7 @@ fn errors_stand_where_they_are() {
     );
     // A cluster's bases have the dimensions of the encoding.
     let rank = |expected, found| {
-        Expected::Encoding(EncodingError::Rank { field: Field::Cga, expected, found })
+        Expected::Encoding(EncodingError::Rank { field: EncodingField::Cga, expected, found })
     };
     let blocked = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0], CGALayout = [[1, 0, 1]]}>";
     assert_eq!(refused(blocked), (1, 1, rank(2, 3)));

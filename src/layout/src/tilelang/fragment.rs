@@ -1,6 +1,6 @@
 //! Fragments: which thread holds an element, and at which local index.
 
-use super::{Builder, Element, GuardedInverse, NOTHING, guarded_inverse, maps};
+use super::{Element, GuardedInverse, LayoutBuilder, NOTHING, guarded_inverse, maps};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};
@@ -43,7 +43,7 @@ impl Fragment {
     /// # Errors
     /// Those of [`Fragment::new`]; [`Error::Overflow`].
     pub fn with_threads(threads: &LayoutRef<'_>) -> Result<Self> {
-        let mut b = Builder::new();
+        let mut b = LayoutBuilder::new();
         let mut stride = Int::ONE;
         for (mode, _) in threads.modes() {
             for it in mode {
@@ -65,7 +65,7 @@ impl Fragment {
     /// # Errors
     /// Those of [`Fragment::new`].
     pub fn from_map(l: &LayoutRef<'_>) -> Result<Self> {
-        let mut b = Builder::new();
+        let mut b = LayoutBuilder::new();
         for (mode, _) in l.modes() {
             for it in mode {
                 let axis = match it.axis().as_dim() {
@@ -187,7 +187,7 @@ impl Fragment {
         } else {
             (AxisId::M, self.index_extent()?)
         };
-        let mut b = Builder::new();
+        let mut b = LayoutBuilder::new();
         for (k, (mode, _)) in view.modes().enumerate() {
             for it in mode {
                 b.push(*it)?;

@@ -1,6 +1,6 @@
 //! The algebra of plain maps: repeat, expand, reshape, and the row-major map.
 
-use super::{Builder, NOTHING, output};
+use super::{LayoutBuilder, NOTHING, output};
 use crate::axis::{AxisId, WellKnown};
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};
@@ -33,7 +33,7 @@ pub fn shape_of(l: &LayoutRef<'_>) -> Result<heapless::Vec<u32, MAX_MODES>> {
 /// # Errors
 /// [`Error::BadExtent`], [`Error::Capacity`], [`Error::Overflow`].
 pub fn linear(shape: &[u32]) -> Result<Layout> {
-    let mut b = Builder::new();
+    let mut b = LayoutBuilder::new();
     let mut stride = 1i64;
     for extent in shape.iter().rev() {
         b.push(Iter::new(*extent, stride, AxisId::M))?;
@@ -53,7 +53,7 @@ pub fn repeat(l: &LayoutRef<'_>, dim: u8, factor: u32) -> Result<Layout> {
     let rank = l.rank();
     let from_end = rank.checked_sub(1).and_then(|r| r.checked_sub(usize::from(dim)));
     let wanted = from_end.ok_or(Error::Rank { expected: position(rank), found: dim })?;
-    let mut b = Builder::new();
+    let mut b = LayoutBuilder::new();
     for (k, (mode, _)) in l.modes().enumerate() {
         for it in mode {
             b.push(renumbered(it, 1)?)?;
@@ -72,7 +72,7 @@ pub fn repeat(l: &LayoutRef<'_>, dim: u8, factor: u32) -> Result<Layout> {
 /// [`Error::Capacity`], [`Error::BadExtent`].
 pub fn expand(l: &LayoutRef<'_>, leading: &[u32]) -> Result<Layout> {
     let count = leading.len();
-    let mut b = Builder::new();
+    let mut b = LayoutBuilder::new();
     for (mode, _) in l.modes() {
         for it in mode {
             b.push(renumbered(it, count)?)?;
@@ -140,7 +140,7 @@ pub fn reshape(l: &LayoutRef<'_>, shape: &[u32], rescale: Option<(u32, u32)>) ->
     };
     let grouped = tirx::group(&sized.view(), shape)?;
     let view = grouped.layout.view();
-    let mut b = Builder::new();
+    let mut b = LayoutBuilder::new();
     let mut iters = view.shard.iter();
     let ends = grouped.separators.as_slice();
     for (low, high) in ends.iter().zip(ends.get(1..).unwrap_or(&[])).rev() {

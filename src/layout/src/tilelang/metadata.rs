@@ -1,6 +1,6 @@
 //! Where the metadata of a structured-sparse operand lies: which two of four elements are stored.
 
-use super::{Builder, NOTHING, exact};
+use super::{LayoutBuilder, NOTHING, exact};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, position};
@@ -69,7 +69,7 @@ pub fn metadata_tiles(
     let tiles_down = exact(shape.0, tile_rows, 0)?;
     let tiles_across = exact(shape.1, tile_columns, 1)?;
     let tile = tile_rows.checked_mul(tile_columns).ok_or(Error::Overflow)?;
-    let mut b = Builder::new();
+    let mut b = LayoutBuilder::new();
     for (own, tiles, stride) in [
         (column_digits, tiles_across, tile.checked_mul(tiles_down)),
         (row_digits, tiles_down, Some(tile)),
@@ -104,7 +104,7 @@ pub fn metadata_columns(
     let pairs = exact(columns, 2, 1)?;
     let run = exact(form.group, form.interleave, 0)?;
     let twice = |n: u32| n.checked_mul(2).ok_or(Error::Overflow);
-    let mut b = Builder::new();
+    let mut b = LayoutBuilder::new();
     b.step(2, 2, AxisId::M)?;
     b.push(Iter::new(pairs, i64::from(twice(rows)?), AxisId::M))?;
     b.end()?;

@@ -49,13 +49,13 @@ fn output(k: usize, count: usize) -> Result<AxisId> {
 }
 
 /// A layout under construction, dimension by dimension, the last one first.
-struct Builder {
+struct LayoutBuilder {
     iters: Iters,
     counts: heapless::Vec<u8, MAX_MODES>,
     open: u8,
 }
 
-impl Builder {
+impl LayoutBuilder {
     fn new() -> Self {
         Self { iters: Iters::new(), counts: heapless::Vec::new(), open: 0 }
     }

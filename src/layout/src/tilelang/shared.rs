@@ -5,7 +5,7 @@
 //! leading dimensions, which column of blocks, which row of blocks, and the place in the block.
 //! Extents may be any multiples of the block's.
 
-use super::{Builder, NOTHING, exact, maps, output};
+use super::{LayoutBuilder, NOTHING, exact, maps, output};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, position};
@@ -60,7 +60,7 @@ fn blocks(shape: &[u32], rows: u32, columns: u32, post: PostMap) -> Result<Layou
     let (all_rows, all_columns, leading) = tile(shape)?;
     let rank = shape.len();
     let outputs = rank.saturating_add(1);
-    let mut b = Builder::new();
+    let mut b = LayoutBuilder::new();
     b.step(columns, 1, AxisId::M)?;
     let across = exact(all_columns, columns, rank.saturating_sub(1))?;
     b.step(across, 1, output(rank.saturating_sub(2), outputs)?)?;
@@ -128,7 +128,7 @@ pub fn padded(shape: &[u32], element_bits: u32, atom: &RowSwizzle) -> Result<Lay
     let pair = atom.vector_bits.checked_mul(2).ok_or(Error::Overflow)?;
     let pad = if row_bits.checked_rem(pair) == Some(0) { vector } else { 0 };
     let pitch = columns.checked_add(pad).ok_or(Error::Overflow)?;
-    let mut b = Builder::new();
+    let mut b = LayoutBuilder::new();
     b.push(Iter::new(columns, 1, AxisId::M))?;
     b.end()?;
     b.push(Iter::new(rows, i64::from(pitch), AxisId::M))?;

@@ -48,12 +48,12 @@ pub struct PhaseSwizzle {
 }
 
 /// The columns of a linear map on their way into it; each input bit moves at most two outputs.
-struct Columns {
+struct XorColumns {
     ins: Dims,
     moves: heapless::Vec<[(AxisId, u64); 2], MAX_BITS>,
 }
 
-impl Columns {
+impl XorColumns {
     fn new() -> Self {
         Self { ins: Dims::new(), moves: heapless::Vec::new() }
     }
@@ -104,7 +104,7 @@ fn bit(bit: u32) -> u64 {
 }
 
 /// The leading dimensions, each its own output, and the outputs in order.
-fn leading(c: &mut Columns, leading: &[u32], outputs: usize) -> Result<()> {
+fn leading(c: &mut XorColumns, leading: &[u32], outputs: usize) -> Result<()> {
     for (k, extent) in leading.iter().enumerate().rev() {
         let axis = output(k, outputs)?;
         c.dim(*extent, |b| [(axis, bit(b)), (AxisId::M, 0)])?;
@@ -148,7 +148,7 @@ pub fn shared_operand_v1(
         let beyond = b.saturating_sub(u32::try_from(k).unwrap_or(0));
         [(AxisId::M, value.wrapping_shl(beyond)), (AxisId::M, 0)]
     };
-    let mut c = Columns::new();
+    let mut c = XorColumns::new();
     c.dim(columns, |b| moves(map.column, b))?;
     c.dim(rows, |b| moves(map.row, b))?;
     let outputs = before.len().saturating_add(1);
@@ -175,7 +175,7 @@ pub fn rows_swizzled(
         return Err(bits);
     };
     let unit = vector.checked_mul(*least).ok_or(Error::Overflow)?;
-    let mut c = Columns::new();
+    let mut c = XorColumns::new();
     if columns.checked_rem(unit) != Some(0) || !vector.is_power_of_two() {
         let outputs = shape.len();
         c.dim(columns, |b| [(AxisId::M, bit(b)), (AxisId::M, 0)])?;
@@ -230,7 +230,7 @@ pub fn phase_swizzled(
     }
     let (first, count) = (per_phase.trailing_zeros(), phases.trailing_zeros());
     let row = output(0, 2)?;
-    let mut c = Columns::new();
+    let mut c = XorColumns::new();
     c.dim(columns, |b| [(AxisId::M, bit(b)), (AxisId::M, 0)])?;
     c.dim(rows, |b| {
         let moved = b.checked_sub(first).filter(|k| *k < count);

@@ -143,7 +143,7 @@ pub struct ScopePair {
 }
 
 /// For each scope as a subscope: the scope it is placed in, and by which axis.
-type Chain = [Option<(Scope, AxisId)>; 6];
+type ScopeChain = [Option<(Scope, AxisId)>; 6];
 
 /// The scopes that the thread axes of `l` span. `None` if no shard iter lies on a thread axis, as
 /// in TIRx: replicas and offsets alone distribute nothing.
@@ -160,7 +160,7 @@ pub fn scope_pair(l: &LayoutRef<'_>, kinds: &impl AxisKinds) -> Result<Option<Sc
     if !distributed {
         return Ok(None);
     }
-    let mut chain: Chain = [None; 6];
+    let mut chain: ScopeChain = [None; 6];
     let mut innermost = Scope::Grid;
     let iters = l.shard.iter().chain(l.replica).map(Iter::axis);
     for axis in iters.chain(l.offset.iter().map(|o| o.axis())) {

@@ -7,7 +7,7 @@
 
 use super::canonical::canonical_written;
 use super::group::{cut, dim};
-use super::tile::{Extents, footprint, quotient, same_rank, scale};
+use super::tile::{ShapeExtents, footprint, quotient, same_rank, scale};
 use super::{bare, canonicalize};
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, position};
@@ -28,11 +28,11 @@ pub fn outer_of_tile(
     inner: &LayoutRef<'_>,
     inner_shape: &[u32],
 ) -> Result<Layout> {
-    let pairs = interleaved(tiled_shape, inner_shape, Known::Fast)?;
+    let pairs = interleaved(tiled_shape, inner_shape, KnownOperand::Fast)?;
     if tiled.post != inner.post {
         return Err(Error::HasPostMap);
     }
-    let slow = other_factor(tiled, &pairs, inner, inner_shape, Known::Fast)?;
+    let slow = other_factor(tiled, &pairs, inner, inner_shape, KnownOperand::Fast)?;
     let mut shard = Iters::new();
     for (k, it) in slow.shard.iter().enumerate() {
         let width = Int::known(footprint(inner, it.axis())?);
@@ -61,7 +61,7 @@ pub fn inner_of_tile(
     outer: &LayoutRef<'_>,
     outer_shape: &[u32],
 ) -> Result<Layout> {
-    let pairs = interleaved(tiled_shape, outer_shape, Known::Slow)?;
+    let pairs = interleaved(tiled_shape, outer_shape, KnownOperand::Slow)?;
     let rank = tiled_shape.len();
     let (shard, separators) = cut(&canonical_written(tiled)?, &pairs)?;
     let mut fast = Iters::new();
@@ -105,7 +105,7 @@ pub fn left_of_sum(
     if sum.post != right.post {
         return Err(Error::HasPostMap);
     }
-    let slow = other_factor(sum, sum_shape, right, right_shape, Known::Fast)?;
+    let slow = other_factor(sum, sum_shape, right, right_shape, KnownOperand::Fast)?;
     finish(&slow.shard, sum, right, PostMap::None, right_shape.len())
 }
 
@@ -123,13 +123,13 @@ pub fn right_of_sum(
     left_shape: &[u32],
 ) -> Result<Layout> {
     twice(sum_shape, left_shape)?;
-    let fast = other_factor(sum, sum_shape, left, left_shape, Known::Slow)?;
+    let fast = other_factor(sum, sum_shape, left, left_shape, KnownOperand::Slow)?;
     finish(&fast.shard, sum, left, sum.post, left_shape.len())
 }
 
 /// Which operand is given.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Known {
+enum KnownOperand {
     /// The slower part of each dimension.
     Slow,
     /// The faster part.
@@ -137,7 +137,7 @@ enum Known {
 }
 
 /// Iters of the wanted factor, and how many of them end with each dimension.
-struct Factor {
+struct FactorIters {
     shard: Iters,
     separators: heapless::Vec<u8, { crate::layout::MAX_ITERS }>,
 }
@@ -157,14 +157,14 @@ fn odd(k: usize) -> usize {
 }
 
 /// Both extents of each dimension, slower first.
-fn interleaved(whole: &[u32], known: &[u32], which: Known) -> Result<Extents> {
+fn interleaved(whole: &[u32], known: &[u32], which: KnownOperand) -> Result<ShapeExtents> {
     same_rank(whole, known)?;
-    let mut out = Extents::new();
+    let mut out = ShapeExtents::new();
     for (k, (w, part)) in whole.iter().zip(known).enumerate() {
         let rest = quotient(*w, *part, k)?;
         let (slow, fast) = match which {
-            Known::Slow => (*part, rest),
-            Known::Fast => (rest, *part),
+            KnownOperand::Slow => (*part, rest),
+            KnownOperand::Fast => (rest, *part),
         };
         if out.push(slow).and_then(|()| out.push(fast)).is_err() {
             return Err(Error::Rank {
@@ -190,15 +190,15 @@ fn other_factor(
     pairs: &[u32],
     known: &LayoutRef<'_>,
     shape: &[u32],
-    which: Known,
-) -> Result<Factor> {
+    which: KnownOperand,
+) -> Result<FactorIters> {
     let (all, all_seps) = cut(&canonical_written(whole)?, pairs)?;
     let (part, part_seps) = cut(&canonical_written(known)?, shape)?;
-    let mut out = Factor { shard: Iters::new(), separators: heapless::Vec::new() };
+    let mut out = FactorIters { shard: Iters::new(), separators: heapless::Vec::new() };
     for k in 0..shape.len() {
         let (given, wanted) = match which {
-            Known::Slow => (even(k), odd(k)),
-            Known::Fast => (odd(k), even(k)),
+            KnownOperand::Slow => (even(k), odd(k)),
+            KnownOperand::Fast => (odd(k), even(k)),
         };
         same_walk(dim(&all, &all_seps, given), dim(&part, &part_seps, k), k)?;
         for it in dim(&all, &all_seps, wanted) {

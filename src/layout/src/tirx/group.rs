@@ -149,7 +149,7 @@ pub fn group_many(l: &LayoutRef<'_>, shapes: &[&[u32]]) -> Result<GroupedMany> {
     }
     // Boundaries are sizes of leading parts; equal ones (of extents of 1) are kept as often as they
     // occur most.
-    let mut bounds = Bounds::new();
+    let mut bounds = Boundaries::new();
     for sequence in shapes.iter().copied().chain([own.as_slice()]) {
         bounds.include(sequence)?;
     }
@@ -179,9 +179,9 @@ fn ends(places: &Separators, k: usize) -> (usize, usize) {
 }
 
 /// The common boundaries of several shapes, in increasing order; at most one more than iters fit.
-struct Bounds(heapless::Vec<u64, { MAX_ITERS + 1 }>);
+struct Boundaries(heapless::Vec<u64, { MAX_ITERS + 1 }>);
 
-impl Bounds {
+impl Boundaries {
     fn new() -> Self {
         Self(heapless::Vec::new())
     }

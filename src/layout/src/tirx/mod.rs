@@ -40,12 +40,12 @@ pub use rearrange::{broadcast, pack, permute_by_groups, permute_dims, storage, u
 pub use scale::{ScaleAtom, ScaleLayout, scale_factor_layout, scale_factor_shared_layout};
 pub use slice::slice;
 pub use swizzle::{
-    Banks, Place, SwizzleAtom, bare_swizzle, compose_swizzle, place, swizzle, swizzle_for,
+    BankPlace, Banks, SwizzleAtom, bare_swizzle, compose_swizzle, place, swizzle, swizzle_for,
     swizzle_parts,
 };
 pub use tile::{direct_sum, footprint, tile, tile_to};
 pub use tmem::{
-    Datapath, DatapathUse, Operand, OperandA, datapath, operand_layout, tmem_datapath_layout,
+    Datapath, DatapathUse, OperandA, TmemOperand, datapath, operand_layout, tmem_datapath_layout,
 };
 
 use crate::error::Result;

@@ -25,7 +25,7 @@ use crate::ops::{Iters, push, push_merged};
 /// has no strided form; [`Error::Rank`]; [`Error::CannotGroup`] if `shape` does not fit the layout;
 /// [`Error::NeedsValue`].
 pub fn slice(l: &LayoutRef<'_>, shape: &[u32], region: &[(u32, u32)]) -> Result<Layout> {
-    let mut widths = super::tile::Extents::new();
+    let mut widths = super::tile::ShapeExtents::new();
     for (k, (begin, end)) in region.iter().enumerate() {
         if let Some(extent) = shape.get(k)
             && end > extent

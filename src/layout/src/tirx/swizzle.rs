@@ -124,7 +124,7 @@ pub struct Banks {
 
 /// Where an element lies in a banked memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct BankPlace {
     /// First bit, from the layout's origin.
     pub bit: u64,
     /// The bank of that bit.
@@ -139,7 +139,7 @@ pub struct Place {
 /// # Errors
 /// [`Error::NegativeOffset`], [`Error::NoVariant`] for banks without bytes, [`Error::Overflow`];
 /// else as [`LayoutRef::offset_on`].
-pub fn place(l: &LayoutRef<'_>, x: u64, element_bits: u32, banks: &Banks) -> Result<Place> {
+pub fn place(l: &LayoutRef<'_>, x: u64, element_bits: u32, banks: &Banks) -> Result<BankPlace> {
     let offset = l.offset_on(x, AxisId::M)?;
     let index = u64::try_from(offset).map_err(|_| Error::NegativeOffset { offset })?;
     let bit = index.checked_mul(u64::from(element_bits)).ok_or(Error::Overflow)?;
@@ -148,7 +148,7 @@ pub fn place(l: &LayoutRef<'_>, x: u64, element_bits: u32, banks: &Banks) -> Res
     let word = bit.checked_div(word_bits).ok_or(none)?;
     let count = u64::from(banks.count);
     let bank = word.checked_rem(count).ok_or(none)?;
-    Ok(Place {
+    Ok(BankPlace {
         bit,
         bank: u32::try_from(bank).map_err(|_| Error::Overflow)?,
         line: word.checked_div(count).ok_or(none)?,

@@ -38,7 +38,7 @@ pub fn tile(
 ) -> Result<Layout> {
     let mut shard = canonical_written(outer)?;
     scale(&mut shard, inner)?;
-    interleave(Part { shard: &shard, rest: outer, shape: outer_shape }, inner, inner_shape)
+    interleave(SlowOperand { shard: &shard, rest: outer, shape: outer_shape }, inner, inner_shape)
 }
 
 /// `left` and `right` side by side: dimension by dimension the iters of `left`, then those of
@@ -55,7 +55,7 @@ pub fn direct_sum(
     right_shape: &[u32],
 ) -> Result<Layout> {
     interleave(
-        Part { shard: &canonical_written(left)?, rest: left, shape: left_shape },
+        SlowOperand { shard: &canonical_written(left)?, rest: left, shape: left_shape },
         right,
         right_shape,
     )
@@ -67,7 +67,7 @@ pub fn direct_sum(
 /// [`Error::BadShape`] if an extent of `to` is no multiple of `current`'s; else as [`tile`].
 pub fn tile_to(l: &LayoutRef<'_>, to: &[u32], current: &[u32]) -> Result<Layout> {
     same_rank(current, to)?;
-    let mut shape = Extents::new();
+    let mut shape = ShapeExtents::new();
     for (k, (target, unit)) in to.iter().zip(current).enumerate() {
         let _ = shape.push(quotient(*target, *unit, k)?);
     }
@@ -84,7 +84,7 @@ pub fn tile_to(l: &LayoutRef<'_>, to: &[u32], current: &[u32]) -> Result<Layout>
 }
 
 /// A shape of as many dimensions as fit.
-pub(super) type Extents = heapless::Vec<u32, { crate::layout::MAX_ITERS }>;
+pub(super) type ShapeExtents = heapless::Vec<u32, { crate::layout::MAX_ITERS }>;
 
 /// `whole / unit`, which must be exact.
 pub(super) fn quotient(whole: u32, unit: u32, k: usize) -> Result<u32> {
@@ -112,13 +112,13 @@ pub(super) fn scale(iters: &mut [Iter], inner: &LayoutRef<'_>) -> Result<()> {
 }
 
 /// The slower operand: its canonical iters as written, and what else it has.
-struct Part<'a> {
+struct SlowOperand<'a> {
     shard: &'a [Iter],
     rest: &'a LayoutRef<'a>,
     shape: &'a [u32],
 }
 
-fn interleave(slow: Part<'_>, fast: &LayoutRef<'_>, fast_shape: &[u32]) -> Result<Layout> {
+fn interleave(slow: SlowOperand<'_>, fast: &LayoutRef<'_>, fast_shape: &[u32]) -> Result<Layout> {
     same_rank(fast_shape, slow.shape)?;
     if !slow.rest.post.is_identity() {
         return Err(Error::HasPostMap);
@@ -139,7 +139,7 @@ fn interleave(slow: Part<'_>, fast: &LayoutRef<'_>, fast_shape: &[u32]) -> Resul
 #[inline(never)]
 fn merge(
     out: &mut Layout,
-    slow: &Part<'_>,
+    slow: &SlowOperand<'_>,
     fast: &LayoutRef<'_>,
     fast_shape: &[u32],
 ) -> Result<()> {

@@ -55,7 +55,7 @@ pub struct DatapathUse {
 
 /// An operand that lies in tensor memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Operand {
+pub enum TmemOperand {
     /// The left factor.
     A,
     /// The accumulator.
@@ -110,7 +110,7 @@ pub fn tmem_datapath_layout(path: &Datapath, rows: u32, cols: u32, slab: u32) ->
 pub fn operand_layout(
     paths: &[Datapath],
     uses: &[DatapathUse],
-    operand: Operand,
+    operand: TmemOperand,
     used: (u32, u32, bool),
     shape: &[u32],
 ) -> Result<Layout> {
@@ -120,8 +120,8 @@ pub fn operand_layout(
     let none = Error::NoVariant { found: rows };
     let path = datapath(paths, found.ok_or(none)?.letter)?;
     let layout = match operand {
-        Operand::D => accumulator(path, shape)?,
-        Operand::A => left(path, shape)?,
+        TmemOperand::D => accumulator(path, shape)?,
+        TmemOperand::A => left(path, shape)?,
     };
     canonicalize(&layout.view())
 }

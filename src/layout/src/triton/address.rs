@@ -1,8 +1,8 @@
 //! Byte addresses of the elements of a shared tensor, padded ones included.
 
-use super::bases::{Bits, width};
+use super::bases::{ShapeBits, width};
 use super::shared::same_shape;
-use super::{Base, Encoding, EncodingError, Field, MAX_INTERVALS, NoTiles, to_linear};
+use super::{Base, Encoding, EncodingError, EncodingField, MAX_INTERVALS, NoTiles, to_linear};
 use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical, MAX_BITS};
 
@@ -32,14 +32,17 @@ impl Addresses {
         if encoding.is_distributed() || encoding.partition.is_some() {
             return Err(EncodingError::WrongKind);
         }
-        let bits = Bits::new(shape)?;
+        let bits = ShapeBits::new(shape)?;
         let mut pads = [(1u32, 0u32); MAX_INTERVALS];
         let linear = match &encoding.base {
             Base::Padded(p) => {
                 same_shape(&p.linear, &bits)?;
                 for (slot, pad) in pads.iter_mut().zip(p.pads.iter()) {
                     if pad.0 == 0 {
-                        return Err(EncodingError::BadValue { field: Field::Interval, value: 0 });
+                        return Err(EncodingError::BadValue {
+                            field: EncodingField::Interval,
+                            value: 0,
+                        });
                     }
                     *slot = pad;
                 }
@@ -64,7 +67,7 @@ impl Addresses {
         let (of, rank) = &self.shape;
         if coords.len() != usize::from(*rank) {
             return Err(EncodingError::Rank {
-                field: Field::Shape,
+                field: EncodingField::Shape,
                 expected: *rank,
                 found: u8::try_from(coords.len()).unwrap_or(u8::MAX),
             });

@@ -2,13 +2,13 @@
 //! cluster on top.
 
 use super::few::Few;
-use super::{Cga, EncodingError, Field, MAX_RANK};
+use super::{Cga, EncodingError, EncodingField, MAX_RANK};
 use crate::axis::AxisId;
 use crate::linear::{Dims, Hw, Linear, Logical, MAX_BITS};
 
 /// One input bit: which input dimension it belongs to, and where it goes in each logical dimension.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Basis {
+pub(super) struct BaseVector {
     /// One of the four below, as a word: without padding a list of these is cleared where it lies.
     pub(super) input: u32,
     pub(super) at: [u32; MAX_RANK],
@@ -33,21 +33,21 @@ pub(super) const TENSOR: [AxisId; 4] = [AxisId::TLANE, AxisId::TCOL, AxisId::TCO
 
 /// A shape as powers of two.
 #[derive(Clone, Copy)]
-pub(super) struct Bits {
+pub(super) struct ShapeBits {
     pub(super) of: [u8; MAX_RANK],
     pub(super) rank: u8,
 }
 
-impl Bits {
+impl ShapeBits {
     pub(super) fn new(shape: &[u32]) -> Result<Self, EncodingError> {
         let mut of = [0u8; MAX_RANK];
         let rank = u8::try_from(shape.len()).unwrap_or(u8::MAX);
         if shape.len() > MAX_RANK {
             let expected = MAX_RANK as u8;
-            return Err(EncodingError::Rank { field: Field::Shape, expected, found: rank });
+            return Err(EncodingError::Rank { field: EncodingField::Shape, expected, found: rank });
         }
         for (k, (slot, value)) in of.iter_mut().zip(shape).enumerate() {
-            *slot = log2(Field::Shape, k, *value)?;
+            *slot = log2(EncodingField::Shape, k, *value)?;
         }
         Ok(Self { of, rank })
     }
@@ -71,7 +71,7 @@ impl Bits {
     }
 
     /// A list must be as long as the rank.
-    pub(super) fn fits(&self, field: Field, len: usize) -> Result<(), EncodingError> {
+    pub(super) fn fits(&self, field: EncodingField, len: usize) -> Result<(), EncodingError> {
         if len == self.rank() {
             return Ok(());
         }
@@ -94,7 +94,7 @@ impl Bits {
 }
 
 /// The exponent of a number that must be a power of two.
-pub(super) fn log2(field: Field, at: usize, value: u32) -> Result<u8, EncodingError> {
+pub(super) fn log2(field: EncodingField, at: usize, value: u32) -> Result<u8, EncodingError> {
     if value.is_power_of_two() {
         return Ok(u8::try_from(value.trailing_zeros()).unwrap_or(0));
     }
@@ -152,10 +152,10 @@ pub(super) fn take_out<T: Copy + Default>(list: &mut [T], at: usize) {
 
 /// The bits under construction.
 pub(super) struct Bases {
-    list: [Basis; MAX_BITS],
+    list: [BaseVector; MAX_BITS],
     len: usize,
     /// The extent that the bits reach in each dimension, log2.
-    pub(super) bits: Bits,
+    pub(super) bits: ShapeBits,
     /// The dimensions in the order in which a larger shape is filled.
     order: Few<u8, MAX_RANK>,
 }
@@ -166,9 +166,9 @@ impl Bases {
     #[inline(never)]
     pub(super) fn new() -> Self {
         Self {
-            list: [Basis::default(); MAX_BITS],
+            list: [BaseVector::default(); MAX_BITS],
             len: 0,
-            bits: Bits { of: [0; MAX_RANK], rank: 0 },
+            bits: ShapeBits { of: [0; MAX_RANK], rank: 0 },
             order: Few::new(),
         }
     }
@@ -177,15 +177,15 @@ impl Bases {
     /// KB), so one is filled where it lies, and never moved.
     pub(super) fn begin(&mut self, rank: usize, order: Few<u8, MAX_RANK>) {
         self.len = 0;
-        self.bits = Bits { of: [0; MAX_RANK], rank: u8::try_from(rank).unwrap_or(u8::MAX) };
+        self.bits = ShapeBits { of: [0; MAX_RANK], rank: u8::try_from(rank).unwrap_or(u8::MAX) };
         self.order = order;
     }
 
-    pub(super) fn all(&self) -> &[Basis] {
+    pub(super) fn all(&self) -> &[BaseVector] {
         self.list.get(..self.len).unwrap_or(&[])
     }
 
-    pub(super) fn all_mut(&mut self) -> &mut [Basis] {
+    pub(super) fn all_mut(&mut self) -> &mut [BaseVector] {
         self.list.get_mut(..self.len).unwrap_or(&mut [])
     }
 
@@ -193,7 +193,7 @@ impl Bases {
     pub(super) fn push(&mut self, input: u8, at: [u32; MAX_RANK]) -> Result<(), EncodingError> {
         let max = MAX_BITS as u16;
         let slot = self.list.get_mut(self.len).ok_or(EncodingError::TooMany { max })?;
-        *slot = Basis { input: u32::from(input), at };
+        *slot = BaseVector { input: u32::from(input), at };
         self.len = self.len.saturating_add(1);
         for (bits, value) in self.bits.of.iter_mut().zip(&at) {
             *bits = (*bits).max(width(*value));
@@ -215,7 +215,7 @@ impl Bases {
         if value == 0 {
             return Err(EncodingError::Layout(crate::error::Error::Overflow));
         }
-        *slot = Basis { input: u32::from(input), at: [0; MAX_RANK] };
+        *slot = BaseVector { input: u32::from(input), at: [0; MAX_RANK] };
         if let Some(place) = slot.at.get_mut(dim) {
             *place = value;
         }
@@ -245,7 +245,7 @@ impl Bases {
     /// One group of bits of `input`, `extents` in each dimension, the first of `order` fastest.
     pub(super) fn nested(
         &mut self,
-        field: Field,
+        field: EncodingField,
         input: u8,
         extents: &[u32],
         order: &[u8],
@@ -261,7 +261,7 @@ impl Bases {
     /// The same with copies in place of the bits along `shared`.
     pub(super) fn nested_but(
         &mut self,
-        field: Field,
+        field: EncodingField,
         input: u8,
         extents: &[u32],
         order: &[u8],
@@ -284,7 +284,7 @@ impl Bases {
         &mut self,
         input: u8,
         bases: &[[u32; MAX_RANK]],
-        tile: &Bits,
+        tile: &ShapeBits,
     ) -> Result<(), EncodingError> {
         for basis in bases {
             let mut at = [0u32; MAX_RANK];
@@ -301,7 +301,7 @@ impl Bases {
     }
 
     /// Repeats in registers (or offsets) until no dimension is smaller than in `shape`.
-    pub(super) fn grow(&mut self, shape: &Bits) -> Result<(), EncodingError> {
+    pub(super) fn grow(&mut self, shape: &ShapeBits) -> Result<(), EncodingError> {
         let order = self.order;
         for dim in order.iter() {
             let d = usize::from(dim);
@@ -313,7 +313,7 @@ impl Bases {
 
     /// Clips to `shape`: what lies beyond is cut off, so bits that reach beyond become copies. With
     /// `drop_registers` a register bit of which nothing is left disappears.
-    pub(super) fn shrink(&mut self, shape: &Bits, drop_registers: bool) {
+    pub(super) fn shrink(&mut self, shape: &ShapeBits, drop_registers: bool) {
         let mut masks = [0u32; MAX_RANK];
         let mut any = false;
         for (d, mask) in masks.iter_mut().enumerate() {
@@ -373,7 +373,7 @@ impl Bases {
     }
 
     /// Fits the bits of one block to the shape, and puts the blocks of the cluster on top.
-    pub(super) fn combine(&mut self, cga: &Cga, shape: &Bits) -> Result<(), EncodingError> {
+    pub(super) fn combine(&mut self, cga: &Cga, shape: &ShapeBits) -> Result<(), EncodingError> {
         self.combine_with(cga, shape, false)
     }
 
@@ -381,7 +381,7 @@ impl Bases {
     pub(super) fn combine_with(
         &mut self,
         cga: &Cga,
-        shape: &Bits,
+        shape: &ShapeBits,
         drop_registers: bool,
     ) -> Result<(), EncodingError> {
         let blocks = clipped(cga, shape)?;
@@ -402,7 +402,7 @@ impl Bases {
     pub(super) fn finish(
         &self,
         labels: &[AxisId; 4],
-        shape: &Bits,
+        shape: &ShapeBits,
     ) -> Result<Linear<Hw, Logical>, EncodingError> {
         let mut ins = Dims::new();
         for (input, label) in (0u8..).zip(labels) {
@@ -440,29 +440,29 @@ impl Bases {
 }
 
 /// The bases of a cluster, clipped to a shape.
-struct Blocks {
-    list: [Basis; super::MAX_CGA_BITS],
+struct ClusterBases {
+    list: [BaseVector; super::MAX_CGA_BITS],
     len: usize,
-    bits: Bits,
+    bits: ShapeBits,
 }
 
-impl Blocks {
-    fn all(&self) -> &[Basis] {
+impl ClusterBases {
+    fn all(&self) -> &[BaseVector] {
         self.list.get(..self.len).unwrap_or(&[])
     }
 }
 
-fn clipped(cga: &Cga, shape: &Bits) -> Result<Blocks, EncodingError> {
-    let mut out = Blocks {
-        list: [Basis::default(); super::MAX_CGA_BITS],
+fn clipped(cga: &Cga, shape: &ShapeBits) -> Result<ClusterBases, EncodingError> {
+    let mut out = ClusterBases {
+        list: [BaseVector::default(); super::MAX_CGA_BITS],
         len: cga.bases.len(),
-        bits: Bits { of: [0; MAX_RANK], rank: shape.rank },
+        bits: ShapeBits { of: [0; MAX_RANK], rank: shape.rank },
     };
     for (slot, basis) in out.list.iter_mut().zip(cga.bases.as_slice()) {
         for (d, (to, value)) in slot.at.iter_mut().zip(basis).enumerate() {
             if d >= shape.rank() && *value != 0 {
                 return Err(EncodingError::Rank {
-                    field: Field::Cga,
+                    field: EncodingField::Cga,
                     expected: shape.rank,
                     found: u8::try_from(d).unwrap_or(u8::MAX).saturating_add(1),
                 });
@@ -487,7 +487,7 @@ fn clipped(cga: &Cga, shape: &Bits) -> Result<Blocks, EncodingError> {
 }
 
 /// The bases of a cluster reach every block up to the farthest one.
-fn check_blocks(blocks: &Blocks) -> Result<(), EncodingError> {
+fn check_blocks(blocks: &ClusterBases) -> Result<(), EncodingError> {
     let mut columns = [0u64; super::MAX_CGA_BITS];
     for (slot, basis) in columns.iter_mut().zip(blocks.all()) {
         let mut shift = 0u32;

@@ -1,10 +1,11 @@
 //! Encodings of tensors in registers: blocked, linear, operands of scalar multiplication, and
 //! slices of all.
 
-use super::bases::{Bases, Bits, DISTRIBUTED, LANE, REGISTER, WARP, check_order, take_out};
+use super::bases::{Bases, DISTRIBUTED, LANE, REGISTER, ShapeBits, WARP, check_order, take_out};
 use super::few::Few;
 use super::{
-    Base, Blocked, DotOp, Encoding, EncodingError, Field, MAX_RANK, MatrixTiles, Order, matrix,
+    Base, Blocked, DotOp, Encoding, EncodingError, EncodingField, MAX_RANK, MatrixTiles, Order,
+    matrix,
 };
 use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
@@ -15,7 +16,7 @@ pub(super) fn bases(
     shape: &[u32],
     tiles: &impl MatrixTiles,
     out: &mut Bases,
-) -> Result<Bits, EncodingError> {
+) -> Result<ShapeBits, EncodingError> {
     if encoding.partition.is_some() {
         return Err(EncodingError::WrongKind);
     }
@@ -23,11 +24,14 @@ pub(super) fn bases(
     let mut whole: Few<u32, MAX_RANK> = Few::from_slice(shape)?;
     for dim in encoding.slices.iter().rev() {
         if usize::from(dim) > whole.len() {
-            return Err(EncodingError::BadValue { field: Field::Dim, value: u32::from(dim) });
+            return Err(EncodingError::BadValue {
+                field: EncodingField::Dim,
+                value: u32::from(dim),
+            });
         }
         whole.insert(usize::from(dim), 1)?;
     }
-    let mut own = Bits::new(whole.as_slice())?;
+    let mut own = ShapeBits::new(whole.as_slice())?;
     core(encoding, &own, tiles, out)?;
     for dim in encoding.slices.iter() {
         let d = usize::from(dim);
@@ -41,7 +45,7 @@ pub(super) fn bases(
 
 fn core(
     encoding: &Encoding,
-    shape: &Bits,
+    shape: &ShapeBits,
     tiles: &impl MatrixTiles,
     out: &mut Bases,
 ) -> Result<(), EncodingError> {
@@ -64,23 +68,23 @@ fn core(
     }
 }
 
-fn check(b: &Blocked, shape: &Bits) -> Result<(), EncodingError> {
-    shape.fits(Field::SizePerThread, b.size_per_thread.len())?;
-    shape.fits(Field::ThreadsPerWarp, b.threads_per_warp.len())?;
-    shape.fits(Field::WarpsPerCta, b.warps_per_cta.len())?;
-    shape.fits(Field::Order, b.order.len())?;
+fn check(b: &Blocked, shape: &ShapeBits) -> Result<(), EncodingError> {
+    shape.fits(EncodingField::SizePerThread, b.size_per_thread.len())?;
+    shape.fits(EncodingField::ThreadsPerWarp, b.threads_per_warp.len())?;
+    shape.fits(EncodingField::WarpsPerCta, b.warps_per_cta.len())?;
+    shape.fits(EncodingField::Order, b.order.len())?;
     check_order(b.order.as_slice(), shape.rank())
 }
 
-fn blocked(b: &Blocked, shape: &Bits, out: &mut Bases) -> Result<(), EncodingError> {
+fn blocked(b: &Blocked, shape: &ShapeBits, out: &mut Bases) -> Result<(), EncodingError> {
     check(b, shape)?;
     let order = b.order.as_slice();
     out.begin(shape.rank(), b.order);
     let size = b.size_per_thread.as_slice();
-    out.nested(Field::SizePerThread, REGISTER, size, order)?;
+    out.nested(EncodingField::SizePerThread, REGISTER, size, order)?;
     let threads = b.threads_per_warp.as_slice();
-    out.nested(Field::ThreadsPerWarp, LANE, threads, order)?;
-    out.nested(Field::WarpsPerCta, WARP, b.warps_per_cta.as_slice(), order)?;
+    out.nested(EncodingField::ThreadsPerWarp, LANE, threads, order)?;
+    out.nested(EncodingField::WarpsPerCta, WARP, b.warps_per_cta.as_slice(), order)?;
     // A thread has no more elements than the tensor.
     out.combine_with(&b.cga, shape, true)
 }
@@ -91,21 +95,29 @@ pub(super) fn k_dim(dot: &DotOp, rank: usize) -> Result<usize, EncodingError> {
         0 => 1usize,
         1 => 2,
         other => {
-            return Err(EncodingError::BadValue { field: Field::OpIdx, value: u32::from(other) });
+            return Err(EncodingError::BadValue {
+                field: EncodingField::OpIdx,
+                value: u32::from(other),
+            });
         }
     };
     rank.checked_sub(from_end).ok_or(EncodingError::Rank {
-        field: Field::Shape,
+        field: EncodingField::Shape,
         expected: 2,
         found: u8::try_from(rank).unwrap_or(u8::MAX),
     })
 }
 
 /// An operand of a product computed by fused multiply-adds: each thread holds all of k.
-fn operand(b: &Blocked, dot: &DotOp, shape: &Bits, out: &mut Bases) -> Result<(), EncodingError> {
+fn operand(
+    b: &Blocked,
+    dot: &DotOp,
+    shape: &ShapeBits,
+    out: &mut Bases,
+) -> Result<(), EncodingError> {
     check(b, shape)?;
     if dot.k_width != 0 {
-        return Err(EncodingError::BadValue { field: Field::KWidth, value: dot.k_width });
+        return Err(EncodingError::BadValue { field: EncodingField::KWidth, value: dot.k_width });
     }
     let (order, k) = (b.order.as_slice(), k_dim(dot, shape.rank())?);
     let mut size = b.size_per_thread;
@@ -113,11 +125,11 @@ fn operand(b: &Blocked, dot: &DotOp, shape: &Bits, out: &mut Bases) -> Result<()
         *slot = super::bases::power(shape.get(k));
     }
     out.begin(shape.rank(), b.order);
-    out.nested(Field::SizePerThread, REGISTER, size.as_slice(), order)?;
+    out.nested(EncodingField::SizePerThread, REGISTER, size.as_slice(), order)?;
     let threads = b.threads_per_warp.as_slice();
-    out.nested_but(Field::ThreadsPerWarp, LANE, threads, order, k)?;
+    out.nested_but(EncodingField::ThreadsPerWarp, LANE, threads, order, k)?;
     let warps = b.warps_per_cta.as_slice();
-    out.nested_but(Field::WarpsPerCta, WARP, warps, order, k)?;
+    out.nested_but(EncodingField::WarpsPerCta, WARP, warps, order, k)?;
     out.combine(&matrix::shared_along(&b.cga, k), shape)
 }
 
@@ -233,10 +245,10 @@ pub(super) fn unpacked(
 /// shape disappear).
 fn fitted(
     linear: &Linear<Hw, Logical>,
-    shape: &Bits,
+    shape: &ShapeBits,
     out: &mut Bases,
 ) -> Result<(), EncodingError> {
-    shape.fits(Field::Bases, linear.outs().len())?;
+    shape.fits(EncodingField::Bases, linear.outs().len())?;
     let order = register_order(linear, shape.rank())?;
     unpacked(linear, &DISTRIBUTED, order, out)?;
     out.grow(shape)?;

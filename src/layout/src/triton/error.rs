@@ -6,7 +6,7 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Field {
+pub enum EncodingField {
     /// The tensor's shape.
     Shape,
     /// `sizePerThread`.
@@ -68,7 +68,7 @@ pub enum EncodingError {
     /// A number must be a power of two: GF(2) has no other extents.
     NotPowerOfTwo {
         /// Which number.
-        field: Field,
+        field: EncodingField,
         /// Its position in its list.
         at: u8,
         /// Its value.
@@ -77,7 +77,7 @@ pub enum EncodingError {
     /// A list has not the length of the tensor's rank (or a matrix has not rank 2 or 3).
     Rank {
         /// Which list.
-        field: Field,
+        field: EncodingField,
         /// Its length should be this.
         expected: u8,
         /// Its length.
@@ -86,7 +86,7 @@ pub enum EncodingError {
     /// A number is outside its choices.
     BadValue {
         /// Which number.
-        field: Field,
+        field: EncodingField,
         /// Its value.
         value: u32,
     },

@@ -5,7 +5,7 @@ use crate::linear::{Hw, Linear, Logical, MAX_BITS, Span};
 
 /// The smallest group of threads that the exchange stays in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
+pub enum ExchangeScope {
     /// Every thread has what it needs: registers are renamed, or chosen among by the thread's
     /// number.
     Thread,
@@ -25,8 +25,8 @@ const INPUTS: [AxisId; 4] = [AxisId::REGISTER, AxisId::LANE, AxisId::WARP, AxisI
 /// For GF(2)-linear layouts this is exact: a place that differs in inner dimensions alone exists
 /// iff the difference of the columns of each outer bit lies in the span of `from`'s inner columns.
 #[must_use]
-pub fn scope(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> Scope {
-    for (inner, scope) in [(1usize, Scope::Thread), (2, Scope::Warp)] {
+pub fn scope(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> ExchangeScope {
+    for (inner, scope) in [(1usize, ExchangeScope::Thread), (2, ExchangeScope::Warp)] {
         let mut columns = [0u64; MAX_BITS];
         let mut slots = columns.iter_mut();
         for input in INPUTS.iter().take(inner) {
@@ -51,10 +51,10 @@ pub fn scope(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> Scope {
             return scope;
         }
     }
-    Scope::Block
+    ExchangeScope::Block
 }
 
-/// Whether, beyond [`Scope::Thread`], all threads rename their registers alike: lanes, warps and
+/// Whether, beyond [`ExchangeScope::Thread`], all threads rename their registers alike: lanes, warps and
 /// blocks hold the same places in both layouts. If not, a thread selects among its registers by its
 /// number.
 #[must_use]
@@ -68,7 +68,7 @@ pub fn renames_alike(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> bo
 
 /// How many bits registers and threads must exchange for data to get from one layout to the other:
 /// the independent directions that lanes, warps and blocks of `to` number and those of `from` do
-/// not. Within [`Scope::Warp`] each costs a round of shuffles; 0 says that threads only permute.
+/// not. Within [`ExchangeScope::Warp`] each costs a round of shuffles; 0 says that threads only permute.
 #[must_use]
 pub fn crossings(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> u8 {
     let mut columns = [0u64; MAX_BITS];

@@ -4,9 +4,9 @@
 //! Each works on the linear form, so it is exact for every encoding; where a slice comes off, on
 //! the encoding itself.
 
-use super::bases::{Bits, check_order};
+use super::bases::{ShapeBits, check_order};
 use super::few::Few;
-use super::{Base, Encoding, EncodingError, Field, MAX_RANK, MatrixTiles, to_linear};
+use super::{Base, Encoding, EncodingError, EncodingField, MAX_RANK, MatrixTiles, to_linear};
 use crate::axis::AxisId;
 use crate::linear::{Dims, Hw, Linear, Logical};
 
@@ -21,7 +21,7 @@ fn labels(rank: usize) -> Few<u16, MAX_RANK> {
 
 fn numbered(
     linear: &Linear<Hw, Logical>,
-    bits: &Bits,
+    bits: &ShapeBits,
 ) -> Result<Linear<Hw, Logical>, EncodingError> {
     let mut outs = Dims::new();
     for d in 0..bits.rank {
@@ -39,8 +39,8 @@ pub fn transposed(
     order: &[u8],
 ) -> Result<Linear<Hw, Logical>, EncodingError> {
     let rank = linear.outs().len();
-    let mut bits = Bits { of: [0; MAX_RANK], rank: u8::try_from(rank).unwrap_or(u8::MAX) };
-    bits.fits(Field::Order, order.len())?;
+    let mut bits = ShapeBits { of: [0; MAX_RANK], rank: u8::try_from(rank).unwrap_or(u8::MAX) };
+    bits.fits(EncodingField::Order, order.len())?;
     check_order(order, rank)?;
     let mut axes: [AxisId; MAX_RANK] = [AxisId::M; MAX_RANK];
     for (d, (slot, from)) in axes.iter_mut().zip(order).enumerate() {
@@ -59,7 +59,7 @@ pub fn reshaped(
     linear: &Linear<Hw, Logical>,
     shape: &[u32],
 ) -> Result<Linear<Hw, Logical>, EncodingError> {
-    let bits = Bits::new(shape)?;
+    let bits = ShapeBits::new(shape)?;
     if bits.total() != linear.outs().bits() {
         return Err(EncodingError::Reshape { old: linear.outs().bits(), new: bits.total() });
     }
@@ -70,7 +70,7 @@ pub fn reshaped(
         order.push(u8::try_from(d).unwrap_or(u8::MAX))?;
     }
     let flat = transposed(linear, order.as_slice())?;
-    let mut backwards = Bits { of: [0; MAX_RANK], rank: bits.rank };
+    let mut backwards = ShapeBits { of: [0; MAX_RANK], rank: bits.rank };
     for d in 0..bits.rank() {
         backwards.set(d, bits.get(bits.rank().saturating_sub(d).saturating_sub(1)));
     }
@@ -92,7 +92,7 @@ pub fn expanded(
 ) -> Result<Linear<Hw, Logical>, EncodingError> {
     let rank = linear.outs().len();
     if usize::from(axis) > rank || rank >= MAX_RANK {
-        return Err(EncodingError::BadValue { field: Field::Dim, value: u32::from(axis) });
+        return Err(EncodingError::BadValue { field: EncodingField::Dim, value: u32::from(axis) });
     }
     let mut outs = Dims::new();
     let (mut d, mut from) = (0u8, linear.outs().iter());
@@ -142,7 +142,7 @@ pub fn reduced(
 ) -> Result<Linear<Hw, Logical>, EncodingError> {
     let mut left: Few<u32, MAX_RANK> = Few::from_slice(shape)?;
     if usize::from(axis) >= left.len() {
-        return Err(EncodingError::BadValue { field: Field::Dim, value: u32::from(axis) });
+        return Err(EncodingError::BadValue { field: EncodingField::Dim, value: u32::from(axis) });
     }
     if !encoding.is_distributed() {
         return Err(EncodingError::WrongKind);
@@ -167,7 +167,7 @@ pub fn broadcast(
     if !encoding.is_distributed() {
         return Err(EncodingError::WrongKind);
     }
-    Bits::new(from)?.fits(Field::Shape, to.len())?;
+    ShapeBits::new(from)?.fits(EncodingField::Shape, to.len())?;
     for (d, (extent, wanted)) in (0u8..).zip(from.iter().zip(to)) {
         if extent != wanted && *extent != 1 {
             return Err(EncodingError::NotBroadcast { dim: d, extent: *extent, wanted: *wanted });

@@ -1,10 +1,12 @@
 //! Accumulators and operands of matrix instructions: a tile from the hardware tables, and how warps
 //! share a product.
 
-use super::bases::{Bases, Bits, LANE, REGISTER, WARP, log2, matrix_order};
+use super::bases::{Bases, LANE, REGISTER, ShapeBits, WARP, log2, matrix_order};
 use super::distributed::k_dim;
 use super::few::Few;
-use super::{AmdMfma, AmdWmma, Cga, DotOp, EncodingError, Field, MAX_RANK, NvidiaMma, Order};
+use super::{
+    AmdMfma, AmdWmma, Cga, DotOp, EncodingError, EncodingField, MAX_RANK, NvidiaMma, Order,
+};
 use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
 
@@ -64,7 +66,7 @@ pub enum TileBit {
 
 /// One instruction's operand in one warp. Registers count elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tile {
+pub struct WarpTile {
     /// Bits of the element's number in the lane.
     pub register: Few<TileBit, 12>,
     /// Bits of the lane.
@@ -74,7 +76,7 @@ pub struct Tile {
     pub run: u8,
 }
 
-impl Tile {
+impl WarpTile {
     /// From a linear layout with inputs `register` and `laneid` and two output dimensions: row,
     /// column.
     ///
@@ -136,11 +138,11 @@ pub trait MatrixTiles {
     ///
     /// # Errors
     /// [`EncodingError::NoInstruction`], [`EncodingError::OddTile`].
-    fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError>;
+    fn tile(&self, request: TileRequest) -> Result<WarpTile, EncodingError>;
 }
 
 impl<T: MatrixTiles + ?Sized> MatrixTiles for &T {
-    fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError> {
+    fn tile(&self, request: TileRequest) -> Result<WarpTile, EncodingError> {
         (**self).tile(request)
     }
 }
@@ -150,7 +152,7 @@ impl<T: MatrixTiles + ?Sized> MatrixTiles for &T {
 pub struct NoTiles;
 
 impl MatrixTiles for NoTiles {
-    fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError> {
+    fn tile(&self, request: TileRequest) -> Result<WarpTile, EncodingError> {
         Err(unknown(request))
     }
 }
@@ -165,15 +167,17 @@ fn unknown(request: TileRequest) -> EncodingError {
 }
 
 /// A batch dimension may stand before rows and columns.
-fn check_rank(shape: &Bits) -> Result<(usize, usize), EncodingError> {
+fn check_rank(shape: &ShapeBits) -> Result<(usize, usize), EncodingError> {
     match shape.rank() {
         2 => Ok((0, 1)),
         3 => Ok((1, 2)),
-        _ => Err(EncodingError::Rank { field: Field::Shape, expected: 2, found: shape.rank }),
+        _ => {
+            Err(EncodingError::Rank { field: EncodingField::Shape, expected: 2, found: shape.rank })
+        }
     }
 }
 
-fn small(field: Field, value: u32) -> Result<u16, EncodingError> {
+fn small(field: EncodingField, value: u32) -> Result<u16, EncodingError> {
     u16::try_from(value).map_err(|_| EncodingError::BadValue { field, value })
 }
 
@@ -187,7 +191,7 @@ fn operand_order(dot: &DotOp, rank: usize) -> Result<Order, EncodingError> {
 }
 
 /// Pushes one tile as it stands.
-fn place(out: &mut Bases, tile: &Tile, row: usize, col: usize) -> Result<(), EncodingError> {
+fn place(out: &mut Bases, tile: &WarpTile, row: usize, col: usize) -> Result<(), EncodingError> {
     for (input, bits) in [(REGISTER, tile.register.as_slice()), (LANE, tile.lane.as_slice())] {
         for bit in bits {
             push(out, input, *bit, row, col)?;
@@ -220,7 +224,7 @@ struct Stretched {
 
 /// The run of k in the lowest registers is taken out: it is the convention of the product, `kWidth`
 /// replaces it.
-fn stretched(tile: &Tile, side: TileSide) -> Result<Stretched, EncodingError> {
+fn stretched(tile: &WarpTile, side: TileSide) -> Result<Stretched, EncodingError> {
     let tile = if side == TileSide::A { tile.transposed() } else { *tile };
     let run = tile.run;
     let lower = |bit: TileBit| match bit {
@@ -272,25 +276,28 @@ fn operand_side(dot: &DotOp) -> TileSide {
 pub(super) fn nvidia(
     mma: &NvidiaMma,
     dot: Option<&DotOp>,
-    shape: &Bits,
+    shape: &ShapeBits,
     tiles: &impl MatrixTiles,
     out: &mut Bases,
 ) -> Result<(), EncodingError> {
     let (row, col) = check_rank(shape)?;
-    shape.fits(Field::WarpsPerCta, mma.warps_per_cta.len())?;
+    shape.fits(EncodingField::WarpsPerCta, mma.warps_per_cta.len())?;
     let instr = mma.instr_shape.as_slice();
     // Version 2 says (batch,) m, n; version 3 says m, n, k, the m of one of its four warps.
     let (unit, m, n, k) = match mma.major {
         2 => {
-            shape.fits(Field::InstrShape, instr.len())?;
+            shape.fits(EncodingField::InstrShape, instr.len())?;
             (MatrixUnit::Warp, at(instr, row, 0), at(instr, col, 0), 0)
         }
         3 => (MatrixUnit::WarpGroup, at(instr, 0, 0), at(instr, 1, 0), at(instr, 2, 0)),
         other => {
-            return Err(EncodingError::BadValue { field: Field::Version, value: u32::from(other) });
+            return Err(EncodingError::BadValue {
+                field: EncodingField::Version,
+                value: u32::from(other),
+            });
         }
     };
-    let (m, n) = (small(Field::InstrShape, m)?, small(Field::InstrShape, n)?);
+    let (m, n) = (small(EncodingField::InstrShape, m)?, small(EncodingField::InstrShape, n)?);
     // The warps of a warpgroup go down the rows first.
     let warp_order = matrix_order(shape.rank(), mma.major == 2)?;
     let warps = mma.warps_per_cta.as_slice();
@@ -299,7 +306,7 @@ pub(super) fn nvidia(
         side: TileSide::D,
         m,
         n,
-        k: small(Field::InstrShape, k)?,
+        k: small(EncodingField::InstrShape, k)?,
         accumulator_bits: 0,
     };
     let Some(dot) = dot else {
@@ -309,7 +316,7 @@ pub(super) fn nvidia(
         let tile = tiles.tile(request)?;
         out.begin(shape.rank(), matrix_order(shape.rank(), true)?);
         place(out, &tile, row, col)?;
-        out.nested(Field::WarpsPerCta, WARP, warps, warp_order.as_slice())?;
+        out.nested(EncodingField::WarpsPerCta, WARP, warps, warp_order.as_slice())?;
         return out.combine(&mma.cga, shape);
     };
     let k_at = k_dim(dot, shape.rank())?;
@@ -321,9 +328,9 @@ pub(super) fn nvidia(
     let other = if request.side == TileSide::A { row } else { col };
     let tile = stretched(&tiles.tile(request)?, request.side)?;
     out.begin(shape.rank(), operand_order(dot, shape.rank())?);
-    let width = log2(Field::KWidth, 0, dot.k_width)?;
+    let width = log2(EncodingField::KWidth, 0, dot.k_width)?;
     place_operand(out, &tile, width, true, k_at, other)?;
-    out.nested_but(Field::WarpsPerCta, WARP, warps, warp_order.as_slice(), k_at)?;
+    out.nested_but(EncodingField::WarpsPerCta, WARP, warps, warp_order.as_slice(), k_at)?;
     out.combine(&shared_along(&mma.cga, k_at), shape)
 }
 
@@ -343,31 +350,31 @@ pub(super) fn shared_along(cga: &Cga, k: usize) -> Cga {
 pub(super) fn mfma(
     mfma: &AmdMfma,
     dot: Option<&DotOp>,
-    shape: &Bits,
+    shape: &ShapeBits,
     tiles: &impl MatrixTiles,
     out: &mut Bases,
 ) -> Result<(), EncodingError> {
     let (row, col) = check_rank(shape)?;
     let rank = shape.rank();
-    shape.fits(Field::WarpsPerCta, mfma.warps_per_cta.len())?;
+    shape.fits(EncodingField::WarpsPerCta, mfma.warps_per_cta.len())?;
     if !mfma.tiles_per_warp.is_empty() {
-        shape.fits(Field::TilesPerWarp, mfma.tiles_per_warp.len())?;
+        shape.fits(EncodingField::TilesPerWarp, mfma.tiles_per_warp.len())?;
     }
     let instr = mfma.instr_shape.as_slice();
-    let m = small(Field::InstrShape, at(instr, 0, 0))?;
-    let n = small(Field::InstrShape, at(instr, 1, 0))?;
+    let m = small(EncodingField::InstrShape, at(instr, 0, 0))?;
+    let n = small(EncodingField::InstrShape, at(instr, 1, 0))?;
     let mut request = TileRequest {
         unit: MatrixUnit::Mfma(mfma.version),
         side: TileSide::D,
         m,
         n,
-        k: small(Field::InstrShape, at(instr, 2, 0))?,
+        k: small(EncodingField::InstrShape, at(instr, 2, 0))?,
         accumulator_bits: mfma.element_bits,
     };
     let warps = mfma.warps_per_cta.as_slice();
     let per_warp =
-        |d: usize| log2(Field::TilesPerWarp, d, at(mfma.tiles_per_warp.as_slice(), d, 1));
-    let warp_bits = |d: usize| log2(Field::WarpsPerCta, d, at(warps, d, 1));
+        |d: usize| log2(EncodingField::TilesPerWarp, d, at(mfma.tiles_per_warp.as_slice(), d, 1));
+    let warp_bits = |d: usize| log2(EncodingField::WarpsPerCta, d, at(warps, d, 1));
     let Some(dot) = dot else {
         // An oblong result of 64 rows is that of 64 columns with the operands exchanged, so it
         // comes out transposed.
@@ -400,13 +407,13 @@ pub(super) fn mfma(
     let tile = stretched(&tiles.tile(request)?, request.side)?;
     let order = operand_order(dot, rank)?;
     out.begin(rank, order);
-    let width = log2(Field::KWidth, 0, dot.k_width)?;
+    let width = log2(EncodingField::KWidth, 0, dot.k_width)?;
     place_operand(out, &tile, width, true, k_at, other)?;
     let rest = shape.get(k_at).saturating_sub(out.bits.get(k_at));
     out.extend(REGISTER, k_at, rest)?;
     out.extend(REGISTER, other, per_warp(other)?)?;
     let warp_order = matrix_order(rank, true)?;
-    out.nested_but(Field::WarpsPerCta, WARP, warps, warp_order.as_slice(), k_at)?;
+    out.nested_but(EncodingField::WarpsPerCta, WARP, warps, warp_order.as_slice(), k_at)?;
     // As Triton has it, blocks that differ along k do not share an operand here, as they do
     // elsewhere.
     out.combine(&mfma.cga, shape)
@@ -418,7 +425,7 @@ pub(super) fn mfma(
 const WMMA_WIDTHS: [&[u32]; 3] = [&[8, 16], &[4, 8, 16], &[]];
 
 fn wmma_width(version: u8, k_width: u32) -> Result<u8, EncodingError> {
-    let width = log2(Field::KWidth, 0, k_width)?;
+    let width = log2(EncodingField::KWidth, 0, k_width)?;
     let listed = usize::from(version)
         .checked_sub(1)
         .and_then(|k| WMMA_WIDTHS.get(k))
@@ -427,7 +434,7 @@ fn wmma_width(version: u8, k_width: u32) -> Result<u8, EncodingError> {
     if listed.is_empty() || listed.contains(&k_width) {
         return Ok(width);
     }
-    Err(EncodingError::BadValue { field: Field::KWidth, value: k_width })
+    Err(EncodingError::BadValue { field: EncodingField::KWidth, value: k_width })
 }
 
 /// `amd_wmma` and its operands.
@@ -435,13 +442,13 @@ fn wmma_width(version: u8, k_width: u32) -> Result<u8, EncodingError> {
 pub(super) fn wmma(
     wmma: &AmdWmma,
     dot: Option<&DotOp>,
-    shape: &Bits,
+    shape: &ShapeBits,
     tiles: &impl MatrixTiles,
     out: &mut Bases,
 ) -> Result<(), EncodingError> {
     let (row, col) = check_rank(shape)?;
     let rank = shape.rank();
-    shape.fits(Field::Shape, usize::from(wmma.rank))?;
+    shape.fits(EncodingField::Shape, usize::from(wmma.rank))?;
     let instr = wmma.instr_shape.as_slice();
     // An oblong form is squares, one above the other in further registers; the transposed form
     // exchanges m and n.
@@ -450,17 +457,17 @@ pub(super) fn wmma(
         (m, n, true) => (n, m),
     };
     let side = m.min(n);
-    let side_bits = log2(Field::InstrShape, 0, side)?;
-    let more_rows = log2(Field::InstrShape, 0, m)?.saturating_sub(side_bits);
-    let more_cols = log2(Field::InstrShape, 1, n)?.saturating_sub(side_bits);
-    let side = small(Field::InstrShape, side)?;
+    let side_bits = log2(EncodingField::InstrShape, 0, side)?;
+    let more_rows = log2(EncodingField::InstrShape, 0, m)?.saturating_sub(side_bits);
+    let more_cols = log2(EncodingField::InstrShape, 1, n)?.saturating_sub(side_bits);
+    let side = small(EncodingField::InstrShape, side)?;
     let depth = at(instr, 2, 0);
     let mut request = TileRequest {
         unit: MatrixUnit::Wmma(wmma.version),
         side: TileSide::D,
         m: side,
         n: side,
-        k: small(Field::InstrShape, depth)?,
+        k: small(EncodingField::InstrShape, depth)?,
         accumulator_bits: 32,
     };
     let wide = |bases: &super::TileBases, without: Option<usize>| {
@@ -470,7 +477,7 @@ pub(super) fn wmma(
             for (d, (slot, v)) in at.iter_mut().zip(basis).enumerate() {
                 if d >= rank && v != 0 {
                     return Err(EncodingError::Rank {
-                        field: Field::Bases,
+                        field: EncodingField::Bases,
                         expected: shape.rank,
                         found: u8::try_from(d).unwrap_or(u8::MAX).saturating_add(1),
                     });
@@ -504,7 +511,7 @@ pub(super) fn wmma(
     // repetition along k.
     let lanes = u8::try_from(tile.lane.len()).unwrap_or(u8::MAX);
     let spare = lanes.saturating_sub(side_bits);
-    let k_bits = log2(Field::InstrShape, 2, depth)?;
+    let k_bits = log2(EncodingField::InstrShape, 2, depth)?;
     let rest = k_bits.saturating_sub(width.saturating_add(spare));
     out.extend(REGISTER, k_at, rest)?;
     let more = if other == row { more_rows } else { more_cols };

@@ -32,9 +32,9 @@ mod tensor;
 use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
 
-pub use error::{EncodingError, Field};
+pub use error::{EncodingError, EncodingField};
 pub use few::Few;
-pub use matrix::{MatrixTiles, MatrixUnit, NoTiles, Tile, TileBit, TileRequest, TileSide};
+pub use matrix::{MatrixTiles, MatrixUnit, NoTiles, TileBit, TileRequest, TileSide, WarpTile};
 
 /// Most dimensions of a tensor.
 pub const MAX_RANK: usize = 8;
@@ -332,7 +332,7 @@ pub fn to_linear(
     if let (Base::SharedLinear(linear, _), None, None, true) =
         (&encoding.base, encoding.partition, encoding.dot, encoding.slices.is_empty())
     {
-        shared::covers(linear, &bases::Bits::new(shape)?)?;
+        shared::covers(linear, &bases::ShapeBits::new(shape)?)?;
         return Ok(linear.clone());
     }
     let mut out = bases::Bases::new();
@@ -347,7 +347,7 @@ fn bits_of(
     shape: &[u32],
     tiles: &impl MatrixTiles,
     out: &mut bases::Bases,
-) -> Result<(&'static [AxisId; 4], bases::Bits), EncodingError> {
+) -> Result<(&'static [AxisId; 4], bases::ShapeBits), EncodingError> {
     if encoding.is_distributed() {
         return Ok((&bases::DISTRIBUTED, distributed::bases(encoding, shape, tiles, out)?));
     }
@@ -365,7 +365,7 @@ fn bits_of(
             Ok((&bases::TENSOR, tensor::scales(cga, *order, shape, out)?))
         }
         (base, None) => {
-            let bits = bases::Bits::new(shape)?;
+            let bits = bases::ShapeBits::new(shape)?;
             shared::bases(base, &bits, out)?;
             Ok((&bases::SHARED, bits))
         }

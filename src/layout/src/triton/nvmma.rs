@@ -1,9 +1,9 @@
 //! Shared tiles of TMA and of warpgroup matrix instructions: rows of 32, 64 or 128 bytes, XORed in
 //! eights of rows.
 
-use super::bases::{Bases, Bits, REGISTER, log2, matrix_order, power};
+use super::bases::{Bases, REGISTER, ShapeBits, log2, matrix_order, power};
 use super::few::Few;
-use super::{EncodingError, Field, MAX_RANK, NvmmaShared};
+use super::{EncodingError, EncodingField, MAX_RANK, NvmmaShared};
 
 /// Rows of one swizzled tile, log2.
 const TILE_ROWS: u8 = 3;
@@ -14,10 +14,14 @@ const MAX_BOX: u8 = 8;
 
 /// The bits of the encoding at `shape`.
 #[inline(never)]
-pub(super) fn bases(n: &NvmmaShared, shape: &Bits, out: &mut Bases) -> Result<(), EncodingError> {
-    shape.fits(Field::Shape, usize::from(n.rank))?;
+pub(super) fn bases(
+    n: &NvmmaShared,
+    shape: &ShapeBits,
+    out: &mut Bases,
+) -> Result<(), EncodingError> {
+    shape.fits(EncodingField::Shape, usize::from(n.rank))?;
     let rank = shape.rank();
-    let element = log2(Field::ElementBitWidth, 0, u32::from(n.element_bits))?;
+    let element = log2(EncodingField::ElementBitWidth, 0, u32::from(n.element_bits))?;
     // The span of a row, in bits, log2.
     let span = match n.swizzle_bytes {
         0 => 7u8,
@@ -26,7 +30,7 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits, out: &mut Bases) -> Result<()
         128 => 10,
         other => {
             return Err(EncodingError::BadValue {
-                field: Field::SwizzlingByteWidth,
+                field: EncodingField::SwizzlingByteWidth,
                 value: u32::from(other),
             });
         }

@@ -1,9 +1,9 @@
 //! Encodings of tensors in shared memory: swizzled, rotating, given bit by bit, and cut into
 //! partitions.
 
-use super::bases::{Bases, Bits, REGISTER, SHARED, check_order, log2, power};
+use super::bases::{Bases, REGISTER, SHARED, ShapeBits, check_order, log2, power};
 use super::distributed::unpacked;
-use super::{Base, EncodingError, Field, MAX_RANK, Partition, Swizzled, nvmma};
+use super::{Base, EncodingError, EncodingField, MAX_RANK, Partition, Swizzled, nvmma};
 use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
 
@@ -11,7 +11,7 @@ use crate::linear::{Hw, Linear, Logical};
 pub const PARTITION: AxisId = AxisId::BANK;
 
 /// The bits of a shared encoding at `shape`, not partitioned.
-pub(super) fn bases(base: &Base, shape: &Bits, out: &mut Bases) -> Result<(), EncodingError> {
+pub(super) fn bases(base: &Base, shape: &ShapeBits, out: &mut Bases) -> Result<(), EncodingError> {
     match base {
         Base::Swizzled(s) => swizzled(s, shape, false, out),
         Base::Rotating(s) => swizzled(s, shape, true, out),
@@ -27,7 +27,7 @@ pub(super) fn bases(base: &Base, shape: &Bits, out: &mut Bases) -> Result<(), En
 }
 
 /// The linear layout's outputs are the shape, and it reaches all of it.
-pub(super) fn covers(linear: &Linear<Hw, Logical>, shape: &Bits) -> Result<(), EncodingError> {
+pub(super) fn covers(linear: &Linear<Hw, Logical>, shape: &ShapeBits) -> Result<(), EncodingError> {
     same_shape(linear, shape)?;
     if linear.is_surjective() {
         return Ok(());
@@ -41,8 +41,11 @@ fn from_linear(linear: &Linear<Hw, Logical>, out: &mut Bases) -> Result<(), Enco
 }
 
 /// The linear layout's outputs are the shape.
-pub(super) fn same_shape(linear: &Linear<Hw, Logical>, shape: &Bits) -> Result<(), EncodingError> {
-    shape.fits(Field::Shape, linear.outs().len())?;
+pub(super) fn same_shape(
+    linear: &Linear<Hw, Logical>,
+    shape: &ShapeBits,
+) -> Result<(), EncodingError> {
+    shape.fits(EncodingField::Shape, linear.outs().len())?;
     for (d, (axis, bits)) in linear.outs().iter().enumerate() {
         if bits != shape.get(d) {
             return Err(EncodingError::Layout(crate::error::Error::DimBits {
@@ -60,17 +63,17 @@ pub(super) fn same_shape(linear: &Linear<Hw, Logical>, shape: &Bits) -> Result<(
 #[inline(never)]
 fn swizzled(
     s: &Swizzled,
-    shape: &Bits,
+    shape: &ShapeBits,
     rotating: bool,
     out: &mut Bases,
 ) -> Result<(), EncodingError> {
-    shape.fits(Field::Order, s.order.len())?;
+    shape.fits(EncodingField::Order, s.order.len())?;
     check_order(s.order.as_slice(), shape.rank())?;
     let own = shape.per_block(&s.cga)?;
     let (vec, per, most) = (
-        log2(Field::Vec, 0, s.vec)?,
-        log2(Field::PerPhase, 0, s.per_phase)?,
-        log2(Field::MaxPhase, 0, s.max_phase)?,
+        log2(EncodingField::Vec, 0, s.vec)?,
+        log2(EncodingField::PerPhase, 0, s.per_phase)?,
+        log2(EncodingField::MaxPhase, 0, s.max_phase)?,
     );
     out.begin(shape.rank(), s.order);
     let mut dims = s.order.iter().map(usize::from);
@@ -119,17 +122,20 @@ pub(super) fn partitioned(
     partition: &Partition,
     shape: &[u32],
     out: &mut Bases,
-) -> Result<Bits, EncodingError> {
-    let bits = Bits::new(shape)?;
+) -> Result<ShapeBits, EncodingError> {
+    let bits = ShapeBits::new(shape)?;
     let dim = usize::from(partition.dim);
     if dim >= bits.rank() {
-        return Err(EncodingError::BadValue { field: Field::Dim, value: u32::from(partition.dim) });
+        return Err(EncodingError::BadValue {
+            field: EncodingField::Dim,
+            value: u32::from(partition.dim),
+        });
     }
-    let parts = log2(Field::Partitions, 0, partition.partitions)?;
-    let groups = log2(Field::Partitions, 1, partition.groups)?;
+    let parts = log2(EncodingField::Partitions, 0, partition.partitions)?;
+    let groups = log2(EncodingField::Partitions, 1, partition.groups)?;
     let whole = bits.get(dim);
     let piece = whole.checked_sub(parts.saturating_add(groups)).ok_or(EncodingError::BadValue {
-        field: Field::Partitions,
+        field: EncodingField::Partitions,
         value: power(parts.saturating_add(groups)),
     })?;
     let mut inner = bits;

@@ -2,16 +2,16 @@
 //! columns ([`AxisId::TCOL`](crate::AxisId::TCOL)). A zero column there is memory that the tensor
 //! does not use, or a copy.
 
-use super::bases::{Bases, Bits, log2, matrix_order, power};
-use super::{BlockRepOrder, Cga, CtaMode, EncodingError, Field, MAX_RANK, TensorMemory};
+use super::bases::{Bases, ShapeBits, log2, matrix_order, power};
+use super::{BlockRepOrder, Cga, CtaMode, EncodingError, EncodingField, MAX_RANK, TensorMemory};
 
 const ROW: u8 = 0;
 const COL: u8 = 1;
 
-fn two_dimensions(shape: &[u32]) -> Result<Bits, EncodingError> {
-    let bits = Bits::new(shape)?;
-    bits.fits(Field::Shape, 2).map_err(|_| EncodingError::Rank {
-        field: Field::Shape,
+fn two_dimensions(shape: &[u32]) -> Result<ShapeBits, EncodingError> {
+    let bits = ShapeBits::new(shape)?;
+    bits.fits(EncodingField::Shape, 2).map_err(|_| EncodingError::Rank {
+        field: EncodingField::Shape,
         expected: 2,
         found: bits.rank,
     })?;
@@ -23,15 +23,18 @@ pub(super) fn bases(
     memory: &TensorMemory,
     shape: &[u32],
     out: &mut Bases,
-) -> Result<Bits, EncodingError> {
+) -> Result<ShapeBits, EncodingError> {
     let bits = two_dimensions(shape)?;
     let own = bits.per_block(&memory.cga)?;
-    let m = log2(Field::BlockM, 0, memory.block_m)?;
+    let m = log2(EncodingField::BlockM, 0, memory.block_m)?;
     if !matches!(memory.block_m, 64 | 128) {
-        return Err(EncodingError::BadValue { field: Field::BlockM, value: memory.block_m });
+        return Err(EncodingError::BadValue {
+            field: EncodingField::BlockM,
+            value: memory.block_m,
+        });
     }
-    let n = log2(Field::BlockN, 0, memory.block_n)?.min(own.get(1));
-    let stride = log2(Field::ColStride, 0, memory.col_stride)?;
+    let n = log2(EncodingField::BlockN, 0, memory.block_n)?.min(own.get(1));
+    let stride = log2(EncodingField::ColStride, 0, memory.col_stride)?;
     if memory.fp4_padded && stride != 0 {
         return Err(EncodingError::Fp4ColStride { found: memory.col_stride });
     }
@@ -104,7 +107,7 @@ pub(super) fn scales(
     order: BlockRepOrder,
     shape: &[u32],
     out: &mut Bases,
-) -> Result<Bits, EncodingError> {
+) -> Result<ShapeBits, EncodingError> {
     let bits = two_dimensions(shape)?;
     let own = bits.per_block(cga)?;
     out.begin(2, matrix_order(2, true)?);

@@ -13,16 +13,16 @@
 //! to one layout is given that layout at once, so that the conversions are identities. An operation
 //! that has a layout keeps it, and so does its group. In the end the verifier judges: what it
 //! refuses is taken back.
-use crate::layout_seeding::book::{Core, Made, Tile};
+use crate::layout_seeding::book::{Core, MemoryTile, NewLayout};
 use crate::layout_seeding::group::{Groups, does, memory_of, tile_of};
-use crate::layout_seeding::legal::{Legal, Notes, Place};
-use crate::layout_seeding::score::{Candidate, Parts, Terms, Verdict};
-use crate::layout_seeding::{Anchoring, full};
+use crate::layout_seeding::legal::{Legal, Notes, OpSite};
+use crate::layout_seeding::score::{CostTerms, SeedingCandidate, TransactionParts, Verdict};
+use crate::layout_seeding::{LayoutSeeding, full};
 use crate::remat::{blank, encoding_of};
 use crate::{ChoicePool, Diagnostic, PassError, edit};
 use lanebook_ir::rewrite::RunError;
 use lanebook_ir::verify;
-use lanebook_ir::{AttrValue, Encoding, Op, Program, Type, Value, attr_names};
+use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, Value, attr_names};
 use lanebook_layout::PostMap;
 use lanebook_layout::triton::Base;
 use lanebook_tables::{Bucket, Family, OpRole, Space, SubAxis};
@@ -45,10 +45,10 @@ enum Outcome {
 struct Chosen {
     memory: Space,
     layout: Option<SharedLayout>,
-    terms: Terms,
+    terms: CostTerms,
 }
 
-pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
+pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
     let arch = work.arch()?;
     let workers = work.workers()?;
     work.room.candidates.clear();
@@ -56,7 +56,7 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
         .map_err(PassError::Choice)?;
     let mut groups = Groups::find(work.cx.program, work.room.nodes).map_err(PassError::Choice)?;
     work.room.dropped = 0;
-    let mut state = State {
+    let mut state = SeedingState {
         legal,
         notes: Notes { list: work.room.candidates, dropped: &mut work.room.dropped },
     };
@@ -89,8 +89,8 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
 
 /// Writes a group's choice to one of its operations.
 fn give(
-    cx: &mut crate::Context<'_, '_, '_>,
-    book: &mut crate::layout_seeding::Book<'_>,
+    cx: &mut crate::PassContext<'_, '_, '_>,
+    book: &mut crate::layout_seeding::SeededLayouts<'_>,
     op: Op,
     chosen: &Chosen,
 ) -> Result<(), PassError> {
@@ -105,10 +105,11 @@ fn give(
         let swizzle =
             layout.post.swizzle().map_or((0, 0, 0), |it| (it.b, it.m, it.s.unsigned_abs()));
         let shape = program.type_of(memory).shape;
-        let made = Made::of(Core::Tile(Tile { shape, row_major: layout.row_major, swizzle }));
+        let made =
+            NewLayout::of(Core::Tile(MemoryTile { shape, row_major: layout.row_major, swizzle }));
         let capacity = book.capacity();
         match book.encoding(program, &made).ok_or_else(|| full(ChoicePool::Book, capacity))? {
-            Encoding::Handle(handle) => cx
+            TileEncoding::Handle(handle) => cx
                 .program
                 .set_attr(op, attr_names::TILE_LAYOUT, AttrValue::Handle(u32::from(handle)))
                 .map_err(edit)?,
@@ -129,7 +130,7 @@ fn give(
 /// The layout to which every reader of an undecided tile converts it.
 fn seed(program: &Program<'_, '_>, tile: Value) -> Option<Type> {
     let ty = program.type_of(tile);
-    if ty.encoding != Encoding::None || ty.is_memory() {
+    if ty.encoding != TileEncoding::None || ty.is_memory() {
         return None;
     }
     let target = |user: Op| program.result(user, 0).map(|result| program.type_of(result));
@@ -140,7 +141,7 @@ fn seed(program: &Program<'_, '_>, tile: Value) -> Option<Type> {
             .filter(|user| program.role(*user) == OpRole::Convert)
             .and_then(target)?;
         if to.is_memory()
-            || to.encoding == Encoding::None
+            || to.encoding == TileEncoding::None
             || found.is_some_and(|found| !program.same_encoding(&found, &to))
         {
             return None;
@@ -187,12 +188,12 @@ fn is_row_major(
     }
 }
 
-struct State<'a, 't> {
+struct SeedingState<'a, 't> {
     legal: Legal<'a, 't>,
     notes: Notes<'a>,
 }
 
-impl State<'_, '_> {
+impl SeedingState<'_, '_> {
     /// Chooses for a group.
     fn group(
         &mut self,
@@ -291,8 +292,8 @@ impl State<'_, '_> {
         if layout.is_some() {
             let axis = axis_of(program, groups, first);
             let (bucket, family, verdict, parts) =
-                (Bucket::Memory, Family::Shared, Verdict::Taken, Parts::default());
-            self.notes.push(Candidate {
+                (Bucket::Memory, Family::Shared, Verdict::Taken, TransactionParts::default());
+            self.notes.push(SeedingCandidate {
                 op: first,
                 whole: true,
                 atom: None,
@@ -320,8 +321,8 @@ impl State<'_, '_> {
         layout: Option<(TileShape, SharedLayout)>,
         bound: bool,
         note: bool,
-    ) -> Option<Terms> {
-        let mut sum = Terms::default();
+    ) -> Option<CostTerms> {
+        let mut sum = CostTerms::default();
         let mut member = Some(first);
         // A product that reads it where it lies does so by a descriptor.
         if let (Some(memory), Some((shape, layout))) = (memory_of(program, first), layout)
@@ -331,7 +332,7 @@ impl State<'_, '_> {
         }
         while let Some(op) = member {
             member = groups.next(op);
-            let place = Place {
+            let place = OpSite {
                 op,
                 memory,
                 axis: axis_of(program, groups, op),

@@ -54,7 +54,7 @@ pub(super) fn power(number: i64) -> u8 {
 
 /// What is known of a value.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct AxisInfo {
     dims: [Runs; MAX_RANK],
     rank: u8,
     constant: Option<i64>,
@@ -64,7 +64,7 @@ pub struct Facts {
     pub(super) class: u16,
 }
 
-impl Facts {
+impl AxisInfo {
     /// Not looked at yet.
     pub const UNSEEN: Self = Self {
         dims: [Runs::NONE; MAX_RANK],
@@ -255,9 +255,9 @@ pub(super) struct Operation<'a> {
 
 impl Operation<'_> {
     /// What is known of `word(a, b)`.
-    pub fn binary(&self, a: &Facts, b: &Facts) -> Facts {
+    pub fn binary(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
         let rank = a.rank().max(1);
-        let mut out = Facts::none(rank);
+        let mut out = AxisInfo::none(rank);
         let number = match (a.constant(), b.constant()) {
             (Some(x), Some(y)) => self.value(x, y),
             (None, Some(1)) if self.word == AxisWord::Rem => Some(0),
@@ -280,11 +280,17 @@ impl Operation<'_> {
                 *dim = runs;
             }
         }
-        Facts { constant: number, ..out }
+        AxisInfo { constant: number, ..out }
     }
 
     /// One of two by a condition.
-    pub fn select(&self, condition: &Facts, by_element: bool, a: &Facts, b: &Facts) -> Facts {
+    pub fn select(
+        &self,
+        condition: &AxisInfo,
+        by_element: bool,
+        a: &AxisInfo,
+        b: &AxisInfo,
+    ) -> AxisInfo {
         match condition.constant() {
             Some(0) => return *b,
             Some(_) => return *a,
@@ -332,7 +338,7 @@ impl Operation<'_> {
 
     /// What holds of a dimension. Where a result's runs are shorter than those it is made of, they
     /// begin inside of these: at a multiple of their own length, and of no more.
-    fn runs(&self, a: &Facts, b: &Facts, x: Runs, y: Runs, at: usize) -> Runs {
+    fn runs(&self, a: &AxisInfo, b: &AxisInfo, x: Runs, y: Runs, at: usize) -> Runs {
         let mut out = self.claimed(a, b, x, y, at);
         if matches!(self.word, AxisWord::Add | AxisWord::Sub | AxisWord::Pointer | AxisWord::Rem) {
             let bytes = if self.word == AxisWord::Pointer { log2(self.element_bytes) } else { 0 };
@@ -345,7 +351,7 @@ impl Operation<'_> {
         out
     }
 
-    fn claimed(&self, a: &Facts, b: &Facts, x: Runs, y: Runs, at: usize) -> Runs {
+    fn claimed(&self, a: &AxisInfo, b: &AxisInfo, x: Runs, y: Runs, at: usize) -> Runs {
         let tile = !self.shape.is_empty();
         let equal = x.constancy.min(y.constancy);
         // A run's first is the only one that is a multiple; what scales or shifts it must take the
@@ -478,12 +484,12 @@ mod tests {
     #[test]
     fn claims_hold_for_the_numbers() {
         let size = 64usize;
-        let made: [(Facts, std::vec::Vec<i64>); 5] = [
-            (Facts::range(0, 64), (0..64).collect()),
-            (Facts::range(16, 64), (16..80).collect()),
-            (Facts::number(8, &[64]), std::vec![8; size]),
-            (Facts::number(1, &[64]), std::vec![1; size]),
-            (Facts::number(12, &[64]), std::vec![12; size]),
+        let made: [(AxisInfo, std::vec::Vec<i64>); 5] = [
+            (AxisInfo::range(0, 64), (0..64).collect()),
+            (AxisInfo::range(16, 64), (16..80).collect()),
+            (AxisInfo::number(8, &[64]), std::vec![8; size]),
+            (AxisInfo::number(1, &[64]), std::vec![1; size]),
+            (AxisInfo::number(12, &[64]), std::vec![12; size]),
         ];
         let words = [
             AxisWord::Add,
@@ -536,14 +542,14 @@ mod tests {
 
     #[test]
     fn pointers_count_bytes() {
-        let base = Facts {
+        let base = AxisInfo {
             dims: [Runs { contiguity: 0, divisibility: 4, constancy: 6 }; MAX_RANK],
             rank: 1,
             constant: None,
             link: 0,
             class: 0,
         };
-        let runs = op(AxisWord::Pointer, &[64]).binary(&base, &Facts::range(8, 64)).runs(0);
+        let runs = op(AxisWord::Pointer, &[64]).binary(&base, &AxisInfo::range(8, 64)).runs(0);
         assert_eq!(runs, Runs { contiguity: 6, divisibility: 4, constancy: 0 });
     }
 }

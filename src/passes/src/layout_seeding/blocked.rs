@@ -1,5 +1,5 @@
 //! Nested tiles from an order of dimensions and a lane's share.
-use crate::layout_seeding::book::{Core, Made};
+use crate::layout_seeding::book::{Core, NewLayout};
 use lanebook_layout::triton::{Blocked, Cga, Extents, Order};
 
 /// Dimensions, those with the longest runs first; of equal ones the last first.
@@ -31,7 +31,7 @@ pub(super) fn blocked(
     share: &Extents,
     order: &Order,
     workers: Workers,
-) -> Option<Made> {
+) -> Option<NewLayout> {
     let rank = shape.len();
     let (mut lanes, mut warps) = (Extents::new(), Extents::new());
     for _ in 0..rank {
@@ -62,7 +62,7 @@ pub(super) fn blocked(
         order: *order,
         cga: Cga::default(),
     };
-    Some(Made::of(Core::Blocked(core)))
+    Some(NewLayout::of(Core::Blocked(core)))
 }
 
 #[cfg(test)]

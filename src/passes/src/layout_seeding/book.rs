@@ -1,13 +1,13 @@
 //! Layouts that passes make: where they are kept, and how they are printed.
 //!
 //! A program's text holds the layouts that it was written with; one that a pass makes is in no
-//! text. It goes into a [`Book`] lent by the caller, and types name it by
-//! [`Encoding::Handle`](lanebook_ir::Encoding::Handle). One that the program already has under an
-//! alias keeps that name. [`Book`] prints handles ([`Annotate`]) in the notation that reads them
+//! text. It goes into a [`SeededLayouts`] lent by the caller, and types name it by
+//! [`TileEncoding::Handle`](lanebook_ir::Encoding::Handle). One that the program already has under an
+//! alias keeps that name. [`SeededLayouts`] prints handles ([`Annotate`]) in the notation that reads them
 //! again.
 use core::fmt::{self, Write};
 use heapless::VecView;
-use lanebook_ir::{Annotate, Encoding, MAX_RANK, Name, Program, Shape, Type};
+use lanebook_ir::{Annotate, MAX_RANK, Program, Shape, TextRef, TileEncoding, Type};
 use lanebook_layout::notation::ttg_print;
 use lanebook_layout::triton::{
     AmdMfma, AmdWmma, Base, Blocked, DotOp, Few, MAX_SLICES, NvidiaMma, NvmmaShared, TensorMemory,
@@ -31,26 +31,26 @@ pub enum Core {
     /// Sums in tensor memory.
     Tensor(TensorMemory),
     /// A tile that is spread bit by bit.
-    Spread(Spread),
+    Spread(BitLayout),
     /// A tile in memory: extents, which dimension is contiguous, and its swizzle.
-    Tile(Tile),
+    Tile(MemoryTile),
 }
 
 /// A tile of two dimensions in registers: each bit of a register's, a lane's and a warp's number is
 /// one bit of a row or a column.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Spread {
+pub struct BitLayout {
     /// log2 of the rows and of the columns.
     pub bits: [u8; 2],
-    /// Of a register's number, lowest first; see [`Spread::bit`].
-    pub register: Few<u8, { Spread::MOST }>,
+    /// Of a register's number, lowest first; see [`BitLayout::bit`].
+    pub register: Few<u8, { BitLayout::MOST }>,
     /// Of a lane's.
     pub lane: Few<u8, 8>,
     /// Of a warp's.
     pub warp: Few<u8, 8>,
 }
 
-impl Spread {
+impl BitLayout {
     /// Most bits of a register's number.
     pub const MOST: usize = 24;
     /// No bit: the same elements once more.
@@ -111,7 +111,7 @@ const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 /// A tile in memory.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Tile {
+pub struct MemoryTile {
     /// Extents in elements.
     pub shape: Shape,
     /// The last dimension is the contiguous one (else the first).
@@ -122,7 +122,7 @@ pub struct Tile {
 
 /// A layout: its core, what is sliced off, and whether it is an operand of the core's instruction.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct NewLayout {
     /// The core.
     pub core: Core,
     /// Dimensions that slices take out, innermost first.
@@ -131,7 +131,7 @@ pub struct Made {
     pub dot: Option<DotOp>,
 }
 
-impl Made {
+impl NewLayout {
     /// The core alone.
     #[must_use]
     pub fn of(core: Core) -> Self {
@@ -150,7 +150,7 @@ impl Made {
     }
     /// Prints it in the notation of its kind.
     pub fn print(&self, out: &mut dyn Write) -> fmt::Result {
-        self.spell(&mut Sink(out))
+        self.spell(&mut DynSink(out))
     }
     /// The same into a sink of any kind. Sinks of this crate stay of known type: a table of their
     /// methods would link formatting.
@@ -208,15 +208,15 @@ impl Write for Rest<'_> {
 }
 
 /// A sink of known size over any sink.
-struct Sink<'o>(&'o mut dyn Write);
+struct DynSink<'o>(&'o mut dyn Write);
 
-impl Write for Sink<'_> {
+impl Write for DynSink<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.0.write_str(text)
     }
 }
 
-impl Tile {
+impl MemoryTile {
     /// As a descriptor: `<(128, 64), (64, 1), swizzle<3, 4, 3>>`.
     fn spell<W: Write>(&self, out: &mut W) -> fmt::Result {
         out.write_str("<(")?;
@@ -258,27 +258,27 @@ impl Tile {
 
 /// One layout of a book.
 #[derive(Copy, Clone, Debug)]
-pub struct Entry {
-    made: Made,
+pub struct SeededLayout {
+    made: NewLayout,
     /// What the program calls it, if it has it.
-    name: Option<Name>,
+    name: Option<TextRef>,
 }
 
 /// Layouts that passes made, in storage lent by the caller. A program's handles are good for the
 /// book that they were made with.
 #[derive(Debug)]
-pub struct Book<'b> {
-    entries: &'b mut VecView<Entry>,
+pub struct SeededLayouts<'b> {
+    entries: &'b mut VecView<SeededLayout>,
 }
 
-impl<'b> Book<'b> {
+impl<'b> SeededLayouts<'b> {
     /// A book over lent storage; what is in it stays.
-    pub fn new(entries: &'b mut VecView<Entry>) -> Self {
+    pub fn new(entries: &'b mut VecView<SeededLayout>) -> Self {
         Self { entries }
     }
     /// The layout of a handle.
     #[must_use]
-    pub fn get(&self, handle: u16) -> Option<&Made> {
+    pub fn get(&self, handle: u16) -> Option<&NewLayout> {
         self.entries.get(usize::from(handle)).map(|entry| &entry.made)
     }
     /// How many layouts there is room for.
@@ -293,7 +293,11 @@ impl<'b> Book<'b> {
     }
     /// How a type names a layout: by the program's alias for it, if it has one. `None` without
     /// room.
-    pub(super) fn encoding(&mut self, program: &Program<'_, '_>, made: &Made) -> Option<Encoding> {
+    pub(super) fn encoding(
+        &mut self,
+        program: &Program<'_, '_>,
+        made: &NewLayout,
+    ) -> Option<TileEncoding> {
         let at = match self.entries.iter().position(|entry| entry.made == *made) {
             Some(at) => at,
             None => {
@@ -301,26 +305,26 @@ impl<'b> Book<'b> {
                     .aliases()
                     .find(|(_, body)| made.is(program.text(*body)))
                     .map(|(name, _)| name);
-                self.entries.push(Entry { made: *made, name }).ok()?;
+                self.entries.push(SeededLayout { made: *made, name }).ok()?;
                 self.entries.len().saturating_sub(1)
             }
         };
         let entry = self.entries.get(at)?;
         Some(match entry.name {
-            Some(name) => Encoding::Alias(name),
-            None => Encoding::Handle(u16::try_from(at).ok()?),
+            Some(name) => TileEncoding::Alias(name),
+            None => TileEncoding::Handle(u16::try_from(at).ok()?),
         })
     }
     /// Whether a type has a layout.
-    pub(super) fn says(&self, program: &Program<'_, '_>, ty: &Type, made: &Made) -> bool {
+    pub(super) fn says(&self, program: &Program<'_, '_>, ty: &Type, made: &NewLayout) -> bool {
         match ty.encoding {
-            Encoding::Handle(handle) => self.get(handle) == Some(made),
+            TileEncoding::Handle(handle) => self.get(handle) == Some(made),
             _ => program.layout_text(ty).is_some_and(|text| made.is(text)),
         }
     }
 }
 
-impl Annotate for Book<'_> {
+impl Annotate for SeededLayouts<'_> {
     fn handle(&self, number: u32, out: &mut dyn Write) -> fmt::Result {
         match u16::try_from(number).ok().and_then(|handle| self.get(handle)) {
             Some(made) => made.print(out),

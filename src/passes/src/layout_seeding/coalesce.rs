@@ -7,11 +7,11 @@
 //! and its results behind it; `remove-conversions` finds out which of these conversions are worth
 //! their price.
 use crate::layout_seeding::blocked::{blocked, order_of};
-use crate::layout_seeding::runs::{Extents, Known, element_bits};
-use crate::layout_seeding::{Anchoring, full};
-use crate::{ChoicePool, Context, PassError, edit};
+use crate::layout_seeding::runs::{KnownAxes, TileExtents, element_bits};
+use crate::layout_seeding::{LayoutSeeding, full};
+use crate::{ChoicePool, PassContext, PassError, edit};
 use heapless::VecView;
-use lanebook_ir::{Encoding, ErrorKind, Op, Program, Shape, Type, Value};
+use lanebook_ir::{ErrorKind, Op, Program, Shape, TileEncoding, Type, Value};
 use lanebook_layout::triton::Order;
 use lanebook_tables::{OpId, OpRole, PointerAccess, Tables};
 
@@ -32,7 +32,7 @@ fn access<'t>(
 /// Elements that one lane takes: as many as lie next to each other, aligned, up to the widest
 /// access.
 fn share(
-    known: &Known<'_>,
+    known: &KnownAxes<'_>,
     program: &Program<'_, '_>,
     pointers: Value,
     order: &Order,
@@ -51,7 +51,7 @@ fn share(
     u32::try_from(multiple.min(contiguous)).unwrap_or(u32::MAX).min(most).max(1)
 }
 
-fn order(known: &Known<'_>, program: &Program<'_, '_>, pointers: Value) -> Option<Order> {
+fn order(known: &KnownAxes<'_>, program: &Program<'_, '_>, pointers: Value) -> Option<Order> {
     let facts = known.of(program, pointers);
     order_of((0..program.type_of(pointers).shape.rank()).map(|at| facts.runs(at).contiguity))
 }
@@ -73,7 +73,7 @@ impl Class {
 
 /// The class of an access, made with this width when it is new.
 fn class_of(
-    known: &mut Known<'_>,
+    known: &mut KnownAxes<'_>,
     classes: &mut VecView<Class>,
     op: Op,
     shape: Shape,
@@ -95,13 +95,13 @@ fn class_of(
     Some(number)
 }
 
-pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
+pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
     accesses(work, |_| true)
 }
 
 /// The same for accesses that have no layout, if there are any.
-pub(super) fn undecided(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
-    let open = |ty: &Type| ty.encoding == Encoding::None;
+pub(super) fn undecided(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
+    let open = |ty: &Type| ty.encoding == TileEncoding::None;
     let program = &*work.cx.program;
     let any = program.all().any(|op| {
         access(program, work.tables, op)
@@ -111,7 +111,7 @@ pub(super) fn undecided(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), 
 }
 
 fn accesses(
-    work: &mut Anchoring<'_, '_, '_, '_, '_>,
+    work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
     wanted: impl Fn(&Type) -> bool,
 ) -> Result<(), PassError> {
     let workers = work.workers()?;
@@ -120,7 +120,7 @@ fn accesses(
     let tables = work.tables;
     let isa = tables.isa(work.arch()?.isa).map_or("", |isa| isa.name);
     let mut known =
-        Known::find(work.cx.program, tables, work.room.facts).map_err(PassError::Choice)?;
+        KnownAxes::find(work.cx.program, tables, work.room.facts).map_err(PassError::Choice)?;
     work.room.classes.clear();
     // First what linked accesses take, then the layouts.
     for change in [false, true] {
@@ -163,7 +163,8 @@ fn accesses(
                 let size = if order.get(0).map(usize::from) == Some(dimension) { width } else { 1 };
                 shares.push(size).map_err(|_| edit(ErrorKind::Broken))?;
             }
-            let Some(made) = blocked(Extents::of(&ty).as_slice(), &shares, &order, workers) else {
+            let Some(made) = blocked(TileExtents::of(&ty).as_slice(), &shares, &order, workers)
+            else {
                 continue;
             };
             let capacity = work.room.book.capacity();
@@ -185,10 +186,10 @@ fn accesses(
 /// Converts every tile that an operation reads from and gives to registers; answers whether
 /// anything changed.
 fn give(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     convert: OpId,
     op: Op,
-    encoding: Encoding,
+    encoding: TileEncoding,
     has: impl Fn(&Program<'_, '_>, &Type) -> bool,
 ) -> Result<bool, PassError> {
     let mut any = false;

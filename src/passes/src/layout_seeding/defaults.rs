@@ -6,13 +6,13 @@
 //! as most that change shapes do, they are converted. What has a layout keeps it. The layouts are
 //! no good yet: `coalesce` and `accelerate-matmul` change what matters, `remove-conversions` lets
 //! the rest follow.
-use crate::layout_seeding::Anchoring;
+use crate::layout_seeding::LayoutSeeding;
 use crate::layout_seeding::blocked::{Workers, blocked, order_of};
-use crate::layout_seeding::book::{Core, Made};
-use crate::layout_seeding::runs::Extents;
-use crate::{Context, PassError, edit, remat};
+use crate::layout_seeding::book::{Core, NewLayout};
+use crate::layout_seeding::runs::TileExtents;
+use crate::{PassContext, PassError, edit, remat};
 use heapless::String;
-use lanebook_ir::{Def, Encoding, ErrorKind, Op, Pool, Program, Type, Value};
+use lanebook_ir::{Def, ErrorKind, Op, Pool, Program, TileEncoding, Type, Value};
 use lanebook_layout::triton::Extents as Shares;
 use lanebook_tables::{OpId, OpRole};
 
@@ -23,7 +23,7 @@ const LONGEST: usize = 256;
 fn is_open(ty: &Type) -> bool {
     ty.is_tile()
         && !ty.is_memory()
-        && ty.encoding == Encoding::None
+        && ty.encoding == TileEncoding::None
         && ty.shape.rank() > 0
         && ty.shape.elements().is_some()
 }
@@ -36,7 +36,7 @@ fn is_made(program: &Program<'_, '_>, value: Value) -> bool {
     }
 }
 
-pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
+pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
     let values = work.cx.program.pools.values.len();
     let open = |program: &Program<'_, '_>, at| {
         Value::at(at)
@@ -65,33 +65,33 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
 }
 
 /// Nested tiles for a tile of these extents.
-fn of(ty: &Type, workers: Workers) -> Option<Made> {
+fn of(ty: &Type, workers: Workers) -> Option<NewLayout> {
     let rank = ty.shape.rank();
     let order = order_of(core::iter::repeat_n(0, rank))?;
     let mut shares = Shares::new();
     for _ in 0..rank {
         shares.push(1).ok()?;
     }
-    blocked(Extents::of(ty).as_slice(), &shares, &order, workers)
+    blocked(TileExtents::of(ty).as_slice(), &shares, &order, workers)
 }
 
 /// How a type names a layout: by the program's alias for it, else by its text.
 #[inline(never)]
-fn named(program: &mut Program<'_, '_>, made: &Made) -> Result<Encoding, ErrorKind> {
+fn named(program: &mut Program<'_, '_>, made: &NewLayout) -> Result<TileEncoding, ErrorKind> {
     if let Some((name, _)) = program.aliases().find(|(_, body)| made.is(program.text(*body))) {
-        return Ok(Encoding::Alias(name));
+        return Ok(TileEncoding::Alias(name));
     }
     let mut text = String::<LONGEST>::new();
     made.spell(&mut text)
         .map_err(|_| ErrorKind::Capacity { pool: Pool::Made, limit: LONGEST as u32 })?;
     let (at, len) = program.pools.make(&text)?;
-    Ok(Encoding::Made(at, len))
+    Ok(TileEncoding::Made(at, len))
 }
 
 /// Factors of a product without a layout are operands over what its result gets.
 #[inline(never)]
 fn operands(
-    cx: &mut Context<'_, '_, '_>,
+    cx: &mut PassContext<'_, '_, '_>,
     convert: OpId,
     op: Op,
     workers: Workers,
@@ -101,7 +101,7 @@ fn operands(
     else {
         return Ok(());
     };
-    let Some(Made { core: Core::Blocked(core), .. }) = of(&to, workers) else { return Ok(()) };
+    let Some(NewLayout { core: Core::Blocked(core), .. }) = of(&to, workers) else { return Ok(()) };
     for number in 0..2u8 {
         let Some(value) = cx.program.operand(op, usize::from(number)) else { continue };
         let ty = cx.program.type_of(value);
@@ -109,7 +109,7 @@ fn operands(
             continue;
         }
         let encoding =
-            named(cx.program, &Made::operand(Core::Blocked(core), number, 0)).map_err(edit)?;
+            named(cx.program, &NewLayout::operand(Core::Blocked(core), number, 0)).map_err(edit)?;
         let made = cx
             .program
             .insert_before(op, convert, &[value], &[ty.encoded(encoding)])

@@ -12,7 +12,7 @@ use lanebook_tables::{LayoutTrait, OpRole, Space, SubAxis};
 
 /// One value (its group) and one operation (its place in a list), by their numbers.
 #[derive(Copy, Clone, Debug)]
-pub struct Node {
+pub struct GroupNode {
     /// The value that this one follows in its group.
     up: u16,
     /// The memory group's first and last operation, at its root.
@@ -30,7 +30,7 @@ const NONE: u16 = u16::MAX;
 
 /// The groups of a program.
 pub(super) struct Groups<'a> {
-    nodes: &'a mut VecView<Node>,
+    nodes: &'a mut VecView<GroupNode>,
 }
 
 /// Whether a value is a tile in memory, or one whose kind of memory is open.
@@ -83,7 +83,7 @@ impl<'a> Groups<'a> {
     /// Looks at the whole program.
     pub fn find(
         program: &Program<'_, '_>,
-        nodes: &'a mut VecView<Node>,
+        nodes: &'a mut VecView<GroupNode>,
     ) -> Result<Self, ChoiceError> {
         let [ops, values, ..] = program.usage();
         let full = ChoiceError::Full {
@@ -94,7 +94,7 @@ impl<'a> Groups<'a> {
         nodes
             .resize(
                 ops.used.max(values.used),
-                Node { up: NONE, first: NONE, last: NONE, next: NONE, axes: 0, done: false },
+                GroupNode { up: NONE, first: NONE, last: NONE, next: NONE, axes: 0, done: false },
             )
             .map_err(|_| full)?;
         for (number, node) in nodes.iter_mut().enumerate() {
@@ -274,12 +274,16 @@ pub(super) struct Seen {
 
 impl Seen {
     /// No operation is seen.
-    pub fn none(nodes: &mut VecView<Node>) -> Self {
+    pub fn none(nodes: &mut VecView<GroupNode>) -> Self {
         nodes.clear();
         Self { last: NONE }
     }
     /// So many operations, none of which is seen any more.
-    pub fn clear(&mut self, nodes: &mut VecView<Node>, count: usize) -> Result<(), ChoiceError> {
+    pub fn clear(
+        &mut self,
+        nodes: &mut VecView<GroupNode>,
+        count: usize,
+    ) -> Result<(), ChoiceError> {
         while let Some(node) = nodes.get_mut(usize::from(self.last)) {
             (node.done, self.last) = (false, core::mem::replace(&mut node.next, NONE));
         }
@@ -288,11 +292,12 @@ impl Seen {
             pool: ChoicePool::Members,
             capacity: u32::try_from(nodes.capacity()).unwrap_or(u32::MAX),
         };
-        let fresh = Node { up: NONE, first: NONE, last: NONE, next: NONE, axes: 0, done: false };
+        let fresh =
+            GroupNode { up: NONE, first: NONE, last: NONE, next: NONE, axes: 0, done: false };
         nodes.resize(count, fresh).map_err(|_| full)
     }
     /// Notes that an operation is seen; whether it was not before.
-    pub fn visit(&mut self, nodes: &mut VecView<Node>, op: Op) -> bool {
+    pub fn visit(&mut self, nodes: &mut VecView<GroupNode>, op: Op) -> bool {
         let Some(node) = nodes.get_mut(op.index()).filter(|node| !node.done) else { return false };
         (node.done, node.next) = (true, self.last);
         self.last = op.index() as u16;
@@ -301,6 +306,6 @@ impl Seen {
 }
 
 /// Whether an operation was seen.
-pub(super) fn is_seen(nodes: &VecView<Node>, op: Op) -> bool {
+pub(super) fn is_seen(nodes: &VecView<GroupNode>, op: Op) -> bool {
     nodes.get(op.index()).is_some_and(|node| node.done)
 }

@@ -7,7 +7,7 @@
 use crate::layout_seeding::Workers;
 use crate::layout_seeding::assign::PLAIN;
 use crate::layout_seeding::group::{does, memory_of, tile_of};
-use crate::layout_seeding::score::{Candidate, Parts, Terms, Verdict};
+use crate::layout_seeding::score::{CostTerms, SeedingCandidate, TransactionParts, Verdict};
 use crate::{ChoiceError, ChoicePool};
 use heapless::VecView;
 use lanebook_ir::{Op, Program, Type, attr_names};
@@ -39,12 +39,12 @@ pub(super) struct Legal<'a, 't> {
 
 /// Candidates as they were judged, and how many there was no room for.
 pub(super) struct Notes<'a> {
-    pub list: &'a mut VecView<Candidate>,
+    pub list: &'a mut VecView<SeedingCandidate>,
     pub dropped: &'a mut u32,
 }
 
 impl Notes<'_> {
-    pub fn push(&mut self, candidate: Candidate) {
+    pub fn push(&mut self, candidate: SeedingCandidate) {
         if self.list.push(candidate).is_err() {
             *self.dropped = self.dropped.saturating_add(1);
         }
@@ -53,7 +53,7 @@ impl Notes<'_> {
 
 /// One operation under one layout of its group.
 #[derive(Copy, Clone)]
-pub(super) struct Place {
+pub(super) struct OpSite {
     pub op: Op,
     pub memory: Space,
     pub axis: SubAxis,
@@ -238,19 +238,19 @@ impl<'a, 't> Legal<'a, 't> {
     pub fn best(
         &self,
         program: &Program<'_, '_>,
-        place: &Place,
+        place: &OpSite,
         room: Option<&mut Notes<'_>>,
-    ) -> Option<Terms> {
-        let mut best: Option<(bool, Terms)> = None;
+    ) -> Option<CostTerms> {
+        let mut best: Option<(bool, CostTerms)> = None;
         let mut room = room;
         let weights = self.setting.tables.weights;
         for rule in self.rules(does(program, place.op), place.memory, place.axis) {
-            let note = |candidate: Candidate, room: &mut Option<&mut Notes<'_>>| {
+            let note = |candidate: SeedingCandidate, room: &mut Option<&mut Notes<'_>>| {
                 if let Some(room) = room {
                     room.push(candidate);
                 }
             };
-            let blank = Candidate {
+            let blank = SeedingCandidate {
                 op: place.op,
                 whole: false,
                 atom: None,
@@ -259,12 +259,12 @@ impl<'a, 't> Legal<'a, 't> {
                 bucket: rule.bucket,
                 family: rule.family,
                 layout: place.layout.map(|(_, layout)| layout),
-                terms: Terms::default(),
-                parts: Parts::default(),
+                terms: CostTerms::default(),
+                parts: TransactionParts::default(),
                 verdict: Verdict::Taken,
             };
-            let mut offer = |terms: Terms, bulk: bool| {
-                let rank = |(bulk, terms): (bool, Terms)| {
+            let mut offer = |terms: CostTerms, bulk: bool| {
+                let rank = |(bulk, terms): (bool, CostTerms)| {
                     (self.prefer_bulk && !bulk, terms.rank(&weights))
                 };
                 if best.is_none_or(|best| rank((bulk, terms)) < rank(best)) {
@@ -282,7 +282,7 @@ impl<'a, 't> Legal<'a, 't> {
             if place.memory == Space::Tensor {
                 if let Some(terms) = self.columns(program, place) {
                     offer(terms, false);
-                    note(Candidate { terms, ..blank }, &mut room);
+                    note(SeedingCandidate { terms, ..blank }, &mut room);
                 }
                 continue;
             }
@@ -299,7 +299,10 @@ impl<'a, 't> Legal<'a, 't> {
                     offer(terms, false);
                 }
                 if room.is_some() {
-                    note(Candidate { atom: Some(mover.atom), ..judged(blank, outcome) }, &mut room);
+                    note(
+                        SeedingCandidate { atom: Some(mover.atom), ..judged(blank, outcome) },
+                        &mut room,
+                    );
                 }
             }
         }
@@ -307,7 +310,11 @@ impl<'a, 't> Legal<'a, 't> {
     }
 
     /// The tile and its memory's map, with what is certain of its alignment.
-    fn map(&self, program: &Program<'_, '_>, place: &Place) -> Option<(TileShape, MemoryMap, u32)> {
+    fn map(
+        &self,
+        program: &Program<'_, '_>,
+        place: &OpSite,
+    ) -> Option<(TileShape, MemoryMap, u32)> {
         let memory = memory_of(program, place.op)?;
         if let Some((shape, layout)) = place.layout {
             // Shared tiles are placed as their layout needs, and never below a bank's widest
@@ -334,10 +341,10 @@ impl<'a, 't> Legal<'a, 't> {
     fn moved(
         &self,
         program: &Program<'_, '_>,
-        place: &Place,
+        place: &OpSite,
         rule: &CandidateRule,
         mover: &CopyAtom,
-    ) -> Result<(Terms, Parts), Verdict> {
+    ) -> Result<(CostTerms, TransactionParts), Verdict> {
         let form = Verdict::Illegal(Reject::Form);
         let (shape, map, align) = self.map(program, place).ok_or(Verdict::Illegal(Reject::Size))?;
         if align < u32::from(rule.align_bytes) {
@@ -385,13 +392,13 @@ impl<'a, 't> Legal<'a, 't> {
             self.setting.evaluate(mover, ends.0, ends.1, u32::MAX)
         };
         let figures = evaluated.map_err(Verdict::Illegal)?.figures;
-        let parts = Parts {
+        let parts = TransactionParts {
             count: figures.count,
             each: figures.conflicts.transactions,
             least: figures.conflicts.least,
         };
         Ok((
-            Terms {
+            CostTerms {
                 shared: parts.each.saturating_mul(parts.count),
                 tensor: 0,
                 registers: figures.registers,
@@ -405,9 +412,9 @@ impl<'a, 't> Legal<'a, 't> {
     fn descriptor(
         &self,
         program: &Program<'_, '_>,
-        place: &Place,
+        place: &OpSite,
         rule: &CandidateRule,
-    ) -> Result<(Terms, Parts), Verdict> {
+    ) -> Result<(CostTerms, TransactionParts), Verdict> {
         let (shape, layout) = place.layout.ok_or(Verdict::Descriptor)?;
         let copies = program.role(place.op) == OpRole::Copy;
         if !copies && place.own {
@@ -432,7 +439,7 @@ impl<'a, 't> Legal<'a, 't> {
         shape: TileShape,
         layout: SharedLayout,
         copies: bool,
-    ) -> Result<(Terms, Parts), Verdict> {
+    ) -> Result<(CostTerms, TransactionParts), Verdict> {
         let TargetInfo { tables, arch, .. } = self.setting;
         let post = layout.post;
         let mode = swizzle::modes(tables, arch).find(|mode| match (post, mode.xor) {
@@ -491,12 +498,15 @@ impl<'a, 't> Legal<'a, 't> {
             bank_span.checked_div(span.max(u64::from(mode.atom_bytes)).max(1)).unwrap_or(1).max(1)
         };
         let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        let parts = Parts { count: count(least), each: count(factor), least: 1 };
-        Ok((Terms { shared: count(least.saturating_mul(factor)), tensor: 0, registers: 0 }, parts))
+        let parts = TransactionParts { count: count(least), each: count(factor), least: 1 };
+        Ok((
+            CostTerms { shared: count(least.saturating_mul(factor)), tensor: 0, registers: 0 },
+            parts,
+        ))
     }
 
     /// A tile of tensor memory: columns and registers that a lane takes.
-    fn columns(&self, program: &Program<'_, '_>, place: &Place) -> Option<Terms> {
+    fn columns(&self, program: &Program<'_, '_>, place: &OpSite) -> Option<CostTerms> {
         let TargetInfo { tables, arch, wave, warps, .. } = self.setting;
         let memory = tables
             .units
@@ -510,15 +520,18 @@ impl<'a, 't> Legal<'a, 't> {
             .checked_mul(8)?
             .checked_shr(u32::from(wave).saturating_add(u32::from(warps)))?;
         let cells = u32::try_from(bits.div_ceil(u64::from(memory.cell_bits).max(1))).ok()?;
-        Some(Terms { shared: 0, tensor: cells, registers: cells })
+        Some(CostTerms { shared: 0, tensor: cells, registers: cells })
     }
 }
 
 /// A candidate with what judging it came to.
-fn judged(blank: Candidate, outcome: Result<(Terms, Parts), Verdict>) -> Candidate {
+fn judged(
+    blank: SeedingCandidate,
+    outcome: Result<(CostTerms, TransactionParts), Verdict>,
+) -> SeedingCandidate {
     match outcome {
-        Ok((terms, parts)) => Candidate { terms, parts, ..blank },
-        Err(verdict) => Candidate { verdict, ..blank },
+        Ok((terms, parts)) => SeedingCandidate { terms, parts, ..blank },
+        Err(verdict) => SeedingCandidate { verdict, ..blank },
     }
 }
 

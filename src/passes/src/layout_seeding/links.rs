@@ -3,7 +3,7 @@
 //! Values are followed within the product's own block (a loop's body, as a rule) over results and
 //! operands, once for each question. The worklist is the pass's, the marks are the room's nodes.
 use crate::PassError;
-use crate::layout_seeding::Anchoring;
+use crate::layout_seeding::LayoutSeeding;
 use crate::layout_seeding::group::{Seen, is_seen};
 use lanebook_ir::{Op, Program, Value};
 use lanebook_tables::OpRole;
@@ -28,7 +28,7 @@ pub(super) struct Links {
 
 /// In which direction values are followed.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Way {
+enum FollowDirection {
     Forward,
     Backward,
     Both,
@@ -39,10 +39,10 @@ const SOME: usize = 16;
 
 /// Walks from an operation over values; calls `meet` for every operation that is reached, once.
 fn reach(
-    work: &mut Anchoring<'_, '_, '_, '_, '_>,
+    work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
     trail: &mut Seen,
     from: Op,
-    way: Way,
+    way: FollowDirection,
     stays: &dyn Fn(&Program<'_, '_>, Op) -> bool,
     meet: &mut dyn FnMut(&Program<'_, '_>, Op),
 ) -> Result<(), PassError> {
@@ -79,15 +79,19 @@ fn reach(
     Ok(())
 }
 
-fn neighbours<'p>(program: &'p Program<'_, '_>, op: Op, way: Way) -> impl Iterator<Item = Op> + 'p {
+fn neighbours<'p>(
+    program: &'p Program<'_, '_>,
+    op: Op,
+    way: FollowDirection,
+) -> impl Iterator<Item = Op> + 'p {
     let users = program
         .results(op)
-        .filter(move |_| way != Way::Backward)
+        .filter(move |_| way != FollowDirection::Backward)
         .flat_map(|value| program.uses(value))
         .filter_map(|place| program.user(place));
     let makers = program
         .all_operands(op)
-        .filter(move |_| way != Way::Forward)
+        .filter(move |_| way != FollowDirection::Forward)
         .filter_map(|value| program.def_op(value));
     users.chain(makers)
 }
@@ -102,7 +106,7 @@ fn left_of(program: &Program<'_, '_>, op: Op) -> Option<Op> {
 
 /// How a product is linked to others.
 pub(super) fn find(
-    work: &mut Anchoring<'_, '_, '_, '_, '_>,
+    work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
     trail: &mut Seen,
     op: Op,
 ) -> Result<Links, PassError> {
@@ -115,7 +119,7 @@ pub(super) fn find(
         inside(program, other) && program.role(other) != OpRole::Transpose
     };
 
-    reach(work, trail, op, Way::Both, &straight, &mut |_, _| {})?;
+    reach(work, trail, op, FollowDirection::Both, &straight, &mut |_, _| {})?;
     let (program, seen) = (&*work.cx.program, &*work.room.nodes);
     if let Some(home) = home {
         let mut reached =
@@ -128,12 +132,12 @@ pub(super) fn find(
     }
 
     let mut feeds = false;
-    reach(work, trail, op, Way::Forward, &|_, _| true, &mut |program, other| {
+    reach(work, trail, op, FollowDirection::Forward, &|_, _| true, &mut |program, other| {
         feeds |= is_product(program, other)
     })?;
     out.feeds = feeds;
 
-    reach(work, trail, op, Way::Forward, &inside, &mut |_, _| {})?;
+    reach(work, trail, op, FollowDirection::Forward, &inside, &mut |_, _| {})?;
     // Of what was reached: products whose left operand was reached, too.
     let (program, seen) = (&*work.cx.program, &*work.room.nodes);
     out.head = home.is_some_and(|home| {
@@ -145,7 +149,7 @@ pub(super) fn find(
 
     if let Some(left) = left.filter(|left| inside(work.cx.program, *left)) {
         let mut tail = is_product(work.cx.program, left);
-        reach(work, trail, left, Way::Backward, &inside, &mut |program, other| {
+        reach(work, trail, left, FollowDirection::Backward, &inside, &mut |program, other| {
             tail |= is_product(program, other)
         })?;
         out.tail = tail;

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Guarantees: all or nothing, as with every pass; no recursion, no allocation, no panic; what is
-//! made is in a [`Book`] that the caller lends, and is printed so that it reads back.
+//! made is in a [`SeededLayouts`] that the caller lends, and is printed so that it reads back.
 //!
 //! Does not: remove conversions, place memory, or emit. No architecture is known by name here: a
 //! module's target is looked up in the rules.
@@ -35,15 +35,19 @@ pub(crate) mod scaled;
 pub(crate) mod score;
 pub(crate) mod tensor;
 
-pub use crate::layout_seeding::axis::{Facts, Runs};
+pub use crate::layout_seeding::axis::{AxisInfo, Runs};
 pub use crate::layout_seeding::blocked::Workers;
-pub use crate::layout_seeding::book::{Book, Core, Entry, Made, Spread, Tile};
+pub use crate::layout_seeding::book::{
+    BitLayout, Core, MemoryTile, NewLayout, SeededLayout, SeededLayouts,
+};
 pub use crate::layout_seeding::coalesce::Class;
-pub use crate::layout_seeding::group::Node;
+pub use crate::layout_seeding::group::GroupNode;
 pub use crate::layout_seeding::legal::bucket_of;
-pub use crate::layout_seeding::score::{Candidate, Parts, Terms, Verdict, pick};
+pub use crate::layout_seeding::score::{
+    CostTerms, SeedingCandidate, TransactionParts, Verdict, pick,
+};
 
-use crate::{Analysis, ChoiceError, ChoicePool, Context, PassError};
+use crate::{Analysis, ChoiceError, ChoicePool, PassContext, PassError};
 use heapless::VecView;
 use lanebook_ir::{AttrValue, Program, attr_names};
 use lanebook_tables::{Arch, ArchId, AtomId, Capability, OpId, OpRole, Space, Tables};
@@ -51,26 +55,26 @@ use lanebook_tile::copy_atom::CopyAtom;
 
 /// Storage that choosing layouts needs.
 #[derive(Debug)]
-pub struct Room<'r> {
+pub struct SeedingScratch<'r> {
     /// Layouts that are made. Programs refer to them: it must live as long as they do.
-    pub book: Book<'r>,
+    pub book: SeededLayouts<'r>,
     /// What is known of values: one entry for each value (and operation) of the program.
-    pub facts: &'r mut VecView<Facts>,
+    pub facts: &'r mut VecView<AxisInfo>,
     /// Classes of linked accesses.
     pub classes: &'r mut VecView<Class>,
     /// Groups of values: one entry for each value (and operation) of the program.
-    pub nodes: &'r mut VecView<Node>,
+    pub nodes: &'r mut VecView<GroupNode>,
     /// The architecture's movers.
     pub movers: &'r mut VecView<CopyAtom>,
     /// Candidates of the last pass that judged any, with what became of each.
-    pub candidates: &'r mut VecView<Candidate>,
+    pub candidates: &'r mut VecView<SeedingCandidate>,
     /// How many there was no room for: they were judged all the same.
     pub dropped: u32,
 }
 
 /// What a caller may ask for.
 #[derive(Copy, Clone, Debug, Default)]
-pub struct Wishes {
+pub struct SeedingOptions {
     /// The architecture; without it the program's module says it.
     pub arch: Option<ArchId>,
     /// Descriptors are taken wherever they are legal, even where they are dearer.
@@ -79,16 +83,19 @@ pub struct Wishes {
 
 /// An analysis at work.
 #[doc(hidden)]
-pub struct Anchoring<'w, 'a, 's, 't, 'r> {
-    pub cx: &'w mut Context<'a, 's, 't>,
+pub struct LayoutSeeding<'w, 'a, 's, 't, 'r> {
+    pub cx: &'w mut PassContext<'a, 's, 't>,
     pub tables: &'w Tables<'w>,
-    pub room: &'w mut Room<'r>,
-    pub wishes: Wishes,
+    pub room: &'w mut SeedingScratch<'r>,
+    pub wishes: SeedingOptions,
 }
 
 /// Runs one of the analyses that choose layouts; answers how many operations were given one.
 #[doc(hidden)]
-pub fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>, analysis: Analysis) -> Result<u32, PassError> {
+pub fn run(
+    work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
+    analysis: Analysis,
+) -> Result<u32, PassError> {
     work.cx.begin(analysis);
     match analysis {
         Analysis::DefaultLayouts => defaults::run(work)?,
@@ -135,7 +142,11 @@ fn module_int(program: &Program<'_, '_>, key: &str) -> Option<u32> {
 
 /// The architecture that the caller wishes, or that the module names.
 #[must_use]
-pub fn arch_of(program: &Program<'_, '_>, tables: &Tables<'_>, wishes: &Wishes) -> Option<ArchId> {
+pub fn arch_of(
+    program: &Program<'_, '_>,
+    tables: &Tables<'_>,
+    wishes: &SeedingOptions,
+) -> Option<ArchId> {
     if wishes.arch.is_some() {
         return wishes.arch;
     }
@@ -149,7 +160,7 @@ pub fn arch_of(program: &Program<'_, '_>, tables: &Tables<'_>, wishes: &Wishes) 
         .and_then(|known| tables.arch_named(known.arch))
 }
 
-impl<'w> Anchoring<'w, '_, '_, '_, '_> {
+impl<'w> LayoutSeeding<'w, '_, '_, '_, '_> {
     pub(self) fn arch(&self) -> Result<&'w Arch<'w>, PassError> {
         let arch = arch_of(self.cx.program, self.tables, &self.wishes);
         arch.and_then(|arch| self.tables.arch(arch)).ok_or(PassError::Choice(ChoiceError::NoArch))
@@ -203,25 +214,25 @@ impl<'w> Anchoring<'w, '_, '_, '_, '_> {
     }
 }
 
-/// Storage for [`Room`], by value: layouts, values (and operations), classes of accesses,
+/// Storage for [`SeedingScratch`], by value: layouts, values (and operations), classes of accesses,
 /// candidates. An architecture has fewer than 128 movers.
 #[derive(Debug)]
-pub struct RoomStorage<
+pub struct SeedingStorage<
     const LAYOUTS: usize,
     const VALUES: usize,
     const CLASSES: usize,
     const CANDIDATES: usize,
 > {
-    book: heapless::Vec<Entry, LAYOUTS>,
-    facts: heapless::Vec<Facts, VALUES>,
+    book: heapless::Vec<SeededLayout, LAYOUTS>,
+    facts: heapless::Vec<AxisInfo, VALUES>,
     classes: heapless::Vec<Class, CLASSES>,
-    nodes: heapless::Vec<Node, VALUES>,
+    nodes: heapless::Vec<GroupNode, VALUES>,
     movers: heapless::Vec<CopyAtom, 128>,
-    candidates: heapless::Vec<Candidate, CANDIDATES>,
+    candidates: heapless::Vec<SeedingCandidate, CANDIDATES>,
 }
 
 impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CANDIDATES: usize>
-    RoomStorage<LAYOUTS, VALUES, CLASSES, CANDIDATES>
+    SeedingStorage<LAYOUTS, VALUES, CLASSES, CANDIDATES>
 {
     /// Empty storage.
     #[must_use]
@@ -236,9 +247,9 @@ impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CAND
         }
     }
     /// The room; layouts that were made in it before stay.
-    pub fn room(&mut self) -> Room<'_> {
-        Room {
-            book: Book::new(self.book.as_mut_view()),
+    pub fn room(&mut self) -> SeedingScratch<'_> {
+        SeedingScratch {
+            book: SeededLayouts::new(self.book.as_mut_view()),
             facts: self.facts.as_mut_view(),
             classes: self.classes.as_mut_view(),
             nodes: self.nodes.as_mut_view(),
@@ -250,7 +261,7 @@ impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CAND
 }
 
 impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CANDIDATES: usize>
-    Default for RoomStorage<LAYOUTS, VALUES, CLASSES, CANDIDATES>
+    Default for SeedingStorage<LAYOUTS, VALUES, CLASSES, CANDIDATES>
 {
     fn default() -> Self {
         Self::new()

@@ -17,15 +17,15 @@
 //! that nothing has to cross between warps. Operands and accumulator are converted before the
 //! product and the result behind it. A product whose element types no instruction takes as they are
 //! is left alone, and so is one that has an instruction.
-use crate::layout_seeding::book::{Core, Made, Spread};
+use crate::layout_seeding::book::{BitLayout, Core, NewLayout};
 use crate::layout_seeding::group::Seen;
 use crate::layout_seeding::links::{self, Links};
 use crate::layout_seeding::scaled::{self, Scaled};
 use crate::layout_seeding::tensor::{self, Sums};
-use crate::layout_seeding::{Anchoring, Workers, full};
+use crate::layout_seeding::{LayoutSeeding, Workers, full};
 use crate::remat::{blank, encoding_of};
 use crate::{ChoicePool, PassError, edit};
-use lanebook_ir::{AttrValue, Encoding, ErrorKind, Op, Program, Type, Value};
+use lanebook_ir::{AttrValue, ErrorKind, Op, Program, TileEncoding, Type, Value};
 use lanebook_layout::triton::{
     AmdMfma, AmdWmma, Base, Cga, Extents, Few, NvidiaMma, NvmmaShared, TileBases,
 };
@@ -37,7 +37,7 @@ use lanebook_tables::{
 
 /// A product's extents and element types.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Shape {
+pub(super) struct ProductShape {
     /// Products side by side; `None` for one alone, which has no dimension for it.
     batch: Option<u32>,
     pub m: u32,
@@ -58,7 +58,7 @@ pub(super) struct Shape {
 
 /// What was chosen for a product.
 #[derive(Copy, Clone, Debug)]
-struct Choice<'t> {
+struct ProductChoice<'t> {
     core: Core,
     /// Elements along k that a lane has in a row, of operands in registers.
     k_width: u32,
@@ -67,10 +67,10 @@ struct Choice<'t> {
     /// Where the sums go, if not to registers.
     sums: Option<Sums<'t>>,
     /// How the scales of both operands are spread.
-    scales: Option<[Spread; 2]>,
+    scales: Option<[BitLayout; 2]>,
 }
 
-pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
+pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
     let workers = work.workers()?;
     let (convert, alloc) = (work.operation(OpRole::Convert)?, work.operation(OpRole::Alloc)?);
     let mut trail = Seen::none(work.room.nodes);
@@ -93,7 +93,7 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
 pub(super) fn is_plain(program: &Program<'_, '_>, op: Op) -> bool {
     let decides = |result: Value| {
         let ty = program.type_of(result);
-        let open = ty.encoding == Encoding::None && ty.is_tile() && !ty.is_memory();
+        let open = ty.encoding == TileEncoding::None && ty.is_tile() && !ty.is_memory();
         open || matches!(core_of(program, &ty), Some(Core::Blocked(_)))
     };
     program.result(op, 0).is_some_and(decides)
@@ -112,7 +112,7 @@ fn core_of(program: &Program<'_, '_>, ty: &Type) -> Option<Core> {
     }
 }
 
-fn shape_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<Shape> {
+fn shape_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<ProductShape> {
     let (a, b, d) = (program.operand(op, 0)?, program.operand(op, 1)?, program.result(op, 0)?);
     let (ta, tb, td) = (program.type_of(a), program.type_of(b), program.type_of(d));
     if ta.is_memory() || tb.is_memory() {
@@ -143,7 +143,7 @@ fn shape_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<Sh
     let run = if scales { program.scaled_run(op) } else { None };
     // Scales of products side by side, and of unequal runs, no instruction has.
     let known = !scales || run.is_some() && batch.is_none();
-    known.then_some(Shape {
+    known.then_some(ProductShape {
         batch,
         m,
         n,
@@ -181,7 +181,7 @@ struct Taken<'t> {
 fn atoms<'t>(
     tables: &'t Tables<'t>,
     arch: &'t Arch<'t>,
-    shape: &Shape,
+    shape: &ProductShape,
     group: bool,
 ) -> impl Iterator<Item = Taken<'t>> {
     let (a, b, d) = (shape.a, shape.b, shape.d);
@@ -277,12 +277,12 @@ fn pair(first: Option<u32>, a: u32, b: u32) -> Option<Extents> {
 /// How warps of a product that has its instruction share the result.
 fn split_of(
     program: &Program<'_, '_>,
-    work: &Anchoring<'_, '_, '_, '_, '_>,
+    work: &LayoutSeeding<'_, '_, '_, '_, '_>,
     op: Op,
 ) -> Option<(u32, u32)> {
     let ty = program.type_of(program.result(op, 0)?);
     let core = match ty.encoding {
-        Encoding::Handle(handle) => work.room.book.get(handle)?.core,
+        TileEncoding::Handle(handle) => work.room.book.get(handle)?.core,
         _ => core_of(program, &ty)?,
     };
     match core {
@@ -292,11 +292,11 @@ fn split_of(
 }
 
 fn choose<'w>(
-    work: &Anchoring<'w, '_, '_, '_, '_>,
-    shape: &Shape,
+    work: &LayoutSeeding<'w, '_, '_, '_, '_>,
+    shape: &ProductShape,
     workers: Workers,
     links: Links,
-) -> Result<Option<Choice<'w>>, PassError> {
+) -> Result<Option<ProductChoice<'w>>, PassError> {
     let (tables, arch) = (work.tables, work.arch()?);
     let program = &*work.cx.program;
     let settled = links.settled.and_then(|other| split_of(program, work, other));
@@ -323,7 +323,7 @@ fn choose<'w>(
         }
         Accumulators::Tensor => {
             let (sums, spread) = tensor::choose(tables, arch, unit, shape, workers)?;
-            Some(Choice {
+            Some(ProductChoice {
                 core: Core::Spread(spread),
                 k_width: 0,
                 shared: [true; 2],
@@ -356,10 +356,10 @@ fn of_warp(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
     unit: &ProductUnit<'_>,
-    shape: &Shape,
+    shape: &ProductShape,
     workers: Workers,
     shared: Option<(u32, u32)>,
-) -> Option<Choice<'static>> {
+) -> Option<ProductChoice<'static>> {
     let taken =
         atoms(tables, arch, shape, false).max_by_key(|taken| (taken.unit.m, taken.unit.n))?;
     let of = taken.unit;
@@ -387,7 +387,7 @@ fn of_warp(
     };
     let (warps, tile) = (pair(apart, split.0, split.1)?, pair(apart.map(|_| 1), m, n)?);
     let scales = scales(&taken, unit, shape, workers, split)?;
-    Some(Choice {
+    Some(ProductChoice {
         core: nvidia(unit, warps, tile)?,
         k_width: of_register(shape.loaded_bits),
         shared: [false; 2],
@@ -401,10 +401,10 @@ fn of_group(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
     unit: &ProductUnit<'_>,
-    shape: &Shape,
+    shape: &ProductShape,
     workers: Workers,
     links: Links,
-) -> Option<Choice<'static>> {
+) -> Option<ProductChoice<'static>> {
     let taken = atoms(tables, arch, shape, true).next()?;
     let (of, together) = (taken.unit, taken.warps);
     let (rows, k) = (u32::from(of.m).checked_div(together)?, u32::from(of.k));
@@ -435,7 +435,7 @@ fn of_group(
     let instr_shape = Extents::from_slice(&[rows, n, k]).ok()?;
     // A left operand that is computed stays in registers.
     let core = nvidia(unit, pair(None, split.0, split.1)?, instr_shape)?;
-    Some(Choice {
+    Some(ProductChoice {
         core,
         k_width: of_register(shape.bits),
         shared: [links.loaded, true],
@@ -449,10 +449,10 @@ fn of_wave(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
     unit: &ProductUnit<'_>,
-    shape: &Shape,
+    shape: &ProductShape,
     workers: Workers,
     links: Links,
-) -> Option<Choice<'static>> {
+) -> Option<ProductChoice<'static>> {
     let least = shape.m.min(shape.n);
     let fits = |of: &MatrixShape| {
         of.m == of.n && u32::from(of.m) <= least && shape.k.checked_rem(u32::from(of.k)) == Some(0)
@@ -529,17 +529,17 @@ fn of_wave(
             rank: if apart.is_some() { 3 } else { 2 },
         })
     };
-    Some(Choice { core, k_width, shared: [false; 2], sums: None, scales })
+    Some(ProductChoice { core, k_width, shared: [false; 2], sums: None, scales })
 }
 
 /// How a product's scales are spread, where it has any; `None` where the instruction's cannot be.
 fn scales(
     taken: &Taken<'_>,
     unit: &ProductUnit<'_>,
-    shape: &Shape,
+    shape: &ProductShape,
     workers: Workers,
     split: (u32, u32),
-) -> Option<Option<[Spread; 2]>> {
+) -> Option<Option<[BitLayout; 2]>> {
     let Some(run) = shape.run else { return Some(None) };
     let of = Scaled {
         extents: [shape.m, shape.n, shape.k.checked_div(run)?],
@@ -552,14 +552,14 @@ fn scales(
 
 /// Converts operands, accumulator and result. Answers the product, or what is read in its place.
 fn rewrite(
-    work: &mut Anchoring<'_, '_, '_, '_, '_>,
+    work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
     convert: OpId,
     alloc: OpId,
     op: Op,
-    shape: &Shape,
-    choice: &Choice<'_>,
+    shape: &ProductShape,
+    choice: &ProductChoice<'_>,
 ) -> Result<Op, PassError> {
-    let result = encoding(work, &Made::of(choice.core))?;
+    let result = encoding(work, &NewLayout::of(choice.core))?;
     for number in 0..work.cx.program.operand_count(op).min(3) {
         let Some(value) = work.cx.program.operand(op, number) else { continue };
         let ty = work.cx.program.type_of(value);
@@ -570,14 +570,19 @@ fn rewrite(
                 .map_err(edit)?
         } else if choice.shared.get(number) == Some(&true) {
             let source = unconverted(work.cx.program, value);
-            let tile =
-                Made::of(Core::Nvmma(in_shared(work, source, number, shape, choice.sums.as_ref())));
+            let tile = NewLayout::of(Core::Nvmma(in_shared(
+                work,
+                source,
+                number,
+                shape,
+                choice.sums.as_ref(),
+            )));
             let encoding = encoding(work, &tile)?;
             let shared = Type { space: Some(Space::Shared), encoding, ..ty };
             work.cx.program.insert_before(op, alloc, &[source], &[shared]).map_err(edit)?
         } else {
             let operand =
-                Made::operand(choice.core, u8::try_from(number).unwrap_or(0), choice.k_width);
+                NewLayout::operand(choice.core, u8::try_from(number).unwrap_or(0), choice.k_width);
             let encoding = encoding(work, &operand)?;
             work.cx
                 .program
@@ -591,7 +596,7 @@ fn rewrite(
         let number = number.saturating_add(3);
         let Some(value) = work.cx.program.operand(op, number) else { continue };
         let ty = work.cx.program.type_of(value);
-        let encoding = encoding(work, &Made::of(Core::Spread(*spread)))?;
+        let encoding = encoding(work, &NewLayout::of(Core::Spread(*spread)))?;
         let made = work
             .cx
             .program
@@ -618,7 +623,10 @@ fn rewrite(
     Ok(op)
 }
 
-fn encoding(work: &mut Anchoring<'_, '_, '_, '_, '_>, made: &Made) -> Result<Encoding, PassError> {
+fn encoding(
+    work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
+    made: &NewLayout,
+) -> Result<TileEncoding, PassError> {
     let capacity = work.room.book.capacity();
     work.room.book.encoding(work.cx.program, made).ok_or_else(|| full(ChoicePool::Book, capacity))
 }
@@ -631,16 +639,16 @@ fn unconverted(program: &Program<'_, '_>, value: Value) -> Value {
 /// The layout of an operand in shared memory: contiguous as it was in registers where the
 /// instruction can read it so, along k otherwise; the widest swizzle that a row fills.
 fn in_shared(
-    work: &Anchoring<'_, '_, '_, '_, '_>,
+    work: &LayoutSeeding<'_, '_, '_, '_, '_>,
     source: Value,
     number: usize,
-    shape: &Shape,
+    shape: &ProductShape,
     sums: Option<&Sums<'_>>,
 ) -> NvmmaShared {
     let program = &*work.cx.program;
     let ty = program.type_of(source);
     let core = match ty.encoding {
-        Encoding::Handle(handle) => work.room.book.get(handle).map(|made| made.core),
+        TileEncoding::Handle(handle) => work.room.book.get(handle).map(|made| made.core),
         _ => core_of(program, &ty),
     };
     let first = match core {

@@ -3,7 +3,7 @@
 //! Loops are taken to repeat what they do to runs: their arguments start from the initial values
 //! and lose what the body does not keep. The same storage holds which operations are linked by
 //! values (and by the regions that they stand in): accesses of one group share their width.
-use crate::layout_seeding::axis::{Facts, Operation, log2};
+use crate::layout_seeding::axis::{AxisInfo, Operation, log2};
 use crate::{ChoiceError, ChoicePool};
 use heapless::VecView;
 use lanebook_ir::{AttrValue, Def, Literal, MAX_RANK, Op, Program, Type, Value, attr_names};
@@ -14,12 +14,12 @@ const SWEEPS: u32 = 256;
 
 /// Extents of a tile.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Extents {
+pub(super) struct TileExtents {
     list: [u32; MAX_RANK],
     rank: usize,
 }
 
-impl Extents {
+impl TileExtents {
     /// Of a type; none for a scalar, and for a tile whose extents are not all known.
     pub fn of(ty: &Type) -> Self {
         let mut out = Self { list: [1; MAX_RANK], rank: 0 };
@@ -45,7 +45,7 @@ pub(super) fn element_bits(program: &Program<'_, '_>, ty: &Type) -> u32 {
     // A type that is only kept begins its digits with its width: `!tt.ptr<f16>`, `f8E4M3FN`.
     let text = if ty.element.is_empty() {
         match ty.encoding {
-            lanebook_ir::Encoding::Written(text) => program.text(text),
+            lanebook_ir::TileEncoding::Written(text) => program.text(text),
             _ => "",
         }
     } else {
@@ -61,16 +61,16 @@ pub(super) fn element_bits(program: &Program<'_, '_>, ty: &Type) -> u32 {
 }
 
 /// The program's facts, one entry a value.
-pub(super) struct Known<'a> {
-    facts: &'a mut VecView<Facts>,
+pub(super) struct KnownAxes<'a> {
+    facts: &'a mut VecView<AxisInfo>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownAxes<'a> {
     /// Looks at the whole program.
     pub fn find(
         program: &Program<'_, '_>,
         tables: &Tables<'_>,
-        facts: &'a mut VecView<Facts>,
+        facts: &'a mut VecView<AxisInfo>,
     ) -> Result<Self, ChoiceError> {
         let [ops, values, ..] = program.usage();
         let count = ops.used.max(values.used);
@@ -79,7 +79,7 @@ impl<'a> Known<'a> {
             capacity: u32::try_from(facts.capacity()).unwrap_or(u32::MAX),
         };
         facts.clear();
-        facts.resize(count, Facts::UNSEEN).map_err(|_| full)?;
+        facts.resize(count, AxisInfo::UNSEEN).map_err(|_| full)?;
         let mut known = Self { facts };
         for _ in 0..SWEEPS {
             if !known.sweep(program, tables) {
@@ -91,11 +91,11 @@ impl<'a> Known<'a> {
     }
 
     /// What is known of a value.
-    pub fn of(&self, program: &Program<'_, '_>, value: Value) -> Facts {
+    pub fn of(&self, program: &Program<'_, '_>, value: Value) -> AxisInfo {
         let ty = program.type_of(value);
         match program.def(value) {
             Def::Literal(literal) => number(program, literal)
-                .map_or_else(|| Facts::none(1), |value| Facts::number(value, &[])),
+                .map_or_else(|| AxisInfo::none(1), |value| AxisInfo::number(value, &[])),
             Def::Argument(block, _)
                 if program
                     .owner_of(block)
@@ -117,27 +117,27 @@ impl<'a> Known<'a> {
                         .and_then(|op| program.operand(op, 0))
                     {
                         Some(source) => at = source,
-                        None => return Facts::none(ty.shape.rank()),
+                        None => return AxisInfo::none(ty.shape.rank()),
                     }
                 }
             }
         }
     }
 
-    fn seen(&self, program: &Program<'_, '_>, value: Option<Value>) -> Facts {
+    fn seen(&self, program: &Program<'_, '_>, value: Option<Value>) -> AxisInfo {
         match value {
             Some(value) if matches!(program.def(value), Def::Result(..)) => {
-                self.facts.get(value.index()).copied().unwrap_or(Facts::UNSEEN)
+                self.facts.get(value.index()).copied().unwrap_or(AxisInfo::UNSEEN)
             }
             Some(value) if matches!(program.def(value), Def::Argument(block, _) if program.owner_of(block).is_some_and(|owner| program.role(owner) != OpRole::Function)) => {
-                self.facts.get(value.index()).copied().unwrap_or(Facts::UNSEEN)
+                self.facts.get(value.index()).copied().unwrap_or(AxisInfo::UNSEEN)
             }
             Some(value) => self.of(program, value),
-            None => Facts::UNSEEN,
+            None => AxisInfo::UNSEEN,
         }
     }
 
-    fn set(&mut self, value: Value, new: Facts) -> bool {
+    fn set(&mut self, value: Value, new: AxisInfo) -> bool {
         let Some(slot) = self.facts.get_mut(value.index()) else { return false };
         if slot.same(&new) {
             return false;
@@ -165,7 +165,7 @@ impl<'a> Known<'a> {
     fn counted(&mut self, program: &Program<'_, '_>, op: Op) -> bool {
         let Some(parts) = program.counted_loop(op) else { return false };
         let (lower, step) = (self.of(program, parts.lower), self.of(program, parts.step));
-        let mut induction = Facts::none(1);
+        let mut induction = AxisInfo::none(1);
         if let Some(dim) = induction.dim_mut(0) {
             dim.divisibility = lower.runs(0).divisibility.min(step.runs(0).divisibility);
         }
@@ -230,7 +230,7 @@ impl<'a> Known<'a> {
             for block in program.blocks(region) {
                 for argument in program.arguments(block) {
                     changed |=
-                        self.set(argument, Facts::none(program.type_of(argument).shape.rank()));
+                        self.set(argument, AxisInfo::none(program.type_of(argument).shape.rank()));
                 }
             }
         }
@@ -239,7 +239,7 @@ impl<'a> Known<'a> {
         hints(program, op, &mut facts);
         changed |= self.set(result, facts);
         for other in program.results(op).skip(1) {
-            changed |= self.set(other, Facts::none(program.type_of(other).shape.rank()));
+            changed |= self.set(other, AxisInfo::none(program.type_of(other).shape.rank()));
         }
         changed
     }
@@ -250,10 +250,10 @@ impl<'a> Known<'a> {
         tables: &Tables<'_>,
         op: Op,
         result: Value,
-    ) -> Facts {
+    ) -> AxisInfo {
         let ty = program.type_of(result);
-        let shape = Extents::of(&ty);
-        let unknown = Facts::none(ty.shape.rank());
+        let shape = TileExtents::of(&ty);
+        let unknown = AxisInfo::none(ty.shape.rank());
         let operand =
             |number: usize| program.operand(op, number).map(|value| self.of(program, value));
         let Some(first) = operand(0) else {
@@ -268,7 +268,7 @@ impl<'a> Known<'a> {
             OpRole::Constant if is_integer(program, &ty) => {
                 match program.operand(op, 0).map(|value| program.def(value)) {
                     Some(Def::Literal(literal)) => number(program, literal)
-                        .map_or(unknown, |value| Facts::number(value, shape.as_slice())),
+                        .map_or(unknown, |value| AxisInfo::number(value, shape.as_slice())),
                     _ => unknown,
                 }
             }
@@ -280,7 +280,7 @@ impl<'a> Known<'a> {
                     .and_then(|axis| usize::try_from(axis).ok());
                 axis.map_or(unknown, |axis| first.expand(axis))
             }
-            OpRole::Broadcast => first.repeat(Extents::of(&from).as_slice(), shape.as_slice()),
+            OpRole::Broadcast => first.repeat(TileExtents::of(&from).as_slice(), shape.as_slice()),
             OpRole::Transpose => {
                 let mut list = [0i64; MAX_RANK];
                 let order = match program.attr(op, attr_names::ORDER) {
@@ -418,15 +418,17 @@ fn number(program: &Program<'_, '_>, literal: Literal) -> Option<i64> {
     }
 }
 
-fn range(program: &Program<'_, '_>, op: Op) -> Facts {
+fn range(program: &Program<'_, '_>, op: Op) -> AxisInfo {
     match (program.int_attr(op, "start"), program.int_attr(op, "end")) {
-        (Some(start), Some(end)) if end > start => Facts::range(start, end.saturating_sub(start)),
-        _ => Facts::none(1),
+        (Some(start), Some(end)) if end > start => {
+            AxisInfo::range(start, end.saturating_sub(start))
+        }
+        _ => AxisInfo::none(1),
     }
 }
 
-fn parameter(program: &Program<'_, '_>, value: Value) -> Facts {
-    let mut out = Facts::none(program.type_of(value).shape.rank());
+fn parameter(program: &Program<'_, '_>, value: Value) -> AxisInfo {
+    let mut out = AxisInfo::none(program.type_of(value).shape.rank());
     let hint = |key: &str| {
         program
             .int_value_attr(value, key)
@@ -441,7 +443,7 @@ fn parameter(program: &Program<'_, '_>, value: Value) -> Facts {
 }
 
 /// What a program says of a result replaces what was found.
-fn hints(program: &Program<'_, '_>, op: Op, facts: &mut Facts) {
+fn hints(program: &Program<'_, '_>, op: Op, facts: &mut AxisInfo) {
     for (number, key) in
         ["tt.contiguity", "tt.divisibility", "tt.constancy"].into_iter().enumerate()
     {

@@ -6,7 +6,7 @@
 //! instruction ignores have copies, or, where `rules/anchors.ron` says that texts fill them
 //! (`fills`), the next rows.
 use crate::layout_seeding::Workers;
-use crate::layout_seeding::book::Spread;
+use crate::layout_seeding::book::BitLayout;
 use lanebook_layout::AxisId;
 use lanebook_layout::triton::Few;
 use lanebook_tables::{Atom, MatrixShape};
@@ -25,7 +25,7 @@ pub(super) struct Scaled {
 }
 
 /// How the scales of both operands are spread.
-pub(super) fn spreads(atom: &Atom<'_>, unit: &MatrixShape, of: &Scaled) -> Option<[Spread; 2]> {
+pub(super) fn spreads(atom: &Atom<'_>, unit: &MatrixShape, of: &Scaled) -> Option<[BitLayout; 2]> {
     let [a, b] = atom.scaled()?;
     let blocks = unit.k.checked_div(atom.scaled_run()?)?;
     Some([
@@ -42,18 +42,19 @@ fn spread(
     (rows, blocks): (u16, u16),
     right: bool,
     of: &Scaled,
-) -> Option<Spread> {
+) -> Option<BitLayout> {
     let layout = atom.operands.get(usize::from(number))?.layout?;
     let log2 = |number: u32| log2_exact(u64::from(number));
     let (own_rows, own_blocks) = (log2(u32::from(rows))?, log2(u32::from(blocks))?);
     let bits = [log2(if right { of.extents[1] } else { of.extents[0] })?, log2(of.extents[2])?];
     // A bit beyond the tile is a copy.
-    let row = |bit: u8| if bit < bits[0] { Spread::bit(0, u32::from(bit)) } else { Spread::COPY };
-    let mut out = Spread { bits, register: Few::new(), lane: Few::new(), warp: Few::new() };
+    let row =
+        |bit: u8| if bit < bits[0] { BitLayout::bit(0, u32::from(bit)) } else { BitLayout::COPY };
+    let mut out = BitLayout { bits, register: Few::new(), lane: Few::new(), warp: Few::new() };
     for _ in 0..log2(of.workers.lanes)? {
-        out.lane.push(Spread::COPY).ok()?;
+        out.lane.push(BitLayout::COPY).ok()?;
     }
-    let mut place = |at: u32, bit: u8, register: &mut Few<u8, { Spread::MOST }>| -> Option<()> {
+    let mut place = |at: u32, bit: u8, register: &mut Few<u8, { BitLayout::MOST }>| -> Option<()> {
         let lane = u64::try_from(layout.offset_on(u64::from(at), AxisId::LANE).ok()?).ok()?;
         if lane == 0 {
             return register.push(bit).ok();
@@ -67,7 +68,7 @@ fn spread(
     for bit in 0..own_blocks {
         place(
             block_step.checked_shl(u32::from(bit))?,
-            Spread::bit(1, u32::from(bit)),
+            BitLayout::bit(1, u32::from(bit)),
             &mut register,
         )?;
     }
@@ -75,18 +76,18 @@ fn spread(
         place(row_step.checked_shl(u32::from(bit))?, row(bit), &mut register)?;
     }
     for bit in own_blocks..bits[1] {
-        register.push(Spread::bit(1, u32::from(bit))).ok()?;
+        register.push(BitLayout::bit(1, u32::from(bit))).ok()?;
     }
     // Columns are the faster ones among warps.
     let mut next = own_rows;
     for (mine, count) in [(right, of.split.1), (!right, of.split.0)] {
         for _ in 0..log2(count)? {
-            out.warp.push(if mine { row(next) } else { Spread::COPY }).ok()?;
+            out.warp.push(if mine { row(next) } else { BitLayout::COPY }).ok()?;
             next = next.checked_add(u8::from(mine))?;
         }
     }
     let free = if of.fills { &mut *out.lane.as_mut_slice() } else { &mut [] };
-    for lane in free.iter_mut().filter(|lane| **lane == Spread::COPY) {
+    for lane in free.iter_mut().filter(|lane| **lane == BitLayout::COPY) {
         *lane = row(next);
         next = next.checked_add(1)?;
     }

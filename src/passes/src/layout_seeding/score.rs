@@ -11,7 +11,7 @@ use lanebook_tile::tiling::Reject;
 
 /// What a candidate costs.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub struct Terms {
+pub struct CostTerms {
     /// Shared-memory transactions.
     pub shared: u32,
     /// Tensor-memory cycles; where a table does not say them, columns that a lane takes stand for
@@ -21,7 +21,7 @@ pub struct Terms {
     pub registers: u32,
 }
 
-impl Terms {
+impl CostTerms {
     /// Both together: registers are alive one after the other, the larger share counts.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
@@ -48,7 +48,7 @@ impl Terms {
 
 /// The number of the best of some candidates; `None` of none.
 #[must_use]
-pub fn pick(candidates: &[Terms], weights: &Weights) -> Option<usize> {
+pub fn pick(candidates: &[CostTerms], weights: &Weights) -> Option<usize> {
     candidates
         .iter()
         .enumerate()
@@ -58,7 +58,7 @@ pub fn pick(candidates: &[Terms], weights: &Weights) -> Option<usize> {
 
 /// How a candidate's transactions come about.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub struct Parts {
+pub struct TransactionParts {
     /// Instructions of a warp; of a tile that stays in memory, passes over the banks that it needs
     /// at least.
     pub count: u32,
@@ -103,7 +103,7 @@ pub enum Verdict {
 
 /// One candidate of one operation, as it was judged.
 #[derive(Copy, Clone, Debug)]
-pub struct Candidate {
+pub struct SeedingCandidate {
     /// The operation; the first of its group for a layout that was weighed as a whole.
     pub op: Op,
     /// A layout for the whole group: its figures are those of all its operations at their best.
@@ -121,9 +121,9 @@ pub struct Candidate {
     /// The layout of the tile in shared memory.
     pub layout: Option<SharedLayout>,
     /// What it costs, where it is legal.
-    pub terms: Terms,
+    pub terms: CostTerms,
     /// How its transactions come about; nothing for a layout that was weighed as a whole.
-    pub parts: Parts,
+    pub parts: TransactionParts,
     /// What became of it.
     pub verdict: Verdict,
 }
@@ -137,9 +137,9 @@ mod tests {
     #[test]
     fn scores_of_the_seed() {
         let seed = [
-            Terms { shared: 4, tensor: 0, registers: 32 },
-            Terms { shared: 2, tensor: 0, registers: 64 },
-            Terms { shared: 1, tensor: 0, registers: 0 },
+            CostTerms { shared: 4, tensor: 0, registers: 32 },
+            CostTerms { shared: 2, tensor: 0, registers: 64 },
+            CostTerms { shared: 1, tensor: 0, registers: 0 },
         ];
         let weights = &TABLES.weights;
         let scores: std::vec::Vec<u32> =
@@ -153,17 +153,17 @@ mod tests {
     #[test]
     fn ties_go_to_fewer_registers_then_fewer_transactions_then_the_first() {
         let weights = &TABLES.weights;
-        let of = |shared, registers| Terms { shared, tensor: 0, registers };
+        let of = |shared, registers| CostTerms { shared, tensor: 0, registers };
         assert_eq!(pick(&[of(1, 8), of(2, 4)], weights), Some(1), "12 quarters each");
         assert_eq!(pick(&[of(3, 0), of(3, 0)], weights), Some(0));
         assert_eq!(pick(&[], weights), None);
         // A tensor cycle is worth four transactions.
         assert_eq!(
-            pick(&[Terms { shared: 0, tensor: 1, registers: 0 }, of(4, 0)], weights),
+            pick(&[CostTerms { shared: 0, tensor: 1, registers: 0 }, of(4, 0)], weights),
             Some(0)
         );
         assert_eq!(
-            Terms { shared: 0, tensor: 1, registers: 0 }.score(weights),
+            CostTerms { shared: 0, tensor: 1, registers: 0 }.score(weights),
             of(4, 0).score(weights)
         );
     }

@@ -6,11 +6,11 @@
 //! encoding. A load takes the memory's own order: its lanes are the lanes and the warps; where a
 //! place leaves lanes unused, and where more warps than the memory has parts share it, they take
 //! the last columns.
-use crate::layout_seeding::book::{Core, Made, Spread};
-use crate::layout_seeding::product::Shape;
-use crate::layout_seeding::{Anchoring, Workers, full};
+use crate::layout_seeding::book::{BitLayout, Core, NewLayout};
+use crate::layout_seeding::product::ProductShape;
+use crate::layout_seeding::{LayoutSeeding, Workers, full};
 use crate::{ChoicePool, PassError, edit};
-use lanebook_ir::{Encoding, ErrorKind, Op, Type, TypeKind, attr_names};
+use lanebook_ir::{ErrorKind, Op, TileEncoding, Type, TypeKind, attr_names};
 use lanebook_layout::AxisId;
 use lanebook_layout::triton::{Base, Cga, CtaMode, Few, NoTiles, TensorMemory, to_linear};
 use lanebook_tables::{
@@ -37,9 +37,9 @@ pub(super) fn choose<'t>(
     tables: &Tables<'t>,
     arch: &Arch<'_>,
     unit: &ProductUnit<'t>,
-    shape: &Shape,
+    shape: &ProductShape,
     workers: Workers,
-) -> Option<(Sums<'t>, Spread)> {
+) -> Option<(Sums<'t>, BitLayout)> {
     let place = tensor::memory(tables, arch).ok()?;
     let most = u32::from(unit.most_warps);
     let reached = workers.lanes == u32::from(place.lanes_per_warp)
@@ -87,7 +87,7 @@ fn takes(tables: &Tables<'_>, arch: &Arch<'_>, descriptor: &str, types: [DtypeId
 }
 
 /// Rows and columns of the instruction: the most that divide the product.
-fn block(it: &UnitShape<'_>, shape: &Shape) -> Option<(u32, u32)> {
+fn block(it: &UnitShape<'_>, shape: &ProductShape) -> Option<(u32, u32)> {
     let divides = |part: u32, whole: u32| whole.checked_rem(part) == Some(0);
     let rows = it.m.iter().map(|(m, _)| u32::from(*m)).filter(|m| divides(*m, shape.m)).max()?;
     it.k.iter().find(|k| divides(u32::from(**k), shape.k))?;
@@ -112,7 +112,7 @@ fn spread(
     memory: &TensorMemory,
     extents: [u32; 2],
     (workers, lanes, parts): (Workers, u16, u8),
-) -> Option<Spread> {
+) -> Option<BitLayout> {
     let linear = &to_linear(&Base::TensorMemory(*memory).into(), &extents, &NoTiles).ok()?;
     // The one bit of a coordinate that an input's bit is.
     let bit_of = |axis: AxisId, bit: u8| -> Option<u8> {
@@ -120,11 +120,11 @@ fn spread(
             linear
                 .column_on(axis, bit, AxisId::dim(dim))
                 .filter(|at| at.is_power_of_two())
-                .map(|at| Spread::bit(dim, at.trailing_zeros()))
+                .map(|at| BitLayout::bit(dim, at.trailing_zeros()))
         })
     };
     let inputs = |axis: AxisId| (0u8..).take_while(move |bit| linear.column(axis, *bit).is_some());
-    let mut left: Few<u8, { Spread::MOST }> = Few::new();
+    let mut left: Few<u8, { BitLayout::MOST }> = Few::new();
     for bit in inputs(AxisId::TCOL).filter_map(|bit| bit_of(AxisId::TCOL, bit)) {
         left.push(bit).ok()?;
     }
@@ -136,13 +136,13 @@ fn spread(
             None => left.remove(left.len().checked_sub(1)?),
         }
     };
-    let mut out = Spread {
+    let mut out = BitLayout {
         bits: [log2_exact(u64::from(extents[0]))?, log2_exact(u64::from(extents[1]))?],
         register: Few::new(),
         lane: Few::new(),
         warp: Few::new(),
     };
-    let mut above: Few<u8, { Spread::MOST }> = Few::new();
+    let mut above: Few<u8, { BitLayout::MOST }> = Few::new();
     for _ in 0..more {
         above.insert(0, last(None)?).ok()?;
     }
@@ -201,14 +201,14 @@ pub(super) fn across(
 /// spread as the sums are loaded. Answers the load.
 #[inline(never)]
 pub(super) fn replace(
-    work: &mut Anchoring<'_, '_, '_, '_, '_>,
+    work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
     convert: OpId,
     op: Op,
     sums: &Sums<'_>,
-    loaded: Encoding,
+    loaded: TileEncoding,
 ) -> Result<Op, PassError> {
     let broken = || edit(ErrorKind::Broken);
-    let made = Made::of(Core::Tensor(sums.memory));
+    let made = NewLayout::of(Core::Tensor(sums.memory));
     let capacity = work.room.book.capacity();
     let encoding = work
         .room
@@ -223,7 +223,7 @@ pub(super) fn replace(
     let old = program.result(op, 0).ok_or_else(broken)?;
     let ty = program.type_of(old);
     let token = Type::bare(TypeKind::Other)
-        .encoded(Encoding::Written(program.word(attr_names::TOKEN).map_err(edit)?));
+        .encoded(TileEncoding::Written(program.word(attr_names::TOKEN).map_err(edit)?));
     let held = Type { space: Some(Space::Tensor), encoding, ..ty };
     let operand = |program: &lanebook_ir::Program<'_, '_>, number: usize| {
         program.operand(op, number).ok_or_else(broken)

@@ -4,14 +4,14 @@
 //! Values keep their types; only what reductions give, and what no layout of the operands leads to,
 //! is made in another layout and converted at once. What regions pass has one type on both sides
 //! already.
-use crate::remat::behaviour::{Kind, in_registers};
-use crate::remat::layouts::{How, Sheets};
-use crate::{Context, PassError, edit};
+use crate::remat::behaviour::{LayoutBehaviour, in_registers};
+use crate::remat::layouts::{LayoutTransform, ProgramLayouts};
+use crate::{PassContext, PassError, edit};
 use lanebook_ir::{AttrValue, ErrorKind, Op, Type, Value, attr_names};
 use lanebook_tables::{OpId, OpRole};
 
 /// Adds the conversions that a program lacks.
-pub(crate) fn agree(cx: &mut Context<'_, '_, '_>, convert: OpId) -> Result<(), PassError> {
+pub(crate) fn agree(cx: &mut PassContext<'_, '_, '_>, convert: OpId) -> Result<(), PassError> {
     let mut at = cx.program.first(cx.program.root());
     while let Some(op) = at {
         at = cx.program.following(op, None);
@@ -24,13 +24,13 @@ pub(crate) fn agree(cx: &mut Context<'_, '_, '_>, convert: OpId) -> Result<(), P
     Ok(())
 }
 
-fn one(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
-    let mut sheets = Sheets::resumed(cx.program);
+fn one(cx: &mut PassContext<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
+    let mut sheets = ProgramLayouts::resumed(cx.program);
     let changed = sheets.settle_op(convert, op).map_err(edit)?;
     if changed { cx.changed(op) } else { Ok(()) }
 }
 
-impl Sheets<'_, '_, '_> {
+impl ProgramLayouts<'_, '_, '_> {
     fn settle_op(&mut self, convert: OpId, op: Op) -> Result<bool, ErrorKind> {
         let mut changed = false;
         let results = self.program.results(op).count();
@@ -42,13 +42,15 @@ impl Sheets<'_, '_, '_> {
             let reduces = self.program.role(op) == OpRole::Reduce;
             changed |= match self.natural(result) {
                 _ if reduces => self.reduced(convert, op, number, result)?,
-                Kind::Same
-                | Kind::Paired
-                | Kind::Expand(_)
-                | Kind::Permute
-                | Kind::Reshape
-                | Kind::Half
-                | Kind::Whole => self.asked(convert, result)? || self.given(convert, op, result)?,
+                LayoutBehaviour::Same
+                | LayoutBehaviour::Paired
+                | LayoutBehaviour::Expand(_)
+                | LayoutBehaviour::Permute
+                | LayoutBehaviour::Reshape
+                | LayoutBehaviour::Half
+                | LayoutBehaviour::Whole => {
+                    self.asked(convert, result)? || self.given(convert, op, result)?
+                }
                 _ => false,
             };
         }
@@ -120,7 +122,7 @@ impl Sheets<'_, '_, '_> {
             return Ok(false);
         };
         let from = self.at(input)?;
-        match self.derive(from, How::Slice(axis))? {
+        match self.derive(from, LayoutTransform::Slice(axis))? {
             Some(made) => self.made_in(convert, op, result, made),
             None => Ok(false),
         }

@@ -1,15 +1,15 @@
 //! Writes into the program what was decided: values take on layouts, are computed again, or are
 //! converted.
-use crate::remat::behaviour::{Kind, Reader, first_carried};
-use crate::remat::layouts::Sheets;
-use lanebook_ir::sheet::{Entry, NONE};
+use crate::remat::behaviour::{LayoutBehaviour, ValueReader, first_carried};
+use crate::remat::layouts::ProgramLayouts;
+use lanebook_ir::sheet::{NONE, ValueInLayout};
 use lanebook_ir::{Block, Def, ErrorKind, Op, Type, Use, Value};
 use lanebook_tables::{OpId, OpRole};
 
-type Edit<T = ()> = Result<T, ErrorKind>;
+type ApplyResult<T = ()> = Result<T, ErrorKind>;
 
-impl Sheets<'_, '_, '_> {
-    fn entry_at(&self, number: u16) -> Option<Entry> {
+impl ProgramLayouts<'_, '_, '_> {
+    fn entry_at(&self, number: u16) -> Option<ValueInLayout> {
         self.program.pools.sheet.entries.get(usize::from(number)).copied()
     }
     fn set_made(&mut self, number: u16, value: Value) {
@@ -27,7 +27,7 @@ impl Sheets<'_, '_, '_> {
         self.record(layout).map_or(ty, |record| Type { encoding: record.encoding, ..ty })
     }
     /// Rewrites the program; `convert` is the operation that converts.
-    pub fn apply(&mut self, convert: OpId) -> Edit {
+    pub fn apply(&mut self, convert: OpId) -> ApplyResult {
         let values = self.program.pools.sheet.nodes.len();
         for entry in self.program.pools.sheet.entries.iter_mut() {
             entry.link = NONE;
@@ -38,7 +38,7 @@ impl Sheets<'_, '_, '_> {
                 let Some(value) = Value::at(index) else { break };
                 let Some(first) = self.first_entry(value) else { continue };
                 let kind = self.kind(value);
-                if matches!(kind, Kind::After(..)) == after {
+                if matches!(kind, LayoutBehaviour::After(..)) == after {
                     self.materialise(value, kind, first)?;
                 }
             }
@@ -51,20 +51,21 @@ impl Sheets<'_, '_, '_> {
         Ok(())
     }
     /// Gives every layout in which a value is computed something that computes it.
-    fn materialise(&mut self, value: Value, kind: Kind, first: u16) -> Edit {
+    fn materialise(&mut self, value: Value, kind: LayoutBehaviour, first: u16) -> ApplyResult {
         // Halves are made together, and each decides for itself.
-        let mut free =
-            kind != Kind::Half && self.entry_at(first).is_some_and(|entry| !entry.is_on());
+        let mut free = kind != LayoutBehaviour::Half
+            && self.entry_at(first).is_some_and(|entry| !entry.is_on());
         let mut at = first;
         while let Some(entry) = self.entry_at(at) {
             if entry.is_on() {
-                let made = if let Kind::After(op, number) = kind {
+                let made = if let LayoutBehaviour::After(op, number) = kind {
                     self.after(op, number, entry.layout())?
                 } else if at == first || free {
                     if at != first {
                         let ty = self.type_in(value, entry.layout());
                         self.program.set_type(value, ty)?;
-                        if let Kind::Carried(op, number) | Kind::Passed(op, number) = kind
+                        if let LayoutBehaviour::Carried(op, number)
+                        | LayoutBehaviour::Passed(op, number) = kind
                             && self.last(op, usize::from(number)) == Some(value)
                             && let Some(result) = self.program.result(op, usize::from(number))
                         {
@@ -86,9 +87,9 @@ impl Sheets<'_, '_, '_> {
         Ok(())
     }
     /// A half that came about when the other one was made in a layout.
-    fn made_beside(&self, value: Value, kind: Kind, layout: u16) -> Option<Value> {
+    fn made_beside(&self, value: Value, kind: LayoutBehaviour, layout: u16) -> Option<Value> {
         let Def::Result(op, number) = self.program.def(value) else { return None };
-        if kind != Kind::Half {
+        if kind != LayoutBehaviour::Half {
             return None;
         }
         let other = self.program.result(op, if number == 0 { 1 } else { 0 })?;
@@ -98,7 +99,7 @@ impl Sheets<'_, '_, '_> {
             .then_some(found)
     }
     /// The result of a loop that carries the value in a layout.
-    fn after(&mut self, op: Op, number: u16, layout: u16) -> Edit<Value> {
+    fn after(&mut self, op: Op, number: u16, layout: u16) -> ApplyResult<Value> {
         let argument = self.last(op, usize::from(number)).ok_or(ErrorKind::Broken)?;
         let made = self
             .entry(argument, layout)
@@ -117,10 +118,10 @@ impl Sheets<'_, '_, '_> {
         Ok(result)
     }
     /// A value once more, in another layout. What it reads is seen to later.
-    fn again(&mut self, value: Value, kind: Kind, layout: u16) -> Edit<Value> {
+    fn again(&mut self, value: Value, kind: LayoutBehaviour, layout: u16) -> ApplyResult<Value> {
         let ty = self.type_in(value, layout);
         match kind {
-            Kind::Carried(op, number) if self.program.role(op) == OpRole::While => {
+            LayoutBehaviour::Carried(op, number) if self.program.role(op) == OpRole::While => {
                 let number = usize::from(number);
                 let decides = self.program.entry(op, 0).ok_or(ErrorKind::Broken)?;
                 let back = self
@@ -134,7 +135,7 @@ impl Sheets<'_, '_, '_> {
                 self.program.add_operand(back, passed)?;
                 self.program.add_argument(decides, ty)
             }
-            Kind::Passed(op, number) => {
+            LayoutBehaviour::Passed(op, number) => {
                 let works = self.program.entry(op, 1).ok_or(ErrorKind::Broken)?;
                 let end = self
                     .program
@@ -149,7 +150,7 @@ impl Sheets<'_, '_, '_> {
                 self.program.add_result(op, ty)?;
                 self.program.add_argument(works, ty)
             }
-            Kind::Carried(op, number) => {
+            LayoutBehaviour::Carried(op, number) => {
                 let number = usize::from(number);
                 let body = self.program.body(op).ok_or(ErrorKind::Broken)?;
                 let end = self.program.terminator(body).ok_or(ErrorKind::Broken)?;
@@ -161,7 +162,7 @@ impl Sheets<'_, '_, '_> {
                 self.program.add_result(op, ty)?;
                 self.program.add_argument(body, ty)
             }
-            Kind::Branch(op, number) => {
+            LayoutBehaviour::Branch(op, number) => {
                 let mut region = 0usize;
                 while let Some(block) = self.program.entry(op, region) {
                     region = region.saturating_add(1);
@@ -189,7 +190,7 @@ impl Sheets<'_, '_, '_> {
         }
     }
     /// Lets an operation read what it wants.
-    fn connect(&mut self, op: Op, convert: OpId) -> Edit {
+    fn connect(&mut self, op: Op, convert: OpId) -> ApplyResult {
         let mut place = self.program.operand_use(op, 0);
         let mut number = 0usize;
         while let Some(at) = place {
@@ -211,7 +212,7 @@ impl Sheets<'_, '_, '_> {
         number: usize,
         value: Value,
         convert: OpId,
-    ) -> Edit<Value> {
+    ) -> ApplyResult<Value> {
         let user = match self.program.role(op) {
             OpRole::Yield => {
                 self.program.parent(op).and_then(|parent| match self.program.role(parent) {
@@ -229,19 +230,19 @@ impl Sheets<'_, '_, '_> {
         };
         let layout = match (user, self.reader(place)) {
             // What regions pass is of the type that they were given.
-            (Some(user), _) if self.kind(user) != Kind::Fixed => {
+            (Some(user), _) if self.kind(user) != LayoutBehaviour::Fixed => {
                 let ty = self.program.type_of(user);
                 Some(self.of(&ty)?)
             }
             // Both halves are made elsewhere; this operation goes.
-            (_, Reader::Value(_)) if self.is_replaced(op) => None,
-            (_, Reader::Value(user)) => {
+            (_, ValueReader::Value(_)) if self.is_replaced(op) => None,
+            (_, ValueReader::Value(user)) => {
                 let (ty, kind) = (self.program.type_of(user), self.kind(user));
                 let own = self.of(&ty)?;
                 self.need(user, kind, own, value)?
             }
-            (_, Reader::Exact(layout)) => Some(layout),
-            (_, Reader::Any) => None,
+            (_, ValueReader::Exact(layout)) => Some(layout),
+            (_, ValueReader::Any) => None,
         };
         let layout = match layout {
             Some(layout) if layout != NONE => layout,

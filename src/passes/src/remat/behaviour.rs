@@ -1,13 +1,13 @@
 //! What operations want of their operands' layouts, given their results', and the other way round:
 //! from roles and traits.
-use crate::remat::layouts::{How, Sheets};
+use crate::remat::layouts::{LayoutTransform, ProgramLayouts};
 use lanebook_ir::sheet::{ANY, NONE};
 use lanebook_ir::{AttrValue, Def, ErrorKind, Op, Program, Type, Use, Value, attr_names};
 use lanebook_tables::{LayoutTrait, OpRole};
 
 /// How a value's layout follows from the layouts of what it is made of.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LayoutBehaviour {
     /// Its layout is given.
     Fixed,
     /// Operands and result share one encoding.
@@ -38,7 +38,7 @@ pub(super) enum Kind {
     Paired,
 }
 
-impl Kind {
+impl LayoutBehaviour {
     /// A number in seven bits, from which and the value the kind can be told again; 0 where that
     /// does not do.
     fn code(self, program: &Program<'_, '_>) -> u8 {
@@ -93,7 +93,7 @@ impl Kind {
 
 /// Who reads a value.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(super) enum ValueReader {
     /// A value whose layout decides what is wanted.
     Value(Value),
     /// Somebody who wants this very layout.
@@ -104,7 +104,7 @@ pub(super) enum Reader {
 
 /// A walk over a value's readers.
 #[derive(Copy, Clone, Debug)]
-pub(super) enum Walk {
+pub(super) enum ReaderWalk {
     Use(Option<Use>),
     /// Also this one, which reads at the same place as the last.
     Also(Value, Option<Use>),
@@ -152,18 +152,18 @@ pub(super) fn is_free(program: &Program<'_, '_>, op: Op, ordered: bool) -> bool 
     !ordered || program.def_op(source).is_some_and(|def| !program.is_pinned(def, op))
 }
 
-impl Sheets<'_, '_, '_> {
+impl ProgramLayouts<'_, '_, '_> {
     /// How a value is made.
-    pub fn kind(&self, value: Value) -> Kind {
+    pub fn kind(&self, value: Value) -> LayoutBehaviour {
         if self.program.pools.sheet.nodes.get(value.index()).is_some_and(|node| node.is_fixed()) {
-            return Kind::Fixed;
+            return LayoutBehaviour::Fixed;
         }
         self.natural(value)
     }
     /// The same, of what the operation says alone.
-    pub fn natural(&self, value: Value) -> Kind {
+    pub fn natural(&self, value: Value) -> LayoutBehaviour {
         let noted = self.program.pools.sheet.nodes.get(value.index()).map_or(0, |node| node.made());
-        Kind::of_code(noted, self.program, value).unwrap_or_else(|| self.reckon(value))
+        LayoutBehaviour::of_code(noted, self.program, value).unwrap_or_else(|| self.reckon(value))
     }
     /// Notes how values are made, while the program stays as it is: they are asked often.
     pub fn note_kinds(&mut self) {
@@ -183,7 +183,7 @@ impl Sheets<'_, '_, '_> {
         }
     }
     #[inline(never)]
-    fn reckon(&self, value: Value) -> Kind {
+    fn reckon(&self, value: Value) -> LayoutBehaviour {
         let program = &*self.program;
         match program.def(value) {
             Def::Argument(block, number) => {
@@ -191,31 +191,35 @@ impl Sheets<'_, '_, '_> {
                     (Some(op), Some(number))
                         if matches!(program.role(op), OpRole::For | OpRole::Parallel) =>
                     {
-                        Kind::Carried(op, number)
+                        LayoutBehaviour::Carried(op, number)
                     }
                     (Some(op), _)
                         if program.role(op) == OpRole::While
                             && program.entry(op, 0) == Some(block) =>
                     {
-                        Kind::Carried(op, number)
+                        LayoutBehaviour::Carried(op, number)
                     }
-                    (Some(op), _) if program.role(op) == OpRole::While => Kind::Passed(op, number),
-                    _ => Kind::Fixed,
+                    (Some(op), _) if program.role(op) == OpRole::While => {
+                        LayoutBehaviour::Passed(op, number)
+                    }
+                    _ => LayoutBehaviour::Fixed,
                 }
             }
             Def::Result(op, number) => self.result_kind(op, number),
-            _ => Kind::Fixed,
+            _ => LayoutBehaviour::Fixed,
         }
     }
-    fn result_kind(&self, op: Op, number: u16) -> Kind {
+    fn result_kind(&self, op: Op, number: u16) -> LayoutBehaviour {
         let program = &*self.program;
         match program.role(op) {
-            OpRole::For | OpRole::Parallel | OpRole::While => return Kind::After(op, number),
-            OpRole::Split if program.results(op).count() == 2 => return Kind::Half,
-            OpRole::Pragma if program.is_paired(op) => return Kind::Paired,
-            OpRole::If => return Kind::Branch(op, number),
-            OpRole::Consume if !program.is_stage(op) => return Kind::Branch(op, number),
-            _ if program.result(op, 1).is_some() || number != 0 => return Kind::Fixed,
+            OpRole::For | OpRole::Parallel | OpRole::While => {
+                return LayoutBehaviour::After(op, number);
+            }
+            OpRole::Split if program.results(op).count() == 2 => return LayoutBehaviour::Half,
+            OpRole::Pragma if program.is_paired(op) => return LayoutBehaviour::Paired,
+            OpRole::If => return LayoutBehaviour::Branch(op, number),
+            OpRole::Consume if !program.is_stage(op) => return LayoutBehaviour::Branch(op, number),
+            _ if program.result(op, 1).is_some() || number != 0 => return LayoutBehaviour::Fixed,
             _ => {}
         }
         let (first, result) = (program.operand(op, 0), program.result(op, 0));
@@ -230,24 +234,24 @@ impl Sheets<'_, '_, '_> {
             OpRole::Elementwise | OpRole::Index | OpRole::Select | OpRole::Constant
                 if transparent =>
             {
-                Kind::Same
+                LayoutBehaviour::Same
             }
             OpRole::Broadcast if !from.is_tile() || from.shape.rank() == to.shape.rank() => {
-                Kind::Same
+                LayoutBehaviour::Same
             }
             OpRole::Broadcast if from.shape.rank().saturating_add(1) == to.shape.rank() => {
-                axis().map_or(Kind::Fixed, Kind::Expand)
+                axis().map_or(LayoutBehaviour::Fixed, LayoutBehaviour::Expand)
             }
             OpRole::Reduce if program.operand_count(op) == 1 => {
-                axis().map_or(Kind::Fixed, Kind::Reduce)
+                axis().map_or(LayoutBehaviour::Fixed, LayoutBehaviour::Reduce)
             }
-            OpRole::Transpose => Kind::Permute,
-            OpRole::Reshape => Kind::Reshape,
-            OpRole::Join => Kind::Whole,
+            OpRole::Transpose => LayoutBehaviour::Permute,
+            OpRole::Reshape => LayoutBehaviour::Reshape,
+            OpRole::Join => LayoutBehaviour::Whole,
             // A load by pointers, of fewer elements than there are threads: another layout costs no
             // more than the load again.
-            OpRole::Load if in_registers(&from) && self.is_small(&to) => Kind::Same,
-            _ => Kind::Fixed,
+            OpRole::Load if in_registers(&from) && self.is_small(&to) => LayoutBehaviour::Same,
+            _ => LayoutBehaviour::Fixed,
         }
     }
     fn is_small(&self, ty: &Type) -> bool {
@@ -261,7 +265,12 @@ impl Sheets<'_, '_, '_> {
     }
     /// What a value is made of: its `number`-th input, with the place that it is read at. Not all
     /// inputs are tiles.
-    pub fn input(&self, value: Value, kind: Kind, number: usize) -> Option<(Option<Use>, Value)> {
+    pub fn input(
+        &self,
+        value: Value,
+        kind: LayoutBehaviour,
+        number: usize,
+    ) -> Option<(Option<Use>, Value)> {
         let program = &*self.program;
         let at =
             |place: Option<Use>| place.and_then(|place| Some((Some(place), program.used(place)?)));
@@ -270,8 +279,8 @@ impl Sheets<'_, '_, '_> {
             end.and_then(|end| program.operand_use(end, usize::from(result)))
         };
         match kind {
-            Kind::Fixed => None,
-            Kind::Carried(op, result) => match number {
+            LayoutBehaviour::Fixed => None,
+            LayoutBehaviour::Carried(op, result) => match number {
                 0 => at(program.operand_use(
                     op,
                     usize::from(result).saturating_add(first_carried(program, op)),
@@ -279,19 +288,21 @@ impl Sheets<'_, '_, '_> {
                 1 => at(yielded(op, if program.role(op) == OpRole::While { 1 } else { 0 }, result)),
                 _ => None,
             },
-            Kind::Passed(op, result) if number == 0 => at(yielded(op, 0, result.saturating_add(1))),
-            Kind::Passed(..) => None,
-            Kind::Paired => match program.def(value) {
+            LayoutBehaviour::Passed(op, result) if number == 0 => {
+                at(yielded(op, 0, result.saturating_add(1)))
+            }
+            LayoutBehaviour::Passed(..) => None,
+            LayoutBehaviour::Paired => match program.def(value) {
                 Def::Result(op, result) if number == 0 => {
                     at(program.operand_use(op, usize::from(result)))
                 }
                 _ => None,
             },
-            Kind::After(op, result) => self
+            LayoutBehaviour::After(op, result) => self
                 .last(op, usize::from(result))
                 .filter(|_| number == 0)
                 .map(|argument| (None, argument)),
-            Kind::Branch(op, result) => at(yielded(op, number, result)),
+            LayoutBehaviour::Branch(op, result) => at(yielded(op, number, result)),
             _ => at(program.operand_use(program.def_op(value)?, number)),
         }
     }
@@ -299,26 +310,34 @@ impl Sheets<'_, '_, '_> {
     pub fn need(
         &mut self,
         value: Value,
-        kind: Kind,
+        kind: LayoutBehaviour,
         layout: u16,
         input: Value,
     ) -> Result<Option<u16>, ErrorKind> {
         match (kind, self.program.def_op(value)) {
-            (Kind::Same | Kind::Paired, _) => self.at_shape(layout, input),
-            (Kind::Expand(axis), _) => self.derive(layout, How::Slice(axis)),
-            (Kind::Reduce(axis), _) => {
+            (LayoutBehaviour::Same | LayoutBehaviour::Paired, _) => self.at_shape(layout, input),
+            (LayoutBehaviour::Expand(axis), _) => self.derive(layout, LayoutTransform::Slice(axis)),
+            (LayoutBehaviour::Reduce(axis), _) => {
                 match self.program.type_of(input).shape.extent(usize::from(axis)) {
-                    Some(extent) => self.derive(layout, How::Parent(axis, extent)),
+                    Some(extent) => self.derive(layout, LayoutTransform::Parent(axis, extent)),
                     None => Ok(None),
                 }
             }
-            (Kind::Permute, Some(op)) => self.derive(layout, How::PermuteBack(op)),
-            (Kind::Reshape, Some(op)) => self.derive(layout, How::ReshapeBack(op)),
-            (Kind::Half, _) => self.derive(layout, How::Join),
-            (Kind::Whole, _) => self.derive(layout, How::Split),
-            (Kind::Carried(..) | Kind::Passed(..) | Kind::After(..) | Kind::Branch(..), _) => {
-                Ok(Some(layout))
+            (LayoutBehaviour::Permute, Some(op)) => {
+                self.derive(layout, LayoutTransform::PermuteBack(op))
             }
+            (LayoutBehaviour::Reshape, Some(op)) => {
+                self.derive(layout, LayoutTransform::ReshapeBack(op))
+            }
+            (LayoutBehaviour::Half, _) => self.derive(layout, LayoutTransform::Join),
+            (LayoutBehaviour::Whole, _) => self.derive(layout, LayoutTransform::Split),
+            (
+                LayoutBehaviour::Carried(..)
+                | LayoutBehaviour::Passed(..)
+                | LayoutBehaviour::After(..)
+                | LayoutBehaviour::Branch(..),
+                _,
+            ) => Ok(Some(layout)),
             _ => Ok(None),
         }
     }
@@ -326,56 +345,68 @@ impl Sheets<'_, '_, '_> {
     pub fn give(
         &mut self,
         value: Value,
-        kind: Kind,
+        kind: LayoutBehaviour,
         layout: u16,
     ) -> Result<Option<u16>, ErrorKind> {
         match (kind, self.program.def_op(value)) {
-            (Kind::Same | Kind::Paired, _) => self.at_shape(layout, value),
-            (Kind::Expand(axis), _) => self.derive(layout, How::Parent(axis, 1)),
-            (Kind::Reduce(axis), _) => self.derive(layout, How::Slice(axis)),
-            (Kind::Permute, Some(op)) => self.derive(layout, How::Permute(op)),
-            (Kind::Reshape, Some(op)) => self.derive(layout, How::Reshape(op)),
-            (Kind::Half, _) => self.derive(layout, How::Split),
-            (Kind::Whole, _) => self.derive(layout, How::Join),
-            (Kind::Carried(..) | Kind::Passed(..) | Kind::After(..) | Kind::Branch(..), _) => {
-                Ok(Some(layout))
+            (LayoutBehaviour::Same | LayoutBehaviour::Paired, _) => self.at_shape(layout, value),
+            (LayoutBehaviour::Expand(axis), _) => {
+                self.derive(layout, LayoutTransform::Parent(axis, 1))
             }
+            (LayoutBehaviour::Reduce(axis), _) => self.derive(layout, LayoutTransform::Slice(axis)),
+            (LayoutBehaviour::Permute, Some(op)) => {
+                self.derive(layout, LayoutTransform::Permute(op))
+            }
+            (LayoutBehaviour::Reshape, Some(op)) => {
+                self.derive(layout, LayoutTransform::Reshape(op))
+            }
+            (LayoutBehaviour::Half, _) => self.derive(layout, LayoutTransform::Split),
+            (LayoutBehaviour::Whole, _) => self.derive(layout, LayoutTransform::Join),
+            (
+                LayoutBehaviour::Carried(..)
+                | LayoutBehaviour::Passed(..)
+                | LayoutBehaviour::After(..)
+                | LayoutBehaviour::Branch(..),
+                _,
+            ) => Ok(Some(layout)),
             _ => Ok(None),
         }
     }
     /// A walk over the readers of a value.
-    pub fn readers(&self, value: Value) -> Walk {
-        Walk::Use(self.program.uses(value).next())
+    pub fn readers(&self, value: Value) -> ReaderWalk {
+        ReaderWalk::Use(self.program.uses(value).next())
     }
     /// The next reader.
-    pub fn next_reader(&self, value: Value, walk: &mut Walk) -> Option<Reader> {
+    pub fn next_reader(&self, value: Value, walk: &mut ReaderWalk) -> Option<ValueReader> {
         match *walk {
-            Walk::Use(Some(place)) => {
+            ReaderWalk::Use(Some(place)) => {
                 let reader = self.reader(place);
                 *walk = match (reader, self.other_half(place)) {
-                    (Reader::Value(_), Some(other)) => {
-                        Walk::Also(other, self.program.next_use(place))
+                    (ValueReader::Value(_), Some(other)) => {
+                        ReaderWalk::Also(other, self.program.next_use(place))
                     }
-                    _ => Walk::Use(self.program.next_use(place)),
+                    _ => ReaderWalk::Use(self.program.next_use(place)),
                 };
                 Some(reader)
             }
-            Walk::Also(value, next) => {
-                *walk = Walk::Use(next);
-                Some(Reader::Value(value))
+            ReaderWalk::Also(value, next) => {
+                *walk = ReaderWalk::Use(next);
+                Some(ValueReader::Value(value))
             }
-            Walk::Use(None) => {
-                *walk = Walk::Done;
+            ReaderWalk::Use(None) => {
+                *walk = ReaderWalk::Done;
                 // What a loop carries is also read behind the loop.
                 match self.natural(value) {
-                    Kind::Carried(op, _) if self.program.role(op) == OpRole::While => None,
-                    Kind::Carried(op, number) | Kind::Passed(op, number) => {
-                        self.program.result(op, usize::from(number)).map(Reader::Value)
+                    LayoutBehaviour::Carried(op, _) if self.program.role(op) == OpRole::While => {
+                        None
+                    }
+                    LayoutBehaviour::Carried(op, number) | LayoutBehaviour::Passed(op, number) => {
+                        self.program.result(op, usize::from(number)).map(ValueReader::Value)
                     }
                     _ => None,
                 }
             }
-            Walk::Done => None,
+            ReaderWalk::Done => None,
         }
     }
     /// The layout that was read at a place before conversions were taken out.
@@ -390,9 +421,9 @@ impl Sheets<'_, '_, '_> {
             .map(u16::from)
     }
     /// Who reads at a place.
-    pub fn reader(&self, place: Use) -> Reader {
+    pub fn reader(&self, place: Use) -> ValueReader {
         let program = &*self.program;
-        let exact = Reader::Exact(self.want_at(place).unwrap_or(NONE));
+        let exact = ValueReader::Exact(self.want_at(place).unwrap_or(NONE));
         let (Some(op), Some(number)) = (program.user(place), program.operand_number(place)) else {
             return exact;
         };
@@ -408,13 +439,13 @@ impl Sheets<'_, '_, '_> {
             OpRole::Condition => {
                 program.parent(op).and_then(|parent| self.last(parent, number.checked_sub(1)?))
             }
-            OpRole::Alloc => return Reader::Any,
+            OpRole::Alloc => return ValueReader::Any,
             // One number comes out, whoever holds the elements.
             OpRole::Reduce
                 if program.operand_count(op) == 1
                     && program.result(op, 0).is_some_and(|to| !program.type_of(to).is_tile()) =>
             {
-                return Reader::Any;
+                return ValueReader::Any;
             }
             OpRole::Store
                 if number == 0
@@ -422,7 +453,7 @@ impl Sheets<'_, '_, '_> {
                         .operand(op, 1)
                         .is_some_and(|to| crate::remat::is_on_chip(&program.type_of(to))) =>
             {
-                return Reader::Any;
+                return ValueReader::Any;
             }
             OpRole::If | OpRole::Consume => None,
             OpRole::Pragma if program.is_paired(op) => program.result(op, number),
@@ -430,9 +461,10 @@ impl Sheets<'_, '_, '_> {
         };
         match value {
             Some(value)
-                if in_registers(&program.type_of(value)) && self.kind(value) != Kind::Fixed =>
+                if in_registers(&program.type_of(value))
+                    && self.kind(value) != LayoutBehaviour::Fixed =>
             {
-                Reader::Value(value)
+                ValueReader::Value(value)
             }
             _ => exact,
         }

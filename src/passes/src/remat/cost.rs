@@ -5,8 +5,8 @@
 //! renames registers is free. An operation costs the bytes that all threads together compute, so
 //! copies count; its effort is in `rules/ops.ron`. A loop's body counts `loop_trips` times in what
 //! is *executed*, once in what is *written*.
-use crate::remat::behaviour::{Kind, bytes, in_registers};
-use crate::remat::layouts::Sheets;
+use crate::remat::behaviour::{LayoutBehaviour, bytes, in_registers};
+use crate::remat::layouts::ProgramLayouts;
 use crate::remat::net::DEAREST;
 use lanebook_ir::{Block, Def, ErrorKind, Op, Program, Value};
 use lanebook_tables::{OpRole, Weights};
@@ -20,7 +20,7 @@ const TRIFLE: u64 = 4;
 /// What a program's conversions and computations cost, in thousandths of a cycle.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Bill {
+pub struct CostReport {
     /// Conversions between layouts of tiles in registers.
     pub conversions: u32,
     /// Those of them that only rename registers.
@@ -33,7 +33,7 @@ pub struct Bill {
     pub work: u64,
 }
 
-impl Bill {
+impl CostReport {
     /// Conversions and work together, executed.
     #[must_use]
     pub const fn total(&self) -> u64 {
@@ -74,7 +74,7 @@ pub(super) fn price(cost: u64) -> u32 {
     u32::try_from(cost).unwrap_or(DEAREST).min(DEAREST)
 }
 
-impl Sheets<'_, '_, '_> {
+impl ProgramLayouts<'_, '_, '_> {
     fn weights(&self) -> &Weights {
         &self.program.tables().weights
     }
@@ -108,7 +108,12 @@ impl Sheets<'_, '_, '_> {
         )
     }
     /// What making a value in a layout costs, once.
-    pub fn work(&mut self, value: Value, kind: Kind, layout: u16) -> Result<u64, ErrorKind> {
+    pub fn work(
+        &mut self,
+        value: Value,
+        kind: LayoutBehaviour,
+        layout: u16,
+    ) -> Result<u64, ErrorKind> {
         let program = &*self.program;
         let copies = self.record(layout).map_or(0, |record| u32::from(record.copies));
         let w = *self.weights();
@@ -117,13 +122,15 @@ impl Sheets<'_, '_, '_> {
         let def = program.def_op(value);
         let effort = def.and_then(|op| program.decl(op)).map_or(0, |decl| u64::from(decl.effort));
         Ok(match kind {
-            Kind::Same if def.is_some_and(|op| program.role(op) == OpRole::Load) => {
+            LayoutBehaviour::Same if def.is_some_and(|op| program.role(op) == OpRole::Load) => {
                 size.saturating_mul(u64::from(w.load_byte))
             }
-            Kind::Same => size.saturating_mul(effort).saturating_mul(u64::from(w.work_byte)),
+            LayoutBehaviour::Same => {
+                size.saturating_mul(effort).saturating_mul(u64::from(w.work_byte))
+            }
             // Registers that hold it all the while.
-            Kind::Carried(..) => size.saturating_mul(u64::from(w.work_byte)),
-            Kind::Reduce(axis) => {
+            LayoutBehaviour::Carried(..) => size.saturating_mul(u64::from(w.work_byte)),
+            LayoutBehaviour::Reduce(axis) => {
                 let Some((_, input)) = self.input(value, kind, 0) else { return Ok(0) };
                 let (lanes, warps) = match self.need(value, kind, layout, input)? {
                     Some(layout) => self.spread(layout, axis),
@@ -134,26 +141,31 @@ impl Sheets<'_, '_, '_> {
                 };
                 many(lanes, w.reduce_lane).saturating_add(many(warps, w.reduce_warp))
             }
-            Kind::Fixed
-            | Kind::Passed(..)
-            | Kind::After(..)
-            | Kind::Branch(..)
-            | Kind::Expand(_)
-            | Kind::Permute
-            | Kind::Reshape
-            | Kind::Half
-            | Kind::Whole
-            | Kind::Paired => 0,
+            LayoutBehaviour::Fixed
+            | LayoutBehaviour::Passed(..)
+            | LayoutBehaviour::After(..)
+            | LayoutBehaviour::Branch(..)
+            | LayoutBehaviour::Expand(_)
+            | LayoutBehaviour::Permute
+            | LayoutBehaviour::Reshape
+            | LayoutBehaviour::Half
+            | LayoutBehaviour::Whole
+            | LayoutBehaviour::Paired => 0,
         })
     }
     /// What making a value in a layout costs where it is made.
-    pub fn work_price(&mut self, value: Value, kind: Kind, layout: u16) -> Result<u32, ErrorKind> {
+    pub fn work_price(
+        &mut self,
+        value: Value,
+        kind: LayoutBehaviour,
+        layout: u16,
+    ) -> Result<u32, ErrorKind> {
         let work = self.work(value, kind, layout)?.saturating_add(1);
         Ok(price(work.saturating_mul(self.trips(home(self.program, value)))))
     }
     /// The whole program's bill.
-    pub fn bill(&mut self) -> Result<Bill, ErrorKind> {
-        let mut bill = Bill::default();
+    pub fn bill(&mut self) -> Result<CostReport, ErrorKind> {
+        let mut bill = CostReport::default();
         let mut at = self.program.first(self.program.root());
         while let Some(op) = at {
             at = self.program.following(op, None);
@@ -170,11 +182,13 @@ impl Sheets<'_, '_, '_> {
                 value = self.program.value_data(result).and_then(|data| data.next);
                 let ty = self.program.type_of(result);
                 let kind = self.natural(result);
-                if in_registers(&ty) && kind != Kind::Fixed {
+                if in_registers(&ty) && kind != LayoutBehaviour::Fixed {
                     let layout = self.at(result)?;
                     let kind = match kind {
-                        Kind::After(op, number) if self.program.role(op) != OpRole::While => {
-                            Kind::Carried(op, number)
+                        LayoutBehaviour::After(op, number)
+                            if self.program.role(op) != OpRole::While =>
+                        {
+                            LayoutBehaviour::Carried(op, number)
                         }
                         kind => kind,
                     };
@@ -187,21 +201,22 @@ impl Sheets<'_, '_, '_> {
         Ok(bill)
     }
     /// What a `while` carries, which may be more or less than what comes out.
-    fn carries(&mut self, op: Op, trips: u64, bill: &mut Bill) -> Result<(), ErrorKind> {
+    fn carries(&mut self, op: Op, trips: u64, bill: &mut CostReport) -> Result<(), ErrorKind> {
         let mut number = 0u16;
         while let Some(value) = self.argument(op, usize::from(number)) {
             let ty = self.program.type_of(value);
             if in_registers(&ty) {
                 let layout = self.at(value)?;
                 bill.work = bill.work.saturating_add(
-                    self.work(value, Kind::Carried(op, number), layout)?.saturating_mul(trips),
+                    self.work(value, LayoutBehaviour::Carried(op, number), layout)?
+                        .saturating_mul(trips),
                 );
             }
             number = number.saturating_add(1);
         }
         Ok(())
     }
-    fn converts(&mut self, op: Op, trips: u64, bill: &mut Bill) -> Result<(), ErrorKind> {
+    fn converts(&mut self, op: Op, trips: u64, bill: &mut CostReport) -> Result<(), ErrorKind> {
         let (Some(source), Some(result)) =
             (self.program.operand(op, 0), self.program.result(op, 0))
         else {

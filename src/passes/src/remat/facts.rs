@@ -3,7 +3,7 @@
 use core::fmt::Write;
 use heapless::String;
 use lanebook_ir::sheet::LayoutRecord;
-use lanebook_ir::{AttrValue, Encoding, Program, Shape, Type};
+use lanebook_ir::{AttrValue, Program, Shape, TileEncoding, Type};
 use lanebook_layout::notation::ttg;
 use lanebook_layout::{AxisId, Hw, Linear, Logical, triton};
 use lanebook_tables::ArchId;
@@ -68,17 +68,21 @@ pub(super) fn expanded(program: &Program<'_, '_>, text: &str, out: &mut Text) ->
 }
 
 /// Adds the text of an encoding as it stands in a type: an alias with its `#`.
-pub(super) fn spelled(program: &Program<'_, '_>, encoding: Encoding, out: &mut Text) -> Option<()> {
+pub(super) fn spelled(
+    program: &Program<'_, '_>,
+    encoding: TileEncoding,
+    out: &mut Text,
+) -> Option<()> {
     match encoding {
-        Encoding::Alias(name) => {
+        TileEncoding::Alias(name) => {
             out.push('#').ok()?;
             out.push_str(program.text(name)).ok()
         }
-        Encoding::Written(_) | Encoding::Made(..) => {
+        TileEncoding::Written(_) | TileEncoding::Made(..) => {
             let ty = Type::ELIDED.encoded(encoding);
             out.push_str(program.layout_text(&ty)?).ok()
         }
-        Encoding::None | Encoding::Handle(_) => None,
+        TileEncoding::None | TileEncoding::Handle(_) => None,
     }
 }
 
@@ -168,7 +172,7 @@ pub(super) fn measure(
     program: &Program<'_, '_>,
     arch: Option<ArchId>,
     text: &str,
-    encoding: Encoding,
+    encoding: TileEncoding,
     shape: Shape,
 ) -> Option<LayoutRecord> {
     let mut map = Linear::empty();
@@ -187,7 +191,11 @@ const fn halves(word: u64) -> [u32; 2] {
 }
 
 /// What is to be remembered of a layout whose map is known.
-pub(super) fn known(encoding: Encoding, shape: Shape, map: &Linear<Hw, Logical>) -> LayoutRecord {
+pub(super) fn known(
+    encoding: TileEncoding,
+    shape: Shape,
+    map: &Linear<Hw, Logical>,
+) -> LayoutRecord {
     let (mut whole, mut threads) = (0u64, 0u64);
     for axis in [AxisId::REGISTER, AxisId::LANE, AxisId::WARP, AxisId::BLOCK] {
         let bits = map.ins().bits_of(axis);
@@ -254,7 +262,7 @@ fn bits(of: u64) -> impl Iterator<Item = u32> {
 }
 
 /// What is to be remembered of a layout of which only the text says anything.
-pub(super) fn unknown(encoding: Encoding, shape: Shape, text: &str) -> LayoutRecord {
+pub(super) fn unknown(encoding: TileEncoding, shape: Shape, text: &str) -> LayoutRecord {
     let whole = text.bytes().fold(2, |state, byte| mix(state, u64::from(byte)));
     LayoutRecord {
         encoding,
@@ -271,7 +279,7 @@ pub(super) fn unknown(encoding: Encoding, shape: Shape, text: &str) -> LayoutRec
 /// Writes the text of a parent's slice.
 pub(super) fn slice_text(
     program: &Program<'_, '_>,
-    parent: Encoding,
+    parent: TileEncoding,
     axis: u8,
     out: &mut Text,
 ) -> Option<()> {
@@ -322,12 +330,12 @@ pub(super) fn print_linear(map: &Linear<Hw, Logical>, out: &mut Text) -> Option<
 #[inline(never)]
 pub(super) fn print_encoding(encoding: &triton::Encoding, out: &mut Text) -> Option<()> {
     out.clear();
-    lanebook_layout::notation::ttg_print::print(&mut Sink(out), encoding).ok()
+    lanebook_layout::notation::ttg_print::print(&mut TextSink(out), encoding).ok()
 }
 
-struct Sink<'o>(&'o mut Text);
+struct TextSink<'o>(&'o mut Text);
 
-impl Write for Sink<'_> {
+impl Write for TextSink<'_> {
     fn write_str(&mut self, text: &str) -> core::fmt::Result {
         self.0.push_str(text).map_err(|_| core::fmt::Error)
     }

@@ -2,14 +2,14 @@
 //! reshaped.
 //!
 //! A number stands for an encoding at a shape. Two numbers may stand for the same map under
-//! different spellings; converting between them only renames ([`Sheets::renames`]). What a shape
+//! different spellings; converting between them only renames ([`ProgramLayouts::renames`]). What a shape
 //! operation makes of a layout is computed by the layout algebra on the layout's map; a text that
 //! the program does not have is written into the program's own room.
 use crate::remat::facts::{self, Text};
 use core::cell::Cell;
 use lanebook_ir::sheet::{Derived, LayoutRecord, NONE};
 use lanebook_ir::{
-    AttrValue, Block, Encoding, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, Type, TypeRef,
+    AttrValue, Block, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, TileEncoding, Type, TypeRef,
     Value, attr_names,
 };
 use lanebook_layout::triton::{self, infer};
@@ -17,7 +17,7 @@ use lanebook_layout::{AxisId, Hw, Linear, Logical};
 use lanebook_tables::ArchId;
 
 /// A program and the layouts that occur in it.
-pub(super) struct Sheets<'p, 's, 't> {
+pub(super) struct ProgramLayouts<'p, 's, 't> {
     pub program: &'p mut Program<'s, 't>,
     arch: Option<ArchId>,
     /// The block asked about last, and how often it is taken to run: neighbours mostly stand in
@@ -27,7 +27,7 @@ pub(super) struct Sheets<'p, 's, 't> {
 
 /// What is done to a layout, and in which direction.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum LayoutTransform {
     /// A dimension goes away.
     Slice(u8),
     /// A dimension of this extent comes back.
@@ -46,7 +46,7 @@ pub(super) enum How {
     Split,
 }
 
-impl How {
+impl LayoutTransform {
     fn key(self) -> u32 {
         let (kind, detail) = match self {
             Self::Slice(axis) => (1, u32::from(axis)),
@@ -67,9 +67,9 @@ impl How {
 /// The kind of another shape's key.
 const SHAPED: u32 = 15;
 
-type Found<T> = Result<T, ErrorKind>;
+type LayoutResult<T> = Result<T, ErrorKind>;
 
-impl<'p, 's, 't> Sheets<'p, 's, 't> {
+impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
     /// An empty sheet.
     pub fn new(program: &'p mut Program<'s, 't>) -> Self {
         program.pools.sheet.clear();
@@ -90,7 +90,7 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         self.program.pools.sheet.layouts().get(usize::from(layout))
     }
     /// The number of a type's layout.
-    pub fn of(&mut self, ty: &Type) -> Found<u16> {
+    pub fn of(&mut self, ty: &Type) -> LayoutResult<u16> {
         let found = self.program.pools.sheet.layouts().iter().position(|known| {
             known.shape == ty.shape
                 && (known.encoding == ty.encoding
@@ -101,11 +101,11 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
             None => self.add(ty.encoding, ty.shape),
         }
     }
-    fn push(&mut self, record: LayoutRecord) -> Found<u16> {
+    fn push(&mut self, record: LayoutRecord) -> LayoutResult<u16> {
         self.program.pools.sheet.push(record).ok_or(self.no_room())
     }
     #[inline(never)]
-    fn add(&mut self, encoding: Encoding, shape: Shape) -> Found<u16> {
+    fn add(&mut self, encoding: TileEncoding, shape: Shape) -> LayoutResult<u16> {
         let ty = Type::ELIDED.encoded(encoding);
         let same = |known: &LayoutRecord| {
             known.shape == shape
@@ -120,7 +120,7 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         self.push(known.unwrap_or_else(|| facts::unknown(encoding, shape, &text)))
     }
     /// The number of a value's layout.
-    pub fn at(&mut self, value: Value) -> Found<u16> {
+    pub fn at(&mut self, value: Value) -> LayoutResult<u16> {
         let index = self.program.type_ref(value).map_or(usize::MAX, TypeRef::index);
         if let Some(found) =
             self.program.pools.sheet.by_type.get(index).filter(|found| **found != NONE)
@@ -140,7 +140,7 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         Ok(found)
     }
     /// The same encoding at the shape of a value.
-    pub fn at_shape(&mut self, layout: u16, value: Value) -> Found<Option<u16>> {
+    pub fn at_shape(&mut self, layout: u16, value: Value) -> LayoutResult<Option<u16>> {
         let Some(record) = self.record(layout).copied() else { return Ok(None) };
         let ty = self.program.type_of(value);
         if record.shape == ty.shape {
@@ -184,21 +184,23 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
     }
     /// What a shape operation makes of a layout; `None` where the layout is not known well enough,
     /// or has no answer.
-    pub fn derive(&mut self, layout: u16, how: How) -> Found<Option<u16>> {
+    pub fn derive(&mut self, layout: u16, how: LayoutTransform) -> LayoutResult<Option<u16>> {
         let key = how.key();
         if let Some(known) = self.derived(layout, key) {
             return Ok(known);
         }
         let made = match self.record(layout).copied() {
             Some(record) if record.known => match how {
-                How::Slice(axis) => self.sliced(&record, axis)?,
-                How::Parent(axis, extent) => self.parent(&record, axis, extent)?,
-                How::Permute(op) | How::PermuteBack(op) => {
-                    self.permuted(&record, op, matches!(how, How::Permute(_)))?
+                LayoutTransform::Slice(axis) => self.sliced(&record, axis)?,
+                LayoutTransform::Parent(axis, extent) => self.parent(&record, axis, extent)?,
+                LayoutTransform::Permute(op) | LayoutTransform::PermuteBack(op) => {
+                    self.permuted(&record, op, matches!(how, LayoutTransform::Permute(_)))?
                 }
-                How::Join | How::Split => self.halved(&record, how == How::Split)?,
-                How::Reshape(op) | How::ReshapeBack(op) => {
-                    self.reshaped(&record, op, matches!(how, How::Reshape(_)))?
+                LayoutTransform::Join | LayoutTransform::Split => {
+                    self.halved(&record, how == LayoutTransform::Split)?
+                }
+                LayoutTransform::Reshape(op) | LayoutTransform::ReshapeBack(op) => {
+                    self.reshaped(&record, op, matches!(how, LayoutTransform::Reshape(_)))?
                 }
             },
             _ => None,
@@ -212,7 +214,7 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         Ok(made)
     }
     /// A known layout with this map at this shape, or the text as a new one.
-    fn found_or(&mut self, mut record: LayoutRecord, text: &str) -> Found<Option<u16>> {
+    fn found_or(&mut self, mut record: LayoutRecord, text: &str) -> LayoutResult<Option<u16>> {
         let same = |known: &LayoutRecord| {
             known.known && known.shape == record.shape && known.whole == record.whole
         };
@@ -227,30 +229,35 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
                 .iter()
                 .find(|alias| self.program.text(alias.name) == name)
             {
-                Some(alias) => Encoding::Alias(alias.name),
+                Some(alias) => TileEncoding::Alias(alias.name),
                 None => return Ok(None),
             },
             None => {
                 let (at, len) = self.program.pools.make(text)?;
-                Encoding::Made(at, len)
+                TileEncoding::Made(at, len)
             }
         };
         self.push(record).map(Some)
     }
     #[inline(never)]
-    fn sliced(&mut self, record: &LayoutRecord, axis: u8) -> Found<Option<u16>> {
+    fn sliced(&mut self, record: &LayoutRecord, axis: u8) -> LayoutResult<Option<u16>> {
         let mut text = Text::new();
         let Some(shape) = without(record.shape, axis) else { return Ok(None) };
         if facts::slice_text(self.program, record.encoding, axis, &mut text).is_none() {
             return Ok(None);
         }
-        match facts::measure(self.program, self.arch, &text, Encoding::None, shape) {
+        match facts::measure(self.program, self.arch, &text, TileEncoding::None, shape) {
             Some(slice) => self.found_or(slice, &text),
             None => Ok(None),
         }
     }
     #[inline(never)]
-    fn parent(&mut self, record: &LayoutRecord, axis: u8, extent: u32) -> Found<Option<u16>> {
+    fn parent(
+        &mut self,
+        record: &LayoutRecord,
+        axis: u8,
+        extent: u32,
+    ) -> LayoutResult<Option<u16>> {
         let mut text = Text::new();
         let Some(shape) = with(record.shape, axis, extent) else { return Ok(None) };
         if facts::spelled(self.program, record.encoding, &mut text).is_none() {
@@ -263,7 +270,7 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         let Some((_, inner)) = facts::slice_parts(body).filter(|(dim, _)| *dim == axis) else {
             return Ok(None);
         };
-        match facts::measure(self.program, self.arch, inner, Encoding::None, shape) {
+        match facts::measure(self.program, self.arch, inner, TileEncoding::None, shape) {
             Some(parent) => self.found_or(parent, inner),
             None => Ok(None),
         }
@@ -274,7 +281,12 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         value.map(|value| self.program.type_of(value))
     }
     #[inline(never)]
-    fn permuted(&mut self, record: &LayoutRecord, op: Op, forward: bool) -> Found<Option<u16>> {
+    fn permuted(
+        &mut self,
+        record: &LayoutRecord,
+        op: Op,
+        forward: bool,
+    ) -> LayoutResult<Option<u16>> {
         let Some(shape) = self.side(op, forward).map(|ty| ty.shape) else { return Ok(None) };
         let mut room = [0u8; MAX_RANK];
         let Some(order) = order(self.program, op, record.shape.rank(), forward, &mut room) else {
@@ -292,7 +304,7 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         if written.is_none() {
             return Ok(None);
         }
-        self.found_or(facts::known(Encoding::None, shape, &map), &text)
+        self.found_or(facts::known(TileEncoding::None, shape, &map), &text)
     }
     /// A layout's text and map.
     fn map(
@@ -330,7 +342,12 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         facts::map_of(self.program, self.arch, encoding, shape, &mut own).is_some() && own == *map
     }
     #[inline(never)]
-    fn reshaped(&mut self, record: &LayoutRecord, op: Op, forward: bool) -> Found<Option<u16>> {
+    fn reshaped(
+        &mut self,
+        record: &LayoutRecord,
+        op: Op,
+        forward: bool,
+    ) -> LayoutResult<Option<u16>> {
         let Some(shape) = self.side(op, forward).map(|ty| ty.shape) else { return Ok(None) };
         let mut room = [0u32; triton::MAX_RANK];
         let Some(extents) = facts::extents(&shape, &mut room) else { return Ok(None) };
@@ -341,11 +358,11 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         if found.and_then(|()| facts::print_linear(&map, &mut text)).is_none() {
             return Ok(None);
         }
-        self.found_or(facts::known(Encoding::None, shape, &map), &text)
+        self.found_or(facts::known(TileEncoding::None, shape, &map), &text)
     }
     /// The layout of halves, or of a whole whose halves are two registers of every thread.
     #[inline(never)]
-    fn halved(&mut self, record: &LayoutRecord, split: bool) -> Found<Option<u16>> {
+    fn halved(&mut self, record: &LayoutRecord, split: bool) -> LayoutResult<Option<u16>> {
         let last = u8::try_from(record.shape.rank()).unwrap_or(u8::MAX);
         let shape = if split {
             last.checked_sub(1).and_then(|axis| without(record.shape, axis))
@@ -369,7 +386,7 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         if written.is_none() {
             return Ok(None);
         }
-        self.found_or(facts::known(Encoding::None, shape, &map), &text)
+        self.found_or(facts::known(TileEncoding::None, shape, &map), &text)
     }
     /// Puts the text of nested tiles with a dimension more, or less, in place of an encoding's, if
     /// it has the map.

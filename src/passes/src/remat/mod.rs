@@ -16,7 +16,7 @@
 //! What fixes a layout stays: memory, matrix operations, what passes do not know, everything on the
 //! two sides of a fence, a wait or a deep pipeline stage.
 //!
-//! Guarantees: no recursion, no allocation, no panic; the program is changed only if [`Bill`] says
+//! Guarantees: no recursion, no allocation, no panic; the program is changed only if [`CostReport`] says
 //! that it is cheaper. Does not: choose layouts that nobody has asked for.
 //!
 //! | file | what |
@@ -38,17 +38,17 @@ pub(crate) mod net;
 pub(crate) mod possible;
 pub(crate) mod weigh;
 
-use crate::remat::behaviour::{Kind, Reader, in_registers, is_free};
-use crate::remat::layouts::Sheets;
-use crate::{Context, PassError};
+use crate::remat::behaviour::{LayoutBehaviour, ValueReader, in_registers, is_free};
+use crate::remat::layouts::ProgramLayouts;
+use crate::{PassContext, PassError};
 use heapless::Vec;
 use lanebook_ir::rewrite::RunError;
-use lanebook_ir::sheet::{ANY, NONE, Node};
+use lanebook_ir::sheet::{ANY, NONE, TableValue};
 use lanebook_ir::{ErrorKind, Op, Program, Type, Value};
 use lanebook_tables::{OpId, OpRole, Space};
 
 pub(crate) use crate::remat::agree::agree;
-pub use crate::remat::cost::Bill;
+pub use crate::remat::cost::CostReport;
 pub(crate) use crate::remat::facts::{blank, encoding_of};
 pub use crate::remat::possible::check_layouts;
 
@@ -62,7 +62,7 @@ const WANTED: usize = 8;
 /// # Errors
 /// [`ErrorKind::Capacity`] when there are more layouts than the program's storage has room for
 /// types.
-pub fn bill(program: &mut Program<'_, '_>) -> Result<Bill, ErrorKind> {
+pub fn bill(program: &mut Program<'_, '_>) -> Result<CostReport, ErrorKind> {
     program.pools.sheet.forget();
     let bill = bill_again(program);
     program.pools.sheet.forget();
@@ -71,8 +71,8 @@ pub fn bill(program: &mut Program<'_, '_>) -> Result<Bill, ErrorKind> {
 
 /// The same within a pass, in which layouts that were measured once need not be measured again.
 #[doc(hidden)]
-pub fn bill_again(program: &mut Program<'_, '_>) -> Result<Bill, ErrorKind> {
-    let mut sheets = Sheets::new(program);
+pub fn bill_again(program: &mut Program<'_, '_>) -> Result<CostReport, ErrorKind> {
+    let mut sheets = ProgramLayouts::new(program);
     let bill = sheets.bill();
     sheets.program.pools.sheet.clear();
     bill
@@ -85,7 +85,7 @@ fn is_on_chip(ty: &Type) -> bool {
 
 /// Runs the pass; answers how many questions changed something.
 #[doc(hidden)]
-pub fn run(cx: &mut Context<'_, '_, '_>) -> Result<u32, PassError> {
+pub fn run(cx: &mut PassContext<'_, '_, '_>) -> Result<u32, PassError> {
     let convert = cx.program.tables().op_of_role(OpRole::Convert);
     let any = cx.program.all().any(|op| is_free(cx.program, op, false));
     let Some(convert) = convert.filter(|_| any) else { return Ok(0) };
@@ -117,7 +117,7 @@ type Changed = Vec<Op, 32>;
 
 #[inline(never)]
 fn decide(program: &mut Program<'_, '_>, convert: OpId) -> Result<Option<Changed>, ErrorKind> {
-    let mut sheets = Sheets::new(program);
+    let mut sheets = ProgramLayouts::new(program);
     let before = sheets.bill()?;
     sheets.collect()?;
     sheets.note_kinds();
@@ -141,7 +141,7 @@ fn decide(program: &mut Program<'_, '_>, convert: OpId) -> Result<Option<Changed
 }
 
 /// Erases what nothing reads any more.
-fn sweep(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
+fn sweep(cx: &mut PassContext<'_, '_, '_>) -> Result<(), PassError> {
     cx.push_roles(|_| true)?;
     while let Some(op) = cx.pop()? {
         let tile =
@@ -153,13 +153,13 @@ fn sweep(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
     Ok(())
 }
 
-impl Sheets<'_, '_, '_> {
+impl ProgramLayouts<'_, '_, '_> {
     /// Notes every value, what its readers want, and takes the conversions out.
     fn collect(&mut self) -> Result<(), ErrorKind> {
         let full = ErrorKind::Capacity { pool: lanebook_ir::Pool::Entries, limit: 0 };
         let values = self.program.pools.values.len();
         let uses = self.program.pools.uses.len();
-        self.program.pools.sheet.nodes.resize(values, Node::NEW).map_err(|_| full)?;
+        self.program.pools.sheet.nodes.resize(values, TableValue::NEW).map_err(|_| full)?;
         self.program.pools.sheet.wants.resize(uses, ANY).map_err(|_| full)?;
         let ordered = self.program.all().any(|op| {
             matches!(self.program.role(op), OpRole::Fence | OpRole::Wait)
@@ -184,12 +184,14 @@ impl Sheets<'_, '_, '_> {
         // What a loop carries and what it passes on are of one type.
         for index in 0..values {
             let Some(value) = Value::at(index) else { break };
-            if self.kind(value) != Kind::Fixed {
+            if self.kind(value) != LayoutBehaviour::Fixed {
                 continue;
             }
             match self.natural(value) {
-                Kind::Carried(op, _) if self.program.role(op) == OpRole::While => {}
-                Kind::After(op, number) | Kind::Carried(op, number) | Kind::Passed(op, number) => {
+                LayoutBehaviour::Carried(op, _) if self.program.role(op) == OpRole::While => {}
+                LayoutBehaviour::After(op, number)
+                | LayoutBehaviour::Carried(op, number)
+                | LayoutBehaviour::Passed(op, number) => {
                     for other in [
                         self.last(op, usize::from(number)),
                         self.program.result(op, usize::from(number)),
@@ -201,7 +203,7 @@ impl Sheets<'_, '_, '_> {
                     }
                 }
                 // Both halves come from one place.
-                Kind::Half => {
+                LayoutBehaviour::Half => {
                     for number in 0..2 {
                         if let Some(other) = self
                             .program
@@ -229,7 +231,7 @@ impl Sheets<'_, '_, '_> {
                 self.program.replace_all_uses(result, source)?;
                 self.program.erase(op)?;
                 if let Some(node) = self.program.pools.sheet.nodes.get_mut(result.index()) {
-                    *node = Node::NEW;
+                    *node = TableValue::NEW;
                 }
             }
         }
@@ -275,7 +277,7 @@ impl Sheets<'_, '_, '_> {
                 && self.program.def_op(value).is_none_or(|def| self.program.is_pinned(def, op));
             if pinned && !is_free(self.program, op, ordered) {
                 self.fix(value);
-                if let Reader::Value(user) = self.reader(place) {
+                if let ValueReader::Value(user) = self.reader(place) {
                     self.fix(user);
                 }
             }
@@ -286,7 +288,7 @@ impl Sheets<'_, '_, '_> {
     fn check(&mut self, value: Value) -> Result<(), ErrorKind> {
         let kind = self.kind(value);
         let ty = self.program.type_of(value);
-        if kind == Kind::Fixed || !in_registers(&ty) {
+        if kind == LayoutBehaviour::Fixed || !in_registers(&ty) {
             return Ok(());
         }
         let own = self.at(value)?;
@@ -347,14 +349,14 @@ impl Sheets<'_, '_, '_> {
         let mut walk = self.readers(value);
         while let Some(reader) = self.next_reader(value, &mut walk) {
             match reader {
-                Reader::Exact(layout)
+                ValueReader::Exact(layout)
                     if layout != NONE
                         && !self.is_on(value, layout)
                         && !asked.contains(&(layout, None)) =>
                 {
                     let _ = asked.push((layout, None));
                 }
-                Reader::Value(user) => {
+                ValueReader::Value(user) => {
                     let kind = self.kind(user);
                     for of in self.layouts_on::<4>(user).iter().copied() {
                         let Some(layout) = self.need(user, kind, of, value)? else { continue };
@@ -369,7 +371,7 @@ impl Sheets<'_, '_, '_> {
         let mut better = false;
         for (layout, user) in asked.iter().copied() {
             // Upward: the value in the layout that is wanted.
-            better |= self.kind(value) != Kind::Fixed && self.ask(value, layout)?;
+            better |= self.kind(value) != LayoutBehaviour::Fixed && self.ask(value, layout)?;
             // Downward: the reader in the layout that there is.
             if let Some(user) = user {
                 let kind = self.kind(user);

@@ -2,7 +2,7 @@
 //!
 //! Node 0 is the source, node 1 the sink. Arcs come in pairs, a direction and its reverse. A
 //! network that does not fit its room is refused, and nothing of it counts.
-use lanebook_ir::sheet::{Arc, Flow, NONE, Sheet};
+use lanebook_ir::sheet::{Arc, Flow, LayoutTable, NONE};
 
 /// An arc that no cut can afford.
 pub(super) const ENDLESS: u32 = u32::MAX;
@@ -14,12 +14,12 @@ pub(super) const SOURCE: u16 = 0;
 pub(super) const SINK: u16 = 1;
 
 /// A network in a sheet's room.
-pub(super) struct Net<'n, 's> {
-    sheet: &'n mut Sheet<'s>,
+pub(super) struct MinCut<'n, 's> {
+    sheet: &'n mut LayoutTable<'s>,
 }
 
-impl<'n, 's> Net<'n, 's> {
-    pub fn over(sheet: &'n mut Sheet<'s>) -> Self {
+impl<'n, 's> MinCut<'n, 's> {
+    pub fn over(sheet: &'n mut LayoutTable<'s>) -> Self {
         Self { sheet }
     }
     /// Forgets the network; there is a source and a sink.

@@ -6,7 +6,7 @@
 //! wrong with it, and where. Other notations, names without an alias and layouts that need a matrix
 //! instruction of an architecture that is not known are left alone.
 use crate::remat::facts::{Text, blank, cut, expanded, extents};
-use lanebook_ir::{EncodingFault, Error, ErrorKind, Name, Op, Place, Program, Type};
+use lanebook_ir::{EncodingFault, ErrorKind, IrError, Op, Program, SourcePlace, TextRef, Type};
 use lanebook_layout::notation::ttg;
 use lanebook_layout::triton::{Base, Encoding, EncodingError, MAX_RANK};
 use lanebook_tables::ArchId;
@@ -20,14 +20,14 @@ const MOST: usize = 1024;
 /// # Errors
 /// [`ErrorKind::AliasCycle`] and [`ErrorKind::LayoutText`] at the alias, [`ErrorKind::Encoding`] at
 /// the operation whose result or region has the layout, in text order.
-pub fn check_layouts(program: &Program<'_, '_>) -> Result<(), Error> {
+pub fn check_layouts(program: &Program<'_, '_>) -> Result<(), IrError> {
     let arch = crate::remat::facts::target(program);
     for (name, body) in program.aliases() {
         if is_cyclic(program, name) {
-            return Err(Error { kind: ErrorKind::AliasCycle, at: program.place_of(body) });
+            return Err(IrError { kind: ErrorKind::AliasCycle, at: program.place_of(body) });
         }
         if let Err(skip) = read(program, program.text(body), &mut blank()) {
-            return Err(Error { kind: ErrorKind::LayoutText, at: program.place_in(body, skip) });
+            return Err(IrError { kind: ErrorKind::LayoutText, at: program.place_in(body, skip) });
         }
     }
     let mut at = program.first(program.root());
@@ -46,7 +46,7 @@ pub fn check_layouts(program: &Program<'_, '_>) -> Result<(), Error> {
 }
 
 /// Whether an alias leads back to itself.
-fn is_cyclic(program: &Program<'_, '_>, name: Name) -> bool {
+fn is_cyclic(program: &Program<'_, '_>, name: TextRef) -> bool {
     let own = program.text(name);
     let mut at = own;
     for _ in 0..MOST {
@@ -107,13 +107,13 @@ fn read(program: &Program<'_, '_>, text: &str, out: &mut Encoding) -> Result<boo
 }
 
 #[inline(never)]
-fn one(program: &Program<'_, '_>, arch: Option<ArchId>, op: Op, ty: &Type) -> Result<(), Error> {
+fn one(program: &Program<'_, '_>, arch: Option<ArchId>, op: Op, ty: &Type) -> Result<(), IrError> {
     let mut it = blank();
     let Some(text) = program.layout_text(ty).filter(|_| ty.is_tile()) else { return Ok(()) };
     match read(program, text, &mut it) {
         Ok(true) => {}
         Ok(false) => return Ok(()),
-        Err(_) => return Err(Error { kind: ErrorKind::LayoutText, at: program.place(op) }),
+        Err(_) => return Err(IrError { kind: ErrorKind::LayoutText, at: program.place(op) }),
     }
     let mut room = [0u32; MAX_RANK];
     let Some(extents) = extents(&ty.shape, &mut room) else { return Ok(()) };
@@ -122,9 +122,9 @@ fn one(program: &Program<'_, '_>, arch: Option<ArchId>, op: Op, ty: &Type) -> Re
     match encoding::to_linear(program.tables(), arch, &it, extents) {
         Ok(_) => Ok(()),
         Err(error) => match fault(error) {
-            Some(fault) => Err(Error {
+            Some(fault) => Err(IrError {
                 kind: ErrorKind::Encoding { fault },
-                at: Place { op: Some(op), ..program.place(op) },
+                at: SourcePlace { op: Some(op), ..program.place(op) },
             }),
             None => Ok(()),
         },
@@ -138,7 +138,10 @@ fn fault(error: EncodingError) -> Option<EncodingFault> {
             EncodingFault::Rank { field, expected, found }
         }
         // Extents of tiles may be anything.
-        EncodingError::NotPowerOfTwo { field: lanebook_layout::triton::Field::Shape, .. } => {
+        EncodingError::NotPowerOfTwo {
+            field: lanebook_layout::triton::EncodingField::Shape,
+            ..
+        } => {
             return None;
         }
         EncodingError::NotPowerOfTwo { field, value, .. } => {

@@ -14,16 +14,16 @@
 //! endless. New layouts only ask for new ones and old for old, so every price is an arc and the
 //! cheapest cut is the cheapest choice, exactly. Where a region's layouts meet in a way that is
 //! neither (two paths that disagree), a conversion is charged.
-use crate::remat::behaviour::{Kind, Reader};
-use crate::remat::layouts::Sheets;
-use crate::remat::net::{ENDLESS, Net, SINK, SOURCE};
+use crate::remat::behaviour::{LayoutBehaviour, ValueReader};
+use crate::remat::layouts::ProgramLayouts;
+use crate::remat::net::{ENDLESS, MinCut, SINK, SOURCE};
 use heapless::Vec;
-use lanebook_ir::sheet::{Entry, NONE};
+use lanebook_ir::sheet::{NONE, ValueInLayout};
 use lanebook_ir::{ErrorKind, Pool, Value};
 
 /// Values of a region.
 const REGION: usize = 128;
-const _: () = assert!(REGION <= lanebook_ir::sheet::Node::SLOTS);
+const _: () = assert!(REGION <= lanebook_ir::sheet::TableValue::SLOTS);
 /// A region that is not made smaller.
 const SMALLEST: usize = 6;
 /// Wants at a region's rim that are shared.
@@ -33,7 +33,7 @@ const OLD: usize = 4;
 
 /// A value of the region.
 #[derive(Copy, Clone)]
-struct Slot {
+struct RegionValue {
     value: Value,
     /// The wanted layout, as it is here.
     new: u16,
@@ -43,7 +43,7 @@ struct Slot {
 
 /// A want of a value that does not have the layout: a conversion that somebody pays for.
 #[derive(Copy, Clone)]
-struct Want {
+struct WantedConversion {
     value: Value,
     layout: u16,
     new: bool,
@@ -52,8 +52,8 @@ struct Want {
 
 /// A region while it is weighed.
 struct Region {
-    slots: Vec<Slot, REGION>,
-    wants: Vec<Want, SHARED>,
+    slots: Vec<RegionValue, REGION>,
+    wants: Vec<WantedConversion, SHARED>,
     /// What the region costs as it is.
     before: u64,
     /// Values that it may have.
@@ -61,9 +61,9 @@ struct Region {
 }
 
 /// A step that may find that the network has no room: then the question is left.
-type Step<T = ()> = Result<Option<T>, ErrorKind>;
+type CutResult<T = ()> = Result<Option<T>, ErrorKind>;
 
-impl<'s> Sheets<'_, 's, '_> {
+impl<'s> ProgramLayouts<'_, 's, '_> {
     // ---- entries
     pub fn entry(&self, value: Value, layout: u16) -> Option<u16> {
         let mut at =
@@ -108,7 +108,7 @@ impl<'s> Sheets<'_, 's, '_> {
         let full = ErrorKind::Capacity { pool: Pool::Entries, limit };
         let number =
             u16::try_from(sheet.entries.len()).ok().filter(|number| *number != NONE).ok_or(full)?;
-        sheet.entries.push(Entry::new(layout, on)).map_err(|_| full)?;
+        sheet.entries.push(ValueInLayout::new(layout, on)).map_err(|_| full)?;
         let node = sheet.nodes.get_mut(value.index()).ok_or(ErrorKind::Broken)?;
         if node.first == NONE {
             node.first = number;
@@ -139,13 +139,16 @@ impl<'s> Sheets<'_, 's, '_> {
         Ok(false)
     }
     #[inline(never)]
-    fn ask_within(&mut self, value: Value, layout: u16, most: usize) -> Step<bool> {
+    fn ask_within(&mut self, value: Value, layout: u16, most: usize) -> CutResult<bool> {
         let mut region = Region { slots: Vec::new(), wants: Vec::new(), before: 0, most };
         self.grow(value, layout, &mut region)?;
         let fits = self.build(&mut region)?.is_some();
         // A cut that is no cheaper than what there is says nothing.
-        let cut =
-            if fits { Net::over(&mut self.program.pools.sheet).solve(region.before) } else { None };
+        let cut = if fits {
+            MinCut::over(&mut self.program.pools.sheet).solve(region.before)
+        } else {
+            None
+        };
         let better = cut.is_some_and(|cut| cut < region.before);
         if better {
             self.settle(&region)?;
@@ -172,13 +175,13 @@ impl<'s> Sheets<'_, 's, '_> {
             .is_some_and(|node| node.first != NONE && node.slot().is_none());
         if !has
             || region.slots.len() >= region.most
-            || kind == Kind::Fixed
+            || kind == LayoutBehaviour::Fixed
             || self.is_on(value, new)
         {
             return;
         }
         let number = region.slots.len() as u16;
-        if region.slots.push(Slot { value, new, flow: NONE }).is_ok()
+        if region.slots.push(RegionValue { value, new, flow: NONE }).is_ok()
             && let Some(node) = self.program.pools.sheet.nodes.get_mut(value.index())
         {
             node.set_slot(Some(number));
@@ -200,7 +203,7 @@ impl<'s> Sheets<'_, 's, '_> {
             }
             let mut walk = self.readers(slot.value);
             while let Some(reader) = self.next_reader(slot.value, &mut walk) {
-                let Reader::Value(user) = reader else { continue };
+                let ValueReader::Value(user) = reader else { continue };
                 let kind = self.kind(user);
                 if let Some(new) = self.give(user, kind, slot.new)? {
                     self.take(user, new, region);
@@ -211,11 +214,11 @@ impl<'s> Sheets<'_, 's, '_> {
     }
 
     // ---- the network
-    fn net(&mut self) -> Net<'_, 's> {
-        Net::over(&mut self.program.pools.sheet)
+    fn net(&mut self) -> MinCut<'_, 's> {
+        MinCut::over(&mut self.program.pools.sheet)
     }
     #[inline(never)]
-    fn build(&mut self, region: &mut Region) -> Step {
+    fn build(&mut self, region: &mut Region) -> CutResult {
         if region.slots.is_empty() || self.net().clear().is_none() {
             return Ok(None);
         }
@@ -235,7 +238,7 @@ impl<'s> Sheets<'_, 's, '_> {
         Ok(Some(()))
     }
     /// Nodes of one value and what being computed, and being converted, costs there.
-    fn state(&mut self, slot: &Slot, region: &mut Region) -> Step<u16> {
+    fn state(&mut self, slot: &RegionValue, region: &mut Region) -> CutResult<u16> {
         let kind = self.kind(slot.value);
         let old: Vec<u16, OLD> = self.layouts_on(slot.value);
         let Some(first) = old.first().copied() else { return Ok(None) };
@@ -265,7 +268,7 @@ impl<'s> Sheets<'_, 's, '_> {
                 return Ok(None);
             }
             // Never in both.
-            if kind == Kind::Paired && net.arc(a, b, ENDLESS).is_none() {
+            if kind == LayoutBehaviour::Paired && net.arc(a, b, ENDLESS).is_none() {
                 return Ok(None);
             }
             region.before = region.before.saturating_add(u64::from(work));
@@ -289,7 +292,7 @@ impl<'s> Sheets<'_, 's, '_> {
         layout: u16,
         new: bool,
         region: &mut Region,
-    ) -> Step<Option<u16>> {
+    ) -> CutResult<Option<u16>> {
         let known = region
             .wants
             .iter()
@@ -313,7 +316,7 @@ impl<'s> Sheets<'_, 's, '_> {
         if !new {
             region.before = region.before.saturating_add(u64::from(price));
         }
-        let _ = region.wants.push(Want { value, layout, new, flow });
+        let _ = region.wants.push(WantedConversion { value, layout, new, flow });
         Ok(Some(Some(flow)))
     }
     /// Whether somebody outside the region wants a value in a layout.
@@ -321,8 +324,8 @@ impl<'s> Sheets<'_, 's, '_> {
         let mut walk = self.readers(value);
         while let Some(reader) = self.next_reader(value, &mut walk) {
             match reader {
-                Reader::Exact(wanted) if wanted == layout => return Ok(true),
-                Reader::Value(user) if self.slot_of(user).is_none() => {
+                ValueReader::Exact(wanted) if wanted == layout => return Ok(true),
+                ValueReader::Value(user) if self.slot_of(user).is_none() => {
                     let kind = self.kind(user);
                     for of in self.layouts_on::<OLD>(user).iter().copied() {
                         if self.need(user, kind, of, value)? == Some(layout) {
@@ -336,10 +339,10 @@ impl<'s> Sheets<'_, 's, '_> {
         Ok(false)
     }
     /// What a value's being computed asks of its inputs.
-    fn inputs(&mut self, slot: &Slot, region: &mut Region) -> Step {
+    fn inputs(&mut self, slot: &RegionValue, region: &mut Region) -> CutResult {
         let kind = self.kind(slot.value);
         let old: Vec<u16, OLD> = self.layouts_on(slot.value);
-        let linked = matches!(kind, Kind::After(..));
+        let linked = matches!(kind, LayoutBehaviour::After(..));
         let mut number = 0usize;
         while let Some((_, input)) = self.input(slot.value, kind, number) {
             number = number.saturating_add(1);
@@ -410,20 +413,20 @@ impl<'s> Sheets<'_, 's, '_> {
             region.before = region
                 .before
                 .saturating_add(u64::from(self.conversion_price(value, first, layout)));
-            let _ = region.wants.push(Want { value, layout, new: true, flow: wanted });
+            let _ = region.wants.push(WantedConversion { value, layout, new: true, flow: wanted });
         }
         Ok(())
     }
     /// What readers outside the region ask of a value.
-    fn outside(&mut self, slot: &Slot, region: &mut Region) -> Step {
+    fn outside(&mut self, slot: &RegionValue, region: &mut Region) -> CutResult {
         let mut walk = self.readers(slot.value);
         while let Some(reader) = self.next_reader(slot.value, &mut walk) {
             let mut asked: Vec<u16, OLD> = Vec::new();
             match reader {
-                Reader::Exact(layout) => {
+                ValueReader::Exact(layout) => {
                     let _ = asked.push(layout);
                 }
-                Reader::Value(user) if self.slot_of(user).is_none() => {
+                ValueReader::Value(user) if self.slot_of(user).is_none() => {
                     let kind = self.kind(user);
                     for layout in self.layouts_on::<OLD>(user).iter().copied() {
                         if let Some(layout) = self.need(user, kind, layout, slot.value)? {

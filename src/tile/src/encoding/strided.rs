@@ -7,7 +7,9 @@
 //! tensor fills them.
 
 use crate::encoding::TableTiles;
-use lanebook_layout::triton::{EncodingError, Field, MatrixUnit, NvidiaMma, TileRequest, TileSide};
+use lanebook_layout::triton::{
+    EncodingError, EncodingField, MatrixUnit, NvidiaMma, TileRequest, TileSide,
+};
 use lanebook_layout::{AxisId, Error, Iter, Layout};
 
 /// The accumulators of a warpgroup-level instruction over a `rows` by `cols` tensor: from (row,
@@ -25,11 +27,14 @@ pub fn accumulators(
     cols: u32,
 ) -> Result<Layout, EncodingError> {
     if mma.major != 3 {
-        return Err(EncodingError::BadValue { field: Field::Version, value: u32::from(mma.major) });
+        return Err(EncodingError::BadValue {
+            field: EncodingField::Version,
+            value: u32::from(mma.major),
+        });
     }
     if !mma.cga.bases.is_empty() {
         return Err(EncodingError::BadValue {
-            field: Field::Cga,
+            field: EncodingField::Cga,
             value: mma.cga.bases.len() as u32,
         });
     }
@@ -48,7 +53,7 @@ pub fn accumulators(
     let (instance, shape) = tiles.best(&request, false).ok_or(unknown)?;
     let own = instance.layout(shape.d).ok_or(unknown)?;
     let group = u32::from(shape.m).checked_div(u32::from(m)).filter(|g| *g > 0).ok_or(unknown)?;
-    let odd_warps = EncodingError::BadValue { field: Field::WarpsPerCta, value: warps(0) };
+    let odd_warps = EncodingError::BadValue { field: EncodingField::WarpsPerCta, value: warps(0) };
     let groups = warps(0)
         .checked_div(group)
         .filter(|g| *g > 0 && g.saturating_mul(group) == warps(0))

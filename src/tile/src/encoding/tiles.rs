@@ -1,7 +1,7 @@
 //! Tiles of matrix instructions, read from the operand layouts of atoms.
 
 use lanebook_layout::triton::{
-    EncodingError, MatrixTiles, MatrixUnit, Tile, TileBit, TileRequest, TileSide,
+    EncodingError, MatrixTiles, MatrixUnit, TileBit, TileRequest, TileSide, WarpTile,
 };
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables::{ArchId, Atom, Capability, Instance, MatrixShape, Tables};
@@ -143,7 +143,7 @@ impl<'t> TableTiles<'t> {
         side: TileSide,
         rows: u16,
         cols: u16,
-    ) -> Result<Tile, EncodingError> {
+    ) -> Result<WarpTile, EncodingError> {
         let nowhere = EncodingError::OperandInMemory { operand: 1 };
         let operand = instance.atom.operands.get(usize::from(number)).ok_or(nowhere)?;
         let bits =
@@ -187,7 +187,7 @@ pub fn tile_of(
     element_bits: u16,
     rows: u16,
     cols: u16,
-) -> Result<Tile, EncodingError> {
+) -> Result<WarpTile, EncodingError> {
     tile_with(layout, None, element_bits, rows, cols)
 }
 
@@ -198,7 +198,7 @@ fn tile_with(
     element_bits: u16,
     rows: u16,
     cols: u16,
-) -> Result<Tile, EncodingError> {
+) -> Result<WarpTile, EncodingError> {
     let (row_bits, col_bits, element) = (log2(rows)?, log2(cols)?, log2(element_bits)?);
     let all = row_bits.saturating_add(col_bits);
     // Which element bit each register bit and lane bit moves. Read off the iters, fastest first:
@@ -248,7 +248,7 @@ fn tile_with(
     if k < all {
         return Err(EncodingError::OddTile);
     }
-    let mut tile = Tile::default();
+    let mut tile = WarpTile::default();
     for bit in registers.into_iter().flatten() {
         tile.register.push(bit)?;
     }
@@ -266,7 +266,7 @@ fn log2(value: u16) -> Result<u8, EncodingError> {
 }
 
 impl MatrixTiles for TableTiles<'_> {
-    fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError> {
+    fn tile(&self, request: TileRequest) -> Result<WarpTile, EncodingError> {
         let unknown = EncodingError::NoInstruction {
             m: request.m,
             n: request.n,
@@ -296,7 +296,7 @@ impl MatrixTiles for TableTiles<'_> {
             TileSide::D => kin_result(&result, lanes, m, n),
             TileSide::A => {
                 kin_operand(&read(TileSide::A, shape.m, shape.k)?.transposed(), lanes, m, n)
-                    .map(Tile::transposed)
+                    .map(WarpTile::transposed)
             }
             TileSide::B => kin_operand(&read(TileSide::B, shape.k, shape.n)?, lanes, n, m),
         }
@@ -305,8 +305,8 @@ impl MatrixTiles for TableTiles<'_> {
 
 /// A result of `m` by `n` (log2) in the manner of another: a run of rows in registers, columns over
 /// the low lanes, rows over the rest, and further rows in further registers.
-fn kin_result(kin: &Tile, lanes: u8, m: u8, n: u8) -> Result<Tile, EncodingError> {
-    let mut tile = Tile::default();
+fn kin_result(kin: &WarpTile, lanes: u8, m: u8, n: u8) -> Result<WarpTile, EncodingError> {
+    let mut tile = WarpTile::default();
     let mut row = 0u8;
     for _ in 0..kin.run.min(m) {
         tile.register.push(TileBit::Row(row))?;
@@ -330,8 +330,8 @@ fn kin_result(kin: &Tile, lanes: u8, m: u8, n: u8) -> Result<Tile, EncodingError
 /// An operand (k by `own`, log2) in the manner of another: a run of k in registers, its own
 /// dimension over the low lanes, k over the rest. Both operands have the same k, so what lanes
 /// number for one, registers number for the other.
-fn kin_operand(kin: &Tile, lanes: u8, own: u8, other: u8) -> Result<Tile, EncodingError> {
-    let mut tile = Tile::default();
+fn kin_operand(kin: &WarpTile, lanes: u8, own: u8, other: u8) -> Result<WarpTile, EncodingError> {
+    let mut tile = WarpTile::default();
     let mut k = 0u8;
     tile.run = kin.run;
     for _ in 0..kin.run {

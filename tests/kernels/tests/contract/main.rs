@@ -9,7 +9,7 @@
 mod text;
 
 use lanebook::TABLES;
-use lanebook::compile::{Error, compile};
+use lanebook::compile::{CompileError, compile};
 use lanebook::ir::contract::BreachKind;
 use lanebook::ir::{LargeStorage, Options, parse, verify};
 use lanebook::tables::{AtomClass, OpContract, OpDecl, OpRole};
@@ -73,7 +73,7 @@ fn outcome(text: &str, arch: &str) -> Outcome {
             );
             Outcome::Kernel(out)
         }
-        Err(Error::Contract(breach)) => {
+        Err(CompileError::Contract(breach)) => {
             assert!(breach.at.line > 0, "a breach without a place: {breach:?}\n{text}");
             Outcome::Refused(format!("contract: {:?}", breach.kind))
         }

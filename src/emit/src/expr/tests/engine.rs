@@ -1,5 +1,5 @@
 //! The engine on small hand-made rule sets over index expressions.
-use crate::expr::{Arena, ExprError, ExprId, Node, SimplifyScratch, Variable, simplify};
+use crate::expr::{ExprArena, ExprError, ExprId, ExprNode, SimplifyScratch, Variable, simplify};
 use heapless::Vec;
 use lanebook_ir::rewrite::{Ring, RunError, Swaps, next_swaps};
 use lanebook_tables::{
@@ -10,7 +10,7 @@ use lanebook_tables::{
 const N: usize = 64;
 
 struct Store {
-    nodes: Vec<Node, N>,
+    nodes: Vec<ExprNode, N>,
     variables: Vec<Variable, 4>,
     buckets: [ExprId; N],
     forward: [ExprId; N],
@@ -29,9 +29,9 @@ impl Store {
             work: Vec::new(),
         }
     }
-    fn split(&mut self) -> (Arena<'_>, SimplifyScratch<'_>) {
+    fn split(&mut self) -> (ExprArena<'_>, SimplifyScratch<'_>) {
         (
-            Arena::new(&mut self.nodes, &mut self.variables, &mut self.buckets),
+            ExprArena::new(&mut self.nodes, &mut self.variables, &mut self.buckets),
             SimplifyScratch {
                 forward: &mut self.forward,
                 uses: &mut self.uses,
@@ -123,7 +123,7 @@ const TABLE: Rules<'static> = Rules {
     phases: &["all"],
 };
 
-fn var(arena: &mut Arena<'_>, variable: Variable) -> ExprId {
+fn var(arena: &mut ExprArena<'_>, variable: Variable) -> ExprId {
     arena.variable_node(variable).unwrap().1
 }
 

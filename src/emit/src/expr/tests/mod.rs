@@ -5,8 +5,8 @@ mod facts;
 mod select;
 
 use crate::expr::{
-    Arena, BitColumn, Combine, Expr, ExprError, ExprId, Node, VarId, Variable, evaluate, from_bits,
-    frontier, split_constant,
+    BitColumn, Combine, Expr, ExprArena, ExprError, ExprId, ExprNode, VarId, Variable, evaluate,
+    from_bits, frontier, split_constant,
 };
 use heapless::Vec;
 use lanebook_tables::IndexOp;
@@ -15,7 +15,7 @@ pub(super) const N: usize = 256;
 
 /// Lent storage.
 pub(super) struct Store {
-    nodes: Vec<Node, N>,
+    nodes: Vec<ExprNode, N>,
     variables: Vec<Variable, 4>,
     buckets: [ExprId; 16],
 }
@@ -24,8 +24,8 @@ impl Store {
     pub(super) fn new() -> Self {
         Self { nodes: Vec::new(), variables: Vec::new(), buckets: [ExprId::NONE; 16] }
     }
-    pub(super) fn arena(&mut self) -> Arena<'_> {
-        Arena::new(&mut self.nodes, &mut self.variables, &mut self.buckets)
+    pub(super) fn arena(&mut self) -> ExprArena<'_> {
+        ExprArena::new(&mut self.nodes, &mut self.variables, &mut self.buckets)
     }
 }
 

@@ -2,7 +2,8 @@
 //! vector instruction, literals in one place only.
 use crate::expr::tests::{N, Store};
 use crate::expr::{
-    Arg, Choice, ExprId, Place, Reg, SelectError, SelectScratch, Selector, StepSink, Variable, Want,
+    Arg, ExprId, NodeChoice, Reg, RegBank, SelectError, SelectScratch, Selector, StepSink,
+    Variable, Want,
 };
 use lanebook_tables::{
     Arch, ArchAtom, ArchId, Atom, AtomClass, AtomCost, AtomId, BuildNode, ClassId, Cond, CondArg,
@@ -285,12 +286,12 @@ const VARIABLES: [Option<Reg>; 4] = [Some(V), Some(S), Some(T), None];
 
 struct Scratch {
     memo: [[Option<Reg>; 2]; N],
-    choice: [[Choice; 2]; N],
+    choice: [[NodeChoice; 2]; N],
     uses: [u16; N],
 }
 
 fn check(
-    build: impl Fn(&mut crate::expr::Arena<'_>, [ExprId; 4]) -> std::vec::Vec<Want>,
+    build: impl Fn(&mut crate::expr::ExprArena<'_>, [ExprId; 4]) -> std::vec::Vec<Want>,
     verify: impl Fn(Result<std::vec::Vec<Reg>, SelectError<()>>, &Sink),
 ) {
     let mut store = Store::new();
@@ -304,7 +305,7 @@ fn check(
     let leaves = words.map(|variable| arena.variable_node(variable).unwrap().1);
     let wants = build(&mut arena, leaves);
     let mut scratch =
-        Scratch { memo: [[None; 2]; N], choice: [[Choice::NONE; 2]; N], uses: [0; N] };
+        Scratch { memo: [[None; 2]; N], choice: [[NodeChoice::NONE; 2]; N], uses: [0; N] };
     let lent = SelectScratch {
         memo: &mut scratch.memo,
         choice: &mut scratch.choice,
@@ -318,7 +319,7 @@ fn check(
 }
 
 fn vector(node: ExprId) -> Want {
-    Want { node, place: Place::Vector }
+    Want { node, place: RegBank::Vector }
 }
 
 #[test]
@@ -404,13 +405,16 @@ fn literals_go_where_they_fit_else_into_a_register() {
 fn uniform_values_stay_scalar_and_others_cannot_become_so() {
     check(
         |arena, [_, s, t, _]| {
-            std::vec![Want { node: arena.op(IndexOp::Add, &[s, t]).unwrap(), place: Place::Scalar }]
+            std::vec![Want {
+                node: arena.op(IndexOp::Add, &[s, t]).unwrap(),
+                place: RegBank::Scalar
+            }]
         },
         |result, sink| assert!(result.unwrap()[0].class == SGPR && sink.atoms() == [S_ADD]),
     );
     check(
         |arena, [_, s, t, _]| {
-            std::vec![Want { node: arena.op(IndexOp::Add, &[s, t]).unwrap(), place: Place::Any }]
+            std::vec![Want { node: arena.op(IndexOp::Add, &[s, t]).unwrap(), place: RegBank::Any }]
         },
         |result, sink| assert!(result.is_ok() && sink.steps.len() == 1),
     );
@@ -420,7 +424,10 @@ fn uniform_values_stay_scalar_and_others_cannot_become_so() {
     );
     check(
         |arena, [v, s, ..]| {
-            std::vec![Want { node: arena.op(IndexOp::Add, &[v, s]).unwrap(), place: Place::Scalar }]
+            std::vec![Want {
+                node: arena.op(IndexOp::Add, &[v, s]).unwrap(),
+                place: RegBank::Scalar
+            }]
         },
         |result, sink| {
             assert!(
@@ -456,7 +463,7 @@ fn calls_share_work_and_errors_are_values() {
     let sum = arena.op_const(IndexOp::Add, v, 9).unwrap();
     let more = arena.op(IndexOp::Add, &[sum, v]).unwrap();
     let mut scratch =
-        Scratch { memo: [[None; 2]; N], choice: [[Choice::NONE; 2]; N], uses: [0; N] };
+        Scratch { memo: [[None; 2]; N], choice: [[NodeChoice::NONE; 2]; N], uses: [0; N] };
     fn lend(scratch: &mut Scratch) -> SelectScratch<'_> {
         SelectScratch {
             memo: &mut scratch.memo,

@@ -14,7 +14,7 @@ use lanebook_tile::map::{SharedLayout, TileShape};
 /// The dtype names of a descriptor do not matter here.
 struct NoElements;
 
-impl tileas::Elements for NoElements {
+impl tileas::ElementNames for NoElements {
     fn element(&self, _: &str) -> Option<tileas::ElementId> {
         Some(tileas::ElementId(0))
     }

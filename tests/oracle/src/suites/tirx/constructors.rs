@@ -4,7 +4,7 @@ use super::answer;
 use super::model::{self, Model};
 use super::tally::Tally;
 use crate::suites::Verdict;
-use lanebook_layout::tirx::{self, Operand, facts};
+use lanebook_layout::tirx::{self, TmemOperand, facts};
 use lanebook_layout::{Error, Layout, WellKnown};
 use serde_json::Value;
 
@@ -88,8 +88,8 @@ pub fn wg_local(record: &Value) -> Result<Verdict, String> {
 /// `tmem_mma_operand_layout`.
 pub fn operand(record: &Value) -> Result<Verdict, String> {
     let operand = match record["operand"].as_str() {
-        Some("A") => Ok(Operand::A),
-        Some("D") => Ok(Operand::D),
+        Some("A") => Ok(TmemOperand::A),
+        Some("D") => Ok(TmemOperand::D),
         _ => Err(Error::NoVariant { found: 0 }),
     };
     let stationary = record["ws"].as_bool().ok_or("ws")?;

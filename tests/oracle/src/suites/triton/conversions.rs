@@ -2,7 +2,7 @@
 
 use super::super::Verdict;
 use super::{Judged, read};
-use lanebook_layout::triton::exchange::{Scope, crossings, renames_alike, scope};
+use lanebook_layout::triton::exchange::{ExchangeScope, crossings, renames_alike, scope};
 use lanebook_layout::triton::to_linear;
 use serde_json::Value;
 
@@ -18,13 +18,17 @@ pub fn judge(record: &Value) -> Judged {
     let needed = scope(&from, &to);
     let class = record["class"].as_str().unwrap_or("");
     match (needed, class) {
-        (Scope::Thread, "shuffle" | "shared") if !renames_alike(&from, &to) => Ok(Verdict::Ruled(
-            "no thread lacks data, but which register holds it depends on the thread: a select does it, Triton exchanges",
-        )),
-        (Scope::Thread, "register") | (Scope::Block, "shared") => Ok(Verdict::Agree),
+        (ExchangeScope::Thread, "shuffle" | "shared") if !renames_alike(&from, &to) => {
+            Ok(Verdict::Ruled(
+                "no thread lacks data, but which register holds it depends on the thread: a select does it, Triton exchanges",
+            ))
+        }
+        (ExchangeScope::Thread, "register") | (ExchangeScope::Block, "shared") => {
+            Ok(Verdict::Agree)
+        }
         // Inside a warp it is a choice of cost. The peer's: shuffles if fewer than two bits cross
         // between registers and threads, else shared memory.
-        (Scope::Warp, "shuffle" | "shared")
+        (ExchangeScope::Warp, "shuffle" | "shared")
             if (crossings(&from, &to) < 2) == (class == "shuffle") =>
         {
             Ok(Verdict::Agree)
