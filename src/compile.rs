@@ -117,15 +117,15 @@ impl From<TextError> for CompileError {
 /// the caller's.
 ///
 /// `STEPS`: instructions of the kernel. `TUPLES`: register tuples. `NODES`: index-expression nodes.
-/// `LOSERS`: reasons kept.
+/// `REJECTED`: reasons kept.
 #[derive(Debug)]
 pub struct CompileStorage<
     const STEPS: usize,
     const TUPLES: usize,
     const NODES: usize,
-    const LOSERS: usize,
+    const REJECTED: usize,
 > {
-    movers: Vec<CopyAtom, 128>,
+    copy_atoms: Vec<CopyAtom, 128>,
     movements: Vec<lanebook_plan::select::CopyOp, 48>,
     staged: Vec<lanebook_plan::select::Staged, 32>,
     order: Vec<(u32, u16), { lanebook_plan::select::MAX_PRODUCTS }>,
@@ -134,12 +134,12 @@ pub struct CompileStorage<
     allocs: Vec<AllocPlan, 16>,
     fragments: Vec<FragmentPlan, 48>,
     globals: Vec<GlobalPlan, 16>,
-    moves: Vec<TransferPlan, 48>,
+    transfers: Vec<TransferPlan, 48>,
     products: Vec<ProductPlan, 8>,
     maps: Vec<MapPlan, 8>,
     exchanges: Vec<SharedExchange, 8>,
     lanes: Vec<ShufflePlan, 8>,
-    losers: Vec<RejectedCandidate, LOSERS>,
+    rejected: Vec<RejectedCandidate, REJECTED>,
     steps: Vec<Step, STEPS>,
     tuples: Vec<VRegTuple, TUPLES>,
     patterns: Vec<TupleStride, 32>,
@@ -184,15 +184,15 @@ const fn record<P: AsRef<[T]>, T>(_: &P) -> usize {
 /// Storage that suits the kernels of the examples.
 pub type KernelStorage = CompileStorage<1536, 512, 1024, 0>;
 
-impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize>
-    CompileStorage<STEPS, TUPLES, NODES, LOSERS>
+impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const REJECTED: usize>
+    CompileStorage<STEPS, TUPLES, NODES, REJECTED>
 {
     /// Empty storage: zeros alone, so that a static of it weighs nothing in an image, and zeroed
     /// memory is one. A compile writes the side tables before it reads them.
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            movers: Vec::new(),
+            copy_atoms: Vec::new(),
             movements: Vec::new(),
             staged: Vec::new(),
             order: Vec::new(),
@@ -201,12 +201,12 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             allocs: Vec::new(),
             fragments: Vec::new(),
             globals: Vec::new(),
-            moves: Vec::new(),
+            transfers: Vec::new(),
             products: Vec::new(),
             maps: Vec::new(),
             exchanges: Vec::new(),
             lanes: Vec::new(),
-            losers: Vec::new(),
+            rejected: Vec::new(),
             steps: Vec::new(),
             tuples: Vec::new(),
             patterns: Vec::new(),
@@ -241,7 +241,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
         // Side tables of the expression nodes are as full as these.
         let nodes = self.nodes.len();
         pools! {
-            movers: self.movers.len(), self.movers.capacity();
+            copy_atoms: self.copy_atoms.len(), self.copy_atoms.capacity();
             movements: self.movements.len(), self.movements.capacity();
             staged: self.staged.len(), self.staged.capacity();
             order: self.order.len(), self.order.capacity();
@@ -250,12 +250,12 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             allocs: self.allocs.len(), self.allocs.capacity();
             fragments: self.fragments.len(), self.fragments.capacity();
             globals: self.globals.len(), self.globals.capacity();
-            moves: self.moves.len(), self.moves.capacity();
+            transfers: self.transfers.len(), self.transfers.capacity();
             products: self.products.len(), self.products.capacity();
             maps: self.maps.len(), self.maps.capacity();
             exchanges: self.exchanges.len(), self.exchanges.capacity();
             lanes: self.lanes.len(), self.lanes.capacity();
-            losers: self.losers.len(), self.losers.capacity();
+            rejected: self.rejected.len(), self.rejected.capacity();
             steps: self.steps.len(), self.steps.capacity();
             tuples: self.tuples.len(), self.tuples.capacity();
             patterns: self.patterns.len(), self.patterns.capacity();
@@ -282,7 +282,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
     pub fn scratch(&mut self) -> Scratch<'_> {
         Scratch {
             workspace: Workspace {
-                movers: self.movers.as_mut_view(),
+                copy_atoms: self.copy_atoms.as_mut_view(),
                 movements: self.movements.as_mut_view(),
                 staged: self.staged.as_mut_view(),
                 order: self.order.as_mut_view(),
@@ -293,12 +293,12 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
                 allocs: self.allocs.as_mut_view(),
                 fragments: self.fragments.as_mut_view(),
                 globals: self.globals.as_mut_view(),
-                moves: self.moves.as_mut_view(),
+                transfers: self.transfers.as_mut_view(),
                 products: self.products.as_mut_view(),
                 maps: self.maps.as_mut_view(),
                 exchanges: self.exchanges.as_mut_view(),
                 lanes: self.lanes.as_mut_view(),
-                losers: self.losers.as_mut_view(),
+                rejected: self.rejected.as_mut_view(),
             },
             room: EmitScratch {
                 steps: self.steps.as_mut_view(),
@@ -331,8 +331,8 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
     }
 }
 
-impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize> Default
-    for CompileStorage<STEPS, TUPLES, NODES, LOSERS>
+impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const REJECTED: usize> Default
+    for CompileStorage<STEPS, TUPLES, NODES, REJECTED>
 {
     fn default() -> Self {
         Self::new()
@@ -351,20 +351,29 @@ struct PlanPools<'s> {
     allocs: &'s mut VecView<AllocPlan>,
     fragments: &'s mut VecView<FragmentPlan>,
     globals: &'s mut VecView<GlobalPlan>,
-    moves: &'s mut VecView<TransferPlan>,
+    transfers: &'s mut VecView<TransferPlan>,
     products: &'s mut VecView<ProductPlan>,
     maps: &'s mut VecView<MapPlan>,
     exchanges: &'s mut VecView<SharedExchange>,
     lanes: &'s mut VecView<ShufflePlan>,
-    losers: &'s mut VecView<RejectedCandidate>,
+    rejected: &'s mut VecView<RejectedCandidate>,
 }
 
 impl<'s> PlanPools<'s> {
     /// A plan in which nothing is decided.
     #[inline(always)]
     fn plan(self, arch: ArchId) -> Plan<'s> {
-        let Self { allocs, fragments, globals, moves, products, maps, exchanges, lanes, losers } =
-            self;
+        let Self {
+            allocs,
+            fragments,
+            globals,
+            transfers,
+            products,
+            maps,
+            exchanges,
+            lanes,
+            rejected,
+        } = self;
         Plan {
             arch,
             threads: 0,
@@ -373,11 +382,11 @@ impl<'s> PlanPools<'s> {
             allocs,
             fragments,
             globals,
-            moves,
+            transfers,
             products,
             maps,
-            losers,
-            losers_dropped: 0,
+            rejected,
+            rejected_dropped: 0,
             completions: 0,
             completion_offset: 0,
             exchanges,
@@ -466,7 +475,7 @@ pub fn compile<'s>(
     };
     let usage = filled.map_err(|error| {
         let error = error.about(|op| inserted.home(program, op));
-        inserted.take_back(program);
+        inserted.rollback(program);
         error
     })?;
     Ok(Compiled {
@@ -500,9 +509,10 @@ fn decide(
     loop {
         let chosen = choose_and_place(tables, program, function, plan, workspace);
         let Err(error) = chosen else { return Ok(()) };
-        if !inserted.mend(program, error) {
-            let told = inserted.told(program, error).about(|op| inserted.home(program, op));
-            inserted.take_back(program);
+        if !inserted.repair(program, error) {
+            let told =
+                inserted.original_error(program, error).about(|op| inserted.home(program, op));
+            inserted.rollback(program);
             return Err(told.into());
         }
     }
@@ -527,8 +537,8 @@ fn refill(
     let again = decide(tables, program, function, plan, workspace, &mut inserted)
         .and_then(|()| fill_moved(tables, program, plan, function, room));
     again.map_err(|_| {
-        inserted.take_back(program);
-        sunk.take_back(program);
+        inserted.rollback(program);
+        sunk.rollback(program);
         error
     })
 }
@@ -573,13 +583,13 @@ fn fill(
         };
         return Err(CompileError::emission(full, Some(function)));
     }
-    let lookup = TargetQueries { tables, arch: machine, isa };
-    let mut thrift = RegisterPressureLevel::least(tables, isa, program, plan);
+    let queries = TargetQueries { tables, arch: machine, isa };
+    let mut pressure = RegisterPressureLevel::least(tables, isa, program, plan);
     let mut first: Option<CompileError> = None;
     let usage = loop {
         let room = StepStorage::new(steps, tuples, patterns, loops);
         let walked =
-            walk(lookup, program, plan, function, room, params, lists.again(), frame, thrift);
+            walk(queries, program, plan, function, room, params, lists.again(), frame, pressure);
         let error = match walked {
             Ok(()) => {
                 match lanebook_emit::registers::allocate::allocate(
@@ -593,10 +603,10 @@ fn fill(
         };
         // Once more with fewer registers at once, as far as that goes; where that does not go, what
         // is told is that they are too few.
-        match (error, thrift.more()) {
+        match (error, pressure.more()) {
             (CompileError::Emit(EmitError::Step(StepError::Pool { .. })), Some(more)) => {
                 first = first.or(Some(error));
-                thrift = more;
+                pressure = more;
             }
             (CompileError::Emit(EmitError::Step(StepError::Pool { .. })), None) => {
                 return Err(error);
@@ -651,7 +661,7 @@ struct ExprScratch<'s> {
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
 fn walk(
-    lookup: TargetQueries<'_>,
+    queries: TargetQueries<'_>,
     program: &Program<'_, '_>,
     plan: &Plan<'_>,
     function: Op,
@@ -659,9 +669,9 @@ fn walk(
     params: &VecView<Param>,
     lists: Lists<'_>,
     frame: &mut ExprScratch<'_>,
-    thrift: RegisterPressureLevel,
+    pressure: RegisterPressureLevel,
 ) -> Result<(), CompileError> {
-    let tables = lookup.tables;
+    let tables = queries.tables;
     let ExprScratch {
         nodes,
         variables,
@@ -679,7 +689,7 @@ fn walk(
         Selector::new(tables, plan.arch, select, SelectScratch { memo, choice, uses: counts })
             .map_err(|_| EmitError::Rules)?;
     let mut context = LowerContext::new(
-        lookup,
+        queries,
         program,
         plan,
         ExprArena::new(nodes, variables, buckets),
@@ -690,7 +700,7 @@ fn walk(
         lists,
         registers,
     );
-    context.thrift = thrift;
+    context.pressure = pressure;
     context
         .function(function)
         .map_err(|error| CompileError::emission(error, Op::at(usize::from(context.steps.origin))))

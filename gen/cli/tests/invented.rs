@@ -46,7 +46,7 @@ fn a_kernel_computes_what_it_should() {
     check::plan(&tables, &program, &compiled.plan).expect("each element arrives");
     check::order(&tables, &program, &compiled).expect("no race");
     let picked: Vec<&str> =
-        compiled.plan.moves.iter().map(|m| tables.atom(m.atom).expect("atom").name()).collect();
+        compiled.plan.transfers.iter().map(|m| tables.atom(m.atom).expect("atom").name()).collect();
     assert!(picked.contains(&"hx1.gather") && picked.contains(&"hx1.get"), "{picked:?}");
 
     // Matrices larger than the tiles, with rows longer than they need to be.

@@ -257,7 +257,7 @@ fn is_global_map(g: &GlobalPlan, row_major: bool) -> Option<bool> {
 /// it is nobody's).
 pub(crate) fn place_bits(f: &Fragment) -> u32 {
     let bits = u32::from(f.shape.bits);
-    if f.loose { bits.max(32) } else { bits }
+    if f.unpacked { bits.max(32) } else { bits }
 }
 
 /// The element at a bit offset of a lane's tile registers, and which byte of it.

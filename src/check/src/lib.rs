@@ -150,7 +150,8 @@
 //! 14. A *walk* is any path through the steps; loops whose bounds are numbers, the first below the
 //!     last, turn on all of them. What holds on all walks is a fixed point. Before a walk's end
 //!     stands what a copy through a tensor map wants there. Two accesses to shared memory conflict
-//!     if their tiles share bytes and one writes, except inside one execution of one operation. Between two conflicting accesses of a
+//!     if their tiles share bytes and one writes, except inside one execution of one operation.
+//! Between two conflicting accesses of a
 //!     walk the steps of the table's rule for (kind of the earlier, kind of the later) occur in the
 //!     rule's order. A wait counts if it waits for as much or more.
 //! 15. Each movement, and each half of an exchange, has exactly one step an instance and atom; each
@@ -198,9 +199,9 @@
 //!
 //! Conflicts through global memory between two arguments (whether they alias is not known); the
 //! values `start` of a global tile beyond being the operation's subscripts; bank conflicts and
-//! costs. Movers with replicas are refused, not checked. Of the final steps: that sums in tensor
-//! memory are not overwritten between products and loads beyond 9b and 14; that a register made
-//! uniform was the same in all lanes; threads that are not carried out; steps of loops that no
+//! costs. Copy atoms with replicas are refused, not checked. Of the final steps: that sums in
+//! tensor memory are not overwritten between products and loads beyond 9b and 14; that a register
+//! made uniform was the same in all lanes; threads that are not carried out; steps of loops that no
 //! carried out thread turns.
 //!
 //! # What it shares
@@ -286,7 +287,7 @@ pub fn plan(
         match program.role(op) {
             OpRole::Load if plan.is_absorbed(op) => {}
             OpRole::Copy | OpRole::Load | OpRole::Store => {
-                let m = plan.moves.iter().find(|m| m.op == op).ok_or(Violation::Missing(op))?;
+                let m = plan.transfers.iter().find(|m| m.op == op).ok_or(Violation::Missing(op))?;
                 out.bytes =
                     out.bytes.saturating_add(memory::movement::movement(tables, program, plan, m)?);
                 out.moves = out.moves.saturating_add(1);

@@ -65,14 +65,15 @@ fn a_swapped_slot_bit() {
     for arch in ARCHS {
         for text in [GEMM, TRANSPOSE] {
             let shared_load = |plan: &Plan<'_>| {
-                plan.moves
+                plan.transfers
                     .iter()
                     .position(|m| matches!((m.from, m.to), (End::Shared(_), End::Registers(_))))
                     .expect("a load")
             };
             let v = broken(text, arch, |plan| {
                 let k = shared_load(plan);
-                plan.moves[k].fit.slots = swapped(&plan.moves[k].fit.slots, 0, 3);
+                plan.transfers[k].tiling.address_lanes =
+                    swapped(&plan.transfers[k].tiling.address_lanes, 0, 3);
             });
             assert!(
                 matches!(v, Violation::Byte { .. } | Violation::Alignment { .. }),
@@ -86,10 +87,10 @@ fn a_swapped_slot_bit() {
 fn a_copy_that_forgets_elements() {
     for arch in ARCHS {
         let v = broken(GEMM, arch, |plan| {
-            let slots = plan.moves[0].fit.slots.as_slice().to_vec();
-            let mut instances = plan.moves[0].fit.instances.as_slice().to_vec();
+            let slots = plan.transfers[0].tiling.address_lanes.as_slice().to_vec();
+            let mut instances = plan.transfers[0].tiling.instances.as_slice().to_vec();
             instances[0] = slots[4];
-            plan.moves[0].fit.instances = from(&instances);
+            plan.transfers[0].tiling.instances = from(&instances);
         });
         assert!(matches!(v, Violation::Coverage { .. } | Violation::Byte { .. }), "{arch}: {v:?}");
     }
@@ -167,13 +168,16 @@ fn a_wrong_register_bit() {
         });
         assert!(matches!(v, Violation::Fragment { .. }), "{arch}: {v:?}");
         let v = broken(GEMM, arch, |plan| {
-            let load =
-                plan.moves.iter_mut().find(|m| matches!(m.to, End::Registers(_))).expect("a load");
-            let mut places: std::vec::Vec<u8> = load.fit.instance_registers.as_slice().to_vec();
+            let load = plan
+                .transfers
+                .iter_mut()
+                .find(|m| matches!(m.to, End::Registers(_)))
+                .expect("a load");
+            let mut places: std::vec::Vec<u8> = load.tiling.instance_registers.as_slice().to_vec();
             places[0] = places[1];
             let mut out = Columns::new();
             places.iter().for_each(|&p| assert!(out.push(p)));
-            load.fit.instance_registers = out;
+            load.tiling.instance_registers = out;
         });
         assert!(matches!(v, Violation::Registers { .. }), "{arch}: {v:?}");
     }
@@ -192,7 +196,8 @@ fn exchanged_warps() {
             let warp = swapped(&plan.fragments[k].fragment.warp, 0, last);
             plan.fragments[k].fragment.warp = warp;
             let end = End::Registers(u16::try_from(k).expect("few"));
-            plan.moves.iter_mut().find(|m| m.to == end).expect("the load of A").fit.warps = warp;
+            plan.transfers.iter_mut().find(|m| m.to == end).expect("the load of A").tiling.warps =
+                warp;
         });
         assert!(matches!(v, Violation::Operand { operand: 0, .. }), "{arch}: {v:?}");
     }
@@ -214,9 +219,9 @@ fn exchanged_depth() {
 fn ends_of_other_operations() {
     for arch in ARCHS {
         let v = broken(GEMM, arch, |plan| {
-            let (a, b) = (plan.moves[0].to, plan.moves[1].to);
-            plan.moves[0].to = b;
-            plan.moves[1].to = a;
+            let (a, b) = (plan.transfers[0].to, plan.transfers[1].to);
+            plan.transfers[0].to = b;
+            plan.transfers[1].to = a;
         });
         assert!(matches!(v, Violation::End { operand: 1, .. }), "{arch}: {v:?}");
     }
@@ -321,7 +326,7 @@ fn each_wrong_field_of_a_tensor_map() {
     {
         with_plan(text, UNIT, |program, plan| {
             check(&TABLES, program, plan).unwrap_or_else(|v| panic!("{name}: {v:?}"));
-            let copied = plan.moves.iter().filter(|m| m.tiled.is_some()).count();
+            let copied = plan.transfers.iter().filter(|m| m.tiled.is_some()).count();
             assert_eq!(
                 (copied, plan.maps.len()),
                 if name == "gemm_store" { (3, 3) } else { (2, 2) },
@@ -360,12 +365,12 @@ fn each_wrong_field_of_a_tensor_map() {
     // Coordinates: the second box of B begins elsewhere in the tensor, and so in the tile.
     let v = broken(GEMM, UNIT, |plan| {
         let b = plan
-            .moves
+            .transfers
             .iter_mut()
-            .find(|m| m.fit.instances.as_slice().len() == 1)
+            .find(|m| m.tiling.instances.as_slice().len() == 1)
             .expect("two boxes");
-        let bit = b.fit.instances.as_slice()[0];
-        b.fit.instances = from(&[bit >> 1]);
+        let bit = b.tiling.instances.as_slice()[0];
+        b.tiling.instances = from(&[bit >> 1]);
     });
     assert!(
         matches!(v, Violation::Coverage { .. } | Violation::Map { .. } | Violation::Box { .. }),
@@ -389,8 +394,9 @@ fn each_wrong_field_of_a_tensor_map() {
             "{v:?}"
         );
     }
-    let v =
-        broken(GEMM, UNIT, |plan| plan.moves[0].tiled.as_mut().expect("tiled").completion = None);
+    let v = broken(GEMM, UNIT, |plan| {
+        plan.transfers[0].tiled.as_mut().expect("tiled").completion = None
+    });
     assert!(matches!(v, Violation::Map { what: crate::MapFault::Completion, .. }), "{v:?}");
     let v = broken(GEMM, UNIT, |plan| plan.completion_offset = 16384);
     assert!(matches!(v, Violation::Overlap { .. }), "{v:?}");
@@ -408,7 +414,7 @@ fn a_map_of_a_tensor_that_is_not_aligned() {
         let less = GEMM.replace(from, to);
         let tiled = with_plan(&less, UNIT, |program, plan| {
             check(&TABLES, program, plan).unwrap_or_else(|v| panic!("{v:?}"));
-            plan.moves.iter().filter(|m| m.tiled.is_some()).count()
+            plan.transfers.iter().filter(|m| m.tiled.is_some()).count()
         });
         assert_eq!(tiled, 0, "{to}");
     }

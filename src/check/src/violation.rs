@@ -130,7 +130,7 @@ pub enum Violation {
         op: Op,
         /// Warp.
         warp: u8,
-        /// Lane (register movers) or destination slot.
+        /// Lane (register copy atoms) or destination slot.
         lane: u8,
         /// Bit offset in the lane's tile registers, or in the slot's share.
         bit: u16,

@@ -38,8 +38,8 @@ pub enum ChoicePool {
     Members,
     /// Classes of linked accesses.
     Classes,
-    /// Movers of the architecture.
-    Movers,
+    /// Copy atoms of the architecture.
+    CopyAtoms,
 }
 
 impl ChoicePool {
@@ -52,7 +52,7 @@ impl ChoicePool {
             Self::Candidates => "candidates",
             Self::Members => "members of groups",
             Self::Classes => "classes of linked accesses",
-            Self::Movers => "instructions that move",
+            Self::CopyAtoms => "instructions that move",
         }
     }
 }

@@ -2,7 +2,8 @@
 //! shared memory, and where.
 //!
 //! ```text
-//! program --select--> plan (candidates from the tables, a reason for each loser) --shared_alloc--> plan with places
+//! program --select--> plan (candidates from the tables, a reason for each rejected candidate)
+//! --shared_alloc--> plan with places
 //!            ^ memory_pressure: chosen again within limits, where the tiles do not fit |
 //! ```
 //!

@@ -4,7 +4,8 @@
 //! padding and scratch are what can be had back: each tile in turn is taken to keep to as many
 //! bytes less as are missing, everything is chosen again, and of what fits the cheapest wins. Where
 //! no single tile suffices, all give up what they can, and get it back one after the other as long
-//! as they still fit. Each tile that loses layouts by that says so in the plan's losers.
+//! as they still fit. Each tile that loses layouts by that says so in the plan's rejected
+//! candidates.
 //!
 //! Products share tensor memory: where all of them do not fit into it, each may take a part.
 //!
@@ -161,7 +162,7 @@ fn cost(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> u32 
             .filter(|at| program.role(*at) == OpRole::For)
             .fold(cost, |cost, _| cost.saturating_mul(w.loop_trips.max(1)))
     };
-    let moves = plan.moves.iter().map(|m| weigh(m.op, m.figures.cost));
+    let moves = plan.transfers.iter().map(|m| weigh(m.op, m.figures.cost));
     let products = plan.products.iter().map(|p| {
         let each = u32::from(p.product.cycles)
             .saturating_mul(w.matrix_cycle)

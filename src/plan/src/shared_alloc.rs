@@ -217,8 +217,8 @@ fn complete(
     plan: &mut Plan<'_>,
 ) -> Result<(), PlanError> {
     let mut next = 0u8;
-    for k in 0..plan.moves.len() {
-        let Some(m) = plan.moves.get(k).copied() else { continue };
+    for k in 0..plan.transfers.len() {
+        let Some(m) = plan.transfers.get(k).copied() else { continue };
         let Some(tiled) = m.tiled else { continue };
         if tables
             .units
@@ -234,7 +234,7 @@ fn complete(
                 return Err(PlanError::Capacity {
                     pool: crate::data::PlanPool::Completions,
                     capacity: u32::from(MAX_COMPLETIONS),
-                    op: plan.moves.get(k).map(|m| m.op),
+                    op: plan.transfers.get(k).map(|m| m.op),
                 });
             }
             None => {
@@ -242,7 +242,7 @@ fn complete(
                 next.saturating_sub(1)
             }
         };
-        if let Some(m) = plan.moves.get_mut(k) {
+        if let Some(m) = plan.transfers.get_mut(k) {
             m.tiled = Some(TiledPlan { completion: Some(number), ..tiled });
         }
     }
@@ -267,7 +267,7 @@ fn follows(
     plan: &Plan<'_>,
     k: usize,
 ) -> Option<u8> {
-    let own = plan.moves.get(k)?;
+    let own = plan.transfers.get(k)?;
     let place = |m: &TransferPlan| match m.to {
         End::Shared(a) => plan.allocs.get(usize::from(a)).copied(),
         _ => None,
@@ -276,7 +276,7 @@ fn follows(
     let most = tables.units.completions.iter().map(|c| c.most_bytes).min()?;
     let mut total = u32::try_from(to.shape.bytes()).ok()?;
     let (mut at, mut number) = (own.op, None);
-    for m in plan.moves.iter().take(k).rev() {
+    for m in plan.transfers.iter().take(k).rev() {
         if program.next(m.op) != Some(at) {
             break;
         }

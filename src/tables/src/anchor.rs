@@ -225,7 +225,7 @@ pub struct CandidateRule {
     pub bucket: Bucket,
     /// In what kind of layout.
     pub family: Family,
-    /// By movers from this space.
+    /// By copy atoms from this space.
     pub from: Space,
     /// To this space.
     pub to: Space,

@@ -9,8 +9,8 @@ use lanebook_layout::LayoutRef;
 /// One instruction form.
 #[derive(Copy, Clone, Debug)]
 pub struct Atom<'a> {
-    /// What people and tools read of it; the lean tables have the names of movers, which programs
-    /// may say, and no more.
+    /// What people and tools read of it; the lean tables have the names of copy atoms, which
+    /// programs may say, and no more.
     pub note: Option<&'a AtomNote<'a>>,
     /// What kind of thing it does.
     pub class: AtomClass,
@@ -20,7 +20,7 @@ pub struct Atom<'a> {
     pub template: Template<'a>,
     /// Operands in the template's numbering.
     pub operands: Operands<'a>,
-    /// For movers: what goes where.
+    /// For copy atoms: what goes where.
     pub movement: Option<&'a Movement<'a>>,
     /// For matrix instructions: the shape and which operand is which.
     pub matrix: Option<MatrixShape>,
@@ -142,7 +142,7 @@ pub struct Operand<'a> {
 pub struct Operands<'a>(pub List<'a, &'a Operand<'a>>);
 
 impl<'a> Atom<'a> {
-    /// lanebook's name for it, unique; in the lean tables only movers have one.
+    /// lanebook's name for it, unique; in the lean tables only copy atoms have one.
     #[must_use]
     pub fn name(&self) -> &'a str {
         self.note.map_or("", |note| note.name)
@@ -276,8 +276,8 @@ impl Space {
     }
 }
 
-/// What a mover moves. Both layouts share one logical coordinate: `extents`, row-major, in units of
-/// `unit_bits`.
+/// What a copy atom moves. Both layouts share one logical coordinate: `extents`, row-major, in
+/// units of `unit_bits`.
 #[derive(Copy, Clone, Debug)]
 pub struct Movement<'a> {
     /// Width of one logical element in bits. A wider tile element is several of them.

@@ -1,9 +1,9 @@
-//! Movers bit by bit: a table atom's two layouts as one list of bits, at byte granularity.
+//! Copy atoms bit by bit: a table atom's two layouts as one list of bits, at byte granularity.
 //!
-//! A mover's logical coordinate is split into bits. Each bit has one *place* on each side: a bit of
-//! the lane number or of the register bit offset on a register side, a bit of the address slot or a
-//! byte offset on a memory side. What cannot be said so is not a mover the planner can divide by,
-//! and the build's checks say so about the table.
+//! A copy atom's logical coordinate is split into bits. Each bit has one *place* on each side: a
+//! bit of the lane number or of the register bit offset on a register side, a bit of the address
+//! slot or a byte offset on a memory side. What cannot be said so is not a copy atom the planner
+//! can divide by, and the build's checks say so about the table.
 
 use crate::map::{Columns, log2_exact};
 use lanebook_layout::{AxisId, LayoutRef};
@@ -25,7 +25,7 @@ pub enum BitPlace {
     Byte(u8),
 }
 
-/// One bit of a mover's coordinate.
+/// One bit of a copy atom's coordinate.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct CopyAtomBit {
     /// On the source side.
@@ -34,10 +34,10 @@ pub struct CopyAtomBit {
     pub to: BitPlace,
 }
 
-/// Most bits of a mover's coordinate, the bits inside its unit included.
-pub const MAX_MOVER_BITS: usize = 14;
+/// Most bits of a copy atom's coordinate, the bits inside its unit included.
+pub const MAX_COPY_ATOM_BITS: usize = 14;
 
-/// A mover, ready for division.
+/// A copy atom, ready for division.
 #[derive(Copy, Clone, Debug)]
 pub struct CopyAtom {
     /// The table's atom.
@@ -47,7 +47,7 @@ pub struct CopyAtom {
     /// Destination space.
     pub to: Space,
     /// Coordinate bits.
-    pub bits: Columns<CopyAtomBit, MAX_MOVER_BITS>,
+    pub bits: Columns<CopyAtomBit, MAX_COPY_ATOM_BITS>,
     /// Bit offset of the data in the lane's registers when the coordinate is zero (the upper half
     /// of a register, say).
     pub register_base: u16,
@@ -65,7 +65,7 @@ pub struct CopyAtom {
     pub shared_align: u16,
 }
 
-/// Where the movers between two spaces stand in a list of them that is sorted by spaces.
+/// Where the copy atoms between two spaces stand in a list of them that is sorted by spaces.
 #[derive(Copy, Clone, Debug)]
 pub struct CopyAtomGroups([(u16, u16); 16]);
 
@@ -78,10 +78,10 @@ impl CopyAtomGroups {
 
     /// Of a list.
     #[must_use]
-    pub fn new(movers: &[CopyAtom]) -> Self {
+    pub fn new(copy_atoms: &[CopyAtom]) -> Self {
         let mut out = [(0u16, 0u16); 16];
-        for (at, mover) in (0u16..).zip(movers) {
-            if let Some(place) = out.get_mut(Self::number(mover.from, mover.to)) {
+        for (at, copy_atom) in (0u16..).zip(copy_atoms) {
+            if let Some(place) = out.get_mut(Self::number(copy_atom.from, copy_atom.to)) {
                 *place = (if place.1 == 0 { at } else { place.0 }, at.saturating_add(1));
             }
         }
@@ -90,18 +90,18 @@ impl CopyAtomGroups {
 
     /// Those between two spaces.
     #[must_use]
-    pub fn of<'m>(&self, movers: &'m [CopyAtom], from: Space, to: Space) -> &'m [CopyAtom] {
+    pub fn of<'m>(&self, copy_atoms: &'m [CopyAtom], from: Space, to: Space) -> &'m [CopyAtom] {
         let (first, end) = self.0.get(Self::number(from, to)).copied().unwrap_or_default();
-        movers.get(usize::from(first)..usize::from(end)).unwrap_or(&[])
+        copy_atoms.get(usize::from(first)..usize::from(end)).unwrap_or(&[])
     }
 }
 
-/// What movers a layout of a shared tile can serve at all: others would be refused in the end, for
-/// their bytes or their addresses.
+/// What copy atoms a layout of a shared tile can serve at all: others would be refused in the end,
+/// for their bytes or their addresses.
 #[derive(Copy, Clone, Debug)]
 pub struct ViableAtoms {
-    /// Bits in the order of the movers between the two spaces.
-    pub movers: u32,
+    /// Bits in the order of the copy atoms between the two spaces.
+    pub copy_atoms: u32,
     /// Bytes that lie next to each other under every swizzle phase.
     pub run_bytes: u32,
     /// What all addresses are multiples of at the most.
@@ -110,23 +110,25 @@ pub struct ViableAtoms {
 
 impl ViableAtoms {
     /// Whatever there is.
-    pub const ALL: Self = Self { movers: u32::MAX, run_bytes: u32::MAX, align: u32::MAX };
+    pub const ALL: Self = Self { copy_atoms: u32::MAX, run_bytes: u32::MAX, align: u32::MAX };
 
-    /// Whether the mover with a number may do. Those without a bit of their own may.
-    pub fn takes(&self, number: u32, mover: &CopyAtom) -> bool {
-        (number >= u32::BITS || self.movers.wrapping_shr(number) & 1 == 1) && self.suits(mover)
+    /// Whether the copy atom with a number may do. Those without a bit of their own may.
+    pub fn takes(&self, number: u32, copy_atom: &CopyAtom) -> bool {
+        (number >= u32::BITS || self.copy_atoms.wrapping_shr(number) & 1 == 1)
+            && self.suits(copy_atom)
     }
 
-    /// Whether the layout's pieces are large enough for a mover.
-    pub fn suits(&self, mover: &CopyAtom) -> bool {
-        mover.uniform
-            || (mover.run_bytes <= self.run_bytes && u32::from(mover.shared_align) <= self.align)
+    /// Whether the layout's pieces are large enough for a copy atom.
+    pub fn suits(&self, copy_atom: &CopyAtom) -> bool {
+        copy_atom.uniform
+            || (copy_atom.run_bytes <= self.run_bytes
+                && u32::from(copy_atom.shared_align) <= self.align)
     }
 }
 
 impl CopyAtom {
-    /// The mover of an atom; `None` if the atom moves nothing or has extents or strides that are no
-    /// powers of two.
+    /// The copy atom of an atom; `None` if the atom moves nothing or has extents or strides that
+    /// are no powers of two.
     #[must_use]
     pub fn of(id: AtomId, atom: &Atom<'_>) -> Option<Self> {
         let movement = atom.movement.as_ref()?;
@@ -210,7 +212,8 @@ impl CopyAtom {
         })
     }
 
-    /// The place of a bit on the register side and on the memory side, for movers between the two.
+    /// The place of a bit on the register side and on the memory side, for copy atoms between the
+    /// two.
     #[must_use]
     pub fn sides(&self, bit: CopyAtomBit) -> (BitPlace, BitPlace) {
         if self.from == Space::Register { (bit.from, bit.to) } else { (bit.to, bit.from) }
@@ -254,7 +257,7 @@ mod tests {
     use lanebook_tables::Capability;
 
     /// The table compiler counts the bytes of a lane by itself: it must come to the same order as
-    /// movers.
+    /// copy atoms.
     #[test]
     fn the_widest_movers_answer_first() {
         let mut several = 0;
@@ -264,7 +267,7 @@ mod tests {
                 let widths = || {
                     able.iter()
                         .filter_map(|id| CopyAtom::of(*id, TABLES.atom(*id)?))
-                        .map(|mover| mover.share_bytes)
+                        .map(|copy_atom| copy_atom.share_bytes)
                 };
                 assert!(
                     widths().is_sorted_by(|a, b| a >= b),

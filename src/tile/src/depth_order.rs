@@ -13,7 +13,8 @@ impl Product {
     pub fn with_depth_of(&self, is_a: bool, known: &Fragment) -> Option<Self> {
         let own = if is_a { &self.a } else { &self.b };
         let depth = |is_a: bool| if is_a { KeptAxis::Cols } else { KeptAxis::Rows };
-        let same = (own.shape, own.by_rows, own.loose) == (known.shape, known.by_rows, known.loose);
+        let same =
+            (own.shape, own.by_rows, own.unpacked) == (known.shape, known.by_rows, known.unpacked);
         let lengths = |f: &Fragment| (f.register.len(), f.lane.len(), f.warp.len());
         if !same || lengths(own) != lengths(known) || self.shared != [false; 2] {
             return None;

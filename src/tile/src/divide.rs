@@ -11,13 +11,13 @@ use crate::map::{Columns, Combine, Fragment, MemoryMap, log2_exact};
 use crate::tiling::{Reject, Tiling};
 use lanebook_tables::Space;
 
-/// Divides a movement between registers (`fragment`) and memory (`map`) by `mover`.
+/// Divides a movement between registers (`fragment`) and memory (`map`) by `copy_atom`.
 ///
 /// `need` is the alignment in bytes that the atom wants, `align` the certain one of the tile's
 /// start and of every multiple of its run-time stride; `any`: a tuple's registers need not be
 /// consecutive; `copies`: lanes with the same element may all store it.
 pub fn fit_registers(
-    mover: &CopyAtom,
+    copy_atom: &CopyAtom,
     fragment: &Fragment,
     map: &MemoryMap,
     need: u32,
@@ -25,11 +25,12 @@ pub fn fit_registers(
     any: bool,
     copies: bool,
 ) -> Result<Tiling, Reject> {
-    let out = divide(mover, fragment, map, any, copies)?;
-    let share = mover.bits.as_slice().iter().fold(0, |mask, &bit| match mover.sides(bit).1 {
-        BitPlace::Byte(k) => mask | bytes_of(k),
-        _ => mask,
-    });
+    let out = divide(copy_atom, fragment, map, any, copies)?;
+    let share =
+        copy_atom.bits.as_slice().iter().fold(0, |mask, &bit| match copy_atom.sides(bit).1 {
+            BitPlace::Byte(k) => mask | bytes_of(k),
+            _ => mask,
+        });
     let moved = moved(map, &out);
     check_alignment(map, &out, moved, need, align)?;
     check_share(map, &out, moved, share)?;
@@ -37,29 +38,30 @@ pub fn fit_registers(
 }
 
 /// Byte bits that some slot, warp or instance moves.
-fn moved(map: &MemoryMap, fit: &Tiling) -> u32 {
-    fit.slots
+fn moved(map: &MemoryMap, tiling: &Tiling) -> u32 {
+    tiling
+        .address_lanes
         .as_slice()
         .iter()
-        .chain(fit.warps.as_slice())
-        .chain(fit.instances.as_slice())
+        .chain(tiling.warps.as_slice())
+        .chain(tiling.instances.as_slice())
         .fold(0, |all, &e| all | map.at(e).bytes)
 }
 
-/// The division itself. It looks only at what lies within the mover's share of each lane: where
+/// The division itself. It looks only at what lies within the copy atom's share of each lane: where
 /// rows (or columns) lie next to each other for at least as many bytes, padding and swizzles change
 /// nothing of it.
 #[doc(hidden)]
 pub fn divide(
-    mover: &CopyAtom,
+    copy_atom: &CopyAtom,
     fragment: &Fragment,
     map: &MemoryMap,
     any: bool,
     copies: bool,
 ) -> Result<Tiling, Reject> {
     let wave = u8::try_from(fragment.lane.len()).map_err(|_| Reject::Size)?;
-    if mover.lanes != wave {
-        return Err(Reject::Lanes { atom: mover.lanes, wave });
+    if copy_atom.lanes != wave {
+        return Err(Reject::Lanes { atom: copy_atom.lanes, wave });
     }
     let element = log2_exact(u64::from(fragment.shape.bits))
         .ok_or(Reject::Element { element_bits: fragment.shape.bits })?;
@@ -69,16 +71,16 @@ pub fn divide(
     let tile_bits = u32::from(fragment.shape.bits)
         .checked_shl(fragment.register.len() as u32)
         .ok_or(Reject::Size)?;
-    if mover.register_bits > tile_bits {
-        return Err(Reject::Share { atom_bits: mover.register_bits, tile_bits });
+    if copy_atom.register_bits > tile_bits {
+        return Err(Reject::Share { atom_bits: copy_atom.register_bits, tile_bits });
     }
-    if mover.register_bits < u32::from(fragment.shape.bits) {
+    if copy_atom.register_bits < u32::from(fragment.shape.bits) {
         return Err(Reject::Element { element_bits: fragment.shape.bits });
     }
-    let whole = mover.register_bits == u32::from(fragment.shape.bits);
+    let whole = copy_atom.register_bits == u32::from(fragment.shape.bits);
     let narrow = fragment.shape.bits < 32;
-    if narrow && if fragment.loose { !whole } else { mover.register_bits < 32 } {
-        return Err(Reject::Packing { atom_bits: mover.register_bits });
+    if narrow && if fragment.unpacked { !whole } else { copy_atom.register_bits < 32 } {
+        return Err(Reject::Packing { atom_bits: copy_atom.register_bits });
     }
     // Two lanes with the same element would write the same bytes at once: only where a panel has
     // fewer elements than there are threads.
@@ -86,26 +88,26 @@ pub fn divide(
         < fragment.lane.len().saturating_add(fragment.warp.len());
     if !copies
         && !few
-        && mover.from == Space::Register
-        && mover.to == Space::Shared
+        && copy_atom.from == Space::Register
+        && copy_atom.to == Space::Shared
         && fragment.lane.as_slice().iter().chain(fragment.warp.as_slice()).any(|&e| e == 0)
     {
         return Err(Reject::Copies);
     }
-    if mover.register_base != 0 {
-        return Err(Reject::Packing { atom_bits: mover.register_bits });
+    if copy_atom.register_base != 0 {
+        return Err(Reject::Packing { atom_bits: copy_atom.register_bits });
     }
     let packing = fragment.packing();
     let mut used = 0u32;
     let mut slots: [Option<u32>; 6] = [None; 6];
     let mut tuple = Columns::new();
-    for &bit in mover.bits.as_slice() {
-        let (register, memory) = mover.sides(bit);
+    for &bit in copy_atom.bits.as_slice() {
+        let (register, memory) = copy_atom.sides(bit);
         let e = match register {
             BitPlace::Lane(k) => fragment
                 .lane
                 .get(usize::from(k))
-                .ok_or(Reject::Lanes { atom: mover.lanes, wave })?,
+                .ok_or(Reject::Lanes { atom: copy_atom.lanes, wave })?,
             BitPlace::RegisterBit(k) if k < element => {
                 // Inside one element: both sides must keep its bytes in order.
                 if memory != BitPlace::Byte(k.saturating_sub(3)) {
@@ -123,7 +125,7 @@ pub fn divide(
                     fragment
                         .register
                         .get(usize::from(place))
-                        .ok_or(Reject::Packing { atom_bits: mover.register_bits })?
+                        .ok_or(Reject::Packing { atom_bits: copy_atom.register_bits })?
                 } else {
                     let chosen =
                         choose_register_bit(fragment, map, memory, used, place, packing, any)?;
@@ -146,11 +148,11 @@ pub fn divide(
         }
     }
     let grid = fragment.shape.grid;
-    if grid.count() > 1 && tile_bits < 32 && !fragment.loose {
-        return Err(Reject::Packing { atom_bits: mover.register_bits });
+    if grid.count() > 1 && tile_bits < 32 && !fragment.unpacked {
+        return Err(Reject::Packing { atom_bits: copy_atom.register_bits });
     }
     let mut out = Tiling {
-        slots: Columns::new(),
+        address_lanes: Columns::new(),
         warps: fragment.warp,
         instances: Columns::new(),
         tuple,
@@ -161,7 +163,7 @@ pub fn divide(
     };
     for slot in slots {
         match slot {
-            Some(e) if out.slots.push(e) => {}
+            Some(e) if out.address_lanes.push(e) => {}
             Some(_) => return Err(Reject::Size),
             None => break,
         }
@@ -172,7 +174,7 @@ pub fn divide(
             continue;
         }
         if place < packing {
-            return Err(Reject::Packing { atom_bits: mover.register_bits });
+            return Err(Reject::Packing { atom_bits: copy_atom.register_bits });
         }
         if !out.instances.push(e)
             || !out
@@ -246,19 +248,23 @@ fn check_byte(map: &MemoryMap, e: u32, want: u32) -> Result<(), Reject> {
 /// exclusive or, no slot, warp or instance may touch the byte bits `share` inside a lane's part (a
 /// swizzle in finer steps exchanges pieces of it).
 #[inline]
-fn check_share(map: &MemoryMap, fit: &Tiling, moved: u32, share: u32) -> Result<(), Reject> {
+fn check_share(map: &MemoryMap, tiling: &Tiling, moved: u32, share: u32) -> Result<(), Reject> {
     if map.combine == Combine::Add || moved & share == 0 {
         Ok(())
     } else {
-        Err(share_moved(map, fit, share))
+        Err(share_moved(map, tiling, share))
     }
 }
 
 /// The first column that moves something of a lane's part.
 #[inline(never)]
-fn share_moved(map: &MemoryMap, fit: &Tiling, share: u32) -> Reject {
-    for &e in
-        fit.slots.as_slice().iter().chain(fit.warps.as_slice()).chain(fit.instances.as_slice())
+fn share_moved(map: &MemoryMap, tiling: &Tiling, share: u32) -> Reject {
+    for &e in tiling
+        .address_lanes
+        .as_slice()
+        .iter()
+        .chain(tiling.warps.as_slice())
+        .chain(tiling.instances.as_slice())
     {
         let bytes = map.at(e).bytes;
         let common = bytes & share;
@@ -274,7 +280,7 @@ fn share_moved(map: &MemoryMap, fit: &Tiling, share: u32) -> Reject {
 #[inline]
 fn check_alignment(
     map: &MemoryMap,
-    fit: &Tiling,
+    tiling: &Tiling,
     moved: u32,
     need: u32,
     align: u32,
@@ -283,7 +289,7 @@ fn check_alignment(
     if moved != 0 {
         have = have.min(1u32.checked_shl(moved.trailing_zeros()).unwrap_or(u32::MAX));
     }
-    for (panels, column) in [(fit.grid.rows, map.panels.0), (fit.grid.cols, map.panels.1)] {
+    for (panels, column) in [(tiling.grid.rows, map.panels.0), (tiling.grid.cols, map.panels.1)] {
         if panels > 1 && column.bytes != 0 {
             have = have.min(1u32.checked_shl(column.bytes.trailing_zeros()).unwrap_or(u32::MAX));
         }
@@ -291,11 +297,12 @@ fn check_alignment(
     if have < need { Err(Reject::Alignment { need, have }) } else { Ok(()) }
 }
 
-/// Divides a movement from one memory to another by `mover`. The distribution over lanes, warps and
-/// instances is free; it is chosen so that neighbouring lanes take neighbouring shares of global
-/// memory, or, where the destination is one wave-uniform run, so that the run is filled in order.
+/// Divides a movement from one memory to another by `copy_atom`. The distribution over lanes, warps
+/// and instances is free; it is chosen so that neighbouring lanes take neighbouring shares of
+/// global memory, or, where the destination is one wave-uniform run, so that the run is filled in
+/// order.
 pub fn fit_copy(
-    mover: &CopyAtom,
+    copy_atom: &CopyAtom,
     from: &MemoryMap,
     to: &MemoryMap,
     wave: u8,
@@ -303,8 +310,8 @@ pub fn fit_copy(
     need: (u32, u32),
     align: (u32, u32),
 ) -> Result<Tiling, Reject> {
-    if mover.lanes != wave {
-        return Err(Reject::Lanes { atom: mover.lanes, wave });
+    if copy_atom.lanes != wave {
+        return Err(Reject::Lanes { atom: copy_atom.lanes, wave });
     }
     let total = from.shape.total();
     let element = log2_exact(u64::from(from.shape.bits))
@@ -314,7 +321,7 @@ pub fn fit_copy(
         1u32.checked_shl(u32::from(element.saturating_sub(3))).ok_or(Reject::Size)?;
     let mut share_bits = 0u8;
     let mut run = false;
-    for bit in mover.bits.as_slice() {
+    for bit in copy_atom.bits.as_slice() {
         match (bit.from, bit.to) {
             (BitPlace::Byte(a), BitPlace::Byte(b)) if a == b => {
                 share_bits = share_bits.saturating_add(1)
@@ -351,7 +358,7 @@ pub fn fit_copy(
         .filter_map(|k| 1u32.checked_shl(k))
         .chain(order.as_slice().iter().copied().filter(|e| e & low == 0));
     let mut out = Tiling {
-        slots: Columns::new(),
+        address_lanes: Columns::new(),
         warps: Columns::new(),
         instances: Columns::new(),
         tuple: Columns::new(),
@@ -370,7 +377,7 @@ pub fn fit_copy(
             if run && to.at(e).bytes != byte {
                 return Err(Reject::Run { byte });
             }
-            out.slots.push(e)
+            out.address_lanes.push(e)
         } else if k < needed {
             out.warps.push(e)
         } else {

@@ -56,7 +56,7 @@ pub struct TargetInfo<'t> {
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Evaluated {
     /// Decomposition.
-    pub fit: Tiling,
+    pub tiling: Tiling,
     /// Figures.
     pub figures: Figures,
     /// Status of the bank model.
@@ -64,26 +64,26 @@ pub struct Evaluated {
 }
 
 impl<'t> TargetInfo<'t> {
-    /// Evaluates one mover for one movement. `limit`: a candidate that cannot cost less than this
-    /// is [`Reject::Dearer`].
+    /// Evaluates one copy atom for one movement. `limit`: a candidate that cannot cost less than
+    /// this is [`Reject::Dearer`].
     pub fn evaluate(
         &self,
-        mover: &CopyAtom,
+        copy_atom: &CopyAtom,
         from: EndMap<'_>,
         to: EndMap<'_>,
         limit: u32,
     ) -> Result<Evaluated, Reject> {
-        let atom = self.tables.atom(mover.atom).ok_or(Reject::Form)?;
+        let atom = self.tables.atom(copy_atom.atom).ok_or(Reject::Form)?;
         let movement = atom.movement.as_ref().ok_or(Reject::Form)?;
         for side in [&movement.from, &movement.to] {
             self.check_form(atom, side)?;
         }
         let any = self.isa.tuples == TupleStyle::Braces;
-        let fit = match (from, to) {
+        let tiling = match (from, to) {
             (EndMap::Registers(fragment), other) => {
                 let (map, align) = other.memory().ok_or(Reject::Form)?;
                 fit_registers(
-                    mover,
+                    copy_atom,
                     fragment,
                     map,
                     u32::from(movement.to.align_bytes),
@@ -95,7 +95,7 @@ impl<'t> TargetInfo<'t> {
             (other, EndMap::Registers(fragment)) => {
                 let (map, align) = other.memory().ok_or(Reject::Form)?;
                 fit_registers(
-                    mover,
+                    copy_atom,
                     fragment,
                     map,
                     u32::from(movement.from.align_bytes),
@@ -110,7 +110,7 @@ impl<'t> TargetInfo<'t> {
                 let need =
                     (u32::from(movement.from.align_bytes), u32::from(movement.to.align_bytes));
                 fit_copy(
-                    mover,
+                    copy_atom,
                     from_map,
                     to_map,
                     self.wave,
@@ -120,9 +120,14 @@ impl<'t> TargetInfo<'t> {
                 )?
             }
         };
-        let (figures, bank_status) =
-            self.figures(mover, atom, &fit, [(&movement.from, from), (&movement.to, to)], limit)?;
-        Ok(Evaluated { fit, figures, bank_status })
+        let (figures, bank_status) = self.figures(
+            copy_atom,
+            atom,
+            &tiling,
+            [(&movement.from, from), (&movement.to, to)],
+            limit,
+        )?;
+        Ok(Evaluated { tiling, figures, bank_status })
     }
 
     /// A memory side must be addressed in a way that can be supplied: an address a slot, maybe with
@@ -145,13 +150,13 @@ impl<'t> TargetInfo<'t> {
 
     fn figures(
         &self,
-        mover: &CopyAtom,
+        copy_atom: &CopyAtom,
         atom: &Atom<'_>,
-        fit: &Tiling,
+        tiling: &Tiling,
         sides: [(&Side<'_>, EndMap<'_>); 2],
         limit: u32,
     ) -> Result<(Figures, Option<Status>), Reject> {
-        let mut out = Figures { count: fit.count(), ..Figures::default() };
+        let mut out = Figures { count: tiling.count(), ..Figures::default() };
         let mut status = None;
         for (side, end) in sides {
             let map = match end {
@@ -163,7 +168,7 @@ impl<'t> TargetInfo<'t> {
                 EndMap::Global(map, _) => {
                     out.segments = segments(
                         map,
-                        &fit.slots,
+                        &tiling.address_lanes,
                         u32::from(side.slot_bytes),
                         self.tables.weights.segment_bytes,
                     );
@@ -175,7 +180,7 @@ impl<'t> TargetInfo<'t> {
             let width = Self::address_width(atom, side);
             out.further_addresses = out
                 .further_addresses
-                .saturating_add(further(map, fit).saturating_add(1).saturating_mul(width))
+                .saturating_add(further(map, tiling).saturating_add(1).saturating_mul(width))
                 .saturating_sub(1);
         }
         // Conflicts only add to the cost: count them for candidates that still have a chance, and
@@ -198,7 +203,7 @@ impl<'t> TargetInfo<'t> {
             let Some(model) = self.arch.banks.iter().find(|m| m.name == side.banks) else {
                 continue;
             };
-            let conflicts = if mover.uniform {
+            let conflicts = if copy_atom.uniform {
                 // One consecutive run, all of it behind one address: as many passes as the banks
                 // need for its bytes.
                 let span =
@@ -206,7 +211,8 @@ impl<'t> TargetInfo<'t> {
                 let passes = u32::from(side.slot_bytes).div_ceil(span);
                 crate::map::Conflicts { transactions: passes, least: passes }
             } else {
-                let access = BankAccess { slots: &fit.slots, slot_bytes: side.slot_bytes };
+                let access =
+                    BankAccess { slots: &tiling.address_lanes, slot_bytes: side.slot_bytes };
                 count_within(map, access, model, most).ok_or(Reject::Size)?
             };
             out.conflicts.transactions =
@@ -233,10 +239,10 @@ impl<'t> TargetInfo<'t> {
 
 /// Address registers beyond the first: distinct combinations of swizzle phase and outer step among
 /// the instances.
-fn further(map: &MemoryMap, fit: &Tiling) -> u32 {
-    let mask = varying(map, fit);
+fn further(map: &MemoryMap, tiling: &Tiling) -> u32 {
+    let mask = varying(map, tiling);
     let mut basis: Columns<u32, 12> = Columns::new();
-    for &e in fit.instances.as_slice() {
+    for &e in tiling.instances.as_slice() {
         let c = map.at(e);
         let phase = if map.combine == Combine::Xor { c.bytes & mask } else { 0 };
         // Outer steps live above the bytes' 32 bits: fold them to one flag, each bit of an instance
@@ -246,7 +252,7 @@ fn further(map: &MemoryMap, fit: &Tiling) -> u32 {
         }
     }
     let mut keys = 1u32.checked_shl(basis.len() as u32).unwrap_or(u32::MAX);
-    for (panels, column) in [(fit.grid.rows, map.panels.0), (fit.grid.cols, map.panels.1)] {
+    for (panels, column) in [(tiling.grid.rows, map.panels.0), (tiling.grid.cols, map.panels.1)] {
         if column.lead != 0 {
             keys = keys.saturating_mul(u32::from(panels));
         }
@@ -255,11 +261,12 @@ fn further(map: &MemoryMap, fit: &Tiling) -> u32 {
 }
 
 /// Address bits that differ between lanes or warps.
-pub fn varying(map: &MemoryMap, fit: &Tiling) -> u32 {
-    fit.slots
+pub fn varying(map: &MemoryMap, tiling: &Tiling) -> u32 {
+    tiling
+        .address_lanes
         .as_slice()
         .iter()
-        .chain(fit.warps.as_slice())
+        .chain(tiling.warps.as_slice())
         .fold(0, |mask, &e| mask | map.at(e).bytes)
 }
 

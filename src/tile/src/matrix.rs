@@ -243,8 +243,8 @@ pub fn atom_bits(
     }
     // Narrow elements may stand in the low part of a register each.
     let apart = usize::from(5u8.saturating_sub(element));
-    out.loose = held > 0 && register.get(..apart)?.iter().all(Option::is_none) && apart > 0;
-    let places = register.get(if out.loose { apart } else { 0 }..)?;
+    out.unpacked = held > 0 && register.get(..apart)?.iter().all(Option::is_none) && apart > 0;
+    let places = register.get(if out.unpacked { apart } else { 0 }..)?;
     let pushed =
         places.iter().map_while(|e| *e).all(|e| out.register.push(e)) && out.register.len() == held;
     let pushed = pushed && lane.get(..lane_bits)?.iter().all(|&e| out.lane.push(e));

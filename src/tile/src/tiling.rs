@@ -8,15 +8,15 @@ use lanebook_tables::AtomId;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Tiling {
     /// Element bits that each bit of the slot number (= the supplying lane's number) adds.
-    pub slots: Columns<u32, 6>,
+    pub address_lanes: Columns<u32, 6>,
     /// Element bits that each warp bit adds.
     pub warps: Columns<u32, 5>,
     /// Element bits that each bit of the instance number adds.
     pub instances: Columns<u32, 12>,
-    /// Register movers: for each bit of the atom's register number the bit of the fragment's
+    /// Register copy atoms: for each bit of the atom's register number the bit of the fragment's
     /// register number.
     pub tuple: Columns<u8, 5>,
-    /// Register movers: the fragment register-number bit of each instance bit.
+    /// Register copy atoms: the fragment register-number bit of each instance bit.
     pub instance_registers: Columns<u8, 12>,
     /// Panels of the tile: an instance's number above its bits is the panel's.
     pub grid: RepeatGrid,
@@ -47,7 +47,7 @@ impl Tiling {
         panel | self.instances.at(instance)
     }
 
-    /// Register movers: the first register of an instance, counted from the tile's first.
+    /// Register copy atoms: the first register of an instance, counted from the tile's first.
     #[must_use]
     pub fn register(&self, instance: u32) -> u32 {
         let mut out = 0u32;
@@ -117,10 +117,11 @@ impl RegisterTranspose {
         1u32.checked_shl(registers).unwrap_or(u32::MAX).saturating_mul(u32::from(self.packing))
     }
 
-    /// The same for a whole movement of the first atom's `fit`.
+    /// The same for a whole movement of the first atom's `tiling`.
     #[must_use]
-    pub fn count(&self, fit: &Tiling) -> u32 {
-        fit.count()
+    pub fn count(&self, tiling: &Tiling) -> u32 {
+        tiling
+            .count()
             .checked_shr(u32::from(self.across))
             .unwrap_or(0)
             .saturating_mul(self.block_count())

@@ -183,7 +183,7 @@ fn of(case: &Case, program: &Program<'_, '_>, compiled: &Compiled<'_>) -> Count 
     let (Pick::Load(n) | Pick::Store(n) | Pick::Direct(n)) = case.pick;
     let chosen = compiled
         .plan
-        .moves
+        .transfers
         .iter()
         .filter(|m| wanted(&m.from, &m.to))
         .nth(n)

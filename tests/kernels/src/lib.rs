@@ -275,20 +275,22 @@ pub fn shared_byte(plan: &Plan<'_>, alloc: u16, element: u32) -> u64 {
 /// transposed between two atoms.
 #[must_use]
 pub fn fit_at(plan: &Plan<'_>, step_move: usize, first: bool) -> Tiling {
-    let m = plan.moves.get(step_move).expect("a movement");
-    m.flip.filter(|_| !first).map_or(m.fit, |flip| flip.second(&m.fit).expect("blocks of the tile"))
+    let m = plan.transfers.get(step_move).expect("a movement");
+    m.transpose
+        .filter(|_| !first)
+        .map_or(m.tiling, |flip| flip.second(&m.tiling).expect("blocks of the tile"))
 }
 
 /// The element that an instance of a movement handles at a slot of a warp.
 #[must_use]
 pub fn element(fit: &Tiling, lane: u32, warp: u32, instance: u32) -> u32 {
-    fit.element(instance) ^ fit.slots.at(lane) ^ fit.warps.at(warp)
+    fit.element(instance) ^ fit.address_lanes.at(lane) ^ fit.warps.at(warp)
 }
 
 /// The movement steps of each planned movement, in order: (line, step) by instance.
 #[must_use]
 pub fn instances(plan: &Plan<'_>, lines: &[(u32, Step)]) -> Vec<Vec<(u32, Step)>> {
-    plan.moves
+    plan.transfers
         .iter()
         .map(|m| {
             let origin = u16::try_from(m.op.index()).expect("few operations");
@@ -304,7 +306,7 @@ pub fn instances(plan: &Plan<'_>, lines: &[(u32, Step)]) -> Vec<Vec<(u32, Step)>
 /// The shared allocation at an end of a movement, if any.
 #[must_use]
 pub fn shared_end(plan: &Plan<'_>, index: usize) -> Option<(u16, bool)> {
-    let m = plan.moves.get(index)?;
+    let m = plan.transfers.get(index)?;
     match (m.from, m.to) {
         (End::Shared(k), _) => Some((k, false)),
         (_, End::Shared(k)) => Some((k, true)),

@@ -406,7 +406,8 @@ fn shifted(compiled: &Compiled<'_>, step: &Step, alloc: usize, delta: i64) -> Op
         .iter()
         .find(|e| own(e.op))
         .map(|e| (usize::from(e.alloc) == alloc, usize::from(e.alloc) == alloc));
-    let plain = || plan.moves.iter().find(|m| own(m.op)).map(|m| (is_tile(m.from), is_tile(m.to)));
+    let plain =
+        || plan.transfers.iter().find(|m| own(m.op)).map(|m| (is_tile(m.from), is_tile(m.to)));
     let (from, to) = exchange.or_else(plain).unwrap_or((false, false));
     let sides = [
         (from && movement.from.space == Space::Shared, true),

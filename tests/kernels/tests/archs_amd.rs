@@ -371,7 +371,7 @@ fn direct_loads_are_padded_or_swizzled_by_cost() {
                 (padded, !padded),
                 "{arch}: {picked:?}"
             );
-            let dearer = compiled.plan.losers.iter().filter(|loser| loser.why == Reject::Dearer);
+            let dearer = compiled.plan.rejected.iter().filter(|loser| loser.why == Reject::Dearer);
             let others = dearer.filter(|loser| matches!(loser.what, Candidate::Shared(l) if if padded { is_swizzled(&l) } else { is_padded(&l) }));
             assert!(others.count() > 0, "{arch}: the other form lost for another reason");
         });

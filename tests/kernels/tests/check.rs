@@ -72,7 +72,7 @@ fn a_wait_before_its_producer() {
             let steps: Vec<Step> = compiled.steps.to_vec();
             let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
             let waits: Vec<_> = machine.counters.iter().map(|c| c.wait).collect();
-            let of = |k: usize| compiled.plan.moves[k].op.index();
+            let of = |k: usize| compiled.plan.transfers[k].op.index();
             let last_copy = steps
                 .iter()
                 .rposition(|s| s.purpose == Purpose::Move && usize::from(s.origin) == of(1))

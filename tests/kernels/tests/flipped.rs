@@ -41,7 +41,7 @@ fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
     check::order(tables, &program, &compiled).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     let mut text = String::new();
     compiled.write(tables, &program, &mut text).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
-    let copy = compiled.plan.moves.get(1).expect("the copy of B");
+    let copy = compiled.plan.transfers.get(1).expect("the copy of B");
     let share = |id| {
         tables
             .atom(id)
@@ -51,7 +51,7 @@ fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
     let lost = |pick: &dyn Fn(&Candidate) -> bool| -> Vec<(Reject, u32)> {
         compiled
             .plan
-            .losers
+            .rejected
             .iter()
             .filter(|l| l.op == copy.op && pick(&l.what))
             .map(|l| (l.why, l.cost))
@@ -59,7 +59,7 @@ fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
     };
     Built {
         text,
-        flip: copy.flip.map(|f| (f.along, f.across)),
+        flip: copy.transpose.map(|f| (f.along, f.across)),
         first: tables.atom(copy.atom).expect("an atom").name().to_string(),
         flipped: lost(&|what| matches!(what, Candidate::Flipped(..))),
         alone: lost(&|what| matches!(what, Candidate::Atom(id) if share(*id) <= 2)),

@@ -17,7 +17,7 @@ struct Decided {
     total: u64,
     /// Of it, what the matrix unit takes.
     unit: u64,
-    losers: Vec<(Candidate, Reject, u32)>,
+    rejected: Vec<(Candidate, Reject, u32)>,
     text: String,
 }
 
@@ -37,11 +37,11 @@ fn decide(tables: &Tables<'_>, source: &str, arch: &str) -> Option<Decided> {
     // All of these programs: everything but the last store stands in one loop.
     let trips = u64::from(w.loop_trips);
     let moves: u64 = plan
-        .moves
+        .transfers
         .iter()
         .map(|m| {
             u64::from(m.figures.cost)
-                * if m.op == plan.moves.last().expect("a store").op { 1 } else { trips }
+                * if m.op == plan.transfers.last().expect("a store").op { 1 } else { trips }
         })
         .sum();
     let padding: u64 = plan
@@ -54,8 +54,8 @@ fn decide(tables: &Tables<'_>, source: &str, arch: &str) -> Option<Decided> {
         * trips;
     let held: u64 =
         product.in_registers().map(|f| u64::from(f.registers()) * u64::from(w.register)).sum();
-    let losers = plan
-        .losers
+    let rejected = plan
+        .rejected
         .iter()
         .filter(|l| matches!(l.what, Candidate::Matrix(..)))
         .map(|l| (l.what, l.why, l.cost))
@@ -63,7 +63,7 @@ fn decide(tables: &Tables<'_>, source: &str, arch: &str) -> Option<Decided> {
     let atom = tables.atom(product.atom).expect("an atom").name().to_string();
     let mut text = String::new();
     compiled.write(tables, &program, &mut text).ok()?;
-    Some(Decided { atom, total: moves + padding + unit + held, unit, losers, text })
+    Some(Decided { atom, total: moves + padding + unit + held, unit, rejected, text })
 }
 
 /// A product of (m x k) and (k x n) in f16, four or fewer warps.
@@ -149,7 +149,7 @@ fn the_shape_of_the_tile_decides_and_nothing_is_cheaper() {
         assert_eq!(free.total, least, "{arch} {tile:?}: {others:?}");
         // What lost says what it would have cost, and no loser claims less than the pick costs.
         let dearer: Vec<u64> = free
-            .losers
+            .rejected
             .iter()
             .filter(|(_, why, _)| *why == Reject::Dearer)
             .map(|(.., cost)| u64::from(*cost))

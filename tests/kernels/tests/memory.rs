@@ -55,7 +55,7 @@ fn a_tile_as_large_as_the_memory() {
         without += with_plan(&source, arch, |_, plan| {
             let room = TABLES.arch(plan.arch).expect("a machine").shared.max_bytes;
             assert!(plan.shared_bytes <= room, "{arch}");
-            plan.losers.iter().filter(|l| matches!((l.what, l.why), (Candidate::Shared(_), Reject::Room { bytes, most }) if bytes > most)).count()
+            plan.rejected.iter().filter(|l| matches!((l.what, l.why), (Candidate::Shared(_), Reject::Room { bytes, most }) if bytes > most)).count()
         });
     }
     assert!(without > 0, "no tile lost a layout to the others");
@@ -129,7 +129,7 @@ fn products_that_share_tensor_memory() {
         let given_up = |why: Reject| matches!(why, Reject::Columns { need, have } if need > have && need <= 512);
         assert!(
             plan.products.iter().filter(|p| p.tensor.is_some()).count() == 2
-                && plan.losers.iter().any(|l| given_up(l.why)),
+                && plan.rejected.iter().any(|l| given_up(l.why)),
             "{arch}"
         );
     });

@@ -11,18 +11,18 @@ use lanebook_kernels::sweep::{Case, Gemm, Move, Way};
 const ARCHS: [&str; 6] = ["sm_80", "sm_90a", "sm_100a", "gfx942", "gfx950", "gfx1200"];
 
 /// A plan as text, or why there is none.
-fn planned<const LOSERS: usize>(text: &str, arch: &str) -> String {
+fn planned<const REJECTED: usize>(text: &str, arch: &str) -> String {
     let id = TABLES.arch_named(arch).expect("an architecture of the tables");
     let mut pools = Box::new(SmallStorage::new());
     let mut program = parse(pools.pools(), &TABLES, text, Options::default()).expect("a program");
     verify(&mut program).expect("a sound program");
-    let mut room = Box::new(CompileStorage::<2048, 768, 1024, LOSERS>::new());
+    let mut room = Box::new(CompileStorage::<2048, 768, 1024, REJECTED>::new());
     match plan(&TABLES, id, &mut program, room.scratch()) {
         Ok(planned) => {
             let p = &planned.plan;
             format!(
                 "{:?}\n{:?}\n{:?}\n{:?}\n{:?}",
-                p.products, p.allocs, p.moves, p.exchanges, p.fragments
+                p.products, p.allocs, p.transfers, p.exchanges, p.fragments
             )
         }
         Err(why) => format!("{why:?}"),

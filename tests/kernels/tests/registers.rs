@@ -77,9 +77,14 @@ fn blocks_again_and_again() {
                     .filter(|s| s.atom == m.atom && usize::from(s.origin) == m.op.index())
                     .count()
             };
-            let once = |m: &TransferPlan| usize::try_from(m.fit.count()).expect("small");
-            let repeated: Vec<&TransferPlan> =
-                compiled.plan.moves.iter().filter(loads).filter(|m| texts(m) > once(m)).collect();
+            let once = |m: &TransferPlan| usize::try_from(m.tiling.count()).expect("small");
+            let repeated: Vec<&TransferPlan> = compiled
+                .plan
+                .transfers
+                .iter()
+                .filter(loads)
+                .filter(|m| texts(m) > once(m))
+                .collect();
             for m in &repeated {
                 // One of them less, or more, is none that the product asks for.
                 let at = compiled
@@ -119,7 +124,7 @@ fn loads_inside_the_loop() {
         with_kernel(&source, arch, |program, compiled, _| {
             let first = &compiled
                 .plan
-                .moves
+                .transfers
                 .iter()
                 .find(|m| matches!(m.to, End::Registers(_)))
                 .expect("a load");

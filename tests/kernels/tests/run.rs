@@ -249,7 +249,7 @@ fn every_address_is_the_layouts_own() {
                 let mut checked = 0u64;
                 for (index, steps) in by_move.iter().enumerate() {
                     let Some((alloc, _)) = shared_end(plan, index) else { continue };
-                    let m = plan.moves.get(index).expect("a movement");
+                    let m = plan.transfers.get(index).expect("a movement");
                     // A pair of atoms: only the second half touches shared memory.
                     let touching: Vec<_> = match m.second {
                         Some(second) => steps.iter().filter(|(_, s)| s.atom == second).collect(),
@@ -264,7 +264,7 @@ fn every_address_is_the_layouts_own() {
                     for (instance, (line, _)) in (0u32..).zip(touching) {
                         for thread in 0..threads {
                             let (lane, warp) = (thread % wave, thread / wave);
-                            if lane >> fit.slots.len() != 0 {
+                            if lane >> fit.address_lanes.len() != 0 {
                                 continue;
                             }
                             let want = u64::from(report.shared_base)
@@ -285,7 +285,7 @@ fn every_address_is_the_layouts_own() {
                     }
                 }
                 assert!(checked > 1000, "{arch} {name}: {checked} addresses checked");
-                assert!(plan.moves.iter().any(|m| matches!(m.from, End::Global(_))));
+                assert!(plan.transfers.iter().any(|m| matches!(m.from, End::Global(_))));
             });
         }
     }
@@ -312,7 +312,7 @@ fn every_global_address_is_the_matrix_element() {
             for (index, steps) in
                 instances(plan, &lines(compiled, program, text)).iter().enumerate()
             {
-                let m = plan.moves.get(index).expect("a movement");
+                let m = plan.transfers.get(index).expect("a movement");
                 let (End::Global(global), is_store) =
                     (if let End::Global(_) = m.from { (m.from, false) } else { (m.to, true) })
                 else {
@@ -331,10 +331,10 @@ fn every_global_address_is_the_matrix_element() {
                 let bytes = u64::from(shape.bits / 8);
                 let touching: Vec<_> =
                     steps.iter().filter(|(_, s)| m.second != Some(s.atom)).collect();
-                assert_eq!(touching.len(), m.fit.count() as usize);
+                assert_eq!(touching.len(), m.tiling.count() as usize);
                 for (instance, (line, _)) in (0u32..).zip(touching) {
                     for thread in 0..128 {
-                        let e = element(&m.fit, thread % wave, thread / wave, instance);
+                        let e = element(&m.tiling, thread % wave, thread / wave, instance);
                         let (row, col) = shape.position(e);
                         let (row, col) = (u64::from(row), u64::from(col));
                         let got = out.report.addresses(*line, Space::Global, thread);

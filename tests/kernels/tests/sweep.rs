@@ -35,7 +35,7 @@ fn addresses(
     let mut checked = 0u64;
     let memrefs: Vec<_> = program.parameters(compiled.function).collect();
     for (index, steps) in instances(plan, &lines(compiled, program, text)).iter().enumerate() {
-        let m = plan.moves.get(index).expect("a movement");
+        let m = plan.transfers.get(index).expect("a movement");
         let (global, shared) = match (m.from, m.to) {
             (End::Global(g), _) | (_, End::Global(g)) => (Some(g), shared_end(plan, index)),
             _ => (None, shared_end(plan, index)),
@@ -65,7 +65,7 @@ fn addresses(
             for (instance, (line, _)) in (0u32..).zip(touching) {
                 for thread in 0..case.threads() {
                     let (lane, warp) = (thread % wave, thread / wave);
-                    if lane >> fit.slots.len() != 0 {
+                    if lane >> fit.address_lanes.len() != 0 {
                         continue;
                     }
                     let e = element(&fit, lane, warp, instance);

@@ -70,7 +70,7 @@ impl Report<'_> {
             OpRole::Copy | OpRole::Load | OpRole::Store => {
                 let m = plan.move_of(op)?;
                 let to = tile().map_or_else(String::new, |tile| format!(" -> {tile}"));
-                Some(format!("{} x{}{to}", self.movers(m), m.fit.count()))
+                Some(format!("{} x{}{to}", self.movers(m), m.tiling.count()))
             }
             OpRole::For | OpRole::Yield | OpRole::Return => None,
             _ => tile(),

@@ -127,7 +127,7 @@ impl Report<'_> {
                 continue;
             }
             let moves: Vec<_> = plan
-                .moves
+                .transfers
                 .iter()
                 .filter(|m| m.tiled.is_some_and(|t| t.completion == Some(object)))
                 .collect();

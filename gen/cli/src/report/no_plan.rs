@@ -504,7 +504,7 @@ const fn pool_words(pool: PlanPool) -> &'static str {
         PlanPool::Completions => "completion objects of asynchronous copies",
         PlanPool::Exchanges => "conversions and reductions through shared memory",
         PlanPool::Lanes => "conversions between lanes",
-        PlanPool::Movers => "instructions of the architecture that move tiles",
+        PlanPool::CopyAtoms => "instructions of the architecture that move tiles",
         PlanPool::Staged => "ways of copies through registers",
         PlanPool::Worklist => "tiles that share one distribution and wait to be looked at",
         PlanPool::Candidates => "ways to do one product",

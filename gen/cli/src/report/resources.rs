@@ -71,7 +71,7 @@ impl Report<'_> {
         let plan = &self.compiled.plan;
         let mut lines: Vec<String> = Vec::new();
         // Every instruction of the kernel, and those of the plan that steps stand for.
-        let moves = plan.moves.iter().flat_map(|m| [Some(m.atom), m.second]).flatten();
+        let moves = plan.transfers.iter().flat_map(|m| [Some(m.atom), m.second]).flatten();
         let exchanges = plan.exchanges.iter().flat_map(|e| [e.store.atom, e.load.atom]);
         let products = plan.products.iter().map(|p| p.product.atom);
         let steps = self.compiled.steps.iter().map(|step| step.atom);

@@ -161,7 +161,7 @@ impl Report<'_> {
 
     /// The instructions of a movement: one, or a pair with what stands between.
     pub fn movers(&self, m: &TransferPlan) -> String {
-        let between = m.flip.map_or_else(String::new, |f| {
+        let between = m.transpose.map_or_else(String::new, |f| {
             format!(
                 " + {} in blocks of {}x{}",
                 self.atom(f.atom),

@@ -116,14 +116,14 @@ impl ContentsContext<'_> {
         if let Some(e) = self.plan.exchanges.iter().find(|e| own(e.op)) {
             return e.moves().into_iter().find(|m| m.atom == step.atom);
         }
-        let m = self.plan.moves.iter().find(|m| {
+        let m = self.plan.transfers.iter().find(|m| {
             own(m.op) && m.tiled.is_none() && (m.atom == step.atom || m.second == Some(step.atom))
         })?;
         let mut out = *m;
         if m.atom != step.atom
-            && let Some(flip) = m.flip
+            && let Some(transpose) = m.transpose
         {
-            out.fit = flip.second(&m.fit)?;
+            out.tiling = transpose.second(&m.tiling)?;
         }
         Some(out)
     }
@@ -624,14 +624,14 @@ impl ThreadRun<'_, '_> {
         );
         // Lanes without a slot are not asked for their address; where there is no slot at all, all
         // have the same.
-        let slots = slots.min(power(m.fit.slots.len()).ok_or(missing)?);
+        let slots = slots.min(power(m.tiling.address_lanes.len()).ok_or(missing)?);
         let slot = if slots == 1 { 0 } else { lane };
         if slot >= slots {
             return Ok(());
         }
-        let panels = u32::from(m.fit.grid.rows).saturating_mul(u32::from(m.fit.grid.cols));
+        let panels = u32::from(m.tiling.grid.rows).saturating_mul(u32::from(m.tiling.grid.cols));
         let instances =
-            power(m.fit.instances.len()).and_then(|n| n.checked_mul(panels)).ok_or(missing)?;
+            power(m.tiling.instances.len()).and_then(|n| n.checked_mul(panels)).ok_or(missing)?;
         let this = Move {
             m,
             warps: power(usize::from(plan.warps)).ok_or(missing)?,

@@ -89,7 +89,7 @@ fn accesses(look: &ContentsContext<'_>, step: &Step) -> heapless::Vec<TileAccess
     }
     let Some(m) = look
         .plan
-        .moves
+        .transfers
         .iter()
         .find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom)))
     else {
@@ -112,7 +112,7 @@ fn accesses(look: &ContentsContext<'_>, step: &Step) -> heapless::Vec<TileAccess
 
 /// Whether an operation writes a tile.
 fn writes(look: &ContentsContext<'_>, op: Op, alloc: u16) -> bool {
-    look.plan.moves.iter().any(|m| m.op == op && m.to == End::Shared(alloc))
+    look.plan.transfers.iter().any(|m| m.op == op && m.to == End::Shared(alloc))
 }
 
 fn written_inside(look: &ContentsContext<'_>, around: Op, alloc: u16) -> bool {

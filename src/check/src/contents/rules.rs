@@ -340,7 +340,7 @@ impl<'a> Prover<'a, '_, '_> {
             }
         }
         let first = u32::from(bit);
-        let Some(rest) = weigh(&m.fit.tuple, piece)
+        let Some(rest) = weigh(&m.tiling.tuple, piece)
             .and_then(|n| (at / 32).checked_sub(n))
             .filter(|_| at % 32 == first)
         else {
@@ -348,8 +348,8 @@ impl<'a> Prover<'a, '_, '_> {
         };
         let known = self.scratch.instance(number);
         let instance = match known {
-            Some(i) => Some(i).filter(|i| m.fit.register(*i) == rest),
-            None => (0..m.fit.count()).find(|i| m.fit.register(*i) == rest),
+            Some(i) => Some(i).filter(|i| m.tiling.register(*i) == rest),
+            None => (0..m.tiling.count()).find(|i| m.tiling.register(*i) == rest),
         };
         let Some(instance) = instance else { return Ok(false) };
         Ok(self.bind(number, instance))
@@ -372,7 +372,7 @@ impl<'a> Prover<'a, '_, '_> {
         let own = |m: &&TransferPlan| {
             m.op == op && m.atom == step.atom && op.index() == usize::from(step.origin)
         };
-        if !look.plan.moves.iter().any(|m| own(&m)) {
+        if !look.plan.transfers.iter().any(|m| own(&m)) {
             return false;
         }
         let Some((operand, member)) = written(look, step, register) else { return false };
@@ -465,8 +465,8 @@ impl<'a> Prover<'a, '_, '_> {
         }
         let lane_place = at.checked_div(place).unwrap_or(0);
         for (k, operand) in (0usize..).zip(look.program.operands(op)) {
-            let loose =
-                look.fragment(operand).is_some_and(|f| f.loose && u32::from(f.shape.bits) < 32);
+            let unpacked =
+                look.fragment(operand).is_some_and(|f| f.unpacked && u32::from(f.shape.bits) < 32);
             let start = k.saturating_mul(pack);
             let each = |number: u8| {
                 atom.operands
@@ -478,7 +478,7 @@ impl<'a> Prover<'a, '_, '_> {
             let wide = each(lowest)
                 .unwrap_or(32)
                 .saturating_mul(u32::from(count(step.arg(usize::from(lowest))).max(1)));
-            let per = if loose { 1 } else { wide.checked_div(from).unwrap_or(1).max(1) };
+            let per = if unpacked { 1 } else { wide.checked_div(from).unwrap_or(1).max(1) };
             let (number_of, index) = if to > from {
                 let made =
                     own.saturating_mul(u32::from(count(slot))).checked_div(to).unwrap_or(1).max(1);

@@ -45,7 +45,7 @@ pub(super) fn goals(
             out.unfollowed = out.unfollowed.saturating_add(1);
             continue;
         };
-        if m.flip.is_some() {
+        if m.transpose.is_some() {
             turned(look, scratch, at, &m, instance)?;
             continue;
         }
@@ -131,8 +131,8 @@ fn store(
             };
             let bits = BitRange { content, bit: half.saturating_mul(32), width };
             let place = |n: u32| {
-                weigh(&m.fit.tuple, n)
-                    .map(|n| n.saturating_add(m.fit.register(instance)).saturating_mul(32))
+                weigh(&m.tiling.tuple, n)
+                    .map(|n| n.saturating_add(m.tiling.register(instance)).saturating_mul(32))
             };
             let (what, first) = match (look.plan.exchanges.iter().find(|e| e.op == m.op), m.from) {
                 (Some(exchange), _) => {
@@ -169,14 +169,14 @@ fn turned(
         .and_then(|atom| atom.movement)
         .map(|movement| &movement.from)
         .ok_or(missing)?;
-    let flip = m.flip.ok_or(missing)?;
-    let element = 32u32.checked_shr(u32::from(flip.packing)).ok_or(missing)?;
+    let transpose = m.transpose.ok_or(missing)?;
+    let element = 32u32.checked_shr(u32::from(transpose.packing)).ok_or(missing)?;
     let (block, column) = (
-        instance.checked_shr(u32::from(flip.along)).ok_or(missing)?,
-        instance & power(usize::from(flip.along)).ok_or(missing)?.wrapping_sub(1),
+        instance.checked_shr(u32::from(transpose.along)).ok_or(missing)?,
+        instance & power(usize::from(transpose.along)).ok_or(missing)?.wrapping_sub(1),
     );
     let slot = step.arg(usize::from(side.operand));
-    for row in 0..power(usize::from(flip.across)).ok_or(missing)? {
+    for row in 0..power(usize::from(transpose.across)).ok_or(missing)? {
         let bit = row.saturating_mul(element);
         let member = u8::try_from(bit / 32).map_err(|_| missing)?;
         if member >= count(slot) {
@@ -189,7 +189,7 @@ fn turned(
             width: u16::try_from(element).unwrap_or(32),
         };
         let first = block
-            .checked_shl(u32::from(flip.across))
+            .checked_shl(u32::from(transpose.across))
             .and_then(|n| n.checked_add(row))
             .and_then(|n| u16::try_from(n).ok())
             .ok_or(missing)?;

@@ -90,7 +90,7 @@ impl ThreadRun<'_, '_> {
         let op = self.look.steps.get(usize::from(at)).and_then(|step| {
             let own = |op: lanebook_ir::Op| op.index() == usize::from(step.origin);
             let product = self.look.plan.products.iter().map(|p| p.op).find(|op| own(*op));
-            product.or_else(|| self.look.plan.moves.iter().map(|m| m.op).find(|op| own(*op)))
+            product.or_else(|| self.look.plan.transfers.iter().map(|m| m.op).find(|op| own(*op)))
         });
         let thread = u16::try_from(self.thread).unwrap_or(u16::MAX);
         match op {
@@ -259,7 +259,7 @@ impl ThreadRun<'_, '_> {
             look.tables.units.tiled_moves.iter().find(|f| f.atom == step.atom).ok_or(stray)?;
         let own = look
             .plan
-            .moves
+            .transfers
             .iter()
             .filter(|m| m.op.index() == usize::from(step.origin) && m.atom == step.atom);
         let (m, tiled) = own.filter_map(|m| Some((m, m.tiled?))).next().ok_or(stray)?;
@@ -286,7 +286,7 @@ impl ThreadRun<'_, '_> {
         let shape = a.shape;
         let leads = g.leading.iter().flatten().count();
         let stands = |instance: u32| -> Option<bool> {
-            let e = first(&m.fit, shape, instance)?;
+            let e = first(&m.tiling, shape, instance)?;
             let byte = u64::from(Memory::Shared(a).at(e)?.byte);
             if shared? != look.base().checked_add(u64::from(a.offset))?.checked_add(byte)? {
                 return Some(false);
@@ -308,8 +308,8 @@ impl ThreadRun<'_, '_> {
             }
             Some(true)
         };
-        let panels = u32::from(m.fit.grid.rows).saturating_mul(u32::from(m.fit.grid.cols));
-        let many = power(m.fit.instances.as_slice().len())
+        let panels = u32::from(m.tiling.grid.rows).saturating_mul(u32::from(m.tiling.grid.cols));
+        let many = power(m.tiling.instances.as_slice().len())
             .and_then(|n| n.checked_mul(panels))
             .ok_or(stray)?;
         let found = (0..many).find(|i| stands(*i) == Some(true));

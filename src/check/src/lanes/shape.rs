@@ -373,7 +373,7 @@ pub(crate) fn convert(
             exchange.from.warp,
             exchange.from.by_rows,
         );
-    if !same || (from.loose && !exchange.from.loose) {
+    if !same || (from.unpacked && !exchange.from.unpacked) {
         return Err(Violation::End { op, operand: 3 });
     }
     halves(tables, plan, exchange)

@@ -56,11 +56,11 @@ pub(crate) fn scales(
         {
             return Err(misplaced);
         }
-        let mover = tables
+        let copy_atom = tables
             .atom(copy.atom)
-            .and_then(|mover| mover.movement)
+            .and_then(|copy_atom| copy_atom.movement)
             .filter(|m| (m.from.space, m.to.space) == (Space::Shared, Space::Tensor));
-        let movement = mover.ok_or(misplaced)?;
+        let movement = copy_atom.ok_or(misplaced)?;
         let aligned = u32::from(movement.from.align_bytes);
         if tile.offset.checked_rem(aligned) != Some(0)
             || !described(tables, arch, atom, p, side, &copy, movement)

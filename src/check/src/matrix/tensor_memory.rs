@@ -247,7 +247,7 @@ pub(crate) fn accumulator(
         named(program.operand(p.op, 0))?,
         BlockwiseTile::factors(&p.product, memory.cell_bits.into()).ok_or(refuse)?,
     );
-    if *a != p.product.a || a.loose || !form.counts.contains(&stores.count) {
+    if *a != p.product.a || a.unpacked || !form.counts.contains(&stores.count) {
         return Err(refuse);
     }
     let given = cells(plan, p, a, (memory, tile, form), &stores, (place.first_a, blocks))?;

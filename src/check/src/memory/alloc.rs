@@ -171,7 +171,7 @@ impl LostContents {
         let is =
             |end: End, number: usize| matches!(end, End::Shared(k) if usize::from(k) == number);
         let reads = |number: usize| {
-            let moved = plan.moves.iter().any(|m| m.op == op && is(m.from, number));
+            let moved = plan.transfers.iter().any(|m| m.op == op && is(m.from, number));
             let given = |p: &ProductPlan| {
                 let copied = p.copied.into_iter().flatten().map(|copy| copy.given);
                 p.shared
@@ -185,7 +185,7 @@ impl LostContents {
         let writes = |number: usize| {
             let exchanged =
                 plan.exchanges.iter().any(|e| e.op == op && usize::from(e.alloc) == number);
-            exchanged || plan.moves.iter().any(|m| m.op == op && is(m.to, number))
+            exchanged || plan.transfers.iter().any(|m| m.op == op && is(m.to, number))
         };
         if self.first && reads(pair.0) || self.second && reads(pair.1) {
             return true;

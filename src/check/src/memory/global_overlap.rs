@@ -109,7 +109,7 @@ impl OrderContext<'_> {
         let End::Global(number) = end else { return None };
         let g = self.plan.globals.get(usize::from(number))?;
         let of = |end: End| matches!(end, End::Global(h) if self.plan.globals.get(usize::from(h)).is_some_and(|t| t.memref == g.memref));
-        let others = || self.plan.moves.iter().filter(|other| other.op != m.op);
+        let others = || self.plan.transfers.iter().filter(|other| other.op != m.op);
         let met =
             others().any(|other| of(other.to)) || writes && others().any(|other| of(other.from));
         // Alone: what a thread writes again is its own; a unit's copies have no order among
@@ -123,7 +123,7 @@ impl OrderContext<'_> {
             return None;
         }
         let tensor = self.plan.globals.iter().position(|t| t.memref == g.memref)?;
-        let moved = self.plan.moves.iter().position(|other| other.op == m.op)?;
+        let moved = self.plan.transfers.iter().position(|other| other.op == m.op)?;
         Some(SharedAccess {
             bytes: (TENSORS | u32::try_from(tensor).ok()?, 1),
             kind,
@@ -135,8 +135,9 @@ impl OrderContext<'_> {
 
     /// Whether two accesses of a tensor need no order.
     pub(crate) fn own_elements(&self, a: SharedAccess, b: SharedAccess) -> bool {
-        let movement =
-            |access: SharedAccess| access.moved.and_then(|k| self.plan.moves.get(usize::from(k)));
+        let movement = |access: SharedAccess| {
+            access.moved.and_then(|k| self.plan.transfers.get(usize::from(k)))
+        };
         let (Some(x), Some(y)) = (movement(a), movement(b)) else { return false };
         let number = |m: &TransferPlan| match (m.from, m.to) {
             (End::Global(g), _) | (_, End::Global(g)) => Some(g),

@@ -43,14 +43,14 @@ pub(crate) fn movement(
     let this = Move {
         m,
         warps: power(usize::from(plan.warps)).ok_or(missing)?,
-        instances: power(m.fit.instances.len())
+        instances: power(m.tiling.instances.len())
             .and_then(|n| n.checked_mul(panels(m)?))
             .ok_or(missing)?,
         segment_align: plan.shared_align,
     };
     let fragment = |k: u16| plan.fragments.get(usize::from(k)).map(|f| &f.fragment).ok_or(missing);
     let memory = |end: End| Memory::of(plan, end).unwrap_or(Err(missing));
-    let first = mover(tables, op, m.atom)?;
+    let first = copy_atom(tables, op, m.atom)?;
     match (m.from, m.to, m.second) {
         (End::Registers(f), to, None) => {
             this.registers(plan.wave, first, false, fragment(f)?, memory(to)?, space_of(to))
@@ -61,16 +61,16 @@ pub(crate) fn movement(
         (from, to, None) => {
             this.copy(first, memory(from)?, memory(to)?, (space_of(from), space_of(to)))
         }
-        (from, to, Some(second)) if m.flip.is_some() => crate::memory::transpose::movement(
+        (from, to, Some(second)) if m.transpose.is_some() => crate::memory::transpose::movement(
             &this,
             (first, m.atom),
-            (mover(tables, op, second)?, second),
+            (copy_atom(tables, op, second)?, second),
             (memory(from)?, memory(to)?),
             (space_of(from), space_of(to)),
         ),
         (from, to, Some(second)) => this.pair(
             first,
-            mover(tables, op, second)?,
+            copy_atom(tables, op, second)?,
             second,
             memory(from)?,
             memory(to)?,
@@ -92,23 +92,30 @@ pub(crate) fn half(
     let this = Move {
         m,
         warps: power(usize::from(plan.warps)).ok_or(missing)?,
-        instances: power(m.fit.instances.len())
+        instances: power(m.tiling.instances.len())
             .and_then(|n| n.checked_mul(panels(m)?))
             .ok_or(missing)?,
         segment_align: plan.shared_align,
     };
     let end = if loads { m.from } else { m.to };
     let memory = Memory::of(plan, end).unwrap_or(Err(missing))?;
-    this.registers(plan.wave, mover(tables, op, m.atom)?, loads, fragment, memory, space_of(end))
-        .map(|_| ())
+    this.registers(
+        plan.wave,
+        copy_atom(tables, op, m.atom)?,
+        loads,
+        fragment,
+        memory,
+        space_of(end),
+    )
+    .map(|_| ())
 }
 
 /// Panels of a movement's tile.
 fn panels(m: &TransferPlan) -> Option<u32> {
-    u32::from(m.fit.grid.rows).checked_mul(u32::from(m.fit.grid.cols))
+    u32::from(m.tiling.grid.rows).checked_mul(u32::from(m.tiling.grid.cols))
 }
 
-fn mover<'t>(
+fn copy_atom<'t>(
     tables: &Tables<'t>,
     op: Op,
     atom: AtomId,
@@ -246,7 +253,7 @@ impl Move<'_> {
 
     /// An instance's number taken apart: in its panel, and which panel comes when.
     fn parts(&self, instance: u32) -> Option<(u32, u32)> {
-        let inside = power(self.m.fit.instances.len())?;
+        let inside = power(self.m.tiling.instances.len())?;
         Some((instance.checked_rem(inside)?, instance.checked_div(inside)?))
     }
 
@@ -258,7 +265,7 @@ impl Move<'_> {
         warp: u32,
         instance: u32,
     ) -> Result<u32, Violation> {
-        let fit = &self.m.fit;
+        let tiling = &self.m.tiling;
         let outside = Violation::Element {
             op: self.m.op,
             warp: byte(warp),
@@ -266,10 +273,10 @@ impl Move<'_> {
             element: u32::MAX,
         };
         let (inside, index) = self.parts(instance).ok_or(outside)?;
-        let parts = pick(fit.slots.as_slice(), slot)
-            .zip(pick(fit.warps.as_slice(), warp))
-            .zip(pick(fit.instances.as_slice(), inside));
-        let start = nth_panel(shape, fit.by_rows, index)
+        let parts = pick(tiling.address_lanes.as_slice(), slot)
+            .zip(pick(tiling.warps.as_slice(), warp))
+            .zip(pick(tiling.instances.as_slice(), inside));
+        let start = nth_panel(shape, tiling.by_rows, index)
             .and_then(|panel| panel.checked_mul(panel_size(shape)?));
         parts
             .zip(start)
@@ -280,9 +287,9 @@ impl Move<'_> {
     /// The number of the first register of an instance.
     fn register(&self, instance: u32) -> Option<u32> {
         let (inside, index) = self.parts(instance)?;
-        let fit = &self.m.fit;
-        let panel = power(fit.tuple.len().checked_add(fit.instance_registers.len())?)?;
-        weigh(&fit.instance_registers, inside)?.checked_add(index.checked_mul(panel)?)
+        let tiling = &self.m.tiling;
+        let panel = power(tiling.tuple.len().checked_add(tiling.instance_registers.len())?)?;
+        weigh(&tiling.instance_registers, inside)?.checked_add(index.checked_mul(panel)?)
     }
 
     /// `M(E)`, which must be aligned.
@@ -357,14 +364,14 @@ impl Move<'_> {
         memory: Memory<'_>,
         space: Space,
     ) -> Result<u64, Violation> {
-        let (op, fit) = (self.m.op, &self.m.fit);
+        let (op, tiling) = (self.m.op, &self.m.tiling);
         let refuse = self.refuse(self.m.atom);
         let (inside, outside) = if load { (&mv.to, &mv.from) } else { (&mv.from, &mv.to) };
         if inside.space != Space::Register
             || outside.space != space
             || memory.shape() != f.shape
             || element_bytes(f.shape).is_none()
-            || fit.grid != f.shape.grid
+            || tiling.grid != f.shape.grid
         {
             return Err(refuse);
         }
@@ -373,14 +380,14 @@ impl Move<'_> {
             .ok_or(refuse)?;
         let want = bits.div_ceil(32).checked_sub(1).ok_or(refuse)?;
         let mut found = 0u32;
-        for &weight in fit.tuple.as_slice().iter().chain(fit.instance_registers.as_slice()) {
+        for &weight in tiling.tuple.as_slice().iter().chain(tiling.instance_registers.as_slice()) {
             let bit = power(usize::from(weight)).unwrap_or(0);
             if found & bit != 0 || bit == 0 {
                 return Err(Violation::Registers { op, found: found ^ bit, want });
             }
             found |= bit;
         }
-        if found != want || fit.instances.len() != fit.instance_registers.len() {
+        if found != want || tiling.instances.len() != tiling.instance_registers.len() {
             return Err(Violation::Registers { op, found, want });
         }
         let mut touched = TouchedBytes([0; LANES]);
@@ -395,7 +402,7 @@ impl Move<'_> {
                 touched.add(op, lane, bit / 8)?;
                 for w in 0..self.warps {
                     for i in 0..self.instances {
-                        let number = weigh(&fit.tuple, bit / 32)
+                        let number = weigh(&tiling.tuple, bit / 32)
                             .zip(self.register(i))
                             .and_then(|(a, b)| a.checked_add(b));
                         let place = number
@@ -423,14 +430,14 @@ impl Move<'_> {
                 }
             }
         }
-        let tuple = power(fit.tuple.len()).and_then(|n| n.checked_mul(4)).ok_or(refuse)?;
+        let tuple = power(tiling.tuple.len()).and_then(|n| n.checked_mul(4)).ok_or(refuse)?;
         if tuple as usize > SHARE {
             return Err(refuse);
         }
         touched.all(
             op,
             power(usize::from(wave)).ok_or(refuse)?,
-            low(if f.loose { u32::from(f.shape.bits) / 8 } else { tuple.min(bits / 8) }),
+            low(if f.unpacked { u32::from(f.shape.bits) / 8 } else { tuple.min(bits / 8) }),
         )?;
         Ok(followed)
     }
@@ -479,7 +486,7 @@ impl Move<'_> {
         memory: &Memory<'_>,
         touched: &TouchedBytes,
     ) -> Result<(), Violation> {
-        let (op, fit, shape) = (self.m.op, &self.m.fit, memory.shape());
+        let (op, tiling, shape) = (self.m.op, &self.m.tiling, memory.shape());
         let refuse = self.refuse(self.m.atom);
         let mask = touched.0.first().copied().unwrap_or(0);
         let share = mask.trailing_ones();
@@ -487,25 +494,31 @@ impl Move<'_> {
         if !elements.is_power_of_two() || mask != low(share) {
             return Err(Violation::Share { op, lane: 0, found: mask, want: low(share) });
         }
-        touched.all(op, power(fit.slots.len()).ok_or(refuse)?, mask)?;
+        touched.all(op, power(tiling.address_lanes.len()).ok_or(refuse)?, mask)?;
         let inner_bits = elements.trailing_zeros();
         let inner = (0..inner_bits).filter_map(|k| memory.inner(1u32.checked_shl(k)?));
         let columns = || {
-            fit.slots
+            tiling
+                .address_lanes
                 .as_slice()
                 .iter()
-                .chain(fit.warps.as_slice())
-                .chain(fit.instances.as_slice())
+                .chain(tiling.warps.as_slice())
+                .chain(tiling.instances.as_slice())
                 .copied()
         };
         let dealt = columns().count().saturating_add(inner_bits as usize);
         let rank = rank(columns().chain(inner));
         let want = shape.rows.saturating_add(shape.cols);
         // A bit of the warp's or the lane's number that moves nothing repeats what the others do.
-        let copies =
-            fit.warps.as_slice().iter().chain(fit.slots.as_slice()).filter(|&&c| c == 0).count();
+        let copies = tiling
+            .warps
+            .as_slice()
+            .iter()
+            .chain(tiling.address_lanes.as_slice())
+            .filter(|&&c| c == 0)
+            .count();
         let dealt = dealt.saturating_sub(copies);
-        if dealt == usize::from(want) && rank == want && fit.grid == shape.grid {
+        if dealt == usize::from(want) && rank == want && tiling.grid == shape.grid {
             Ok(())
         } else {
             Err(Violation::Coverage {

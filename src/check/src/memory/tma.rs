@@ -260,12 +260,12 @@ impl TiledCheck<'_, '_> {
     /// Every element of every box: where the copy puts it, and where the layout has it. Boxes hold
     /// each element once.
     fn elements(&self, shape: TileShape, segment_align: u32) -> Result<u64, Violation> {
-        let (op, fit) = (self.m.op, &self.m.fit);
+        let (op, tiling) = (self.m.op, &self.m.tiling);
         let refuse = Violation::Atom { op, atom: self.m.atom };
-        if !fit.slots.as_slice().is_empty()
-            || !fit.warps.as_slice().is_empty()
-            || fit.panel_bits != shape.rows.saturating_add(shape.cols)
-            || fit.grid != shape.grid
+        if !tiling.address_lanes.as_slice().is_empty()
+            || !tiling.warps.as_slice().is_empty()
+            || tiling.panel_bits != shape.rows.saturating_add(shape.cols)
+            || tiling.grid != shape.grid
         {
             return Err(refuse);
         }
@@ -274,12 +274,12 @@ impl TiledCheck<'_, '_> {
         self.multiple(MapFault::Start, u64::from(segment_align), repeat)?;
         let [inner, outer, ..] = self.map.boxed.map(u32::from);
         self.covers(shape, inner, outer)?;
-        let inside = power(fit.instances.as_slice().len()).ok_or(refuse)?;
+        let inside = power(tiling.instances.as_slice().len()).ok_or(refuse)?;
         let panels =
             u32::from(shape.grid.rows).checked_mul(u32::from(shape.grid.cols)).ok_or(refuse)?;
         let mut followed = 0u64;
         for instance in 0..inside.checked_mul(panels).ok_or(refuse)? {
-            let first = first(fit, shape, instance).ok_or(refuse)?;
+            let first = first(tiling, shape, instance).ok_or(refuse)?;
             let place = |e: u32| {
                 self.shared
                     .at(e)
@@ -338,7 +338,7 @@ impl TiledCheck<'_, '_> {
             .chain((0..down).map(|bit| bit.saturating_add(cols)))
             .map(|bit| 1u32.checked_shl(bit).unwrap_or(0));
         let want = shape.rows.saturating_add(shape.cols);
-        let counted = self.m.fit.instances.as_slice();
+        let counted = self.m.tiling.instances.as_slice();
         let dealt = u8::try_from(counted.len())
             .unwrap_or(u8::MAX)
             .saturating_add(u8::try_from(across.saturating_add(down)).unwrap_or(u8::MAX));
@@ -352,12 +352,12 @@ impl TiledCheck<'_, '_> {
 }
 
 /// The element that an instance's box begins with.
-pub(crate) fn first(fit: &Tiling, shape: TileShape, instance: u32) -> Option<u32> {
-    let inside = power(fit.instances.as_slice().len())?;
-    let panel = nth_panel(shape, fit.by_rows, instance.checked_div(inside)?)?;
+pub(crate) fn first(tiling: &Tiling, shape: TileShape, instance: u32) -> Option<u32> {
+    let inside = power(tiling.instances.as_slice().len())?;
+    let panel = nth_panel(shape, tiling.by_rows, instance.checked_div(inside)?)?;
     panel
         .checked_mul(panel_size(shape)?)?
-        .checked_add(pick(fit.instances.as_slice(), instance.checked_rem(inside)?)?)
+        .checked_add(pick(tiling.instances.as_slice(), instance.checked_rem(inside)?)?)
 }
 
 /// The number of the element at a row and column of a tile.

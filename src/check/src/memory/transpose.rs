@@ -21,18 +21,21 @@ pub(crate) fn movement(
 ) -> Result<u64, Violation> {
     let m = this.m;
     let refuse = Violation::Atom { op: m.op, atom: first };
-    let flip = m.flip.ok_or(refuse)?;
+    let transpose = m.transpose.ok_or(refuse)?;
     let joined = load.to.space == Space::Register && store.from.space == Space::Register;
     if !joined || (load.from.space, store.to.space) != spaces || source.shape() != target.shape() {
         return Err(refuse);
     }
     let size = element_bytes(source.shape()).ok_or(refuse)?;
     let (rows, columns) = (
-        power(usize::from(flip.across)).ok_or(refuse)?,
-        power(usize::from(flip.along)).ok_or(refuse)?,
+        power(usize::from(transpose.across)).ok_or(refuse)?,
+        power(usize::from(transpose.along)).ok_or(refuse)?,
     );
-    let whole = size.checked_mul(power(usize::from(flip.packing)).ok_or(refuse)?);
-    if whole != Some(4) || flip.packing > flip.across || flip.packing > flip.along {
+    let whole = size.checked_mul(power(usize::from(transpose.packing)).ok_or(refuse)?);
+    if whole != Some(4)
+        || transpose.packing > transpose.across
+        || transpose.packing > transpose.along
+    {
         return Err(refuse);
     }
     let read = share(this, load, true, columns.checked_mul(size).ok_or(refuse)?, first)?;
@@ -40,17 +43,17 @@ pub(crate) fn movement(
     share(this, store, false, rows.checked_mul(size).ok_or(refuse)?, second)?;
     // The columns of a block in place of its rows.
     let mut turned = *m;
-    turned.fit.instances = Columns::new();
-    for k in 0..u32::from(flip.along) {
+    turned.tiling.instances = Columns::new();
+    for k in 0..u32::from(transpose.along) {
         let e = source.inner(1u32.checked_shl(k).ok_or(refuse)?).ok_or(refuse)?;
-        turned.fit.instances.push(e).then_some(()).ok_or(refuse)?;
+        turned.tiling.instances.push(e).then_some(()).ok_or(refuse)?;
     }
-    for e in m.fit.instances.as_slice().get(usize::from(flip.across)..).ok_or(refuse)? {
-        turned.fit.instances.push(*e).then_some(()).ok_or(refuse)?;
+    for e in m.tiling.instances.as_slice().get(usize::from(transpose.across)..).ok_or(refuse)? {
+        turned.tiling.instances.push(*e).then_some(()).ok_or(refuse)?;
     }
     let other = Move { m: &turned, ..*this };
     let blocks = this.instances.checked_div(rows).ok_or(refuse)?;
-    let lanes = power(m.fit.slots.len()).ok_or(refuse)?;
+    let lanes = power(m.tiling.address_lanes.len()).ok_or(refuse)?;
     let mut followed = 0u64;
     for block in 0..blocks {
         for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
@@ -118,5 +121,5 @@ pub(crate) fn stores(m: &TransferPlan, loads: u32) -> u32 {
     let of = |f: lanebook_tile::tiling::RegisterTranspose| {
         loads.checked_shr(u32::from(f.across))?.checked_shl(u32::from(f.along))
     };
-    m.flip.and_then(of).unwrap_or(loads)
+    m.transpose.and_then(of).unwrap_or(loads)
 }

@@ -331,7 +331,7 @@ impl OrderContext<'_> {
         let stray = Violation::Stray { step: narrow(at) };
         let own = self
             .plan
-            .moves
+            .transfers
             .iter()
             .find(|m| m.op.index() == usize::from(step.origin) && m.atom == step.atom);
         let map = own

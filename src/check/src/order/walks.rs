@@ -154,10 +154,11 @@ impl OrderContext<'_> {
     /// Statement 15.
     #[inline(never)]
     fn counts(&self) -> Result<(), Violation> {
-        for m in self.plan.moves.iter() {
-            let panels = u32::from(m.fit.grid.rows).saturating_mul(u32::from(m.fit.grid.cols));
+        for m in self.plan.transfers.iter() {
+            let panels =
+                u32::from(m.tiling.grid.rows).saturating_mul(u32::from(m.tiling.grid.cols));
             let want = 1u32
-                .checked_shl(u32::try_from(m.fit.instances.len()).unwrap_or(u32::MAX))
+                .checked_shl(u32::try_from(m.tiling.instances.len()).unwrap_or(u32::MAX))
                 .unwrap_or(u32::MAX)
                 .saturating_mul(panels);
             // Blocks that are transposed are loaded by their rows and stored by their columns.
@@ -180,10 +181,11 @@ impl OrderContext<'_> {
             }
         }
         for e in self.plan.exchanges.iter() {
-            for (atom, fit) in [(e.store.atom, &e.store.fit), (e.load.atom, &e.load.fit)] {
-                let panels = u32::from(fit.grid.rows).saturating_mul(u32::from(fit.grid.cols));
+            for (atom, tiling) in [(e.store.atom, &e.store.tiling), (e.load.atom, &e.load.tiling)] {
+                let panels =
+                    u32::from(tiling.grid.rows).saturating_mul(u32::from(tiling.grid.cols));
                 let want = 1u32
-                    .checked_shl(u32::try_from(fit.instances.len()).unwrap_or(u32::MAX))
+                    .checked_shl(u32::try_from(tiling.instances.len()).unwrap_or(u32::MAX))
                     .unwrap_or(u32::MAX)
                     .saturating_mul(panels);
                 let own = |s: &&Step| {
@@ -392,7 +394,7 @@ impl OrderContext<'_> {
             let own = |m: &&lanebook_plan::TransferPlan| {
                 m.op.index() == usize::from(step.origin) && m.atom == step.atom && m.tiled.is_some()
             };
-            let m = self.plan.moves.iter().find(own).ok_or(stray)?;
+            let m = self.plan.transfers.iter().find(own).ok_or(stray)?;
             let (end, kind, writes) =
                 if form.loads { (m.to, form.to, true) } else { (m.from, form.from, false) };
             let End::Shared(k) = end else { return Err(stray) };
@@ -492,7 +494,7 @@ impl OrderContext<'_> {
                     m.op.index() == usize::from(step.origin)
                         && (m.atom == step.atom || m.second == Some(step.atom))
                 };
-                if let Some(m) = self.plan.moves.iter().find(own) {
+                if let Some(m) = self.plan.transfers.iter().find(own) {
                     *place = self.outside(
                         m,
                         (if writes { m.to } else { m.from }, side.access, writes),
@@ -512,7 +514,7 @@ impl OrderContext<'_> {
                 None => {
                     let m = self
                         .plan
-                        .moves
+                        .transfers
                         .iter()
                         .find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom)))
                         .ok_or(stray)?;

@@ -11,7 +11,7 @@ use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::order::PendingAccesses;
 use lanebook_ir::Op;
-use lanebook_plan::select::{doer, lane_exchange};
+use lanebook_plan::select::{lane_exchange, select_elementwise};
 use lanebook_tables::{Atom, AtomId, IndexOp, LaneXor, Role};
 use lanebook_tile::map::{Fragment, KeptAxis};
 use lanebook_tile::shaping::{combiner, reduced};
@@ -91,8 +91,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             (self.program.operand(op, 0).ok_or(refuse)?, self.program.result(op, 0).ok_or(refuse)?);
         let dtype = self.program.type_of(operand).dtype.ok_or(refuse)?;
         let kind = combiner(self.program, op).ok_or(refuse)?;
-        let (id, _, _) = doer(self.machine.tables, self.machine.arch, kind, 2, (dtype, dtype), 0)
-            .ok_or(refuse)?;
+        let (id, _, _) =
+            select_elementwise(self.machine.tables, self.machine.arch, kind, 2, (dtype, dtype), 0)
+                .ok_or(refuse)?;
         let combine = CombineAtom { id, atom: self.machine.tables.atom(id).ok_or(refuse)? };
         let def = combine.atom.operands.iter().find(|o| o.role == Role::Def).ok_or(refuse)?;
         let (_, slice) = self.plan.fragment_of(result).ok_or(refuse)?;

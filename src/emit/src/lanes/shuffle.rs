@@ -10,7 +10,7 @@ use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use lanebook_ir::Op;
-use lanebook_plan::select::{ChooseBytes, lane_mover};
+use lanebook_plan::select::{ChooseBytes, lane_move_atom};
 use lanebook_plan::{Either, Gather, ShufflePlan, Swap};
 use lanebook_tables::{Atom, IndexOp, LaneXor, Operand, Role};
 use lanebook_tile::map::Fragment;
@@ -106,7 +106,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             if plan.stays(word) {
                 continue;
             }
-            let (_, _, how) = self.lane_mover(plan, word).ok_or(refuse)?;
+            let (_, _, how) = self.lane_move_atom(plan, word).ok_or(refuse)?;
             let key = (plan.offset.at(word), 0, 0);
             if let Some((_, times)) = how.by
                 && self.lane_value(op, SENDERS, key).is_none()
@@ -166,12 +166,12 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         from.zip(of(self.program.result(op, 0))).ok_or(EmitError::Unplanned(op))
     }
 
-    fn lane_mover(
+    fn lane_move_atom(
         &self,
         plan: &ShufflePlan,
         word: u32,
     ) -> Option<(lanebook_tables::AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
-        lane_mover(self.machine.tables, self.machine.arch, plan, word)
+        lane_move_atom(self.machine.tables, self.machine.arch, plan, word)
     }
 
     /// `times` the number of the lane that a lane reads.
@@ -405,7 +405,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         let missing = EmitError::Step(StepError::NoAtom(Missing::Lanes(
             u8::try_from(offset).unwrap_or(u8::MAX),
         )));
-        let (id, atom, how) = self.lane_mover(plan, word).ok_or(missing)?;
+        let (id, atom, how) = self.lane_move_atom(plan, word).ok_or(missing)?;
         let sender = self.lane_value(op, SENDERS, (offset, 0, 0));
         let mask = u8::try_from(offset).map_err(|_| refuse)?;
         self.between_lanes(op, (id, atom, how), mask, sender, (from, to))
@@ -589,11 +589,11 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
     }
 
     /// The operand of the instructions of a conversion that takes the tile's registers: the
-    /// movers', else that of the choice of bytes.
+    /// copy atoms', else that of the choice of bytes.
     fn lane_operand(&self, plan: &ShufflePlan) -> Option<&'t lanebook_tables::Operand<'t>> {
         let moved = (0..plan.received())
             .find(|word| !plan.stays(*word))
-            .and_then(|word| self.lane_mover(plan, word))
+            .and_then(|word| self.lane_move_atom(plan, word))
             .map(|(_, atom, _)| atom);
         let atom = moved.or_else(|| self.choice.map(|c| c.atom))?;
         atom.operands.get(usize::from(*atom.does?.uses.first()?))

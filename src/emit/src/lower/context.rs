@@ -216,7 +216,7 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     /// Next label.
     pub label: u16,
     /// How far emission goes for fewer registers.
-    pub thrift: crate::matrix::k_slices::RegisterPressureLevel,
+    pub pressure: crate::matrix::k_slices::RegisterPressureLevel,
     /// The scalar base that an outer step of a global tile has been added to last.
     pub stride: Option<crate::memory::scalar_stride::Stride>,
     /// What the starts of wave-uniform runs are made of, where that is not a register.
@@ -273,7 +273,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             completions: heapless::Vec::new(),
             elected: None,
             label: 0,
-            thrift: crate::matrix::k_slices::RegisterPressureLevel::None,
+            pressure: crate::matrix::k_slices::RegisterPressureLevel::None,
             stride: None,
             runs: heapless::Vec::new(),
             run_at: None,

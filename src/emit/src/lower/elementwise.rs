@@ -12,7 +12,7 @@ use crate::registers::liveness::overlaps;
 use crate::registers::source::OperandRegs;
 use crate::step::{MAX_ARGS, Purpose, Slot, slot};
 use lanebook_ir::Op;
-use lanebook_plan::select::{doer, shares};
+use lanebook_plan::select::{select_elementwise, shares};
 use lanebook_tables::{Atom, AtomId, OpWord, Role};
 use lanebook_tile::map::Fragment;
 
@@ -60,13 +60,14 @@ impl LowerContext<'_, '_, '_, '_> {
         let bits = |id| tables.dtype(id).map_or(0, |d| d.bits);
         // Where a register's elements stand alone, in the operands or in the result, there is only
         // the lowest share.
-        let loose = self.is_loose(op, fragment)?;
-        let many_shares = if loose { 1 } else { shares(bits(from), bits(to)) };
+        let unpacked = self.is_loose(op, fragment)?;
+        let many_shares = if unpacked { 1 } else { shares(bits(from), bits(to)) };
         let word = self.program.decl_id(op).map(OpWord::Op).ok_or(refuse)?;
         let mut units: heapless::Vec<ElementwiseAtom<'_>, MAX_SHARES> = heapless::Vec::new();
         for part in 0..many_shares {
             let found =
-                unit(doer(tables, arch, word, operands.len(), (from, to), part)).ok_or(refuse)?;
+                unit(select_elementwise(tables, arch, word, operands.len(), (from, to), part))
+                    .ok_or(refuse)?;
             units.push(found).map_err(|_| refuse)?;
         }
         let own = *units.first().ok_or(refuse)?;
@@ -81,10 +82,10 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         // Elements of a result register, and how many of them the atom makes.
         let many =
-            if loose { 1 } else { 1u16.checked_shl(u32::from(fragment.packing())).unwrap_or(1) };
+            if unpacked { 1 } else { 1u16.checked_shl(u32::from(fragment.packing())).unwrap_or(1) };
         // Where elements become narrower, the last register of an odd number of them is not full:
         // what stands in the rest of it is no element, and may be any.
-        let narrows = bits(from) > bits(to) && !loose;
+        let narrows = bits(from) > bits(to) && !unpacked;
         let last = self
             .program
             .operand(op, 0)
@@ -93,12 +94,20 @@ impl LowerContext<'_, '_, '_, '_> {
             .map_or(u16::MAX, |(_, whole)| whole.registers().saturating_sub(1));
         // Registers that are packed to a result register, each made of as many elements as the atom
         // takes.
-        let pieces = if from == to || loose { 1 } else { many.checked_div(own.pack).unwrap_or(1) };
+        let pieces =
+            if from == to || unpacked { 1 } else { many.checked_div(own.pack).unwrap_or(1) };
         let packs = pieces > 1 && bits(from) > bits(to);
         let packer = if packs {
             Some(
-                unit(doer(tables, arch, OpWord::Pack, usize::from(pieces), (to, to), 0))
-                    .ok_or(refuse)?,
+                unit(select_elementwise(
+                    tables,
+                    arch,
+                    OpWord::Pack,
+                    usize::from(pieces),
+                    (to, to),
+                    0,
+                ))
+                .ok_or(refuse)?,
             )
         } else {
             None
@@ -113,7 +122,8 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         let spare = operands.iter().find_map(|source| {
             let reg = source.whole().filter(|reg| reg.class == def.class && reg.count == count)?;
-            ((from == to || loose) && is_apart(reg) && self.is_free_after(op, reg)).then_some(reg)
+            ((from == to || unpacked) && is_apart(reg) && self.is_free_after(op, reg))
+                .then_some(reg)
         });
         let out = match spare {
             Some(reg) => reg,
@@ -129,9 +139,9 @@ impl LowerContext<'_, '_, '_, '_> {
                 let unit = *units.get(usize::from(share)).ok_or(refuse)?;
                 // A loose tile has as many registers as the other side: each is made of one
                 // register, however many the atom takes.
-                let step = if loose { 1 } else { own.pack };
+                let step = if unpacked { 1 } else { own.pack };
                 let at = register.checked_div(shares).ok_or(refuse)?.wrapping_mul(step);
-                self.unit(op, unit, &operands, one(out, register), at, (loose, last))?;
+                self.unit(op, unit, &operands, one(out, register), at, (unpacked, last))?;
                 continue;
             };
             let mut parts: heapless::Vec<Reg, MAX_OPERANDS> = heapless::Vec::new();
@@ -152,16 +162,16 @@ impl LowerContext<'_, '_, '_, '_> {
     /// each, however narrow they are. What is packed meets what is packed, or 32 bits.
     fn is_loose(&self, op: Op, result: &Fragment) -> Result<bool, EmitError> {
         let narrow = |f: &Fragment| f.shape.bits < 32;
-        let mut loose = result.loose;
+        let mut unpacked = result.unpacked;
         // A constant fills its register, whatever reads it.
         for value in self.program.operands(op).filter(|v| self.program.constant(*v).is_none()) {
             let Some((_, operand)) = self.plan.fragment_of(value) else { continue };
-            if narrow(operand) && narrow(result) && operand.loose != result.loose {
+            if narrow(operand) && narrow(result) && operand.unpacked != result.unpacked {
                 return Err(EmitError::Unplanned(op));
             }
-            loose |= operand.loose;
+            unpacked |= operand.unpacked;
         }
-        Ok(loose)
+        Ok(unpacked)
     }
 
     /// One instruction: `out` from the operands' registers from `at` on.
@@ -172,7 +182,7 @@ impl LowerContext<'_, '_, '_, '_> {
         operands: &[OperandRegs],
         out: Reg,
         at: u16,
-        (loose, last): (bool, u16),
+        (unpacked, last): (bool, u16),
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let does = unit.atom.does.ok_or(refuse)?;
@@ -181,7 +191,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let (which, part) =
                 (k.checked_div(unit.pack).ok_or(refuse)?, k.checked_rem(unit.pack).ok_or(refuse)?);
             let source = operands.get(usize::from(which)).ok_or(refuse)?;
-            let part = if loose { 0 } else { part };
+            let part = if unpacked { 0 } else { part };
             let place = at.wrapping_add(part);
             let reg = self.register(source, place.min(last)).ok_or(refuse)?;
             args.push((number, slot(reg))).map_err(|_| refuse)?;

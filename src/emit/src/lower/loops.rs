@@ -74,7 +74,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if !self.goes_round(op) {
             open.enter(self.depth(op));
         }
-        self.rehearse(op, open)?;
+        self.fixpoint(op, open)?;
         Ok(OpenLoop { parts, counter, body, check, first_step, mark })
     }
 
@@ -105,7 +105,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// What the end of a loop's body leaves open meets its beginning: rehearse until nothing new
     /// appears.
     #[inline(never)]
-    fn rehearse(&mut self, op: Op, open: &mut PendingAccesses) -> Result<(), EmitError> {
+    fn fixpoint(&mut self, op: Op, open: &mut PendingAccesses) -> Result<(), EmitError> {
         // Each round opens more, or is the last: there are only so many accesses.
         loop {
             let mut end = open.clone();
@@ -117,7 +117,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 self.rehearse_fetch(op, inner, &mut end)?;
             }
             let _ = end.take_waits()?;
-            if !end.exceeds(open) {
+            if !end.is_superset(open) {
                 return Ok(());
             }
             open.join(&end)?;

@@ -160,7 +160,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// How many parts of so many registers each a copy has on the way at once: `most`, unless
     /// registers are short.
     pub(crate) fn in_flight(&self, registers: u32, most: u32) -> u32 {
-        if self.thrift < RegisterPressureLevel::Blocks {
+        if self.pressure < RegisterPressureLevel::Blocks {
             return most;
         }
         FEW.checked_div(registers).unwrap_or(1).max(1).min(most)
@@ -228,13 +228,13 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// How operand `side` (0 = A) of a product is loaded slice by slice; `None` if it is not.
     pub(crate) fn sliced(&self, product: Op, side: u8) -> Option<Sliced> {
-        if self.thrift == RegisterPressureLevel::None {
+        if self.pressure == RegisterPressureLevel::None {
             return None;
         }
         let plan = self.plan.product_of(product)?;
         let p = &plan.product;
         // Panels of rows and columns stand above all other bits of a register's number.
-        if (p.panels.2 != 1 && self.thrift < RegisterPressureLevel::Blocks)
+        if (p.panels.2 != 1 && self.pressure < RegisterPressureLevel::Blocks)
             || plan.shared.get(usize::from(side)).copied().flatten().is_some()
         {
             return None;
@@ -250,7 +250,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let rows = depth.checked_add(p.repeats.0)?;
         let after = |from: u8, to: u8| {
             let spanned = movement
-                .fit
+                .tiling
                 .tuple
                 .as_slice()
                 .iter()
@@ -262,13 +262,13 @@ impl LowerContext<'_, '_, '_, '_> {
         // The product takes each block of what the instruction calls A once, at one depth after the
         // other: as many slices as blocks load nothing twice. They are slices where no instruction
         // of the load spans blocks of several depths.
-        if self.thrift == RegisterPressureLevel::Blocks {
+        if self.pressure == RegisterPressureLevel::Blocks {
             // As few as one instruction of the load fills, whatever they are of.
             let low = after(block, u8::MAX);
             return Some(Sliced { load, way, low, bits: TOP, block });
         }
         let each = number == p.shape.a
-            && self.thrift == RegisterPressureLevel::Most
+            && self.pressure == RegisterPressureLevel::Most
             && p.panels == (1, 1, 1)
             && by_depth == block
             && (by_rows == depth || depth == block);
@@ -308,13 +308,13 @@ impl LowerContext<'_, '_, '_, '_> {
         self.steps.origin = u16::try_from(sliced.load.index()).unwrap_or(u16::MAX);
         // The same places in the tile's registers, without the bits that count slices.
         let mut places: Columns<u8, 5> = Columns::new();
-        for &bit in plan.fit.tuple.as_slice() {
+        for &bit in plan.tiling.tuple.as_slice() {
             if !places.push(if bit < sliced.low { bit } else { bit.saturating_sub(sliced.bits) }) {
                 return Err(unplanned);
             }
         }
-        for i in 0..plan.fit.count() {
-            let register = plan.fit.register(i);
+        for i in 0..plan.tiling.count() {
+            let register = plan.tiling.register(i);
             if sliced.slice_of(register) == u32::from(slice) {
                 let data = self.part_of(
                     reg,

@@ -73,21 +73,26 @@ pub(crate) fn memory_sides<'v>(
 }
 
 /// Bytes that differ between lanes or warps, and may meet an instance's under exclusive or.
-fn mask(map: &MemoryMap, fit: &Tiling) -> u32 {
-    fit.slots.as_slice().iter().chain(fit.warps.as_slice()).fold(0, |m, &e| m | map.at(e).bytes)
+fn mask(map: &MemoryMap, tiling: &Tiling) -> u32 {
+    tiling
+        .address_lanes
+        .as_slice()
+        .iter()
+        .chain(tiling.warps.as_slice())
+        .fold(0, |m, &e| m | map.at(e).bytes)
 }
 
 /// Splits what instance `e` adds into register key and immediate. `start` bytes are added to every
 /// address.
 pub(crate) fn delta(
     map: &MemoryMap,
-    fit: &Tiling,
+    tiling: &Tiling,
     e: u32,
     start: u32,
     field: Option<OffsetField>,
 ) -> Delta {
     let column = map.at(e);
-    let phase = if map.combine == Combine::Xor { column.bytes & mask(map, fit) } else { 0 };
+    let phase = if map.combine == Combine::Xor { column.bytes & mask(map, tiling) } else { 0 };
     let plain = column.bytes ^ phase;
     let rest = i64::from(plain.wrapping_add(start));
     let (low, high) = field.map_or((0, 0), |f| (i64::from(f.min), i64::from(f.max)));
@@ -118,8 +123,8 @@ pub(crate) fn delta(
 }
 
 /// The smallest outer step among the instances.
-fn least_lead(map: &MemoryMap, fit: &Tiling) -> u32 {
-    let steps = fit
+fn least_lead(map: &MemoryMap, tiling: &Tiling) -> u32 {
+    let steps = tiling
         .instances
         .as_slice()
         .iter()
@@ -169,10 +174,10 @@ impl LowerContext<'_, '_, '_, '_> {
             return self.prepare_tiled(plan, innermost);
         }
         self.prepare_sides(plan, innermost)?;
-        match &plan.flip {
-            Some(flip) => self
-                .prepare_flipped(plan, flip, innermost)
-                .and_then(|()| self.prepare_choices(plan, flip)),
+        match &plan.transpose {
+            Some(transpose) => self
+                .prepare_flipped(plan, transpose, innermost)
+                .and_then(|()| self.prepare_choices(plan, transpose)),
             None => Ok(()),
         }
     }
@@ -189,7 +194,7 @@ impl LowerContext<'_, '_, '_, '_> {
         for view in &memory_sides(first, plan.from, plan.to) {
             self.prepare_side(plan, view, innermost)?;
         }
-        if let Some(second) = plan.second.filter(|_| plan.flip.is_none()) {
+        if let Some(second) = plan.second.filter(|_| plan.transpose.is_none()) {
             let second = tables.atom(second).ok_or(EmitError::Unplanned(plan.op))?;
             for view in &memory_sides(second, plan.from, plan.to) {
                 self.prepare_side(plan, view, innermost)?;
@@ -252,14 +257,14 @@ impl LowerContext<'_, '_, '_, '_> {
     fn thread_bits(
         &mut self,
         map: &MemoryMap,
-        fit: &Tiling,
+        tiling: &Tiling,
         combine: Combine,
         lead: bool,
     ) -> Result<Option<ExprId>, EmitError> {
         let mut columns: heapless::Vec<BitColumn, 16> = heapless::Vec::new();
         let wave = self.plan.wave;
-        let lanes = (0u8..).zip(fit.slots.as_slice());
-        let warps = (wave..).zip(fit.warps.as_slice());
+        let lanes = (0u8..).zip(tiling.address_lanes.as_slice());
+        let warps = (wave..).zip(tiling.warps.as_slice());
         for (bit, &e) in lanes.chain(warps) {
             let column = map.at(e);
             let column = if lead { column.lead } else { column.bytes };
@@ -285,7 +290,7 @@ impl LowerContext<'_, '_, '_, '_> {
         bytes: u32,
     ) -> Result<(), EmitError> {
         use crate::step::Purpose;
-        let mut start = self.thread_bits(map, &plan.fit, map.combine, false)?;
+        let mut start = self.thread_bits(map, &plan.tiling, map.combine, false)?;
         let immediate = immediate_start(offset, bytes, view.offset);
         // The tile's start keeps clear of every bit that phases change, so it can be added before
         // them.
@@ -325,8 +330,8 @@ impl LowerContext<'_, '_, '_, '_> {
         mut f: impl FnMut(&mut Self, Delta, bool) -> Result<(), EmitError>,
     ) -> Result<(), EmitError> {
         let mut seen: heapless::Vec<(u32, u32, u32), 64> = heapless::Vec::new();
-        for i in 0..plan.fit.count() {
-            let d = delta(map, &plan.fit, plan.fit.element(i), start, field);
+        for i in 0..plan.tiling.count() {
+            let d = delta(map, &plan.tiling, plan.tiling.element(i), start, field);
             let key = (d.phase, d.add, d.lead);
             if seen.contains(&key) {
                 continue;
@@ -412,8 +417,8 @@ impl LowerContext<'_, '_, '_, '_> {
             None => None,
         };
         let inner = self.index_value(op, global.start.1, innermost)?;
-        let outer_lanes = self.thread_bits(&global.map, &plan.fit, Combine::Xor, true)?;
-        let inner_lanes = self.thread_bits(&global.map, &plan.fit, Combine::Xor, false)?;
+        let outer_lanes = self.thread_bits(&global.map, &plan.tiling, Combine::Xor, true)?;
+        let inner_lanes = self.thread_bits(&global.map, &plan.tiling, Combine::Xor, false)?;
         let split = view.side.base.is_some();
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         // The wave-uniform part, 64 bits.
@@ -427,7 +432,7 @@ impl LowerContext<'_, '_, '_, '_> {
             self.keep(Address { op: number, side: view.number, key: None, reg })?;
             self.advance(op, reg, global, outer_bytes, innermost)?;
             let mut known: heapless::Vec<(Delta, ExprId), 64> = heapless::Vec::new();
-            let least = least_lead(&global.map, &plan.fit);
+            let least = least_lead(&global.map, &plan.tiling);
             let rows = self.strides(plan, view, &global.map);
             if let Some(rows) = &rows {
                 self.prepare_strides(op, view.number, rows, outer_bytes)?;
@@ -491,7 +496,7 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         let plain = start.unwrap_or(pointer);
         let mut known: heapless::Vec<(Delta, ExprId), 64> = heapless::Vec::new();
-        let least = least_lead(&global.map, &plan.fit);
+        let least = least_lead(&global.map, &plan.tiling);
         self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, is_first| {
             this.steps.purpose =
                 if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };

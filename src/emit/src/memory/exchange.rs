@@ -132,11 +132,11 @@ impl LowerContext<'_, '_, '_, '_> {
         self.meet_half(op, half, open, true)?;
         let refuse = EmitError::Unplanned(op);
         let atom = self.machine.tables.atom(half.atom).ok_or(refuse)?;
-        for i in 0..half.fit.count() {
-            let register = half.fit.register(i);
+        for i in 0..half.tiling.count() {
+            let register = half.tiling.register(i);
             let data = match packed {
-                None => self.part_of(tile, register, half.fit.tuple.as_slice())?,
-                Some((each, bits)) if half.fit.tuple.as_slice().is_empty() => {
+                None => self.part_of(tile, register, half.tiling.tuple.as_slice())?,
+                Some((each, bits)) if half.tiling.tuple.as_slice().is_empty() => {
                     let k = u16::try_from(register).map_err(|_| refuse)?;
                     let alone = self.alone(op, tile, k, each, bits)?;
                     self.part_of(alone, 0, &[])?

@@ -50,7 +50,7 @@ impl LowerContext<'_, '_, '_, '_> {
             (_, End::Global(other)) if self.memref(other) == Some(g.memref) => Some(true),
             _ => None,
         };
-        let others = || self.plan.moves.iter().filter_map(of);
+        let others = || self.plan.transfers.iter().filter_map(of);
         let course = self.course(plan.op, g);
         // Alone, what a thread writes again is its own; a unit's copies have no order among
         // themselves.
@@ -109,7 +109,7 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         let first = self
             .plan
-            .moves
+            .transfers
             .iter()
             .position(|m| in_lanes(m) && held(m) == held(plan))
             .filter(|_| in_lanes(plan));

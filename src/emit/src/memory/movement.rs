@@ -233,12 +233,12 @@ impl LowerContext<'_, '_, '_, '_> {
         let mut order = heapless::Vec::new();
         self.by_rows(&plan, &mut order);
         let at = |k: u32| order.get(k as usize).map_or(k, |&i| u32::from(i));
-        if let (Some((id, _)), Some(flip)) = (second, plan.flip) {
-            return self.flipped(&plan, &flip, id);
+        if let (Some((id, _)), Some(transpose)) = (second, plan.transpose) {
+            return self.flipped(&plan, &transpose, id);
         }
         match second {
             None => {
-                for k in 0..plan.fit.count() {
+                for k in 0..plan.tiling.count() {
                     let i = at(k);
                     let data = match tile {
                         Some(reg) => Some(self.tile_part(&plan, reg, i)?),
@@ -260,9 +260,9 @@ impl LowerContext<'_, '_, '_, '_> {
                 let count = data_operand(first).map_or(1, |o| o.registers);
                 let mut stage: heapless::Vec<Reg, 64> = heapless::Vec::new();
                 let mut done = 0u32;
-                while done < plan.fit.count() {
+                while done < plan.tiling.count() {
                     stage.clear();
-                    let batch = (plan.fit.count().saturating_sub(done))
+                    let batch = (plan.tiling.count().saturating_sub(done))
                         .min(self.in_flight(count.into(), 16));
                     for k in 0..batch {
                         let reg = self.steps.tuple(class, count)?;
@@ -301,7 +301,7 @@ impl LowerContext<'_, '_, '_, '_> {
         tile: Reg,
         instance: u32,
     ) -> Result<Slot, EmitError> {
-        self.part_of(tile, plan.fit.register(instance), plan.fit.tuple.as_slice())
+        self.part_of(tile, plan.tiling.register(instance), plan.tiling.tuple.as_slice())
     }
 
     /// The registers from `register` of a tile on, whose numbers' bits stand at `places`.
@@ -365,7 +365,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let mut special: Option<(u8, u32, ClassId)> = None;
         for view in &memory_sides(atom, plan.from, plan.to) {
-            let e = plan.fit.element(instance);
+            let e = plan.tiling.element(instance);
             let made;
             let (map, start) = match view.end {
                 End::Shared(k) => {
@@ -400,7 +400,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 set(view.side.operand, slot(reg));
                 continue;
             }
-            let d = delta(map, &plan.fit, e, start, view.offset);
+            let d = delta(map, &plan.tiling, e, start, view.offset);
             let in_lane = self.in_lane(plan.op, view.number, d);
             let address = self
                 .address(plan.op, view.number, Some(in_lane))

@@ -37,11 +37,11 @@ pub struct Stride {
 }
 
 /// Outer steps of a movement's instances, each once, ascending; `None` if there are too many.
-fn rows(map: &MemoryMap, fit: &Tiling) -> Option<heapless::Vec<u32, ROWS>> {
+fn rows(map: &MemoryMap, tiling: &Tiling) -> Option<heapless::Vec<u32, ROWS>> {
     let mut out: heapless::Vec<u32, ROWS> = heapless::Vec::new();
     out.push(0).ok()?;
-    for i in 0..fit.count() {
-        let row = map.at(fit.element(i)).lead;
+    for i in 0..tiling.count() {
+        let row = map.at(tiling.element(i)).lead;
         if !out.contains(&row) {
             out.push(row).ok()?;
             sink(out.as_mut_slice());
@@ -82,18 +82,18 @@ impl LowerContext<'_, '_, '_, '_> {
         view: &SideView<'_>,
         map: &MemoryMap,
     ) -> Option<heapless::Vec<u32, ROWS>> {
-        if self.thrift < RegisterPressureLevel::Most || view.side.base.is_none() {
+        if self.pressure < RegisterPressureLevel::Most || view.side.base.is_none() {
             return None;
         }
-        let fit = &plan.fit;
-        let lanes = fit
-            .slots
+        let tiling = &plan.tiling;
+        let lanes = tiling
+            .address_lanes
             .as_slice()
             .iter()
-            .chain(fit.warps.as_slice())
+            .chain(tiling.warps.as_slice())
             .fold(0, |mask, &e| mask | map.at(e).lead);
-        let is_first = (0..fit.count()).any(|i| map.at(fit.element(i)).lead == 0);
-        let rows = rows(map, fit).filter(|rows| {
+        let is_first = (0..tiling.count()).any(|i| map.at(tiling.element(i)).lead == 0);
+        let rows = rows(map, tiling).filter(|rows| {
             is_first && rows.len() >= FEWEST && rows.iter().all(|row| row & lanes == 0)
         })?;
         distances(&rows).map(|_| rows)
@@ -101,7 +101,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Whether the outer steps of a side go to its scalar base.
     fn has_strides(&self, op: Op, side: u8) -> bool {
-        self.thrift >= RegisterPressureLevel::Most
+        self.pressure >= RegisterPressureLevel::Most
             && self
                 .addresses
                 .iter()
@@ -125,12 +125,14 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             _ => None,
         });
-        let Some(global) = found.filter(|_| plan.fit.count() <= INSTANCES as u32) else { return };
+        let Some(global) = found.filter(|_| plan.tiling.count() <= INSTANCES as u32) else {
+            return;
+        };
         // By row, and where that is the same by number.
         let mut order: heapless::Vec<(u32, u16), INSTANCES> = heapless::Vec::new();
-        for i in 0..plan.fit.count() {
+        for i in 0..plan.tiling.count() {
             let _ = order.push((
-                global.map.at(plan.fit.element(i)).lead,
+                global.map.at(plan.tiling.element(i)).lead,
                 u16::try_from(i).unwrap_or(u16::MAX),
             ));
             sink(order.as_mut_slice());

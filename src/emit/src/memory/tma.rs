@@ -57,7 +57,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         instance: u32,
         dim: usize,
     ) -> Option<(Value, u32)> {
-        let (row, col) = tiled.global.map.shape.position(plan.fit.element(instance));
+        let (row, col) = tiled.global.map.shape.position(plan.tiling.element(instance));
         let dim = usize::from(*tiled.order.get(dim)?);
         match dim.checked_sub(tiled.global.leads().count()) {
             None => tiled.global.leads().nth(dim).map(|lead| (lead.start, 0)),
@@ -84,10 +84,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let _ = self.parameter(op, tiled.global.memref, ParamKind::Map(tiled.plan.map))?;
         let alloc = *self.plan.allocs.get(usize::from(tiled.alloc)).ok_or(unplanned)?;
         let places = alloc.layout.map(alloc.shape).ok_or(unplanned)?;
-        for instance in 0..plan.fit.count() {
+        for instance in 0..plan.tiling.count() {
             self.steps.purpose =
                 if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
-            let bytes = alloc.offset.saturating_add(places.at(plan.fit.element(instance)).bytes);
+            let bytes = alloc.offset.saturating_add(places.at(plan.tiling.element(instance)).bytes);
             let node = self.shared_address(bytes)?;
             let reg = self.compute(node, RegBank::Vector)?;
             self.keep(Address { op: number, side: SHARED, key: Some((instance, 0, 0)), reg })?;
@@ -161,7 +161,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let map = self.compute(map, RegBank::Vector)?;
         let atom = self.machine.tables.atom(tiled.form.atom).ok_or(unplanned)?;
         self.steps.purpose = Purpose::Move;
-        for instance in 0..plan.fit.count() {
+        for instance in 0..plan.tiling.count() {
             let mut args = [Slot::None; crate::step::MAX_ARGS];
             let mut set = |number: u8, reg: Reg| {
                 if let Some(place) = args.get_mut(usize::from(number)) {
@@ -222,7 +222,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         number.is_some()
             && self
                 .plan
-                .moves
+                .transfers
                 .iter()
                 .find(|m| m.tiled.and_then(|t| t.completion) == number)
                 .map(|m| m.op)
@@ -232,8 +232,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     /// Bytes that all movements with a completion object bring together.
     fn announced(&self, number: u8) -> Option<u32> {
         let mut total = 0u32;
-        for m in
-            self.plan.moves.iter().filter(|m| m.tiled.and_then(|t| t.completion) == Some(number))
+        for m in self
+            .plan
+            .transfers
+            .iter()
+            .filter(|m| m.tiled.and_then(|t| t.completion) == Some(number))
         {
             let End::Shared(k) = m.to else { return None };
             total = total.checked_add(

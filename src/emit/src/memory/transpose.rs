@@ -36,8 +36,8 @@ type Choices = heapless::Vec<ByteSelector, CHOICES>;
 
 /// Which bytes of a pair round `round` takes: for the lower register of the result, or the upper
 /// one.
-fn choice(flip: &RegisterTranspose, round: u8, upper: bool) -> Option<[u8; 4]> {
-    let element = 4u8.checked_shr(u32::from(flip.packing))?;
+fn choice(transpose: &RegisterTranspose, round: u8, upper: bool) -> Option<[u8; 4]> {
+    let element = 4u8.checked_shr(u32::from(transpose.packing))?;
     let own = 1u8.checked_shl(u32::from(round))?;
     let mut out = [0u8; 4];
     for (byte, name) in (0u8..).zip(&mut out) {
@@ -55,12 +55,12 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn prepare_flipped(
         &mut self,
         plan: &TransferPlan,
-        flip: &RegisterTranspose,
+        transpose: &RegisterTranspose,
         innermost: Option<&Loop>,
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(plan.op);
         let second = self.machine.tables.atom(plan.second.ok_or(refuse)?).ok_or(refuse)?;
-        let store = TransferPlan { fit: flip.second(&plan.fit).ok_or(refuse)?, ..*plan };
+        let store = TransferPlan { tiling: transpose.second(&plan.tiling).ok_or(refuse)?, ..*plan };
         for view in &memory_sides(second, plan.from, plan.to) {
             self.prepare_side(&store, view, innermost)?;
         }
@@ -72,10 +72,10 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn prepare_choices(
         &mut self,
         plan: &TransferPlan,
-        flip: &RegisterTranspose,
+        transpose: &RegisterTranspose,
     ) -> Result<(), EmitError> {
         self.steps.purpose = Purpose::FirstAddress;
-        let choices = self.choices(plan.op, flip)?;
+        let choices = self.choices(plan.op, transpose)?;
         for selector in &choices {
             self.prepare_selector(plan.op, *selector)?;
         }
@@ -83,12 +83,12 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// The choices of all rounds, lower register first.
-    fn choices(&self, op: Op, flip: &RegisterTranspose) -> Result<Choices, EmitError> {
+    fn choices(&self, op: Op, transpose: &RegisterTranspose) -> Result<Choices, EmitError> {
         let refuse = EmitError::Unplanned(op);
         let mut out = Choices::new();
-        for round in 0..flip.packing {
+        for round in 0..transpose.packing {
             for upper in [false, true] {
-                let selector = choice(flip, round, upper)
+                let selector = choice(transpose, round, upper)
                     .and_then(|bytes| self.everywhere(bytes))
                     .ok_or(refuse)?;
                 out.push(selector).map_err(|_| refuse)?;
@@ -103,7 +103,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn flipped(
         &mut self,
         plan: &TransferPlan,
-        flip: &RegisterTranspose,
+        transpose: &RegisterTranspose,
         second: AtomId,
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(plan.op);
@@ -111,16 +111,16 @@ impl LowerContext<'_, '_, '_, '_> {
             self.machine.tables.atom(plan.atom).ok_or(refuse)?,
             self.machine.tables.atom(second).ok_or(refuse)?,
         );
-        let store = TransferPlan { fit: flip.second(&plan.fit).ok_or(refuse)?, ..*plan };
-        let choices = self.choices(plan.op, flip)?;
+        let store = TransferPlan { tiling: transpose.second(&plan.tiling).ok_or(refuse)?, ..*plan };
+        let choices = self.choices(plan.op, transpose)?;
         let class = register_class(Some(first_atom)).ok_or(refuse)?;
         let (loaded, stored) = (
             data_operand(first_atom).ok_or(refuse)?.registers,
             data_operand(second_atom).ok_or(refuse)?.registers,
         );
-        let rows = 1u32.checked_shl(u32::from(flip.across)).ok_or(refuse)?;
-        let columns = 1u32.checked_shl(u32::from(flip.along)).ok_or(refuse)?;
-        let blocks = plan.fit.count().checked_div(rows).ok_or(refuse)?;
+        let rows = 1u32.checked_shl(u32::from(transpose.across)).ok_or(refuse)?;
+        let columns = 1u32.checked_shl(u32::from(transpose.along)).ok_or(refuse)?;
+        let blocks = plan.tiling.count().checked_div(rows).ok_or(refuse)?;
         let each = rows.saturating_mul(u32::from(loaded)).max(1);
         let most = (TUPLES as u32)
             .checked_div(rows)
@@ -161,7 +161,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     })?;
                 }
                 self.steps.purpose = Purpose::Arithmetic;
-                self.flip_block(plan.op, flip, rest, &out, &choices)?;
+                self.flip_block(plan.op, transpose, rest, &out, &choices)?;
                 for (k, reg) in (0u32..).zip(&out) {
                     let at = done.saturating_add(block).saturating_mul(columns).saturating_add(k);
                     self.instance(&store, second, second_atom, at, Some(slot(*reg)))?;
@@ -176,19 +176,19 @@ impl LowerContext<'_, '_, '_, '_> {
     fn flip_block(
         &mut self,
         op: Op,
-        flip: &RegisterTranspose,
+        transpose: &RegisterTranspose,
         rows: &[Reg],
         columns: &[Reg],
         choices: &Choices,
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
-        let side = 1u16.checked_shl(u32::from(flip.packing)).ok_or(refuse)?;
+        let side = 1u16.checked_shl(u32::from(transpose.packing)).ok_or(refuse)?;
         let parts = |bits: u8| {
-            bits.checked_sub(flip.packing)
+            bits.checked_sub(transpose.packing)
                 .and_then(|bits| 1u16.checked_shl(u32::from(bits)))
                 .ok_or(refuse)
         };
-        let (across, along) = (parts(flip.across)?, parts(flip.along)?);
+        let (across, along) = (parts(transpose.across)?, parts(transpose.along)?);
         for row in 0..across {
             for column in 0..along {
                 // A square of registers' elements; what a round makes takes the place of what it
@@ -206,9 +206,9 @@ impl LowerContext<'_, '_, '_, '_> {
                         })
                         .map_err(|_| refuse)?;
                 }
-                for round in 0..flip.packing {
+                for round in 0..transpose.packing {
                     let own = 1u16.checked_shl(u32::from(round)).ok_or(refuse)?;
-                    let is_last = round.saturating_add(1) == flip.packing;
+                    let is_last = round.saturating_add(1) == transpose.packing;
                     for lower in (0..side).filter(|k| k & own == 0) {
                         let numbers = [lower, lower | own];
                         let pair = numbers.map(|k| square.get(usize::from(k)).copied());

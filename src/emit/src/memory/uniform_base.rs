@@ -46,9 +46,9 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         self.steps.purpose = Purpose::FirstAddress;
         let mut columns: heapless::Vec<BitColumn, 8> = heapless::Vec::new();
-        let moved = plan.fit.warps.as_slice().iter().any(|&e| map.at(e).bytes != 0);
+        let moved = plan.tiling.warps.as_slice().iter().any(|&e| map.at(e).bytes != 0);
         let value = if moved { self.wave_start()? } else { self.thread };
-        for (bit, &e) in (self.plan.wave..).zip(plan.fit.warps.as_slice()) {
+        for (bit, &e) in (self.plan.wave..).zip(plan.tiling.warps.as_slice()) {
             columns
                 .push(BitColumn { value, bit, column: map.at(e).bytes })
                 .map_err(|_| EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 8 })?;

@@ -214,7 +214,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
             }
         }
-        for m in self.plan.moves.iter() {
+        for m in self.plan.transfers.iter() {
             for end in [m.from, m.to] {
                 if let End::Registers(k) = end
                     && self.plan.fragments.get(usize::from(k)).is_some_and(|f| f.value == value)

@@ -207,7 +207,7 @@ impl PendingAccesses {
 
     /// Whether anything is open that `other` has not.
     #[must_use]
-    pub fn exceeds(&self, other: &Self) -> bool {
+    pub fn is_superset(&self, other: &Self) -> bool {
         self.here()
             .any(|e| !other.here().any(|o| o.touched() == e.touched() && o.behind & !e.behind == 0))
     }

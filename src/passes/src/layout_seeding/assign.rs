@@ -2,10 +2,12 @@
 //! touches it.
 //!
 //! 1. *Groups* ([`crate::layout_seeding::group`]) and their operations.
-//! 2. *Candidates* of each operation from `rules/candidates.ron` and the architecture's movers; the
+//! 2. *Candidates* of each operation from `rules/candidates.ron` and the architecture's copy atoms;
+//! the
 //!    memory kinds that an operation has candidates for must have one in common, else
 //!    [`Diagnostic::NoCommonMemory`].
-//! 3. *Structural filter*: division of the movement by the atom ([`lanebook_plan::select`]), families,
+//! 3. *Structural filter*: division of the movement by the atom ([`lanebook_plan::select`]),
+//! families,
 //!    alignment, descriptors.
 //! 4. *Score*: the group's layout with the lowest sum of its operations' best candidates.
 //!
@@ -52,8 +54,9 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
     let arch = work.arch()?;
     let workers = work.workers()?;
     work.room.candidates.clear();
-    let legal = Legal::new(work.tables, arch, workers, work.room.movers, work.wishes.prefer_bulk)
-        .map_err(PassError::Choice)?;
+    let legal =
+        Legal::new(work.tables, arch, workers, work.room.copy_atoms, work.wishes.prefer_bulk)
+            .map_err(PassError::Choice)?;
     let mut groups = Groups::find(work.cx.program, work.room.nodes).map_err(PassError::Choice)?;
     work.room.dropped = 0;
     let mut state = SeedingState {
@@ -284,7 +287,7 @@ impl SeedingState<'_, '_> {
         let Some(terms) = self.cost(program, groups, first, memory, layout, bound, false) else {
             return;
         };
-        let weights = &self.legal.setting.tables.weights;
+        let weights = &self.legal.target.tables.weights;
         let chosen = Chosen { memory, layout: layout.map(|(_, layout)| layout), terms };
         if best.is_none_or(|best| terms.rank(weights) < best.terms.rank(weights)) {
             *best = Some(chosen);
@@ -356,7 +359,7 @@ impl SeedingState<'_, '_> {
 
     /// Of the candidates noted since `start` the best is taken, the other legal ones are dearer.
     fn settle(&mut self, start: usize) {
-        let weights = self.legal.setting.tables.weights;
+        let weights = self.legal.target.tables.weights;
         let prefer = self.legal.prefer_bulk;
         let Some(noted) = self.notes.list.get_mut(start..) else { return };
         let legal =

@@ -1,9 +1,10 @@
 //! Candidates of one operation under one layout of its memory: which are legal, and what they cost.
 //!
-//! Movers come from the architecture's atoms, legality is division ([`lanebook_tile::divide`]), bank
-//! conflicts are counted exactly. A tile that a product reads where it lies needs a descriptor: a
-//! layout in one of the architecture's swizzle modes. A tile of the tensor memory has no division
-//! here: its cells lie column by column, and the columns that a lane takes are what it costs.
+//! Copy atoms come from the architecture's atoms, legality is division ([`lanebook_tile::divide`]),
+//! bank conflicts are counted exactly. A tile that a product reads where it lies needs a
+//! descriptor: a layout in one of the architecture's swizzle modes. A tile of the tensor memory has
+//! no division here: its cells lie column by column, and the columns that a lane takes are what it
+//! costs.
 use crate::layout_seeding::Workers;
 use crate::layout_seeding::assign::PLAIN;
 use crate::layout_seeding::group::{does, memory_of, tile_of};
@@ -29,8 +30,8 @@ const MOST_LAYOUTS: usize = 12;
 
 /// What the candidates of a program are judged by.
 pub(super) struct Legal<'a, 't> {
-    pub setting: TargetInfo<'t>,
-    movers: &'a VecView<CopyAtom>,
+    pub target: TargetInfo<'t>,
+    copy_atoms: &'a VecView<CopyAtom>,
     shapes: Shapes,
     pub prefer_bulk: bool,
     /// Products read operands in shared memory.
@@ -69,7 +70,7 @@ impl<'a, 't> Legal<'a, 't> {
         tables: &'t Tables<'t>,
         arch: &'t Arch<'t>,
         workers: Workers,
-        movers: &'a mut VecView<CopyAtom>,
+        copy_atoms: &'a mut VecView<CopyAtom>,
         prefer_bulk: bool,
     ) -> Result<Self, ChoiceError> {
         let isa = tables.isa(arch.isa).ok_or(ChoiceError::NoArch)?;
@@ -78,18 +79,18 @@ impl<'a, 't> Legal<'a, 't> {
             log2_exact(u64::from(workers.warps)).ok_or(ChoiceError::NoWarps)?,
         );
         let full = ChoiceError::Full {
-            pool: ChoicePool::Movers,
-            capacity: u32::try_from(movers.capacity()).unwrap_or(u32::MAX),
+            pool: ChoicePool::CopyAtoms,
+            capacity: u32::try_from(copy_atoms.capacity()).unwrap_or(u32::MAX),
         };
-        movers.clear();
+        copy_atoms.clear();
         // Between two spaces the widest stand first: of equals the first is taken.
         for (from, to) in Space::pairs() {
             let able = arch.dispatch(Capability::Transfer { from, to }).iter();
-            for mover in able
+            for copy_atom in able
                 .filter_map(|id| CopyAtom::of(*id, tables.atom(*id)?))
-                .filter(|mover| mover.share_bytes <= 16)
+                .filter(|copy_atom| copy_atom.share_bytes <= 16)
             {
-                movers.push(mover).map_err(|_| full)?;
+                copy_atoms.push(copy_atom).map_err(|_| full)?;
             }
         }
         let span = arch
@@ -98,17 +99,17 @@ impl<'a, 't> Legal<'a, 't> {
             .map(|bank| u32::from(bank.banks).saturating_mul(u32::from(bank.bank_bytes)))
             .max()
             .unwrap_or(0);
-        let widest = movers
+        let widest = copy_atoms
             .iter()
-            .filter(|mover| mover.from == Space::Shared)
-            .map(|mover| mover.share_bytes)
+            .filter(|copy_atom| copy_atom.from == Space::Shared)
+            .map(|copy_atom| copy_atom.share_bytes)
             .max()
             .unwrap_or(0);
         let descriptors = !arch.dispatch(Capability::SharedProduct).is_empty();
         let shapes = Shapes { bank_span: span, widest, run: 0 };
         Ok(Self {
-            setting: TargetInfo { tables, arch, isa, wave, warps, copies: false },
-            movers,
+            target: TargetInfo { tables, arch, isa, wave, warps, copies: false },
+            copy_atoms,
             shapes,
             prefer_bulk,
             descriptors,
@@ -118,7 +119,7 @@ impl<'a, 't> Legal<'a, 't> {
     /// A tile of two known extents and whole bytes.
     pub fn shape(&self, _: &Program<'_, '_>, ty: &Type) -> Option<TileShape> {
         let (rows, cols) = ty.shape.pair()?;
-        let bits = self.setting.tables.dtype(ty.dtype?)?.bits;
+        let bits = self.target.tables.dtype(ty.dtype?)?.bits;
         TileShape::new(u64::from(rows), u64::from(cols), bits)
             .filter(|shape| shape.bits >= 8 && shape.bits % 8 == 0)
     }
@@ -126,7 +127,7 @@ impl<'a, 't> Legal<'a, 't> {
     /// The layouts of a tile in shared memory, plain first: the architecture's swizzle modes, else
     /// permutations of its banks.
     pub fn layout(&self, shape: TileShape, number: usize, row_major: bool) -> Option<SharedLayout> {
-        let TargetInfo { tables, arch, .. } = self.setting;
+        let TargetInfo { tables, arch, .. } = self.target;
         let row = if row_major { shape.col_count() } else { shape.row_count() }
             .checked_mul(u64::from(shape.bits / 8))?;
         // A tile reaches at least one row of the mode, and no mode is wanted twice.
@@ -160,7 +161,7 @@ impl<'a, 't> Legal<'a, 't> {
         memory: Space,
         axis: SubAxis,
     ) -> impl Iterator<Item = &'t CandidateRule> + use<'t> {
-        self.setting
+        self.target
             .tables
             .anchors
             .candidates
@@ -176,7 +177,7 @@ impl<'a, 't> Legal<'a, 't> {
         share: u32,
         row_major: bool,
     ) -> Option<Fragment> {
-        let TargetInfo { wave, warps, .. } = self.setting;
+        let TargetInfo { wave, warps, .. } = self.target;
         if axis == SubAxis::Free {
             let element = u32::from(shape.bits / 8).max(1);
             let vector = log2_exact(u64::from(share.checked_div(element)?.max(1)))?;
@@ -188,7 +189,7 @@ impl<'a, 't> Legal<'a, 't> {
                 row_major,
             );
         }
-        let TargetInfo { tables, arch, .. } = self.setting;
+        let TargetInfo { tables, arch, .. } = self.target;
         let (rows, cols) = (shape.row_count(), shape.col_count());
         let bits = |atom: &lanebook_tables::Atom<'_>, number: u8| {
             atom.operands
@@ -243,7 +244,7 @@ impl<'a, 't> Legal<'a, 't> {
     ) -> Option<CostTerms> {
         let mut best: Option<(bool, CostTerms)> = None;
         let mut room = room;
-        let weights = self.setting.tables.weights;
+        let weights = self.target.tables.weights;
         for rule in self.rules(does(program, place.op), place.memory, place.axis) {
             let note = |candidate: SeedingCandidate, room: &mut Option<&mut Notes<'_>>| {
                 if let Some(room) = room {
@@ -286,21 +287,21 @@ impl<'a, 't> Legal<'a, 't> {
                 }
                 continue;
             }
-            for mover in self.movers {
-                if !touches(mover, place.memory) {
+            for copy_atom in self.copy_atoms {
+                if !touches(copy_atom, place.memory) {
                     continue;
                 }
-                let outcome = if (mover.from, mover.to) == (rule.from, rule.to) {
-                    self.moved(program, place, rule, mover)
+                let outcome = if (copy_atom.from, copy_atom.to) == (rule.from, rule.to) {
+                    self.moved(program, place, rule, copy_atom)
                 } else {
-                    Err(Verdict::Spaces { from: mover.from, to: mover.to })
+                    Err(Verdict::Spaces { from: copy_atom.from, to: copy_atom.to })
                 };
                 if let Ok((terms, _)) = outcome {
                     offer(terms, false);
                 }
                 if room.is_some() {
                     note(
-                        SeedingCandidate { atom: Some(mover.atom), ..judged(blank, outcome) },
+                        SeedingCandidate { atom: Some(copy_atom.atom), ..judged(blank, outcome) },
                         &mut room,
                     );
                 }
@@ -343,7 +344,7 @@ impl<'a, 't> Legal<'a, 't> {
         program: &Program<'_, '_>,
         place: &OpSite,
         rule: &CandidateRule,
-        mover: &CopyAtom,
+        copy_atom: &CopyAtom,
     ) -> Result<(CostTerms, TransactionParts), Verdict> {
         let form = Verdict::Illegal(Reject::Form);
         let (shape, map, align) = self.map(program, place).ok_or(Verdict::Illegal(Reject::Size))?;
@@ -353,16 +354,16 @@ impl<'a, 't> Legal<'a, 't> {
         let role = program.role(place.op);
         // Rows that an index chooses, and elements that are combined one by one, lie apart.
         let apart = role == OpRole::Atomic || is_indexed(program, place.op);
-        let atom = self.setting.tables.atom(mover.atom).ok_or(form)?;
+        let atom = self.target.tables.atom(copy_atom.atom).ok_or(form)?;
         let crosses = atom.movement.is_some_and(|movement| {
             movement.crosses_lanes || movement.from.slot_bytes != movement.to.slot_bytes
         });
-        if apart && crosses && rule.family != Family::Shared && mover.share_bytes > 16 {
+        if apart && crosses && rule.family != Family::Shared && copy_atom.share_bytes > 16 {
             return Err(form);
         }
-        if role == OpRole::Atomic && mover.share_bytes > u32::from(shape.bits / 8).max(4) {
+        if role == OpRole::Atomic && copy_atom.share_bytes > u32::from(shape.bits / 8).max(4) {
             return Err(Verdict::Illegal(Reject::Share {
-                atom_bits: mover.share_bytes.saturating_mul(8),
+                atom_bits: copy_atom.share_bytes.saturating_mul(8),
                 tile_bits: u32::from(shape.bits),
             }));
         }
@@ -370,13 +371,13 @@ impl<'a, 't> Legal<'a, 't> {
         let evaluated = if role == OpRole::Copy {
             global = MemoryMap::global(shape, true);
             let (from, to) = (EndMap::Global(&global, 16), EndMap::Shared(&map, align));
-            let ends = if mover.from == Space::Global { (from, to) } else { (to, from) };
-            self.setting.evaluate(mover, ends.0, ends.1, u32::MAX)
+            let ends = if copy_atom.from == Space::Global { (from, to) } else { (to, from) };
+            self.target.evaluate(copy_atom, ends.0, ends.1, u32::MAX)
         } else {
             let axis = if rule.family == Family::Blocked { SubAxis::Free } else { place.axis };
             let row_major = place.layout.is_none_or(|(_, layout)| layout.row_major);
             let fragment = self
-                .fragment(shape, axis, mover.share_bytes, row_major)
+                .fragment(shape, axis, copy_atom.share_bytes, row_major)
                 .ok_or(Verdict::Illegal(Reject::Size))?;
             let memory = if place.memory == Space::Shared {
                 EndMap::Shared(&map, align)
@@ -384,12 +385,12 @@ impl<'a, 't> Legal<'a, 't> {
                 EndMap::Global(&map, align)
             };
             let registers = EndMap::Registers(&fragment);
-            let ends = if mover.from == Space::Register {
+            let ends = if copy_atom.from == Space::Register {
                 (registers, memory)
             } else {
                 (memory, registers)
             };
-            self.setting.evaluate(mover, ends.0, ends.1, u32::MAX)
+            self.target.evaluate(copy_atom, ends.0, ends.1, u32::MAX)
         };
         let figures = evaluated.map_err(Verdict::Illegal)?.figures;
         let parts = TransactionParts {
@@ -440,7 +441,7 @@ impl<'a, 't> Legal<'a, 't> {
         layout: SharedLayout,
         copies: bool,
     ) -> Result<(CostTerms, TransactionParts), Verdict> {
-        let TargetInfo { tables, arch, .. } = self.setting;
+        let TargetInfo { tables, arch, .. } = self.target;
         let post = layout.post;
         let mode = swizzle::modes(tables, arch).find(|mode| match (post, mode.xor) {
             (PostMap::None, []) => true,
@@ -490,7 +491,7 @@ impl<'a, 't> Legal<'a, 't> {
             .bytes()
             .checked_div(bank_span)
             .unwrap_or(0)
-            .checked_shr(u32::from(self.setting.warps))
+            .checked_shr(u32::from(self.target.warps))
             .unwrap_or(0);
         let factor = if copies {
             1
@@ -507,7 +508,7 @@ impl<'a, 't> Legal<'a, 't> {
 
     /// A tile of tensor memory: columns and registers that a lane takes.
     fn columns(&self, program: &Program<'_, '_>, place: &OpSite) -> Option<CostTerms> {
-        let TargetInfo { tables, arch, wave, warps, .. } = self.setting;
+        let TargetInfo { tables, arch, wave, warps, .. } = self.target;
         let memory = tables
             .units
             .tensor_memories
@@ -535,8 +536,8 @@ fn judged(
     }
 }
 
-fn touches(mover: &CopyAtom, memory: Space) -> bool {
-    mover.from == memory || mover.to == memory
+fn touches(copy_atom: &CopyAtom, memory: Space) -> bool {
+    copy_atom.from == memory || copy_atom.to == memory
 }
 
 /// Whether a load or store takes rows that a tile of indices chooses.

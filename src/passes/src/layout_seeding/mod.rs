@@ -2,7 +2,8 @@
 //! follow.
 //!
 //! ```text
-//! rules/{anchors,candidates}.ron, hw-tables --> analyses named by rules/passes.ron --> types and attributes in the program
+//! rules/{anchors,candidates}.ron, hw-tables --> analyses named by rules/passes.ron --> types and
+//! attributes in the program
 //! ```
 //!
 //! Guarantees: all or nothing, as with every pass; no recursion, no allocation, no panic; what is
@@ -64,8 +65,8 @@ pub struct SeedingScratch<'r> {
     pub classes: &'r mut VecView<Class>,
     /// Groups of values: one entry for each value (and operation) of the program.
     pub nodes: &'r mut VecView<GroupNode>,
-    /// The architecture's movers.
-    pub movers: &'r mut VecView<CopyAtom>,
+    /// The architecture's copy atoms.
+    pub copy_atoms: &'r mut VecView<CopyAtom>,
     /// Candidates of the last pass that judged any, with what became of each.
     pub candidates: &'r mut VecView<SeedingCandidate>,
     /// How many there was no room for: they were judged all the same.
@@ -215,7 +216,7 @@ impl<'w> LayoutSeeding<'w, '_, '_, '_, '_> {
 }
 
 /// Storage for [`SeedingScratch`], by value: layouts, values (and operations), classes of accesses,
-/// candidates. An architecture has fewer than 128 movers.
+/// candidates. An architecture has fewer than 128 copy atoms.
 #[derive(Debug)]
 pub struct SeedingStorage<
     const LAYOUTS: usize,
@@ -227,7 +228,7 @@ pub struct SeedingStorage<
     facts: heapless::Vec<AxisInfo, VALUES>,
     classes: heapless::Vec<Class, CLASSES>,
     nodes: heapless::Vec<GroupNode, VALUES>,
-    movers: heapless::Vec<CopyAtom, 128>,
+    copy_atoms: heapless::Vec<CopyAtom, 128>,
     candidates: heapless::Vec<SeedingCandidate, CANDIDATES>,
 }
 
@@ -242,7 +243,7 @@ impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CAND
             facts: heapless::Vec::new(),
             classes: heapless::Vec::new(),
             nodes: heapless::Vec::new(),
-            movers: heapless::Vec::new(),
+            copy_atoms: heapless::Vec::new(),
             candidates: heapless::Vec::new(),
         }
     }
@@ -253,7 +254,7 @@ impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CAND
             facts: self.facts.as_mut_view(),
             classes: self.classes.as_mut_view(),
             nodes: self.nodes.as_mut_view(),
-            movers: self.movers.as_mut_view(),
+            copy_atoms: self.copy_atoms.as_mut_view(),
             candidates: self.candidates.as_mut_view(),
             dropped: 0,
         }

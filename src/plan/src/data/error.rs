@@ -258,8 +258,8 @@ pub enum PlanPool {
     Exchanges,
     /// Conversions inside warps.
     Lanes,
-    /// Movers of the architecture.
-    Movers,
+    /// Copy atoms of the architecture.
+    CopyAtoms,
     /// Loads of copies through registers.
     Staged,
     /// Tiles waiting to be looked at.

@@ -130,13 +130,13 @@ pub struct TransferPlan {
     pub atom: AtomId,
     /// The second atom of a pair (registers to shared memory).
     pub second: Option<AtomId>,
-    /// Of a pair, the blocks that are transposed between; `fit` is the first atom's then.
-    pub flip: Option<RegisterTranspose>,
+    /// Of a pair, the blocks that are transposed between; `tiling` is the first atom's then.
+    pub transpose: Option<RegisterTranspose>,
     /// Where one thread starts copies of whole boxes: through which map. The atom's slots and the
     /// group's warps have no part in them.
     pub tiled: Option<TiledPlan>,
     /// Decomposition.
-    pub fit: Tiling,
+    pub tiling: Tiling,
     /// Where from.
     pub from: End,
     /// Where to.
@@ -188,7 +188,7 @@ pub struct HalfPlan {
     /// The atom.
     pub atom: AtomId,
     /// Decomposition.
-    pub fit: Tiling,
+    pub tiling: Tiling,
     /// Figures.
     pub figures: Figures,
     /// Status of the bank model that the conflicts were counted by, if one was used.
@@ -233,8 +233,8 @@ impl SharedExchange {
             tiled: None,
             atom: h.atom,
             second: None,
-            flip: None,
-            fit: h.fit,
+            transpose: None,
+            tiling: h.tiling,
             from,
             to,
             figures: h.figures,
@@ -297,7 +297,7 @@ pub struct Plan<'s> {
     /// Global tiles.
     pub globals: &'s mut VecView<GlobalPlan>,
     /// Movements, in program order.
-    pub moves: &'s mut VecView<TransferPlan>,
+    pub transfers: &'s mut VecView<TransferPlan>,
     /// Products, in program order.
     pub products: &'s mut VecView<ProductPlan>,
     /// Tensor maps that the caller passes behind all other parameters, in their order.
@@ -306,10 +306,10 @@ pub struct Plan<'s> {
     pub exchanges: &'s mut VecView<SharedExchange>,
     /// Conversions inside warps, in program order.
     pub lanes: &'s mut VecView<ShufflePlan>,
-    /// Losers, in the order in which they were looked at.
-    pub losers: &'s mut VecView<RejectedCandidate>,
-    /// Losers for which there was no room in `losers`.
-    pub losers_dropped: u32,
+    /// Rejected candidates, in the order in which they were looked at.
+    pub rejected: &'s mut VecView<RejectedCandidate>,
+    /// Rejected candidates for which there was no room in `rejected`.
+    pub rejected_dropped: u32,
     /// Completion objects of the group, one after the other, the one that products in tensor memory
     /// arrive at last; set by placement.
     pub completions: u8,
@@ -331,14 +331,14 @@ impl Plan<'_> {
         self.allocs.clear();
         self.fragments.clear();
         self.globals.clear();
-        self.moves.clear();
+        self.transfers.clear();
         self.products.clear();
         self.maps.clear();
         (self.completions, self.completion_offset) = (0, 0);
         self.exchanges.clear();
         self.lanes.clear();
-        self.losers.clear();
-        self.losers_dropped = 0;
+        self.rejected.clear();
+        self.rejected_dropped = 0;
         self.shared_bytes = 0;
         self.shared_align = 0;
         self.tensor_columns = 0;
@@ -362,7 +362,7 @@ impl Plan<'_> {
     /// The movement of an operation.
     #[must_use]
     pub fn move_of(&self, op: Op) -> Option<&TransferPlan> {
-        self.moves.iter().find(|m| m.op == op)
+        self.transfers.iter().find(|m| m.op == op)
     }
 
     /// The product of an operation.
@@ -420,10 +420,10 @@ impl Plan<'_> {
         if self.tensor_columns > 0 { self.completions.checked_sub(1) } else { None }
     }
 
-    /// Keeps a loser's reason; counts it when there is no room.
-    pub fn lose(&mut self, loser: RejectedCandidate) {
-        if self.losers.push(loser).is_err() {
-            self.losers_dropped = self.losers_dropped.saturating_add(1);
+    /// Keeps a rejected candidate's reason; counts it when there is no room.
+    pub fn lose(&mut self, candidate: RejectedCandidate) {
+        if self.rejected.push(candidate).is_err() {
+            self.rejected_dropped = self.rejected_dropped.saturating_add(1);
         }
     }
 }

@@ -63,10 +63,10 @@ impl Planner<'_, '_, '_, '_> {
         let dtype = |v: Option<Value>| v.and_then(|v| self.program.type_of(v).dtype);
         let (from, to) = (dtype(self.program.operand(op, 0)), dtype(self.program.result(op, 0)));
         let arity = self.program.operands(op).count();
-        let setting = self.setting;
+        let target = self.target;
         let word = self.program.decl_id(op).map(OpWord::Op);
         from.zip(to).zip(word).is_some_and(|((from, to), word)| {
-            is_done(setting.tables, setting.arch, word, arity, from, to)
+            is_done(target.tables, target.arch, word, arity, from, to)
         })
     }
 
@@ -91,12 +91,12 @@ impl Planner<'_, '_, '_, '_> {
 
     /// The atom of a name; a number that no atom has if there is none.
     fn atom_named(&self, name: &str) -> AtomId {
-        self.setting.tables.atom_named(name).unwrap_or(AtomId(u16::MAX))
+        self.target.tables.atom_named(name).unwrap_or(AtomId(u16::MAX))
     }
 
     pub(crate) fn shape_of(&self, op: Op, value: Value) -> Result<TileShape, PlanError> {
         let ty = self.program.type_of(value);
-        let bits = ty.dtype.and_then(|d| self.setting.tables.dtype(d)).map_or(0, |d| d.bits);
+        let bits = ty.dtype.and_then(|d| self.target.tables.dtype(d)).map_or(0, |d| d.bits);
         if bits == 0 || !bits.is_multiple_of(8) {
             return Err(PlanError::Element(op));
         }
@@ -135,7 +135,7 @@ impl Planner<'_, '_, '_, '_> {
             post: PostMap::None,
         });
         let capacity = self.plan.allocs.capacity();
-        let align = self.setting.tables.weights.shared_align;
+        let align = self.target.tables.weights.shared_align;
         let alloc = AllocPlan {
             value,
             shape,
@@ -298,23 +298,25 @@ impl Planner<'_, '_, '_, '_> {
             } else {
                 (Space::Register, Space::Global)
             };
-            for mover in self.movers.iter().filter(|m| (m.from, m.to) == spaces) {
-                let share = mover.register_bits.checked_div(u32::from(shape.bits)).unwrap_or(0);
+            for copy_atom in self.copy_atoms.iter().filter(|m| (m.from, m.to) == spaces) {
+                let share = copy_atom.register_bits.checked_div(u32::from(shape.bits)).unwrap_or(0);
                 let Some(mut fragment) = log2_exact(u64::from(share)).and_then(|vector| {
-                    blocked(shape, vector, self.setting.wave, self.setting.warps, true)
+                    blocked(shape, vector, self.target.wave, self.target.warps, true)
                 }) else {
                     continue;
                 };
-                fragment.loose = mover.register_bits < 32;
+                fragment.unpacked = copy_atom.register_bits < 32;
                 let through = EndMap::Registers(&fragment);
                 let (from, to) = if loads { (outside, through) } else { (through, outside) };
-                let Ok(found) = self.setting.evaluate(mover, from, to, u32::MAX) else { continue };
+                let Ok(found) = self.target.evaluate(copy_atom, from, to, u32::MAX) else {
+                    continue;
+                };
                 let movement = u16::try_from(index).unwrap_or(u16::MAX);
                 let staged = Staged {
                     movement,
-                    global: mover.atom,
-                    bits: mover.register_bits,
-                    flip: None,
+                    global: copy_atom.atom,
+                    bits: copy_atom.register_bits,
+                    transpose: None,
                     fragment,
                     found,
                 };
@@ -365,13 +367,13 @@ impl Planner<'_, '_, '_, '_> {
             return;
         };
         let tallest = u8::try_from(tallest).unwrap_or(0).min(shape.rows);
-        for at in 0..self.movers.len() {
-            let Some(mover) = self.movers.get(at).filter(|m| {
+        for at in 0..self.copy_atoms.len() {
+            let Some(copy_atom) = self.copy_atoms.get(at).filter(|m| {
                 (m.from, m.to) == (Space::Global, Space::Register) && self.is_chosen_from(m)
             }) else {
                 continue;
             };
-            let Some(along) = mover
+            let Some(along) = copy_atom
                 .register_bits
                 .checked_div(u32::from(shape.bits))
                 .and_then(|n| log2_exact(u64::from(n)))
@@ -383,12 +385,12 @@ impl Planner<'_, '_, '_, '_> {
             }
             for across in packing..=tallest {
                 let Some(fragment) =
-                    blocks(shape, (along, across), self.setting.wave, self.setting.warps, true)
+                    blocks(shape, (along, across), self.target.wave, self.target.warps, true)
                 else {
                     continue;
                 };
-                let mut found = match self.setting.evaluate(
-                    mover,
+                let mut found = match self.target.evaluate(
+                    copy_atom,
                     EndMap::Global(&global.map, global.align),
                     EndMap::Registers(&fragment),
                     u32::MAX,
@@ -399,7 +401,7 @@ impl Planner<'_, '_, '_, '_> {
                         if matches!(why, Reject::Alignment { .. }) {
                             self.plan.lose(RejectedCandidate {
                                 op,
-                                what: Candidate::Flipped(mover.atom, along, across),
+                                what: Candidate::Flipped(copy_atom.atom, along, across),
                                 why,
                                 cost: 0,
                             });
@@ -409,10 +411,10 @@ impl Planner<'_, '_, '_, '_> {
                 };
                 let Some(fragment) = fragment.flipped(along, across) else { continue };
                 let bits = u32::from(shape.bits).checked_shl(u32::from(across)).unwrap_or(0);
-                let flip = RegisterTranspose { along, across, packing, atom: choice.id };
+                let transpose = RegisterTranspose { along, across, packing, atom: choice.id };
                 let (count, each) = (
-                    flip.count(&found.fit),
-                    self.setting
+                    transpose.count(&found.tiling),
+                    self.target
                         .tables
                         .weights
                         .instruction
@@ -422,13 +424,16 @@ impl Planner<'_, '_, '_, '_> {
                 found.figures.cost = found.figures.cost.saturating_add(count.saturating_mul(each));
                 let staged = Staged {
                     movement: number,
-                    global: mover.atom,
+                    global: copy_atom.atom,
                     bits,
-                    flip: Some(flip),
+                    transpose: Some(transpose),
                     fragment,
                     found,
                 };
-                match self.staged.iter_mut().find(|s| s.movement == number && s.flip == staged.flip)
+                match self
+                    .staged
+                    .iter_mut()
+                    .find(|s| s.movement == number && s.transpose == staged.transpose)
                 {
                     Some(old) if old.found.figures.cost <= staged.found.figures.cost => {}
                     Some(old) => *old = staged,

@@ -10,7 +10,7 @@ use lanebook_tables::{
 /// registers make a result register: the one that takes the most at once. Where an operand register
 /// makes several result registers, the one for number `part` of them.
 #[doc(hidden)]
-pub fn doer<'t>(
+pub fn select_elementwise<'t>(
     tables: &'t Tables<'t>,
     arch: &Arch<'t>,
     op: OpWord,
@@ -55,7 +55,7 @@ pub fn lane_exchange<'t>(
 /// The cheapest instruction that moves a register of a conversion between lanes, and how it names
 /// the lane that is read.
 #[doc(hidden)]
-pub fn lane_mover<'t>(
+pub fn lane_move_atom<'t>(
     tables: &'t Tables<'t>,
     arch: &Arch<'t>,
     plan: &ShufflePlan,
@@ -102,7 +102,7 @@ pub(crate) fn is_done(
     to: DtypeId,
 ) -> bool {
     let bits = |id| tables.dtype(id).map_or(0, |d: &Dtype<'_>| d.bits);
-    let has = |part| doer(tables, arch, op, arity, (from, to), part);
+    let has = |part| select_elementwise(tables, arch, op, arity, (from, to), part);
     (0..shares(bits(from), bits(to))).all(|part| has(part).is_some())
 }
 

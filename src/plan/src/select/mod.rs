@@ -2,10 +2,11 @@
 //! meanwhile.
 //!
 //! Candidates come from the tables. A candidate is *legal* iff the movement divided by the atom
-//! leaves a quotient that the atom's addressing can supply ([`divide`](mod@lanebook_tile::divide)); legal candidates are compared
-//! by a cost whose weights are data. The choice is joint where it must be: one shared layout serves
-//! all its writers and readers, one product fixes the fragments of its three operands. Every loser
-//! keeps its reason in the [`Plan`](crate::data::Plan).
+//! leaves a quotient that the atom's addressing can supply ([`divide`](mod@lanebook_tile::divide));
+//! legal candidates are compared by a cost whose weights are data. The choice is joint where it
+//! must be: one shared layout serves all its writers and readers, one product fixes the fragments
+//! of its three operands. Every rejected candidate keeps its reason in the
+//! [`Plan`](crate::data::Plan).
 pub(crate) mod collect;
 #[doc(hidden)]
 pub mod elementwise;
@@ -17,7 +18,7 @@ pub(crate) mod ready;
 
 #[doc(hidden)]
 pub use crate::select::elementwise::{
-    ChooseBytes, choose_bytes, doer, lane_exchange, lane_mover, shares,
+    ChooseBytes, choose_bytes, lane_exchange, lane_move_atom, select_elementwise, shares,
 };
 #[doc(hidden)]
 pub use crate::select::fragments::insert_conversions::InsertedConversions;

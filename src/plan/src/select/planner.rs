@@ -42,8 +42,8 @@ pub(crate) enum CopyEnd {
 
 /// Storage that choosing needs beside the plan.
 pub struct Workspace<'s> {
-    /// Movers of the architecture.
-    pub movers: &'s mut VecView<CopyAtom>,
+    /// Copy atoms of the architecture.
+    pub copy_atoms: &'s mut VecView<CopyAtom>,
     /// Movements of the program.
     pub movements: &'s mut VecView<CopyOp>,
     /// Global halves of copies that can go through registers.
@@ -67,7 +67,7 @@ pub struct Staged {
     /// Register bits that the other half empties or fills.
     pub(crate) bits: u32,
     /// Blocks that are transposed between the halves.
-    pub(crate) flip: Option<RegisterTranspose>,
+    pub(crate) transpose: Option<RegisterTranspose>,
     /// The distribution that the other half finds or leaves.
     pub(crate) fragment: Fragment,
     /// Its figures, with what transposes the blocks.
@@ -81,9 +81,9 @@ pub(crate) const MAX_SLICED: u16 = 4 * MAX_REGISTERS;
 /// Most (matrix atom, split over warps) candidates of one product.
 pub const MAX_PRODUCTS: usize = 192;
 
-/// The losers of one movement.
+/// The rejected candidates of one movement.
 pub(crate) struct RejectedAtoms {
-    pub(crate) losers: heapless::Vec<RejectedAtom, 64>,
+    pub(crate) rejected: heapless::Vec<RejectedAtom, 64>,
     pub(crate) dropped: u32,
 }
 
@@ -100,12 +100,12 @@ pub(crate) struct RejectedAtom {
 impl RejectedAtoms {
     pub(crate) fn lose(
         &mut self,
-        (atom, flip): (AtomId, Option<RegisterTranspose>),
+        (atom, transpose): (AtomId, Option<RegisterTranspose>),
         why: Reject,
         cost: u32,
     ) {
-        let block = flip.map(|f| (f.along, f.across));
-        if self.losers.push(RejectedAtom { atom, block, why, cost }).is_err() {
+        let block = transpose.map(|f| (f.along, f.across));
+        if self.rejected.push(RejectedAtom { atom, block, why, cost }).is_err() {
             self.dropped = self.dropped.saturating_add(1);
         }
     }
@@ -116,7 +116,7 @@ impl RejectedAtoms {
 pub(crate) struct Best {
     pub(crate) atom: AtomId,
     pub(crate) second: Option<AtomId>,
-    pub(crate) flip: Option<RegisterTranspose>,
+    pub(crate) transpose: Option<RegisterTranspose>,
     pub(crate) found: Evaluated,
     /// Where it goes through a tensor map: the instruction's number, and the map.
     pub(crate) tiled: Option<(u8, MapPlan)>,
@@ -154,33 +154,36 @@ pub fn choose(
         return Err(bad);
     }
     (plan.arch, plan.threads, plan.wave, plan.warps) = (arch, threads, wave, warps);
-    workspace.movers.clear();
+    workspace.copy_atoms.clear();
     workspace.movements.clear();
     workspace.staged.clear();
     workspace.copies.clear();
     workspace.tiles.clear();
-    let setting = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false };
+    let target = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false };
     // Between two spaces the widest stand first: once one fits, what needs many more instructions
     // need not be tried.
     for (from, to) in
         Space::pairs().filter(|(from, to)| *from != Space::Tensor && *to != Space::Tensor)
     {
-        for mover in machine
+        for copy_atom in machine
             .dispatch(Capability::Transfer { from, to })
             .iter()
             .filter_map(|id| CopyAtom::of(*id, tables.atom(*id)?))
         {
-            let capacity = workspace.movers.capacity();
-            workspace.movers.push(mover).map_err(|_| full(PlanPool::Movers, capacity, function))?;
+            let capacity = workspace.copy_atoms.capacity();
+            workspace
+                .copy_atoms
+                .push(copy_atom)
+                .map_err(|_| full(PlanPool::CopyAtoms, capacity, function))?;
         }
     }
-    let mut chooser = Planner {
-        setting,
+    let mut planner = Planner {
+        target,
         function,
         program,
         plan,
-        groups: CopyAtomGroups::new(workspace.movers.as_slice()),
-        movers: workspace.movers,
+        groups: CopyAtomGroups::new(workspace.copy_atoms.as_slice()),
+        copy_atoms: workspace.copy_atoms,
         movements: workspace.movements,
         staged: workspace.staged,
         order: workspace.order,
@@ -197,16 +200,16 @@ pub fn choose(
         limits,
         unread: Unread::of(program, function),
     };
-    chooser.family = chooser.family();
-    chooser.collect(function)?;
-    chooser.prepare_tiles();
-    chooser.stage()?;
-    chooser.place_written()?;
-    chooser.choose_products(function)?;
-    chooser.choose_free_tiles()?;
-    chooser.settle()?;
-    chooser.plan_exchanges()?;
-    chooser.ready()
+    planner.family = planner.family();
+    planner.collect(function)?;
+    planner.prepare_tiles();
+    planner.stage()?;
+    planner.place_written()?;
+    planner.choose_products(function)?;
+    planner.choose_free_tiles()?;
+    planner.settle()?;
+    planner.plan_exchanges()?;
+    planner.ready()
 }
 
 pub(crate) fn full(pool: PlanPool, capacity: usize, op: Op) -> PlanError {
@@ -215,11 +218,11 @@ pub(crate) fn full(pool: PlanPool, capacity: usize, op: Op) -> PlanError {
 }
 
 pub(crate) struct Planner<'a, 't, 'p, 's> {
-    pub(crate) setting: TargetInfo<'t>,
+    pub(crate) target: TargetInfo<'t>,
     pub(crate) function: Op,
     pub(crate) program: &'a Program<'p, 't>,
     pub(crate) plan: &'a mut Plan<'s>,
-    pub(crate) movers: &'a VecView<CopyAtom>,
+    pub(crate) copy_atoms: &'a VecView<CopyAtom>,
     /// Where those between two spaces stand.
     pub(crate) groups: CopyAtomGroups,
     pub(crate) movements: &'a mut VecView<CopyOp>,
@@ -247,15 +250,16 @@ pub(crate) struct Planner<'a, 't, 'p, 's> {
 }
 
 impl Planner<'_, '_, '_, '_> {
-    /// The movers between two spaces, the widest first.
+    /// The copy atoms between two spaces, the widest first.
     pub(crate) fn between_spaces(&self, from: Space, to: Space) -> &'_ [CopyAtom] {
-        self.groups.of(self.movers.as_slice(), from, to)
+        self.groups.of(self.copy_atoms.as_slice(), from, to)
     }
 
-    /// The figures of the shared-layout families, from the architecture's movers and bank models.
+    /// The figures of the shared-layout families, from the architecture's copy atoms and bank
+    /// models.
     fn family(&self) -> FamilyFigures {
         let bank_span = self
-            .setting
+            .target
             .arch
             .banks
             .iter()
@@ -263,9 +267,9 @@ impl Planner<'_, '_, '_, '_> {
             .max()
             .unwrap_or(0);
         let mut out = FamilyFigures { bank_span, widest: 0, run: 0 };
-        for mover in self.movers.iter() {
+        for copy_atom in self.copy_atoms.iter() {
             let Some(movement) =
-                self.setting.tables.atom(mover.atom).and_then(|a| a.movement.as_ref())
+                self.target.tables.atom(copy_atom.atom).and_then(|a| a.movement.as_ref())
             else {
                 continue;
             };
@@ -273,7 +277,7 @@ impl Planner<'_, '_, '_, '_> {
                 if side.space == Space::Shared {
                     // A wave-uniform side has one slot, and the whole run behind it.
                     let bytes = u32::from(side.slot_bytes);
-                    if mover.uniform {
+                    if copy_atom.uniform {
                         out.run = out.run.max(bytes);
                     } else {
                         out.widest = out.widest.max(bytes);
@@ -284,7 +288,7 @@ impl Planner<'_, '_, '_, '_> {
         out
     }
 
-    /// Writes the final choice down, with every loser's reason.
+    /// Writes the final choice down, with every rejected candidate's reason.
     fn settle(&mut self) -> Result<(), PlanError> {
         self.settle_allocs()?;
         self.settle_products()?;
@@ -296,7 +300,7 @@ impl Planner<'_, '_, '_, '_> {
     fn settle_allocs(&mut self) -> Result<(), PlanError> {
         for index in 0..self.plan.allocs.len() {
             let op = self.plan.allocs.get(index).and_then(|a| self.program.def_op(a.value));
-            let reasons = self.plan.losers.capacity() > 0;
+            let reasons = self.plan.rejected.capacity() > 0;
             let layout = match self.kept_layout(index).filter(|_| !reasons) {
                 Some(layout) => layout,
                 None => {
@@ -312,7 +316,7 @@ impl Planner<'_, '_, '_, '_> {
                 self.units.iter().any(|u| usize::from(u.alloc) == index && u.scales.is_some());
             if let Some(alloc) = self.plan.allocs.get_mut(index) {
                 alloc.layout = layout;
-                let least = self.setting.tables.weights.shared_align;
+                let least = self.target.tables.weights.shared_align;
                 alloc.align = if for_units { layout.period(least) } else { layout.align(least) };
                 let bytes = u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX))
                     .unwrap_or(u32::MAX);
@@ -375,19 +379,19 @@ impl Planner<'_, '_, '_, '_> {
                 )),
                 None => None,
             };
-            let mut record = RejectedAtoms { losers: heapless::Vec::new(), dropped: 0 };
-            let recorded = if self.plan.losers.capacity() > 0 { Some(&mut record) } else { None };
+            let mut record = RejectedAtoms { rejected: heapless::Vec::new(), dropped: 0 };
+            let recorded = if self.plan.rejected.capacity() > 0 { Some(&mut record) } else { None };
             let map = map.as_ref().map(|(m, a)| (m, *a));
             let best = self
-                .best_mover(k, &movement, map, u32::MAX, ViableAtoms::ALL, recorded)?
+                .best_copy_atom(k, &movement, map, u32::MAX, ViableAtoms::ALL, recorded)?
                 .ok_or(PlanError::Undecided(movement.op))?;
-            for &RejectedAtom { atom, block, why, cost } in &record.losers {
+            for &RejectedAtom { atom, block, why, cost } in &record.rejected {
                 let what = block.map_or(Candidate::Atom(atom), |(along, across)| {
                     Candidate::Flipped(atom, along, across)
                 });
                 self.plan.lose(RejectedCandidate { op: movement.op, what, why, cost });
             }
-            self.plan.losers_dropped = self.plan.losers_dropped.saturating_add(record.dropped);
+            self.plan.rejected_dropped = self.plan.rejected_dropped.saturating_add(record.dropped);
             let (from, to) =
                 (self.end(movement.op, movement.from)?, self.end(movement.op, movement.to)?);
             let tiled =
@@ -396,16 +400,19 @@ impl Planner<'_, '_, '_, '_> {
                 op: movement.op,
                 atom: best.atom,
                 second: best.second,
-                flip: best.flip,
+                transpose: best.transpose,
                 tiled,
-                fit: best.found.fit,
+                tiling: best.found.tiling,
                 from,
                 to,
                 figures: best.found.figures,
                 bank_status: best.found.bank_status,
             };
-            let capacity = self.plan.moves.capacity();
-            self.plan.moves.push(plan).map_err(|_| full(PlanPool::Moves, capacity, movement.op))?;
+            let capacity = self.plan.transfers.capacity();
+            self.plan
+                .transfers
+                .push(plan)
+                .map_err(|_| full(PlanPool::Moves, capacity, movement.op))?;
         }
         Ok(())
     }
@@ -417,7 +424,7 @@ impl Planner<'_, '_, '_, '_> {
         form: u8,
         map: MapPlan,
     ) -> Result<TiledPlan, PlanError> {
-        let align = TensorMapCopies(&self.setting).align(&map);
+        let align = TensorMapCopies(&self.target).align(&map);
         if let Some(alloc) =
             touches_shared(movement).and_then(|index| self.plan.allocs.get_mut(index))
         {

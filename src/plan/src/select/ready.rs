@@ -46,7 +46,7 @@ impl Planner<'_, '_, '_, '_> {
                         program,
                         value,
                         whole,
-                        whole.loose,
+                        whole.unpacked,
                         None,
                         &self.unread,
                         self.plan.fragments,

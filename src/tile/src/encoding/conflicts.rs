@@ -1,10 +1,11 @@
 //! Exact bank conflicts of a warp's access to shared memory, from its register layout, the shared
 //! layout and the architecture's bank model.
 //!
-//! One access is one instruction: each lane reads or writes a vector of [`RegisterAccess::vector_bytes`] at
-//! one address. Lanes are served in the groups of the [`BankModel`]; a group takes as many passes
-//! as the largest number of *different* words that fall into one of its banks. Equal words are
-//! delivered together. Nothing is estimated: all lanes are evaluated, so padded layouts count too.
+//! One access is one instruction: each lane reads or writes a vector of
+//! [`RegisterAccess::vector_bytes`] at one address. Lanes are served in the groups of the
+//! [`BankModel`]; a group takes as many passes as the largest number of *different* words that fall
+//! into one of its banks. Equal words are delivered together. Nothing is estimated: all lanes are
+//! evaluated, so padded layouts count too.
 
 use crate::map::Conflicts;
 use lanebook_layout::ops::GuardedInverse;
@@ -104,9 +105,9 @@ fn keeps_together(shared: &Addresses, count: u64) -> bool {
     }) && shared.padded(last) == last
 }
 
-/// The bank model of an access of `bytes` bytes a lane on an architecture: that of the first mover
-/// of the architecture between registers and shared memory whose slots have as many bytes, one slot
-/// a lane. `None` if it has no such mover.
+/// The bank model of an access of `bytes` bytes a lane on an architecture: that of the first copy
+/// atom of the architecture between registers and shared memory whose slots have as many bytes, one
+/// slot a lane. `None` if it has no such copy atom.
 #[must_use]
 pub fn model<'t>(
     tables: &'t Tables<'t>,

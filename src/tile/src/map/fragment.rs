@@ -175,7 +175,7 @@ pub struct Fragment {
     pub by_rows: bool,
     /// Each element has a register of its own, however narrow it is: enough for a tile that only
     /// passes through.
-    pub loose: bool,
+    pub unpacked: bool,
 }
 
 impl Fragment {
@@ -188,20 +188,20 @@ impl Fragment {
             lane: Columns::new(),
             warp: Columns::new(),
             by_rows: true,
-            loose: false,
+            unpacked: false,
         }
     }
 
     /// Bits from one place to the next.
     #[must_use]
     pub fn place_bits(&self) -> u16 {
-        if self.loose { self.shape.bits.max(32) } else { self.shape.bits }
+        if self.unpacked { self.shape.bits.max(32) } else { self.shape.bits }
     }
 
     /// log2 of the elements in one 32-bit register.
     #[must_use]
     pub fn packing(&self) -> u8 {
-        if self.loose {
+        if self.unpacked {
             return 0;
         }
         32u64.checked_div(u64::from(self.shape.bits)).map_or(0, |n| log2_exact(n).unwrap_or(0))
@@ -232,7 +232,7 @@ impl Fragment {
     #[must_use]
     pub fn transposed(&self) -> Self {
         let mut out = Self::new(self.shape.transposed());
-        out.loose = self.loose;
+        out.unpacked = self.unpacked;
         // Registers stay where they are; with one panel along a side both orders are the same.
         out.by_rows = !self.by_rows || out.shape.grid.rows == 1 || out.shape.grid.cols == 1;
         for &c in self.register.as_slice() {
@@ -247,13 +247,13 @@ impl Fragment {
         out
     }
 
-    /// The same distribution for elements of another width; `loose` says what becomes of elements
-    /// narrower than a register.
+    /// The same distribution for elements of another width; `unpacked` says what becomes of
+    /// elements narrower than a register.
     #[must_use]
-    pub fn with_bits(mut self, bits: u16, loose: bool) -> Self {
+    pub fn with_bits(mut self, bits: u16, unpacked: bool) -> Self {
         if self.shape.bits != bits {
             self.shape.bits = bits;
-            self.loose = loose && bits < 32;
+            self.unpacked = unpacked && bits < 32;
         }
         self
     }
@@ -261,7 +261,7 @@ impl Fragment {
     /// The same distribution with a register for each element.
     #[must_use]
     pub fn with_place_each(mut self) -> Self {
-        self.loose = self.shape.bits < 32;
+        self.unpacked = self.shape.bits < 32;
         self
     }
 

@@ -55,7 +55,7 @@ pub type IterExtents = heapless::Vec<u32, MAX_ITERS>;
 ///
 /// # Errors
 /// [`UnitError::Extent`] with what the extent must be a multiple of, or be.
-pub fn fit(
+pub fn iter_extents(
     tile: &TileLayout<'_>,
     shape: &[u32],
     values: &mut ParamValues,
@@ -122,14 +122,14 @@ pub fn fit(
 /// The layout of a tile with this shape.
 ///
 /// # Errors
-/// Those of [`fit`]; [`UnitError::NoValue`] for a parameter that the shape does not give and `values`
-/// does not have.
+/// Those of [`iter_extents`]; [`UnitError::NoValue`] for a parameter that the shape does not give
+/// and `values` does not have.
 pub fn make(
     tile: &TileLayout<'_>,
     shape: &[u32],
     values: &mut ParamValues,
 ) -> Result<Layout, UnitError> {
-    let extents = fit(tile, shape, values)?;
+    let extents = iter_extents(tile, shape, values)?;
     let mut out = Layout::new();
     for (it, extent) in tile.iters.iter().zip(&extents).rev() {
         // A step that is never taken needs no value.
@@ -158,14 +158,14 @@ fn iter(extent: u32, stride: u64, it: &TileIter) -> Result<Iter, UnitError> {
 /// powers of two.
 ///
 /// # Errors
-/// Those of [`fit`]; [`UnitError::Stride`] where a step is another.
+/// Those of [`iter_extents`]; [`UnitError::Stride`] where a step is another.
 pub fn bind(
     tile: &TileLayout<'_>,
     shape: &[u32],
     step: impl Fn(u8, u8) -> Option<u64>,
     values: &mut ParamValues,
 ) -> Result<(), UnitError> {
-    let extents = fit(tile, shape, values)?;
+    let extents = iter_extents(tile, shape, values)?;
     let mut first = 0usize;
     for (dim, count) in (0u8..).zip(tile.dims) {
         let end = first.saturating_add(usize::from(*count));
@@ -216,16 +216,16 @@ pub fn bind(
 /// Its post-map is not looked at, and it may be spelt in any way.
 ///
 /// # Errors
-/// [`UnitError::Stride`] with the first step that differs; those of [`fit`]; [`UnitError::Layout`] for a
-/// layout with an offset ([`lanebook_layout::Error::HasOffset`]), copies, or boundaries that fall
-/// inside its iters.
+/// [`UnitError::Stride`] with the first step that differs; those of [`iter_extents`];
+/// [`UnitError::Layout`] for a layout with an offset ([`lanebook_layout::Error::HasOffset`]),
+/// copies, or boundaries that fall inside its iters.
 pub fn find(
     tile: &TileLayout<'_>,
     shape: &[u32],
     layout: &LayoutRef<'_>,
     values: &mut ParamValues,
 ) -> Result<(), UnitError> {
-    let extents = fit(tile, shape, values)?;
+    let extents = iter_extents(tile, shape, values)?;
     if let Some(offset) = layout.offset.first() {
         return Err(UnitError::Layout(lanebook_layout::Error::HasOffset { axis: offset.axis() }));
     }

@@ -69,7 +69,7 @@ fn outcome(text: &str, arch: &str) -> Outcome {
                 plan.allocs.as_slice(),
                 plan.fragments.as_slice(),
                 plan.globals.as_slice(),
-                plan.moves.as_slice()
+                plan.transfers.as_slice()
             );
             Outcome::Kernel(out)
         }

@@ -207,9 +207,9 @@ impl Reader {
         if self.labels.get(&name) != Some(&0) {
             return Err(whole("the kernel's label must stand before the first instruction"));
         }
-        let setting =
+        let target =
             |key: &str, default: i64| self.settings.get(key).copied().unwrap_or(default) as u32;
-        let on = |key: &str| setting(key, 0) != 0;
+        let on = |key: &str| target(key, 0) != 0;
         // User SGPRs come in this order (AMDGPU usage guide, initial kernel execution state).
         let before = [("private_segment_buffer", 4), ("dispatch_ptr", 2), ("queue_ptr", 2)];
         let mut user: u8 =
@@ -225,28 +225,28 @@ impl Reader {
         if on("user_sgpr_kernarg_preload_length") {
             return Err(whole("kernarg preload is not modelled"));
         }
-        let user_sgprs = setting("user_sgpr_count", user.into()) as u8;
+        let user_sgprs = target("user_sgpr_count", user.into()) as u8;
         if user_sgprs < user {
             return Err(whole("user_sgpr_count is smaller than the enabled user SGPRs"));
         }
         // In WGP mode waves of a group have two vector caches, and a barrier alone does not order
         // what they do to global memory.
-        if gfx.is_rdna() && !gfx.is_gfx125() && setting("workgroup_processor_mode", 0) != 0 {
+        if gfx.is_rdna() && !gfx.is_gfx125() && target("workgroup_processor_mode", 0) != 0 {
             return Err(whole(
                 "WGP mode is not modelled: a group's waves would have two vector L0 caches",
             ));
         }
-        let vgprs = setting("next_free_vgpr", 0);
-        let wave = if gfx.is_rdna() && setting("wavefront_size32", 1) == 1 { 32 } else { 64 };
+        let vgprs = target("next_free_vgpr", 0);
+        let wave = if gfx.is_rdna() && target("wavefront_size32", 1) == 1 { 32 } else { 64 };
         // Where accumulators are no part of the vector registers, each kind has as many; RDNA has
         // none.
         let accum_offset = match gfx {
             Gfx::Gfx908 => 256,
             _ if gfx.is_rdna() => 256,
-            _ => setting("accum_offset", 4),
+            _ => target("accum_offset", 4),
         };
         let header = Header {
-            lds_bytes: setting("group_segment_fixed_size", 0),
+            lds_bytes: target("group_segment_fixed_size", 0),
             gfx,
             wave,
             sramecc_off,
@@ -258,13 +258,13 @@ impl Reader {
                 .map(|&n| n as u32),
             user_sgprs,
             block_ids: [("x", 1), ("y", 0), ("z", 0)].map(|(axis, default)| {
-                setting(&format!("system_sgpr_workgroup_id_{axis}"), default) != 0
+                target(&format!("system_sgpr_workgroup_id_{axis}"), default) != 0
             }),
-            workitem_id: setting("system_vgpr_workitem_id", 0),
+            workitem_id: target("system_vgpr_workitem_id", 0),
             vgprs,
-            sgprs: setting("next_free_sgpr", 0),
+            sgprs: target("next_free_sgpr", 0),
             accum_offset,
-            subnormals: Subnormals::of_mode(setting("float_denorm_mode_32", 0)),
+            subnormals: Subnormals::of_mode(target("float_denorm_mode_32", 0)),
             most_threads: self.metadata.get(".max_flat_workgroup_size").map(|&n| n as u32),
         };
         if let Some(&lds) = self.metadata.get(".group_segment_fixed_size")

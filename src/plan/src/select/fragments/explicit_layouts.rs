@@ -101,13 +101,13 @@ fn fragment(text: &str, shape: TileShape, wave: u8, warps: u8) -> Result<Fragmen
     }
     // Places follow each other: elements side by side, or one in each register.
     let element = shape.bits.max(1).trailing_zeros();
-    let loose = bits != 0 && least > element && least == 5;
+    let unpacked = bits != 0 && least > element && least == 5;
     let first = if bits == 0 { element } else { least };
-    if first != element && !loose {
+    if first != element && !unpacked {
         return Err(Unwritable::Order);
     }
     let mut out = Fragment::new(shape);
-    out.loose = loose;
+    out.unpacked = unpacked;
     for bit in first..first.saturating_add(bits.count_ones()) {
         let want = 1i64.checked_shl(bit).ok_or(Unwritable::Order)?;
         let home = (0..shape.total()).filter_map(|k| 1u32.checked_shl(u32::from(k)));
@@ -133,13 +133,13 @@ impl Planner<'_, '_, '_, '_> {
             for value in program.results(op) {
                 let Some(text) = text(program, value) else { continue };
                 let shape = self.shape_of(op, value)?;
-                let fragment = fragment(text, shape, self.setting.wave, self.setting.warps)
+                let fragment = fragment(text, shape, self.target.wave, self.target.warps)
                     .map_err(|why| PlanError::Written { op, why })?;
                 spread(
                     program,
                     value,
                     fragment,
-                    fragment.loose,
+                    fragment.unpacked,
                     None,
                     &Unread::default(),
                     self.plan.fragments,

@@ -57,14 +57,14 @@ impl FragmentRelation {
 
 /// Spreads `fragment` from `value`; new pairs are appended to `fragments`.
 ///
-/// Where element types change on the way, a narrower one is `loose` (a register an element) or
-/// packed. `reader`: the operation, and which operand of it, that wants the value so. Tiles that are
-/// `unread` get none.
+/// Where element types change on the way, a narrower one is `unpacked` (a register an element) or
+/// packed. `reader`: the operation, and which operand of it, that wants the value so. Tiles that
+/// are `unread` get none.
 pub fn spread(
     program: &Program<'_, '_>,
     value: Value,
     fragment: Fragment,
-    loose: bool,
+    unpacked: bool,
     reader: Option<(Op, u8)>,
     unread: &Unread,
     fragments: &mut VecView<FragmentPlan>,
@@ -89,7 +89,7 @@ pub fn spread(
             .dtype
             .and_then(|d| program.tables().dtype(d))
             .map_or(fragment.shape.bits, |d| d.bits);
-        let fragment = fragment.with_bits(bits, loose);
+        let fragment = fragment.with_bits(bits, unpacked);
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
             let starts = program.constant(value).is_some()
                 && from.is_some_and(|(op, _)| program.role(op) != OpRole::Matrix);

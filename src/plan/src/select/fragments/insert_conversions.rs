@@ -26,7 +26,7 @@ impl InsertedConversions {
     /// Puts a conversion where a plan failed for want of one; false where none can stand, or there
     /// is no more room.
     #[doc(hidden)]
-    pub fn mend(&mut self, program: &mut Program<'_, '_>, error: PlanError) -> bool {
+    pub fn repair(&mut self, program: &mut Program<'_, '_>, error: PlanError) -> bool {
         self.first = self.first.or(Some(error));
         let (op, operand) = match error {
             PlanError::Conflict { op, operand: Some(operand) } => (op, operand),
@@ -78,7 +78,7 @@ impl InsertedConversions {
 
     /// Takes everything out again.
     #[doc(hidden)]
-    pub fn take_back(&mut self, program: &mut Program<'_, '_>) {
+    pub fn rollback(&mut self, program: &mut Program<'_, '_>) {
         while let Some(op) = self.ops.pop() {
             if let (Some(to), Some(from)) = (program.result(op, 0), source(program, op)) {
                 let _ = program.replace_all_uses(to, from);
@@ -91,7 +91,7 @@ impl InsertedConversions {
     /// first; unless, with the conversions there, it is a movement of the program's own that no
     /// instruction does.
     #[doc(hidden)]
-    pub fn told(&self, program: &Program<'_, '_>, last: PlanError) -> PlanError {
+    pub fn original_error(&self, program: &Program<'_, '_>, last: PlanError) -> PlanError {
         match last {
             PlanError::NoMover { op, .. }
                 if matches!(self.first, Some(PlanError::Conflict { .. }))

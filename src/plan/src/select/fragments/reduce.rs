@@ -12,7 +12,7 @@ use crate::data::{
     AllocPlan, Candidate, EXCHANGE_ADDRESSES, HalfPlan, PlanError, PlanPool, RejectedCandidate,
     SharedExchange,
 };
-use crate::select::elementwise::doer;
+use crate::select::elementwise::select_elementwise;
 use crate::select::planner::{MAX_REGISTERS, Planner, full};
 use lanebook_ir::Op;
 use lanebook_tables::{AtomId, OpRole};
@@ -93,7 +93,7 @@ impl ExchangeSides {
 impl Planner<'_, '_, '_, '_> {
     /// Whether a reduction or repetition is one that can be done.
     pub(crate) fn collect_shaping(&self, op: Op) -> Result<(), PlanError> {
-        let TargetInfo { tables, arch, .. } = self.setting;
+        let TargetInfo { tables, arch, .. } = self.target;
         let program = self.program;
         let unsupported = PlanError::Unsupported(op);
         let operand = program.operand(op, 0).ok_or(unsupported)?;
@@ -115,7 +115,7 @@ impl Planner<'_, '_, '_, '_> {
         let dtype = program.type_of(operand).dtype.ok_or(unsupported)?;
         let kind = combiner(program, op).ok_or(unsupported)?;
         reduced(program, op).ok_or(unsupported)?;
-        doer(tables, arch, kind, 2, (dtype, dtype), 0).map(|_| ()).ok_or(unsupported)
+        select_elementwise(tables, arch, kind, 2, (dtype, dtype), 0).map(|_| ()).ok_or(unsupported)
     }
 
     /// What a reduction or conversion exchanges through shared memory, if its ends are known and it
@@ -157,7 +157,7 @@ impl Planner<'_, '_, '_, '_> {
 
     #[inline(never)]
     fn shaping_cost_of(&self, role: OpRole) -> u32 {
-        let w = &self.setting.tables.weights;
+        let w = &self.target.tables.weights;
         let mut sum = 0u32;
         for op in self.program.inside(self.function).filter(|op| self.program.role(*op) == role) {
             let mut cost = 0u32;
@@ -213,7 +213,7 @@ impl Planner<'_, '_, '_, '_> {
     /// What an exchange through shared memory costs before its layout is chosen: every register,
     /// written and read, and the addresses.
     pub(crate) fn exchange_estimate(&self, registers: u32) -> u32 {
-        let w = &self.setting.tables.weights;
+        let w = &self.target.tables.weights;
         let instructions = registers.saturating_add(w.exchange_addresses);
         registers
             .saturating_mul(w.shared_transaction)
@@ -229,7 +229,7 @@ impl Planner<'_, '_, '_, '_> {
                 let inside = self.inside_warps(op, &between)?;
                 let planned = self.plan_exchange(op, &between, inside);
                 // What no instruction stores as it is packed goes element by element.
-                let narrow = between.from.shape.bits < 32 && !between.from.loose;
+                let narrow = between.from.shape.bits < 32 && !between.from.unpacked;
                 let planned = match planned {
                     Err(PlanError::NoMover { .. }) if narrow => self.plan_exchange(
                         op,
@@ -326,7 +326,7 @@ impl Planner<'_, '_, '_, '_> {
             }
             let Some(map) = layout.map(shape) else { continue };
             let memory =
-                EndMap::Shared(&map, layout.align(self.setting.tables.weights.shared_align));
+                EndMap::Shared(&map, layout.align(self.target.tables.weights.shared_align));
             let limit = best.map_or(u32::MAX, |b| b.3);
             let store = match self.half(op, EndMap::Registers(&between.from), memory, limit) {
                 Ok(Some(found)) => found,
@@ -353,7 +353,7 @@ impl Planner<'_, '_, '_, '_> {
         let (layout, store, load, cost) = best.ok_or(why)?;
         if let Some(inside) = inside {
             let cost = cost.saturating_add(
-                EXCHANGE_ADDRESSES.saturating_mul(self.setting.tables.weights.instruction),
+                EXCHANGE_ADDRESSES.saturating_mul(self.target.tables.weights.instruction),
             );
             if inside <= cost {
                 self.plan.lose(RejectedCandidate {
@@ -380,7 +380,7 @@ impl Planner<'_, '_, '_, '_> {
             layout,
             fixed: false,
             bytes,
-            align: layout.align(self.setting.tables.weights.shared_align),
+            align: layout.align(self.target.tables.weights.shared_align),
             offset: 0,
         };
         let number = u16::try_from(self.plan.allocs.len()).unwrap_or(u16::MAX);
@@ -400,13 +400,13 @@ impl Planner<'_, '_, '_, '_> {
         to: EndMap<'_>,
         limit: u32,
     ) -> Result<Option<HalfPlan>, PlanError> {
-        let setting = TargetInfo { copies: true, ..self.setting };
+        let target = TargetInfo { copies: true, ..self.target };
         let mut best: Option<(AtomId, Evaluated)> = None;
         let mut why = None;
-        for mover in self.between_spaces(from.space(), to.space()) {
+        for copy_atom in self.between_spaces(from.space(), to.space()) {
             let most = best.map_or(limit, |(_, found)| found.figures.cost);
-            match setting.evaluate(mover, from, to, most) {
-                Ok(found) => best = Some((mover.atom, found)),
+            match target.evaluate(copy_atom, from, to, most) {
+                Ok(found) => best = Some((copy_atom.atom, found)),
                 Err(Reject::Dearer) => why = why.or(Some(None)),
                 Err(e) => why = why.or(Some(Some(e))),
             }
@@ -414,7 +414,7 @@ impl Planner<'_, '_, '_, '_> {
         match (best, why) {
             (Some((atom, found)), _) => Ok(Some(HalfPlan {
                 atom,
-                fit: found.fit,
+                tiling: found.tiling,
                 figures: found.figures,
                 bank_status: found.bank_status,
             })),

@@ -12,7 +12,7 @@
 //! linearly on its number: registers swapped in some of the lanes.
 
 use crate::data::{ShufflePlan, Swap};
-use crate::select::elementwise::{choose_bytes, lane_mover};
+use crate::select::elementwise::{choose_bytes, lane_move_atom};
 use crate::select::planner::Planner;
 use lanebook_ir::Op;
 use lanebook_tile::evaluate::TargetInfo;
@@ -402,7 +402,7 @@ impl Planner<'_, '_, '_, '_> {
         from: &Fragment,
         to: &Fragment,
     ) -> Result<u32, Reject> {
-        let TargetInfo { tables, arch, .. } = self.setting;
+        let TargetInfo { tables, arch, .. } = self.target;
         let w = &tables.weights;
         let (choices, mut copies) = (plan.choices(from, to), 0u32);
         if choices > 0 && choose_bytes(tables, arch).is_none() {
@@ -415,7 +415,7 @@ impl Planner<'_, '_, '_, '_> {
                 continue;
             }
             let far = plan.far(word);
-            let (_, atom, how) = lane_mover(tables, arch, plan, word)
+            let (_, atom, how) = lane_move_atom(tables, arch, plan, word)
                 .ok_or(Reject::Exchange { lanes: u8::try_from(far).unwrap_or(u8::MAX) })?;
             moves = moves
                 .saturating_add(u32::from(atom.cost.issue).saturating_mul(w.instruction))

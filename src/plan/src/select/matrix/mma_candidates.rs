@@ -49,10 +49,10 @@ impl MmaProblem {
     /// transposed product. The latter only for products in a row.
     pub(crate) fn numbers<'t>(
         self,
-        setting: TargetInfo<'t>,
+        target: TargetInfo<'t>,
         native: bool,
     ) -> impl Iterator<Item = usize> + use<'t> {
-        let (arch, sides) = (setting.arch, per_atom(&setting).saturating_mul(2));
+        let (arch, sides) = (target.arch, per_atom(&target).saturating_mul(2));
         let plain = self.able(arch, false);
         let swapped = if self.chained { self.able(arch, true) } else { &[] };
         let usable = move |list: &[AtomId], at: usize| {
@@ -69,15 +69,15 @@ impl MmaProblem {
 }
 
 /// Numbers of an atom: a split over warps, or a form of loads from tensor memory.
-fn per_atom(setting: &TargetInfo<'_>) -> usize {
-    usize::from(setting.warps).saturating_add(1).max(setting.tables.units.tensor_moves.len())
+fn per_atom(target: &TargetInfo<'_>) -> usize {
+    usize::from(target.warps).saturating_add(1).max(target.tables.units.tensor_moves.len())
 }
 
 impl Planner<'_, '_, '_, '_> {
     /// What candidates of a product have in common; `None` if it is no product of tiles with known
     /// extents.
     pub(crate) fn given(&self, op: Op) -> Option<MmaProblem> {
-        let (tables, program) = (self.setting.tables, self.program);
+        let (tables, program) = (self.target.tables, self.program);
         let (a, b, c) = (program.operand(op, 0)?, program.operand(op, 1)?, program.operand(op, 2)?);
         let d = program.result(op, 0)?;
         let pair = |v: Value| program.type_of(v).shape.pair();
@@ -96,19 +96,19 @@ impl Planner<'_, '_, '_, '_> {
 
     /// A candidate of a product by its number.
     pub(crate) fn candidate(&self, given: &MmaProblem, number: usize) -> Option<Product> {
-        self.candidate_in(&self.setting, given, number)
+        self.candidate_in(&self.target, given, number)
     }
 
     /// The same for a group of another size.
     pub(crate) fn candidate_in(
         &self,
-        setting: &TargetInfo<'_>,
+        target: &TargetInfo<'_>,
         given: &MmaProblem,
         number: usize,
     ) -> Option<Product> {
-        let TargetInfo { tables, arch, wave, warps, .. } = *setting;
+        let TargetInfo { tables, arch, wave, warps, .. } = *target;
         let (swapped, number) = (number % 2 == 1, number / 2);
-        let per_atom = per_atom(setting);
+        let per_atom = per_atom(target);
         let id = *given.able(arch, swapped).get(number.checked_div(per_atom)?)?;
         let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
         let atom = tables.atom(id)?;
@@ -126,7 +126,7 @@ impl Planner<'_, '_, '_, '_> {
                 .and_then(|(source, _)| self.plan.fragment_of(source))
                 .map(|(_, known)| known);
             return crate::select::matrix::tensor_memory::tensor_product(
-                setting,
+                target,
                 (id, atom),
                 tile,
                 widths,
@@ -249,7 +249,7 @@ impl Planner<'_, '_, '_, '_> {
         let fits = |p: Product| if side == 0 { p.a == *known } else { p.b == *known };
         let Some(given) = self.given(op) else { return false };
         let numbers =
-            [true, false].into_iter().flat_map(|native| given.numbers(self.setting, native));
+            [true, false].into_iter().flat_map(|native| given.numbers(self.target, native));
         numbers.into_iter().any(|number| self.candidate(&given, number).is_some_and(fits))
     }
 }

@@ -52,7 +52,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
         id: AtomId,
         out: &mut heapless::Vec<SharedOperandUse<'t>, 4>,
     ) -> Option<()> {
-        let atom = self.setting.tables.atom(id)?;
+        let atom = self.target.tables.atom(id)?;
         let Some(numbers) = atom.scaled_in_tensor() else { return Some(()) };
         let shape = atom.matrix?;
         for ((side, number), value) in (0u8..).zip(numbers).zip(self.program.scales(product)?) {
@@ -130,7 +130,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
 
     /// The descriptor of a piece at address 0.
     pub(crate) fn scale_word(&self, unit: &SharedOperandUse<'_>) -> Option<u64> {
-        let (tables, arch) = (self.setting.tables, self.setting.arch);
+        let (tables, arch) = (self.target.tables, self.target.arch);
         let piece = self.piece_of(unit)?;
         let (lanes, columns, runs) = piece.filled;
         let row = columns.checked_add(runs)?;
@@ -153,22 +153,22 @@ impl<'t> Planner<'_, 't, '_, '_> {
 
     fn piece_of(&self, unit: &SharedOperandUse<'_>) -> Option<ScalePiece> {
         let (_, number) = unit.scales?;
-        self.piece(self.setting.tables.atom(unit.atom)?, number)
+        self.piece(self.target.tables.atom(unit.atom)?, number)
     }
 
     /// What one copy brings for an operand of scales: the bits of its bytes against the bits of
     /// rows and runs.
     fn piece(&self, atom: &Atom<'_>, number: u8) -> Option<ScalePiece> {
-        let tables = self.setting.tables;
+        let tables = self.target.tables;
         let able = self
-            .setting
+            .target
             .arch
             .dispatch(Capability::Transfer { from: Space::Shared, to: Space::Tensor });
         let copies = able.iter().filter_map(|id| Some((*id, tables.atom(*id)?)));
         let own = atom.operands.get(usize::from(number))?;
         let (scales, outer) = (own.layout?, u64::from(own.extents.0.max(own.extents.1)));
-        copies.into_iter().find_map(|(copy, mover)| {
-            let movement = mover.movement.filter(|m| m.unit_bits == 8)?;
+        copies.into_iter().find_map(|(copy, copy_atom)| {
+            let movement = copy_atom.movement.filter(|m| m.unit_bits == 8)?;
             let total =
                 movement.extents.iter().try_fold(1u64, |n, e| n.checked_mul(u64::from(*e)))?;
             // Where in the source the byte comes from that goes to a place.
@@ -236,7 +236,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
     /// whole number of pieces.
     #[inline(never)]
     pub(crate) fn scale_columns(&self, op: Op, product: &Product) -> Option<u32> {
-        let atom = self.setting.tables.atom(product.atom)?;
+        let atom = self.target.tables.atom(product.atom)?;
         let (Some(numbers), Some(values)) = (atom.scaled_in_tensor(), self.program.scales(op))
         else {
             return Some(0);
@@ -270,9 +270,9 @@ impl<'t> Planner<'_, 't, '_, '_> {
         let alloc = self.plan.allocs.get(usize::from(unit.alloc))?;
         let piece = self.piece_of(unit)?.of(alloc.shape)?;
         let word = self.scale_word(unit)?;
-        let atom = self.setting.tables.atom(self.plan.product_of(unit.product)?.product.atom)?;
+        let atom = self.target.tables.atom(self.plan.product_of(unit.product)?.product.atom)?;
         let table =
-            descriptor_named(self.setting.tables, self.setting.arch, atom.tensor()?.descriptor)
+            descriptor_named(self.target.tables, self.target.arch, atom.tensor()?.descriptor)
                 .ok()?;
         let field = table.fields.iter().find(|field| field.role == FieldRole::Scale(side))?.at;
         let extent = |bits: u8| 1u16.checked_shl(u32::from(bits));

@@ -4,7 +4,7 @@
 //! An atom's table says where an instance's scales lie, and which immediates move that by bytes of
 //! a register or by lanes. So scales of several instances share a register (`packed`: its bytes and
 //! some lanes are filled with what other instances need), or each has one of its own. Which of the
-//! two can be loaded is the movers' matter: both are tried.
+//! two can be loaded is the copy atoms' matter: both are tried.
 
 use crate::data::{BlockBitRole, End, PlanError, ScaleFeed, ScalePlan, Unscaled};
 use crate::select::fragments::flow::spread;
@@ -68,7 +68,7 @@ impl Planner<'_, '_, '_, '_> {
 
     #[inline(never)]
     fn scale_feed(&self, op: Op, product: &Product, side: usize, way: u8) -> Option<ScaleFeed> {
-        let atom = self.setting.tables.atom(product.atom)?;
+        let atom = self.target.tables.atom(product.atom)?;
         let value = self.program.scales(op)?.get(side).copied()?;
         let alone = way.checked_shr(u32::try_from(side).ok()?)? & 1 == 1;
         feed(atom, product, side, tile_shape(self.program, value)?, alone)
@@ -91,14 +91,14 @@ impl Planner<'_, '_, '_, '_> {
     /// blocks say.
     #[inline(never)]
     pub(crate) fn why_unscaled(&self, op: Op) -> Option<PlanError> {
-        let (tables, program) = (self.setting.tables, self.program);
+        let (tables, program) = (self.target.tables, self.program);
         let values = program.scales(op)?;
         let have = program.scaled_run(op)?;
         let pair = |k: usize| program.operand(op, k).and_then(|v| program.type_of(v).shape.pair());
         let extents = pair(0).zip(pair(1)).map(|((m, k), (_, n))| (m, n, k))?;
         let mut why = Unscaled::None;
         let dtype = |value| -> Option<DtypeId> { program.type_of(value).dtype };
-        for id in self.setting.arch.dispatch(Capability::ScaledProduct) {
+        for id in self.target.arch.dispatch(Capability::ScaledProduct) {
             let Some(atom) = tables.atom(*id) else { continue };
             let (Some(shape), Some(numbers), Some(run)) =
                 (atom.matrix, atom.scaled().or_else(|| atom.scaled_in_tensor()), atom.scaled_run())
@@ -189,7 +189,7 @@ fn feed(
     }
     let mut choice: [BlockBitRole; 12] = [BlockBitRole::default(); 12];
     let mut fragment = Fragment::new(tile);
-    fragment.loose = alone;
+    fragment.unpacked = alone;
     if alone && own.bytes.iter().any(Option::is_some) {
         return None;
     }

@@ -51,7 +51,7 @@ impl Planner<'_, '_, '_, '_> {
                 self.program,
                 value,
                 fragment,
-                fragment.loose,
+                fragment.unpacked,
                 None,
                 &self.unread,
                 self.plan.fragments,
@@ -61,7 +61,7 @@ impl Planner<'_, '_, '_, '_> {
     }
 
     fn choose_product(&mut self, op: Op) -> Result<(), PlanError> {
-        let TargetInfo { tables, arch, isa, .. } = self.setting;
+        let TargetInfo { tables, arch, isa, .. } = self.target;
         let program = self.program;
         let value = |k: usize| program.operand(op, k).ok_or(PlanError::Unsupported(op));
         let (a, b, c) = (value(0)?, value(1)?, value(2)?);
@@ -76,7 +76,7 @@ impl Planner<'_, '_, '_, '_> {
         let direct = self
             .between_spaces(Space::Global, Space::Shared)
             .iter()
-            .any(|mover| mover.share_bytes >= 16);
+            .any(|copy_atom| copy_atom.share_bytes >= 16);
         let input_bits = u64::from(m)
             .saturating_mul(u64::from(bits(a)))
             .saturating_add(u64::from(n).saturating_mul(u64::from(bits(b))))
@@ -187,7 +187,7 @@ impl Planner<'_, '_, '_, '_> {
             });
             why = PlanError::TensorReach { op, warps, needed };
         }
-        let kept = (self.plan.losers.len(), self.plan.losers_dropped);
+        let kept = (self.plan.rejected.len(), self.plan.rejected_dropped);
         // Inputs of more registers than a tuple has come slice by slice, from a pool that holds no
         // more of them at once: the last resort on a machine. What the assembler would expand is no
         // machine instruction: only where there is none. Warps that do what others do: only where
@@ -204,10 +204,10 @@ impl Planner<'_, '_, '_, '_> {
                 break;
             }
             if most == MAX_SLICED {
-                self.plan.losers.truncate(kept.0);
-                self.plan.losers_dropped = kept.1;
+                self.plan.rejected.truncate(kept.0);
+                self.plan.rejected_dropped = kept.1;
             }
-            for number in given.numbers(self.setting, native) {
+            for number in given.numbers(self.target, native) {
                 let Some(product) =
                     self.candidate(&given, number).filter(|p| (p.spare > 0) == same)
                 else {
@@ -289,9 +289,9 @@ impl Planner<'_, '_, '_, '_> {
                 *place = last;
             }
             let least = best.map_or(u32::MAX, |(_, least, _)| least);
-            let reasons = self.plan.losers.capacity() > 0;
+            let reasons = self.plan.rejected.capacity() > 0;
             if best.is_some() && least <= base && !reasons {
-                self.plan.losers_dropped = self.plan.losers_dropped.saturating_add(1);
+                self.plan.rejected_dropped = self.plan.rejected_dropped.saturating_add(1);
                 continue;
             }
             let Some(product) = self.candidate(&given, usize::from(number)) else { continue };
@@ -480,7 +480,7 @@ impl Planner<'_, '_, '_, '_> {
         op: Op,
         product: &Product,
         [a, b, c, d]: [Value; 4],
-        loose: bool,
+        unpacked: bool,
     ) -> Result<(), PlanError> {
         let [in_a, in_b] = product.shared;
         let mut is_plain = true;
@@ -495,7 +495,7 @@ impl Planner<'_, '_, '_, '_> {
                 self.program,
                 value,
                 fragment,
-                loose,
+                unpacked,
                 Some((op, number)),
                 &self.unread,
                 self.plan.fragments,
@@ -508,7 +508,7 @@ impl Planner<'_, '_, '_, '_> {
                 .skip(first)
                 .all(|f| f.fragment.shape.bits == fragment.shape.bits);
         }
-        self.free_from = match (loose, is_plain) {
+        self.free_from = match (unpacked, is_plain) {
             (true, _) => usize::MAX,
             (false, true) => self.plan.fragments.len(),
             (false, false) => mark,
@@ -518,7 +518,7 @@ impl Planner<'_, '_, '_, '_> {
                 self.program,
                 value,
                 product.c,
-                loose,
+                unpacked,
                 Some((op, number)),
                 &self.unread,
                 self.plan.fragments,
@@ -558,16 +558,16 @@ impl Planner<'_, '_, '_, '_> {
             32u16.checked_div(shape.bits).map_or(0, |n| log2_exact(u64::from(n)).unwrap_or(0));
         // The last resort, where elements lie alone in memory: each in a register of its own.
         let packed = (narrowest..=shape.cols.min(7)).rev().map(|vector| (vector, false));
-        for (vector, loose) in packed.chain((narrowest > 0).then_some((0, true))) {
+        for (vector, unpacked) in packed.chain((narrowest > 0).then_some((0, true))) {
             let Some(mut fragment) =
-                blocked(shape, vector, self.setting.wave, self.setting.warps, true)
+                blocked(shape, vector, self.target.wave, self.target.warps, true)
             else {
                 continue;
             };
-            if loose && best.is_some() {
+            if unpacked && best.is_some() {
                 continue;
             }
-            fragment.loose = loose;
+            fragment.unpacked = unpacked;
             let registers = fragment.registers();
             if registers > MAX_REGISTERS {
                 why = PlanError::Registers { op, registers, most: MAX_REGISTERS };
@@ -580,13 +580,13 @@ impl Planner<'_, '_, '_, '_> {
                 continue;
             }
             let limit = best
-                .filter(|_| self.plan.losers.capacity() == 0)
+                .filter(|_| self.plan.rejected.capacity() == 0)
                 .map_or(u32::MAX, |(_, _, least)| least);
             let cost = spread(
                 self.program,
                 value,
                 fragment,
-                loose,
+                unpacked,
                 None,
                 &self.unread,
                 self.plan.fragments,
@@ -624,7 +624,7 @@ impl Planner<'_, '_, '_, '_> {
             self.program,
             value,
             chosen.fragment,
-            chosen.fragment.loose,
+            chosen.fragment.unpacked,
             None,
             &self.unread,
             self.plan.fragments,

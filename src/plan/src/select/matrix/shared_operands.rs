@@ -66,7 +66,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
         chosen: &Product,
         [a, b]: [Value; 2],
     ) -> Option<heapless::Vec<SharedOperandUse<'t>, 4>> {
-        let atom = self.setting.tables.atom(chosen.atom)?;
+        let atom = self.target.tables.atom(chosen.atom)?;
         let s = chosen.shape;
         let mut out = heapless::Vec::new();
         for (is_a, number, value, outer) in [(true, s.a, a, s.m), (false, s.b, b, s.n)] {
@@ -84,7 +84,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
                 .program
                 .type_of(value)
                 .dtype
-                .and_then(|id| self.setting.tables.dtype(id))
+                .and_then(|id| self.target.tables.dtype(id))
                 .map_or("", |d| d.name);
             out.push(SharedOperandUse {
                 product,
@@ -150,7 +150,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
 
     /// How many layouts [`Self::unit_layout`] counts.
     pub(crate) fn unit_layouts(&self) -> usize {
-        swizzle::modes(self.setting.tables, self.setting.arch).count().saturating_mul(2)
+        swizzle::modes(self.target.tables, self.target.arch).count().saturating_mul(2)
     }
 
     /// A layout that the swizzle modes know, by its number: widest span first (of equals the first
@@ -167,7 +167,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
         {
             return self.scale_layout(scales, shape, number);
         }
-        let modes = || swizzle::modes(self.setting.tables, self.setting.arch);
+        let modes = || swizzle::modes(self.target.tables, self.target.arch);
         let mode = modes().nth(modes().count().checked_sub(1)?.checked_sub(number / 2)?)?;
         let row_major = number.is_multiple_of(2);
         let span = if mode.xor.is_empty() {
@@ -213,8 +213,8 @@ impl<'t> Planner<'_, 't, '_, '_> {
         let major = if outer { Major::Outer } else { Major::Depth };
         let operand = (u8::from(!unit.is_a), unit.dtype, major);
         match tensor::takes_order(
-            self.setting.tables,
-            self.setting.arch,
+            self.target.tables,
+            self.target.arch,
             (descriptor, 1),
             operand,
             unit.columns,
@@ -259,7 +259,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
             let column = plain.columns.get(usize::from(place(outer, bit)?))?;
             column.bytes.checked_div(element).map(u64::from)
         };
-        let (tables, arch) = (self.setting.tables, self.setting.arch);
+        let (tables, arch) = (self.target.tables, self.target.arch);
         let extent = |bits: u8| 1u32.checked_shl(u32::from(bits));
         let major = if unit.either { None } else { Some(Major::Depth) };
         let size = (extent(unit.block.0)?, extent(unit.block.1)?);

@@ -45,16 +45,16 @@ impl Planner<'_, '_, '_, '_> {
     /// reach all lanes of tensor memory; and how many there are and would have to be.
     #[inline(never)]
     pub(crate) fn out_of_reach(&self, op: Op) -> Option<(AtomId, u8, (u32, u32))> {
-        let memory = tensor::memory(self.setting.tables, self.setting.arch).ok()?;
+        let memory = tensor::memory(self.target.tables, self.target.arch).ok()?;
         let needed =
-            log2_exact(u64::from(memory.warps)).filter(|needed| self.setting.warps < *needed)?;
-        let setting = TargetInfo { warps: needed, ..self.setting };
+            log2_exact(u64::from(memory.warps)).filter(|needed| self.target.warps < *needed)?;
+        let target = TargetInfo { warps: needed, ..self.target };
         let warps = |bits: u8| 1u32.checked_shl(u32::from(bits)).unwrap_or(u32::MAX);
         let given = self.given(op)?;
-        let numbers = [true, false].into_iter().flat_map(|native| given.numbers(setting, native));
+        let numbers = [true, false].into_iter().flat_map(|native| given.numbers(target, native));
         numbers.into_iter().find_map(|number| {
-            let product = self.candidate_in(&setting, &given, number)?;
-            Some((product.atom, product.tensor?.form, (warps(self.setting.warps), warps(needed))))
+            let product = self.candidate_in(&target, &given, number)?;
+            Some((product.atom, product.tensor?.form, (warps(self.target.warps), warps(needed))))
         })
     }
 
@@ -69,7 +69,7 @@ impl Planner<'_, '_, '_, '_> {
         if product.tensor.is_none() {
             return Ok(None);
         }
-        let (tables, arch) = (self.setting.tables, self.setting.arch);
+        let (tables, arch) = (self.target.tables, self.target.arch);
         let atom = tables.atom(product.atom).ok_or(undecided)?;
         let descriptor = atom.tensor().ok_or(undecided)?.descriptor;
         let (value, carrier, stored) = self.accumulator_home(op).ok_or(undecided)?;
@@ -96,14 +96,14 @@ impl Planner<'_, '_, '_, '_> {
 /// else by the first that there is.
 #[inline(never)]
 pub(crate) fn tensor_product(
-    setting: &TargetInfo<'_>,
+    target: &TargetInfo<'_>,
     (id, atom): (AtomId, &Atom<'_>),
     tile: (u64, u64, u64),
     bits: (u16, u16, u16),
     form: usize,
     known: Option<&Fragment>,
 ) -> Option<Product> {
-    let (tables, arch, together) = (setting.tables, setting.arch, setting.warps);
+    let (tables, arch, together) = (target.tables, target.arch, target.warps);
     let memory = tensor::memory(tables, arch).ok()?;
     let moves =
         tables.units.tensor_moves.get(form).filter(|m| arch.features.contains(&m.feature))?;
@@ -122,7 +122,7 @@ pub(crate) fn tensor_product(
     let own_b = atom_bits(&instance, shape.b, tile_b, (shape.k, shape.n), together)?;
     let (a, tensor_a) = match atom.tensor()?.a {
         Some(_) => {
-            let way = (setting, memory, place, tile_a);
+            let way = (target, memory, place, tile_a);
             let (a, stores) = stored(
                 way,
                 (shape.m, shape.k),
@@ -157,7 +157,7 @@ pub(crate) fn tensor_product(
     )?;
     let shared = [shape.a, shape.b].map(|number| atom.shared(number).is_some());
     let rows = (log2_exact(u64::from(shape.m))?, log2_exact(u64::from(shape.n))?);
-    let (c, count, registers) = fetched((setting, memory, place, whole), moves, rows, (rm, rn), 0)?;
+    let (c, count, registers) = fetched((target, memory, place, whole), moves, rows, (rm, rn), 0)?;
     let blocks = u32::from(panels.0)
         .checked_mul(u32::from(panels.1))?
         .checked_shl(u32::from(rm.checked_add(rn)?))?;
@@ -195,7 +195,7 @@ fn stored(
     panels: u32,
     known: Option<&Fragment>,
 ) -> Option<(Fragment, TensorLoads)> {
-    let (setting, memory, _, tile) = way;
+    let (target, memory, _, tile) = way;
     let inside = log2_exact(u64::from(u16::from(memory.cell_bits).checked_div(tile.bits)?))?;
     let steps = (log2_exact(u64::from(step.0))?, log2_exact(u64::from(step.1))?);
     let blocks = panels.checked_shl(u32::from(repeats.0.checked_add(repeats.1)?))?;
@@ -204,8 +204,8 @@ fn stored(
             .ok()?;
     let mut first = None;
     for (form, moves) in (0u8..)
-        .zip(setting.tables.units.tensor_moves)
-        .filter(|(_, m)| setting.arch.features.contains(&m.feature))
+        .zip(target.tables.units.tensor_moves)
+        .filter(|(_, m)| target.arch.features.contains(&m.feature))
     {
         let Some((fragment, count, registers)) = fetched(way, moves, steps, repeats, inside) else {
             continue;
@@ -223,7 +223,7 @@ fn stored(
 /// of one load. A cell has `2^inside` elements of a row.
 #[inline(never)]
 fn fetched(
-    (setting, memory, place, tile): TensorTileSite<'_, '_>,
+    (target, memory, place, tile): TensorTileSite<'_, '_>,
     form: &TensorMove<'_>,
     (sm, sn): (u8, u8),
     (rm, rn): (u8, u8),
@@ -253,12 +253,12 @@ fn fetched(
             return None;
         }
     }
-    for _ in group..setting.warps {
+    for _ in group..target.warps {
         if !warp.push(columns.pop()?) {
             return None;
         }
     }
-    if warp.len() != usize::from(setting.warps) {
+    if warp.len() != usize::from(target.warps) {
         return None;
     }
     // The greatest count whose columns there are.
@@ -298,7 +298,7 @@ fn fetched(
     let whole = (0..taken).all(|k| bits.iter().any(|b| !b.lane_cell && usize::from(b.cell) == k));
     let own = register.iter().map_while(|e| *e).count();
     let filled =
-        lane.get(..usize::from(setting.wave))?.iter().all(|e| e.is_some_and(|e| out.lane.push(e)));
+        lane.get(..usize::from(target.wave))?.iter().all(|e| e.is_some_and(|e| out.lane.push(e)));
     if !whole || !filled || bits.iter().filter(|b| !b.lane).count() != own {
         return None;
     }

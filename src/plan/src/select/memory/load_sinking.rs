@@ -29,7 +29,7 @@ impl LoadSinking {
                 if let Some(chain) = chain(program, product, side)
                     && !self.bring(program, product, &chain)
                 {
-                    self.take_back(program);
+                    self.rollback(program);
                     return false;
                 }
             }
@@ -58,7 +58,7 @@ impl LoadSinking {
 
     /// Puts everything back.
     #[doc(hidden)]
-    pub fn take_back(&mut self, program: &mut Program<'_, '_>) {
+    pub fn rollback(&mut self, program: &mut Program<'_, '_>) {
         while let Some((op, behind)) = self.moved.pop() {
             let _ = program.move_before(op, behind);
         }

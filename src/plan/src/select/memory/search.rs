@@ -63,7 +63,7 @@ impl Planner<'_, '_, '_, '_> {
             } else {
                 u32::MAX
             };
-            let Some(best) = self.best_mover(
+            let Some(best) = self.best_copy_atom(
                 k,
                 &movement,
                 None,
@@ -89,7 +89,7 @@ impl Planner<'_, '_, '_, '_> {
         }
         let bound = self.bound(movement);
         let each = match touches_shared(movement).is_some() && !self.may_be_tiled(movement) {
-            true => bound.at(self.family.widest, self.setting.tables.weights.instruction),
+            true => bound.at(self.family.widest, self.target.tables.weights.instruction),
             false => bound.base,
         };
         self.weigh(movement, each)
@@ -118,7 +118,7 @@ impl Planner<'_, '_, '_, '_> {
 
     /// A cost times the executions of an operation.
     pub(crate) fn weigh_at(&self, op: Op, cost: u32) -> u32 {
-        let trips = self.setting.tables.weights.loop_trips.max(1);
+        let trips = self.target.tables.weights.loop_trips.max(1);
         let mut at = self.program.parent(op);
         let mut out = cost;
         while let Some(parent) = at {
@@ -131,7 +131,7 @@ impl Planner<'_, '_, '_, '_> {
     }
 
     pub(crate) fn weigh(&self, movement: &CopyOp, cost: u32) -> u32 {
-        let trips = self.setting.tables.weights.loop_trips.max(1);
+        let trips = self.target.tables.weights.loop_trips.max(1);
         (0..movement.depth.min(4)).fold(cost, |c, _| c.saturating_mul(trips))
     }
 
@@ -145,9 +145,9 @@ impl Planner<'_, '_, '_, '_> {
     }
 
     /// The cheapest atom, or pair of atoms, for a movement; `None` if every one costs `cap` or
-    /// more. `shared` is the map of its shared end, `viable` the movers that can do it at all. With
-    /// `record` all are priced in full.
-    pub(crate) fn best_mover(
+    /// more. `shared` is the map of its shared end, `viable` the copy atoms that can do it at all.
+    /// With `record` all are priced in full.
+    pub(crate) fn best_copy_atom(
         &self,
         index: usize,
         movement: &CopyOp,
@@ -165,20 +165,20 @@ impl Planner<'_, '_, '_, '_> {
         let mut closest: Option<Reject> = None;
         let mut consider =
             |best: &mut Option<Best>,
-             (atom, second, flip): (AtomId, Option<AtomId>, Option<RegisterTranspose>),
+             (atom, second, transpose): (AtomId, Option<AtomId>, Option<RegisterTranspose>),
              outcome: Result<Evaluated, Reject>| match outcome {
                 Ok(found) => {
                     let beaten = best.is_none_or(|b| found.figures.cost < b.found.figures.cost);
                     let loser = if beaten {
-                        best.map(|b| ((b.atom, b.flip), b.found.figures.cost))
+                        best.map(|b| ((b.atom, b.transpose), b.found.figures.cost))
                     } else {
-                        Some(((atom, flip), found.figures.cost))
+                        Some(((atom, transpose), found.figures.cost))
                     };
                     if let (Some(record), Some((what, cost))) = (record.as_mut(), loser) {
                         record.lose(what, Reject::Dearer, cost);
                     }
                     if beaten {
-                        *best = Some(Best { atom, second, flip, found, tiled: None });
+                        *best = Some(Best { atom, second, transpose, found, tiled: None });
                     }
                 }
                 Err(why) => {
@@ -187,30 +187,30 @@ impl Planner<'_, '_, '_, '_> {
                         closest = Some(why);
                     }
                     if let Some(record) = record.as_mut() {
-                        record.lose((atom, flip), why, 0);
+                        record.lose((atom, transpose), why, 0);
                     }
                 }
             };
         let limit = |best: &Option<Best>| {
             if all { u32::MAX } else { best.map_or(cap, |b| b.found.figures.cost) }
         };
-        let (bound, instruction) = (self.bound(movement), self.setting.tables.weights.instruction);
+        let (bound, instruction) = (self.bound(movement), self.target.tables.weights.instruction);
         let between = self.between_spaces(from.space(), to.space()).iter();
-        for (k, mover) in (0u32..).zip(between).filter(|(_, m)| is_wanted(m.atom)) {
+        for (k, copy_atom) in (0u32..).zip(between).filter(|(_, m)| is_wanted(m.atom)) {
             let most = limit(&best);
-            if bound.at(mover.share_bytes, instruction) >= most {
-                consider(&mut best, (mover.atom, None, None), Err(Reject::Dearer));
+            if bound.at(copy_atom.share_bytes, instruction) >= most {
+                consider(&mut best, (copy_atom.atom, None, None), Err(Reject::Dearer));
                 if all {
                     continue;
                 }
                 // The widest come first: what follows needs as many instructions at the least.
                 break;
             }
-            if !viable.takes(k, mover) {
+            if !viable.takes(k, copy_atom) {
                 continue;
             }
-            let outcome = self.setting.evaluate(mover, from, to, most);
-            consider(&mut best, (mover.atom, None, None), outcome);
+            let outcome = self.target.evaluate(copy_atom, from, to, most);
+            consider(&mut best, (copy_atom.atom, None, None), outcome);
         }
         let loads = from.space() == Space::Global;
         let spaces =
@@ -220,7 +220,7 @@ impl Planner<'_, '_, '_, '_> {
         for staged in self
             .staged
             .iter()
-            .filter(|s| usize::from(s.movement) == index && (s.flip.is_none() || !alike))
+            .filter(|s| usize::from(s.movement) == index && (s.transpose.is_none() || !alike))
         {
             for half in self
                 .between_spaces(spaces.0, spaces.1)
@@ -233,7 +233,7 @@ impl Planner<'_, '_, '_, '_> {
                 let left = limit(&best).saturating_sub(staged.found.figures.cost);
                 let (first, second) =
                     if loads { (staged.global, half.atom) } else { (half.atom, staged.global) };
-                let what = (first, Some(second), staged.flip);
+                let what = (first, Some(second), staged.transpose);
                 if (CopyBound { base: bound.shared, ..bound }).at(half.share_bytes, instruction)
                     >= left
                 {
@@ -253,7 +253,7 @@ impl Planner<'_, '_, '_, '_> {
             None
         };
         for (number, form) in
-            TensorMapCopies(&self.setting).moves(loads).filter(|(_, form)| is_wanted(form.atom))
+            TensorMapCopies(&self.target).moves(loads).filter(|(_, form)| is_wanted(form.atom))
         {
             let Some((global, shared)) = maps else { break };
             // A coordinate for each dimension of the tensor.
@@ -262,7 +262,7 @@ impl Planner<'_, '_, '_, '_> {
             }
             let most = limit(&best);
             let dtype = self.program.type_of(global.memref).dtype;
-            match TensorMapCopies(&self.setting).evaluate(form, global, dtype, shared, most) {
+            match TensorMapCopies(&self.target).evaluate(form, global, dtype, shared, most) {
                 Ok((found, map)) => {
                     let before = best;
                     consider(&mut best, (form.atom, None, None), Ok(found));
@@ -291,19 +291,19 @@ impl Planner<'_, '_, '_, '_> {
     /// What a movement costs at the least: the transactions, segments and registers that every way
     /// of doing it shares, and the bytes of a lane, which accesses of some width move.
     pub(crate) fn bound(&self, movement: &CopyOp) -> CopyBound {
-        let w = &self.setting.tables.weights;
+        let w = &self.target.tables.weights;
         let tile = |shape: TileShape| {
             u32::try_from(shape.bytes())
                 .unwrap_or(u32::MAX)
                 .checked_shr(
-                    u32::from(self.setting.wave).saturating_add(u32::from(self.setting.warps)),
+                    u32::from(self.target.wave).saturating_add(u32::from(self.target.warps)),
                 )
                 .unwrap_or(0)
         };
         let (mut lane_bytes, mut cost, mut passes, mut shared, mut global) =
             (0u32, 0u32, 0u32, false, false);
         // Lanes that hold the same elements move the same bytes.
-        let mut lanes = u32::from(self.setting.wave);
+        let mut lanes = u32::from(self.target.wave);
         for end in [movement.from, movement.to] {
             match end {
                 CopyEnd::Registers(v) => {
@@ -370,15 +370,17 @@ impl Planner<'_, '_, '_, '_> {
         shared: EndMap<'_>,
         limit: u32,
     ) -> Result<Evaluated, Reject> {
-        if staged.flip.is_some() && !self.is_chosen_from(half) {
+        if staged.transpose.is_some() && !self.is_chosen_from(half) {
             return Err(Reject::Form);
         }
         let through = EndMap::Registers(&staged.fragment);
         let (from, to) =
             if half.from == Space::Register { (through, shared) } else { (shared, through) };
-        let other = self.setting.evaluate(half, from, to, limit)?;
-        let fit = staged.found.fit;
-        if staged.flip.map_or(Some(fit), |flip| flip.second(&fit)) != Some(other.fit) {
+        let other = self.target.evaluate(half, from, to, limit)?;
+        let tiling = staged.found.tiling;
+        if staged.transpose.map_or(Some(tiling), |transpose| transpose.second(&tiling))
+            != Some(other.tiling)
+        {
             return Err(Reject::RegisterOrder);
         }
         let (a, b) = (staged.found.figures, other.figures);
@@ -387,16 +389,16 @@ impl Planner<'_, '_, '_, '_> {
         figures.segments = a.segments;
         figures.further_addresses = a.further_addresses.saturating_add(b.further_addresses);
         figures.cost = a.cost.saturating_add(b.cost);
-        Ok(Evaluated { fit, figures, bank_status: other.bank_status })
+        Ok(Evaluated { tiling, figures, bank_status: other.bank_status })
     }
 
-    /// Whether bytes of a mover's registers can be chosen.
-    pub(crate) fn is_chosen_from(&self, mover: &CopyAtom) -> bool {
+    /// Whether bytes of a copy atom's registers can be chosen.
+    pub(crate) fn is_chosen_from(&self, copy_atom: &CopyAtom) -> bool {
         let class = self
             .choice
             .and_then(|choice| choice.atom.operands.iter().find(|o| o.role == Role::Def))
             .map(|o| o.class);
-        let (Some(class), Some(atom)) = (class, self.setting.tables.atom(mover.atom)) else {
+        let (Some(class), Some(atom)) = (class, self.target.tables.atom(copy_atom.atom)) else {
             return false;
         };
         let side = atom

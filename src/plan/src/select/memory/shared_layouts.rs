@@ -2,9 +2,9 @@
 //! to the next.
 //!
 //! A layout is dropped as soon as something shows that it cannot win: what its movements cost at
-//! the least with the widest mover that can divide them, what its copies are known to cost, what
-//! the layout that won last time costs now. None of it changes which layout wins: of equally cheap
-//! ones the first.
+//! the least with the widest copy atom that can divide them, what its copies are known to cost,
+//! what the layout that won last time costs now. None of it changes which layout wins: of equally
+//! cheap ones the first.
 
 use crate::data::{Candidate, PlanError, RejectedCandidate, Unwritable};
 use crate::select::memory::search::{power, touches_shared};
@@ -211,8 +211,8 @@ impl Planner<'_, '_, '_, '_> {
 
     /// The cheapest layout of a shared tile for all its known movements, and the cost; of equally
     /// cheap ones the first. `None` if every one costs `limit` or more. With `record` every other
-    /// layout is priced in full and kept as a loser of that operation; without, a layout is dropped
-    /// as soon as it cannot win.
+    /// layout is priced in full and kept as a rejected candidate of that operation; without, a
+    /// layout is dropped as soon as it cannot win.
     pub(crate) fn best_layout(
         &mut self,
         index: usize,
@@ -422,8 +422,8 @@ impl Planner<'_, '_, '_, '_> {
     /// Whether a copy could go through a tensor map.
     pub(crate) fn may_be_tiled(&self, movement: &CopyOp) -> bool {
         match (movement.from, movement.to) {
-            (CopyEnd::Global(_), _) => TensorMapCopies(&self.setting).moves(true).next().is_some(),
-            (_, CopyEnd::Global(_)) => TensorMapCopies(&self.setting).moves(false).next().is_some(),
+            (CopyEnd::Global(_), _) => TensorMapCopies(&self.target).moves(true).next().is_some(),
+            (_, CopyEnd::Global(_)) => TensorMapCopies(&self.target).moves(false).next().is_some(),
             _ => false,
         }
     }
@@ -446,10 +446,12 @@ impl Planner<'_, '_, '_, '_> {
                 ..self.bound(movement)
             };
             let half = CopyBound { base: bound.shared, ..bound };
-            for staged in
-                self.staged.iter().filter(|s| usize::from(s.movement) == number && s.flip.is_some())
+            for staged in self
+                .staged
+                .iter()
+                .filter(|s| usize::from(s.movement) == number && s.transpose.is_some())
             {
-                let stores = half.at(staged.bits / 8, self.setting.tables.weights.instruction);
+                let stores = half.at(staged.bits / 8, self.target.tables.weights.instruction);
                 bound.flipped = bound.flipped.min(staged.found.figures.cost.saturating_add(stores));
             }
             if is_free {
@@ -458,9 +460,13 @@ impl Planner<'_, '_, '_, '_> {
                         SharedLayout { row_major, strip: None, turn: None, post: PostMap::None }
                             .map(shape)
                             .and_then(|map| self.viable(movement, &map, row_major));
-                    if let Some((movers, width)) = known {
+                    if let Some((copy_atoms, width)) = known {
                         let place = usize::from(row_major);
-                        bound.viable.get_mut(place).into_iter().for_each(|viable| *viable = movers);
+                        bound
+                            .viable
+                            .get_mut(place)
+                            .into_iter()
+                            .for_each(|viable| *viable = copy_atoms);
                         bound.width.get_mut(place).into_iter().for_each(|widest| *widest = width);
                     }
                 }
@@ -472,9 +478,9 @@ impl Planner<'_, '_, '_, '_> {
         out
     }
 
-    /// Which movers can divide a movement between registers and a tile that lies by rows or by
-    /// columns, whatever swizzle or padding it has: bits in the order of the movers between the two
-    /// spaces, and the widest one's bytes. Where one moves more at once than lies next to each
+    /// Which copy atoms can divide a movement between registers and a tile that lies by rows or by
+    /// columns, whatever swizzle or padding it has: bits in the order of the copy atoms between the
+    /// two spaces, and the widest one's bytes. Where one moves more at once than lies next to each
     /// other in any case, only the layout says.
     #[inline(never)]
     fn viable(&self, movement: &CopyOp, map: &MemoryMap, row_major: bool) -> Option<(u32, u32)> {
@@ -486,19 +492,19 @@ impl Planner<'_, '_, '_, '_> {
         let (_, fragment) = self.plan.fragment_of(value)?;
         let inner = if row_major { map.shape.cols } else { map.shape.rows };
         let line = u32::from(map.shape.bits / 8).checked_shl(u32::from(inner))?;
-        let any = self.setting.isa.tuples == TupleStyle::Braces;
-        let (mut movers, mut widest) = (u32::MAX, 1u32);
-        for (k, mover) in (0u32..).zip(self.between_spaces(spaces.0, spaces.1)) {
-            let refused = mover.share_bytes <= line
+        let any = self.target.isa.tuples == TupleStyle::Braces;
+        let (mut copy_atoms, mut widest) = (u32::MAX, 1u32);
+        for (k, copy_atom) in (0u32..).zip(self.between_spaces(spaces.0, spaces.1)) {
+            let refused = copy_atom.share_bytes <= line
                 && k < u32::BITS
-                && divide(mover, fragment, map, any, self.setting.copies).is_err();
+                && divide(copy_atom, fragment, map, any, self.target.copies).is_err();
             if refused {
-                movers &= !1u32.wrapping_shl(k);
+                copy_atoms &= !1u32.wrapping_shl(k);
             } else {
-                widest = widest.max(mover.share_bytes);
+                widest = widest.max(copy_atom.share_bytes);
             }
         }
-        Some((movers, widest))
+        Some((copy_atoms, widest))
     }
 
     /// Cost of all known movements of a shared tile under one layout; `None` if it is `limit` or
@@ -515,7 +521,7 @@ impl Planner<'_, '_, '_, '_> {
         wants_reason: bool,
     ) -> Result<Option<u32>, PlanError> {
         let shape = self.plan.allocs.get(index).ok_or(PlanError::UnknownArch)?.shape;
-        let tables = self.setting.tables;
+        let tables = self.target.tables;
         let w = &tables.weights;
         let padding = match layout.post.padding() {
             Some(_) => layout.bytes(shape).unwrap_or(u64::MAX).saturating_sub(shape.bytes()),
@@ -573,13 +579,13 @@ impl Planner<'_, '_, '_, '_> {
                     (Some((&map, layout.align(w.shared_align))), self.share_of(left, movement));
                 let bound = bounds.iter().find(|b| usize::from(b.movement) == k);
                 let viable = bound.map_or(ViableAtoms::ALL, |b| ViableAtoms {
-                    movers: b.of(&b.viable, layout),
+                    copy_atoms: b.of(&b.viable, layout),
                     ..pieces
                 });
-                let best = match self.best_mover(k, movement, shared, cap, viable, None) {
+                let best = match self.best_copy_atom(k, movement, shared, cap, viable, None) {
                     // The reason may be one that was passed over.
                     Err(PlanError::NoMover { .. }) if wants_reason => {
-                        self.best_mover(k, movement, shared, cap, ViableAtoms::ALL, None)?
+                        self.best_copy_atom(k, movement, shared, cap, ViableAtoms::ALL, None)?
                     }
                     found => found?,
                 };
@@ -605,7 +611,7 @@ impl Planner<'_, '_, '_, '_> {
     /// What a movement costs at the least under a layout.
     fn least(&self, layout: &SharedLayout, bound: &CopyBound, element: u32) -> u32 {
         let width = bound.of(&bound.width, layout).min(self.widest(layout, bound, element));
-        let straight = bound.at(width, self.setting.tables.weights.instruction);
+        let straight = bound.at(width, self.target.tables.weights.instruction);
         if bound.loads && !layout.row_major { straight.min(bound.flipped) } else { straight }
     }
 

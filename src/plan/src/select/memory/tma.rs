@@ -148,8 +148,8 @@ impl<'t> TensorMapCopies<'_, 't> {
             boxed,
             stride_bytes,
         };
-        let mut fit = Tiling {
-            slots: Columns::new(),
+        let mut tiling = Tiling {
+            address_lanes: Columns::new(),
             warps: Columns::new(),
             instances: Columns::new(),
             tuple: Columns::new(),
@@ -161,7 +161,7 @@ impl<'t> TensorMapCopies<'_, 't> {
         for bit in
             (found.inner..shape.cols).chain(shape.cols.saturating_add(found.outer)..shape.total())
         {
-            if !fit.instances.push(1u32.checked_shl(u32::from(bit)).ok_or(Reject::Size)?) {
+            if !tiling.instances.push(1u32.checked_shl(u32::from(bit)).ok_or(Reject::Size)?) {
                 return Err(Reject::Size);
             }
         }
@@ -176,19 +176,19 @@ impl<'t> TensorMapCopies<'_, 't> {
         if bytes > most {
             return Err(Reject::Size);
         }
-        let figures = self.figures(form, &fit, bytes);
+        let figures = self.figures(form, &tiling, bytes);
         if figures.cost >= limit {
             Err(Reject::Dearer)
         } else {
-            Ok((Evaluated { fit, figures, bank_status: None }, map))
+            Ok((Evaluated { tiling, figures, bank_status: None }, map))
         }
     }
 
     /// The figures: instructions of one thread, and a warp's part of what the memories move in any
     /// case.
-    fn figures(&self, form: &TiledMove<'_>, fit: &Tiling, bytes: u32) -> Figures {
+    fn figures(&self, form: &TiledMove<'_>, tiling: &Tiling, bytes: u32) -> Figures {
         let w = &self.0.tables.weights;
-        let count = fit.count();
+        let count = tiling.count();
         let issue = self.0.tables.atom(form.atom).map_or(1, |a| u32::from(a.cost.issue));
         let span = self
             .0

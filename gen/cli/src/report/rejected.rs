@@ -21,19 +21,19 @@ impl Report<'_> {
         });
         let mut any = false;
         for op in self.program.inside(self.compiled.function) {
-            let losers: Vec<&RejectedCandidate> =
-                plan.losers.iter().filter(|l| l.op == op).collect();
-            if losers.is_empty() {
+            let rejected: Vec<&RejectedCandidate> =
+                plan.rejected.iter().filter(|l| l.op == op).collect();
+            if rejected.is_empty() {
                 continue;
             }
             any = true;
             let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
-            let mut kinds: Vec<&'static str> = losers.iter().map(|l| kind(l)).collect();
+            let mut kinds: Vec<&'static str> = rejected.iter().map(|l| kind(l)).collect();
             kinds.sort_unstable();
             kinds.dedup();
             for word in kinds {
                 let some: Vec<&RejectedCandidate> =
-                    losers.iter().copied().filter(|l| kind(l) == word).collect();
+                    rejected.iter().copied().filter(|l| kind(l) == word).collect();
                 if self.explain {
                     self.all(&mut out, op, word, &some);
                 } else {
@@ -41,8 +41,9 @@ impl Report<'_> {
                 }
             }
         }
-        if plan.losers_dropped > 0 {
-            let _ = writeln!(out, "  and {} more for which there was no room", plan.losers_dropped);
+        if plan.rejected_dropped > 0 {
+            let _ =
+                writeln!(out, "  and {} more for which there was no room", plan.rejected_dropped);
             any = true;
         }
         if any { out } else { String::new() }
@@ -69,7 +70,7 @@ impl Report<'_> {
         let padding = u64::from(alloc.bytes).saturating_sub(alloc.shape.bytes());
         let mut cost =
             u32::try_from(padding * u64::from(weights.pad_kib) / 1024).unwrap_or(u32::MAX);
-        for m in plan.moves.iter() {
+        for m in plan.transfers.iter() {
             if [m.from, m.to].contains(&lanebook::plan::End::Shared(index)) {
                 let depth =
                     std::iter::successors(self.program.parent(m.op), |at| self.program.parent(*at))
@@ -174,15 +175,15 @@ impl Report<'_> {
     }
 
     /// Losers of one kind, with the pick where it is of that kind.
-    fn all(&self, out: &mut String, op: Op, kind: &'static str, losers: &[&RejectedCandidate]) {
-        let picked = self.picked(op).filter(|_| comparable(losers));
+    fn all(&self, out: &mut String, op: Op, kind: &'static str, rejected: &[&RejectedCandidate]) {
+        let picked = self.picked(op).filter(|_| comparable(rejected));
         if let Some((what, cost)) = &picked {
             let _ = writeln!(out, "    picked: {what}, cost {}", slots(*cost));
         }
         // Dearer ones by cost, then the impossible ones in the order in which they were looked at;
         // the same line once.
         let mut lines: Vec<(bool, u32, String, String, usize)> = Vec::new();
-        for loser in losers {
+        for loser in rejected {
             let (what, why) = (self.candidate(loser), self.reason(loser, picked.as_ref()));
             match lines.iter_mut().find(|l| l.2 == what && l.3 == why) {
                 Some(line) => line.4 += 1,
@@ -198,15 +199,21 @@ impl Report<'_> {
         out.push_str(&text);
     }
 
-    fn summary(&self, out: &mut String, op: Op, kind: &'static str, losers: &[&RejectedCandidate]) {
-        let picked = self.picked(op).filter(|_| comparable(losers));
+    fn summary(
+        &self,
+        out: &mut String,
+        op: Op,
+        kind: &'static str,
+        rejected: &[&RejectedCandidate],
+    ) {
+        let picked = self.picked(op).filter(|_| comparable(rejected));
         let dearer: Vec<&&RejectedCandidate> =
-            losers.iter().filter(|l| l.why == Reject::Dearer).collect();
+            rejected.iter().filter(|l| l.why == Reject::Dearer).collect();
         let mut line = format!(
             "    {}: {} dearer, {} not possible",
             kind.to_lowercase(),
             dearer.len(),
-            losers.len() - dearer.len()
+            rejected.len() - dearer.len()
         );
         if let Some(next) = dearer.iter().min_by_key(|l| l.cost) {
             let _ = write!(
@@ -233,7 +240,7 @@ fn kind(loser: &RejectedCandidate) -> &'static str {
 }
 
 /// Whether the plan keeps the pick's cost in the same unit.
-fn comparable(losers: &[&RejectedCandidate]) -> bool {
+fn comparable(rejected: &[&RejectedCandidate]) -> bool {
     let one = |l: &&RejectedCandidate| {
         matches!(
             l.what,
@@ -244,5 +251,5 @@ fn comparable(losers: &[&RejectedCandidate]) -> bool {
                 | Candidate::Lanes
         )
     };
-    losers.iter().all(one)
+    rejected.iter().all(one)
 }
