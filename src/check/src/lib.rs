@@ -151,8 +151,7 @@
 //!     last, turn on all of them. What holds on all walks is a fixed point. Before a walk's end
 //!     stands what a copy through a tensor map wants there. Two accesses to shared memory conflict
 //!     if their tiles share bytes and one writes, except inside one execution of one operation.
-//! Between two conflicting accesses of a
-//!     walk the steps of the table's rule for (kind of the earlier, kind of the later) occur in the
+//!     Between two conflicting accesses of a walk the steps of the table's rule for (kind of the earlier, kind of the later) occur in the
 //!     rule's order. A wait counts if it waits for as much or more.
 //! 15. Each movement, and each half of an exchange, has exactly one step an instance and atom; each
 //!     piece of scales in tensor memory has one step, before its product's first.
