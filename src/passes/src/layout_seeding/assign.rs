@@ -3,12 +3,10 @@
 //!
 //! 1. *Groups* ([`crate::layout_seeding::group`]) and their operations.
 //! 2. *Candidates* of each operation from `rules/candidates.ron` and the architecture's copy atoms;
-//! the
-//!    memory kinds that an operation has candidates for must have one in common, else
+//!    the memory kinds that an operation has candidates for must have one in common, else
 //!    [`Diagnostic::NoCommonMemory`].
 //! 3. *Structural filter*: division of the movement by the atom ([`lanebook_plan::select`]),
-//! families,
-//!    alignment, descriptors.
+//!    families, alignment, descriptors.
 //! 4. *Score*: the group's layout with the lowest sum of its operations' best candidates.
 //!
 //! The choice is written to the operations as `nv_tileas.layout`; a load whose readers all convert
