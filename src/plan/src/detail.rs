@@ -1,6 +1,7 @@
 //! Why there is no plan, as numbers.
 
 use crate::PlanError;
+use lanebook_ir::detail::wide;
 
 lanebook_ir::details! {
     /// Why there is no plan.
@@ -24,4 +25,5 @@ lanebook_ir::details! {
     15 Written { op, why } at op => [why as u32];
     16 TensorMemory { op, need, scales, have } at op => [need, scales, have];
     17 TensorReach { op, warps, needed } at op => [warps, needed];
+    18 GlobalReach { op, bytes } at op => [wide(bytes)];
 }

@@ -434,6 +434,14 @@ pub(super) fn of_plan(
                 ),
             )
         }
+        PlanError::GlobalReach { op, bytes } => here(
+            Problem::refused(
+                "distances inside a tile of global memory, and from matrix to matrix, stay below 2147483648 bytes",
+                "cut the tile into smaller ones, each of which may begin anywhere, or pass the tensor in parts",
+            ),
+            op,
+            format!("here is one of {bytes} bytes"),
+        ),
         PlanError::Capacity { pool, capacity, op } => {
             let need = needed(program, pool).len();
             let needs = if need > capacity as usize {

@@ -1,6 +1,7 @@
 //! Addresses: the integer steps carried out for one thread at a time, and each movement's address
 //! against its element's place.
 
+use crate::contents::arguments::Given;
 use crate::contents::flow::{Numbering, is_written, registers};
 use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, NONE, Turned};
 use crate::contents::{ContentsContext, ContentsSummary, class, count};
@@ -10,15 +11,13 @@ use crate::violation::Violation;
 use heapless::VecView;
 use lanebook_emit::ParamKind;
 use lanebook_emit::step::{Purpose, Slot, Step};
-use lanebook_ir::{Def, Op, Value, attr_names};
+use lanebook_ir::{Def, Op, Value};
 use lanebook_layout::AxisId;
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{Atom, AtomId, Movement, OpRole, Operand, RegisterKind, Role, Side, Space};
 
 /// Turns of a loop that are gone through.
 const TURNS: u32 = 3;
-/// What a bound far above other arguments is in multiples of its steps.
-const FAR: u64 = 256;
 /// Most steps of one thread.
 const FUEL: u32 = 1 << 18;
 /// Most registers that a thread makes uniform.
@@ -27,8 +26,6 @@ const UNIFORM: usize = 128;
 const PARAMETERS: u64 = 0x7a00;
 /// Bits of an address in global memory.
 const GLOBAL_BITS: u64 = (1 << 48) - 1;
-/// Most elements that an invented stride has: offsets inside a tile are words of 32 bits.
-const MOST_STRIDE: u64 = 1 << 23;
 
 /// A thread that is carried out.
 pub(super) struct ThreadRun<'a, 's> {
@@ -93,9 +90,13 @@ pub(super) fn addresses(
         run.thread(thread)?;
     }
     run.all_lanes()?;
-    let idle = ContentsContext { idle: true, ..*look };
+    let idle = ContentsContext { given: Given::Idle, ..*look };
     run.look = &idle;
     run.thread(0)?;
+    let far = ContentsContext { given: Given::Far, ..*look };
+    run.look = &far;
+    run.thread(0)?;
+    run.thread(threads.saturating_sub(1))?;
     run.look = look;
     out.addresses = run.compared;
     run.all_blocks()?;
@@ -126,79 +127,6 @@ impl ContentsContext<'_> {
             out.tiling = transpose.second(&m.tiling)?;
         }
         Some(out)
-    }
-
-    /// What an invented argument is.
-    pub(super) fn argument(&self, value: Value, kind: ParamKind) -> Option<u64> {
-        let number =
-            u64::try_from(self.params.iter().position(|p| p.value == value && p.kind == kind)?)
-                .ok()?;
-        let attr = |name| {
-            self.program
-                .int_value_attr(value, name)
-                .and_then(|n| u64::try_from(n).ok())
-                .unwrap_or(1)
-                .max(1)
-        };
-        Some(match kind {
-            ParamKind::Pointer | ParamKind::Map(_) => number.checked_add(1)?.checked_shl(36)?,
-            ParamKind::Extent(_) => 1 << 20,
-            ParamKind::Stride(dim) => {
-                let rank = self.program.type_of(value).shape.rank();
-                let outer = rank.saturating_sub(2).saturating_sub(usize::from(dim));
-                // Strides are words of 32 bits: those of many dimensions lie less far apart.
-                let apart = if rank > 3 { 29u64 } else { 613 }
-                    .checked_pow(u32::try_from(outer).ok()?)?
-                    .checked_mul(521)?;
-                let unit = attr(attr_names::STRIDE_DIV);
-                // Those of two dimensions differ.
-                let most = MOST_STRIDE
-                    .checked_div(unit)?
-                    .saturating_sub(u64::try_from(outer).ok()?)
-                    .max(1);
-                unit.checked_mul(apart.min(most))?
-            }
-            ParamKind::Scalar => self.bound(value, attr(attr_names::DIV)),
-        })
-    }
-
-    /// A number that lets each loop with this bound turn at least twice.
-    fn bound(&self, value: Value, div: u64) -> u64 {
-        let steps = self
-            .program
-            .functions()
-            .next()
-            .into_iter()
-            .flat_map(|f| self.program.inside(f))
-            .filter_map(|op| {
-                let at = self.program.counted_loop(op).filter(|at| at.upper == value)?;
-                u64::try_from(self.program.int(at.step)?).ok()
-            });
-        let mut out = div;
-        let mut bounds = false;
-        // A loop that begins at an argument too turns if its bound is far above: after some turns
-        // it is left anyway.
-        let from_argument =
-            self.program.functions().next().into_iter().flat_map(|f| self.program.inside(f)).any(
-                |op| {
-                    let at = self.program.counted_loop(op).filter(|at| at.upper == value);
-                    at.is_some_and(|at| self.program.int(at.lower).is_none())
-                },
-            );
-        for step in steps {
-            bounds = true;
-            let mut multiple = out;
-            while multiple.checked_rem(step).is_some_and(|rest| rest != 0) && multiple < 1 << 20 {
-                multiple = multiple.saturating_add(out);
-            }
-            out = multiple;
-        }
-        out.saturating_mul(match (bounds, self.idle) {
-            (true, true) => 0,
-            (true, false) if from_argument => FAR,
-            (true, false) => 2,
-            (false, _) => 5,
-        })
     }
 }
 

@@ -27,6 +27,7 @@
 //!   of its turn, with what the loop carries renamed; what is being shown is taken for granted when
 //!   it comes up again.
 pub(crate) mod address;
+pub(crate) mod arguments;
 pub(crate) mod async_products;
 pub(crate) mod flow;
 pub(crate) mod goal;
@@ -103,8 +104,17 @@ pub fn contents(
     let arch = tables.arch(kernel.plan.arch).ok_or(Violation::UnknownArch)?;
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
     let FinalSteps { plan, steps, patterns, params } = *kernel;
-    let look =
-        ContentsContext { tables, program, arch, isa, plan, steps, patterns, params, idle: false };
+    let look = ContentsContext {
+        tables,
+        program,
+        arch,
+        isa,
+        plan,
+        steps,
+        patterns,
+        params,
+        given: arguments::Given::Usual,
+    };
     scratch.clear();
     flow::definitions(&look, scratch)?;
     flow::written_before(&look, scratch)?;
@@ -131,8 +141,8 @@ struct ContentsContext<'a> {
     steps: &'a [Step],
     patterns: &'a [TupleStride],
     params: &'a [Param],
-    /// Loops whose bound is an argument run no turn.
-    idle: bool,
+    /// What arguments are invented.
+    given: arguments::Given,
 }
 
 /// What a register holds.

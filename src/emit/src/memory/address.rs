@@ -18,6 +18,9 @@ use lanebook_tables::{Atom, IndexOp, OffsetField, Space};
 use lanebook_tile::map::{Combine, MemoryMap};
 use lanebook_tile::tiling::Tiling;
 
+/// Bytes of a row's front that are added to the lanes' offsets, which are words of 32 bits.
+const NEAR: u64 = 1 << 31;
+
 /// One side of one atom of a movement.
 #[derive(Copy, Clone)]
 pub(crate) struct SideView<'v> {
@@ -487,10 +490,15 @@ impl LowerContext<'_, '_, '_, '_> {
                 })
             });
         }
-        // One 64-bit address a lane; further outer steps are added to it.
+        // One 64-bit address a lane; further outer steps are added to it. Where the tile begins in
+        // its row is known to be near, or part of what is the same in all lanes.
+        let near = inner.is_none_or(|node| self.is_near(node, element));
+        if !near {
+            uniform = self.add_scaled(uniform, inner, element)?;
+        }
         let rows = self.sum(IndexOp::Add, outer, outer_lanes)?;
         let start = self.add_product(uniform, rows, outer_bytes)?;
-        let inner_bytes = match inner {
+        let inner_bytes = match inner.filter(|_| near) {
             Some(inner) => Some(self.arena.op_const(IndexOp::Mul, inner, element)?),
             None => None,
         };
@@ -553,6 +561,13 @@ impl LowerContext<'_, '_, '_, '_> {
             at = at.saturating_add(1);
         }
         Ok(())
+    }
+
+    /// Whether so many elements are certainly few enough that their bytes and a tile's make a word
+    /// of 32 bits.
+    fn is_near(&self, node: ExprId, element: u64) -> bool {
+        let high = self.arena.facts(node).map(|facts| facts.high.saturating_mul(element));
+        high.is_some_and(|bytes| bytes < NEAR)
     }
 
     /// `node` with known bits XORed in; absent stands for zero.

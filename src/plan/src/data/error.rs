@@ -108,6 +108,14 @@ pub enum PlanError {
         /// Warps that reach all lanes together.
         needed: u32,
     },
+    /// A tile of global memory spans more bytes than offsets inside of it can say, or the matrices
+    /// of its tensor lie further apart: words of 32 bits hold both.
+    GlobalReach {
+        /// What reads or writes the tile.
+        op: Op,
+        /// Bytes from the tile's first element to behind its last, or from matrix to matrix.
+        bytes: u64,
+    },
     /// Lent storage is full.
     Capacity {
         /// Which.
@@ -140,7 +148,8 @@ impl PlanError {
             | Self::Written { op, .. }
             | Self::SharedMemory { op, .. }
             | Self::TensorMemory { op, .. }
-            | Self::TensorReach { op, .. } => *op = to(*op),
+            | Self::TensorReach { op, .. }
+            | Self::GlobalReach { op, .. } => *op = to(*op),
             Self::Capacity { op, .. } => {
                 if let Some(op) = op {
                     *op = to(*op);

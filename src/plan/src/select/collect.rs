@@ -17,6 +17,9 @@ use lanebook_tile::matrix::{blocked, blocks};
 use lanebook_tile::shaping::tile_shape;
 use lanebook_tile::tiling::{RegisterTranspose, Reject};
 
+/// Distances inside a tile of global memory and from matrix to matrix stay below so many bytes.
+const GLOBAL_REACH: u64 = 1 << 31;
+
 impl Planner<'_, '_, '_, '_> {
     /// Finds tiles and movements.
     pub(crate) fn collect(&mut self, function: Op) -> Result<(), PlanError> {
@@ -195,6 +198,7 @@ impl Planner<'_, '_, '_, '_> {
         let mut leading = [None; LEADS];
         let mut outer = 1 << 30;
         for (dim, place) in (0..rank.saturating_sub(2)).zip(0..) {
+            within_reach(op, known_bytes(&ty.shape, dim, element))?;
             let slot: &mut Option<Lead> = leading.get_mut(place).ok_or(not_traced)?;
             let lead = Lead {
                 start: starts.next().ok_or(not_traced)?,
@@ -214,6 +218,11 @@ impl Planner<'_, '_, '_, '_> {
             Some(0)
         };
         let outer = if row.is_some() { outer.min(steps(outer_bytes)) } else { outer };
+        let apart = known_bytes(&ty.shape, rank.saturating_sub(2), element).unwrap_or(0);
+        within_reach(op, Some(apart).filter(|_| row.is_some()))?;
+        let below = if row.is_some() { shape.row_count().saturating_sub(1) } else { 0 };
+        let across = shape.col_count().saturating_mul(u64::from(element));
+        within_reach(op, Some(below.saturating_mul(apart).saturating_add(across)))?;
         let inner = power(self.multiple_of(col)).saturating_mul(element);
         let global = GlobalPlan {
             memref: value,
@@ -446,11 +455,24 @@ impl Planner<'_, '_, '_, '_> {
     }
 }
 
-/// Bytes from one index of a dimension to the next, if the type says it.
+/// Bytes from one index of a dimension to the next, if the type says it and a word holds them.
 fn inside(shape: &lanebook_ir::Shape, dim: usize, element: u32) -> Option<u32> {
-    let mut bytes = element;
+    known_bytes(shape, dim, element).and_then(|bytes| u32::try_from(bytes).ok())
+}
+
+/// The same, however many they are.
+fn known_bytes(shape: &lanebook_ir::Shape, dim: usize, element: u32) -> Option<u64> {
+    let mut bytes = u64::from(element);
     for inner in dim.saturating_add(1)..shape.rank() {
-        bytes = bytes.checked_mul(shape.extent(inner)?)?;
+        bytes = bytes.saturating_mul(u64::from(shape.extent(inner)?));
     }
     Some(bytes)
+}
+
+/// Refuses a distance in global memory that is out of reach.
+fn within_reach(op: Op, bytes: Option<u64>) -> Result<(), PlanError> {
+    match bytes {
+        Some(bytes) if bytes >= GLOBAL_REACH => Err(PlanError::GlobalReach { op, bytes }),
+        _ => Ok(()),
+    }
 }

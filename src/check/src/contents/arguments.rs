@@ -1,0 +1,119 @@
+//! Invented arguments: numbers that a kernel's parameters may have, for the threads that are
+//! carried out.
+
+use crate::contents::ContentsContext;
+use lanebook_emit::ParamKind;
+use lanebook_ir::{Value, attr_names};
+
+/// What a bound far above other arguments is in multiples of its steps.
+const BEHIND: u64 = 256;
+/// Most elements that a usual stride has: offsets inside a tile are words of 32 bits.
+const MOST_STRIDE: u64 = 1 << 23;
+/// Indices, strides in bytes and the bytes that a tile spans are below this.
+const LIMIT: u64 = 1 << 31;
+
+/// Which arguments are invented.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Given {
+    /// Loops turn, and no two strides are equal.
+    Usual,
+    /// Loops whose bound is an argument run no turn.
+    Idle,
+    /// Tiles begin as far from their tensor's start as indices reach, and their rows lie as far
+    /// apart as they may.
+    Far,
+}
+
+impl ContentsContext<'_> {
+    /// What an invented argument is.
+    pub(super) fn argument(&self, value: Value, kind: ParamKind) -> Option<u64> {
+        let number =
+            u64::try_from(self.params.iter().position(|p| p.value == value && p.kind == kind)?)
+                .ok()?;
+        let attr = |name| {
+            self.program
+                .int_value_attr(value, name)
+                .and_then(|n| u64::try_from(n).ok())
+                .unwrap_or(1)
+                .max(1)
+        };
+        match kind {
+            ParamKind::Pointer | ParamKind::Map(_) => number.checked_add(1)?.checked_shl(36),
+            ParamKind::Extent(_) => Some(1 << 20),
+            ParamKind::Stride(dim) => {
+                let unit = attr(attr_names::STRIDE_DIV);
+                let far = (self.given == Given::Far)
+                    .then(|| self.far_stride(value, usize::from(dim), unit))
+                    .flatten();
+                far.or_else(|| self.usual_stride(value, usize::from(dim), unit))
+            }
+            ParamKind::Scalar => Some(self.scalar(value, attr(attr_names::DIV))),
+        }
+    }
+
+    /// A stride in elements; those of two dimensions differ.
+    fn usual_stride(&self, memref: Value, dim: usize, unit: u64) -> Option<u64> {
+        let rank = self.program.type_of(memref).shape.rank();
+        let outer = rank.saturating_sub(2).saturating_sub(dim);
+        // Strides are words of 32 bits: those of many dimensions lie less far apart.
+        let apart = if rank > 3 { 29u64 } else { 613 }
+            .checked_pow(u32::try_from(outer).ok()?)?
+            .checked_mul(521)?;
+        let most = MOST_STRIDE.checked_div(unit)?.saturating_sub(u64::try_from(outer).ok()?).max(1);
+        unit.checked_mul(apart.min(most))
+    }
+
+    /// The greatest multiple of `unit` elements that a stride may be: with it every tile of the
+    /// tensor spans less than the limit.
+    fn far_stride(&self, memref: Value, dim: usize, unit: u64) -> Option<u64> {
+        let rank = self.program.type_of(memref).shape.rank();
+        let is_outer = dim.checked_add(2) == Some(rank);
+        let tiles = self.plan.globals.iter().filter(|g| g.memref == memref);
+        let most = tiles
+            .filter_map(|g| {
+                let shape = g.map.shape;
+                let element = u64::from(shape.bits / 8);
+                let rows = if is_outer { shape.row_count() } else { 1 };
+                let rest = LIMIT.checked_sub(shape.col_count().checked_mul(element)?)?;
+                rest.checked_div(rows.checked_mul(element)?)
+            })
+            .min()?;
+        let multiple = most.checked_div(unit)?.checked_mul(unit)?;
+        if multiple == 0 { None } else { Some(multiple) }
+    }
+
+    /// A number that lets each loop with this bound turn at least twice.
+    fn scalar(&self, value: Value, div: u64) -> u64 {
+        let operations =
+            || self.program.functions().next().into_iter().flat_map(|f| self.program.inside(f));
+        let bounded =
+            |op| self.program.counted_loop(op).filter(|at: &lanebook_ir::Loop| at.upper == value);
+        let mut out = div;
+        let mut bounds = false;
+        for at in operations().filter_map(bounded) {
+            let Some(step) = self.program.int(at.step).and_then(|n| u64::try_from(n).ok()) else {
+                continue;
+            };
+            bounds = true;
+            let mut multiple = out;
+            while multiple.checked_rem(step).is_some_and(|rest| rest != 0) && multiple < 1 << 20 {
+                multiple = multiple.saturating_add(out);
+            }
+            out = multiple;
+        }
+        // A loop that begins at an argument too turns if its bound is far above: after some turns
+        // it is left anyway.
+        let from_argument =
+            || operations().filter_map(bounded).any(|at| self.program.int(at.lower).is_none());
+        match (bounds, self.given) {
+            (true, Given::Idle) => 0,
+            (true, _) if from_argument() => out.saturating_mul(BEHIND),
+            (true, _) => out.saturating_mul(2),
+            (false, Given::Far) => {
+                let most = LIMIT.saturating_sub(1);
+                most.saturating_sub(most.checked_rem(out).unwrap_or(0))
+            }
+            (false, _) => out.saturating_mul(5),
+        }
+    }
+}
