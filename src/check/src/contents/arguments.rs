@@ -105,15 +105,14 @@ impl ContentsContext<'_> {
         // it is left anyway.
         let from_argument =
             || operations().filter_map(bounded).any(|at| self.program.int(at.lower).is_none());
+        let most = LIMIT.saturating_sub(1);
+        let most = most.saturating_sub(most.checked_rem(out).unwrap_or(0));
         match (bounds, self.given) {
             (true, Given::Idle) => 0,
-            (true, _) if from_argument() => out.saturating_mul(BEHIND),
-            (true, _) => out.saturating_mul(2),
-            (false, Given::Far) => {
-                let most = LIMIT.saturating_sub(1);
-                most.saturating_sub(most.checked_rem(out).unwrap_or(0))
-            }
-            (false, _) => out.saturating_mul(5),
+            (true, _) if from_argument() => out.saturating_mul(BEHIND).min(most),
+            (true, _) => out.saturating_mul(2).min(most),
+            (false, Given::Far) => most,
+            (false, _) => out.saturating_mul(5).min(most),
         }
     }
 }
