@@ -3,6 +3,7 @@
 
 pub(crate) mod explicit_layouts;
 pub(crate) mod flow;
+pub(crate) mod free_tiles;
 pub(crate) mod insert_conversions;
 pub(crate) mod reduce;
 pub(crate) mod shuffle;

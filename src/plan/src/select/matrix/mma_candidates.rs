@@ -37,6 +37,14 @@ impl MmaProblem {
         self.op
     }
 
+    /// Bits of A and B together.
+    pub(crate) fn input_bits(&self) -> u64 {
+        let ((m, n, k), (a, b, _)) = (self.tile, self.bits);
+        m.saturating_mul(u64::from(a))
+            .saturating_add(n.saturating_mul(u64::from(b)))
+            .saturating_mul(k)
+    }
+
     /// The atoms that multiply elements of these types, those of A and B exchanged or not.
     fn able<'t>(&self, arch: &Arch<'t>, swapped: bool) -> &'t [AtomId] {
         let [Some(a), Some(b), Some(c), Some(d)] = self.types else { return &[] };

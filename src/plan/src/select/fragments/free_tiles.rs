@@ -1,0 +1,135 @@
+//! Tiles that no product fixes: the width of what a lane holds of them.
+
+use crate::data::{Candidate, FragmentPlan, PlanError, RejectedCandidate};
+use crate::select::fragments::flow::{across, spread};
+use crate::select::planner::{CopyEnd, MAX_REGISTERS, Planner};
+use lanebook_ir::{Op, Value};
+use lanebook_tile::map::log2_exact;
+use lanebook_tile::matrix::blocked;
+use lanebook_tile::tiling::Reject;
+
+impl Planner<'_, '_, '_, '_> {
+    /// Decides what lies behind conversions: whatever nothing else decides is as on their other
+    /// side.
+    pub(crate) fn cross_conversions(&mut self, all: bool) -> Result<(), PlanError> {
+        while let Some((value, fragment)) =
+            across(self.program, self.function, all, &self.unread, self.plan.fragments)
+        {
+            spread(
+                self.program,
+                value,
+                fragment,
+                fragment.unpacked,
+                None,
+                &self.unread,
+                self.plan.fragments,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Register tiles that no product fixes: the width that makes all their movements cheapest.
+    pub(crate) fn choose_free_tiles(&mut self) -> Result<(), PlanError> {
+        // Stores first: what leaves the group wants to leave in wide pieces; then loads whose
+        // result nothing stored.
+        for stores in [true, false] {
+            for k in 0..self.movements.len() {
+                let Some(&movement) = self.movements.get(k) else { continue };
+                let value = match (stores, movement.from, movement.to) {
+                    (true, CopyEnd::Registers(v), _) | (false, _, CopyEnd::Registers(v)) => v,
+                    _ => continue,
+                };
+                if self.plan.fragment_of(value).is_none() && !self.is_absorbed(movement.op) {
+                    self.choose_free_tile(movement.op, value)?;
+                }
+            }
+        }
+        self.cross_conversions(true)?;
+        self.choose_reduced()?;
+        self.choose_repeated()
+    }
+
+    pub(crate) fn choose_free_tile(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
+        let shape = self.shape_of(op, value)?;
+        let mark = self.plan.fragments.len();
+        (self.settled, self.free_from) = ((mark, self.units.len()), usize::MAX);
+        let mut best: Option<(FragmentPlan, u8, u32)> = None;
+        let mut why = PlanError::Undecided(op);
+        let narrowest =
+            32u16.checked_div(shape.bits).map_or(0, |n| log2_exact(u64::from(n)).unwrap_or(0));
+        // The last resort, where elements lie alone in memory: each in a register of its own.
+        let packed = (narrowest..=shape.cols.min(7)).rev().map(|vector| (vector, false));
+        for (vector, unpacked) in packed.chain((narrowest > 0).then_some((0, true))) {
+            let Some(mut fragment) =
+                blocked(shape, vector, self.target.wave, self.target.warps, true)
+            else {
+                continue;
+            };
+            if unpacked && best.is_some() {
+                continue;
+            }
+            fragment.unpacked = unpacked;
+            let registers = fragment.registers();
+            if registers > MAX_REGISTERS {
+                why = PlanError::Registers { op, registers, most: MAX_REGISTERS };
+                self.plan.lose(RejectedCandidate {
+                    op,
+                    what: Candidate::Blocked(vector),
+                    why: Reject::Registers { registers, most: MAX_REGISTERS },
+                    cost: 0,
+                });
+                continue;
+            }
+            let limit = best
+                .filter(|_| self.plan.rejected.capacity() == 0)
+                .map_or(u32::MAX, |(_, _, least)| least);
+            let cost = spread(
+                self.program,
+                value,
+                fragment,
+                unpacked,
+                None,
+                &self.unread,
+                self.plan.fragments,
+            )
+            .and_then(|()| self.cross_conversions(false))
+            .and_then(|()| self.total(limit));
+            self.plan.fragments.truncate(mark);
+            let what = Candidate::Blocked(vector);
+            match (cost.map(|cost| cost.unwrap_or(limit)), best) {
+                (Ok(cost), Some((_, _, least))) if least <= cost => {
+                    self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost })
+                }
+                (Ok(cost), old) => {
+                    if let Some((_, vector, cost)) = old {
+                        self.plan.lose(RejectedCandidate {
+                            op,
+                            what: Candidate::Blocked(vector),
+                            why: Reject::Dearer,
+                            cost,
+                        });
+                    }
+                    best = Some((FragmentPlan { value, fragment }, vector, cost));
+                    self.keep_layouts(true);
+                }
+                (Err(e), _) => {
+                    why = e;
+                    let why =
+                        if let PlanError::NoMover { why, .. } = e { why } else { Reject::Form };
+                    self.plan.lose(RejectedCandidate { op, what, why, cost: 0 });
+                }
+            }
+        }
+        let (chosen, _, _) = best.ok_or(why)?;
+        spread(
+            self.program,
+            value,
+            chosen.fragment,
+            chosen.fragment.unpacked,
+            None,
+            &self.unread,
+            self.plan.fragments,
+        )?;
+        self.cross_conversions(false)
+    }
+}
