@@ -67,7 +67,7 @@ impl Refusals {
 }
 
 /// What candidates must be like, from what is wanted to the last resort.
-struct Stage {
+struct CandidateStage {
     /// A machine instruction, not one that the assembler expands.
     native: bool,
     /// Most registers of one input: those of more than a tuple come slice by slice, from a pool
@@ -77,12 +77,12 @@ struct Stage {
     replicated: bool,
 }
 
-const STAGES: [Stage; 5] = [
-    Stage { native: true, most: MAX_REGISTERS, replicated: false },
-    Stage { native: true, most: MAX_SLICED, replicated: false },
-    Stage { native: true, most: MAX_REGISTERS, replicated: true },
-    Stage { native: false, most: MAX_REGISTERS, replicated: false },
-    Stage { native: false, most: MAX_REGISTERS, replicated: true },
+const STAGES: [CandidateStage; 5] = [
+    CandidateStage { native: true, most: MAX_REGISTERS, replicated: false },
+    CandidateStage { native: true, most: MAX_SLICED, replicated: false },
+    CandidateStage { native: true, most: MAX_REGISTERS, replicated: true },
+    CandidateStage { native: false, most: MAX_REGISTERS, replicated: false },
+    CandidateStage { native: false, most: MAX_REGISTERS, replicated: true },
 ];
 
 /// How results and scales of a product stand in registers.
