@@ -5,11 +5,11 @@
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum EmitPool {
-    /// Instructions (`STEPS` of the storage).
+    /// Instructions.
     Steps,
-    /// Register tuples (`TUPLES` of the storage).
+    /// Register tuples.
     Tuples,
-    /// Nodes of index expressions (`NODES` of the storage).
+    /// Nodes of index expressions.
     Nodes,
     /// Orders of registers inside tuples.
     Patterns,
@@ -50,18 +50,6 @@ pub enum EmitPool {
 }
 
 impl EmitPool {
-    /// The parameter of `lanebook::compile::CompileStorage` that enlarges it; without one the
-    /// length is this library's own.
-    #[must_use]
-    pub const fn parameter(self) -> Option<&'static str> {
-        match self {
-            Self::Steps => Some("STEPS"),
-            Self::Tuples => Some("TUPLES"),
-            Self::Nodes => Some("NODES"),
-            _ => None,
-        }
-    }
-
     /// What it holds, in words.
     #[must_use]
     pub const fn describe(self) -> &'static str {

@@ -222,7 +222,7 @@ fn a_program_without_room_for_its_kernel_is_as_it_was() {
             out
         };
         let before = text(&program);
-        let mut room = Box::new(CompileStorage::<64, 768, 1024, 0>::new());
+        let mut room = Box::new(<CompileStorage<64, 768, 1024, 0>>::new());
         let id = TABLES.arch_named(arch).expect("an architecture");
         let refused = compile(&TABLES, id, &mut program, room.scratch()).map(|_| ());
         assert!(

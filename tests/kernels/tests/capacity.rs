@@ -1,7 +1,8 @@
 //! Rooms that are too small: which list is full is said, and at which operation.
 
 use lanebook::TABLES;
-use lanebook::compile::{CompileError, CompileStorage, compile};
+use lanebook::compile::storage::{emit_parameter, plan_parameter};
+use lanebook::compile::{Capacities, CompileError, CompileStorage, compile};
 use lanebook::detail::{Stage, of_compile};
 use lanebook::emit::EmitPool;
 use lanebook::ir::{Options, SmallStorage, parse, verify};
@@ -15,7 +16,7 @@ fn refused<const STEPS: usize, const TUPLES: usize, const NODES: usize>(
     let mut pools = Box::new(SmallStorage::new());
     let mut program = parse(pools.pools(), &TABLES, &text, Options::default()).expect("a program");
     verify(&mut program).expect("a sound one");
-    let mut room = Box::new(CompileStorage::<STEPS, TUPLES, NODES, 0>::new());
+    let mut room = Box::new(<CompileStorage<STEPS, TUPLES, NODES, 0>>::new());
     let id = TABLES.arch_named(arch).expect("an architecture");
     compile(&TABLES, id, &mut program, room.scratch())
         .map(|_| ())
@@ -26,7 +27,7 @@ fn full(error: CompileError, wanted: EmitPool, room: u32) {
     let CompileError::Capacity { pool, capacity, op } = error else { panic!("{error:?}") };
     assert_eq!((pool, capacity), (wanted, room));
     assert!(op.is_some(), "emission was at an operation");
-    assert!(pool.parameter().is_some_and(|p| pool.describe() != p), "{pool:?} can be enlarged");
+    assert!(emit_parameter(pool).is_some_and(|p| pool.describe() != p), "{pool:?} can be enlarged");
 }
 
 #[test]
@@ -40,8 +41,8 @@ fn names_the_list_and_the_operation() {
 
 #[test]
 fn lists_of_a_fixed_length_have_no_parameter() {
-    for pool in [EmitPool::Params, EmitPool::Addresses, EmitPool::Nesting, EmitPool::OpenAccesses] {
-        assert_eq!(pool.parameter(), None, "{pool:?}");
+    for pool in [EmitPool::Nesting, EmitPool::OpenAccesses, EmitPool::SyncSteps] {
+        assert_eq!(emit_parameter(pool), None, "{pool:?}");
         assert!(!pool.describe().is_empty());
     }
 }
@@ -57,6 +58,21 @@ fn program(body: &str) -> String {
 fn many(count: u32, line: &str) -> String {
     (0..count).map(|k| line.replace('@', &k.to_string()) + "\n").collect()
 }
+
+/// Twice what the programs below need.
+const LARGER: Capacities = Capacities {
+    steps: 4096,
+    tuples: 2048,
+    nodes: 2048,
+    allocs: 32,
+    transfers: 96,
+    fragments: 96,
+    globals: 32,
+    products: 16,
+    exchanges: 16,
+    ..Capacities::DEFAULT
+};
+type Larger = lanebook::compile_storage!(LARGER);
 
 #[test]
 fn lists_of_a_plan_say_where_they_are_full() {
@@ -125,7 +141,7 @@ fn lists_of_a_plan_say_where_they_are_full() {
         let mut program =
             parse(pools.pools(), &TABLES, &text, Options::default()).expect("a program");
         verify(&mut program).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-        let mut storage = Box::new(CompileStorage::<4096, 2048, 2048, 0>::new());
+        let mut storage = Box::new(<CompileStorage<4096, 2048, 2048, 0>>::new());
         let id = TABLES.arch_named("sm_80").expect("an architecture");
         let error = compile(&TABLES, id, &mut program, storage.scratch())
             .map(|_| ())
@@ -136,6 +152,14 @@ fn lists_of_a_plan_say_where_they_are_full() {
         assert_eq!((pool, capacity), (wanted, room));
         let op = op.unwrap_or_else(|| panic!("{wanted:?}: at no operation"));
         assert_eq!(program.op_name(op), name, "{wanted:?}");
+        // A lender who knows that name has what it takes; else the length is the library's own.
+        let mut larger = Box::new(Larger::new());
+        let again = compile(&TABLES, id, &mut program, larger.scratch()).map(|_| ());
+        let is_full = matches!(
+            again,
+            Err(CompileError::Plan(PlanError::Capacity { pool, .. })) if pool == wanted
+        );
+        assert_eq!(is_full, plan_parameter(wanted).is_none(), "{wanted:?}: {again:?}");
         let Stage::Plan(detail) = of_compile(error) else { panic!("{error:?}") };
         assert_eq!((detail.op, detail.numbers), (Some(op), [i64::from(room), wanted as i64, 0]));
     }

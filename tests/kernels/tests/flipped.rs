@@ -33,7 +33,7 @@ fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
         .unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     verify(&mut program).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     // Room for every reason.
-    let mut room = Box::new(CompileStorage::<2048, 768, 1024, 2048>::new());
+    let mut room = Box::new(<CompileStorage<2048, 768, 1024, 2048>>::new());
     let compiled = compile(tables, id, &mut program, room.scratch())
         .unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     every_kernel_by(tables, &program, &compiled, source, arch);

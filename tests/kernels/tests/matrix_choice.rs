@@ -27,7 +27,7 @@ fn decide(tables: &Tables<'_>, source: &str, arch: &str) -> Option<Decided> {
     let mut program = parse(pools.pools(), tables, source, Options::default())
         .unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     verify(&mut program).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
-    let mut room = Box::new(CompileStorage::<2048, 768, 1024, 1024>::new());
+    let mut room = Box::new(<CompileStorage<2048, 768, 1024, 1024>>::new());
     let compiled = compile(tables, id, &mut program, room.scratch()).ok()?;
     every_kernel_by(tables, &program, &compiled, source, arch);
     let plan = &compiled.plan;

@@ -16,7 +16,7 @@ fn planned<const REJECTED: usize>(text: &str, arch: &str) -> String {
     let mut pools = Box::new(SmallStorage::new());
     let mut program = parse(pools.pools(), &TABLES, text, Options::default()).expect("a program");
     verify(&mut program).expect("a sound program");
-    let mut room = Box::new(CompileStorage::<2048, 768, 1024, REJECTED>::new());
+    let mut room = Box::new(<CompileStorage<2048, 768, 1024, REJECTED>>::new());
     match plan(&TABLES, id, &mut program, room.scratch()) {
         Ok(planned) => {
             let p = &planned.plan;

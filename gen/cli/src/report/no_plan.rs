@@ -5,6 +5,7 @@ use super::refusal::{at, dtype};
 use super::words::operation;
 use crate::commands::compile::Source;
 use crate::problem::Problem;
+use lanebook::compile::storage::plan_parameter;
 use lanebook::ir::{self, Op, Program, Value};
 use lanebook::plan::{PlanError, PlanPool, Reject, Unscaled, Unwritable};
 use lanebook_tables::{Arch, DtypeId, OpRole, SourceId, Tables, TensorUse};
@@ -449,11 +450,17 @@ pub(super) fn of_plan(
             } else {
                 format!("more than {capacity} {}", pool_words(pool))
             };
+            let remedy = match plan_parameter(pool) {
+                Some(parameter) => format!(
+                    "split the program, or use fewer tiles and movements; a program that links the library lends more with {parameter} of its `CompileStorage`"
+                ),
+                None => "split the program, or use fewer tiles and movements: the length of this list is fixed".to_string(),
+            };
             let problem = Problem::refused(
                 format!(
                     "the program is too large: it needs {needs}, a plan has room for {capacity}"
                 ),
-                "split the program, or use fewer tiles and movements: the length of this list is fixed",
+                remedy,
             );
             match op {
                 Some(op) => here(

@@ -214,9 +214,9 @@ pub fn of_compile(
         CompileError::Plan(error) => super::no_plan::of_plan(tables, arch, program, source, error),
         CompileError::Emit(error) => of_emit(tables, arch, isa, program, source, error),
         CompileError::Capacity { pool, capacity, op } => {
-            let remedy = match pool.parameter() {
+            let remedy = match lanebook::compile::storage::emit_parameter(pool) {
                 Some(parameter) => format!(
-                    "use smaller tiles or more threads, or split the program; a program that links the library lends more with {parameter} of its `Storage`"
+                    "use smaller tiles or more threads, or split the program; a program that links the library lends more with {parameter} of its `CompileStorage`"
                 ),
                 None => "use smaller tiles or more threads, or split the program: the length of this list is fixed".to_string(),
             };

@@ -320,10 +320,11 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
     /// A variable that lives in `reg`.
     pub fn declare(&mut self, variable: Variable, reg: Reg) -> Result<ExprId, EmitError> {
         let (VarId(number), node) = self.arena.variable_node(variable)?;
-        let place = self.registers.get_mut(usize::from(number)).ok_or(EmitError::Capacity {
-            pool: EmitPool::Variables,
-            capacity: MAX_VARIABLES as u32,
-        })?;
+        let capacity = u32::try_from(self.registers.len()).unwrap_or(u32::MAX);
+        let place = self
+            .registers
+            .get_mut(usize::from(number))
+            .ok_or(EmitError::Capacity { pool: EmitPool::Variables, capacity })?;
         *place = Some(reg);
         self.selector.remember(node, reg);
         Ok(node)
