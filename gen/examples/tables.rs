@@ -1,17 +1,20 @@
 //! Compiles the tables of a folder and says what is wrong with them.
 //!
-//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--rust FILE]`: `--ids` writes the
-//! ledger first, `--rust` the generated source.
+//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--verdicts] [--rust FILE]`:
+//! `--ids` writes the ledger first, `--verdicts` what all assemblers say, `--rust` the generated
+//! source.
+use lanebook_gen::audit::verdicts;
 use lanebook_gen::{Mode, compile};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let (mut root, mut ids, mut rust) = (PathBuf::from("."), false, None);
+    let (mut root, mut ids, mut judged, mut rust) = (PathBuf::from("."), false, false, None);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--ids" => ids = true,
+            "--verdicts" => judged = true,
             "--rust" => rust = args.next(),
             _ => root = arg.into(),
         }
@@ -27,6 +30,15 @@ fn main() -> ExitCode {
     if ids && let Err(error) = std::fs::write(root.join("hw-tables/ids.ron"), compiled.ledger()) {
         eprintln!("cannot write the ledger: {error}");
         return ExitCode::FAILURE;
+    }
+    if judged {
+        let written = verdicts::record(&compiled).and_then(|text| {
+            std::fs::write(root.join(verdicts::FILE), text).map_err(|error| error.to_string())
+        });
+        if let Err(why) = written {
+            eprintln!("no verdicts: {why}");
+            return ExitCode::FAILURE;
+        }
     }
     let text = compiled.rust();
     if let Some(file) = rust

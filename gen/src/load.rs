@@ -3,13 +3,14 @@
 //! Files are found in one fixed order (by path), read as RON entry by entry, and kept as written:
 //! nothing is resolved here. A bad entry is reported, and read as it was probably meant or left
 //! out; a file that is not RON at all is one error.
+use crate::audit::verdicts;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::families;
 use crate::ledger::Ledger;
 use crate::lost::Lost;
 use crate::schema::{
-    Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile,
-    Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag, unit,
+    Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Figures, Group,
+    HwFile, Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag, Verdicts, VerdictsFile, unit,
 };
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{AsMeant, Entry, Spanned, read_as_meant, whole};
@@ -52,6 +53,10 @@ pub struct Loaded {
     pub rule_files: Vec<FileId>,
     /// The ledger, if there is one.
     pub ledger: Option<Ledger>,
+    /// What further sources say of architectures.
+    pub figures: Vec<Spanned<Figures>>,
+    /// What assemblers said.
+    pub verdicts: Vec<Verdicts>,
 }
 
 /// A group and the atoms of it that could be read.
@@ -241,7 +246,13 @@ impl Loaded {
     #[must_use]
     pub fn is_hardware(file: &SourceFile) -> bool {
         let name = as_own(file);
-        let other = ["hw-tables/sources.ron", "hw-tables/dtypes.ron", "hw-tables/axes.ron", LEDGER];
+        let other = [
+            "hw-tables/sources.ron",
+            "hw-tables/dtypes.ron",
+            "hw-tables/axes.ron",
+            LEDGER,
+            verdicts::FILE,
+        ];
         file.family.is_none() && name.starts_with("hw-tables/") && !other.contains(&name.as_str())
     }
 }
@@ -272,6 +283,10 @@ pub fn load(sources: &Sources, diags: &mut Diagnostics) -> Loaded {
                 loaded.axes.extend(
                     reader.file::<AxesFile>().map(|f| reader.values(f.axes)).unwrap_or_default(),
                 );
+            }
+            verdicts::FILE => {
+                let found = reader.file::<VerdictsFile>().map(|f| reader.values(f.verdicts));
+                loaded.verdicts.extend(found.unwrap_or_default());
             }
             LEDGER => loaded.ledger = Ledger::load(sources, id, diags),
             name if name.starts_with("hw-tables/") => reader.hardware(&mut loaded),
@@ -434,6 +449,7 @@ impl Reader<'_> {
             loaded.groups.push(LoadedGroup { group, atoms, units, whole });
         }
         loaded.agreements.extend(self.entries(&file.agreements));
+        loaded.figures.extend(self.entries::<Figures>(&file.figures));
         loaded.archs.extend(self.entries(file.arch.as_slice()));
     }
     fn units(&mut self, units: &unit::Units) -> LoadedUnits {

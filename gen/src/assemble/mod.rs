@@ -87,6 +87,21 @@ pub fn find(assembler: &Assembler, folders: &[PathBuf]) -> Result<PathBuf, Strin
     })
 }
 
+/// What a program says of its version.
+///
+/// # Errors
+/// If it cannot be run, or says nothing.
+pub fn version(program: &Path) -> Result<String, String> {
+    let ran = Command::new(program).arg("--version").output();
+    let said = ran.map_err(|error| format!("{} cannot be run: {error}", program.display()))?;
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let line = said
+        .lines()
+        .find(|line| line.contains("release") || line.contains("version"))
+        .map(str::trim);
+    line.map(str::to_string).ok_or_else(|| format!("{} names no version", program.display()))
+}
+
 /// The architectures of an instruction set, as [`judge`] takes them.
 #[must_use]
 pub fn archs(compiled: &Compiled, isa: IsaId) -> Vec<usize> {

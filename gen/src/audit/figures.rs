@@ -21,6 +21,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     issues(model, &mut diags);
     busy(model, &mut diags);
     families(model, &mut diags);
+    sourced(compiled, &mut diags);
     let mut seen = BTreeSet::new();
     for arch in &model.archs {
         memory(arch, &mut diags);
@@ -85,12 +86,16 @@ fn issues(model: &HwModel, diags: &mut Diagnostics) {
     for atom in &model.atoms {
         let lines = text(atom).lines().filter(|line| !line.trim().is_empty()).count();
         let issue = usize::from(atom.cost.issue);
-        if issue == 0 || issue > 1 && issue < lines {
+        // An assembler that prints encodings writes an instruction for each line.
+        let machine =
+            model.isa(atom.isa).assembler.as_ref().is_some_and(|asked| !asked.encodes.is_empty());
+        let exact = machine && lines > 1 && atom.class != AtomClass::Sync;
+        if issue == 0 || issue > 1 && issue < lines || exact && issue != lines {
             let message =
                 format!("`{}` is {lines} instructions and issues {issue} times", atom.name.value);
             diags.push(
                 Diagnostic::at(atom.name.span, message)
-                    .help("each instruction issues once at least: correct `issue`"),
+                    .help("each instruction issues once, and once at least where a line may be several: correct `issue`"),
             );
         }
     }
@@ -220,5 +225,77 @@ fn banks(arch: &Arch, seen: &mut BTreeSet<Span>, diags: &mut Diagnostics) {
                     .help("fewer lanes are served at once: correct `groups`, `banks` or the name"),
             );
         }
+    }
+}
+
+/// What further sources say of an architecture is what it says of itself.
+fn sourced(compiled: &Compiled, diags: &mut Diagnostics) {
+    let model = &compiled.model;
+    for entry in &compiled.loaded.figures {
+        for name in &entry.archs {
+            let mut found = model.archs.iter().filter(|arch| arch.target == name.value).peekable();
+            if found.peek().is_none() {
+                diags.push(
+                    Diagnostic::at(
+                        name.span,
+                        format!("no architecture has the target `{}`", name.value),
+                    )
+                    .help("correct the name, or remove it")
+                    .lacks(name),
+                );
+            }
+            for arch in found {
+                let told = [
+                    (
+                        "bytes of shared memory",
+                        u64::from(arch.shared.max_bytes),
+                        u64::from(entry.shared_bytes),
+                    ),
+                    ("threads of a group", arch.max_threads.into(), entry.max_threads.into()),
+                    (
+                        "scalar registers that an instruction reads",
+                        arch.scalar_reads.into(),
+                        entry.scalar_reads.into(),
+                    ),
+                ];
+                for (what, own, theirs) in told.into_iter().filter(|(_, own, theirs)| own != theirs)
+                {
+                    let sources: Vec<&str> =
+                        entry.sources.iter().map(|source| source.value.as_str()).collect();
+                    let message = format!(
+                        "{what}: {own} on `{}`, {theirs} by {}",
+                        arch.name.value,
+                        sources.join(", ")
+                    );
+                    diags.push(
+                        Diagnostic::at(arch.name.span, message)
+                            .note(entry.span.head(), "what they say")
+                            .help("find out which is right, and correct the other"),
+                    );
+                }
+            }
+        }
+    }
+    // Once they speak of some architectures of a vendor, they speak of all.
+    let told = |arch: &Arch| {
+        compiled
+            .loaded
+            .figures
+            .iter()
+            .any(|entry| entry.archs.iter().any(|n| n.value == arch.target))
+    };
+    let vendors: BTreeSet<&str> =
+        model.archs.iter().filter(|arch| told(arch)).map(|arch| arch.vendor.as_str()).collect();
+    for arch in
+        model.archs.iter().filter(|arch| vendors.contains(arch.vendor.as_str()) && !told(arch))
+    {
+        diags.push(
+            Diagnostic::at(
+                arch.name.span,
+                format!("no second source speaks of the figures of `{}`", arch.name.value),
+            )
+            .help("add its target to `figures`, with a source")
+            .as_level(crate::diagnostics::Level::Note),
+        );
     }
 }

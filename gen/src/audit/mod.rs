@@ -8,12 +8,15 @@
 pub mod accumulate;
 pub mod against;
 pub mod agree;
+pub mod claims;
+pub mod conflicts;
 pub mod dispatch;
 pub mod duplicate;
 pub mod facts;
 pub mod field;
 pub mod figures;
 pub mod format;
+mod forms;
 pub mod hazards;
 pub mod kin;
 pub mod meaning;
@@ -24,6 +27,7 @@ pub mod siblings;
 pub mod spelling;
 pub mod swizzle;
 pub mod tensor;
+pub mod verdicts;
 
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
@@ -51,11 +55,11 @@ pub const ASSEMBLER: &str = "assembler";
 /// The check that a caller runs, since it knows what was asked for.
 pub const COMPLETE: &str = "complete";
 /// Checks that miss something: they can only be held against tables without errors.
-pub const WHOLE: [&str; 3] = ["unreachable", "unused", "kin"];
+pub const WHOLE: [&str; 4] = ["unreachable", "unused", "kin", "verdicts"];
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 43] = [
+pub const CHECKS: [Check; 46] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -172,6 +176,16 @@ pub const CHECKS: [Check; 43] = [
         Level::Error,
         "Swizzle modes follow their formula, tiles their mode, and codes one another.",
     ),
+    check(
+        "claims",
+        Level::Error,
+        "Every number and register of an instruction has a part in what it does, and one alone.",
+    ),
+    check(
+        "conflicts",
+        Level::Error,
+        "Accesses that conflict have a rule, and rules and counters are of what there is.",
+    ),
     check("format", Level::Error, "A template survives being encoded and decoded."),
     check(
         "immediate",
@@ -199,6 +213,11 @@ pub const CHECKS: [Check; 43] = [
         "kin",
         Level::Note,
         "What operations, passes and rules ask for, and most of a family of architectures can do, each of them can do.",
+    ),
+    check(
+        "verdicts",
+        Level::Error,
+        "Assemblers have judged every text as it stands, and what each architecture claims.",
     ),
     check("evidence", Level::Warning, "A fact that departs from its document says why."),
     check("status", Level::Note, "Facts that are contested or assumed."),
@@ -239,7 +258,7 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 22] = [
+pub const ALL: [Run; 25] = [
     ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
@@ -252,6 +271,8 @@ pub const ALL: [Run; 22] = [
     ("order", order::check),
     ("tensor", tensor::check),
     ("swizzle", swizzle::check),
+    ("claims", claims::check),
+    ("conflicts", conflicts::check),
     ("format", format::check),
     ("immediate", field::immediates),
     ("alignment", field::alignment),
@@ -260,6 +281,7 @@ pub const ALL: [Run; 22] = [
     ("unreachable", reach::unreachable),
     ("unused", reach::unused),
     ("kin", kin::check),
+    ("verdicts", verdicts::check),
     ("evidence", facts::evidence),
     ("status", facts::status),
 ];

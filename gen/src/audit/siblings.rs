@@ -13,11 +13,11 @@ use lanebook_tables::Space;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What goes with a form: the form, what, the value and where it stands.
-struct Trait {
-    form: String,
-    what: &'static str,
-    value: String,
-    at: Span,
+pub(super) struct Trait {
+    pub(super) form: String,
+    pub(super) what: &'static str,
+    pub(super) value: String,
+    pub(super) at: Span,
 }
 
 /// See the module.
@@ -67,14 +67,14 @@ fn head(text: &str, count: usize) -> String {
 }
 
 fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
-    let Some(movement) = &atom.movement else { return Vec::new() };
+    let mut out = super::forms::traits(model, atom);
+    let Some(movement) = &atom.movement else { return out };
     let isa = &model.isa(atom.isa).name.value;
     let text = text(atom);
     let (from, to) = (&movement.from, &movement.to);
     let crosses = if movement.crosses_lanes { " across lanes" } else { "" };
     let ways = format!("{:?} to {:?}{crosses}", from.space, to.space).to_lowercase();
     let two = head(&text, 2);
-    let mut out = Vec::new();
     let counter = atom.counter.as_ref();
     out.push(Trait {
         form: format!("{isa}: {} {ways}", head(&text, 1)),

@@ -10,6 +10,7 @@ mod isa;
 mod number;
 mod term;
 pub mod unit;
+mod verdicts;
 
 pub use agree::{Agreement, Along, MatrixOperand};
 pub use arch::{Arch, Bank, Counter, Groups, Hazard, HazardOn, Place, Shared, Step, SyncRule};
@@ -23,6 +24,7 @@ pub use isa::{
 };
 pub use number::Number;
 pub use term::Term;
+pub use verdicts::{Figures, Verdicts, VerdictsFile};
 
 use crate::spanned::{Entry, Spanned};
 use serde::Deserialize;
@@ -163,6 +165,9 @@ pub struct HwFile {
     /// [`Agreement`] each.
     #[serde(default)]
     pub agreements: Vec<Entry>,
+    /// [`Figures`] each.
+    #[serde(default)]
+    pub figures: Vec<Entry>,
     /// An [`Arch`].
     #[serde(default)]
     pub arch: Option<Entry>,
