@@ -37,7 +37,7 @@ fn every_example_is_sound() {
     for block in text.split("```ron\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
         let mut sources = Sources::default();
         // Lists of entries and the architecture stand without what they are in.
-        let is_file = ["(sources:", "(dtypes:", "(axes:", "(\n    //", "(\n    isa:"]
+        let is_file = ["(sources:", "(dtypes:", "(axes:", "(verdicts:", "(\n    //", "(\n    isa:"]
             .iter()
             .any(|start| block.starts_with(start));
         let text = match block {
