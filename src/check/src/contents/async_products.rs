@@ -1,9 +1,9 @@
 //! Registers of products that run beside the lanes: ordered before them and behind them by what the
-//! table has. Three walks: each loop turns not at all, once or twice.
+//! table has, on all ways through the steps.
 
 use crate::contents::ContentsContext;
-use crate::contents::pending::{along, is_step, overlap, uses};
-use crate::contents::storage::ContentsScratch;
+use crate::contents::operands::{is_step, overlap, uses};
+use crate::order::ways::{BranchTargets, FlowState};
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_tables::{AccessId, SyncStep};
@@ -17,13 +17,37 @@ struct Tuple {
     slot: Slot,
     /// A product writes it.
     sums: bool,
-    /// Something else has written it since lanes and unit were ordered.
-    dirty: bool,
-    /// The product that may still be at work on it.
-    busy: Option<u16>,
+    /// The first product that works on it.
+    product: u16,
 }
 
+/// Tuples, and a bit each in the words of [`Works`].
 type Tuples = heapless::Vec<Tuple, TUPLES>;
+
+/// What holds of the tuples at a place.
+#[derive(Copy, Clone)]
+struct Works {
+    /// Something else has written it since lanes and unit were ordered.
+    dirty: u64,
+    /// A product may still be at work on it.
+    busy: u64,
+    /// Steps that the rule has for what stands before such products and behind them, and are done.
+    before: u8,
+    after: u8,
+}
+
+impl FlowState for Works {
+    fn join(&mut self, other: &Self) -> bool {
+        let was = (self.dirty, self.busy, self.before, self.after);
+        self.dirty |= other.dirty;
+        self.busy |= other.busy;
+        self.before = self.before.min(other.before);
+        self.after = self.after.min(other.after);
+        was != (self.dirty, self.busy, self.before, self.after)
+    }
+
+    fn taken(&mut self) {}
+}
 
 /// What such a product's unit does to registers.
 fn kind(look: &ContentsContext<'_>, step: &Step) -> Option<AccessId> {
@@ -50,29 +74,32 @@ fn operands<'a>(
     })
 }
 
-/// Checks the registers along all three walks.
+/// Checks the registers on all ways.
 #[inline(never)]
-pub(super) fn registers(
-    look: &ContentsContext<'_>,
-    scratch: &ContentsScratch<'_>,
-) -> Result<(), Violation> {
+pub(super) fn registers(look: &ContentsContext<'_>, ways: &BranchTargets) -> Result<(), Violation> {
     let Some(kind) = look.steps.iter().find_map(|step| kind(look, step)) else { return Ok(()) };
-    for turns in 0..3u8 {
-        let mut walk = ProductWalk { look, kind, tuples: tuples(look), before: 0, after: 0 };
-        along(look, scratch, turns, |at, step| walk.meet(at, step))?;
-    }
-    Ok(())
+    let walk = ProductWalk { look, kind, tuples: tuples(look) };
+    let start = Works { dirty: u64::MAX, busy: 0, before: 0, after: 0 };
+    look.order().everywhere(
+        ways,
+        (0, start),
+        |at, step, held| {
+            walk.meet(u16::try_from(at).unwrap_or(u16::MAX), step, held)?;
+            Ok(true)
+        },
+        |_| Ok(()),
+    )
 }
 
 /// All such registers; of those that are too many nothing is said.
 fn tuples(look: &ContentsContext<'_>) -> Tuples {
     let mut out = Tuples::new();
-    for step in look.steps.iter().filter(|step| kind(look, step).is_some()) {
+    for (at, step) in (0u16..).zip(look.steps).filter(|(_, step)| kind(look, step).is_some()) {
         for (slot, sums) in operands(look, step) {
             match out.iter_mut().find(|t| t.slot == slot) {
                 Some(t) => t.sums |= sums,
                 None => {
-                    let _ = out.push(Tuple { slot, sums, dirty: true, busy: None });
+                    let _ = out.push(Tuple { slot, sums, product: at });
                 }
             }
         }
@@ -80,14 +107,11 @@ fn tuples(look: &ContentsContext<'_>) -> Tuples {
     out
 }
 
-/// Where a walk stands.
+/// What is the same at all places.
 struct ProductWalk<'a> {
     look: &'a ContentsContext<'a>,
     kind: AccessId,
     tuples: Tuples,
-    /// Steps that the rule has for what stands before such products and behind them, and are done.
-    before: usize,
-    after: usize,
 }
 
 impl<'a> ProductWalk<'a> {
@@ -101,11 +125,17 @@ impl<'a> ProductWalk<'a> {
         rule.map_or(&[], |r| r.steps)
     }
 
+    /// The tuples that have a register in common with an operand, each with its bit.
+    fn touched(&self, slot: Slot) -> impl Iterator<Item = (&Tuple, u64)> {
+        let bits = (0u32..64).map(|bit| 1u64.wrapping_shl(bit));
+        self.tuples.iter().zip(bits).filter(move |(t, _)| overlap(self.look, t.slot, slot))
+    }
+
     /// Meets a step.
-    fn meet(&mut self, at: u16, step: &Step) -> Result<(), Violation> {
+    fn meet(&self, at: u16, step: &Step, held: &mut Works) -> Result<(), Violation> {
         let look = self.look;
         if kind(look, step).is_some() {
-            return self.product(at, step);
+            return self.product(at, step, held);
         }
         let Some(atom) = look.atom(step) else { return Ok(()) };
         for (k, operand) in atom.operands.iter().enumerate() {
@@ -113,48 +143,51 @@ impl<'a> ProductWalk<'a> {
             if crate::contents::count(slot) == 0 || !(read || written) {
                 continue;
             }
-            for tuple in self.tuples.iter_mut().filter(|t| overlap(look, t.slot, slot)) {
-                if let Some(producer) = tuple.busy.filter(|_| written || tuple.sums) {
-                    return Err(Violation::Pending { producer, consumer: at });
+            for (tuple, bit) in self.touched(slot) {
+                if held.busy & bit != 0 && (written || tuple.sums) {
+                    return Err(Violation::Pending { producer: tuple.product, consumer: at });
                 }
-                tuple.dirty |= written;
+                if written {
+                    held.dirty |= bit;
+                }
             }
         }
-        let (before, after) = (self.rule(true), self.rule(false));
-        if before.get(self.before).is_some_and(|want| is_step(look, step, want)) {
-            self.before = self.before.saturating_add(1);
+        let done = |rule: &[SyncStep<'_>], met: u8| {
+            let next = rule.get(usize::from(met));
+            let met = if next.is_some_and(|want| is_step(look, step, want)) {
+                met.saturating_add(1)
+            } else {
+                met
+            };
+            (met, usize::from(met) >= rule.len())
+        };
+        let (before, ordered) = done(self.rule(true), held.before);
+        held.before = if ordered { 0 } else { before };
+        if ordered {
+            held.dirty = 0;
         }
-        if self.before >= before.len() {
-            self.before = 0;
-            self.tuples.iter_mut().for_each(|t| t.dirty = false);
-        }
-        if after.get(self.after).is_some_and(|want| is_step(look, step, want)) {
-            self.after = self.after.saturating_add(1);
-        }
-        if self.after >= after.len() {
-            self.after = 0;
-            self.tuples.iter_mut().for_each(|t| t.busy = None);
+        let (after, over) = done(self.rule(false), held.after);
+        held.after = if over { 0 } else { after };
+        if over {
+            held.busy = 0;
         }
         Ok(())
     }
 
     /// A product's step.
-    fn product(&mut self, at: u16, step: &Step) -> Result<(), Violation> {
-        let look = self.look;
+    fn product(&self, at: u16, step: &Step, held: &mut Works) -> Result<(), Violation> {
         let before = self.rule(true);
-        self.after = 0;
-        for (slot, writes) in operands(look, step) {
-            for tuple in self.tuples.iter_mut().filter(|t| overlap(look, t.slot, slot)) {
-                if let (true, Some(want)) = (tuple.dirty, before.first()) {
+        held.after = 0;
+        for (slot, writes) in operands(self.look, step) {
+            for (tuple, bit) in self.touched(slot) {
+                if let (true, Some(want)) = (held.dirty & bit != 0, before.first()) {
                     return Err(Violation::Race { producer: at, consumer: at, missing: want.atom });
                 }
                 // Products that add to the same registers follow each other.
-                if let Some(producer) =
-                    tuple.busy.filter(|_| (tuple.sums || writes) && tuple.slot != slot)
-                {
-                    return Err(Violation::Pending { producer, consumer: at });
+                if held.busy & bit != 0 && (tuple.sums || writes) && tuple.slot != slot {
+                    return Err(Violation::Pending { producer: tuple.product, consumer: at });
                 }
-                tuple.busy = Some(at);
+                held.busy |= bit;
             }
         }
         Ok(())

@@ -15,7 +15,7 @@
 //!   the same instance i, in all of these threads and all turns.
 //! - *Waits.* No step reads or writes a register that a load of the table's counters fills before a
 //!   wait for it, and between two steps of a hazard of the table are its wait states, or the atom
-//!   that ends it: on three walks, on which each loop turns not at all, once, or twice.
+//!   that ends it: on all ways through the steps, loops to a fixed point.
 //! - *Units.* In the same threads and turns, what units are told by numbers in registers is that of
 //!   one instance: boxes, descriptors, columns.
 //! - *Shared tiles.* A step that reads one finds what the program's last writer before it wrote,
@@ -31,8 +31,10 @@ pub(crate) mod arguments;
 pub(crate) mod async_products;
 pub(crate) mod flow;
 pub(crate) mod goal;
+pub(crate) mod hazards;
 pub(crate) mod lanes;
 pub(crate) mod memory;
+pub(crate) mod operands;
 pub(crate) mod pending;
 pub(crate) mod product;
 pub(crate) mod reduce;
@@ -44,6 +46,8 @@ pub(crate) mod unit;
 
 pub use crate::contents::storage::{ContentsPool, ContentsScratch, ContentsStorage};
 
+use crate::order::walks::OrderContext;
+use crate::order::ways::BranchTargets;
 use crate::violation::Violation;
 use lanebook_emit::step::{Slot, Step, TupleStride};
 use lanebook_emit::{Compiled, Param};
@@ -121,8 +125,10 @@ pub fn contents(
     let mut out = ContentsSummary::default();
     address::addresses(&look, scratch, &mut out)?;
     memory::tiles(&look, scratch)?;
-    pending::waits(&look, scratch)?;
-    async_products::registers(&look, scratch)?;
+    let ways = BranchTargets::of(&look.order())?;
+    pending::waits(&look, &ways)?;
+    hazards::wait_states(&look, &ways)?;
+    async_products::registers(&look, &ways)?;
     unit::barriers(&look)?;
     unit::frames(&look)?;
     sinks::goals(&look, scratch, &mut out)?;
@@ -174,6 +180,18 @@ fn class(slot: Slot) -> Option<u8> {
 }
 
 impl<'a> ContentsContext<'a> {
+    /// What ways through the steps are followed with.
+    fn order(&self) -> OrderContext<'a> {
+        OrderContext {
+            tables: self.tables,
+            program: self.program,
+            arch: self.arch,
+            isa: self.isa,
+            plan: self.plan,
+            steps: self.steps,
+        }
+    }
+
     /// The atom of a step; nothing for labels.
     fn atom(&self, step: &Step) -> Option<&'a Atom<'a>> {
         if step.purpose == lanebook_emit::step::Purpose::Label {

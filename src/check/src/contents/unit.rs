@@ -3,7 +3,7 @@
 //! those of one and the same instance.
 
 use crate::contents::address::ThreadRun;
-use crate::contents::pending::is_step;
+use crate::contents::operands::is_step;
 use crate::contents::product::blocks;
 use crate::contents::storage::NONE;
 use crate::contents::{ContentsContext, class};
