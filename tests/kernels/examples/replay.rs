@@ -1,22 +1,29 @@
-//! `cargo run -p lanebook-kernels --example replay -- FILE... [--arch NAME]...`: compiles tile
-//! programs, runs what comes out lane by lane, and compares memory with what the program says. One
-//! line each: right, wrong, the fault, or what refuses it. Fails if something is wrong.
+//! `cargo run --release -p lanebook-kernels --example replay -- FILE... [--arch NAME]... [--wrong]`:
+//! compiles tile programs, runs what comes out lane by lane with every contents and number of turns
+//! that the hunt has, and compares memory with what the program says. One line each: right, wrong,
+//! what the checkers say, or what refuses it; `--wrong` prints those alone that are wrong. Fails if
+//! something is wrong.
 
 use lanebook::TABLES;
-use lanebook_kernels::interpret::Interpreted;
-use lanebook_kernels::judge::run_interpreted;
+use lanebook_kernels::hunt::verdict::{Workshop, references};
+use lanebook_kernels::hunt::{Verdict, pair};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let (mut files, mut archs) = (Vec::new(), Vec::new());
+    let (mut files, mut archs, mut only_wrong) = (Vec::new(), Vec::new(), false);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        if word == "--arch" { archs.extend(words.next()) } else { files.push(word) }
+        match word.as_str() {
+            "--arch" => archs.extend(words.next()),
+            "--wrong" => only_wrong = true,
+            _ => files.push(word),
+        }
     }
     if archs.is_empty() {
         archs = TABLES.archs.iter().map(|a| a.name.to_string()).collect();
     }
-    let mut bad = 0;
+    let (mut bad, mut right, mut refused) = (0, 0, 0);
+    let mut workshop = Workshop::default();
     for file in &files {
         let program = match std::fs::read_to_string(file) {
             Ok(text) => text,
@@ -26,20 +33,38 @@ fn main() -> ExitCode {
                 continue;
             }
         };
-        let said = match Interpreted::new(&program) {
-            Ok(said) => said,
-            Err(e) => {
-                println!("{file}: not understood: {e}");
+        let known = match references(&program) {
+            Ok(known) if !known.is_empty() => known,
+            other => {
+                let why = other.err().unwrap_or("it reads what nothing wrote".to_string());
+                println!("{file}: not understood: {why}");
                 bad += 1;
                 continue;
             }
         };
+        let mut done = Vec::new();
         for arch in &archs {
-            let outcome = std::panic::catch_unwind(|| run_interpreted(&said, &program, arch))
-                .unwrap_or_else(|_| Err("panicked".to_string()));
-            bad += usize::from(outcome.is_err());
-            println!("{file} {arch}: {}", outcome.unwrap_or_else(|e| format!("WRONG {e}")));
+            let said = match pair(&mut workshop, &program, arch, &known, &mut done) {
+                Ok(_) => {
+                    right += 1;
+                    "right".to_string()
+                }
+                Err(Verdict::Refused(why)) => {
+                    refused += 1;
+                    format!("refused: {why}")
+                }
+                Err(Verdict::Wrong(symptom)) => {
+                    bad += 1;
+                    let turns = symptom.turns.map_or(String::new(), |t| format!(" at {t} turns"));
+                    println!("{file} {arch}: WRONG {}{turns}: {}", symptom.class, symptom.detail);
+                    continue;
+                }
+            };
+            if !only_wrong {
+                println!("{file} {arch}: {said}");
+            }
         }
     }
+    println!("{right} right, {refused} refused, {bad} wrong");
     if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

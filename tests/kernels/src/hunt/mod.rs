@@ -168,8 +168,12 @@ pub enum Verdict {
     Wrong(Symptom),
 }
 
-/// Compiles and judges one program on one architecture; the text.
-fn pair(
+/// Compiles and judges one program on one architecture; the text, if it is right. What was judged
+/// before on another architecture with the same text is in `done`.
+///
+/// # Errors
+/// That it is refused, or wrong.
+pub fn pair(
     workshop: &mut Workshop,
     text: &str,
     arch: &str,
