@@ -5,7 +5,7 @@ use heapless::VecView;
 use lanebook_tables::{AtomId, ClassId, Tables};
 
 /// Places for operands of a step.
-pub const MAX_ARGS: usize = 8;
+pub const MAX_ARGS: usize = lanebook_tables::OPERAND_PLACES;
 /// Small numbers in the last place of a step whose atom has more operands than there are places.
 pub const MORE_ARGS: usize = 7;
 /// Most operands of a step.

@@ -6,6 +6,10 @@ use crate::{
 };
 use lanebook_layout::LayoutRef;
 
+/// Operands of an emitted instruction for which there are places; a form with more of them, unless
+/// the rest are small numbers, is not chosen.
+pub const OPERAND_PLACES: usize = 8;
+
 /// One instruction form.
 #[derive(Copy, Clone, Debug)]
 pub struct Atom<'a> {

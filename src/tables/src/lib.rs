@@ -34,7 +34,8 @@ pub use arch::{
 };
 pub use atom::{
     Atom, AtomClass, AtomCost, AtomNote, CounterUse, Does, LaneXor, MatrixShape, Movement,
-    OffsetField, OpWord, Operand, Operands, Piece, Role, Side, Source, Space, Status,
+    OPERAND_PLACES, OffsetField, OpWord, Operand, Operands, Piece, Role, Side, Source, Space,
+    Status,
 };
 pub use contract::{AttrContract, AttrForm, Contract, Elements, OpContract, SlotContract};
 pub use dispatch::{Capability, CapabilityKey, Dispatch, Factor, Second, capability_hash};

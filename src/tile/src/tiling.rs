@@ -35,6 +35,16 @@ impl Tiling {
             .saturating_mul(self.grid.count())
     }
 
+    /// Whether each element has one lane among those of 2^`warps` warps of 2^`wave` lanes: no bit of
+    /// a lane's or of a warp's number leaves the element as it is.
+    #[must_use]
+    pub fn has_one_owner(&self, wave: u8, warps: u8) -> bool {
+        let all = |columns: &[u32], bits: u8| {
+            columns.len() == usize::from(bits) && columns.iter().all(|c| *c != 0)
+        };
+        all(self.slots.as_slice(), wave) && all(self.warps.as_slice(), warps)
+    }
+
     /// The element that an instance adds to a slot's and a warp's (by exclusive or).
     #[must_use]
     pub fn element(&self, instance: u32) -> u32 {

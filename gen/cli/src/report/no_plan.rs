@@ -87,12 +87,12 @@ fn without_instruction(
         ),
         (true, false) => {
             format!(
-                "`lanebook ops {name} --arch {}` says for which element types it has one; {} have one for these",
+                "`lanebook ops {name} --arch {}` says for which element types it has one; for these the tables of {} have one",
                 arch.name,
                 others.join(", ")
             )
         }
-        (false, false) => format!("{} have one", others.join(", ")),
+        (false, false) => format!("the tables of {} have one", others.join(", ")),
         (false, true) => format!(
             "no architecture's tables have one; write it with other operations (`lanebook ops --arch {}`), or state the instruction in its table (`does`)",
             arch.name
@@ -142,14 +142,21 @@ pub(super) fn of_plan(
         PlanError::Unsupported(op) if program.role(op) == OpRole::Elementwise => {
             here(without_instruction(tables, arch, program, op), op, String::new())
         }
-        PlanError::Unsupported(op) if program.role(op) == OpRole::Broadcast => here(
-            Problem::refused(
-                "the extents do not say along which dimension this repeats its operand",
-                "write {axis = 0} to repeat it as rows, {axis = 1} as columns",
-            ),
-            op,
-            String::new(),
-        ),
+        PlanError::Unsupported(op) if program.role(op) == OpRole::Broadcast => {
+            let operand = program.operand(op, 0).map(|v| program.type_of(v));
+            let problem = if operand.is_some_and(|ty| ty.shape.rank() == 2) {
+                Problem::refused(
+                    "this repeats its operand along both dimensions",
+                    "broadcast along one dimension, then what comes out along the other",
+                )
+            } else {
+                Problem::refused(
+                    "the extents do not say along which dimension this repeats its operand",
+                    "write {axis = 0} to repeat it as rows, {axis = 1} as columns",
+                )
+            };
+            here(problem, op, String::new())
+        }
         PlanError::Unsupported(op) => here(
             Problem::refused(
                 format!("the planner does not know what to do with `{}`", program.op_name(op)),

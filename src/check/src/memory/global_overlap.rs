@@ -2,7 +2,8 @@
 //!
 //! Two tiles of a tensor may overlap, also one tile with itself in another turn of a loop. No order
 //! is needed between tiles that numbers in the program show apart, and between elements that one
-//! thread alone touches, because it holds the same ones of the same tile each time.
+//! thread alone touches, because it holds the same ones of the same tile each time, and no other
+//! thread does.
 
 use crate::order::walks::{OrderContext, SharedAccess, TENSORS};
 use lanebook_ir::{Def, Op, Program, Value};
@@ -116,7 +117,7 @@ impl OrderContext<'_> {
         // themselves.
         let own = || match course(self.program, m.op, g) {
             LoopEffect::Apart => true,
-            LoopEffect::Again => m.tiled.is_none(),
+            LoopEffect::Again => m.tiled.is_none() && self.one_thread_each(m),
             LoopEffect::Slides => false,
         };
         if !met && (!writes || own()) {
@@ -131,6 +132,14 @@ impl OrderContext<'_> {
             signal,
             moved: Some(u16::try_from(moved).ok()?),
         })
+    }
+
+    /// Whether no two threads of the group move one element: as many bits of their numbers say
+    /// which elements they move as they have.
+    fn one_thread_each(&self, m: &TransferPlan) -> bool {
+        let telling = |columns: &[u32]| columns.iter().filter(|c| **c != 0).count();
+        telling(m.fit.slots.as_slice()) == usize::from(self.plan.wave)
+            && telling(m.fit.warps.as_slice()) == usize::from(self.plan.warps)
     }
 
     /// Whether two accesses of a tensor need no order.
@@ -161,7 +170,7 @@ impl OrderContext<'_> {
                 _ => None,
             }
         };
-        let threads = held(x).is_some() && held(x) == held(y);
+        let threads = held(x).is_some() && held(x) == held(y) && self.one_thread_each(x);
         (x.op == y.op && course == LoopEffect::Apart) || (threads && course != LoopEffect::Slides)
     }
 }

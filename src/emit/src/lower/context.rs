@@ -213,6 +213,8 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     pub completions: heapless::Vec<MbarrierRegs, MAX_COMPLETIONS>,
     /// The predicate that holds in one thread, once there is one.
     pub elected: Option<Reg>,
+    /// The first register that is made inside the innermost open loop.
+    pub made_inside: u16,
     /// Next label.
     pub label: u16,
     /// How far emission goes for fewer registers.
@@ -272,6 +274,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             advances,
             completions: heapless::Vec::new(),
             elected: None,
+            made_inside: 0,
             label: 0,
             pressure: crate::matrix::k_slices::RegisterPressureLevel::None,
             stride: None,

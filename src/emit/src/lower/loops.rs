@@ -20,6 +20,8 @@ pub(crate) struct OpenLoop {
     pub(crate) first_step: u16,
     /// The first register that is made inside.
     mark: u16,
+    /// The same of the loop around.
+    mark_around: u16,
 }
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -75,7 +77,8 @@ impl LowerContext<'_, '_, '_, '_> {
             open.enter(self.depth(op));
         }
         self.fixpoint(op, open)?;
-        Ok(OpenLoop { parts, counter, body, check, first_step, mark })
+        let mark_around = core::mem::replace(&mut self.made_inside, mark);
+        Ok(OpenLoop { parts, counter, body, check, first_step, mark, mark_around })
     }
 
     /// Addresses of everything directly inside a loop. A frame of its own, as the rehearsal has:
@@ -185,6 +188,7 @@ impl LowerContext<'_, '_, '_, '_> {
             open.leave(self.depth(op));
         }
         self.forget_since(l.mark);
+        self.made_inside = l.mark_around;
         Ok(())
     }
 

@@ -640,7 +640,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// A register that may be changed: a copy, if the loop changes it and it stands for something
-    /// that others may use.
+    /// that others may use, or that a loop around does not compute again for its next turn.
     pub(crate) fn own(
         &mut self,
         op: Op,
@@ -654,7 +654,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let shared = self.addresses.iter().any(|a| a.reg == reg && a.op != number)
             || self.registers.contains(&Some(reg));
-        if shared {
+        if shared || reg.first < self.made_inside {
             return self.copy(reg);
         }
         self.selector.release(reg);

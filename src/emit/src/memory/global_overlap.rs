@@ -2,7 +2,7 @@
 //!
 //! Tiles of one tensor may overlap. What certainly needs no order: tiles that lie apart by numbers
 //! in the program, and elements that one thread alone touches, because it holds the same ones of
-//! the same tile each time.
+//! the same tile each time, and no other holds them, too.
 
 use crate::lower::context::LowerContext;
 use crate::sync::order::MemAccess;
@@ -52,13 +52,10 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         let others = || self.plan.transfers.iter().filter_map(of);
         let course = self.course(plan.op, g);
-        // Alone, what a thread writes again is its own; a unit's copies have no order among
-        // themselves.
-        let own = if plan.tiled.is_some() {
-            course == LoopMotion::Apart
-        } else {
-            course != LoopMotion::Slides
-        };
+        // Alone, what a thread writes again is its own if it is no other thread's, too; a unit's
+        // copies have no order among themselves.
+        let own = course == LoopMotion::Apart
+            || course == LoopMotion::Again && plan.tiled.is_none() && self.has_one_owner(plan);
         if !others().any(|writes| writes) || (others().nth(1).is_none() && own) {
             return;
         }
@@ -80,12 +77,13 @@ impl LowerContext<'_, '_, '_, '_> {
         let tensor =
             self.plan.globals.iter().position(|other| other.memref == g.memref).unwrap_or(0);
         let dealt = if course == LoopMotion::Slides { 0 } else { self.dealt(plan) };
+        // What a unit copies it has read when its completion object's phase is over.
+        let completion = plan.tiled.and_then(|tiled| tiled.completion);
         let _ = out.push(MemAccess::global(
-            u16::try_from(tensor).unwrap_or(u16::MAX),
-            number,
-            kind,
-            writes,
+            (u16::try_from(tensor).unwrap_or(u16::MAX), number),
+            (kind, writes),
             dealt,
+            completion,
         ));
     }
 
@@ -93,8 +91,13 @@ impl LowerContext<'_, '_, '_, '_> {
         self.plan.globals.get(usize::from(g)).map(|g| g.memref)
     }
 
+    /// Whether each element is moved by one thread alone.
+    fn has_one_owner(&self, plan: &TransferPlan) -> bool {
+        plan.fit.has_one_owner(self.plan.wave, self.plan.warps)
+    }
+
     /// In which way the tile is dealt out to threads: the tile that lanes hold, element for element
-    /// the same. 0 where that is not known.
+    /// the same. 0 where that is not known, or where several threads have an element.
     fn dealt(&self, plan: &TransferPlan) -> u16 {
         let in_lanes = |m: &TransferPlan| {
             m.tiled.is_none()
@@ -112,7 +115,7 @@ impl LowerContext<'_, '_, '_, '_> {
             .transfers
             .iter()
             .position(|m| in_lanes(m) && held(m) == held(plan))
-            .filter(|_| in_lanes(plan));
+            .filter(|_| in_lanes(plan) && self.has_one_owner(plan));
         first.and_then(|k| u16::try_from(k.saturating_add(1)).ok()).unwrap_or(0)
     }
 

@@ -37,9 +37,14 @@ pub struct MemAccess {
 impl MemAccess {
     /// The tile of a tensor, both by their numbers.
     #[must_use]
-    pub fn global(tensor: u16, tile: u16, kind: AccessId, writes: bool, dealt: u16) -> Self {
+    pub fn global(
+        (tensor, tile): (u16, u16),
+        (kind, writes): (AccessId, bool),
+        dealt: u16,
+        completion: Option<u8>,
+    ) -> Self {
         let from = GLOBAL | u32::from(tensor) << TILE_BITS | u32::from(tile);
-        Self { from, to: from.saturating_add(1), dealt, kind, writes, completion: None }
+        Self { from, to: from.saturating_add(1), dealt, kind, writes, completion }
     }
 
     /// Whether two accesses have to be ordered. Tiles of a tensor may overlap, where two that are
@@ -275,8 +280,12 @@ impl PendingAccesses {
         }
     }
 
-    /// Every thread has waited for an object.
+    /// Every thread has waited for an object: for all accesses that complete on it.
     fn waited(&mut self, number: u8) -> Result<(), StepError> {
+        self.list
+            .iter_mut()
+            .filter(|e| e.is_here() && e.completion == Some(number))
+            .for_each(|e| e.completion = None);
         match self.objects {
             Some(objects) => self.add(objects.touched(number, objects.waits, false), 0),
             None => Ok(()),

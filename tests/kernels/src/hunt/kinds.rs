@@ -7,13 +7,14 @@ use super::generate::Generator;
 use super::line::line;
 use super::memory::{again, batch, copy, shared, written};
 use super::program::{Id, Program, Type};
+use super::revisit::revisit;
 use super::spread::spread;
 use super::turns::turns;
 
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 21] = [
+pub const KINDS: [(&str, Make); 22] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -35,6 +36,7 @@ pub const KINDS: [(&str, Make); 21] = [
     ("spread", spread),
     ("turns", turns),
     ("kept", kept),
+    ("revisit", revisit),
 ];
 
 /// A program of a kind.

@@ -13,6 +13,7 @@ mod memory;
 pub mod planted;
 pub mod program;
 pub mod report;
+mod revisit;
 pub mod shrink;
 mod spread;
 mod turns;

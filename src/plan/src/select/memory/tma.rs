@@ -7,7 +7,7 @@
 //! narrower ones lie is not known.
 
 use crate::data::{GlobalPlan, MAP_RANK, MapPlan};
-use lanebook_tables::{DtypeId, SwizzleMode, TensorMap, TiledMove};
+use lanebook_tables::{DtypeId, OPERAND_PLACES, SwizzleMode, TensorMap, TiledMove};
 use lanebook_tile::evaluate::{Evaluated, TargetInfo};
 use lanebook_tile::map::{Columns, Combine, MemoryMap};
 use lanebook_tile::tiling::{Figures, Reject, Tiling};
@@ -38,8 +38,13 @@ impl<'t> TensorMapCopies<'_, 't> {
     ) -> impl Iterator<Item = (u8, &'t TiledMove<'t>)> + use<'t> {
         let arch = self.0.arch;
         // One number for each dimension of a matrix, and those that say which matrix.
+        let tables = self.0.tables;
+        let fits = move |m: &TiledMove<'_>| {
+            tables.atom(m.atom).is_some_and(|a| a.operands.len() <= OPERAND_PLACES)
+        };
         let known = move |m: &TiledMove<'_>| {
-            has(arch, m.feature) && m.loads == loads && (2..=MAP_RANK).contains(&m.at.len())
+            let ranks = 2..=MAP_RANK;
+            has(arch, m.feature) && m.loads == loads && ranks.contains(&m.at.len()) && fits(m)
         };
         (0u8..).zip(self.0.tables.units.tiled_moves).filter(move |(_, m)| known(m))
     }
