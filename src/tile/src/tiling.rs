@@ -42,7 +42,7 @@ impl Tiling {
         let all = |columns: &[u32], bits: u8| {
             columns.len() == usize::from(bits) && columns.iter().all(|c| *c != 0)
         };
-        all(self.slots.as_slice(), wave) && all(self.warps.as_slice(), warps)
+        all(self.address_lanes.as_slice(), wave) && all(self.warps.as_slice(), warps)
     }
 
     /// The element that an instance adds to a slot's and a warp's (by exclusive or).

@@ -250,7 +250,11 @@ pub fn of_breach(
             refused(format!("{}s of `{name}`: {}{names}; {found} written", side(of), between(least, most)), see, String::new())
         }
         BreachKind::Kind { at, want, found } => {
-            let is = if found == 0 { "no tile with extents, no memref in #gmem, no index".to_string() } else { kinds(found) };
+            let is = if found == 0 { "no tile with extents, no memref in #gmem, no index".to_string() } else if want & kind::INDEX != 0 && found & kind::NUMBER != 0 {
+                "a number below 0".to_string()
+            } else {
+                kinds(found)
+            };
             refused(format!("{} of `{name}` must be {}", this(contract, at), kinds(want)), see, is)
         }
         BreachKind::Rank { at, least, most, found } => {

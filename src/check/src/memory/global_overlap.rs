@@ -138,8 +138,8 @@ impl OrderContext<'_> {
     /// which elements they move as they have.
     fn one_thread_each(&self, m: &TransferPlan) -> bool {
         let telling = |columns: &[u32]| columns.iter().filter(|c| **c != 0).count();
-        telling(m.fit.slots.as_slice()) == usize::from(self.plan.wave)
-            && telling(m.fit.warps.as_slice()) == usize::from(self.plan.warps)
+        telling(m.tiling.address_lanes.as_slice()) == usize::from(self.plan.wave)
+            && telling(m.tiling.warps.as_slice()) == usize::from(self.plan.warps)
     }
 
     /// Whether two accesses of a tensor need no order.

@@ -93,7 +93,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Whether each element is moved by one thread alone.
     fn has_one_owner(&self, plan: &TransferPlan) -> bool {
-        plan.fit.has_one_owner(self.plan.wave, self.plan.warps)
+        plan.tiling.has_one_owner(self.plan.wave, self.plan.warps)
     }
 
     /// In which way the tile is dealt out to threads: the tile that lanes hold, element for element

@@ -437,15 +437,17 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         } else {
             0
         };
+        // No index is below zero.
+        let negative = program.int(value).is_some_and(|n| n < 0);
+        let index = if negative { 0 } else { kind::INDEX };
         if let Def::Literal(literal) = program.def(value) {
-            let index =
-                if matches!(literal, Literal::Int(_) | Literal::Hex(_)) { number } else { 0 };
-            return kind::LITERAL | index | if index != 0 { kind::INDEX } else { 0 };
+            let whole = matches!(literal, Literal::Int(_) | Literal::Hex(_)) && number != 0;
+            return kind::LITERAL | if whole { number | index } else { 0 };
         }
         let ty = program.type_of(value);
         let plain = ty.shape.is_known() && !ty.is_kept();
         match (ty.kind, ty.space) {
-            (TypeKind::Index, _) => kind::INDEX | number,
+            (TypeKind::Index, _) => index | number,
             (TypeKind::Tensor, None) if plain => kind::REGISTERS,
             (TypeKind::Tensor, Some(Space::Shared)) if plain => kind::SHARED,
             (TypeKind::Memref, Some(Space::Global)) if plain => kind::GLOBAL,
