@@ -15,10 +15,8 @@ const MOST_LINES: usize = 100;
 /// Functions that are longer: the file below `src`, and the name. Nothing is added here; what is
 /// split is taken out.
 const LONG: &[(&str, &str)] = &[
-    ("check/src/matrix/product.rs", "product"),
     ("check/src/matrix/scale_copies.rs", "places"),
     ("check/src/order/mbarrier.rs", "phases"),
-    ("check/src/order/walks.rs", "accesses"),
     ("emit/src/expr/facts.rs", "of"),
     ("emit/src/lanes/shuffle.rs", "lanes_of_panel"),
     ("emit/src/lower/elementwise.rs", "elementwise"),

@@ -17,30 +17,32 @@ INSTANCES = {
     "lanebook_tables": {},
     "lanebook_tables::List": {"T": "u16"},
     "lanebook_capi": {},
-    "lanebook::compile::Storage": {"STEPS": "1536", "TUPLES": "512", "NODES": "1024", "LOSERS": "16"},
+    "lanebook::compile::CompileStorage": {"REJECTED": "16"},
     "lanebook_ir::Storage": {"OPS": "256", "VALUES": "512", "USES": "512", "ATTRS": "256", "REGIONS": "32", "TYPES": "64", "JOURNAL": "64"},
-    "lanebook_passes::layout_seeding::RoomStorage": {"LAYOUTS": "64", "VALUES": "512", "CLASSES": "64", "CANDIDATES": "64"},
+    "lanebook_passes::layout_seeding::SeedingStorage": {"LAYOUTS": "64", "VALUES": "512", "CLASSES": "64", "CANDIDATES": "64"},
     "lanebook_check::ContentsStorage": {"STEPS": "1536", "REGISTERS": "4096", "READS": "16384", "GOALS": "8192"},
     "lanebook_tile::map::Columns": {"T": "u32", "N": "20"},
     "lanebook_ir::rewrite": {"I": "u16", "E": "()", "G": "crate::by_hand::Opaque"},
     "lanebook_emit::expr::Selector": {"S": "crate::by_hand::Opaque"},
 }
 BOUNDS = {"Write": "crate::Sink", "AxisNames": "lanebook_layout::WellKnown", "SymNames": "lanebook_layout::SymTable", "AxisKinds": "lanebook_layout::WellKnown",
-          "Into": "lanebook_layout::Int", "MatrixTiles": "lanebook_layout::triton::NoTiles", "Elements": "[(&'static str, u16)]"}
+          "Into": "lanebook_layout::Int", "MatrixTiles": "lanebook_layout::triton::NoTiles", "ElementNames": "[(&'static str, u16)]"}
 # Path of an entry point -> reason; checked: an entry that no longer exists is an error.
 BY_HAND, EXEMPT = {}, {}
 # Traits whose methods are not entry points: written by derive or by core.
 SKIP_TRAITS = {"Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "StructuralPartialEq", "Error", "Write"}
 
 # Entry points that answer storage by value, meant for statics: proved panic-free, but without a stack bound of their own.
-BY_VALUE = {"lanebook::compile::Storage::new", "<lanebook::compile::Storage as Default>::default", "lanebook_ir::Storage::new", "<lanebook_ir::Storage as Default>::default",
-            "lanebook_passes::layout_seeding::RoomStorage::new", "<lanebook_passes::layout_seeding::RoomStorage as Default>::default",
+BY_VALUE = {"lanebook::compile::CompileStorage::new", "<lanebook::compile::CompileStorage as Default>::default", "lanebook_ir::Storage::new", "<lanebook_ir::Storage as Default>::default",
+            "lanebook_passes::layout_seeding::SeedingStorage::new", "<lanebook_passes::layout_seeding::SeedingStorage as Default>::default",
             "lanebook_check::ContentsStorage::new", "<lanebook_check::ContentsStorage as Default>::default"}
 
 def instance(path, parameter):
     while path:
         found = INSTANCES.get(path, {}).get(parameter)
         if found: return found
+        # One declaration names the sizes: a field of the defaults for each parameter.
+        if path == "lanebook::compile::CompileStorage": return f"{{ lanebook::compile::Capacities::DEFAULT.{parameter.lower()} }}"
         path = path.rpartition("::")[0]
 
 def main(out, files):

@@ -1,5 +1,6 @@
 //! Products of a plan, and what a matrix unit reads by itself.
 
+pub(crate) mod operand;
 pub(crate) mod product;
 pub(crate) mod scale_copies;
 pub(crate) mod scales;

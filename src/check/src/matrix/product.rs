@@ -1,133 +1,20 @@
 //! Products: what each lane holds against what the matrix instruction takes it for.
 
-use crate::evaluator::{held, power, row_col};
-use crate::matrix::scales;
+use crate::evaluator::power;
+use crate::matrix::operand::ProductSide;
+use crate::matrix::scales::{self, ScaleSide};
 use crate::matrix::shared_operands::{self, ReadDescriptor};
 use crate::violation::Violation;
 use lanebook_ir::Program;
-use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_plan::{End, InShared, Plan, ProductPlan};
+use lanebook_plan::{InShared, Plan, ProductPlan};
 use lanebook_tables::Tables;
-use lanebook_tile::map::Fragment;
 
 /// Words of the set of k positions.
 const WORDS: usize = 64;
 
-/// One operand of the product: where the unit finds its elements, and its number (0 = A).
-struct ProductSide<'p> {
-    from: OperandSource<'p>,
-    fragment: &'p Fragment,
-    number: u8,
-    /// log2 of the warps that work on one instance together.
-    together: u8,
-    /// The instruction takes the tile with rows and columns exchanged.
-    swapped: bool,
-}
-
-/// Where an operand is.
-enum OperandSource<'p> {
-    /// In the lanes' registers: as the table lays it out, rows so many elements apart, in so many
-    /// bits.
-    Registers { layout: &'p LayoutRef<'p>, pitch: u64, bits: u32 },
-    /// In a tile in shared memory, as a descriptor says.
-    Shared(&'p ReadDescriptor<'p>),
-    /// In tensor memory: block after block, rows and columns as they stand there.
-    Tensor(crate::matrix::tensor_memory::BlockwiseTile),
-}
-
-/// An element as the unit finds it.
-struct FoundElement {
-    /// Row and column in the operand's tile; `None` if there is none, or not as the atom takes it.
-    element: Option<(u32, u32)>,
-    /// Where: lane, bit in the tile's registers, warp.
-    place: (u32, u32, u32),
-}
-
-impl ProductSide<'_> {
-    /// The element that the unit takes, by the instruction's rows and columns.
-    fn at(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<FoundElement> {
-        let found = self.stored(row, col, block, warp)?;
-        Some(FoundElement {
-            element: if self.swapped {
-                found.element.map(|(row, col)| (col, row))
-            } else {
-                found.element
-            },
-            ..found
-        })
-    }
-
-    /// The element of the program's tile that the unit takes for (row, col) of an instance's
-    /// operand, in block `block`, for the warps of `warp`.
-    fn stored(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<FoundElement> {
-        match &self.from {
-            OperandSource::Registers { layout, pitch, bits } => {
-                let x = row.checked_mul(*pitch)?.checked_add(col)?;
-                let on = |axis| u32::try_from(layout.offset_on(x, axis).ok()?).ok();
-                let start = block.checked_mul(*bits)?;
-                let (lane, bit) = (on(AxisId::LANE)?, on(AxisId::BIT)?.checked_add(start)?);
-                let member = if self.together == 0 { 0 } else { on(AxisId::WARP)? };
-                let warp = warp.checked_add(member)?;
-                let whole = bit.checked_rem(u32::from(self.fragment.shape.bits)) == Some(0);
-                let in_lane = |lane: u32| {
-                    if whole {
-                        held(self.fragment, bit, lane, warp)
-                            .and_then(|(e, _)| row_col(self.fragment.shape, e))
-                    } else {
-                        None
-                    }
-                };
-                let element = in_lane(lane);
-                // Where the unit takes an element from several lanes, all of them hold it.
-                for copy in 1..copies(layout)? {
-                    let other = lane.checked_add(copy_lanes(layout, copy)?)?;
-                    if in_lane(other) != element {
-                        return Some(FoundElement { element: None, place: (other, bit, warp) });
-                    }
-                }
-                Some(FoundElement { element, place: (lane, bit, warp) })
-            }
-            OperandSource::Tensor(blocks) => {
-                let element = blocks.element(block, (row, col));
-                Some(FoundElement { element, place: (0, 0, warp) })
-            }
-            OperandSource::Shared(described) => {
-                let element = described.at(self.fragment, (row, col), block, warp)?;
-                Some(FoundElement { element, place: (0, 0, warp) })
-            }
-        }
-    }
-}
-
-/// How many lanes hold each element.
-fn copies(layout: &LayoutRef<'_>) -> Option<u32> {
-    layout.replica.iter().try_fold(1u32, |n, it| n.checked_mul(it.extent_value().ok()?))
-}
-
-/// How many lanes a copy is away from the first; `None` if it is not in another lane.
-fn copy_lanes(layout: &LayoutRef<'_>, copy: u32) -> Option<u32> {
-    let (mut rest, mut away) = (copy, 0u32);
-    for it in layout.replica {
-        let extent = it.extent_value().ok()?;
-        let step =
-            u32::try_from(it.stride_value().ok()?).ok().filter(|_| it.axis() == AxisId::LANE)?;
-        away = away.checked_add(rest.checked_rem(extent)?.checked_mul(step)?)?;
-        rest = rest.checked_div(extent)?;
-    }
-    Some(away)
-}
-
 /// The run of the depth that has one scale.
 fn run_of(k: u32, run: u64) -> Option<u32> {
     k.checked_div(u32::try_from(run).ok()?)
-}
-
-/// The bits of a cell of tensor memory.
-fn cell_bits(tables: &Tables<'_>, plan: &Plan<'_>) -> u32 {
-    tables
-        .arch(plan.arch)
-        .and_then(|arch| crate::reader::tensor_memory(tables, arch))
-        .map_or(0, |memory| memory.cell_bits.into())
 }
 
 /// Reads the descriptor of an operand in shared memory, in a frame of its own.
@@ -143,6 +30,223 @@ fn describe<'p>(
     to.as_ref().map(|_| ())
 }
 
+/// The instances of a product: how many there are, and which registers of a lane they take.
+struct Instances {
+    /// Extents of one along m, n and k.
+    extents: [u64; 3],
+    /// How many there are along m, n and k.
+    counts: [u32; 3],
+    /// log2 of those in a panel.
+    repeats: (u8, u8, u8),
+    /// Panels along m, n and k.
+    panels: (u8, u8, u8),
+    /// The instruction computes the transposed product.
+    swapped: bool,
+}
+
+/// The register block of an operand: panel by panel (`row` and `col` of so many `across`), and in a
+/// panel `inner` counts faster than `outer`; both with log2 of how many there are.
+fn block(row: u32, col: u32, across: u8, inner: (u32, u8), outer: (u32, u8)) -> Option<u32> {
+    let size = power(usize::from(inner.1).checked_add(usize::from(outer.1))?)?;
+    let number = row.checked_mul(u32::from(across))?.checked_add(col)?.checked_mul(size)?;
+    number.checked_add(outer.0.checked_mul(power(usize::from(inner.1))?)?)?.checked_add(inner.0)
+}
+
+/// An instance's number along a dimension as its panel and its number in that.
+fn split(i: u32, bits: u8) -> (u32, u32) {
+    power(usize::from(bits))
+        .and_then(|n| Some((i.checked_div(n)?, i.checked_rem(n)?)))
+        .unwrap_or((u32::MAX, 0))
+}
+
+impl Instances {
+    fn of(p: &ProductPlan) -> Option<Self> {
+        let shape = p.product.shape;
+        let (repeats, panels) = (p.product.repeats, p.product.panels);
+        let ((rm, rn, rk), (pm, pn, pk)) = (repeats, panels);
+        let times = |bits: u8, panels: u8| power(usize::from(bits))?.checked_mul(u32::from(panels));
+        Some(Self {
+            extents: [u64::from(shape.m), u64::from(shape.n), u64::from(shape.k)],
+            counts: [times(rm, pm)?, times(rn, pn)?, times(rk, pk)?],
+            repeats,
+            panels,
+            swapped: p.product.swapped,
+        })
+    }
+
+    fn block_a(&self, im: u32, ik: u32) -> Option<u32> {
+        let ((rm, _, rk), (_, _, across)) = (self.repeats, self.panels);
+        let ((hm, m), (hk, k)) = (split(im, rm), split(ik, rk));
+        block(hm, hk, across, (k, rk), (m, rm))
+    }
+
+    fn block_b(&self, ik: u32, i: u32) -> Option<u32> {
+        let ((_, rn, rk), (_, across, _)) = (self.repeats, self.panels);
+        let ((hk, k), (hn, n)) = (split(ik, rk), split(i, rn));
+        block(hk, hn, across, (k, rk), (n, rn))
+    }
+
+    fn block_c(&self, im: u32, i: u32) -> Option<u32> {
+        let ((rm, rn, _), (_, across, _)) = (self.repeats, self.panels);
+        let ((hm, m), (hn, n)) = (split(im, rm), split(i, rn));
+        let (inner, outer) = if self.swapped { ((m, rm), (n, rn)) } else { ((n, rn), (m, rm)) };
+        block(hm, hn, across, inner, outer)
+    }
+}
+
+/// A product with its operands, warp by warp. The functions of the module's page are read where
+/// each is said first: rho in C's rows, nu in its columns, kappa in A's columns.
+struct Comparison<'c> {
+    p: &'c ProductPlan,
+    a: ProductSide<'c>,
+    b: ProductSide<'c>,
+    c: ProductSide<'c>,
+    d: ProductSide<'c>,
+    scales: [Option<ScaleSide<'c>>; 2],
+    instances: Instances,
+    refuse: Violation,
+}
+
+impl Comparison<'_> {
+    fn rho(&self, w: u32, im: u32, m: u64) -> Option<u32> {
+        self.c.at(m, 0, self.instances.block_c(im, 0)?, w)?.element.map(|(row, _)| row)
+    }
+
+    fn nu(&self, w: u32, i: u32, n: u64) -> Option<u32> {
+        self.c.at(0, n, self.instances.block_c(0, i)?, w)?.element.map(|(_, col)| col)
+    }
+
+    fn kappa(&self, w: u32, ik: u32, k: u64) -> Option<u32> {
+        self.a.at(0, k, self.instances.block_a(0, ik)?, w)?.element.map(|(_, col)| col)
+    }
+
+    /// Whether a unit finds the element that it should.
+    fn element(
+        &self,
+        side: &ProductSide<'_>,
+        (row, col): (u64, u64),
+        block: Option<u32>,
+        warp: u32,
+        want: Option<(u32, u32)>,
+    ) -> Result<(), Violation> {
+        let found = block.and_then(|block| side.at(row, col, block, warp)).ok_or(self.refuse)?;
+        if found.element.is_some() && found.element == want {
+            return Ok(());
+        }
+        let nowhere = (u32::MAX, u32::MAX);
+        let narrow = |v: u32| u8::try_from(v).unwrap_or(u8::MAX);
+        let (lane, bit, warp) = found.place;
+        Err(Violation::Operand {
+            op: self.p.op,
+            operand: side.number,
+            warp: narrow(warp),
+            lane: narrow(lane),
+            bit: u16::try_from(bit).unwrap_or(u16::MAX),
+            want: want.unwrap_or(nowhere),
+            found: found.element.unwrap_or(nowhere),
+        })
+    }
+
+    /// Statement 8: the instances of a warp take each position along k once.
+    #[inline(never)]
+    fn depth(&self, w: u32) -> Result<(), Violation> {
+        let (op, warp) = (self.p.op, u8::try_from(w).unwrap_or(u8::MAX));
+        let ([_, _, sk], [_, _, nk]) = (self.instances.extents, self.instances.counts);
+        let mut seen = [0u64; WORDS];
+        for ik in 0..nk {
+            for k in 0..sk {
+                let at = self.kappa(w, ik, k).ok_or(self.refuse)?;
+                let word = seen.get_mut((at / 64) as usize).ok_or(self.refuse)?;
+                let bit = 1u64.checked_shl(at % 64).unwrap_or(0);
+                if *word & bit != 0 {
+                    return Err(Violation::Depth { op, warp, k: at });
+                }
+                *word |= bit;
+            }
+        }
+        let tile = self.a.fragment.shape;
+        let (bits, panels) = match self.instances.swapped {
+            true => (tile.rows, tile.grid.rows),
+            false => (tile.cols, tile.grid.cols),
+        };
+        let depth = power(usize::from(bits))
+            .and_then(|n| n.checked_mul(u32::from(panels)))
+            .ok_or(self.refuse)?;
+        let is_missing =
+            |k: &u32| seen.get((k / 64) as usize).is_none_or(|word| (word >> (k % 64)) & 1 == 0);
+        (0..depth).find(is_missing).map_or(Ok(()), |k| Err(Violation::Depth { op, warp, k }))
+    }
+
+    /// Statement 9 for C and D of a warp, one row of instances; the number of elements compared, as
+    /// of the next two.
+    #[inline(never)]
+    fn sums(&self, w: u32, im: u32) -> Result<u64, Violation> {
+        let ([sm, sn, _], [_, nn, _]) = (self.instances.extents, self.instances.counts);
+        let mut compared = 0u64;
+        for i in 0..nn {
+            let block = self.instances.block_c(im, i);
+            for side in [&self.c, &self.d] {
+                for m in 0..sm {
+                    for n in 0..sn {
+                        let want = self.rho(w, im, m).zip(self.nu(w, i, n));
+                        self.element(side, (m, n), block, w, want)?;
+                        compared = compared.saturating_add(1);
+                    }
+                }
+            }
+        }
+        Ok(compared)
+    }
+
+    /// The same for A and its scales.
+    #[inline(never)]
+    fn left(&self, w: u32, im: u32) -> Result<u64, Violation> {
+        let ([sm, _, sk], [_, _, nk]) = (self.instances.extents, self.instances.counts);
+        let mut compared = 0u64;
+        for ik in 0..nk {
+            let block = self.instances.block_a(im, ik);
+            for m in 0..sm {
+                for k in 0..sk {
+                    let (row, col) = (self.rho(w, im, m), self.kappa(w, ik, k));
+                    self.element(&self.a, (m, k), block, w, row.zip(col))?;
+                    compared = compared.saturating_add(1);
+                    if let [Some(scale), _] = &self.scales {
+                        let at = (m, k.checked_div(scale.run).ok_or(self.refuse)?);
+                        let run = col.and_then(|k| run_of(k, scale.run));
+                        scale.compare(self.p, at, block, w, row.zip(run))?;
+                    }
+                }
+            }
+        }
+        Ok(compared)
+    }
+
+    /// The same for B and its scales.
+    #[inline(never)]
+    fn right(&self, w: u32) -> Result<u64, Violation> {
+        let ([_, sn, sk], [_, nn, nk]) = (self.instances.extents, self.instances.counts);
+        let mut compared = 0u64;
+        for i in 0..nn {
+            for ik in 0..nk {
+                let block = self.instances.block_b(ik, i);
+                for k in 0..sk {
+                    for n in 0..sn {
+                        let (row, col) = (self.kappa(w, ik, k), self.nu(w, i, n));
+                        self.element(&self.b, (k, n), block, w, row.zip(col))?;
+                        compared = compared.saturating_add(1);
+                        if let [_, Some(scale)] = &self.scales {
+                            let at = (n, k.checked_div(scale.run).ok_or(self.refuse)?);
+                            let run = row.and_then(|k| run_of(k, scale.run));
+                            scale.compare(self.p, at, block, w, col.zip(run))?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(compared)
+    }
+}
+
 /// Statements 8 and 9 of the module's page; the number of elements compared.
 #[inline(never)]
 pub(crate) fn product(
@@ -153,255 +257,40 @@ pub(crate) fn product(
 ) -> Result<u64, Violation> {
     let op = p.op;
     let refuse = Violation::Atom { op, atom: p.product.atom };
-    let atom = tables.atom(p.product.atom).ok_or(refuse)?;
-    let shape = p.product.shape;
-    let instance = atom.with_columns(shape.n).filter(|i| i.shape() == Some(shape)).ok_or(refuse)?;
-    let (sm, sn, sk) = (u64::from(shape.m), u64::from(shape.n), u64::from(shape.k));
-    let values = [
-        program.operand(op, 0),
-        program.operand(op, 1),
-        program.operand(op, 2),
-        program.result(op, 0),
-    ];
-    // The transposed product takes the program's B as A; then nothing is in shared memory.
+    let (atom, shape) = (tables.atom(p.product.atom).ok_or(refuse)?, p.product.shape);
+    atom.with_columns(shape.n).filter(|i| i.shape() == Some(shape)).ok_or(refuse)?;
+    // The transposed product has nothing in shared memory.
     let swapped = p.product.swapped;
-    let (number_a, number_b) = if swapped { (shape.b, shape.a) } else { (shape.a, shape.b) };
     if swapped && p.shared != [None; 2] {
         return Err(refuse);
     }
-    let operands = [
-        (number_a, &p.product.a),
-        (number_b, &p.product.b),
-        (shape.c, &p.product.c),
-        (shape.d, &p.product.c),
-    ];
     let mut described: [Option<ReadDescriptor<'_>>; 2] = [const { None }; 2];
     for ((to, given), k) in described.iter_mut().zip(p.shared).zip(0u8..) {
         let Some(given) = given else { continue };
         describe(to, tables, program, plan, (p, k, &given))
             .ok_or(Violation::End { op, operand: k })?;
     }
-    let mut sides: [Option<ProductSide<'_>>; 4] = [const { None }; 4];
-    for ((((side, end), value), (number, blocks)), k) in
-        sides.iter_mut().zip(p.ends).zip(values).zip(operands).zip(0u8..)
-    {
-        let misplaced = Violation::End { op, operand: k };
-        let (from, fragment) = if let Some(given) = p.shared.get(usize::from(k)).copied().flatten()
-        {
-            if end != End::Shared(given.alloc) || atom.shared(number).is_none() {
-                return Err(misplaced);
-            }
-            let described =
-                described.get(usize::from(k)).and_then(Option::as_ref).ok_or(misplaced)?;
-            (OperandSource::Shared(described), blocks)
-        } else {
-            let End::Registers(index) = end else { return Err(misplaced) };
-            let f = plan.fragments.get(usize::from(index)).ok_or(Violation::Missing(op))?;
-            if Some(f.value) != value {
-                return Err(misplaced);
-            }
-            let stands = match k {
-                0 if p.product.tensor_a.is_some() => Some(
-                    crate::matrix::tensor_memory::BlockwiseTile::factors(
-                        &p.product,
-                        cell_bits(tables, plan),
-                    )
-                    .ok_or(refuse)?,
-                ),
-                2 | 3 if p.product.tensor.is_some() => {
-                    Some(crate::matrix::tensor_memory::BlockwiseTile::sums(&p.product))
-                }
-                _ => None,
-            };
-            if let Some(blocks) = stands {
-                *side = Some(ProductSide {
-                    from: OperandSource::Tensor(blocks),
-                    fragment: &f.fragment,
-                    number: k,
-                    together: p.product.together,
-                    swapped: false,
-                });
-                continue;
-            }
-            // D's layout is C's: it may be said once. The table has the instance with the most
-            // columns; its rows are as far apart in others.
-            let operand =
-                |number: u8| atom.operands.get(usize::from(number)).filter(|o| o.layout.is_some());
-            let operand = operand(number).or_else(|| operand(shape.c)).ok_or(refuse)?;
-            let (layout, registers) = (
-                operand.layout.ok_or(refuse)?,
-                u32::from(instance.registers(number).ok_or(refuse)?),
-            );
-            // Registers of the operand's own class: they may be wider than those of the tile.
-            let class = tables
-                .isa(atom.isa)
-                .and_then(|isa| isa.classes.get(operand.class.index()))
-                .ok_or(refuse)?;
-            let bits = registers.checked_mul(u32::from(class.bits)).ok_or(refuse)?;
-            (
-                OperandSource::Registers { layout, pitch: u64::from(operand.extents.1), bits },
-                &f.fragment,
-            )
-        };
-        *side =
-            Some(ProductSide { from, fragment, number: k, together: p.product.together, swapped });
-    }
-    let [Some(first), Some(second), Some(c), Some(d)] = sides else { return Err(refuse) };
+    let [shared_a, shared_b] = &described;
+    let side = |k: u8, value, described| ProductSide::of(tables, plan, p, k, value, described);
+    let first = side(0, program.operand(op, 0), shared_a.as_ref())?;
+    let second = side(1, program.operand(op, 1), shared_b.as_ref())?;
+    let c = side(2, program.operand(op, 2), None)?;
+    let d = side(3, program.result(op, 0), None)?;
     let (a, b) = if swapped { (second, first) } else { (first, second) };
-    let (rm, rn, rk) = p.product.repeats;
-    let (pm, pn, pk) = p.product.panels;
-    let times = |bits: u8, panels: u8| {
-        power(usize::from(bits)).and_then(|n| n.checked_mul(u32::from(panels))).ok_or(refuse)
-    };
-    let (nm, nn, nk) = (times(rm, pm)?, times(rn, pn)?, times(rk, pk)?);
-    // The register block of an operand: panel by panel, and in a panel the first of the two given
-    // coordinates counts fastest.
-    let block =
-        |row: u32, col: u32, across: u8, inner: (u32, u8), outer: (u32, u8)| -> Option<u32> {
-            let size = power(usize::from(inner.1).checked_add(usize::from(outer.1))?)?;
-            let number = row.checked_mul(u32::from(across))?.checked_add(col)?.checked_mul(size)?;
-            number
-                .checked_add(outer.0.checked_mul(power(usize::from(inner.1))?)?)?
-                .checked_add(inner.0)
-        };
-    let split = |i: u32, bits: u8| {
-        power(usize::from(bits))
-            .and_then(|n| Some((i.checked_div(n)?, i.checked_rem(n)?)))
-            .unwrap_or((u32::MAX, 0))
-    };
-    let block_a = |im: u32, ik: u32| {
-        let ((hm, m), (hk, k)) = (split(im, rm), split(ik, rk));
-        block(hm, hk, pk, (k, rk), (m, rm))
-    };
-    let block_b = |ik: u32, i: u32| {
-        let ((hk, k), (hn, n)) = (split(ik, rk), split(i, rn));
-        block(hk, hn, pn, (k, rk), (n, rn))
-    };
-    let block_c = |im: u32, i: u32| {
-        let ((hm, m), (hn, n)) = (split(im, rm), split(i, rn));
-        if swapped {
-            block(hm, hn, pn, (m, rm), (n, rn))
-        } else {
-            block(hm, hn, pn, (n, rn), (m, rm))
-        }
-    };
+    let instances = Instances::of(p).ok_or(refuse)?;
     let scales = scales::sides(tables, program, plan, p)?;
-    let mut compared = 0u64;
-    let mut compare = |side: &ProductSide<'_>,
-                       (row, col): (u64, u64),
-                       block: Option<u32>,
-                       warp: u32,
-                       want: Option<(u32, u32)>|
-     -> Result<(), Violation> {
-        let found = block.and_then(|block| side.at(row, col, block, warp)).ok_or(refuse)?;
-        compared = compared.saturating_add(1);
-        if found.element.is_some() && found.element == want {
-            return Ok(());
-        }
-        let nowhere = (u32::MAX, u32::MAX);
-        let narrow = |v: u32| u8::try_from(v).unwrap_or(u8::MAX);
-        let (lane, bit, warp) = found.place;
-        Err(Violation::Operand {
-            op,
-            operand: side.number,
-            warp: narrow(warp),
-            lane: narrow(lane),
-            bit: u16::try_from(bit).unwrap_or(u16::MAX),
-            want: want.unwrap_or(nowhere),
-            found: found.element.unwrap_or(nowhere),
-        })
-    };
-    // rho, nu and kappa, read where each is said first.
-    let rho = |w: u32, im: u32, m: u64| c.at(m, 0, block_c(im, 0)?, w)?.element.map(|(row, _)| row);
-    let nu = |w: u32, i: u32, n: u64| c.at(0, n, block_c(0, i)?, w)?.element.map(|(_, col)| col);
-    let kappa =
-        |w: u32, ik: u32, k: u64| a.at(0, k, block_a(0, ik)?, w)?.element.map(|(_, col)| col);
+    let comparison = Comparison { p, a, b, c, d, scales, instances, refuse };
     let group = power(usize::from(p.product.together)).ok_or(refuse)?;
-    for w in (0..times(plan.warps, 1)?).filter(|w| w.checked_rem(group) == Some(0)) {
-        let mut seen = [0u64; WORDS];
-        for ik in 0..nk {
-            for k in 0..sk {
-                let at = kappa(w, ik, k).ok_or(refuse)?;
-                let narrow = u8::try_from(w).unwrap_or(u8::MAX);
-                let word = seen.get_mut((at / 64) as usize).ok_or(refuse)?;
-                let bit = 1u64.checked_shl(at % 64).unwrap_or(0);
-                if *word & bit != 0 {
-                    return Err(Violation::Depth { op, warp: narrow, k: at });
-                }
-                *word |= bit;
-            }
+    let warps = power(usize::from(plan.warps)).ok_or(refuse)?;
+    let mut compared = 0u64;
+    for w in (0..warps).filter(|w| w.checked_rem(group) == Some(0)) {
+        comparison.depth(w)?;
+        let [rows, ..] = comparison.instances.counts;
+        for im in 0..rows {
+            compared = compared.saturating_add(comparison.sums(w, im)?);
+            compared = compared.saturating_add(comparison.left(w, im)?);
         }
-        let tile = a.fragment.shape;
-        let (bits, panels) =
-            if swapped { (tile.rows, tile.grid.rows) } else { (tile.cols, tile.grid.cols) };
-        let depth = power(usize::from(bits))
-            .and_then(|n| n.checked_mul(u32::from(panels)))
-            .ok_or(refuse)?;
-        if let Some(k) = (0..depth)
-            .find(|k| seen.get((k / 64) as usize).is_none_or(|word| (word >> (k % 64)) & 1 == 0))
-        {
-            return Err(Violation::Depth { op, warp: u8::try_from(w).unwrap_or(u8::MAX), k });
-        }
-        for im in 0..nm {
-            for i in 0..nn {
-                for side in [&c, &d] {
-                    for m in 0..sm {
-                        for n in 0..sn {
-                            compare(
-                                side,
-                                (m, n),
-                                block_c(im, i),
-                                w,
-                                rho(w, im, m).zip(nu(w, i, n)),
-                            )?;
-                        }
-                    }
-                }
-            }
-            for ik in 0..nk {
-                for m in 0..sm {
-                    for k in 0..sk {
-                        compare(
-                            &a,
-                            (m, k),
-                            block_a(im, ik),
-                            w,
-                            rho(w, im, m).zip(kappa(w, ik, k)),
-                        )?;
-                        if let [Some(scale), _] = &scales {
-                            let at = (m, k.checked_div(scale.run).ok_or(refuse)?);
-                            scale.compare(
-                                p,
-                                at,
-                                block_a(im, ik),
-                                w,
-                                rho(w, im, m)
-                                    .zip(kappa(w, ik, k).and_then(|k| run_of(k, scale.run))),
-                            )?;
-                        }
-                    }
-                }
-            }
-        }
-        for i in 0..nn {
-            for ik in 0..nk {
-                for k in 0..sk {
-                    for n in 0..sn {
-                        compare(&b, (k, n), block_b(ik, i), w, kappa(w, ik, k).zip(nu(w, i, n)))?;
-                        if let [_, Some(scale)] = &scales {
-                            let at = (n, k.checked_div(scale.run).ok_or(refuse)?);
-                            scale.compare(
-                                p,
-                                at,
-                                block_b(ik, i),
-                                w,
-                                nu(w, i, n).zip(kappa(w, ik, k).and_then(|k| run_of(k, scale.run))),
-                            )?;
-                        }
-                    }
-                }
-            }
-        }
+        compared = compared.saturating_add(comparison.right(w)?);
     }
     Ok(compared)
 }

@@ -1,5 +1,6 @@
 //! Synchronisation along every walk through the steps.
 
+pub(crate) mod accesses;
 pub(crate) mod mbarrier;
 pub(crate) mod walks;
 pub(crate) mod ways;

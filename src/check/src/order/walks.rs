@@ -9,7 +9,7 @@ use lanebook_emit::Compiled;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Program;
 use lanebook_plan::{End, Plan, ProductPlan, TensorLoads};
-use lanebook_tables::{AccessId, Arch, Isa, Role, Space, SyncStep, Tables, TensorOperand};
+use lanebook_tables::{AccessId, Arch, Isa, Role, SyncStep, Tables, TensorOperand};
 
 /// Most rules that one kind of access begins: a digit of a word each.
 const RULES: usize = 16;
@@ -377,167 +377,8 @@ impl OrderContext<'_> {
         true
     }
 
-    /// The shared tiles and accumulators that a step touches.
-    fn accesses(&self, at: usize, step: &Step) -> Result<[Option<SharedAccess>; 4], Violation> {
-        let mut out = [None; 4];
-        if step.purpose == Purpose::Label {
-            return Ok(out);
-        }
-        let stray = Violation::Stray { step: narrow(at) };
-        let Some(atom) = self.tables.atom(step.atom) else { return Ok(out) };
-        if let Some(access) = self.object_access(step) {
-            let [first, ..] = &mut out;
-            *first = Some(access);
-            return Ok(out);
-        }
-        if let Some(form) = self.tables.units.tiled_moves.iter().find(|f| f.atom == step.atom) {
-            let own = |m: &&lanebook_plan::TransferPlan| {
-                m.op.index() == usize::from(step.origin) && m.atom == step.atom && m.tiled.is_some()
-            };
-            let m = self.plan.transfers.iter().find(own).ok_or(stray)?;
-            let (end, kind, writes) =
-                if form.loads { (m.to, form.to, true) } else { (m.from, form.from, false) };
-            let End::Shared(k) = end else { return Err(stray) };
-            let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
-            let signal = form.signal.and_then(|k| step.args.get(usize::from(k)).copied());
-            let outside =
-                if form.loads { (m.from, form.from, false) } else { (m.to, form.to, true) };
-            out = [
-                Some(SharedAccess {
-                    bytes: (a.offset, a.bytes),
-                    kind,
-                    writes,
-                    signal,
-                    moved: None,
-                }),
-                None,
-                None,
-                self.outside(m, outside, signal),
-            ];
-            return Ok(out);
-        }
-        let Some(movement) = atom.movement.as_ref() else {
-            let (Some(shape), true) =
-                (atom.matrix, atom.more.is_some_and(|more| !more.shared.is_empty()))
-            else {
-                let [first, second, ..] = &mut out;
-                *first = self
-                    .load_of(step)
-                    .and_then(|p| self.in_tensor(p, false, |own| Some(own.reads), false));
-                // What a store fills is not said by the step: whatever it can be.
-                if let Some((p, a, start)) = self.store_of(step) {
-                    *first = self.in_tensor(p, true, |own| Some(own.stores), true).filter(|_| a);
-                    *second =
-                        self.in_tensor(p, false, |own| Some(own.stores), true).filter(|_| start);
-                }
-                return Ok(out);
-            };
-            let own = |p: &&lanebook_plan::ProductPlan| {
-                p.op.index() == usize::from(step.origin) && p.product.atom == step.atom
-            };
-            let product = self.plan.products.iter().find(own).ok_or(stray)?;
-            // Where its accumulator is in tensor memory it arrives at an object when it is done.
-            let later = || {
-                self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object)
-            };
-            let signal = product.tensor.and_then(|_| later());
-            for ((place, number), given) in
-                out.iter_mut().zip([shape.a, shape.b]).zip(product.shared)
-            {
-                let Some(how) = atom.shared(number) else { continue };
-                let a = given
-                    .and_then(|given| self.plan.allocs.get(usize::from(given.alloc)))
-                    .ok_or(stray)?;
-                *place = Some(SharedAccess {
-                    bytes: (a.offset, a.bytes),
-                    kind: how.access,
-                    writes: false,
-                    signal,
-                    moved: None,
-                });
-            }
-            let [first, _, last, _] = &mut out;
-            *last = self
-                .in_tensor(product, false, |own| Some(own.writes), true)
-                .map(|access| SharedAccess { signal, ..access });
-            if let Some(access) = self.in_tensor(product, true, |own| own.a, false) {
-                *first = Some(SharedAccess { signal, ..access });
-            }
-            return Ok(out);
-        };
-        if movement.to.space == Space::Tensor {
-            // Scales: one thread copies them before the product, which arrives when both are done.
-            let own = |p: &&lanebook_plan::ProductPlan| {
-                p.op.index() == usize::from(step.origin)
-                    && p.copied.iter().flatten().any(|c| c.atom == step.atom)
-            };
-            let product = self.plan.products.iter().find(own).ok_or(stray)?;
-            let signal =
-                self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object);
-            for (place, copy) in out.iter_mut().zip(product.copied.iter().flatten()) {
-                let a = self.plan.allocs.get(usize::from(copy.given.alloc)).ok_or(stray)?;
-                *place = Some(SharedAccess {
-                    bytes: (a.offset, a.bytes),
-                    kind: movement.from.access,
-                    writes: false,
-                    signal,
-                    moved: None,
-                });
-            }
-            return Ok(out);
-        }
-        for (place, (side, writes)) in
-            out.iter_mut().zip([(&movement.from, false), (&movement.to, true)])
-        {
-            if side.space == Space::Global {
-                let own = |m: &&lanebook_plan::TransferPlan| {
-                    m.op.index() == usize::from(step.origin)
-                        && (m.atom == step.atom || m.second == Some(step.atom))
-                };
-                if let Some(m) = self.plan.transfers.iter().find(own) {
-                    *place = self.outside(
-                        m,
-                        (if writes { m.to } else { m.from }, side.access, writes),
-                        None,
-                    );
-                }
-            }
-            if side.space != Space::Shared {
-                continue;
-            }
-            let own = |op: lanebook_ir::Op| op.index() == usize::from(step.origin);
-            let half = |e: &&lanebook_plan::SharedExchange| {
-                own(e.op) && step.atom == if writes { e.store.atom } else { e.load.atom }
-            };
-            let k = match self.plan.exchanges.iter().find(half) {
-                Some(exchange) => exchange.alloc,
-                None => {
-                    let m = self
-                        .plan
-                        .transfers
-                        .iter()
-                        .find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom)))
-                        .ok_or(stray)?;
-                    let End::Shared(k) = (if writes { m.to } else { m.from }) else {
-                        return Err(stray);
-                    };
-                    k
-                }
-            };
-            let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
-            *place = Some(SharedAccess {
-                bytes: (a.offset, a.bytes),
-                kind: side.access,
-                writes,
-                signal: None,
-                moved: None,
-            });
-        }
-        Ok(out)
-    }
-
     /// The product whose accumulator a step loads from tensor memory.
-    fn load_of(&self, step: &Step) -> Option<&ProductPlan> {
+    pub(super) fn load_of(&self, step: &Step) -> Option<&ProductPlan> {
         let loads = |p: &&ProductPlan| {
             let form = p
                 .product
@@ -552,7 +393,7 @@ impl OrderContext<'_> {
 
     /// The product that a step stores something to tensor memory for: A, its accumulator's start,
     /// or either.
-    fn store_of(&self, step: &Step) -> Option<(&ProductPlan, bool, bool)> {
+    pub(super) fn store_of(&self, step: &Step) -> Option<(&ProductPlan, bool, bool)> {
         let does = |loads: Option<TensorLoads>| {
             let form =
                 loads.and_then(|loads| self.tables.units.tensor_moves.get(usize::from(loads.form)));
@@ -574,7 +415,7 @@ impl OrderContext<'_> {
 
     /// A product's accumulators, or its A, as something that is accessed: columns, above all bytes
     /// of shared memory.
-    fn in_tensor(
+    pub(super) fn in_tensor(
         &self,
         p: &ProductPlan,
         a: bool,

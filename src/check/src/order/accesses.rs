@@ -1,0 +1,169 @@
+//! What a step touches in shared memory, in tensor memory, and in global memory that a kernel reads
+//! and writes.
+
+use crate::order::walks::{OrderContext, SharedAccess, narrow};
+use crate::violation::Violation;
+use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_plan::{AllocPlan, End, ProductPlan, SharedExchange, TransferPlan};
+use lanebook_tables::{AccessId, Atom, MatrixShape, Side, Space, TiledMove};
+
+/// Accesses of one step.
+pub(super) type Accesses = [Option<SharedAccess>; 4];
+
+/// The access to all of a tile in shared memory.
+fn whole(a: &AllocPlan, kind: AccessId, writes: bool, signal: Option<Slot>) -> SharedAccess {
+    SharedAccess { bytes: (a.offset, a.bytes), kind, writes, signal, moved: None }
+}
+
+impl OrderContext<'_> {
+    /// The shared tiles and accumulators that a step touches.
+    pub(super) fn accesses(&self, at: usize, step: &Step) -> Result<Accesses, Violation> {
+        let mut out = [None; 4];
+        if step.purpose == Purpose::Label {
+            return Ok(out);
+        }
+        let stray = Violation::Stray { step: narrow(at) };
+        let Some(atom) = self.tables.atom(step.atom) else { return Ok(out) };
+        if let Some(access) = self.object_access(step) {
+            let [first, ..] = &mut out;
+            *first = Some(access);
+            return Ok(out);
+        }
+        if let Some(form) = self.tables.units.tiled_moves.iter().find(|f| f.atom == step.atom) {
+            return self.tiled_accesses(step, form).ok_or(stray);
+        }
+        match (atom.movement.as_ref(), atom.matrix) {
+            (Some(movement), _) if movement.to.space == Space::Tensor => {
+                self.scale_accesses(at, step, movement.from.access).ok_or(stray)
+            }
+            (Some(movement), _) => {
+                let sides = [(&movement.from, false), (&movement.to, true)];
+                for (place, (side, writes)) in out.iter_mut().zip(sides) {
+                    *place = match side.space {
+                        Space::Global => self.global_access(step, side, writes),
+                        Space::Shared => Some(self.shared_access(step, side, writes).ok_or(stray)?),
+                        _ => None,
+                    };
+                }
+                Ok(out)
+            }
+            (None, Some(shape)) if atom.more.is_some_and(|more| !more.shared.is_empty()) => {
+                self.product_accesses(at, step, atom, shape).ok_or(stray)
+            }
+            _ => Ok(self.tensor_accesses(step)),
+        }
+    }
+
+    /// Those of a copy through a tensor map; `None` if the plan has no such copy.
+    fn tiled_accesses(&self, step: &Step, form: &TiledMove<'_>) -> Option<Accesses> {
+        let own = |m: &&TransferPlan| {
+            m.op.index() == usize::from(step.origin) && m.atom == step.atom && m.tiled.is_some()
+        };
+        let m = self.plan.transfers.iter().find(own)?;
+        let (from, to) = ((m.from, form.from, false), (m.to, form.to, true));
+        let ((end, kind, writes), outside) = if form.loads { (to, from) } else { (from, to) };
+        let End::Shared(k) = end else { return None };
+        let a = self.plan.allocs.get(usize::from(k))?;
+        let signal = form.signal.and_then(|k| step.args.get(usize::from(k)).copied());
+        let inside = whole(a, kind, writes, signal);
+        Some([Some(inside), None, None, self.outside(m, outside, signal)])
+    }
+
+    /// Those of loads and stores of tensor memory. What a store fills is not said by the step:
+    /// whatever it can be.
+    fn tensor_accesses(&self, step: &Step) -> Accesses {
+        let mut out = [None; 4];
+        let [first, second, ..] = &mut out;
+        *first =
+            self.load_of(step).and_then(|p| self.in_tensor(p, false, |own| Some(own.reads), false));
+        if let Some((p, a, start)) = self.store_of(step) {
+            *first = self.in_tensor(p, true, |own| Some(own.stores), true).filter(|_| a);
+            *second = self.in_tensor(p, false, |own| Some(own.stores), true).filter(|_| start);
+        }
+        out
+    }
+
+    /// The object that work behind a step arrives at.
+    fn later_object(&self, at: usize) -> Option<Slot> {
+        self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object)
+    }
+
+    /// Those of a product that reads operands by itself; `None` if the plan has no such product.
+    fn product_accesses(
+        &self,
+        at: usize,
+        step: &Step,
+        atom: &Atom<'_>,
+        shape: MatrixShape,
+    ) -> Option<Accesses> {
+        let mut out = [None; 4];
+        let own = |p: &&ProductPlan| {
+            p.op.index() == usize::from(step.origin) && p.product.atom == step.atom
+        };
+        let product = self.plan.products.iter().find(own)?;
+        // Where its accumulator is in tensor memory it arrives at an object when it is done.
+        let signal = product.product.tensor.and_then(|_| self.later_object(at));
+        for ((place, number), given) in out.iter_mut().zip([shape.a, shape.b]).zip(product.shared) {
+            let Some(how) = atom.shared(number) else { continue };
+            let a = self.plan.allocs.get(usize::from(given?.alloc))?;
+            *place = Some(whole(a, how.access, false, signal));
+        }
+        let [first, _, last, _] = &mut out;
+        *last = self
+            .in_tensor(product, false, |own| Some(own.writes), true)
+            .map(|access| SharedAccess { signal, ..access });
+        if let Some(access) = self.in_tensor(product, true, |own| own.a, false) {
+            *first = Some(SharedAccess { signal, ..access });
+        }
+        Some(out)
+    }
+
+    /// Those of copies of scales: one thread copies them before the product, which arrives when both
+    /// are done. `None` if the plan has no such product.
+    fn scale_accesses(&self, at: usize, step: &Step, kind: AccessId) -> Option<Accesses> {
+        let mut out = [None; 4];
+        let own = |p: &&ProductPlan| {
+            p.op.index() == usize::from(step.origin)
+                && p.copied.iter().flatten().any(|c| c.atom == step.atom)
+        };
+        let product = self.plan.products.iter().find(own)?;
+        let signal = self.later_object(at);
+        for (place, copy) in out.iter_mut().zip(product.copied.iter().flatten()) {
+            let a = self.plan.allocs.get(usize::from(copy.given.alloc))?;
+            *place = Some(whole(a, kind, false, signal));
+        }
+        Some(out)
+    }
+
+    /// The movement that a step is part of.
+    fn transfer_of(&self, step: &Step) -> Option<&TransferPlan> {
+        self.plan.transfers.iter().find(|m| {
+            m.op.index() == usize::from(step.origin)
+                && (m.atom == step.atom || m.second == Some(step.atom))
+        })
+    }
+
+    /// That of a movement's end in global memory.
+    fn global_access(&self, step: &Step, side: &Side<'_>, writes: bool) -> Option<SharedAccess> {
+        let m = self.transfer_of(step)?;
+        self.outside(m, (if writes { m.to } else { m.from }, side.access, writes), None)
+    }
+
+    /// That of the end in shared memory of a movement or of half an exchange; `None` if the plan
+    /// has neither.
+    fn shared_access(&self, step: &Step, side: &Side<'_>, writes: bool) -> Option<SharedAccess> {
+        let half = |e: &&SharedExchange| {
+            e.op.index() == usize::from(step.origin)
+                && step.atom == if writes { e.store.atom } else { e.load.atom }
+        };
+        let k = match self.plan.exchanges.iter().find(half) {
+            Some(exchange) => exchange.alloc,
+            None => {
+                let m = self.transfer_of(step)?;
+                let End::Shared(k) = (if writes { m.to } else { m.from }) else { return None };
+                k
+            }
+        };
+        Some(whole(self.plan.allocs.get(usize::from(k))?, side.access, writes, None))
+    }
+}
