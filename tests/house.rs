@@ -16,23 +16,15 @@ const MOST_LINES: usize = 100;
 /// split is taken out.
 const LONG: &[(&str, &str)] = &[
     ("check/src/matrix/scale_copies.rs", "places"),
-    ("check/src/order/mbarrier.rs", "phases"),
-    ("emit/src/expr/facts.rs", "of"),
-    ("emit/src/lanes/shuffle.rs", "lanes_of_panel"),
     ("emit/src/lower/elementwise.rs", "elementwise"),
     ("emit/src/matrix/product.rs", "product"),
     ("emit/src/memory/address.rs", "prepare_global"),
-    ("emit/src/memory/movement.rs", "movement"),
     ("ir/src/text/parse_op.rs", "general"),
     ("layout/src/notation/ttg_print.rs", "parameters"),
-    ("layout/src/notation/ttg_values.rs", "base"),
-    ("layout/src/triton/nvmma.rs", "bases"),
     ("passes/src/layout_seeding/axis.rs", "claimed"),
-    ("plan/src/select/fragments/shuffle.rs", "attempt"),
     ("plan/src/select/memory/search.rs", "best_copy_atom"),
     ("plan/src/select/memory/shared_layouts.rs", "best_layout"),
     ("plan/src/select/memory/tma.rs", "evaluate"),
-    ("tile/src/divide.rs", "divide"),
     ("tile/src/unit/map.rs", "derive"),
 ];
 

@@ -59,44 +59,8 @@ pub fn divide(
     any: bool,
     copies: bool,
 ) -> Result<Tiling, Reject> {
-    let wave = u8::try_from(fragment.lane.len()).map_err(|_| Reject::Size)?;
-    if copy_atom.lanes != wave {
-        return Err(Reject::Lanes { atom: copy_atom.lanes, wave });
-    }
-    let element = log2_exact(u64::from(fragment.shape.bits))
-        .ok_or(Reject::Element { element_bits: fragment.shape.bits })?;
-    if element < 3 {
-        return Err(Reject::Element { element_bits: fragment.shape.bits });
-    }
-    let tile_bits = u32::from(fragment.shape.bits)
-        .checked_shl(fragment.register.len() as u32)
-        .ok_or(Reject::Size)?;
-    if copy_atom.register_bits > tile_bits {
-        return Err(Reject::Share { atom_bits: copy_atom.register_bits, tile_bits });
-    }
-    if copy_atom.register_bits < u32::from(fragment.shape.bits) {
-        return Err(Reject::Element { element_bits: fragment.shape.bits });
-    }
-    let whole = copy_atom.register_bits == u32::from(fragment.shape.bits);
-    let narrow = fragment.shape.bits < 32;
-    if narrow && if fragment.unpacked { !whole } else { copy_atom.register_bits < 32 } {
-        return Err(Reject::Packing { atom_bits: copy_atom.register_bits });
-    }
-    // Two lanes with the same element would write the same bytes at once: only where a panel has
-    // fewer elements than there are threads.
-    let few = usize::from(fragment.shape.total())
-        < fragment.lane.len().saturating_add(fragment.warp.len());
-    if !copies
-        && !few
-        && copy_atom.from == Space::Register
-        && copy_atom.to == Space::Shared
-        && fragment.lane.as_slice().iter().chain(fragment.warp.as_slice()).any(|&e| e == 0)
-    {
-        return Err(Reject::Copies);
-    }
-    if copy_atom.register_base != 0 {
-        return Err(Reject::Packing { atom_bits: copy_atom.register_bits });
-    }
+    let (element, tile_bits) = check_lane_share(copy_atom, fragment, copies)?;
+    let wave = copy_atom.lanes;
     let packing = fragment.packing();
     let mut used = 0u32;
     let mut slots: [Option<u32>; 6] = [None; 6];
@@ -185,6 +149,52 @@ pub fn divide(
         }
     }
     Ok(out)
+}
+
+/// Whether a copy atom can fill or empty whole registers of what a lane holds, each byte once; log2
+/// of the bits of an element, and the bits of a lane's share of a panel.
+fn check_lane_share(
+    copy_atom: &CopyAtom,
+    fragment: &Fragment,
+    copies: bool,
+) -> Result<(u8, u32), Reject> {
+    let wave = u8::try_from(fragment.lane.len()).map_err(|_| Reject::Size)?;
+    if copy_atom.lanes != wave {
+        return Err(Reject::Lanes { atom: copy_atom.lanes, wave });
+    }
+    let (element_bits, atom_bits) = (fragment.shape.bits, copy_atom.register_bits);
+    let element = log2_exact(u64::from(element_bits)).ok_or(Reject::Element { element_bits })?;
+    if element < 3 {
+        return Err(Reject::Element { element_bits });
+    }
+    let tile_bits =
+        u32::from(element_bits).checked_shl(fragment.register.len() as u32).ok_or(Reject::Size)?;
+    if atom_bits > tile_bits {
+        return Err(Reject::Share { atom_bits, tile_bits });
+    }
+    if atom_bits < u32::from(element_bits) {
+        return Err(Reject::Element { element_bits });
+    }
+    let whole = atom_bits == u32::from(element_bits);
+    if element_bits < 32 && if fragment.unpacked { !whole } else { atom_bits < 32 } {
+        return Err(Reject::Packing { atom_bits });
+    }
+    // Two lanes with the same element would write the same bytes at once: only where a panel has
+    // fewer elements than there are threads.
+    let few = usize::from(fragment.shape.total())
+        < fragment.lane.len().saturating_add(fragment.warp.len());
+    if !copies
+        && !few
+        && copy_atom.from == Space::Register
+        && copy_atom.to == Space::Shared
+        && fragment.lane.as_slice().iter().chain(fragment.warp.as_slice()).any(|&e| e == 0)
+    {
+        return Err(Reject::Copies);
+    }
+    if copy_atom.register_base != 0 {
+        return Err(Reject::Packing { atom_bits });
+    }
+    Ok((element, tile_bits))
 }
 
 /// log2 of the registers one element spans.

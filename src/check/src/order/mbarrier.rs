@@ -175,80 +175,7 @@ impl OrderContext<'_> {
         };
         let yes = Bit::Known(true);
         let meet = |at: usize, step: &Step, phase: &mut Phase| {
-            let fault = |what, found, want| Err(wrong(at, object, what, found, want));
-            let arg = |k: usize| step.args.get(k).copied().unwrap_or_default();
-            self.follow_parity(step, parities, phase);
-            let publishes = table.publish.get(usize::from(phase.published));
-            if publishes.is_some_and(|want| self.does(step, want, None)) {
-                phase.published = phase.published.saturating_add(1);
-            }
-            let unpublished = usize::from(phase.published) < table.publish.len();
-            let want = u32::try_from(table.publish.len()).unwrap_or(0);
-            if step.atom == table.init {
-                phase.published = 0;
-                if arg(1) != slot {
-                    return Ok(true);
-                }
-                if phase.made != Bit::Known(false) || !self.by_one(arg(0)) || arg(2) != Slot::Int(1)
-                {
-                    return fault(ObjectFault::Made, 0, 1);
-                }
-                phase.made = yes;
-            } else if step.atom == table.expect {
-                if arg(1) != slot {
-                    return Ok(true);
-                }
-                if phase.made != yes {
-                    return fault(ObjectFault::Made, 0, 1);
-                }
-                if unpublished {
-                    return fault(ObjectFault::Published, phase.published.into(), want);
-                }
-                let (Some(bytes), true) = (number(arg(2)), self.by_one(arg(0))) else {
-                    return fault(ObjectFault::Announced, 0, 1);
-                };
-                if phase.announced != Bit::Known(false) {
-                    return fault(ObjectFault::Announced, 2, 1);
-                }
-                (phase.announced, phase.bytes) = (yes, bytes);
-            } else if let Some((_, bytes)) = self.signals(at, step)?.filter(|(own, _)| *own == slot)
-            {
-                if phase.made != yes {
-                    return fault(ObjectFault::Made, 0, 1);
-                }
-                if phase.announced != yes {
-                    return fault(ObjectFault::Announced, 0, 1);
-                }
-                phase.started = phase.started.saturating_add(bytes);
-            } else if let Some((on, _)) = self.arrives(step).filter(|(_, own)| *own == slot) {
-                if phase.made != yes {
-                    return fault(ObjectFault::Made, 0, 1);
-                }
-                if unpublished {
-                    return fault(ObjectFault::Published, phase.published.into(), want);
-                }
-                if !self.by_one(on) || phase.announced != Bit::Known(false) {
-                    return fault(ObjectFault::Announced, 2, 1);
-                }
-                (phase.announced, phase.bytes) = (yes, 0);
-            } else if step.atom == table.wait && arg(0) == slot {
-                if phase.made != yes {
-                    return fault(ObjectFault::Made, 0, 1);
-                }
-                if phase.announced != yes {
-                    return fault(ObjectFault::Announced, 0, 1);
-                }
-                if phase.bytes != phase.started {
-                    return fault(ObjectFault::Bytes, phase.bytes, phase.started);
-                }
-                if self.differs(arg(1), parities, phase) != Bit::Known(false) {
-                    let runs = u32::from(phase.parity == yes);
-                    let found = number(arg(1)).unwrap_or(u32::MAX);
-                    return fault(ObjectFault::Phase, found, runs);
-                }
-                phase.next();
-            }
-            Ok(true)
+            self.advance_phase(table, (object, slot), parities, (at, step), phase)
         };
         let end = |phase: &Phase| {
             let at = self.steps.len();
@@ -263,6 +190,90 @@ impl OrderContext<'_> {
             }
         };
         self.everywhere(ways, (0, begun), meet, end)
+    }
+
+    /// What a step does to an object at `slot`; always to be gone on from.
+    fn advance_phase(
+        &self,
+        table: &CompletionObject<'_>,
+        (object, slot): (u32, Slot),
+        parities: &Parities,
+        (at, step): (usize, &Step),
+        phase: &mut Phase,
+    ) -> Result<bool, Violation> {
+        let yes = Bit::Known(true);
+        let fault = |what, found, want| Err(wrong(at, object, what, found, want));
+        let arg = |k: usize| step.args.get(k).copied().unwrap_or_default();
+        self.follow_parity(step, parities, phase);
+        let publishes = table.publish.get(usize::from(phase.published));
+        if publishes.is_some_and(|want| self.does(step, want, None)) {
+            phase.published = phase.published.saturating_add(1);
+        }
+        let unpublished = usize::from(phase.published) < table.publish.len();
+        let want = u32::try_from(table.publish.len()).unwrap_or(0);
+        if step.atom == table.init {
+            phase.published = 0;
+            if arg(1) != slot {
+                return Ok(true);
+            }
+            if phase.made != Bit::Known(false) || !self.by_one(arg(0)) || arg(2) != Slot::Int(1) {
+                return fault(ObjectFault::Made, 0, 1);
+            }
+            phase.made = yes;
+        } else if step.atom == table.expect {
+            if arg(1) != slot {
+                return Ok(true);
+            }
+            if phase.made != yes {
+                return fault(ObjectFault::Made, 0, 1);
+            }
+            if unpublished {
+                return fault(ObjectFault::Published, phase.published.into(), want);
+            }
+            let (Some(bytes), true) = (number(arg(2)), self.by_one(arg(0))) else {
+                return fault(ObjectFault::Announced, 0, 1);
+            };
+            if phase.announced != Bit::Known(false) {
+                return fault(ObjectFault::Announced, 2, 1);
+            }
+            (phase.announced, phase.bytes) = (yes, bytes);
+        } else if let Some((_, bytes)) = self.signals(at, step)?.filter(|(own, _)| *own == slot) {
+            if phase.made != yes {
+                return fault(ObjectFault::Made, 0, 1);
+            }
+            if phase.announced != yes {
+                return fault(ObjectFault::Announced, 0, 1);
+            }
+            phase.started = phase.started.saturating_add(bytes);
+        } else if let Some((on, _)) = self.arrives(step).filter(|(_, own)| *own == slot) {
+            if phase.made != yes {
+                return fault(ObjectFault::Made, 0, 1);
+            }
+            if unpublished {
+                return fault(ObjectFault::Published, phase.published.into(), want);
+            }
+            if !self.by_one(on) || phase.announced != Bit::Known(false) {
+                return fault(ObjectFault::Announced, 2, 1);
+            }
+            (phase.announced, phase.bytes) = (yes, 0);
+        } else if step.atom == table.wait && arg(0) == slot {
+            if phase.made != yes {
+                return fault(ObjectFault::Made, 0, 1);
+            }
+            if phase.announced != yes {
+                return fault(ObjectFault::Announced, 0, 1);
+            }
+            if phase.bytes != phase.started {
+                return fault(ObjectFault::Bytes, phase.bytes, phase.started);
+            }
+            if self.differs(arg(1), parities, phase) != Bit::Known(false) {
+                let runs = u32::from(phase.parity == yes);
+                let found = number(arg(1)).unwrap_or(u32::MAX);
+                return fault(ObjectFault::Phase, found, runs);
+            }
+            phase.next();
+        }
+        Ok(true)
     }
 
     /// Whether a parity differs from that of the phase that runs.

@@ -140,59 +140,9 @@ impl BitFacts {
                     ..wide
                 }
             }
-            IndexOp::Mul | IndexOp::MulWide64 => {
-                let low_zeros =
-                    match 1u64.checked_shl(a.trailing_zeros().saturating_add(b.trailing_zeros())) {
-                        Some(bit) => bit.wrapping_sub(1),
-                        None => u64::MAX,
-                    };
-                let high = match a.high.checked_mul(b.high) {
-                    Some(high) if high <= mask_of(width) => high,
-                    _ => mask_of(width),
-                };
-                Self {
-                    zeros: low_zeros,
-                    high,
-                    varying: if varies == 0 { 0 } else { u64::MAX },
-                    ..wide
-                }
-            }
-            IndexOp::Shl | IndexOp::Shl64 => match b.value() {
-                Some(by) if by < width as u64 => {
-                    let by = by as u32;
-                    let low = match 1u64.checked_shl(by) {
-                        Some(bit) => bit.wrapping_sub(1),
-                        None => u64::MAX,
-                    };
-                    let top = mask_of(width).wrapping_shr(by);
-                    let high = if a.high <= top { a.high.wrapping_shl(by) } else { mask_of(width) };
-                    Self {
-                        zeros: a.zeros.wrapping_shl(by) | low,
-                        ones: a.ones.wrapping_shl(by),
-                        high,
-                        varying: a.varying.wrapping_shl(by),
-                        ..wide
-                    }
-                }
-                _ => Self {
-                    zeros: !from_lowest(!a.zeros),
-                    varying: if varies == 0 { 0 } else { u64::MAX },
-                    ..wide
-                },
-            },
-            IndexOp::Shr => match b.value() {
-                Some(by) if by < 32 => {
-                    let by = by as u32;
-                    Self {
-                        zeros: !((!a.zeros).wrapping_shr(by)),
-                        ones: a.ones.wrapping_shr(by),
-                        high: a.high.wrapping_shr(by),
-                        varying: a.varying.wrapping_shr(by),
-                        ..wide
-                    }
-                }
-                _ => Self { high: a.high, varying: if varies == 0 { 0 } else { u64::MAX }, ..wide },
-            },
+            IndexOp::Mul | IndexOp::MulWide64 => Self::of_product(a, b, wide),
+            IndexOp::Shl | IndexOp::Shl64 => Self::shifted_left(a, b, wide),
+            IndexOp::Shr => Self::shifted_right(a, b, wide),
             IndexOp::Extend64 => Self {
                 zeros: a.zeros,
                 ones: a.ones,
@@ -203,6 +153,63 @@ impl BitFacts {
             },
         };
         out.tightened()
+    }
+
+    /// All bits vary where any of the arguments do.
+    const fn all_vary(a: &Self, b: &Self) -> u64 {
+        if a.varying | b.varying == 0 { 0 } else { u64::MAX }
+    }
+
+    /// Facts of a product; `wide` is what holds of any value of its width, as below.
+    const fn of_product(a: &Self, b: &Self, wide: Self) -> Self {
+        let most = mask_of(wide.width);
+        let zeros = match 1u64.checked_shl(a.trailing_zeros().saturating_add(b.trailing_zeros())) {
+            Some(bit) => bit.wrapping_sub(1),
+            None => u64::MAX,
+        };
+        let high = match a.high.checked_mul(b.high) {
+            Some(high) if high <= most => high,
+            _ => most,
+        };
+        Self { zeros, high, varying: Self::all_vary(a, b), ..wide }
+    }
+
+    const fn shifted_left(a: &Self, b: &Self, wide: Self) -> Self {
+        match b.value() {
+            Some(by) if by < wide.width as u64 => {
+                let by = by as u32;
+                let low = match 1u64.checked_shl(by) {
+                    Some(bit) => bit.wrapping_sub(1),
+                    None => u64::MAX,
+                };
+                let most = mask_of(wide.width);
+                let fits = a.high <= most.wrapping_shr(by);
+                Self {
+                    zeros: a.zeros.wrapping_shl(by) | low,
+                    ones: a.ones.wrapping_shl(by),
+                    high: if fits { a.high.wrapping_shl(by) } else { most },
+                    varying: a.varying.wrapping_shl(by),
+                    ..wide
+                }
+            }
+            _ => Self { zeros: !from_lowest(!a.zeros), varying: Self::all_vary(a, b), ..wide },
+        }
+    }
+
+    const fn shifted_right(a: &Self, b: &Self, wide: Self) -> Self {
+        match b.value() {
+            Some(by) if by < 32 => {
+                let by = by as u32;
+                Self {
+                    zeros: !((!a.zeros).wrapping_shr(by)),
+                    ones: a.ones.wrapping_shr(by),
+                    high: a.high.wrapping_shr(by),
+                    varying: a.varying.wrapping_shr(by),
+                    ..wide
+                }
+            }
+            _ => Self { high: a.high, varying: Self::all_vary(a, b), ..wide },
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use lanebook_ir::Op;
 use lanebook_plan::select::{ChooseBytes, lane_move_atom};
 use lanebook_plan::{Either, Gather, ShufflePlan, Swap};
-use lanebook_tables::{Atom, IndexOp, LaneXor, Operand, Role};
+use lanebook_tables::{Atom, ClassId, IndexOp, LaneXor, Operand, Role};
 use lanebook_tile::map::Fragment;
 
 /// Among an operation's addresses: selectors of bytes, and numbers of lanes.
@@ -52,6 +52,11 @@ impl Words<'_> {
             Words::Received(reg, ..) => one(reg, word),
         }
     }
+}
+
+/// Whether each of so many gathered places is a whole register of the old ones.
+fn are_whole(gather: &Gather<'_>, count: u32) -> bool {
+    (0..count).all(|word| gather.whole(word).is_some())
 }
 
 fn one(reg: Reg, word: u32) -> Option<Reg> {
@@ -423,55 +428,18 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         let (from, to) = self.sides_of(op)?;
         let (sent, kept) = (plan.gather_sent(from), plan.gather_kept(to));
         let (sends, results) = (plan.sends(), plan.results(to));
-        let renames =
-            |gather: &Gather<'_>, count: u32| (0..count).all(|word| gather.whole(word).is_some());
-        let tuple = |context: &mut Self, count: u32| {
-            Ok::<Reg, EmitError>(
-                context.steps.tuple(given.class, u8::try_from(count).map_err(|_| refuse)?)?,
-            )
-        };
         self.steps.purpose = Purpose::Move;
-        // Registers as they are sent.
-        let mut words = Words::Renamed(given, sent);
         let (first, joined) = (plan.joined_before(from), plan.joined_behind(to));
-        if let Some(swap) = first {
-            let fresh = tuple(self, sends)?;
-            for word in 0..sends {
-                self.choose_either(
-                    op,
-                    Either::sent(&sent, swap, word),
-                    swap,
-                    &Words::Tuple(given),
-                    one(fresh, word),
-                )?;
-            }
-            words = Words::Tuple(fresh);
-        } else if !renames(&sent, sends) {
-            let fresh = tuple(self, sends)?;
-            for word in 0..sends {
-                let target = one(fresh, word).ok_or(refuse)?;
-                match sent.whole(word) {
-                    Some(old) => self.copy_word(one(given, old).ok_or(refuse)?, target)?,
-                    None => self.gather(op, &sent, word, &Words::Tuple(given), target)?,
-                }
-            }
+        let mut words = Words::Renamed(given, sent);
+        if let Some(fresh) = self.sent_words(op, given, &sent, sends, first)? {
             words = Words::Tuple(fresh);
         }
         for swap in plan.before.as_slice().iter().skip(usize::from(first.is_some())) {
-            let fresh = tuple(self, sends)?;
-            for word in 0..sends {
-                self.swapped(
-                    op,
-                    words.at(word),
-                    words.at(word ^ u32::from(swap.word)),
-                    one(fresh, word),
-                    swap.lanes,
-                )?;
-            }
+            let fresh = self.swapped_words(op, &words, swap, given.class, sends)?;
             words = Words::Tuple(fresh);
         }
         // Between lanes: into the result where nothing is left to do.
-        let last = plan.behind.is_empty() && renames(&kept, results);
+        let last = plan.behind.is_empty() && are_whole(&kept, results);
         if last {
             for word in 0..results {
                 let (target, number) =
@@ -485,7 +453,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             }
             return Ok(());
         }
-        let received = tuple(self, plan.received())?;
+        let received = self.words(op, given.class, plan.received())?;
         for word in (0..plan.received()).filter(|w| !plan.stays(*w)) {
             let (source, target) =
                 (words.at(plan.word.at(word)).ok_or(refuse)?, one(received, word).ok_or(refuse)?);
@@ -499,16 +467,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             .iter()
             .take(plan.behind.len().saturating_sub(usize::from(joined.is_some())))
         {
-            let fresh = tuple(self, plan.received())?;
-            for word in 0..plan.received() {
-                self.swapped(
-                    op,
-                    words.at(word),
-                    words.at(word ^ u32::from(swap.word)),
-                    one(fresh, word),
-                    swap.lanes,
-                )?;
-            }
+            let fresh = self.swapped_words(op, &words, swap, given.class, plan.received())?;
             words = Words::Tuple(fresh);
         }
         for word in 0..results {
@@ -529,6 +488,63 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// So many new registers.
+    fn words(&mut self, op: Op, class: ClassId, count: u32) -> Result<Reg, EmitError> {
+        let count = u8::try_from(count).map_err(|_| EmitError::Unplanned(op))?;
+        Ok(self.steps.tuple(class, count)?)
+    }
+
+    /// The registers as they are sent, `first` being joined with the gathering; `None` where they
+    /// are sent as they stand.
+    fn sent_words(
+        &mut self,
+        op: Op,
+        given: Reg,
+        sent: &Gather<'_>,
+        sends: u32,
+        first: Option<Swap>,
+    ) -> Result<Option<Reg>, EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let old = Words::Tuple(given);
+        if let Some(swap) = first {
+            let fresh = self.words(op, given.class, sends)?;
+            for word in 0..sends {
+                let bytes = Either::sent(sent, swap, word);
+                self.choose_either(op, bytes, swap, &old, one(fresh, word))?;
+            }
+            return Ok(Some(fresh));
+        }
+        if are_whole(sent, sends) {
+            return Ok(None);
+        }
+        let fresh = self.words(op, given.class, sends)?;
+        for word in 0..sends {
+            let target = one(fresh, word).ok_or(refuse)?;
+            match sent.whole(word) {
+                Some(number) => self.copy_word(one(given, number).ok_or(refuse)?, target)?,
+                None => self.gather(op, sent, word, &old, target)?,
+            }
+        }
+        Ok(Some(fresh))
+    }
+
+    /// The registers behind a swap.
+    fn swapped_words(
+        &mut self,
+        op: Op,
+        words: &Words<'_>,
+        swap: &Swap,
+        class: ClassId,
+        count: u32,
+    ) -> Result<Reg, EmitError> {
+        let fresh = self.words(op, class, count)?;
+        for word in 0..count {
+            let other = words.at(word ^ u32::from(swap.word));
+            self.swapped(op, words.at(word), other, one(fresh, word), swap.lanes)?;
+        }
+        Ok(fresh)
     }
 
     fn copy_word(&mut self, from: Reg, to: Reg) -> Result<(), EmitError> {

@@ -13,7 +13,7 @@ use crate::registers::source::OperandRegs;
 use crate::step::{MAX_ARGS, Purpose, Slot, slot};
 use lanebook_ir::Op;
 use lanebook_plan::select::{select_elementwise, shares};
-use lanebook_tables::{Atom, AtomId, OpWord, Role};
+use lanebook_tables::{Atom, AtomId, ClassId, DtypeId, OpWord, Role};
 use lanebook_tile::map::Fragment;
 
 /// Most operands of an operation.
@@ -36,13 +36,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn elementwise(&mut self, op: Op) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let mut operands: heapless::Vec<OperandRegs, MAX_OPERANDS> = heapless::Vec::new();
-        let mut from = None;
-        for k in 0..self.program.operands(op).count() {
-            let value = self.program.operand(op, k).ok_or(refuse)?;
-            from = from.or(self.program.type_of(value).dtype);
-            let source = self.source(op, value)?;
-            operands.push(source).map_err(|_| refuse)?;
-        }
+        let from = self.elementwise_operands(op, &mut operands)?;
         let result = self.program.result(op, 0).ok_or(refuse)?;
         let to = self.program.type_of(result).dtype.ok_or(refuse)?;
         let (tables, arch) = (self.machine.tables, self.machine.arch);
@@ -55,7 +49,6 @@ impl LowerContext<'_, '_, '_, '_> {
                 })
             })
         };
-        let from = from.ok_or(refuse)?;
         let (_, fragment) = self.plan.fragment_of(result).ok_or(refuse)?;
         let bits = |id| tables.dtype(id).map_or(0, |d| d.bits);
         // Where a register's elements stand alone, in the operands or in the result, there is only
@@ -113,19 +106,8 @@ impl LowerContext<'_, '_, '_, '_> {
             None
         };
         let count = u8::try_from(fragment.registers()).map_err(|_| refuse)?;
-        // A tile of the same registers that nothing reads any more becomes the result: each
-        // register of it is read by the instruction that writes it.
-        let is_apart = |reg: Reg| {
-            operands
-                .iter()
-                .all(|other| other.whole() == Some(reg) || !overlaps(other.registers(), reg))
-        };
-        let spare = operands.iter().find_map(|source| {
-            let reg = source.whole().filter(|reg| reg.class == def.class && reg.count == count)?;
-            ((from == to || unpacked) && is_apart(reg) && self.is_free_after(op, reg))
-                .then_some(reg)
-        });
-        let out = match spare {
+        let spare = (from == to || unpacked).then(|| self.spare(op, &operands, def.class, count));
+        let out = match spare.flatten() {
             Some(reg) => reg,
             None => self.tile(op, def.class, fragment)?,
         };
@@ -156,6 +138,37 @@ impl LowerContext<'_, '_, '_, '_> {
             self.apply(op, packer, one(out, register), uses)?;
         }
         self.hold(result, out)
+    }
+
+    /// An operand's registers that can become the result: as many of its class, which nothing reads
+    /// any more. Each of them is read by the instruction that writes it.
+    fn spare(&self, op: Op, operands: &[OperandRegs], class: ClassId, count: u8) -> Option<Reg> {
+        let is_apart = |reg: Reg| {
+            operands
+                .iter()
+                .all(|other| other.whole() == Some(reg) || !overlaps(other.registers(), reg))
+        };
+        operands.iter().find_map(|source| {
+            let reg = source.whole().filter(|reg| reg.class == class && reg.count == count)?;
+            (is_apart(reg) && self.is_free_after(op, reg)).then_some(reg)
+        })
+    }
+
+    /// The operands of an elementwise operation, and the element type of the first that has one.
+    fn elementwise_operands(
+        &mut self,
+        op: Op,
+        operands: &mut heapless::Vec<OperandRegs, MAX_OPERANDS>,
+    ) -> Result<DtypeId, EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let mut from = None;
+        for k in 0..self.program.operands(op).count() {
+            let value = self.program.operand(op, k).ok_or(refuse)?;
+            from = from.or(self.program.type_of(value).dtype);
+            let source = self.source(op, value)?;
+            operands.push(source).map_err(|_| refuse)?;
+        }
+        from.ok_or(refuse)
     }
 
     /// Whether registers meet registers because elements of the operands or of the result have one

@@ -9,7 +9,7 @@ use crate::step::{Purpose, Slot, TupleStride, int, slot};
 use crate::sync::order::{BarrierSide, MemAccess, PendingAccesses, RequiredSync, push};
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, ProductPlan, TransferPlan};
-use lanebook_tables::{Atom, ClassId, Role, Space};
+use lanebook_tables::{Atom, AtomId, ClassId, Role, Space};
 
 impl LowerContext<'_, '_, '_, '_> {
     /// The shared tiles that an operation touches, as its atoms touch them.
@@ -207,23 +207,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if plan.tiled.is_some() {
             return self.tiled_movement(&plan, open);
         }
-        // The tile's registers.
-        let tile = match (plan.from, plan.to) {
-            (End::Registers(k), _) => {
-                let value =
-                    self.plan.fragments.get(usize::from(k)).ok_or(EmitError::Unplanned(op))?.value;
-                Some(self.tile_of(op, value)?)
-            }
-            (_, End::Registers(k)) => {
-                let f = *self.plan.fragments.get(usize::from(k)).ok_or(EmitError::Unplanned(op))?;
-                let class = register_class(self.machine.tables.atom(plan.atom))
-                    .ok_or(EmitError::Unplanned(op))?;
-                let reg = self.tile(op, class, &f.fragment)?;
-                self.hold(f.value, reg)?;
-                Some(reg)
-            }
-            _ => None,
-        };
+        let tile = self.moved_registers(&plan)?;
         self.meet(op, open, true)?;
         let first = self.machine.tables.atom(plan.atom).ok_or(EmitError::Unplanned(op))?;
         let second = match plan.second {
@@ -254,42 +238,60 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
             }
             Some((id, second)) => {
-                // Through registers: all loads first, so that they overlap, as many at a time as
-                // the tile has instances.
-                let class = register_class(Some(first)).ok_or(EmitError::Unplanned(op))?;
-                let count = data_operand(first).map_or(1, |o| o.registers);
-                let mut stage: heapless::Vec<Reg, 64> = heapless::Vec::new();
-                let mut done = 0u32;
-                while done < plan.tiling.count() {
-                    stage.clear();
-                    let batch = (plan.tiling.count().saturating_sub(done))
-                        .min(self.in_flight(count.into(), 16));
-                    for k in 0..batch {
-                        let reg = self.steps.tuple(class, count)?;
-                        stage.push(reg).map_err(|_| EmitError::Capacity {
-                            pool: EmitPool::CopyRegisters,
-                            capacity: 64,
-                        })?;
-                        self.instance(
-                            &plan,
-                            plan.atom,
-                            first,
-                            at(done.saturating_add(k)),
-                            Some(slot(reg)),
-                        )?;
-                    }
-                    for (k, reg) in (0u32..).zip(&stage) {
-                        self.instance(
-                            &plan,
-                            id,
-                            second,
-                            at(done.saturating_add(k)),
-                            Some(slot(*reg)),
-                        )?;
-                    }
-                    done = done.saturating_add(batch);
-                }
+                self.through_registers(&plan, (plan.atom, first), (id, second), at)?;
             }
+        }
+        Ok(())
+    }
+
+    /// The registers of the tile that a movement fills or empties, if one of its ends is there.
+    fn moved_registers(&mut self, plan: &TransferPlan) -> Result<Option<Reg>, EmitError> {
+        let refuse = EmitError::Unplanned(plan.op);
+        match (plan.from, plan.to) {
+            (End::Registers(k), _) => {
+                let value = self.plan.fragments.get(usize::from(k)).ok_or(refuse)?.value;
+                Ok(Some(self.tile_of(plan.op, value)?))
+            }
+            (_, End::Registers(k)) => {
+                let f = *self.plan.fragments.get(usize::from(k)).ok_or(refuse)?;
+                let class = register_class(self.machine.tables.atom(plan.atom)).ok_or(refuse)?;
+                let reg = self.tile(plan.op, class, &f.fragment)?;
+                self.hold(f.value, reg)?;
+                Ok(Some(reg))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A copy through registers: all loads first, so that they overlap, as many at a time as the
+    /// tile has instances; `at` is the order of these.
+    fn through_registers(
+        &mut self,
+        plan: &TransferPlan,
+        (load, first): (AtomId, &Atom<'_>),
+        (store, second): (AtomId, &Atom<'_>),
+        at: impl Fn(u32) -> u32,
+    ) -> Result<(), EmitError> {
+        let class = register_class(Some(first)).ok_or(EmitError::Unplanned(plan.op))?;
+        let count = data_operand(first).map_or(1, |o| o.registers);
+        let mut stage: heapless::Vec<Reg, 64> = heapless::Vec::new();
+        let mut done = 0u32;
+        while done < plan.tiling.count() {
+            stage.clear();
+            let batch =
+                (plan.tiling.count().saturating_sub(done)).min(self.in_flight(count.into(), 16));
+            for k in 0..batch {
+                let reg = self.steps.tuple(class, count)?;
+                stage.push(reg).map_err(|_| EmitError::Capacity {
+                    pool: EmitPool::CopyRegisters,
+                    capacity: 64,
+                })?;
+                self.instance(plan, load, first, at(done.saturating_add(k)), Some(slot(reg)))?;
+            }
+            for (k, reg) in (0u32..).zip(&stage) {
+                self.instance(plan, store, second, at(done.saturating_add(k)), Some(slot(*reg)))?;
+            }
+            done = done.saturating_add(batch);
         }
         Ok(())
     }

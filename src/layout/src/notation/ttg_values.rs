@@ -134,16 +134,25 @@ impl EncodingValues {
         Ok(())
     }
 
+    fn tensor_memory(&self) -> Result<TensorMemory, EncodingError> {
+        Ok(TensorMemory {
+            block_m: self.number(K::BlockM, 0),
+            block_n: self.number(K::BlockN, 0),
+            col_stride: self.number(K::ColStride, 1),
+            cga: self.cga()?,
+            two_ctas: self.flag(K::TwoCtas),
+            cta_mode: match self.number(K::CtaMode, 0) {
+                0 => CtaMode::Default,
+                1 => CtaMode::TwoLhs,
+                _ => CtaMode::TwoRhs,
+            },
+            fp4_padded: self.flag(K::Fp4Padded),
+        })
+    }
+
     /// The core that the parameters say.
     #[inline(never)]
     pub(super) fn base(&self, kind: usize, out: &mut Base) -> Result<(), EncodingError> {
-        const REGISTERS: [(Key, AxisId); 4] = [
-            (K::Register, AxisId::REGISTER),
-            (K::Lane, AxisId::LANE),
-            (K::Warp, AxisId::WARP),
-            (K::Block, AxisId::BLOCK),
-        ];
-        const OFFSETS: [(Key, AxisId); 2] = [(K::Offset, AxisId::M), (K::Block, AxisId::BLOCK)];
         let v = self;
         let small =
             |key: Key, otherwise: u32| u8::try_from(v.number(key, otherwise)).unwrap_or(u8::MAX);
@@ -219,19 +228,7 @@ impl EncodingValues {
                 cga: v.cga()?,
                 rank: small(K::Rank, rank),
             }),
-            11 => Base::TensorMemory(TensorMemory {
-                block_m: v.number(K::BlockM, 0),
-                block_n: v.number(K::BlockN, 0),
-                col_stride: v.number(K::ColStride, 1),
-                cga: v.cga()?,
-                two_ctas: v.flag(K::TwoCtas),
-                cta_mode: match v.number(K::CtaMode, 0) {
-                    0 => CtaMode::Default,
-                    1 => CtaMode::TwoLhs,
-                    _ => CtaMode::TwoRhs,
-                },
-                fp4_padded: v.flag(K::Fp4Padded),
-            }),
+            11 => Base::TensorMemory(v.tensor_memory()?),
             12 => {
                 let order = if v.number(K::BlockRepOrder, 0) == 0 {
                     BlockRepOrder::MnThenK
@@ -248,7 +245,19 @@ impl EncodingValues {
         if v.rank != 0 && v.rank != expected {
             return Err(EncodingError::Rank { field: EncodingField::Cga, expected, found: v.rank });
         }
-        // Maps are filled where they lie: they are large.
+        v.fill_maps(out)
+    }
+
+    /// Fills the maps of a core where they lie: they are large.
+    fn fill_maps(&self, out: &mut Base) -> Result<(), EncodingError> {
+        const REGISTERS: [(Key, AxisId); 4] = [
+            (K::Register, AxisId::REGISTER),
+            (K::Lane, AxisId::LANE),
+            (K::Warp, AxisId::WARP),
+            (K::Block, AxisId::BLOCK),
+        ];
+        const OFFSETS: [(Key, AxisId); 2] = [(K::Offset, AxisId::M), (K::Block, AxisId::BLOCK)];
+        let v = self;
         match out {
             Base::Linear(map) | Base::GenericLinear(map) => v.linear(&REGISTERS, map),
             Base::SharedLinear(map, _) => v.linear(&OFFSETS, map),

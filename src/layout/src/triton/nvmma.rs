@@ -22,46 +22,13 @@ pub(super) fn bases(
     shape.fits(EncodingField::Shape, usize::from(n.rank))?;
     let rank = shape.rank();
     let element = log2(EncodingField::ElementBitWidth, 0, u32::from(n.element_bits))?;
-    // The span of a row, in bits, log2.
-    let span = match n.swizzle_bytes {
-        0 => 7u8,
-        32 => 8,
-        64 => 9,
-        128 => 10,
-        other => {
-            return Err(EncodingError::BadValue {
-                field: EncodingField::SwizzlingByteWidth,
-                value: u32::from(other),
-            });
-        }
-    };
+    let span = span(n)?;
     let own = shape.per_block(&n.cga)?;
     let contiguous = if n.transposed { 0 } else { rank.saturating_sub(1) };
     let swizzled = n.swizzle_bytes != 0;
     let padding = u8::from(n.fp4_padded);
-    // The box that one instruction moves, the padding of fp4 counted in and then taken out.
-    let mut tile = own;
-    let widened = tile.get(contiguous).saturating_add(padding);
-    tile.set(contiguous, widened);
-    for slot in &mut tile.of {
-        *slot = (*slot).min(MAX_BOX);
-    }
     let needed = span.saturating_sub(element);
-    let there = tile.get(contiguous);
-    if swizzled && there < needed {
-        return Err(EncodingError::SpanTooShort {
-            needed: power(needed.saturating_sub(padding)),
-            found: power(there.saturating_sub(padding)),
-        });
-    }
-    if swizzled {
-        if rank < 2 {
-            return Err(EncodingError::SwizzleNeedsRows { rank: shape.rank });
-        }
-        tile.set(contiguous, needed);
-    }
-    let packed = tile.get(contiguous).saturating_sub(padding);
-    tile.set(contiguous, packed);
+    let tile = copy_box(n, &own, contiguous, needed)?;
     // The contiguous dimension, then the others from the last to the first.
     let mut order: Few<u8, MAX_RANK> = Few::new();
     order.push(u8::try_from(contiguous).unwrap_or(u8::MAX))?;
@@ -128,6 +95,53 @@ pub(super) fn bases(
     }
     out.grow(&own)?;
     out.combine(&n.cga, shape)
+}
+
+/// The span of a row, in bits, log2.
+fn span(n: &NvmmaShared) -> Result<u8, EncodingError> {
+    match n.swizzle_bytes {
+        0 => Ok(7),
+        32 => Ok(8),
+        64 => Ok(9),
+        128 => Ok(10),
+        other => Err(EncodingError::BadValue {
+            field: EncodingField::SwizzlingByteWidth,
+            value: u32::from(other),
+        }),
+    }
+}
+
+/// The box that one instruction moves of a block's tile, the padding of fp4 counted in and then
+/// taken out; a swizzled row has `needed` elements, as log2.
+fn copy_box(
+    n: &NvmmaShared,
+    own: &ShapeBits,
+    contiguous: usize,
+    needed: u8,
+) -> Result<ShapeBits, EncodingError> {
+    let padding = u8::from(n.fp4_padded);
+    let mut tile = *own;
+    let widened = tile.get(contiguous).saturating_add(padding);
+    tile.set(contiguous, widened);
+    for slot in &mut tile.of {
+        *slot = (*slot).min(MAX_BOX);
+    }
+    if n.swizzle_bytes != 0 {
+        let there = tile.get(contiguous);
+        if there < needed {
+            return Err(EncodingError::SpanTooShort {
+                needed: power(needed.saturating_sub(padding)),
+                found: power(there.saturating_sub(padding)),
+            });
+        }
+        if own.rank() < 2 {
+            return Err(EncodingError::SwizzleNeedsRows { rank: own.rank });
+        }
+        tile.set(contiguous, needed);
+    }
+    let packed = tile.get(contiguous).saturating_sub(padding);
+    tile.set(contiguous, packed);
+    Ok(tile)
 }
 
 /// First dimension first.

@@ -139,32 +139,7 @@ fn attempt(
     for &column in inside {
         let _ = source.insert(column, bit(usize::from(source.rank())));
     }
-    // Of lanes that hold copies, each sends a part of what they have.
-    let mut shared = [0u32; 6];
-    let mut spare = from.register.len().saturating_sub(to.register.len());
-    for own in [true, false] {
-        for (k, _) in from.lane.as_slice().iter().enumerate().filter(|(_, column)| **column == 0) {
-            let wanted = to
-                .lane
-                .as_slice()
-                .iter()
-                .enumerate()
-                .filter(|(lane, e)| (*lane == k || !own) && **e != 0);
-            let Some(slot) = shared.get_mut(k).filter(|part| **part == 0 && spare > 0) else {
-                continue;
-            };
-            for (_, &e) in wanted {
-                let word = held.names(e).filter(|place| place & parts == 0);
-                if let Some(word) = word
-                    && source.insert(e, bit(k).wrapping_shl(LANES))
-                {
-                    *slot = word.wrapping_shr(together);
-                    spare = spare.saturating_sub(1);
-                    break;
-                }
-            }
-        }
-    }
+    let shared = parts_of_copies(sides, &held, together, &mut source);
     for (k, &column) in from.lane.as_slice().iter().enumerate() {
         if column == 0 && shared.get(k) == Some(&0) {
             free |= bit(k);
@@ -228,6 +203,46 @@ fn attempt(
         }
     }
     Ok(())
+}
+
+/// Of lanes that hold copies, each sends a part of what they have: by the bit of the lane's number,
+/// the word by which the register that it sends differs. `held` has the places of what is sent,
+/// with `together` bits of the elements in a register; what a lane has of its own is added to
+/// `source`.
+fn parts_of_copies(
+    sides: &Sides<'_>,
+    held: &Subspace,
+    together: u32,
+    source: &mut Subspace,
+) -> [u32; 6] {
+    let (from, to) = (sides.from, sides.to);
+    let parts = bit(together as usize).wrapping_sub(1);
+    let mut shared = [0u32; 6];
+    let mut spare = from.register.len().saturating_sub(to.register.len());
+    for own in [true, false] {
+        for (k, _) in from.lane.as_slice().iter().enumerate().filter(|(_, column)| **column == 0) {
+            let wanted = to
+                .lane
+                .as_slice()
+                .iter()
+                .enumerate()
+                .filter(|(lane, e)| (*lane == k || !own) && **e != 0);
+            let Some(slot) = shared.get_mut(k).filter(|part| **part == 0 && spare > 0) else {
+                continue;
+            };
+            for (_, &e) in wanted {
+                let word = held.names(e).filter(|place| place & parts == 0);
+                if let Some(word) = word
+                    && source.insert(e, bit(k).wrapping_shl(LANES))
+                {
+                    *slot = word.wrapping_shr(together);
+                    spare = spare.saturating_sub(1);
+                    break;
+                }
+            }
+        }
+    }
+    shared
 }
 
 /// A swap in lanes whose number has a bit.
