@@ -68,7 +68,8 @@ enum lb_code {
  * 6 no matrix instruction, 7 no instruction for a movement, 8 two distributions, 9 no distribution, 10 shared memory (bytes
  * needed; bytes there are), 11 room (capacity; number of the list), 12 architecture, 13 no matrix instruction takes these scales, 14 registers of one
  * operand (fewest; most there can be), 15 written layout that cannot be kept to (why), 16 tensor memory (columns needed; those for
- * scales; columns there are), 17 lanes of tensor memory that no warp reaches (warps; warps that reach all).
+ * scales; columns there are), 17 lanes of tensor memory that no warp reaches (warps; warps that reach all),
+ * 18 tile of global memory that spans more than its addresses reach (bytes).
  * LB_EMIT: 1 steps or registers, 2 expressions, 3 simplification, 4 selection, 5 room (capacity; number of the list), 6 unplanned operation,
  * 7 index, 8 carried value, 9 no rules, 10 constant.
  * LB_CONTRACT: 1 operation that is not compiled, 2 undeclared operation, 3 operation outside of the function, 4 second function,
@@ -79,7 +80,7 @@ enum lb_code {
  * notation; bits of those that are obeyed), 19 layout twice, 20 undefined name of a layout, 21 number that the type does not hold
  * (bits), 22 tables without a contract, 23 loop without a yield. Where: operands from 0, results from 1000, arguments from 2000; so is what 12 found.
  * Lists of a plan: 0 tiles in shared memory, 1 tiles in registers, 2 tiles of global memory, 3 movements, 4 products,
- * 5 tensor maps, 6 completion objects, 7 exchanges through shared memory, 8 conversions inside warps, 9 movers, 10 loads of
+ * 5 tensor maps, 6 completion objects, 7 exchanges through shared memory, 8 conversions inside warps, 9 copy atoms, 10 loads of
  * copies through registers, 11 tiles that wait, 12 ways to do a product, 13 operands that units read from shared memory.
  * Lists of emission are numbered as the variants of EmitPool in src/emit/src/pool.rs, from 0.
  * Written layouts: 0 unreadable, 1 axes, 2 size, 3 order, 4 extent, 5 rows apart and a swizzle, 6 not for the matrix unit,
