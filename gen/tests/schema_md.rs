@@ -3,7 +3,7 @@ use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::families;
 use lanebook_gen::schema::{
     Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, IsaFile, IsaPart,
-    Operand, SourcesFile, unit,
+    Operand, SourcesFile, Verdicts, VerdictsFile, unit,
 };
 use lanebook_gen::source::{Sources, Span};
 use lanebook_gen::spanned::{Entry, Spanned, read, whole};
@@ -57,6 +57,10 @@ fn every_example_is_sound() {
         } else if block.starts_with("(axes:") {
             for entry in parsed::<AxesFile>(&sources, span).axes {
                 parsed::<Axis>(&sources, entry.span);
+            }
+        } else if block.starts_with("(verdicts:") {
+            for entry in parsed::<VerdictsFile>(&sources, span).verdicts {
+                parsed::<Verdicts>(&sources, entry.span);
             }
         } else if block.starts_with("(\n    isa:") {
             let file: IsaFile = parsed(&sources, span);

@@ -183,6 +183,7 @@ fn memory(arch: &Arch, diags: &mut Diagnostics) {
 
 fn banks(arch: &Arch, seen: &mut BTreeSet<Span>, diags: &mut Diagnostics) {
     let Some(first) = arch.banks.first() else { return };
+    served(arch, seen, diags);
     for bank in &arch.banks {
         let whole = u32::from(bank.banks) * u32::from(bank.bank_bytes);
         if !bank.banks.is_power_of_two() || !bank.bank_bytes.is_power_of_two() {
@@ -223,6 +224,46 @@ fn banks(arch: &Arch, seen: &mut BTreeSet<Span>, diags: &mut Diagnostics) {
             diags.push(
                 Diagnostic::at(bank.groups_span, message)
                     .help("fewer lanes are served at once: correct `groups`, `banks` or the name"),
+            );
+        }
+    }
+}
+
+/// Models of as many banks serve as many bytes at once, whatever the width of the access; slots are
+/// no more than lanes.
+fn served(arch: &Arch, seen: &mut BTreeSet<Span>, diags: &mut Diagnostics) {
+    let most = arch.wave_lanes.value.iter().copied().max().unwrap_or(0);
+    let mut usual: BTreeMap<u16, BTreeMap<u32, Vec<&crate::model::Bank>>> = BTreeMap::new();
+    for bank in &arch.banks {
+        if bank.slots > most && seen.insert(bank.name.span) {
+            let message = format!("{} slots, where a wave has {most} lanes", bank.slots);
+            diags.push(
+                Diagnostic::at(bank.name.span, message)
+                    .help("each lane has one address at most: correct `slots`"),
+            );
+        }
+        let Some((_, bits)) = numbered(&bank.name.value).filter(|(_, bits)| *bits > 16) else {
+            continue;
+        };
+        let lanes = bank.groups.iter().map(|group| group.value.count_ones()).max().unwrap_or(0);
+        let bytes = (lanes * bits / 8).next_power_of_two();
+        usual.entry(bank.banks).or_default().entry(bytes).or_default().push(bank);
+    }
+    for found in usual.into_values().filter(|found| found.len() > 1) {
+        let mut list: Vec<_> = found.into_iter().collect();
+        list.sort_by_key(|(bytes, banks)| (std::cmp::Reverse(banks.len()), *bytes));
+        if let (Some((usual, of)), Some((odd, at))) = (list.first(), list.last())
+            && let (Some(there), Some(here)) = (of.first(), at.first())
+            && seen.insert(here.groups_span)
+        {
+            let message = format!(
+                "{odd} bytes are served at once here, and {usual} for `{}`",
+                there.name.value
+            );
+            diags.push(
+                Diagnostic::at(here.groups_span, message)
+                    .note(there.name.span, "the other")
+                    .help("as many bytes are served each time, of fewer lanes where they are wider: correct `groups`"),
             );
         }
     }

@@ -26,6 +26,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         series(model, arch, &mut diags);
         factors(model, arch, &mut diags);
         covered(model, arch, &mut diags);
+        waited(model, arch, &mut diags);
     }
     diags
 }
@@ -219,6 +220,22 @@ fn covered(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
                 );
                 break;
             }
+        }
+    }
+}
+
+/// Rows that name an instruction to wait for are each there once.
+fn waited(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
+    let mut known = BTreeMap::new();
+    for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_some()) {
+        let producer = model.tags[hazard.producer.index()].name.value.clone();
+        let key = (row(model, hazard, producer), hazard.after, hazard.wait);
+        if let Some(first) = known.insert(key, hazard.span) {
+            diags.push(
+                Diagnostic::at(hazard.span.head(), "this wait is there twice")
+                    .note(first.head(), "the first")
+                    .help("correct the tags of one, or remove it"),
+            );
         }
     }
 }

@@ -28,6 +28,7 @@ pub mod spelling;
 pub mod swizzle;
 pub mod tensor;
 pub mod verdicts;
+pub mod whole;
 
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
@@ -59,7 +60,7 @@ pub const WHOLE: [&str; 4] = ["unreachable", "unused", "kin", "verdicts"];
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 46] = [
+pub const CHECKS: [Check; 47] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -186,6 +187,11 @@ pub const CHECKS: [Check; 46] = [
         Level::Error,
         "Accesses that conflict have a rule, and rules and counters are of what there is.",
     ),
+    check(
+        "whole",
+        Level::Error,
+        "Parts of one entry imply each other: class, crossing of lanes, what is moved, first tags, lists.",
+    ),
     check("format", Level::Error, "A template survives being encoded and decoded."),
     check(
         "immediate",
@@ -258,7 +264,7 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 25] = [
+pub const ALL: [Run; 26] = [
     ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
@@ -273,6 +279,7 @@ pub const ALL: [Run; 25] = [
     ("swizzle", swizzle::check),
     ("claims", claims::check),
     ("conflicts", conflicts::check),
+    ("whole", whole::check),
     ("format", format::check),
     ("immediate", field::immediates),
     ("alignment", field::alignment),

@@ -1,0 +1,274 @@
+//! What parts of an entry imply of each other, entry by entry.
+//!
+//! An atom has the class of what it does, and its movement crosses lanes if an element leaves the
+//! lane whose address fetched it. What an immediate moves does not meet itself. A word of a text
+//! that names a type is the type of an operand. A tag that says more comes behind one that says
+//! which pipe it is, the same everywhere. Lists name a thing once. Moves of tensor memory load and
+//! store by instructions of their own shape.
+use super::spelling::words;
+use crate::compile::Compiled;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::model::{Atom, HwModel, Movement, Operand};
+use crate::source::Span;
+use lanebook_layout::AxisId;
+use lanebook_tables::{AtomClass, Space, TagId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// See the module.
+#[must_use]
+pub fn check(compiled: &Compiled) -> Diagnostics {
+    let model = &compiled.model;
+    let mut diags = Diagnostics::new();
+    let mut say = |span: Span, message: String, help: &str| {
+        diags.push(Diagnostic::at(span, message).help(help))
+    };
+    for atom in &model.atoms {
+        class(atom, &mut say);
+        typed(atom, &mut say);
+        beside(atom, &mut say);
+        if let Some(movement) = &atom.movement {
+            crossing(atom, movement, &mut say);
+            units(atom, movement, &mut say);
+        }
+        for operand in &atom.operands {
+            meets(atom, operand, &mut say);
+        }
+    }
+    pipes(model, &mut say);
+    twice(compiled, &mut say);
+    shapes(model, &mut say);
+    diags
+}
+
+fn class(atom: &Atom, say: &mut impl FnMut(Span, String, &str)) {
+    use AtomClass::{Alu, Convert, CrossLane, Matrix, Move};
+    let (what, wanted): (&str, &[AtomClass]) = match () {
+        () if atom.matrix.is_some() => ("a product", &[Matrix]),
+        () if atom.movement.is_some() => ("a movement", &[Move, CrossLane]),
+        () if !atom.means.is_empty() || atom.does.is_some() => {
+            ("a computation", &[Alu, Convert, CrossLane])
+        }
+        () => return,
+    };
+    if !wanted.contains(&atom.class) {
+        say(
+            atom.name.span,
+            format!("`{}` is {what}, and its class is another", atom.name.value),
+            "correct `class`",
+        );
+    }
+}
+
+/// A word that stands for an element type is that of an operand.
+fn typed(atom: &Atom, say: &mut impl FnMut(Span, String, &str)) {
+    if atom.matrix.is_none() {
+        return;
+    }
+    for (number, operand) in (0u8..).zip(&atom.operands) {
+        let names_types =
+            operand.vary.words.len() > 1 && operand.vary.words.iter().all(|word| word.1.is_some());
+        let used = atom.operands.iter().any(|other| {
+            other.vary.typed_by == Some(number)
+                || other.vary.scaled_by.is_some_and(|(by, _)| by == number)
+        });
+        if names_types && !used {
+            say(
+                operand.name.span,
+                format!(
+                    "`{}` of `{}` names types, and no operand has them",
+                    operand.name.value, atom.name.value
+                ),
+                "an operand's `dtype` is the word, in braces",
+            );
+        }
+    }
+}
+
+/// An element leaves its lane, or none does.
+fn crossing(atom: &Atom, movement: &Movement, say: &mut impl FnMut(Span, String, &str)) {
+    let sides = [&movement.from, &movement.to];
+    let memory = sides.iter().find(|side| matches!(side.space, Space::Shared | Space::Global));
+    let register = sides.iter().find(|side| side.space == Space::Register);
+    let (Some(memory), Some(register)) = (memory, register) else { return };
+    if !memory.layout.axes().contains(&AxisId::SLOT) {
+        return;
+    }
+    let leaves = (0..register.layout.size())
+        .any(|x| register.layout.at(x, 0, AxisId::LANE) != memory.layout.at(x, 0, AxisId::SLOT));
+    if leaves != movement.crosses_lanes {
+        say(
+            movement.span.head(),
+            format!(
+                "elements of `{}` {} the lane of their address, `crosses_lanes` says else",
+                atom.name.value,
+                if leaves { "leave" } else { "stay in" }
+            ),
+            "correct `crosses_lanes`, or a layout",
+        );
+    }
+}
+
+/// Where places are bytes, elements are.
+fn units(atom: &Atom, movement: &Movement, say: &mut impl FnMut(Span, String, &str)) {
+    let bytes = [&movement.from, &movement.to]
+        .iter()
+        .filter(|side| side.space != Space::Register)
+        .all(|side| side.layout.axes().contains(&AxisId::BYTE));
+    if bytes && !movement.unit_bits.is_multiple_of(8) {
+        say(
+            movement.span.head(),
+            format!(
+                "elements of `{}` have {} bits, and lie at bytes",
+                atom.name.value, movement.unit_bits
+            ),
+            "correct `unit_bits`, or lay them at `bit`",
+        );
+    }
+}
+
+/// A layout that an immediate moves is somewhere else at each of its values.
+fn meets(atom: &Atom, operand: &Operand, say: &mut impl FnMut(Span, String, &str)) {
+    let Some(layout) = &operand.layout else { return };
+    for (by, bits, lanes) in &operand.moved {
+        let found = atom.operands.iter().find(|other| other.name.value == by.value);
+        let Some(range) = found.and_then(|other| other.range.as_ref()) else { continue };
+        let step =
+            found.and_then(|other| other.multiple.as_ref()).map_or(1, |m| i64::from(m.value));
+        let mut places = BTreeSet::new();
+        let mut count = 0usize;
+        let mut value = range.value.0;
+        while value <= range.value.1 && count < 1 << 16 {
+            let here: BTreeSet<(i64, i64)> = (0..layout.size())
+                .flat_map(|x| (0..layout.copies()).map(move |copy| (x, copy)))
+                .map(|(x, copy)| {
+                    let lane = layout.at(x, copy, AxisId::LANE) + i64::from(*lanes) * value;
+                    (lane, layout.at(x, copy, AxisId::BIT) + i64::from(*bits) * value)
+                })
+                .collect();
+            count += here.len();
+            places.extend(here);
+            value += step.max(1);
+        }
+        if places.len() != count {
+            say(
+                by.span,
+                format!("moved by `{}`, `{}` meets itself", by.value, operand.name.value),
+                "each value chooses other places: correct `bits` or `lanes`, or the range",
+            );
+        }
+    }
+}
+
+/// A tag behind the first goes with one first tag.
+fn pipes(model: &HwModel, say: &mut impl FnMut(Span, String, &str)) {
+    let mut firsts: BTreeMap<TagId, BTreeMap<TagId, Vec<&Atom>>> = BTreeMap::new();
+    for atom in &model.atoms {
+        let Some((first, rest)) = atom.tags.split_first() else { continue };
+        for tag in rest.iter().chain([first]) {
+            firsts.entry(*tag).or_default().entry(*first).or_default().push(atom);
+        }
+    }
+    let name = |tag: TagId| &model.tags[tag.index()].name.value;
+    for (tag, found) in firsts {
+        if found.len() < 2 {
+            continue;
+        }
+        let mut list: Vec<(TagId, Vec<&Atom>)> = found.into_iter().collect();
+        list.sort_by_key(|(tag, atoms)| (std::cmp::Reverse(atoms.len()), *tag));
+        if let (Some((usual, _)), Some((odd, atoms))) = (list.first(), list.last())
+            && let Some(atom) = atoms.first()
+        {
+            say(
+                atom.name.span,
+                format!(
+                    "`{}` has tag `{}` with `{}` first, others have `{}` first",
+                    atom.name.value,
+                    name(tag),
+                    name(*odd),
+                    name(*usual)
+                ),
+                "the first tag says which pipe an instruction runs in: correct one of them",
+            );
+        }
+    }
+}
+
+/// Names that stand in a list again.
+fn twice(compiled: &Compiled, say: &mut impl FnMut(Span, String, &str)) {
+    let mut lists: Vec<(&str, Vec<(&str, Span)>)> = Vec::new();
+    fn named(names: &[crate::schema::Name]) -> Vec<(&str, Span)> {
+        names.iter().map(|name| (name.value.as_str(), name.span)).collect()
+    }
+    for arch in &compiled.loaded.archs {
+        lists.push(("has", named(&arch.has)));
+        lists.push(("without", named(&arch.without)));
+        lists.push(("lacks", named(&arch.lacks)));
+        lists.push(("assembles", named(&arch.assembles)));
+        lists.push(("expanded", named(&arch.expanded)));
+        lists.extend(arch.flushed.as_deref().map(|names| ("flushed", named(names))));
+        let hazards = arch.hazards.iter().flatten();
+        lists.extend(hazards.map(|hazard| ("counts", named(&hazard.counts))));
+    }
+    for unit in &compiled.model.units.order_limits {
+        lists.push(("types", named(&unit.entry.types)));
+        lists.push(("descriptors", named(&unit.entry.descriptors)));
+    }
+    for (what, names) in lists {
+        let mut seen = BTreeSet::new();
+        for (name, span) in names.iter().filter(|(name, _)| !seen.insert(*name)) {
+            say(*span, format!("`{what}` names `{name}` twice"), "name each once");
+        }
+    }
+}
+
+/// Instructions of a move of tensor memory have its shape in their text, and come in pairs.
+fn shapes(model: &HwModel, say: &mut impl FnMut(Span, String, &str)) {
+    for (fact, ..) in &model.units.tensor_moves {
+        let entry = &fact.entry;
+        let mut atoms = Vec::new();
+        for (usual, one) in [&entry.loads, &entry.stores] {
+            atoms.extend([usual.value.as_str(), one.as_str()]);
+        }
+        let shape = entry.name.value.as_str();
+        let has = |name: &&str| name.is_empty() || words(name).any(|word| word == shape);
+        if let Some(name) = atoms.iter().find(|name| !has(name)) {
+            say(
+                entry.name.span,
+                format!("`{name}` moves another shape than `{shape}`"),
+                "name the instructions of this shape",
+            );
+        }
+        if entry.loads.1.is_empty() != entry.stores.1.is_empty() {
+            say(
+                entry.name.span,
+                "loads to one register have an instruction of their own, or stores have, not both"
+                    .into(),
+                "correct one of them: both directions have the same forms",
+            );
+        }
+    }
+}
+
+/// Indices and scales are over the rows, or the columns, and parts of the depth.
+fn beside(atom: &Atom, say: &mut impl FnMut(Span, String, &str)) {
+    let Some(shape) = &atom.matrix else { return };
+    let parts = [shape.a, shape.b, shape.c, shape.d];
+    for (number, operand) in (0u8..).zip(&atom.operands) {
+        let Some(extents) = operand.extents.as_ref().filter(|_| !parts.contains(&number)) else {
+            continue;
+        };
+        let (first, second) = extents.value;
+        let of_depth = |extent: u16| extent > 0 && shape.k.is_multiple_of(extent);
+        let fits = first == shape.m && of_depth(second) || second == shape.n && of_depth(first);
+        if !fits {
+            say(
+                operand.name.span,
+                format!(
+                    "`{}` of `{}` is over {first} by {second}, the product is {} by {} by {}",
+                    operand.name.value, atom.name.value, shape.m, shape.n, shape.k
+                ),
+                "it is over the rows of A or the columns of B, and a part of the depth: correct `extents`",
+            );
+        }
+    }
+}
