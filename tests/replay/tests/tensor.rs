@@ -163,6 +163,34 @@ fn maps_that_the_driver_refuses() {
     }
 }
 
+/// What a map says is the tensor is in the memory that was lent, or reading it is a fault: what lies
+/// outside the tensor is never touched, what lies in it is.
+#[test]
+fn maps_of_more_than_the_memory() {
+    let body = [MAKE, ANNOUNCE, COPY, WAIT, READ].concat();
+    type Change = fn(&mut TensorMap);
+    // The box ends with the memory; rows of it, or columns, are outside the tensor.
+    let within: [Change; 4] = [
+        |m| m.address += 16,
+        |m| (m.extents[1], m.strides[1]) = (2, 160),
+        |m| (m.extents[0], m.address) = (12, m.address + 32),
+        |m| m.boxed[1] = 4,
+    ];
+    for (number, change) in within.into_iter().enumerate() {
+        assert!(outcome(&body, change).is_ok(), "change {number}");
+    }
+    let beyond: [Change; 5] = [
+        |m| m.address += 32,
+        |m| m.address -= 16,
+        |m| m.strides[1] = 96,
+        |m| (m.extents[0], m.address) = (16, m.address + 32),
+        |m| (m.extents[1], m.strides[1]) = (2, 192),
+    ];
+    for (number, change) in beyond.into_iter().enumerate() {
+        assert_eq!(outcome(&body, change), Err(FaultKind::GlobalOutOfBounds), "change {number}");
+    }
+}
+
 /// Copies a box out, and reads the tensor afterwards.
 #[test]
 fn what_a_copy_stores_is_there_when_it_has_been_waited_for() {
@@ -218,4 +246,30 @@ fn what_a_copy_stores_is_there_when_it_has_been_waited_for() {
         assert_eq!(outcome(parts), Err(fault), "{parts:?}");
     }
     assert!(outcome(&[fill, store, wait, store, wait]).is_ok());
+}
+
+/// A box that is stored where its map says more than the memory.
+#[test]
+fn stores_beyond_the_memory() {
+    let body = "mad.lo.u32 %r5, %r0, 4, %r1;\nst.shared.b32 [%r5], %r0;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n\
+                @%p0 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%d0, {%r3, %r4}], [%r1];\n\
+                cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
+    let stored = |further: u64, rows: u32| {
+        let mut memory = Memory::new();
+        let tensor = memory.add_u32("tensor", &[0; 60]);
+        let own = map(&memory, tensor);
+        let own = TensorMap {
+            address: own.address + further,
+            extents: [20, rows, 1, 1, 1],
+            boxed: [16, 3, 1, 1, 1],
+            swizzle: 0,
+            ..own
+        };
+        let kernel = Kernel::parse_ptx(&kernel(body)).unwrap_or_else(|e| panic!("{e}"));
+        let launch = Launch::new(64, vec![Param::Buffer(tensor), Param::Tensor(own)]);
+        run(&kernel, &launch, &mut memory).map(drop).map_err(|f| f.kind)
+    };
+    let outside = Err(FaultKind::GlobalOutOfBounds);
+    assert_eq!((stored(0, 3), stored(16, 3), stored(96, 2)), (Ok(()), Ok(()), Ok(())));
+    assert_eq!((stored(32, 3), stored(112, 2)), (outside, outside));
 }

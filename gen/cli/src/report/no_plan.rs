@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use lanebook::compile::storage::plan_parameter;
 use lanebook::ir::{self, Op, Program, Value};
 use lanebook::plan::{PlanError, PlanPool, Reject, Unscaled, Unwritable};
-use lanebook_tables::{Arch, DtypeId, OpRole, SourceId, Tables, TensorUse};
+use lanebook_tables::{Arch, AtomClass, DtypeId, OpRole, SourceId, Tables, TensorUse};
 
 /// Types of the same width and kind that a machine multiplies where it does not multiply a
 /// product's own, as text.
@@ -254,6 +254,11 @@ pub(super) fn of_plan(
             op,
             format!("{}, {} threads", tile_types(op), threads(program)),
         ),
+        PlanError::NoMover { op, why: Reject::NotNative }
+            if program.attr(op, "mover").is_some() =>
+        {
+            here(not_its_mover(tables, arch, program, op), op, String::new())
+        }
         PlanError::NoMover { op, why } => {
             let problem = Problem::refused(
                 format!("no instruction of {} can do this movement", arch.name),
@@ -584,4 +589,41 @@ fn whole_types(tables: &Tables<'_>) -> String {
         .map(|d| d.name)
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// The instruction that a movement names is none of its architecture, or none for this movement.
+fn not_its_mover(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    program: &Program<'_, '_>,
+    op: Op,
+) -> Problem {
+    let name = match program.attr(op, "mover") {
+        Some(ir::AttrValue::Str(text)) => program.text(text),
+        _ => "",
+    };
+    let movers = || {
+        arch.atoms
+            .iter()
+            .filter_map(|own| Some((own, tables.atom(own.atom)?)))
+            .filter(|(_, atom)| atom.class == AtomClass::Move)
+    };
+    let list = format!("`lanebook atoms --arch {} --class move` lists those there are", arch.name);
+    let Some((own, atom)) = movers().find(|(_, atom)| atom.name() == name) else {
+        let near = lanebook_gen::suggest::nearest(name, movers().map(|(_, atom)| atom.name()))
+            .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        return Problem::refused(
+            format!("attribute `mover`: {} has no instruction `{name}` that moves", arch.name),
+            format!("{near}{list}"),
+        );
+    };
+    let why = match atom.movement {
+        _ if !own.attested => ": nothing says that the machine has it".to_string(),
+        Some(m) => format!(": it moves from {:?} to {:?}", m.from.space, m.to.space).to_lowercase(),
+        None => String::new(),
+    };
+    Problem::refused(
+        format!("attribute `mover`: `{name}` is no instruction for this movement{why}"),
+        list,
+    )
 }
