@@ -106,6 +106,10 @@ fn useful(
     seen: &mut BTreeSet<(Span, u8)>,
     diags: &mut Diagnostics,
 ) {
+    // A machine without movements is a sketch.
+    if made.plain.is_empty() {
+        return;
+    }
     for rule in &arch.sync {
         let (first, second) = (rule.producer, rule.consumer);
         let register =

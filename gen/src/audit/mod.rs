@@ -222,7 +222,7 @@ pub const CHECKS: [Check; 47] = [
     ),
     check(
         "verdicts",
-        Level::Error,
+        Level::Warning,
         "Assemblers have judged every text as it stands, and what each architecture claims.",
     ),
     check("evidence", Level::Warning, "A fact that departs from its document says why."),

@@ -7,7 +7,7 @@
 //! at hand. A tool writes the file ([`record`]), after all assemblers have been asked.
 use crate::assemble::{self, text};
 use crate::compile::Compiled;
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::rules::canonical;
 use crate::schema::Verdicts;
 use lanebook_tables::{AtomId, IsaId};
@@ -94,7 +94,8 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
                     compiled.model.archs[*at].name.span,
                     format!("what the assembler of `{language}` says is not recorded"),
                 )
-                .help(REMEDY),
+                .help(REMEDY)
+                .as_level(Level::Warning),
             ),
             (None, None) => {}
         }
@@ -123,7 +124,8 @@ fn compare(compiled: &Compiled, asked: &Asked<'_>, known: &Verdicts, diags: &mut
                 arch.name.span,
                 format!("`{}` is `{told}` to its assembler, and was judged {was}", arch.name.value),
             )
-            .help(REMEDY),
+            .help(REMEDY)
+            .as_level(Level::Warning),
         );
     }
     let recorded: BTreeMap<&str, (&str, u64)> =
@@ -133,7 +135,8 @@ fn compare(compiled: &Compiled, asked: &Asked<'_>, known: &Verdicts, diags: &mut
     for (name, (id, hash, by)) in &asked.atoms {
         let Some((before, mask)) = recorded.get(name).filter(|(before, _)| before == hash) else {
             let message = format!("no assembler has judged the texts of `{name}` as they are");
-            diags.push(Diagnostic::at(model.atom(*id).template_span, message).help(REMEDY));
+            let said = Diagnostic::at(model.atom(*id).template_span, message).help(REMEDY);
+            diags.push(said.as_level(Level::Warning));
             continue;
         };
         debug_assert_eq!(before, hash);
@@ -161,7 +164,7 @@ fn compare(compiled: &Compiled, asked: &Asked<'_>, known: &Verdicts, diags: &mut
                 format!("`{}` lacks what its assembler has taken: {list}", arch.name.value),
             ),
         };
-        diags.push(Diagnostic::at(span, message).help(REMEDY));
+        diags.push(Diagnostic::at(span, message).help(REMEDY).as_level(Level::Warning));
     }
 }
 
