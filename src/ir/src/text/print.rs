@@ -14,7 +14,7 @@ const DIGITS: &str = "0123456789ABCDEF";
 
 /// What a client adds to the text: layouts behind handles, notes behind operations.
 pub trait Annotate {
-    /// Writes the layout of an [`Encoding::Handle`](crate::Encoding::Handle) or
+    /// Writes the layout of an [`TileEncoding::Handle`](crate::TileEncoding::Handle) or
     /// [`AttrValue::Handle`] in a notation.
     fn handle(&self, number: u32, out: &mut dyn Write) -> fmt::Result {
         out.write_str("handle_")?;
