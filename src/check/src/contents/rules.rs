@@ -72,6 +72,24 @@ impl<'a> ContentsContext<'a> {
         Some((op, carried.init, carried.yielded?))
     }
 
+    /// The conversion inside warps that makes a value of what a loop has left.
+    fn converts_carried(&self, value: Value, around: Op) -> Option<Op> {
+        let converts = |value: Value| {
+            let op = self.program.def_op(self.renamed(value))?;
+            self.plan.lanes.iter().any(|l| l.op == op).then_some(op)
+        };
+        let first = converts(value)?;
+        let mut from = self.program.operand(first, 0)?;
+        for _ in 0..RENAMED {
+            match converts(from) {
+                Some(op) => from = self.program.operand(op, 0)?,
+                None => break,
+            }
+        }
+        let carrier = self.carried(self.renamed(from)).map(|(op, ..)| op);
+        (carrier == Some(around)).then_some(first)
+    }
+
     /// Whether a value is made inside a loop.
     fn is_made_inside(&self, value: Value, around: Op) -> bool {
         let home = match self.program.def(value) {
@@ -180,6 +198,10 @@ impl<'a> Prover<'a, '_, '_> {
                 return Ok(false);
             };
             let own = look.nth_loop(nth).filter(|_| nth != NO_LOOP);
+            // What the loop has left may have other places in the same registers behind it.
+            if let Some(op) = own.and_then(|own| look.converts_carried(value, own)) {
+                return self.converted(bits, op, value, at);
+            }
             let Some([first, end]) = self.scratch.ways(number, register) else { return Ok(false) };
             let (init, yielded) = match carried {
                 _ if own.is_none() => (value, value),

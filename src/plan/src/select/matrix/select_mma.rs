@@ -143,9 +143,12 @@ impl<'t> Planner<'_, 't, '_, '_> {
             refusals.last = PlanError::TensorReach { op, warps, needed };
         }
         self.list_candidates(&site, &mut refusals)?;
-        let best = self.cheapest_product(&site, &mut refusals)?;
-        let best = best.ok_or_else(|| refusals.none_left(&site))?;
-        self.settle_product(&site, &best, &refusals)
+        let mut best = None;
+        self.cheapest_product(&site, &mut refusals, &mut best)?;
+        match &best {
+            Some(best) => self.settle_product(&site, best, &refusals),
+            None => Err(refusals.none_left(&site)),
+        }
     }
 
     /// What candidates for a product are judged by.
@@ -278,15 +281,16 @@ impl<'t> Planner<'_, 't, '_, '_> {
     }
 
     /// The candidate that is cheapest with all its movements. Cheapest first: once a total
-    /// undercuts what the rest cost by themselves, they need no look.
+    /// undercuts what the rest cost by themselves, they need no look. It is left where the caller
+    /// has room for it: candidates are large, and all pricing stands above this frame.
     #[inline(never)]
     fn cheapest_product(
         &mut self,
         site: &ProductSite<'_>,
         refusals: &mut Refusals,
-    ) -> Result<Option<BestProduct>, PlanError> {
+        best: &mut Option<BestProduct>,
+    ) -> Result<(), PlanError> {
         let op = site.op;
-        let mut best: Option<BestProduct> = None;
         self.settled = (self.plan.fragments.len(), self.units.len());
         while let Some((base, number)) = self.next_candidate() {
             let least = best.as_ref().map_or(u32::MAX, |best| best.cost);
@@ -320,10 +324,11 @@ impl<'t> Planner<'_, 't, '_, '_> {
                     self.reject(op, what, Reject::Dearer, moves.saturating_add(base));
                 }
                 Ok(moves) => {
-                    if let Some(old) = &best {
+                    if let Some(old) = best {
                         self.reject(op, named(&old.product), Reject::Dearer, old.cost);
                     }
-                    best = Some(BestProduct { product, cost: moves.saturating_add(base), form });
+                    let cost = moves.saturating_add(base);
+                    *best = Some(BestProduct { product, cost, form });
                     self.keep_layouts(once);
                 }
                 Err(e) => {
@@ -336,7 +341,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
                 }
             }
         }
-        Ok(best)
+        Ok(())
     }
 
     /// Prices a candidate in each form that may do; `None` where the unit reads a tile by itself
