@@ -512,3 +512,59 @@ fn tables_that_are_not_there() {
     }
     run(&["ids", ".", "--tables", "."]).refused_by_parser(&["cannot be used with"]);
 }
+
+/// A program that moves a tile in this way.
+fn moving(body: &str) -> String {
+    format!(
+        "func @f(%X: memref<?x?xf32, #gmem>, %Y: memref<?x?xf32, #gmem>) {{threads = 128}} {{\n{body}\n}}\n"
+    )
+}
+
+#[test]
+fn instructions_that_a_program_names() {
+    let text = |name: &str| {
+        moving(&format!(
+            "  %x = tiled_load %X[0, 0] {{mover = \"{name}\"}} : memref<?x?xf32, #gmem> -> tensor<32x32xf32>\n  \
+             tiled_store %x, %Y[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>"
+        ))
+    };
+    let list = "`lanebook atoms --arch sm_80 --class move` lists";
+    compile("no_mover", "sm_80", &text("ld.globl.b32")).refused(
+        1,
+        &[
+            "`mover`: sm_80 has no instruction `ld.globl.b32`",
+            "did you mean `ld.global.b32`?",
+            list,
+        ],
+    );
+    compile("other_mover", "sm_80", &text("st.global.b32")).refused(
+        1,
+        &[
+            "`st.global.b32` is no instruction for this movement: it moves from register to global",
+            list,
+        ],
+    );
+    let at = folder("its_mover");
+    run_in(&at, &["compile", "-", "--arch", "sm_80"], &text("ld.global.b32")).fine();
+}
+
+#[test]
+fn tiles_of_global_memory() {
+    let both = "  copy %X[0, 0], %Y[0, 0] : memref<?x?xf32, #gmem> -> memref<?x?xf32, #gmem>";
+    compile("both_global", "sm_80", &moving(both)).refused(
+        1,
+        &["has a tile on one side", "both sides are tensors in global memory", "alloc_tensor"],
+    );
+    let text = moving(
+        "  %x = tiled_load %X[0, 0] : memref<?x?xf32, #gmem> -> tensor<32x32xf32>\n  \
+         tiled_store %x, %Y[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>",
+    );
+    let wide = "memref<64x33554432xf32, #gmem>";
+    let text = text
+        .replace("%X: memref<?x?xf32, #gmem>", &format!("%X: {wide}"))
+        .replace(": memref<?x?xf32, #gmem> -> tensor", &format!(": {wide} -> tensor"));
+    compile("far_apart", "gfx950", &text).refused(
+        1,
+        &["stay below 2147483648 bytes", "here is one of 4160749696 bytes", "smaller ones"],
+    );
+}

@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use lanebook::compile::storage::plan_parameter;
 use lanebook::ir::{self, Op, Program, Value};
 use lanebook::plan::{PlanError, PlanPool, Reject, Unscaled, Unwritable};
-use lanebook_tables::{Arch, AtomClass, DtypeId, OpRole, SourceId, Tables, TensorUse};
+use lanebook_tables::{Arch, AtomClass, DtypeId, OpRole, SourceId, Space, Tables, TensorUse};
 
 /// Types of the same width and kind that a machine multiplies where it does not multiply a
 /// product's own, as text.
@@ -168,6 +168,17 @@ pub(super) fn of_plan(
             ),
             op,
             String::new(),
+        ),
+        PlanError::Extents(op) if both_global(program, op) => here(
+            Problem::refused(
+                format!(
+                    "a `{}` has a tile on one side, and this one has none",
+                    program.op_name(op)
+                ),
+                "reserve a tile of shared memory (`alloc_tensor`) and copy into it, then from it",
+            ),
+            op,
+            "both sides are tensors in global memory".to_string(),
         ),
         PlanError::Extents(op) => here(
             Problem::refused(
@@ -626,4 +637,12 @@ fn not_its_mover(
         format!("attribute `mover`: `{name}` is no instruction for this movement{why}"),
         list,
     )
+}
+
+/// Whether an operation has two operands in global memory and no result: no tile says an extent.
+fn both_global(program: &Program<'_, '_>, op: Op) -> bool {
+    let is_global = |k: usize| {
+        program.operand(op, k).is_some_and(|v| program.type_of(v).space == Some(Space::Global))
+    };
+    program.role(op) == OpRole::Copy && is_global(0) && is_global(1)
 }

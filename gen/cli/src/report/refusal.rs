@@ -383,7 +383,11 @@ fn of_emit(
                     "no instructions can be written for this `{}` as its tiles are distributed and held here",
                     program.op_name(op)
                 ),
-                "put a convert_layout before it, or use smaller tiles or more threads; report this with the program if that does not help",
+                if has_register_tile(program, op) {
+                    "put a convert_layout before it, or use smaller tiles or more threads; report this with the program if that does not help"
+                } else {
+                    "use smaller tiles or more threads; report this with the program if that does not help"
+                },
             ),
             op,
         ),
@@ -407,4 +411,12 @@ fn of_emit(
         ),
         other => Problem::internal(format!("{other:?}"), "report this with the program"),
     }
+}
+
+/// Whether an operation reads a tile in registers.
+fn has_register_tile(program: &Program<'_, '_>, op: Op) -> bool {
+    program.operands(op).any(|value| {
+        let ty = program.type_of(value);
+        ty.space.is_none() && ty.shape.rank() > 0
+    })
 }
