@@ -152,7 +152,7 @@ fn a_box_that_no_tensor_map_describes() {
     }
     // An architecture without such copies says so by another reason.
     compile("map_absent", "sm_80", &text)
-        .refused(1, &["no instruction of sm_80 can do this movement"]);
+        .refused(1, &["`mover`: sm_80 has no instruction `tma.2d.store.one`"]);
 }
 
 /// Accumulators that are alive together and need more columns than there are.

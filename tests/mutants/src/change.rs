@@ -217,9 +217,11 @@ fn template(text: &str, seed: &mut Seed) -> Option<String> {
         }
         1 => word(text, seed),
         _ => {
+            // Placeholders; braces that stand around one belong to the text.
             let names: Vec<(usize, usize)> = text
                 .match_indices('{')
                 .filter_map(|(at, _)| Some((at, at + text[at..].find('}')? + 1)))
+                .filter(|(at, end)| !text[at + 1..*end].contains('{'))
                 .collect();
             if names.len() < 2 {
                 return None;
