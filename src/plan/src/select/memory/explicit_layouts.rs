@@ -45,6 +45,8 @@ pub fn shared(text: &str, shape: TileShape) -> Result<SharedLayout, Unwritable> 
     };
     let (row, col) = strides(&layout, shape, rows_fastest)?;
     let (rows, cols) = (shape.row_count(), shape.col_count());
+    // Nothing says how far a single row is from the next: it is a whole one.
+    let row = if rows == 1 { cols } else { row };
     let row_major = match (row, col) {
         (_, 1) if row >= cols && shape.grid.cols == 1 => true,
         (1, _) if col >= rows && shape.grid.rows == 1 => false,
