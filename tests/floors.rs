@@ -381,3 +381,48 @@ fn architectures_are_asked_not_walked() {
     }
     assert!(read > 200, "only {read} sources");
 }
+
+/// Kinds of capabilities that a source names, tests left out.
+fn kinds(text: &str) -> BTreeSet<String> {
+    let all = text.split("Capability::").skip(1);
+    all.map(|rest| words(rest).into_iter().next().expect("a kind")).collect()
+}
+
+/// `rules/asks.ron` is the one list of what the engine asks: every kind of capability that a source
+/// names stands there beside that source, and nothing else does.
+#[test]
+fn what_is_asked_is_listed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let list = fs::read_to_string(root.join("rules/asks.ron")).expect("rules/asks.ron");
+    let field = |line: &str, key: &str| {
+        let (_, rest) = line.split_once(&format!("{key}: \""))?;
+        rest.split('"').next().map(str::to_string)
+    };
+    // As `lanebook_gen::rules::asks::KINDS` has them: `product-into` is ProductInto.
+    let camel = |word: &str| -> String {
+        let capital = |part: &str| part[..1].to_uppercase() + &part[1..];
+        word.split('-').map(capital).collect()
+    };
+    let mut listed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in list.lines() {
+        let (Some(ask), Some(by)) = (field(line, "(ask"), field(line, "by")) else { continue };
+        let kind = camel(ask.split(' ').next().expect("a kind"));
+        listed.entry(by).or_default().insert(kind);
+    }
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let src = root.join("src");
+    for folder in engine(root).iter().filter(|folder| !folder.ends_with("src/tables")) {
+        for path in sources(folder, folder) {
+            let text = code(&fs::read_to_string(&path).expect("a source"));
+            let named = kinds(&text);
+            let is_test = path.components().any(|part| part.as_os_str() == "tests");
+            if named.is_empty() || is_test {
+                continue;
+            }
+            let below = path.strip_prefix(&src).expect("below src").to_string_lossy();
+            found.insert(below.replace('\\', "/"), named);
+        }
+    }
+    assert!(found.len() > 8, "only {} sources ask: the reader is broken", found.len());
+    assert_eq!(found, listed, "sources that ask (left), and rules/asks.ron (right)");
+}

@@ -21,6 +21,15 @@ const LISTED: Rank = (Reverse(0), 0);
 /// The tables with the index of every architecture and instruction set made anew.
 #[must_use]
 pub fn indexed(tables: t::Tables<'static>) -> t::Tables<'static> {
+    indexed_where(tables, |_, _| true)
+}
+
+/// The same with those capabilities of each architecture alone that `wanted` says.
+#[must_use]
+pub fn indexed_where(
+    tables: t::Tables<'static>,
+    wanted: impl Fn(&t::Arch<'_>, Capability) -> bool,
+) -> t::Tables<'static> {
     let language = |isa: t::IsaId| tables.isa(isa).map(|isa| isa.name);
     let all = || (0u16..).map(t::AtomId).zip(tables.atoms);
     let archs = tables.archs.iter().map(|arch| {
@@ -28,7 +37,7 @@ pub fn indexed(tables: t::Tables<'static>) -> t::Tables<'static> {
             .atoms
             .iter()
             .filter_map(|have| Some((have.atom, tables.atom(have.atom)?, have.native)));
-        t::Arch { dispatch: index(&tables, atoms, |_| true), ..*arch }
+        t::Arch { dispatch: index(&tables, atoms, |one| wanted(arch, *one)), ..*arch }
     });
     let isas = tables.isas.iter().map(|isa| {
         let atoms = all()

@@ -13,6 +13,7 @@ mod encodings;
 mod findings;
 mod notation;
 mod output;
+mod plannable;
 mod problem;
 mod report;
 mod table;

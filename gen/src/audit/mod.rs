@@ -8,6 +8,7 @@
 pub mod accumulate;
 pub mod against;
 pub mod agree;
+pub mod cannot;
 pub mod claims;
 pub mod conflicts;
 pub mod dispatch;
@@ -51,16 +52,18 @@ const fn check(name: &'static str, level: Level, about: &'static str) -> Check {
 
 /// The check that a caller runs with what packs the descriptors, the library.
 pub const ENCODINGS: &str = "encodings";
+/// The check that a caller runs with what plans, the library.
+pub const PLAN: &str = "plan";
 /// The check that a caller runs with [`crate::assemble`], since it starts programs.
 pub const ASSEMBLER: &str = "assembler";
 /// The check that a caller runs, since it knows what was asked for.
 pub const COMPLETE: &str = "complete";
 /// Checks that miss something: they can only be held against tables without errors.
-pub const WHOLE: [&str; 4] = ["unreachable", "unused", "kin", "verdicts"];
+pub const WHOLE: [&str; 5] = ["unreachable", "unused", "kin", "cannot", "verdicts"];
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 47] = [
+pub const CHECKS: [Check; 49] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -221,6 +224,16 @@ pub const CHECKS: [Check; 47] = [
         "What operations, passes and rules ask for, and most of a family of architectures can do, each of them can do.",
     ),
     check(
+        "cannot",
+        Level::Note,
+        "What operations, passes and rules ask for is answered: what no program can have is said.",
+    ),
+    check(
+        PLAN,
+        Level::Note,
+        "Waves, threads, matrix extents, banks and movements are such as the planner can use.",
+    ),
+    check(
         "verdicts",
         Level::Warning,
         "Assemblers have judged every text as it stands, and what each architecture claims.",
@@ -264,7 +277,7 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 26] = [
+pub const ALL: [Run; 27] = [
     ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
@@ -288,6 +301,7 @@ pub const ALL: [Run; 26] = [
     ("unreachable", reach::unreachable),
     ("unused", reach::unused),
     ("kin", kin::check),
+    ("cannot", cannot::check),
     ("verdicts", verdicts::check),
     ("evidence", facts::evidence),
     ("status", facts::status),

@@ -38,7 +38,7 @@ pub(crate) fn check(hw: &HwModel, ops: &Ops, diags: &mut Diagnostics) {
 }
 
 /// Names and aliases of the elementwise operations, with their places.
-fn elementwise(ops: &Ops) -> impl Iterator<Item = (&str, Span)> {
+pub(super) fn elementwise(ops: &Ops) -> impl Iterator<Item = (&str, Span)> {
     let named = ops
         .list
         .iter()

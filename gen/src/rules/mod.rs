@@ -9,6 +9,7 @@
 //! `lanebook-proofs` (`tests/proofs`), which reads the [`RuleModel`]; here only their certificates
 //! are checked.
 pub mod anchors;
+pub mod asks;
 pub mod beside;
 pub mod canonical;
 pub mod certificate;
@@ -61,6 +62,8 @@ pub struct RuleModel {
     pub anchors: anchors::AnchorsFile,
     /// Candidates that operations have.
     pub candidates: Vec<anchors::CandidateEntry>,
+    /// What the engine asks of architectures.
+    pub asks: Vec<asks::Ask>,
     /// What `compile` takes of the operations.
     pub contract: contract::ContractFile,
     /// Certificates as committed.
@@ -94,6 +97,7 @@ pub fn compile(
 ) -> RuleModel {
     let mut model = RuleModel::default();
     let mut files = Vec::new();
+    let mut asks = Vec::new();
     let mut contract: Option<contract::ContractFile> = Some(contract::ContractFile::default());
     let mut measures = Some(schema::MeasureFile::default());
     for &id in &loaded.rule_files {
@@ -119,6 +123,7 @@ pub fn compile(
                 model.candidates =
                     reader.file().map(|file| anchors::candidates(file, diags)).unwrap_or_default()
             }
+            asks::FILE => asks = reader.file().unwrap_or_default(),
             contract::FILE => contract = reader.file(),
             certificate::FILE => {
                 model.certificates = reader.file().map(certificate::resolve).unwrap_or_default()
@@ -172,6 +177,7 @@ pub fn compile(
     }
     rule::check_names(&model.rules, diags);
     anchors::check(&model.anchors, &model.ops, diags);
+    model.asks = asks::check(asks, hw, &model.ops, diags);
     if let Some(file) = contract {
         model.contract = contract::check(file, &model.ops, diags);
     }

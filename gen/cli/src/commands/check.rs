@@ -2,12 +2,12 @@
 use super::against::differences;
 use crate::args::{Check, Deny, Format};
 use crate::assemblers::ask;
-use crate::encodings;
 use crate::findings::{Figures, Findings};
 use crate::output;
 use crate::problem::{Problem, Problems};
 use crate::table::{Align, Table};
 use crate::tables::{self, counted};
+use crate::{encodings, plannable};
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_gen::rules::certificate;
 use lanebook_gen::source::{FileId, Sources};
@@ -54,6 +54,7 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     let mut assemblers = Vec::new();
     if let Some(seen) = seen {
         diagnostics.extend(encodings::check(seen));
+        diagnostics.extend(plannable::check(seen));
         let (judged, asked) = ask(seen, args.assemblers, compiled.is_some());
         diagnostics.extend(judged);
         assemblers = asked;

@@ -23,6 +23,12 @@ struct Operation<'t> {
     name: &'t str,
     aliases: &'t [&'t str],
     compiled: bool,
+    /// Architectures that have instructions for it, and how many there are; `None` where that is no
+    /// question of instructions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    architectures: Option<Vec<&'t str>>,
+    #[serde(skip)]
+    all: usize,
     #[serde(skip_serializing_if = "str::is_empty")]
     does: &'t str,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -151,6 +157,8 @@ fn described<'t>(tables: &Tables<'t>, id: OpId, on: Option<&Arch<'t>>) -> Option
         name: decl.name,
         aliases: decl.aliases.slice(),
         compiled: contract.compiled,
+        architectures: able_archs(tables, id, decl).filter(|_| contract.compiled),
+        all: tables.archs.len(),
         does: contract.does.text(),
         reason: contract.refusal.text(),
         instead: contract.instead.text(),
@@ -205,34 +213,61 @@ fn products(tables: &Tables<'_>, arch: &Arch<'_>, scaled: bool) -> Vec<String> {
     out.into_iter().collect()
 }
 
+/// Operations that reductions may do, as the contract has them.
+fn ways<'t>(tables: &Tables<'t>, id: OpId) -> Vec<&'t str> {
+    let contracts = tables.contract.ops.get(id.index()).into_iter();
+    let words =
+        contracts.flat_map(|contract| contract.attrs.slice()).filter_map(|attr| match attr.form {
+            lanebook_tables::AttrForm::Word(words) => Some(words.slice()),
+            _ => None,
+        });
+    words.flatten().copied().collect()
+}
+
+/// Architectures that have instructions for an operation; `None` where it is no question of them.
+fn able_archs<'t>(tables: &Tables<'t>, id: OpId, decl: &OpDecl<'t>) -> Option<Vec<&'t str>> {
+    let reduced: Vec<OpWord> = ways(tables, id)
+        .into_iter()
+        .filter_map(|word| tables.op_named(word).map(OpWord::Op))
+        .collect();
+    let does = |atom: &Atom<'_>| match decl.role {
+        OpRole::Elementwise => atom.does.is_some_and(|does| does.op == OpWord::Op(id)),
+        OpRole::Reduce => atom.does.is_some_and(|does| reduced.contains(&does.op)),
+        OpRole::Matrix if decl.operands.0 == 5 => {
+            atom.scaled().is_some() || atom.scaled_in_tensor().is_some()
+        }
+        _ => atom.product().is_some() || atom.tensor().is_some(),
+    };
+    if !matches!(decl.role, OpRole::Elementwise | OpRole::Reduce | OpRole::Matrix) {
+        return None;
+    }
+    let archs = tables.archs.iter();
+    Some(
+        archs
+            .filter(|arch| native(tables, arch).any(|atom| does(atom)))
+            .map(|arch| arch.name)
+            .collect(),
+    )
+}
+
 /// What an architecture does with an operation.
 fn able<'t>(tables: &Tables<'t>, arch: &Arch<'t>, id: OpId, decl: &OpDecl<'t>) -> On<'t> {
     let (asks, types) = match decl.role {
         OpRole::Elementwise => (true, done(tables, arch, OpWord::Op(id))),
         OpRole::Matrix => (true, products(tables, arch, decl.operands.0 == 5)),
         OpRole::Reduce => {
-            let ways = tables
-                .contract
-                .ops
-                .get(id.index())
-                .into_iter()
-                .flat_map(|contract| contract.attrs.slice());
             let mut types = Vec::new();
-            for attr in ways {
-                if let lanebook_tables::AttrForm::Word(words) = attr.form {
-                    for word in words {
-                        let found = tables
-                            .op_named(word)
-                            .map_or_else(Vec::new, |op| done(tables, arch, OpWord::Op(op)));
-                        let wide = found.iter().filter(|name| {
-                            tables
-                                .dtype_named(name)
-                                .and_then(|d| tables.dtype(d))
-                                .is_some_and(|d| d.bits == 32)
-                        });
-                        types.extend(wide.map(|name| format!("{word} of {name}")));
-                    }
-                }
+            for word in ways(tables, id) {
+                let found = tables
+                    .op_named(word)
+                    .map_or_else(Vec::new, |op| done(tables, arch, OpWord::Op(op)));
+                let wide = found.iter().filter(|name| {
+                    tables
+                        .dtype_named(name)
+                        .and_then(|d| tables.dtype(d))
+                        .is_some_and(|d| d.bits == 32)
+                });
+                types.extend(wide.map(|name| format!("{word} of {name}")));
             }
             (true, types)
         }
@@ -285,7 +320,7 @@ fn long(op: &Operation<'_>) -> String {
         }
     };
     field("also", &op.aliases.join(", "));
-    field("compiled", if op.compiled { "yes" } else { "no" });
+    field("compiled", &compiled_text(op));
     field("does", op.does);
     field("because", op.reason);
     field("instead", op.instead);
@@ -308,6 +343,33 @@ fn long(op: &Operation<'_>) -> String {
     out
 }
 
+/// What `compile` does with an operation: taken, and by which architectures it is done.
+fn compiled_text(op: &Operation<'_>) -> String {
+    /// Architectures that are spelt out.
+    const FEW: usize = 6;
+    match &op.architectures {
+        _ if !op.compiled => "no".into(),
+        None => "yes".into(),
+        Some(able) if able.len() == op.all => "yes, on every architecture".into(),
+        Some(able) if able.is_empty() => NOBODY.into(),
+        Some(able) => {
+            let few = able.iter().take(FEW).copied().collect::<Vec<_>>().join(", ");
+            let more = able.len().saturating_sub(FEW);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("on {few}{more} ({} of {} architectures)", able.len(), op.all)
+        }
+    }
+}
+
+/// Of what `compile` would take if anything did it.
+const NOBODY: &str =
+    "no: the language has it, but no architecture of these tables has an instruction for it";
+
+/// Whether an operation is compiled on some architecture.
+fn has_takers(op: &Operation<'_>) -> bool {
+    op.compiled && op.architectures.as_ref().is_none_or(|able| !able.is_empty())
+}
+
 fn on_text(on: &On<'_>) -> String {
     match (on.able, on.types.is_empty()) {
         (false, _) => "no instruction does it".into(),
@@ -328,19 +390,22 @@ fn listed(operations: &[Operation<'_>], on: Option<&Arch<'_>>) -> String {
         let operands: Vec<&str> = op.operands.iter().map(|place| place.name).collect();
         let what = match (&op.on, op.compiled) {
             (_, false) => format!("not compiled: {}", op.reason),
+            (None, true) if !has_takers(op) => {
+                "not compiled: no architecture of these tables has an instruction for it".into()
+            }
             (Some(on), true) => on_text(on),
             (None, true) => format!("{}{attrs}", operands.join(", ")),
         };
         let _ = writeln!(out, "{}", format!("{:<32} {what}", op.name).trim_end());
     }
-    let compiled = operations.iter().filter(|op| op.compiled).count();
+    let compiled = operations.iter().filter(|op| has_takers(op)).count();
     let able = operations.iter().filter(|op| op.on.as_ref().is_some_and(|on| on.able)).count();
     let of = on.map_or_else(String::new, |arch| {
         format!("; {} has instructions for {able} of them", arch.name)
     });
     let _ = writeln!(
         out,
-        "\n{compiled} of {} operations are compiled{of}. `lanebook ops NAME` says all of one.",
+        "\n{compiled} of {} operations are compiled on some architecture{of}. `lanebook ops NAME` says all of one.",
         operations.len()
     );
     out
@@ -366,8 +431,17 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
         prefixes.join(" or ")
     );
     out.push_str("## Operations that are compiled\n");
-    for op in operations.iter().filter(|op| op.compiled) {
+    for op in operations.iter().filter(|op| has_takers(op)) {
         let _ = write!(out, "\n### `{}`\n\n{}\n", op.name, op.does);
+        if let Some(able) = op.architectures.as_ref().filter(|able| able.len() < op.all) {
+            let _ = write!(
+                out,
+                "\nOn {} of {} architectures: {}.\n",
+                able.len(),
+                op.all,
+                able.join(", ")
+            );
+        }
         if !op.aliases.is_empty() {
             let _ = write!(
                 out,
@@ -393,6 +467,19 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
         if !items.is_empty() {
             let _ = write!(out, "\n{items}");
         }
+    }
+    let idle: Vec<String> = operations
+        .iter()
+        .filter(|op| op.compiled && !has_takers(op))
+        .map(|op| format!("`{}`", op.name))
+        .collect();
+    if !idle.is_empty() {
+        let _ = write!(
+            out,
+            "\n## Operations that no architecture does\n\nThe language has them and `compile` would take them; no architecture of these tables has an instruction for them, so a\n\
+             program that has one is refused on each: {}.\n",
+            idle.join(", ")
+        );
     }
     out.push_str("\n## Operations that are not\n\nThey are read, verified and rewritten by passes; `compile` refuses them.\n\n");
     for op in operations.iter().filter(|op| !op.compiled) {

@@ -33,6 +33,9 @@ impl Conflicts {
 /// Most words one group can touch: 64 slots of 16 bytes.
 const MAX_WORDS: usize = 256;
 
+/// Most banks that conflicts are counted of.
+pub const MAX_BANKS: u32 = 64;
+
 /// Counts the transactions of one instruction, group by group: in each group the cost is the
 /// largest number of *different* words that fall into one bank; equal words are delivered together.
 ///
@@ -60,7 +63,7 @@ pub(crate) fn count_within(
 ) -> Option<Conflicts> {
     let bank_bytes = u32::from(model.bank_bytes);
     let banks = u32::from(model.banks);
-    if bank_bytes == 0 || banks == 0 || banks > 64 {
+    if bank_bytes == 0 || banks == 0 || banks > MAX_BANKS {
         return None;
     }
     // A group takes one at the least.

@@ -16,7 +16,7 @@ pub(crate) mod slice;
 pub(crate) mod span;
 
 pub(crate) use crate::map::bank::count_within;
-pub use crate::map::bank::{BankAccess, Conflicts, count_conflicts};
+pub use crate::map::bank::{BankAccess, Conflicts, MAX_BANKS, count_conflicts};
 pub use crate::map::fragment::{Fragment, RepeatGrid, TileShape};
 pub use crate::map::memory::{Column, Combine, MemoryMap, RowRotation, SharedLayout};
 pub use crate::map::slice::KeptAxis;
