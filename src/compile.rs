@@ -11,7 +11,7 @@ use lanebook_emit::expr::{
 };
 use lanebook_emit::step::{StepError, StepStorage};
 use lanebook_emit::{
-    EmitError, EmitPool, Lists, LowerContext, Param, RegisterPressureLevel, TargetQueries,
+    EmitError, EmitPool, EmitStage, Lists, LowerContext, Param, RegisterPressureLevel, TargetQueries,
     TextError, parameters,
 };
 use lanebook_ir::rewrite::RunError;
@@ -158,6 +158,8 @@ struct EmitScratch<'a, 's> {
     kernel: &'a mut KernelPools<'s>,
     lists: &'a mut Lists<'s>,
     exprs: &'a mut ExprScratch<'s>,
+    /// The last stage that runs.
+    last: EmitStage,
 }
 
 /// Chooses atoms and layouts for the function of a program, and places its shared memory.
@@ -196,7 +198,22 @@ pub fn compile<'s>(
     tables: &Tables<'_>,
     arch: ArchId,
     program: &mut Program<'_, '_>,
+    scratch: Scratch<'s>,
+) -> Result<Compiled<'s>, CompileError> {
+    compile_until(tables, arch, program, scratch, EmitStage::Waits)
+}
+
+/// [`compile`] with the steps as they stand after a stage of emission: for looking at them with
+/// [`Compiled::dump`]. Only those after the last stage are a kernel.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_until<'s>(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    program: &mut Program<'_, '_>,
     mut scratch: Scratch<'s>,
+    last: EmitStage,
 ) -> Result<Compiled<'s>, CompileError> {
     let function = accepted(program)?;
     let mut plan = scratch.pools.plan(arch);
@@ -206,6 +223,7 @@ pub fn compile<'s>(
         kernel: &mut scratch.kernel,
         lists: &mut scratch.lists,
         exprs: &mut scratch.exprs,
+        last,
     };
     let filled = match fill_moved(tables, program, &mut plan, function, &mut room) {
         Err(error @ CompileError::Emit(EmitError::Step(StepError::Pool { .. }))) => {
@@ -313,7 +331,7 @@ fn fill(
     function: Op,
     room: &mut EmitScratch<'_, '_>,
 ) -> Result<lanebook_emit::registers::allocate::RegisterUsage, CompileError> {
-    let EmitScratch { kernel, lists, exprs } = room;
+    let EmitScratch { kernel, lists, exprs, last } = room;
     let KernelPools { steps, tuples, patterns, loops, params } = &mut **kernel;
     let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
@@ -355,8 +373,18 @@ fn fill(
             _ => return Err(first.unwrap_or(error)),
         }
     };
-    lanebook_emit::sync::waits::finish(tables, machine, isa, steps, patterns)
-        .map_err(|e| CompileError::emission(EmitError::Step(e), Some(function)))?;
+    match *last {
+        // Allocation has put physical numbers into the steps: they are made once more.
+        EmitStage::Lower => {
+            let room = StepStorage::new(steps, tuples, patterns, loops);
+            walk(queries, program, plan, function, room, params, lists.again(), exprs, pressure)?;
+        }
+        EmitStage::Allocate => {}
+        EmitStage::Waits => {
+            lanebook_emit::sync::waits::finish(tables, machine, isa, steps, patterns)
+                .map_err(|e| CompileError::emission(EmitError::Step(e), Some(function)))?;
+        }
+    }
     Ok(usage)
 }
 
@@ -374,6 +402,7 @@ impl<'s> Planned<'s> {
             kernel: &mut self.kernel,
             lists: &mut self.lists,
             exprs: &mut self.exprs,
+            last: EmitStage::Waits,
         };
         let usage = fill(tables, program, &self.plan, self.function, &mut room)?;
         let Self { plan, function, kernel, .. } = self;

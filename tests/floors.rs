@@ -64,7 +64,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         "src/emit",
         &["layout", "tables", "ir", "tile", "plan"],
         &[
-            &["expr", "pool"],
+            &["expr", "pool", "stage"],
             &["step"],
             &["lower+memory+matrix+lanes+sync+registers+text"],
             &["compiled", "detail"],

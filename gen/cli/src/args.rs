@@ -128,6 +128,11 @@ pub struct Compile {
     /// Say of every candidate that was not taken why
     #[arg(long)]
     pub explain: bool,
+    /// Print the instructions after a stage of emission in place of what --emit asks for: lower
+    /// (virtual registers), allocate (physical ones), waits (as they are written); all: after each;
+    /// list: the stages
+    #[arg(long, value_name = "STAGE", conflicts_with_all = ["emit", "explain"])]
+    pub dump: Option<String>,
 }
 
 const OPT: &str = "\

@@ -40,6 +40,36 @@ impl Compiled<'_> {
         kernel.write(out)
     }
 
+    /// Writes the steps one a line, in front of each group of them what they are for and the
+    /// operation that they come from: for looking at what a stage of emission has made, physical registers or not.
+    ///
+    /// # Errors
+    /// When the sink refuses, or the tables are not those that the plan was made by.
+    pub fn dump(
+        &self,
+        tables: &Tables<'_>,
+        program: &Program<'_, '_>,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
+        let kernel = self.kernel(tables, program).ok_or(TextError::Tables)?;
+        let mut before = None;
+        for step in self.steps.iter() {
+            let now = (step.purpose, step.origin);
+            if before.replace(now) != Some(now) {
+                out.write_str(kernel.isa.comment)?;
+                out.write_str(" ")?;
+                out.write_str(step.purpose.name())?;
+                if let Some(op) = Op::at(usize::from(step.origin)) {
+                    out.write_str(" of ")?;
+                    out.write_str(program.op_name(op))?;
+                }
+                out.write_str("\n")?;
+            }
+            kernel.step(step, out)?;
+        }
+        Ok(())
+    }
+
     /// The kernel as the text writer sees it, for writing single steps.
     #[must_use]
     pub fn kernel<'k>(

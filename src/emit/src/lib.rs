@@ -33,6 +33,7 @@ mod matrix;
 mod memory;
 mod pool;
 pub mod registers;
+mod stage;
 pub mod step;
 pub mod sync;
 mod text;
@@ -41,6 +42,7 @@ pub use crate::compiled::Compiled;
 pub use crate::lower::context::{Address, Advance, EmitError, MAX_VARIABLES, ValueRegs};
 pub use crate::lower::interface::{Param, ParamKind, parameter_bytes, parameters};
 pub use crate::pool::EmitPool;
+pub use crate::stage::EmitStage;
 pub use crate::sync::mbarrier::{MAX_COMPLETIONS, MbarrierRegs};
 pub use crate::text::{Kernel, TextError, write_number, write_signed};
 

@@ -98,6 +98,24 @@ pub enum Purpose {
     Label,
 }
 
+impl Purpose {
+    /// A word for it, as dumps have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Control => "control",
+            Self::FirstAddress => "address",
+            Self::FurtherAddress => "further address",
+            Self::Move => "move",
+            Self::Matrix => "matrix",
+            Self::Fill => "fill",
+            Self::Arithmetic => "arithmetic",
+            Self::Sync => "sync",
+            Self::Label => "label",
+        }
+    }
+}
+
 /// Weights of a tuple that is not consecutive, for each bit of the member's number.
 pub type TupleStride = [u8; 5];
 

@@ -6,9 +6,11 @@ use crate::report::refusal::{of_compile, of_program};
 use crate::report::words::Lines;
 use crate::report::{Parts, Report, written};
 use crate::tables::arch;
-use lanebook::compile::{CompileStorage, compile};
+use lanebook::compile::{CompileStorage, compile, compile_until};
+use lanebook::emit::EmitStage;
 use lanebook::ir;
 use lanebook::remat::check_layouts;
+use lanebook_gen::suggest::nearest;
 use lanebook_tables::{Arch, Isa, Tables};
 use std::io::Read;
 use std::path::Path;
@@ -34,8 +36,15 @@ pub struct Source {
 /// Runs the command.
 pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
     let (id, arch, isa) = arch(tables, &args.arch)?;
+    if args.dump.as_deref() == Some("list") {
+        return Ok(output::write(args.output.as_deref(), &stages())?);
+    }
     let parts = parts(&args.emit, tables, arch, isa)?;
     let source = read(args.file.as_deref())?;
+    if let Some(stage) = &args.dump {
+        let text = dumped(tables, &args.arch, &source, &wanted_stages(stage)?)?;
+        return Ok(output::write(args.output.as_deref(), &text)?);
+    }
     let mut storage = Box::new(ProgramRoom::new());
     let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default())
         .map_err(|error| of_program(tables, &source, &error))?;
@@ -59,6 +68,58 @@ pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
     })?;
     output::write(args.output.as_deref(), &text)?;
     Ok(())
+}
+
+/// What each stage makes, a line each.
+fn stages() -> String {
+    let does = |stage| match stage {
+        EmitStage::Lower => "steps over virtual registers, with addresses and barriers",
+        EmitStage::Allocate => "the same over physical registers",
+        EmitStage::Waits => "with waits and wait states: what is written",
+    };
+    EmitStage::ALL.map(|stage| format!("{:<10} {}\n", stage.name(), does(stage))).concat()
+}
+
+/// The stages that --dump asks for.
+fn wanted_stages(word: &str) -> Result<Vec<EmitStage>, Problem> {
+    if word == "all" {
+        return Ok(EmitStage::ALL.to_vec());
+    }
+    let names = EmitStage::ALL.map(EmitStage::name);
+    EmitStage::named(word).map(|stage| vec![stage]).ok_or_else(|| {
+        let near = nearest(word, names).map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+        Problem::usage(
+            format!("--dump {word} is no stage of emission"),
+            format!("{near}the stages are {}; all and list are words too", names.join(", ")),
+        )
+    })
+}
+
+/// The instructions of a program after stages of emission.
+fn dumped(
+    tables: &Tables<'_>,
+    arch_name: &str,
+    source: &Source,
+    stages: &[EmitStage],
+) -> Result<String, Problems> {
+    let (id, arch, isa) = arch(tables, arch_name)?;
+    let mut out = String::new();
+    for stage in stages {
+        let mut storage = Box::new(ProgramRoom::new());
+        let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default())
+            .map_err(|error| of_program(tables, source, &error))?;
+        ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
+        check_layouts(&program).map_err(|error| of_program(tables, source, &error))?;
+        written::check(&program, source)?;
+        let mut room = Box::new(Room::new());
+        let made = compile_until(tables, id, &mut program, room.scratch(), *stage)
+            .map_err(|error| of_compile(tables, arch, isa, &program, source, &error))?;
+        out.push_str(&format!("{} after {}\n", isa.comment, stage.name()));
+        made.dump(tables, &program, &mut out).map_err(|_| {
+            Problem::internal("the steps cannot be written", "report this with the program")
+        })?;
+    }
+    Ok(out)
 }
 
 /// The example programs: those that stand in gen/cli/examples.
