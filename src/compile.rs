@@ -11,8 +11,8 @@ use lanebook_emit::expr::{
 };
 use lanebook_emit::step::{StepError, StepStorage};
 use lanebook_emit::{
-    EmitError, EmitPool, EmitStage, Lists, LowerContext, Param, RegisterPressureLevel, TargetQueries,
-    TextError, parameters,
+    EmitError, EmitPool, EmitStage, Lists, LowerContext, Param, RegisterPressureLevel,
+    TargetQueries, TextError, parameters,
 };
 use lanebook_ir::rewrite::RunError;
 use lanebook_ir::verify::contract::{Breach, check};

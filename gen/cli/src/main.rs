@@ -1,8 +1,15 @@
 //! The `lanebook` command.
 //!
-//! One file a command under [`commands`]; [`report`] makes what `compile` prints, [`problem`] says
-//! what is wrong and how that is shown, [`output`] writes results so that an error leaves nothing
-//! behind. A command makes its whole result before any of it is written. Nothing here knows an
+//! | module | what |
+//! | --- | --- |
+//! | [`args`] [`commands`] | the command line; one file a command |
+//! | [`report`] | what `compile` prints: decisions, candidates, refusals |
+//! | [`findings`] | what an audit found, for people and tools |
+//! | [`assemblers`] [`encodings`] [`plannable`] | the audit's checks that need programs or the library |
+//! | [`tables`] [`notation`] | the tables that a command works with; layouts as people write them |
+//! | [`table`] [`output`] [`problem`] | columns; results, whole or not at all; what is wrong and what to do |
+//!
+//! A command makes its whole result before any of it is written. Nothing here knows an
 //! architecture, an instruction or a layout of its own.
 #![forbid(unsafe_code)]
 

@@ -5,6 +5,12 @@
 //! them; both renderers show the same labels. Nothing here knows an architecture: numbers come from
 //! the layouts and tables that are handed in.
 //!
+//! | module | what |
+//! | --- | --- |
+//! | [`layout`] [`physical`] [`atom`] [`banks`] | pictures: of a layout, of it seen from the machine, of operands, of banks |
+//! | [`instance`] [`cell`] [`colour`] [`notation`] | one instance of a family, a cell's label, its colour, layouts as a line |
+//! | [`svg`] [`text`] | the renderers |
+//!
 //! Output is a function of its input alone: the same picture is the same bytes.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -5,6 +5,15 @@
 //! is the only crate that ships with `unsafe` in it: reading what C lends, and writing what C
 //! wants. Each such place says why it is sound.
 //!
+//! | module | what |
+//! | --- | --- |
+//! | `compile` | a program's text in, a kernel's text out (`lb_compile`) |
+//! | `lend` | reading what C lends: texts, scratch, lists |
+//! | `code` | errors as numbers |
+//! | `maps` | tensor maps that a kernel takes |
+//! | `layout` `names` | layouts as text; versions and architectures |
+//! | `freestanding` | what a static library needs where there is no std |
+//!
 //! Built as a static library: `cargo rustc -p lanebook-capi --profile freestanding --features
 //! freestanding --crate-type staticlib`.
 #![no_std]

@@ -7,6 +7,16 @@
 //! steps leave in registers, shared and tensor memory. [`steps`] checks all of the final steps, in
 //! room that its caller lends.
 //!
+//! | module | statements |
+//! | --- | --- |
+//! | `memory` | 1 to 7a: tiles in memory, movements, boxes |
+//! | `matrix` | 8 to 9c: products, descriptors, tensor memory, block scales |
+//! | `lanes` | reductions, exchanges, conversions between lanes |
+//! | `order` | that accesses which conflict are ordered on all ways |
+//! | `contents` | what the final steps leave in registers and memory |
+//! | `evaluator` `reader` | layouts as sums of columns; its own reader of descriptors and operands |
+//! | `violation` | what a check says |
+//!
 //! # Notation
 //!
 //! A tile is a grid of panels of `2^r` rows and `2^c` columns, `U` panels high and `A` wide (odd

@@ -1,8 +1,22 @@
 //! Emit: from a plan to instructions.
 //!
 //! ```text
-//! walk (address, sync) -> steps over virtual registers -> registers -> finish (waits, hazards) -> text
+//! lower (addresses, barriers) -> steps over virtual registers -> allocate -> waits (and wait states) -> text
 //! ```
+//!
+//! | module | what |
+//! | --- | --- |
+//! | `lower` | operations in program order, loops, elementwise arithmetic, the kernel's interface |
+//! | [`expr`] | index expressions: simplified by rules, covered by instructions |
+//! | `memory` | movements of tiles and their addresses |
+//! | `matrix` | products, tensor memory, block scales, slices of the depth |
+//! | `lanes` | reductions and conversions between lanes |
+//! | [`sync`] | barriers and fences between accesses (`order`), mbarriers, waits and hazards (`waits`) |
+//! | [`registers`] | allocation, live ranges in parts |
+//! | [`step`] | a step: an atom with its operands |
+//! | `stage` | the stages by name, for looking at the steps after one ([`EmitStage`]) |
+//! | `text` `compiled` | steps as text; what compiling gives |
+//! | `pool` [`detail`] | which list was full; errors as numbers |
 //!
 //! Movement, matrix and synchronisation instructions are emitted in full; every name and every
 //! number in the text comes from the tables. Needs no formatting machinery: text leaves by

@@ -24,16 +24,17 @@
 //! Does not: give layouts a meaning (`lanebook_layout` does), choose anything, or know an
 //! architecture.
 //!
-//! | file | what |
+//! | module | what |
 //! | --- | --- |
-//! | `handle` `types` `attr` `error` | the small `Copy` types everything speaks in |
+//! | `handle` `types` `attr` [`attr_names`] `number` | the small `Copy` types everything speaks in |
+//! | `error` `explain` [`detail`] | what goes wrong: as values, as sentences for hosts, as numbers |
 //! | `data` `storage` | records, pools, free lists, undo journal |
-//! | `program` `query` `derived` | questions; `edit*`, `erase`: changes; `builder`: making a program without text |
-//! | `lexer` `parse*` | text to program |
-//! | `print*` | program to text |
-//! | `graph` | the program as terms for the rule engine |
-//! | `verify*` | structure, dominance, signatures |
-//! | `contract` | what `compile` takes of a program |
+//! | `program` `query` `index_expr` `fixed_handles` | questions |
+//! | [`edit`] | changes, and making a program without text |
+//! | [`text`] | text to program and back |
+//! | [`verify`] | structure, dominance, signatures, what `compile` takes of a program |
+//! | [`rewrite`] `graph` | the rule engine, and the program as its terms |
+//! | [`sheet`] | records of the pass that weighs layouts, in a program's pools |
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -9,11 +9,18 @@
 //! - the **linear form** ([`Linear`]): a matrix over GF(2) with labelled dimensions, typed by
 //!   direction.
 //!
-//! Modules, bottom up: [`axis`] and [`num`] (what a leaf is made of), [`profile`] (the tree),
-//! [`post`], [`coord`], [`layout`] (the strided form), `query` and `apply` (methods of
-//! [`LayoutRef`]), [`ops`] (its algebra), [`linear`], [`cute`] (CuTe's operations on trees),
-//! [`convert`], [`tirx`] (operations on flat layouts over named axes), [`notation`] (text),
-//! [`tilelang`] (fragments and maps of shared memory).
+//! Modules, bottom up:
+//!
+//! | module | what |
+//! | --- | --- |
+//! | [`axis`] `sym` `order` | names of axes, run-time symbols, in which order extents are walked |
+//! | [`error`] | everything that can go wrong |
+//! | [`num`] [`post`] [`coord`] | integers that may be symbols, swizzles and padding, physical places |
+//! | `iter` [`profile`] [`linear`] | a leaf, the tree, the matrix over GF(2) |
+//! | [`layout`] `query` `apply` | the strided form, questions about it, what it does to a coordinate |
+//! | [`ops`] [`convert`] | its algebra (compose, divide, invert), and the way to the linear form |
+//! | [`cute`] [`tirx`] [`triton`] [`tilelang`] | what each peer has beyond that, in its own words |
+//! | [`notation`] | text of every peer, read and written |
 //!
 //! # Contract
 //! No allocation, no `unsafe`, no recursion, no panic: whatever can go wrong is an [`Error`] (at

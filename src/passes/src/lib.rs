@@ -9,15 +9,14 @@
 //! `lanebook::pipeline::apply` then restores the program. Diagnostics have fixed
 //! texts, byte for byte those of the notes that they come from.
 //!
-//! Does not: choose layouts or instructions; analyses that do are in `anchor`, above.
-//!
-//! | file | what |
+//! | module | what |
 //! | --- | --- |
-//! | `context` | worklist, fuel, events |
-//! | `diagnostic` | texts |
+//! | `context` `error` `diagnostic` | worklist, fuel, events; what goes wrong, and its texts |
 //! | `choice` | why layouts could not be chosen |
 //! | `dead_args` | region arguments that only feed themselves |
 //! | `propagate` `unify` | conversions: backward through buffers, forward through registers, across regions |
+//! | [`remat`] | conversions weighed against computing again: the min-cut |
+//! | [`layout_seeding`] | layouts for loads, stores and products (Triton's coalesce and accelerate-matmul) |
 //! | `slice` | loops in parts |
 //! | `agent` | hand-overs between agents |
 //! | `alias` `base` `handed` | allocations behind selects, views, loops and pipeline regions |

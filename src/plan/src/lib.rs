@@ -12,7 +12,8 @@
 //! | `data` | the plan: what was chosen, as data that emission and the checker read |
 //! | [`select`] | choosing: `planner` asks, `memory`, `matrix` and `fragments` answer |
 //! | [`shared_alloc`] | where each shared tile starts |
-//! | `memory_pressure` | a plan within the architecture's shared and tensor memory |
+//! | [`memory_pressure`] | a plan within the architecture's shared and tensor memory |
+//! | [`detail`] | errors as numbers |
 //!
 //! Guarantees: no recursion, no allocation, no panic. Does not see passes or emission.
 #![no_std]

@@ -4,6 +4,17 @@
 //! time for audits), `lanebook` reads them through `&Tables`. Nothing here computes; the only
 //! behaviour is checked look-up. Every reference inside a table is a dense id; a bad id answers
 //! `None`.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | `arch` | architectures and instruction sets |
+//! | `atom` `matrix` `param` `template` | one instruction form: what it does, products' extras, families, its text |
+//! | `dispatch` | from a capability to the atoms that have it: the one door (`Arch::dispatch`) |
+//! | `tiled` `unit` | copies by a unit, descriptors, swizzle modes, tensor memory and tensor maps |
+//! | `op` [`contract`] | operations of the tile IR, and what `compile` takes of them |
+//! | `rule` `anchor` | rewrite rules, pipelines and weights; how passes give layouts |
+//! | `float` | how bits of a number are divided |
+//! | `name` `hash` `list` | look-up by name, the perfect hash, references of one word |
 #![no_std]
 #![forbid(unsafe_code)]
 

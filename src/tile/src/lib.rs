@@ -9,7 +9,7 @@
 //! | [`copy_atom`] [`divide`] | an instruction's layouts bit by bit; a movement divided by it |
 //! | [`tiling`] [`evaluate`] | the quotient, why there is none, and what it costs |
 //! | [`candidates`] | shared layouts worth trying |
-//! | [`matrix`] [`product`] [`tensor_blocks`] | a product as instances of one instruction |
+//! | [`matrix`] [`product`] [`tensor_blocks`] `depth_order` | a product as instances of one instruction, its depth in an operand's order |
 //! | [`shaping`] | what operations that change a shape do to distributions |
 //!
 //! Guarantees: no recursion, no allocation, no panic. Nothing here chooses.

@@ -1,0 +1,133 @@
+//! Pages of the tree, held to the tree: the files that they name are there, and each crate's tour
+//! names the crate's modules.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Pages for people who look for something.
+const PAGES: [&str; 6] = [
+    "src/FLOW.md",
+    "tests/ADDING.md",
+    "tests/README.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "rules/README.md",
+];
+
+/// What stands between back-ticks and begins like a path of the tree.
+fn paths(text: &str) -> Vec<&str> {
+    let folders: Vec<String> = fs::read_dir(root())
+        .expect("the tree")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted
+        .filter(|quote| {
+            let first = quote.split('/').next().unwrap_or_default();
+            quote.contains('/')
+                && !quote.contains([' ', '*', '{', '<', '(', ':'])
+                && !quote.starts_with("target/")
+                && folders.iter().any(|folder| folder == first)
+        })
+        .collect()
+}
+
+#[test]
+fn files_that_pages_name_are_there() {
+    let mut seen = 0;
+    for page in PAGES {
+        let text = fs::read_to_string(root().join(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
+        for path in paths(&text) {
+            // Placeholders are in capitals: NAME, PATH.
+            if path.split(['/', '.']).any(|part| part.len() > 2 && part == part.to_uppercase()) {
+                if !path.ends_with(".md") {
+                    continue;
+                }
+            }
+            assert!(root().join(path).exists(), "{page} names {path}, which is not there");
+            seen += 1;
+        }
+    }
+    assert!(seen > 60, "only {seen} paths were found: the reader is broken");
+}
+
+/// Crates with the file that has their tour.
+const TOURS: [&str; 13] = [
+    "src/lib.rs",
+    "src/layout/src/lib.rs",
+    "src/tables/src/lib.rs",
+    "src/ir/src/lib.rs",
+    "src/tile/src/lib.rs",
+    "src/passes/src/lib.rs",
+    "src/plan/src/lib.rs",
+    "src/emit/src/lib.rs",
+    "src/check/src/lib.rs",
+    "src/capi/src/lib.rs",
+    "gen/src/lib.rs",
+    "gen/cli/src/main.rs",
+    "gen/draw/src/lib.rs",
+];
+
+/// Modules that a file declares, those for tests left out.
+fn modules(text: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut for_tests = false;
+    for line in text.lines() {
+        let declared = line.trim_start_matches("pub ").strip_prefix("mod ");
+        if let Some(name) = declared.map(|rest| rest.trim_end_matches([';', ' ', '{'])) {
+            if !for_tests {
+                out.push(name);
+            }
+        }
+        for_tests = line.trim() == "#[cfg(test)]";
+    }
+    out
+}
+
+/// Whether a tour names a module: `name`, [`name`] or [`mod@name`].
+fn names(tour: &str, module: &str) -> bool {
+    tour.split('`').skip(1).step_by(2).any(|quote| {
+        let quote = quote.trim_start_matches("mod@").trim_end_matches("()");
+        quote == module || quote.split("::").next() == Some(module)
+    }) || tour.contains(&format!("({module})"))
+        || tour.contains(&format!("(mod@{module})"))
+}
+
+#[test]
+fn each_tour_names_each_module() {
+    let mut seen = 0;
+    for file in TOURS {
+        let text = fs::read_to_string(root().join(file)).expect("a source");
+        let tour: String =
+            text.lines().filter_map(|l| l.strip_prefix("//!")).map(|l| format!("{l}\n")).collect();
+        let all = modules(&text);
+        let missing: Vec<&&str> =
+            all.iter().filter(|m| **m != "generated" && !names(&tour, m)).collect();
+        assert!(missing.is_empty(), "the tour of {file} leaves out {missing:?}");
+        seen += all.len();
+    }
+    assert!(seen > 100, "only {seen} modules");
+    let crates: Vec<PathBuf> = fs::read_dir(root().join("src"))
+        .expect("src")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.join("Cargo.toml").exists())
+        .collect();
+    for path in crates {
+        let tour = path.join("src/lib.rs");
+        let listed = TOURS.iter().any(|file| root().join(file) == tour);
+        assert!(listed, "{} has no tour in the list", path.display());
+    }
+}
+
+/// The readers themselves.
+#[test]
+fn what_is_missing_is_noticed() {
+    assert_eq!(paths("`src/lib.rs` and `a/b.rs`, `cargo test`, `src`"), ["src/lib.rs"]);
+    let text = "mod a;\npub mod b;\n#[cfg(test)]\nmod tests;\nmod c {\n";
+    assert_eq!(modules(text), ["a", "b", "c"]);
+    assert!(names("| `a` [`mod@b`] |", "a") && names("[`mod@b`]", "b") && !names("ab", "a"));
+}
