@@ -87,7 +87,8 @@ fn wanted_stages(word: &str) -> Result<Vec<EmitStage>, Problem> {
     }
     let names = EmitStage::ALL.map(EmitStage::name);
     EmitStage::named(word).map(|stage| vec![stage]).ok_or_else(|| {
-        let near = nearest(word, names).map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+        let near =
+            nearest(word, names).map_or_else(String::new, |n| format!("did you mean `{n}`? "));
         Problem::usage(
             format!("--dump {word} is no stage of emission"),
             format!("{near}the stages are {}; all and list are words too", names.join(", ")),
