@@ -82,6 +82,53 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
     ),
 ];
 
+/// The host's crates: folder, folders inside that hold modules of the crate's root, floors.
+const HOSTS: &[(&str, &[&str], Floors)] = &[
+    (
+        "gen/src",
+        &["input", "values"],
+        &[
+            &["files", "leak", "names", "pattern", "source", "suggest", "template"],
+            &["dispatch", "lost", "render", "tree"],
+            &["diagnostics"],
+            &["spanned"],
+            &["entries", "layouts", "schema"],
+            &["families", "ledger", "params"],
+            &["load"],
+            &["model"],
+            &["check", "lower_units", "rules", "sketch"],
+            &["lower", "select"],
+            &["compiled"],
+            &["sound"],
+            &["compile"],
+            &["assemble", "beside"],
+            &["audit"],
+        ],
+    ),
+    (
+        "gen/cli/src",
+        &[],
+        &[
+            &["args", "encodings", "notation", "plannable", "problem", "table"],
+            &["output", "program", "tables"],
+            &["assemblers", "report"],
+            &["findings"],
+            &["commands"],
+        ],
+    ),
+    (
+        "gen/draw/src",
+        &[],
+        &[
+            &["picture"],
+            &["cell", "colour", "instance", "notation"],
+            &["layout", "svg", "text"],
+            &["atom"],
+            &["banks", "physical"],
+        ],
+    ),
+];
+
 /// The algebra, from the ground up.
 const ALGEBRA: Floors = &[
     &["axis", "order", "sym"],
@@ -106,11 +153,17 @@ struct Crate {
     exports: BTreeMap<String, String>,
 }
 
-/// Reads the modules below `root`, but not the crates that lie in folders of it.
-fn read(root: &Path) -> Crate {
+/// Reads the modules below `root`, but not the crates that lie in folders of it. What lies in
+/// `folders` counts as if it lay in `root`.
+fn read(root: &Path, folders: &[&str]) -> Crate {
     let mut uses: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     for path in sources(root, root) {
         let below = path.strip_prefix(root).expect("below the root");
+        let below = folders.iter().find_map(|f| below.strip_prefix(f).ok()).unwrap_or(below);
+        // Such a folder's own file declares its modules.
+        if below.as_os_str() == "mod.rs" {
+            continue;
+        }
         let first =
             below.components().next().expect("a part").as_os_str().to_string_lossy().into_owned();
         let module = first.trim_end_matches(".rs").to_string();
@@ -118,7 +171,7 @@ fn read(root: &Path) -> Crate {
             || below
                 .file_stem()
                 .is_some_and(|s| s == "tests" || s.to_string_lossy().ends_with("_tests"));
-        if module == "lib" || is_test {
+        if module == "lib" || module == "main" || is_test {
             continue;
         }
         let text = code(&fs::read_to_string(&path).expect("a source"));
@@ -134,13 +187,14 @@ fn read(root: &Path) -> Crate {
         }
         found.remove(&module);
     }
-    let lib = code(&fs::read_to_string(root.join("lib.rs")).expect("lib.rs"));
+    let lib = ["lib.rs", "main.rs"].map(|name| fs::read_to_string(root.join(name)).ok());
+    let lib = code(lib.iter().flatten().next().expect("lib.rs or main.rs"));
     let mut exports = BTreeMap::new();
     for item in
-        lib.split(';').filter_map(|item| item.split_once("pub use ")).map(|(_, path)| path.trim())
+        lib.split(';').filter_map(|item| item.split_once("use ")).map(|(_, path)| path.trim())
     {
         if let Some((module, names)) = item.trim_start_matches("crate::").split_once("::") {
-            for name in words(names) {
+            for name in words(names).into_iter().filter(|_| !folders.contains(&module)) {
                 exports.insert(name, module.to_string());
             }
         }
@@ -148,8 +202,9 @@ fn read(root: &Path) -> Crate {
     // `mod name { ... }` in lib.rs, and modules whose file uses nothing of the crate.
     for line in lib.lines() {
         let declared = line.trim().trim_start_matches("pub ").strip_prefix("mod ");
-        if let Some(name) =
-            declared.and_then(|rest| words(rest).into_iter().next()).filter(|name| name != "tests")
+        if let Some(name) = declared
+            .and_then(|rest| words(rest).into_iter().next())
+            .filter(|name| name != "tests" && !folders.contains(&name.as_str()))
         {
             uses.entry(name).or_default();
         }
@@ -251,12 +306,55 @@ fn modules_use_what_lies_below() {
     let mut arrows = 0;
     for (folder, _, floors) in CRATES {
         let folder = Path::new(folder).join("src");
-        let source = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder));
+        let source = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder), &[]);
         arrows += source.uses.values().map(BTreeMap::len).sum::<usize>();
         let faults = faults(&source, floors);
         assert!(faults.is_empty(), "{}:\n{}", folder.display(), faults.join("\n"));
     }
     assert!(arrows > 200, "only {arrows} arrows were found: the reader is broken");
+}
+
+/// The same for the table compiler, the command and the pictures.
+#[test]
+fn modules_of_the_host_use_what_lies_below() {
+    let mut arrows = 0;
+    for (folder, folders, floors) in HOSTS {
+        let source = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), folders);
+        arrows += source.uses.values().map(BTreeMap::len).sum::<usize>();
+        let faults = faults(&source, floors);
+        assert!(faults.is_empty(), "{folder}:\n{}", faults.join("\n"));
+    }
+    assert!(arrows > 120, "only {arrows} arrows were found: the reader is broken");
+}
+
+/// Most sources of a folder: where there are more, they are several subjects.
+const MOST_FILES: usize = 20;
+
+/// Folders with more: one check a file.
+const LISTS: [&str; 1] = ["gen/src/audit"];
+
+#[test]
+fn folders_are_subjects() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let hosts = HOSTS.iter().map(|(folder, ..)| root.join(folder));
+    for folder in engine(root).into_iter().chain(hosts) {
+        for path in sources(&folder, &folder) {
+            let at = path.parent().expect("a folder").to_path_buf();
+            if !at.ends_with("tests") {
+                *files.entry(at).or_default() += 1;
+            }
+        }
+    }
+    assert!(files.len() > 40, "only {} folders: the reader is broken", files.len());
+    for (folder, count) in files {
+        let below = folder.strip_prefix(root).expect("below the root").to_string_lossy();
+        let list = LISTS.contains(&below.replace('\\', "/").as_str());
+        assert!(
+            count <= MOST_FILES || list,
+            "{below} has {count} files: give its subjects folders of their own"
+        );
+    }
 }
 
 /// Cargo refuses circles; that passes and plan do not see each other, and nothing sees what lies

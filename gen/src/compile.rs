@@ -1,5 +1,6 @@
 //! The compiler, stage by stage.
 use crate::check;
+pub use crate::compiled::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::families;
 use crate::ledger;
@@ -7,12 +8,10 @@ use crate::load::{self, Loaded};
 use crate::lost::Lost;
 use crate::lower::lower;
 use crate::model::{self, HwModel};
-use crate::render::{Weight, render, weigh};
-use crate::rules::{self, RuleModel};
+use crate::rules;
 use crate::select;
 use crate::sound::{Sound, sound};
 use crate::source::{Sources, Span};
-use lanebook_tables::Tables;
 use std::path::Path;
 
 /// How strict the compiler is about what its own tools write.
@@ -33,75 +32,6 @@ pub struct Wish<'a> {
     pub archs: Option<Vec<String>>,
     /// A folder of further hardware tables, laid out like `hw-tables/`.
     pub extra: Option<&'a Path>,
-}
-
-/// A compiled set of tables.
-#[derive(Debug)]
-pub struct Compiled {
-    /// The input files.
-    pub sources: Sources,
-    /// What was read, as written (rule files among it).
-    pub loaded: Loaded,
-    /// The checked model.
-    pub model: HwModel,
-    /// The checked rules.
-    pub rules: RuleModel,
-    /// The tables, leaked: usable for the rest of the process.
-    tables: Tables<'static>,
-}
-
-impl Compiled {
-    pub(crate) fn new(
-        sources: Sources,
-        loaded: Loaded,
-        model: HwModel,
-        rules: RuleModel,
-        tables: Tables<'static>,
-    ) -> Self {
-        Self { sources, loaded, model, rules, tables }
-    }
-    /// The tables as the engine takes them.
-    #[must_use]
-    pub fn tables(&self) -> Tables<'static> {
-        self.tables
-    }
-    /// What planning and emission need of the tables.
-    #[must_use]
-    pub fn lean(&self) -> Tables<'static> {
-        select::lean(&self.tables)
-    }
-    /// The Rust source that defines them as `pub static TABLES`, and what planning and emission
-    /// need as `pub static LEAN`.
-    #[must_use]
-    pub fn rust(&self) -> String {
-        render(&self.tables, &self.lean(), &self.sources)
-    }
-    /// What the tables weigh in a build, by the kind of what they hold, the heaviest first.
-    #[must_use]
-    pub fn weights(&self) -> Vec<Weight> {
-        weigh(&self.tables)
-    }
-    /// The same for what planning and emission need of them.
-    #[must_use]
-    pub fn lean_weights(&self) -> Vec<Weight> {
-        weigh(&self.lean())
-    }
-    /// The ledger's text with numbers for all atoms that have none yet. Rules keep what they have:
-    /// nothing carries their numbers so far.
-    #[must_use]
-    pub fn ledger(&self) -> String {
-        let known = self
-            .loaded
-            .ledger
-            .iter()
-            .flat_map(|ledger| &ledger.rules)
-            .map(|line| line.name.as_str());
-        ledger::update(
-            self.loaded.ledger.as_ref(),
-            self.model.atoms.iter().map(|atom| atom.name.as_str()),
-            known,
-        )
-    }
 }
 
 /// Errors together with the files that they point into.
@@ -194,7 +124,7 @@ fn compile_some(
             return Err(Failure { sources, diagnostics, sound: None });
         }
     };
-    Ok(Compiled { sources, loaded, model, rules, tables })
+    Ok(Compiled::new(sources, loaded, model, rules, tables))
 }
 
 /// What is wrong, and what is not.

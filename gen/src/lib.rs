@@ -1,18 +1,19 @@
 //! The table compiler of lanebook: RON in, a checked model, `lanebook_tables` values and Rust
 //! source out.
 //!
-//! One file a stage; [`compile`](mod@compile) strings them together:
+//! One folder or file a stage; [`compile`](mod@compile) strings them together:
 //!
-//! 1. [`load`] finds the files under `hw-tables/` and `rules/` and reads them entry by entry
-//!    ([`spanned`], [`schema`]);
+//! 1. `input`: [`load`] finds the files under `hw-tables/` and `rules/` and reads them entry by
+//!    entry ([`spanned`], [`schema`]);
 //! 2. [`model`] resolves every name and flattens inheritance;
 //! 3. [`check`] holds the facts against each other, one file a check;
-//! 4. [`rules`] compiles and checks what stands under `rules/`;
-//! 5. [`audit`] looks at what compiles and may still not be meant, [`assemble`] asks the vendors'
-//!    assemblers about it; of inputs with errors they see the [`sound`](mod@sound) part;
-//! 6. [`lower`](mod@lower) makes `lanebook_tables` values, and [`select`](mod@select) leaves
-//!    architectures out;
-//! 7. [`render`](mod@render) prints them as Rust statics.
+//! 4. [`rules`] compiles and checks what stands under `rules/`; [`beside`] rule sets from elsewhere;
+//! 5. `values`: [`lower`](mod@lower) makes `lanebook_tables` values, [`dispatch`] indexes what an
+//!    architecture can do, and [`select`](mod@select) leaves architectures out;
+//! 6. [`render`](mod@render) prints them as Rust statics; `compiled` holds all of it;
+//! 7. [`audit`] looks at what compiles and may still not be meant, [`assemble`] asks the vendors'
+//!    assemblers about it; of inputs with errors they see the [`sound`](mod@sound) part; [`sketch`]
+//!    begins a new architecture.
 //!
 //! What is wrong is collected as [`diagnostics`] that show every place involved ([`source`]) and
 //! the remedy, all in one run. Nothing here depends on the order of a hash map, the time, or the
@@ -22,32 +23,27 @@
 
 pub mod assemble;
 pub mod audit;
+pub mod beside;
 pub mod check;
 pub mod compile;
-pub mod diagnostics;
-pub mod dispatch;
-pub mod families;
-pub mod layouts;
-pub mod ledger;
-pub mod load;
-pub mod lost;
-pub mod lower;
-pub mod lower_units;
-pub mod means;
+mod compiled;
+mod input;
 pub mod model;
-pub mod names;
-pub mod params;
 pub mod render;
 pub mod rules;
 pub mod schema;
-pub mod select;
 pub mod sketch;
 pub mod sound;
-pub mod source;
-pub mod spanned;
-pub mod suggest;
-pub mod template;
-pub mod tree;
+mod values;
+
+#[doc(hidden)]
+pub use input::{diagnostics, families, ledger, load, source, spanned, suggest, tree};
+pub(crate) use input::{entries, files, layouts, lost, params, pattern, template};
+pub(crate) use model::means;
+#[doc(hidden)]
+pub use values::lower;
+pub use values::{dispatch, select};
+pub(crate) use values::{leak, lower_units, names};
 
 pub use compile::{Compiled, Failure, Mode, Wish, compile, compile_sources, compile_wish};
 pub use render::Weight;

@@ -7,7 +7,7 @@
 //! everything is resolved and checked again, until nothing is said. Rules are left out altogether:
 //! the audit asks nothing of them.
 use crate::check;
-use crate::compile::Compiled;
+use crate::compiled::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::load::{Loaded, LoadedGroup};
 use crate::lower::lower;
@@ -149,7 +149,7 @@ impl Part {
 
     fn gone(&mut self, kind: &'static str, name: &Name, lost: &mut Diagnostics) {
         self.left_out.add(kind, name);
-        lost.lose_name(name);
+        lost.lose_name(name, name.span);
     }
 
     /// Takes out what is wrong, once.
@@ -246,7 +246,7 @@ impl Part {
                 self.left_out.add("word", name);
                 // Of two with one name, the other is still there.
                 if !names.iter().any(|other| other.value == name.value && other.span != name.span) {
-                    lost.lose_name(name);
+                    lost.lose_name(name, name.span);
                 }
             }
         }

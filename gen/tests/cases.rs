@@ -111,7 +111,7 @@ fn beside(files: &[(String, String)]) -> (Sources, Diagnostics) {
     let tables = build(&[("rules/ops.ron", &ops)])
         .unwrap_or_else(|failure| panic!("{}", failure.full()))
         .tables();
-    match lanebook_gen::rules::beside::compile(&tables, "set.ron", None, &files[0].1) {
+    match lanebook_gen::beside::compile(&tables, "set.ron", None, &files[0].1) {
         Ok(set) => (set.sources, Diagnostics::new()),
         Err(failure) => (failure.sources, failure.diagnostics),
     }

@@ -7,6 +7,7 @@
 //! | [`findings`] | what an audit found, for people and tools |
 //! | [`assemblers`] [`encodings`] [`plannable`] | the audit's checks that need programs or the library |
 //! | [`tables`] [`notation`] | the tables that a command works with; layouts as people write them |
+//! | [`program`] | a program's text: a file, standard input, the built-in one |
 //! | [`table`] [`output`] [`problem`] | columns; results, whole or not at all; what is wrong and what to do |
 //!
 //! A command makes its whole result before any of it is written. Nothing here knows an
@@ -22,6 +23,7 @@ mod notation;
 mod output;
 mod plannable;
 mod problem;
+mod program;
 mod report;
 mod table;
 mod tables;

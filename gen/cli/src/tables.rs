@@ -1,6 +1,6 @@
 //! The tables that a command works with: those that were built in, or a folder's.
 use crate::problem::{Kind, Problem, Problems};
-use lanebook_gen::rules::beside::{self, Beside};
+use lanebook_gen::beside::{self, Beside};
 use lanebook_gen::suggest::nearest;
 use lanebook_gen::{Mode, compile, load};
 use lanebook_tables::{Arch, ArchId, Isa, Status, Tables};

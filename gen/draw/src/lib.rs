@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | [`layout`] [`physical`] [`atom`] [`banks`] | pictures: of a layout, of it seen from the machine, of operands, of banks |
 //! | [`instance`] [`cell`] [`colour`] [`notation`] | one instance of a family, a cell's label, its colour, layouts as a line |
+//! | `picture` | grids of labelled, coloured cells: what the others make and show |
 //! | [`svg`] [`text`] | the renderers |
 //!
 //! Output is a function of its input alone: the same picture is the same bytes.
@@ -23,100 +24,8 @@ pub mod instance;
 pub mod layout;
 pub mod notation;
 pub mod physical;
+mod picture;
 pub mod svg;
 pub mod text;
 
-/// A title, some grids, a legend.
-#[derive(Clone, Debug)]
-pub struct Picture {
-    /// What is shown.
-    pub title: String,
-    /// Lines under the title.
-    pub subtitle: Vec<String>,
-    /// The grids.
-    pub panels: Vec<Panel>,
-    /// What the colours mean.
-    pub colours: Option<Colours>,
-    /// What the labels mean, one line each.
-    pub notes: Vec<String>,
-}
-
-/// A grid of cells.
-#[derive(Clone, Debug)]
-pub struct Panel {
-    /// What is shown.
-    pub title: String,
-    /// A line under the title.
-    pub note: String,
-    /// What the rows and the columns count, e.g. `m` and `k`; may be empty.
-    pub axes: (String, String),
-    /// One label a row.
-    pub row_labels: Vec<String>,
-    /// One label a column.
-    pub column_labels: Vec<String>,
-    /// Rows times columns, row by row.
-    pub cells: Vec<Cell>,
-    /// A heavier line before every so many rows; 0 = none.
-    pub rule: usize,
-    /// Column and row of the picture that the panel stands in.
-    pub place: (usize, usize),
-}
-
-impl Panel {
-    /// Number of rows.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        self.row_labels.len()
-    }
-    /// Number of columns.
-    #[must_use]
-    pub fn columns(&self) -> usize {
-        self.column_labels.len()
-    }
-    /// A cell; an empty one outside.
-    #[must_use]
-    pub fn cell(&self, row: usize, column: usize) -> Cell {
-        self.cells
-            .get(row * self.columns() + column)
-            .filter(|_| column < self.columns())
-            .cloned()
-            .unwrap_or_default()
-    }
-}
-
-/// One element of the grid.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cell {
-    /// What it says, one or two lines.
-    pub lines: Vec<String>,
-    /// Which colour of the picture's [`Colours`].
-    pub colour: Option<u16>,
-}
-
-/// The colours of a picture: so many shades in order, and what number `k` of them stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Colours {
-    /// How many; a power of two up to 64.
-    pub count: u16,
-    /// What is coloured, e.g. `lane`.
-    pub what: String,
-    /// Text before a number in the legend, e.g. `T`.
-    pub prefix: String,
-    /// Numbers beyond the count start over.
-    pub wraps: bool,
-}
-
-/// Why there is no picture.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DrawError {
-    /// What is wrong.
-    pub message: String,
-    /// What to do about it.
-    pub remedy: String,
-}
-
-impl DrawError {
-    fn new(message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { message: message.into(), remedy: remedy.into() }
-    }
-}
+pub use picture::{Cell, Colours, DrawError, Panel, Picture};

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// The file of verdicts.
-pub const FILE: &str = "hw-tables/verdicts.ron";
+pub use crate::files::VERDICTS as FILE;
 /// How it is made.
 pub const REMEDY: &str = "have it judged: `cargo run --release -p lanebook-gen --example tables -- --verdicts` asks all assemblers and writes hw-tables/verdicts.ron";
 

@@ -6,10 +6,11 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::layouts::{self, Layout};
 use crate::ledger::FIRST_LOCAL;
 use crate::load::{Loaded, LoadedGroup};
+use crate::model::means;
 use crate::schema::{self, Name, Rest};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use crate::{means, params, template};
+use crate::{params, template};
 use lanebook_tables::{
     AccessId, AtomClass, AtomCost, AtomId, ClassId, DtypeId, IsaId, Role, SourceId, Space, Status,
     TagId, TermNode,
@@ -247,7 +248,7 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     let mut instance_names = Names::default();
     for group in &loaded.groups {
         let lose = |diags: &mut Diagnostics| {
-            group.atoms.iter().for_each(|atom| diags.lose_name(&atom.name))
+            group.atoms.iter().for_each(|atom| diags.lose_name(&atom.name, atom.name.span))
         };
         if !group_names.declare(&group.group.name, groups.len(), "group", diags) {
             lose(diags);

@@ -9,6 +9,7 @@ mod archs;
 mod atoms;
 mod inherit;
 mod isas;
+pub(crate) mod means;
 mod more;
 mod names;
 pub mod units;

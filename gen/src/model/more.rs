@@ -138,7 +138,7 @@ pub(super) fn declare(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
                 diags.push(
                     Diagnostic::at(entry.name.span, message).help("give `lanes` or `member`"),
                 );
-                diags.lose_name(&entry.name);
+                diags.lose_name(&entry.name, entry.name.span);
                 continue;
             }
         };

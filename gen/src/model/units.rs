@@ -273,7 +273,7 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
                 if let Some(parent) = &e.extends
                     && descriptor_names.find(parent, "descriptor", r.diags).is_none()
                 {
-                    r.diags.lose_name(&e.name);
+                    r.diags.lose_name(&e.name, e.name.span);
                     continue;
                 }
                 if descriptor_names.declare(&e.name, units.descriptors.len(), "descriptor", r.diags)

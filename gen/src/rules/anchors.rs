@@ -5,7 +5,7 @@
 use super::Ops;
 use super::schema::Bare;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::lower::{list, text};
+use crate::leak::{list, text};
 use crate::model::HwModel;
 use crate::schema::Name;
 use crate::spanned::Spanned;

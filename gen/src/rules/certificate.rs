@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The file of certificates.
-pub const FILE: &str = "rules/proofs.ron";
+pub use crate::files::PROOFS as FILE;
 /// How it is made.
 pub const REMEDY: &str = "prove it: LANEBOOK_WRITE_PROOFS=1 cargo test -p lanebook-proofs";
 

@@ -1,7 +1,7 @@
 //! `rules/contract.ron`: what `compile` takes of the operations, and why it takes no more.
 use super::Ops;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::lower::{list, name, shared, text};
+use crate::leak::{list, name, shared, text};
 use crate::schema::Name;
 use crate::spanned::Spanned;
 use crate::suggest::remedy;

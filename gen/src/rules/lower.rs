@@ -2,10 +2,36 @@
 use super::RuleModel;
 use super::passes::Step;
 use super::rule::CompiledRule;
-use crate::lower::{RulePart, list, shared, text};
+use crate::leak::{list, shared, text};
 use crate::names::perfect;
 use lanebook_tables as t;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What the rule compiler contributes to the tables.
+#[derive(Copy, Clone, Debug)]
+pub struct RulePart {
+    /// Operations of the tile IR.
+    pub ops: &'static [t::OpDecl<'static>],
+    /// Rules, dispatch, passes and phases.
+    pub rules: t::Rules<'static>,
+    /// Cost weights.
+    pub weights: t::Weights,
+    /// How passes give layouts to operations.
+    pub anchors: t::Anchors<'static>,
+    /// What `compile` takes.
+    pub contract: t::Contract<'static>,
+    /// Operation names and aliases.
+    pub op_names: t::NameMap<'static>,
+}
+
+impl RulePart {
+    /// The operation with this name or alias.
+    pub(crate) fn op_named(&self, name: &str) -> Option<t::OpId> {
+        let at =
+            self.ops.iter().position(|op| op.name == name || op.aliases.slice().contains(&name))?;
+        u16::try_from(at).ok().map(t::OpId)
+    }
+}
 
 /// Lowers everything; what is leaked lives as long as the process.
 #[must_use]

@@ -97,7 +97,7 @@ pub(super) fn resolve(file: MeasureFile, phases: &[String], diags: &mut Diagnost
 }
 
 /// What operations count, nothing else.
-pub(super) fn of_tile(tile: Vec<Spanned<MeasureEntry>>, diags: &mut Diagnostics) -> Measures {
+pub(crate) fn of_tile(tile: Vec<Spanned<MeasureEntry>>, diags: &mut Diagnostics) -> Measures {
     grow(&tile, diags);
     Measures { tile, ..Measures::default() }
 }
@@ -223,7 +223,7 @@ fn decreases(rule: &CompiledRule, scale: &Scale<'_>) -> bool {
 }
 
 /// Every index and tile rule decreases the measure.
-pub(super) fn check(model: &RuleModel, measures: &Measures, diags: &mut Diagnostics) {
+pub(crate) fn check(model: &RuleModel, measures: &Measures, diags: &mut Diagnostics) {
     for rule in model.rules.iter().filter(|rule| rule.language != Language::Target) {
         let scale = Scale::new(measures, rule.phase, model);
         if !decreases(rule, &scale) {

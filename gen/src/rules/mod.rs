@@ -10,7 +10,6 @@
 //! are checked.
 pub mod anchors;
 pub mod asks;
-pub mod beside;
 pub mod canonical;
 pub mod certificate;
 pub mod contract;
@@ -196,7 +195,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn file<T: DeserializeOwned>(&mut self) -> Option<T> {
-        crate::load::file(self.sources, self.id, self.diags)
+        crate::entries::file(self.sources, self.id, self.diags)
     }
     fn values<T: DeserializeOwned>(
         &mut self,
@@ -204,7 +203,7 @@ impl Reader<'_> {
     ) -> Vec<crate::spanned::Spanned<T>> {
         entries
             .iter()
-            .filter_map(|entry| crate::load::entry(self.sources, *entry, self.diags))
+            .filter_map(|entry| crate::entries::entry(self.sources, *entry, self.diags))
             .collect()
     }
     fn entries<T: DeserializeOwned>(&mut self) -> Vec<crate::spanned::Spanned<T>> {

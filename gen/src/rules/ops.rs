@@ -129,7 +129,7 @@ pub(super) fn resolve(entries: Vec<Spanned<OpEntry>>, diags: &mut Diagnostics) -
 }
 
 /// The operations of compiled tables, as if they were written in a file.
-pub(super) fn of_tables(tables: &Tables<'_>, file: FileId) -> Ops {
+pub(crate) fn of_tables(tables: &Tables<'_>, file: FileId) -> Ops {
     fn at<T>(value: T, span: Span) -> Spanned<T> {
         Spanned { value, span }
     }

@@ -178,7 +178,7 @@ fn constants_stay(earlier: &CompiledRule, bindings: &Bindings) -> bool {
     })
 }
 
-pub(super) fn check(model: &RuleModel, diags: &mut Diagnostics) {
+pub(crate) fn check(model: &RuleModel, diags: &mut Diagnostics) {
     for (number, a) in model.rules.iter().enumerate() {
         for b in model.rules.iter().skip(number + 1) {
             if (a.language, a.isa, a.phase) != (b.language, b.isa, b.phase) {

@@ -25,7 +25,7 @@ pub enum Step {
     Analysis(String),
 }
 
-pub(super) fn resolve(file: PassesFile, model: &mut RuleModel, diags: &mut Diagnostics) {
+pub(crate) fn resolve(file: PassesFile, model: &mut RuleModel, diags: &mut Diagnostics) {
     let mut phases = Names::default();
     for (number, phase) in file.phases.iter().enumerate() {
         phases.declare(phase, number, "phase", diags);

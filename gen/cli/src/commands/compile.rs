@@ -1,7 +1,8 @@
 //! `lanebook compile`: a tile program to a plan, its reasons, and the instruction sequence.
 use crate::args::Compile;
 use crate::output;
-use crate::problem::{Excerpt, Problem, Problems};
+use crate::problem::{Problem, Problems};
+use crate::program::{GEMM, Source, read};
 use crate::report::refusal::{of_compile, of_program};
 use crate::report::words::Lines;
 use crate::report::{Parts, Report, written};
@@ -12,11 +13,6 @@ use lanebook::ir;
 use lanebook::remat::check_layouts;
 use lanebook_gen::suggest::nearest;
 use lanebook_tables::{Arch, Isa, Tables};
-use std::io::Read;
-use std::path::Path;
-
-/// The built-in program.
-const GEMM: (&str, &str) = ("gemm.tile (built in)", include_str!("../../examples/gemm.tile"));
 
 /// Instructions, register tuples, index-expression nodes and reasons that there is room for.
 type Room = CompileStorage<16384, 4096, 4096, 16384>;
@@ -24,14 +20,6 @@ type Room = CompileStorage<16384, 4096, 4096, 16384>;
 /// Operations, values, operands, attributes, types, regions and undo records that there is room
 /// for.
 type ProgramRoom = ir::Storage<8192, 12288, 24576, 8192, 1024, 512, 64>;
-
-/// A program's text.
-pub struct Source {
-    /// Its name in messages.
-    pub name: String,
-    /// The text.
-    pub text: String,
-}
 
 /// Runs the command.
 pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
@@ -209,54 +197,5 @@ fn parts(
                 format!("use one of {known}"),
             ))
         }
-    }
-}
-
-/// A program's text: a file, standard input, or the built-in program.
-pub fn read(path: Option<&Path>) -> Result<Source, Problem> {
-    let Some(path) = path else { return Ok(Source { name: GEMM.0.into(), text: GEMM.1.into() }) };
-    if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).map_err(|error| {
-            Problem::system(format!("cannot read standard input: {error}"), "name a file")
-        })?;
-        return text("standard input".into(), bytes);
-    }
-    let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| {
-        let remedy = if error.kind() == std::io::ErrorKind::NotFound {
-            "check the name; `lanebook compile --arch ARCH` without a file compiles the built-in GEMM"
-        } else {
-            "make it readable"
-        };
-        Problem::system(format!("cannot read {name}: {error}"), remedy)
-    })?;
-    text(name, bytes)
-}
-
-/// What some editors put before a text.
-const BYTE_ORDER_MARK: char = '\u{feff}';
-
-fn text(name: String, bytes: Vec<u8>) -> Result<Source, Problem> {
-    match String::from_utf8(bytes) {
-        Ok(text) if text.starts_with(BYTE_ORDER_MARK) => {
-            let problem = Problem::refused(
-                format!("{name} begins with a byte-order mark (line 1, column 1)"),
-                "save the text as UTF-8 without one",
-            );
-            // Nothing is to be seen of the mark itself.
-            let text = text.trim_start_matches(BYTE_ORDER_MARK).to_string();
-            Err(problem.at(Excerpt {
-                name,
-                text: if text.is_empty() { " ".into() } else { text },
-                range: 0..0,
-                label: "before this".into(),
-            }))
-        }
-        Ok(text) => Ok(Source { name, text }),
-        Err(error) => Err(Problem::refused(
-            format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()),
-            "give a tile program, see gen/cli/examples",
-        )),
     }
 }

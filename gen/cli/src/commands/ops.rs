@@ -242,12 +242,7 @@ fn able_archs<'t>(tables: &Tables<'t>, id: OpId, decl: &OpDecl<'t>) -> Option<Ve
         return None;
     }
     let archs = tables.archs.iter();
-    Some(
-        archs
-            .filter(|arch| native(tables, arch).any(|atom| does(atom)))
-            .map(|arch| arch.name)
-            .collect(),
-    )
+    Some(archs.filter(|arch| native(tables, arch).any(&does)).map(|arch| arch.name).collect())
 }
 
 /// What an architecture does with an operation.

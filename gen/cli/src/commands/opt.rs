@@ -1,8 +1,8 @@
 //! `lanebook opt`: runs passes over a tile program and prints what they make of it.
 use crate::args::Opt;
-use crate::commands::compile::{Source, read};
 use crate::output;
 use crate::problem::{Excerpt, Problem, Problems};
+use crate::program::{Source, read};
 use crate::report::candidates;
 use crate::report::declared::Declared;
 use crate::report::refusal::of_program;

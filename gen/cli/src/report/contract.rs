@@ -1,7 +1,7 @@
 //! What of a program is not in the contract of `compile`: in words, with what would be.
 use super::refusal::at;
-use crate::commands::compile::Source;
 use crate::problem::Problem;
+use crate::program::Source;
 use lanebook::ir::contract::{At, Breach, BreachKind, ValueList};
 use lanebook::ir::{AttrValue, Program};
 use lanebook_gen::suggest::nearest;

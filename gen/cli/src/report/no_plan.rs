@@ -3,8 +3,8 @@
 use super::reasons;
 use super::refusal::{at, dtype};
 use super::words::operation;
-use crate::commands::compile::Source;
 use crate::problem::Problem;
+use crate::program::Source;
 use lanebook::compile::storage::plan_parameter;
 use lanebook::ir::{self, Op, Program, Value};
 use lanebook::plan::{PlanError, PlanPool, Reject, Unscaled, Unwritable};

@@ -1,6 +1,6 @@
 //! Why a program is refused: the library's errors, at their place in the text, with the remedy.
-use crate::commands::compile::Source;
 use crate::problem::{Excerpt, Problem};
+use crate::program::Source;
 use lanebook::compile::CompileError;
 use lanebook::emit::EmitError;
 use lanebook::emit::step::{Missing, StepError};

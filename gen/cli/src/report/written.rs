@@ -3,9 +3,9 @@
 //!
 //! Which of those that can be read are obeyed is the contract's to say; what of them can be kept
 //! to, the planner's.
-use crate::commands::compile::Source;
 use crate::notation::parse;
 use crate::problem::{Excerpt, Problem};
+use crate::program::Source;
 use lanebook::ir::{AttrValue, Program, TileEncoding, attr_names};
 
 /// The first layout that cannot be read.

@@ -19,12 +19,12 @@
 //!
 //! Rules without a phase have the first. `measure` says what operations count, as `tile` in
 //! `rules/measure.ron`. A set has no index or target rules: those need a proof.
-use super::schema::{MeasureEntry, PassEntry, PassesFile, RuleEntry};
-use super::{RuleModel, lower, measure, ops, overlap, passes, rule};
 use crate::compile::Failure;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::load;
+use crate::entries;
 use crate::model::HwModel;
+use crate::rules::schema::{MeasureEntry, PassEntry, PassesFile, RuleEntry};
+use crate::rules::{RuleModel, lower, measure, ops, overlap, passes, rule};
 use crate::schema::Name;
 use crate::source::Sources;
 use crate::spanned::{Entry, Spanned};
@@ -85,7 +85,7 @@ pub fn compile(
     let mut diagnostics = Diagnostics::new();
     let diags = &mut diagnostics;
     let mut model = RuleModel { ops: ops::of_tables(tables, id), ..RuleModel::default() };
-    if let Some(file) = load::file::<SetFile>(&sources, id, diags) {
+    if let Some(file) = entries::file::<SetFile>(&sources, id, diags) {
         let first = file.phases.first().cloned();
         if first.is_none() {
             diags.push(
@@ -96,7 +96,7 @@ pub fn compile(
         let measures = measure::of_tile(file.measure, diags);
         let hw = HwModel::default();
         for entry in file.rules {
-            let Some(entry) = load::entry::<RuleEntry>(&sources, entry, diags) else { continue };
+            let Some(entry) = entries::entry::<RuleEntry>(&sources, entry, diags) else { continue };
             let context = rule::Context {
                 hw: &hw,
                 ops: &model.ops,

@@ -316,7 +316,7 @@ const THINGS: [(&str, &str); 15] = [
 pub fn facts(sources: &Sources) -> Facts {
     let mut out = Facts::new();
     for (id, file) in sources.iter() {
-        if file.name == crate::load::LEDGER || file.name == crate::rules::certificate::FILE {
+        if file.name == crate::files::LEDGER || file.name == crate::files::PROOFS {
             continue;
         }
         if let Some(tree) = read(sources, id) {

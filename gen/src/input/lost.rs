@@ -5,7 +5,7 @@
 //! error. A later error that is only about the absence of a name (it carries the name:
 //! [`crate::diagnostics::Diagnostic::lacks`]) is held back if the name may be one of those, and
 //! counted at what was left out.
-use crate::audit::fits;
+use crate::pattern::fits;
 use crate::source::Span;
 use crate::suggest::nearest;
 

@@ -6,7 +6,7 @@
 //! line numbers, so an error in one row points at the line of the atom and shows the text as it was
 //! read. Nothing else is computed: what cannot be said by replacing words is an atom of its own.
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::load::{self, Loaded};
+use crate::entries::{self, is_hardware};
 use crate::lost::Lost;
 use crate::schema::{Family, FamilyTable, Group, HwFile};
 use crate::source::{FileId, Sources, Span};
@@ -18,7 +18,7 @@ const MOST: usize = 512;
 /// Adds a file to `sources` for each atom of each family of the hardware files that are there.
 pub fn expand(sources: &mut Sources, diags: &mut Diagnostics) {
     let mut made = Vec::new();
-    for (id, file) in sources.iter().filter(|(_, file)| Loaded::is_hardware(file)) {
+    for (id, file) in sources.iter().filter(|(_, file)| is_hardware(file)) {
         // What cannot be read is reported where it is loaded.
         let Some(hardware) = read_as_meant::<HwFile>(sources, whole(sources, id)).value else {
             continue;
@@ -29,7 +29,9 @@ pub fn expand(sources: &mut Sources, diags: &mut Diagnostics) {
             .filter_map(|entry| read_as_meant::<Group>(sources, entry.span).value)
         {
             for entry in &group.families {
-                let Some(family) = load::entry::<Family>(sources, *entry, diags) else { continue };
+                let Some(family) = entries::entry::<Family>(sources, *entry, diags) else {
+                    continue;
+                };
                 let before = diags.len();
                 made.extend(
                     rows(sources, id, entry.span, &family, diags)

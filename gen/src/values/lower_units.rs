@@ -1,5 +1,5 @@
 //! Facts about matrix units as values of `lanebook_tables`, every slice leaked.
-use crate::lower::{list, one, text};
+use crate::leak::{list, one, text};
 use crate::model::HwModel;
 use crate::model::units::{Fact, Tile};
 use crate::schema::unit as s;
@@ -67,7 +67,7 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
             tensor: found.tensor,
             at: list(found.at.iter().copied()),
             signal: found.signal,
-            last: list(found.last.iter().map(|step| crate::lower::sync_step(model, step))),
+            last: list(found.last.iter().map(|step| sync_step(model, step))),
             status: fact.status,
             sources: list(fact.sources.iter().copied()),
         })),
@@ -76,7 +76,7 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
             feature: fact.feature,
             bytes: fact.entry.bytes,
             init: found.init,
-            publish: list(found.publish.iter().map(|step| crate::lower::sync_step(model, step))),
+            publish: list(found.publish.iter().map(|step| sync_step(model, step))),
             expect: found.expect,
             wait: found.wait,
             waits: found.waits,
@@ -397,5 +397,20 @@ fn tensor_map(fact: &Fact<s::TensorMap>) -> t::TensorMap<'static> {
         promotions: codes(&e.promotions),
         status: fact.status,
         sources: list(fact.sources.iter().copied()),
+    }
+}
+
+/// A step of synchronisation.
+pub(crate) fn sync_step(model: &HwModel, step: &crate::model::Step) -> t::SyncStep<'static> {
+    t::SyncStep {
+        atom: step.atom.value,
+        immediates: list(
+            model
+                .atom(step.atom.value)
+                .immediates()
+                .map(|(_, o)| step.immediates.get(&o.name.value).copied().unwrap_or(0)),
+        ),
+        after_producer: step.after_producer,
+        barrier: step.barrier,
     }
 }

@@ -4,7 +4,6 @@
 //! shown twice: a plain line `file:line:column: error: ...; help: ...` that editors understand, and
 //! an excerpt with the places underlined.
 use crate::lost::Lost;
-use crate::schema::Name;
 use crate::source::{Sources, Span};
 use annotate_snippets::{AnnotationKind, Renderer, Snippet};
 use std::cmp::Ordering;
@@ -266,8 +265,8 @@ impl Diagnostics {
         self.lose(lost.because_of(root));
     }
     /// A thing of this name is left out, and why has been said.
-    pub fn lose_name(&mut self, name: &Name) {
-        self.lose(Lost::name(name, name.span));
+    pub fn lose_name(&mut self, name: &str, at: Span) {
+        self.lose(Lost::name(name, at));
     }
     /// What is left out, and nothing of what is said.
     #[must_use]

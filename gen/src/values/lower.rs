@@ -5,65 +5,13 @@
 //! Call it on a model without errors only: a reference that resolving could not make is taken as 0
 //! here.
 use crate::layouts::Layout;
+use crate::leak::{list, name, one, shared, text};
 use crate::model::{self, HwModel};
 use crate::names::perfect;
+pub use crate::rules::lower::RulePart;
 use crate::template::Piece as TextPiece;
 use lanebook_layout::LayoutRef;
 use lanebook_tables as t;
-
-/// What the rule compiler contributes to the tables.
-#[derive(Copy, Clone, Debug)]
-pub struct RulePart {
-    /// Operations of the tile IR.
-    pub ops: &'static [t::OpDecl<'static>],
-    /// Rules, dispatch, passes and phases.
-    pub rules: t::Rules<'static>,
-    /// Cost weights.
-    pub weights: t::Weights,
-    /// How passes give layouts to operations.
-    pub anchors: t::Anchors<'static>,
-    /// What `compile` takes.
-    pub contract: t::Contract<'static>,
-    /// Operation names and aliases.
-    pub op_names: t::NameMap<'static>,
-}
-
-impl RulePart {
-    /// The operation with this name or alias.
-    fn op_named(&self, name: &str) -> Option<t::OpId> {
-        let at =
-            self.ops.iter().position(|op| op.name == name || op.aliases.slice().contains(&name))?;
-        u16::try_from(at).ok().map(t::OpId)
-    }
-}
-
-/// Leaks a list; an empty one costs nothing.
-pub fn list<T>(items: impl IntoIterator<Item = T>) -> &'static [T] {
-    let items: Vec<T> = items.into_iter().collect();
-    if items.is_empty() { &[] } else { Vec::leak(items) }
-}
-
-/// Leaks a list that is referred to by one address; an empty one costs nothing.
-pub fn shared<T>(items: impl IntoIterator<Item = T>) -> t::List<'static, T> {
-    let items = list(items);
-    t::List((!items.is_empty()).then(|| one(items)))
-}
-
-/// Leaks a text that is referred to by one address.
-pub fn name(s: &str) -> t::Name<'static> {
-    t::Name((!s.is_empty()).then(|| one(text(s))))
-}
-
-/// Leaks a value.
-pub fn one<T>(value: T) -> &'static T {
-    Box::leak(Box::new(value))
-}
-
-/// Leaks a text.
-#[must_use]
-pub fn text(s: &str) -> &'static str {
-    if s.is_empty() { "" } else { String::leak(s.to_string()) }
-}
 
 /// Lowers a model.
 #[must_use]
@@ -438,22 +386,8 @@ fn sync_rule(model: &HwModel, rule: &model::SyncRule) -> t::SyncRule<'static> {
     t::SyncRule {
         producer: rule.producer,
         consumer: rule.consumer,
-        steps: list(rule.steps.iter().map(|step| sync_step(model, step))),
+        steps: list(rule.steps.iter().map(|step| crate::lower_units::sync_step(model, step))),
         sources: list(rule.sources.iter().copied()),
-    }
-}
-
-pub(crate) fn sync_step(model: &HwModel, step: &model::Step) -> t::SyncStep<'static> {
-    t::SyncStep {
-        atom: step.atom.value,
-        immediates: list(
-            model
-                .atom(step.atom.value)
-                .immediates()
-                .map(|(_, o)| step.immediates.get(&o.name.value).copied().unwrap_or(0)),
-        ),
-        after_producer: step.after_producer,
-        barrier: step.barrier,
     }
 }
 

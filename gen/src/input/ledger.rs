@@ -3,7 +3,7 @@
 //! An atom (and later a rule) keeps its number for ever: numbers are never reused, and a name that
 //! is gone stays as a tombstone (`retired: true`). The tool writes the file; a build only compares.
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::load;
+use crate::entries;
 use crate::schema::Name;
 use crate::source::{FileId, Sources, Span};
 use crate::spanned::{Entry, whole};
@@ -56,12 +56,12 @@ impl Ledger {
     /// Reads the ledger and checks that numbers ascend and names stand once.
     pub fn load(sources: &Sources, file: FileId, diags: &mut Diagnostics) -> Option<Self> {
         let span = whole(sources, file);
-        let raw: File = load::file(sources, file, diags)?;
+        let raw: File = entries::file(sources, file, diags)?;
         let mut lines = |entries: Vec<Entry>| {
             let mut out: Vec<Line> = Vec::new();
             let mut seen: BTreeMap<String, Span> = BTreeMap::new();
             for entry in entries {
-                let Some(line) = load::entry::<Line>(sources, entry, diags) else { continue };
+                let Some(line) = entries::entry::<Line>(sources, entry, diags) else { continue };
                 let line = line.value;
                 if let Some(before) = out.last().filter(|before| before.id >= line.id) {
                     let message = format!("number {} does not follow {}", line.id, before.id);

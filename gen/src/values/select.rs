@@ -5,7 +5,7 @@
 //! only such atoms. Everything has been checked before, left out or not. Ids are dense again
 //! afterwards; stable numbers stay what they are.
 use crate::diagnostics::Diagnostic;
-use crate::lower::{list, one, shared};
+use crate::leak::{list, one, shared};
 use crate::names::perfect;
 use lanebook_tables as t;
 use std::collections::{BTreeMap, BTreeSet};

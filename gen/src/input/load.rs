@@ -3,25 +3,25 @@
 //! Files are found in one fixed order (by path), read as RON entry by entry, and kept as written:
 //! nothing is resolved here. A bad entry is reported, and read as it was probably meant or left
 //! out; a file that is not RON at all is one error.
-use crate::audit::verdicts;
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::entries::{self, as_own};
 use crate::families;
+pub use crate::files::LEDGER;
+use crate::files::VERDICTS;
 use crate::ledger::Ledger;
 use crate::lost::Lost;
 use crate::schema::{
     Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Figures, Group,
     HwFile, Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag, Verdicts, VerdictsFile, unit,
 };
-use crate::source::{FileId, SourceFile, Sources, Span};
-use crate::spanned::{AsMeant, Entry, Spanned, read_as_meant, whole};
+use crate::source::{FileId, Sources, Span};
+use crate::spanned::{Entry, Spanned};
 use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders that hold inputs, relative to the root.
 pub const FOLDERS: [&str; 2] = ["hw-tables", "rules"];
-/// The ledger of stable numbers.
-pub const LEDGER: &str = "hw-tables/ids.ron";
 
 /// Everything that was read, as written.
 #[derive(Debug, Default)]
@@ -232,31 +232,6 @@ fn relative(root: &Path, path: &Path) -> String {
     parts.join("/")
 }
 
-/// A file's name as if it stood in the repository (of a ledger elsewhere: as if it were none).
-fn as_own(file: &SourceFile) -> String {
-    match file.extra {
-        false => file.name.clone(),
-        true => format!("hw-tables/{}", file.name.split_once('/').map_or("", |(_, name)| name))
-            .replace(LEDGER, "hw-tables/ids"),
-    }
-}
-
-impl Loaded {
-    /// Whether a file holds groups and architectures.
-    #[must_use]
-    pub fn is_hardware(file: &SourceFile) -> bool {
-        let name = as_own(file);
-        let other = [
-            "hw-tables/sources.ron",
-            "hw-tables/dtypes.ron",
-            "hw-tables/axes.ron",
-            LEDGER,
-            verdicts::FILE,
-        ];
-        file.family.is_none() && name.starts_with("hw-tables/") && !other.contains(&name.as_str())
-    }
-}
-
 /// Reads all files of `sources` by what their names say they are.
 pub fn load(sources: &Sources, diags: &mut Diagnostics) -> Loaded {
     let mut loaded = Loaded::default();
@@ -284,7 +259,7 @@ pub fn load(sources: &Sources, diags: &mut Diagnostics) -> Loaded {
                     reader.file::<AxesFile>().map(|f| reader.values(f.axes)).unwrap_or_default(),
                 );
             }
-            verdicts::FILE => {
+            VERDICTS => {
                 let found = reader.file::<VerdictsFile>().map(|f| reader.values(f.verdicts));
                 loaded.verdicts.extend(found.unwrap_or_default());
             }
@@ -378,40 +353,6 @@ fn atom_span(sources: &Sources, id: FileId) -> Span {
     Span::new(id, text.len() - text.trim_start().len(), text.len())
 }
 
-/// Reads a file as it was meant. One that cannot be read is reported, and what it declares is lost.
-pub(crate) fn file<T: DeserializeOwned>(
-    sources: &Sources,
-    id: FileId,
-    diags: &mut Diagnostics,
-) -> Option<T> {
-    meant(sources, whole(sources, id), false, diags)
-}
-
-/// Reads an entry; see [`file`].
-pub(crate) fn entry<T: DeserializeOwned>(
-    sources: &Sources,
-    entry: Entry,
-    diags: &mut Diagnostics,
-) -> Option<Spanned<T>> {
-    meant(sources, entry.span, true, diags).map(|value| Spanned { value, span: entry.span })
-}
-
-fn meant<T: DeserializeOwned>(
-    sources: &Sources,
-    span: Span,
-    entry: bool,
-    diags: &mut Diagnostics,
-) -> Option<T> {
-    let AsMeant { value, errors, left_out } = read_as_meant(sources, span);
-    errors.into_iter().for_each(|error| diags.push(error));
-    if value.is_none() {
-        diags.lose(Lost::text(sources.text(span), span, entry));
-    } else {
-        left_out.iter().for_each(|field| diags.lose(Lost::part(sources.text(*field), *field)));
-    }
-    value
-}
-
 struct Reader<'a> {
     sources: &'a Sources,
     id: FileId,
@@ -420,10 +361,10 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn file<T: DeserializeOwned>(&mut self) -> Option<T> {
-        file(self.sources, self.id, self.diags)
+        entries::file(self.sources, self.id, self.diags)
     }
     fn entries<T: DeserializeOwned>(&mut self, entries: &[Entry]) -> Vec<Spanned<T>> {
-        entries.iter().filter_map(|e| entry(self.sources, *e, self.diags)).collect()
+        entries.iter().filter_map(|e| entries::entry(self.sources, *e, self.diags)).collect()
     }
     fn values<T: DeserializeOwned>(&mut self, entries: Vec<Entry>) -> Vec<T> {
         self.entries(&entries).into_iter().map(|entry| entry.value).collect()

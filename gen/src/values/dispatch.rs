@@ -2,7 +2,7 @@
 //!
 //! Each atom is asked once what it can do; what it answers is filed under a number, and a perfect
 //! hash is made over the numbers.
-use crate::lower::list;
+use crate::leak::list;
 use crate::names::with;
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables as t;
