@@ -14,7 +14,7 @@ use crate::schema::{
     Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Figures, Group,
     HwFile, Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag, Verdicts, VerdictsFile, unit,
 };
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{Entry, Spanned};
 use serde::de::DeserializeOwned;
 use std::fs;
@@ -230,6 +230,14 @@ fn relative(root: &Path, path: &Path) -> String {
         .map(|c| c.as_os_str().to_string_lossy())
         .collect();
     parts.join("/")
+}
+
+impl Loaded {
+    /// Whether a file holds groups and architectures.
+    #[must_use]
+    pub fn is_hardware(file: &SourceFile) -> bool {
+        entries::is_hardware(file)
+    }
 }
 
 /// Reads all files of `sources` by what their names say they are.
