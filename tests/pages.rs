@@ -43,10 +43,9 @@ fn files_that_pages_name_are_there() {
         let text = fs::read_to_string(root().join(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
         for path in paths(&text) {
             // Placeholders are in capitals: NAME, PATH.
-            if path.split(['/', '.']).any(|part| part.len() > 2 && part == part.to_uppercase()) {
-                if !path.ends_with(".md") {
-                    continue;
-                }
+            let placeholder = |part: &str| part.len() > 2 && part == part.to_uppercase();
+            if path.split(['/', '.']).any(placeholder) && !path.ends_with(".md") {
+                continue;
             }
             assert!(root().join(path).exists(), "{page} names {path}, which is not there");
             seen += 1;
@@ -78,11 +77,8 @@ fn modules(text: &str) -> Vec<&str> {
     let mut for_tests = false;
     for line in text.lines() {
         let declared = line.trim_start_matches("pub ").strip_prefix("mod ");
-        if let Some(name) = declared.map(|rest| rest.trim_end_matches([';', ' ', '{'])) {
-            if !for_tests {
-                out.push(name);
-            }
-        }
+        let name = declared.map(|rest| rest.trim_end_matches([';', ' ', '{']));
+        out.extend(name.filter(|_| !for_tests));
         for_tests = line.trim() == "#[cfg(test)]";
     }
     out
