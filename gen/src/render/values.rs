@@ -167,7 +167,7 @@ structs! {
     AttrContract<'_> { key, form, required, ranks, default, doc }
     CandidateRule { role, memory, axis, bucket, family, from, to, bulk, align_bytes }
     Weights {
-        shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp, exchange_addresses, segment_bytes, shared_align,
+        shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp, exchange_addresses, segment_bytes, shared_align, loop_depth, trifle, missing_register,
     }
 }
 

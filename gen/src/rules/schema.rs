@@ -187,6 +187,9 @@ pub struct Weights {
     pub exchange_addresses: u32,
     pub segment_bytes: u32,
     pub shared_align: u32,
+    pub loop_depth: u32,
+    pub trifle: u32,
+    pub missing_register: u32,
 }
 
 impl Weights {
@@ -213,6 +216,9 @@ impl Weights {
             exchange_addresses: self.exchange_addresses,
             segment_bytes: self.segment_bytes,
             shared_align: self.shared_align,
+            loop_depth: self.loop_depth,
+            trifle: self.trifle,
+            missing_register: self.missing_register,
         }
     }
 }

@@ -157,10 +157,9 @@ fn shrinkable(plan: &Plan<'_>) -> Vec<ShrinkableTile, MOST> {
 fn cost(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> u32 {
     let w = &tables.weights;
     let weigh = |op: Op, cost: u32| {
-        let around = core::iter::successors(program.parent(op), |at| program.parent(*at));
-        around
-            .filter(|at| program.role(*at) == OpRole::For)
-            .fold(cost, |cost, _| cost.saturating_mul(w.loop_trips.max(1)))
+        let loops = core::iter::successors(program.parent(op), |at| program.parent(*at))
+            .filter(|at| program.role(*at) == OpRole::For);
+        w.inside_loops(cost, loops.count())
     };
     let moves = plan.transfers.iter().map(|m| weigh(m.op, m.figures.cost));
     let products = plan.products.iter().map(|p| {

@@ -631,4 +631,51 @@ pub struct Weights {
     pub segment_bytes: u32,
     /// Alignment in bytes, at the least, of whatever stands in shared memory.
     pub shared_align: u32,
+    /// Loops inside each other beyond which the work of passes counts no further turns.
+    pub loop_depth: u32,
+    /// What a conversion costs that only renames, and what every value costs at the least, in
+    /// thousandths of a cycle.
+    pub trifle: u32,
+    /// How much dearer than others a register is that its class does not have.
+    pub missing_register: u32,
+}
+
+impl Weights {
+    /// Nothing costs anything: of tables without rules.
+    pub const NONE: Self = Self {
+        shared_transaction: 0,
+        tensor_cycle: 0,
+        register: 0,
+        instruction: 0,
+        address: 0,
+        global_segment: 0,
+        matrix_cycle: 0,
+        pad_kib: 0,
+        loop_trips: 0,
+        convert_byte: 0,
+        convert_elements: 0,
+        convert_bits: 0,
+        work_byte: 0,
+        load_byte: 0,
+        reduce_lane: 0,
+        reduce_warp: 0,
+        exchange_addresses: 0,
+        segment_bytes: 0,
+        shared_align: 0,
+        loop_depth: 0,
+        trifle: 0,
+        missing_register: 0,
+    };
+
+    /// `cost` of something inside so many loops: each is taken to run `loop_trips` times.
+    #[must_use]
+    pub fn inside_loops(&self, cost: u32, depth: usize) -> u32 {
+        (0..depth).fold(cost, |cost, _| cost.saturating_mul(self.loop_trips.max(1)))
+    }
+
+    /// What an exchange through shared memory needs for addresses and waits, in quarters.
+    #[must_use]
+    pub fn exchange(&self) -> u32 {
+        self.exchange_addresses.saturating_mul(self.instruction)
+    }
 }

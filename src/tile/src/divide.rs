@@ -307,6 +307,17 @@ fn check_alignment(
     if have < need { Err(Reject::Alignment { need, have }) } else { Ok(()) }
 }
 
+/// Who moves a tile from memory to memory.
+#[derive(Copy, Clone, Debug)]
+pub struct CopyWorkers {
+    /// log2 of the lanes of a wave.
+    pub wave: u8,
+    /// log2 of the waves.
+    pub warps: u8,
+    /// Bytes of global memory that come at once.
+    pub segment_bytes: u32,
+}
+
 /// Divides a movement from one memory to another by `copy_atom`. The distribution over lanes, warps
 /// and instances is free; it is chosen so that neighbouring lanes take neighbouring shares of
 /// global memory, or, where the destination is one wave-uniform run, so that the run is filled in
@@ -315,11 +326,11 @@ pub fn fit_copy(
     copy_atom: &CopyAtom,
     from: &MemoryMap,
     to: &MemoryMap,
-    wave: u8,
-    warps: u8,
+    workers: CopyWorkers,
     need: (u32, u32),
     align: (u32, u32),
 ) -> Result<Tiling, Reject> {
+    let CopyWorkers { wave, warps, segment_bytes } = workers;
     if copy_atom.lanes != wave {
         return Err(Reject::Lanes { atom: copy_atom.lanes, wave });
     }
@@ -357,7 +368,7 @@ pub fn fit_copy(
         });
     }
     // Element bits in the order in which they are dealt out: share, lanes, warps, instances.
-    let (order, inner) = match stored_rows(from, to, fixed) {
+    let (order, inner) = match stored_rows(from, to, fixed, segment_bytes) {
         _ if run => (to.storage_order().ok_or(Reject::Run { byte: 0 })?, 0),
         Some(found) => found,
         None => (plain_order(total).ok_or(Reject::Size)?, 0),
@@ -407,11 +418,13 @@ pub fn fit_copy(
 
 /// Where rows are so short in global memory that they lie apart whatever the order of the lanes is:
 /// how many bits of a row come first, and the order in which the destination stores the others,
-/// which are rows. `fixed`: element bits of a share, which stay in front.
+/// which are rows. `fixed`: element bits of a share, which stay in front. Rows shorter than
+/// `segment_bytes` are short.
 fn stored_rows(
     from: &MemoryMap,
     to: &MemoryMap,
     fixed: u32,
+    segment_bytes: u32,
 ) -> Option<(Columns<u32, { crate::map::MAX_BITS }>, u32)> {
     let lead = |bit: u32| from.columns.get(bit as usize).is_some_and(|column| column.lead != 0);
     let all = u32::try_from(from.columns.len()).ok()?;
@@ -419,7 +432,7 @@ fn stored_rows(
     let bytes = u32::from(from.shape.bits / 8).checked_shl(inner)?;
     // A permuted tile has its order already: that of whole rows.
     let short =
-        inner >= fixed && bytes < SECTOR_BYTES && (inner == fixed || to.combine == Combine::Add);
+        inner >= fixed && bytes < segment_bytes && (inner == fixed || to.combine == Combine::Add);
     let stored = if short && (inner..all).all(lead) { to.storage_order()? } else { return None };
     let low = 1u32.checked_shl(inner)?.checked_sub(1)?;
     // An element is of a row's bytes, or of rows; as many of either as there are bits.
@@ -428,9 +441,6 @@ fn stored_rows(
         stored.as_slice().iter().filter(|e| **e & low == 0).fold(0u32, |n, _| n.saturating_add(1));
     (apart && inner.checked_add(rows) == Some(all)).then_some((stored, inner))
 }
-
-/// Bytes of global memory that come at once.
-const SECTOR_BYTES: u32 = 32;
 
 /// Element bits from the lowest.
 fn plain_order(total: u8) -> Option<Columns<u32, { crate::map::MAX_BITS }>> {

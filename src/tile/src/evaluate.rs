@@ -1,7 +1,7 @@
 //! Evaluation: one movement, one atom, one shared layout: legal or not, and what it costs.
 
 use crate::copy_atom::CopyAtom;
-use crate::divide::{fit_copy, fit_registers};
+use crate::divide::{CopyWorkers, fit_copy, fit_registers};
 use crate::map::{BankAccess, Columns, Combine, Fragment, MemoryMap, count_within};
 use crate::tiling::{Figures, Reject, Tiling};
 use lanebook_tables::{Arch, Atom, Isa, Side, Space, Status, Tables, TupleStyle, Weights};
@@ -109,15 +109,12 @@ impl<'t> TargetInfo<'t> {
                     (a.memory().ok_or(Reject::Form)?, b.memory().ok_or(Reject::Form)?);
                 let need =
                     (u32::from(movement.from.align_bytes), u32::from(movement.to.align_bytes));
-                fit_copy(
-                    copy_atom,
-                    from_map,
-                    to_map,
-                    self.wave,
-                    self.warps,
-                    need,
-                    (from_align, to_align),
-                )?
+                let workers = CopyWorkers {
+                    wave: self.wave,
+                    warps: self.warps,
+                    segment_bytes: self.tables.weights.segment_bytes,
+                };
+                fit_copy(copy_atom, from_map, to_map, workers, need, (from_align, to_align))?
             }
         };
         let (figures, bank_status) = self.figures(

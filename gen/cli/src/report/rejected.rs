@@ -76,10 +76,7 @@ impl Report<'_> {
                     std::iter::successors(self.program.parent(m.op), |at| self.program.parent(*at))
                         .filter(|at| self.program.role(*at) == OpRole::For)
                         .count();
-                cost = cost.saturating_add(
-                    (0..depth.min(4))
-                        .fold(m.figures.cost, |c, _| c.saturating_mul(weights.loop_trips.max(1))),
-                );
+                cost = cost.saturating_add(weights.inside_loops(m.figures.cost, depth));
             }
         }
         Some((shared(&alloc.layout), cost))
@@ -169,7 +166,7 @@ impl Report<'_> {
             let each = u32::from(cycles)
                 .saturating_mul(weights.matrix_cycle)
                 .saturating_add(weights.instruction);
-            count.saturating_mul(each).saturating_mul(weights.loop_trips.max(1))
+            weights.inside_loops(count.saturating_mul(each), 1)
         };
         Some((cost(u32::try_from(count).ok()?, atom.cost.cycles), cost(pick.count(), pick.cycles)))
     }

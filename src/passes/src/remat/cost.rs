@@ -11,12 +11,6 @@ use crate::remat::net::DEAREST;
 use lanebook_ir::{Block, Def, ErrorKind, Op, Program, Value};
 use lanebook_tables::{OpRole, Weights};
 
-/// Loops inside each other beyond which trips no longer count.
-const DEEPEST: usize = 3;
-/// What a conversion costs that only renames, and what every value costs at least: ties go to the
-/// shorter program.
-const TRIFLE: u64 = 4;
-
 /// What a program's conversions and computations cost, in thousandths of a cycle.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -47,11 +41,12 @@ impl CostReport {
 
 /// How often a block is taken to run.
 fn trips(program: &Program<'_, '_>, block: Option<Block>) -> u64 {
-    let each = u64::from(program.tables().weights.loop_trips.max(1));
+    let weights = &program.tables().weights;
+    let each = u64::from(weights.loop_trips.max(1));
     let (mut at, mut loops, mut product) =
-        (block.and_then(|block| program.owner_of(block)), 0usize, 1u64);
+        (block.and_then(|block| program.owner_of(block)), 0u32, 1u64);
     while let Some(op) = at {
-        if program.role(op).is_loop() && loops < DEEPEST {
+        if program.role(op).is_loop() && loops < weights.loop_depth {
             loops = loops.saturating_add(1);
             product = product.saturating_mul(each);
         }
@@ -103,7 +98,7 @@ impl ProgramLayouts<'_, '_, '_> {
     pub fn conversion_price(&self, value: Value, from: u16, to: u16) -> u32 {
         price(
             self.conversion(value, from, to)
-                .saturating_add(TRIFLE)
+                .saturating_add(u64::from(self.weights().trifle))
                 .saturating_mul(self.trips(home(self.program, value))),
         )
     }

@@ -213,15 +213,12 @@ pub struct SharedExchange {
     pub load: HalfPlan,
 }
 
-/// Instructions that an exchange is taken to need for its addresses and barriers.
-pub(crate) const EXCHANGE_ADDRESSES: u32 = 16;
-
 impl SharedExchange {
     /// Weighted sum of both halves, addresses and barriers, in quarter units.
     #[must_use]
     pub fn cost(&self, weights: &Weights) -> u32 {
         let halves = self.store.figures.cost.saturating_add(self.load.figures.cost);
-        halves.saturating_add(EXCHANGE_ADDRESSES.saturating_mul(weights.instruction))
+        halves.saturating_add(weights.exchange())
     }
 
     /// The two halves as movements; their ends in registers are no fragment of the plan.

@@ -200,27 +200,7 @@ const ARCH: Arch<'static> = Arch {
     scalar_reads: 1,
     sources: &[],
 };
-const WEIGHTS: Weights = Weights {
-    shared_transaction: 0,
-    tensor_cycle: 0,
-    register: 0,
-    instruction: 0,
-    address: 0,
-    global_segment: 0,
-    matrix_cycle: 0,
-    pad_kib: 0,
-    loop_trips: 0,
-    convert_byte: 0,
-    convert_elements: 0,
-    convert_bits: 0,
-    work_byte: 0,
-    load_byte: 0,
-    reduce_lane: 0,
-    reduce_warp: 0,
-    exchange_addresses: 0,
-    segment_bytes: 0,
-    shared_align: 0,
-};
+const WEIGHTS: Weights = Weights::NONE;
 static TOY: Tables<'static> = Tables {
     isas: &[ISA],
     archs: &[ARCH],

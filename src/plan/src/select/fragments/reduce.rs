@@ -9,8 +9,7 @@
 //! two together.
 
 use crate::data::{
-    AllocPlan, Candidate, EXCHANGE_ADDRESSES, HalfPlan, PlanError, PlanPool, RejectedCandidate,
-    SharedExchange,
+    AllocPlan, Candidate, HalfPlan, PlanError, PlanPool, RejectedCandidate, SharedExchange,
 };
 use crate::select::elementwise::select_elementwise;
 use crate::select::planner::{MAX_REGISTERS, Planner, full};
@@ -352,9 +351,7 @@ impl Planner<'_, '_, '_, '_> {
         }
         let (layout, store, load, cost) = best.ok_or(why)?;
         if let Some(inside) = inside {
-            let cost = cost.saturating_add(
-                EXCHANGE_ADDRESSES.saturating_mul(self.target.tables.weights.instruction),
-            );
+            let cost = cost.saturating_add(self.target.tables.weights.exchange());
             if inside <= cost {
                 self.plan.lose(RejectedCandidate {
                     op,

@@ -9,9 +9,6 @@ use lanebook_tables::{ClassId, OpRole, Space};
 use lanebook_tile::evaluate::TargetInfo;
 use lanebook_tile::product::Product;
 
-/// How much dearer than others a register is that its class does not have.
-const OVERFULL: u32 = 1 << 12;
-
 /// What all candidates for one product have around them.
 #[derive(Copy, Clone)]
 pub(crate) struct OwnCost<'t> {
@@ -66,7 +63,7 @@ impl OwnCost<'_> {
             .saturating_add(
                 self.missing_registers(product, held)
                     .saturating_mul(w.register)
-                    .saturating_mul(OVERFULL),
+                    .saturating_mul(w.missing_register),
             )
     }
 
