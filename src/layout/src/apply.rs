@@ -59,6 +59,35 @@ fn digits(
     Ok(rest)
 }
 
+/// [`digits`] for iters with known numbers and a coordinate inside; `None` for everything else, of
+/// which the slower walk says what it is.
+#[inline]
+fn plain_digits(
+    iters: &[Iter],
+    x: u64,
+    mut add: impl FnMut(AxisId, i64) -> Option<()>,
+) -> Option<()> {
+    let mut rest = x;
+    for it in iters {
+        let (extent, stride) = it.known()?;
+        let mask = extent.wrapping_sub(1);
+        let digit = if extent & mask == 0 {
+            let digit = rest & u64::from(mask);
+            rest = rest.wrapping_shr(extent.trailing_zeros());
+            digit
+        } else {
+            let small = u32::try_from(rest).ok()?;
+            let quotient = small.checked_div(extent)?;
+            rest = u64::from(quotient);
+            u64::from(small.wrapping_sub(quotient.wrapping_mul(extent)))
+        };
+        // A digit has 32 bits.
+        add(it.axis(), (digit as i64).checked_mul(stride)?)?;
+    }
+    (rest == 0).then_some(())
+}
+
+#[cold]
 fn out_of_range(iters: &[Iter], mode: usize, coord: u64) -> Error {
     let mut extent = 1u64;
     for it in iters {
@@ -147,19 +176,65 @@ impl LayoutRef<'_> {
     #[inline]
     pub fn offset_on(&self, x: u64, axis: AxisId) -> Result<i64> {
         let mut sum = 0i64;
+        let plain = plain_digits(self.shard, x, |of, d| {
+            if of == axis {
+                sum = sum.checked_add(d)?;
+            }
+            Some(())
+        });
+        if plain.is_none() {
+            sum = self.sum_on(x, axis)?;
+        }
+        for o in self.offset.iter().filter(|o| o.axis() == axis) {
+            sum = sum.checked_add(o.value().value()?).ok_or(Error::Overflow)?;
+        }
+        if axis == AxisId::M { self.post.apply(sum) } else { Ok(sum) }
+    }
+
+    /// What the shard adds on one axis, with the reason where it adds nothing known.
+    #[cold]
+    fn sum_on(&self, x: u64, axis: AxisId) -> Result<i64> {
+        let mut sum = 0i64;
         let left = digits(self.shard, x, false, |it, d| {
             if it.axis() == axis {
                 sum = sum.checked_add(d).ok_or(Error::Overflow)?;
             }
             Ok(())
         })?;
-        if left != 0 {
-            return Err(out_of_range(self.shard, 0, x));
+        if left == 0 { Ok(sum) } else { Err(out_of_range(self.shard, 0, x)) }
+    }
+
+    /// The positions of flat coordinate `x` on several axes, in one walk; otherwise as
+    /// [`LayoutRef::offset_on`].
+    ///
+    /// # Errors
+    /// As [`LayoutRef::apply_flat`].
+    pub fn offsets_on<const N: usize>(&self, x: u64, axes: [AxisId; N]) -> Result<[i64; N]> {
+        let mut sums = [0i64; N];
+        let add = |sums: &mut [i64; N], axis: AxisId, by: i64| {
+            for (sum, _) in sums.iter_mut().zip(axes).filter(|(_, of)| *of == axis) {
+                *sum = sum.checked_add(by).ok_or(Error::Overflow)?;
+            }
+            Ok(())
+        };
+        let plain = plain_digits(self.shard, x, |axis, d| match d {
+            0 => Some(()),
+            d => add(&mut sums, axis, d).ok(),
+        });
+        if plain.is_none() {
+            for (sum, axis) in sums.iter_mut().zip(axes) {
+                *sum = self.sum_on(x, axis)?;
+            }
         }
-        for o in self.offset.iter().filter(|o| o.axis() == axis) {
-            sum = sum.checked_add(o.value().value()?).ok_or(Error::Overflow)?;
+        for o in self.offset {
+            add(&mut sums, o.axis(), o.value().value()?)?;
         }
-        if axis == AxisId::M { self.post.apply(sum) } else { Ok(sum) }
+        if !matches!(self.post, PostMap::None) {
+            for (sum, _) in sums.iter_mut().zip(axes).filter(|(_, of)| *of == AxisId::M) {
+                *sum = self.post.apply(*sum)?;
+            }
+        }
+        Ok(sums)
     }
 
     /// Writes the positions on `axis` of the flat coordinates 0, 1, 2, ..., as many as there are or
@@ -216,10 +291,20 @@ impl LayoutRef<'_> {
     #[inline]
     fn base(&self, x: u64, extended: bool, out: &mut Coord) -> Result<()> {
         out.clear();
+        if extended || plain_digits(self.shard, x, |axis, d| out.add(axis, d).ok()).is_none() {
+            out.clear();
+            self.shard_positions(x, extended, out)?;
+        }
+        self.add_offsets(out)
+    }
+
+    /// Adds what the shard adds to a coordinate without axes, or says why it cannot.
+    #[inline(never)]
+    fn shard_positions(&self, x: u64, extended: bool, out: &mut Coord) -> Result<()> {
         if digits(self.shard, x, extended, |it, d| out.add(it.axis(), d))? != 0 {
             return Err(out_of_range(self.shard, 0, x));
         }
-        self.add_offsets(out)
+        Ok(())
     }
 
     #[inline]

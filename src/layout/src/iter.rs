@@ -87,6 +87,16 @@ impl Iter {
         }
     }
 
+    /// Extent and stride, if both are known integers and there is a first position.
+    #[inline]
+    pub(crate) fn known(&self) -> Option<(u32, i64)> {
+        let known = self.extent > 0
+            && self.extent_syms.is_none()
+            && self.stride_syms.is_none()
+            && self.stride_den.get() == 1;
+        known.then_some((self.extent, self.stride))
+    }
+
     /// Whether the extent is 1 for certain.
     #[must_use]
     pub const fn is_unit(&self) -> bool {

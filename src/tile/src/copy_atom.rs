@@ -225,18 +225,14 @@ const AXES: [AxisId; 4] = [AxisId::LANE, AxisId::BIT, AxisId::SLOT, AxisId::BYTE
 
 /// Where zero stands on each of them.
 fn origin(layout: &LayoutRef<'_>) -> Option<[i64; 4]> {
-    let mut out = [0; 4];
-    for (place, axis) in out.iter_mut().zip(AXES) {
-        *place = layout.offset_on(0, axis).ok()?;
-    }
-    Some(out)
+    layout.offsets_on(0, AXES).ok()
 }
 
 /// Where the coordinate `x` (one bit) stands, relative to where zero stands.
 fn place(layout: &LayoutRef<'_>, x: u64, origin: [i64; 4]) -> Option<BitPlace> {
-    let mut on = [0i64; 4];
-    for ((place, axis), from) in on.iter_mut().zip(AXES).zip(origin) {
-        *place = layout.offset_on(x, axis).ok()?.checked_sub(from)?;
+    let mut on = layout.offsets_on(x, AXES).ok()?;
+    for (place, from) in on.iter_mut().zip(origin) {
+        *place = place.checked_sub(from)?;
     }
     let [lane, bit, slot, byte] = on;
     let exponent = |v: i64| log2_exact(u64::try_from(v).ok()?);

@@ -207,9 +207,8 @@ pub fn atom_bits(
     let mut lane_bits = 0usize;
     let mut held = 0usize;
     let total = rows.checked_add(cols)?;
-    let origin = |axis| layout.offset_on(0, axis).ok();
-    let (lane_0, bit_0, warp_0) =
-        (origin(AxisId::LANE)?, origin(AxisId::BIT)?, origin(AxisId::WARP)?);
+    const AXES: [AxisId; 3] = [AxisId::LANE, AxisId::BIT, AxisId::WARP];
+    let [lane_0, bit_0, warp_0] = layout.offsets_on(0, AXES).ok()?;
     let bit_of = |n: i64| log2_exact(u64::try_from(n).ok()?);
     for bit in 0..total {
         let (x, e) = match bit.checked_sub(cols) {
@@ -218,8 +217,8 @@ pub fn atom_bits(
                 (u64::from(operand.extents.1).checked_shl(u32::from(row))?, shape.row_bit(row))
             }
         };
-        let on = |axis, from: i64| layout.offset_on(x, axis).ok()?.checked_sub(from);
-        match (on(AxisId::LANE, lane_0)?, on(AxisId::BIT, bit_0)?, on(AxisId::WARP, warp_0)?) {
+        let [l, b, w] = layout.offsets_on(x, AXES).ok()?;
+        match (l.checked_sub(lane_0)?, b.checked_sub(bit_0)?, w.checked_sub(warp_0)?) {
             (l, 0, 0) if l > 0 => {
                 let k = usize::from(bit_of(l)?);
                 *lane.get_mut(k)? = e;

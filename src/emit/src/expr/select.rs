@@ -27,6 +27,9 @@ pub struct Selector<'t, 's> {
     set: &'t RuleSet<'t>,
     usable: [u64; MAX_RULES / 64],
     scratch: SelectScratch<'s>,
+    /// One past the last node that a register was remembered for: the rest of the lent list is
+    /// empty.
+    remembered: usize,
 }
 
 impl<'t, 's> Selector<'t, 's> {
@@ -61,12 +64,13 @@ impl<'t, 's> Selector<'t, 's> {
             }
         }
         scratch.memo.fill([None; 2]);
-        Ok(Self { machine: Machine { tables, arch: arch_data, isa }, set, usable, scratch })
+        let machine = Machine { tables, arch: arch_data, isa };
+        Ok(Self { machine, set, usable, scratch, remembered: 0 })
     }
 
     /// Forgets what was computed into virtual registers from this number on.
     pub fn forget_from(&mut self, first: u16) {
-        for memo in self.scratch.memo.iter_mut().flatten() {
+        for memo in self.scratch.memo.iter_mut().take(self.remembered).flatten() {
             if memo.is_some_and(|reg| reg.first >= first) {
                 *memo = None;
             }
@@ -83,16 +87,21 @@ impl<'t, 's> Selector<'t, 's> {
     /// Tells that a register already holds a node.
     pub fn remember(&mut self, node: ExprId, reg: Reg) {
         let side = self.machine.side(reg.class).unwrap_or(VECTOR);
+        self.note(node, side, reg);
+    }
+
+    fn note(&mut self, node: ExprId, side: usize, reg: Reg) {
         if let Some(place) =
             self.scratch.memo.get_mut(node.index()).and_then(|memo| memo.get_mut(side))
         {
             *place = Some(reg);
+            self.remembered = self.remembered.max(node.index().saturating_add(1));
         }
     }
 
     /// Forgets that a register holds anything, because its value is about to change.
     pub fn release(&mut self, reg: Reg) {
-        for memo in self.scratch.memo.iter_mut().flatten() {
+        for memo in self.scratch.memo.iter_mut().take(self.remembered).flatten() {
             if *memo == Some(reg) {
                 *memo = None;
             }
@@ -395,11 +404,7 @@ impl<'t, 's> Selector<'t, 's> {
                 }
                 let plan = self.chosen(arena, id, choice)?;
                 let reg = self.push(RuleId(choice.rule), &plan, sink)?;
-                if let Some(place) =
-                    self.scratch.memo.get_mut(id.index()).and_then(|sides| sides.get_mut(side))
-                {
-                    *place = Some(reg);
-                }
+                self.note(id, side, reg);
             }
         }
         Ok(())

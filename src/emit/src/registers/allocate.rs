@@ -219,7 +219,7 @@ pub(crate) const NONE: u16 = u16::MAX;
 
 /// The tuples of a class that need a place, by the start of their live ranges and, where that is
 /// the same, by their number. Answers the first.
-fn by_start(registers: &mut VecView<VRegTuple>, class: u8) -> u16 {
+pub(crate) fn by_start(registers: &mut VecView<VRegTuple>, class: u8) -> u16 {
     let (mut head, mut tail) = (NONE, NONE);
     for k in 0..registers.len() {
         let Some(&tuple) =

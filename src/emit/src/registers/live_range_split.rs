@@ -6,7 +6,7 @@
 //! And tuples are placed by size, the largest first, so that no room is lost between them. No
 //! instruction is added.
 
-use crate::registers::allocate::{FreeRegisters, NONE, Owners, find_live_ranges};
+use crate::registers::allocate::{FreeRegisters, NONE, Owners, by_start, find_live_ranges};
 use crate::step::{
     LoopSpan, Purpose, Slot, Step, StepError, TupleStride, VRegTuple, member_offset,
 };
@@ -189,11 +189,13 @@ fn pack(
             }
             at = placed.next;
         }
-        let found = free.find(tuple.count, of.tuple_align).ok_or_else(|| StepError::Pool {
-            class: ClassId(u16::from(class)),
-            wanted: most_at_once(registers, class).max(of.pool.1.saturating_add(1)),
-            pool: of.pool.1,
-        })?;
+        let Some(found) = free.find(tuple.count, of.tuple_align) else {
+            return Err(StepError::Pool {
+                class: ClassId(u16::from(class)),
+                wanted: most_at_once(registers, class).max(of.pool.1.saturating_add(1)),
+                pool: of.pool.1,
+            });
+        };
         if let Some(t) = registers.get_mut(usize::from(number)) {
             t.physical = found;
         }
@@ -203,13 +205,40 @@ fn pack(
     Ok(high)
 }
 
-/// Registers of a class that live at the same time, at the most.
-fn most_at_once(registers: &VecView<VRegTuple>, class: u8) -> u16 {
-    let own = || registers.iter().filter(|t| t.class == class && t.live.0 != u16::MAX);
-    let at = |step: u16| {
-        own()
-            .filter(|t| t.live.0 <= step && step <= t.live.1)
+/// Registers of a class that live at the same time, at the most. The list of tuples is used up.
+fn most_at_once(registers: &mut VecView<VRegTuple>, class: u8) -> u16 {
+    let fixed = |registers: &VecView<VRegTuple>, at: u16| {
+        let own = registers.iter().filter(|t| t.class == class && t.pinned);
+        own.filter(|t| t.live.0 != u16::MAX && t.live.0 <= at && at <= t.live.1)
             .fold(0u16, |sum, t| sum.saturating_add(u16::from(t.count)))
     };
-    own().map(|t| at(t.live.0)).max().unwrap_or(0)
+    // What the frame defines is there from the start: fewer of it live at every later step.
+    let at_start = fixed(registers, 0);
+    let mut most = at_start;
+    let (mut number, mut busy, mut sum) = (by_start(registers, class), NONE, 0u16);
+    while let Some(&tuple) = registers.get(usize::from(number)) {
+        let (mut at, mut last) = (busy, NONE);
+        while let Some(&other) = registers.get(usize::from(at)) {
+            if other.live.1 >= tuple.live.0 {
+                last = at;
+            } else {
+                sum = sum.saturating_sub(u16::from(other.count));
+                match registers.get_mut(usize::from(last)) {
+                    Some(last) => last.next = other.next,
+                    None => busy = other.next,
+                }
+            }
+            at = other.next;
+        }
+        if let Some(t) = registers.get_mut(usize::from(number)) {
+            t.next = busy;
+        }
+        busy = number;
+        sum = sum.saturating_add(u16::from(tuple.count));
+        if sum.saturating_add(at_start) > most {
+            most = most.max(sum.saturating_add(fixed(registers, tuple.live.0)));
+        }
+        number = tuple.next;
+    }
+    most
 }

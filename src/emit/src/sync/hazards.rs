@@ -57,6 +57,8 @@ pub(crate) struct AtomHazards {
     pub(crate) states: u8,
     /// Some of them count in a way of their own, or are ended by an atom.
     pub(crate) special: bool,
+    /// Instructions of it.
+    pub(crate) lines: u32,
 }
 
 /// What hazards say of the atoms seen last, worked out when it is asked for.
@@ -75,7 +77,14 @@ impl HazardCache {
     /// What the hazards of an architecture say of an atom.
     pub(crate) fn of(&mut self, arch: &Arch<'_>, id: AtomId, atom: &Atom<'_>) -> AtomHazards {
         if self.none {
-            return AtomHazards { atom: id, begins: 0, ends: 0, states: 0, special: false };
+            return AtomHazards {
+                atom: id,
+                begins: 0,
+                ends: 0,
+                states: 0,
+                special: false,
+                lines: 1,
+            };
         }
         let place = self.known.get_mut(id.index() % KINDS);
         match place {
@@ -91,7 +100,14 @@ impl HazardCache {
 
 #[inline(never)]
 fn look_up(arch: &Arch<'_>, id: AtomId, atom: &Atom<'_>) -> AtomHazards {
-    let mut out = AtomHazards { atom: id, begins: 0, ends: 0, states: 0, special: false };
+    let mut out = AtomHazards {
+        atom: id,
+        begins: 0,
+        ends: 0,
+        states: 0,
+        special: false,
+        lines: atom.template.lines(),
+    };
     for (number, hazard) in arch.hazards.iter().enumerate() {
         let bit = 1u128.wrapping_shl(number.min(OWN_BIT) as u32);
         if atom.tags.contains(&hazard.producer) {

@@ -290,10 +290,10 @@ impl Finish<'_> {
             let atom =
                 if step.purpose == Purpose::Label { None } else { self.tables.atom(step.atom) };
             let (begins, states) = match atom {
-                Some(atom) => (
-                    self.kinds.of(self.arch, step.atom, atom).begins != 0,
-                    states_of(self.isa, step, atom, &[]),
-                ),
+                Some(atom) => {
+                    let kind = self.kinds.of(self.arch, step.atom, atom);
+                    (kind.begins != 0, nop_states(self.isa, step).unwrap_or(kind.lines))
+                }
                 None => (false, 0),
             };
             self.recent.add(begins, states);
@@ -542,13 +542,19 @@ fn any_reads(
 /// Wait states that a step itself provides: one for each instruction, however long that takes; with
 /// `counts` only one, if it is of such an atom.
 fn states_of(isa: &Isa<'_>, step: &Step, atom: &Atom<'_>, counts: &[TagId]) -> u32 {
-    if isa.nop == Some(step.atom)
-        && let Some(&Slot::Int(n)) = step.args.first()
-    {
-        return u32::try_from(n).unwrap_or(0).saturating_add(1);
+    if let Some(states) = nop_states(isa, step) {
+        return states;
     }
     if !counts.is_empty() {
         return u32::from(counts.iter().any(|tag| atom.tags.contains(tag)));
     }
     atom.template.lines()
+}
+
+/// Wait states of an instruction that does nothing else.
+fn nop_states(isa: &Isa<'_>, step: &Step) -> Option<u32> {
+    match (isa.nop == Some(step.atom), step.args.first()) {
+        (true, Some(&Slot::Int(n))) => Some(u32::try_from(n).unwrap_or(0).saturating_add(1)),
+        _ => None,
+    }
 }

@@ -156,20 +156,6 @@ impl<I: Copy> RootView<I> {
         let (Some(first), Some((a, b))) = (rest.first(), self.operands) else {
             return false;
         };
-        // The second argument stands after all of the first.
-        let mut open = 1u8;
-        let mut second = None;
-        for node in rest {
-            if open == 0 {
-                second = Some(node);
-                break;
-            }
-            open = match node {
-                PatternNode::Index(_, arity, _) => open.saturating_sub(1).saturating_add(*arity),
-                _ => open.saturating_sub(1),
-            };
-        }
-        let Some(second) = second else { return false };
         let fits = |node: &PatternNode, view: View| match (node, view) {
             (PatternNode::AnyConst(_), view) => matches!(view, View::Const { .. }),
             (PatternNode::Const(wanted), View::Const { value, width }) => {
@@ -179,8 +165,31 @@ impl<I: Copy> RootView<I> {
             (PatternNode::Index(..) | PatternNode::Const(_), _) => false,
             _ => true,
         };
-        (fits(first, a) && fits(second, b)) || (op.commutes() && fits(first, b) && fits(second, a))
+        let (kept, swapped) = (fits(first, a), op.commutes() && fits(first, b));
+        if !kept && !swapped {
+            return false;
+        }
+        let Some(second) = second_argument(rest) else { return false };
+        (kept && fits(second, b)) || (swapped && fits(second, a))
     }
+}
+
+/// The second argument of a word, which stands after all of the first.
+#[inline]
+fn second_argument(arguments: &[PatternNode]) -> Option<&PatternNode> {
+    let (first, rest) = arguments.split_first()?;
+    let PatternNode::Index(_, arity, _) = first else { return rest.first() };
+    let mut open = *arity;
+    for node in rest {
+        if open == 0 {
+            return Some(node);
+        }
+        open = match node {
+            PatternNode::Index(_, arity, _) => open.saturating_sub(1).saturating_add(*arity),
+            _ => open.saturating_sub(1),
+        };
+    }
+    None
 }
 
 /// The decisions after these, of which the first `decided` mattered.

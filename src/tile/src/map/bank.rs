@@ -210,7 +210,8 @@ pub(super) fn count_each(
         && words_per_slot <= banks
         && addresses.iter().fold(0, |all, address| all | address) & slot_bytes.wrapping_sub(1) == 0;
     let (step, words_per_step) = if whole { (words_per_slot, 1) } else { (1, words_per_slot) };
-    let (bank_bytes, banks_of) = (bank_bytes.checked_mul(step)?, banks.checked_div(step)?);
+    let bank = Divider::by(bank_bytes.checked_mul(step)?);
+    let bank_number = Divider::by(banks.checked_div(step)?);
     let present = present(access);
     let mut seen = BankWords::new();
     let mut out = Conflicts::default();
@@ -221,10 +222,10 @@ pub(super) fn count_each(
         while rest != 0 {
             let slot = rest.trailing_zeros();
             rest &= rest.wrapping_sub(1);
-            let first = addresses.get(slot as usize)?.checked_div(bank_bytes)?;
+            let first = bank.quotient(*addresses.get(slot as usize)?)?;
             for k in 0..words_per_step {
                 let word = first.wrapping_add(k);
-                seen.add(word, word.checked_rem(banks_of)?)?;
+                seen.add(word, bank_number.remainder(word)?)?;
             }
         }
         if seen.len == 0 {
@@ -245,6 +246,33 @@ pub(super) fn count_each(
         }
     }
     Some(out)
+}
+
+/// A number to divide by: a shift where it is a power of two, as banks mostly are.
+#[derive(Copy, Clone)]
+struct Divider {
+    number: u32,
+    shift: Option<u32>,
+}
+
+impl Divider {
+    fn by(number: u32) -> Self {
+        Self { number, shift: number.is_power_of_two().then_some(number.trailing_zeros()) }
+    }
+
+    fn quotient(self, of: u32) -> Option<u32> {
+        match self.shift {
+            Some(shift) => Some(of.wrapping_shr(shift)),
+            None => of.checked_div(self.number),
+        }
+    }
+
+    fn remainder(self, of: u32) -> Option<u32> {
+        match self.shift {
+            Some(_) => Some(of & self.number.wrapping_sub(1)),
+            None => of.checked_rem(self.number),
+        }
+    }
 }
 
 /// Whether one set of lanes is the other with every lane number XORed by one constant.
