@@ -50,8 +50,23 @@ impl From<core::fmt::Error> for TextError {
     }
 }
 
+/// The numbers below 100, two digits each.
+const PAIRS: &str = "\
+00010203040506070809101112131415161718192021222324252627282930313233343536373839\
+40414243444546474849505152535455565758596061626364656667686970717273747576777879\
+8081828384858687888990919293949596979899";
+
 /// Writes an unsigned number in decimal.
 pub fn write_number(out: &mut impl Write, value: u64) -> core::fmt::Result {
+    // Most are numbers of registers.
+    let below = |value: u64| {
+        let from = usize::from(u8::try_from(value).ok().filter(|value| *value < 100)?);
+        let from = from.wrapping_mul(2);
+        PAIRS.get(if value < 10 { from.wrapping_add(1) } else { from }..from.wrapping_add(2))
+    };
+    if let Some(text) = below(value) {
+        return out.write_str(text);
+    }
     let mut digits = [0u8; 20];
     let mut at = digits.len();
     let mut rest = value;
@@ -140,12 +155,15 @@ impl Kernel<'_> {
 
     /// Text of an atom of several lines: each further line is indented like the first.
     fn lines(&self, text: &str, out: &mut impl Write) -> Result<(), TextError> {
+        if !text.as_bytes().contains(&b'\n') {
+            return Ok(out.write_str(text)?);
+        }
         let mut first = true;
         for line in text.split('\n') {
             if !first {
                 out.write_str("\n    ")?;
             }
-            out.write_str(line.trim_start_matches(if first { '\0' } else { ' ' }))?;
+            out.write_str(if first { line } else { line.trim_start_matches(' ') })?;
             first = false;
         }
         Ok(())

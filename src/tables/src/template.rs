@@ -81,19 +81,19 @@ impl<'a> Iterator for Pieces<'a> {
     type Item = Piece<'a>;
 
     fn next(&mut self) -> Option<Piece<'a>> {
-        let is_place = |c: char| c <= UPPER;
-        let mut chars = self.0.chars();
-        let first = chars.next()?;
-        if !is_place(first) {
-            let (text, rest) = match self.0.find(is_place) {
-                Some(at) => self.0.split_at_checked(at)?,
-                None => (self.0, ""),
-            };
+        // What is looked for is ASCII: a byte of it is never part of another character.
+        let is_place = |byte: &u8| *byte <= UPPER as u8;
+        let bytes = self.0.as_bytes();
+        let first = *bytes.first()?;
+        if !is_place(&first) {
+            let at = bytes.iter().position(is_place).unwrap_or(bytes.len());
+            let (text, rest) = self.0.split_at_checked(at)?;
             self.0 = rest;
             return Some(Piece::Text(text));
         }
-        let number = u8::try_from(chars.next()?).ok()?.checked_sub(ZERO)?;
-        let rest = chars.as_str();
+        let number = bytes.get(1)?.checked_sub(ZERO)?;
+        let rest = self.0.get(2..)?;
+        let first = char::from(first);
         let (piece, rest) = match first {
             OPERAND => (Piece::Operand(number), rest),
             LOWER | UPPER => (Piece::Half(number, first == UPPER), rest),

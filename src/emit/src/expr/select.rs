@@ -12,7 +12,7 @@ use crate::expr::cover::{
 use crate::expr::simplify::count_uses;
 use crate::expr::want::{RegBank, SelectError, SelectScratch, Want};
 use crate::expr::{Arg, Expr, ExprArena, ExprId, Reg, StepSink};
-use lanebook_ir::rewrite::{Binding, RootView, Swaps, find_at, matches};
+use lanebook_ir::rewrite::{Binding, RootView, Swaps, find_plausible, matches};
 use lanebook_tables::{
     ArchId, AtomId, BuildNode, Language, MAX_INSTRUCTIONS, Role, Rule, RuleId, RuleSet, Tables,
 };
@@ -297,7 +297,7 @@ impl<'t, 's> Selector<'t, 's> {
         let mut from = Some(Swaps::default());
         while let Some(swaps) = from {
             let terminal = Terminal { arena, uses: self.scratch.uses };
-            let Some((binding, at, next)) = find_at(&terminal, rule, look, swaps) else {
+            let Some((binding, at, next)) = find_plausible(&terminal, rule, look, swaps) else {
                 break;
             };
             if let Some(plan) = self.plan(arena, rule, &binding, id, chain)

@@ -1,7 +1,7 @@
 //! What the pass over finished steps remembers so that it need not look at all of them again: which
 //! steps take part in hazards, and which registers atoms of a kind read.
 
-use crate::step::{Purpose, Touch, TupleStride, for_each_register};
+use crate::step::{Purpose, Step, Touch, TupleStride, for_each_register};
 use crate::sync::cursor::StepCursor;
 use heapless::VecView;
 use lanebook_tables::{Arch, Atom, AtomId, Hazard, Tables, TagId};
@@ -143,6 +143,11 @@ pub(crate) fn hazards<'h>(
     named.chain(arch.hazards.iter().skip(others).filter(between))
 }
 
+/// The hazards of an architecture that an atom ends.
+pub(crate) fn ended<'h>(arch: &'h Arch<'h>) -> impl Iterator<Item = &'h Hazard<'h>> {
+    arch.hazards.iter().filter(|hazard| hazard.wait.is_some())
+}
+
 /// Most steps that are remembered: no hazard lasts longer, since each is a wait state at the least.
 const RECENT: usize = 256;
 
@@ -211,9 +216,43 @@ impl BusyRegs {
     }
 }
 
+/// Hazards ended by an atom whose open registers are followed; of others everything is open.
+const FOLLOWED: usize = 4;
+
+/// Registers, folded: what misses it is none of them.
+#[derive(Copy, Clone)]
+struct RegisterFolds([u64; 8]);
+
+impl RegisterFolds {
+    const NONE: Self = Self([0; 8]);
+
+    fn places(touch: &Touch) -> impl Iterator<Item = (usize, u64)> {
+        let base = touch.first.wrapping_add(u16::from(touch.class).wrapping_mul(151));
+        (0..u16::from(touch.count)).map(move |k| {
+            let at = usize::from(base.wrapping_add(k) & 511);
+            (at >> 6, 1u64.wrapping_shl((at & 63) as u32))
+        })
+    }
+
+    fn add(&mut self, touch: &Touch) {
+        for (word, bit) in Self::places(touch) {
+            if let Some(word) = self.0.get_mut(word) {
+                *word |= bit;
+            }
+        }
+    }
+
+    fn may_meet(&self, touch: &Touch) -> bool {
+        Self::places(touch).any(|(word, bit)| self.0.get(word).is_none_or(|word| word & bit != 0))
+    }
+}
+
 /// The steps that take part in hazards: producers, and the waits that end one.
 pub(crate) struct Marks {
     producers: TagSet,
+    /// For the first hazards that an atom ends: registers that their producers have left open since
+    /// the last such atom, or label.
+    open: [RegisterFolds; FOLLOWED],
     steps: [u64; MARKED / 64],
     /// Steps seen.
     seen: usize,
@@ -222,7 +261,12 @@ pub(crate) struct Marks {
 impl Marks {
     /// For the hazards of an architecture, before its first step.
     pub(crate) fn new(arch: &Arch<'_>) -> Self {
-        let mut out = Self { producers: TagSet::EMPTY, steps: [0; MARKED / 64], seen: 0 };
+        let mut out = Self {
+            producers: TagSet::EMPTY,
+            open: [RegisterFolds::NONE; FOLLOWED],
+            steps: [0; MARKED / 64],
+            seen: 0,
+        };
         for hazard in arch.hazards {
             out.producers.add(hazard.producer);
         }
@@ -230,7 +274,13 @@ impl Marks {
     }
 
     /// Takes in the steps that were appended since.
-    pub(crate) fn see(&mut self, tables: &Tables<'_>, arch: &Arch<'_>, steps: &StepCursor<'_>) {
+    pub(crate) fn see(
+        &mut self,
+        tables: &Tables<'_>,
+        arch: &Arch<'_>,
+        patterns: &VecView<TupleStride>,
+        steps: &StepCursor<'_>,
+    ) {
         for (at, step) in steps.finished().iter().enumerate().skip(self.seen) {
             let is_wait = || arch.hazards.iter().any(|hazard| hazard.wait == Some(step.atom));
             // Nothing is looked for behind a label.
@@ -240,8 +290,56 @@ impl Marks {
             if let Some(word) = self.steps.get_mut(at >> 6).filter(|_| marked) {
                 *word |= 1u64.wrapping_shl((at & 63) as u32);
             }
+            if marked {
+                self.follow(tables, arch, patterns, step);
+            }
         }
         self.seen = steps.len();
+    }
+
+    /// Takes in what a step leaves open, or ends.
+    fn follow(
+        &mut self,
+        tables: &Tables<'_>,
+        arch: &Arch<'_>,
+        patterns: &VecView<TupleStride>,
+        step: &Step,
+    ) {
+        if step.purpose == Purpose::Label {
+            self.open = [RegisterFolds::NONE; FOLLOWED];
+            return;
+        }
+        let Some(atom) = tables.atom(step.atom) else { return };
+        for (open, hazard) in self.open.iter_mut().zip(ended(arch)) {
+            if hazard.wait == Some(step.atom) {
+                *open = RegisterFolds::NONE;
+            } else if atom.tags.contains(&hazard.producer) {
+                for_each_register(tables, step, patterns, |touch| {
+                    let concerned = match hazard.producer_operand {
+                        Some(operand) => touch.operand == operand,
+                        None => touch.written,
+                    };
+                    if concerned {
+                        open.add(&touch);
+                    }
+                });
+            }
+        }
+    }
+
+    /// Whether a hazard, by its number among those that an atom ends, may be open for a step;
+    /// without a step, for whatever comes next.
+    pub(crate) fn may_be_open(
+        &self,
+        number: usize,
+        tables: &Tables<'_>,
+        patterns: &VecView<TupleStride>,
+        step: Option<&Step>,
+    ) -> bool {
+        let (Some(open), Some(step)) = (self.open.get(number), step) else { return true };
+        let mut meets = false;
+        for_each_register(tables, step, patterns, |touch| meets |= open.may_meet(&touch));
+        meets
     }
 
     /// Whether the step with this number takes part.

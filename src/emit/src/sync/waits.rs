@@ -9,7 +9,7 @@ use crate::step::{
     MAX_ARGS, Missing, Purpose, Slot, Step, StepError, Touch, TupleStride, for_each_register,
 };
 use crate::sync::cursor::StepCursor;
-use crate::sync::hazards::{BusyRegs, HazardCache, Marks, Readers, Recent, hazards};
+use crate::sync::hazards::{BusyRegs, HazardCache, Marks, Readers, Recent, ended, hazards};
 use heapless::VecView;
 use lanebook_tables::{Arch, Atom, AtomId, Hazard, HazardUse, Isa, Tables, TagId};
 
@@ -350,27 +350,28 @@ impl Finish<'_> {
                     distance.saturating_add(states_of(self.isa, earlier, producer, hazard.counts));
             }
         }
-        for hazard in arch
-            .hazards
-            .iter()
-            .filter(|hazard| hazard.wait.is_some() && atom.tags.contains(&hazard.consumer))
-        {
-            self.end_hazard(hazard, Some(step), step.origin, out)?;
+        for (number, hazard) in ended(arch).enumerate() {
+            if atom.tags.contains(&hazard.consumer) {
+                self.end_hazard((number, hazard), Some(step), step.origin, out)?;
+            }
         }
         self.emit_nops(missing, step, out)
     }
 
     /// Ends a hazard that an atom ends, if `step` is exposed to it; without a step, whatever comes
-    /// next.
+    /// next. The hazard has its number among those.
     fn end_hazard(
         &mut self,
-        hazard: &Hazard<'_>,
+        (number, hazard): (usize, &Hazard<'_>),
         step: Option<&Step>,
         origin: u16,
         out: &mut StepCursor<'_>,
     ) -> Result<(), StepError> {
         let Some(wait) = hazard.wait else { return Ok(()) };
-        self.marks.see(self.tables, self.arch, out);
+        self.marks.see(self.tables, self.arch, self.patterns, out);
+        if !self.marks.may_be_open(number, self.tables, self.patterns, step) {
+            return Ok(());
+        }
         let (tables, readers) = (self.tables, &mut self.readers);
         let mut exposed = false;
         for at in self.marks.back() {
@@ -422,7 +423,7 @@ impl Finish<'_> {
                     distance.saturating_add(states_of(self.isa, earlier, producer, hazard.counts));
             }
         }
-        for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_some()) {
+        for hazard in ended(arch).enumerate() {
             self.end_hazard(hazard, None, step.origin, out)?;
         }
         // A branch is itself a wait state and scalar; labels take none.

@@ -1,6 +1,6 @@
 //! The loop: worklist, dispatch, fuel, undo.
 use crate::rewrite::build::build;
-use crate::rewrite::{Graph, RootView, Swaps, View, find_at};
+use crate::rewrite::{Graph, RootView, Swaps, View, find_plausible};
 use heapless::VecView;
 use lanebook_tables::{IndexOp, MAX_TERM, RuleId, RuleSet, Rules};
 
@@ -149,9 +149,12 @@ fn rewrite<G: Graph>(
         let Some(rule) = rules.rule(rule_id) else {
             return Err(RunError::BadRule { rule: rule_id });
         };
+        if !look.plausible(rule.pattern) {
+            continue;
+        }
         let mut from = Some(Swaps::default());
         while let Some(swaps) = from {
-            let Some((binding, _, next)) = find_at(graph, rule, &look, swaps) else {
+            let Some((binding, _, next)) = find_plausible(graph, rule, &look, swaps) else {
                 break;
             };
             let mut made = MadeNodes::new();

@@ -85,21 +85,20 @@ pub fn find<G: Terms>(
     root: G::Id,
     from: Swaps,
 ) -> Option<(Binding<G::Id>, Swaps, Option<Swaps>)> {
-    find_at(graph, rule, &RootView::at(graph, root), from)
+    let look = RootView::at(graph, root);
+    if look.plausible(rule.pattern) { find_plausible(graph, rule, &look, from) } else { None }
 }
 
-/// [`find`] for a root that was looked at already.
+/// [`find`] for a root at which the pattern is plausible.
 #[doc(hidden)]
-pub fn find_at<G: Terms>(
+#[inline(never)]
+pub fn find_plausible<G: Terms>(
     graph: &G,
     rule: &Rule<'_>,
     look: &RootView<G::Id>,
     from: Swaps,
 ) -> Option<(Binding<G::Id>, Swaps, Option<Swaps>)> {
     let root = look.root;
-    if !look.plausible(rule.pattern) {
-        return None;
-    }
     let mut swaps = from;
     loop {
         let mut binding = Binding::new();

@@ -17,5 +17,5 @@ pub use crate::rewrite::engine::{RunError, Stats, Work, run};
 pub use crate::rewrite::graph::{Bound, Graph, Terms, TileMake, View};
 pub use crate::rewrite::matcher::{Binding, Swaps, find, matches, next_swaps};
 #[doc(hidden)]
-pub use crate::rewrite::matcher::{RootView, find_at, signed};
+pub use crate::rewrite::matcher::{RootView, find_plausible, signed};
 pub use crate::rewrite::trace::{Applied, Ring};
