@@ -71,11 +71,7 @@ pub fn apply_with(
         log(tables, event);
         trace(event);
     };
-    // Layouts measure what they did until the text changes that passes write, or the module's
-    // target.
-    program.pools.sheet.forget();
     let outcome = whole(tables, pass, program, lent, &mut told);
-    program.pools.sheet.forget();
     match outcome {
         Ok(_) => program.keep(mark),
         Err(_) => program.undo(mark),
@@ -119,7 +115,7 @@ fn whole(
         return steps(tables, pass.steps, program, lent, trace);
     }
     let graph = |kind| PassError::Run(RunError::Graph(kind));
-    let before = remat::bill_again(program).map_err(graph)?;
+    let before = remat::bill(program).map_err(graph)?;
     let mark = program.mark();
     let mut stats = match steps(tables, pass.steps, program, lent, trace) {
         Ok(stats) => stats,
@@ -128,7 +124,7 @@ fn whole(
             return Err(error);
         }
     };
-    if stats.applied == 0 || remat::bill_again(program).map_err(graph)?.total() <= before.total() {
+    if stats.applied == 0 || remat::bill(program).map_err(graph)?.total() <= before.total() {
         program.keep(mark);
         return Ok(stats);
     }

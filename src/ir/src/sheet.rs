@@ -1,7 +1,8 @@
-//! The records of the pass that weighs layouts against each other, in storage that a program's
-//! pools bring along.
+//! The layouts of a program by number, and the records of the pass that weighs them against each
+//! other, in storage that a program's pools bring along.
 //!
-//! Plain data without meaning of its own: see `relayout`.
+//! A number stands for a text at a shape for as long as the program is there: its map is worked out
+//! once, whatever passes run. Plain data without meaning of its own: see `remat`.
 use crate::handle::Value;
 use crate::types::{Shape, TileEncoding};
 use heapless::VecView;
@@ -10,9 +11,12 @@ use heapless::VecView;
 #[doc(hidden)]
 pub const NONE: u16 = u16::MAX;
 
-/// A use that wants no layout in particular, or one that has no number this small.
+/// A use that wants no layout in particular.
 #[doc(hidden)]
-pub const ANY: u8 = u8::MAX;
+pub const ANY: u16 = u16::MAX;
+
+/// Chains of a table of names: those of values while a text is read, then those of layouts.
+pub(crate) const BUCKETS: usize = 256;
 
 /// A layout at a shape, with what comparing it takes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -32,9 +36,15 @@ pub struct LayoutRecord {
     pub width: u8,
     /// The map is known, not only its text.
     pub known: bool,
+    /// Hash of text and shape.
+    pub hash: u32,
+    /// The next layout of the hash's chain.
+    pub next: u16,
+    /// The next layout of the map's chain.
+    pub next_map: u16,
 }
 
-/// A layout made from another.
+/// A layout made from another: a place of a table that forgets what it has no room for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct Derived {
@@ -42,6 +52,13 @@ pub struct Derived {
     pub to: u16,
     pub how: u32,
 }
+
+impl Derived {
+    const NONE: Self = Self { from: NONE, to: NONE, how: 0 };
+}
+
+/// Places that are looked at for one answer.
+const PROBES: usize = 4;
 
 /// A value in one layout.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -91,14 +108,23 @@ pub struct TableValue {
     /// From the top: whether the layout may not change; how the value is made, 7 bits; its place in
     /// the region that is being weighed, 8.
     state: u16,
+    /// The layout that was asked for last in vain, and when.
+    vain: (u16, u16),
 }
 
 impl TableValue {
     /// A value that is not looked at.
-    pub const NEW: Self = Self { first: NONE, state: OUTSIDE };
+    pub const NEW: Self = Self { first: NONE, state: OUTSIDE, vain: (NONE, 0) };
     /// Places in a region.
     pub const SLOTS: usize = OUTSIDE as usize;
 
+    /// Whether a layout was asked for in vain since `time`.
+    pub const fn is_vain(self, layout: u16, time: u16) -> bool {
+        self.vain.0 == layout && self.vain.1 == time
+    }
+    pub const fn set_vain(&mut self, layout: u16, time: u16) {
+        self.vain = (layout, time);
+    }
     pub const fn is_fixed(self) -> bool {
         self.state & FLAG != 0
     }
@@ -149,93 +175,191 @@ pub struct Flow {
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct LayoutTable<'s> {
-    /// Layouts: those of this sheet in the order of their numbers, then those that earlier sheets
-    /// measured.
+    /// Layouts, each text at each shape once, for as long as the program is there.
     layouts: &'s mut VecView<LayoutRecord>,
-    /// How many are this sheet's.
-    known: usize,
+    /// The architecture that layouts were measured for, by number.
+    target: Option<Option<u16>>,
+    /// First layout + 1 by hash of text (the first half) and by digest of map. Names of values,
+    /// while a text is read.
+    pub(crate) buckets: &'s mut [u16; BUCKETS],
     /// By the handle's index of a type: its layout.
     pub by_type: &'s mut VecView<u16>,
-    pub derived: &'s mut VecView<Derived>,
+    derived: &'s mut VecView<Derived>,
     pub entries: &'s mut VecView<ValueInLayout>,
     pub nodes: &'s mut VecView<TableValue>,
     /// By the handle's index of a use: the layout that it wants.
-    pub wants: &'s mut VecView<u8>,
+    pub wants: &'s mut VecView<u16>,
     pub arcs: &'s mut VecView<Arc>,
     pub flow: &'s mut VecView<Flow>,
 }
 
-/// What a sheet is made of.
+/// What a table is made of.
 pub struct LayoutTableParts<'s> {
     pub layouts: &'s mut VecView<LayoutRecord>,
+    pub buckets: &'s mut [u16; BUCKETS],
     pub by_type: &'s mut VecView<u16>,
     pub derived: &'s mut VecView<Derived>,
     pub entries: &'s mut VecView<ValueInLayout>,
     pub nodes: &'s mut VecView<TableValue>,
-    pub wants: &'s mut VecView<u8>,
+    pub wants: &'s mut VecView<u16>,
     pub arcs: &'s mut VecView<Arc>,
     pub flow: &'s mut VecView<Flow>,
 }
 
-impl<'s> LayoutTable<'s> {
-    /// A sheet over lent storage.
-    pub fn over(parts: LayoutTableParts<'s>) -> Self {
-        let LayoutTableParts { layouts, by_type, derived, entries, nodes, wants, arcs, flow } =
-            parts;
-        Self { layouts, known: 0, by_type, derived, entries, nodes, wants, arcs, flow }
+/// The chain of a hash: one of the first half.
+const fn by_text(hash: u32) -> usize {
+    ((hash ^ (hash >> 16)) as usize) & (BUCKETS / 2 - 1)
+}
+
+/// The chain of a map: one of the second half.
+const fn by_map(whole: [u32; 2]) -> usize {
+    by_text(whole[0] ^ whole[1]) | (BUCKETS / 2)
+}
+
+/// Puts a layout first in its two chains.
+fn chain(buckets: &mut [u16; BUCKETS], number: u16, record: &mut LayoutRecord) {
+    let links =
+        [(by_text(record.hash), &mut record.next), (by_map(record.whole), &mut record.next_map)];
+    for (bucket, next) in links {
+        if let Some(head) = buckets.get_mut(bucket) {
+            *next = core::mem::replace(head, number.wrapping_add(1));
+        }
     }
-    /// This sheet's layouts.
+}
+
+impl<'s> LayoutTable<'s> {
+    /// A table over lent storage.
+    pub fn over(parts: LayoutTableParts<'s>) -> Self {
+        let LayoutTableParts {
+            layouts,
+            buckets,
+            by_type,
+            derived,
+            entries,
+            nodes,
+            wants,
+            arcs,
+            flow,
+        } = parts;
+        Self { layouts, target: None, buckets, by_type, derived, entries, nodes, wants, arcs, flow }
+    }
+    /// The layouts by number.
     pub fn layouts(&self) -> &[LayoutRecord] {
-        self.layouts.get(..self.known).unwrap_or(&[])
+        self.layouts
     }
     /// Layouts for which there is room.
     pub fn capacity(&self) -> usize {
         self.layouts.capacity()
     }
-    /// The first layout that an earlier sheet measured and this one has not, of which this holds.
-    pub fn earlier(&self, holds: impl FnMut(&LayoutRecord) -> bool) -> Option<LayoutRecord> {
-        let at = self.layouts.get(self.known..)?.iter().position(holds)?;
-        self.layouts.get(self.known.saturating_add(at)).copied()
+    /// What a hash says of a layout's text at a shape.
+    pub fn hash(text: &str, shape: &Shape) -> u32 {
+        let mix = |hash: u32, word: u32| (hash ^ word).wrapping_mul(0x0100_0193);
+        let hash = text.bytes().fold(0x811c_9dc5, |hash, byte| mix(hash, u32::from(byte)));
+        shape.iter().fold(hash, |hash, extent| mix(hash, extent.unwrap_or(u32::MAX)).rotate_left(5))
     }
-    /// Adds a layout; the one of an earlier sheet that stands there moves to the end, or is
-    /// forgotten.
-    pub fn push(&mut self, record: LayoutRecord) -> Option<u16> {
-        let number = u16::try_from(self.known).ok().filter(|number| *number != NONE)?;
-        match self.layouts.get(self.known).copied() {
-            Some(earlier) => {
-                if let Some(known) = self.layouts.get_mut(self.known) {
-                    *known = record;
-                }
-                // The record itself may be an earlier one: it is not kept twice.
-                let again = |other: &LayoutRecord| {
-                    other.encoding == record.encoding && other.shape == record.shape
-                };
-                let twin = self.layouts.iter().skip(self.known.saturating_add(1)).position(again);
-                match twin.and_then(|at| {
-                    self.layouts.get_mut(self.known.saturating_add(1).saturating_add(at))
-                }) {
-                    Some(twin) => *twin = earlier,
-                    None if again(&earlier) => {}
-                    None => {
-                        let _ = self.layouts.push(earlier);
-                    }
-                }
+    /// The layout with a hash of which something holds; of several the first.
+    pub fn find(&self, hash: u32, holds: impl Fn(&LayoutRecord) -> bool) -> Option<u16> {
+        self.walk(by_text(hash), |record| record.next, holds)
+    }
+    /// The first layout that is known to have this map at this shape.
+    pub fn find_map(&self, whole: [u32; 2], shape: &Shape) -> Option<u16> {
+        let same =
+            |record: &LayoutRecord| record.known && record.whole == whole && record.shape == *shape;
+        self.walk(by_map(whole), |record| record.next_map, same)
+    }
+    fn walk(
+        &self,
+        chain: usize,
+        next: impl Fn(&LayoutRecord) -> u16,
+        holds: impl Fn(&LayoutRecord) -> bool,
+    ) -> Option<u16> {
+        let mut at = self.buckets.get(chain)?.checked_sub(1);
+        let mut found = None;
+        // The last one added comes first.
+        while let Some(number) = at {
+            let record = self.layouts.get(usize::from(number))?;
+            if holds(record) {
+                found = Some(number);
             }
-            None => self.layouts.push(record).ok()?,
+            at = next(record).checked_sub(1);
         }
-        self.known = self.known.saturating_add(1);
+        found
+    }
+    /// Adds a layout whose text has a hash.
+    pub fn push(&mut self, hash: u32, mut record: LayoutRecord) -> Option<u16> {
+        let number = u16::try_from(self.layouts.len()).ok().filter(|number| *number < NONE - 1)?;
+        if self.layouts.len() == self.layouts.capacity() {
+            return None;
+        }
+        record.hash = hash;
+        chain(self.buckets, number, &mut record);
+        self.layouts.push(record).ok()?;
         Some(number)
     }
-    /// Forgets everything, and what earlier sheets measured.
+    /// What was found out to be made of a layout in a way; inside `None`: nothing.
+    pub fn derived(&self, from: u16, how: u32) -> Option<Option<u16>> {
+        let places = self.derived.get(self.probes(from, how)?)?;
+        let found = places.iter().find(|known| known.from == from && known.how == how)?;
+        Some((found.to != NONE).then_some(found.to))
+    }
+    /// Keeps what is made of a layout in a way; something else may be forgotten for it.
+    pub fn keep_derived(&mut self, from: u16, how: u32, to: Option<u16>) {
+        if self.derived.is_empty() {
+            let _ = self.derived.resize(self.derived.capacity(), Derived::NONE);
+        }
+        let Some(places) = self.probes(from, how).and_then(|range| self.derived.get_mut(range))
+        else {
+            return;
+        };
+        let free = places.iter().position(|place| place.from == NONE).unwrap_or(0);
+        if let Some(place) = places.get_mut(free) {
+            *place = Derived { from, to: to.unwrap_or(NONE), how };
+        }
+    }
+    fn probes(&self, from: u16, how: u32) -> Option<core::ops::Range<usize>> {
+        let hash = (how ^ u32::from(from).rotate_left(16)).wrapping_mul(0x9e37_79b1);
+        let groups = self.derived.len().div_ceil(PROBES);
+        let first = ((hash >> 8) as usize).checked_rem(groups)?.saturating_mul(PROBES);
+        Some(first..first.saturating_add(PROBES).min(self.derived.len()))
+    }
+    /// Layouts are measured for an architecture from here on: what was found out for another is
+    /// forgotten, as is everything where the table is half full.
+    pub fn aim(&mut self, target: Option<u16>) {
+        let crowded = self.layouts.len() > self.layouts.capacity() / 2;
+        if self.target != Some(target) || crowded {
+            self.forget();
+            self.target = Some(target);
+        }
+    }
+    /// The architecture that layouts are measured for.
+    pub fn target(&self) -> Option<Option<u16>> {
+        self.target
+    }
+    /// Forgets everything.
     pub fn forget(&mut self) {
         self.clear();
         self.layouts.clear();
-    }
-    /// Forgets everything but how layouts measure.
-    pub fn clear(&mut self) {
-        self.known = 0;
-        self.by_type.clear();
         self.derived.clear();
+        self.target = None;
+        self.buckets.fill(0);
+    }
+    /// Forgets the layouts of which something holds; the others get new numbers.
+    pub fn forget_some(&mut self, gone: impl Fn(&LayoutRecord) -> bool) {
+        if !self.layouts.iter().any(&gone) {
+            return;
+        }
+        self.clear();
+        self.derived.clear();
+        self.buckets.fill(0);
+        self.layouts.retain(|record| !gone(record));
+        let Self { layouts, buckets, .. } = self;
+        for (number, record) in (0u16..).zip(layouts.iter_mut()) {
+            chain(buckets, number, record);
+        }
+    }
+    /// Forgets everything but layouts.
+    pub fn clear(&mut self) {
+        self.by_type.clear();
         self.entries.clear();
         self.nodes.clear();
         self.wants.clear();

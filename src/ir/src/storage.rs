@@ -10,16 +10,14 @@ use crate::data::{
 use crate::error::{ErrorKind, Pool};
 use crate::handle::MAX_HANDLES;
 use crate::sheet::{
-    Arc, Derived, Flow, LayoutRecord, LayoutTable, LayoutTableParts, TableValue, ValueInLayout,
+    Arc, BUCKETS, Derived, Flow, LayoutRecord, LayoutTable, LayoutTableParts, TableValue,
+    ValueInLayout,
 };
-use crate::types::Type;
+use crate::types::{TileEncoding, Type};
 use heapless::{Vec, VecView};
 
 /// Bytes of a cell of layout text that passes write.
 const MADE_CELL: usize = 24;
-
-/// Buckets of the name table that reading a text uses.
-pub(crate) const BUCKETS: usize = 256;
 
 /// Fixed-capacity storage for one program. `const`-constructible, so it can be a static or lie on a
 /// stack.
@@ -53,7 +51,7 @@ pub struct Storage<
     derived: Vec<Derived, TYPES>,
     entries: Vec<ValueInLayout, VALUES>,
     nodes: Vec<TableValue, VALUES>,
-    wants: Vec<u8, USES>,
+    wants: Vec<u16, USES>,
     arcs: Vec<Arc, VALUES>,
     flow: Vec<Flow, ATTRS>,
     journal: Vec<Saved, JOURNAL>,
@@ -117,6 +115,7 @@ impl<
             made: self.made.as_mut_view(),
             sheet: LayoutTable::over(LayoutTableParts {
                 layouts: self.layouts.as_mut_view(),
+                buckets: &mut self.buckets,
                 by_type: self.by_type.as_mut_view(),
                 derived: self.derived.as_mut_view(),
                 entries: self.entries.as_mut_view(),
@@ -126,7 +125,6 @@ impl<
                 flow: self.flow.as_mut_view(),
             }),
             journal: self.journal.as_mut_view(),
-            buckets: &mut self.buckets,
             free: [0; FREE_LISTS],
             open: 0,
             now: 0,
@@ -178,7 +176,6 @@ pub struct Pools<'s> {
     #[doc(hidden)]
     pub sheet: LayoutTable<'s>,
     journal: &'s mut VecView<Saved>,
-    pub(crate) buckets: &'s mut [u16; BUCKETS],
     /// First free record + 1 of each pool.
     free: [u16; FREE_LISTS],
     /// Marks that are open.
@@ -247,7 +244,6 @@ impl Pools<'_> {
         self.made.clear();
         self.sheet.forget();
         self.journal.clear();
-        self.buckets.fill(0);
         self.free = [0; FREE_LISTS];
         self.open = 0;
         (self.now, self.since) = (0, 0);
@@ -488,7 +484,10 @@ impl Pools<'_> {
                         Pool::Made => {
                             self.made.truncate(len);
                             // Other texts may come to stand where those stood.
-                            self.sheet.forget();
+                            self.sheet.forget_some(|record| {
+                                matches!(record.encoding, TileEncoding::Made(at, _)
+                                    if usize::from(at) >= len)
+                            });
                         }
                         Pool::Regions => self.regions.truncate(len),
                         _ => self.blocks.truncate(len),

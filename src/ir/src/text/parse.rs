@@ -7,7 +7,8 @@ use crate::data::{AliasData, ValueData, ValueKind};
 use crate::error::{ErrorKind, IrError, Lexeme, Pool};
 use crate::handle::{Block, Op, TextRef, Value};
 use crate::program::Program;
-use crate::storage::{BUCKETS, Pools, full};
+use crate::sheet::BUCKETS;
+use crate::storage::{Pools, full};
 use crate::text::lexer::{Lexer, Token, place};
 use crate::types::Type;
 use heapless::Vec;
@@ -290,11 +291,11 @@ impl Parser<'_, '_, '_> {
         (hash ^ (hash >> 15)) as usize & (BUCKETS - 1)
     }
     fn head(&self, bucket: usize) -> Option<Value> {
-        let head = self.program.pools.buckets.get(bucket).copied().unwrap_or(0);
+        let head = self.program.pools.sheet.buckets.get(bucket).copied().unwrap_or(0);
         head.checked_sub(1).and_then(|index| Value::at(usize::from(index)))
     }
     fn set_head(&mut self, bucket: usize, value: Option<Value>) {
-        if let Some(head) = self.program.pools.buckets.get_mut(bucket) {
+        if let Some(head) = self.program.pools.sheet.buckets.get_mut(bucket) {
             *head = value.map_or(0, |value| (value.index() as u16).wrapping_add(1));
         }
     }

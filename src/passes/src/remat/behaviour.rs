@@ -255,11 +255,7 @@ impl ProgramLayouts<'_, '_, '_> {
         }
     }
     fn is_small(&self, ty: &Type) -> bool {
-        let width = self.program.pools.sheet.layouts().iter().find(|known| {
-            known.shape == ty.shape
-                && known.known
-                && self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty)
-        });
+        let width = self.known(ty).and_then(|layout| self.record(layout)).filter(|at| at.known);
         let threads = width.and_then(|known| 1u64.checked_shl(u32::from(known.width))).unwrap_or(0);
         ty.shape.elements().is_some_and(|elements| elements < threads)
     }
@@ -411,14 +407,7 @@ impl ProgramLayouts<'_, '_, '_> {
     }
     /// The layout that was read at a place before conversions were taken out.
     pub fn want_at(&self, place: Use) -> Option<u16> {
-        self.program
-            .pools
-            .sheet
-            .wants
-            .get(place.index())
-            .copied()
-            .filter(|want| *want != ANY)
-            .map(u16::from)
+        self.program.pools.sheet.wants.get(place.index()).copied().filter(|want| *want != ANY)
     }
     /// Who reads at a place.
     pub fn reader(&self, place: Use) -> ValueReader {

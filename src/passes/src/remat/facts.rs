@@ -222,6 +222,9 @@ pub(super) fn known(
         copies,
         width,
         known: true,
+        hash: 0,
+        next: 0,
+        next_map: 0,
     }
 }
 
@@ -273,6 +276,9 @@ pub(super) fn unknown(encoding: TileEncoding, shape: Shape, text: &str) -> Layou
         copies: 0,
         width: 0,
         known: false,
+        hash: 0,
+        next: 0,
+        next_map: 0,
     }
 }
 

@@ -7,7 +7,7 @@
 //! the program does not have is written into the program's own room.
 use crate::remat::facts::{self, Text};
 use core::cell::Cell;
-use lanebook_ir::sheet::{Derived, LayoutRecord, NONE};
+use lanebook_ir::sheet::{LayoutRecord, LayoutTable, NONE};
 use lanebook_ir::{
     AttrValue, Block, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, TileEncoding, Type, TypeRef,
     Value, attr_names,
@@ -23,6 +23,11 @@ pub(super) struct ProgramLayouts<'p, 's, 't> {
     /// The block asked about last, and how often it is taken to run: neighbours mostly stand in
     /// one.
     pub ran: Cell<Option<(Block, u64)>>,
+    /// Values that questions have looked at so far.
+    pub looked: usize,
+    /// Questions so far that changed something: what was asked in vain since the last of them need
+    /// not be asked again.
+    pub time: u16,
 }
 
 /// What is done to a layout, and in which direction.
@@ -46,40 +51,26 @@ pub(super) enum LayoutTransform {
     Split,
 }
 
-impl LayoutTransform {
-    fn key(self) -> u32 {
-        let (kind, detail) = match self {
-            Self::Slice(axis) => (1, u32::from(axis)),
-            Self::Parent(axis, extent) => {
-                (2, u32::from(axis) | extent.checked_ilog2().unwrap_or(0).wrapping_shl(8))
-            }
-            Self::Permute(op) => (3, op.index() as u32),
-            Self::PermuteBack(op) => (4, op.index() as u32),
-            Self::Reshape(op) => (5, op.index() as u32),
-            Self::ReshapeBack(op) => (6, op.index() as u32),
-            Self::Join => (7, 0),
-            Self::Split => (8, 0),
-        };
-        detail | u32::wrapping_shl(kind, 24)
-    }
-}
-
 /// The kind of another shape's key.
 const SHAPED: u32 = 15;
 
 type LayoutResult<T> = Result<T, ErrorKind>;
 
 impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
-    /// An empty sheet.
+    /// A table of the program's layouts in which nothing is noted of its values.
     pub fn new(program: &'p mut Program<'s, 't>) -> Self {
+        let arch = facts::target(program);
         program.pools.sheet.clear();
-        let arch = facts::target(program);
-        Self { program, arch, ran: Cell::new(None) }
+        program.pools.sheet.aim(arch.map(|arch| arch.0));
+        Self { program, arch, ran: Cell::new(None), looked: 0, time: 0 }
     }
-    /// The sheet as it was left, over the same program: layouts that were found out stay.
+    /// The table as it was left, over the same program.
     pub fn resumed(program: &'p mut Program<'s, 't>) -> Self {
-        let arch = facts::target(program);
-        Self { program, arch, ran: Cell::new(None) }
+        let arch = match program.pools.sheet.target() {
+            Some(arch) => arch.map(ArchId),
+            None => return Self::new(program),
+        };
+        Self { program, arch, ran: Cell::new(None), looked: 0, time: 0 }
     }
     fn no_room(&self) -> ErrorKind {
         let limit = self.program.pools.sheet.capacity();
@@ -89,35 +80,39 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
     pub fn record(&self, layout: u16) -> Option<&LayoutRecord> {
         self.program.pools.sheet.layouts().get(usize::from(layout))
     }
+    /// A type's layout, if it has a number, and what is looked for.
+    fn find(&self, ty: &Type) -> (Option<u16>, u32) {
+        let program = &*self.program;
+        let text = program.layout_words(ty).unwrap_or("");
+        let hash = LayoutTable::hash(text, &ty.shape);
+        let found = program.pools.sheet.find(hash, |known| {
+            known.hash == hash
+                && known.shape == ty.shape
+                && (known.encoding == ty.encoding
+                    || program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty))
+        });
+        (found, hash)
+    }
+    /// The number of a type's layout, if it has one.
+    pub fn known(&self, ty: &Type) -> Option<u16> {
+        self.find(ty).0
+    }
     /// The number of a type's layout.
     pub fn of(&mut self, ty: &Type) -> LayoutResult<u16> {
-        let found = self.program.pools.sheet.layouts().iter().position(|known| {
-            known.shape == ty.shape
-                && (known.encoding == ty.encoding
-                    || self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty))
-        });
-        match found {
-            Some(found) => Ok(found as u16),
-            None => self.add(ty.encoding, ty.shape),
+        match self.find(ty) {
+            (Some(found), _) => Ok(found),
+            (None, hash) => self.add(ty.encoding, ty.shape, hash),
         }
     }
-    fn push(&mut self, record: LayoutRecord) -> LayoutResult<u16> {
-        self.program.pools.sheet.push(record).ok_or(self.no_room())
+    fn push(&mut self, hash: u32, record: LayoutRecord) -> LayoutResult<u16> {
+        self.program.pools.sheet.push(hash, record).ok_or(self.no_room())
     }
     #[inline(never)]
-    fn add(&mut self, encoding: TileEncoding, shape: Shape) -> LayoutResult<u16> {
-        let ty = Type::ELIDED.encoded(encoding);
-        let same = |known: &LayoutRecord| {
-            known.shape == shape
-                && self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), &ty)
-        };
-        if let Some(earlier) = self.program.pools.sheet.earlier(same) {
-            return self.push(LayoutRecord { encoding, ..earlier });
-        }
+    fn add(&mut self, encoding: TileEncoding, shape: Shape, hash: u32) -> LayoutResult<u16> {
         let mut text = Text::new();
         let known = facts::spelled(self.program, encoding, &mut text)
             .and_then(|()| facts::measure(self.program, self.arch, &text, encoding, shape));
-        self.push(known.unwrap_or_else(|| facts::unknown(encoding, shape, &text)))
+        self.push(hash, known.unwrap_or_else(|| facts::unknown(encoding, shape, &text)))
     }
     /// The number of a value's layout.
     pub fn at(&mut self, value: Value) -> LayoutResult<u16> {
@@ -146,32 +141,42 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
         if record.shape == ty.shape {
             return Ok(Some(layout));
         }
-        let key = self
-            .program
-            .type_ref(value)
-            .map_or(NONE, |ty| u16::try_from(ty.index()).unwrap_or(NONE));
-        let key = u32::from(key) | u32::wrapping_shl(SHAPED, 24);
-        if let Some(known) = self.derived(layout, key) {
+        let key = self.type_key(SHAPED, value);
+        if let Some(known) = self.program.pools.sheet.derived(layout, key) {
             return Ok(known);
         }
         let made = self.of(&Type { shape: ty.shape, ..Type::ELIDED.encoded(record.encoding) })?;
-        // What takes longer to find out needs the room more.
-        let derived = &mut self.program.pools.sheet.derived;
-        if derived.len() < derived.capacity() / 2 {
-            let _ = derived.push(Derived { from: layout, to: made, how: key });
-        }
+        self.program.pools.sheet.keep_derived(layout, key, Some(made));
         Ok(Some(made))
     }
-    /// What was found out before.
-    fn derived(&self, layout: u16, how: u32) -> Option<Option<u16>> {
-        let known = self
-            .program
-            .pools
-            .sheet
-            .derived
-            .iter()
-            .find(|known| known.from == layout && known.how == how)?;
-        Some(if known.to == NONE { None } else { Some(known.to) })
+    /// A key of a kind and a value's type.
+    fn type_key(&self, kind: u32, value: Value) -> u32 {
+        let ty = self.program.type_ref(value);
+        ty.map_or(0xffff, |ty| ty.index() as u32 & 0xffff) | u32::wrapping_shl(kind, 24)
+    }
+    /// What stands for a transform among what was found out; `None`: it has to be worked out each
+    /// time.
+    fn key(&self, rank: usize, how: LayoutTransform) -> Option<u32> {
+        let key = |kind: u32, detail: u32| detail | u32::wrapping_shl(kind, 24);
+        Some(match how {
+            LayoutTransform::Slice(axis) => key(1, u32::from(axis)),
+            LayoutTransform::Parent(axis, extent) => {
+                key(2, u32::from(axis) | extent.checked_ilog2()?.wrapping_shl(8))
+            }
+            LayoutTransform::Permute(op) | LayoutTransform::PermuteBack(op) => {
+                let forward = matches!(how, LayoutTransform::Permute(_));
+                let mut room = [0u8; MAX_RANK];
+                let order = order(self.program, op, rank, forward, &mut room)?;
+                let digits = order.iter().fold(1u32, |all, d| {
+                    all.wrapping_mul(MAX_RANK as u32).wrapping_add(u32::from(*d))
+                });
+                key(3, digits & 0x00ff_ffff)
+            }
+            LayoutTransform::Reshape(op) => self.type_key(5, self.program.result(op, 0)?),
+            LayoutTransform::ReshapeBack(op) => self.type_key(6, self.program.operand(op, 0)?),
+            LayoutTransform::Join => key(7, 0),
+            LayoutTransform::Split => key(8, 0),
+        })
     }
     /// Whether converting between two layouts only renames registers.
     pub fn renames(&self, a: u16, b: u16) -> bool {
@@ -185,8 +190,9 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
     /// What a shape operation makes of a layout; `None` where the layout is not known well enough,
     /// or has no answer.
     pub fn derive(&mut self, layout: u16, how: LayoutTransform) -> LayoutResult<Option<u16>> {
-        let key = how.key();
-        if let Some(known) = self.derived(layout, key) {
+        let rank = self.record(layout).map_or(0, |record| record.shape.rank());
+        let key = self.key(rank, how);
+        if let Some(known) = key.and_then(|key| self.program.pools.sheet.derived(layout, key)) {
             return Ok(known);
         }
         let made = match self.record(layout).copied() {
@@ -205,21 +211,15 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
             },
             _ => None,
         };
-        // A full table only forgets.
-        let _ = self.program.pools.sheet.derived.push(Derived {
-            from: layout,
-            to: made.unwrap_or(NONE),
-            how: key,
-        });
+        if let Some(key) = key {
+            self.program.pools.sheet.keep_derived(layout, key, made);
+        }
         Ok(made)
     }
     /// A known layout with this map at this shape, or the text as a new one.
     fn found_or(&mut self, mut record: LayoutRecord, text: &str) -> LayoutResult<Option<u16>> {
-        let same = |known: &LayoutRecord| {
-            known.known && known.shape == record.shape && known.whole == record.whole
-        };
-        if let Some(found) = self.program.pools.sheet.layouts().iter().position(same) {
-            return Ok(Some(found as u16));
+        if let Some(found) = self.program.pools.sheet.find_map(record.whole, &record.shape) {
+            return Ok(Some(found));
         }
         record.encoding = match text.strip_prefix('#').filter(|name| !name.contains('.')) {
             Some(name) => match self
@@ -237,7 +237,9 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
                 TileEncoding::Made(at, len)
             }
         };
-        self.push(record).map(Some)
+        let ty = Type { shape: record.shape, ..Type::ELIDED.encoded(record.encoding) };
+        let (_, hash) = self.find(&ty);
+        self.push(hash, record).map(Some)
     }
     #[inline(never)]
     fn sliced(&mut self, record: &LayoutRecord, axis: u8) -> LayoutResult<Option<u16>> {

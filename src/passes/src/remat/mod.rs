@@ -63,15 +63,6 @@ const WANTED: usize = 8;
 /// [`ErrorKind::Capacity`] when there are more layouts than the program's storage has room for
 /// types.
 pub fn bill(program: &mut Program<'_, '_>) -> Result<CostReport, ErrorKind> {
-    program.pools.sheet.forget();
-    let bill = bill_again(program);
-    program.pools.sheet.forget();
-    bill
-}
-
-/// The same within a pass, in which layouts that were measured once need not be measured again.
-#[doc(hidden)]
-pub fn bill_again(program: &mut Program<'_, '_>) -> Result<CostReport, ErrorKind> {
     let mut sheets = ProgramLayouts::new(program);
     let bill = sheets.bill();
     sheets.program.pools.sheet.clear();
@@ -265,12 +256,8 @@ impl ProgramLayouts<'_, '_, '_> {
                 continue;
             }
             let layout = self.at(value)?;
-            let want = u8::try_from(layout).unwrap_or(ANY);
             if let Some(slot) = self.program.pools.sheet.wants.get_mut(place.index()) {
-                *slot = want;
-            }
-            if want == ANY {
-                self.fix(value);
+                *slot = layout;
             }
             // What orders memory between two operations keeps the layouts on both sides.
             let pinned = ordered

@@ -24,6 +24,11 @@ use lanebook_ir::{ErrorKind, Pool, Value};
 /// Values of a region.
 const REGION: usize = 128;
 const _: () = assert!(REGION <= lanebook_ir::sheet::TableValue::SLOTS);
+/// Values that all questions of a program look at, at the most: so many, and so many for each of
+/// its values. Behind half of it regions are small.
+const LOOKS: (usize, usize) = (8192, 16);
+/// Values of a small region.
+const SMALL: usize = 16;
 /// A region that is not made smaller.
 const SMALLEST: usize = 6;
 /// Wants at a region's rim that are shared.
@@ -58,6 +63,34 @@ struct Region {
     before: u64,
     /// Values that it may have.
     most: usize,
+    /// Values that were left out because it has so many.
+    is_cut_off: bool,
+    /// Two ways lead to one value with different layouts.
+    is_at_odds: bool,
+}
+
+impl Region {
+    fn new(most: usize) -> Self {
+        Self {
+            slots: Vec::new(),
+            wants: Vec::new(),
+            before: 0,
+            most,
+            is_cut_off: false,
+            is_at_odds: false,
+        }
+    }
+
+    /// Values about which an answer for the whole region is the answer: all of a region that is the
+    /// same whichever of them is asked about; of one that was cut off those in the middle.
+    fn answered(&self) -> &[RegionValue] {
+        let count = match (self.is_at_odds, self.is_cut_off) {
+            (true, _) => 0,
+            (false, true) => self.slots.len() / 4,
+            (false, false) => self.slots.len(),
+        };
+        self.slots.get(..count).unwrap_or(&[])
+    }
 }
 
 /// A step that may find that the network has no room: then the question is left.
@@ -127,9 +160,20 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
 
     // ---- the question
     /// Asks whether values around `value` should be in `layout`, and lets them be so if that is
-    /// cheaper. A region whose network has no room is asked about in smaller parts.
+    /// cheaper. A region whose network has no room is asked about in smaller parts. What was asked
+    /// in vain is not asked again until something has changed.
     pub fn ask(&mut self, value: Value, layout: u16) -> Result<bool, ErrorKind> {
-        let mut most = REGION;
+        let node = self.program.pools.sheet.nodes.get(value.index());
+        if node.is_some_and(|node| node.is_vain(layout, self.time)) {
+            return Ok(false);
+        }
+        let whole = self.program.pools.sheet.nodes.len().saturating_mul(LOOKS.1);
+        let left = whole.saturating_add(LOOKS.0).saturating_sub(self.looked);
+        let mut most = match left {
+            0 => return Ok(false),
+            left if left.saturating_mul(2) < whole.saturating_add(LOOKS.0) => SMALL,
+            _ => REGION,
+        };
         while most >= SMALLEST {
             if let Some(better) = self.ask_within(value, layout, most)? {
                 return Ok(better);
@@ -140,8 +184,9 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
     }
     #[inline(never)]
     fn ask_within(&mut self, value: Value, layout: u16, most: usize) -> CutResult<bool> {
-        let mut region = Region { slots: Vec::new(), wants: Vec::new(), before: 0, most };
+        let mut region = Region::new(most);
         self.grow(value, layout, &mut region)?;
+        self.looked = self.looked.saturating_add(region.slots.len());
         let fits = self.build(&mut region)?.is_some();
         // A cut that is no cheaper than what there is says nothing.
         let cut = if fits {
@@ -152,6 +197,13 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
         let better = cut.is_some_and(|cut| cut < region.before);
         if better {
             self.settle(&region)?;
+            self.time = self.time.saturating_add(1);
+        } else if fits && most == REGION && self.time < u16::MAX {
+            for slot in region.answered() {
+                if let Some(node) = self.program.pools.sheet.nodes.get_mut(slot.value.index()) {
+                    node.set_vain(slot.new, self.time);
+                }
+            }
         }
         for slot in &region.slots {
             if let Some(node) = self.program.pools.sheet.nodes.get_mut(slot.value.index()) {
@@ -165,19 +217,20 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
     }
     /// Takes a value into the region, if its layout is free and not the wanted one already.
     fn take(&mut self, value: Value, new: u16, region: &mut Region) {
-        let kind = self.kind(value);
-        let has = self
-            .program
-            .pools
-            .sheet
-            .nodes
-            .get(value.index())
-            .is_some_and(|node| node.first != NONE && node.slot().is_none());
-        if !has
-            || region.slots.len() >= region.most
-            || kind == LayoutBehaviour::Fixed
+        let Some(node) = self.program.pools.sheet.nodes.get(value.index()) else { return };
+        if let Some(slot) = node.slot() {
+            let known = region.slots.get(usize::from(slot));
+            region.is_at_odds |= known.is_none_or(|known| known.new != new);
+            return;
+        }
+        if node.first == NONE
+            || self.kind(value) == LayoutBehaviour::Fixed
             || self.is_on(value, new)
         {
+            return;
+        }
+        if region.slots.len() >= region.most {
+            region.is_cut_off = true;
             return;
         }
         let number = region.slots.len() as u16;
