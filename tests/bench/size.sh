@@ -3,7 +3,7 @@
 # what they weigh to $CARGO_TARGET_DIR/image/sizes.txt (default target/image), where the bench finds it. Then builds the
 # algebra alone from nothing and writes the sections of all of its code, and the seconds it took, to layout.txt there.
 #
-#   tests/bench/size.sh [ARCH...]     default: sm_80 gfx950
+#   tests/bench/size.sh [ARCH...]     default: sm_80 sm_100a gfx950; then one program with all architectures
 #
 # Needs the stable toolchain and binutils' size.
 set -euo pipefail
@@ -12,12 +12,14 @@ out=${CARGO_TARGET_DIR:-$root/target}/image
 mkdir -p "$out"
 host=$(rustc -vV | sed -n 's/^host: //p')
 lld=$(rustc --print sysroot)/lib/rustlib/$host/bin/rust-lld
-[ $# -gt 0 ] || set -- sm_80 gfx950
+[ $# -gt 0 ] || set -- sm_80 sm_100a gfx950
 : > "$out/sizes.new"
-weigh() { # weigh ARCH NAME BUDGET OPT FEATURES...
+weigh() { # weigh ARCH NAME BUDGET OPT FEATURES...; ARCH all: every one
   local arch=$1 name=$2 budget=$3 opt=$4; shift 4
+  local archs=$arch
+  [ "$arch" != all ] || archs=
   # Static addresses: tables are then read-only data, without relocations. `--target` keeps the flag from build scripts.
-  LANEBOOK_ARCHS=$arch CARGO_PROFILE_RELEASE_OPT_LEVEL=$opt RUSTFLAGS="-C relocation-model=static" \
+  LANEBOOK_ARCHS=$archs CARGO_PROFILE_RELEASE_OPT_LEVEL=$opt RUSTFLAGS="-C relocation-model=static" \
     cargo build -q --release --manifest-path "$root/tests/bench/image/Cargo.toml" --target "$host" --target-dir "$out/build-$opt" "$@"
   "$lld" -flavor gnu --gc-sections --unresolved-symbols=ignore-all -e image "$out/build-$opt/$host/release/liblanebook_image.a" -o "$out/$arch-$name-$opt.elf"
   size -A "$out/$arch-$name-$opt.elf" | awk -v name="$arch,$name,opt-$opt" -v budget="$budget" '
@@ -25,11 +27,12 @@ weigh() { # weigh ARCH NAME BUDGET OPT FEATURES...
     END { printf "%s %s %d %d %d\n", name, budget, text, rodata, data }' | tee -a "$out/sizes.new"
 }
 for arch in "$@"; do
-  for opt in s 3; do
-    weigh "$arch" choose+emit SMALL $opt
-    weigh "$arch" whole LARGE $opt --features whole
-  done
+  weigh "$arch" choose+emit ONE s
+  weigh "$arch" emit EMIT s --features emit
+  weigh "$arch" whole ONE s --features whole
+  weigh "$arch" choose+emit ONE 3
 done
+weigh all choose+emit ALL s
 mv "$out/sizes.new" "$out/sizes.txt"
 
 algebra() { # algebra OPT

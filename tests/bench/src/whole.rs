@@ -67,7 +67,7 @@ pub fn archs() -> impl Iterator<Item = (ArchId, &'static lanebook::tables::Arch<
 pub fn measure(report: &mut Report) {
     let effort = report.effort;
     let (mut storage, mut scratch) = (Box::new(SmallStorage::new()), Box::new(Room::new()));
-    for (name, text, budget) in COMPILED {
+    for (name, text) in COMPILED {
         let reading = effort.nanoseconds(|_| read(&mut storage, text).usage());
         report.alone(SECTION, format!("{name}: read and verify"), reading / 1e3, "us");
         for (id, arch) in archs() {
@@ -92,7 +92,7 @@ pub fn measure(report: &mut Report) {
                 TRITON.iter().find(|(vendor, ..)| *vendor == arch.vendor).unwrap_or(&TRITON[0]);
             report.held(
                 SECTION,
-                format!("{name} {}: whole, budget {budget} us", arch.name),
+                format!("{name} {}: whole", arch.name),
                 whole / 1e3,
                 "us",
                 *triton,

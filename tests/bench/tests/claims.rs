@@ -3,7 +3,9 @@
 use lanebook::compile::compile;
 use lanebook::ir::SmallStorage;
 use lanebook::{LEAN, TABLES};
-use lanebook_bench::{Effort, Report, address, algebra, growth, lookup, passes, room, size, whole};
+use lanebook_bench::{
+    Effort, Report, address, algebra, budget, growth, lookup, passes, regions, room, size, whole,
+};
 use std::sync::OnceLock;
 
 /// One report for all who ask, everything in it measured once: that its rows are there is what
@@ -109,6 +111,7 @@ fn the_report_has_every_row() {
         (passes::APPLICATIONS, 10),
         (passes::TRITON, 5 + 3 * 3),
         (growth::SECTION, 8 * 2),
+        (regions::SECTION, 2),
         (room::SECTION, 2 + 2 * 3),
         (size::SECTION, 3),
         (address::SECTION, 16),
@@ -122,8 +125,18 @@ fn the_report_has_every_row() {
     for row in report.rows.iter().filter(|row| row.section != address::SECTION) {
         assert!(row.value > 0.0, "{row:?}");
     }
-    let text = report.to_string();
-    assert!(report.rows.iter().all(|row| text.contains(&row.what)));
+    let (text, json) = (report.to_string(), report.json());
+    assert!(report.rows.iter().all(|row| text.contains(&row.what) && json.contains(&row.what)));
+}
+
+/// Every budget is held against something, images excepted, which are built by a script.
+#[test]
+fn every_budget_has_rows() {
+    let text = budget::table(report());
+    for budget in &budget::BUDGETS {
+        let measured = report().rows.iter().any(|row| (budget.is_for)(row));
+        assert!(measured || budget.what.starts_with("image"), "{}:\n{text}", budget.what);
+    }
 }
 
 /// Twice the program is twice the changes and twice what is written, whatever the pass.

@@ -1,14 +1,15 @@
 //! One entry point that compiles a program, for its size.
 //!
-//! Without the feature `whole` the program is in memory already (the caller built it); with it the
-//! entry point reads the text, checks it, runs the passes and prints it too. All storage is the
-//! caller's.
+//! Without features the program is in memory already (the caller built it), and is planned and
+//! emitted; with `emit` its plan is there too; with `whole` the entry point reads the text, checks
+//! it, runs the passes and prints it as well. All storage is the caller's.
 #![no_std]
 
 use core::fmt::{Arguments, Error, Result, Write};
 use lanebook::LEAN;
-use lanebook::compile::{Scratch, compile};
 use lanebook::ir::Program;
+#[cfg(not(feature = "emit"))]
+use lanebook::compile::{Scratch, compile};
 
 unsafe extern "C" {
     /// The embedder's text sink.
@@ -36,6 +37,7 @@ impl Write for Sink {
     }
 }
 
+#[cfg(not(feature = "emit"))]
 fn emit(program: &mut Program<'_, '_>, arch: u16, scratch: Scratch<'_>) -> bool {
     match compile(&LEAN, lanebook::tables::ArchId(arch), program, scratch) {
         Ok(compiled) => compiled.write(&LEAN, program, &mut Sink).is_ok(),
@@ -43,8 +45,19 @@ fn emit(program: &mut Program<'_, '_>, arch: u16, scratch: Scratch<'_>) -> bool 
     }
 }
 
+/// Emits what was planned before.
+#[cfg(feature = "emit")]
+#[unsafe(no_mangle)]
+#[allow(improper_ctypes_definitions)]
+pub extern "C" fn image(program: &Program<'_, '_>, planned: lanebook::compile::Planned<'_>) -> bool {
+    match planned.emit(&LEAN, program) {
+        Ok(compiled) => compiled.write(&LEAN, program, &mut Sink).is_ok(),
+        Err(_) => false,
+    }
+}
+
 /// Chooses and emits.
-#[cfg(not(feature = "whole"))]
+#[cfg(not(any(feature = "whole", feature = "emit")))]
 #[unsafe(no_mangle)]
 #[allow(improper_ctypes_definitions)]
 pub extern "C" fn image(program: &mut Program<'_, '_>, arch: u16, scratch: Scratch<'_>) -> bool {

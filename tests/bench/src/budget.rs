@@ -1,0 +1,132 @@
+//! What each kind of work may take: the budgets, and the rows of a report that are held against
+//! them, with what is met and what is not.
+use crate::report::{Report, Row};
+use std::fmt::Write;
+
+/// The heading of the table.
+pub const SECTION: &str = "Budgets (the worst of the rows that each is for)";
+
+/// A budget.
+pub struct Budget {
+    /// The work.
+    pub what: &'static str,
+    /// What it may take.
+    pub most: f64,
+    /// In this unit.
+    pub unit: &'static str,
+    /// So much is wanted at the least, not at the most.
+    pub is_least: bool,
+    /// Whether a row is one of it.
+    pub is_for: fn(&Row) -> bool,
+}
+
+const fn most(
+    what: &'static str,
+    most: f64,
+    unit: &'static str,
+    is_for: fn(&Row) -> bool,
+) -> Budget {
+    Budget { what, most, unit, is_least: false, is_for }
+}
+
+/// Whether a row is the whole compile of a program.
+fn whole(row: &Row, program: &str) -> bool {
+    row.section == crate::whole::SECTION
+        && row.what.starts_with(program)
+        && row.what.ends_with(": whole")
+}
+
+/// Whether a row is the time that removing a kernel's conversions takes.
+fn removal(row: &Row, kernel: &str) -> bool {
+    row.section == crate::passes::TRITON
+        && row.what.starts_with(kernel)
+        && row.what.ends_with(": time")
+}
+
+/// Whether a row is the size of an image.
+fn image(row: &Row, kind: &str) -> bool {
+    row.section == crate::size::SECTION && row.what.starts_with("image ") && row.what.contains(kind)
+}
+
+/// The budgets.
+pub const BUDGETS: [Budget; 18] = [
+    most("whole compile of the GEMM", 400.0, "us", |row| whole(row, "gemm ")),
+    most("whole compile of the transpose", 300.0, "us", |row| whole(row, "transpose ")),
+    most("whole compile of attention", 1200.0, "us", |row| whole(row, "attention ")),
+    most("remove-conversions, GEMM", 100.0, "us", |row| removal(row, "gemm_epilogue")),
+    most("remove-conversions, attention", 100.0, "us", |row| removal(row, "attention")),
+    most("remove-conversions, fp8", 100.0, "us", |row| removal(row, "gemm_fp8")),
+    most("remove-conversions, one region, an operation", 3.0, "us", |row| {
+        row.section == crate::regions::SECTION
+    }),
+    most("encoding to linear form", 1.0, "us", |row| {
+        row.what.starts_with("linear form of an encoding")
+    }),
+    most("look-up by name", 8.0, "ns", |row| {
+        row.section == crate::lookup::SECTION && row.what.contains(" by name")
+    }),
+    most("look-up by capability", 5.0, "ns", |row| {
+        row.section == crate::lookup::SECTION && row.what.contains(" by capability")
+    }),
+    Budget {
+        is_least: true,
+        ..most("point-wise apply", 150.0, "M/s", |row| {
+            row.section == crate::algebra::SECTION && row.unit == "M/s"
+        })
+    },
+    most("image, choose and emit, one architecture", 393_216.0, "B", |row| {
+        image(row, "choose+emit,opt-s")
+    }),
+    most("image, the same with parser, passes and printer", 393_216.0, "B", |row| {
+        image(row, "whole,opt-s")
+    }),
+    most("image, emit alone from a stored plan", 163_840.0, "B", |row| {
+        image(row, "emit,opt-s") && !image(row, "choose+emit")
+    }),
+    most("image, choose and emit, all architectures", 786_432.0, "B", |row| image(row, "all,")),
+    most("lean tables, all architectures", 786_432.0, "B", |row| {
+        row.what.starts_with("lean tables, all")
+    }),
+    most("scratch of the GEMM", 65_536.0, "B", |row| {
+        row.section == crate::room::SECTION
+            && row.what.starts_with("gemm ")
+            && row.what.ends_with(": program and compile")
+    }),
+    most("records of a program, an operation", 160.0, "B/op", |row| {
+        row.section == crate::passes::SECTION && row.what.ends_with(": records, the most")
+    }),
+];
+
+/// The table: each budget with the worst of its rows.
+#[must_use]
+pub fn table(report: &Report) -> String {
+    let mut out = format!("{SECTION}\n");
+    for budget in &BUDGETS {
+        let rows: Vec<&Row> = report.rows.iter().filter(|row| (budget.is_for)(row)).collect();
+        let worst = rows
+            .iter()
+            .copied()
+            .reduce(|a, b| if (a.value > b.value) != budget.is_least { a } else { b });
+        let Some(worst) = worst else {
+            let _ = writeln!(out, "  {:<52} not measured", budget.what);
+            continue;
+        };
+        let fits = |row: &&&Row| {
+            if budget.is_least { row.value >= budget.most } else { row.value <= budget.most }
+        };
+        let met = rows.iter().filter(fits).count();
+        let _ = writeln!(
+            out,
+            "  {:<52} {:>9.1} of {:>8} {:<5} {:>6.2} x  {} ({met} of {}; {})",
+            budget.what,
+            worst.value,
+            budget.most,
+            budget.unit,
+            worst.value / budget.most,
+            if met == rows.len() { "met    " } else { "NOT MET" },
+            rows.len(),
+            worst.what,
+        );
+    }
+    out
+}
