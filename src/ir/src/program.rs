@@ -125,12 +125,10 @@ impl<'s, 't> Program<'s, 't> {
         self.pools.read::<OpData>(op.index())
     }
     #[doc(hidden)]
-    #[inline]
     pub fn value_data(&self, value: Value) -> Option<&ValueData> {
         self.pools.read::<ValueData>(value.index())
     }
     #[doc(hidden)]
-    #[inline]
     pub fn use_data(&self, place: Use) -> Option<&UseData> {
         self.pools.read::<UseData>(place.index())
     }
@@ -147,7 +145,6 @@ impl<'s, 't> Program<'s, 't> {
     // ---- operations
     /// Whether the handle names an operation that stands in a block.
     #[must_use]
-    #[inline]
     pub fn is_alive(&self, op: Op) -> bool {
         self.block_of(op).is_some()
     }
@@ -159,19 +156,16 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// The declaration.
     #[must_use]
-    #[inline]
     pub fn decl(&self, op: Op) -> Option<&'t OpDecl<'t>> {
         self.tables.op(self.decl_id(op)?)
     }
     /// What the operation is to the passes.
     #[must_use]
-    #[inline]
     pub fn role(&self, op: Op) -> OpRole {
         self.decl(op).map_or(OpRole::Opaque, |decl| decl.role)
     }
     /// What the operation does to layouts.
     #[must_use]
-    #[inline]
     pub fn layout_trait(&self, op: Op) -> LayoutTrait {
         self.decl(op).map_or(LayoutTrait::Fixing, |decl| decl.layout)
     }
@@ -217,13 +211,11 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// The block it stands in.
     #[must_use]
-    #[inline]
     pub fn block_of(&self, op: Op) -> Option<Block> {
         self.op_data(op)?.block
     }
     /// The operation whose region it stands in.
     #[must_use]
-    #[inline]
     pub fn parent(&self, op: Op) -> Option<Op> {
         self.owner_of(self.block_of(op)?)
     }
@@ -275,7 +267,6 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// First operation of a block.
     #[must_use]
-    #[inline]
     pub fn first(&self, block: Block) -> Option<Op> {
         self.block_data(block)?.first_op
     }
@@ -312,7 +303,6 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// The operation that a block belongs to; `None` for the root.
     #[must_use]
-    #[inline]
     pub fn owner_of(&self, block: Block) -> Option<Op> {
         self.region_data(self.block_data(block)?.region?)?.owner
     }
@@ -335,7 +325,6 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// The operation after this one in text order, below `within` (or anywhere).
     #[must_use]
-    #[inline]
     pub fn following(&self, op: Op, within: Option<Op>) -> Option<Op> {
         self.first_inside(op).or_else(|| self.past(op, within))
     }
@@ -344,7 +333,6 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// The operation after this one and everything in it.
     #[must_use]
-    #[inline]
     pub fn past(&self, op: Op, within: Option<Op>) -> Option<Op> {
         let mut at = op;
         loop {
@@ -407,7 +395,6 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// A main operand.
     #[must_use]
-    #[inline]
     pub fn operand(&self, op: Op, number: usize) -> Option<Value> {
         self.operands(op).nth(number)
     }
@@ -418,7 +405,6 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// The place of a main operand.
     #[must_use]
-    #[inline]
     pub fn operand_use(&self, op: Op, number: usize) -> Option<Use> {
         self.main_uses(op).nth(number)
     }
@@ -436,7 +422,6 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// A result.
     #[must_use]
-    #[inline]
     pub fn result(&self, op: Op, number: usize) -> Option<Value> {
         self.results(op).nth(number)
     }

@@ -14,7 +14,6 @@ impl<'t> Program<'_, 't> {
     // ---- values
     /// Where a value comes from.
     #[must_use]
-    #[inline]
     pub fn def(&self, value: Value) -> Def {
         let Some(data) = self.value_data(value) else { return Def::Nothing };
         let owner = usize::from(data.owner);
@@ -28,7 +27,6 @@ impl<'t> Program<'_, 't> {
     }
     /// The operation of which the value is a result.
     #[must_use]
-    #[inline]
     pub fn def_op(&self, value: Value) -> Option<Op> {
         match self.def(value) {
             Def::Result(op, _) => Some(op),
@@ -115,13 +113,11 @@ impl<'t> Program<'_, 't> {
     }
     /// A value's type.
     #[must_use]
-    #[inline]
     pub fn type_of(&self, value: Value) -> Type {
         self.type_ref(value).map_or(Type::ELIDED, |ty| self.type_at(ty))
     }
     /// A value's type as a handle.
     #[must_use]
-    #[inline]
     pub fn type_ref(&self, value: Value) -> Option<TypeRef> {
         Some(self.value_data(value)?.ty)
     }
@@ -148,25 +144,21 @@ impl<'t> Program<'_, 't> {
     }
     /// The operation that makes a use.
     #[must_use]
-    #[inline]
     pub fn user(&self, place: Use) -> Option<Op> {
         self.use_data(place).filter(|data| data.value.is_some()).map(|data| data.owner)
     }
     /// The next of [`uses`](Self::uses) after this one.
     #[must_use]
-    #[inline]
     pub fn next_use(&self, place: Use) -> Option<Use> {
         self.use_data(place)?.next_use
     }
     /// The value at a use.
     #[must_use]
-    #[inline]
     pub fn used(&self, place: Use) -> Option<Value> {
         self.use_data(place)?.value
     }
     /// The number of a main operand at a use; `None` for subscripts and attributes.
     #[must_use]
-    #[inline]
     pub fn operand_number(&self, place: Use) -> Option<usize> {
         self.main_uses(self.user(place)?).position(|at| at == place)
     }

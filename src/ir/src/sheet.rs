@@ -11,12 +11,13 @@ use heapless::VecView;
 #[doc(hidden)]
 pub const NONE: u16 = u16::MAX;
 
-/// A use that wants no layout in particular.
+/// A use that wants no layout in particular, or one that has no number this small.
 #[doc(hidden)]
-pub const ANY: u16 = u16::MAX;
+pub const ANY: u8 = u8::MAX;
 
 /// Chains of a table of names: those of values while a text is read, then those of layouts.
 pub(crate) const BUCKETS: usize = 256;
+const _: () = assert!(BUCKETS / 2 <= 256);
 
 /// A layout at a shape, with what comparing it takes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -36,9 +37,9 @@ pub struct LayoutRecord {
     pub width: u8,
     /// The map is known, not only its text.
     pub known: bool,
-    /// Hash of text and shape.
-    pub hash: u32,
-    /// The next layout of the hash's chain.
+    /// The chain of the hash of text and shape.
+    pub chain: u8,
+    /// The next layout of that chain.
     pub next: u16,
     /// The next layout of the map's chain.
     pub next_map: u16,
@@ -108,23 +109,14 @@ pub struct TableValue {
     /// From the top: whether the layout may not change; how the value is made, 7 bits; its place in
     /// the region that is being weighed, 8.
     state: u16,
-    /// The layout that was asked for last in vain, and when.
-    vain: (u16, u16),
 }
 
 impl TableValue {
     /// A value that is not looked at.
-    pub const NEW: Self = Self { first: NONE, state: OUTSIDE, vain: (NONE, 0) };
+    pub const NEW: Self = Self { first: NONE, state: OUTSIDE };
     /// Places in a region.
     pub const SLOTS: usize = OUTSIDE as usize;
 
-    /// Whether a layout was asked for in vain since `time`.
-    pub const fn is_vain(self, layout: u16, time: u16) -> bool {
-        self.vain.0 == layout && self.vain.1 == time
-    }
-    pub const fn set_vain(&mut self, layout: u16, time: u16) {
-        self.vain = (layout, time);
-    }
     pub const fn is_fixed(self) -> bool {
         self.state & FLAG != 0
     }
@@ -188,7 +180,7 @@ pub struct LayoutTable<'s> {
     pub entries: &'s mut VecView<ValueInLayout>,
     pub nodes: &'s mut VecView<TableValue>,
     /// By the handle's index of a use: the layout that it wants.
-    pub wants: &'s mut VecView<u16>,
+    pub wants: &'s mut VecView<u8>,
     pub arcs: &'s mut VecView<Arc>,
     pub flow: &'s mut VecView<Flow>,
 }
@@ -201,7 +193,7 @@ pub struct LayoutTableParts<'s> {
     pub derived: &'s mut VecView<Derived>,
     pub entries: &'s mut VecView<ValueInLayout>,
     pub nodes: &'s mut VecView<TableValue>,
-    pub wants: &'s mut VecView<u16>,
+    pub wants: &'s mut VecView<u8>,
     pub arcs: &'s mut VecView<Arc>,
     pub flow: &'s mut VecView<Flow>,
 }
@@ -218,8 +210,10 @@ const fn by_map(whole: [u32; 2]) -> usize {
 
 /// Puts a layout first in its two chains.
 fn chain(buckets: &mut [u16; BUCKETS], number: u16, record: &mut LayoutRecord) {
-    let links =
-        [(by_text(record.hash), &mut record.next), (by_map(record.whole), &mut record.next_map)];
+    let links = [
+        (usize::from(record.chain), &mut record.next),
+        (by_map(record.whole), &mut record.next_map),
+    ];
     for (bucket, next) in links {
         if let Some(head) = buckets.get_mut(bucket) {
             *next = core::mem::replace(head, number.wrapping_add(1));
@@ -291,7 +285,7 @@ impl<'s> LayoutTable<'s> {
         if self.layouts.len() == self.layouts.capacity() {
             return None;
         }
-        record.hash = hash;
+        record.chain = by_text(hash) as u8;
         chain(self.buckets, number, &mut record);
         self.layouts.push(record).ok()?;
         Some(number)

@@ -51,7 +51,7 @@ pub struct Storage<
     derived: Vec<Derived, TYPES>,
     entries: Vec<ValueInLayout, VALUES>,
     nodes: Vec<TableValue, VALUES>,
-    wants: Vec<u16, USES>,
+    wants: Vec<u8, USES>,
     arcs: Vec<Arc, VALUES>,
     flow: Vec<Flow, ATTRS>,
     journal: Vec<Saved, JOURNAL>,
@@ -59,7 +59,7 @@ pub struct Storage<
 }
 
 /// Storage for a kernel of up to 64 operations: about 24 KiB.
-pub type SmallStorage = Storage<64, 128, 256, 96, 32, 16, 192>;
+pub type SmallStorage = Storage<64, 128, 256, 96, 32, 16, 188>;
 /// Storage for up to 1,024 operations.
 pub type LargeStorage = Storage<1024, 1536, 2816, 512, 128, 128, 4096>;
 

@@ -407,7 +407,14 @@ impl ProgramLayouts<'_, '_, '_> {
     }
     /// The layout that was read at a place before conversions were taken out.
     pub fn want_at(&self, place: Use) -> Option<u16> {
-        self.program.pools.sheet.wants.get(place.index()).copied().filter(|want| *want != ANY)
+        self.program
+            .pools
+            .sheet
+            .wants
+            .get(place.index())
+            .copied()
+            .filter(|want| *want != ANY)
+            .map(u16::from)
     }
     /// Who reads at a place.
     pub fn reader(&self, place: Use) -> ValueReader {

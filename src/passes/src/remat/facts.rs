@@ -222,7 +222,7 @@ pub(super) fn known(
         copies,
         width,
         known: true,
-        hash: 0,
+        chain: 0,
         next: 0,
         next_map: 0,
     }
@@ -276,7 +276,7 @@ pub(super) fn unknown(encoding: TileEncoding, shape: Shape, text: &str) -> Layou
         copies: 0,
         width: 0,
         known: false,
-        hash: 0,
+        chain: 0,
         next: 0,
         next_map: 0,
     }

@@ -25,10 +25,15 @@ pub(super) struct ProgramLayouts<'p, 's, 't> {
     pub ran: Cell<Option<(Block, u64)>>,
     /// Values that questions have looked at so far.
     pub looked: usize,
-    /// Questions so far that changed something: what was asked in vain since the last of them need
+    /// What was asked in vain since something changed, by some bits of value and layout: it need
     /// not be asked again.
-    pub time: u16,
+    pub vain: [(u16, u16); VAIN],
 }
+
+/// Questions asked in vain that are remembered.
+const VAIN: usize = 128;
+/// No question.
+const NO_QUESTION: (u16, u16) = (NONE, NONE);
 
 /// What is done to a layout, and in which direction.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -62,7 +67,7 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
         let arch = facts::target(program);
         program.pools.sheet.clear();
         program.pools.sheet.aim(arch.map(|arch| arch.0));
-        Self { program, arch, ran: Cell::new(None), looked: 0, time: 0 }
+        Self { program, arch, ran: Cell::new(None), looked: 0, vain: [NO_QUESTION; VAIN] }
     }
     /// The table as it was left, over the same program.
     pub fn resumed(program: &'p mut Program<'s, 't>) -> Self {
@@ -70,7 +75,26 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
             Some(arch) => arch.map(ArchId),
             None => return Self::new(program),
         };
-        Self { program, arch, ran: Cell::new(None), looked: 0, time: 0 }
+        Self { program, arch, ran: Cell::new(None), looked: 0, vain: [NO_QUESTION; VAIN] }
+    }
+    /// The place of a question among those asked in vain.
+    fn place_of(value: Value, layout: u16) -> (usize, (u16, u16)) {
+        let value = value.index() as u16;
+        (usize::from(value.wrapping_add(layout.wrapping_mul(31))) % VAIN, (value, layout))
+    }
+    /// Whether a question was asked in vain since something changed.
+    pub fn is_vain(&self, value: Value, layout: u16) -> bool {
+        let (place, question) = Self::place_of(value, layout);
+        self.vain.get(place) == Some(&question)
+    }
+    /// A question was asked in vain.
+    pub fn note_vain(&mut self, value: Value, layout: u16) {
+        let (place, question) = Self::place_of(value, layout);
+        self.vain.get_mut(place).into_iter().for_each(|place| *place = question);
+    }
+    /// Something changed: every question may have another answer.
+    pub fn note_change(&mut self) {
+        self.vain = [NO_QUESTION; VAIN];
     }
     fn no_room(&self) -> ErrorKind {
         let limit = self.program.pools.sheet.capacity();
@@ -86,8 +110,7 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
         let text = program.layout_words(ty).unwrap_or("");
         let hash = LayoutTable::hash(text, &ty.shape);
         let found = program.pools.sheet.find(hash, |known| {
-            known.hash == hash
-                && known.shape == ty.shape
+            known.shape == ty.shape
                 && (known.encoding == ty.encoding
                     || program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty))
         });

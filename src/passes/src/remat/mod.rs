@@ -256,8 +256,12 @@ impl ProgramLayouts<'_, '_, '_> {
                 continue;
             }
             let layout = self.at(value)?;
+            let want = u8::try_from(layout).unwrap_or(ANY);
             if let Some(slot) = self.program.pools.sheet.wants.get_mut(place.index()) {
-                *slot = layout;
+                *slot = want;
+            }
+            if want == ANY {
+                self.fix(value);
             }
             // What orders memory between two operations keeps the layouts on both sides.
             let pinned = ordered

@@ -163,8 +163,7 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
     /// cheaper. A region whose network has no room is asked about in smaller parts. What was asked
     /// in vain is not asked again until something has changed.
     pub fn ask(&mut self, value: Value, layout: u16) -> Result<bool, ErrorKind> {
-        let node = self.program.pools.sheet.nodes.get(value.index());
-        if node.is_some_and(|node| node.is_vain(layout, self.time)) {
+        if self.is_vain(value, layout) {
             return Ok(false);
         }
         let whole = self.program.pools.sheet.nodes.len().saturating_mul(LOOKS.1);
@@ -197,12 +196,10 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
         let better = cut.is_some_and(|cut| cut < region.before);
         if better {
             self.settle(&region)?;
-            self.time = self.time.saturating_add(1);
-        } else if fits && most == REGION && self.time < u16::MAX {
+            self.note_change();
+        } else if fits && most == REGION {
             for slot in region.answered() {
-                if let Some(node) = self.program.pools.sheet.nodes.get_mut(slot.value.index()) {
-                    node.set_vain(slot.new, self.time);
-                }
+                self.note_vain(slot.value, slot.new);
             }
         }
         for slot in &region.slots {

@@ -307,6 +307,10 @@ fn slot_addresses(map: &MemoryMap, slots: &Columns<u32, 6>) -> [u32; 64] {
     let columns = slots.as_slice();
     let sum: u32 = columns.iter().fold(0, |m, e| m | e);
     let disjoint = columns.iter().map(|e| e.count_ones()).sum::<u32>() == sum.count_ones();
+    let mut bytes = [0u32; 6];
+    for (place, e) in bytes.iter_mut().zip(columns) {
+        *place = map.at(*e).bytes;
+    }
     for slot in 1..64usize {
         if slot >> columns.len() != 0 {
             break;
@@ -314,7 +318,7 @@ fn slot_addresses(map: &MemoryMap, slots: &Columns<u32, 6>) -> [u32; 64] {
         let value = if disjoint || map.combine == Combine::Xor {
             let below = slot & slot.wrapping_sub(1);
             let bit = slot.trailing_zeros() as usize;
-            let column = columns.get(bit).map_or(0, |&e| map.at(e).bytes);
+            let column = bytes.get(bit).copied().unwrap_or(0);
             let before = out.get(below).copied().unwrap_or(0);
             if map.combine == Combine::Xor { before ^ column } else { before.wrapping_add(column) }
         } else {

@@ -217,8 +217,10 @@ impl Planner<'_, '_, '_, '_> {
             if loads { (Space::Register, Space::Shared) } else { (Space::Shared, Space::Register) };
         // Where the same dimension is contiguous on both sides there is nothing to transpose.
         let alike = shared.is_some_and(|(map, _)| map.at(1).bytes == u32::from(map.shape.bits / 8));
-        for staged in self
-            .staged
+        // Only what goes from memory to memory can go through registers on its way.
+        let direct = from.space() == Space::Register || to.space() == Space::Register;
+        let staged = if direct { &[] } else { self.staged.as_slice() };
+        for staged in staged
             .iter()
             .filter(|s| usize::from(s.movement) == index && (s.transpose.is_none() || !alike))
         {
@@ -252,9 +254,8 @@ impl Planner<'_, '_, '_, '_> {
         } else {
             None
         };
-        for (number, form) in
-            TensorMapCopies(&self.target).moves(loads).filter(|(_, form)| is_wanted(form.atom))
-        {
+        let forms = maps.map(|_| TensorMapCopies(&self.target).moves(loads));
+        for (number, form) in forms.into_iter().flatten().filter(|(_, form)| is_wanted(form.atom)) {
             let Some((global, shared)) = maps else { break };
             // A coordinate for each dimension of the tensor.
             if form.at.len() != global.starts().count() {
