@@ -15,17 +15,12 @@ const MOST_LINES: usize = 100;
 /// Functions that are longer: the file below `src`, and the name. Nothing is added here; what is
 /// split is taken out.
 const LONG: &[(&str, &str)] = &[
-    ("check/src/matrix/scale_copies.rs", "places"),
     ("emit/src/lower/elementwise.rs", "elementwise"),
     ("emit/src/matrix/product.rs", "product"),
     ("emit/src/memory/address.rs", "prepare_global"),
-    ("ir/src/text/parse_op.rs", "general"),
-    ("layout/src/notation/ttg_print.rs", "parameters"),
-    ("passes/src/layout_seeding/axis.rs", "claimed"),
     ("plan/src/select/memory/search.rs", "best_copy_atom"),
     ("plan/src/select/memory/shared_layouts.rs", "best_layout"),
     ("plan/src/select/memory/tma.rs", "evaluate"),
-    ("tile/src/unit/map.rs", "derive"),
 ];
 
 /// Type names that are defined twice: a peer's own word, in the module that is named after the

@@ -174,6 +174,59 @@ fn room(
     Ok(())
 }
 
+/// Which byte of a piece each byte of the cells comes from that one copy fills; `None` if one has
+/// two, or lies outside `cells` columns. They are written where the caller has room for them.
+fn copied_bytes(movement: &Movement<'_>, cells: u32, sources: &mut Sources) -> Option<()> {
+    let to = movement.to.layout;
+    for x in 0..coordinates(movement)? {
+        let (lane, column, bit) =
+            (on(to, x, AxisId::TLANE)?, on(to, x, AxisId::TCOL)?, on(to, x, AxisId::BIT)?);
+        let from = u16::try_from(on(movement.from.layout, x, AxisId::BYTE)?).ok()?;
+        if bit % 8 != 0 || column >= cells {
+            return None;
+        }
+        let cell = sources
+            .get_mut(lane as usize)?
+            .get_mut(column as usize)?
+            .get_mut((bit / 8) as usize)?;
+        if cell.replace(from).is_some() {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// Where in a tile of scales the one for a row and a run of its depth lies.
+fn scale_byte(tile: &AllocPlan, row: u32, run: u32) -> Option<u32> {
+    Memory::Shared(tile).at(element_at(tile.shape, row, run)?).map(|place| place.byte)
+}
+
+/// Whole pieces lie in the tile's bytes, aligned.
+fn pieces_are_inside(
+    p: &ProductPlan,
+    side: u8,
+    tile: &AllocPlan,
+    copy: &ScaleCopy,
+    movement: &Movement<'_>,
+) -> Result<(), Violation> {
+    let refuse = Violation::Atom { op: p.op, atom: p.product.atom };
+    let (rows, runs) = (u32::from(copy.piece.0), u32::from(copy.piece.1));
+    let (size, need) = (
+        u32::try_from(coordinates(movement).ok_or(refuse)?).map_err(|_| refuse)?,
+        u32::from(movement.from.align_bytes),
+    );
+    for (q, t) in (0..copy.pieces.1).flat_map(|t| (0..copy.pieces.0).map(move |q| (q, t))) {
+        let (row, run) = (u32::from(q).saturating_mul(rows), u32::from(t).saturating_mul(runs));
+        let start = scale_byte(tile, row, run).ok_or(refuse)?;
+        if start.checked_add(size).is_none_or(|end| end > tile.bytes)
+            || start.checked_rem(need) != Some(0)
+        {
+            return Err(Violation::End { op: p.op, operand: side.saturating_add(3) });
+        }
+    }
+    Ok(())
+}
+
 /// Each scale stands where the unit looks for it.
 #[inline(never)]
 fn places(
@@ -186,29 +239,10 @@ fn places(
 ) -> Result<u64, Violation> {
     let refuse = Violation::Atom { op: p.op, atom: p.product.atom };
     let mut sources: Sources = [[[None; BYTES]; CELLS]; LANES];
+    copied_bytes(movement, u32::from(copy.piece.2), &mut sources).ok_or(refuse)?;
     let (rows, runs, cells) =
         (u32::from(copy.piece.0), u32::from(copy.piece.1), u32::from(copy.piece.2));
     let to = movement.to.layout;
-    for x in 0..coordinates(movement).ok_or(refuse)? {
-        let (lane, column, bit) = (
-            on(to, x, AxisId::TLANE).ok_or(refuse)?,
-            on(to, x, AxisId::TCOL).ok_or(refuse)?,
-            on(to, x, AxisId::BIT).ok_or(refuse)?,
-        );
-        let from = on(movement.from.layout, x, AxisId::BYTE)
-            .and_then(|byte| u16::try_from(byte).ok())
-            .ok_or(refuse)?;
-        if bit % 8 != 0 || column >= cells {
-            return Err(refuse);
-        }
-        let cell = sources
-            .get_mut(lane as usize)
-            .and_then(|lane| lane.get_mut(column as usize))
-            .and_then(|cell| cell.get_mut((bit / 8) as usize));
-        if cell.ok_or(refuse)?.replace(from).is_some() {
-            return Err(refuse);
-        }
-    }
     let own = atom.operands.get(usize::from(copy.operand)).ok_or(refuse)?;
     let scales = own.layout.ok_or(refuse)?;
     // The unit reads all copies of a scale; the copy fills the same ones.
@@ -224,10 +258,7 @@ fn places(
     }
     let shape = p.product.shape;
     let outer = u32::from(if side == 0 { shape.m } else { shape.n });
-    let memory = Memory::Shared(tile);
-    let at = |row: u32, run: u32| -> Option<u32> {
-        memory.at(element_at(tile.shape, row, run)?).map(|place| place.byte)
-    };
+    let at = |row: u32, run: u32| scale_byte(tile, row, run);
     let all =
         (u32::try_from(tile.shape.row_count()).ok(), u32::try_from(tile.shape.col_count()).ok());
     let (all_rows, all_runs) = all.0.zip(all.1).ok_or(refuse)?;
@@ -241,20 +272,7 @@ fn places(
     {
         return Err(refuse);
     }
-    // Whole pieces lie in the tile's bytes, aligned.
-    let (size, need) = (
-        u32::try_from(coordinates(movement).ok_or(refuse)?).map_err(|_| refuse)?,
-        u32::from(movement.from.align_bytes),
-    );
-    for (q, t) in (0..copy.pieces.1).flat_map(|t| (0..copy.pieces.0).map(move |q| (q, t))) {
-        let start = at(u32::from(q).saturating_mul(rows), u32::from(t).saturating_mul(runs))
-            .ok_or(refuse)?;
-        if start.checked_add(size).is_none_or(|end| end > tile.bytes)
-            || start.checked_rem(need) != Some(0)
-        {
-            return Err(Violation::End { op: p.op, operand: side.saturating_add(3) });
-        }
-    }
+    pieces_are_inside(p, side, tile, copy, movement)?;
     let mut followed = 0u64;
     for row in 0..all_rows {
         // The instance that row is in begins with a piece.

@@ -323,6 +323,41 @@ impl Parser<'_, '_, '_> {
         self.expected(want, token)
     }
 
+    /// `mask`: an attribute whose key stands in the text.
+    fn mask_word(&mut self, op: Op, at: Token) -> Result<(), IrError> {
+        self.next();
+        if self.program.has_attr(op, attr_names::MASK) {
+            return Err(self.fail(ErrorKind::AttrTwice, at));
+        }
+        let key = self.name(at)?;
+        let pushed = self.program.push_attr(op, key, AttrValue::Unit);
+        self.put(pushed, at)
+    }
+
+    /// A name behind the operation's: `@callee`, `#map`, `"name"`.
+    fn named(&mut self, op: Op, at: Token) -> Result<(), IrError> {
+        self.next();
+        let (key, value) = match at.kind {
+            Lexeme::Symbol => (attr_names::CALLEE, AttrValue::Symbol(self.tail_name(at)?)),
+            Lexeme::Alias => (attr_names::MAP, AttrValue::Alias(self.tail_name(at)?)),
+            _ => {
+                let name = self.span(at.start.saturating_add(1), at.end.saturating_sub(1))?;
+                (attr_names::NAME, AttrValue::Str(name))
+            }
+        };
+        self.set(op, key, value, at)
+    }
+
+    /// Opens an operation's first region; one that is not declared to have any gets it.
+    fn first_region(&mut self, op: Op, declared: bool) -> Result<(), IrError> {
+        let open = self.next();
+        if !declared {
+            let pushed = self.program.push_region(op);
+            self.put(pushed, open)?;
+        }
+        self.open_region(op, 0, open).map(|_| ())
+    }
+
     // ---- everything else
     /// Operands, attributes, types and maybe a region, in this order; the name is taken.
     fn general(
@@ -359,14 +394,7 @@ impl Parser<'_, '_, '_> {
                     self.word_operand(op, self.minus_inf(at).unwrap_or(at))?
                 }
                 Lexeme::Word if !typed && self.lexer.slice(at) == attr_names::MASK => {
-                    self.next();
-                    // Its key stands in the text.
-                    if self.program.has_attr(op, attr_names::MASK) {
-                        return Err(self.fail(ErrorKind::AttrTwice, at));
-                    }
-                    let key = self.name(at)?;
-                    let pushed = self.program.push_attr(op, key, AttrValue::Unit);
-                    self.put(pushed, at)?;
+                    self.mask_word(op, at)?
                 }
                 Lexeme::Word if self.lexer.slice(at) == "attributes" => self.attributes_word(op)?,
                 Lexeme::Word
@@ -375,21 +403,7 @@ impl Parser<'_, '_, '_> {
                     let map = self.map_text(at)?;
                     self.set(op, attr_names::MAP, AttrValue::Text(map), at)?;
                 }
-                Lexeme::Symbol if !typed => {
-                    self.next();
-                    let name = self.tail_name(at)?;
-                    self.set(op, attr_names::CALLEE, AttrValue::Symbol(name), at)?;
-                }
-                Lexeme::Alias if !typed => {
-                    self.next();
-                    let name = self.tail_name(at)?;
-                    self.set(op, attr_names::MAP, AttrValue::Alias(name), at)?;
-                }
-                Lexeme::Str if !typed => {
-                    self.next();
-                    let name = self.span(at.start.saturating_add(1), at.end.saturating_sub(1))?;
-                    self.set(op, attr_names::NAME, AttrValue::Str(name), at)?;
-                }
+                Lexeme::Symbol | Lexeme::Alias | Lexeme::Str if !typed => self.named(op, at)?,
                 Lexeme::Char(b':') if !typed => {
                     self.next();
                     self.types(&mut types)?;
@@ -420,13 +434,7 @@ impl Parser<'_, '_, '_> {
                 }
                 Lexeme::Char(b'{') if regions || unknown => {
                     self.finish(op, names, &types, token)?;
-                    let open = self.next();
-                    if !regions {
-                        let pushed = self.program.push_region(op);
-                        self.put(pushed, open)?;
-                    }
-                    self.open_region(op, 0, open)?;
-                    return Ok(());
+                    return self.first_region(op, regions);
                 }
                 _ => break,
             }

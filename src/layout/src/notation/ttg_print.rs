@@ -6,7 +6,9 @@ use super::ttg_values::WMMA_SHAPE;
 use super::write::integer;
 use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
-use crate::triton::{Base, BlockRepOrder, Cga, CtaMode, Encoding, Few, MAX_RANK, Swizzled};
+use crate::triton::{
+    AmdWmma, Base, BlockRepOrder, Cga, CtaMode, Encoding, Few, MAX_RANK, Swizzled, TensorMemory,
+};
 use core::fmt::Write;
 
 /// Prints one attribute. Parameters that have their default are left out, as Triton does.
@@ -222,32 +224,7 @@ fn parameters<W: Write>(f: &mut Fields<'_, W>, base: &Base) -> Result<(), PrintE
             }
             Ok(())
         }
-        Base::AmdWmma(m) => {
-            let rank = usize::from(m.rank);
-            f.number(Key::Version, u32::from(m.version))?;
-            f.flag(Key::IsTranspose, m.is_transposed)?;
-            f.key(Key::CtaLayout)?;
-            f.out.write_str("{")?;
-            f.any = false;
-            if !m.reg_bases.is_empty() {
-                f.bases(Key::Register, &m.reg_bases, rank)?;
-            }
-            if !m.warp_bases.is_empty() {
-                f.bases(Key::Warp, &m.warp_bases, rank)?;
-            }
-            f.out.write_str("}")?;
-            f.any = true;
-            f.cga(&m.cga, rank)?;
-            if m.instr_shape.iter().ne(WMMA_SHAPE) {
-                f.list(Key::InstrShape, m.instr_shape.iter())?;
-            }
-            // The length of a basis says it, and two dimensions are usual.
-            let said = !m.reg_bases.is_empty()
-                || !m.warp_bases.is_empty()
-                || !m.cga.bases.is_empty()
-                || m.rank == 2;
-            if said { Ok(()) } else { f.number(Key::Rank, u32::from(m.rank)) }
-        }
+        Base::AmdWmma(m) => wmma(f, m),
         Base::Linear(l) | Base::GenericLinear(l) => {
             f.input(Key::Register, l, AxisId::REGISTER)?;
             f.input(Key::Lane, l, AxisId::LANE)?;
@@ -277,27 +254,7 @@ fn parameters<W: Write>(f: &mut Fields<'_, W>, base: &Base) -> Result<(), PrintE
             f.cga(&n.cga, usize::from(n.rank))?;
             f.number(Key::Rank, u32::from(n.rank))
         }
-        Base::TensorMemory(t) => {
-            f.number(Key::BlockM, t.block_m)?;
-            f.number(Key::BlockN, t.block_n)?;
-            f.number(Key::ColStride, t.col_stride)?;
-            f.cga(&t.cga, 2)?;
-            if t.two_ctas {
-                f.flag(Key::TwoCtas, true)?;
-            }
-            if t.cta_mode != CtaMode::Default {
-                f.key(Key::CtaMode)?;
-                f.out.write_str(if t.cta_mode == CtaMode::TwoLhs {
-                    "TwoCTA_LHS"
-                } else {
-                    "TwoCTA_RHS"
-                })?;
-            }
-            if t.fp4_padded {
-                f.flag(Key::Fp4Padded, true)?;
-            }
-            Ok(())
-        }
+        Base::TensorMemory(t) => tensor_memory(f, t),
         Base::TensorMemoryScales(cga, order) => {
             f.cga(cga, 2)?;
             if *order == BlockRepOrder::KThenMn {
@@ -308,6 +265,53 @@ fn parameters<W: Write>(f: &mut Fields<'_, W>, base: &Base) -> Result<(), PrintE
         }
         Base::Auto | Base::Coalesced => Ok(()),
     }
+}
+
+/// What an AMD WMMA encoding says.
+fn wmma<W: Write>(f: &mut Fields<'_, W>, m: &AmdWmma) -> Result<(), PrintError> {
+    let rank = usize::from(m.rank);
+    f.number(Key::Version, u32::from(m.version))?;
+    f.flag(Key::IsTranspose, m.is_transposed)?;
+    f.key(Key::CtaLayout)?;
+    f.out.write_str("{")?;
+    f.any = false;
+    if !m.reg_bases.is_empty() {
+        f.bases(Key::Register, &m.reg_bases, rank)?;
+    }
+    if !m.warp_bases.is_empty() {
+        f.bases(Key::Warp, &m.warp_bases, rank)?;
+    }
+    f.out.write_str("}")?;
+    f.any = true;
+    f.cga(&m.cga, rank)?;
+    if m.instr_shape.iter().ne(WMMA_SHAPE) {
+        f.list(Key::InstrShape, m.instr_shape.iter())?;
+    }
+    // The length of a basis says it, and two dimensions are usual.
+    let said = !m.reg_bases.is_empty()
+        || !m.warp_bases.is_empty()
+        || !m.cga.bases.is_empty()
+        || m.rank == 2;
+    if said { Ok(()) } else { f.number(Key::Rank, u32::from(m.rank)) }
+}
+
+/// What an encoding of tensor memory says.
+fn tensor_memory<W: Write>(f: &mut Fields<'_, W>, t: &TensorMemory) -> Result<(), PrintError> {
+    f.number(Key::BlockM, t.block_m)?;
+    f.number(Key::BlockN, t.block_n)?;
+    f.number(Key::ColStride, t.col_stride)?;
+    f.cga(&t.cga, 2)?;
+    if t.two_ctas {
+        f.flag(Key::TwoCtas, true)?;
+    }
+    if t.cta_mode != CtaMode::Default {
+        f.key(Key::CtaMode)?;
+        f.out.write_str(if t.cta_mode == CtaMode::TwoLhs { "TwoCTA_LHS" } else { "TwoCTA_RHS" })?;
+    }
+    if t.fp4_padded {
+        f.flag(Key::Fp4Padded, true)?;
+    }
+    Ok(())
 }
 
 fn swizzled<W: Write>(f: &mut Fields<'_, W>, s: &Swizzled) -> Result<(), PrintError> {

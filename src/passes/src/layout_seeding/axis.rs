@@ -352,14 +352,12 @@ impl Operation<'_> {
     }
 
     fn claimed(&self, a: &AxisInfo, b: &AxisInfo, x: Runs, y: Runs, at: usize) -> Runs {
-        let tile = !self.shape.is_empty();
         let equal = x.constancy.min(y.constancy);
         // A run's first is the only one that is a multiple; what scales or shifts it must take the
         // others for odd.
         let scaled = |runs: Runs, unscaled: bool| {
             if runs.contiguity > 0 && !unscaled { 0 } else { runs.divisibility }
         };
-        let rest = || x.contiguity.min(x.divisibility).min(y.divisibility);
         match self.word {
             AxisWord::Add | AxisWord::Pointer => {
                 let bytes =
@@ -387,35 +385,7 @@ impl Operation<'_> {
                     scaled(x, right_is_one).saturating_add(scaled(y, left_is_one)).min(ANY);
                 Runs { contiguity, divisibility, constancy: equal }
             }
-            AxisWord::Div => {
-                let one = b.constant() == Some(1);
-                let divisibility = match (a.constant(), b.constant()) {
-                    (Some(0), _) | (_, Some(1)) => x.divisibility,
-                    (_, Some(by)) if by.unsigned_abs().is_power_of_two() && x.contiguity == 0 => {
-                        x.divisibility.saturating_sub(power(by))
-                    }
-                    _ => 0,
-                };
-                let runs = tile && self.whole(x.contiguity, at) && self.whole(y.constancy, at);
-                let constancy = if !tile {
-                    0
-                } else if runs {
-                    equal.max(rest())
-                } else {
-                    equal
-                };
-                Runs { contiguity: if one { x.contiguity } else { 0 }, divisibility, constancy }
-            }
-            AxisWord::Rem => {
-                let runs = tile && self.whole(x.contiguity, at) && self.whole(y.constancy, at);
-                let divisibility =
-                    if y.constancy > 0 { x.divisibility.min(y.divisibility) } else { 0 };
-                Runs {
-                    contiguity: if runs { rest() } else { 0 },
-                    divisibility,
-                    constancy: if tile { equal } else { 0 },
-                }
-            }
+            AxisWord::Div | AxisWord::Rem => self.claimed_by_quotient(a, b, x, y, at),
             AxisWord::And | AxisWord::Or | AxisWord::Xor => {
                 Runs { contiguity: 0, divisibility: 0, constancy: equal }
             }
@@ -443,32 +413,62 @@ impl Operation<'_> {
                 divisibility: chosen(x, y),
                 constancy: equal,
             },
-            AxisWord::Compare => {
-                let both = x.divisibility.min(y.divisibility);
-                let steps = match self.predicate {
-                    "sgt" | "ugt" | "sle" | "ule" if self.whole(x.constancy, at) => {
-                        y.contiguity.min(both)
-                    }
-                    "slt" | "ult" | "sge" | "uge" if self.whole(y.constancy, at) => {
-                        x.contiguity.min(both)
-                    }
-                    _ => 0,
-                };
-                let known = a.constant().is_some() && b.constant().is_some();
-                Runs {
-                    contiguity: 0,
-                    divisibility: 0,
-                    constancy: if !tile {
-                        0
-                    } else if known {
-                        x.constancy
-                    } else {
-                        equal.max(steps)
-                    },
-                }
-            }
+            AxisWord::Compare => self.claimed_by_comparison(a, b, x, y, at),
             AxisWord::Select | AxisWord::Range | AxisWord::Same => Runs::NONE,
         }
+    }
+
+    /// The same of a quotient and of what is left of it.
+    fn claimed_by_quotient(&self, a: &AxisInfo, b: &AxisInfo, x: Runs, y: Runs, at: usize) -> Runs {
+        let tile = !self.shape.is_empty();
+        let equal = x.constancy.min(y.constancy);
+        let rest = x.contiguity.min(x.divisibility).min(y.divisibility);
+        let runs = tile && self.whole(x.contiguity, at) && self.whole(y.constancy, at);
+        if self.word == AxisWord::Rem {
+            return Runs {
+                contiguity: if runs { rest } else { 0 },
+                divisibility: if y.constancy > 0 { x.divisibility.min(y.divisibility) } else { 0 },
+                constancy: if tile { equal } else { 0 },
+            };
+        }
+        let one = b.constant() == Some(1);
+        let divisibility = match (a.constant(), b.constant()) {
+            (Some(0), _) | (_, Some(1)) => x.divisibility,
+            (_, Some(by)) if by.unsigned_abs().is_power_of_two() && x.contiguity == 0 => {
+                x.divisibility.saturating_sub(power(by))
+            }
+            _ => 0,
+        };
+        let constancy = match (tile, runs) {
+            (false, _) => 0,
+            (true, true) => equal.max(rest),
+            (true, false) => equal,
+        };
+        Runs { contiguity: if one { x.contiguity } else { 0 }, divisibility, constancy }
+    }
+
+    /// The same of a comparison.
+    fn claimed_by_comparison(
+        &self,
+        a: &AxisInfo,
+        b: &AxisInfo,
+        x: Runs,
+        y: Runs,
+        at: usize,
+    ) -> Runs {
+        let both = x.divisibility.min(y.divisibility);
+        let steps = match self.predicate {
+            "sgt" | "ugt" | "sle" | "ule" if self.whole(x.constancy, at) => y.contiguity.min(both),
+            "slt" | "ult" | "sge" | "uge" if self.whole(y.constancy, at) => x.contiguity.min(both),
+            _ => 0,
+        };
+        let known = a.constant().is_some() && b.constant().is_some();
+        let constancy = match (self.shape.is_empty(), known) {
+            (true, _) => 0,
+            (false, true) => x.constancy,
+            (false, false) => x.constancy.min(y.constancy).max(steps),
+        };
+        Runs { contiguity: 0, divisibility: 0, constancy }
     }
 }
 

@@ -335,7 +335,6 @@ pub fn derive<'a>(
     let plain = LayoutRef { post: lanebook_layout::PostMap::None, ..*layout };
     let joined = tirx::canonicalize(&plain)?;
     let grouped = tirx::group(&joined.view(), shape)?;
-    let view = grouped.layout.view();
     let mut out = DerivedBox {
         swizzle: mode,
         rank: 0,
@@ -344,27 +343,7 @@ pub fn derive<'a>(
         boxes: [1; MAX_RANK],
         steps: [0; MAX_RANK],
     };
-    // Parts of each coordinate, fastest first: (extent, stride).
-    let mut parts: heapless::Vec<[(u32, i64); 2], MAX_RANK> = heapless::Vec::new();
-    for dim in 0..shape.len() {
-        let at = |k: usize| grouped.separators.get(k).copied().map_or(0, usize::from);
-        let (from, to) = (at(dim), at(dim.saturating_add(1)));
-        let own = view.shard.iter().rev().skip(from).take(to.saturating_sub(from));
-        let mut pair = [(1u32, 0i64); 2];
-        let mut slots = pair.iter_mut();
-        for it in own.rev().filter(|it| !it.is_unit()) {
-            let slot = slots.next().ok_or(refuse(
-                MapRule::Dense,
-                dim,
-                to.saturating_sub(from) as u64,
-                2,
-            ))?;
-            *slot = (it.extent_value()?, stride(it)?);
-        }
-        parts
-            .push(pair)
-            .map_err(|_| refuse(MapRule::Rank, 0, shape.len() as u64, MAX_RANK as u64))?;
-    }
+    let parts = parts_of(&grouped, shape.len())?;
     // Take the dimensions as they lie: the next one's step is what the box holds so far.
     let mut size = 1i64;
     let mut taken = [false; MAX_RANK];
@@ -403,22 +382,7 @@ pub fn derive<'a>(
         }
         out.rank = out.rank.saturating_add(1);
     }
-    // Boxes do not overlap, and each starts where the pattern of the swizzle does.
-    for (dim, (boxes, step)) in
-        out.boxes.iter().zip(out.steps).enumerate().filter(|(_, (boxes, _))| **boxes > 1)
-    {
-        let bits = step
-            .checked_mul(i64::from(element.shared_bits))
-            .ok_or(lanebook_layout::Error::Overflow)?;
-        let needed = u64::from(mode.repeat_bytes.max(map.shared_bytes));
-        let bytes = u64::try_from(bits.checked_div(8).unwrap_or(0)).unwrap_or(0);
-        if step.unsigned_abs() < size.unsigned_abs() {
-            return Err(refuse(MapRule::Dense, dim, u64::from(*boxes), size.unsigned_abs()));
-        }
-        if !divides(needed, bytes) {
-            return Err(refuse(MapRule::Shared, dim, bytes, needed));
-        }
-    }
+    boxes_lie_apart(map, element.shared_bits, &out, size)?;
     let used = usize::from(out.rank);
     let ones = [1u32; MAX_RANK];
     let interleave = map.interleaves.iter().find(|i| i.rows).ok_or(UnitError::Absent)?;
@@ -436,6 +400,57 @@ pub fn derive<'a>(
     };
     boxes(map, element, interleave, mode, &request)?;
     Ok(out)
+}
+
+/// Parts of a coordinate, fastest first: extent and stride.
+type Parts = [(u32, i64); 2];
+
+/// The parts of each of `rank` coordinates.
+fn parts_of(
+    grouped: &tirx::Grouped,
+    rank: usize,
+) -> Result<heapless::Vec<Parts, MAX_RANK>, UnitError> {
+    let view = grouped.layout.view();
+    let mut out = heapless::Vec::new();
+    for dim in 0..rank {
+        let at = |k: usize| grouped.separators.get(k).copied().map_or(0, usize::from);
+        let (from, to) = (at(dim), at(dim.saturating_add(1)));
+        let own = view.shard.iter().rev().skip(from).take(to.saturating_sub(from));
+        let mut pair = [(1u32, 0i64); 2];
+        let mut slots = pair.iter_mut();
+        for it in own.rev().filter(|it| !it.is_unit()) {
+            let have = to.saturating_sub(from) as u64;
+            let slot = slots.next().ok_or(refuse(MapRule::Dense, dim, have, 2))?;
+            *slot = (it.extent_value()?, stride(it)?);
+        }
+        out.push(pair).map_err(|_| refuse(MapRule::Rank, 0, rank as u64, MAX_RANK as u64))?;
+    }
+    Ok(out)
+}
+
+/// Boxes do not overlap, and each starts where the pattern of the swizzle does. `size`: elements of
+/// a box.
+fn boxes_lie_apart(
+    map: &TensorMap<'_>,
+    element_bits: u8,
+    out: &DerivedBox<'_>,
+    size: i64,
+) -> Result<(), UnitError> {
+    for (dim, (boxes, step)) in
+        out.boxes.iter().zip(out.steps).enumerate().filter(|(_, (boxes, _))| **boxes > 1)
+    {
+        let bits =
+            step.checked_mul(i64::from(element_bits)).ok_or(lanebook_layout::Error::Overflow)?;
+        let needed = u64::from(out.swizzle.repeat_bytes.max(map.shared_bytes));
+        let bytes = u64::try_from(bits.checked_div(8).unwrap_or(0)).unwrap_or(0);
+        if step.unsigned_abs() < size.unsigned_abs() {
+            return Err(refuse(MapRule::Dense, dim, u64::from(*boxes), size.unsigned_abs()));
+        }
+        if !divides(needed, bytes) {
+            return Err(refuse(MapRule::Shared, dim, bytes, needed));
+        }
+    }
+    Ok(())
 }
 
 fn stride(it: &Iter) -> Result<i64, UnitError> {
