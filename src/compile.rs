@@ -9,6 +9,7 @@ pub use lanebook_emit::Compiled;
 use lanebook_emit::expr::{
     ExprArena, ExprError, SelectError, SelectScratch, Selector, SimplifyScratch,
 };
+use lanebook_emit::registers::allocate::{MAX_CLASSES, RegisterUsage};
 use lanebook_emit::step::{StepError, StepStorage};
 use lanebook_emit::{
     EmitError, EmitPool, EmitStage, Lists, LowerContext, Param, RegisterPressureLevel,
@@ -286,7 +287,7 @@ fn refill(
     function: Op,
     (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_>),
     error: CompileError,
-) -> Result<lanebook_emit::registers::allocate::RegisterUsage, CompileError> {
+) -> Result<RegisterUsage, CompileError> {
     let mut sunk = LoadSinking::default();
     if !sunk.sink(program, function) {
         return Err(error);
@@ -310,7 +311,7 @@ fn fill_moved(
     plan: &mut Plan<'_>,
     function: Op,
     room: &mut EmitScratch<'_, '_>,
-) -> Result<lanebook_emit::registers::allocate::RegisterUsage, CompileError> {
+) -> Result<RegisterUsage, CompileError> {
     let filled = fill(tables, program, plan, function, room);
     match filled {
         Err(CompileError::Emit(EmitError::Step(StepError::Pool { .. })))
@@ -330,7 +331,7 @@ fn fill(
     plan: &Plan<'_>,
     function: Op,
     room: &mut EmitScratch<'_, '_>,
-) -> Result<lanebook_emit::registers::allocate::RegisterUsage, CompileError> {
+) -> Result<RegisterUsage, CompileError> {
     let EmitScratch { kernel, lists, exprs, last } = room;
     let KernelPools { steps, tuples, patterns, loops, params } = &mut **kernel;
     let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
@@ -345,15 +346,22 @@ fn fill(
     let queries = TargetQueries { tables, arch: machine, isa };
     let mut pressure = RegisterPressureLevel::least(tables, isa, program, plan);
     let mut first: Option<CompileError> = None;
+    // Whether the steps that fit are being made once more, without physical numbers.
+    let mut again = false;
     let usage = loop {
         let room = StepStorage::new(steps, tuples, patterns, loops);
         let walked =
             walk(queries, program, plan, function, room, params, lists.again(), exprs, pressure);
         let error = match walked {
+            Ok(()) if again => return Ok(RegisterUsage { high: [0; MAX_CLASSES] }),
             Ok(()) => {
                 match lanebook_emit::registers::allocate::allocate(
                     tables, isa, steps, tuples, patterns, loops,
                 ) {
+                    Ok(_) if *last == EmitStage::Lower => {
+                        again = true;
+                        continue;
+                    }
                     Ok(usage) => break usage,
                     Err(e) => CompileError::emission(EmitError::Step(e), Some(function)),
                 }
@@ -373,17 +381,9 @@ fn fill(
             _ => return Err(first.unwrap_or(error)),
         }
     };
-    match *last {
-        // Allocation has put physical numbers into the steps: they are made once more.
-        EmitStage::Lower => {
-            let room = StepStorage::new(steps, tuples, patterns, loops);
-            walk(queries, program, plan, function, room, params, lists.again(), exprs, pressure)?;
-        }
-        EmitStage::Allocate => {}
-        EmitStage::Waits => {
-            lanebook_emit::sync::waits::finish(tables, machine, isa, steps, patterns)
-                .map_err(|e| CompileError::emission(EmitError::Step(e), Some(function)))?;
-        }
+    if *last == EmitStage::Waits {
+        lanebook_emit::sync::waits::finish(tables, machine, isa, steps, patterns)
+            .map_err(|e| CompileError::emission(EmitError::Step(e), Some(function)))?;
     }
     Ok(usage)
 }
