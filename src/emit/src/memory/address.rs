@@ -47,12 +47,8 @@ pub(crate) struct Delta {
     pub immediate: i32,
 }
 
-impl Delta {
-    /// Whether two instances share an address register.
-    pub fn same_register(self, other: Self) -> bool {
-        (self.phase, self.add, self.lead) == (other.phase, other.add, other.lead)
-    }
-}
+/// The key of an address register: what is XORed in, bytes added, outer steps.
+type RegisterKey = (u32, u32, u32);
 
 /// The memory sides of a movement's atom. `Space::Register` sides are left out.
 pub(crate) fn memory_sides<'v>(
@@ -138,12 +134,20 @@ fn least_lead(map: &MemoryMap, tiling: &Tiling) -> u32 {
 
 /// An address with the same bytes that lies one step before: by the smallest step, or by the
 /// largest bit.
-fn nearest(known: &[(Delta, ExprId)], d: Delta, least: u32) -> Option<(ExprId, u32)> {
+///
+/// `before`: the keys of the addresses that are there, in the order of `known`.
+fn nearest(
+    known: &[Option<ExprId>],
+    before: &[RegisterKey],
+    d: Delta,
+    least: u32,
+) -> Option<(ExprId, u32)> {
     let top = 1u32.checked_shl(d.lead.checked_ilog2()?)?;
     let panel = d.lead & d.lead.wrapping_neg();
     [least, top, panel].into_iter().find_map(|step| {
-        let before = Delta { lead: d.lead.checked_sub(step)?, ..d };
-        known.iter().find(|(at, _)| at.same_register(before)).map(|(_, e)| (*e, step))
+        let wanted = (d.phase, d.add, d.lead.checked_sub(step)?);
+        let at = before.iter().position(|key| *key == wanted)?;
+        Some(((*known.get(at)?)?, step))
     })
 }
 
@@ -307,9 +311,9 @@ impl LowerContext<'_, '_, '_, '_> {
             Some(start) => start,
             None => self.arena.constant(0)?,
         };
-        self.for_each_delta(plan, map, immediate, view.offset, |this, d, is_first| {
+        self.for_each_delta(plan, map, immediate, view.offset, |this, d, before| {
             this.steps.purpose =
-                if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             let node = this.exclusive(Some(start), d.phase)?;
             let node = this.further(node, d.add)?.unwrap_or(start);
             let reg = this.compute(node, RegBank::Vector)?;
@@ -323,28 +327,27 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// Calls `f` once for each distinct register key among the instances, the first instance's
-    /// first.
+    /// first, with the keys that came before.
     fn for_each_delta(
         &mut self,
         plan: &TransferPlan,
         map: &MemoryMap,
         start: u32,
         field: Option<OffsetField>,
-        mut f: impl FnMut(&mut Self, Delta, bool) -> Result<(), EmitError>,
+        mut f: impl FnMut(&mut Self, Delta, &[RegisterKey]) -> Result<(), EmitError>,
     ) -> Result<(), EmitError> {
-        let mut seen: heapless::Vec<(u32, u32, u32), 64> = heapless::Vec::new();
+        let mut seen: heapless::Vec<RegisterKey, 64> = heapless::Vec::new();
         for i in 0..plan.tiling.count() {
             let d = delta(map, &plan.tiling, plan.tiling.element(i), start, field);
             let key = (d.phase, d.add, d.lead);
             if seen.contains(&key) {
                 continue;
             }
-            let first = seen.is_empty();
+            f(self, d, &seen)?;
             seen.push(key).map_err(|_| EmitError::Capacity {
                 pool: EmitPool::MovementAddresses,
                 capacity: 64,
             })?;
-            f(self, d, first)?;
         }
         Ok(())
     }
@@ -434,20 +437,20 @@ impl LowerContext<'_, '_, '_, '_> {
             let reg = self.own(op, computed, innermost, global)?;
             self.keep(Address { op: number, side: view.number, key: None, reg })?;
             self.advance(op, reg, global, outer_bytes, innermost)?;
-            let mut known: heapless::Vec<(Delta, ExprId), 64> = heapless::Vec::new();
+            let mut known: heapless::Vec<Option<ExprId>, 64> = heapless::Vec::new();
             let least = least_lead(&global.map, &plan.tiling);
             let rows = self.strides(plan, view, &global.map);
             if let Some(rows) = &rows {
                 self.prepare_strides(op, view.number, rows, outer_bytes)?;
             }
-            return self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, is_first| {
+            return self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, before| {
                 let d = if rows.is_some() { Delta { lead: 0, ..d } } else { d };
                 if rows.is_some() && this.address(op, view.number, Some(d)).is_some() {
                     return Ok(());
                 }
                 this.steps.purpose =
-                    if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
-                let reg = match nearest(&known, d, least) {
+                    if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                let reg = match nearest(&known, before, d, least) {
                     // One step from an offset that is there already: the step is the same in all
                     // lanes.
                     Some((from, step))
@@ -478,7 +481,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     }
                 };
                 let node = this.declare(Variable::word(), reg)?;
-                known.push((d, node)).map_err(|_| EmitError::Capacity {
+                known.push(Some(node)).map_err(|_| EmitError::Capacity {
                     pool: EmitPool::MovementAddresses,
                     capacity: 64,
                 })?;
@@ -503,11 +506,11 @@ impl LowerContext<'_, '_, '_, '_> {
             None => None,
         };
         let plain = start.unwrap_or(pointer);
-        let mut known: heapless::Vec<(Delta, ExprId), 64> = heapless::Vec::new();
+        let mut known: heapless::Vec<Option<ExprId>, 64> = heapless::Vec::new();
         let least = least_lead(&global.map, &plan.tiling);
-        self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, is_first| {
+        self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, before| {
             this.steps.purpose =
-                if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             // A step is the same in all lanes where none of its bits is one of theirs.
             let own = outer_lanes.is_some_and(|lanes| {
                 let facts = this.arena.facts(lanes);
@@ -532,12 +535,13 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
             } else {
                 // From the nearest address that is there already, by one step.
-                let (from, step) = nearest(&known, d, least).ok_or(EmitError::Unplanned(op))?;
+                let (from, step) =
+                    nearest(&known, before, d, least).ok_or(EmitError::Unplanned(op))?;
                 let step = this.arena.constant(step)?;
                 let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
                 this.arena.op(IndexOp::Add64, &[from, step])?
             };
-            known.push((d, node)).map_err(|_| EmitError::Capacity {
+            known.push(Some(node)).map_err(|_| EmitError::Capacity {
                 pool: EmitPool::MovementAddresses,
                 capacity: 64,
             })?;
