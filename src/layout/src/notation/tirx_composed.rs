@@ -7,7 +7,7 @@ use crate::axis::AxisNames;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::num::SymNames;
-use crate::tirx::{bare_swizzle, compose_swizzle};
+use crate::tirx::{bare_swizzle, swizzle_in_place};
 
 /// The arguments of a swizzle as written.
 #[derive(Clone, Copy)]
@@ -38,16 +38,8 @@ pub(super) fn composed(
         arguments.inner = inner(c)?;
     }
     c.need(b')', Expected::CloseParen)?;
-    let composed = swizzled(&arguments, out);
+    let composed = swizzle_in_place(out, arguments.three, arguments.inner);
     valid(c, arguments.at, tile_at, composed)
-}
-
-/// A frame of its own, beside the one that reads.
-#[inline(never)]
-fn swizzled(arguments: &Arguments, layout: &mut Layout) -> Result<()> {
-    let [per_element, swizzle_len, atom_len] = arguments.three;
-    *layout = compose_swizzle(&layout.view(), per_element, swizzle_len, atom_len, arguments.inner)?;
-    Ok(())
 }
 
 /// What follows the word `SwizzleLayout`.

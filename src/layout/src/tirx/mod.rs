@@ -39,6 +39,7 @@ pub use group::{Grouped, GroupedMany, MAX_SHAPES, Separators, group, group_many}
 pub use rearrange::{broadcast, pack, permute_by_groups, permute_dims, storage, unpack};
 pub use scale::{ScaleAtom, ScaleLayout, scale_factor_layout, scale_factor_shared_layout};
 pub use slice::slice;
+pub(crate) use swizzle::swizzle_in_place;
 pub use swizzle::{
     BankPlace, Banks, SwizzleAtom, bare_swizzle, compose_swizzle, place, swizzle, swizzle_for,
     swizzle_parts,

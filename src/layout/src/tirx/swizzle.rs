@@ -51,20 +51,28 @@ pub fn compose_swizzle(
     atom_len: u8,
     inner: bool,
 ) -> Result<Layout> {
+    let mut out = Layout::from_ref(*tile)?;
+    swizzle_in_place(&mut out, [per_element, swizzle_len, atom_len], inner)?;
+    Ok(out)
+}
+
+/// [`compose_swizzle`] where the tile is: a layout is long, and the text's reader stands deep.
+/// `three`: `per_element`, `swizzle_len`, `atom_len`.
+pub(crate) fn swizzle_in_place(tile: &mut Layout, three: [u8; 3], inner: bool) -> Result<()> {
+    let [per_element, swizzle_len, atom_len] = three;
     let post = swizzle(per_element, swizzle_len, atom_len, inner)?;
-    if !tile.post.is_identity() {
+    let view = tile.view();
+    if !view.post.is_identity() {
         return Err(Error::HasPostMap);
     }
-    let shard = tile.shard.iter().rev().map(Iter::axis);
-    let axes = shard.chain(tile.replica.iter().map(Iter::axis));
-    for (k, axis) in axes.chain(tile.offset.iter().map(|o| o.axis())).enumerate() {
+    let shard = view.shard.iter().rev().map(Iter::axis);
+    let axes = shard.chain(view.replica.iter().map(Iter::axis));
+    for (k, axis) in axes.chain(view.offset.iter().map(|o| o.axis())).enumerate() {
         if axis != AxisId::M {
             return Err(Error::WrongAxis { iter: position(k), axis });
         }
     }
-    let mut out = Layout::from_ref(*tile)?;
-    out.set_post(PostMap::Swizzle(post))?;
-    Ok(out)
+    tile.set_post(PostMap::Swizzle(post))
 }
 
 /// `SwizzleLayout(per_element, swizzle_len, atom_len)` of TIRx 0.25: the swizzle over the identity
