@@ -4,7 +4,7 @@ pub use crate::compiled::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::families;
 use crate::ledger;
-use crate::load::{self, Loaded};
+use crate::load::{self, Kept, Loaded};
 use crate::lost::Lost;
 use crate::lower::lower;
 use crate::model::{self, HwModel};
@@ -82,14 +82,46 @@ pub fn compile_sources(
     compile_some(sources, diagnostics, mode, None)
 }
 
+/// Compiles files as tables that ship, where most of them are known: what is wrong is said without
+/// looking for what is not.
+pub fn compile_known(sources: Sources, kept: &Kept) -> Result<Compiled, Diagnostics> {
+    staged(sources, Diagnostics::new(), Mode::Release, None, kept).map_err(|refused| {
+        let mut said = refused.diagnostics;
+        said.settle();
+        said
+    })
+}
+
 fn compile_some(
+    sources: Sources,
+    diagnostics: Diagnostics,
+    mode: Mode,
+    archs: Option<&[String]>,
+) -> Result<Compiled, Failure> {
+    staged(sources, diagnostics, mode, archs, &Kept::default()).map_err(|refused| {
+        let Refused { sources, loaded, mut diagnostics } = *refused;
+        let sound = loaded.and_then(|loaded| sound(&sources, loaded, &mut diagnostics));
+        diagnostics.settle();
+        Failure { sources, diagnostics, sound: sound.map(Box::new) }
+    })
+}
+
+/// What is wrong, and what was read of it if a part of that may be sound.
+struct Refused {
+    sources: Sources,
+    loaded: Option<Loaded>,
+    diagnostics: Diagnostics,
+}
+
+fn staged(
     mut sources: Sources,
     mut diagnostics: Diagnostics,
     mode: Mode,
     archs: Option<&[String]>,
-) -> Result<Compiled, Failure> {
+    kept: &Kept,
+) -> Result<Compiled, Box<Refused>> {
     families::expand(&mut sources, &mut diagnostics);
-    let loaded = load::load(&sources, &mut diagnostics);
+    let loaded = load::load_with(kept, &sources, &mut diagnostics);
     diagnostics.name("schema");
     // What could not be read is lost to the stages that follow; they hold back what they would say
     // of it.
@@ -110,28 +142,21 @@ fn compile_some(
         diagnostics.name("proofs");
     }
     if !diagnostics.is_empty() {
-        return Err(failed(sources, loaded, diagnostics));
+        return Err(Box::new(Refused { sources, loaded: Some(loaded), diagnostics }));
     }
     let tables = lower(&model, &rules::lower::lower(&rules));
     diagnostics.extend(check::params::check(&model, &tables).named("names"));
     if !diagnostics.is_empty() {
-        return Err(failed(sources, loaded, diagnostics));
+        return Err(Box::new(Refused { sources, loaded: Some(loaded), diagnostics }));
     }
     let tables = match archs.map_or(Ok(tables), |names| select::select(&tables, names)) {
         Ok(tables) => tables,
         Err(unknown) => {
             unknown.into_iter().for_each(|error| diagnostics.push(error));
-            return Err(Failure { sources, diagnostics, sound: None });
+            return Err(Box::new(Refused { sources, loaded: None, diagnostics }));
         }
     };
     Ok(Compiled::new(sources, loaded, model, rules, tables))
-}
-
-/// What is wrong, and what is not.
-fn failed(sources: Sources, loaded: Loaded, mut diagnostics: Diagnostics) -> Failure {
-    let sound = sound(&sources, loaded, &mut diagnostics).map(Box::new);
-    diagnostics.settle();
-    Failure { sources, diagnostics, sound }
 }
 
 /// The checks of the model, but for what they say of atoms with a name that may be declared in what

@@ -45,5 +45,7 @@ pub use values::lower;
 pub use values::{dispatch, select};
 pub(crate) use values::{leak, lower_units, names};
 
-pub use compile::{Compiled, Failure, Mode, Wish, compile, compile_sources, compile_wish};
+pub use compile::{
+    Compiled, Failure, Mode, Wish, compile, compile_known, compile_sources, compile_wish,
+};
 pub use render::Weight;

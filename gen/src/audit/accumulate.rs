@@ -20,12 +20,23 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
             continue; // `matrix` reports it
         }
         let same_type = c.dtype == d.dtype;
-        let apart =
-            (0..from.size()).find(|x| places(from, *x, same_type) != places(to, *x, same_type));
+        // One layout for both: there is nothing to tell apart.
+        if from.text.value == to.text.value {
+            continue;
+        }
+        let (from_all, to_all) = (all_places(from, same_type), all_places(to, same_type));
+        let at = |all: &[(i64, i64)], x: u64| {
+            let of = all.iter().skip(x as usize).step_by(from.size().max(1) as usize);
+            let mut out: Vec<(i64, i64)> = of.copied().collect();
+            out.sort_unstable();
+            out.dedup();
+            out
+        };
+        let apart = (0..from.size()).find(|x| at(&from_all, *x) != at(&to_all, *x));
         if let Some(x) = apart {
             let extents = [shape.m, shape.n];
-            let at = |layout: &Layout| {
-                places(layout, x, same_type)
+            let told = |all: &[(i64, i64)]| {
+                at(all, x)
                     .first()
                     .map_or_else(String::new, |(lane, bit)| format!("lane {lane}, bit {bit}"))
             };
@@ -33,8 +44,8 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
                 "`{}` takes element {} of C from {} and leaves that of D in {}",
                 atom.name.value,
                 coordinate(x, &extents),
-                at(from),
-                at(to)
+                told(&from_all),
+                told(&to_all)
             );
             diags.push(
                 Diagnostic::at(to.text.span, message)
@@ -46,15 +57,11 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     diags
 }
 
-/// All places of an element in order; bits only where they count.
-fn places(layout: &Layout, x: u64, with_bits: bool) -> Vec<(i64, i64)> {
-    let mut out: Vec<(i64, i64)> = (0..layout.copies())
-        .map(|copy| {
-            let lane = layout.at(x, copy, AxisId::LANE) + 32 * layout.at(x, copy, AxisId::WARP);
-            (lane, if with_bits { layout.at(x, copy, AxisId::BIT) } else { 0 })
-        })
-        .collect();
-    out.sort_unstable();
-    out.dedup();
-    out
+/// The places of all elements, copy after copy; bits only where they count.
+fn all_places(layout: &Layout, with_bits: bool) -> Vec<(i64, i64)> {
+    let lanes = layout.positions(AxisId::LANE);
+    let warps = layout.positions(AxisId::WARP);
+    let bits = layout.positions(AxisId::BIT);
+    let lanes = lanes.iter().zip(&warps).map(|(lane, warp)| lane + 32 * warp);
+    lanes.zip(bits).map(|(lane, bit)| (lane, if with_bits { bit } else { 0 })).collect()
 }

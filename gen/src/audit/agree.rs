@@ -135,25 +135,24 @@ fn reach(
     grain: u64,
 ) -> BTreeMap<(i64, i64), (i64, i64)> {
     let unit = mover.movement.as_ref().map_or(0, |movement| i64::from(movement.unit_bits));
+    let slots = memory.layout.positions(AxisId::SLOT);
+    let bytes = memory.layout.positions(AxisId::BYTE);
     let mut out = BTreeMap::new();
-    for x in 0..register.layout.size() {
-        let slot = memory.layout.at(x, 0, AxisId::SLOT);
-        let at = memory.layout.at(x, 0, AxisId::BYTE) * 8;
-        for copy in 0..register.layout.copies() {
-            let (lane, bit) = place(&register.layout, x, copy);
-            for step in (0..unit).step_by(grain as usize) {
-                out.insert((lane, bit + step), (slot, at + step));
-            }
+    for (number, (lane, bit)) in places(&register.layout).into_iter().enumerate() {
+        let x = number % slots.len().max(1);
+        let (Some(slot), Some(byte)) = (slots.get(x), bytes.get(x)) else { continue };
+        for step in (0..unit).step_by(grain as usize) {
+            out.insert((lane, bit + step), (*slot, byte * 8 + step));
         }
     }
     out
 }
 
-fn place(layout: &Layout, x: u64, copy: u64) -> (i64, i64) {
-    (
-        layout.at(x, copy, AxisId::LANE) + 32 * layout.at(x, copy, AxisId::WARP),
-        layout.at(x, copy, AxisId::BIT),
-    )
+/// Lane and bit of all elements, copy after copy.
+fn places(layout: &Layout) -> Vec<(i64, i64)> {
+    let (lanes, warps) = (layout.positions(AxisId::LANE), layout.positions(AxisId::WARP));
+    let lanes = lanes.iter().zip(&warps).map(|(lane, warp)| lane + 32 * warp);
+    lanes.zip(layout.positions(AxisId::BIT)).collect()
 }
 
 fn pair(
@@ -219,9 +218,9 @@ fn pair(
     // (piece, slot) to the elements in it by their first bit.
     let mut slots: BTreeMap<(u64, i64), BTreeMap<i64, (u64, u64)>> = BTreeMap::new();
     let columns = u64::from(extents.value.1).max(1);
-    for copy in 0..layout.copies() {
-        for x in 0..layout.size() {
-            let (lane, bit) = place(layout, x, copy);
+    {
+        for (number, (lane, bit)) in places(layout).into_iter().enumerate() {
+            let x = number as u64 % layout.size();
             let (piece, bit) = (bit as u64 / whole, bit % whole as i64);
             let here = || {
                 format!(

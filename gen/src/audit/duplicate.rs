@@ -17,11 +17,13 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let model = &compiled.model;
     let mut said: BTreeSet<(AtomId, AtomId)> = BTreeSet::new();
+    let forms: Vec<String> = model.atoms.iter().map(form).collect();
     for arch in &model.archs {
-        let mut known: BTreeMap<String, AtomId> = BTreeMap::new();
+        let mut known: BTreeMap<&str, AtomId> = BTreeMap::new();
         for entry in &arch.atoms {
             let atom = model.atom(entry.atom);
-            let Some(first) = known.insert(form(atom), entry.atom) else { continue };
+            let Some(form) = forms.get(entry.atom.index()) else { continue };
+            let Some(first) = known.insert(form, entry.atom) else { continue };
             if said.insert((first, entry.atom)) {
                 let other = model.atom(first);
                 diags.push(

@@ -134,12 +134,7 @@ fn waves(arch: &Arch, atom: &Atom, because: Span, diags: &mut Diagnostics) {
 
 /// Lanes that a register layout speaks of.
 pub(super) fn lanes(layout: &Layout) -> u64 {
-    let positions =
-        (0..layout.copies()).flat_map(|copy| (0..layout.size()).map(move |x| (x, copy)));
-    positions
-        .map(|(x, copy)| layout.at(x, copy, AxisId::LANE))
-        .max()
-        .map_or(0, |most| most as u64 + 1)
+    (layout.most(AxisId::LANE) + 1).max(0) as u64
 }
 
 fn banks(arch: &Arch, atom: &Atom, because: Span, diags: &mut Diagnostics) {

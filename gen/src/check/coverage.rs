@@ -22,6 +22,8 @@ pub fn check(model: &HwModel) -> Diagnostics {
     let mut diags = Diagnostics::new();
     // Instances of one atom differ in few of their layouts: each is looked at once.
     let mut seen: BTreeSet<(&str, u16, u8, Option<ClassId>, Span)> = BTreeSet::new();
+    // What many atoms have alike is well in all of them.
+    let mut known = Known::default();
     for atom in model.every() {
         for operand in &atom.operands {
             if let (Some(layout), Some(extents), Some(dtype)) =
@@ -38,7 +40,8 @@ pub fn check(model: &HwModel) -> Diagnostics {
                 )) {
                     continue;
                 }
-                diags.extend(registers(model, atom, operand, layout, bits, &extents, operand.rest));
+                let unit = (bits, extents.as_slice());
+                diags.extend(known.registers(model, atom, operand, layout, unit, operand.rest));
             }
         }
         if let Some(movement) = &atom.movement {
@@ -46,23 +49,84 @@ pub fn check(model: &HwModel) -> Diagnostics {
                 let (bits, extents) = (movement.unit_bits, &movement.extents.value);
                 if side.space == Space::Register {
                     if let Some(operand) = atom.operands.get(usize::from(side.operand)) {
-                        diags.extend(registers(
+                        let unit = (bits, extents.as_slice());
+                        diags.extend(known.registers(
                             model,
                             atom,
                             operand,
                             &side.layout,
-                            bits,
-                            extents,
+                            unit,
                             side.rest,
                         ));
                     }
                 } else if side.space != Space::Tensor {
-                    diags.extend(memory(side, bits, extents));
+                    diags.extend(known.memory(side, bits, extents));
                 }
             }
         }
     }
     diags
+}
+
+/// What a finding about registers depends on.
+type RegisterKey<'m> = (&'m str, u16, Vec<u16>, (u8, u16), bool, Rest, bool);
+/// What a finding about memory depends on.
+type MemoryKey<'m> = (&'m str, u8, u16, &'m [u16], Option<u16>);
+
+/// Layouts of which nothing is to be said.
+#[derive(Default)]
+struct Known<'m> {
+    registers: BTreeSet<RegisterKey<'m>>,
+    memory: BTreeSet<MemoryKey<'m>>,
+}
+
+impl<'m> Known<'m> {
+    fn registers(
+        &mut self,
+        model: &HwModel,
+        atom: &'m Atom,
+        operand: &'m Operand,
+        layout: &'m Layout,
+        (bits, extents): (u16, &[u16]),
+        rest: Rest,
+    ) -> Diagnostics {
+        let key = (
+            layout.text.value.as_str(),
+            bits,
+            extents.to_vec(),
+            (operand.registers, operand.register_bits),
+            is_scalar(model, atom, operand),
+            rest,
+            operand.vary.typed_by.is_some(),
+        );
+        // What is ignored may depend on the atom's other operands.
+        if rest != Rest::Ignored && self.registers.contains(&key) {
+            return Diagnostics::new();
+        }
+        let found = registers(model, atom, operand, layout, bits, extents, rest);
+        if found.is_empty() {
+            self.registers.insert(key);
+        }
+        found
+    }
+    fn memory(&mut self, side: &'m Side, unit: u16, extents: &'m [u16]) -> Diagnostics {
+        let slot = side.slot_bytes.as_ref().map(|bytes| bytes.value);
+        let key = (side.layout.text.value.as_str(), side.space as u8, unit, extents, slot);
+        if self.memory.contains(&key) {
+            return Diagnostics::new();
+        }
+        let found = memory(side, unit, extents);
+        if found.is_empty() {
+            self.memory.insert(key);
+        }
+        found
+    }
+}
+
+fn is_scalar(model: &HwModel, atom: &Atom, operand: &Operand) -> bool {
+    operand.class.is_some_and(|class| {
+        model.isa(atom.isa).classes[class.index()].kind == RegisterKind::Scalar
+    })
 }
 
 /// A table of places, each empty or with the element that is there.
@@ -113,17 +177,11 @@ fn registers(
     {
         return diags; // reported by others
     }
-    let is_scalar = operand.class.is_some_and(|class| {
-        model.isa(atom.isa).classes[class.index()].kind == RegisterKind::Scalar
-    });
-    let lane_of =
-        |x, copy| layout.at(x, copy, AxisId::LANE) + 32 * layout.at(x, copy, AxisId::WARP);
     let grain = gcd(layout.grain(AxisId::BIT, unit), total);
     if layout.size() * layout.copies() > MOST_PLACES {
         return too_large(span);
     }
-    let all = || (0..layout.copies()).flat_map(|copy| (0..layout.size()).map(move |x| (x, copy)));
-    let lanes = all().map(|(x, copy)| lane_of(x, copy)).max().unwrap_or(0) + 1;
+    let lanes = layout.most(AxisId::LANE) + 32 * layout.most(AxisId::WARP) + 1;
     if lanes <= 0 || lanes as u64 * (total / grain) > MOST_PLACES {
         return too_large(span);
     }
@@ -131,8 +189,13 @@ fn registers(
         width: total / grain,
         cells: vec![EMPTY; (lanes as u64 * (total / grain)) as usize],
     };
-    for (x, copy) in all() {
-        let (lane, bit) = (lane_of(x, copy), layout.at(x, copy, AxisId::BIT));
+    let (lane_ids, warps, bits) = (
+        layout.positions(AxisId::LANE),
+        layout.positions(AxisId::WARP),
+        layout.positions(AxisId::BIT),
+    );
+    for (number, ((lane, warp), bit)) in lane_ids.iter().zip(&warps).zip(&bits).enumerate() {
+        let (x, lane, bit) = (number as u64 % layout.size(), lane + 32 * warp, *bit);
         if lane < 0 || bit < 0 || bit as u64 + unit > total {
             let message = format!(
                 "element {} is at bits {bit} to {} of lane {lane}, the tuple of `{}` has {total} bits",
@@ -170,7 +233,7 @@ fn registers(
             }
         }
     }
-    if is_scalar && layout.axes().contains(&AxisId::LANE) {
+    if is_scalar(model, atom, operand) && layout.axes().contains(&AxisId::LANE) {
         diags.push(
             Diagnostic::at(span, "a scalar register has no lanes")
                 .note(operand.name.span, "the operand")

@@ -9,7 +9,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entries::{self, is_hardware};
 use crate::lost::Lost;
 use crate::schema::{Family, FamilyTable, Group, HwFile};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{Spanned, read_as_meant, whole};
 
 /// More atoms than this from one family are taken for a mistake.
@@ -18,7 +18,8 @@ const MOST: usize = 512;
 /// Adds a file to `sources` for each atom of each family of the hardware files that are there.
 pub fn expand(sources: &mut Sources, diags: &mut Diagnostics) {
     let mut made = Vec::new();
-    for (id, file) in sources.iter().filter(|(_, file)| is_hardware(file)) {
+    let has = |file: &SourceFile| is_hardware(file) && file.text.contains("families");
+    for (id, file) in sources.iter().filter(|(_, file)| has(file)) {
         // What cannot be read is reported where it is loaded.
         let Some(hardware) = read_as_meant::<HwFile>(sources, whole(sources, id)).value else {
             continue;

@@ -186,6 +186,32 @@ impl Layout {
         let offset: i64 = self.offset.iter().filter(|(a, _)| *a == axis).map(|(_, v)| *v).sum();
         digits(index, &self.shard) + digits(copy, &self.replica) + offset
     }
+    /// Positions on `axis` of all logical coordinates in order, copy after copy.
+    #[must_use]
+    pub fn positions(&self, axis: AxisId) -> Vec<i64> {
+        let offset: i64 = self.offset.iter().filter(|(a, _)| *a == axis).map(|(_, v)| *v).sum();
+        let mut out = vec![offset];
+        for step in self.shard.iter().chain(&self.replica) {
+            let count = out.len();
+            for digit in 1..step.extent {
+                out.extend_from_within(..count);
+                let shift = if step.axis == axis { digit as i64 * step.stride } else { 0 };
+                if shift != 0 {
+                    let from = out.len() - count;
+                    out[from..].iter_mut().for_each(|position| *position += shift);
+                }
+            }
+        }
+        out
+    }
+    /// The greatest position on `axis`.
+    #[must_use]
+    pub fn most(&self, axis: AxisId) -> i64 {
+        let offset: i64 = self.offset.iter().filter(|(a, _)| *a == axis).map(|(_, v)| *v).sum();
+        let steps = self.shard.iter().chain(&self.replica).filter(|step| step.axis == axis);
+        let reach = steps.map(|step| (step.extent.max(1) as i64 - 1) * step.stride.max(0));
+        offset + reach.sum::<i64>()
+    }
     /// Greatest common divisor of all strides and offsets on `axis` with `unit`: no position falls
     /// between multiples.
     #[must_use]

@@ -17,6 +17,7 @@ use crate::schema::{
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{Entry, Spanned};
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +61,7 @@ pub struct Loaded {
 }
 
 /// A group and the atoms of it that could be read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LoadedGroup {
     /// The group.
     pub group: Spanned<Group>,
@@ -73,7 +74,7 @@ pub struct LoadedGroup {
 }
 
 /// The facts of a group about matrix units that could be read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)] // the lists of [`unit::Units`]
 pub struct LoadedUnits {
     pub descriptors: Vec<Spanned<unit::Descriptor>>,
@@ -233,6 +234,16 @@ fn relative(root: &Path, path: &Path) -> String {
 }
 
 impl Loaded {
+    /// Adds what a hardware file holds.
+    fn add(&mut self, file: &Self) {
+        self.accesses.extend_from_slice(&file.accesses);
+        self.tags.extend_from_slice(&file.tags);
+        self.broadcasts.extend_from_slice(&file.broadcasts);
+        self.groups.extend_from_slice(&file.groups);
+        self.agreements.extend_from_slice(&file.agreements);
+        self.figures.extend_from_slice(&file.figures);
+        self.archs.extend_from_slice(&file.archs);
+    }
     /// Whether a file holds groups and architectures.
     #[must_use]
     pub fn is_hardware(file: &SourceFile) -> bool {
@@ -240,10 +251,55 @@ impl Loaded {
     }
 }
 
+/// What hardware files hold, kept for sources of which some files are other ones.
+#[derive(Debug, Default)]
+pub struct Kept {
+    sources: Sources,
+    files: BTreeMap<FileId, Loaded>,
+}
+
+impl Kept {
+    /// Keeps what the hardware files of some sources hold, as they are when families are made files
+    /// of; not of those that are wrong in themselves.
+    #[must_use]
+    pub fn of(sources: &Sources) -> Self {
+        let mut files = BTreeMap::new();
+        for (id, _) in sources.iter().filter(|(_, file)| Loaded::is_hardware(file)) {
+            let (mut loaded, mut diags) = (Loaded::default(), Diagnostics::new());
+            Reader { sources, id, diags: &mut diags }.hardware(&mut loaded);
+            if diags.is_empty() {
+                files.insert(id, loaded);
+            }
+        }
+        Self { sources: sources.clone(), files }
+    }
+
+    /// What a file holds, if it and the rows of its families are those that were kept.
+    fn file(&self, sources: &Sources, id: FileId) -> Option<&Loaded> {
+        let kept = self.files.get(&id)?;
+        let same = |id: FileId| sources.get(id) == self.sources.get(id);
+        let families = || kept.groups.iter().flat_map(|group| &group.group.families);
+        let rows = |sources: &Sources| -> Vec<FileId> {
+            families().flat_map(|family| families::members(sources, family.span)).collect()
+        };
+        let own = rows(&self.sources);
+        (same(id) && own == rows(sources) && own.into_iter().all(same)).then_some(kept)
+    }
+}
+
 /// Reads all files of `sources` by what their names say they are.
 pub fn load(sources: &Sources, diags: &mut Diagnostics) -> Loaded {
+    load_with(&Kept::default(), sources, diags)
+}
+
+/// [`load`], but for files of which it is known what they hold.
+pub fn load_with(kept: &Kept, sources: &Sources, diags: &mut Diagnostics) -> Loaded {
     let mut loaded = Loaded::default();
     for (id, file) in sources.iter().filter(|(_, file)| file.family.is_none()) {
+        if let Some(known) = kept.file(sources, id) {
+            loaded.add(known);
+            continue;
+        }
         let mut reader = Reader { sources, id, diags };
         match as_own(file).as_str() {
             "hw-tables/sources.ron" => {

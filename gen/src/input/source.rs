@@ -34,7 +34,7 @@ impl Span {
 }
 
 /// A file and its text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
     /// Path relative to the root that was loaded, with `/` on every system. This is what errors and
     /// generated code show.
@@ -103,6 +103,11 @@ impl Sources {
     #[must_use]
     pub fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id.0 as usize]
+    }
+    /// A file, if there is one.
+    #[must_use]
+    pub fn get(&self, id: FileId) -> Option<&SourceFile> {
+        self.files.get(id.0 as usize)
     }
     /// All files with their ids, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {

@@ -132,7 +132,7 @@ pub enum Space {
 }
 
 /// What becomes of register bits that a layout does not name.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rest {
     /// There are none: the layout names every bit.

@@ -31,22 +31,28 @@ pub fn indexed_where(
     wanted: impl Fn(&t::Arch<'_>, Capability) -> bool,
 ) -> t::Tables<'static> {
     let language = |isa: t::IsaId| tables.isa(isa).map(|isa| isa.name);
+    // Each is asked once, however many have it.
+    let both = |atom: &'static t::Atom<'static>| {
+        [false, true].map(|native| capabilities(&tables, atom, native))
+    };
+    let answers: Vec<[Vec<(Capability, Rank)>; 2]> = tables.atoms.iter().map(both).collect();
+    let answer = |id: t::AtomId, native: bool| {
+        let [expanded, own] = answers.get(id.index())?;
+        Some((id, (if native { own } else { expanded }).as_slice()))
+    };
     let all = || (0u16..).map(t::AtomId).zip(tables.atoms);
     let archs = tables.archs.iter().map(|arch| {
-        let atoms = arch
-            .atoms
-            .iter()
-            .filter_map(|have| Some((have.atom, tables.atom(have.atom)?, have.native)));
-        t::Arch { dispatch: index(&tables, atoms, |one| wanted(arch, *one)), ..*arch }
+        let atoms = arch.atoms.iter().filter_map(|have| answer(have.atom, have.native));
+        t::Arch { dispatch: index(atoms, |one| wanted(arch, *one)), ..*arch }
     });
     let isas = tables.isas.iter().map(|isa| {
         let atoms = all()
             .filter(|(_, atom)| language(atom.isa) == Some(isa.name))
-            .map(|(id, atom)| (id, atom, true));
+            .filter_map(|(id, _)| answer(id, true));
         let shared = |wanted: &Capability| {
             matches!(wanted, Capability::Transfer { .. } | Capability::ProductTile { .. })
         };
-        t::Isa { dispatch: index(&tables, atoms, shared), ..*isa }
+        t::Isa { dispatch: index(atoms, shared), ..*isa }
     });
     t::Tables {
         archs: list(archs.collect::<Vec<_>>()),
@@ -55,19 +61,18 @@ pub fn indexed_where(
     }
 }
 
-fn index(
-    tables: &t::Tables<'_>,
-    atoms: impl Iterator<Item = (t::AtomId, &'static t::Atom<'static>, bool)>,
+fn index<'a>(
+    atoms: impl Iterator<Item = (t::AtomId, &'a [(Capability, Rank)])>,
     wanted: impl Fn(&Capability) -> bool,
 ) -> t::Dispatch<'static> {
     let mut lists: BTreeMap<t::CapabilityKey, Vec<(Rank, t::AtomId)>> = BTreeMap::new();
-    for (id, atom, native) in atoms {
-        for (capability, rank) in capabilities(tables, atom, native) {
+    for (id, answers) in atoms {
+        for (capability, rank) in answers {
             // A field too great for a number of its own is reported where tables are checked.
-            let Some(key) = capability.key().filter(|_| wanted(&capability)) else { continue };
+            let Some(key) = capability.key().filter(|_| wanted(capability)) else { continue };
             let list = lists.entry(key).or_default();
             if list.iter().all(|(_, other)| *other != id) {
-                list.push((rank, id));
+                list.push((*rank, id));
             }
         }
     }

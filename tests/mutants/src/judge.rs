@@ -2,8 +2,9 @@
 use crate::change::Mutant;
 use lanebook_gen::assemble::{self, Difference, text};
 use lanebook_gen::diagnostics::{Diagnostics, Level};
+use lanebook_gen::load::Kept;
 use lanebook_gen::source::Sources;
-use lanebook_gen::{Compiled, Mode, audit, compile_sources};
+use lanebook_gen::{Compiled, Mode, audit, compile_known, compile_sources};
 use lanebook_tables::{AtomId, IsaId};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub enum Outcome {
 pub struct Judge {
     sources: Sources,
     sound: Compiled,
+    kept: Kept,
     rust: String,
     lean: String,
     assemblers: Vec<Option<PathBuf>>,
@@ -34,6 +36,10 @@ pub struct Judge {
 
 /// The name of the check that assemblers are.
 const ASSEMBLER: &str = audit::ASSEMBLER;
+
+/// Checks that look at much, or at what others have looked at: they are asked after the others, in
+/// this order.
+const LATE: [&str; 4] = ["whole", "siblings", "agreement", "verdicts"];
 
 impl Judge {
     /// The tables of some sources, with the assemblers if they are wanted.
@@ -57,7 +63,8 @@ impl Judge {
         });
         let assemblers = programs.collect::<Result<Vec<_>, String>>()?;
         let (rust, lean) = (sound.rust(), format!("{:?}", sound.lean()));
-        Ok(Self { sources, sound, rust, lean, assemblers })
+        let kept = Kept::of(&sound.sources);
+        Ok(Self { sources, sound, kept, rust, lean, assemblers })
     }
 
     /// All of some mutants, on as many threads as there are processors.
@@ -98,15 +105,21 @@ impl Judge {
             }
             sources.add(&file.name, file.path.as_deref(), text);
         }
-        let compiled = match compile_sources(sources, Diagnostics::new(), Mode::Release) {
+        let compiled = match compile_known(sources, &self.kept) {
             Ok(compiled) => compiled,
-            Err(failure) => {
-                let (check, said) = complaint(&failure.diagnostics).unwrap_or_default();
+            Err(diagnostics) => {
+                let (check, said) = complaint(&diagnostics).unwrap_or_default();
                 return Outcome::Caught(check, said);
             }
         };
-        if let Some((check, said)) = complaint(&audit::run(&compiled)) {
-            return Outcome::Caught(check, said);
+        // The first that complains is enough.
+        let late = |name: &str| LATE.iter().position(|other| *other == name);
+        let mut checks = audit::ALL;
+        checks.sort_by_key(|(name, _)| late(name).map_or(0, |at| at + 1));
+        for (name, check) in checks {
+            if let Some((check, said)) = complaint(&check(&compiled).named(name)) {
+                return Outcome::Caught(check, said);
+            }
         }
         if compiled.rust() == self.rust {
             return Outcome::Harmless;
