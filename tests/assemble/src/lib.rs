@@ -3,6 +3,8 @@
 //! How an assembler is asked is `lanebook_gen::assemble`'s; here is which one these tests take, and
 //! what they change.
 
+pub mod waits;
+
 use lanebook_gen::assemble::{self, Verdict};
 use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::source::Sources;
