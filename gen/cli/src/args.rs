@@ -436,6 +436,9 @@ pub struct Check {
     /// Name all checks with what they demand
     #[arg(long)]
     pub list: bool,
+    /// Of each kind of fact, how many rest on hardware, on two sources, on one, on none
+    #[arg(long)]
+    pub coverage: bool,
 }
 
 /// Whether assemblers are asked.

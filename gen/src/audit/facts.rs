@@ -1,7 +1,9 @@
 //! How sure the facts are: which are contested or assumed, and whether an override says why.
+use super::covered;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_tables::Status;
+use std::collections::BTreeSet;
 
 /// An override names its evidence, a contested fact more than one source, and what is verified
 /// sources that say it.
@@ -49,6 +51,7 @@ pub fn evidence(compiled: &Compiled) -> Diagnostics {
             diags.push(Diagnostic::at(atom.name.span, message).help(help).as_level(Level::Warning));
         }
     }
+    claims(compiled, &mut diags);
     for arch in &compiled.model.archs {
         for bank in arch
             .banks
@@ -64,6 +67,32 @@ pub fn evidence(compiled: &Compiled) -> Diagnostics {
         }
     }
     diags
+}
+
+/// What a bank model or an atom is said to rest on, it rests on.
+fn claims(compiled: &Compiled, diags: &mut Diagnostics) {
+    let model = &compiled.model;
+    let banks = model.archs.iter().flat_map(|arch| &arch.banks);
+    let banks = banks.map(|bank| ("bank model", &bank.name, bank.status, &bank.sources));
+    let measured = model.atoms.iter().filter(|atom| atom.status == Status::Measured);
+    let atoms = measured.map(|atom| ("atom", &atom.name, atom.status, &atom.sources));
+    let mut said = BTreeSet::new();
+    for (what, name, status, sources) in banks.chain(atoms) {
+        let ground = covered::ground(model, sources, 0);
+        if covered::claims_more(status, ground) && said.insert(name.span) {
+            let word = format!("{status:?}").to_lowercase();
+            let message = format!(
+                "{what} `{}` is said to be {word}, and its sources make it `{}`",
+                name.value,
+                ground.word()
+            );
+            diags.push(
+                Diagnostic::at(name.span, message)
+                    .help("cite what it rests on (a measurement has `hardware: true`), or say what it is")
+                    .as_level(Level::Warning),
+            );
+        }
+    }
 }
 
 /// Facts that somebody doubts, or that nobody has shown.

@@ -292,7 +292,11 @@ fn sourced(compiled: &Compiled, diags: &mut Diagnostics) {
                         u64::from(arch.shared.max_bytes),
                         u64::from(entry.shared_bytes),
                     ),
-                    ("threads of a group", arch.max_threads.into(), entry.max_threads.into()),
+                    (
+                        "threads of a group",
+                        arch.max_threads.into(),
+                        entry.max_threads.unwrap_or(arch.max_threads).into(),
+                    ),
                     (
                         "scalar registers that an instruction reads",
                         arch.scalar_reads.into(),

@@ -11,6 +11,7 @@ pub mod agree;
 pub mod cannot;
 pub mod claims;
 pub mod conflicts;
+pub mod covered;
 pub mod dispatch;
 pub mod duplicate;
 pub mod facts;
@@ -29,6 +30,7 @@ pub mod spelling;
 pub mod swizzle;
 pub mod tensor;
 pub mod verdicts;
+pub mod waits;
 pub mod whole;
 
 pub use crate::pattern::fits;
@@ -65,7 +67,7 @@ pub const WHOLE: [&str; 5] = ["unreachable", "unused", "kin", "cannot", "verdict
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 49] = [
+pub const CHECKS: [Check; 50] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -166,6 +168,11 @@ pub const CHECKS: [Check; 49] = [
         "hazards",
         Level::Error,
         "Wait states grow with the time that an instruction runs, and hold for both factors.",
+    ),
+    check(
+        "waits",
+        Level::Error,
+        "Wait states are those that another compiler puts between the same two instructions.",
     ),
     check(
         "order",
@@ -289,6 +296,7 @@ pub const ALL: [Run; 27] = [
     ("siblings", siblings::check),
     ("figures", figures::check),
     ("hazards", hazards::check),
+    ("waits", waits::check),
     ("order", order::check),
     ("tensor", tensor::check),
     ("swizzle", swizzle::check),

@@ -60,6 +60,7 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
     let written = compiled.loaded.groups.iter().flat_map(|group| &group.group.sources);
     let written: BTreeSet<&str> = written
         .chain(compiled.loaded.archs.iter().flat_map(|arch| &arch.sources))
+        .chain(compiled.loaded.figures.iter().flat_map(|entry| &entry.sources))
         .map(|name| name.split('#').next().unwrap_or_default())
         .collect();
     for (number, source) in model.sources.iter().enumerate() {

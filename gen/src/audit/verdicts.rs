@@ -168,6 +168,24 @@ fn compare(compiled: &Compiled, asked: &Asked<'_>, known: &Verdicts, diags: &mut
     }
 }
 
+/// Atoms whose texts an assembler has judged as they are.
+#[must_use]
+pub fn judged_atoms(compiled: &Compiled) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    for language in languages(compiled).into_keys() {
+        let known = compiled.loaded.verdicts.iter().find(|one| one.isa.value == language);
+        let Some(known) = known else { continue };
+        let recorded: BTreeMap<&str, (&str, u64)> =
+            known.atoms.iter().filter_map(|line| read(&line.value)).collect();
+        for (name, (_, hash, _)) in asked(compiled, language).atoms {
+            if recorded.get(name).is_some_and(|(before, _)| *before == hash) {
+                out.insert(name.to_string());
+            }
+        }
+    }
+    out
+}
+
 /// A line of the record.
 fn read(line: &str) -> Option<(&str, (&str, u64))> {
     let mut words = line.split(' ');

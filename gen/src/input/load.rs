@@ -12,7 +12,8 @@ use crate::ledger::Ledger;
 use crate::lost::Lost;
 use crate::schema::{
     Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Figures, Group,
-    HwFile, Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag, Verdicts, VerdictsFile, unit,
+    HwFile, Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag, Verdicts, VerdictsFile, Waits,
+    unit,
 };
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{Entry, Spanned};
@@ -56,6 +57,8 @@ pub struct Loaded {
     pub ledger: Option<Ledger>,
     /// What further sources say of architectures.
     pub figures: Vec<Spanned<Figures>>,
+    /// Wait states by another compiler.
+    pub waits: Vec<Spanned<Waits>>,
     /// What assemblers said.
     pub verdicts: Vec<Verdicts>,
 }
@@ -242,6 +245,7 @@ impl Loaded {
         self.groups.extend_from_slice(&file.groups);
         self.agreements.extend_from_slice(&file.agreements);
         self.figures.extend_from_slice(&file.figures);
+        self.waits.extend_from_slice(&file.waits);
         self.archs.extend_from_slice(&file.archs);
     }
     /// Whether a file holds groups and architectures.
@@ -455,6 +459,7 @@ impl Reader<'_> {
         }
         loaded.agreements.extend(self.entries(&file.agreements));
         loaded.figures.extend(self.entries::<Figures>(&file.figures));
+        loaded.waits.extend(self.entries::<Waits>(&file.waits));
         loaded.archs.extend(self.entries(file.arch.as_slice()));
     }
     fn units(&mut self, units: &unit::Units) -> LoadedUnits {

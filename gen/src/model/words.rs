@@ -16,6 +16,8 @@ pub struct SourceDoc {
     pub title: String,
     /// It judges texts alone.
     pub texts: bool,
+    /// It was measured on a machine.
+    pub hardware: bool,
 }
 
 /// An element type.
@@ -117,7 +119,12 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     let sources = loaded
         .sources
         .iter()
-        .map(|s| SourceDoc { key: s.key.clone(), title: s.title.clone(), texts: s.texts })
+        .map(|s| SourceDoc {
+            key: s.key.clone(),
+            title: s.title.clone(),
+            texts: s.texts,
+            hardware: s.hardware,
+        })
         .collect();
     (model.sources, _) = declare(sources, |s| &s.key, "source", true, diags);
     for source in &model.sources {

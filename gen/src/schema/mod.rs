@@ -24,7 +24,7 @@ pub use isa::{
 };
 pub use number::Number;
 pub use term::Term;
-pub use verdicts::{Figures, Verdicts, VerdictsFile};
+pub use verdicts::{Figures, Verdicts, VerdictsFile, WaitPairs, Waits};
 
 use crate::spanned::{Entry, Spanned};
 use serde::Deserialize;
@@ -53,6 +53,9 @@ pub struct SourceEntry {
     /// It judges the texts of instructions alone, not what they do.
     #[serde(default)]
     pub texts: bool,
+    /// Somebody measured it on a machine.
+    #[serde(default)]
+    pub hardware: bool,
 }
 
 /// `dtypes.ron`.
@@ -168,6 +171,9 @@ pub struct HwFile {
     /// [`Figures`] each.
     #[serde(default)]
     pub figures: Vec<Entry>,
+    /// [`Waits`] each.
+    #[serde(default)]
+    pub waits: Vec<Entry>,
     /// An [`Arch`].
     #[serde(default)]
     pub arch: Option<Entry>,

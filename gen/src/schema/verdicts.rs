@@ -26,6 +26,31 @@ pub struct Verdicts {
     pub atoms: Vec<Name>,
 }
 
+/// Wait states that another compiler puts behind some instructions.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "waits")]
+pub struct Waits {
+    /// On which architecture.
+    pub arch: Name,
+    /// Which compiler.
+    pub by: Name,
+    /// The later instructions that were asked about.
+    pub before: Vec<Name>,
+    /// Between which of them are any.
+    pub pairs: Vec<WaitPairs>,
+}
+
+/// Wait states behind some instructions.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "wait pairs")]
+pub struct WaitPairs {
+    /// The earlier instructions, of which the same is said.
+    pub behind: Vec<Name>,
+    /// A line each: the earlier one's operand, `=` for exactly that tuple or `>`, the later
+    /// instruction, its operand, how many states (or `wait`).
+    pub states: Vec<Name>,
+}
+
 /// What a source beside the architecture's own says of some architectures.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename = "figures")]
@@ -34,8 +59,9 @@ pub struct Figures {
     pub archs: Vec<Name>,
     /// Bytes of shared memory that a group has at most.
     pub shared_bytes: u32,
-    /// Threads of a group at most.
-    pub max_threads: u16,
+    /// Threads of a group at most; left out where nothing is said of them.
+    #[serde(default)]
+    pub max_threads: Option<u16>,
     /// Scalar registers that a vector instruction reads; left out where there are none.
     #[serde(default)]
     pub scalar_reads: u8,

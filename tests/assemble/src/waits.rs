@@ -58,43 +58,52 @@ pub fn record(compiled: &Compiled) -> Result<String, String> {
     let version = version.lines().find_map(|line| line.trim().strip_prefix("Debian LLVM version "));
     let by = format!("llc {}", version.ok_or("no version of LLVM")?.trim());
     let mut out = format!(
-        "// Written by `cargo run --release -p lanebook-assemble --example waits`, never by hand: wait states that {PASS} puts between two\n// instructions of which the later one uses a register of the earlier (`=`: the same tuple; `wait`: an instruction that waits in their place).\n(waits: [\n"
+        "// Written by `cargo run --release -p lanebook-assemble --example waits`, never by hand: wait states that {PASS} puts between two\n// instructions of which the later one uses a register of the earlier (`=`: the same tuple; `wait`: an instruction that waits in their place). Of pairs that are\n// not listed, none.\n(waits: [\n"
     );
     let mut told: BTreeSet<String> = BTreeSet::new();
+    let mut forms = Forms::new();
     for arch in compiled.model.archs.iter().filter(|arch| !arch.hazards.is_empty()) {
         // Wave sizes of one machine have one table.
         if !told.insert(arch.target.clone()) {
             continue;
         }
-        let found = measured(&compiled.model, arch)?;
+        let (found, before) = measured(&compiled.model, arch, &mut forms)?;
         // Producers of which the same is said.
         let mut alike: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
         for (producer, lines) in found {
             alike.entry(lines).or_default().push(producer);
         }
+        let list = |texts: &[String]| {
+            texts.iter().map(|t| format!("{t:?}")).collect::<Vec<_>>().join(", ")
+        };
+        let _ = writeln!(
+            out,
+            "    (arch: {:?}, by: {by:?}, before: [{}], pairs: [",
+            arch.name.value,
+            list(&before.into_iter().collect::<Vec<_>>())
+        );
         for (lines, producers) in alike {
-            let list = |texts: &[String]| {
-                texts.iter().map(|t| format!("{t:?}")).collect::<Vec<_>>().join(", ")
-            };
             let _ = writeln!(
                 out,
-                "    (arch: {:?}, by: {by:?}, behind: [{}], states: [{}]),",
-                arch.name.value,
+                "        (behind: [{}], states: [{}]),",
                 list(&producers),
                 list(&lines)
             );
         }
+        out.push_str("    ]),\n");
     }
     out.push_str("])\n");
     Ok(out)
 }
 
+/// Of each producer what was found behind it; and all that were asked about.
+type Measured = (BTreeMap<String, Vec<String>>, BTreeSet<String>);
+
 /// Of each producer of an architecture, what was measured behind it.
-fn measured(model: &HwModel, arch: &Arch) -> Result<BTreeMap<String, Vec<String>>, String> {
+fn measured(model: &HwModel, arch: &Arch, forms: &mut Forms) -> Result<Measured, String> {
     let pairs = pairs(model, arch);
     let texts: BTreeSet<&String> = pairs.iter().flat_map(|pair| &pair.texts).collect();
     let known = read(arch, &texts.into_iter().collect::<Vec<_>>())?;
-    let mut forms: BTreeMap<String, Option<Form>> = BTreeMap::new();
     let mut bodies = Vec::new();
     for pair in &pairs {
         let mut lines = Vec::new();
@@ -116,17 +125,37 @@ fn measured(model: &HwModel, arch: &Arch) -> Result<BTreeMap<String, Vec<String>
         }
         bodies.push(lines);
     }
+    // What the machine reads before it writes a part of it is another operand than the table's.
+    let tied = |pair: &Pair| {
+        let Some(read) = known.get(&pair.texts[1]) else { return true };
+        let atom = &model.atoms[pair.atoms[1]];
+        let is = |role: Role| {
+            atom.operand(&pair.shared.to)
+                .is_some_and(|n| atom.operands[usize::from(n)].role == role)
+        };
+        let first = read.operands.first();
+        is(Role::Def) && read.operands.iter().skip(1).any(|other| Some(other) == first)
+    };
     let whole: Vec<(&Pair, &Vec<String>)> =
-        pairs.iter().zip(&bodies).filter(|(_, lines)| lines.len() == 2).collect();
+        pairs.iter().zip(&bodies).filter(|(pair, lines)| lines.len() == 2 && !tied(pair)).collect();
     let input: String =
         whole.iter().enumerate().map(|(at, (_, lines))| function(at, lines)).collect();
     let said = compile(arch, &input)?;
-    let mut out: BTreeMap<String, BTreeMap<Shared, String>> = BTreeMap::new();
-    for (at, (pair, _)) in whole.iter().enumerate() {
-        let states = counted(&said, at)?;
-        out.entry(pair.earlier.clone()).or_default().insert(pair.shared.clone(), states);
+    let functions: Vec<&str> = said.split("\nname:            f").skip(1).collect();
+    if functions.len() != whole.len() {
+        return Err(format!("{} functions, {} compiled", whole.len(), functions.len()));
     }
-    Ok(out
+    let mut before = BTreeSet::new();
+    let mut out: BTreeMap<String, BTreeMap<Shared, String>> = BTreeMap::new();
+    for ((pair, _), body) in whole.iter().zip(functions) {
+        let states = counted(body)?;
+        before.insert(pair.shared.later.clone());
+        let of = out.entry(pair.earlier.clone()).or_default();
+        if states != "0" {
+            of.insert(pair.shared.clone(), states);
+        }
+    }
+    let out = out
         .into_iter()
         .map(|(earlier, found)| {
             let line = |(shared, states): (Shared, String)| {
@@ -135,7 +164,8 @@ fn measured(model: &HwModel, arch: &Arch) -> Result<BTreeMap<String, Vec<String>
             };
             (earlier, found.into_iter().map(line).collect())
         })
-        .collect())
+        .collect();
+    Ok((out, before))
 }
 
 /// Operands that are registers in the text, with whether they are read and written.
@@ -168,11 +198,13 @@ fn some_of(model: &HwModel, arch: &Arch, wanted: &BTreeSet<TagId>, all: bool) ->
         let atom = model.atom(entry.atom);
         let tags: BTreeSet<TagId> =
             atom.tags.iter().copied().filter(|tag| wanted.contains(tag)).collect();
-        let one_line = !atom.template.iter().any(|piece| matches!(piece, Piece::Text(t) if t.contains('\n')));
+        let one_line =
+            !atom.template.iter().any(|piece| matches!(piece, Piece::Text(t) if t.contains('\n')));
         if tags.is_empty() || !one_line || !atom.template.iter().all(|p| plain(atom, p)) {
             continue;
         }
-        let classes: Vec<_> = registers(model, atom).map(|(_, kind, r, w)| (kind as u8, r, w)).collect();
+        let classes: Vec<_> =
+            registers(model, atom).map(|(_, kind, r, w)| (kind as u8, r, w)).collect();
         let every = all && atom.matrix.is_some();
         let name = if every { atom.name.value.clone() } else { String::new() };
         if seen.insert((tags, if every { Vec::new() } else { classes }, name)) {
@@ -213,8 +245,7 @@ fn pairs(model: &HwModel, arch: &Arch) -> Vec<Pair> {
                             continue;
                         };
                         let Some(at) = firsts.get(&k).map(|first| first + shift) else { continue };
-                        let Some((then, _)) =
-                            written_with(model, later, FIRST[1], Some((n, at)))
+                        let Some((then, _)) = written_with(model, later, FIRST[1], Some((n, at)))
                         else {
                             continue;
                         };
@@ -262,10 +293,12 @@ fn written_with(
                 } else {
                     let count = usize::from(operand.registers.max(1));
                     // Scalar ones are few.
-                    let base = if class.kind == RegisterKind::Scalar { 8 + first / 8 * 3 } else { first };
+                    let base =
+                        if class.kind == RegisterKind::Scalar { 8 + first / 8 * 3 } else { first };
                     let slot = next.entry(class.prefix.clone()).or_insert(base);
                     let own = slot.next_multiple_of(4);
-                    *slot = own + count;
+                    // Room for a tuple that overlaps this one and no other.
+                    *slot = own + count + 4;
                     let at = match fixed {
                         Some((n, at)) if n == k => at,
                         _ => own,
@@ -294,6 +327,7 @@ fn written_with(
 fn run(program: &str, args: &[&str], input: &str) -> Result<String, String> {
     let mut child = Command::new(program)
         .args(args)
+        .env("LLVM_DISABLE_SYMBOLIZATION", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -335,7 +369,12 @@ fn read(arch: &Arch, texts: &[&String]) -> Result<BTreeMap<String, Read>, String
                 let (a, b) = part.split_at(part.len() / 2);
                 parts.extend([a.to_vec(), b.to_vec()]);
             }
-            Err(why) => eprintln!("{}: {}: {}", arch.name.value, part[0], why.lines().next().unwrap_or_default()),
+            Err(why) => eprintln!(
+                "{}: {}: {}",
+                arch.name.value,
+                part[0],
+                why.lines().next().unwrap_or_default()
+            ),
         }
     }
     Ok(out)
@@ -369,6 +408,9 @@ fn register(name: &str) -> String {
     format!("${}", own.strip_suffix("_vi").unwrap_or(own))
 }
 
+/// How opcodes are written for the compiler, as far as they are known to it.
+type Forms = BTreeMap<String, Option<Form>>;
+
 /// How an opcode is written for the compiler.
 #[derive(Clone, Debug)]
 struct Form {
@@ -385,12 +427,10 @@ fn form(arch: &Arch, read: &Read, defs: usize) -> Result<Option<Form>, String> {
             names.push(format!("{}{own}", stem.0));
         }
     }
-    let mut rest = read.opcode.as_str();
-    while let Some((stem, _)) = rest.rsplit_once('_') {
-        names.extend([format!("{stem}_vgprcd_e64"), format!("{stem}_e64"), stem.to_string()]);
-        rest = stem;
-        if names.len() > 9 {
-            break;
+    // With the sum in a tuple of its own, if there are two forms.
+    for name in [read.opcode.clone(), read.opcode.replace("_twoaddr", "_threeaddr")] {
+        for (stem, _) in name.match_indices('_').rev().take(2).map(|(at, _)| name.split_at(at)) {
+            names.extend([format!("{stem}_e64"), stem.to_string(), format!("{stem}_threeaddr")]);
         }
     }
     for opcode in names {
@@ -420,7 +460,7 @@ fn machine(form: &Form, read: &Read) -> String {
 
 fn function(number: usize, lines: &[String]) -> String {
     format!(
-        "---\nname: f{number}\nfailsVerification: true\nbody: |\n  bb.0:\n    {}\n    S_ENDPGM 0\n...\n",
+        "---\nname: f{number}\nbody: |\n  bb.0:\n    {}\n    S_ENDPGM 0\n...\n",
         lines.join("\n    ")
     )
 }
@@ -433,10 +473,8 @@ fn compile(arch: &Arch, input: &str) -> Result<String, String> {
 }
 
 /// The wait states that a function got.
-fn counted(said: &str, number: usize) -> Result<String, String> {
-    let name = format!("name:            f{number}\n");
-    let (_, rest) = said.split_once(&name).ok_or_else(|| format!("no function {number}"))?;
-    let body = rest.split("\n...").next().unwrap_or_default();
+fn counted(function: &str) -> Result<String, String> {
+    let body = function.split("\n...").next().unwrap_or_default();
     let mut states = 0u32;
     for line in body.lines().map(str::trim) {
         if let Some(n) = line.strip_prefix("S_NOP ") {

@@ -8,6 +8,7 @@ use crate::problem::{Problem, Problems};
 use crate::table::{Align, Table};
 use crate::tables::{self, counted};
 use crate::{encodings, plannable};
+use lanebook_gen::audit::covered;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_gen::rules::certificate;
 use lanebook_gen::source::{FileId, Sources};
@@ -47,6 +48,19 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
             (found, Some((failure.sources, failure.sound)), None, None)
         }
     };
+    if args.coverage {
+        return match &compiled {
+            Some(compiled) => {
+                let text = covered::text(&covered::table(compiled));
+                Ok(output::write(args.output.as_deref(), &text)?)
+            }
+            None => Err(Problem::refused(
+                "these tables do not compile, so what they rest on cannot be counted",
+                "mend what `lanebook check` says of them",
+            )
+            .into()),
+        };
+    }
     let errors = compiled.is_none().then(|| diagnostics.clone());
     let seen = compiled
         .as_deref()
