@@ -89,7 +89,8 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         let known = compiled.loaded.verdicts.iter().find(|one| one.isa.value == language);
         match (known, asked.archs.last()) {
             (Some(known), _) => compare(compiled, &asked, known, &mut diags),
-            (None, Some((at, _))) => diags.push(
+            // A language without an assembler has nobody to ask.
+            (None, Some((at, _))) if has_assembler(compiled, language) => diags.push(
                 Diagnostic::at(
                     compiled.model.archs[*at].name.span,
                     format!("what the assembler of `{language}` says is not recorded"),
@@ -97,10 +98,16 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
                 .help(REMEDY)
                 .as_level(Level::Warning),
             ),
-            (None, None) => {}
+            (None, _) => {}
         }
     }
     diags
+}
+
+fn has_assembler(compiled: &Compiled, language: &str) -> bool {
+    let tables = compiled.tables();
+    let own = tables.isas.iter().zip(&compiled.model.isas).filter(|(isa, _)| isa.name == language);
+    own.into_iter().any(|(_, isa)| isa.assembler.is_some())
 }
 
 fn compare(compiled: &Compiled, asked: &Asked<'_>, known: &Verdicts, diags: &mut Diagnostics) {
@@ -125,14 +132,20 @@ fn compare(compiled: &Compiled, asked: &Asked<'_>, known: &Verdicts, diags: &mut
                 format!("`{}` is `{told}` to its assembler, and was judged {was}", arch.name.value),
             )
             .help(REMEDY)
-            .as_level(Level::Warning),
+            // One that nobody was asked about yet may be one that no assembler knows.
+            .as_level(if before.is_some() { Level::Warning } else { Level::Note }),
         );
     }
+    let judged: BTreeSet<usize> = numbers.values().copied().collect();
     let recorded: BTreeMap<&str, (&str, u64)> =
         known.atoms.iter().filter_map(|line| read(&line.value)).collect();
     // Of each architecture what it claims beyond the record, and what it does not claim any more.
     let mut apart: BTreeMap<(usize, bool), Vec<AtomId>> = BTreeMap::new();
     for (name, (id, hash, by)) in &asked.atoms {
+        // Of what only such have, nothing can be recorded.
+        if !by.is_empty() && by.is_disjoint(&judged) && !recorded.contains_key(name) {
+            continue;
+        }
         let Some((before, mask)) = recorded.get(name).filter(|(before, _)| before == hash) else {
             let message = format!("no assembler has judged the texts of `{name}` as they are");
             let said = Diagnostic::at(model.atom(*id).template_span, message).help(REMEDY);

@@ -43,7 +43,35 @@ pub enum Kind {
     Limits,
     /// Class, counter, tags.
     Classes,
+    /// Two neighbours exchanged.
+    Swapped,
+    /// One value of two neighbours exchanged.
+    Exchanged,
+    /// A value of the entry above.
+    Copied,
+    /// An entry twice.
+    Doubled,
+    /// An entry not at all.
+    Dropped,
+    /// A digit more, less, or in another place.
+    Digits,
+    /// Formats of numbers.
+    Types,
+    /// Words that claim more than sources do.
+    Evidence,
 }
+
+/// Slips: see [`crate::slips`].
+pub const SLIPS: [(Kind, &str); 8] = [
+    (Kind::Swapped, "neighbours exchanged"),
+    (Kind::Exchanged, "values exchanged"),
+    (Kind::Copied, "values copied"),
+    (Kind::Doubled, "entries twice"),
+    (Kind::Dropped, "entries missing"),
+    (Kind::Digits, "slips of digits"),
+    (Kind::Types, "formats of numbers"),
+    (Kind::Evidence, "claims"),
+];
 
 /// All kinds, in the order of reports.
 pub const KINDS: [(Kind, &str); 18] = [
@@ -99,7 +127,7 @@ pub struct Facts {
 }
 
 /// Fields for people, and those that say where a fact comes from.
-const UNTOUCHED: [&str; 9] =
+pub(crate) const UNTOUCHED: [&str; 9] =
     ["note", "override_", "doc", "sources", "status", "agreements", "tags_", "title", "words_"];
 
 /// Fields that can be left out, so that leaving them out is a mistake that nothing but the audit
@@ -248,7 +276,7 @@ pub fn folder(name: &str) -> String {
 }
 
 /// The kind of the facts at a path; none for what is no fact about machines.
-fn kind(path: &[String]) -> Option<Kind> {
+pub(crate) fn kind(path: &[String]) -> Option<Kind> {
     let has = |name: &str| path.iter().any(|part| part == name);
     let last = path.last().map_or("", String::as_str);
     Some(match () {

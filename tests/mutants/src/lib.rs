@@ -15,3 +15,4 @@ pub mod facts;
 pub mod judge;
 pub mod report;
 pub mod seed;
+pub mod slips;

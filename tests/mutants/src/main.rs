@@ -1,15 +1,15 @@
 //! `cargo run --release -p lanebook-mutants -- [COUNT] [--seed N] [--assemblers off|require]
-//! [--root DIR] [--all]`: plants wrong facts and prints what the audit catches, by kind, and every
+//! [--root DIR] [--slips N] [--all]`: plants wrong facts, and N slips of the hand, and prints what the audit catches, by kind, and every
 //! one that it does not.
 use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::load;
-use lanebook_mutants::{change, facts::Facts, judge::Judge, report};
+use lanebook_mutants::{change, facts::Facts, judge::Judge, report, slips};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let (mut count, mut seed, mut assemblers) = (400usize, 1u64, true);
-    let (mut root, mut all) = (PathBuf::from("."), false);
+    let (mut root, mut all, mut slips) = (PathBuf::from("."), false, 0usize);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let known = match arg.as_str() {
@@ -26,6 +26,10 @@ fn main() -> ExitCode {
                 root = folder.into();
                 true
             }),
+            "--slips" => args.next().and_then(|n| n.parse().ok()).is_some_and(|n| {
+                slips = n;
+                true
+            }),
             "--all" => {
                 all = true;
                 true
@@ -37,7 +41,7 @@ fn main() -> ExitCode {
         };
         if !known {
             eprintln!(
-                "usage: lanebook-mutants [COUNT] [--seed N] [--assemblers off|require] [--root DIR] [--all]"
+                "usage: lanebook-mutants [COUNT] [--seed N] [--assemblers off|require] [--root DIR] [--slips N] [--all]"
             );
             return ExitCode::from(2);
         }
@@ -45,7 +49,8 @@ fn main() -> ExitCode {
     let mut diags = Diagnostics::new();
     let sources = load::find(&root, &mut diags);
     let facts = Facts::of(&sources);
-    let mutants = change::plan(&sources, &facts, count, seed);
+    let mut mutants = change::plan(&sources, &facts, count, seed);
+    mutants.extend(slips::plan(&sources, slips, seed));
     let judge = match Judge::new(sources.clone(), assemblers) {
         Ok(judge) => judge,
         Err(why) => {

@@ -1,6 +1,6 @@
 //! Counts by kind, and what was not caught.
 use crate::change::Mutant;
-use crate::facts::{KINDS, Kind};
+use crate::facts::{KINDS, Kind, SLIPS};
 use crate::judge::Outcome;
 use lanebook_gen::source::Sources;
 use std::collections::BTreeMap;
@@ -50,8 +50,8 @@ pub fn table(mutants: &[Mutant], outcomes: &[Outcome]) -> String {
     );
     let mut all = Count::default();
     outcomes.iter().for_each(|outcome| all.add(outcome));
-    for (kind, name) in KINDS {
-        let count = by_kind.get(&kind).copied().unwrap_or_default();
+    for (kind, name) in KINDS.into_iter().chain(SLIPS) {
+        let Some(count) = by_kind.get(&kind).copied() else { continue };
         let mut by: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, outcome) in mutants.iter().zip(outcomes).filter(|(mutant, _)| mutant.kind == kind) {
             if let Outcome::Caught(check, _) = outcome {
@@ -94,7 +94,11 @@ pub fn survivors(
             Outcome::Caught(check, said) if caught => format!("caught by {check}: {said}"),
             Outcome::Caught(..) => continue,
         };
-        let kind = KINDS.iter().find(|(kind, _)| *kind == mutant.kind).map_or("", |(_, name)| name);
+        let kind = KINDS
+            .iter()
+            .chain(&SLIPS)
+            .find(|(kind, _)| *kind == mutant.kind)
+            .map_or("", |(_, name)| name);
         let _ = writeln!(
             out,
             "{}: {kind}: {}: `{}` to `{}`: {what}",

@@ -1,0 +1,261 @@
+//! Slips of the hand: what goes wrong when entries are copied, moved and typed.
+//!
+//! Two neighbours exchanged, a value taken from the entry above, an entry twice or not at all, a
+//! digit too many; a word that claims more than its sources do; a format of numbers that is another.
+//! These kinds were thought of before it was known what the audit says of them.
+use crate::change::Mutant;
+use crate::facts::{Kind, SLIPS, UNTOUCHED, kind};
+use crate::seed::Seed;
+use lanebook_gen::load::Loaded;
+use lanebook_gen::source::{FileId, Sources, Span};
+use lanebook_gen::tree::{self, Node, Tree};
+
+/// Lists whose order says nothing.
+const UNORDERED: [&str; 16] = [
+    "has",
+    "without",
+    "lacks",
+    "tags",
+    "also",
+    "assembles",
+    "expanded",
+    "flushed",
+    "counts",
+    "groups",
+    "atoms",
+    "words",
+    "dtypes",
+    "accesses",
+    "sync",
+    "hazards",
+];
+/// Entries that say nothing of machines, or that are there to be held against others.
+const NONE: [&str; 4] = ["agreements", "figures", "waits", "families"];
+/// The file of element types.
+const TYPES: &str = "hw-tables/dtypes.ron";
+
+/// What can be done to a place.
+#[derive(Clone, Debug)]
+struct Slip {
+    kind: Kind,
+    path: String,
+    span: Span,
+    new: String,
+}
+
+/// So many slips, about as many of each kind.
+#[must_use]
+pub fn plan(sources: &Sources, count: usize, seed: u64) -> Vec<Mutant> {
+    let mut seed = Seed(seed ^ 0x511b);
+    let mut all: Vec<Slip> = Vec::new();
+    for (id, file) in sources.iter() {
+        let types = file.name == TYPES;
+        if (Loaded::is_hardware(file) || types)
+            && let Some(tree) = tree::read(sources, id)
+        {
+            Walk { sources, file: id, types, out: &mut all }.at(&tree, &mut Vec::new());
+        }
+    }
+    let mut out: Vec<Mutant> = Vec::new();
+    for (number, (kind, _)) in SLIPS.iter().enumerate() {
+        let share = count * (number + 1) / SLIPS.len() - count * number / SLIPS.len();
+        let of: Vec<&Slip> = all.iter().filter(|slip| slip.kind == *kind).collect();
+        let mut paths: Vec<&str> = of.iter().map(|slip| slip.path.as_str()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        let (mut made, mut tries) = (0, 0);
+        while made < share && tries < 50 * share {
+            tries += 1;
+            let slip = if tries % 2 == 0 {
+                seed.pick(&of).copied()
+            } else {
+                seed.pick(&paths).and_then(|path| {
+                    let here: Vec<&&Slip> = of.iter().filter(|slip| slip.path == *path).collect();
+                    seed.pick(&here).map(|slip| **slip)
+                })
+            };
+            let Some(slip) = slip else { break };
+            if out.iter().any(|other| other.span == slip.span && other.new == slip.new) {
+                continue;
+            }
+            made += 1;
+            out.push(Mutant {
+                kind: slip.kind,
+                path: slip.path.clone(),
+                span: slip.span,
+                old: sources.text(slip.span).to_string(),
+                new: slip.new.clone(),
+            });
+        }
+    }
+    out
+}
+
+struct Walk<'s> {
+    sources: &'s Sources,
+    file: FileId,
+    types: bool,
+    out: &'s mut Vec<Slip>,
+}
+
+impl Walk<'_> {
+    fn text(&self, tree: &Tree) -> &str {
+        self.sources.text(tree.span)
+    }
+
+    fn at(&mut self, tree: &Tree, path: &mut Vec<String>) {
+        match &tree.node {
+            Node::Record(fields) => {
+                for (name, value) in fields {
+                    if matches!(name.as_str(), "status" | "sources") {
+                        self.claims(name, value, path);
+                    }
+                    let silent =
+                        UNTOUCHED.contains(&name.as_str()) || NONE.contains(&name.as_str());
+                    if !silent {
+                        path.push(name.clone());
+                        self.at(value, path);
+                        path.pop();
+                    }
+                }
+            }
+            Node::List(items) => {
+                self.list(items, path);
+                items.iter().for_each(|item| self.at(item, path));
+            }
+            Node::Map(entries) => {
+                for (key, value) in entries {
+                    path.push(key.leaf().unwrap_or_default().to_string());
+                    self.at(value, path);
+                    path.pop();
+                }
+            }
+            Node::Leaf(_) => self.leaf(tree, path),
+        }
+    }
+
+    fn add(&mut self, kind: Kind, path: &[String], span: Span, new: String) {
+        if self.sources.text(span) != new {
+            self.out.push(Slip { kind, path: path.join("."), span, new });
+        }
+    }
+
+    /// Two places of a list as one, with other texts in the places of them.
+    fn both(&self, first: &Tree, second: &Tree, texts: [&str; 2]) -> (Span, String) {
+        let span = Span::new(self.file, first.span.start as usize, second.span.end as usize);
+        let between = Span::new(self.file, first.span.end as usize, second.span.start as usize);
+        (span, format!("{}{}{}", texts[0], self.sources.text(between), texts[1]))
+    }
+
+    fn list(&mut self, items: &[Tree], path: &[String]) {
+        let last = path.last().map_or("", String::as_str);
+        let fact = kind(path).is_some();
+        let ordered = !UNORDERED.contains(&last);
+        for pair in items.windows(2) {
+            let [first, second] = pair else { continue };
+            let texts = [self.text(second).to_string(), self.text(first).to_string()];
+            if fact && ordered && texts[0] != texts[1] {
+                let (span, new) = self.both(first, second, [&texts[0], &texts[1]]);
+                self.add(Kind::Swapped, path, span, new);
+            }
+            self.fields(first, second, path);
+        }
+        for item in items.iter().filter(|item| matches!(item.node, Node::Record(_))) {
+            let rest = &self.sources.file(self.file).text[item.span.end as usize..];
+            let comma = if rest.trim_start().starts_with(',') {
+                rest.find(',').map_or(0, |at| at + 1)
+            } else {
+                0
+            };
+            let span =
+                Span::new(self.file, item.span.start as usize, item.span.end as usize + comma);
+            let text = self.text(item).to_string();
+            self.add(Kind::Doubled, path, item.span, format!("{text}, {text}"));
+            self.add(Kind::Dropped, path, span, String::new());
+        }
+    }
+
+    /// Fields of two entries, one above the other.
+    fn fields(&mut self, first: &Tree, second: &Tree, path: &[String]) {
+        let (Node::Record(own), Node::Record(theirs)) = (&first.node, &second.node) else { return };
+        for (name, value) in own {
+            let Some((_, other)) = theirs.iter().find(|(theirs, _)| theirs == name) else {
+                continue;
+            };
+            let mut at = path.to_vec();
+            at.push(name.clone());
+            let silent = UNTOUCHED.contains(&name.as_str()) || name == "name";
+            if silent || kind(&at).is_none() || self.text(value) == self.text(other) {
+                continue;
+            }
+            let texts = [self.text(value).to_string(), self.text(other).to_string()];
+            self.add(Kind::Copied, &at, other.span, texts[0].clone());
+            let (span, new) = self.both(value, other, [&texts[1], &texts[0]]);
+            self.add(Kind::Exchanged, &at, span, new);
+        }
+    }
+
+    fn leaf(&mut self, tree: &Tree, path: &[String]) {
+        let text = self.text(tree).to_string();
+        if self.types {
+            match text.as_str() {
+                "true" => self.add(Kind::Types, path, tree.span, "false".into()),
+                "false" => self.add(Kind::Types, path, tree.span, "true".into()),
+                _ => {}
+            }
+            if let Ok(value) = text.parse::<i64>() {
+                self.add(Kind::Types, path, tree.span, (value + 1).to_string());
+                self.add(Kind::Types, path, tree.span, (value - 1).max(0).to_string());
+            }
+            return;
+        }
+        if kind(path).is_none() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return;
+        }
+        let mut typed = vec![format!("{text}{}", &text[text.len() - 1..]), format!("1{text}")];
+        if text.len() > 1 {
+            typed.push(text[1..].to_string());
+            typed.push(text[..text.len() - 1].to_string());
+            let mut swapped: Vec<u8> = text.bytes().collect();
+            let at = swapped.len() - 1;
+            swapped.swap(at - 1, at);
+            typed.extend(String::from_utf8(swapped));
+        }
+        for new in typed {
+            // Another value, not the same with a zero in front.
+            if new.parse::<u64>().is_ok_and(|new| text.parse() != Ok(new)) {
+                self.add(Kind::Digits, path, tree.span, new);
+            }
+        }
+    }
+
+    /// A status that claims more, a source less.
+    fn claims(&mut self, name: &str, value: &Tree, path: &[String]) {
+        let mut at = path.to_vec();
+        at.push(name.to_string());
+        match &value.node {
+            Node::Leaf(_) if name == "status" => {
+                let own = self.text(value).to_string();
+                let more: &[&str] = match own.as_str() {
+                    "assumed" => &["one_source", "measured"],
+                    "one_source" | "documented" => &["verified", "measured"],
+                    "contested" => &["verified"],
+                    "verified" => &["measured"],
+                    _ => &[],
+                };
+                for word in more {
+                    self.add(Kind::Evidence, &at, value.span, (*word).to_string());
+                }
+            }
+            Node::List(items) if name == "sources" && items.len() > 1 => {
+                for pair in items.windows(2) {
+                    let [first, second] = pair else { continue };
+                    let text = self.text(second).to_string();
+                    let (span, _) = self.both(first, second, ["", ""]);
+                    self.add(Kind::Evidence, &at, span, text);
+                }
+            }
+            _ => {}
+        }
+    }
+}
