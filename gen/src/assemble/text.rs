@@ -193,8 +193,9 @@ pub fn listing<'t>(
     instances: impl Iterator<Item = (AtomId, Instance<'t>)>,
     variants: impl Fn(AtomId) -> bool,
 ) -> (String, Vec<Part>) {
-    let mut functions: Vec<(String, Vec<Part>)> =
-        vec![(String::new(), Vec::new()); assembler.apart.len() + 1];
+    // Of each its text, the lines of it, and what stands where.
+    let mut functions: Vec<(String, usize, Vec<Part>)> =
+        vec![(String::new(), 0, Vec::new()); assembler.apart.len() + 1];
     let (mut labels, mut registers) = (0usize, 0usize);
     for (atom, instance) in instances {
         let named = (0u8..)
@@ -211,12 +212,14 @@ pub fn listing<'t>(
                 .iter()
                 .position(|word| text.contains(word.as_str()))
                 .map_or(0, |at| at + 1);
-            let Some((body, parts)) = functions.get_mut(apart) else { continue };
-            let first = lines(body.as_str());
+            let Some((body, count, parts)) = functions.get_mut(apart) else { continue };
+            let first = *count;
             let _ = writeln!(body, "{text}");
-            let after = lines(body.as_str());
+            let after = first + lines(&text) + 1;
+            *count = after;
             if number == 0 {
                 let _ = writeln!(body, "L{labels}{}", isa.label_suffix);
+                *count += 1 + lines(isa.label_suffix);
             }
             parts.push(Part { atom, text, variant: number > 0, lines: first..after });
         }
@@ -224,10 +227,10 @@ pub fn listing<'t>(
     }
     let mut out = header(assembler, wanted);
     let mut all = Vec::new();
-    for (number, (body, parts)) in functions
+    for (number, (body, _, parts)) in functions
         .into_iter()
         .enumerate()
-        .filter(|(number, (_, parts))| *number == 0 || !parts.is_empty())
+        .filter(|(number, (.., parts))| *number == 0 || !parts.is_empty())
     {
         // Lines before the body: those of the frame up to it, with everything in it but the body.
         let frame = |body: &str| {

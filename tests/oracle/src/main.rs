@@ -1,20 +1,22 @@
 //! The oracle runner: lanebook's answers beside those recorded from other systems.
 //!
 //! ```text
-//! cargo run --release -p lanebook-oracle -- [--all] [DIR]
+//! cargo run --release -p lanebook-oracle -- [--all] [--tables DIR] [DIR]
 //! ```
 //!
 //! Reads every `.jsonl` under DIR (default: the project's copy in `tests/oracle/data`), finds the
 //! suite that knows the records' shape, and prints one row a file. Exit status 1: a difference, a
 //! record that no stated rule explains, or an unreadable file or record. Files of no known schema
 //! are listed and do not fail the run. `--all` prints every difference instead of the first few of
-//! each file.
+//! each file. `--tables DIR` compares the tables of a folder that holds `hw-tables/` and `rules/`,
+//! read now, in place of those that were built in.
 //!
 //! A new suite is a file in `suites/` and a line in [`SUITES`].
 
 mod report;
 mod runner;
 mod suites;
+mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -39,13 +41,20 @@ fn own_data() -> PathBuf {
 
 fn main() -> ExitCode {
     let (mut dir, mut all) = (None, false);
-    for arg in std::env::args_os().skip(1) {
+    let mut args = std::env::args_os().skip(1);
+    while let Some(arg) = args.next() {
         if arg == "--all" {
             all = true;
+        } else if arg == "--tables" {
+            let read = args.next().ok_or_else(|| "which folder?".to_string());
+            if let Err(why) = read.and_then(|root| tables::read(&PathBuf::from(root))) {
+                eprintln!("--tables: {why}");
+                return ExitCode::FAILURE;
+            }
         } else if dir.is_none() && !arg.to_string_lossy().starts_with('-') {
             dir = Some(PathBuf::from(arg));
         } else {
-            eprintln!("usage: lanebook-oracle [--all] [DIR]");
+            eprintln!("usage: lanebook-oracle [--all] [--tables DIR] [DIR]");
             return ExitCode::from(2);
         }
     }

@@ -13,7 +13,7 @@ mod matrix;
 mod modifiers;
 
 use super::{Case, Suite, Verdict, has_any};
-use lanebook::TABLES;
+use crate::tables::tables;
 use lanebook_tables::{Arch, Atom};
 use serde_json::Value;
 
@@ -90,7 +90,7 @@ fn archs(record: &Value) -> Result<Vec<&'static Arch<'static>>, String> {
     let fits = |arch: &&Arch<'_>| {
         wave.is_none_or(|wave| arch.wave_lanes.first().map(|lanes| u64::from(*lanes)) == Some(wave))
     };
-    let found: Vec<_> = TABLES
+    let found: Vec<_> = tables()
         .archs
         .iter()
         .filter(|arch| names.iter().any(|name| name == arch.target))
@@ -115,7 +115,7 @@ fn mnemonic(atom: &Atom<'static>) -> &'static str {
 fn atoms(arch: &'static Arch<'static>, name: &str) -> Vec<&'static Atom<'static>> {
     arch.atoms
         .iter()
-        .filter_map(|have| TABLES.atom(have.atom))
+        .filter_map(|have| tables().atom(have.atom))
         .filter(|atom| mnemonic(atom) == name)
         .collect()
 }

@@ -1,6 +1,6 @@
 //! What an operand layout of the tables says, lane by lane, for the suites of the hardware.
 
-use lanebook::TABLES;
+use crate::tables::tables;
 use lanebook_layout::{AxisId, Coord, LayoutRef};
 use lanebook_tables::{Instance, Piece};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ fn instance_mnemonic(instance: &Instance<'_>) -> String {
 fn by_mnemonic() -> &'static BTreeMap<String, Vec<Instance<'static>>> {
     static ALL: OnceLock<BTreeMap<String, Vec<Instance<'static>>>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let instances = TABLES
+        let instances = tables()
             .atoms
             .iter()
             .flat_map(|atom| (0..atom.instances()).filter_map(|k| atom.instance(k)));

@@ -7,7 +7,7 @@
 
 use super::{Verdict, mnemonic};
 use crate::suites::Case;
-use lanebook::TABLES;
+use crate::tables::tables;
 use lanebook_tables::{Arch, Atom, Isa, Operand, Piece, RegisterKind, Role};
 use serde_json::Value;
 
@@ -112,18 +112,18 @@ fn spelled(line: &str) -> Vec<String> {
 }
 
 fn taken(target: &str, line: &str) -> bool {
-    let archs = TABLES.archs.iter().filter(|arch| arch.target == target && arch.name == target);
+    let archs = tables().archs.iter().filter(|arch| arch.target == target && arch.name == target);
     let lines = spelled(line);
     archs.into_iter().any(|arch| lines.iter().any(|line| one(arch, line)))
 }
 
 fn one(arch: &Arch<'static>, line: &str) -> bool {
-    let Some(isa) = TABLES.isa(arch.isa) else { return false };
+    let Some(isa) = tables().isa(arch.isa) else { return false };
     let word = line.split(' ').next().unwrap_or("");
     let atoms = arch
         .atoms
         .iter()
-        .filter_map(|have| TABLES.atom(have.atom))
+        .filter_map(|have| tables().atom(have.atom))
         .filter(|atom| mnemonic(atom) == word);
     atoms.into_iter().any(|atom| fits(isa, atom, &atom.template.pieces().collect::<Vec<_>>(), line))
 }

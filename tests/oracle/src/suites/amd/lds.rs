@@ -2,7 +2,7 @@
 
 use super::{Verdict, archs, atoms, mnemonic};
 use crate::suites::fragment::places;
-use lanebook::TABLES;
+use crate::tables::tables;
 use lanebook_layout::{AxisId, Coord};
 use lanebook_tables::{Arch, Atom, BankModel, Space};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use serde_json::Value;
 fn model(arch: &'static Arch<'static>, op: &str) -> Result<&'static BankModel<'static>, String> {
     // ds_read_b128 is ds_load_b128 in later generations.
     let later = op.replace("ds_read", "ds_load").replace("ds_write", "ds_store");
-    let all = arch.atoms.iter().filter_map(|have| TABLES.atom(have.atom));
+    let all = arch.atoms.iter().filter_map(|have| tables().atom(have.atom));
     let atom = all
         .into_iter()
         .find(|atom| mnemonic(atom) == op || mnemonic(atom) == later)

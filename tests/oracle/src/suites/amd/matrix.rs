@@ -3,7 +3,7 @@
 
 use super::{Verdict, archs, atoms};
 use crate::suites::fragment::places;
-use lanebook::TABLES;
+use crate::tables::tables;
 use lanebook_tables::{Arch, Atom, MatrixMore, MatrixShape, Operand};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ fn dtypes(name: &str) -> &'static [&'static str] {
 /// Whether an operand takes the type that the record states under `key`.
 fn typed(atom: &'static Atom<'static>, number: u8, record: &Value, key: &str) -> bool {
     let takes =
-        |name: &&str| TABLES.dtype_named(name).is_some_and(|dtype| atom.takes(number, dtype));
+        |name: &&str| tables().dtype_named(name).is_some_and(|dtype| atom.takes(number, dtype));
     record[key].as_str().is_none_or(|wanted| dtypes(wanted).iter().any(takes))
 }
 

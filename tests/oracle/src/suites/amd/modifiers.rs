@@ -2,14 +2,14 @@
 //! as the record.
 
 use super::Verdict;
-use lanebook::TABLES;
+use crate::tables::tables;
 use lanebook_tables::{Broadcast, MatrixMore};
 use serde_json::Value;
 
 /// What of the tables' matrix atoms have modifiers.
 fn all()
 -> impl Iterator<Item = (&'static str, &'static MatrixMore<'static>, &'static Broadcast<'static>)> {
-    let atoms = TABLES.atoms.iter().filter_map(|atom| atom.more.map(|more| (atom.name(), more)));
+    let atoms = tables().atoms.iter().filter_map(|atom| atom.more.map(|more| (atom.name(), more)));
     atoms.flat_map(|(name, more)| more.broadcasts.iter().map(move |b| (name, more, b)))
 }
 

@@ -5,7 +5,7 @@
 //! from the fields and unpacked into them again.
 
 use super::Verdict;
-use lanebook::TABLES;
+use crate::tables::tables;
 use lanebook::unit::descriptor::DescriptorWord;
 use lanebook::unit::descriptor_named;
 use lanebook_tables::Arch;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// The architecture with this name.
 pub fn arch(name: &str) -> Option<&'static Arch<'static>> {
-    TABLES.arch_named(name).and_then(|id| TABLES.arch(id))
+    tables().arch_named(name).and_then(|id| tables().arch(id))
 }
 
 /// The record's fields and word against the tables.
@@ -25,13 +25,13 @@ fn compare(record: &Value) -> Result<Verdict, String> {
     let arch = arch(record["arch"].as_str().unwrap_or("")).ok_or("no such architecture")?;
     let name = match (record["case"].as_str().unwrap_or(""), record["kind"].as_str()) {
         (_, Some(kind)) => {
-            TABLES.units.shapes.iter().find(|s| s.kind == kind).ok_or("no such kind")?.descriptor
+            tables().units.shapes.iter().find(|s| s.kind == kind).ok_or("no such kind")?.descriptor
         }
         (case, None) if case.starts_with("wgmma") => "wgmma.shared",
         (case, None) if case.starts_with("tcgen05") => "tcgen05.shared",
         (case, None) => return Err(format!("no descriptor for case {case}")),
     };
-    let table = descriptor_named(&TABLES, arch, name).map_err(|e| format!("{e:?}"))?;
+    let table = descriptor_named(tables(), arch, name).map_err(|e| format!("{e:?}"))?;
     let text = record.get("u64").or(record.get("u32")).and_then(Value::as_str).ok_or("no word")?;
     let bits = u64::from_str_radix(text.trim_start_matches("0x"), 16).map_err(|e| e.to_string())?;
     let unpacked =

@@ -8,7 +8,7 @@
 
 use super::Verdict;
 use super::descriptors::arch;
-use lanebook::TABLES;
+use crate::tables::tables;
 use lanebook::unit::descriptor::DescriptorWord;
 use lanebook::unit::{UnitError, descriptor_named, operand};
 use lanebook_layout::{AxisId, Coord, Layout};
@@ -35,7 +35,7 @@ fn compare(record: &Value) -> Result<Verdict, String> {
         "SW128_BASE32B" => "128B_ATOM_32B".to_string(),
         other => format!("{}B", other.trim_start_matches("SW")),
     };
-    let found = TABLES.archs.iter().find_map(|arch| operand::of(&TABLES, arch, major, &mode).ok());
+    let found = tables().archs.iter().find_map(|arch| operand::of(tables(), arch, major, &mode).ok());
     let tile = found.ok_or(format!("no tile for {major:?} {mode}"))?;
     let bits = record["dtype_bits"].as_u64().ok_or("no width")? as u16;
     let shape: Vec<u32> = record["shape"]
@@ -62,7 +62,7 @@ fn compare(record: &Value) -> Result<Verdict, String> {
         let (_, _, name) = UNITS.iter().find(|(_, u, _)| u == unit).ok_or("no unit")?;
         let arch = arch(name).ok_or("no architecture")?;
         let described = match operand::describe(
-            &TABLES,
+            tables(),
             arch,
             unit,
             &layout.view(),
@@ -83,7 +83,7 @@ fn compare(record: &Value) -> Result<Verdict, String> {
             }
         }
         let found = described
-            .word(&TABLES, arch, unit, *address)
+            .word(tables(), arch, unit, *address)
             .and_then(|w| w.pack())
             .map_err(|e| format!("{unit}: {e:?}"))?;
         let expected = word.pack().map_err(|e| format!("{e:?}"))?;
@@ -116,7 +116,7 @@ fn words(record: &Value) -> Result<Shown, String> {
             let bits =
                 u64::from_str_radix(value.as_str().unwrap_or("").trim_start_matches("0x"), 16)
                     .map_err(|e| e.to_string())?;
-            let table = descriptor_named(&TABLES, arch(name).ok_or("no architecture")?, unit)
+            let table = descriptor_named(tables(), arch(name).ok_or("no architecture")?, unit)
                 .map_err(|e| format!("{e:?}"))?;
             out.push((
                 unit,

@@ -6,7 +6,7 @@
 //! atom must have the record's mnemonic.
 
 use super::{NO_FORM, Verdict};
-use lanebook::TABLES;
+use crate::tables::tables;
 use lanebook::unit::tensor;
 use lanebook_layout::{AxisId, Coord, Layout};
 use lanebook_tables::TensorTile;
@@ -26,7 +26,7 @@ pub fn judge(record: &Value) -> Verdict {
 }
 
 fn tile(name: &str) -> Result<&'static TensorTile<'static>, String> {
-    TABLES.units.tensor_tiles.iter().find(|t| t.name == name).ok_or(format!("no tile {name}"))
+    tables().units.tensor_tiles.iter().find(|t| t.name == name).ok_or(format!("no tile {name}"))
 }
 
 fn shape(record: &Value) -> Result<(u32, u32), String> {
@@ -103,7 +103,7 @@ fn accumulator(record: &Value, ptx: &str) -> Result<(), String> {
     let same = |s: &&lanebook_tables::UnitShape<'_>| {
         (s.kind, s.blocks, s.stationary, s.sparse) == (kind, blocks, has("ws"), has("sp"))
     };
-    let found = TABLES.units.shapes.iter().find(same).ok_or("no such instruction")?;
+    let found = tables().units.shapes.iter().find(same).ok_or("no such instruction")?;
     let (_, name) = found.m.iter().find(|(m, _)| u32::from(*m) == rows).ok_or("no such rows")?;
     if record["layout_id"].as_str() != Some(name) {
         return Err(format!("data path {}, found {name}", record["layout_id"]));
@@ -151,7 +151,7 @@ fn moved(record: &Value, ptx: &str) -> Result<(), String> {
     let [_, way, _, _, shape, count, ref rest @ ..] = parts[..] else {
         return Err("no load or store".into());
     };
-    let form = TABLES
+    let form = tables()
         .units
         .tensor_moves
         .iter()
@@ -167,7 +167,7 @@ fn moved(record: &Value, ptx: &str) -> Result<(), String> {
     let (usual, one) = if way == "ld" { form.loads } else { form.stores };
     let name = if registers == 1 && !one.is_empty() { one } else { usual };
     let name = name.replace("{N}", &count.to_string()).replace("{form}", &rest.join("."));
-    let (_, instance) = TABLES.instance_named(&name).ok_or(format!("no atom {name}"))?;
+    let (_, instance) = tables().instance_named(&name).ok_or(format!("no atom {name}"))?;
     if instance.registers(if way == "ld" {
         0
     } else {

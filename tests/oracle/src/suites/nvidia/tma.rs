@@ -5,7 +5,7 @@
 //! the box derived from the layout are compared.
 
 use super::Verdict;
-use lanebook::TABLES;
+use crate::tables::tables;
 use lanebook::unit::{map, swizzle};
 use lanebook_layout::{AxisId, Iter, Layout};
 use serde_json::Value;
@@ -20,16 +20,16 @@ fn compare(record: &Value) -> Result<Verdict, String> {
         record["mode"].as_str().ok_or("no mode")?.trim_start_matches("CU_TENSOR_MAP_SWIZZLE_");
     let name = if name == "NONE" { "none" } else { name };
     let number = |key: &str| record[key].as_u64().ok_or(format!("no {key}"));
-    let found = TABLES
+    let found = tables()
         .archs
         .iter()
-        .find_map(|arch| swizzle::named(&TABLES, arch, name).ok().map(|mode| (arch, mode)));
+        .find_map(|arch| swizzle::named(tables(), arch, name).ok().map(|mode| (arch, mode)));
     let (arch, mode) = found.ok_or(format!("no architecture has mode {name}"))?;
     let code = number("mode_value")? as u16;
     if swizzle::code(mode, "tma") != Some(code) {
         return Err(format!("{name} is {code}, found {:?}", swizzle::code(mode, "tma")));
     }
-    let again = swizzle::numbered(&TABLES, arch, "tma", code).map_err(|e| format!("{e:?}"))?;
+    let again = swizzle::numbered(tables(), arch, "tma", code).map_err(|e| format!("{e:?}"))?;
     if again.name != mode.name {
         return Err(format!("{code} is {name}, found {}", again.name));
     }
@@ -65,7 +65,7 @@ fn derived(
     bits: u16,
     boxed: &[u32],
 ) -> Result<(), String> {
-    let element = TABLES
+    let element = tables()
         .units
         .tensor_maps
         .iter()
@@ -89,7 +89,7 @@ fn derived(
         shared: 0,
         copies: (true, false),
     };
-    map::check(&TABLES, arch, &request).map_err(|e| format!("the box is refused: {e:?}"))?;
+    map::check(tables(), arch, &request).map_err(|e| format!("the box is refused: {e:?}"))?;
     let Ok(post) = swizzle::post_map(mode, bits) else { return Ok(()) };
     let mut layout = Layout::new();
     let mut stride = 1;
@@ -99,7 +99,7 @@ fn derived(
     }
     layout.set_post(post).map_err(|e| format!("{e:?}"))?;
     let shape: Vec<u32> = boxed.iter().rev().copied().collect();
-    let found = map::derive(&TABLES, arch, element.name, &layout.view(), &shape)
+    let found = map::derive(tables(), arch, element.name, &layout.view(), &shape)
         .map_err(|e| format!("no box for the layout: {e:?}"))?;
     if found.extents[..boxed.len()] != *boxed || found.swizzle.name != mode.name {
         return Err(format!("box {boxed:?} {}, found {found:?}", mode.name));

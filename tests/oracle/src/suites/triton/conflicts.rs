@@ -6,7 +6,7 @@
 
 use super::super::Verdict;
 use super::{Judged, read};
-use lanebook::TABLES;
+use crate::tables::tables;
 use lanebook::encoding::conflicts::{RegisterAccess, count, vector_bits};
 use lanebook_layout::AxisId;
 use lanebook_layout::triton::address::Addresses;
@@ -34,7 +34,7 @@ pub fn judge(record: &Value) -> Judged {
     let vector = vector_bits(&registers, &shared).map_err(|e| format!("{e:?}"))?;
     let bytes = (bits << vector) / 8;
     let arch =
-        TABLES.arch_named("sm_90a").and_then(|id| TABLES.arch(id)).ok_or("no architecture")?;
+        tables().arch_named("sm_90a").and_then(|id| tables().arch(id)).ok_or("no architecture")?;
     let name = match bytes {
         0..=4 => "access32",
         5..=8 => "access64",

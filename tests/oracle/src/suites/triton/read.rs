@@ -1,6 +1,6 @@
 //! Records as values of the library.
 
-use lanebook::TABLES;
+use crate::tables::tables;
 use lanebook::encoding::TableTiles;
 use lanebook_layout::triton::{
     AmdMfma, AmdWmma, Base, BlockRepOrder, Blocked, Cga, CtaMode, DotOp, Encoding, Extents, Few,
@@ -33,8 +33,8 @@ pub fn tiles(encoding: &Value) -> Result<TableTiles<'static>, String> {
     let version = at["version"].as_u64().or_else(|| at["version"][0].as_u64());
     let found = ARCHITECTURES.iter().find(|(k, v, _)| *k == kind && Some(*v) == version);
     let name = found.map_or("sm_80", |f| f.2);
-    let arch = TABLES.arch_named(name).ok_or_else(|| format!("{name} is not in the tables"))?;
-    Ok(TableTiles::new(&TABLES, arch))
+    let arch = tables().arch_named(name).ok_or_else(|| format!("{name} is not in the tables"))?;
+    Ok(TableTiles::new(tables(), arch))
 }
 
 pub fn number(value: &Value, key: &str) -> Result<u32, String> {
