@@ -439,6 +439,10 @@ pub struct Check {
     /// Of each kind of fact, how many rest on hardware, on two sources, on one, on none
     #[arg(long)]
     pub coverage: bool,
+    /// Compare the tables with the answers recorded of other systems as well: runs lanebook-oracle,
+    /// which stands beside this program or in the path (LANEBOOK_ORACLE says where)
+    #[arg(long)]
+    pub oracle: bool,
 }
 
 /// Whether assemblers are asked.

@@ -61,6 +61,9 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
             .into()),
         };
     }
+    if args.oracle {
+        oracle(&wanted.root)?;
+    }
     let errors = compiled.is_none().then(|| diagnostics.clone());
     let seen = compiled
         .as_deref()
@@ -114,6 +117,31 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
         assemblers,
     };
     report(args, &findings)
+}
+
+/// Runs all recorded answers on the tables.
+fn oracle(root: &Path) -> Result<(), Problem> {
+    const NAME: &str = "lanebook-oracle";
+    let stated = std::env::var_os("LANEBOOK_ORACLE").map(PathBuf::from);
+    let beside = std::env::current_exe().ok().map(|own| own.with_file_name(NAME));
+    let beside = beside.filter(|path| path.is_file());
+    let program = stated.or(beside).unwrap_or_else(|| NAME.into());
+    let asked = std::process::Command::new(&program).arg("--tables").arg(root).output();
+    let output = asked.map_err(|error| {
+        Problem::system(
+            format!("cannot run {}: {error}", program.display()),
+            "build it: `cargo build --release -p lanebook-oracle`, or say where it is in LANEBOOK_ORACLE",
+        )
+    })?;
+    let said = [output.stdout, output.stderr].concat();
+    eprint!("{}", String::from_utf8_lossy(&said));
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(Problem::refused(
+        "these tables and the recorded answers of other systems differ",
+        "the lines above say in what: correct the tables, or say in the suite why the other is wrong",
+    ))
 }
 
 /// How many of each thing there are.

@@ -35,7 +35,8 @@ fn compare(record: &Value) -> Result<Verdict, String> {
         "SW128_BASE32B" => "128B_ATOM_32B".to_string(),
         other => format!("{}B", other.trim_start_matches("SW")),
     };
-    let found = tables().archs.iter().find_map(|arch| operand::of(tables(), arch, major, &mode).ok());
+    let found =
+        tables().archs.iter().find_map(|arch| operand::of(tables(), arch, major, &mode).ok());
     let tile = found.ok_or(format!("no tile for {major:?} {mode}"))?;
     let bits = record["dtype_bits"].as_u64().ok_or("no width")? as u16;
     let shape: Vec<u32> = record["shape"]
