@@ -37,8 +37,8 @@ pub mod sound;
 mod values;
 
 #[doc(hidden)]
-pub use input::{diagnostics, families, ledger, load, source, spanned, suggest, tree};
-pub(crate) use input::{entries, files, layouts, lost, params, pattern, template};
+pub use input::{diagnostics, families, ledger, load, source, spanned, suggest, template, tree};
+pub(crate) use input::{entries, files, layouts, lost, params, pattern};
 pub(crate) use model::means;
 #[doc(hidden)]
 pub use values::lower;
