@@ -12,6 +12,7 @@ import json, re, sys
 LINEAR = {"F": "lanebook_layout::Logical", "T": "lanebook_layout::Hw", "G": "lanebook_layout::Logical", "U": "lanebook_layout::Hw"}
 INSTANCES = {
     "lanebook_layout": LINEAR,
+    "lanebook_layout::LayoutRef": {"N": "4"},
     "lanebook_layout::triton::Few": {"T": "u32", "N": "16"},
     "lanebook": {}, "lanebook_ir": {}, "lanebook_tile": {}, "lanebook_passes": {}, "lanebook_plan": {}, "lanebook_emit": {}, "lanebook_check": {},
     "lanebook_tables": {},

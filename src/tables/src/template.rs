@@ -45,6 +45,15 @@ impl<'a> Template<'a> {
         u32::try_from(ends).unwrap_or(u32::MAX).saturating_add(1)
     }
 
+    /// Whether it has a half of an operand's tuple.
+    #[must_use]
+    pub fn halves(self, operand: u8) -> bool {
+        let number = ZERO.wrapping_add(operand);
+        let is_half = |start: u8| start == LOWER as u8 || start == UPPER as u8;
+        let bytes = self.0.as_bytes();
+        bytes.iter().zip(bytes.iter().skip(1)).any(|(start, of)| is_half(*start) && *of == number)
+    }
+
     /// How a piece is written: what starts it, the operand's number as a character, text, and what
     /// ends it. `None` for what a template cannot hold: a frame's name, a number from
     /// [`Template::OPERANDS`], text with control characters other than line ends.
@@ -98,8 +107,9 @@ impl<'a> Iterator for Pieces<'a> {
             OPERAND => (Piece::Operand(number), rest),
             LOWER | UPPER => (Piece::Half(number, first == UPPER), rest),
             OPTIONAL => {
-                let (before, rest) = rest.split_once(END)?;
-                (Piece::Optional(number, before), rest)
+                let end = rest.bytes().position(|byte| byte == END as u8)?;
+                let (before, rest) = rest.split_at_checked(end)?;
+                (Piece::Optional(number, before), rest.get(1..)?)
             }
             _ => return None,
         };

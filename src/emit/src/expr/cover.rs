@@ -6,8 +6,8 @@ use crate::expr::simplify::{holds, operand, view};
 use crate::expr::{ExprArena, ExprId};
 use lanebook_ir::rewrite::{Binding, Bound, Terms, View, signed};
 use lanebook_tables::{
-    Arch, Atom, AtomId, BuildNode, ClassId, Isa, MAX_INSTRUCTIONS, Operand, Piece, RegisterKind,
-    Role, Rule, Tables, Word,
+    Arch, Atom, AtomId, BuildNode, ClassId, Isa, MAX_INSTRUCTIONS, Operand, RegisterKind, Role,
+    Rule, Tables, Word,
 };
 
 /// Where a value lives: one a lane, or one a wave.
@@ -331,10 +331,8 @@ impl<'t> Machine<'t> {
 /// Whether an atom of several instructions takes an operand by halves: those of a number have no
 /// text.
 fn is_halved(atom: &Atom<'_>, place: usize) -> bool {
-    let halves =
-        |piece: Piece<'_>| matches!(piece, Piece::Half(number, _) if usize::from(number) == place);
     atom.operands.get(place).is_some_and(|operand| operand.registers > 1)
-        && atom.template.into_iter().any(halves)
+        && u8::try_from(place).is_ok_and(|place| atom.template.halves(place))
 }
 
 fn number(arena: &ExprArena<'_>, bound: Bound<ExprId>) -> Option<(u64, u8)> {

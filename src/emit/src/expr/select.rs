@@ -9,6 +9,7 @@
 use crate::expr::cover::{
     Machine, NEVER, NodeChoice, PricedRule, SCALAR, Supply, Terminal, VECTOR,
 };
+use crate::expr::reach::NodeSet;
 use crate::expr::simplify::count_uses;
 use crate::expr::want::{RegBank, SelectError, SelectScratch, Want};
 use crate::expr::{Arg, Expr, ExprArena, ExprId, Reg, StepSink};
@@ -136,8 +137,9 @@ impl<'t, 's> Selector<'t, 's> {
         }
         let memo = &*self.scratch.memo;
         let computed = |id: ExprId| memo.get(id.index()).is_some_and(|regs| *regs != [None; 2]);
-        let reach =
-            count_uses(arena, roots.iter().map(|want| want.node), self.scratch.uses, computed);
+        let mut reach = NodeSet::new();
+        let nodes = roots.iter().map(|want| want.node);
+        count_uses(arena, nodes, self.scratch.uses, &mut reach, computed);
         for id in reach.ascending() {
             if let Some(place) = self.scratch.choice.get_mut(id.index()) {
                 *place = [NodeChoice::NONE; 2];
@@ -410,7 +412,9 @@ impl<'t, 's> Selector<'t, 's> {
         Ok(())
     }
 
-    /// Emits a rule's instructions, inner ones first.
+    /// Emits a rule's instructions, inner ones first. What it keeps on the stack does not lie under
+    /// the pricing of rules.
+    #[inline(never)]
     fn push<S: StepSink>(
         &self,
         rule_id: RuleId,

@@ -51,7 +51,8 @@ pub fn simplify(
     }
     // What is made later is cleared as it is made.
     scratch.forward.iter_mut().take(arena.len()).for_each(|place| *place = ExprId::NONE);
-    let reach = count_uses(arena, roots.iter().copied(), scratch.uses, |_| false);
+    let mut reach = NodeSet::new();
+    count_uses(arena, roots.iter().copied(), scratch.uses, &mut reach, |_| false);
     let mut work = Work::new(scratch.work);
     for id in reach.descending() {
         work.push(id)?;
@@ -65,16 +66,16 @@ pub fn simplify(
 }
 
 /// Counts, for each node reachable from the roots, how many reachable nodes and roots read it.
-/// Nodes for which `stop` holds are counted but not entered. Others get 0. Answers which nodes were
-/// reached.
+/// Nodes for which `stop` holds are counted but not entered. Others get 0. Nodes that were reached
+/// are added to `reach`, an empty set: it is large, and stands once on the stack.
 pub(super) fn count_uses(
     arena: &ExprArena<'_>,
     roots: impl Iterator<Item = ExprId>,
     uses: &mut [u16],
+    reach: &mut NodeSet,
     stop: impl Fn(ExprId) -> bool,
-) -> NodeSet {
+) {
     uses.iter_mut().take(arena.len()).for_each(|count| *count = 0);
-    let mut reach = NodeSet::new();
     let bump = |uses: &mut [u16], reach: &mut NodeSet, id: ExprId| {
         if id != ExprId::NONE
             && let Some(count) = uses.get_mut(id.index())
@@ -84,7 +85,7 @@ pub(super) fn count_uses(
         }
     };
     for root in roots.filter(|root| root.index() < arena.len()) {
-        bump(uses, &mut reach, root);
+        bump(uses, reach, root);
     }
     let mut from = ExprId::NONE;
     while let Some(id) = reach.before(from) {
@@ -93,11 +94,10 @@ pub(super) fn count_uses(
             && !stop(id)
         {
             for arg in args {
-                bump(uses, &mut reach, arg);
+                bump(uses, reach, arg);
             }
         }
     }
-    reach
 }
 
 /// An arena as patterns see it.

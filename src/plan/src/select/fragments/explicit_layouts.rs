@@ -33,8 +33,9 @@ pub(crate) fn text<'p>(program: &'p Program<'_, '_>, value: Value) -> Option<&'p
 /// Why it cannot be kept to.
 #[inline(never)]
 fn fragment(text: &str, shape: TileShape, wave: u8, warps: u8) -> Result<Fragment, Unwritable> {
-    let layout: Layout =
-        tirx::parse(text, &WellKnown, &mut NoSyms).map_err(|_| Unwritable::Unreadable)?;
+    let mut layout = Layout::new();
+    tirx::parse_into(text, &WellKnown, &mut NoSyms, &mut layout)
+        .map_err(|_| Unwritable::Unreadable)?;
     let view = layout.view();
     if shape.grid.count() != 1 {
         return Err(Unwritable::Panels);
