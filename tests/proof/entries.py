@@ -208,7 +208,7 @@ class Crate:
             else: inner = sub(v["type"])
             return f"&'static {'mut ' if v['is_mutable'] else ''}{inner}"
         if kind == "slice": return f"[{sub(v)}]"
-        if kind == "array": return f"[{sub(v['type'])}; {v['len']}]"
+        if kind == "array": return f"[{sub(v['type'])}; {env.get(v['len'], v['len'])}]"
         if kind == "tuple": return "(" + "".join(sub(x) + ", " for x in v) + ")"
         if kind == "dyn_trait": return "(dyn " + " + ".join(self.path(x["trait"], env, public) for x in v["traits"]) + " + 'static)"
         if kind == "resolved_path": return self.path(v, env, public)
