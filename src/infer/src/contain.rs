@@ -1,0 +1,254 @@
+//! Who holds what: whether the threads of one map are among those of another, at every point.
+
+use crate::arena::{Arena, Atom, Base, BaseId, Form, Role, Term, Terms, too_many};
+use crate::error::{Error, PoolName, Result};
+use crate::points::{Tape, Walk};
+use crate::program::{Fragment, MAX_RANK};
+
+/// How many threads a block can have.
+pub const MAX_THREADS: u32 = 2048;
+
+/// The threads of one element: a map, and the variable that counts its copies.
+#[derive(Clone, Copy, Debug)]
+pub struct Threads {
+    /// The thread.
+    pub map: Form,
+    /// The copy.
+    pub copy: BaseId,
+}
+
+/// A term of copies with how much of its digit is spoken for.
+type Room = heapless::Vec<(Term, u32), 16>;
+
+impl Arena<'_> {
+    /// Whether at every point all threads of `small` are threads of `large`.
+    ///
+    /// # Errors
+    /// [`Error::Full`], [`Error::Overflow`].
+    pub fn contains(&mut self, small: Threads, large: Threads) -> Result<bool> {
+        if self.contained_by_structure(small, large)? {
+            return Ok(true);
+        }
+        self.contained_by_points(small, large)
+    }
+
+    /// `small - large`, but for the copies of `large`, is made of what those copies can add.
+    fn contained_by_structure(&mut self, small: Threads, large: Threads) -> Result<bool> {
+        let (mut fixed, mut room) = (Terms::new(), Room::new());
+        for t in self.load(large.map)? {
+            if t.atom.base == large.copy {
+                room.push((t, 0)).map_err(|_| too_many())?;
+            } else {
+                fixed.push(t).map_err(|_| too_many())?;
+            }
+        }
+        let fixed = self.finish(fixed, large.map.constant)?;
+        let copy = large.copy;
+        if self.mentions(fixed, |id, _| id == copy)? {
+            return Ok(false);
+        }
+        let rest = self.add_scaled(small.map, fixed, -1)?;
+        if rest.constant != 0 && take(&mut room, rest.constant, 2).is_none_or(|n| n < 2) {
+            return Ok(false);
+        }
+        let mut open = self.load(rest)?;
+        while let Some(t) = open.pop() {
+            let Some(fits) = take(&mut room, t.stride, t.atom.extent) else {
+                return Ok(false);
+            };
+            if fits >= t.atom.extent {
+                continue;
+            }
+            let Some((low, high)) = self.split_at(t, fits)? else {
+                return Ok(false);
+            };
+            // What fits was taken for the lower part; the upper one goes on.
+            let _ = low;
+            open.push(high).map_err(|_| too_many())?;
+        }
+        Ok(true)
+    }
+
+    fn split_at(&self, t: Term, cut: u32) -> Result<Option<(Term, Term)>> {
+        let even = t.atom.extent.checked_rem(cut) == Some(0);
+        if cut <= 1 || (!even && !self.is_top(t.atom)?) {
+            return Ok(None);
+        }
+        let Atom { base, unit, extent } = t.atom;
+        let stride = t.stride.checked_mul(i64::from(cut)).ok_or(Error::Overflow)?;
+        let above = unit.checked_mul(cut).ok_or(Error::Overflow)?;
+        let high = Atom { base, unit: above, extent: extent.div_ceil(cut) };
+        let low = Term { atom: Atom { extent: cut, ..t.atom }, ..t };
+        Ok(Some((low, Term { stride, atom: high })))
+    }
+
+    fn contained_by_points(&mut self, small: Threads, large: Threads) -> Result<bool> {
+        let mut tape = Tape::new(self, &[small.map, large.map])?;
+        let mut vars: heapless::Vec<(BaseId, u32), 16> = heapless::Vec::new();
+        for id in &self.bases_under(&[small.map, large.map])? {
+            if let Base::Var { extent, .. } = self.base(*id)?
+                && *id != small.copy
+                && *id != large.copy
+            {
+                let full = Error::Full { pool: PoolName::Scratch, has: 16 };
+                vars.push((*id, extent)).map_err(|_| full)?;
+            }
+        }
+        let copies = (self.extent(small.copy)?, self.extent(large.copy)?);
+        let mut walk = Walk::new(vars.iter().copied())?;
+        while !walk.ended() {
+            walk.put(&mut tape);
+            let mut held = Set::default();
+            for k in 0..copies.1 {
+                tape.set(large.copy, i64::from(k));
+                tape.derive(self)?;
+                held.add(tape.value(self, large.map)?);
+            }
+            for k in 0..copies.0 {
+                tape.set(small.copy, i64::from(k));
+                tape.derive(self)?;
+                if !held.has(tape.value(self, small.map)?) {
+                    return Ok(false);
+                }
+            }
+            walk.step();
+        }
+        Ok(true)
+    }
+
+    /// Whether every point and copy lies in one of `threads` threads.
+    pub(crate) fn within(&self, map: Form, threads: u32) -> Result<bool> {
+        let (low, high) = self.range(map)?;
+        if low >= 0 && high < i64::from(threads) {
+            return Ok(true);
+        }
+        let mut tape = Tape::new(self, &[map])?;
+        let mut vars: heapless::Vec<(BaseId, u32), 16> = heapless::Vec::new();
+        for id in &self.bases_under(&[map])? {
+            if let Base::Var { extent, .. } = self.base(*id)? {
+                let full = Error::Full { pool: PoolName::Scratch, has: 16 };
+                vars.push((*id, extent)).map_err(|_| full)?;
+            }
+        }
+        let mut walk = Walk::new(vars.iter().copied())?;
+        while !walk.ended() {
+            walk.put(&mut tape);
+            tape.derive(self)?;
+            let value = tape.value(self, map)?;
+            if value < 0 || value >= i64::from(threads) {
+                return Ok(false);
+            }
+            walk.step();
+        }
+        Ok(true)
+    }
+
+    /// Whether the map asks for a variable of this role.
+    pub(crate) fn asks(&self, map: Form, wanted: Role) -> Result<bool> {
+        self.mentions(map, |_, b| matches!(b, Base::Var { role, .. } if *role == wanted))
+    }
+}
+
+/// Takes room for `extent` steps of `stride`; how many there is room for, at least 2.
+fn take(room: &mut Room, stride: i64, extent: u32) -> Option<u32> {
+    let mut best: Option<(usize, u32, u32)> = None;
+    for (k, (t, used)) in room.iter().enumerate() {
+        if t.stride == 0 || stride.checked_rem(t.stride) != Some(0) {
+            continue;
+        }
+        let Some(each) = stride.checked_div(t.stride).and_then(|m| u32::try_from(m).ok()) else {
+            continue;
+        };
+        let left = t.atom.extent.saturating_sub(1).saturating_sub(*used);
+        let Some(steps) = left.checked_div(each) else { continue };
+        let fits = steps.saturating_add(1).min(extent);
+        if fits >= 2 && best.is_none_or(|b| fits > b.1) {
+            best = Some((k, fits, each));
+        }
+    }
+    let (k, fits, each) = best?;
+    let slot = room.get_mut(k)?;
+    slot.1 = slot.1.saturating_add(each.saturating_mul(fits.saturating_sub(1)));
+    Some(fits)
+}
+
+impl Arena<'_> {
+    /// Whether no two points of a fragment lie in one place: by structure, else point by point with
+    /// a bit of `words` for each place.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if there are more places than bits.
+    pub(crate) fn injective(&mut self, fragment: &Fragment, words: &mut [u64]) -> Result<bool> {
+        let outputs = (self.output(fragment.thread)?, self.output(fragment.index)?);
+        let equations = [(outputs.0, fragment.thread), (outputs.1, fragment.index)];
+        let vars: heapless::Vec<BaseId, { MAX_RANK + 1 }> =
+            fragment.vars.iter().chain([fragment.copy]).collect();
+        let solved = self.solve_with(&equations, &vars, false)?;
+        if solved.free.iter().all(|f| f.atom.base == fragment.copy) {
+            return Ok(true);
+        }
+        let bits = u32::try_from(words.len()).unwrap_or(u32::MAX).saturating_mul(64);
+        let full = Error::Full { pool: PoolName::Points, has: bits };
+        words.fill(0);
+        let mut tape = Tape::new(self, &[fragment.thread, fragment.index])?;
+        let extents = fragment.vars.iter().map(|v| (v, self.extent(v).unwrap_or(1)));
+        let mut walk = Walk::new(extents)?;
+        while !walk.ended() {
+            walk.put(&mut tape);
+            let mut own = Set::default();
+            for k in 0..fragment.copies {
+                tape.set(fragment.copy, i64::from(k));
+                tape.derive(self)?;
+                let thread = tape.value(self, fragment.thread)?;
+                if own.has(thread) {
+                    continue;
+                }
+                own.add(thread);
+                let index = tape.value(self, fragment.index)?;
+                let place = index
+                    .checked_mul(i64::from(MAX_THREADS))
+                    .and_then(|p| p.checked_add(thread))
+                    .and_then(|p| usize::try_from(p).ok())
+                    .ok_or(Error::Overflow)?;
+                let word = words.get_mut(place >> 6).ok_or(full)?;
+                let bit = 1u64.wrapping_shl(u32::try_from(place & 63).unwrap_or(0));
+                if *word & bit != 0 {
+                    return Ok(false);
+                }
+                *word |= bit;
+            }
+            walk.step();
+        }
+        Ok(true)
+    }
+}
+
+/// A set of threads.
+#[derive(Debug)]
+struct Set([u64; (MAX_THREADS / 64) as usize]);
+
+impl Default for Set {
+    fn default() -> Self {
+        Self([0; (MAX_THREADS / 64) as usize])
+    }
+}
+
+impl Set {
+    fn place(thread: i64) -> Option<(usize, u64)> {
+        let t = usize::try_from(thread).ok()?;
+        Some((t >> 6, 1u64.checked_shl(u32::try_from(t & 63).ok()?)?))
+    }
+
+    fn add(&mut self, thread: i64) {
+        if let Some((word, bit)) = Self::place(thread)
+            && let Some(w) = self.0.get_mut(word)
+        {
+            *w |= bit;
+        }
+    }
+
+    fn has(&self, thread: i64) -> bool {
+        Self::place(thread)
+            .is_some_and(|(word, bit)| self.0.get(word).is_some_and(|w| w & bit != 0))
+    }
+}

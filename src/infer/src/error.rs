@@ -1,0 +1,67 @@
+//! Why an index map could not be computed.
+
+use core::fmt;
+
+/// A pool that the caller lends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum PoolName {
+    /// Variables and what is derived of them.
+    Bases,
+    /// Terms of index maps.
+    Terms,
+    /// Words for checks that go point by point.
+    Points,
+    /// Accesses of operators.
+    Accesses,
+    /// Operators.
+    Operators,
+    /// Buffers.
+    Buffers,
+    /// Layouts.
+    Layouts,
+    /// Nodes of expressions.
+    Nodes,
+    /// The queue of operators.
+    Queue,
+    /// Terms of one index map in hand, bases under one map, or outputs solved for at once.
+    Scratch,
+}
+
+/// An index map that cannot be computed. Everything lent is as it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Error {
+    /// A lent pool is full.
+    Full {
+        /// Which.
+        pool: PoolName,
+        /// How many entries it has.
+        has: u32,
+    },
+    /// A number leaves 63 bits, or an extent 32.
+    Overflow,
+    /// Division by a number that is not positive.
+    Divisor {
+        /// The number.
+        found: i64,
+    },
+    /// A handle that is none of this arena.
+    Stale,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full { pool, has } => write!(f, "the pool of {pool:?} is full: it has {has}"),
+            Self::Overflow => f.write_str("an index leaves 63 bits, or an extent 32"),
+            Self::Divisor { found } => write!(f, "divided by {found}, which is not positive"),
+            Self::Stale => f.write_str("a handle of another arena, or one given back"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// The result of this crate's algebra.
+pub type Result<T> = core::result::Result<T, Error>;

@@ -1,0 +1,254 @@
+//! The state of inference, and how a program is told to it.
+
+use crate::arena::{Arena, ArenaParts, BaseId, Form, Role, too_many};
+use crate::error::{Error, PoolName, Result};
+use crate::event::Reason;
+use crate::pool::Pool;
+use crate::program::{
+    Access, Buffer, BufferId, Fragment, Kind, MAX_RANK, Operator, OperatorId, Scope, VarRange,
+};
+
+/// The memory of inference, lent.
+#[derive(Debug)]
+pub struct Parts<'a> {
+    /// Index maps.
+    pub arena: ArenaParts<'a>,
+    /// Buffers.
+    pub buffers: &'a mut [Buffer],
+    /// Operators.
+    pub operators: &'a mut [Operator],
+    /// Accesses.
+    pub accesses: &'a mut [Access],
+    /// Layouts: four for each buffer, four for each operator.
+    pub layouts: &'a mut [Option<Fragment>],
+    /// Words of the queue: three for each operator, and one for each buffer.
+    pub queue: &'a mut [u16],
+    /// For layouts that are written and that structure does not decide: a bit for each of
+    /// [`crate::MAX_THREADS`] threads and each local index.
+    pub points: &'a mut [u64],
+}
+
+/// Why inference ended without layouts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// A layout was rejected, and there is no other.
+    Rejected {
+        /// By which operator.
+        operator: OperatorId,
+        /// Why.
+        reason: Reason,
+    },
+    /// The algebra failed.
+    Failed(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// A program, and what is known of its layouts.
+#[derive(Debug)]
+pub struct Inference<'a> {
+    /// Index maps.
+    pub arena: Arena<'a>,
+    pub(crate) buffers: Pool<'a, Buffer>,
+    pub(crate) operators: Pool<'a, Operator>,
+    pub(crate) accesses: Pool<'a, Access>,
+    pub(crate) layouts: &'a mut [Option<Fragment>],
+    pub(crate) words: &'a mut [u16],
+    pub(crate) points: &'a mut [u64],
+    /// The operator whose plan keeps rows together.
+    pub(crate) by_rows: Option<OperatorId>,
+}
+
+impl<'a> Inference<'a> {
+    /// An empty program.
+    pub fn new(parts: Parts<'a>) -> Self {
+        parts.layouts.fill(None);
+        Self {
+            arena: Arena::new(parts.arena),
+            buffers: Pool::new(parts.buffers, PoolName::Buffers),
+            operators: Pool::new(parts.operators, PoolName::Operators),
+            accesses: Pool::new(parts.accesses, PoolName::Accesses),
+            layouts: parts.layouts,
+            words: parts.queue,
+            points: parts.points,
+            by_rows: None,
+        }
+    }
+
+    fn vars(&mut self, extents: &[u32], role: Role) -> Result<VarRange> {
+        if extents.len() > MAX_RANK {
+            return Err(too_many());
+        }
+        let mut first = 0;
+        for (k, extent) in extents.iter().enumerate() {
+            let id = self.arena.var(*extent, role)?;
+            if k == 0 {
+                first = id.0;
+            }
+        }
+        Ok(VarRange { first, count: u8::try_from(extents.len()).unwrap_or(0) })
+    }
+
+    /// A buffer of this shape and element width.
+    ///
+    /// # Errors
+    /// [`Error::Full`]; more than [`MAX_RANK`] dimensions.
+    pub fn buffer(&mut self, shape: &[u32], bits: u32, scope: Scope) -> Result<BufferId> {
+        let dims = self.vars(shape, Role::Dim)?;
+        let at = self.buffers.push(Buffer { bits, scope, dims, ..Buffer::default() })?;
+        let id = BufferId(u16::try_from(at).map_err(|_| self.buffers.full())?);
+        if let Some(buffer) = self.buffers.get_mut(at) {
+            buffer.storage = id;
+        }
+        Ok(id)
+    }
+
+    /// Another shape and element width of the storage of `of`.
+    ///
+    /// # Errors
+    /// Those of [`Inference::buffer`]; [`Error::Stale`].
+    pub fn alias(&mut self, of: BufferId, shape: &[u32], bits: u32) -> Result<BufferId> {
+        let owner = *self.buffer_of(of)?;
+        let id = self.buffer(shape, bits, owner.scope)?;
+        if let Some(buffer) = self.buffers.get_mut(usize::from(id.0)) {
+            buffer.storage = owner.storage;
+        }
+        Ok(id)
+    }
+
+    /// A buffer.
+    pub fn buffer_of(&self, id: BufferId) -> Result<&Buffer> {
+        self.buffers.get(usize::from(id.0)).ok_or(Error::Stale)
+    }
+
+    /// An operator.
+    pub fn operator_of(&self, id: OperatorId) -> Result<&Operator> {
+        self.operators.get(usize::from(id.0)).ok_or(Error::Stale)
+    }
+
+    /// How many buffers and operators there are.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        (self.buffers.len(), self.operators.len())
+    }
+
+    /// The variable of a serial loop around operators, or inside one.
+    pub fn serial(&mut self, extent: u32, inner: bool) -> Result<BaseId> {
+        self.arena.var(extent, if inner { Role::Inner } else { Role::Outer })
+    }
+
+    /// An operator over parallel loops of these extents, executed by `threads` (the first, and how
+    /// many).
+    pub fn operator(
+        &mut self,
+        kind: Kind,
+        extents: &[u32],
+        threads: (u32, u32),
+    ) -> Result<OperatorId> {
+        let vars = self.vars(extents, Role::Loop)?;
+        let first = u32::try_from(self.accesses.len()).map_err(|_| self.accesses.full())?;
+        let op = Operator { kind, vars, accesses: (first, 0), threads, ..Operator::default() };
+        let at = self.operators.push(op)?;
+        Ok(OperatorId(u16::try_from(at).map_err(|_| self.operators.full())?))
+    }
+
+    /// Bounds the vectors of the last operator, in elements.
+    pub fn bound_vector(&mut self, elements: u32) {
+        let last = self.operators.len().saturating_sub(1);
+        if let Some(op) = self.operators.get_mut(last) {
+            op.vector = Some(elements);
+        }
+    }
+
+    /// An access of the last operator.
+    ///
+    /// # Errors
+    /// [`Error::Full`]; [`Error::Stale`] without an operator or with another rank than the
+    /// buffer's.
+    pub fn access(&mut self, buffer: BufferId, write: bool, indices: &[Form]) -> Result<()> {
+        if self.buffer_of(buffer)?.dims.len() != indices.len() {
+            return Err(Error::Stale);
+        }
+        let mut index = [Form::default(); MAX_RANK];
+        for (to, from) in index.iter_mut().zip(indices) {
+            *to = *from;
+        }
+        let rank = u8::try_from(indices.len()).unwrap_or(0);
+        self.accesses.push(Access { buffer, write, index, rank })?;
+        let last = self.operators.len().saturating_sub(1);
+        let op = self.operators.get_mut(last).ok_or(Error::Stale)?;
+        op.accesses.1 = op.accesses.1.saturating_add(1);
+        Ok(())
+    }
+
+    /// The accesses of an operator.
+    pub fn accesses_of(&self, op: &Operator) -> &[Access] {
+        let first = usize::try_from(op.accesses.0).unwrap_or(usize::MAX);
+        self.accesses.range(first, usize::from(op.accesses.1))
+    }
+
+    /// Pins the layout of a buffer.
+    pub fn pin_buffer(&mut self, id: BufferId, fragment: Fragment) -> Result<()> {
+        self.buffers.get_mut(usize::from(id.0)).ok_or(Error::Stale)?.pinned = true;
+        self.set_buffer(id, fragment)
+    }
+
+    /// Pins the layout of an operator's loop.
+    pub fn pin_operator(&mut self, id: OperatorId, fragment: Fragment) -> Result<()> {
+        self.operators.get_mut(usize::from(id.0)).ok_or(Error::Stale)?.pinned = true;
+        self.set_loop(id, fragment)
+    }
+
+    fn quarter(&self) -> usize {
+        self.layouts.len() >> 2
+    }
+
+    /// The layout of a buffer, if it has one.
+    #[must_use]
+    pub fn layout(&self, id: BufferId) -> Option<Fragment> {
+        self.layouts.get(usize::from(id.0)).copied().flatten()
+    }
+
+    /// How an operator is spread over threads, if that is known.
+    #[must_use]
+    pub fn spread(&self, id: OperatorId) -> Option<Fragment> {
+        let at = self.buffers.len().checked_add(usize::from(id.0))?;
+        self.layouts.get(at).copied().flatten()
+    }
+
+    pub(crate) fn set_buffer(&mut self, id: BufferId, fragment: Fragment) -> Result<()> {
+        self.set(usize::from(id.0), Some(fragment))
+    }
+
+    pub(crate) fn set_loop(&mut self, id: OperatorId, fragment: Fragment) -> Result<()> {
+        let at = self.buffers.len().saturating_add(usize::from(id.0));
+        self.set(at, Some(fragment))
+    }
+
+    fn set(&mut self, at: usize, fragment: Option<Fragment>) -> Result<()> {
+        let quarter = self.quarter();
+        let has = u32::try_from(quarter).unwrap_or(u32::MAX);
+        let full = Error::Full { pool: PoolName::Layouts, has };
+        if at >= quarter {
+            return Err(full);
+        }
+        *self.layouts.get_mut(at).ok_or(full)? = fragment;
+        Ok(())
+    }
+
+    /// Copies the layouts of one state over those of another; state 0 is the one in hand.
+    pub(crate) fn copy_state(&mut self, from: usize, to: usize) {
+        let quarter = self.quarter();
+        let count = self.buffers.len().saturating_add(self.operators.len()).min(quarter);
+        let start = from.saturating_mul(quarter);
+        let end = start.saturating_add(count);
+        let place = to.saturating_mul(quarter);
+        if end <= self.layouts.len() && place.saturating_add(count) <= self.layouts.len() {
+            self.layouts.copy_within(start..end, place);
+        }
+    }
+}

@@ -1,0 +1,567 @@
+//! Parallel loops: how one is spread over threads, and what that says of its buffers.
+
+use crate::arena::{BaseId, Form, Role};
+use crate::error::{Error, Result};
+use crate::event::{Event, Level, Listener, Reason, Source};
+use crate::inference::{Inference, Stop};
+use crate::program::{Access, BufferId, Fragment, Operator, OperatorId, Scope};
+
+/// Bits of the widest access to memory.
+const WIDEST: u32 = 128;
+
+/// What an operator says when asked: whether anything changed.
+pub(crate) type Answer = core::result::Result<bool, Stop>;
+
+impl Inference<'_> {
+    /// Asks a parallel loop.
+    pub(crate) fn infer_parallel(
+        &mut self,
+        id: OperatorId,
+        level: Level,
+        listener: &mut dyn Listener,
+    ) -> Answer {
+        let op = *self.operator_of(id)?;
+        if level == Level::Strict {
+            return self.infer_constant_accesses(id, &op, listener);
+        }
+        let (spread, fresh) = match self.spread(id) {
+            Some(spread) => (spread, false),
+            None => match self.choose_spread(id, &op, level, listener)? {
+                Some((spread, source)) => {
+                    listener.event(Event::Spread(id, level, source, spread));
+                    self.set_loop(id, spread)?;
+                    (spread, true)
+                }
+                None => {
+                    listener.event(Event::Waits(id, level));
+                    return Ok(false);
+                }
+            },
+        };
+        if let Some(reason) = self.check_spread(&op, &spread)? {
+            listener.event(Event::Rejected(id, level, reason));
+            return Err(Stop::Rejected { operator: id, reason });
+        }
+        let laid = self.complete_buffers(id, &op, &spread, level, listener)?;
+        Ok(fresh || laid)
+    }
+
+    /// A fragment that a loop accesses at constant indices alone lies on all threads.
+    fn infer_constant_accesses(
+        &mut self,
+        id: OperatorId,
+        op: &Operator,
+        listener: &mut dyn Listener,
+    ) -> Answer {
+        let mut changed = false;
+        for k in 0..usize::from(op.accesses.1) {
+            let Some(access) = self.accesses_of(op).get(k).copied() else { break };
+            let buffer = *self.buffer_of(access.buffer)?;
+            let open = buffer.scope == Scope::Fragment && self.layout(access.buffer).is_none();
+            if !open || !self.constant_alone(op, access.buffer) {
+                continue;
+            }
+            let fragment = self.arena.on_all_threads(buffer.dims, op.threads.1)?;
+            self.lay(access.buffer, fragment)?;
+            listener.event(Event::Laid(id, Level::Strict, access.buffer, fragment));
+            changed = true;
+        }
+        Ok(changed)
+    }
+
+    /// Whether all accesses to the buffer are at constant indices.
+    fn constant_alone(&self, op: &Operator, buffer: BufferId) -> bool {
+        let own = self.accesses_of(op).iter().filter(|a| a.buffer == buffer);
+        own.clone().all(|a| a.indices().iter().all(Form::is_constant))
+    }
+
+    fn is_fragment(&self, buffer: BufferId) -> bool {
+        self.buffer_of(buffer).is_ok_and(|b| b.scope == Scope::Fragment)
+    }
+
+    pub(crate) fn touches_fragment(&self, op: &Operator) -> bool {
+        self.accesses_of(op).iter().any(|a| self.is_fragment(a.buffer))
+    }
+
+    /// How the loop is spread, and where that comes from.
+    fn choose_spread(
+        &mut self,
+        id: OperatorId,
+        op: &Operator,
+        level: Level,
+        listener: &mut dyn Listener,
+    ) -> core::result::Result<Option<(Fragment, Source)>, Stop> {
+        let sources = self.sources(op);
+        if let Some(source) = sources.chosen
+            && (sources.propagates || source.write)
+        {
+            return match self.spread_by_buffer(op, &source)? {
+                Ok(spread) => Ok(Some((spread, Source::Buffer(source.buffer)))),
+                Err(reason) => {
+                    listener.event(Event::Rejected(id, level, reason));
+                    Err(Stop::Rejected { operator: id, reason })
+                }
+            };
+        }
+        if level != Level::Free {
+            return Ok(None);
+        }
+        let read = sources.read.filter(|_| sources.propagates);
+        self.best_candidate(id, op, read, listener)
+    }
+
+    /// The buffers whose layouts could spread the loop.
+    fn sources(&self, op: &Operator) -> Sources {
+        let mut out = Sources { chosen: None, read: None, propagates: true };
+        let (mut fragments, mut constants) = (0u32, 0u32);
+        for (k, access) in self.accesses_of(op).iter().enumerate() {
+            if !self.is_fragment(access.buffer) {
+                continue;
+            }
+            let before = self.accesses_of(op).get(..k).unwrap_or(&[]);
+            if before.iter().all(|a| a.buffer != access.buffer) {
+                fragments = fragments.saturating_add(1);
+                let constant = self.constant_alone(op, access.buffer);
+                constants = constants.saturating_add(u32::from(constant));
+            }
+            let Some(layout) = self.layout(access.buffer) else { continue };
+            if access.write {
+                out.chosen = Some(*access);
+                continue;
+            }
+            if out.read.is_none_or(|r| access.rank > r.rank) {
+                out.read = Some(*access);
+            }
+            if layout.copies == 1 && out.chosen.is_none() {
+                out.chosen = Some(*access);
+            }
+        }
+        out.propagates = constants == 0 || fragments > constants;
+        out
+    }
+
+    /// ComputeLoopLayoutFromBuffer: the loop's thread is that of the element it accesses.
+    fn spread_by_buffer(
+        &mut self,
+        op: &Operator,
+        access: &Access,
+    ) -> Result<core::result::Result<Fragment, Reason>> {
+        let buffer = access.buffer;
+        let Some(layout) = self.layout(buffer) else {
+            return Ok(Err(Reason::Nothing));
+        };
+        let threads = self.arena.threads_at(&layout, access.indices())?;
+        if self.arena.asks(threads.map, Role::Inner)? {
+            return Ok(Err(Reason::InnerVariable { buffer }));
+        }
+        if self.identity(op, access)? {
+            let index = self.arena.index_at(&layout, access.indices())?;
+            return self.arena.fragment(op.vars, layout.copy, threads.map, index).map(Ok);
+        }
+        self.arena.by_threads(op.vars, layout.copy, threads.map).map(Ok)
+    }
+
+    /// Whether the access is at the loop's variables, in order, and covers the buffer.
+    fn identity(&mut self, op: &Operator, access: &Access) -> Result<bool> {
+        if op.vars.len() != access.indices().len() {
+            return Ok(false);
+        }
+        for (var, index) in op.vars.iter().zip(access.indices()) {
+            let whole = self.arena.whole(var)?;
+            if !self.arena.same(whole, *index) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// ChooseBestCandidate: of the layout by a buffer that is read, and the plan.
+    fn best_candidate(
+        &mut self,
+        id: OperatorId,
+        op: &Operator,
+        read: Option<Access>,
+        listener: &mut dyn Listener,
+    ) -> core::result::Result<Option<(Fragment, Source)>, Stop> {
+        let mut by_buffer = None;
+        if let Some(access) = read
+            && let Ok(spread) = self.spread_by_buffer(op, &access)?
+        {
+            match self.check_spread(op, &spread)? {
+                None => by_buffer = Some((spread, Source::Buffer(access.buffer))),
+                Some(reason) => listener.event(Event::Rejected(id, Level::Free, reason)),
+            }
+        }
+        let by_rows = self.by_rows == Some(id);
+        let mut plan = Some(self.plan(op, by_rows)?);
+        if let Some(spread) = plan
+            && let Some(reason) = self.check_spread(op, &spread)?
+        {
+            listener.event(Event::Rejected(id, Level::Free, reason));
+            plan = None;
+        }
+        let plan = plan.map(|p| (p, Source::Plan));
+        Ok(match (by_buffer, plan) {
+            (Some(b), Some(p)) => Some(self.better(op, b, p)?),
+            (None, None) => {
+                let vars = op.vars;
+                let all = self.arena.on_all_threads(vars, op.threads.1)?;
+                Some((all, Source::EveryThread))
+            }
+            (b, p) => b.or(p),
+        })
+    }
+
+    fn better(
+        &mut self,
+        op: &Operator,
+        b: (Fragment, Source),
+        p: (Fragment, Source),
+    ) -> Result<(Fragment, Source)> {
+        let (spills_b, spills_p) = (self.spills(op, &b.0)?, self.spills(op, &p.0)?);
+        if (spills_b == 0) != (spills_p == 0) {
+            return Ok(if spills_b == 0 { b } else { p });
+        }
+        let (in_b, in_p) = (self.arena.threads(&b.0), self.arena.threads(&p.0));
+        let p_in_b = self.arena.contains(in_p, in_b)?;
+        let b_in_p = self.arena.contains(in_b, in_p)?;
+        if p_in_b != b_in_p {
+            return Ok(if p_in_b { p } else { b });
+        }
+        Ok(if p.0.copies < b.0.copies { p } else { b })
+    }
+
+    /// ComputePlanCandidate: neighbouring vectors of iterations on neighbouring threads.
+    fn plan(&mut self, op: &Operator, by_rows: bool) -> Result<Fragment> {
+        let threads = op.threads.1.max(1);
+        let extents: heapless::Vec<u32, { crate::program::MAX_RANK }> =
+            op.vars.iter().map(|v| self.arena.extent(v).unwrap_or(1)).collect();
+        let total = extents.iter().fold(1u64, |n, e| n.saturating_mul(u64::from(*e)));
+        let fragments = self.touches_fragment(op);
+        let mut vector = self.vector(op, !fragments)?;
+        if let Some(most) = op.vector {
+            while vector > most.max(1) {
+                vector >>= 1;
+            }
+        }
+        let per_turn = |v: u32| u64::from(threads).saturating_mul(u64::from(v)).max(1);
+        if fragments {
+            let row = extents.last().map_or(1, |e| u64::from(*e));
+            let whole = if by_rows { row } else { total };
+            while vector > 1 && whole.checked_rem(per_turn(vector)) != Some(0) {
+                vector >>= 1;
+            }
+        } else if op.vector.is_none() {
+            let padded = |v: u32| total.div_ceil(per_turn(v)).saturating_mul(per_turn(v));
+            let mut best = vector;
+            let mut v = vector >> 1;
+            while v >= 1 {
+                if padded(v) < padded(best) {
+                    best = v;
+                }
+                v >>= 1;
+            }
+            vector = best;
+        }
+        let flat = self.arena.row_major(op.vars)?;
+        let (group, within) = self.arena.div_rem(flat, i64::from(vector))?;
+        let (turn, thread) = self.arena.div_rem(group, i64::from(threads))?;
+        let index = self.arena.add_scaled(within, turn, i64::from(vector))?;
+        let (_, last) = self.arena.range(thread)?;
+        let used = u32::try_from(last).map_err(|_| Error::Overflow)?.saturating_add(1);
+        let times = if fragments { threads.checked_div(used).unwrap_or(1).max(1) } else { 1 };
+        let copy = self.arena.var(times, Role::Copy)?;
+        let digit = self.arena.whole(copy)?;
+        let thread = self.arena.add_scaled(thread, digit, i64::from(used))?;
+        let mut out = self.arena.fragment(op.vars, copy, thread, index)?;
+        out.padded = total.checked_rem(per_turn(vector)) != Some(0);
+        Ok(out)
+    }
+
+    /// Whether another vector would let all threads together take whole parts of the loop's rows.
+    pub(crate) fn has_rows(&mut self, op: &Operator) -> Result<bool> {
+        let Some(inner) = op.vars.iter().next_back() else { return Ok(false) };
+        let row = self.arena.extent(inner)?;
+        let even = row.checked_rem(op.threads.1.max(1)) == Some(0);
+        if op.vars.len() < 2 || !even || !self.touches_fragment(op) || self.spread_known(op) {
+            return Ok(false);
+        }
+        let vector = self.vector(op, false)?;
+        let turn = op.threads.1.max(1).saturating_mul(vector);
+        Ok(row.checked_rem(turn) != Some(0))
+    }
+
+    fn spread_known(&self, op: &Operator) -> bool {
+        let own = self.accesses_of(op).iter().filter(|a| self.is_fragment(a.buffer));
+        own.clone().any(|a| self.layout(a.buffer).is_some())
+    }
+
+    /// GetVectorizeSize: how many neighbouring iterations one access serves, for all accesses to
+    /// memory.
+    fn vector(&mut self, op: &Operator, fused: bool) -> Result<u32> {
+        let mut vector = 0u32;
+        let inner = op.vars.iter().next_back();
+        for k in 0..usize::from(op.accesses.1) {
+            let Some(access) = self.accesses_of(op).get(k).copied() else { break };
+            let buffer = *self.buffer_of(access.buffer)?;
+            let most = WIDEST.checked_div(buffer.bits).unwrap_or(1).max(1);
+            let here = if buffer.scope == Scope::Fragment {
+                most
+            } else {
+                self.neighbours(op, &access, inner, most, fused)?
+            };
+            vector = if vector == 0 { here } else { vector.min(here) };
+        }
+        Ok(vector.max(1))
+    }
+
+    /// How many neighbouring iterations an access meets as neighbours, at most `most`.
+    fn neighbours(
+        &mut self,
+        op: &Operator,
+        access: &Access,
+        inner: Option<BaseId>,
+        most: u32,
+        fused: bool,
+    ) -> Result<u32> {
+        let dims = self.buffer_of(access.buffer)?.dims;
+        let mut address = Form::constant(0);
+        let mut stride = 1i64;
+        for (dim, index) in dims.iter().rev().zip(access.indices().iter().rev()) {
+            address = self.arena.add_scaled(address, *index, stride)?;
+            let extent = i64::from(self.arena.extent(dim)?);
+            stride = stride.checked_mul(extent).ok_or(Error::Overflow)?;
+        }
+        let Some(inner) = inner else { return Ok(1) };
+        let flat = self.arena.row_major(op.vars)?;
+        if fused && self.arena.same(flat, address) {
+            let total = op.vars.iter().try_fold(1u32, |n, v| {
+                n.checked_mul(self.arena.extent(v)?).ok_or(Error::Overflow)
+            })?;
+            return Ok(divisor(most, total));
+        }
+        let extent = self.arena.extent(inner)?;
+        let mut vector = divisor(most, extent);
+        while vector > 1 && !self.contiguous(address, inner, vector)? {
+            vector >>= 1;
+        }
+        Ok(vector)
+    }
+
+    /// Whether `vector` neighbouring values of `inner` are neighbours at addresses that divide by
+    /// it, or the address does not move with them.
+    fn contiguous(&mut self, address: Form, inner: BaseId, vector: u32) -> Result<bool> {
+        let (_, within) = self.arena.div_rem(address, i64::from(vector))?;
+        let own = self.arena.digit(crate::arena::Atom { base: inner, unit: 1, extent: vector })?;
+        if self.arena.same(own, within) {
+            return Ok(true);
+        }
+        let mut moves = false;
+        for t in self.arena.terms_of(address) {
+            moves |= t.atom.base == inner && t.atom.unit < vector;
+        }
+        let derived = self.arena.bases_under(&[address])?;
+        for id in &derived {
+            if !matches!(self.arena.base(*id)?, crate::arena::Base::Var { .. }) {
+                let form = self.arena.whole(*id)?;
+                moves |= self.arena.mentions(form, |b, _| b == inner)?;
+            }
+        }
+        Ok(!moves)
+    }
+
+    /// ValidateCandidateAgainstFragments: a thread reads only what it holds, and who holds an
+    /// element writes it.
+    pub(crate) fn check_spread(
+        &mut self,
+        op: &Operator,
+        spread: &Fragment,
+    ) -> Result<Option<Reason>> {
+        if !self.arena.within(spread.thread, op.threads.1)? {
+            return Ok(Some(Reason::Threads { buffer: None }));
+        }
+        for k in 0..usize::from(op.accesses.1) {
+            let Some(access) = self.accesses_of(op).get(k).copied() else { break };
+            let buffer = access.buffer;
+            if !self.is_fragment(buffer) {
+                continue;
+            }
+            let Some(layout) = self.layout(buffer) else { continue };
+            let holders = self.arena.threads_at(&layout, access.indices())?;
+            let doers = self.arena.threads(spread);
+            if !self.arena.contains(doers, holders)? {
+                return Ok(Some(Reason::NotOwner { buffer }));
+            }
+            if access.write && !self.arena.contains(holders, doers)? {
+                return Ok(Some(Reason::NotWritten { buffer }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives the loop's fragments without a layout one that its threads can use.
+    fn complete_buffers(
+        &mut self,
+        id: OperatorId,
+        op: &Operator,
+        spread: &Fragment,
+        level: Level,
+        listener: &mut dyn Listener,
+    ) -> Answer {
+        let mut changed = false;
+        for k in 0..usize::from(op.accesses.1) {
+            let Some(first) = self.accesses_of(op).get(k).copied() else { break };
+            let buffer = first.buffer;
+            if !self.is_fragment(buffer) || self.layout(buffer).is_some() {
+                continue;
+            }
+            let written = self.accesses_of(op).iter().find(|a| a.buffer == buffer && a.write);
+            let access = written.copied().unwrap_or(first);
+            let written = access.write;
+            let mut fragment = self.complete_fragment(op, spread, &access)?;
+            let mut rejected = self.reject_fragment(op, spread, buffer, &fragment)?;
+            if rejected.is_some() {
+                let turned = self.complete_in_turn(op, spread, &access)?;
+                if self.reject_fragment(op, spread, buffer, &turned)?.is_none() {
+                    (fragment, rejected) = (turned, None);
+                }
+            }
+            let mut found = Some(fragment);
+            if let Some(reason) = rejected {
+                let dims = self.buffer_of(buffer)?.dims;
+                let all = self.arena.on_all_threads(dims, op.threads.1)?;
+                found = (!written).then_some(all);
+                rejected = Some(reason);
+            }
+            let Some(fragment) = found else {
+                let reason = rejected.unwrap_or(Reason::NotOwner { buffer });
+                listener.event(Event::Rejected(id, level, reason));
+                return Err(Stop::Rejected { operator: id, reason });
+            };
+            self.lay(buffer, fragment)?;
+            listener.event(Event::Laid(id, level, buffer, fragment));
+            changed = true;
+        }
+        Ok(changed)
+    }
+
+    /// CompleteBufferFragment: an element is held by the threads whose iterations access it.
+    fn complete_fragment(
+        &mut self,
+        op: &Operator,
+        spread: &Fragment,
+        access: &Access,
+    ) -> Result<Fragment> {
+        let dims = self.buffer_of(access.buffer)?.dims;
+        if self.identity(op, access)? {
+            let mut map = crate::solve::VarForms::new();
+            for (var, dim) in op.vars.iter().zip(dims.iter()) {
+                let whole = self.arena.whole(dim)?;
+                map.push((var, whole)).map_err(|_| crate::arena::too_many())?;
+            }
+            let thread = self.arena.substitute(spread.thread, &map)?;
+            let index = self.arena.substitute(spread.index, &map)?;
+            return self.arena.fragment(dims, spread.copy, thread, index);
+        }
+        self.arena.of_access(spread, dims, access.indices())
+    }
+
+    /// [`Self::complete_fragment`], with elements beyond those that the loop accesses on its threads
+    /// in turn, from the first on.
+    fn complete_in_turn(
+        &mut self,
+        op: &Operator,
+        spread: &Fragment,
+        access: &Access,
+    ) -> Result<Fragment> {
+        let dims = self.buffer_of(access.buffer)?.dims;
+        let mut solved = self.arena.solve_access(op.vars, dims, access.indices())?;
+        for (var, form) in &mut solved.vars {
+            let extent = i64::from(self.arena.extent(*var)?);
+            *form = self.arena.div_rem(*form, extent)?.1;
+        }
+        let thread = self.arena.substitute(spread.thread, &solved.vars)?;
+        let (thread, copy) = self.arena.merge_copies(thread)?;
+        self.arena.by_threads(dims, copy, thread)
+    }
+
+    /// Why the loop cannot use this layout of the buffer, if it cannot.
+    fn reject_fragment(
+        &mut self,
+        op: &Operator,
+        spread: &Fragment,
+        buffer: BufferId,
+        fragment: &Fragment,
+    ) -> Result<Option<Reason>> {
+        for role in [Role::Outer, Role::Inner] {
+            if self.arena.asks(fragment.thread, role)? || self.arena.asks(fragment.index, role)? {
+                return Ok(Some(Reason::OuterVariable { buffer }));
+            }
+        }
+        let (low, _) = self.arena.range(fragment.index)?;
+        if low < 0 || !self.arena.within(fragment.thread, op.threads.1)? {
+            return Ok(Some(Reason::Threads { buffer: Some(buffer) }));
+        }
+        for k in 0..usize::from(op.accesses.1) {
+            let Some(access) = self.accesses_of(op).get(k).copied() else { break };
+            if access.buffer != buffer {
+                continue;
+            }
+            let holders = self.arena.threads_at(fragment, access.indices())?;
+            let doers = self.arena.threads(spread);
+            if !self.arena.contains(doers, holders)? {
+                return Ok(Some(Reason::NotOwner { buffer }));
+            }
+            if access.write && !self.arena.contains(holders, doers)? {
+                return Ok(Some(Reason::NotWritten { buffer }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Bits of fragments whose local index, in this loop, depends on the thread.
+    pub(crate) fn spills(&mut self, op: &Operator, spread: &Fragment) -> Result<u64> {
+        let mut bits = 0u64;
+        for k in 0..usize::from(op.accesses.1) {
+            let Some(access) = self.accesses_of(op).get(k).copied() else { break };
+            let buffer = *self.buffer_of(access.buffer)?;
+            let Some(layout) = self.layout(access.buffer) else { continue };
+            if buffer.scope != Scope::Fragment {
+                continue;
+            }
+            let index = self.arena.index_at(&layout, access.indices())?;
+            if self.moves_with_thread(op, spread, index)? {
+                let own = u64::from(layout.slots).saturating_mul(u64::from(buffer.bits));
+                bits = bits.saturating_add(own);
+            }
+        }
+        Ok(bits)
+    }
+
+    fn moves_with_thread(&mut self, op: &Operator, spread: &Fragment, index: Form) -> Result<bool> {
+        if index.is_constant() {
+            return Ok(false);
+        }
+        let whole = self.arena.output(spread.index)?;
+        let vars: heapless::Vec<BaseId, { crate::program::MAX_RANK }> = op.vars.iter().collect();
+        let solved = self.arena.solve(&[(whole, spread.index)], &vars)?;
+        let by_index = self.arena.substitute(index, &solved.vars)?;
+        self.arena.asks(by_index, Role::Copy)
+    }
+}
+
+/// The buffers whose layouts could spread a loop.
+struct Sources {
+    chosen: Option<Access>,
+    read: Option<Access>,
+    propagates: bool,
+}
+
+/// The greatest power of two up to `most` that divides `n`.
+fn divisor(most: u32, n: u32) -> u32 {
+    let mut d = most.max(1);
+    while d > 1 && n.checked_rem(d) != Some(0) {
+        d >>= 1;
+    }
+    d
+}

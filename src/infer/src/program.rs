@@ -1,0 +1,140 @@
+//! What inference is asked about: buffers, and operators with their accesses.
+
+use crate::arena::{BaseId, Form};
+
+/// How many dimensions a buffer, and variables a loop nest, can have.
+pub const MAX_RANK: usize = 6;
+
+/// A buffer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct BufferId(pub u16);
+
+/// An operator.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct OperatorId(pub u16);
+
+/// Where a buffer lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scope {
+    /// Global memory.
+    #[default]
+    Global,
+    /// Shared memory.
+    Shared,
+    /// Registers of the threads: a layout is inferred.
+    Fragment,
+}
+
+/// Neighbouring variables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct VarRange {
+    pub(crate) first: u16,
+    pub(crate) count: u8,
+}
+
+impl VarRange {
+    /// The variables, the first first.
+    pub fn iter(self) -> impl DoubleEndedIterator<Item = BaseId> + ExactSizeIterator + Clone {
+        let first = self.first;
+        (0..u16::from(self.count)).map(move |k| BaseId(first.saturating_add(k)))
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn len(self) -> usize {
+        usize::from(self.count)
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.count == 0
+    }
+}
+
+/// Which thread holds an element, and where in its registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Fragment {
+    /// The coordinates that the maps are over: dimensions of a buffer, or variables of a loop.
+    pub vars: VarRange,
+    /// The number of the copy.
+    pub copy: BaseId,
+    /// How many copies there are.
+    pub copies: u32,
+    /// The thread, counted from the first of the operator's range.
+    pub thread: Form,
+    /// The local index: the element's place in its thread's registers, or the iteration's in its
+    /// thread's work.
+    pub index: Form,
+    /// How many local indices there are.
+    pub slots: u32,
+    /// Points beyond the extents were added so that threads are even: they need a guard.
+    pub padded: bool,
+}
+
+/// A buffer as inference sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Buffer {
+    /// Bits of an element.
+    pub bits: u32,
+    /// Where it lies.
+    pub scope: Scope,
+    /// Its dimensions.
+    pub dims: VarRange,
+    /// The buffer whose storage it shares, itself if none.
+    pub storage: BufferId,
+    /// Whether its layout was written, or is pinned by a unit.
+    pub pinned: bool,
+}
+
+/// What an operator is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Kind {
+    /// A nest of parallel loops, or a tile operation that is one: copy, fill.
+    #[default]
+    Parallel,
+    /// A reduction along a dimension of its first access, into its second.
+    Reduce {
+        /// The dimension.
+        dim: u8,
+    },
+    /// A read outside of any operator, by all threads.
+    Uniform,
+}
+
+/// An operator as inference sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Operator {
+    /// What it is.
+    pub kind: Kind,
+    /// Loop variables.
+    pub vars: VarRange,
+    /// Its accesses: the first, and how many.
+    pub(crate) accesses: (u32, u16),
+    /// The threads that execute it: the first, and how many.
+    pub threads: (u32, u32),
+    /// The greatest vector of its accesses, in elements, if written.
+    pub vector: Option<u32>,
+    /// Whether its layout was written.
+    pub pinned: bool,
+}
+
+/// An access of an operator to a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Access {
+    /// To which buffer.
+    pub buffer: BufferId,
+    /// Whether it stores.
+    pub write: bool,
+    /// Its indices over loop variables.
+    pub(crate) index: [Form; MAX_RANK],
+    pub(crate) rank: u8,
+}
+
+impl Access {
+    /// The indices, by dimension.
+    #[must_use]
+    pub fn indices(&self) -> &[Form] {
+        self.index.get(..usize::from(self.rank)).unwrap_or(&[])
+    }
+}

@@ -1,0 +1,322 @@
+//! Variables from outputs: the inverse of index maps, by structure.
+//!
+//! A sum whose strides each exceed all that the smaller ones reach is taken apart digit by digit,
+//! from the greatest stride down; gaps between the strides are no hindrance (the caller asks who
+//! is a member). Digits of a sum that is a base of its own give the base, and the base its own
+//! digits; an odd number of bits gives the last of them. What no output tells of a variable stays
+//! free: it is a new variable.
+
+use crate::arena::{Arena, Atom, Base, BaseId, Form, Role, Term, Terms, too_many};
+use crate::error::{Error, Result};
+use crate::pool::sort_by_key;
+use crate::subst::{MAX_BASES, too_deep};
+
+/// How many variables can be solved for at once.
+pub const MAX_VARS: usize = 16;
+
+/// A variable and what it is.
+pub type VarForms = heapless::Vec<(BaseId, Form), MAX_VARS>;
+
+/// A digit that no output tells, and the new variable in its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Free {
+    /// The digit.
+    pub atom: Atom,
+    /// The variable.
+    pub var: BaseId,
+}
+
+/// Variables by outputs.
+#[derive(Clone, Debug, Default)]
+pub struct Solution {
+    /// Each variable as a map over outputs and new variables.
+    pub vars: VarForms,
+    /// What the outputs do not tell.
+    pub free: heapless::Vec<Free, MAX_BASES>,
+}
+
+/// An output and the map that it is of the variables.
+pub type Equation = (Form, Form);
+
+/// Digits that are known, with what they are.
+type Known = heapless::Vec<(Atom, Form), MAX_BASES>;
+
+impl Arena<'_> {
+    /// The variables `vars` by the outputs of `equations`, each given as (output, map).
+    ///
+    /// # Errors
+    /// [`Error::Full`], [`Error::Overflow`].
+    pub fn solve(&mut self, equations: &[Equation], vars: &[BaseId]) -> Result<Solution> {
+        self.solve_with(equations, vars, true)
+    }
+
+    /// [`Arena::solve`]; without `complete` a sum of which only some digits are known tells
+    /// nothing.
+    pub(crate) fn solve_with(
+        &mut self,
+        equations: &[Equation],
+        vars: &[BaseId],
+        complete: bool,
+    ) -> Result<Solution> {
+        let mut out = Solution::default();
+        let mut known = Known::new();
+        let mut open: heapless::Vec<bool, MAX_VARS> = heapless::Vec::new();
+        for _ in equations {
+            open.push(true).map_err(|_| too_deep())?;
+        }
+        let mut done: heapless::Vec<BaseId, MAX_BASES> = heapless::Vec::new();
+        loop {
+            let mut moved = false;
+            for (k, (output, map)) in equations.iter().enumerate() {
+                if open.get(k) == Some(&true) && self.take_apart(*output, *map, &mut known)? {
+                    if let Some(flag) = open.get_mut(k) {
+                        *flag = false;
+                    }
+                    moved = true;
+                }
+            }
+            moved |= self.open_bases(&mut known, &mut done)?;
+            moved =
+                moved || (complete && self.complete_sum(&mut known, &mut done, &mut out.free)?);
+            if !moved {
+                break;
+            }
+        }
+        for var in vars {
+            let form = self.assemble(*var, &known, Some(&mut out.free))?;
+            if let Some(form) = form {
+                out.vars.push((*var, form)).map_err(|_| too_deep())?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Digits of `map` from its value; false if they cannot be told apart yet.
+    fn take_apart(&mut self, value: Form, map: Form, known: &mut Known) -> Result<bool> {
+        let constant = map.constant.checked_neg().ok_or(Error::Overflow)?;
+        let mut rest = Form { constant: value.constant.wrapping_add(constant), ..value };
+        let mut terms = Terms::new();
+        for t in self.load(map)? {
+            match self.known_digit(t.atom, known)? {
+                Some(digit) => {
+                    rest = self.add_scaled(rest, digit, t.stride.wrapping_neg())?;
+                }
+                None => terms.push(t).map_err(|_| too_many())?,
+            }
+        }
+        sort_by_key(&mut terms, |t| t.stride.unsigned_abs());
+        if !nested(&terms) {
+            return Ok(false);
+        }
+        for t in terms.iter().filter(|t| t.stride < 0) {
+            let last = i64::from(t.atom.extent.saturating_sub(1));
+            let way = t.stride.checked_mul(last).ok_or(Error::Overflow)?;
+            rest.constant = rest.constant.checked_sub(way).ok_or(Error::Overflow)?;
+        }
+        for t in terms.iter().rev() {
+            let unit = i64::try_from(t.stride.unsigned_abs()).map_err(|_| Error::Overflow)?;
+            let (quotient, left) = self.div_rem(rest, unit)?;
+            rest = left;
+            let digit = if t.stride < 0 {
+                let last = Form::constant(i64::from(t.atom.extent.saturating_sub(1)));
+                self.add_scaled(last, quotient, -1)?
+            } else {
+                quotient
+            };
+            known.push((t.atom, digit)).map_err(|_| too_deep())?;
+        }
+        Ok(true)
+    }
+
+    /// A digit from digits that are known: part of one, several together, or of the whole base.
+    fn known_digit(&mut self, atom: Atom, known: &Known) -> Result<Option<Form>> {
+        let end = reach(atom);
+        for (k, form) in known.iter().filter(|k| k.0.base == atom.base) {
+            let inside = k.unit <= atom.unit
+                && atom.unit.checked_rem(k.unit) == Some(0)
+                && (end <= reach(*k) || self.is_top(*k)?);
+            if inside {
+                let unit = atom.unit.checked_div(k.unit).unwrap_or(1);
+                let same = k.unit == atom.unit && k.extent == atom.extent;
+                let top = same || self.is_top(atom)?;
+                let extent = if top { None } else { Some(atom.extent) };
+                return self.digit_of(*form, unit, extent).map(Some);
+            }
+        }
+        let Some(whole) = self.assemble(atom.base, known, None)? else {
+            return Ok(None);
+        };
+        let extent = if self.is_top(atom)? { None } else { Some(atom.extent) };
+        self.digit_of(whole, atom.unit, extent).map(Some)
+    }
+
+    /// Digits of bases that became known. Whether any did.
+    fn open_bases(
+        &mut self,
+        known: &mut Known,
+        done: &mut heapless::Vec<BaseId, MAX_BASES>,
+    ) -> Result<bool> {
+        let mut moved = false;
+        let mut k = 0;
+        while let Some((atom, _)) = known.get(k).copied() {
+            k = k.saturating_add(1);
+            if done.contains(&atom.base) {
+                continue;
+            }
+            let opened = match self.base(atom.base)? {
+                Base::Sum { form, min, extent } => {
+                    match self.sum_value(atom.base, min, extent, known)? {
+                        Some(value) => self.take_apart(value, form, known)?,
+                        None => false,
+                    }
+                }
+                Base::Parity { form } => self.last_bit(atom.base, form, known)?,
+                Base::Var { .. } | Base::Op { .. } => false,
+            };
+            if opened {
+                done.push(atom.base).map_err(|_| too_deep())?;
+                moved = true;
+            }
+        }
+        Ok(moved)
+    }
+
+    /// A sum of which some digits are known, with new variables for the others: its own digits.
+    /// Whether there was one.
+    fn complete_sum(
+        &mut self,
+        known: &mut Known,
+        done: &mut heapless::Vec<BaseId, MAX_BASES>,
+        free: &mut heapless::Vec<Free, MAX_BASES>,
+    ) -> Result<bool> {
+        let mut k = 0;
+        while let Some((atom, _)) = known.get(k).copied() {
+            k = k.saturating_add(1);
+            let Base::Sum { form, .. } = self.base(atom.base)? else { continue };
+            if done.contains(&atom.base) {
+                continue;
+            }
+            done.push(atom.base).map_err(|_| too_deep())?;
+            let value = self.assemble(atom.base, known, Some(free))?;
+            if let Some(value) = value
+                && self.take_apart(value, form, known)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The value of a sum from its digits. Digits below `m` suffice if the sum has at most `m`
+    /// values in a row.
+    fn sum_value(
+        &mut self,
+        base: BaseId,
+        min: u32,
+        extent: u32,
+        known: &Known,
+    ) -> Result<Option<Form>> {
+        if let Some(form) = self.assemble(base, known, None)? {
+            return Ok(Some(form));
+        }
+        let (low, reached) = self.low_digits(base, known)?;
+        if reached < extent.saturating_sub(min).max(1) {
+            return Ok(None);
+        }
+        let from_min = self.add_scaled(low, Form::constant(i64::from(min)), -1)?;
+        let turned = self.div_rem(from_min, i64::from(reached))?.1;
+        self.add(turned, Form::constant(i64::from(min))).map(Some)
+    }
+
+    /// The one bit of a parity that is not known yet.
+    fn last_bit(&mut self, base: BaseId, form: Form, known: &mut Known) -> Result<bool> {
+        let Some(mut value) = self.assemble(base, known, None)? else {
+            return Ok(false);
+        };
+        let mut last = None;
+        for t in self.load(form)? {
+            match self.known_digit(t.atom, known)? {
+                Some(digit) => value = self.xor(value, digit)?,
+                None if last.is_none() => last = Some(t.atom),
+                None => return Ok(false),
+            }
+        }
+        if let Some(atom) = last {
+            known.push((atom, value)).map_err(|_| too_deep())?;
+        }
+        Ok(true)
+    }
+
+    /// The sum of the known digits of a base from the lowest up without a gap, and how far it goes.
+    fn low_digits(&mut self, base: BaseId, known: &Known) -> Result<(Form, u32)> {
+        let mut out = Form::constant(0);
+        let mut unit = 1u32;
+        while let Some((atom, form)) = longest(base, unit, known) {
+            out = self.add_scaled(out, form, i64::from(unit))?;
+            unit = unit.checked_mul(atom.extent).ok_or(Error::Overflow)?;
+        }
+        Ok((out, unit))
+    }
+
+    /// The base from its known digits. Gaps become new variables of `free`, or there is no answer.
+    fn assemble(
+        &mut self,
+        base: BaseId,
+        known: &Known,
+        mut free: Option<&mut heapless::Vec<Free, MAX_BASES>>,
+    ) -> Result<Option<Form>> {
+        let extent = self.extent(base)?;
+        let mut out = Form::constant(0);
+        let mut unit = 1u32;
+        while unit < extent {
+            if let Some((atom, form)) = longest(base, unit, known) {
+                out = self.add_scaled(out, form, i64::from(unit))?;
+                unit = unit.saturating_mul(atom.extent.max(2));
+                continue;
+            }
+            let Some(free) = free.as_deref_mut() else {
+                return Ok(None);
+            };
+            let above = known
+                .iter()
+                .filter(|k| k.0.base == base && k.0.unit > unit)
+                .filter(|k| k.0.unit.checked_rem(unit) == Some(0))
+                .map(|k| k.0.unit)
+                .min();
+            let top = crate::form::ceil_div(extent, unit);
+            let gap = above.and_then(|a| a.checked_div(unit)).map_or(top, |g| g.min(top));
+            let var = self.var(gap, Role::Copy)?;
+            let atom = Atom { base, unit, extent: gap };
+            free.push(Free { atom, var }).map_err(|_| too_deep())?;
+            let digit = self.whole(var)?;
+            out = self.add_scaled(out, digit, i64::from(unit))?;
+            unit = unit.saturating_mul(gap.max(2));
+        }
+        Ok(Some(out))
+    }
+}
+
+/// The longest known digit of a base with this unit.
+fn longest(base: BaseId, unit: u32, known: &Known) -> Option<(Atom, Form)> {
+    let own = known.iter().filter(|k| k.0.base == base && k.0.unit == unit);
+    own.max_by_key(|k| k.0.extent).copied()
+}
+
+/// `unit * extent`: where the digit ends.
+fn reach(atom: Atom) -> u64 {
+    u64::from(atom.unit).saturating_mul(u64::from(atom.extent))
+}
+
+/// Whether each stride, from the least on, exceeds all that those before reach.
+fn nested(terms: &[Term]) -> bool {
+    let mut covered = 0u64;
+    for t in terms {
+        let stride = t.stride.unsigned_abs();
+        if stride <= covered {
+            return false;
+        }
+        let way = stride.saturating_mul(u64::from(t.atom.extent.saturating_sub(1)));
+        covered = covered.saturating_add(way);
+    }
+    true
+}

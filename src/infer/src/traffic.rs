@@ -1,0 +1,121 @@
+//! What a spread loop asks of memory.
+
+use crate::arena::{Atom, BaseId, Form, Role};
+use crate::error::{Error, Result};
+use crate::inference::Inference;
+use crate::points::Tape;
+use crate::program::{Access, Fragment, MAX_RANK, Operator, Scope};
+use crate::solve::Solution;
+
+/// Threads whose accesses are served together.
+const WARP: u32 = 32;
+/// Bytes of a sector of global memory.
+const SECTOR: i64 = 32;
+/// Bits of the widest access.
+const WIDEST: u32 = 128;
+
+/// An iteration by its thread and local index.
+struct Iteration {
+    thread: BaseId,
+    index: BaseId,
+    solved: Solution,
+}
+
+impl Inference<'_> {
+    /// Sectors of global memory, and accesses to shared memory, that the loop's first warp asks
+    /// for.
+    pub(crate) fn traffic(&mut self, op: &Operator, spread: &Fragment) -> Result<u64> {
+        let far = self
+            .accesses_of(op)
+            .iter()
+            .any(|a| self.buffer_of(a.buffer).is_ok_and(|b| b.scope != Scope::Fragment));
+        if !far {
+            return Ok(0);
+        }
+        let by = self.iteration(op, spread)?;
+        let mut sum = 0u64;
+        for k in 0..usize::from(op.accesses.1) {
+            let Some(access) = self.accesses_of(op).get(k).copied() else { break };
+            if self.buffer_of(access.buffer)?.scope != Scope::Fragment {
+                sum = sum.saturating_add(self.asked(op, spread, &access, &by)?);
+            }
+        }
+        Ok(sum)
+    }
+
+    fn iteration(&mut self, op: &Operator, spread: &Fragment) -> Result<Iteration> {
+        let arena = &mut self.arena;
+        let thread = arena.var(op.threads.1, Role::Output)?;
+        let index = arena.var(spread.slots, Role::Output)?;
+        let (t, i) = (arena.whole(thread)?, arena.whole(index)?);
+        let vars: heapless::Vec<BaseId, { MAX_RANK + 1 }> =
+            op.vars.iter().chain([spread.copy]).collect();
+        let solved = arena.solve(&[(t, spread.thread), (i, spread.index)], &vars)?;
+        Ok(Iteration { thread, index, solved })
+    }
+
+    fn asked(
+        &mut self,
+        op: &Operator,
+        spread: &Fragment,
+        access: &Access,
+        by: &Iteration,
+    ) -> Result<u64> {
+        let buffer = *self.buffer_of(access.buffer)?;
+        let mut address = Form::constant(0);
+        let mut stride = 1i64;
+        for (dim, index) in buffer.dims.iter().rev().zip(access.indices().iter().rev()) {
+            address = self.arena.add_scaled(address, *index, stride)?;
+            let extent = i64::from(self.arena.extent(dim)?);
+            stride = stride.checked_mul(extent).ok_or(Error::Overflow)?;
+        }
+        let address = self.arena.substitute(address, &by.solved.vars)?;
+        let mut vector = WIDEST.checked_div(buffer.bits).unwrap_or(1).max(1);
+        while vector > 1 && !self.runs(address, by.index, spread.slots, vector)? {
+            vector >>= 1;
+        }
+        let times = u64::from(spread.slots.div_ceil(vector));
+        if buffer.scope == Scope::Shared {
+            return Ok(times);
+        }
+        let sectors = self.sectors(address, by, vector, buffer.bits, op.threads.1)?;
+        Ok(times.saturating_mul(sectors))
+    }
+
+    /// Whether `vector` neighbouring local indices are neighbours in memory.
+    fn runs(&mut self, address: Form, index: BaseId, slots: u32, vector: u32) -> Result<bool> {
+        if slots.checked_rem(vector) != Some(0) {
+            return Ok(false);
+        }
+        let (_, within) = self.arena.div_rem(address, i64::from(vector))?;
+        let own = self.arena.digit(Atom { base: index, unit: 1, extent: vector })?;
+        Ok(self.arena.same(own, within))
+    }
+
+    /// Distinct sectors of the first warp's first access.
+    fn sectors(
+        &self,
+        address: Form,
+        by: &Iteration,
+        vector: u32,
+        bits: u32,
+        threads: u32,
+    ) -> Result<u64> {
+        let mut tape = Tape::new(&self.arena, &[address])?;
+        let mut seen: heapless::Vec<i64, { WARP as usize * 2 }> = heapless::Vec::new();
+        for thread in 0..threads.min(WARP) {
+            tape.set(by.thread, i64::from(thread));
+            tape.derive(&self.arena)?;
+            let element = tape.value(&self.arena, address)?;
+            let first = element.checked_mul(i64::from(bits)).ok_or(Error::Overflow)? >> 3;
+            let span = i64::from(vector.saturating_mul(bits) >> 3).max(1);
+            for byte in [first, first.saturating_add(span.saturating_sub(1))] {
+                let sector = byte.checked_div(SECTOR).unwrap_or(0);
+                if !seen.contains(&sector) {
+                    let _ = seen.push(sector);
+                }
+            }
+        }
+        Ok(u64::try_from(seen.len()).unwrap_or(u64::MAX))
+    }
+}

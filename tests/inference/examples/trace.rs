@@ -1,0 +1,30 @@
+//! Prints what inference does on one program of a folder.
+use lanebook_infer::{Event, Listener, Weights};
+use lanebook_inference_tests::program::{Memory, tell};
+use serde_json::Value;
+
+struct Print;
+impl Listener for Print {
+    fn event(&mut self, event: Event) {
+        println!("{event:?}");
+    }
+}
+
+fn main() {
+    let dir = std::env::args().nth(1).expect("a folder");
+    let id = std::env::args().nth(2).expect("a program");
+    for path in std::fs::read_dir(dir).expect("a folder") {
+        for line in std::fs::read_to_string(path.expect("a file").path()).expect("text").lines() {
+            if !line.contains(&format!("\"id\":\"{id}\"")) {
+                continue;
+            }
+            let record: Value = serde_json::from_str(line).expect("a record");
+            let mut memory = Memory::default();
+            let mut inference = memory.inference();
+            let told = tell(&mut inference, &record["program"]).expect("a program");
+            println!("{:?}", told.buffers);
+            let done = inference.run(Weights { registers: 1, memory: 1, work: 1 }, &mut Print);
+            println!("{done:?}");
+        }
+    }
+}

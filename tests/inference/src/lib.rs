@@ -1,0 +1,5 @@
+//! TileLang's recorded programs, told to lanebook's inference, and the answers checked.
+
+pub mod expr;
+pub mod judge;
+pub mod program;
