@@ -26,8 +26,10 @@ impl Arena<'_> {
     /// # Errors
     /// [`Error::Full`], [`Error::Overflow`].
     pub fn contains(&mut self, small: Threads, large: Threads) -> Result<bool> {
-        if self.contained_by_structure(small, large)? {
-            return Ok(true);
+        match self.contained_by_structure(small, large) {
+            Ok(true) => return Ok(true),
+            Ok(false) | Err(Error::Overflow) => {}
+            Err(other) => return Err(other),
         }
         self.contained_by_points(small, large)
     }

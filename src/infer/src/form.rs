@@ -493,12 +493,12 @@ fn bounds(op: Op, a: (i64, i64), b: (i64, i64)) -> Result<(i64, i64)> {
             Ok((if b.0 < 0 { most.saturating_neg() } else { 0 }, most))
         }
         Op::And | Op::Or | Op::Xor => {
-            if a.0 < 0 || b.0 < 0 {
-                return Err(Error::Overflow);
-            }
-            let bits = u64::BITS.saturating_sub(a.1.max(b.1).leading_zeros());
+            // As many bits as the widest bound has, below 0 only if an operand may be.
+            let widest = [a.0, a.1, b.0, b.1].iter().fold(0, |w, x| w | (*x ^ (*x >> 63)));
+            let bits = u64::BITS.saturating_sub(widest.leading_zeros());
             let all = 1i64.checked_shl(bits).ok_or(Error::Overflow)?;
-            Ok((0, all.saturating_sub(1)))
+            let low = if a.0 < 0 || b.0 < 0 { all.saturating_neg() } else { 0 };
+            Ok((low, all.saturating_sub(1)))
         }
     }
 }

@@ -68,7 +68,7 @@ impl Arena<'_> {
         loop {
             let mut moved = false;
             for (k, (output, map)) in equations.iter().enumerate() {
-                if open.get(k) == Some(&true) && self.take_apart(*output, *map, &mut known)? {
+                if open.get(k) == Some(&true) && told(self.take_apart(*output, *map, &mut known))? {
                     if let Some(flag) = open.get_mut(k) {
                         *flag = false;
                     }
@@ -130,11 +130,14 @@ impl Arena<'_> {
 
     /// A digit from digits that are known: part of one, several together, or of the whole base.
     fn known_digit(&mut self, atom: Atom, known: &Known) -> Result<Option<Form>> {
-        let end = reach(atom);
         for (k, form) in known.iter().filter(|k| k.0.base == atom.base) {
+            // A digit of a remainder is one of the base if the modulus divides by its reach.
+            let steps = atom.unit.checked_div(k.unit).unwrap_or(0);
+            let span = steps.saturating_mul(atom.extent).max(1);
+            let whole = k.extent.checked_rem(span) == Some(0) && steps > 0;
             let inside = k.unit <= atom.unit
                 && atom.unit.checked_rem(k.unit) == Some(0)
-                && (end <= reach(*k) || self.is_top(*k)?);
+                && (k == &atom || whole || self.is_top(*k)?);
             if inside {
                 let unit = atom.unit.checked_div(k.unit).unwrap_or(1);
                 let same = k.unit == atom.unit && k.extent == atom.extent;
@@ -166,7 +169,7 @@ impl Arena<'_> {
             let opened = match self.base(atom.base)? {
                 Base::Sum { form, min, extent } => {
                     match self.sum_value(atom.base, min, extent, known)? {
-                        Some(value) => self.take_apart(value, form, known)?,
+                        Some(value) => told(self.take_apart(value, form, known))?,
                         None => false,
                     }
                 }
@@ -199,7 +202,7 @@ impl Arena<'_> {
             done.push(atom.base).map_err(|_| too_deep())?;
             let value = self.assemble(atom.base, known, Some(free))?;
             if let Some(value) = value
-                && self.take_apart(value, form, known)?
+                && told(self.take_apart(value, form, known))?
             {
                 return Ok(true);
             }
@@ -296,15 +299,18 @@ impl Arena<'_> {
     }
 }
 
+/// Whether digits were told: not where numbers leave their range.
+fn told(answer: Result<bool>) -> Result<bool> {
+    match answer {
+        Err(Error::Overflow) => Ok(false),
+        other => other,
+    }
+}
+
 /// The longest known digit of a base with this unit.
 fn longest(base: BaseId, unit: u32, known: &Known) -> Option<(Atom, Form)> {
     let own = known.iter().filter(|k| k.0.base == base && k.0.unit == unit);
     own.max_by_key(|k| k.0.extent).copied()
-}
-
-/// `unit * extent`: where the digit ends.
-fn reach(atom: Atom) -> u64 {
-    u64::from(atom.unit).saturating_mul(u64::from(atom.extent))
 }
 
 /// Whether each stride, from the least on, exceeds all that those before reach.

@@ -1,0 +1,258 @@
+//! Index maps against the expressions that they were made of, at every point.
+
+use lanebook_infer::{Arena, BaseId, Form, Role, Tape, Threads};
+use lanebook_inference_tests::expr;
+use lanebook_inference_tests::program::Memory;
+use serde_json::{Value, json};
+use std::collections::{BTreeSet, HashMap};
+
+/// A generator of numbers: xorshift.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[usize::try_from(self.below(of.len() as u64)).expect("small")]
+    }
+}
+
+const NAMES: [&str; 3] = ["i", "j", "k"];
+
+/// A random expression that is never negative.
+fn expression(r: &mut Random, depth: u32) -> Value {
+    if depth == 0 || r.below(5) == 0 {
+        return if r.below(4) == 0 { json!(r.below(9)) } else { json!(r.pick(&NAMES)) };
+    }
+    let a = expression(r, depth - 1);
+    match r.below(9) {
+        0 | 1 => json!(["+", a, expression(r, depth - 1)]),
+        2 => json!(["*", a, r.pick(&[2, 3, 4, 7, 8, 14, 16])]),
+        3 | 4 => json!(["//", a, r.pick(&[2, 3, 4, 5, 8, 14, 16])]),
+        5 | 6 => json!(["%", a, r.pick(&[2, 3, 4, 6, 8, 14, 32])]),
+        7 => json!(["^", a, expression(r, depth - 1)]),
+        _ => json!([r.pick(&["min", "max", "band"]), a, expression(r, depth - 1)]),
+    }
+}
+
+/// Variables of random extents, by name.
+fn variables(arena: &mut Arena<'_>, r: &mut Random) -> Vec<(BaseId, u32)> {
+    let extents = NAMES.map(|_| *r.pick(&[1, 2, 3, 4, 6, 8, 14, 16]));
+    let var = |e: &u32| (arena.var(*e, Role::Loop).expect("room"), *e);
+    extents.iter().map(var).collect()
+}
+
+fn forms(arena: &mut Arena<'_>, vars: &[(BaseId, u32)]) -> HashMap<String, Form> {
+    let pairs = NAMES.iter().zip(vars);
+    pairs.map(|(n, v)| ((*n).to_owned(), arena.whole(v.0).expect("room"))).collect()
+}
+
+/// Calls `at` with every point.
+fn every_point(vars: &[(BaseId, u32)], mut at: impl FnMut(&[i64])) {
+    let total: u32 = vars.iter().map(|v| v.1).product();
+    for flat in 0..total {
+        let mut rest = flat;
+        let mut point = Vec::new();
+        for (_, extent) in vars {
+            point.push(i64::from(rest % extent));
+            rest /= extent;
+        }
+        at(&point);
+    }
+}
+
+fn put(tape: &mut Tape, vars: &[(BaseId, u32)], point: &[i64]) {
+    for ((id, _), x) in vars.iter().zip(point) {
+        tape.set(*id, *x);
+    }
+}
+
+#[test]
+fn a_map_is_its_expression_at_every_point() {
+    let mut memory = Memory::default();
+    let mut inference = memory.inference();
+    let arena = &mut inference.arena;
+    let mut r = Random(0x1234_5678_9abc_def1);
+    let mut structural = 0;
+    for _ in 0..4000 {
+        let mark = arena.mark();
+        let vars = variables(arena, &mut r);
+        let names = forms(arena, &vars);
+        let e = expression(&mut r, 4);
+        let form = expr::form(arena, &e, &names).expect("a map");
+        let (low, high) = arena.range(form).expect("a range");
+        let mut tape = Tape::new(arena, &[form]).expect("a tape");
+        every_point(&vars, |point| {
+            put(&mut tape, &vars, point);
+            tape.derive(arena).expect("values");
+            let found = tape.value(arena, form).expect("a value");
+            let known = NAMES.iter().zip(point).map(|(n, x)| ((*n).to_owned(), *x)).collect();
+            assert_eq!(found, expr::value(&e, &known), "{e} at {point:?} of {vars:?}");
+            assert!(low <= found && found <= high, "{e} at {point:?}: {found} of {low}..={high}");
+        });
+        let plain = |b: &lanebook_infer::Base| matches!(b, lanebook_infer::Base::Op { .. });
+        structural += u32::from(!arena.mentions(form, |_, b| plain(b)).expect("bases"));
+        arena.release(mark);
+    }
+    assert!(structural > 2500, "only {structural} maps are sums of digits");
+}
+
+#[test]
+fn substitution_is_composition() {
+    let mut memory = Memory::default();
+    let mut inference = memory.inference();
+    let arena = &mut inference.arena;
+    let mut r = Random(0x0dd_ba11);
+    for _ in 0..1500 {
+        let mark = arena.mark();
+        let outer = variables(arena, &mut r);
+        let inner = variables(arena, &mut r);
+        let (outer_names, inner_names) = (forms(arena, &outer), forms(arena, &inner));
+        let e = expression(&mut r, 3);
+        let form = expr::form(arena, &e, &outer_names).expect("a map");
+        let mut map = Vec::new();
+        for (id, extent) in &outer {
+            let within = expression(&mut r, 2);
+            let plain = expr::form(arena, &within, &inner_names).expect("a map");
+            map.push((*id, arena.div_rem(plain, i64::from(*extent)).expect("a remainder").1));
+        }
+        let composed = arena.substitute(form, &map).expect("a composition");
+        let mut all = vec![form, composed];
+        all.extend(map.iter().map(|m| m.1));
+        let mut tape = Tape::new(arena, &all).expect("a tape");
+        every_point(&inner, |point| {
+            put(&mut tape, &inner, point);
+            tape.derive(arena).expect("values");
+            let found = tape.value(arena, composed).expect("a value");
+            let parts: Vec<i64> =
+                map.iter().map(|m| tape.value(arena, m.1).expect("a value")).collect();
+            let known = NAMES.iter().zip(&parts).map(|(n, x)| ((*n).to_owned(), *x)).collect();
+            assert_eq!(found, expr::value(&e, &known), "{e} with {map:?} at {point:?}");
+        });
+        arena.release(mark);
+    }
+}
+
+#[test]
+fn what_is_solved_is_the_point() {
+    let mut memory = Memory::default();
+    let mut inference = memory.inference();
+    let arena = &mut inference.arena;
+    let mut r = Random(0xfeed_f00d);
+    let (mut whole, mut injective) = (0, 0);
+    for _ in 0..3000 {
+        let mark = arena.mark();
+        let vars = variables(arena, &mut r);
+        let names = forms(arena, &vars);
+        let ids: Vec<BaseId> = vars.iter().map(|v| v.0).collect();
+        let (mut equations, mut written) = (Vec::new(), Vec::new());
+        for _ in 0..2 + r.below(2) {
+            let e = expression(&mut r, 3);
+            let form = expr::form(arena, &e, &names).expect("a map");
+            let (_, high) = arena.range(form).expect("a range");
+            let extent = u32::try_from(high.max(0) + 1).expect("small");
+            let output = arena.var(extent, Role::Output).expect("room");
+            equations.push((arena.whole(output).expect("room"), form, output));
+            written.push(e.to_string());
+        }
+        let pairs: Vec<(Form, Form)> = equations.iter().map(|e| (e.0, e.1)).collect();
+        let solved = arena.solve(&pairs, &ids).expect("a solution");
+        whole += u32::from(solved.free.is_empty());
+        // Points with the same outputs must agree in what is not free; with its values put in for
+        // the free digits each point must come back.
+        let mut all: Vec<Form> = equations.iter().map(|e| e.1).collect();
+        all.extend(solved.vars.iter().map(|v| v.1));
+        for f in &solved.free {
+            all.push(arena.digit(f.atom).expect("room"));
+        }
+        let mut tape = Tape::new(arena, &all).expect("a tape");
+        let mut images = BTreeSet::new();
+        let mut apart = true;
+        every_point(&vars, |point| {
+            put(&mut tape, &vars, point);
+            tape.derive(arena).expect("values");
+            let mut image = Vec::new();
+            for (_, form, output) in &equations {
+                let value = tape.value(arena, *form).expect("a value");
+                tape.set(*output, value);
+                image.push(value);
+            }
+            apart &= images.insert(image);
+            tape.derive(arena).expect("values");
+            for f in &solved.free {
+                let at = all.len() - solved.free.len();
+                let k = solved.free.iter().position(|g| g.var == f.var).expect("itself");
+                let value = tape.value(arena, all[at + k]).expect("a digit");
+                tape.set(f.var, value);
+                tape.derive(arena).expect("values");
+            }
+            for ((id, form), (var, x)) in solved.vars.iter().zip(ids.iter().zip(point)) {
+                assert_eq!(id, var);
+                let found = tape.value(arena, *form).expect("a value");
+                assert_eq!(found, *x, "{written:?} at {point:?} of {vars:?}");
+            }
+        });
+        // What structure solves is injective; of what is injective it solves most.
+        assert!(apart || !solved.free.is_empty(), "{written:?} of {vars:?}");
+        injective += u32::from(apart);
+        arena.release(mark);
+    }
+    assert!(whole * 2 > injective && injective > 100, "{whole} solved of {injective}");
+}
+
+#[test]
+fn containment_is_that_of_the_points() {
+    let mut memory = Memory::default();
+    let mut inference = memory.inference();
+    let arena = &mut inference.arena;
+    let mut r = Random(0xc0de);
+    let mut seen = [0u32; 2];
+    for _ in 0..3000 {
+        let mark = arena.mark();
+        let vars = variables(arena, &mut r);
+        let names = forms(arena, &vars);
+        let mut sides = Vec::new();
+        let base = expression(&mut r, 3);
+        for _ in 0..2 {
+            let copies = *r.pick(&[1u32, 2, 4, 8, 12]);
+            let copy = arena.var(copies, Role::Copy).expect("room");
+            let mut own = names.clone();
+            own.insert("c".into(), arena.whole(copy).expect("room"));
+            let more = json!(["*", "c", r.pick(&[1, 2, 4, 8, 16])]);
+            let e = if r.below(3) == 0 { expression(&mut r, 2) } else { base.clone() };
+            let sum = json!(["+", ["%", e, 64], more]);
+            let map = expr::form(arena, &sum, &own).expect("a map");
+            sides.push((Threads { map, copy }, copies));
+        }
+        let found = arena.contains(sides[0].0, sides[1].0).expect("an answer");
+        let mut tape = Tape::new(arena, &[sides[0].0.map, sides[1].0.map]).expect("a tape");
+        let mut truth = true;
+        every_point(&vars, |point| {
+            put(&mut tape, &vars, point);
+            let mut sets = Vec::new();
+            for (side, copies) in &sides {
+                let mut set = BTreeSet::new();
+                for c in 0..*copies {
+                    tape.set(side.copy, i64::from(c));
+                    tape.derive(arena).expect("values");
+                    set.insert(tape.value(arena, side.map).expect("a thread"));
+                }
+                sets.push(set);
+            }
+            truth &= sets[0].is_subset(&sets[1]);
+        });
+        assert_eq!(found, truth, "{sides:?} of {vars:?}");
+        seen[usize::from(truth)] += 1;
+        arena.release(mark);
+    }
+    assert!(seen.iter().all(|n| *n > 200), "{seen:?}");
+}
