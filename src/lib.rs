@@ -51,6 +51,7 @@ mod generated {
 pub use generated::{LEAN, TABLES};
 pub use lanebook_check as check;
 pub use lanebook_emit::{self as emit, expr};
+pub use lanebook_infer as infer;
 pub use lanebook_ir::{self as ir, rewrite};
 pub use lanebook_layout as layout;
 pub use lanebook_passes::{self as passes, layout_seeding, remat};

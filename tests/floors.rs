@@ -76,8 +76,23 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         &[&["reader"], &["violation+evaluator+memory+matrix+lanes+order+contents"]],
     ),
     (
+        "src/infer",
+        &["layout"],
+        &[
+            &["error"],
+            &["pool"],
+            &["arena"],
+            &["form"],
+            &["subst", "program"],
+            &["solve", "points"],
+            &["contain+fragment", "anchor", "event"],
+            &["inference"],
+            &["traffic", "parallel+driver"],
+        ],
+    ),
+    (
         "",
-        &["layout", "tables", "ir", "tile", "passes", "plan", "emit", "check"],
+        &["layout", "tables", "ir", "tile", "passes", "plan", "emit", "check", "infer"],
         &[&["generated"], &["compile", "pipeline"], &["detail"]],
     ),
 ];

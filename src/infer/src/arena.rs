@@ -1,13 +1,13 @@
 //! Bases and terms in lent memory, and who owns what.
 
-use crate::error::{Error, PoolName, Result};
-use crate::pool::Pool;
+use crate::error::{FormError, FormResult, PoolName};
+use crate::pool::LentStack;
 
 /// How many terms one index map can have while it is worked on.
 pub const MAX_TERMS: usize = 40;
 
 /// Terms of an index map in hand.
-pub(crate) type Terms = heapless::Vec<Term, MAX_TERMS>;
+pub(crate) type DigitTerms = heapless::Vec<DigitTerm, MAX_TERMS>;
 
 /// A variable, or a value derived of others: what digits are taken of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -21,7 +21,7 @@ impl BaseId {
 
 /// A digit of a base: `(base / unit) % extent`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Atom {
+pub struct BaseDigit {
     /// Whose digit.
     pub base: BaseId,
     /// What is divided by.
@@ -32,25 +32,25 @@ pub struct Atom {
 
 /// A digit times a stride.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Term {
+pub struct DigitTerm {
     /// What a step is worth.
     pub stride: i64,
     /// The digit.
-    pub atom: Atom,
+    pub digit: BaseDigit,
 }
 
 /// An index map: a sum of digits times strides, and a constant. A handle: its terms lie in the
-/// [`Arena`]. In canonical form the digits of each base are apart, in order, and as long as
+/// [`FormArena`]. In canonical form the digits of each base are apart, in order, and as long as
 /// possible, so that equal sums of plain digits are equal term by term.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Form {
+pub struct IndexForm {
     pub(crate) start: u32,
     pub(crate) len: u16,
     /// What is added.
     pub constant: i64,
 }
 
-impl Form {
+impl IndexForm {
     /// The constant map.
     #[must_use]
     pub const fn constant(value: i64) -> Self {
@@ -66,12 +66,12 @@ impl Form {
 
 /// An operation between index maps that no sum of digits says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Op {
+pub enum FormOp {
     /// Product.
     Mul,
     /// Quotient, toward minus infinity; 0 where the divisor is 0.
     Div,
-    /// Remainder of [`Op::Div`].
+    /// Remainder of [`FormOp::Div`].
     Rem,
     /// The lesser.
     Min,
@@ -89,17 +89,17 @@ pub enum Op {
     Equal,
 }
 
-impl Op {
+impl FormOp {
     /// The operation on numbers.
-    pub fn apply(self, a: i64, b: i64) -> Result<i64> {
+    pub fn apply(self, a: i64, b: i64) -> FormResult<i64> {
         match self {
-            Self::Mul => a.checked_mul(b).ok_or(Error::Overflow),
+            Self::Mul => a.checked_mul(b).ok_or(FormError::Overflow),
             Self::Div if b == 0 => Ok(0),
             Self::Div => floor_div(a, b),
             Self::Rem if b == 0 => Ok(0),
             Self::Rem => {
                 let q = floor_div(a, b)?;
-                q.checked_mul(b).and_then(|m| a.checked_sub(m)).ok_or(Error::Overflow)
+                q.checked_mul(b).and_then(|m| a.checked_sub(m)).ok_or(FormError::Overflow)
             }
             Self::Min => Ok(a.min(b)),
             Self::Max => Ok(a.max(b)),
@@ -113,18 +113,18 @@ impl Op {
 }
 
 /// `a / b` toward minus infinity.
-pub(crate) fn floor_div(a: i64, b: i64) -> Result<i64> {
-    let q = a.checked_div(b).ok_or(Error::Overflow)?;
+pub(crate) fn floor_div(a: i64, b: i64) -> FormResult<i64> {
+    let q = a.checked_div(b).ok_or(FormError::Overflow)?;
     let exact = q.checked_mul(b) == Some(a);
     if !exact && ((a < 0) != (b < 0)) {
-        return q.checked_sub(1).ok_or(Error::Overflow);
+        return q.checked_sub(1).ok_or(FormError::Overflow);
     }
     Ok(q)
 }
 
 /// What a variable stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
+pub enum VarRole {
     /// A variable of a parallel loop.
     Loop,
     /// A serial loop inside a parallel one.
@@ -141,19 +141,19 @@ pub enum Role {
 
 /// What digits are taken of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Base {
+pub enum FormBase {
     /// A variable from 0 to `extent - 1`.
     Var {
         /// How many values it has.
         extent: u32,
         /// What it stands for.
-        role: Role,
+        role: VarRole,
     },
     /// A sum of digits that is divided as a whole, because no division splits it: `14 * i + j`.
     /// Its values lie from `min` to `extent - 1`.
     Sum {
         /// The sum.
-        form: Form,
+        form: IndexForm,
         /// The least value.
         min: u32,
         /// A bound of the values.
@@ -162,16 +162,16 @@ pub enum Base {
     /// 1 where an odd number of these digits, of two values each, is 1.
     Parity {
         /// The digits, each with stride 1.
-        form: Form,
+        form: IndexForm,
     },
     /// `op(a, b) - min`.
     Op {
         /// The operation.
-        op: Op,
+        op: FormOp,
         /// Its first operand.
-        a: Form,
+        a: IndexForm,
         /// Its second.
-        b: Form,
+        b: IndexForm,
         /// The least value of it.
         min: i64,
         /// How many values it may have.
@@ -179,7 +179,7 @@ pub enum Base {
     },
 }
 
-impl Base {
+impl FormBase {
     /// A bound of the values, all from 0 on.
     #[must_use]
     pub const fn extent(&self) -> u32 {
@@ -200,16 +200,16 @@ impl Base {
     }
 }
 
-impl Default for Base {
+impl Default for FormBase {
     fn default() -> Self {
-        Self::Var { extent: 1, role: Role::Loop }
+        Self::Var { extent: 1, role: VarRole::Loop }
     }
 }
 
 /// A base with its place in the chain of its hash.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BaseEntry {
-    base: Base,
+    base: FormBase,
     next: u16,
     bucket: u16,
 }
@@ -223,45 +223,45 @@ pub struct ArenaParts<'a> {
     /// Bases; at most 65,535 are used.
     pub bases: &'a mut [BaseEntry],
     /// Terms.
-    pub terms: &'a mut [Term],
+    pub terms: &'a mut [DigitTerm],
     /// Heads of hash chains; a power of two.
     pub buckets: &'a mut [u16],
 }
 
 /// Bases, each once, and the terms of index maps.
 #[derive(Debug)]
-pub struct Arena<'a> {
-    bases: Pool<'a, BaseEntry>,
-    pub(crate) terms: Pool<'a, Term>,
+pub struct FormArena<'a> {
+    bases: LentStack<'a, BaseEntry>,
+    pub(crate) terms: LentStack<'a, DigitTerm>,
     buckets: &'a mut [u16],
 }
 
 /// How full an arena was.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark {
+pub struct ArenaMark {
     bases: usize,
     terms: usize,
 }
 
-impl<'a> Arena<'a> {
+impl<'a> FormArena<'a> {
     /// An empty arena in lent memory.
     pub fn new(parts: ArenaParts<'a>) -> Self {
         parts.buckets.fill(END);
         Self {
-            bases: Pool::new(parts.bases, PoolName::Bases),
-            terms: Pool::new(parts.terms, PoolName::Terms),
+            bases: LentStack::new(parts.bases, PoolName::Bases),
+            terms: LentStack::new(parts.terms, PoolName::Terms),
             buckets: parts.buckets,
         }
     }
 
     /// How full it is.
     #[must_use]
-    pub fn mark(&self) -> Mark {
-        Mark { bases: self.bases.len(), terms: self.terms.len() }
+    pub fn mark(&self) -> ArenaMark {
+        ArenaMark { bases: self.bases.len(), terms: self.terms.len() }
     }
 
     /// Gives back all that came after `mark`.
-    pub fn release(&mut self, mark: Mark) {
+    pub fn release(&mut self, mark: ArenaMark) {
         for entry in self.bases.as_slice().get(mark.bases..).unwrap_or(&[]).iter().rev() {
             if let Some(head) = self.buckets.get_mut(usize::from(entry.bucket)) {
                 *head = entry.next;
@@ -278,21 +278,21 @@ impl<'a> Arena<'a> {
     }
 
     /// A base.
-    pub fn base(&self, id: BaseId) -> Result<Base> {
-        self.bases.get(id.index()).map(|e| e.base).ok_or(Error::Stale)
+    pub fn base(&self, id: BaseId) -> FormResult<FormBase> {
+        self.bases.get(id.index()).map(|e| e.base).ok_or(FormError::Stale)
     }
 
     /// A bound of a base's values.
-    pub fn extent(&self, id: BaseId) -> Result<u32> {
+    pub fn extent(&self, id: BaseId) -> FormResult<u32> {
         self.base(id).map(|b| b.extent())
     }
 
     /// A new variable from 0 to `extent - 1`.
-    pub fn var(&mut self, extent: u32, role: Role) -> Result<BaseId> {
-        self.push(Base::Var { extent: extent.max(1), role }, END)
+    pub fn var(&mut self, extent: u32, role: VarRole) -> FormResult<BaseId> {
+        self.push(FormBase::Var { extent: extent.max(1), role }, END)
     }
 
-    fn push(&mut self, base: Base, bucket: u16) -> Result<BaseId> {
+    fn push(&mut self, base: FormBase, bucket: u16) -> FormResult<BaseId> {
         let full = self.bases.full();
         let next = self.buckets.get(usize::from(bucket)).copied().unwrap_or(END);
         let at = self.bases.push(BaseEntry { base, next, bucket })?;
@@ -304,17 +304,17 @@ impl<'a> Arena<'a> {
     }
 
     /// The base that is derived so, made once.
-    pub(crate) fn intern(&mut self, base: Base) -> Result<BaseId> {
+    pub(crate) fn intern(&mut self, base: FormBase) -> FormResult<BaseId> {
         let mut hash = Hash::new();
         match base {
-            Base::Sum { form, .. } => self.hash_form(&mut hash, 1, form),
-            Base::Parity { form } => self.hash_form(&mut hash, 2, form),
-            Base::Op { op, a, b, .. } => {
+            FormBase::Sum { form, .. } => self.hash_form(&mut hash, 1, form),
+            FormBase::Parity { form } => self.hash_form(&mut hash, 2, form),
+            FormBase::Op { op, a, b, .. } => {
                 hash.add(op as u64);
                 self.hash_form(&mut hash, 3, a);
                 self.hash_form(&mut hash, 4, b);
             }
-            Base::Var { .. } => {}
+            FormBase::Var { .. } => {}
         }
         let mask = self.buckets.len().saturating_sub(1);
         let bucket = usize::try_from(hash.finish() >> 20).unwrap_or(0) & mask;
@@ -329,21 +329,21 @@ impl<'a> Arena<'a> {
         self.push(base, u16::try_from(bucket).unwrap_or(END))
     }
 
-    fn hash_form(&self, hash: &mut Hash, tag: u64, form: Form) {
+    fn hash_form(&self, hash: &mut Hash, tag: u64, form: IndexForm) {
         hash.add(tag);
         hash.add(form.constant.cast_unsigned());
         for t in self.terms_of(form) {
             hash.add(t.stride.cast_unsigned());
-            hash.add(u64::from(t.atom.base.0));
-            hash.add(u64::from(t.atom.unit) << 32 | u64::from(t.atom.extent));
+            hash.add(u64::from(t.digit.base.0));
+            hash.add(u64::from(t.digit.unit) << 32 | u64::from(t.digit.extent));
         }
     }
 
-    fn same_base(&self, a: &Base, b: &Base) -> bool {
+    fn same_base(&self, a: &FormBase, b: &FormBase) -> bool {
         match (a, b) {
-            (Base::Sum { form: x, .. }, Base::Sum { form: y, .. })
-            | (Base::Parity { form: x }, Base::Parity { form: y }) => self.same(*x, *y),
-            (Base::Op { op: p, a: x, b: z, .. }, Base::Op { op: q, a: y, b: w, .. }) => {
+            (FormBase::Sum { form: x, .. }, FormBase::Sum { form: y, .. })
+            | (FormBase::Parity { form: x }, FormBase::Parity { form: y }) => self.same(*x, *y),
+            (FormBase::Op { op: p, a: x, b: z, .. }, FormBase::Op { op: q, a: y, b: w, .. }) => {
                 p == q && self.same(*x, *y) && self.same(*z, *w)
             }
             _ => false,
@@ -353,38 +353,38 @@ impl<'a> Arena<'a> {
     /// Whether two maps have the same terms. Maps that differ so may still be equal, if they take
     /// digits of sums.
     #[must_use]
-    pub fn same(&self, a: Form, b: Form) -> bool {
+    pub fn same(&self, a: IndexForm, b: IndexForm) -> bool {
         a.constant == b.constant && self.terms_of(a) == self.terms_of(b)
     }
 
     /// The terms of a map.
     #[must_use]
-    pub fn terms_of(&self, form: Form) -> &[Term] {
+    pub fn terms_of(&self, form: IndexForm) -> &[DigitTerm] {
         self.terms.range(usize::try_from(form.start).unwrap_or(usize::MAX), usize::from(form.len))
     }
 
     /// The terms of a map, to work on.
-    pub(crate) fn load(&self, form: Form) -> Result<Terms> {
-        Terms::from_slice(self.terms_of(form)).map_err(|_| too_many())
+    pub(crate) fn load(&self, form: IndexForm) -> FormResult<DigitTerms> {
+        DigitTerms::from_slice(self.terms_of(form)).map_err(|_| too_many())
     }
 
     /// Stores a map.
-    pub(crate) fn store(&mut self, terms: &[Term], constant: i64) -> Result<Form> {
+    pub(crate) fn store(&mut self, terms: &[DigitTerm], constant: i64) -> FormResult<IndexForm> {
         if terms.is_empty() {
-            return Ok(Form::constant(constant));
+            return Ok(IndexForm::constant(constant));
         }
         let start = u32::try_from(self.terms.len()).map_err(|_| self.terms.full())?;
         for t in terms {
             self.terms.push(*t)?;
         }
         let len = u16::try_from(terms.len()).map_err(|_| too_many())?;
-        Ok(Form { start, len, constant })
+        Ok(IndexForm { start, len, constant })
     }
 }
 
 /// More terms than a map in hand can have.
-pub(crate) fn too_many() -> Error {
-    Error::Full { pool: PoolName::Scratch, has: MAX_TERMS as u32 }
+pub(crate) fn too_many() -> FormError {
+    FormError::Full { pool: PoolName::Scratch, has: MAX_TERMS as u32 }
 }
 
 /// An integer hash of a few words.

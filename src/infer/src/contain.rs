@@ -1,9 +1,11 @@
 //! Who holds what: whether the threads of one map are among those of another, at every point.
 
-use crate::arena::{Arena, Atom, Base, BaseId, Form, Role, Term, Terms, too_many};
-use crate::error::{Error, PoolName, Result};
+use crate::arena::{
+    BaseDigit, BaseId, DigitTerm, DigitTerms, FormArena, FormBase, IndexForm, VarRole, too_many,
+};
+use crate::error::{FormError, FormResult, PoolName};
 use crate::points::{Tape, Walk};
-use crate::program::{Fragment, MAX_RANK};
+use crate::program::FragmentForm;
 
 /// How many threads a block can have.
 pub const MAX_THREADS: u32 = 2048;
@@ -12,33 +14,33 @@ pub const MAX_THREADS: u32 = 2048;
 #[derive(Clone, Copy, Debug)]
 pub struct Threads {
     /// The thread.
-    pub map: Form,
+    pub map: IndexForm,
     /// The copy.
     pub copy: BaseId,
 }
 
 /// A term of copies with how much of its digit is spoken for.
-type Room = heapless::Vec<(Term, u32), 16>;
+type Room = heapless::Vec<(DigitTerm, u32), 16>;
 
-impl Arena<'_> {
+impl FormArena<'_> {
     /// Whether at every point all threads of `small` are threads of `large`.
     ///
     /// # Errors
     /// [`Error::Full`], [`Error::Overflow`].
-    pub fn contains(&mut self, small: Threads, large: Threads) -> Result<bool> {
+    pub fn contains(&mut self, small: Threads, large: Threads) -> FormResult<bool> {
         match self.contained_by_structure(small, large) {
             Ok(true) => return Ok(true),
-            Ok(false) | Err(Error::Overflow) => {}
+            Ok(false) | Err(FormError::Overflow) => {}
             Err(other) => return Err(other),
         }
         self.contained_by_points(small, large)
     }
 
     /// `small - large`, but for the copies of `large`, is made of what those copies can add.
-    fn contained_by_structure(&mut self, small: Threads, large: Threads) -> Result<bool> {
-        let (mut fixed, mut room) = (Terms::new(), Room::new());
+    fn contained_by_structure(&mut self, small: Threads, large: Threads) -> FormResult<bool> {
+        let (mut fixed, mut room) = (DigitTerms::new(), Room::new());
         for t in self.load(large.map)? {
-            if t.atom.base == large.copy {
+            if t.digit.base == large.copy {
                 room.push((t, 0)).map_err(|_| too_many())?;
             } else {
                 fixed.push(t).map_err(|_| too_many())?;
@@ -55,10 +57,10 @@ impl Arena<'_> {
         }
         let mut open = self.load(rest)?;
         while let Some(t) = open.pop() {
-            let Some(fits) = take(&mut room, t.stride, t.atom.extent) else {
+            let Some(fits) = take(&mut room, t.stride, t.digit.extent) else {
                 return Ok(false);
             };
-            if fits >= t.atom.extent {
+            if fits >= t.digit.extent {
                 continue;
             }
             let Some((low, high)) = self.split_at(t, fits)? else {
@@ -71,28 +73,28 @@ impl Arena<'_> {
         Ok(true)
     }
 
-    fn split_at(&self, t: Term, cut: u32) -> Result<Option<(Term, Term)>> {
-        let even = t.atom.extent.checked_rem(cut) == Some(0);
-        if cut <= 1 || (!even && !self.is_top(t.atom)?) {
+    fn split_at(&self, t: DigitTerm, cut: u32) -> FormResult<Option<(DigitTerm, DigitTerm)>> {
+        let even = t.digit.extent.checked_rem(cut) == Some(0);
+        if cut <= 1 || (!even && !self.is_top(t.digit)?) {
             return Ok(None);
         }
-        let Atom { base, unit, extent } = t.atom;
-        let stride = t.stride.checked_mul(i64::from(cut)).ok_or(Error::Overflow)?;
-        let above = unit.checked_mul(cut).ok_or(Error::Overflow)?;
-        let high = Atom { base, unit: above, extent: extent.div_ceil(cut) };
-        let low = Term { atom: Atom { extent: cut, ..t.atom }, ..t };
-        Ok(Some((low, Term { stride, atom: high })))
+        let BaseDigit { base, unit, extent } = t.digit;
+        let stride = t.stride.checked_mul(i64::from(cut)).ok_or(FormError::Overflow)?;
+        let above = unit.checked_mul(cut).ok_or(FormError::Overflow)?;
+        let high = BaseDigit { base, unit: above, extent: extent.div_ceil(cut) };
+        let low = DigitTerm { digit: BaseDigit { extent: cut, ..t.digit }, ..t };
+        Ok(Some((low, DigitTerm { stride, digit: high })))
     }
 
-    fn contained_by_points(&mut self, small: Threads, large: Threads) -> Result<bool> {
+    fn contained_by_points(&mut self, small: Threads, large: Threads) -> FormResult<bool> {
         let mut tape = Tape::new(self, &[small.map, large.map])?;
         let mut vars: heapless::Vec<(BaseId, u32), 16> = heapless::Vec::new();
         for id in &self.bases_under(&[small.map, large.map])? {
-            if let Base::Var { extent, .. } = self.base(*id)?
+            if let FormBase::Var { extent, .. } = self.base(*id)?
                 && *id != small.copy
                 && *id != large.copy
             {
-                let full = Error::Full { pool: PoolName::Scratch, has: 16 };
+                let full = FormError::Full { pool: PoolName::Scratch, has: 16 };
                 vars.push((*id, extent)).map_err(|_| full)?;
             }
         }
@@ -119,7 +121,7 @@ impl Arena<'_> {
     }
 
     /// Whether every point and copy lies in one of `threads` threads.
-    pub(crate) fn within(&self, map: Form, threads: u32) -> Result<bool> {
+    pub(crate) fn within(&self, map: IndexForm, threads: u32) -> FormResult<bool> {
         let (low, high) = self.range(map)?;
         if low >= 0 && high < i64::from(threads) {
             return Ok(true);
@@ -127,8 +129,8 @@ impl Arena<'_> {
         let mut tape = Tape::new(self, &[map])?;
         let mut vars: heapless::Vec<(BaseId, u32), 16> = heapless::Vec::new();
         for id in &self.bases_under(&[map])? {
-            if let Base::Var { extent, .. } = self.base(*id)? {
-                let full = Error::Full { pool: PoolName::Scratch, has: 16 };
+            if let FormBase::Var { extent, .. } = self.base(*id)? {
+                let full = FormError::Full { pool: PoolName::Scratch, has: 16 };
                 vars.push((*id, extent)).map_err(|_| full)?;
             }
         }
@@ -146,8 +148,8 @@ impl Arena<'_> {
     }
 
     /// Whether the map asks for a variable of this role.
-    pub(crate) fn asks(&self, map: Form, wanted: Role) -> Result<bool> {
-        self.mentions(map, |_, b| matches!(b, Base::Var { role, .. } if *role == wanted))
+    pub(crate) fn asks(&self, map: IndexForm, wanted: VarRole) -> FormResult<bool> {
+        self.mentions(map, |_, b| matches!(b, FormBase::Var { role, .. } if *role == wanted))
     }
 }
 
@@ -161,7 +163,7 @@ fn take(room: &mut Room, stride: i64, extent: u32) -> Option<u32> {
         let Some(each) = stride.checked_div(t.stride).and_then(|m| u32::try_from(m).ok()) else {
             continue;
         };
-        let left = t.atom.extent.saturating_sub(1).saturating_sub(*used);
+        let left = t.digit.extent.saturating_sub(1).saturating_sub(*used);
         let Some(steps) = left.checked_div(each) else { continue };
         let fits = steps.saturating_add(1).min(extent);
         if fits >= 2 && best.is_none_or(|b| fits > b.1) {
@@ -174,23 +176,26 @@ fn take(room: &mut Room, stride: i64, extent: u32) -> Option<u32> {
     Some(fits)
 }
 
-impl Arena<'_> {
+impl FormArena<'_> {
     /// Whether no two points of a fragment lie in one place: by structure, else point by point with
     /// a bit of `words` for each place.
     ///
     /// # Errors
     /// [`Error::Full`] if there are more places than bits.
-    pub(crate) fn injective(&mut self, fragment: &Fragment, words: &mut [u64]) -> Result<bool> {
+    pub(crate) fn injective(
+        &mut self,
+        fragment: &FragmentForm,
+        words: &mut [u64],
+    ) -> FormResult<bool> {
         let outputs = (self.output(fragment.thread)?, self.output(fragment.index)?);
         let equations = [(outputs.0, fragment.thread), (outputs.1, fragment.index)];
-        let vars: heapless::Vec<BaseId, { MAX_RANK + 1 }> =
-            fragment.vars.iter().chain([fragment.copy]).collect();
+        let vars = fragment.vars.with(Some(fragment.copy));
         let solved = self.solve_with(&equations, &vars, false)?;
-        if solved.free.iter().all(|f| f.atom.base == fragment.copy) {
+        if solved.free.iter().all(|f| f.digit.base == fragment.copy) {
             return Ok(true);
         }
         let bits = u32::try_from(words.len()).unwrap_or(u32::MAX).saturating_mul(64);
-        let full = Error::Full { pool: PoolName::Points, has: bits };
+        let full = FormError::Full { pool: PoolName::Points, has: bits };
         words.fill(0);
         let mut tape = Tape::new(self, &[fragment.thread, fragment.index])?;
         let extents = fragment.vars.iter().map(|v| (v, self.extent(v).unwrap_or(1)));
@@ -211,7 +216,7 @@ impl Arena<'_> {
                     .checked_mul(i64::from(MAX_THREADS))
                     .and_then(|p| p.checked_add(thread))
                     .and_then(|p| usize::try_from(p).ok())
-                    .ok_or(Error::Overflow)?;
+                    .ok_or(FormError::Overflow)?;
                 let word = words.get_mut(place >> 6).ok_or(full)?;
                 let bit = 1u64.wrapping_shl(u32::try_from(place & 63).unwrap_or(0));
                 if *word & bit != 0 {

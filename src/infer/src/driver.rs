@@ -1,44 +1,44 @@
 //! Levels, queue, components: who is asked when.
 
-use crate::error::{Error, PoolName, Result};
-use crate::event::{Cost, Event, Level, Listener, Reason, Weights};
+use crate::error::{FormError, FormResult, PoolName};
+use crate::event::{Cost, CostWeights, InferenceEvent, Level, Listener, Reason};
 use crate::inference::{Inference, Stop};
 use crate::parallel::Answer;
-use crate::program::{BufferId, Fragment, Kind, OperatorId, Scope};
+use crate::program::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId};
 
 /// The result of inference.
-pub type Verdict = core::result::Result<(), Stop>;
+pub type Inferred = core::result::Result<(), Stop>;
 
 impl Inference<'_> {
     /// Infers all layouts: strict, then common, then free, where the cheapest by `weights` is kept.
     ///
     /// # Errors
     /// [`Stop::Rejected`] if a layout that must hold does not; [`Stop::Failed`].
-    pub fn run(&mut self, weights: Weights, listener: &mut dyn Listener) -> Verdict {
+    pub fn run(&mut self, weights: CostWeights, listener: &mut dyn Listener) -> Inferred {
         let count = self.operators.len();
         if self.words.len() < count.saturating_mul(3).saturating_add(self.buffers.len()) {
             let has = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
-            return Err(Error::Full { pool: PoolName::Queue, has }.into());
+            return Err(FormError::Full { pool: PoolName::Queue, has }.into());
         }
         self.check_pinned(listener)?;
         self.lay_aliases_of_pinned()?;
         self.lay_uniform(listener)?;
-        listener.event(Event::Begins(Level::Strict));
+        listener.event(InferenceEvent::Begins(Level::Strict));
         for k in 0..count {
             self.ask(operator(k), Level::Strict, listener)?;
         }
-        listener.event(Event::Begins(Level::Common));
+        listener.event(InferenceEvent::Begins(Level::Common));
         let mut queue = Queue::default();
         for k in 0..count {
             self.push_back(&mut queue, k);
         }
         self.drain(&mut queue, Level::Common, listener)?;
-        listener.event(Event::Begins(Level::Free));
+        listener.event(InferenceEvent::Begins(Level::Free));
         self.infer_free(weights, listener)
     }
 
     /// Buffers that all threads read outside of operators lie on all threads.
-    fn lay_uniform(&mut self, listener: &mut dyn Listener) -> Verdict {
+    fn lay_uniform(&mut self, listener: &mut dyn Listener) -> Inferred {
         for k in 0..self.operators.len() {
             let op = *self.operator_of(operator(k))?;
             if op.kind != Kind::Uniform {
@@ -47,13 +47,18 @@ impl Inference<'_> {
             for a in 0..usize::from(op.accesses.1) {
                 let Some(access) = self.accesses_of(&op).get(a).copied() else { break };
                 let buffer = *self.buffer_of(access.buffer)?;
-                if buffer.scope != Scope::Fragment {
+                if buffer.scope != MemoryScope::Fragment {
                     continue;
                 }
                 let all = self.arena.on_all_threads(buffer.dims, op.threads.1)?;
                 let Some(layout) = self.layout(access.buffer) else {
                     self.lay(access.buffer, all)?;
-                    listener.event(Event::Laid(operator(k), Level::Strict, access.buffer, all));
+                    listener.event(InferenceEvent::Laid(
+                        operator(k),
+                        Level::Strict,
+                        access.buffer,
+                        all,
+                    ));
                     continue;
                 };
                 let (have, want) = (self.arena.threads(&layout), self.arena.threads(&all));
@@ -67,7 +72,7 @@ impl Inference<'_> {
     }
 
     /// Written layouts: each place once, threads of the operators that use them.
-    fn check_pinned(&mut self, listener: &mut dyn Listener) -> Verdict {
+    fn check_pinned(&mut self, listener: &mut dyn Listener) -> Inferred {
         for k in 0..self.operators.len() {
             let op = *self.operator_of(operator(k))?;
             if op.pinned
@@ -93,10 +98,10 @@ impl Inference<'_> {
         &mut self,
         id: OperatorId,
         buffer: Option<BufferId>,
-        fragment: &Fragment,
+        fragment: &FragmentForm,
         threads: u32,
         listener: &mut dyn Listener,
-    ) -> Verdict {
+    ) -> Inferred {
         let copy = fragment.copy;
         let (low, _) = self.arena.range(fragment.index)?;
         let reason = if self.arena.mentions(fragment.index, |id, _| id == copy)? {
@@ -109,11 +114,11 @@ impl Inference<'_> {
             None
         };
         let Some(reason) = reason else { return Ok(()) };
-        listener.event(Event::Rejected(id, Level::Strict, reason));
+        listener.event(InferenceEvent::Rejected(id, Level::Strict, reason));
         Err(Stop::Rejected { operator: id, reason })
     }
 
-    fn lay_aliases_of_pinned(&mut self) -> Result<()> {
+    fn lay_aliases_of_pinned(&mut self) -> FormResult<()> {
         for k in 0..self.buffers.len() {
             let id = buffer(k);
             if self.buffer_of(id)?.pinned
@@ -135,7 +140,7 @@ impl Inference<'_> {
     }
 
     /// Asks operators until none is left in the queue.
-    fn drain(&mut self, queue: &mut Queue, level: Level, listener: &mut dyn Listener) -> Verdict {
+    fn drain(&mut self, queue: &mut Queue, level: Level, listener: &mut dyn Listener) -> Inferred {
         while let Some(k) = self.pop(queue) {
             if self.ask(operator(k), level, listener)? {
                 self.wake(queue, k)?;
@@ -145,7 +150,7 @@ impl Inference<'_> {
     }
 
     /// Puts all operators that touch a buffer of operator `k` to the front.
-    fn wake(&mut self, queue: &mut Queue, k: usize) -> Result<()> {
+    fn wake(&mut self, queue: &mut Queue, k: usize) -> FormResult<()> {
         let op = *self.operator_of(operator(k))?;
         for other in 0..self.operators.len() {
             if other == k || self.queued(other) {
@@ -155,7 +160,7 @@ impl Inference<'_> {
             let shared = self.accesses_of(&theirs).iter().any(|a| {
                 self.accesses_of(&op).iter().any(|b| {
                     self.storage(a.buffer) == self.storage(b.buffer)
-                        && self.buffer_of(a.buffer).is_ok_and(|b| b.scope == Scope::Fragment)
+                        && self.buffer_of(a.buffer).is_ok_and(|b| b.scope == MemoryScope::Fragment)
                 })
             });
             if shared {
@@ -170,7 +175,7 @@ impl Inference<'_> {
     }
 
     /// Free mode: each component from each root; the cheapest is kept.
-    fn infer_free(&mut self, weights: Weights, listener: &mut dyn Listener) -> Verdict {
+    fn infer_free(&mut self, weights: CostWeights, listener: &mut dyn Listener) -> Inferred {
         let count = self.operators.len();
         self.find_components()?;
         for root_component in 0..count {
@@ -186,14 +191,14 @@ impl Inference<'_> {
     }
 
     /// Whether all of a component is known.
-    fn settled(&self, component: usize) -> Result<bool> {
+    fn settled(&self, component: usize) -> FormResult<bool> {
         for k in 0..self.operators.len() {
             if self.component(k) != component {
                 continue;
             }
             let op = self.operator_of(operator(k))?;
             let open = self.accesses_of(op).iter().any(|a| {
-                self.buffer_of(a.buffer).is_ok_and(|b| b.scope == Scope::Fragment)
+                self.buffer_of(a.buffer).is_ok_and(|b| b.scope == MemoryScope::Fragment)
                     && self.layout(a.buffer).is_none()
             });
             if open || (op.kind == Kind::Parallel && self.spread(operator(k)).is_none()) {
@@ -206,9 +211,9 @@ impl Inference<'_> {
     fn infer_component(
         &mut self,
         component: usize,
-        weights: Weights,
+        weights: CostWeights,
         listener: &mut dyn Listener,
-    ) -> Verdict {
+    ) -> Inferred {
         self.copy_state(0, 1);
         let mut best: Option<((u64, u64), usize)> = None;
         let mut last = Stop::Rejected { operator: operator(component), reason: Reason::Nothing };
@@ -225,11 +230,11 @@ impl Inference<'_> {
                     continue;
                 }
                 self.by_rows = by_rows.then_some(operator(root));
-                listener.event(Event::Tries(operator(root)));
+                listener.event(InferenceEvent::Tries(operator(root)));
                 match self.attempt(component, root, listener) {
                     Ok(()) => {
                         let cost = self.cost(component)?;
-                        listener.event(Event::Costs(operator(root), cost));
+                        listener.event(InferenceEvent::Costs(operator(root), cost));
                         let weighed = cost.weighed(weights);
                         if best.is_none_or(|b| weighed < b.0) {
                             best = Some((weighed, root));
@@ -252,12 +257,12 @@ impl Inference<'_> {
             return Err(last);
         };
         self.copy_state(2, 0);
-        listener.event(Event::Keeps(operator(root)));
+        listener.event(InferenceEvent::Keeps(operator(root)));
         Ok(())
     }
 
     /// Infers `root` first, then what follows, then the other members in order.
-    fn attempt(&mut self, component: usize, root: usize, listener: &mut dyn Listener) -> Verdict {
+    fn attempt(&mut self, component: usize, root: usize, listener: &mut dyn Listener) -> Inferred {
         let mut queue = Queue::default();
         self.clear_queue();
         if self.ask(operator(root), Level::Free, listener)? {
@@ -280,7 +285,7 @@ impl Inference<'_> {
     }
 
     /// What the component's layouts cost.
-    fn cost(&mut self, component: usize) -> Result<Cost> {
+    fn cost(&mut self, component: usize) -> FormResult<Cost> {
         let mut cost = Cost::default();
         for k in 0..self.operators.len() {
             if self.component(k) != component {
@@ -295,7 +300,7 @@ impl Inference<'_> {
         for b in 0..self.buffers.len() {
             let id = buffer(b);
             let own = *self.buffer_of(id)?;
-            if own.scope != Scope::Fragment || !self.in_component(component, id)? {
+            if own.scope != MemoryScope::Fragment || !self.in_component(component, id)? {
                 continue;
             }
             if let Some(layout) = self.layout(id) {
@@ -306,7 +311,7 @@ impl Inference<'_> {
         Ok(cost)
     }
 
-    fn in_component(&self, component: usize, id: BufferId) -> Result<bool> {
+    fn in_component(&self, component: usize, id: BufferId) -> FormResult<bool> {
         for k in 0..self.operators.len() {
             if self.component(k) == component {
                 let op = self.operator_of(operator(k))?;
@@ -332,11 +337,11 @@ impl Inference<'_> {
         };
         let (source, result) = (source.buffer, result.buffer);
         let Some(from) = self.layout(source).filter(|_| level != Level::Strict) else {
-            listener.event(Event::Waits(id, level));
+            listener.event(InferenceEvent::Waits(id, level));
             return Ok(false);
         };
         let own = *self.buffer_of(result)?;
-        if own.scope != Scope::Fragment {
+        if own.scope != MemoryScope::Fragment {
             return Ok(false);
         }
         let fragment = self.arena.reduced(&from, own.dims, dim)?;
@@ -344,18 +349,18 @@ impl Inference<'_> {
             let (have, want) = (self.arena.threads(&layout), self.arena.threads(&fragment));
             if !self.arena.contains(have, want)? {
                 let reason = Reason::Reduced { buffer: result };
-                listener.event(Event::Rejected(id, level, reason));
+                listener.event(InferenceEvent::Rejected(id, level, reason));
                 return Err(Stop::Rejected { operator: id, reason });
             }
             return Ok(false);
         }
         self.lay(result, fragment)?;
-        listener.event(Event::Laid(id, level, result, fragment));
+        listener.event(InferenceEvent::Laid(id, level, result, fragment));
         Ok(true)
     }
 
     /// Gives a buffer its layout, and those that share its storage theirs.
-    pub(crate) fn lay(&mut self, id: BufferId, fragment: Fragment) -> Result<()> {
+    pub(crate) fn lay(&mut self, id: BufferId, fragment: FragmentForm) -> FormResult<()> {
         self.set_buffer(id, fragment)?;
         let own = *self.buffer_of(id)?;
         for k in 0..self.buffers.len() {
@@ -454,7 +459,7 @@ impl Inference<'_> {
     }
 
     /// Components of operators that share fragments: each gets the least of its members.
-    fn find_components(&mut self) -> Result<()> {
+    fn find_components(&mut self) -> FormResult<()> {
         let count = self.operators.len();
         let base = count;
         let owner = count.saturating_mul(2);
@@ -468,7 +473,7 @@ impl Inference<'_> {
             let op = *self.operator_of(operator(k))?;
             for a in 0..usize::from(op.accesses.1) {
                 let Some(access) = self.accesses_of(&op).get(a).copied() else { break };
-                if self.buffer_of(access.buffer)?.scope != Scope::Fragment {
+                if self.buffer_of(access.buffer)?.scope != MemoryScope::Fragment {
                     continue;
                 }
                 let slot = owner.saturating_add(usize::from(self.storage(access.buffer).0));

@@ -31,7 +31,7 @@ pub enum PoolName {
 /// An index map that cannot be computed. Everything lent is as it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Error {
+pub enum FormError {
     /// A lent pool is full.
     Full {
         /// Which.
@@ -50,7 +50,7 @@ pub enum Error {
     Stale,
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for FormError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Full { pool, has } => write!(f, "the pool of {pool:?} is full: it has {has}"),
@@ -61,7 +61,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl core::error::Error for Error {}
+impl core::error::Error for FormError {}
 
 /// The result of this crate's algebra.
-pub type Result<T> = core::result::Result<T, Error>;
+pub type FormResult<T> = core::result::Result<T, FormError>;

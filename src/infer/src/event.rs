@@ -1,6 +1,6 @@
 //! What inference tells on its way: the timeline.
 
-use crate::program::{BufferId, Fragment, OperatorId};
+use crate::program::{BufferId, FragmentForm, OperatorId};
 
 /// How much an operator may decide.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -15,7 +15,7 @@ pub enum Level {
 
 /// Where a loop's layout comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
+pub enum SpreadSource {
     /// It was written.
     Written,
     /// From the layout of a buffer that the loop accesses.
@@ -80,15 +80,15 @@ pub enum Reason {
 
 /// A step of inference.
 #[derive(Clone, Copy, Debug)]
-pub enum Event {
+pub enum InferenceEvent {
     /// A level begins.
     Begins(Level),
     /// A root is tried in free mode.
     Tries(OperatorId),
     /// An operator chose how it is spread over threads.
-    Spread(OperatorId, Level, Source, Fragment),
+    Spread(OperatorId, Level, SpreadSource, FragmentForm),
     /// An operator gave a buffer its layout.
-    Laid(OperatorId, Level, BufferId, Fragment),
+    Laid(OperatorId, Level, BufferId, FragmentForm),
     /// An operator had nothing to say.
     Waits(OperatorId, Level),
     /// A layout was rejected.
@@ -114,7 +114,7 @@ pub struct Cost {
 
 /// What counts, and how much: a sum after the spilled bits, which come first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Weights {
+pub struct CostWeights {
     /// Of a register.
     pub registers: u64,
     /// Of a sector.
@@ -126,7 +126,7 @@ pub struct Weights {
 impl Cost {
     /// The cost as numbers to compare, the first first.
     #[must_use]
-    pub fn weighed(&self, by: Weights) -> (u64, u64) {
+    pub fn weighed(&self, by: CostWeights) -> (u64, u64) {
         let parts = [
             self.registers.saturating_mul(by.registers),
             self.memory.saturating_mul(by.memory),
@@ -139,9 +139,9 @@ impl Cost {
 /// Who listens.
 pub trait Listener {
     /// A step was made.
-    fn event(&mut self, event: Event);
+    fn event(&mut self, event: InferenceEvent);
 }
 
 impl Listener for () {
-    fn event(&mut self, _event: Event) {}
+    fn event(&mut self, _event: InferenceEvent) {}
 }

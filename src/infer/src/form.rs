@@ -6,9 +6,10 @@
 //! searched for.
 
 use crate::arena::{
-    Arena, Atom, Base, BaseId, Form, MAX_TERMS, Op, Term, Terms, floor_div, too_many,
+    BaseDigit, BaseId, DigitTerm, DigitTerms, FormArena, FormBase, FormOp, IndexForm, MAX_TERMS,
+    floor_div, too_many,
 };
-use crate::error::{Error, Result};
+use crate::error::{FormError, FormResult};
 use crate::pool::{sort_by_key, take_out};
 
 /// `a / b`, rounded up, of positive numbers.
@@ -25,93 +26,93 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-impl Arena<'_> {
+impl FormArena<'_> {
     /// The base itself as a map.
-    pub fn whole(&mut self, base: BaseId) -> Result<Form> {
+    pub fn whole(&mut self, base: BaseId) -> FormResult<IndexForm> {
         let extent = self.extent(base)?;
-        self.digit(Atom { base, unit: 1, extent })
+        self.digit(BaseDigit { base, unit: 1, extent })
     }
 
     /// A digit as a map.
-    pub fn digit(&mut self, atom: Atom) -> Result<Form> {
-        let mut terms = Terms::new();
-        let _ = terms.push(Term { stride: 1, atom });
+    pub fn digit(&mut self, digit: BaseDigit) -> FormResult<IndexForm> {
+        let mut terms = DigitTerms::new();
+        let _ = terms.push(DigitTerm { stride: 1, digit });
         self.finish(terms, 0)
     }
 
     /// The sum of two maps.
-    pub fn add(&mut self, a: Form, b: Form) -> Result<Form> {
+    pub fn add(&mut self, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
         self.add_scaled(a, b, 1)
     }
 
     /// `a + k * b`.
-    pub fn add_scaled(&mut self, a: Form, b: Form, k: i64) -> Result<Form> {
+    pub fn add_scaled(&mut self, a: IndexForm, b: IndexForm, k: i64) -> FormResult<IndexForm> {
         let constant = b
             .constant
             .checked_mul(k)
             .and_then(|c| c.checked_add(a.constant))
-            .ok_or(Error::Overflow)?;
+            .ok_or(FormError::Overflow)?;
         if b.is_constant() || k == 0 {
-            return Ok(Form { constant, ..a });
+            return Ok(IndexForm { constant, ..a });
         }
         let mut terms = self.load(a)?;
         for t in self.terms_of(b) {
-            let stride = t.stride.checked_mul(k).ok_or(Error::Overflow)?;
-            terms.push(Term { stride, ..*t }).map_err(|_| too_many())?;
+            let stride = t.stride.checked_mul(k).ok_or(FormError::Overflow)?;
+            terms.push(DigitTerm { stride, ..*t }).map_err(|_| too_many())?;
         }
         self.finish(terms, constant)
     }
 
     /// `k * a`.
-    pub fn scale(&mut self, a: Form, k: i64) -> Result<Form> {
+    pub fn scale(&mut self, a: IndexForm, k: i64) -> FormResult<IndexForm> {
         if k == 1 {
             return Ok(a);
         }
-        self.add_scaled(Form::constant(0), a, k)
+        self.add_scaled(IndexForm::constant(0), a, k)
     }
 
     /// The least and the greatest value that the map may have, exact where its digits are
     /// independent.
-    pub fn range(&self, form: Form) -> Result<(i64, i64)> {
+    pub fn range(&self, form: IndexForm) -> FormResult<(i64, i64)> {
         self.range_of(self.terms_of(form), form.constant)
     }
 
-    pub(crate) fn range_of(&self, terms: &[Term], constant: i64) -> Result<(i64, i64)> {
+    pub(crate) fn range_of(&self, terms: &[DigitTerm], constant: i64) -> FormResult<(i64, i64)> {
         let (mut low, mut high) = (constant, constant);
         for t in terms {
-            let base = self.base(t.atom.base)?;
-            let least = if t.atom.unit == 1 && t.atom.extent >= base.extent() {
+            let base = self.base(t.digit.base)?;
+            let least = if t.digit.unit == 1 && t.digit.extent >= base.extent() {
                 i64::from(base.min())
             } else {
                 0
             };
-            let last = i64::from(t.atom.extent.saturating_sub(1));
-            let a = t.stride.checked_mul(least).ok_or(Error::Overflow)?;
-            let b = t.stride.checked_mul(last).ok_or(Error::Overflow)?;
-            low = low.checked_add(a.min(b)).ok_or(Error::Overflow)?;
-            high = high.checked_add(a.max(b)).ok_or(Error::Overflow)?;
+            let last = i64::from(t.digit.extent.saturating_sub(1));
+            let a = t.stride.checked_mul(least).ok_or(FormError::Overflow)?;
+            let b = t.stride.checked_mul(last).ok_or(FormError::Overflow)?;
+            low = low.checked_add(a.min(b)).ok_or(FormError::Overflow)?;
+            high = high.checked_add(a.max(b)).ok_or(FormError::Overflow)?;
         }
         Ok((low, high))
     }
 
     /// Whether the digit reaches the top of its base, so that it is a quotient alone.
-    pub(crate) fn is_top(&self, atom: Atom) -> Result<bool> {
-        let all = u64::from(atom.unit).saturating_mul(u64::from(atom.extent));
-        Ok(all >= u64::from(self.extent(atom.base)?))
+    pub(crate) fn is_top(&self, digit: BaseDigit) -> FormResult<bool> {
+        let all = u64::from(digit.unit).saturating_mul(u64::from(digit.extent));
+        Ok(all >= u64::from(self.extent(digit.base)?))
     }
 
     /// Brings terms to canonical form and stores them.
-    pub(crate) fn finish(&mut self, mut terms: Terms, constant: i64) -> Result<Form> {
+    pub(crate) fn finish(&mut self, mut terms: DigitTerms, constant: i64) -> FormResult<IndexForm> {
         self.canonical(&mut terms)?;
         self.store(&terms, constant)
     }
 
-    pub(crate) fn canonical(&self, terms: &mut Terms) -> Result<()> {
+    pub(crate) fn canonical(&self, terms: &mut DigitTerms) -> FormResult<()> {
         for t in terms.iter_mut() {
-            let whole = self.extent(t.atom.base)?;
-            t.atom.extent = t.atom.extent.min(ceil_div(whole, t.atom.unit));
+            let whole = self.extent(t.digit.base)?;
+            t.digit.extent = t.digit.extent.min(ceil_div(whole, t.digit.unit));
         }
-        terms.retain(|t| t.stride != 0 && t.atom.extent > 1);
+        terms.retain(|t| t.stride != 0 && t.digit.extent > 1);
         sort(terms);
         self.disjoin(terms)?;
         terms.retain(|t| t.stride != 0);
@@ -119,19 +120,19 @@ impl Arena<'_> {
     }
 
     /// Splits digits of one base that overlap, and adds those that are the same.
-    fn disjoin(&self, terms: &mut Terms) -> Result<()> {
+    fn disjoin(&self, terms: &mut DigitTerms) -> FormResult<()> {
         let mut k = 0;
         while let (Some(a), Some(b)) = (terms.get(k), terms.get(k.saturating_add(1))) {
             let (a, b) = (*a, *b);
-            let end = u64::from(a.atom.unit).saturating_mul(u64::from(a.atom.extent));
-            let apart = a.atom.base != b.atom.base || u64::from(b.atom.unit) >= end;
+            let end = u64::from(a.digit.unit).saturating_mul(u64::from(a.digit.extent));
+            let apart = a.digit.base != b.digit.base || u64::from(b.digit.unit) >= end;
             let next = k.saturating_add(1);
             if apart {
                 k = next;
                 continue;
             }
-            if a.atom == b.atom {
-                let stride = a.stride.checked_add(b.stride).ok_or(Error::Overflow)?;
+            if a.digit == b.digit {
+                let stride = a.stride.checked_add(b.stride).ok_or(FormError::Overflow)?;
                 if let Some(t) = terms.get_mut(k) {
                     t.stride = stride;
                 }
@@ -139,11 +140,11 @@ impl Arena<'_> {
                 continue;
             }
             // The lower begins first, or both begin together and the first is the shorter.
-            let (at, cut) = if a.atom.unit == b.atom.unit {
-                (next, a.atom.extent)
+            let (at, cut) = if a.digit.unit == b.digit.unit {
+                (next, a.digit.extent)
             } else {
-                let fits = b.atom.unit.checked_rem(a.atom.unit) == Some(0);
-                (k, if fits { b.atom.unit.checked_div(a.atom.unit).unwrap_or(0) } else { 0 })
+                let fits = b.digit.unit.checked_rem(a.digit.unit) == Some(0);
+                (k, if fits { b.digit.unit.checked_div(a.digit.unit).unwrap_or(0) } else { 0 })
             };
             let whole = if at == k { a } else { b };
             match self.split(whole, cut)? {
@@ -161,35 +162,35 @@ impl Arena<'_> {
     }
 
     /// A term as that of its lower `cut` values and the rest, if the digit splits there.
-    fn split(&self, t: Term, cut: u32) -> Result<Option<(Term, Term)>> {
-        let Atom { base, unit, extent } = t.atom;
+    fn split(&self, t: DigitTerm, cut: u32) -> FormResult<Option<(DigitTerm, DigitTerm)>> {
+        let BaseDigit { base, unit, extent } = t.digit;
         if cut <= 1 || cut >= extent {
             return Ok(None);
         }
         let even = extent.checked_rem(cut) == Some(0);
-        if !even && !self.is_top(t.atom)? {
+        if !even && !self.is_top(t.digit)? {
             return Ok(None);
         }
-        let stride = t.stride.checked_mul(i64::from(cut)).ok_or(Error::Overflow)?;
-        let above = unit.checked_mul(cut).ok_or(Error::Overflow)?;
-        let low = Term { stride: t.stride, atom: Atom { base, unit, extent: cut } };
-        let high = Atom { base, unit: above, extent: ceil_div(extent, cut) };
-        Ok(Some((low, Term { stride, atom: high })))
+        let stride = t.stride.checked_mul(i64::from(cut)).ok_or(FormError::Overflow)?;
+        let above = unit.checked_mul(cut).ok_or(FormError::Overflow)?;
+        let low = DigitTerm { stride: t.stride, digit: BaseDigit { base, unit, extent: cut } };
+        let high = BaseDigit { base, unit: above, extent: ceil_div(extent, cut) };
+        Ok(Some((low, DigitTerm { stride, digit: high })))
     }
 
     /// Joins neighbouring digits whose strides continue each other.
-    fn join(&self, terms: &mut Terms) -> Result<()> {
+    fn join(&self, terms: &mut DigitTerms) -> FormResult<()> {
         let mut k = 0;
         while let (Some(a), Some(b)) = (terms.get(k), terms.get(k.saturating_add(1))) {
             let (a, b) = (*a, *b);
             let next = k.saturating_add(1);
-            let reach = a.atom.unit.checked_mul(a.atom.extent);
-            let on = a.stride.checked_mul(i64::from(a.atom.extent)) == Some(b.stride);
-            if a.atom.base == b.atom.base && reach == Some(b.atom.unit) && on {
-                let whole = self.extent(a.atom.base)?;
-                let both = a.atom.extent.checked_mul(b.atom.extent).ok_or(Error::Overflow)?;
+            let reach = a.digit.unit.checked_mul(a.digit.extent);
+            let on = a.stride.checked_mul(i64::from(a.digit.extent)) == Some(b.stride);
+            if a.digit.base == b.digit.base && reach == Some(b.digit.unit) && on {
+                let whole = self.extent(a.digit.base)?;
+                let both = a.digit.extent.checked_mul(b.digit.extent).ok_or(FormError::Overflow)?;
                 if let Some(t) = terms.get_mut(k) {
-                    t.atom.extent = both.min(ceil_div(whole, a.atom.unit));
+                    t.digit.extent = both.min(ceil_div(whole, a.digit.unit));
                 }
                 take_out(terms, next);
             } else {
@@ -203,172 +204,174 @@ impl Arena<'_> {
     ///
     /// # Errors
     /// [`Error::Divisor`]; [`Error::Full`], [`Error::Overflow`].
-    pub fn div_rem(&mut self, form: Form, d: i64) -> Result<(Form, Form)> {
+    pub fn div_rem(&mut self, form: IndexForm, d: i64) -> FormResult<(IndexForm, IndexForm)> {
         if d <= 0 {
-            return Err(Error::Divisor { found: d });
+            return Err(FormError::Divisor { found: d });
         }
-        let (mut quotient, mut rest) = (Terms::new(), Terms::new());
+        let (mut quotient, mut rest) = (DigitTerms::new(), DigitTerms::new());
         for t in self.load(form)? {
             self.divide_term(t, d, &mut quotient, &mut rest)?;
         }
         let mut q = floor_div(form.constant, d)?;
-        let mut c = form.constant.checked_rem_euclid(d).ok_or(Error::Overflow)?;
+        let mut c = form.constant.checked_rem_euclid(d).ok_or(FormError::Overflow)?;
         self.canonical(&mut rest)?;
         let (low, high) = self.range_of(&rest, c)?;
         let turns = floor_div(low, d)?;
-        let shift = turns.checked_mul(d).ok_or(Error::Overflow)?;
-        q = q.checked_add(turns).ok_or(Error::Overflow)?;
-        c = c.checked_sub(shift).ok_or(Error::Overflow)?;
-        if high.checked_sub(shift).ok_or(Error::Overflow)? < d {
+        let shift = turns.checked_mul(d).ok_or(FormError::Overflow)?;
+        q = q.checked_add(turns).ok_or(FormError::Overflow)?;
+        c = c.checked_sub(shift).ok_or(FormError::Overflow)?;
+        if high.checked_sub(shift).ok_or(FormError::Overflow)? < d {
             let q = self.finish(quotient, q)?;
             return Ok((q, self.store(&rest, c)?));
         }
         // All strides together divide by `unit`: so does the sum, and the divisor.
         let all = rest.iter().fold(d.unsigned_abs(), |g, t| gcd(g, t.stride.unsigned_abs()));
-        let unit = i64::try_from(all).map_err(|_| Error::Overflow)?;
+        let unit = i64::try_from(all).map_err(|_| FormError::Overflow)?;
         for t in rest.iter_mut() {
-            t.stride = t.stride.checked_div(unit).ok_or(Error::Overflow)?;
+            t.stride = t.stride.checked_div(unit).ok_or(FormError::Overflow)?;
         }
-        let odd = c.checked_rem_euclid(unit).ok_or(Error::Overflow)?;
+        let odd = c.checked_rem_euclid(unit).ok_or(FormError::Overflow)?;
         let sum = self.store(&rest, floor_div(c, unit)?)?;
-        let by = u32::try_from(floor_div(d, unit)?).map_err(|_| Error::Overflow)?;
+        let by = u32::try_from(floor_div(d, unit)?).map_err(|_| FormError::Overflow)?;
         let base = self.sum_base(sum)?;
         let extent = self.extent(base)?;
-        let high = Atom { base, unit: by, extent: ceil_div(extent, by) };
-        quotient.push(Term { stride: 1, atom: high }).map_err(|_| too_many())?;
+        let high = BaseDigit { base, unit: by, extent: ceil_div(extent, by) };
+        quotient.push(DigitTerm { stride: 1, digit: high }).map_err(|_| too_many())?;
         let q = self.finish(quotient, q)?;
-        let mut low = Terms::new();
-        let _ = low.push(Term { stride: unit, atom: Atom { base, unit: 1, extent: by } });
+        let mut low = DigitTerms::new();
+        let _ =
+            low.push(DigitTerm { stride: unit, digit: BaseDigit { base, unit: 1, extent: by } });
         Ok((q, self.finish(low, odd)?))
     }
 
     /// The part of a term that divides, and the part that is left.
     fn divide_term(
         &mut self,
-        t: Term,
+        t: DigitTerm,
         d: i64,
-        quotient: &mut Terms,
-        rest: &mut Terms,
-    ) -> Result<()> {
-        let whole = |stride: i64| stride.checked_div(d).ok_or(Error::Overflow);
+        quotient: &mut DigitTerms,
+        rest: &mut DigitTerms,
+    ) -> FormResult<()> {
+        let whole = |stride: i64| stride.checked_div(d).ok_or(FormError::Overflow);
         if t.stride.checked_rem(d) == Some(0) {
-            let part = Term { stride: whole(t.stride)?, ..t };
+            let part = DigitTerm { stride: whole(t.stride)?, ..t };
             return quotient.push(part).map_err(|_| too_many());
         }
         let common = gcd(t.stride.unsigned_abs(), d.unsigned_abs());
         let cut = d.unsigned_abs().checked_div(common).unwrap_or(0);
         let cut = u32::try_from(cut).unwrap_or(u32::MAX);
         let mut term = t;
-        if cut > 1 && cut < t.atom.extent && self.split(t, cut)?.is_none() {
+        if cut > 1 && cut < t.digit.extent && self.split(t, cut)?.is_none() {
             // A digit that does not split evenly is a base of its own, which does.
-            let alone = self.store(&[Term { stride: 1, ..t }], 0)?;
+            let alone = self.store(&[DigitTerm { stride: 1, ..t }], 0)?;
             let base = self.sum_base(alone)?;
-            term = Term { atom: Atom { base, unit: 1, extent: t.atom.extent }, ..t };
+            term = DigitTerm { digit: BaseDigit { base, unit: 1, extent: t.digit.extent }, ..t };
         }
         let Some((low, high)) = self.split(term, cut)? else {
             return rest.push(term).map_err(|_| too_many());
         };
         rest.push(low).map_err(|_| too_many())?;
-        let part = Term { stride: whole(high.stride)?, ..high };
+        let part = DigitTerm { stride: whole(high.stride)?, ..high };
         quotient.push(part).map_err(|_| too_many())
     }
 
     /// A sum that is never negative as a base.
-    fn sum_base(&mut self, form: Form) -> Result<BaseId> {
+    fn sum_base(&mut self, form: IndexForm) -> FormResult<BaseId> {
         let (low, high) = self.range(form)?;
-        let min = u32::try_from(low).map_err(|_| Error::Overflow)?;
-        let last = u32::try_from(high).map_err(|_| Error::Overflow)?;
-        let extent = last.checked_add(1).ok_or(Error::Overflow)?;
-        self.intern(Base::Sum { form, min, extent })
+        let min = u32::try_from(low).map_err(|_| FormError::Overflow)?;
+        let last = u32::try_from(high).map_err(|_| FormError::Overflow)?;
+        let extent = last.checked_add(1).ok_or(FormError::Overflow)?;
+        self.intern(FormBase::Sum { form, min, extent })
     }
 
     /// The bits of two maps that only one has: of powers of two whose bits do not meet, as a sum of
     /// parities; of others as a base of its own.
-    pub fn xor(&mut self, a: Form, b: Form) -> Result<Form> {
+    pub fn xor(&mut self, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
         let (Some(x), Some(y)) = (self.bits(a)?, self.bits(b)?) else {
-            return self.derived(Op::Xor, a, b);
+            return self.derived(FormOp::Xor, a, b);
         };
-        let mut terms = Terms::new();
+        let mut terms = DigitTerms::new();
         let mut constant = 0i64;
         for k in 0..MAX_BITS {
             let (Some(p), Some(q)) = (x.get(k), y.get(k)) else { continue };
             let Some(both) = p.xor(q) else {
-                return self.derived(Op::Xor, a, b);
+                return self.derived(FormOp::Xor, a, b);
             };
-            let weight = 1i64.checked_shl(u32::try_from(k).unwrap_or(0)).ok_or(Error::Overflow)?;
+            let weight =
+                1i64.checked_shl(u32::try_from(k).unwrap_or(0)).ok_or(FormError::Overflow)?;
             if both.flip {
-                constant = constant.checked_add(weight).ok_or(Error::Overflow)?;
+                constant = constant.checked_add(weight).ok_or(FormError::Overflow)?;
             }
-            let atom = match both.atoms.as_slice() {
+            let digit = match both.digits.as_slice() {
                 [] => continue,
                 [one] => *one,
                 many => {
-                    let mut digits = Terms::new();
-                    for atom in many {
-                        let t = Term { stride: 1, atom: *atom };
+                    let mut digits = DigitTerms::new();
+                    for digit in many {
+                        let t = DigitTerm { stride: 1, digit: *digit };
                         digits.push(t).map_err(|_| too_many())?;
                     }
                     sort(&mut digits);
                     let form = self.store(&digits, 0)?;
-                    let base = self.intern(Base::Parity { form })?;
-                    Atom { base, unit: 1, extent: 2 }
+                    let base = self.intern(FormBase::Parity { form })?;
+                    BaseDigit { base, unit: 1, extent: 2 }
                 }
             };
             let stride = if both.flip { weight.saturating_neg() } else { weight };
-            terms.push(Term { stride, atom }).map_err(|_| too_many())?;
+            terms.push(DigitTerm { stride, digit }).map_err(|_| too_many())?;
         }
         self.finish(terms, constant)
     }
 
     /// Any operation: as a sum of digits where it is one, else as a base of its own.
-    pub fn op(&mut self, op: Op, a: Form, b: Form) -> Result<Form> {
+    pub fn op(&mut self, op: FormOp, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
         if a.is_constant() && b.is_constant() {
-            return Ok(Form::constant(op.apply(a.constant, b.constant)?));
+            return Ok(IndexForm::constant(op.apply(a.constant, b.constant)?));
         }
         let (low_a, high_a) = self.range(a)?;
         let (low_b, high_b) = self.range(b)?;
         match op {
-            Op::Mul if b.is_constant() => self.scale(a, b.constant),
-            Op::Mul if a.is_constant() => self.scale(b, a.constant),
-            Op::Div if b.is_constant() && b.constant > 0 => Ok(self.div_rem(a, b.constant)?.0),
-            Op::Rem if b.is_constant() && b.constant > 0 => Ok(self.div_rem(a, b.constant)?.1),
-            Op::Xor => self.xor(a, b),
-            Op::And if b.is_constant() => self.masked(a, b),
-            Op::And if a.is_constant() => self.masked(b, a),
-            Op::Min if high_a <= low_b => Ok(a),
-            Op::Min if high_b <= low_a => Ok(b),
-            Op::Max if high_a <= low_b => Ok(b),
-            Op::Max if high_b <= low_a => Ok(a),
-            Op::Less if high_a < low_b => Ok(Form::constant(1)),
-            Op::Less if low_a >= high_b => Ok(Form::constant(0)),
-            Op::Equal if high_a < low_b || low_a > high_b => Ok(Form::constant(0)),
-            Op::Equal if self.same(a, b) => Ok(Form::constant(1)),
+            FormOp::Mul if b.is_constant() => self.scale(a, b.constant),
+            FormOp::Mul if a.is_constant() => self.scale(b, a.constant),
+            FormOp::Div if b.is_constant() && b.constant > 0 => Ok(self.div_rem(a, b.constant)?.0),
+            FormOp::Rem if b.is_constant() && b.constant > 0 => Ok(self.div_rem(a, b.constant)?.1),
+            FormOp::Xor => self.xor(a, b),
+            FormOp::And if b.is_constant() => self.masked(a, b),
+            FormOp::And if a.is_constant() => self.masked(b, a),
+            FormOp::Min if high_a <= low_b => Ok(a),
+            FormOp::Min if high_b <= low_a => Ok(b),
+            FormOp::Max if high_a <= low_b => Ok(b),
+            FormOp::Max if high_b <= low_a => Ok(a),
+            FormOp::Less if high_a < low_b => Ok(IndexForm::constant(1)),
+            FormOp::Less if low_a >= high_b => Ok(IndexForm::constant(0)),
+            FormOp::Equal if high_a < low_b || low_a > high_b => Ok(IndexForm::constant(0)),
+            FormOp::Equal if self.same(a, b) => Ok(IndexForm::constant(1)),
             _ => self.derived(op, a, b),
         }
     }
 
     /// The bits of `a` that the constant `mask` has.
-    fn masked(&mut self, a: Form, mask: Form) -> Result<Form> {
+    fn masked(&mut self, a: IndexForm, mask: IndexForm) -> FormResult<IndexForm> {
         let Some(bits) = self.bits(a)?.filter(|_| mask.constant >= 0) else {
-            return self.derived(Op::And, a, mask);
+            return self.derived(FormOp::And, a, mask);
         };
-        let mut out = Form::constant(0);
+        let mut out = IndexForm::constant(0);
         let mut k = 0u32;
         for bit in &bits {
-            let weight = 1i64.checked_shl(k).ok_or(Error::Overflow)?;
+            let weight = 1i64.checked_shl(k).ok_or(FormError::Overflow)?;
             k = k.saturating_add(1);
             if mask.constant & weight == 0 {
                 continue;
             }
-            let mut one = Form::constant(i64::from(bit.flip));
+            let mut one = IndexForm::constant(i64::from(bit.flip));
             let sign = if bit.flip { -1 } else { 1 };
-            match bit.atoms.as_slice() {
+            match bit.digits.as_slice() {
                 [] => {}
-                [atom] => {
-                    let digit = self.digit(*atom)?;
+                [digit] => {
+                    let digit = self.digit(*digit)?;
                     one = self.add_scaled(one, digit, sign)?;
                 }
-                _ => return self.derived(Op::And, a, mask),
+                _ => return self.derived(FormOp::And, a, mask),
             }
             out = self.add_scaled(out, one, weight)?;
         }
@@ -376,20 +379,24 @@ impl Arena<'_> {
     }
 
     /// A base for an operation that no sum of digits says.
-    fn derived(&mut self, op: Op, a: Form, b: Form) -> Result<Form> {
+    fn derived(&mut self, op: FormOp, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
         let (low, high) = bounds(op, self.range(a)?, self.range(b)?)?;
-        let count = high.checked_sub(low).and_then(|n| n.checked_add(1)).ok_or(Error::Overflow)?;
-        let extent = u32::try_from(count).map_err(|_| Error::Overflow)?;
-        let base = self.intern(Base::Op { op, a, b, min: low, extent })?;
+        let count =
+            high.checked_sub(low).and_then(|n| n.checked_add(1)).ok_or(FormError::Overflow)?;
+        let extent = u32::try_from(count).map_err(|_| FormError::Overflow)?;
+        let base = self.intern(FormBase::Op { op, a, b, min: low, extent })?;
         let whole = self.whole(base)?;
-        Ok(Form { constant: whole.constant.checked_add(low).ok_or(Error::Overflow)?, ..whole })
+        Ok(IndexForm {
+            constant: whole.constant.checked_add(low).ok_or(FormError::Overflow)?,
+            ..whole
+        })
     }
 
     /// The map bit by bit, if its terms are powers of two whose bits do not meet.
-    fn bits(&self, form: Form) -> Result<Option<Bits>> {
-        let mut out = Bits::new();
+    fn bits(&self, form: IndexForm) -> FormResult<Option<ParityBits>> {
+        let mut out = ParityBits::new();
         for _ in 0..MAX_BITS {
-            let _ = out.push(Bit::default());
+            let _ = out.push(ParityBit::default());
         }
         if form.constant < 0 {
             return Ok(None);
@@ -406,22 +413,22 @@ impl Arena<'_> {
             if !u64::try_from(t.stride).is_ok_and(u64::is_power_of_two) {
                 return Ok(None);
             }
-            let top = self.is_top(t.atom)?;
-            if !t.atom.extent.is_power_of_two() && !top {
+            let top = self.is_top(t.digit)?;
+            if !t.digit.extent.is_power_of_two() && !top {
                 return Ok(None);
             }
-            let count = t.atom.extent.saturating_sub(1).checked_ilog2().unwrap_or(0);
+            let count = t.digit.extent.saturating_sub(1).checked_ilog2().unwrap_or(0);
             for k in 0..=count {
                 let place = t.stride.trailing_zeros().saturating_add(k);
                 let Some(bit) = usize::try_from(place).ok().and_then(|p| out.get_mut(p)) else {
                     return Ok(None);
                 };
-                if bit.flip || !bit.atoms.is_empty() {
+                if bit.flip || !bit.digits.is_empty() {
                     return Ok(None);
                 }
-                let unit = t.atom.unit.checked_shl(k).ok_or(Error::Overflow)?;
-                let atom = Atom { base: t.atom.base, unit, extent: 2 };
-                if !bit.take(self, atom)? {
+                let unit = t.digit.unit.checked_shl(k).ok_or(FormError::Overflow)?;
+                let digit = BaseDigit { base: t.digit.base, unit, extent: 2 };
+                if !bit.take(self, digit)? {
                     return Ok(None);
                 }
             }
@@ -433,43 +440,43 @@ impl Arena<'_> {
 /// Bits of a map that is worked on bit by bit.
 const MAX_BITS: usize = 32;
 
-type Bits = heapless::Vec<Bit, MAX_BITS>;
+type ParityBits = heapless::Vec<ParityBit, MAX_BITS>;
 
 /// A bit: the parity of digits, turned over if `flip`.
 #[derive(Clone, Debug, Default)]
-struct Bit {
-    atoms: heapless::Vec<Atom, 8>,
+struct ParityBit {
+    digits: heapless::Vec<BaseDigit, 8>,
     flip: bool,
 }
 
-impl Bit {
+impl ParityBit {
     /// Adds a digit, or those of its parity; false if there are too many.
-    fn take(&mut self, arena: &Arena<'_>, atom: Atom) -> Result<bool> {
-        let Base::Parity { form } = arena.base(atom.base)? else {
-            return Ok(self.toggle(atom));
+    fn take(&mut self, arena: &FormArena<'_>, digit: BaseDigit) -> FormResult<bool> {
+        let FormBase::Parity { form } = arena.base(digit.base)? else {
+            return Ok(self.toggle(digit));
         };
-        Ok(arena.terms_of(form).iter().all(|t| self.toggle(t.atom)))
+        Ok(arena.terms_of(form).iter().all(|t| self.toggle(t.digit)))
     }
 
-    fn toggle(&mut self, atom: Atom) -> bool {
-        match self.atoms.iter().position(|a| *a == atom) {
+    fn toggle(&mut self, digit: BaseDigit) -> bool {
+        match self.digits.iter().position(|a| *a == digit) {
             Some(at) => {
-                take_out(&mut self.atoms, at);
+                take_out(&mut self.digits, at);
                 true
             }
-            None => self.atoms.push(atom).is_ok(),
+            None => self.digits.push(digit).is_ok(),
         }
     }
 
     fn xor(&self, other: &Self) -> Option<Self> {
-        let mut out = Self { atoms: self.atoms.clone(), flip: self.flip != other.flip };
-        other.atoms.iter().all(|a| out.toggle(*a)).then_some(out)
+        let mut out = Self { digits: self.digits.clone(), flip: self.flip != other.flip };
+        other.digits.iter().all(|a| out.toggle(*a)).then_some(out)
     }
 }
 
 /// What an operation on numbers of two ranges can give.
-fn bounds(op: Op, a: (i64, i64), b: (i64, i64)) -> Result<(i64, i64)> {
-    let all = |f: Op| -> Result<(i64, i64)> {
+fn bounds(op: FormOp, a: (i64, i64), b: (i64, i64)) -> FormResult<(i64, i64)> {
+    let all = |f: FormOp| -> FormResult<(i64, i64)> {
         let mut out = (i64::MAX, i64::MIN);
         for x in [a.0, a.1] {
             for y in [b.0, b.1] {
@@ -480,23 +487,23 @@ fn bounds(op: Op, a: (i64, i64), b: (i64, i64)) -> Result<(i64, i64)> {
         Ok(out)
     };
     match op {
-        Op::Mul | Op::Min | Op::Max => all(op),
-        Op::Less | Op::Equal => Ok((0, 1)),
-        Op::Div => {
+        FormOp::Mul | FormOp::Min | FormOp::Max => all(op),
+        FormOp::Less | FormOp::Equal => Ok((0, 1)),
+        FormOp::Div => {
             let most = a.0.unsigned_abs().max(a.1.unsigned_abs());
-            let most = i64::try_from(most).map_err(|_| Error::Overflow)?;
+            let most = i64::try_from(most).map_err(|_| FormError::Overflow)?;
             Ok((most.saturating_neg().saturating_sub(1), most))
         }
-        Op::Rem => {
+        FormOp::Rem => {
             let most = b.0.unsigned_abs().max(b.1.unsigned_abs());
-            let most = i64::try_from(most).map_err(|_| Error::Overflow)?;
+            let most = i64::try_from(most).map_err(|_| FormError::Overflow)?;
             Ok((if b.0 < 0 { most.saturating_neg() } else { 0 }, most))
         }
-        Op::And | Op::Or | Op::Xor => {
+        FormOp::And | FormOp::Or | FormOp::Xor => {
             // As many bits as the widest bound has, below 0 only if an operand may be.
             let widest = [a.0, a.1, b.0, b.1].iter().fold(0, |w, x| w | (*x ^ (*x >> 63)));
             let bits = u64::BITS.saturating_sub(widest.leading_zeros());
-            let all = 1i64.checked_shl(bits).ok_or(Error::Overflow)?;
+            let all = 1i64.checked_shl(bits).ok_or(FormError::Overflow)?;
             let low = if a.0 < 0 || b.0 < 0 { all.saturating_neg() } else { 0 };
             Ok((low, all.saturating_sub(1)))
         }
@@ -504,8 +511,8 @@ fn bounds(op: Op, a: (i64, i64), b: (i64, i64)) -> Result<(i64, i64)> {
 }
 
 /// By base, then by unit, then by extent.
-pub(crate) fn sort(terms: &mut [Term]) {
-    sort_by_key(terms, |t| (t.atom.base, t.atom.unit, t.atom.extent));
+pub(crate) fn sort(terms: &mut [DigitTerm]) {
+    sort_by_key(terms, |t| (t.digit.base, t.digit.unit, t.digit.extent));
 }
 
 const _: () = assert!(MAX_TERMS >= MAX_BITS);

@@ -1,47 +1,59 @@
 //! Fragments made of other fragments: by an access, without a dimension, on all threads.
 
-use crate::arena::{Arena, BaseId, Form, Role, too_many};
+use crate::arena::{BaseId, FormArena, IndexForm, VarRole, too_many};
 use crate::contain::Threads;
-use crate::error::{Error, Result};
-use crate::program::{Fragment, MAX_RANK, VarRange};
+use crate::error::{FormError, FormResult};
+use crate::program::{FragmentForm, MAX_RANK, VarRange};
 use crate::solve::{Equation, Solution, VarForms};
 
-impl Arena<'_> {
+impl FormArena<'_> {
     /// The threads of a fragment's elements.
     #[must_use]
-    pub fn threads(&self, fragment: &Fragment) -> Threads {
+    pub fn threads(&self, fragment: &FragmentForm) -> Threads {
         Threads { map: fragment.thread, copy: fragment.copy }
     }
 
     /// The threads that hold what an access with these indices asks for.
-    pub fn threads_at(&mut self, fragment: &Fragment, indices: &[Form]) -> Result<Threads> {
+    pub fn threads_at(
+        &mut self,
+        fragment: &FragmentForm,
+        indices: &[IndexForm],
+    ) -> FormResult<Threads> {
         let map = coordinates(fragment.vars, indices)?;
         Ok(Threads { map: self.substitute(fragment.thread, &map)?, copy: fragment.copy })
     }
 
     /// The local index of what an access with these indices asks for.
-    pub fn index_at(&mut self, fragment: &Fragment, indices: &[Form]) -> Result<Form> {
+    pub fn index_at(
+        &mut self,
+        fragment: &FragmentForm,
+        indices: &[IndexForm],
+    ) -> FormResult<IndexForm> {
         let map = coordinates(fragment.vars, indices)?;
         self.substitute(fragment.index, &map)
     }
 
     /// The fragment that every thread holds whole, row-major.
-    pub(crate) fn on_all_threads(&mut self, vars: VarRange, threads: u32) -> Result<Fragment> {
-        let copy = self.var(threads, Role::Copy)?;
+    pub(crate) fn on_all_threads(
+        &mut self,
+        vars: VarRange,
+        threads: u32,
+    ) -> FormResult<FragmentForm> {
+        let copy = self.var(threads, VarRole::Copy)?;
         let thread = self.whole(copy)?;
         let index = self.row_major(vars)?;
         self.fragment(vars, copy, thread, index)
     }
 
     /// The row-major number of a point.
-    pub(crate) fn row_major(&mut self, vars: VarRange) -> Result<Form> {
-        let mut out = Form::constant(0);
+    pub(crate) fn row_major(&mut self, vars: VarRange) -> FormResult<IndexForm> {
+        let mut out = IndexForm::constant(0);
         let mut stride = 1i64;
         for id in vars.iter().rev() {
             let whole = self.whole(id)?;
             out = self.add_scaled(out, whole, stride)?;
             let extent = i64::from(self.extent(id)?);
-            stride = stride.checked_mul(extent).ok_or(Error::Overflow)?;
+            stride = stride.checked_mul(extent).ok_or(FormError::Overflow)?;
         }
         Ok(out)
     }
@@ -51,33 +63,44 @@ impl Arena<'_> {
         &mut self,
         vars: VarRange,
         copy: BaseId,
-        thread: Form,
-        index: Form,
-    ) -> Result<Fragment> {
+        thread: IndexForm,
+        index: IndexForm,
+    ) -> FormResult<FragmentForm> {
         let (low, last) = self.range(index)?;
         let slots = if low < 0 { u32::MAX } else { u32::try_from(last).unwrap_or(u32::MAX) };
         let copies = self.extent(copy)?;
         let slots = slots.saturating_add(1);
-        Ok(Fragment { vars, copy, copies, thread, index, slots, padded: false })
+        Ok(FragmentForm { vars, copy, copies, thread, index, slots, padded: false })
     }
 
     /// A fragment from the map of its threads. The local index counts, row-major, what the thread
     /// leaves open.
-    pub fn by_threads(&mut self, vars: VarRange, copy: BaseId, thread: Form) -> Result<Fragment> {
+    pub fn by_threads(
+        &mut self,
+        vars: VarRange,
+        copy: BaseId,
+        thread: IndexForm,
+    ) -> FormResult<FragmentForm> {
         let index = self.left_open(vars, copy, thread)?;
         self.fragment(vars, copy, thread, index)
     }
 
     /// A variable for the values of a map.
-    pub(crate) fn output(&mut self, map: Form) -> Result<Form> {
+    pub(crate) fn output(&mut self, map: IndexForm) -> FormResult<IndexForm> {
         let (_, last) = self.range(map)?;
-        let extent = last.max(0).checked_add(1).ok_or(Error::Overflow)?;
-        let var = self.var(u32::try_from(extent).map_err(|_| Error::Overflow)?, Role::Output)?;
+        let extent = last.max(0).checked_add(1).ok_or(FormError::Overflow)?;
+        let var =
+            self.var(u32::try_from(extent).map_err(|_| FormError::Overflow)?, VarRole::Output)?;
         self.whole(var)
     }
 
     /// What `thread` does not tell of the variables, row-major.
-    fn left_open(&mut self, vars: VarRange, copy: BaseId, thread: Form) -> Result<Form> {
+    fn left_open(
+        &mut self,
+        vars: VarRange,
+        copy: BaseId,
+        thread: IndexForm,
+    ) -> FormResult<IndexForm> {
         let whole = self.output(thread)?;
         let mut all: heapless::Vec<BaseId, { MAX_RANK + 1 }> = heapless::Vec::new();
         for id in vars.iter().chain([copy]) {
@@ -86,23 +109,23 @@ impl Arena<'_> {
         let mut solved = self.solve(&[(whole, thread)], &all)?;
         // The index must be the same for all copies: no digit of a sum that counts them.
         let mut counts = false;
-        for free in solved.free.iter().filter(|f| !all.contains(&f.atom.base)) {
-            let form = self.whole(free.atom.base)?;
+        for free in solved.free.iter().filter(|f| !all.contains(&f.digit.base)) {
+            let form = self.whole(free.digit.base)?;
             counts |= self.mentions(form, |id, _| id == copy)?;
         }
         if counts {
             solved = self.solve_with(&[(whole, thread)], &all, false)?;
         }
-        let mut index = Form::constant(0);
+        let mut index = IndexForm::constant(0);
         let mut stride = 1i64;
-        let derived = solved.free.iter().filter(|f| !all.contains(&f.atom.base));
+        let derived = solved.free.iter().filter(|f| !all.contains(&f.digit.base));
         let own =
-            vars.iter().rev().flat_map(|id| solved.free.iter().filter(move |f| f.atom.base == id));
+            vars.iter().rev().flat_map(|id| solved.free.iter().filter(move |f| f.digit.base == id));
         for free in own.chain(derived) {
-            let digit = self.digit(free.atom)?;
+            let digit = self.digit(free.digit)?;
             index = self.add_scaled(index, digit, stride)?;
-            let extent = i64::from(free.atom.extent);
-            stride = stride.checked_mul(extent).ok_or(Error::Overflow)?;
+            let extent = i64::from(free.digit.extent);
+            stride = stride.checked_mul(extent).ok_or(FormError::Overflow)?;
         }
         Ok(index)
     }
@@ -112,10 +135,10 @@ impl Arena<'_> {
     /// of the loop's variables makes copies.
     pub(crate) fn of_access(
         &mut self,
-        around: &Fragment,
+        around: &FragmentForm,
         dims: VarRange,
-        indices: &[Form],
-    ) -> Result<Fragment> {
+        indices: &[IndexForm],
+    ) -> FormResult<FragmentForm> {
         let solved = self.solve_access(around.vars, dims, indices)?;
         let thread = self.substitute(around.thread, &solved.vars)?;
         let (thread, copy) = self.merge_copies(thread)?;
@@ -127,8 +150,8 @@ impl Arena<'_> {
         &mut self,
         vars: VarRange,
         dims: VarRange,
-        indices: &[Form],
-    ) -> Result<Solution> {
+        indices: &[IndexForm],
+    ) -> FormResult<Solution> {
         let mut equations: heapless::Vec<Equation, MAX_RANK> = heapless::Vec::new();
         for (dim, index) in dims.iter().zip(indices) {
             let whole = self.whole(dim)?;
@@ -142,22 +165,24 @@ impl Arena<'_> {
     }
 
     /// The map with all variables of copies that it asks for made digits of one.
-    pub(crate) fn merge_copies(&mut self, thread: Form) -> Result<(Form, BaseId)> {
+    pub(crate) fn merge_copies(&mut self, thread: IndexForm) -> FormResult<(IndexForm, BaseId)> {
         let mut olds: heapless::Vec<(BaseId, u32), MAX_COPIES> = heapless::Vec::new();
         for id in &self.bases_under(&[thread])? {
-            if let crate::arena::Base::Var { extent, role: Role::Copy } = self.base(*id)? {
+            if let crate::arena::FormBase::Var { extent, role: VarRole::Copy } = self.base(*id)? {
                 olds.push((*id, extent)).map_err(|_| too_many())?;
             }
         }
         if let [(only, _)] = olds.as_slice() {
             return Ok((thread, *only));
         }
-        let count = olds.iter().try_fold(1u32, |n, o| n.checked_mul(o.1).ok_or(Error::Overflow))?;
-        let copy = self.var(count, Role::Copy)?;
+        let count =
+            olds.iter().try_fold(1u32, |n, o| n.checked_mul(o.1).ok_or(FormError::Overflow))?;
+        let copy = self.var(count, VarRole::Copy)?;
         let mut map = VarForms::new();
         let mut unit = 1u32;
         for (old, extent) in &olds {
-            let digit = self.digit(crate::arena::Atom { base: copy, unit, extent: *extent })?;
+            let digit =
+                self.digit(crate::arena::BaseDigit { base: copy, unit, extent: *extent })?;
             map.push((*old, digit)).map_err(|_| too_many())?;
             unit = unit.saturating_mul(*extent);
         }
@@ -168,10 +193,10 @@ impl Arena<'_> {
     /// threads all hold the result.
     pub(crate) fn reduced(
         &mut self,
-        source: &Fragment,
+        source: &FragmentForm,
         dims: VarRange,
         dim: usize,
-    ) -> Result<Fragment> {
+    ) -> FormResult<FragmentForm> {
         let mut map = VarForms::new();
         let kept = dims.len() == source.vars.len();
         let mut left = dims.iter();
@@ -181,12 +206,12 @@ impl Arena<'_> {
                     let _ = left.next();
                 }
                 let extent = self.extent(id)?;
-                let var = self.var(extent, Role::Copy)?;
+                let var = self.var(extent, VarRole::Copy)?;
                 self.whole(var)?
             } else {
                 match left.next() {
                     Some(to) => self.whole(to)?,
-                    None => Form::constant(0),
+                    None => IndexForm::constant(0),
                 }
             };
             map.push((id, form)).map_err(|_| too_many())?;
@@ -198,37 +223,44 @@ impl Arena<'_> {
     }
 
     /// The map with only those digits of `copy` that move it.
-    pub(crate) fn condensed(&mut self, thread: Form, copy: BaseId) -> Result<(Form, BaseId)> {
+    pub(crate) fn condensed(
+        &mut self,
+        thread: IndexForm,
+        copy: BaseId,
+    ) -> FormResult<(IndexForm, BaseId)> {
         let whole = self.extent(copy)?;
-        let mut digits: heapless::Vec<crate::arena::Atom, MAX_COPIES> = heapless::Vec::new();
+        let mut digits: heapless::Vec<crate::arena::BaseDigit, MAX_COPIES> = heapless::Vec::new();
         for id in &self.bases_under(&[thread])? {
             let form = match self.base(*id)? {
-                crate::arena::Base::Sum { form, .. } | crate::arena::Base::Parity { form } => form,
-                crate::arena::Base::Op { .. } => return Ok((thread, copy)),
-                crate::arena::Base::Var { .. } => continue,
+                crate::arena::FormBase::Sum { form, .. }
+                | crate::arena::FormBase::Parity { form } => form,
+                crate::arena::FormBase::Op { .. } => return Ok((thread, copy)),
+                crate::arena::FormBase::Var { .. } => continue,
             };
-            if self.terms_of(form).iter().any(|t| t.atom.base == copy) {
+            if self.terms_of(form).iter().any(|t| t.digit.base == copy) {
                 return Ok((thread, copy));
             }
         }
         for t in self.load(thread)? {
-            if t.atom.base == copy {
-                digits.push(t.atom).map_err(|_| too_many())?;
+            if t.digit.base == copy {
+                digits.push(t.digit).map_err(|_| too_many())?;
             }
         }
-        let count =
-            digits.iter().try_fold(1u32, |n, a| n.checked_mul(a.extent)).ok_or(Error::Overflow)?;
+        let count = digits
+            .iter()
+            .try_fold(1u32, |n, a| n.checked_mul(a.extent))
+            .ok_or(FormError::Overflow)?;
         if count >= whole {
             return Ok((thread, copy));
         }
-        let fresh = self.var(count, Role::Copy)?;
-        let mut value = Form::constant(0);
+        let fresh = self.var(count, VarRole::Copy)?;
+        let mut value = IndexForm::constant(0);
         let mut unit = 1u32;
-        for atom in &digits {
+        for old in &digits {
             let digit =
-                self.digit(crate::arena::Atom { base: fresh, unit, extent: atom.extent })?;
-            value = self.add_scaled(value, digit, i64::from(atom.unit))?;
-            unit = unit.saturating_mul(atom.extent);
+                self.digit(crate::arena::BaseDigit { base: fresh, unit, extent: old.extent })?;
+            value = self.add_scaled(value, digit, i64::from(old.unit))?;
+            unit = unit.saturating_mul(old.extent);
         }
         Ok((self.substitute(thread, &[(copy, value)])?, fresh))
     }
@@ -238,7 +270,7 @@ impl Arena<'_> {
 const MAX_COPIES: usize = 24;
 
 /// Dimensions and the indices in their place.
-fn coordinates(dims: VarRange, indices: &[Form]) -> Result<VarForms> {
+fn coordinates(dims: VarRange, indices: &[IndexForm]) -> FormResult<VarForms> {
     let mut out = VarForms::new();
     for pair in dims.iter().zip(indices) {
         out.push((pair.0, *pair.1)).map_err(|_| too_many())?;
@@ -246,21 +278,21 @@ fn coordinates(dims: VarRange, indices: &[Form]) -> Result<VarForms> {
     Ok(out)
 }
 
-impl Arena<'_> {
+impl FormArena<'_> {
     /// The same storage as elements of another shape and width.
     ///
     /// # Errors
     /// [`Error::Full`], [`Error::Overflow`]; [`Error::Divisor`] if neither width divides the other.
     pub(crate) fn reshaped(
         &mut self,
-        fragment: &Fragment,
+        fragment: &FragmentForm,
         bits: u32,
         dims: VarRange,
         to_bits: u32,
-    ) -> Result<Fragment> {
+    ) -> FormResult<FragmentForm> {
         let flat = self.row_major(dims)?;
-        let odd = Error::Divisor { found: i64::from(to_bits) };
-        let mut within = Form::constant(0);
+        let odd = FormError::Divisor { found: i64::from(to_bits) };
+        let mut within = IndexForm::constant(0);
         let (mut up, mut down) = (1i64, 1i64);
         let element = if bits >= to_bits {
             up = i64::from(bits.checked_div(to_bits).ok_or(odd)?);

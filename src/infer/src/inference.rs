@@ -1,11 +1,12 @@
 //! The state of inference, and how a program is told to it.
 
-use crate::arena::{Arena, ArenaParts, BaseId, Form, Role, too_many};
-use crate::error::{Error, PoolName, Result};
+use crate::arena::{ArenaParts, BaseId, FormArena, IndexForm, VarRole, too_many};
+use crate::error::{FormError, FormResult, PoolName};
 use crate::event::Reason;
-use crate::pool::Pool;
+use crate::pool::LentStack;
 use crate::program::{
-    Access, Buffer, BufferId, Fragment, Kind, MAX_RANK, Operator, OperatorId, Scope, VarRange,
+    Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MemoryScope, Operator, OperatorId,
+    VarRange,
 };
 
 /// The memory of inference, lent.
@@ -20,7 +21,7 @@ pub struct Parts<'a> {
     /// Accesses.
     pub accesses: &'a mut [Access],
     /// Layouts: four for each buffer, four for each operator.
-    pub layouts: &'a mut [Option<Fragment>],
+    pub layouts: &'a mut [Option<FragmentForm>],
     /// Words of the queue: three for each operator, and one for each buffer.
     pub queue: &'a mut [u16],
     /// For layouts that are written and that structure does not decide: a bit for each of
@@ -39,11 +40,11 @@ pub enum Stop {
         reason: Reason,
     },
     /// The algebra failed.
-    Failed(Error),
+    Failed(FormError),
 }
 
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
+impl From<FormError> for Stop {
+    fn from(error: FormError) -> Self {
         Self::Failed(error)
     }
 }
@@ -52,11 +53,11 @@ impl From<Error> for Stop {
 #[derive(Debug)]
 pub struct Inference<'a> {
     /// Index maps.
-    pub arena: Arena<'a>,
-    pub(crate) buffers: Pool<'a, Buffer>,
-    pub(crate) operators: Pool<'a, Operator>,
-    pub(crate) accesses: Pool<'a, Access>,
-    pub(crate) layouts: &'a mut [Option<Fragment>],
+    pub arena: FormArena<'a>,
+    pub(crate) buffers: LentStack<'a, Buffer>,
+    pub(crate) operators: LentStack<'a, Operator>,
+    pub(crate) accesses: LentStack<'a, Access>,
+    pub(crate) layouts: &'a mut [Option<FragmentForm>],
     pub(crate) words: &'a mut [u16],
     pub(crate) points: &'a mut [u64],
     /// The operator whose plan keeps rows together.
@@ -68,10 +69,10 @@ impl<'a> Inference<'a> {
     pub fn new(parts: Parts<'a>) -> Self {
         parts.layouts.fill(None);
         Self {
-            arena: Arena::new(parts.arena),
-            buffers: Pool::new(parts.buffers, PoolName::Buffers),
-            operators: Pool::new(parts.operators, PoolName::Operators),
-            accesses: Pool::new(parts.accesses, PoolName::Accesses),
+            arena: FormArena::new(parts.arena),
+            buffers: LentStack::new(parts.buffers, PoolName::Buffers),
+            operators: LentStack::new(parts.operators, PoolName::Operators),
+            accesses: LentStack::new(parts.accesses, PoolName::Accesses),
             layouts: parts.layouts,
             words: parts.queue,
             points: parts.points,
@@ -79,7 +80,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    fn vars(&mut self, extents: &[u32], role: Role) -> Result<VarRange> {
+    fn vars(&mut self, extents: &[u32], role: VarRole) -> FormResult<VarRange> {
         if extents.len() > MAX_RANK {
             return Err(too_many());
         }
@@ -97,8 +98,8 @@ impl<'a> Inference<'a> {
     ///
     /// # Errors
     /// [`Error::Full`]; more than [`MAX_RANK`] dimensions.
-    pub fn buffer(&mut self, shape: &[u32], bits: u32, scope: Scope) -> Result<BufferId> {
-        let dims = self.vars(shape, Role::Dim)?;
+    pub fn buffer(&mut self, shape: &[u32], bits: u32, scope: MemoryScope) -> FormResult<BufferId> {
+        let dims = self.vars(shape, VarRole::Dim)?;
         let at = self.buffers.push(Buffer { bits, scope, dims, ..Buffer::default() })?;
         let id = BufferId(u16::try_from(at).map_err(|_| self.buffers.full())?);
         if let Some(buffer) = self.buffers.get_mut(at) {
@@ -111,7 +112,7 @@ impl<'a> Inference<'a> {
     ///
     /// # Errors
     /// Those of [`Inference::buffer`]; [`Error::Stale`].
-    pub fn alias(&mut self, of: BufferId, shape: &[u32], bits: u32) -> Result<BufferId> {
+    pub fn alias(&mut self, of: BufferId, shape: &[u32], bits: u32) -> FormResult<BufferId> {
         let owner = *self.buffer_of(of)?;
         let id = self.buffer(shape, bits, owner.scope)?;
         if let Some(buffer) = self.buffers.get_mut(usize::from(id.0)) {
@@ -121,13 +122,13 @@ impl<'a> Inference<'a> {
     }
 
     /// A buffer.
-    pub fn buffer_of(&self, id: BufferId) -> Result<&Buffer> {
-        self.buffers.get(usize::from(id.0)).ok_or(Error::Stale)
+    pub fn buffer_of(&self, id: BufferId) -> FormResult<&Buffer> {
+        self.buffers.get(usize::from(id.0)).ok_or(FormError::Stale)
     }
 
     /// An operator.
-    pub fn operator_of(&self, id: OperatorId) -> Result<&Operator> {
-        self.operators.get(usize::from(id.0)).ok_or(Error::Stale)
+    pub fn operator_of(&self, id: OperatorId) -> FormResult<&Operator> {
+        self.operators.get(usize::from(id.0)).ok_or(FormError::Stale)
     }
 
     /// How many buffers and operators there are.
@@ -137,8 +138,8 @@ impl<'a> Inference<'a> {
     }
 
     /// The variable of a serial loop around operators, or inside one.
-    pub fn serial(&mut self, extent: u32, inner: bool) -> Result<BaseId> {
-        self.arena.var(extent, if inner { Role::Inner } else { Role::Outer })
+    pub fn serial(&mut self, extent: u32, inner: bool) -> FormResult<BaseId> {
+        self.arena.var(extent, if inner { VarRole::Inner } else { VarRole::Outer })
     }
 
     /// An operator over parallel loops of these extents, executed by `threads` (the first, and how
@@ -148,8 +149,8 @@ impl<'a> Inference<'a> {
         kind: Kind,
         extents: &[u32],
         threads: (u32, u32),
-    ) -> Result<OperatorId> {
-        let vars = self.vars(extents, Role::Loop)?;
+    ) -> FormResult<OperatorId> {
+        let vars = self.vars(extents, VarRole::Loop)?;
         let first = u32::try_from(self.accesses.len()).map_err(|_| self.accesses.full())?;
         let op = Operator { kind, vars, accesses: (first, 0), threads, ..Operator::default() };
         let at = self.operators.push(op)?;
@@ -169,18 +170,23 @@ impl<'a> Inference<'a> {
     /// # Errors
     /// [`Error::Full`]; [`Error::Stale`] without an operator or with another rank than the
     /// buffer's.
-    pub fn access(&mut self, buffer: BufferId, write: bool, indices: &[Form]) -> Result<()> {
+    pub fn access(
+        &mut self,
+        buffer: BufferId,
+        write: bool,
+        indices: &[IndexForm],
+    ) -> FormResult<()> {
         if self.buffer_of(buffer)?.dims.len() != indices.len() {
-            return Err(Error::Stale);
+            return Err(FormError::Stale);
         }
-        let mut index = [Form::default(); MAX_RANK];
+        let mut index = [IndexForm::default(); MAX_RANK];
         for (to, from) in index.iter_mut().zip(indices) {
             *to = *from;
         }
         let rank = u8::try_from(indices.len()).unwrap_or(0);
         self.accesses.push(Access { buffer, write, index, rank })?;
         let last = self.operators.len().saturating_sub(1);
-        let op = self.operators.get_mut(last).ok_or(Error::Stale)?;
+        let op = self.operators.get_mut(last).ok_or(FormError::Stale)?;
         op.accesses.1 = op.accesses.1.saturating_add(1);
         Ok(())
     }
@@ -192,14 +198,14 @@ impl<'a> Inference<'a> {
     }
 
     /// Pins the layout of a buffer.
-    pub fn pin_buffer(&mut self, id: BufferId, fragment: Fragment) -> Result<()> {
-        self.buffers.get_mut(usize::from(id.0)).ok_or(Error::Stale)?.pinned = true;
+    pub fn pin_buffer(&mut self, id: BufferId, fragment: FragmentForm) -> FormResult<()> {
+        self.buffers.get_mut(usize::from(id.0)).ok_or(FormError::Stale)?.pinned = true;
         self.set_buffer(id, fragment)
     }
 
     /// Pins the layout of an operator's loop.
-    pub fn pin_operator(&mut self, id: OperatorId, fragment: Fragment) -> Result<()> {
-        self.operators.get_mut(usize::from(id.0)).ok_or(Error::Stale)?.pinned = true;
+    pub fn pin_operator(&mut self, id: OperatorId, fragment: FragmentForm) -> FormResult<()> {
+        self.operators.get_mut(usize::from(id.0)).ok_or(FormError::Stale)?.pinned = true;
         self.set_loop(id, fragment)
     }
 
@@ -209,30 +215,30 @@ impl<'a> Inference<'a> {
 
     /// The layout of a buffer, if it has one.
     #[must_use]
-    pub fn layout(&self, id: BufferId) -> Option<Fragment> {
+    pub fn layout(&self, id: BufferId) -> Option<FragmentForm> {
         self.layouts.get(usize::from(id.0)).copied().flatten()
     }
 
     /// How an operator is spread over threads, if that is known.
     #[must_use]
-    pub fn spread(&self, id: OperatorId) -> Option<Fragment> {
+    pub fn spread(&self, id: OperatorId) -> Option<FragmentForm> {
         let at = self.buffers.len().checked_add(usize::from(id.0))?;
         self.layouts.get(at).copied().flatten()
     }
 
-    pub(crate) fn set_buffer(&mut self, id: BufferId, fragment: Fragment) -> Result<()> {
+    pub(crate) fn set_buffer(&mut self, id: BufferId, fragment: FragmentForm) -> FormResult<()> {
         self.set(usize::from(id.0), Some(fragment))
     }
 
-    pub(crate) fn set_loop(&mut self, id: OperatorId, fragment: Fragment) -> Result<()> {
+    pub(crate) fn set_loop(&mut self, id: OperatorId, fragment: FragmentForm) -> FormResult<()> {
         let at = self.buffers.len().saturating_add(usize::from(id.0));
         self.set(at, Some(fragment))
     }
 
-    fn set(&mut self, at: usize, fragment: Option<Fragment>) -> Result<()> {
+    fn set(&mut self, at: usize, fragment: Option<FragmentForm>) -> FormResult<()> {
         let quarter = self.quarter();
         let has = u32::try_from(quarter).unwrap_or(u32::MAX);
-        let full = Error::Full { pool: PoolName::Layouts, has };
+        let full = FormError::Full { pool: PoolName::Layouts, has };
         if at >= quarter {
             return Err(full);
         }

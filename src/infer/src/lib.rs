@@ -2,11 +2,12 @@
 //! executes which iteration and holds which element comes out.
 //!
 //! TileLang calls it layout inference too; stages have its names in their descriptions. Nothing is
-//! proved by a solver or bounded by a budget: index maps are sums of digits ([`Form`]), inverted,
+//! proved by a solver or bounded by a budget: index maps are sums of digits ([`IndexForm`]), inverted,
 //! compared and contained by structure, and where structure gives no answer, point by point.
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod anchor;
 mod arena;
 mod contain;
 mod driver;
@@ -23,16 +24,19 @@ mod solve;
 mod subst;
 mod traffic;
 
+pub use anchor::{UnitSide, UnitTile, WarpPolicy, split_warps};
 pub use arena::{
-    Arena, ArenaParts, Atom, Base, BaseEntry, BaseId, Form, MAX_TERMS, Mark, Op, Role, Term,
+    ArenaMark, ArenaParts, BaseDigit, BaseEntry, BaseId, DigitTerm, FormArena, FormBase, FormOp,
+    IndexForm, MAX_TERMS, VarRole,
 };
 pub use contain::{MAX_THREADS, Threads};
-pub use driver::Verdict;
-pub use error::{Error, PoolName, Result};
-pub use event::{Cost, Event, Level, Listener, Reason, Source, Weights};
+pub use driver::Inferred;
+pub use error::{FormError, FormResult, PoolName};
+pub use event::{Cost, CostWeights, InferenceEvent, Level, Listener, Reason, SpreadSource};
 pub use inference::{Inference, Parts, Stop};
 pub use points::{Tape, Walk};
 pub use program::{
-    Access, Buffer, BufferId, Fragment, Kind, MAX_RANK, Operator, OperatorId, Scope, VarRange,
+    Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MemoryScope, Operator, OperatorId,
+    VarRange,
 };
 pub use solve::{Equation, Free, MAX_VARS, Solution, VarForms};

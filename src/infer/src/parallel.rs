@@ -1,10 +1,10 @@
 //! Parallel loops: how one is spread over threads, and what that says of its buffers.
 
-use crate::arena::{BaseId, Form, Role};
-use crate::error::{Error, Result};
-use crate::event::{Event, Level, Listener, Reason, Source};
+use crate::arena::{BaseId, IndexForm, VarRole};
+use crate::error::{FormError, FormResult};
+use crate::event::{InferenceEvent, Level, Listener, Reason, SpreadSource};
 use crate::inference::{Inference, Stop};
-use crate::program::{Access, BufferId, Fragment, Operator, OperatorId, Scope};
+use crate::program::{Access, BufferId, FragmentForm, MemoryScope, Operator, OperatorId};
 
 /// Bits of the widest access to memory.
 const WIDEST: u32 = 128;
@@ -28,18 +28,18 @@ impl Inference<'_> {
             Some(spread) => (spread, false),
             None => match self.choose_spread(id, &op, level, listener)? {
                 Some((spread, source)) => {
-                    listener.event(Event::Spread(id, level, source, spread));
+                    listener.event(InferenceEvent::Spread(id, level, source, spread));
                     self.set_loop(id, spread)?;
                     (spread, true)
                 }
                 None => {
-                    listener.event(Event::Waits(id, level));
+                    listener.event(InferenceEvent::Waits(id, level));
                     return Ok(false);
                 }
             },
         };
         if let Some(reason) = self.check_spread(&op, &spread)? {
-            listener.event(Event::Rejected(id, level, reason));
+            listener.event(InferenceEvent::Rejected(id, level, reason));
             return Err(Stop::Rejected { operator: id, reason });
         }
         let laid = self.complete_buffers(id, &op, &spread, level, listener)?;
@@ -57,13 +57,14 @@ impl Inference<'_> {
         for k in 0..usize::from(op.accesses.1) {
             let Some(access) = self.accesses_of(op).get(k).copied() else { break };
             let buffer = *self.buffer_of(access.buffer)?;
-            let open = buffer.scope == Scope::Fragment && self.layout(access.buffer).is_none();
+            let open =
+                buffer.scope == MemoryScope::Fragment && self.layout(access.buffer).is_none();
             if !open || !self.constant_alone(op, access.buffer) {
                 continue;
             }
             let fragment = self.arena.on_all_threads(buffer.dims, op.threads.1)?;
             self.lay(access.buffer, fragment)?;
-            listener.event(Event::Laid(id, Level::Strict, access.buffer, fragment));
+            listener.event(InferenceEvent::Laid(id, Level::Strict, access.buffer, fragment));
             changed = true;
         }
         Ok(changed)
@@ -72,11 +73,11 @@ impl Inference<'_> {
     /// Whether all accesses to the buffer are at constant indices.
     fn constant_alone(&self, op: &Operator, buffer: BufferId) -> bool {
         let own = self.accesses_of(op).iter().filter(|a| a.buffer == buffer);
-        own.clone().all(|a| a.indices().iter().all(Form::is_constant))
+        own.clone().all(|a| a.indices().iter().all(IndexForm::is_constant))
     }
 
     fn is_fragment(&self, buffer: BufferId) -> bool {
-        self.buffer_of(buffer).is_ok_and(|b| b.scope == Scope::Fragment)
+        self.buffer_of(buffer).is_ok_and(|b| b.scope == MemoryScope::Fragment)
     }
 
     pub(crate) fn touches_fragment(&self, op: &Operator) -> bool {
@@ -90,15 +91,15 @@ impl Inference<'_> {
         op: &Operator,
         level: Level,
         listener: &mut dyn Listener,
-    ) -> core::result::Result<Option<(Fragment, Source)>, Stop> {
+    ) -> core::result::Result<Option<(FragmentForm, SpreadSource)>, Stop> {
         let sources = self.sources(op);
         if let Some(source) = sources.chosen
             && (sources.propagates || source.write)
         {
             return match self.spread_by_buffer(op, &source)? {
-                Ok(spread) => Ok(Some((spread, Source::Buffer(source.buffer)))),
+                Ok(spread) => Ok(Some((spread, SpreadSource::Buffer(source.buffer)))),
                 Err(reason) => {
-                    listener.event(Event::Rejected(id, level, reason));
+                    listener.event(InferenceEvent::Rejected(id, level, reason));
                     Err(Stop::Rejected { operator: id, reason })
                 }
             };
@@ -111,8 +112,8 @@ impl Inference<'_> {
     }
 
     /// The buffers whose layouts could spread the loop.
-    fn sources(&self, op: &Operator) -> Sources {
-        let mut out = Sources { chosen: None, read: None, propagates: true };
+    fn sources(&self, op: &Operator) -> SpreadSources {
+        let mut out = SpreadSources { chosen: None, read: None, propagates: true };
         let (mut fragments, mut constants) = (0u32, 0u32);
         for (k, access) in self.accesses_of(op).iter().enumerate() {
             if !self.is_fragment(access.buffer) {
@@ -145,13 +146,13 @@ impl Inference<'_> {
         &mut self,
         op: &Operator,
         access: &Access,
-    ) -> Result<core::result::Result<Fragment, Reason>> {
+    ) -> FormResult<core::result::Result<FragmentForm, Reason>> {
         let buffer = access.buffer;
         let Some(layout) = self.layout(buffer) else {
             return Ok(Err(Reason::Nothing));
         };
         let threads = self.arena.threads_at(&layout, access.indices())?;
-        if self.arena.asks(threads.map, Role::Inner)? {
+        if self.arena.asks(threads.map, VarRole::Inner)? {
             return Ok(Err(Reason::InnerVariable { buffer }));
         }
         if self.identity(op, access)? {
@@ -162,7 +163,7 @@ impl Inference<'_> {
     }
 
     /// Whether the access is at the loop's variables, in order, and covers the buffer.
-    fn identity(&mut self, op: &Operator, access: &Access) -> Result<bool> {
+    fn identity(&mut self, op: &Operator, access: &Access) -> FormResult<bool> {
         if op.vars.len() != access.indices().len() {
             return Ok(false);
         }
@@ -182,14 +183,14 @@ impl Inference<'_> {
         op: &Operator,
         read: Option<Access>,
         listener: &mut dyn Listener,
-    ) -> core::result::Result<Option<(Fragment, Source)>, Stop> {
+    ) -> core::result::Result<Option<(FragmentForm, SpreadSource)>, Stop> {
         let mut by_buffer = None;
         if let Some(access) = read
             && let Ok(spread) = self.spread_by_buffer(op, &access)?
         {
             match self.check_spread(op, &spread)? {
-                None => by_buffer = Some((spread, Source::Buffer(access.buffer))),
-                Some(reason) => listener.event(Event::Rejected(id, Level::Free, reason)),
+                None => by_buffer = Some((spread, SpreadSource::Buffer(access.buffer))),
+                Some(reason) => listener.event(InferenceEvent::Rejected(id, Level::Free, reason)),
             }
         }
         let by_rows = self.by_rows == Some(id);
@@ -197,16 +198,16 @@ impl Inference<'_> {
         if let Some(spread) = plan
             && let Some(reason) = self.check_spread(op, &spread)?
         {
-            listener.event(Event::Rejected(id, Level::Free, reason));
+            listener.event(InferenceEvent::Rejected(id, Level::Free, reason));
             plan = None;
         }
-        let plan = plan.map(|p| (p, Source::Plan));
+        let plan = plan.map(|p| (p, SpreadSource::Plan));
         Ok(match (by_buffer, plan) {
             (Some(b), Some(p)) => Some(self.better(op, b, p)?),
             (None, None) => {
                 let vars = op.vars;
                 let all = self.arena.on_all_threads(vars, op.threads.1)?;
-                Some((all, Source::EveryThread))
+                Some((all, SpreadSource::EveryThread))
             }
             (b, p) => b.or(p),
         })
@@ -215,9 +216,9 @@ impl Inference<'_> {
     fn better(
         &mut self,
         op: &Operator,
-        b: (Fragment, Source),
-        p: (Fragment, Source),
-    ) -> Result<(Fragment, Source)> {
+        b: (FragmentForm, SpreadSource),
+        p: (FragmentForm, SpreadSource),
+    ) -> FormResult<(FragmentForm, SpreadSource)> {
         let (spills_b, spills_p) = (self.spills(op, &b.0)?, self.spills(op, &p.0)?);
         if (spills_b == 0) != (spills_p == 0) {
             return Ok(if spills_b == 0 { b } else { p });
@@ -232,11 +233,13 @@ impl Inference<'_> {
     }
 
     /// ComputePlanCandidate: neighbouring vectors of iterations on neighbouring threads.
-    fn plan(&mut self, op: &Operator, by_rows: bool) -> Result<Fragment> {
+    fn plan(&mut self, op: &Operator, by_rows: bool) -> FormResult<FragmentForm> {
         let threads = op.threads.1.max(1);
-        let extents: heapless::Vec<u32, { crate::program::MAX_RANK }> =
-            op.vars.iter().map(|v| self.arena.extent(v).unwrap_or(1)).collect();
-        let total = extents.iter().fold(1u64, |n, e| n.saturating_mul(u64::from(*e)));
+        let (mut total, mut row) = (1u64, 1u64);
+        for var in op.vars.iter() {
+            row = u64::from(self.arena.extent(var)?);
+            total = total.saturating_mul(row);
+        }
         let fragments = self.touches_fragment(op);
         let mut vector = self.vector(op, !fragments)?;
         if let Some(most) = op.vector {
@@ -246,7 +249,6 @@ impl Inference<'_> {
         }
         let per_turn = |v: u32| u64::from(threads).saturating_mul(u64::from(v)).max(1);
         if fragments {
-            let row = extents.last().map_or(1, |e| u64::from(*e));
             let whole = if by_rows { row } else { total };
             while vector > 1 && whole.checked_rem(per_turn(vector)) != Some(0) {
                 vector >>= 1;
@@ -268,9 +270,9 @@ impl Inference<'_> {
         let (turn, thread) = self.arena.div_rem(group, i64::from(threads))?;
         let index = self.arena.add_scaled(within, turn, i64::from(vector))?;
         let (_, last) = self.arena.range(thread)?;
-        let used = u32::try_from(last).map_err(|_| Error::Overflow)?.saturating_add(1);
+        let used = u32::try_from(last).map_err(|_| FormError::Overflow)?.saturating_add(1);
         let times = if fragments { threads.checked_div(used).unwrap_or(1).max(1) } else { 1 };
-        let copy = self.arena.var(times, Role::Copy)?;
+        let copy = self.arena.var(times, VarRole::Copy)?;
         let digit = self.arena.whole(copy)?;
         let thread = self.arena.add_scaled(thread, digit, i64::from(used))?;
         let mut out = self.arena.fragment(op.vars, copy, thread, index)?;
@@ -279,7 +281,7 @@ impl Inference<'_> {
     }
 
     /// Whether another vector would let all threads together take whole parts of the loop's rows.
-    pub(crate) fn has_rows(&mut self, op: &Operator) -> Result<bool> {
+    pub(crate) fn has_rows(&mut self, op: &Operator) -> FormResult<bool> {
         let Some(inner) = op.vars.iter().next_back() else { return Ok(false) };
         let row = self.arena.extent(inner)?;
         let even = row.checked_rem(op.threads.1.max(1)) == Some(0);
@@ -298,14 +300,14 @@ impl Inference<'_> {
 
     /// GetVectorizeSize: how many neighbouring iterations one access serves, for all accesses to
     /// memory.
-    fn vector(&mut self, op: &Operator, fused: bool) -> Result<u32> {
+    fn vector(&mut self, op: &Operator, fused: bool) -> FormResult<u32> {
         let mut vector = 0u32;
         let inner = op.vars.iter().next_back();
         for k in 0..usize::from(op.accesses.1) {
             let Some(access) = self.accesses_of(op).get(k).copied() else { break };
             let buffer = *self.buffer_of(access.buffer)?;
             let most = WIDEST.checked_div(buffer.bits).unwrap_or(1).max(1);
-            let here = if buffer.scope == Scope::Fragment {
+            let here = if buffer.scope == MemoryScope::Fragment {
                 most
             } else {
                 self.neighbours(op, &access, inner, most, fused)?
@@ -323,20 +325,20 @@ impl Inference<'_> {
         inner: Option<BaseId>,
         most: u32,
         fused: bool,
-    ) -> Result<u32> {
+    ) -> FormResult<u32> {
         let dims = self.buffer_of(access.buffer)?.dims;
-        let mut address = Form::constant(0);
+        let mut address = IndexForm::constant(0);
         let mut stride = 1i64;
         for (dim, index) in dims.iter().rev().zip(access.indices().iter().rev()) {
             address = self.arena.add_scaled(address, *index, stride)?;
             let extent = i64::from(self.arena.extent(dim)?);
-            stride = stride.checked_mul(extent).ok_or(Error::Overflow)?;
+            stride = stride.checked_mul(extent).ok_or(FormError::Overflow)?;
         }
         let Some(inner) = inner else { return Ok(1) };
         let flat = self.arena.row_major(op.vars)?;
         if fused && self.arena.same(flat, address) {
             let total = op.vars.iter().try_fold(1u32, |n, v| {
-                n.checked_mul(self.arena.extent(v)?).ok_or(Error::Overflow)
+                n.checked_mul(self.arena.extent(v)?).ok_or(FormError::Overflow)
             })?;
             return Ok(divisor(most, total));
         }
@@ -350,19 +352,20 @@ impl Inference<'_> {
 
     /// Whether `vector` neighbouring values of `inner` are neighbours at addresses that divide by
     /// it, or the address does not move with them.
-    fn contiguous(&mut self, address: Form, inner: BaseId, vector: u32) -> Result<bool> {
+    fn contiguous(&mut self, address: IndexForm, inner: BaseId, vector: u32) -> FormResult<bool> {
         let (_, within) = self.arena.div_rem(address, i64::from(vector))?;
-        let own = self.arena.digit(crate::arena::Atom { base: inner, unit: 1, extent: vector })?;
+        let own =
+            self.arena.digit(crate::arena::BaseDigit { base: inner, unit: 1, extent: vector })?;
         if self.arena.same(own, within) {
             return Ok(true);
         }
         let mut moves = false;
         for t in self.arena.terms_of(address) {
-            moves |= t.atom.base == inner && t.atom.unit < vector;
+            moves |= t.digit.base == inner && t.digit.unit < vector;
         }
         let derived = self.arena.bases_under(&[address])?;
         for id in &derived {
-            if !matches!(self.arena.base(*id)?, crate::arena::Base::Var { .. }) {
+            if !matches!(self.arena.base(*id)?, crate::arena::FormBase::Var { .. }) {
                 let form = self.arena.whole(*id)?;
                 moves |= self.arena.mentions(form, |b, _| b == inner)?;
             }
@@ -375,8 +378,8 @@ impl Inference<'_> {
     pub(crate) fn check_spread(
         &mut self,
         op: &Operator,
-        spread: &Fragment,
-    ) -> Result<Option<Reason>> {
+        spread: &FragmentForm,
+    ) -> FormResult<Option<Reason>> {
         if !self.arena.within(spread.thread, op.threads.1)? {
             return Ok(Some(Reason::Threads { buffer: None }));
         }
@@ -404,7 +407,7 @@ impl Inference<'_> {
         &mut self,
         id: OperatorId,
         op: &Operator,
-        spread: &Fragment,
+        spread: &FragmentForm,
         level: Level,
         listener: &mut dyn Listener,
     ) -> Answer {
@@ -435,11 +438,11 @@ impl Inference<'_> {
             }
             let Some(fragment) = found else {
                 let reason = rejected.unwrap_or(Reason::NotOwner { buffer });
-                listener.event(Event::Rejected(id, level, reason));
+                listener.event(InferenceEvent::Rejected(id, level, reason));
                 return Err(Stop::Rejected { operator: id, reason });
             };
             self.lay(buffer, fragment)?;
-            listener.event(Event::Laid(id, level, buffer, fragment));
+            listener.event(InferenceEvent::Laid(id, level, buffer, fragment));
             changed = true;
         }
         Ok(changed)
@@ -449,9 +452,9 @@ impl Inference<'_> {
     fn complete_fragment(
         &mut self,
         op: &Operator,
-        spread: &Fragment,
+        spread: &FragmentForm,
         access: &Access,
-    ) -> Result<Fragment> {
+    ) -> FormResult<FragmentForm> {
         let dims = self.buffer_of(access.buffer)?.dims;
         if self.identity(op, access)? {
             let mut map = crate::solve::VarForms::new();
@@ -471,9 +474,9 @@ impl Inference<'_> {
     fn complete_in_turn(
         &mut self,
         op: &Operator,
-        spread: &Fragment,
+        spread: &FragmentForm,
         access: &Access,
-    ) -> Result<Fragment> {
+    ) -> FormResult<FragmentForm> {
         let dims = self.buffer_of(access.buffer)?.dims;
         let mut solved = self.arena.solve_access(op.vars, dims, access.indices())?;
         for (var, form) in &mut solved.vars {
@@ -489,11 +492,11 @@ impl Inference<'_> {
     fn reject_fragment(
         &mut self,
         op: &Operator,
-        spread: &Fragment,
+        spread: &FragmentForm,
         buffer: BufferId,
-        fragment: &Fragment,
-    ) -> Result<Option<Reason>> {
-        for role in [Role::Outer, Role::Inner] {
+        fragment: &FragmentForm,
+    ) -> FormResult<Option<Reason>> {
+        for role in [VarRole::Outer, VarRole::Inner] {
             if self.arena.asks(fragment.thread, role)? || self.arena.asks(fragment.index, role)? {
                 return Ok(Some(Reason::OuterVariable { buffer }));
             }
@@ -520,13 +523,13 @@ impl Inference<'_> {
     }
 
     /// Bits of fragments whose local index, in this loop, depends on the thread.
-    pub(crate) fn spills(&mut self, op: &Operator, spread: &Fragment) -> Result<u64> {
+    pub(crate) fn spills(&mut self, op: &Operator, spread: &FragmentForm) -> FormResult<u64> {
         let mut bits = 0u64;
         for k in 0..usize::from(op.accesses.1) {
             let Some(access) = self.accesses_of(op).get(k).copied() else { break };
             let buffer = *self.buffer_of(access.buffer)?;
             let Some(layout) = self.layout(access.buffer) else { continue };
-            if buffer.scope != Scope::Fragment {
+            if buffer.scope != MemoryScope::Fragment {
                 continue;
             }
             let index = self.arena.index_at(&layout, access.indices())?;
@@ -538,20 +541,25 @@ impl Inference<'_> {
         Ok(bits)
     }
 
-    fn moves_with_thread(&mut self, op: &Operator, spread: &Fragment, index: Form) -> Result<bool> {
+    fn moves_with_thread(
+        &mut self,
+        op: &Operator,
+        spread: &FragmentForm,
+        index: IndexForm,
+    ) -> FormResult<bool> {
         if index.is_constant() {
             return Ok(false);
         }
         let whole = self.arena.output(spread.index)?;
-        let vars: heapless::Vec<BaseId, { crate::program::MAX_RANK }> = op.vars.iter().collect();
+        let vars = op.vars.with(None);
         let solved = self.arena.solve(&[(whole, spread.index)], &vars)?;
         let by_index = self.arena.substitute(index, &solved.vars)?;
-        self.arena.asks(by_index, Role::Copy)
+        self.arena.asks(by_index, VarRole::Copy)
     }
 }
 
 /// The buffers whose layouts could spread a loop.
-struct Sources {
+struct SpreadSources {
     chosen: Option<Access>,
     read: Option<Access>,
     propagates: bool,

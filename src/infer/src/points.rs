@@ -1,7 +1,7 @@
 //! Maps evaluated at points, one by one: the exact answer where structure gives none.
 
-use crate::arena::{Arena, Atom, Base, BaseId, Form, floor_div};
-use crate::error::{Error, Result};
+use crate::arena::{BaseDigit, BaseId, FormArena, FormBase, IndexForm, floor_div};
+use crate::error::{FormError, FormResult};
 use crate::subst::{BaseSet, MAX_BASES};
 
 /// How many variables a walk over points can have.
@@ -19,7 +19,7 @@ impl Tape {
     ///
     /// # Errors
     /// [`Error::Full`] with more bases than can be followed.
-    pub fn new(arena: &Arena<'_>, forms: &[Form]) -> Result<Self> {
+    pub fn new(arena: &FormArena<'_>, forms: &[IndexForm]) -> FormResult<Self> {
         let bases = arena.bases_under(forms)?;
         let mut values = heapless::Vec::new();
         for _ in &bases {
@@ -41,16 +41,16 @@ impl Tape {
     ///
     /// # Errors
     /// [`Error::Overflow`], [`Error::Stale`].
-    pub fn derive(&mut self, arena: &Arena<'_>) -> Result<()> {
+    pub fn derive(&mut self, arena: &FormArena<'_>) -> FormResult<()> {
         for at in 0..self.bases.len() {
             let Some(id) = self.bases.get(at).copied() else { break };
             let value = match arena.base(id)? {
-                Base::Var { .. } => continue,
-                Base::Sum { form, .. } => self.value(arena, form)?,
-                Base::Parity { form } => self.value(arena, form)? & 1,
-                Base::Op { op, a, b, min, .. } => {
+                FormBase::Var { .. } => continue,
+                FormBase::Sum { form, .. } => self.value(arena, form)?,
+                FormBase::Parity { form } => self.value(arena, form)? & 1,
+                FormBase::Op { op, a, b, min, .. } => {
                     let whole = op.apply(self.value(arena, a)?, self.value(arena, b)?)?;
-                    whole.checked_sub(min).ok_or(Error::Overflow)?
+                    whole.checked_sub(min).ok_or(FormError::Overflow)?
                 }
             };
             if let Some(slot) = self.values.get_mut(at) {
@@ -64,24 +64,24 @@ impl Tape {
     ///
     /// # Errors
     /// [`Error::Overflow`], [`Error::Stale`].
-    pub fn value(&self, arena: &Arena<'_>, form: Form) -> Result<i64> {
+    pub fn value(&self, arena: &FormArena<'_>, form: IndexForm) -> FormResult<i64> {
         let mut sum = form.constant;
         for t in arena.terms_of(form) {
-            let digit = self.digit(arena, t.atom)?;
-            let way = t.stride.checked_mul(digit).ok_or(Error::Overflow)?;
-            sum = sum.checked_add(way).ok_or(Error::Overflow)?;
+            let digit = self.digit(arena, t.digit)?;
+            let way = t.stride.checked_mul(digit).ok_or(FormError::Overflow)?;
+            sum = sum.checked_add(way).ok_or(FormError::Overflow)?;
         }
         Ok(sum)
     }
 
-    fn digit(&self, arena: &Arena<'_>, atom: Atom) -> Result<i64> {
-        let at = self.bases.binary_search(&atom.base).map_err(|_| Error::Stale)?;
-        let value = self.values.get(at).copied().ok_or(Error::Stale)?;
-        let quotient = floor_div(value, i64::from(atom.unit))?;
-        if arena.is_top(atom)? {
+    fn digit(&self, arena: &FormArena<'_>, digit: BaseDigit) -> FormResult<i64> {
+        let at = self.bases.binary_search(&digit.base).map_err(|_| FormError::Stale)?;
+        let value = self.values.get(at).copied().ok_or(FormError::Stale)?;
+        let quotient = floor_div(value, i64::from(digit.unit))?;
+        if arena.is_top(digit)? {
             return Ok(quotient);
         }
-        quotient.checked_rem_euclid(i64::from(atom.extent)).ok_or(Error::Overflow)
+        quotient.checked_rem_euclid(i64::from(digit.extent)).ok_or(FormError::Overflow)
     }
 }
 
@@ -97,10 +97,11 @@ impl Walk {
     ///
     /// # Errors
     /// [`Error::Full`] with more than [`MAX_WALK`].
-    pub fn new(vars: impl Iterator<Item = (BaseId, u32)>) -> Result<Self> {
+    pub fn new(vars: impl Iterator<Item = (BaseId, u32)>) -> FormResult<Self> {
         let mut out = heapless::Vec::new();
         for (id, extent) in vars {
-            let full = Error::Full { pool: crate::error::PoolName::Scratch, has: MAX_WALK as u32 };
+            let full =
+                FormError::Full { pool: crate::error::PoolName::Scratch, has: MAX_WALK as u32 };
             out.push((id, extent, 0)).map_err(|_| full)?;
         }
         let ended = out.iter().any(|v| v.1 == 0);

@@ -1,26 +1,29 @@
 //! A stack of entries in lent memory.
 
-use crate::error::{Error, PoolName, Result};
+use crate::error::{FormError, FormResult, PoolName};
 
 /// Entries on top of each other in a lent slice.
 #[derive(Debug)]
-pub(crate) struct Pool<'a, T> {
+pub(crate) struct LentStack<'a, T> {
     slots: &'a mut [T],
     len: usize,
     name: PoolName,
 }
 
-impl<'a, T: Copy> Pool<'a, T> {
+impl<'a, T: Copy> LentStack<'a, T> {
     pub(crate) fn new(slots: &'a mut [T], name: PoolName) -> Self {
         Self { slots, len: 0, name }
     }
 
-    pub(crate) fn full(&self) -> Error {
-        Error::Full { pool: self.name, has: u32::try_from(self.slots.len()).unwrap_or(u32::MAX) }
+    pub(crate) fn full(&self) -> FormError {
+        FormError::Full {
+            pool: self.name,
+            has: u32::try_from(self.slots.len()).unwrap_or(u32::MAX),
+        }
     }
 
     /// Puts an entry on top; its position.
-    pub(crate) fn push(&mut self, entry: T) -> Result<usize> {
+    pub(crate) fn push(&mut self, entry: T) -> FormResult<usize> {
         let full = self.full();
         let at = self.len;
         *self.slots.get_mut(at).ok_or(full)? = entry;

@@ -1,6 +1,6 @@
 //! What inference is asked about: buffers, and operators with their accesses.
 
-use crate::arena::{BaseId, Form};
+use crate::arena::{BaseId, IndexForm};
 
 /// How many dimensions a buffer, and variables a loop nest, can have.
 pub const MAX_RANK: usize = 6;
@@ -15,7 +15,7 @@ pub struct OperatorId(pub u16);
 
 /// Where a buffer lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Scope {
+pub enum MemoryScope {
     /// Global memory.
     #[default]
     Global,
@@ -39,6 +39,15 @@ impl VarRange {
         (0..u16::from(self.count)).map(move |k| BaseId(first.saturating_add(k)))
     }
 
+    /// The variables, and one more after them.
+    pub(crate) fn with(self, last: Option<BaseId>) -> heapless::Vec<BaseId, { MAX_RANK + 1 }> {
+        let mut out = heapless::Vec::new();
+        for id in self.iter().chain(last) {
+            let _ = out.push(id);
+        }
+        out
+    }
+
     /// How many.
     #[must_use]
     pub fn len(self) -> usize {
@@ -54,7 +63,7 @@ impl VarRange {
 
 /// Which thread holds an element, and where in its registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Fragment {
+pub struct FragmentForm {
     /// The coordinates that the maps are over: dimensions of a buffer, or variables of a loop.
     pub vars: VarRange,
     /// The number of the copy.
@@ -62,10 +71,10 @@ pub struct Fragment {
     /// How many copies there are.
     pub copies: u32,
     /// The thread, counted from the first of the operator's range.
-    pub thread: Form,
+    pub thread: IndexForm,
     /// The local index: the element's place in its thread's registers, or the iteration's in its
     /// thread's work.
-    pub index: Form,
+    pub index: IndexForm,
     /// How many local indices there are.
     pub slots: u32,
     /// Points beyond the extents were added so that threads are even: they need a guard.
@@ -78,7 +87,7 @@ pub struct Buffer {
     /// Bits of an element.
     pub bits: u32,
     /// Where it lies.
-    pub scope: Scope,
+    pub scope: MemoryScope,
     /// Its dimensions.
     pub dims: VarRange,
     /// The buffer whose storage it shares, itself if none.
@@ -127,14 +136,14 @@ pub struct Access {
     /// Whether it stores.
     pub write: bool,
     /// Its indices over loop variables.
-    pub(crate) index: [Form; MAX_RANK],
+    pub(crate) index: [IndexForm; MAX_RANK],
     pub(crate) rank: u8,
 }
 
 impl Access {
     /// The indices, by dimension.
     #[must_use]
-    pub fn indices(&self) -> &[Form] {
+    pub fn indices(&self) -> &[IndexForm] {
         self.index.get(..usize::from(self.rank)).unwrap_or(&[])
     }
 }

@@ -6,8 +6,10 @@
 //! digits; an odd number of bits gives the last of them. What no output tells of a variable stays
 //! free: it is a new variable.
 
-use crate::arena::{Arena, Atom, Base, BaseId, Form, Role, Term, Terms, too_many};
-use crate::error::{Error, Result};
+use crate::arena::{
+    BaseDigit, BaseId, DigitTerm, DigitTerms, FormArena, FormBase, IndexForm, VarRole, too_many,
+};
+use crate::error::{FormError, FormResult};
 use crate::pool::sort_by_key;
 use crate::subst::{MAX_BASES, too_deep};
 
@@ -15,13 +17,13 @@ use crate::subst::{MAX_BASES, too_deep};
 pub const MAX_VARS: usize = 16;
 
 /// A variable and what it is.
-pub type VarForms = heapless::Vec<(BaseId, Form), MAX_VARS>;
+pub type VarForms = heapless::Vec<(BaseId, IndexForm), MAX_VARS>;
 
 /// A digit that no output tells, and the new variable in its place.
 #[derive(Clone, Copy, Debug)]
 pub struct Free {
     /// The digit.
-    pub atom: Atom,
+    pub digit: BaseDigit,
     /// The variable.
     pub var: BaseId,
 }
@@ -36,28 +38,28 @@ pub struct Solution {
 }
 
 /// An output and the map that it is of the variables.
-pub type Equation = (Form, Form);
+pub type Equation = (IndexForm, IndexForm);
 
 /// Digits that are known, with what they are.
-type Known = heapless::Vec<(Atom, Form), MAX_BASES>;
+type Known = heapless::Vec<(BaseDigit, IndexForm), MAX_BASES>;
 
-impl Arena<'_> {
+impl FormArena<'_> {
     /// The variables `vars` by the outputs of `equations`, each given as (output, map).
     ///
     /// # Errors
     /// [`Error::Full`], [`Error::Overflow`].
-    pub fn solve(&mut self, equations: &[Equation], vars: &[BaseId]) -> Result<Solution> {
+    pub fn solve(&mut self, equations: &[Equation], vars: &[BaseId]) -> FormResult<Solution> {
         self.solve_with(equations, vars, true)
     }
 
-    /// [`Arena::solve`]; without `complete` a sum of which only some digits are known tells
+    /// [`FormArena::solve`]; without `complete` a sum of which only some digits are known tells
     /// nothing.
     pub(crate) fn solve_with(
         &mut self,
         equations: &[Equation],
         vars: &[BaseId],
         complete: bool,
-    ) -> Result<Solution> {
+    ) -> FormResult<Solution> {
         let mut out = Solution::default();
         let mut known = Known::new();
         let mut open: heapless::Vec<bool, MAX_VARS> = heapless::Vec::new();
@@ -92,12 +94,17 @@ impl Arena<'_> {
     }
 
     /// Digits of `map` from its value; false if they cannot be told apart yet.
-    fn take_apart(&mut self, value: Form, map: Form, known: &mut Known) -> Result<bool> {
-        let constant = map.constant.checked_neg().ok_or(Error::Overflow)?;
-        let mut rest = Form { constant: value.constant.wrapping_add(constant), ..value };
-        let mut terms = Terms::new();
+    fn take_apart(
+        &mut self,
+        value: IndexForm,
+        map: IndexForm,
+        known: &mut Known,
+    ) -> FormResult<bool> {
+        let constant = map.constant.checked_neg().ok_or(FormError::Overflow)?;
+        let mut rest = IndexForm { constant: value.constant.wrapping_add(constant), ..value };
+        let mut terms = DigitTerms::new();
         for t in self.load(map)? {
-            match self.known_digit(t.atom, known)? {
+            match self.known_digit(t.digit, known)? {
                 Some(digit) => {
                     rest = self.add_scaled(rest, digit, t.stride.wrapping_neg())?;
                 }
@@ -109,48 +116,48 @@ impl Arena<'_> {
             return Ok(false);
         }
         for t in terms.iter().filter(|t| t.stride < 0) {
-            let last = i64::from(t.atom.extent.saturating_sub(1));
-            let way = t.stride.checked_mul(last).ok_or(Error::Overflow)?;
-            rest.constant = rest.constant.checked_sub(way).ok_or(Error::Overflow)?;
+            let last = i64::from(t.digit.extent.saturating_sub(1));
+            let way = t.stride.checked_mul(last).ok_or(FormError::Overflow)?;
+            rest.constant = rest.constant.checked_sub(way).ok_or(FormError::Overflow)?;
         }
         for t in terms.iter().rev() {
-            let unit = i64::try_from(t.stride.unsigned_abs()).map_err(|_| Error::Overflow)?;
+            let unit = i64::try_from(t.stride.unsigned_abs()).map_err(|_| FormError::Overflow)?;
             let (quotient, left) = self.div_rem(rest, unit)?;
             rest = left;
             let digit = if t.stride < 0 {
-                let last = Form::constant(i64::from(t.atom.extent.saturating_sub(1)));
+                let last = IndexForm::constant(i64::from(t.digit.extent.saturating_sub(1)));
                 self.add_scaled(last, quotient, -1)?
             } else {
                 quotient
             };
-            known.push((t.atom, digit)).map_err(|_| too_deep())?;
+            known.push((t.digit, digit)).map_err(|_| too_deep())?;
         }
         Ok(true)
     }
 
     /// A digit from digits that are known: part of one, several together, or of the whole base.
-    fn known_digit(&mut self, atom: Atom, known: &Known) -> Result<Option<Form>> {
-        for (k, form) in known.iter().filter(|k| k.0.base == atom.base) {
+    fn known_digit(&mut self, digit: BaseDigit, known: &Known) -> FormResult<Option<IndexForm>> {
+        for (k, form) in known.iter().filter(|k| k.0.base == digit.base) {
             // A digit of a remainder is one of the base if the modulus divides by its reach.
-            let steps = atom.unit.checked_div(k.unit).unwrap_or(0);
-            let span = steps.saturating_mul(atom.extent).max(1);
+            let steps = digit.unit.checked_div(k.unit).unwrap_or(0);
+            let span = steps.saturating_mul(digit.extent).max(1);
             let whole = k.extent.checked_rem(span) == Some(0) && steps > 0;
-            let inside = k.unit <= atom.unit
-                && atom.unit.checked_rem(k.unit) == Some(0)
-                && (k == &atom || whole || self.is_top(*k)?);
+            let inside = k.unit <= digit.unit
+                && digit.unit.checked_rem(k.unit) == Some(0)
+                && (k == &digit || whole || self.is_top(*k)?);
             if inside {
-                let unit = atom.unit.checked_div(k.unit).unwrap_or(1);
-                let same = k.unit == atom.unit && k.extent == atom.extent;
-                let top = same || self.is_top(atom)?;
-                let extent = if top { None } else { Some(atom.extent) };
+                let unit = digit.unit.checked_div(k.unit).unwrap_or(1);
+                let same = k.unit == digit.unit && k.extent == digit.extent;
+                let top = same || self.is_top(digit)?;
+                let extent = if top { None } else { Some(digit.extent) };
                 return self.digit_of(*form, unit, extent).map(Some);
             }
         }
-        let Some(whole) = self.assemble(atom.base, known, None)? else {
+        let Some(whole) = self.assemble(digit.base, known, None)? else {
             return Ok(None);
         };
-        let extent = if self.is_top(atom)? { None } else { Some(atom.extent) };
-        self.digit_of(whole, atom.unit, extent).map(Some)
+        let extent = if self.is_top(digit)? { None } else { Some(digit.extent) };
+        self.digit_of(whole, digit.unit, extent).map(Some)
     }
 
     /// Digits of bases that became known. Whether any did.
@@ -158,26 +165,26 @@ impl Arena<'_> {
         &mut self,
         known: &mut Known,
         done: &mut heapless::Vec<BaseId, MAX_BASES>,
-    ) -> Result<bool> {
+    ) -> FormResult<bool> {
         let mut moved = false;
         let mut k = 0;
-        while let Some((atom, _)) = known.get(k).copied() {
+        while let Some((digit, _)) = known.get(k).copied() {
             k = k.saturating_add(1);
-            if done.contains(&atom.base) {
+            if done.contains(&digit.base) {
                 continue;
             }
-            let opened = match self.base(atom.base)? {
-                Base::Sum { form, min, extent } => {
-                    match self.sum_value(atom.base, min, extent, known)? {
+            let opened = match self.base(digit.base)? {
+                FormBase::Sum { form, min, extent } => {
+                    match self.sum_value(digit.base, min, extent, known)? {
                         Some(value) => told(self.take_apart(value, form, known))?,
                         None => false,
                     }
                 }
-                Base::Parity { form } => self.last_bit(atom.base, form, known)?,
-                Base::Var { .. } | Base::Op { .. } => false,
+                FormBase::Parity { form } => self.last_bit(digit.base, form, known)?,
+                FormBase::Var { .. } | FormBase::Op { .. } => false,
             };
             if opened {
-                done.push(atom.base).map_err(|_| too_deep())?;
+                done.push(digit.base).map_err(|_| too_deep())?;
                 moved = true;
             }
         }
@@ -191,16 +198,16 @@ impl Arena<'_> {
         known: &mut Known,
         done: &mut heapless::Vec<BaseId, MAX_BASES>,
         free: &mut heapless::Vec<Free, MAX_BASES>,
-    ) -> Result<bool> {
+    ) -> FormResult<bool> {
         let mut k = 0;
-        while let Some((atom, _)) = known.get(k).copied() {
+        while let Some((digit, _)) = known.get(k).copied() {
             k = k.saturating_add(1);
-            let Base::Sum { form, .. } = self.base(atom.base)? else { continue };
-            if done.contains(&atom.base) {
+            let FormBase::Sum { form, .. } = self.base(digit.base)? else { continue };
+            if done.contains(&digit.base) {
                 continue;
             }
-            done.push(atom.base).map_err(|_| too_deep())?;
-            let value = self.assemble(atom.base, known, Some(free))?;
+            done.push(digit.base).map_err(|_| too_deep())?;
+            let value = self.assemble(digit.base, known, Some(free))?;
             if let Some(value) = value
                 && told(self.take_apart(value, form, known))?
             {
@@ -218,7 +225,7 @@ impl Arena<'_> {
         min: u32,
         extent: u32,
         known: &Known,
-    ) -> Result<Option<Form>> {
+    ) -> FormResult<Option<IndexForm>> {
         if let Some(form) = self.assemble(base, known, None)? {
             return Ok(Some(form));
         }
@@ -226,37 +233,37 @@ impl Arena<'_> {
         if reached < extent.saturating_sub(min).max(1) {
             return Ok(None);
         }
-        let from_min = self.add_scaled(low, Form::constant(i64::from(min)), -1)?;
+        let from_min = self.add_scaled(low, IndexForm::constant(i64::from(min)), -1)?;
         let turned = self.div_rem(from_min, i64::from(reached))?.1;
-        self.add(turned, Form::constant(i64::from(min))).map(Some)
+        self.add(turned, IndexForm::constant(i64::from(min))).map(Some)
     }
 
     /// The one bit of a parity that is not known yet.
-    fn last_bit(&mut self, base: BaseId, form: Form, known: &mut Known) -> Result<bool> {
+    fn last_bit(&mut self, base: BaseId, form: IndexForm, known: &mut Known) -> FormResult<bool> {
         let Some(mut value) = self.assemble(base, known, None)? else {
             return Ok(false);
         };
         let mut last = None;
         for t in self.load(form)? {
-            match self.known_digit(t.atom, known)? {
+            match self.known_digit(t.digit, known)? {
                 Some(digit) => value = self.xor(value, digit)?,
-                None if last.is_none() => last = Some(t.atom),
+                None if last.is_none() => last = Some(t.digit),
                 None => return Ok(false),
             }
         }
-        if let Some(atom) = last {
-            known.push((atom, value)).map_err(|_| too_deep())?;
+        if let Some(digit) = last {
+            known.push((digit, value)).map_err(|_| too_deep())?;
         }
         Ok(true)
     }
 
     /// The sum of the known digits of a base from the lowest up without a gap, and how far it goes.
-    fn low_digits(&mut self, base: BaseId, known: &Known) -> Result<(Form, u32)> {
-        let mut out = Form::constant(0);
+    fn low_digits(&mut self, base: BaseId, known: &Known) -> FormResult<(IndexForm, u32)> {
+        let mut out = IndexForm::constant(0);
         let mut unit = 1u32;
-        while let Some((atom, form)) = longest(base, unit, known) {
+        while let Some((digit, form)) = longest(base, unit, known) {
             out = self.add_scaled(out, form, i64::from(unit))?;
-            unit = unit.checked_mul(atom.extent).ok_or(Error::Overflow)?;
+            unit = unit.checked_mul(digit.extent).ok_or(FormError::Overflow)?;
         }
         Ok((out, unit))
     }
@@ -267,14 +274,14 @@ impl Arena<'_> {
         base: BaseId,
         known: &Known,
         mut free: Option<&mut heapless::Vec<Free, MAX_BASES>>,
-    ) -> Result<Option<Form>> {
+    ) -> FormResult<Option<IndexForm>> {
         let extent = self.extent(base)?;
-        let mut out = Form::constant(0);
+        let mut out = IndexForm::constant(0);
         let mut unit = 1u32;
         while unit < extent {
-            if let Some((atom, form)) = longest(base, unit, known) {
+            if let Some((digit, form)) = longest(base, unit, known) {
                 out = self.add_scaled(out, form, i64::from(unit))?;
-                unit = unit.saturating_mul(atom.extent.max(2));
+                unit = unit.saturating_mul(digit.extent.max(2));
                 continue;
             }
             let Some(free) = free.as_deref_mut() else {
@@ -288,9 +295,9 @@ impl Arena<'_> {
                 .min();
             let top = crate::form::ceil_div(extent, unit);
             let gap = above.and_then(|a| a.checked_div(unit)).map_or(top, |g| g.min(top));
-            let var = self.var(gap, Role::Copy)?;
-            let atom = Atom { base, unit, extent: gap };
-            free.push(Free { atom, var }).map_err(|_| too_deep())?;
+            let var = self.var(gap, VarRole::Copy)?;
+            let digit = BaseDigit { base, unit, extent: gap };
+            free.push(Free { digit, var }).map_err(|_| too_deep())?;
             let digit = self.whole(var)?;
             out = self.add_scaled(out, digit, i64::from(unit))?;
             unit = unit.saturating_mul(gap.max(2));
@@ -300,28 +307,28 @@ impl Arena<'_> {
 }
 
 /// Whether digits were told: not where numbers leave their range.
-fn told(answer: Result<bool>) -> Result<bool> {
+fn told(answer: FormResult<bool>) -> FormResult<bool> {
     match answer {
-        Err(Error::Overflow) => Ok(false),
+        Err(FormError::Overflow) => Ok(false),
         other => other,
     }
 }
 
 /// The longest known digit of a base with this unit.
-fn longest(base: BaseId, unit: u32, known: &Known) -> Option<(Atom, Form)> {
+fn longest(base: BaseId, unit: u32, known: &Known) -> Option<(BaseDigit, IndexForm)> {
     let own = known.iter().filter(|k| k.0.base == base && k.0.unit == unit);
     own.max_by_key(|k| k.0.extent).copied()
 }
 
 /// Whether each stride, from the least on, exceeds all that those before reach.
-fn nested(terms: &[Term]) -> bool {
+fn nested(terms: &[DigitTerm]) -> bool {
     let mut covered = 0u64;
     for t in terms {
         let stride = t.stride.unsigned_abs();
         if stride <= covered {
             return false;
         }
-        let way = stride.saturating_mul(u64::from(t.atom.extent.saturating_sub(1)));
+        let way = stride.saturating_mul(u64::from(t.digit.extent.saturating_sub(1)));
         covered = covered.saturating_add(way);
     }
     true

@@ -1,10 +1,10 @@
 //! What a spread loop asks of memory.
 
-use crate::arena::{Atom, BaseId, Form, Role};
-use crate::error::{Error, Result};
+use crate::arena::{BaseDigit, BaseId, IndexForm, VarRole};
+use crate::error::{FormError, FormResult};
 use crate::inference::Inference;
 use crate::points::Tape;
-use crate::program::{Access, Fragment, MAX_RANK, Operator, Scope};
+use crate::program::{Access, FragmentForm, MemoryScope, Operator};
 use crate::solve::Solution;
 
 /// Threads whose accesses are served together.
@@ -24,11 +24,11 @@ struct Iteration {
 impl Inference<'_> {
     /// Sectors of global memory, and accesses to shared memory, that the loop's first warp asks
     /// for.
-    pub(crate) fn traffic(&mut self, op: &Operator, spread: &Fragment) -> Result<u64> {
+    pub(crate) fn traffic(&mut self, op: &Operator, spread: &FragmentForm) -> FormResult<u64> {
         let far = self
             .accesses_of(op)
             .iter()
-            .any(|a| self.buffer_of(a.buffer).is_ok_and(|b| b.scope != Scope::Fragment));
+            .any(|a| self.buffer_of(a.buffer).is_ok_and(|b| b.scope != MemoryScope::Fragment));
         if !far {
             return Ok(0);
         }
@@ -36,20 +36,19 @@ impl Inference<'_> {
         let mut sum = 0u64;
         for k in 0..usize::from(op.accesses.1) {
             let Some(access) = self.accesses_of(op).get(k).copied() else { break };
-            if self.buffer_of(access.buffer)?.scope != Scope::Fragment {
+            if self.buffer_of(access.buffer)?.scope != MemoryScope::Fragment {
                 sum = sum.saturating_add(self.asked(op, spread, &access, &by)?);
             }
         }
         Ok(sum)
     }
 
-    fn iteration(&mut self, op: &Operator, spread: &Fragment) -> Result<Iteration> {
+    fn iteration(&mut self, op: &Operator, spread: &FragmentForm) -> FormResult<Iteration> {
         let arena = &mut self.arena;
-        let thread = arena.var(op.threads.1, Role::Output)?;
-        let index = arena.var(spread.slots, Role::Output)?;
+        let thread = arena.var(op.threads.1, VarRole::Output)?;
+        let index = arena.var(spread.slots, VarRole::Output)?;
         let (t, i) = (arena.whole(thread)?, arena.whole(index)?);
-        let vars: heapless::Vec<BaseId, { MAX_RANK + 1 }> =
-            op.vars.iter().chain([spread.copy]).collect();
+        let vars = op.vars.with(Some(spread.copy));
         let solved = arena.solve(&[(t, spread.thread), (i, spread.index)], &vars)?;
         Ok(Iteration { thread, index, solved })
     }
@@ -57,17 +56,17 @@ impl Inference<'_> {
     fn asked(
         &mut self,
         op: &Operator,
-        spread: &Fragment,
+        spread: &FragmentForm,
         access: &Access,
         by: &Iteration,
-    ) -> Result<u64> {
+    ) -> FormResult<u64> {
         let buffer = *self.buffer_of(access.buffer)?;
-        let mut address = Form::constant(0);
+        let mut address = IndexForm::constant(0);
         let mut stride = 1i64;
         for (dim, index) in buffer.dims.iter().rev().zip(access.indices().iter().rev()) {
             address = self.arena.add_scaled(address, *index, stride)?;
             let extent = i64::from(self.arena.extent(dim)?);
-            stride = stride.checked_mul(extent).ok_or(Error::Overflow)?;
+            stride = stride.checked_mul(extent).ok_or(FormError::Overflow)?;
         }
         let address = self.arena.substitute(address, &by.solved.vars)?;
         let mut vector = WIDEST.checked_div(buffer.bits).unwrap_or(1).max(1);
@@ -75,7 +74,7 @@ impl Inference<'_> {
             vector >>= 1;
         }
         let times = u64::from(spread.slots.div_ceil(vector));
-        if buffer.scope == Scope::Shared {
+        if buffer.scope == MemoryScope::Shared {
             return Ok(times);
         }
         let sectors = self.sectors(address, by, vector, buffer.bits, op.threads.1)?;
@@ -83,31 +82,37 @@ impl Inference<'_> {
     }
 
     /// Whether `vector` neighbouring local indices are neighbours in memory.
-    fn runs(&mut self, address: Form, index: BaseId, slots: u32, vector: u32) -> Result<bool> {
+    fn runs(
+        &mut self,
+        address: IndexForm,
+        index: BaseId,
+        slots: u32,
+        vector: u32,
+    ) -> FormResult<bool> {
         if slots.checked_rem(vector) != Some(0) {
             return Ok(false);
         }
         let (_, within) = self.arena.div_rem(address, i64::from(vector))?;
-        let own = self.arena.digit(Atom { base: index, unit: 1, extent: vector })?;
+        let own = self.arena.digit(BaseDigit { base: index, unit: 1, extent: vector })?;
         Ok(self.arena.same(own, within))
     }
 
     /// Distinct sectors of the first warp's first access.
     fn sectors(
         &self,
-        address: Form,
+        address: IndexForm,
         by: &Iteration,
         vector: u32,
         bits: u32,
         threads: u32,
-    ) -> Result<u64> {
+    ) -> FormResult<u64> {
         let mut tape = Tape::new(&self.arena, &[address])?;
         let mut seen: heapless::Vec<i64, { WARP as usize * 2 }> = heapless::Vec::new();
         for thread in 0..threads.min(WARP) {
             tape.set(by.thread, i64::from(thread));
             tape.derive(&self.arena)?;
             let element = tape.value(&self.arena, address)?;
-            let first = element.checked_mul(i64::from(bits)).ok_or(Error::Overflow)? >> 3;
+            let first = element.checked_mul(i64::from(bits)).ok_or(FormError::Overflow)? >> 3;
             let span = i64::from(vector.saturating_mul(bits) >> 3).max(1);
             for byte in [first, first.saturating_add(span.saturating_sub(1))] {
                 let sector = byte.checked_div(SECTOR).unwrap_or(0);

@@ -8,9 +8,9 @@ fn main() {
     let only = std::env::args().nth(2);
     let mut memory = Memory::default();
     let weights = if std::env::var_os("OWN").is_some() {
-        lanebook_infer::Weights { registers: 1, memory: 1, work: 1 }
+        lanebook_infer::CostWeights { registers: 1, memory: 1, work: 1 }
     } else {
-        lanebook_infer::Weights { registers: 1, memory: 0, work: 0 }
+        lanebook_infer::CostWeights { registers: 1, memory: 0, work: 0 }
     };
     let mut files: Vec<_> =
         std::fs::read_dir(dir).expect("a folder").map(|f| f.expect("a file").path()).collect();
@@ -26,7 +26,7 @@ fn main() {
             if only.as_ref().is_some_and(|o| !id.starts_with(o.as_str())) {
                 continue;
             }
-            let (answer, faults) = ask(&mut memory, &record["program"], weights);
+            let (answer, faults) = ask(&mut memory, &record["program"], weights, &|_, _| false);
             let result = &record["result"];
             let verdict = result["verdict"].as_str().unwrap_or("");
             let class = result["inference"]["class"]

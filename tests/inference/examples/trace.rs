@@ -1,11 +1,11 @@
 //! Prints what inference does on one program of a folder.
-use lanebook_infer::{Event, Listener, Weights};
+use lanebook_infer::{CostWeights, InferenceEvent, Listener};
 use lanebook_inference_tests::program::{Memory, tell};
 use serde_json::Value;
 
 struct Print;
 impl Listener for Print {
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: InferenceEvent) {
         println!("{event:?}");
     }
 }
@@ -21,9 +21,9 @@ fn main() {
             let record: Value = serde_json::from_str(line).expect("a record");
             let mut memory = Memory::default();
             let mut inference = memory.inference();
-            let told = tell(&mut inference, &record["program"]).expect("a program");
+            let told = tell(&mut inference, &record["program"], &|_, _| false).expect("a program");
             println!("{:?}", told.buffers);
-            let done = inference.run(Weights { registers: 1, memory: 1, work: 1 }, &mut Print);
+            let done = inference.run(CostWeights { registers: 1, memory: 1, work: 1 }, &mut Print);
             println!("{done:?}");
         }
     }

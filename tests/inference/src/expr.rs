@@ -1,6 +1,6 @@
 //! Expressions of the recorded programs: as index maps, and evaluated.
 
-use lanebook_infer::{Arena, Form, Op};
+use lanebook_infer::{FormArena, FormOp, IndexForm};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ pub type Unread = String;
 
 /// The map of an index expression, with `names` for its variables.
 pub fn form(
-    arena: &mut Arena<'_>,
+    arena: &mut FormArena<'_>,
     e: &Value,
-    names: &HashMap<String, Form>,
-) -> Result<Form, Unread> {
+    names: &HashMap<String, IndexForm>,
+) -> Result<IndexForm, Unread> {
     if let Some(n) = e.as_i64() {
-        return Ok(Form::constant(n));
+        return Ok(IndexForm::constant(n));
     }
     if let Some(name) = e.as_str() {
         return names.get(name).copied().ok_or_else(|| format!("unknown variable {name}"));
@@ -28,7 +28,7 @@ pub fn form(
     for a in list.iter().skip(1) {
         args.push(form(arena, a, names)?);
     }
-    let fail = |e: lanebook_infer::Error| format!("{e}");
+    let fail = |e: lanebook_infer::FormError| format!("{e}");
     match (word, args.as_slice()) {
         ("+", [a, b]) => arena.add(*a, *b).map_err(fail),
         ("-", [a, b]) => arena.add_scaled(*a, *b, -1).map_err(fail),
@@ -39,16 +39,16 @@ pub fn form(
         }
         (_, [a, b]) => {
             let op = match word {
-                "*" => Op::Mul,
-                "//" => Op::Div,
-                "%" => Op::Rem,
-                "min" => Op::Min,
-                "max" => Op::Max,
-                "^" | "xor" => Op::Xor,
-                "band" => Op::And,
-                "bor" => Op::Or,
-                "<" => Op::Less,
-                "==" => Op::Equal,
+                "*" => FormOp::Mul,
+                "//" => FormOp::Div,
+                "%" => FormOp::Rem,
+                "min" => FormOp::Min,
+                "max" => FormOp::Max,
+                "^" | "xor" => FormOp::Xor,
+                "band" => FormOp::And,
+                "bor" => FormOp::Or,
+                "<" => FormOp::Less,
+                "==" => FormOp::Equal,
                 _ => return Err(format!("operator {word}")),
             };
             arena.op(op, *a, *b).map_err(fail)

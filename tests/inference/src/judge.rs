@@ -2,8 +2,8 @@
 //! itself, beside what TileLang answered.
 
 use crate::expr;
-use crate::program::{Memory, Told, list, tell};
-use lanebook_infer::{BufferId, Form, Fragment, Inference, Stop, Tape, Weights};
+use crate::program::{Memory, Told, Units, list, tell};
+use lanebook_infer::{BufferId, CostWeights, FragmentForm, IndexForm, Inference, Stop, Tape};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -36,10 +36,15 @@ pub enum Answer {
 }
 
 /// Asks the inference about a program. The layouts are checked.
-pub fn ask(memory: &mut Memory, program: &Value, weights: Weights) -> (Answer, Vec<String>) {
+pub fn ask(
+    memory: &mut Memory,
+    program: &Value,
+    weights: CostWeights,
+    units: Units<'_>,
+) -> (Answer, Vec<String>) {
     let threads = u32::try_from(program["threads"].as_u64().unwrap_or(0)).unwrap_or(0);
     let mut inference = memory.inference();
-    let told = match tell(&mut inference, program) {
+    let told = match tell(&mut inference, program, units) {
         Ok(told) => told,
         Err(e) => return (Answer::Unread(e), Vec::new()),
     };
@@ -68,7 +73,7 @@ fn stopped(told: &Told, stop: Stop) -> String {
 }
 
 /// All threads and indices of a fragment; outer variables are 0.
-pub fn tabulate(inference: &Inference<'_>, f: &Fragment) -> Table {
+pub fn tabulate(inference: &Inference<'_>, f: &FragmentForm) -> Table {
     let arena = &inference.arena;
     let vars: Vec<_> = f.vars.iter().map(|v| (v, arena.extent(v).expect("a variable"))).collect();
     let mut tape = Tape::new(arena, &[f.thread, f.index]).expect("a tape");
@@ -140,19 +145,19 @@ fn check_accesses(inference: &Inference<'_>, told: &Told, faults: &mut Vec<Strin
 
 fn check_access(
     inference: &Inference<'_>,
-    spread: &Fragment,
+    spread: &FragmentForm,
     access: &lanebook_infer::Access,
     table: &Table,
     shape: &[i64],
 ) -> Option<String> {
     let arena = &inference.arena;
-    let mut forms: Vec<Form> = vec![spread.thread];
+    let mut forms: Vec<IndexForm> = vec![spread.thread];
     forms.extend_from_slice(access.indices());
     let mut tape = Tape::new(arena, &forms).expect("a tape");
     let found = RefCell::new(BTreeMap::new());
     for form in &forms {
         let all = arena.mentions(*form, |id, base| {
-            if let lanebook_infer::Base::Var { extent, .. } = base
+            if let lanebook_infer::FormBase::Var { extent, .. } = base
                 && id != spread.copy
             {
                 found.borrow_mut().insert(id, *extent);

@@ -2,19 +2,19 @@
 
 use crate::expr;
 use lanebook_infer as infer;
-use lanebook_infer::{BufferId, Form, Inference, Kind, OperatorId, Scope};
+use lanebook_infer::{BufferId, IndexForm, Inference, Kind, MemoryScope, OperatorId};
 use serde_json::Value;
 use std::collections::HashMap;
 
 /// Memory for one program.
 pub struct Memory {
     bases: Vec<infer::BaseEntry>,
-    terms: Vec<infer::Term>,
+    terms: Vec<infer::DigitTerm>,
     buckets: Vec<u16>,
     buffers: Vec<infer::Buffer>,
     operators: Vec<infer::Operator>,
     accesses: Vec<infer::Access>,
-    layouts: Vec<Option<infer::Fragment>>,
+    layouts: Vec<Option<infer::FragmentForm>>,
     queue: Vec<u16>,
     points: Vec<u64>,
 }
@@ -66,18 +66,49 @@ pub struct Told {
     pub outer: Vec<(String, infer::BaseId)>,
 }
 
-struct Teller<'i, 'a> {
+struct Teller<'i, 'a, 'u> {
+    units: Units<'u>,
+    target: String,
+    types: HashMap<BufferId, String>,
     inference: &'i mut Inference<'a>,
     told: Told,
-    names: HashMap<String, Form>,
+    names: HashMap<String, IndexForm>,
     threads: (u32, u32),
 }
 
+/// Where the fragments of products come from: the target's name, the elements of operand and
+/// result, rows, columns and threads, the policy, and what is wanted of it.
+pub type Units<'u> = &'u dyn Fn(&Product<'_>, &mut dyn FnMut(&infer::UnitTile<'_>)) -> bool;
+
+/// A product of a recorded program.
+pub struct Product<'p> {
+    /// The target, as the record names it.
+    pub target: &'p str,
+    /// Elements of an operand.
+    pub operand: &'p str,
+    /// Elements of the result.
+    pub result: &'p str,
+    /// Rows and columns of the result.
+    pub extents: (u32, u32),
+    /// Threads of the block.
+    pub threads: u32,
+    /// Which fragment is wanted.
+    pub side: infer::UnitSide,
+}
+
 /// Tells a program.
-pub fn tell(inference: &mut Inference<'_>, program: &Value) -> Result<Told, String> {
+pub fn tell(
+    inference: &mut Inference<'_>,
+    program: &Value,
+    units: Units<'_>,
+) -> Result<Told, String> {
     let threads = number(&program["threads"])?;
     let told = Told { buffers: HashMap::new(), loops: Vec::new(), outer: Vec::new() };
-    let mut teller = Teller { inference, told, names: HashMap::new(), threads: (0, threads) };
+    let target = text(&program["target"])?.to_owned();
+    let types = HashMap::new();
+    let names = HashMap::new();
+    let threads = (0, threads);
+    let mut teller = Teller { inference, told, names, threads, units, target, types };
     for b in list(&program["buffers"]) {
         teller.buffer(b)?;
     }
@@ -93,16 +124,18 @@ pub fn tell(inference: &mut Inference<'_>, program: &Value) -> Result<Told, Stri
     Ok(teller.told)
 }
 
-impl Teller<'_, '_> {
+impl Teller<'_, '_, '_> {
     fn buffer(&mut self, b: &Value) -> Result<(), String> {
         let shape: Vec<u32> = list(&b["shape"]).iter().map(number).collect::<Result<_, _>>()?;
         let scope = match text(&b["scope"])? {
-            "global" => Scope::Global,
-            "shared" => Scope::Shared,
-            "fragment" => Scope::Fragment,
+            "global" => MemoryScope::Global,
+            "shared" => MemoryScope::Shared,
+            "fragment" => MemoryScope::Fragment,
             other => return Err(format!("scope {other}")),
         };
-        let id = self.inference.buffer(&shape, bits(text(&b["dtype"])?)?, scope).map_err(fail)?;
+        let dtype = text(&b["dtype"])?;
+        let id = self.inference.buffer(&shape, bits(dtype)?, scope).map_err(fail)?;
+        self.types.insert(id, dtype.into());
         self.told.buffers.insert(text(&b["name"])?.into(), id);
         Ok(())
     }
@@ -141,10 +174,10 @@ impl Teller<'_, '_> {
         &mut self,
         vars: infer::VarRange,
         written: &Value,
-    ) -> Result<infer::Fragment, String> {
+    ) -> Result<infer::FragmentForm, String> {
         let arena = &mut self.inference.arena;
         let copies = written.get("replicate").map_or(Ok(1), number)?;
-        let copy = arena.var(copies, infer::Role::Copy).map_err(fail)?;
+        let copy = arena.var(copies, infer::VarRole::Copy).map_err(fail)?;
         let mut names = HashMap::new();
         for (k, id) in vars.iter().enumerate() {
             names.insert(format!("v{k}"), arena.whole(id).map_err(fail)?);
@@ -179,11 +212,12 @@ impl Teller<'_, '_> {
                 self.inference.operator(kind, &[], self.threads).map_err(fail)?;
                 for (id, write) in [(src, false), (dst, true)] {
                     let rank = self.inference.buffer_of(id).map_err(fail)?.dims.len();
-                    let zeros = vec![Form::constant(0); rank];
+                    let zeros = vec![IndexForm::constant(0); rank];
                     self.inference.access(id, write, &zeros).map_err(fail)?;
                 }
                 Ok(())
             }
+            "gemm" => self.product(op),
             "serial" => self.serial(op),
             "if" => {
                 self.inference.operator(Kind::Uniform, &[], self.threads).map_err(fail)?;
@@ -244,6 +278,75 @@ impl Teller<'_, '_> {
             self.inference.access(*buffer, *write, &index).map_err(fail)?;
         }
         Ok(())
+    }
+
+    /// A product pins its fragments.
+    fn product(&mut self, op: &Value) -> Result<(), String> {
+        let policy = match op.get("policy").map(text) {
+            None => infer::WarpPolicy::Square,
+            Some(name) => match name? {
+                "Square" => infer::WarpPolicy::Square,
+                "FullRow" => infer::WarpPolicy::FullRow,
+                "FullCol" => infer::WarpPolicy::FullCol,
+                other => return Err(format!("policy {other}")),
+            },
+        };
+        let (a, c) = (self.named(&op["a"])?, self.named(&op["c"])?);
+        let dims = self.inference.buffer_of(c).map_err(fail)?.dims;
+        let shape: Vec<u32> =
+            dims.iter().filter_map(|d| self.inference.arena.extent(d).ok()).collect();
+        let [m, n] = shape[..] else {
+            return Err("a product of another rank than 2".into());
+        };
+        let (target, operand, result) =
+            (self.target.clone(), self.types[&a].clone(), self.types[&c].clone());
+        let threads = self.threads.1;
+        let mut split = None;
+        for (name, side) in
+            [("c", infer::UnitSide::D), ("a", infer::UnitSide::A), ("b", infer::UnitSide::B)]
+        {
+            let id = self.named(&op[name])?;
+            let buffer = *self.inference.buffer_of(id).map_err(fail)?;
+            if buffer.scope != MemoryScope::Fragment && side != infer::UnitSide::D {
+                continue;
+            }
+            let product = Product {
+                target: &target,
+                operand: &operand,
+                result: &result,
+                extents: (m, n),
+                threads,
+                side,
+            };
+            let mut found = Err(format!("no unit of {target} for {operand}"));
+            let units = self.units;
+            units(&product, &mut |tile| {
+                if side == infer::UnitSide::D {
+                    split = infer::split_warps(policy, (m, n), threads / tile.wave, tile);
+                }
+                found = match split {
+                    Some(s) => {
+                        let arena = &mut self.inference.arena;
+                        arena.product_fragment(buffer.dims, side, tile, s).map_err(fail)
+                    }
+                    None => Err("more warps than parts of the result".into()),
+                };
+            });
+            let fragment = found?;
+            if self.inference.layout(id).is_none() {
+                self.inference.pin_buffer(id, fragment).map_err(fail)?;
+            } else if !self.same_threads(id, &fragment)? {
+                return Err(format!("CONFLICT {name}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn same_threads(&mut self, id: BufferId, want: &infer::FragmentForm) -> Result<bool, String> {
+        let have = self.inference.layout(id).ok_or("no layout")?;
+        let arena = &mut self.inference.arena;
+        let (a, b) = (arena.threads(&have), arena.threads(want));
+        Ok(arena.contains(a, b).map_err(fail)? && arena.contains(b, a).map_err(fail)?)
     }
 
     fn parallel(&mut self, op: &Value) -> Result<(), String> {
@@ -324,14 +427,14 @@ impl Teller<'_, '_> {
     }
 }
 
-fn restore(names: &mut HashMap<String, Form>, name: String, before: Option<Form>) {
+fn restore(names: &mut HashMap<String, IndexForm>, name: String, before: Option<IndexForm>) {
     match before {
         Some(form) => names.insert(name, form),
         None => names.remove(&name),
     };
 }
 
-fn fail(e: infer::Error) -> String {
+fn fail(e: infer::FormError) -> String {
     e.to_string()
 }
 

@@ -1,6 +1,6 @@
 //! Index maps against the expressions that they were made of, at every point.
 
-use lanebook_infer::{Arena, BaseId, Form, Role, Tape, Threads};
+use lanebook_infer::{BaseId, FormArena, IndexForm, Tape, Threads, VarRole};
 use lanebook_inference_tests::expr;
 use lanebook_inference_tests::program::Memory;
 use serde_json::{Value, json};
@@ -45,13 +45,13 @@ fn expression(r: &mut Random, depth: u32) -> Value {
 }
 
 /// Variables of random extents, by name.
-fn variables(arena: &mut Arena<'_>, r: &mut Random) -> Vec<(BaseId, u32)> {
+fn variables(arena: &mut FormArena<'_>, r: &mut Random) -> Vec<(BaseId, u32)> {
     let extents = NAMES.map(|_| *r.pick(&[1, 2, 3, 4, 6, 8, 14, 16]));
-    let var = |e: &u32| (arena.var(*e, Role::Loop).expect("room"), *e);
+    let var = |e: &u32| (arena.var(*e, VarRole::Loop).expect("room"), *e);
     extents.iter().map(var).collect()
 }
 
-fn forms(arena: &mut Arena<'_>, vars: &[(BaseId, u32)]) -> HashMap<String, Form> {
+fn forms(arena: &mut FormArena<'_>, vars: &[(BaseId, u32)]) -> HashMap<String, IndexForm> {
     let pairs = NAMES.iter().zip(vars);
     pairs.map(|(n, v)| ((*n).to_owned(), arena.whole(v.0).expect("room"))).collect()
 }
@@ -99,7 +99,7 @@ fn a_map_is_its_expression_at_every_point() {
             assert_eq!(found, expr::value(&e, &known), "{e} at {point:?} of {vars:?}");
             assert!(low <= found && found <= high, "{e} at {point:?}: {found} of {low}..={high}");
         });
-        let plain = |b: &lanebook_infer::Base| matches!(b, lanebook_infer::Base::Op { .. });
+        let plain = |b: &lanebook_infer::FormBase| matches!(b, lanebook_infer::FormBase::Op { .. });
         structural += u32::from(!arena.mentions(form, |_, b| plain(b)).expect("bases"));
         arena.release(mark);
     }
@@ -160,19 +160,19 @@ fn what_is_solved_is_the_point() {
             let form = expr::form(arena, &e, &names).expect("a map");
             let (_, high) = arena.range(form).expect("a range");
             let extent = u32::try_from(high.max(0) + 1).expect("small");
-            let output = arena.var(extent, Role::Output).expect("room");
+            let output = arena.var(extent, VarRole::Output).expect("room");
             equations.push((arena.whole(output).expect("room"), form, output));
             written.push(e.to_string());
         }
-        let pairs: Vec<(Form, Form)> = equations.iter().map(|e| (e.0, e.1)).collect();
+        let pairs: Vec<(IndexForm, IndexForm)> = equations.iter().map(|e| (e.0, e.1)).collect();
         let solved = arena.solve(&pairs, &ids).expect("a solution");
         whole += u32::from(solved.free.is_empty());
         // Points with the same outputs must agree in what is not free; with its values put in for
         // the free digits each point must come back.
-        let mut all: Vec<Form> = equations.iter().map(|e| e.1).collect();
+        let mut all: Vec<IndexForm> = equations.iter().map(|e| e.1).collect();
         all.extend(solved.vars.iter().map(|v| v.1));
         for f in &solved.free {
-            all.push(arena.digit(f.atom).expect("room"));
+            all.push(arena.digit(f.digit).expect("room"));
         }
         let mut tape = Tape::new(arena, &all).expect("a tape");
         let mut images = BTreeSet::new();
@@ -224,7 +224,7 @@ fn containment_is_that_of_the_points() {
         let base = expression(&mut r, 3);
         for _ in 0..2 {
             let copies = *r.pick(&[1u32, 2, 4, 8, 12]);
-            let copy = arena.var(copies, Role::Copy).expect("room");
+            let copy = arena.var(copies, VarRole::Copy).expect("room");
             let mut own = names.clone();
             own.insert("c".into(), arena.whole(copy).expect("room"));
             let more = json!(["*", "c", r.pick(&[1, 2, 4, 8, 16])]);

@@ -1,4 +1,4 @@
-//! TileLang's layout helpers.
+//! TileLang's layout helpers, and its programs.
 //!
 //! Every answer is compared as a function, at every element and copy: the records' expressions are
 //! evaluated here ([`expr`]), lanebook's layouts by lanebook. Layouts that a record gives as
@@ -11,6 +11,7 @@ mod expr;
 mod fit;
 mod makers;
 mod model;
+mod programs;
 
 use super::{Case, Suite, Verdict, has_any};
 use serde_json::Value;
@@ -19,7 +20,7 @@ use serde_json::Value;
 pub struct TileLang;
 
 /// Keys that all records of one schema have, a row a schema.
-const SHAPES: &[&[&str]] = &[&["id", "call", "ok"]];
+const SHAPES: &[&[&str]] = &[&["id", "call", "ok"], &["id", "program", "result"]];
 
 impl Suite for TileLang {
     fn name(&self) -> &'static str {
@@ -31,6 +32,9 @@ impl Suite for TileLang {
     }
 
     fn judge(&self, case: &Case<'_>) -> Verdict {
+        if case.record.get("program").is_some() {
+            return programs::judge(case);
+        }
         let call = case.record["call"].as_str().unwrap_or_default();
         let judged = if call.contains('.') || call == "Fragment" || call == "Layout" {
             algebra::judge(case)

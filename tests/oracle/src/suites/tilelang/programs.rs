@@ -1,0 +1,264 @@
+//! Programs: layouts of fragments and loops, inferred.
+//!
+//! Rules: where TileLang lowers a program and its layouts are sound, lanebook's are the same, or
+//! sound as well with no more registers; what TileLang gives up lanebook may accept if its layouts
+//! are sound; a layout that is written and must be taken, with the owners that follow from it, is
+//! not refused. Sound means, at every point: whoever executes an access holds the element, whoever
+//! holds an element that is written writes it, and no two elements lie in one place.
+
+use super::super::{Case, Verdict};
+use lanebook::TABLES;
+use lanebook_infer::{CostWeights, UnitSide, UnitTile};
+use lanebook_inference_tests::judge::{Answer, Table, ask, recorded};
+use lanebook_inference_tests::program::{Memory, Product, list};
+use lanebook_layout::AxisId;
+use lanebook_tables::{Arch, Capability, Instance};
+use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// TileLang's default cost: registers alone.
+const REGISTERS: CostWeights = CostWeights { registers: 1, memory: 0, work: 0 };
+
+thread_local! {
+    static MEMORY: RefCell<Memory> = RefCell::new(Memory::default());
+}
+
+/// The verdict on one program.
+pub fn judge(case: &Case<'_>) -> Verdict {
+    let record = case.record;
+    let units = |product: &Product<'_>, give: &mut dyn FnMut(&UnitTile<'_>)| unit(product, give);
+    let (answer, faults) =
+        MEMORY.with_borrow_mut(|memory| ask(memory, &record["program"], REGISTERS, &units));
+    if let Some(fault) = faults.first() {
+        return Verdict::Differ(format!("not sound: {fault}"));
+    }
+    let result = &record["result"];
+    let lowers = result["verdict"] == "lowers";
+    let wrong = wrongly(record);
+    match answer {
+        Answer::Unread(what) if what.starts_with("CONFLICT") && !lowers => {
+            Verdict::Refused("two products want one fragment in two layouts")
+        }
+        Answer::Unread(what) => Verdict::Differ(format!("not read: {what}")),
+        Answer::Stopped(why) => {
+            let class = ["inference", "lowering"].map(|s| result[s]["class"].as_str());
+            if class.into_iter().flatten().any(|c| LIMITS.contains(&c)) {
+                return Verdict::Differ(format!("refused at a limit of TileLang's prover: {why}"));
+            }
+            match (lowers, wrong) {
+                (false, _) => {
+                    Verdict::Refused("both refuse, TileLang not at a limit of its prover")
+                }
+                (true, Some(rule)) => Verdict::Refused(rule),
+                (true, None) => Verdict::Differ(format!("refused: {why}")),
+            }
+        }
+        Answer::Layouts(buffers, loops) => {
+            if let Some(what) = owners(record, &loops) {
+                return Verdict::Differ(what);
+            }
+            if !lowers {
+                return Verdict::Ruled("TileLang gives up; accepted, and sound at every point");
+            }
+            match compare(result, &buffers, &loops) {
+                Ok(Same::Same) => Verdict::Agree,
+                Ok(Same::Fewer) => Verdict::Ruled("other layouts, sound, with fewer registers"),
+                Ok(Same::Equal) => Verdict::Ruled("other layouts, sound, with as many registers"),
+                Ok(Same::More(what)) => match wrong {
+                    Some(rule) => Verdict::Ruled(rule),
+                    None => Verdict::Differ(format!("more registers: {what}")),
+                },
+                Err(what) => Verdict::Differ(what),
+            }
+        }
+    }
+}
+
+/// Why TileLang's layouts are no model, if they are none: by the exact checks of the record.
+fn wrongly(record: &Value) -> Option<&'static str> {
+    let result = &record["result"];
+    for l in list(&result["loops"]) {
+        if l["covers_extents"] == false {
+            return Some("TileLang's loop does not cover its iterations");
+        }
+        for check in list(&l["exact_check"]) {
+            if check["loop_threads_own"] == false {
+                return Some("a thread of TileLang's loop does not hold what it asks for");
+            }
+            let number = |key: &str| check[key].as_i64();
+            if number("iterations") > number("distinct_targets") {
+                return Some("iterations store to one place in turn: TileLang spreads them");
+            }
+            if check["owners_all_write"] == false {
+                return Some("in TileLang's loop not all holders of an element write it");
+            }
+        }
+        if l.get("depends_on_outer_vars").is_some_and(|d| !list(d).is_empty())
+            && record["cpu_run"]["thread_order_dependent"] == true
+        {
+            return Some("TileLang's guard lets several threads store");
+        }
+    }
+    for layout in result["buffers"].as_object().into_iter().flat_map(|b| b.values()) {
+        let threads = record["program"]["threads"].as_i64().unwrap_or(0);
+        let table = recorded(layout);
+        let outside = |t: &Table| t.threads.iter().flatten().any(|t| *t < 0 || *t >= threads);
+        if table.as_ref().is_some_and(outside) {
+            return Some("TileLang's layout names threads that are not there");
+        }
+        let shape = list(&layout["shape"]);
+        let name = list(&record["program"]["buffers"]);
+        let declared =
+            name.iter().find(|b| result["buffers"][b["name"].as_str().unwrap_or("")] == *layout);
+        if declared.is_some_and(|b| list(&b["shape"]) != shape) {
+            return Some("TileLang's layout is smaller than the buffer");
+        }
+    }
+    (record["cpu_run"]["match"] == false).then_some("TileLang's kernel gives wrong results")
+}
+
+/// Classes of failures that are limits of TileLang's prover, not proofs that no layout exists.
+const LIMITS: &[&str] = &[
+    "inverse_scale",
+    "normalize_iter",
+    "iter_divisibility",
+    "inverse_not_roundtrip",
+    "type_mismatch",
+    "no_layout_found",
+];
+
+/// Loops whose owners follow from a written layout have those owners.
+fn owners(record: &Value, loops: &[Option<Table>]) -> Option<String> {
+    for derived in list(record.get("derived_loop_threads")?) {
+        let k = usize::try_from(derived["loop"].as_u64()?).ok()?;
+        let copies = usize::try_from(derived["replicate"].as_u64()?).ok()?;
+        let table = loops.get(k)?.as_ref()?;
+        for (point, want) in list(&derived["thread"]).chunks(copies).enumerate() {
+            let want = want.iter().filter_map(Value::as_i64).collect();
+            let have = table.threads.get(point)?;
+            if *have != want {
+                return Some(format!("loop {k}, point {point}: {have:?}, not {want:?}"));
+            }
+        }
+    }
+    None
+}
+
+/// How lanebook's layouts stand beside TileLang's.
+enum Same {
+    Same,
+    Fewer,
+    Equal,
+    More(String),
+}
+
+fn compare(
+    result: &Value,
+    buffers: &HashMap<String, Table>,
+    loops: &[Option<Table>],
+) -> Result<Same, String> {
+    let (mut own, mut theirs, mut differs) = (0, 0, String::new());
+    for (name, layout) in result["buffers"].as_object().into_iter().flatten() {
+        let Some(table) = recorded(layout) else { continue };
+        let have = buffers.get(name).ok_or_else(|| format!("{name} has no layout"))?;
+        own += have.slots();
+        theirs += table.slots();
+        if have.threads != table.threads {
+            differs += &format!("{name} {} for {}; ", have.slots(), table.slots());
+        }
+    }
+    for (k, layout) in list(&result["loops"]).iter().enumerate() {
+        let Some(table) = recorded(layout) else { continue };
+        let have = loops.get(k).and_then(Option::as_ref);
+        let have = have.ok_or_else(|| format!("loop {k} is not spread"))?;
+        // A nest that TileLang fused has as many points.
+        if have.threads != table.threads {
+            differs += &format!("loop {k}; ");
+        }
+    }
+    Ok(match own.cmp(&theirs) {
+        _ if differs.is_empty() && own == theirs => Same::Same,
+        std::cmp::Ordering::Less => Same::Fewer,
+        std::cmp::Ordering::Equal => Same::Equal,
+        std::cmp::Ordering::Greater => Same::More(differs),
+    })
+}
+
+/// The table's name of an element type, as an operand of a product or as its result.
+fn dtype(name: &str, operand: bool) -> &str {
+    match name {
+        "float16" => "f16",
+        "bfloat16" => "bf16",
+        "float32" if operand => "tf32",
+        "float32" => "f32",
+        "float64" => "f64",
+        "float8_e4m3" | "float8_e4m3fn" => "e4m3",
+        "int8" => "i8",
+        "int32" => "i32",
+        other => other,
+    }
+}
+
+/// Gives the tile of the instruction that TileLang takes: one of a group of warps where the
+/// architecture has it and the result is tall enough, else the least of one warp.
+fn unit(product: &Product<'_>, give: &mut dyn FnMut(&UnitTile<'_>)) -> bool {
+    let named = |name: &str| TABLES.arch_named(name).and_then(|id| TABLES.arch(id));
+    let target = product.target;
+    let Some(arch) = named(&format!("{target}a")).or_else(|| named(target)) else {
+        return false;
+    };
+    let wave = u32::from(arch.wave_lanes.first().copied().unwrap_or(32));
+    let transposed = TABLES.anchors.units.iter().any(|u| u.arch == arch.name && u.transposes);
+    let mut best: Option<(bool, u16, u16, Instance<'static>)> = None;
+    for instance in instances(arch, product) {
+        let Some(shape) = instance.shape() else { continue };
+        let Some(layout) = instance.layout(shape.d) else { continue };
+        let group = layout.view().shard.iter().any(|i| i.axis() == AxisId::WARP);
+        let (m, n) = product.extents;
+        let fits = m % u32::from(shape.m) == 0 && n % u32::from(shape.n) == 0;
+        if !fits || (group && !product.threads.is_multiple_of(4 * wave)) {
+            continue;
+        }
+        // Groups first, then the smaller result, then the greater depth.
+        let rank = (!group, shape.m * shape.n, u16::MAX - shape.k);
+        if best.as_ref().is_none_or(|b| rank < (b.0, b.1, b.2)) {
+            best = Some((rank.0, rank.1, rank.2, instance));
+        }
+    }
+    let Some((single, _, _, instance)) = best else { return false };
+    let shape = instance.shape().expect("it was seen");
+    let (number, rows, columns) = match (product.side, transposed) {
+        (UnitSide::D, false) => (shape.d, shape.m, shape.n),
+        (UnitSide::D, true) => (shape.d, shape.m, shape.n),
+        (UnitSide::A, false) | (UnitSide::B, true) => (shape.a, shape.m, shape.k),
+        (UnitSide::B, false) | (UnitSide::A, true) => (shape.b, shape.k, shape.n),
+    };
+    let Some(layout) = instance.layout(number) else { return false };
+    give(&UnitTile {
+        layout: &layout.view(),
+        rows: u32::from(rows),
+        columns: u32::from(columns),
+        together: if single { 1 } else { 4 },
+        wave,
+        transposed,
+    });
+    true
+}
+
+/// Dense products of these elements.
+fn instances(arch: &'static Arch<'static>, product: &Product<'_>) -> Vec<Instance<'static>> {
+    let operand = TABLES.dtype_named(dtype(product.operand, true));
+    let result = TABLES.dtype_named(dtype(product.result, false));
+    let (Some(a), Some(d)) = (operand, result) else { return Vec::new() };
+    let atoms = arch.dispatch(Capability::Product { a, b: a, c: d, d });
+    let mut out = Vec::new();
+    for id in atoms {
+        let Some(atom) = TABLES.atom(*id) else { continue };
+        let dense = atom.more.is_none_or(|more| more.index.is_none() && more.blocks <= 1);
+        if dense && arch.own(*id).is_some_and(|own| own.native) {
+            out.extend((0..atom.instances()).filter_map(|k| atom.instance(k)));
+        }
+    }
+    out
+}
