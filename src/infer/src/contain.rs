@@ -5,7 +5,7 @@ use crate::arena::{
 };
 use crate::error::{FormError, FormResult, PoolName};
 use crate::points::{Tape, Walk};
-use crate::program::FragmentForm;
+use crate::program::{FragmentForm, MAX_RANK};
 
 /// How many threads a block can have.
 pub const MAX_THREADS: u32 = 2048;
@@ -88,18 +88,10 @@ impl FormArena<'_> {
 
     fn contained_by_points(&mut self, small: Threads, large: Threads) -> FormResult<bool> {
         let mut tape = Tape::new(self, &[small.map, large.map])?;
-        let mut vars: heapless::Vec<(BaseId, u32), 16> = heapless::Vec::new();
-        for id in &self.bases_under(&[small.map, large.map])? {
-            if let FormBase::Var { extent, .. } = self.base(*id)?
-                && *id != small.copy
-                && *id != large.copy
-            {
-                let full = FormError::Full { pool: PoolName::Scratch, has: 16 };
-                vars.push((*id, extent)).map_err(|_| full)?;
-            }
-        }
+        let mut vars = self.variables(&[small.map, large.map])?;
+        vars.retain(|v| v.0 != small.copy && v.0 != large.copy);
         let copies = (self.extent(small.copy)?, self.extent(large.copy)?);
-        let mut walk = Walk::new(vars.iter().copied())?;
+        let mut walk = Walk::new(&vars)?;
         while !walk.ended() {
             walk.put(&mut tape);
             let mut held = Set::default();
@@ -127,14 +119,8 @@ impl FormArena<'_> {
             return Ok(true);
         }
         let mut tape = Tape::new(self, &[map])?;
-        let mut vars: heapless::Vec<(BaseId, u32), 16> = heapless::Vec::new();
-        for id in &self.bases_under(&[map])? {
-            if let FormBase::Var { extent, .. } = self.base(*id)? {
-                let full = FormError::Full { pool: PoolName::Scratch, has: 16 };
-                vars.push((*id, extent)).map_err(|_| full)?;
-            }
-        }
-        let mut walk = Walk::new(vars.iter().copied())?;
+        let vars = self.variables(&[map])?;
+        let mut walk = Walk::new(&vars)?;
         while !walk.ended() {
             walk.put(&mut tape);
             tape.derive(self)?;
@@ -198,8 +184,11 @@ impl FormArena<'_> {
         let full = FormError::Full { pool: PoolName::Points, has: bits };
         words.fill(0);
         let mut tape = Tape::new(self, &[fragment.thread, fragment.index])?;
-        let extents = fragment.vars.iter().map(|v| (v, self.extent(v).unwrap_or(1)));
-        let mut walk = Walk::new(extents)?;
+        let mut extents: heapless::Vec<(BaseId, u32), MAX_RANK> = heapless::Vec::new();
+        for id in fragment.vars.iter() {
+            let _ = extents.push((id, self.extent(id)?));
+        }
+        let mut walk = Walk::new(&extents)?;
         while !walk.ended() {
             walk.put(&mut tape);
             let mut own = Set::default();

@@ -410,7 +410,9 @@ impl FormArena<'_> {
             }
         }
         for t in self.terms_of(form) {
-            if !u64::try_from(t.stride).is_ok_and(u64::is_power_of_two) {
+            // `2^n - 1 - x` turns the bits of `x` over: strides below 0 on a constant's bits.
+            let turned = t.stride < 0;
+            if !t.stride.unsigned_abs().is_power_of_two() {
                 return Ok(None);
             }
             let top = self.is_top(t.digit)?;
@@ -423,7 +425,7 @@ impl FormArena<'_> {
                 let Some(bit) = usize::try_from(place).ok().and_then(|p| out.get_mut(p)) else {
                     return Ok(None);
                 };
-                if bit.flip || !bit.digits.is_empty() {
+                if bit.flip != turned || !bit.digits.is_empty() {
                     return Ok(None);
                 }
                 let unit = t.digit.unit.checked_shl(k).ok_or(FormError::Overflow)?;

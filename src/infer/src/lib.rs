@@ -40,3 +40,4 @@ pub use program::{
     VarRange,
 };
 pub use solve::{Equation, Free, MAX_VARS, Solution, VarForms};
+pub use subst::{MAX_WALK, Variables};

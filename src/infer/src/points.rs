@@ -2,10 +2,7 @@
 
 use crate::arena::{BaseDigit, BaseId, FormArena, FormBase, IndexForm, floor_div};
 use crate::error::{FormError, FormResult};
-use crate::subst::{BaseSet, MAX_BASES};
-
-/// How many variables a walk over points can have.
-pub const MAX_WALK: usize = 16;
+use crate::subst::{BaseSet, MAX_BASES, MAX_WALK};
 
 /// Values of all bases under some maps.
 #[derive(Debug)]
@@ -97,9 +94,9 @@ impl Walk {
     ///
     /// # Errors
     /// [`Error::Full`] with more than [`MAX_WALK`].
-    pub fn new(vars: impl Iterator<Item = (BaseId, u32)>) -> FormResult<Self> {
+    pub fn new(vars: &[(BaseId, u32)]) -> FormResult<Self> {
         let mut out = heapless::Vec::new();
-        for (id, extent) in vars {
+        for (id, extent) in vars.iter().copied() {
             let full =
                 FormError::Full { pool: crate::error::PoolName::Scratch, has: MAX_WALK as u32 };
             out.push((id, extent, 0)).map_err(|_| full)?;

@@ -15,6 +15,12 @@ pub(crate) fn too_deep() -> FormError {
     FormError::Full { pool: PoolName::Scratch, has: MAX_BASES as u32 }
 }
 
+/// How many variables a walk over points can have.
+pub const MAX_WALK: usize = 16;
+
+/// Variables with their extents.
+pub type Variables = heapless::Vec<(BaseId, u32), MAX_WALK>;
+
 /// Bases and what stands for them.
 type Values = heapless::Vec<(BaseId, IndexForm), MAX_BASES>;
 
@@ -53,8 +59,28 @@ impl FormArena<'_> {
         Ok(set)
     }
 
+    /// Whether the map asks for an operation that no sum of digits says.
+    pub fn is_derived(&self, map: IndexForm) -> FormResult<bool> {
+        self.mentions(map, |_, base| matches!(base, FormBase::Op { .. }))
+    }
+
+    /// The variables that the maps ask for, with their extents.
+    ///
+    /// # Errors
+    /// [`FormError::Full`] with more than [`MAX_WALK`].
+    pub fn variables(&self, maps: &[IndexForm]) -> FormResult<Variables> {
+        let mut out = Variables::new();
+        for id in &self.bases_under(maps)? {
+            if let FormBase::Var { extent, .. } = self.base(*id)? {
+                let full = FormError::Full { pool: PoolName::Scratch, has: MAX_WALK as u32 };
+                out.push((*id, extent)).map_err(|_| full)?;
+            }
+        }
+        Ok(out)
+    }
+
     /// Whether the map, or a base under it, takes a digit of a base that `wanted` holds for.
-    pub fn mentions(
+    pub(crate) fn mentions(
         &self,
         form: IndexForm,
         wanted: impl Fn(BaseId, &FormBase) -> bool,

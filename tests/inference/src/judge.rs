@@ -5,8 +5,7 @@ use crate::expr;
 use crate::program::{Memory, Told, Units, list, tell};
 use lanebook_infer::{BufferId, CostWeights, FragmentForm, IndexForm, Inference, Stop, Tape};
 use serde_json::Value;
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 /// Threads and local index of each point, row-major.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,19 +153,8 @@ fn check_access(
     let mut forms: Vec<IndexForm> = vec![spread.thread];
     forms.extend_from_slice(access.indices());
     let mut tape = Tape::new(arena, &forms).expect("a tape");
-    let found = RefCell::new(BTreeMap::new());
-    for form in &forms {
-        let all = arena.mentions(*form, |id, base| {
-            if let lanebook_infer::FormBase::Var { extent, .. } = base
-                && id != spread.copy
-            {
-                found.borrow_mut().insert(id, *extent);
-            }
-            false
-        });
-        all.expect("bases");
-    }
-    let vars: Vec<(lanebook_infer::BaseId, u32)> = found.into_inner().into_iter().collect();
+    let mut vars = arena.variables(&forms).expect("variables");
+    vars.retain(|v| v.0 != spread.copy);
     let mut counters = vec![0u32; vars.len()];
     loop {
         for ((id, _), at) in vars.iter().zip(&counters) {
