@@ -39,7 +39,8 @@ impl FormArena<'_> {
     /// `small - large`, but for the copies of `large`, is made of what those copies can add.
     fn contained_by_structure(&mut self, small: Threads, large: Threads) -> FormResult<bool> {
         let (mut fixed, mut room) = (DigitTerms::new(), Room::new());
-        for t in self.load(large.map)? {
+        let own = self.load(large.map)?;
+        for t in own.iter().copied() {
             if t.digit.base == large.copy {
                 room.push((t, 0)).map_err(|_| too_many())?;
             } else {

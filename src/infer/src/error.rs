@@ -1,7 +1,5 @@
 //! Why an index map could not be computed.
 
-use core::fmt;
-
 /// A pool that the caller lends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -49,19 +47,6 @@ pub enum FormError {
     /// A handle that is none of this arena.
     Stale,
 }
-
-impl fmt::Display for FormError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Full { pool, has } => write!(f, "the pool of {pool:?} is full: it has {has}"),
-            Self::Overflow => f.write_str("an index leaves 63 bits, or an extent 32"),
-            Self::Divisor { found } => write!(f, "divided by {found}, which is not positive"),
-            Self::Stale => f.write_str("a handle of another arena, or one given back"),
-        }
-    }
-}
-
-impl core::error::Error for FormError {}
 
 /// The result of this crate's algebra.
 pub type FormResult<T> = core::result::Result<T, FormError>;

@@ -209,7 +209,8 @@ impl FormArena<'_> {
             return Err(FormError::Divisor { found: d });
         }
         let (mut quotient, mut rest) = (DigitTerms::new(), DigitTerms::new());
-        for t in self.load(form)? {
+        let own = self.load(form)?;
+        for t in own.iter().copied() {
             self.divide_term(t, d, &mut quotient, &mut rest)?;
         }
         let mut q = floor_div(form.constant, d)?;

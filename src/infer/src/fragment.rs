@@ -241,7 +241,8 @@ impl FormArena<'_> {
                 return Ok((thread, copy));
             }
         }
-        for t in self.load(thread)? {
+        let own = self.load(thread)?;
+        for t in own.iter().copied() {
             if t.digit.base == copy {
                 digits.push(t.digit).map_err(|_| too_many())?;
             }

@@ -103,7 +103,8 @@ impl FormArena<'_> {
         let constant = map.constant.checked_neg().ok_or(FormError::Overflow)?;
         let mut rest = IndexForm { constant: value.constant.wrapping_add(constant), ..value };
         let mut terms = DigitTerms::new();
-        for t in self.load(map)? {
+        let own = self.load(map)?;
+        for t in own.iter().copied() {
             match self.known_digit(t.digit, known)? {
                 Some(digit) => {
                     rest = self.add_scaled(rest, digit, t.stride.wrapping_neg())?;
@@ -244,7 +245,8 @@ impl FormArena<'_> {
             return Ok(false);
         };
         let mut last = None;
-        for t in self.load(form)? {
+        let own = self.load(form)?;
+        for t in own.iter().copied() {
             match self.known_digit(t.digit, known)? {
                 Some(digit) => value = self.xor(value, digit)?,
                 None if last.is_none() => last = Some(t.digit),

@@ -128,7 +128,8 @@ impl FormArena<'_> {
     /// The sum with each digit taken of what stands for its base.
     fn replaced(&mut self, form: IndexForm, values: &Values) -> FormResult<IndexForm> {
         let mut out = IndexForm::constant(form.constant);
-        for t in self.load(form)? {
+        let own = self.load(form)?;
+        for t in own.iter().copied() {
             let digit = self.digit_in(t.digit, values)?;
             out = self.add_scaled(out, digit, t.stride)?;
         }
@@ -137,7 +138,8 @@ impl FormArena<'_> {
 
     fn parity(&mut self, form: IndexForm, values: &Values) -> FormResult<IndexForm> {
         let mut out = IndexForm::constant(0);
-        for t in self.load(form)? {
+        let own = self.load(form)?;
+        for t in own.iter().copied() {
             let digit = self.digit_in(t.digit, values)?;
             out = self.xor(out, digit)?;
         }

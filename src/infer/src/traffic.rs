@@ -2,6 +2,7 @@
 
 use crate::arena::{BaseDigit, BaseId, IndexForm, VarRole};
 use crate::error::{FormError, FormResult};
+use crate::form::ceil_div;
 use crate::inference::Inference;
 use crate::points::Tape;
 use crate::program::{Access, FragmentForm, MemoryScope, Operator};
@@ -73,7 +74,7 @@ impl Inference<'_> {
         while vector > 1 && !self.runs(address, by.index, spread.slots, vector)? {
             vector >>= 1;
         }
-        let times = u64::from(spread.slots.div_ceil(vector));
+        let times = u64::from(ceil_div(spread.slots, vector));
         if buffer.scope == MemoryScope::Shared {
             return Ok(times);
         }

@@ -28,7 +28,7 @@ pub fn form(
     for a in list.iter().skip(1) {
         args.push(form(arena, a, names)?);
     }
-    let fail = |e: lanebook_infer::FormError| format!("{e}");
+    let fail = |e: lanebook_infer::FormError| format!("{e:?}");
     match (word, args.as_slice()) {
         ("+", [a, b]) => arena.add(*a, *b).map_err(fail),
         ("-", [a, b]) => arena.add_scaled(*a, *b, -1).map_err(fail),

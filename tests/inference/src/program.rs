@@ -435,7 +435,7 @@ fn restore(names: &mut HashMap<String, IndexForm>, name: String, before: Option<
 }
 
 fn fail(e: infer::FormError) -> String {
-    e.to_string()
+    format!("{e:?}")
 }
 
 /// The entries of a list.
