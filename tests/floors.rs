@@ -82,7 +82,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["error"],
             &["pool"],
             &["arena"],
-            &["form"],
+            &["form+bits"],
             &["subst", "program"],
             &["solve", "points"],
             &["contain+fragment", "anchor", "event"],

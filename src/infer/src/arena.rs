@@ -4,7 +4,7 @@ use crate::error::{FormError, FormResult, PoolName};
 use crate::pool::LentStack;
 
 /// How many terms one index map can have while it is worked on.
-pub const MAX_TERMS: usize = 40;
+pub const MAX_TERMS: usize = 32;
 
 /// Terms of an index map in hand.
 pub(crate) type DigitTerms = heapless::Vec<DigitTerm, MAX_TERMS>;

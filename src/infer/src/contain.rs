@@ -37,6 +37,7 @@ impl FormArena<'_> {
     }
 
     /// `small - large`, but for the copies of `large`, is made of what those copies can add.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn contained_by_structure(&mut self, small: Threads, large: Threads) -> FormResult<bool> {
         let (mut fixed, mut room) = (DigitTerms::new(), Room::new());
         let own = self.load(large.map)?;
@@ -87,6 +88,7 @@ impl FormArena<'_> {
         Ok(Some((low, DigitTerm { stride, digit: high })))
     }
 
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn contained_by_points(&mut self, small: Threads, large: Threads) -> FormResult<bool> {
         let mut tape = Tape::new(self, &[small.map, large.map])?;
         let mut vars = self.variables(&[small.map, large.map])?;
@@ -169,6 +171,7 @@ impl FormArena<'_> {
     ///
     /// # Errors
     /// [`Error::Full`] if there are more places than bits.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn injective(
         &mut self,
         fragment: &FragmentForm,

@@ -72,6 +72,7 @@ impl Inference<'_> {
     }
 
     /// Written layouts: each place once, threads of the operators that use them.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn check_pinned(&mut self, listener: &mut dyn Listener) -> Inferred {
         for k in 0..self.operators.len() {
             let op = *self.operator_of(operator(k))?;
@@ -208,6 +209,7 @@ impl Inference<'_> {
         Ok(true)
     }
 
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn infer_component(
         &mut self,
         component: usize,
@@ -262,6 +264,7 @@ impl Inference<'_> {
     }
 
     /// Infers `root` first, then what follows, then the other members in order.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn attempt(&mut self, component: usize, root: usize, listener: &mut dyn Listener) -> Inferred {
         let mut queue = Queue::default();
         self.clear_queue();
@@ -285,6 +288,7 @@ impl Inference<'_> {
     }
 
     /// What the component's layouts cost.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn cost(&mut self, component: usize) -> FormResult<Cost> {
         let mut cost = Cost::default();
         for k in 0..self.operators.len() {
@@ -324,6 +328,7 @@ impl Inference<'_> {
     }
 
     /// The operand's threads hold the result.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn infer_reduce(
         &mut self,
         id: OperatorId,

@@ -6,8 +6,8 @@
 //! searched for.
 
 use crate::arena::{
-    BaseDigit, BaseId, DigitTerm, DigitTerms, FormArena, FormBase, FormOp, IndexForm, MAX_TERMS,
-    floor_div, too_many,
+    BaseDigit, BaseId, DigitTerm, DigitTerms, FormArena, FormBase, FormOp, IndexForm, floor_div,
+    too_many,
 };
 use crate::error::{FormError, FormResult};
 use crate::pool::{sort_by_key, take_out};
@@ -46,6 +46,7 @@ impl FormArena<'_> {
     }
 
     /// `a + k * b`.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub fn add_scaled(&mut self, a: IndexForm, b: IndexForm, k: i64) -> FormResult<IndexForm> {
         let constant = b
             .constant
@@ -102,6 +103,7 @@ impl FormArena<'_> {
     }
 
     /// Brings terms to canonical form and stores them.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn finish(&mut self, mut terms: DigitTerms, constant: i64) -> FormResult<IndexForm> {
         self.canonical(&mut terms)?;
         self.store(&terms, constant)
@@ -204,6 +206,7 @@ impl FormArena<'_> {
     ///
     /// # Errors
     /// [`Error::Divisor`]; [`Error::Full`], [`Error::Overflow`].
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub fn div_rem(&mut self, form: IndexForm, d: i64) -> FormResult<(IndexForm, IndexForm)> {
         if d <= 0 {
             return Err(FormError::Divisor { found: d });
@@ -246,6 +249,7 @@ impl FormArena<'_> {
     }
 
     /// The part of a term that divides, and the part that is left.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn divide_term(
         &mut self,
         t: DigitTerm,
@@ -285,45 +289,6 @@ impl FormArena<'_> {
         self.intern(FormBase::Sum { form, min, extent })
     }
 
-    /// The bits of two maps that only one has: of powers of two whose bits do not meet, as a sum of
-    /// parities; of others as a base of its own.
-    pub fn xor(&mut self, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
-        let (Some(x), Some(y)) = (self.bits(a)?, self.bits(b)?) else {
-            return self.derived(FormOp::Xor, a, b);
-        };
-        let mut terms = DigitTerms::new();
-        let mut constant = 0i64;
-        for k in 0..MAX_BITS {
-            let (Some(p), Some(q)) = (x.get(k), y.get(k)) else { continue };
-            let Some(both) = p.xor(q) else {
-                return self.derived(FormOp::Xor, a, b);
-            };
-            let weight =
-                1i64.checked_shl(u32::try_from(k).unwrap_or(0)).ok_or(FormError::Overflow)?;
-            if both.flip {
-                constant = constant.checked_add(weight).ok_or(FormError::Overflow)?;
-            }
-            let digit = match both.digits.as_slice() {
-                [] => continue,
-                [one] => *one,
-                many => {
-                    let mut digits = DigitTerms::new();
-                    for digit in many {
-                        let t = DigitTerm { stride: 1, digit: *digit };
-                        digits.push(t).map_err(|_| too_many())?;
-                    }
-                    sort(&mut digits);
-                    let form = self.store(&digits, 0)?;
-                    let base = self.intern(FormBase::Parity { form })?;
-                    BaseDigit { base, unit: 1, extent: 2 }
-                }
-            };
-            let stride = if both.flip { weight.saturating_neg() } else { weight };
-            terms.push(DigitTerm { stride, digit }).map_err(|_| too_many())?;
-        }
-        self.finish(terms, constant)
-    }
-
     /// Any operation: as a sum of digits where it is one, else as a base of its own.
     pub fn op(&mut self, op: FormOp, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
         if a.is_constant() && b.is_constant() {
@@ -351,36 +316,14 @@ impl FormArena<'_> {
         }
     }
 
-    /// The bits of `a` that the constant `mask` has.
-    fn masked(&mut self, a: IndexForm, mask: IndexForm) -> FormResult<IndexForm> {
-        let Some(bits) = self.bits(a)?.filter(|_| mask.constant >= 0) else {
-            return self.derived(FormOp::And, a, mask);
-        };
-        let mut out = IndexForm::constant(0);
-        let mut k = 0u32;
-        for bit in &bits {
-            let weight = 1i64.checked_shl(k).ok_or(FormError::Overflow)?;
-            k = k.saturating_add(1);
-            if mask.constant & weight == 0 {
-                continue;
-            }
-            let mut one = IndexForm::constant(i64::from(bit.flip));
-            let sign = if bit.flip { -1 } else { 1 };
-            match bit.digits.as_slice() {
-                [] => {}
-                [digit] => {
-                    let digit = self.digit(*digit)?;
-                    one = self.add_scaled(one, digit, sign)?;
-                }
-                _ => return self.derived(FormOp::And, a, mask),
-            }
-            out = self.add_scaled(out, one, weight)?;
-        }
-        Ok(out)
-    }
-
     /// A base for an operation that no sum of digits says.
-    fn derived(&mut self, op: FormOp, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    pub(crate) fn derived(
+        &mut self,
+        op: FormOp,
+        a: IndexForm,
+        b: IndexForm,
+    ) -> FormResult<IndexForm> {
         let (low, high) = bounds(op, self.range(a)?, self.range(b)?)?;
         let count =
             high.checked_sub(low).and_then(|n| n.checked_add(1)).ok_or(FormError::Overflow)?;
@@ -391,89 +334,6 @@ impl FormArena<'_> {
             constant: whole.constant.checked_add(low).ok_or(FormError::Overflow)?,
             ..whole
         })
-    }
-
-    /// The map bit by bit, if its terms are powers of two whose bits do not meet.
-    fn bits(&self, form: IndexForm) -> FormResult<Option<ParityBits>> {
-        let mut out = ParityBits::new();
-        for _ in 0..MAX_BITS {
-            let _ = out.push(ParityBit::default());
-        }
-        if form.constant < 0 {
-            return Ok(None);
-        }
-        for k in 0..63u32 {
-            if (form.constant >> k) & 1 == 1 {
-                let Some(bit) = usize::try_from(k).ok().and_then(|k| out.get_mut(k)) else {
-                    return Ok(None);
-                };
-                bit.flip = true;
-            }
-        }
-        for t in self.terms_of(form) {
-            // `2^n - 1 - x` turns the bits of `x` over: strides below 0 on a constant's bits.
-            let turned = t.stride < 0;
-            if !t.stride.unsigned_abs().is_power_of_two() {
-                return Ok(None);
-            }
-            let top = self.is_top(t.digit)?;
-            if !t.digit.extent.is_power_of_two() && !top {
-                return Ok(None);
-            }
-            let count = t.digit.extent.saturating_sub(1).checked_ilog2().unwrap_or(0);
-            for k in 0..=count {
-                let place = t.stride.trailing_zeros().saturating_add(k);
-                let Some(bit) = usize::try_from(place).ok().and_then(|p| out.get_mut(p)) else {
-                    return Ok(None);
-                };
-                if bit.flip != turned || !bit.digits.is_empty() {
-                    return Ok(None);
-                }
-                let unit = t.digit.unit.checked_shl(k).ok_or(FormError::Overflow)?;
-                let digit = BaseDigit { base: t.digit.base, unit, extent: 2 };
-                if !bit.take(self, digit)? {
-                    return Ok(None);
-                }
-            }
-        }
-        Ok(Some(out))
-    }
-}
-
-/// Bits of a map that is worked on bit by bit.
-const MAX_BITS: usize = 32;
-
-type ParityBits = heapless::Vec<ParityBit, MAX_BITS>;
-
-/// A bit: the parity of digits, turned over if `flip`.
-#[derive(Clone, Debug, Default)]
-struct ParityBit {
-    digits: heapless::Vec<BaseDigit, 8>,
-    flip: bool,
-}
-
-impl ParityBit {
-    /// Adds a digit, or those of its parity; false if there are too many.
-    fn take(&mut self, arena: &FormArena<'_>, digit: BaseDigit) -> FormResult<bool> {
-        let FormBase::Parity { form } = arena.base(digit.base)? else {
-            return Ok(self.toggle(digit));
-        };
-        Ok(arena.terms_of(form).iter().all(|t| self.toggle(t.digit)))
-    }
-
-    fn toggle(&mut self, digit: BaseDigit) -> bool {
-        match self.digits.iter().position(|a| *a == digit) {
-            Some(at) => {
-                take_out(&mut self.digits, at);
-                true
-            }
-            None => self.digits.push(digit).is_ok(),
-        }
-    }
-
-    fn xor(&self, other: &Self) -> Option<Self> {
-        let mut out = Self { digits: self.digits.clone(), flip: self.flip != other.flip };
-        other.digits.iter().all(|a| out.toggle(*a)).then_some(out)
     }
 }
 
@@ -517,5 +377,3 @@ fn bounds(op: FormOp, a: (i64, i64), b: (i64, i64)) -> FormResult<(i64, i64)> {
 pub(crate) fn sort(terms: &mut [DigitTerm]) {
     sort_by_key(terms, |t| (t.digit.base, t.digit.unit, t.digit.extent));
 }
-
-const _: () = assert!(MAX_TERMS >= MAX_BITS);

@@ -95,6 +95,7 @@ impl FormArena<'_> {
     }
 
     /// What `thread` does not tell of the variables, row-major.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn left_open(
         &mut self,
         vars: VarRange,
@@ -133,6 +134,7 @@ impl FormArena<'_> {
     /// The fragment of a buffer with dimensions `dims` from that of a loop which accesses it at
     /// `indices`: an element is held by each thread that asks for it. What the indices do not tell
     /// of the loop's variables makes copies.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn of_access(
         &mut self,
         around: &FragmentForm,
@@ -165,6 +167,7 @@ impl FormArena<'_> {
     }
 
     /// The map with all variables of copies that it asks for made digits of one.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn merge_copies(&mut self, thread: IndexForm) -> FormResult<(IndexForm, BaseId)> {
         let mut olds: heapless::Vec<(BaseId, u32), MAX_COPIES> = heapless::Vec::new();
         for id in &self.bases_under(&[thread])? {
@@ -223,6 +226,7 @@ impl FormArena<'_> {
     }
 
     /// The map with only those digits of `copy` that move it.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn condensed(
         &mut self,
         thread: IndexForm,

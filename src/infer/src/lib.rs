@@ -9,6 +9,7 @@
 
 mod anchor;
 mod arena;
+mod bits;
 mod contain;
 mod driver;
 mod error;

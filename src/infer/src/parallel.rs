@@ -47,6 +47,7 @@ impl Inference<'_> {
     }
 
     /// A fragment that a loop accesses at constant indices alone lies on all threads.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn infer_constant_accesses(
         &mut self,
         id: OperatorId,
@@ -85,6 +86,7 @@ impl Inference<'_> {
     }
 
     /// How the loop is spread, and where that comes from.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn choose_spread(
         &mut self,
         id: OperatorId,
@@ -142,6 +144,7 @@ impl Inference<'_> {
     }
 
     /// ComputeLoopLayoutFromBuffer: the loop's thread is that of the element it accesses.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn spread_by_buffer(
         &mut self,
         op: &Operator,
@@ -177,6 +180,7 @@ impl Inference<'_> {
     }
 
     /// ChooseBestCandidate: of the layout by a buffer that is read, and the plan.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn best_candidate(
         &mut self,
         id: OperatorId,
@@ -233,6 +237,7 @@ impl Inference<'_> {
     }
 
     /// ComputePlanCandidate: neighbouring vectors of iterations on neighbouring threads.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn plan(&mut self, op: &Operator, by_rows: bool) -> FormResult<FragmentForm> {
         let threads = op.threads.1.max(1);
         let (mut total, mut row) = (1u64, 1u64);
@@ -318,6 +323,7 @@ impl Inference<'_> {
     }
 
     /// How many neighbouring iterations an access meets as neighbours, at most `most`.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn neighbours(
         &mut self,
         op: &Operator,
@@ -375,6 +381,7 @@ impl Inference<'_> {
 
     /// ValidateCandidateAgainstFragments: a thread reads only what it holds, and who holds an
     /// element writes it.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn check_spread(
         &mut self,
         op: &Operator,
@@ -403,6 +410,7 @@ impl Inference<'_> {
     }
 
     /// Gives the loop's fragments without a layout one that its threads can use.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn complete_buffers(
         &mut self,
         id: OperatorId,
@@ -449,6 +457,7 @@ impl Inference<'_> {
     }
 
     /// CompleteBufferFragment: an element is held by the threads whose iterations access it.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn complete_fragment(
         &mut self,
         op: &Operator,
@@ -471,6 +480,7 @@ impl Inference<'_> {
 
     /// [`Self::complete_fragment`], with elements beyond those that the loop accesses on its threads
     /// in turn, from the first on.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn complete_in_turn(
         &mut self,
         op: &Operator,
@@ -489,6 +499,7 @@ impl Inference<'_> {
     }
 
     /// Why the loop cannot use this layout of the buffer, if it cannot.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn reject_fragment(
         &mut self,
         op: &Operator,
@@ -523,6 +534,7 @@ impl Inference<'_> {
     }
 
     /// Bits of fragments whose local index, in this loop, depends on the thread.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn spills(&mut self, op: &Operator, spread: &FragmentForm) -> FormResult<u64> {
         let mut bits = 0u64;
         for k in 0..usize::from(op.accesses.1) {

@@ -14,7 +14,10 @@ use crate::pool::sort_by_key;
 use crate::subst::{MAX_BASES, too_deep};
 
 /// How many variables can be solved for at once.
-pub const MAX_VARS: usize = 16;
+pub const MAX_VARS: usize = 8;
+
+/// How many digits no output may tell.
+pub const MAX_FREE: usize = 24;
 
 /// A variable and what it is.
 pub type VarForms = heapless::Vec<(BaseId, IndexForm), MAX_VARS>;
@@ -34,7 +37,7 @@ pub struct Solution {
     /// Each variable as a map over outputs and new variables.
     pub vars: VarForms,
     /// What the outputs do not tell.
-    pub free: heapless::Vec<Free, MAX_BASES>,
+    pub free: heapless::Vec<Free, MAX_FREE>,
 }
 
 /// An output and the map that it is of the variables.
@@ -94,6 +97,7 @@ impl FormArena<'_> {
     }
 
     /// Digits of `map` from its value; false if they cannot be told apart yet.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn take_apart(
         &mut self,
         value: IndexForm,
@@ -137,6 +141,7 @@ impl FormArena<'_> {
     }
 
     /// A digit from digits that are known: part of one, several together, or of the whole base.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn known_digit(&mut self, digit: BaseDigit, known: &Known) -> FormResult<Option<IndexForm>> {
         for (k, form) in known.iter().filter(|k| k.0.base == digit.base) {
             // A digit of a remainder is one of the base if the modulus divides by its reach.
@@ -162,6 +167,7 @@ impl FormArena<'_> {
     }
 
     /// Digits of bases that became known. Whether any did.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn open_bases(
         &mut self,
         known: &mut Known,
@@ -194,11 +200,12 @@ impl FormArena<'_> {
 
     /// A sum of which some digits are known, with new variables for the others: its own digits.
     /// Whether there was one.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn complete_sum(
         &mut self,
         known: &mut Known,
         done: &mut heapless::Vec<BaseId, MAX_BASES>,
-        free: &mut heapless::Vec<Free, MAX_BASES>,
+        free: &mut heapless::Vec<Free, MAX_FREE>,
     ) -> FormResult<bool> {
         let mut k = 0;
         while let Some((digit, _)) = known.get(k).copied() {
@@ -220,6 +227,7 @@ impl FormArena<'_> {
 
     /// The value of a sum from its digits. Digits below `m` suffice if the sum has at most `m`
     /// values in a row.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn sum_value(
         &mut self,
         base: BaseId,
@@ -240,6 +248,7 @@ impl FormArena<'_> {
     }
 
     /// The one bit of a parity that is not known yet.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn last_bit(&mut self, base: BaseId, form: IndexForm, known: &mut Known) -> FormResult<bool> {
         let Some(mut value) = self.assemble(base, known, None)? else {
             return Ok(false);
@@ -271,11 +280,12 @@ impl FormArena<'_> {
     }
 
     /// The base from its known digits. Gaps become new variables of `free`, or there is no answer.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn assemble(
         &mut self,
         base: BaseId,
         known: &Known,
-        mut free: Option<&mut heapless::Vec<Free, MAX_BASES>>,
+        mut free: Option<&mut heapless::Vec<Free, MAX_FREE>>,
     ) -> FormResult<Option<IndexForm>> {
         let extent = self.extent(base)?;
         let mut out = IndexForm::constant(0);

@@ -5,7 +5,7 @@ use crate::error::{FormError, FormResult, PoolName};
 use crate::pool::sort_by_key;
 
 /// How many bases may lie under one map.
-pub(crate) const MAX_BASES: usize = 64;
+pub(crate) const MAX_BASES: usize = 40;
 
 /// Bases under a map.
 pub(crate) type BaseSet = heapless::Vec<BaseId, MAX_BASES>;
@@ -95,6 +95,7 @@ impl FormArena<'_> {
 
     /// The map with `map` in place of variables. The highest digit of a variable is a quotient, so
     /// a map that goes beyond the variable's extent is continued, not cut.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub fn substitute(
         &mut self,
         form: IndexForm,
@@ -126,6 +127,7 @@ impl FormArena<'_> {
     }
 
     /// The sum with each digit taken of what stands for its base.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn replaced(&mut self, form: IndexForm, values: &Values) -> FormResult<IndexForm> {
         let mut out = IndexForm::constant(form.constant);
         let own = self.load(form)?;
@@ -136,6 +138,7 @@ impl FormArena<'_> {
         Ok(out)
     }
 
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn parity(&mut self, form: IndexForm, values: &Values) -> FormResult<IndexForm> {
         let mut out = IndexForm::constant(0);
         let own = self.load(form)?;

@@ -25,6 +25,7 @@ struct Iteration {
 impl Inference<'_> {
     /// Sectors of global memory, and accesses to shared memory, that the loop's first warp asks
     /// for.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn traffic(&mut self, op: &Operator, spread: &FragmentForm) -> FormResult<u64> {
         let far = self
             .accesses_of(op)
@@ -44,6 +45,7 @@ impl Inference<'_> {
         Ok(sum)
     }
 
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn iteration(&mut self, op: &Operator, spread: &FragmentForm) -> FormResult<Iteration> {
         let arena = &mut self.arena;
         let thread = arena.var(op.threads.1, VarRole::Output)?;
@@ -54,6 +56,7 @@ impl Inference<'_> {
         Ok(Iteration { thread, index, solved })
     }
 
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn asked(
         &mut self,
         op: &Operator,
@@ -99,6 +102,7 @@ impl Inference<'_> {
     }
 
     /// Distinct sectors of the first warp's first access.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn sectors(
         &self,
         address: IndexForm,
