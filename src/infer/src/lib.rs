@@ -1,11 +1,75 @@
 //! Layout inference: parallel loops over fragments, shared and global buffers go in; which thread
-//! executes which iteration and holds which element comes out.
+//! executes which iteration and holds which element comes out. TileLang has the same pass; stages
+//! have its names in their descriptions.
 //!
-//! TileLang calls it layout inference too; stages have its names in their descriptions. Nothing is
-//! proved by a solver or bounded by a budget: index maps are sums of digits ([`IndexForm`]), inverted,
-//! compared and contained by structure, and where structure gives no answer, point by point.
+//! Nothing is proved by a solver or bounded by a budget. An index map is a sum of digits
+//! ([`IndexForm`]): mixed radix, with gaps, with exclusive or. Maps are inverted
+//! ([`FormArena::solve`]), put into each other ([`FormArena::substitute`]) and contained in each
+//! other ([`FormArena::contains`]) by structure; where structure gives no answer, point by point.
+//!
+//! | module | what |
+//! | --- | --- |
+//! | `arena` `pool` `error` | maps in lent memory, each derived base once; what is full |
+//! | `form` `bits` | sums, quotients and remainders; exclusive or and masks |
+//! | `subst` `solve` | maps in place of variables; variables from outputs |
+//! | `points` `contain` | maps at points; whether the threads of one map are among those of another |
+//! | `program` `inference` | buffers, operators, accesses; the state, and how a program is told to it |
+//! | `fragment` `anchor` | fragments by an access, without a dimension, of a matrix unit |
+//! | `parallel` `traffic` | parallel loops: by a buffer, by a plan, checked; what they ask of memory |
+//! | `driver` `event` | levels, queue, components from each root, cost; the timeline |
+//!
+//! Four elements on threads 0, 16, 32 and 48, and who executes a loop that reads them:
+//!
+//! ```
+//! use lanebook_infer::*;
+//! # let (mut bases, mut terms) = (vec![BaseEntry::default(); 256], vec![DigitTerm::default(); 2048]);
+//! # let mut buckets = vec![0; 64];
+//! # let (mut buffers, mut operators) = (vec![Buffer::default(); 4], vec![Operator::default(); 4]);
+//! # let (mut accesses, mut layouts) = (vec![Access::default(); 8], vec![None; 32]);
+//! # let (mut queue, mut points) = (vec![0; 16], vec![0; 64]);
+//! # let arena = ArenaParts { bases: &mut bases, terms: &mut terms, buckets: &mut buckets };
+//! let mut inference = Inference::new(Parts {
+//!     arena, buffers: &mut buffers, operators: &mut operators, accesses: &mut accesses,
+//!     layouts: &mut layouts, queue: &mut queue, points: &mut points,
+//! });
+//! let f = inference.buffer(&[4, 16], 32, MemoryScope::Fragment)?;
+//! let a = inference.buffer(&[4, 16], 32, MemoryScope::Global)?;
+//! // for i, j in (4, 16): f[i, j] = a[i, j]      on 64 threads
+//! let first = inference.operator(Kind::Parallel, &[4, 16], (0, 64))?;
+//! let vars: Vec<_> = inference.operator_of(first)?.vars.iter().collect();
+//! let (i, j) = (inference.arena.whole(vars[0])?, inference.arena.whole(vars[1])?);
+//! inference.access(f, true, &[i, j])?;
+//! inference.access(a, false, &[i, j])?;
+//! // for r in (4): ... f[r, 0] ...
+//! let second = inference.operator(Kind::Parallel, &[4], (0, 64))?;
+//! let var = inference.operator_of(second)?.vars.iter().next().unwrap();
+//! let r = inference.arena.whole(var)?;
+//! inference.access(f, false, &[r, IndexForm::constant(0)])?;
+//!
+//! inference.run(CostWeights { registers: 1, memory: 1, work: 1 }, &mut ()).unwrap();
+//! let spread = inference.spread(second).unwrap();
+//! let mut tape = Tape::new(&inference.arena, &[spread.thread])?;
+//! let mut threads = Vec::new();
+//! for row in 0..4 {
+//!     tape.set(var, row);
+//!     tape.derive(&inference.arena)?;
+//!     threads.push(tape.value(&inference.arena, spread.thread)?);
+//! }
+//! assert_eq!(threads, [0, 16, 32, 48]);
+//! # Ok::<(), FormError>(())
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 mod anchor;
 mod arena;
