@@ -212,8 +212,8 @@ impl FormArena<'_> {
             return Err(FormError::Divisor { found: d });
         }
         let (mut quotient, mut rest) = (DigitTerms::new(), DigitTerms::new());
-        let own = self.load(form)?;
-        for t in own.iter().copied() {
+        for k in 0..usize::from(form.len) {
+            let Some(t) = self.terms_of(form).get(k).copied() else { break };
             self.divide_term(t, d, &mut quotient, &mut rest)?;
         }
         let mut q = floor_div(form.constant, d)?;
@@ -242,10 +242,10 @@ impl FormArena<'_> {
         let high = BaseDigit { base, unit: by, extent: ceil_div(extent, by) };
         quotient.push(DigitTerm { stride: 1, digit: high }).map_err(|_| too_many())?;
         let q = self.finish(quotient, q)?;
-        let mut low = DigitTerms::new();
+        rest.clear();
         let _ =
-            low.push(DigitTerm { stride: unit, digit: BaseDigit { base, unit: 1, extent: by } });
-        Ok((q, self.finish(low, odd)?))
+            rest.push(DigitTerm { stride: unit, digit: BaseDigit { base, unit: 1, extent: by } });
+        Ok((q, self.finish(rest, odd)?))
     }
 
     /// The part of a term that divides, and the part that is left.

@@ -95,40 +95,51 @@ impl FormArena<'_> {
     }
 
     /// What `thread` does not tell of the variables, row-major.
-    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn left_open(
         &mut self,
         vars: VarRange,
         copy: BaseId,
         thread: IndexForm,
     ) -> FormResult<IndexForm> {
-        let whole = self.output(thread)?;
-        let mut all: heapless::Vec<BaseId, { MAX_RANK + 1 }> = heapless::Vec::new();
-        for id in vars.iter().chain([copy]) {
-            all.push(id).map_err(|_| too_many())?;
-        }
-        let mut solved = self.solve(&[(whole, thread)], &all)?;
         // The index must be the same for all copies: no digit of a sum that counts them.
-        let mut counts = false;
-        for free in solved.free.iter().filter(|f| !all.contains(&f.digit.base)) {
-            let form = self.whole(free.digit.base)?;
-            counts |= self.mentions(form, |id, _| id == copy)?;
+        match self.left_open_by(vars, copy, thread, true)? {
+            Some(index) => Ok(index),
+            None => {
+                let whole = self.left_open_by(vars, copy, thread, false)?;
+                whole.ok_or_else(too_many)
+            }
         }
-        if counts {
-            solved = self.solve_with(&[(whole, thread)], &all, false)?;
-        }
+    }
+
+    /// [`Self::left_open`] with digits of sums (`complete`) or of variables alone; `None` if a sum
+    /// counts copies.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn left_open_by(
+        &mut self,
+        vars: VarRange,
+        copy: BaseId,
+        thread: IndexForm,
+        complete: bool,
+    ) -> FormResult<Option<IndexForm>> {
+        let whole = self.output(thread)?;
+        let all = vars.with(Some(copy));
+        let solved = self.solve_with(&[(whole, thread)], &all, complete)?;
         let mut index = IndexForm::constant(0);
         let mut stride = 1i64;
-        let derived = solved.free.iter().filter(|f| !all.contains(&f.digit.base));
         let own =
             vars.iter().rev().flat_map(|id| solved.free.iter().filter(move |f| f.digit.base == id));
+        let derived = solved.free.iter().filter(|f| !all.contains(&f.digit.base));
         for free in own.chain(derived) {
+            let base = self.whole(free.digit.base)?;
+            if self.mentions(base, |id, _| id == copy)? {
+                return Ok(None);
+            }
             let digit = self.digit(free.digit)?;
             index = self.add_scaled(index, digit, stride)?;
             let extent = i64::from(free.digit.extent);
             stride = stride.checked_mul(extent).ok_or(FormError::Overflow)?;
         }
-        Ok(index)
+        Ok(Some(index))
     }
 
     /// The fragment of a buffer with dimensions `dims` from that of a loop which accesses it at
