@@ -62,10 +62,10 @@ pub fn judge(case: &Case<'_>) -> Verdict {
                 return Verdict::Ruled("TileLang gives up; accepted, and sound at every point");
             }
             match compare(result, &buffers, &loops) {
-                Ok(Same::Same) => Verdict::Agree,
-                Ok(Same::Fewer) => Verdict::Ruled("other layouts, sound, with fewer registers"),
-                Ok(Same::Equal) => Verdict::Ruled("other layouts, sound, with as many registers"),
-                Ok(Same::More(what)) => match wrong {
+                Ok(Beside::Same) => Verdict::Agree,
+                Ok(Beside::Fewer) => Verdict::Ruled("other layouts, sound, with fewer registers"),
+                Ok(Beside::Equal) => Verdict::Ruled("other layouts, sound, with as many registers"),
+                Ok(Beside::More(what)) => match wrong {
                     Some(rule) => Verdict::Ruled(rule),
                     None => Verdict::Differ(format!("more registers: {what}")),
                 },
@@ -145,8 +145,8 @@ fn owners(record: &Value, loops: &[Option<Table>]) -> Option<String> {
     None
 }
 
-/// How lanebook's layouts stand beside TileLang's.
-enum Same {
+/// How lanebook's layouts stand beside TileLang's: their registers.
+enum Beside {
     Same,
     Fewer,
     Equal,
@@ -157,7 +157,7 @@ fn compare(
     result: &Value,
     buffers: &HashMap<String, Table>,
     loops: &[Option<Table>],
-) -> Result<Same, String> {
+) -> Result<Beside, String> {
     let (mut own, mut theirs, mut differs) = (0, 0, String::new());
     for (name, layout) in result["buffers"].as_object().into_iter().flatten() {
         let Some(table) = recorded(layout) else { continue };
@@ -178,10 +178,10 @@ fn compare(
         }
     }
     Ok(match own.cmp(&theirs) {
-        _ if differs.is_empty() && own == theirs => Same::Same,
-        std::cmp::Ordering::Less => Same::Fewer,
-        std::cmp::Ordering::Equal => Same::Equal,
-        std::cmp::Ordering::Greater => Same::More(differs),
+        _ if differs.is_empty() && own == theirs => Beside::Same,
+        std::cmp::Ordering::Less => Beside::Fewer,
+        std::cmp::Ordering::Equal => Beside::Equal,
+        std::cmp::Ordering::Greater => Beside::More(differs),
     })
 }
 
