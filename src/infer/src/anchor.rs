@@ -88,8 +88,8 @@ impl FormArena<'_> {
     /// along rows count first).
     ///
     /// # Errors
-    /// [`Error::Stale`] for another rank than 2 or warps that do not divide the extents;
-    /// [`Error::Full`], [`Error::Overflow`].
+    /// [`FormError::Stale`] for another rank than 2 or warps that do not divide the extents;
+    /// [`FormError::Full`], [`FormError::Overflow`].
     pub fn product_fragment(
         &mut self,
         dims: VarRange,

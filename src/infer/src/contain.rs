@@ -26,7 +26,7 @@ impl FormArena<'_> {
     /// Whether at every point all threads of `small` are threads of `large`.
     ///
     /// # Errors
-    /// [`Error::Full`], [`Error::Overflow`].
+    /// [`FormError::Full`], [`FormError::Overflow`].
     pub fn contains(&mut self, small: Threads, large: Threads) -> FormResult<bool> {
         match self.contained_by_structure(small, large) {
             Ok(true) => return Ok(true),
@@ -170,7 +170,7 @@ impl FormArena<'_> {
     /// a bit of `words` for each place.
     ///
     /// # Errors
-    /// [`Error::Full`] if there are more places than bits.
+    /// [`FormError::Full`] if there are more places than bits.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn injective(
         &mut self,

@@ -205,7 +205,7 @@ impl FormArena<'_> {
     /// Quotient and remainder by a positive number, toward minus infinity.
     ///
     /// # Errors
-    /// [`Error::Divisor`]; [`Error::Full`], [`Error::Overflow`].
+    /// [`FormError::Divisor`]; [`FormError::Full`], [`FormError::Overflow`].
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub fn div_rem(&mut self, form: IndexForm, d: i64) -> FormResult<(IndexForm, IndexForm)> {
         if d <= 0 {

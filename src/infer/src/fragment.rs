@@ -298,7 +298,7 @@ impl FormArena<'_> {
     /// The same storage as elements of another shape and width.
     ///
     /// # Errors
-    /// [`Error::Full`], [`Error::Overflow`]; [`Error::Divisor`] if neither width divides the other.
+    /// [`FormError::Full`], [`FormError::Overflow`]; [`FormError::Divisor`] if neither width divides the other.
     pub(crate) fn reshaped(
         &mut self,
         fragment: &FragmentForm,

@@ -97,7 +97,7 @@ impl<'a> Inference<'a> {
     /// A buffer of this shape and element width.
     ///
     /// # Errors
-    /// [`Error::Full`]; more than [`MAX_RANK`] dimensions.
+    /// [`FormError::Full`]; more than [`MAX_RANK`] dimensions.
     pub fn buffer(&mut self, shape: &[u32], bits: u32, scope: MemoryScope) -> FormResult<BufferId> {
         let dims = self.vars(shape, VarRole::Dim)?;
         let at = self.buffers.push(Buffer { bits, scope, dims, ..Buffer::default() })?;
@@ -111,7 +111,7 @@ impl<'a> Inference<'a> {
     /// Another shape and element width of the storage of `of`.
     ///
     /// # Errors
-    /// Those of [`Inference::buffer`]; [`Error::Stale`].
+    /// Those of [`Inference::buffer`]; [`FormError::Stale`].
     pub fn alias(&mut self, of: BufferId, shape: &[u32], bits: u32) -> FormResult<BufferId> {
         let owner = *self.buffer_of(of)?;
         let id = self.buffer(shape, bits, owner.scope)?;
@@ -168,7 +168,7 @@ impl<'a> Inference<'a> {
     /// An access of the last operator.
     ///
     /// # Errors
-    /// [`Error::Full`]; [`Error::Stale`] without an operator or with another rank than the
+    /// [`FormError::Full`]; [`FormError::Stale`] without an operator or with another rank than the
     /// buffer's.
     pub fn access(
         &mut self,

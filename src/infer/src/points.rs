@@ -15,7 +15,7 @@ impl Tape {
     /// A tape for these maps; all variables are 0.
     ///
     /// # Errors
-    /// [`Error::Full`] with more bases than can be followed.
+    /// [`FormError::Full`] with more bases than can be followed.
     pub fn new(arena: &FormArena<'_>, forms: &[IndexForm]) -> FormResult<Self> {
         let bases = arena.bases_under(forms)?;
         let mut values = heapless::Vec::new();
@@ -37,7 +37,7 @@ impl Tape {
     /// Values of what is derived of the variables.
     ///
     /// # Errors
-    /// [`Error::Overflow`], [`Error::Stale`].
+    /// [`FormError::Overflow`], [`FormError::Stale`].
     pub fn derive(&mut self, arena: &FormArena<'_>) -> FormResult<()> {
         for at in 0..self.bases.len() {
             let Some(id) = self.bases.get(at).copied() else { break };
@@ -60,7 +60,7 @@ impl Tape {
     /// The value of a map, one of those that the tape was made for, after [`Tape::derive`].
     ///
     /// # Errors
-    /// [`Error::Overflow`], [`Error::Stale`].
+    /// [`FormError::Overflow`], [`FormError::Stale`].
     pub fn value(&self, arena: &FormArena<'_>, form: IndexForm) -> FormResult<i64> {
         let mut sum = form.constant;
         for t in arena.terms_of(form) {
@@ -93,7 +93,7 @@ impl Walk {
     /// A walk over variables with their extents.
     ///
     /// # Errors
-    /// [`Error::Full`] with more than [`MAX_WALK`].
+    /// [`FormError::Full`] with more than [`MAX_WALK`].
     pub fn new(vars: &[(BaseId, u32)]) -> FormResult<Self> {
         let mut out = heapless::Vec::new();
         for (id, extent) in vars.iter().copied() {

@@ -50,7 +50,7 @@ impl FormArena<'_> {
     /// The variables `vars` by the outputs of `equations`, each given as (output, map).
     ///
     /// # Errors
-    /// [`Error::Full`], [`Error::Overflow`].
+    /// [`FormError::Full`], [`FormError::Overflow`].
     pub fn solve(&mut self, equations: &[Equation], vars: &[BaseId]) -> FormResult<Solution> {
         self.solve_with(equations, vars, true)
     }

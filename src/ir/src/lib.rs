@@ -32,7 +32,7 @@
 //! | `program` `query` `index_expr` `fixed_handles` | questions |
 //! | [`edit`] | changes, and making a program without text |
 //! | [`text`] | text to program and back |
-//! | [`verify`] | structure, dominance, signatures, what `compile` takes of a program |
+//! | [`mod@verify`] | structure, dominance, signatures, what `compile` takes of a program |
 //! | [`rewrite`] `graph` | the rule engine, and the program as its terms |
 //! | [`sheet`] | records of the pass that weighs layouts, in a program's pools |
 #![no_std]
