@@ -11,7 +11,7 @@ use crate::program::{
 
 /// The memory of inference, lent.
 #[derive(Debug)]
-pub struct Parts<'a> {
+pub struct InferenceParts<'a> {
     /// Index maps.
     pub arena: ArenaParts<'a>,
     /// Buffers.
@@ -66,7 +66,7 @@ pub struct Inference<'a> {
 
 impl<'a> Inference<'a> {
     /// An empty program.
-    pub fn new(parts: Parts<'a>) -> Self {
+    pub fn new(parts: InferenceParts<'a>) -> Self {
         parts.layouts.fill(None);
         Self {
             arena: FormArena::new(parts.arena),

@@ -28,7 +28,7 @@
 //! # let (mut accesses, mut layouts) = (vec![Access::default(); 8], vec![None; 32]);
 //! # let (mut queue, mut points) = (vec![0; 16], vec![0; 64]);
 //! # let arena = ArenaParts { bases: &mut bases, terms: &mut terms, buckets: &mut buckets };
-//! let mut inference = Inference::new(Parts {
+//! let mut inference = Inference::new(InferenceParts {
 //!     arena, buffers: &mut buffers, operators: &mut operators, accesses: &mut accesses,
 //!     layouts: &mut layouts, queue: &mut queue, points: &mut points,
 //! });
@@ -98,7 +98,7 @@ pub use contain::{MAX_THREADS, Threads};
 pub use driver::Inferred;
 pub use error::{FormError, FormResult, PoolName};
 pub use event::{Cost, CostWeights, InferenceEvent, Level, Listener, Reason, SpreadSource};
-pub use inference::{Inference, Parts, Stop};
+pub use inference::{Inference, InferenceParts, Stop};
 pub use points::{Tape, Walk};
 pub use program::{
     Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MemoryScope, Operator, OperatorId,

@@ -43,7 +43,7 @@ impl Memory {
             terms: &mut self.terms,
             buckets: &mut self.buckets,
         };
-        Inference::new(infer::Parts {
+        Inference::new(infer::InferenceParts {
             arena,
             buffers: &mut self.buffers,
             operators: &mut self.operators,
