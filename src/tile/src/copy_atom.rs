@@ -65,35 +65,45 @@ pub struct CopyAtom {
     pub shared_align: u16,
 }
 
-/// Where the copy atoms between two spaces stand in a list of them that is sorted by spaces.
+/// The copy atoms of an architecture by the spaces that they join: what its dispatch answered, bit
+/// by bit. They are asked for by their spaces alone; there is no list of all.
 #[derive(Copy, Clone, Debug)]
-pub struct CopyAtomGroups([(u16, u16); 16]);
+pub struct CopyAtoms<'a> {
+    all: &'a [CopyAtom],
+    /// Where those between two spaces begin and end.
+    places: [(u16, u16); 16],
+}
 
-impl CopyAtomGroups {
-    /// A number for two spaces.
+impl<'a> CopyAtoms<'a> {
+    /// Of a list in the order of [`Space::pairs`], the first choice first between two spaces.
     #[must_use]
-    pub fn number(from: Space, to: Space) -> usize {
-        (from as usize).wrapping_mul(4).wrapping_add(to as usize)
-    }
-
-    /// Of a list.
-    #[must_use]
-    pub fn new(copy_atoms: &[CopyAtom]) -> Self {
-        let mut out = [(0u16, 0u16); 16];
-        for (at, copy_atom) in (0u16..).zip(copy_atoms) {
-            if let Some(place) = out.get_mut(Self::number(copy_atom.from, copy_atom.to)) {
+    pub fn new(all: &'a [CopyAtom]) -> Self {
+        let mut places = [(0u16, 0u16); 16];
+        for (at, copy_atom) in (0u16..).zip(all) {
+            if let Some(place) = places.get_mut(number(copy_atom.from, copy_atom.to)) {
                 *place = (if place.1 == 0 { at } else { place.0 }, at.saturating_add(1));
             }
         }
-        Self(out)
+        Self { all, places }
     }
 
-    /// Those between two spaces.
+    /// Those between two spaces, the first choice first.
     #[must_use]
-    pub fn of<'m>(&self, copy_atoms: &'m [CopyAtom], from: Space, to: Space) -> &'m [CopyAtom] {
-        let (first, end) = self.0.get(Self::number(from, to)).copied().unwrap_or_default();
-        copy_atoms.get(usize::from(first)..usize::from(end)).unwrap_or(&[])
+    pub fn between(&self, from: Space, to: Space) -> &'a [CopyAtom] {
+        let (first, end) = self.places.get(number(from, to)).copied().unwrap_or_default();
+        self.all.get(usize::from(first)..usize::from(end)).unwrap_or(&[])
     }
+
+    /// Those that begin or end in a space.
+    pub fn touching(self, space: Space) -> impl Iterator<Item = &'a CopyAtom> {
+        let pairs = Space::pairs().filter(move |(from, to)| *from == space || *to == space);
+        pairs.flat_map(move |(from, to)| self.between(from, to))
+    }
+}
+
+/// A number for two spaces.
+fn number(from: Space, to: Space) -> usize {
+    (from as usize).wrapping_mul(4).wrapping_add(to as usize)
 }
 
 /// What copy atoms a layout of a shared tile can serve at all: others would be refused in the end,

@@ -17,7 +17,7 @@ use lanebook_tables::{
     Arch, Bucket, CandidateRule, Capability, Factor, Family, OpRole, Space, SubAxis, Tables,
 };
 use lanebook_tile::candidates::{FamilyFigures as Shapes, candidates};
-use lanebook_tile::copy_atom::CopyAtom;
+use lanebook_tile::copy_atom::{CopyAtom, CopyAtoms};
 use lanebook_tile::evaluate::{EndMap, TargetInfo};
 use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape, log2_exact};
 use lanebook_tile::matrix::blocked;
@@ -31,7 +31,7 @@ const MOST_LAYOUTS: usize = 12;
 /// What the candidates of a program are judged by.
 pub(super) struct Legal<'a, 't> {
     pub target: TargetInfo<'t>,
-    copy_atoms: &'a VecView<CopyAtom>,
+    transfers: CopyAtoms<'a>,
     shapes: Shapes,
     pub prefer_bulk: bool,
     /// Products read operands in shared memory.
@@ -99,8 +99,9 @@ impl<'a, 't> Legal<'a, 't> {
             .map(|bank| u32::from(bank.banks).saturating_mul(u32::from(bank.bank_bytes)))
             .max()
             .unwrap_or(0);
-        let widest = copy_atoms
-            .iter()
+        let transfers = CopyAtoms::new(copy_atoms.as_slice());
+        let widest = transfers
+            .touching(Space::Shared)
             .filter(|copy_atom| copy_atom.from == Space::Shared)
             .map(|copy_atom| copy_atom.share_bytes)
             .max()
@@ -109,7 +110,7 @@ impl<'a, 't> Legal<'a, 't> {
         let shapes = Shapes { bank_span: span, widest, run: 0 };
         Ok(Self {
             target: TargetInfo { tables, arch, isa, wave, warps, copies: false },
-            copy_atoms,
+            transfers,
             shapes,
             prefer_bulk,
             descriptors,
@@ -287,10 +288,7 @@ impl<'a, 't> Legal<'a, 't> {
                 }
                 continue;
             }
-            for copy_atom in self.copy_atoms {
-                if !touches(copy_atom, place.memory) {
-                    continue;
-                }
+            for copy_atom in self.transfers.touching(place.memory) {
                 let outcome = if (copy_atom.from, copy_atom.to) == (rule.from, rule.to) {
                     self.moved(program, place, rule, copy_atom)
                 } else {
@@ -534,10 +532,6 @@ fn judged(
         Ok((terms, parts)) => SeedingCandidate { terms, parts, ..blank },
         Err(verdict) => SeedingCandidate { verdict, ..blank },
     }
-}
-
-fn touches(copy_atom: &CopyAtom, memory: Space) -> bool {
-    copy_atom.from == memory || copy_atom.to == memory
 }
 
 /// Whether a load or store takes rows that a tile of indices chooses.

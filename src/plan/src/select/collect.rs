@@ -307,7 +307,7 @@ impl Planner<'_, '_, '_, '_> {
             } else {
                 (Space::Register, Space::Global)
             };
-            for copy_atom in self.copy_atoms.iter().filter(|m| (m.from, m.to) == spaces) {
+            for copy_atom in self.transfers.between(spaces.0, spaces.1) {
                 let share = copy_atom.register_bits.checked_div(u32::from(shape.bits)).unwrap_or(0);
                 let Some(mut fragment) = log2_exact(u64::from(share)).and_then(|vector| {
                     blocked(shape, vector, self.target.wave, self.target.warps, true)
@@ -376,12 +376,10 @@ impl Planner<'_, '_, '_, '_> {
             return;
         };
         let tallest = u8::try_from(tallest).unwrap_or(0).min(shape.rows);
-        for at in 0..self.copy_atoms.len() {
-            let Some(copy_atom) = self.copy_atoms.get(at).filter(|m| {
-                (m.from, m.to) == (Space::Global, Space::Register) && self.is_chosen_from(m)
-            }) else {
+        for copy_atom in self.transfers.between(Space::Global, Space::Register) {
+            if !self.is_chosen_from(copy_atom) {
                 continue;
-            };
+            }
             let Some(along) = copy_atom
                 .register_bits
                 .checked_div(u32::from(shape.bits))

@@ -15,7 +15,7 @@ use heapless::VecView;
 use lanebook_ir::{Op, Program, Value, attr_names};
 use lanebook_tables::{ArchId, AtomId, Capability, Space, Tables};
 use lanebook_tile::candidates::FamilyFigures;
-use lanebook_tile::copy_atom::{CopyAtom, CopyAtomGroups, ViableAtoms};
+use lanebook_tile::copy_atom::{CopyAtom, CopyAtoms, ViableAtoms};
 use lanebook_tile::evaluate::{Evaluated, TargetInfo};
 use lanebook_tile::map::{Fragment, log2_exact};
 use lanebook_tile::tiling::{RegisterTranspose, Reject};
@@ -182,8 +182,7 @@ pub fn choose(
         function,
         program,
         plan,
-        groups: CopyAtomGroups::new(workspace.copy_atoms.as_slice()),
-        copy_atoms: workspace.copy_atoms,
+        transfers: CopyAtoms::new(workspace.copy_atoms.as_slice()),
         movements: workspace.movements,
         staged: workspace.staged,
         order: workspace.order,
@@ -222,9 +221,8 @@ pub(crate) struct Planner<'a, 't, 'p, 's> {
     pub(crate) function: Op,
     pub(crate) program: &'a Program<'p, 't>,
     pub(crate) plan: &'a mut Plan<'s>,
-    pub(crate) copy_atoms: &'a VecView<CopyAtom>,
-    /// Where those between two spaces stand.
-    pub(crate) groups: CopyAtomGroups,
+    /// What moves tiles, by the spaces that it joins.
+    pub(crate) transfers: CopyAtoms<'a>,
     pub(crate) movements: &'a mut VecView<CopyOp>,
     pub(crate) staged: &'a mut VecView<Staged>,
     pub(crate) order: &'a mut VecView<(u32, u16)>,
@@ -250,11 +248,6 @@ pub(crate) struct Planner<'a, 't, 'p, 's> {
 }
 
 impl Planner<'_, '_, '_, '_> {
-    /// The copy atoms between two spaces, the widest first.
-    pub(crate) fn between_spaces(&self, from: Space, to: Space) -> &'_ [CopyAtom] {
-        self.groups.of(self.copy_atoms.as_slice(), from, to)
-    }
-
     /// The figures of the shared-layout families, from the architecture's copy atoms and bank
     /// models.
     fn family(&self) -> FamilyFigures {
@@ -267,7 +260,7 @@ impl Planner<'_, '_, '_, '_> {
             .max()
             .unwrap_or(0);
         let mut out = FamilyFigures { bank_span, widest: 0, run: 0 };
-        for copy_atom in self.copy_atoms.iter() {
+        for copy_atom in self.transfers.touching(Space::Shared) {
             let Some(movement) =
                 self.target.tables.atom(copy_atom.atom).and_then(|a| a.movement.as_ref())
             else {

@@ -400,7 +400,7 @@ impl Planner<'_, '_, '_, '_> {
         let target = TargetInfo { copies: true, ..self.target };
         let mut best: Option<(AtomId, Evaluated)> = None;
         let mut why = None;
-        for copy_atom in self.between_spaces(from.space(), to.space()) {
+        for copy_atom in self.transfers.between(from.space(), to.space()) {
             let most = best.map_or(limit, |(_, found)| found.figures.cost);
             match target.evaluate(copy_atom, from, to, most) {
                 Ok(found) => best = Some((copy_atom.atom, found)),

@@ -115,7 +115,8 @@ impl<'t> Planner<'_, 't, '_, '_> {
         let trips = self.target.tables.weights.loop_trips.max(1);
         let home = self.accumulator_home(op);
         let direct = self
-            .between_spaces(Space::Global, Space::Shared)
+            .transfers
+            .between(Space::Global, Space::Shared)
             .iter()
             .any(|copy_atom| copy_atom.share_bytes >= 16);
         let lane_bits = u64::from(self.plan.threads).saturating_mul(32);

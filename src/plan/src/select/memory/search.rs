@@ -195,7 +195,7 @@ impl Planner<'_, '_, '_, '_> {
             if all { u32::MAX } else { best.map_or(cap, |b| b.found.figures.cost) }
         };
         let (bound, instruction) = (self.bound(movement), self.target.tables.weights.instruction);
-        let between = self.between_spaces(from.space(), to.space()).iter();
+        let between = self.transfers.between(from.space(), to.space()).iter();
         for (k, copy_atom) in (0u32..).zip(between).filter(|(_, m)| is_wanted(m.atom)) {
             let most = limit(&best);
             if bound.at(copy_atom.share_bytes, instruction) >= most {
@@ -225,7 +225,8 @@ impl Planner<'_, '_, '_, '_> {
             .filter(|s| usize::from(s.movement) == index && (s.transpose.is_none() || !alike))
         {
             for half in self
-                .between_spaces(spaces.0, spaces.1)
+                .transfers
+                .between(spaces.0, spaces.1)
                 .iter()
                 .filter(|m| m.register_bits == staged.bits)
             {

@@ -494,7 +494,7 @@ impl Planner<'_, '_, '_, '_> {
         let line = u32::from(map.shape.bits / 8).checked_shl(u32::from(inner))?;
         let any = self.target.isa.tuples == TupleStyle::Braces;
         let (mut copy_atoms, mut widest) = (u32::MAX, 1u32);
-        for (k, copy_atom) in (0u32..).zip(self.between_spaces(spaces.0, spaces.1)) {
+        for (k, copy_atom) in (0u32..).zip(self.transfers.between(spaces.0, spaces.1)) {
             let refused = copy_atom.share_bytes <= line
                 && k < u32::BITS
                 && divide(copy_atom, fragment, map, any, self.target.copies).is_err();
@@ -622,8 +622,8 @@ impl Planner<'_, '_, '_, '_> {
             let movement =
                 self.movements.get(usize::from(bound.movement)).filter(|_| !bound.copies)?;
             let between = match movement.from {
-                CopyEnd::Shared(_) => self.between_spaces(Space::Shared, Space::Register),
-                _ => self.between_spaces(Space::Register, Space::Shared),
+                CopyEnd::Shared(_) => self.transfers.between(Space::Shared, Space::Register),
+                _ => self.transfers.between(Space::Register, Space::Shared),
             };
             let none = u32::MAX.checked_shl(between.len() as u32)?;
             (bound.of(&bound.viable, layout) & !none == 0).then_some(movement.op)
