@@ -1,7 +1,7 @@
 //! Who holds what: whether the threads of one map are among those of another, at every point.
 
 use crate::arena::{
-    BaseDigit, BaseId, DigitTerm, DigitTerms, FormArena, FormBase, IndexForm, VarRole, too_many,
+    BaseId, DigitTerm, DigitTerms, FormArena, FormBase, IndexForm, VarRole, too_many,
 };
 use crate::error::{FormError, FormResult, PoolName};
 use crate::points::{Tape, Walk};
@@ -65,27 +65,13 @@ impl FormArena<'_> {
             if fits >= t.digit.extent {
                 continue;
             }
-            let Some((low, high)) = self.split_at(t, fits)? else {
+            // What fits was taken for the lower part; the upper one goes on.
+            let Some((_, high)) = self.split(t, fits)? else {
                 return Ok(false);
             };
-            // What fits was taken for the lower part; the upper one goes on.
-            let _ = low;
             open.push(high).map_err(|_| too_many())?;
         }
         Ok(true)
-    }
-
-    fn split_at(&self, t: DigitTerm, cut: u32) -> FormResult<Option<(DigitTerm, DigitTerm)>> {
-        let even = t.digit.extent.checked_rem(cut) == Some(0);
-        if cut <= 1 || (!even && !self.is_top(t.digit)?) {
-            return Ok(None);
-        }
-        let BaseDigit { base, unit, extent } = t.digit;
-        let stride = t.stride.checked_mul(i64::from(cut)).ok_or(FormError::Overflow)?;
-        let above = unit.checked_mul(cut).ok_or(FormError::Overflow)?;
-        let high = BaseDigit { base, unit: above, extent: extent.div_ceil(cut) };
-        let low = DigitTerm { digit: BaseDigit { extent: cut, ..t.digit }, ..t };
-        Ok(Some((low, DigitTerm { stride, digit: high })))
     }
 
     #[inline(never)] // Its buffers leave the stack before the next step begins.

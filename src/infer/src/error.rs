@@ -18,8 +18,8 @@ pub enum PoolName {
     Buffers,
     /// Layouts.
     Layouts,
-    /// Nodes of expressions.
-    Nodes,
+    /// Threads of a block.
+    Threads,
     /// The queue of operators.
     Queue,
     /// Terms of one index map in hand, bases under one map, or outputs solved for at once.

@@ -10,20 +10,12 @@ use crate::arena::{
     too_many,
 };
 use crate::error::{FormError, FormResult};
-use crate::pool::{sort_by_key, take_out};
+use crate::pool::take_out;
+use lanebook_layout::order::{gcd, sort_by};
 
 /// `a / b`, rounded up, of positive numbers.
 pub(crate) fn ceil_div(a: u32, b: u32) -> u32 {
     a.div_ceil(b.max(1))
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        let r = a.checked_rem(b).unwrap_or(0);
-        a = b;
-        b = r;
-    }
-    a
 }
 
 impl FormArena<'_> {
@@ -164,7 +156,11 @@ impl FormArena<'_> {
     }
 
     /// A term as that of its lower `cut` values and the rest, if the digit splits there.
-    fn split(&self, t: DigitTerm, cut: u32) -> FormResult<Option<(DigitTerm, DigitTerm)>> {
+    pub(crate) fn split(
+        &self,
+        t: DigitTerm,
+        cut: u32,
+    ) -> FormResult<Option<(DigitTerm, DigitTerm)>> {
         let BaseDigit { base, unit, extent } = t.digit;
         if cut <= 1 || cut >= extent {
             return Ok(None);
@@ -375,5 +371,6 @@ fn bounds(op: FormOp, a: (i64, i64), b: (i64, i64)) -> FormResult<(i64, i64)> {
 
 /// By base, then by unit, then by extent.
 pub(crate) fn sort(terms: &mut [DigitTerm]) {
-    sort_by_key(terms, |t| (t.digit.base, t.digit.unit, t.digit.extent));
+    let key = |t: &DigitTerm| (t.digit.base, t.digit.unit, t.digit.extent);
+    sort_by(terms, |a, b| key(a) < key(b));
 }

@@ -1,6 +1,6 @@
 //! Fragments made of other fragments: by an access, without a dimension, on all threads.
 
-use crate::arena::{BaseId, FormArena, IndexForm, VarRole, too_many};
+use crate::arena::{BaseDigit, BaseId, FormArena, FormBase, IndexForm, VarRole, too_many};
 use crate::contain::Threads;
 use crate::error::{FormError, FormResult};
 use crate::program::{FragmentForm, MAX_RANK, VarRange};
@@ -182,7 +182,7 @@ impl FormArena<'_> {
     pub(crate) fn merge_copies(&mut self, thread: IndexForm) -> FormResult<(IndexForm, BaseId)> {
         let mut olds: heapless::Vec<(BaseId, u32), MAX_COPIES> = heapless::Vec::new();
         for id in &self.bases_under(&[thread])? {
-            if let crate::arena::FormBase::Var { extent, role: VarRole::Copy } = self.base(*id)? {
+            if let FormBase::Var { extent, role: VarRole::Copy } = self.base(*id)? {
                 olds.push((*id, extent)).map_err(|_| too_many())?;
             }
         }
@@ -195,8 +195,7 @@ impl FormArena<'_> {
         let mut map = VarForms::new();
         let mut unit = 1u32;
         for (old, extent) in &olds {
-            let digit =
-                self.digit(crate::arena::BaseDigit { base: copy, unit, extent: *extent })?;
+            let digit = self.digit(BaseDigit { base: copy, unit, extent: *extent })?;
             map.push((*old, digit)).map_err(|_| too_many())?;
             unit = unit.saturating_mul(*extent);
         }
@@ -244,13 +243,12 @@ impl FormArena<'_> {
         copy: BaseId,
     ) -> FormResult<(IndexForm, BaseId)> {
         let whole = self.extent(copy)?;
-        let mut digits: heapless::Vec<crate::arena::BaseDigit, MAX_COPIES> = heapless::Vec::new();
+        let mut digits: heapless::Vec<BaseDigit, MAX_COPIES> = heapless::Vec::new();
         for id in &self.bases_under(&[thread])? {
             let form = match self.base(*id)? {
-                crate::arena::FormBase::Sum { form, .. }
-                | crate::arena::FormBase::Parity { form } => form,
-                crate::arena::FormBase::Op { .. } => return Ok((thread, copy)),
-                crate::arena::FormBase::Var { .. } => continue,
+                FormBase::Sum { form, .. } | FormBase::Parity { form } => form,
+                FormBase::Op { .. } => return Ok((thread, copy)),
+                FormBase::Var { .. } => continue,
             };
             if self.terms_of(form).iter().any(|t| t.digit.base == copy) {
                 return Ok((thread, copy));
@@ -273,8 +271,7 @@ impl FormArena<'_> {
         let mut value = IndexForm::constant(0);
         let mut unit = 1u32;
         for old in &digits {
-            let digit =
-                self.digit(crate::arena::BaseDigit { base: fresh, unit, extent: old.extent })?;
+            let digit = self.digit(BaseDigit { base: fresh, unit, extent: old.extent })?;
             value = self.add_scaled(value, digit, i64::from(old.unit))?;
             unit = unit.saturating_mul(old.extent);
         }

@@ -1,12 +1,13 @@
 //! The state of inference, and how a program is told to it.
 
 use crate::arena::{ArenaParts, BaseId, FormArena, IndexForm, VarRole, too_many};
+use crate::contain::MAX_THREADS;
 use crate::error::{FormError, FormResult, PoolName};
 use crate::event::Reason;
 use crate::pool::LentStack;
 use crate::program::{
-    Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MemoryScope, Operator, OperatorId,
-    VarRange,
+    Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MachineFigures, MemoryScope, Operator,
+    OperatorId, VarRange,
 };
 
 /// The memory of inference, lent.
@@ -60,13 +61,14 @@ pub struct Inference<'a> {
     pub(crate) layouts: &'a mut [Option<FragmentForm>],
     pub(crate) words: &'a mut [u16],
     pub(crate) points: &'a mut [u64],
+    pub(crate) machine: MachineFigures,
     /// The operator whose plan keeps rows together.
     pub(crate) by_rows: Option<OperatorId>,
 }
 
 impl<'a> Inference<'a> {
-    /// An empty program.
-    pub fn new(parts: InferenceParts<'a>) -> Self {
+    /// An empty program for a machine.
+    pub fn new(parts: InferenceParts<'a>, machine: MachineFigures) -> Self {
         parts.layouts.fill(None);
         Self {
             arena: FormArena::new(parts.arena),
@@ -76,6 +78,7 @@ impl<'a> Inference<'a> {
             layouts: parts.layouts,
             words: parts.queue,
             points: parts.points,
+            machine,
             by_rows: None,
         }
     }
@@ -144,12 +147,19 @@ impl<'a> Inference<'a> {
 
     /// An operator over parallel loops of these extents, executed by `threads` (the first, and how
     /// many).
+    ///
+    /// # Errors
+    /// [`FormError::Full`]; more than [`MAX_THREADS`] threads, or [`MAX_RANK`] loops.
     pub fn operator(
         &mut self,
         kind: Kind,
         extents: &[u32],
         threads: (u32, u32),
     ) -> FormResult<OperatorId> {
+        let (begin, count) = threads;
+        if begin.checked_add(count).is_none_or(|end| end > MAX_THREADS) {
+            return Err(FormError::Full { pool: PoolName::Threads, has: MAX_THREADS });
+        }
         let vars = self.vars(extents, VarRole::Loop)?;
         let first = u32::try_from(self.accesses.len()).map_err(|_| self.accesses.full())?;
         let op = Operator { kind, vars, accesses: (first, 0), threads, ..Operator::default() };
@@ -195,6 +205,19 @@ impl<'a> Inference<'a> {
     pub fn accesses_of(&self, op: &Operator) -> &[Access] {
         let first = usize::try_from(op.accesses.0).unwrap_or(usize::MAX);
         self.accesses.range(first, usize::from(op.accesses.1))
+    }
+
+    /// The row-major number of the element that an access asks for.
+    pub(crate) fn element_of(&mut self, access: &Access) -> FormResult<IndexForm> {
+        let dims = self.buffer_of(access.buffer)?.dims;
+        let mut out = IndexForm::constant(0);
+        let mut stride = 1i64;
+        for (dim, index) in dims.iter().rev().zip(access.indices().iter().rev()) {
+            out = self.arena.add_scaled(out, *index, stride)?;
+            let extent = i64::from(self.arena.extent(dim)?);
+            stride = stride.checked_mul(extent).ok_or(FormError::Overflow)?;
+        }
+        Ok(out)
     }
 
     /// Pins the layout of a buffer.

@@ -31,7 +31,7 @@
 //! let mut inference = Inference::new(InferenceParts {
 //!     arena, buffers: &mut buffers, operators: &mut operators, accesses: &mut accesses,
 //!     layouts: &mut layouts, queue: &mut queue, points: &mut points,
-//! });
+//! }, MachineFigures { wave: 32, access_bits: 128, sector_bytes: 32 });
 //! let f = inference.buffer(&[4, 16], 32, MemoryScope::Fragment)?;
 //! let a = inference.buffer(&[4, 16], 32, MemoryScope::Global)?;
 //! // for i, j in (4, 16): f[i, j] = a[i, j]      on 64 threads
@@ -101,8 +101,8 @@ pub use event::{Cost, CostWeights, InferenceEvent, Level, Listener, Reason, Spre
 pub use inference::{Inference, InferenceParts, Stop};
 pub use points::{Tape, Walk};
 pub use program::{
-    Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MemoryScope, Operator, OperatorId,
-    VarRange,
+    Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MachineFigures, MemoryScope, Operator,
+    OperatorId, VarRange,
 };
 pub use solve::{Equation, Free, MAX_VARS, Solution, VarForms};
 pub use subst::{MAX_WALK, Variables};

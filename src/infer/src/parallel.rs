@@ -6,9 +6,6 @@ use crate::event::{InferenceEvent, Level, Listener, Reason, SpreadSource};
 use crate::inference::{Inference, Stop};
 use crate::program::{Access, BufferId, FragmentForm, MemoryScope, Operator, OperatorId};
 
-/// Bits of the widest access to memory.
-const WIDEST: u32 = 128;
-
 /// What an operator says when asked: whether anything changed.
 pub(crate) type Answer = core::result::Result<bool, Stop>;
 
@@ -311,7 +308,7 @@ impl Inference<'_> {
         for k in 0..usize::from(op.accesses.1) {
             let Some(access) = self.accesses_of(op).get(k).copied() else { break };
             let buffer = *self.buffer_of(access.buffer)?;
-            let most = WIDEST.checked_div(buffer.bits).unwrap_or(1).max(1);
+            let most = self.machine.access_bits.checked_div(buffer.bits).unwrap_or(1).max(1);
             let here = if buffer.scope == MemoryScope::Fragment {
                 most
             } else {
@@ -332,14 +329,7 @@ impl Inference<'_> {
         most: u32,
         fused: bool,
     ) -> FormResult<u32> {
-        let dims = self.buffer_of(access.buffer)?.dims;
-        let mut address = IndexForm::constant(0);
-        let mut stride = 1i64;
-        for (dim, index) in dims.iter().rev().zip(access.indices().iter().rev()) {
-            address = self.arena.add_scaled(address, *index, stride)?;
-            let extent = i64::from(self.arena.extent(dim)?);
-            stride = stride.checked_mul(extent).ok_or(FormError::Overflow)?;
-        }
+        let address = self.element_of(access)?;
         let Some(inner) = inner else { return Ok(1) };
         let flat = self.arena.row_major(op.vars)?;
         if fused && self.arena.same(flat, address) {
@@ -397,16 +387,29 @@ impl Inference<'_> {
                 continue;
             }
             let Some(layout) = self.layout(buffer) else { continue };
-            let holders = self.arena.threads_at(&layout, access.indices())?;
-            let doers = self.arena.threads(spread);
-            if !self.arena.contains(doers, holders)? {
-                return Ok(Some(Reason::NotOwner { buffer }));
-            }
-            if access.write && !self.arena.contains(holders, doers)? {
-                return Ok(Some(Reason::NotWritten { buffer }));
+            if let Some(reason) = self.refused_access(spread, &access, &layout)? {
+                return Ok(Some(reason));
             }
         }
         Ok(None)
+    }
+
+    /// Whether who executes an access holds what it asks for, and who holds what it writes executes
+    /// it.
+    fn refused_access(
+        &mut self,
+        spread: &FragmentForm,
+        access: &Access,
+        layout: &FragmentForm,
+    ) -> FormResult<Option<Reason>> {
+        let buffer = access.buffer;
+        let holders = self.arena.threads_at(layout, access.indices())?;
+        let doers = self.arena.threads(spread);
+        if !self.arena.contains(doers, holders)? {
+            return Ok(Some(Reason::NotOwner { buffer }));
+        }
+        let unwritten = access.write && !self.arena.contains(holders, doers)?;
+        Ok(unwritten.then_some(Reason::NotWritten { buffer }))
     }
 
     /// Gives the loop's fragments without a layout one that its threads can use.
@@ -521,13 +524,8 @@ impl Inference<'_> {
             if access.buffer != buffer {
                 continue;
             }
-            let holders = self.arena.threads_at(fragment, access.indices())?;
-            let doers = self.arena.threads(spread);
-            if !self.arena.contains(doers, holders)? {
-                return Ok(Some(Reason::NotOwner { buffer }));
-            }
-            if access.write && !self.arena.contains(holders, doers)? {
-                return Ok(Some(Reason::NotWritten { buffer }));
+            if let Some(reason) = self.refused_access(spread, &access, fragment)? {
+                return Ok(Some(reason));
             }
         }
         Ok(None)

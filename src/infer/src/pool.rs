@@ -62,20 +62,6 @@ impl<'a, T: Copy> LentStack<'a, T> {
     }
 }
 
-/// Sorts by insertion: the slices here are short and nearly sorted.
-pub(crate) fn sort_by_key<T: Copy, K: PartialOrd>(items: &mut [T], key: impl Fn(&T) -> K) {
-    for end in 1..items.len() {
-        let mut at = end;
-        while let Some(before) = at.checked_sub(1)
-            && let (Some(a), Some(b)) = (items.get(before).copied(), items.get(at).copied())
-            && key(&b) < key(&a)
-        {
-            items.swap(before, at);
-            at = before;
-        }
-    }
-}
-
 /// Takes entry `at` out and closes the gap.
 pub(crate) fn take_out<T: Copy, const N: usize>(items: &mut heapless::Vec<T, N>, at: usize) {
     if at < items.len() {

@@ -5,6 +5,17 @@ use crate::arena::{BaseId, IndexForm};
 /// How many dimensions a buffer, and variables a loop nest, can have.
 pub const MAX_RANK: usize = 6;
 
+/// What inference must know of a machine; the tables have it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MachineFigures {
+    /// Threads whose accesses are served together.
+    pub wave: u32,
+    /// Bits of the widest access of a thread.
+    pub access_bits: u32,
+    /// Bytes of a sector of global memory.
+    pub sector_bytes: u32,
+}
+
 /// A buffer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct BufferId(pub u16);

@@ -10,8 +10,8 @@ use crate::arena::{
     BaseDigit, BaseId, DigitTerm, DigitTerms, FormArena, FormBase, IndexForm, VarRole, too_many,
 };
 use crate::error::{FormError, FormResult};
-use crate::pool::sort_by_key;
 use crate::subst::{MAX_BASES, too_deep};
+use lanebook_layout::order::sort_by;
 
 /// How many variables can be solved for at once.
 pub const MAX_VARS: usize = 8;
@@ -116,7 +116,7 @@ impl FormArena<'_> {
                 None => terms.push(t).map_err(|_| too_many())?,
             }
         }
-        sort_by_key(&mut terms, |t| t.stride.unsigned_abs());
+        sort_by(&mut terms, |a, b| a.stride.unsigned_abs() < b.stride.unsigned_abs());
         if !nested(&terms) {
             return Ok(false);
         }

@@ -2,7 +2,7 @@
 
 use crate::arena::{BaseId, FormArena, FormBase, IndexForm, too_many};
 use crate::error::{FormError, FormResult, PoolName};
-use crate::pool::sort_by_key;
+use lanebook_layout::order::sort_by;
 
 /// How many bases may lie under one map.
 pub(crate) const MAX_BASES: usize = 40;
@@ -55,7 +55,7 @@ impl FormArena<'_> {
             }
             k = k.saturating_add(1);
         }
-        sort_by_key(&mut set, |id| id.0);
+        sort_by(&mut set, |a, b| a < b);
         Ok(set)
     }
 

@@ -8,12 +8,8 @@ use crate::points::Tape;
 use crate::program::{Access, FragmentForm, MemoryScope, Operator};
 use crate::solve::Solution;
 
-/// Threads whose accesses are served together.
-const WARP: u32 = 32;
-/// Bytes of a sector of global memory.
-const SECTOR: i64 = 32;
-/// Bits of the widest access.
-const WIDEST: u32 = 128;
+/// Distinct sectors that one access of a wave is told apart by; further ones count as no more.
+const MAX_SECTORS: usize = 128;
 
 /// An iteration by its thread and local index.
 struct Iteration {
@@ -23,7 +19,7 @@ struct Iteration {
 }
 
 impl Inference<'_> {
-    /// Sectors of global memory, and accesses to shared memory, that the loop's first warp asks
+    /// Sectors of global memory, and accesses to shared memory, that the loop's first wave asks
     /// for.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn traffic(&mut self, op: &Operator, spread: &FragmentForm) -> FormResult<u64> {
@@ -65,15 +61,9 @@ impl Inference<'_> {
         by: &Iteration,
     ) -> FormResult<u64> {
         let buffer = *self.buffer_of(access.buffer)?;
-        let mut address = IndexForm::constant(0);
-        let mut stride = 1i64;
-        for (dim, index) in buffer.dims.iter().rev().zip(access.indices().iter().rev()) {
-            address = self.arena.add_scaled(address, *index, stride)?;
-            let extent = i64::from(self.arena.extent(dim)?);
-            stride = stride.checked_mul(extent).ok_or(FormError::Overflow)?;
-        }
+        let address = self.element_of(access)?;
         let address = self.arena.substitute(address, &by.solved.vars)?;
-        let mut vector = WIDEST.checked_div(buffer.bits).unwrap_or(1).max(1);
+        let mut vector = self.machine.access_bits.checked_div(buffer.bits).unwrap_or(1).max(1);
         while vector > 1 && !self.runs(address, by.index, spread.slots, vector)? {
             vector >>= 1;
         }
@@ -101,7 +91,7 @@ impl Inference<'_> {
         Ok(self.arena.same(own, within))
     }
 
-    /// Distinct sectors of the first warp's first access.
+    /// Distinct sectors of the first wave's first access.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn sectors(
         &self,
@@ -112,15 +102,15 @@ impl Inference<'_> {
         threads: u32,
     ) -> FormResult<u64> {
         let mut tape = Tape::new(&self.arena, &[address])?;
-        let mut seen: heapless::Vec<i64, { WARP as usize * 2 }> = heapless::Vec::new();
-        for thread in 0..threads.min(WARP) {
+        let mut seen: heapless::Vec<i64, MAX_SECTORS> = heapless::Vec::new();
+        for thread in 0..threads.min(self.machine.wave) {
             tape.set(by.thread, i64::from(thread));
             tape.derive(&self.arena)?;
             let element = tape.value(&self.arena, address)?;
             let first = element.checked_mul(i64::from(bits)).ok_or(FormError::Overflow)? >> 3;
             let span = i64::from(vector.saturating_mul(bits) >> 3).max(1);
             for byte in [first, first.saturating_add(span.saturating_sub(1))] {
-                let sector = byte.checked_div(SECTOR).unwrap_or(0);
+                let sector = byte.checked_div(i64::from(self.machine.sector_bytes)).unwrap_or(0);
                 if !seen.contains(&sector) {
                     let _ = seen.push(sector);
                 }

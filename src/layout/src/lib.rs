@@ -59,7 +59,8 @@ pub mod linear;
 pub mod notation;
 pub mod num;
 pub mod ops;
-mod order;
+#[doc(hidden)]
+pub mod order;
 pub mod post;
 pub mod profile;
 mod query;

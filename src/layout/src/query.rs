@@ -10,6 +10,7 @@ use crate::coord::MAX_AXES;
 use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, LayoutRef, MAX_ITERS, position};
 use crate::num::Int;
+use crate::order::gcd;
 use crate::order::sort_by;
 
 /// Steps after which a search gives up.
@@ -399,12 +400,4 @@ fn inverse_mod(a: i128, m: i128) -> Option<i128> {
         (t0, t1) = (t1, t0.checked_sub(q.checked_mul(t1)?)?);
     }
     if r0 == 1 { t0.checked_rem_euclid(m) } else { None }
-}
-
-/// The greatest common divisor; `gcd(0, b) = b`.
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while let Some(r) = a.checked_rem(b) {
-        (a, b) = (b, r);
-    }
-    a
 }

@@ -1,7 +1,10 @@
 //! Prints what inference does on one program of a folder.
-use lanebook_infer::{CostWeights, InferenceEvent, Listener};
+use lanebook_infer::{CostWeights, InferenceEvent, Listener, MachineFigures};
 use lanebook_inference_tests::program::{Memory, tell};
 use serde_json::Value;
+
+/// Figures of sm_80.
+const MACHINE: MachineFigures = MachineFigures { wave: 32, access_bits: 128, sector_bytes: 32 };
 
 struct Print;
 impl Listener for Print {
@@ -20,7 +23,7 @@ fn main() {
             }
             let record: Value = serde_json::from_str(line).expect("a record");
             let mut memory = Memory::default();
-            let mut inference = memory.inference();
+            let mut inference = memory.inference(MACHINE);
             let told = tell(&mut inference, &record["program"], &|_, _| false).expect("a program");
             println!("{:?}", told.buffers);
             let done = inference.run(CostWeights { registers: 1, memory: 1, work: 1 }, &mut Print);

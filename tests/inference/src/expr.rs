@@ -57,53 +57,48 @@ pub fn form(
     }
 }
 
-/// The value of an expression. A name that is not given is 0, as in the recorded tables.
-pub fn value(e: &Value, names: &HashMap<String, i64>) -> i64 {
+/// The value of an expression, with `variable` for what its names are.
+///
+/// # Errors
+/// What cannot be read: a name that is unknown, an operator, a number of operands.
+pub fn value(e: &Value, variable: &dyn Fn(&str) -> Option<i64>) -> Result<i64, Unread> {
     if let Some(n) = e.as_i64() {
-        return n;
+        return Ok(n);
     }
     if let Some(name) = e.as_str() {
-        return names.get(name).copied().unwrap_or(0);
+        return variable(name).ok_or_else(|| format!("variable {name}"));
     }
-    let list = e.as_array().expect("an expression");
-    let word = list[0].as_str().expect("an operator");
-    let a = value(&list[1], names);
-    if list.len() == 2 {
-        return match word {
-            "-" => -a,
-            "not" => i64::from(a == 0),
-            _ => panic!("operator {word}"),
-        };
-    }
-    let b = value(&list[2], names);
-    match word {
-        "+" => a + b,
-        "-" => a - b,
-        "*" => a * b,
-        "//" => a.div_euclid(b),
-        "%" => a.rem_euclid(b),
-        "min" => a.min(b),
-        "max" => a.max(b),
-        "^" | "xor" => a ^ b,
-        "band" => a & b,
-        "bor" => a | b,
-        "shr" => a >> b,
-        "shl" => a << b,
-        "<" => i64::from(a < b),
-        "<=" => i64::from(a <= b),
-        ">" => i64::from(a > b),
-        ">=" => i64::from(a >= b),
-        "==" => i64::from(a == b),
-        "!=" => i64::from(a != b),
-        "and" => i64::from(a != 0 && b != 0),
-        "or" => i64::from(a != 0 || b != 0),
-        "select" => {
-            if a != 0 {
-                b
-            } else {
-                value(&list[3], names)
-            }
-        }
-        _ => panic!("operator {word}"),
+    let list = e.as_array().ok_or_else(|| format!("expression {e}"))?;
+    let [word, rest @ ..] = list.as_slice() else {
+        return Err("empty expression".to_owned());
+    };
+    let word = word.as_str().ok_or_else(|| format!("operator {word}"))?;
+    let args: Vec<i64> = rest.iter().map(|v| value(v, variable)).collect::<Result<_, _>>()?;
+    let truth = |t: bool| Ok(i64::from(t));
+    match (word, args.as_slice()) {
+        ("-", [a]) => Ok(-a),
+        ("not", [a]) => truth(*a == 0),
+        ("+", [a, b]) => Ok(a + b),
+        ("-", [a, b]) => Ok(a - b),
+        ("*", [a, b]) => Ok(a * b),
+        ("//", [a, b]) => Ok(a.div_euclid(*b)),
+        ("%", [a, b]) => Ok(a.rem_euclid(*b)),
+        ("min", [a, b]) => Ok(*a.min(b)),
+        ("max", [a, b]) => Ok(*a.max(b)),
+        ("^" | "xor", [a, b]) => Ok(a ^ b),
+        ("band", [a, b]) => Ok(a & b),
+        ("bor", [a, b]) => Ok(a | b),
+        ("shl", [a, b]) => Ok(a << b),
+        ("shr", [a, b]) => Ok(a >> b),
+        ("<", [a, b]) => truth(a < b),
+        ("<=", [a, b]) => truth(a <= b),
+        (">", [a, b]) => truth(a > b),
+        (">=", [a, b]) => truth(a >= b),
+        ("==", [a, b]) => truth(a == b),
+        ("!=", [a, b]) => truth(a != b),
+        ("and", [a, b]) => truth(*a != 0 && *b != 0),
+        ("or", [a, b]) => truth(*a != 0 || *b != 0),
+        ("select", [c, a, b]) => Ok(if *c != 0 { *a } else { *b }),
+        _ => Err(format!("operator {word} with {} operands", args.len())),
     }
 }

@@ -3,7 +3,9 @@
 
 use crate::expr;
 use crate::program::{Memory, Told, Units, list, tell};
-use lanebook_infer::{BufferId, CostWeights, FragmentForm, IndexForm, Inference, Stop, Tape};
+use lanebook_infer::{
+    BufferId, CostWeights, FragmentForm, IndexForm, Inference, MachineFigures, Stop, Tape,
+};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 
@@ -38,11 +40,12 @@ pub enum Answer {
 pub fn ask(
     memory: &mut Memory,
     program: &Value,
+    machine: MachineFigures,
     weights: CostWeights,
     units: Units<'_>,
 ) -> (Answer, Vec<String>) {
     let threads = u32::try_from(program["threads"].as_u64().unwrap_or(0)).unwrap_or(0);
-    let mut inference = memory.inference();
+    let mut inference = memory.inference(machine);
     let told = match tell(&mut inference, program, units) {
         Ok(told) => told,
         Err(e) => return (Answer::Unread(e), Vec::new()),
@@ -197,13 +200,20 @@ fn check_access(
     }
 }
 
-/// TileLang's table of a layout.
-pub fn recorded(layout: &Value) -> Option<Table> {
-    let replicate = layout.get("replicate")?.as_i64()?;
+/// TileLang's table of a layout; `None` of one in shared memory, which names no threads.
+///
+/// # Errors
+/// What cannot be read.
+pub fn recorded(layout: &Value) -> Result<Option<Table>, String> {
+    let Some(replicate) = layout.get("replicate").and_then(Value::as_i64) else {
+        return Ok(None);
+    };
     let shape: Vec<i64> = list(&layout["shape"]).iter().filter_map(Value::as_i64).collect();
     let total: i64 = shape.iter().product();
-    let low = layout["thread_range"].get(0).and_then(Value::as_i64).unwrap_or(0);
-    let _ = low;
+    // Variables from outside of the layout are 0, as in the recorded tables.
+    fn of(names: &HashMap<String, i64>) -> impl Fn(&str) -> Option<i64> {
+        move |name| names.get(name).copied().or_else(|| name.starts_with('?').then_some(0))
+    }
     let mut out = Table { threads: Vec::new(), index: Vec::new() };
     for flat in 0..total {
         let mut names = HashMap::new();
@@ -215,14 +225,14 @@ pub fn recorded(layout: &Value) -> Option<Table> {
         let mut set = BTreeSet::new();
         for rep in 0..replicate {
             names.insert("rep".into(), rep);
-            set.insert(expr::value(&layout["thread_expr"], &names));
+            set.insert(expr::value(&layout["thread_expr"], &of(&names))?);
         }
         let mut index = 0;
         for (e, extent) in list(&layout["index_expr"]).iter().zip(list(&layout["out_shape"])) {
-            index = index * extent.as_i64().unwrap_or(1) + expr::value(e, &names);
+            index = index * extent.as_i64().unwrap_or(1) + expr::value(e, &of(&names))?;
         }
         out.threads.push(set);
         out.index.push(index);
     }
-    Some(out)
+    Ok(Some(out))
 }

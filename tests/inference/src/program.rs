@@ -37,21 +37,24 @@ impl Default for Memory {
 
 impl Memory {
     /// An empty inference.
-    pub fn inference(&mut self) -> Inference<'_> {
+    pub fn inference(&mut self, machine: infer::MachineFigures) -> Inference<'_> {
         let arena = infer::ArenaParts {
             bases: &mut self.bases,
             terms: &mut self.terms,
             buckets: &mut self.buckets,
         };
-        Inference::new(infer::InferenceParts {
-            arena,
-            buffers: &mut self.buffers,
-            operators: &mut self.operators,
-            accesses: &mut self.accesses,
-            layouts: &mut self.layouts,
-            queue: &mut self.queue,
-            points: &mut self.points,
-        })
+        Inference::new(
+            infer::InferenceParts {
+                arena,
+                buffers: &mut self.buffers,
+                operators: &mut self.operators,
+                accesses: &mut self.accesses,
+                layouts: &mut self.layouts,
+                queue: &mut self.queue,
+                points: &mut self.points,
+            },
+            machine,
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! Index maps against the expressions that they were made of, at every point.
 
-use lanebook_infer::{BaseId, FormArena, IndexForm, Tape, Threads, VarRole};
+use lanebook_infer::{BaseId, FormArena, IndexForm, MachineFigures, Tape, Threads, VarRole};
 use lanebook_inference_tests::expr;
 use lanebook_inference_tests::program::Memory;
 use serde_json::{Value, json};
@@ -27,6 +27,14 @@ impl Random {
 }
 
 const NAMES: [&str; 3] = ["i", "j", "k"];
+
+/// No law asks for memory.
+const MACHINE: MachineFigures = MachineFigures { wave: 32, access_bits: 128, sector_bytes: 32 };
+
+/// The variables' values at a point.
+fn named(point: &[i64]) -> impl Fn(&str) -> Option<i64> {
+    move |name| NAMES.iter().zip(point).find(|(n, _)| **n == name).map(|(_, x)| *x)
+}
 
 /// A random expression that is never negative.
 fn expression(r: &mut Random, depth: u32) -> Value {
@@ -79,7 +87,7 @@ fn put(tape: &mut Tape, vars: &[(BaseId, u32)], point: &[i64]) {
 #[test]
 fn a_map_is_its_expression_at_every_point() {
     let mut memory = Memory::default();
-    let mut inference = memory.inference();
+    let mut inference = memory.inference(MACHINE);
     let arena = &mut inference.arena;
     let mut r = Random(0x1234_5678_9abc_def1);
     let mut structural = 0;
@@ -95,8 +103,12 @@ fn a_map_is_its_expression_at_every_point() {
             put(&mut tape, &vars, point);
             tape.derive(arena).expect("values");
             let found = tape.value(arena, form).expect("a value");
-            let known = NAMES.iter().zip(point).map(|(n, x)| ((*n).to_owned(), *x)).collect();
-            assert_eq!(found, expr::value(&e, &known), "{e} at {point:?} of {vars:?}");
+            let known = named(point);
+            assert_eq!(
+                found,
+                expr::value(&e, &known).expect("a value"),
+                "{e} at {point:?} of {vars:?}"
+            );
             assert!(low <= found && found <= high, "{e} at {point:?}: {found} of {low}..={high}");
         });
         structural += u32::from(!arena.is_derived(form).expect("bases"));
@@ -108,7 +120,7 @@ fn a_map_is_its_expression_at_every_point() {
 #[test]
 fn substitution_is_composition() {
     let mut memory = Memory::default();
-    let mut inference = memory.inference();
+    let mut inference = memory.inference(MACHINE);
     let arena = &mut inference.arena;
     let mut r = Random(0x0dd_ba11);
     for _ in 0..1500 {
@@ -134,8 +146,12 @@ fn substitution_is_composition() {
             let found = tape.value(arena, composed).expect("a value");
             let parts: Vec<i64> =
                 map.iter().map(|m| tape.value(arena, m.1).expect("a value")).collect();
-            let known = NAMES.iter().zip(&parts).map(|(n, x)| ((*n).to_owned(), *x)).collect();
-            assert_eq!(found, expr::value(&e, &known), "{e} with {map:?} at {point:?}");
+            let known = named(&parts);
+            assert_eq!(
+                found,
+                expr::value(&e, &known).expect("a value"),
+                "{e} with {map:?} at {point:?}"
+            );
         });
         arena.release(mark);
     }
@@ -144,7 +160,7 @@ fn substitution_is_composition() {
 #[test]
 fn what_is_solved_is_the_point() {
     let mut memory = Memory::default();
-    let mut inference = memory.inference();
+    let mut inference = memory.inference(MACHINE);
     let arena = &mut inference.arena;
     let mut r = Random(0xfeed_f00d);
     let (mut whole, mut injective) = (0, 0);
@@ -211,7 +227,7 @@ fn what_is_solved_is_the_point() {
 #[test]
 fn containment_is_that_of_the_points() {
     let mut memory = Memory::default();
-    let mut inference = memory.inference();
+    let mut inference = memory.inference(MACHINE);
     let arena = &mut inference.arena;
     let mut r = Random(0xc0de);
     let mut seen = [0u32; 2];

@@ -4,6 +4,7 @@ use super::{Iters, Negative, at, by_stride, coalesced, push};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, LayoutRef};
+use crate::order::gcd;
 use core::cmp::Ordering;
 
 /// Whether every position from the least to the greatest is reached on every axis, so that the
@@ -108,12 +109,4 @@ pub fn consecutive(l: &LayoutRef<'_>, axis: AxisId) -> Result<u64> {
         }
     }
     Ok(n.max(1))
-}
-
-/// The greatest common divisor; 0 is a multiple of everything.
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while let Some(r) = a.checked_rem(b) {
-        (a, b) = (b, r);
-    }
-    a
 }
