@@ -95,6 +95,8 @@ pub enum InferenceEvent {
     Rejected(OperatorId, Level, Reason),
     /// A root's attempt ended with this cost: spilled bits, registers, iterations of a thread.
     Costs(OperatorId, Cost),
+    /// A root chose for itself what an earlier attempt gave it: the same would follow.
+    Repeats(OperatorId),
     /// A root was kept.
     Keeps(OperatorId),
 }

@@ -23,7 +23,7 @@ pub struct InferenceParts<'a> {
     pub accesses: &'a mut [Access],
     /// Layouts: four for each buffer, four for each operator.
     pub layouts: &'a mut [Option<FragmentForm>],
-    /// Words of the queue: three for each operator, and one for each buffer.
+    /// The queue: a word for each operator.
     pub queue: &'a mut [u16],
     /// For layouts that are written and that structure does not decide: a bit for each of
     /// [`crate::MAX_THREADS`] threads and each local index.
@@ -64,6 +64,8 @@ pub struct Inference<'a> {
     pub(crate) machine: MachineFigures,
     /// The operator whose plan keeps rows together.
     pub(crate) by_rows: Option<OperatorId>,
+    /// The buffers that were laid since the queue looked.
+    pub(crate) laid: Option<BufferId>,
 }
 
 impl<'a> Inference<'a> {
@@ -80,6 +82,7 @@ impl<'a> Inference<'a> {
             points: parts.points,
             machine,
             by_rows: None,
+            laid: None,
         }
     }
 
@@ -106,7 +109,7 @@ impl<'a> Inference<'a> {
         let at = self.buffers.push(Buffer { bits, scope, dims, ..Buffer::default() })?;
         let id = BufferId(u16::try_from(at).map_err(|_| self.buffers.full())?);
         if let Some(buffer) = self.buffers.get_mut(at) {
-            buffer.storage = id;
+            (buffer.storage, buffer.next_alias) = (id, id);
         }
         Ok(id)
     }
@@ -119,7 +122,10 @@ impl<'a> Inference<'a> {
         let owner = *self.buffer_of(of)?;
         let id = self.buffer(shape, bits, owner.scope)?;
         if let Some(buffer) = self.buffers.get_mut(usize::from(id.0)) {
-            buffer.storage = owner.storage;
+            (buffer.storage, buffer.next_alias) = (owner.storage, owner.next_alias);
+        }
+        if let Some(buffer) = self.buffers.get_mut(usize::from(of.0)) {
+            buffer.next_alias = id;
         }
         Ok(id)
     }
@@ -194,17 +200,37 @@ impl<'a> Inference<'a> {
             *to = *from;
         }
         let rank = u8::try_from(indices.len()).unwrap_or(0);
-        self.accesses.push(Access { buffer, write, index, rank })?;
         let last = self.operators.len().saturating_sub(1);
+        let operator = OperatorId(u16::try_from(last).map_err(|_| self.operators.full())?);
         let op = self.operators.get_mut(last).ok_or(FormError::Stale)?;
+        let entry = Access { buffer, write, index, rank, operator, next_use: None };
+        let at = self.accesses.push(entry)?;
         op.accesses.1 = op.accesses.1.saturating_add(1);
+        self.add_use(buffer, u32::try_from(at).map_err(|_| self.accesses.full())?);
         Ok(())
+    }
+
+    /// Access `at` comes behind the others to the buffer's storage.
+    fn add_use(&mut self, buffer: BufferId, at: u32) {
+        let storage = self.storage(buffer);
+        let Some(owner) = self.buffers.get_mut(usize::from(storage.0)) else { return };
+        let before = owner.uses.map(|(_, last)| last);
+        owner.uses = Some((owner.uses.map_or(at, |(first, _)| first), at));
+        let before = before.and_then(|k| usize::try_from(k).ok());
+        if let Some(before) = before.and_then(|k| self.accesses.get_mut(k)) {
+            before.next_use = Some(at);
+        }
     }
 
     /// The accesses of an operator.
     pub fn accesses_of(&self, op: &Operator) -> &[Access] {
         let first = usize::try_from(op.accesses.0).unwrap_or(usize::MAX);
         self.accesses.range(first, usize::from(op.accesses.1))
+    }
+
+    /// The access at a place of the list.
+    pub(crate) fn access_at(&self, at: u32) -> Option<&Access> {
+        self.accesses.get(usize::try_from(at).ok()?)
     }
 
     /// The row-major number of the element that an access asks for.
@@ -245,8 +271,12 @@ impl<'a> Inference<'a> {
     /// How an operator is spread over threads, if that is known.
     #[must_use]
     pub fn spread(&self, id: OperatorId) -> Option<FragmentForm> {
-        let at = self.buffers.len().checked_add(usize::from(id.0))?;
-        self.layouts.get(at).copied().flatten()
+        self.layouts.get(self.loop_place(id)).copied().flatten()
+    }
+
+    /// The place of an operator's layout.
+    pub(crate) fn loop_place(&self, id: OperatorId) -> usize {
+        self.buffers.len().saturating_add(usize::from(id.0))
     }
 
     pub(crate) fn set_buffer(&mut self, id: BufferId, fragment: FragmentForm) -> FormResult<()> {
@@ -254,8 +284,7 @@ impl<'a> Inference<'a> {
     }
 
     pub(crate) fn set_loop(&mut self, id: OperatorId, fragment: FragmentForm) -> FormResult<()> {
-        let at = self.buffers.len().saturating_add(usize::from(id.0));
-        self.set(at, Some(fragment))
+        self.set(self.loop_place(id), Some(fragment))
     }
 
     fn set(&mut self, at: usize, fragment: Option<FragmentForm>) -> FormResult<()> {
@@ -269,15 +298,16 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
-    /// Copies the layouts of one state over those of another; state 0 is the one in hand.
-    pub(crate) fn copy_state(&mut self, from: usize, to: usize) {
-        let quarter = self.quarter();
-        let count = self.buffers.len().saturating_add(self.operators.len()).min(quarter);
-        let start = from.saturating_mul(quarter);
-        let end = start.saturating_add(count);
-        let place = to.saturating_mul(quarter);
-        if end <= self.layouts.len() && place.saturating_add(count) <= self.layouts.len() {
-            self.layouts.copy_within(start..end, place);
+    /// The place of a layout in state `state`; state 0 is the one in hand.
+    pub(crate) fn place(&self, state: usize, at: usize) -> usize {
+        state.saturating_mul(self.quarter()).saturating_add(at)
+    }
+
+    /// Copies a layout of one state over that of another.
+    pub(crate) fn copy_layout(&mut self, at: usize, from: usize, to: usize) {
+        let (from, to) = (self.place(from, at), self.place(to, at));
+        if from < self.layouts.len() && to < self.layouts.len() {
+            self.layouts.copy_within(from..=from, to);
         }
     }
 }

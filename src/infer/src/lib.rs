@@ -16,7 +16,8 @@
 //! | `program` `inference` | buffers, operators, accesses; the state, and how a program is told to it |
 //! | `fragment` `anchor` | fragments by an access, without a dimension, of a matrix unit |
 //! | `parallel` `traffic` | parallel loops: by a buffer, by a plan, checked; what they ask of memory |
-//! | `driver` `event` | levels, queue, components from each root, cost; the timeline |
+//! | `driver` `queue` | levels; who is asked next |
+//! | `components` `event` | free mode: components from each root, cost; the timeline |
 //!
 //! Four elements on threads 0, 16, 32 and 48, and who executes a loop that reads them:
 //!
@@ -74,6 +75,7 @@
 mod anchor;
 mod arena;
 mod bits;
+mod components;
 mod contain;
 mod driver;
 mod error;
@@ -85,6 +87,7 @@ mod parallel;
 mod points;
 mod pool;
 mod program;
+mod queue;
 mod solve;
 mod subst;
 mod traffic;

@@ -105,6 +105,14 @@ pub struct Buffer {
     pub storage: BufferId,
     /// Whether its layout was written, or is pinned by a unit.
     pub pinned: bool,
+    /// The next buffer of the same storage, in a ring.
+    pub(crate) next_alias: BufferId,
+    /// Of a storage: the first and the last access to it.
+    pub(crate) uses: Option<(u32, u32)>,
+    /// The next buffer of its component.
+    pub(crate) next_buffer: Option<BufferId>,
+    /// It was laid since the queue looked, and which one before it.
+    pub(crate) fresh: Option<Option<BufferId>>,
 }
 
 /// What an operator is.
@@ -137,6 +145,12 @@ pub struct Operator {
     pub vector: Option<u32>,
     /// Whether its layout was written.
     pub pinned: bool,
+    /// The least member of its component: of those that share fragments with it.
+    pub(crate) component: OperatorId,
+    /// The next member of its component.
+    pub(crate) next_member: Option<OperatorId>,
+    /// Of a component's least member: its first buffer.
+    pub(crate) first_buffer: Option<BufferId>,
 }
 
 /// An access of an operator to a buffer.
@@ -149,6 +163,10 @@ pub struct Access {
     /// Its indices over loop variables.
     pub(crate) index: [IndexForm; MAX_RANK],
     pub(crate) rank: u8,
+    /// Whose it is.
+    pub(crate) operator: OperatorId,
+    /// The next access to the same storage.
+    pub(crate) next_use: Option<u32>,
 }
 
 impl Access {

@@ -1,0 +1,367 @@
+//! Free mode: operators that share fragments, tried from each root, the cheapest kept.
+
+use crate::driver::{Inferred, buffer, operator};
+use crate::error::FormResult;
+use crate::event::{Cost, CostWeights, InferenceEvent, Level, Listener, Reason};
+use crate::inference::{Inference, Stop};
+use crate::program::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId};
+use crate::queue::Queue;
+
+/// States of the layouts of a component.
+mod state {
+    /// In hand.
+    pub(super) const HAND: usize = 0;
+    /// As free mode met it.
+    pub(super) const BASE: usize = 1;
+    /// The cheapest attempt.
+    pub(super) const BEST: usize = 2;
+    /// One that was not the cheapest, to know it again.
+    pub(super) const OTHER: usize = 3;
+}
+
+/// What the attempts of a component came to.
+struct Attempts {
+    /// The cheapest, and its root.
+    best: Option<((u64, u64), OperatorId)>,
+    /// Whether [`state::OTHER`] is one.
+    other: bool,
+    /// Why the last one failed.
+    last: Stop,
+}
+
+impl Inference<'_> {
+    pub(crate) fn storage(&self, id: BufferId) -> BufferId {
+        self.buffer_of(id).map_or(id, |b| b.storage)
+    }
+
+    /// Each component from each root; the cheapest is kept.
+    pub(crate) fn infer_free(
+        &mut self,
+        weights: CostWeights,
+        listener: &mut dyn Listener,
+    ) -> Inferred {
+        self.find_components()?;
+        for k in 0..self.operators.len() {
+            let id = operator(k);
+            if self.operator_of(id)?.component == id && !self.settled(id)? {
+                self.infer_component(id, weights, listener)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all of a component is known.
+    fn settled(&self, component: OperatorId) -> FormResult<bool> {
+        let mut member = Some(component);
+        while let Some(id) = member {
+            let op = self.operator_of(id)?;
+            let open = self.accesses_of(op).iter().any(|a| {
+                self.buffer_of(a.buffer).is_ok_and(|b| b.scope == MemoryScope::Fragment)
+                    && self.layout(a.buffer).is_none()
+            });
+            if open || (op.kind == Kind::Parallel && self.spread(id).is_none()) {
+                return Ok(false);
+            }
+            member = op.next_member;
+        }
+        Ok(true)
+    }
+
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn infer_component(
+        &mut self,
+        component: OperatorId,
+        weights: CostWeights,
+        listener: &mut dyn Listener,
+    ) -> Inferred {
+        self.copy_state(component, state::HAND, state::BASE)?;
+        let last = Stop::Rejected { operator: component, reason: Reason::Nothing };
+        let mut attempts = Attempts { best: None, other: false, last };
+        let mut member = Some(component);
+        while let Some(root) = member {
+            let op = *self.operator_of(root)?;
+            member = op.next_member;
+            if op.kind == Kind::Uniform {
+                continue;
+            }
+            self.try_root(component, root, &mut attempts, weights, listener)?;
+            self.copy_state(component, state::BASE, state::HAND)?;
+            if self.has_rows(&op)? {
+                self.by_rows = Some(root);
+                self.try_root(component, root, &mut attempts, weights, listener)?;
+                self.by_rows = None;
+                self.copy_state(component, state::BASE, state::HAND)?;
+            }
+        }
+        let Some((_, root)) = attempts.best else {
+            return Err(attempts.last);
+        };
+        self.copy_state(component, state::BEST, state::HAND)?;
+        listener.event(InferenceEvent::Keeps(root));
+        Ok(())
+    }
+
+    /// Tries a root, unless what it chooses for itself is what an earlier attempt gave it: the same
+    /// would follow.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn try_root(
+        &mut self,
+        component: OperatorId,
+        root: OperatorId,
+        attempts: &mut Attempts,
+        weights: CostWeights,
+        listener: &mut dyn Listener,
+    ) -> Inferred {
+        let before = self.arena.mark();
+        listener.event(InferenceEvent::Tries(root));
+        let cost = match self.attempt(component, root, attempts, listener) {
+            Ok(Some(cost)) => cost,
+            Ok(None) => {
+                listener.event(InferenceEvent::Repeats(root));
+                self.arena.release(before);
+                return Ok(());
+            }
+            Err(Stop::Rejected { operator, reason }) => {
+                attempts.last = Stop::Rejected { operator, reason };
+                self.arena.release(before);
+                return Ok(());
+            }
+            Err(stop) => return Err(stop),
+        };
+        listener.event(InferenceEvent::Costs(root, cost));
+        let weighed = cost.weighed(weights);
+        if attempts.best.is_none_or(|b| weighed < b.0) {
+            if attempts.best.is_some() {
+                self.copy_state(component, state::BEST, state::OTHER)?;
+                attempts.other = true;
+            }
+            attempts.best = Some((weighed, root));
+            self.copy_state(component, state::HAND, state::BEST)?;
+        } else if attempts.other {
+            self.arena.release(before);
+        } else {
+            self.copy_state(component, state::HAND, state::OTHER)?;
+            attempts.other = true;
+        }
+        Ok(())
+    }
+
+    /// Infers `root` first, then what follows, then the other members in order. `None` if the root
+    /// chooses what an earlier attempt gave it.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn attempt(
+        &mut self,
+        component: OperatorId,
+        root: OperatorId,
+        attempts: &Attempts,
+        listener: &mut dyn Listener,
+    ) -> core::result::Result<Option<Cost>, Stop> {
+        let mut queue = Queue::default();
+        self.forget_laid();
+        let done = self.attempt_in(component, root, attempts, &mut queue, listener);
+        while self.pop(&mut queue).is_some() {}
+        if !done? {
+            return Ok(None);
+        }
+        if self.settled(component)? {
+            return self.cost(component).map(Some).map_err(Stop::Failed);
+        }
+        Err(Stop::Rejected { operator: root, reason: Reason::Nothing })
+    }
+
+    fn attempt_in(
+        &mut self,
+        component: OperatorId,
+        root: OperatorId,
+        attempts: &Attempts,
+        queue: &mut Queue,
+        listener: &mut dyn Listener,
+    ) -> core::result::Result<bool, Stop> {
+        let changed = self.ask(root, Level::Free, listener)?;
+        let best = attempts.best.is_some() && self.agrees(root, state::BEST)?;
+        if best || (attempts.other && self.agrees(root, state::OTHER)?) {
+            return Ok(false);
+        }
+        if changed {
+            self.wake(queue, root)?;
+        }
+        self.drain(queue, Level::Free, listener)?;
+        let mut member = Some(component);
+        while let Some(id) = member {
+            member = self.operator_of(id)?.next_member;
+            if id == root {
+                continue;
+            }
+            if self.ask(id, Level::Free, listener)? {
+                self.wake(queue, id)?;
+            }
+            self.drain(queue, Level::Free, listener)?;
+        }
+        Ok(true)
+    }
+
+    /// Whether an operator and its fragments, as far as they are known, are as in another state.
+    fn agrees(&self, id: OperatorId, state: usize) -> FormResult<bool> {
+        let op = self.operator_of(id)?;
+        if !self.same_layout(self.loop_place(id), state) {
+            return Ok(false);
+        }
+        let mut fragments = self
+            .accesses_of(op)
+            .iter()
+            .map(|a| a.buffer)
+            .filter(|b| self.buffer_of(*b).is_ok_and(|b| b.scope == MemoryScope::Fragment));
+        Ok(fragments.all(|b| self.same_layout(usize::from(b.0), state)))
+    }
+
+    fn same_layout(&self, at: usize, state: usize) -> bool {
+        let here = self.layouts.get(at).copied().flatten();
+        let there = self.layouts.get(self.place(state, at)).copied().flatten();
+        match (here, there) {
+            (Some(here), Some(there)) => self.arena.same_fragment(&here, &there),
+            (None, _) => true,
+            (Some(_), None) => false,
+        }
+    }
+
+    /// What the component's layouts cost.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn cost(&mut self, component: OperatorId) -> FormResult<Cost> {
+        let mut cost = Cost::default();
+        let mut member = Some(component);
+        while let Some(id) = member {
+            let op = *self.operator_of(id)?;
+            member = op.next_member;
+            let Some(spread) = self.spread(id) else { continue };
+            cost.spilled = cost.spilled.saturating_add(self.spills(&op, &spread)?);
+            cost.work = cost.work.saturating_add(u64::from(spread.slots));
+            cost.memory = cost.memory.saturating_add(self.traffic(&op, &spread)?);
+        }
+        let mut fragment = self.operator_of(component)?.first_buffer;
+        while let Some(id) = fragment {
+            let own = *self.buffer_of(id)?;
+            fragment = own.next_buffer;
+            if let Some(layout) = self.layout(id) {
+                let bits = u64::from(layout.slots).saturating_mul(u64::from(own.bits));
+                cost.registers = cost.registers.saturating_add(bits.div_ceil(32));
+            }
+        }
+        Ok(cost)
+    }
+
+    /// Copies the layouts of a component from one state to another.
+    fn copy_state(&mut self, component: OperatorId, from: usize, to: usize) -> FormResult<()> {
+        let mut member = Some(component);
+        while let Some(id) = member {
+            self.copy_layout(self.loop_place(id), from, to);
+            member = self.operator_of(id)?.next_member;
+        }
+        let mut fragment = self.operator_of(component)?.first_buffer;
+        while let Some(id) = fragment {
+            self.copy_layout(usize::from(id.0), from, to);
+            fragment = self.buffer_of(id)?.next_buffer;
+        }
+        Ok(())
+    }
+
+    /// Components of operators that share fragments: each has the number of its least member, and
+    /// lists of its members and buffers in order.
+    fn find_components(&mut self) -> FormResult<()> {
+        for (k, op) in self.operators.as_mut_slice().iter_mut().enumerate() {
+            (op.component, op.next_member, op.first_buffer) = (operator(k), None, None);
+        }
+        for b in 0..self.buffers.len() {
+            let own = *self.buffer_of(buffer(b))?;
+            if own.storage != buffer(b) || own.scope != MemoryScope::Fragment {
+                continue;
+            }
+            let mut at = own.uses.map(|(first, _)| first);
+            let mut first = None;
+            while let Some(access) = at.and_then(|k| self.access_at(k)).copied() {
+                self.join(*first.get_or_insert(access.operator), access.operator);
+                at = access.next_use;
+            }
+        }
+        for k in 0..self.operators.len() {
+            let root = self.root_of(operator(k));
+            self.set_component(operator(k), root);
+        }
+        for k in (0..self.operators.len()).rev() {
+            let id = operator(k);
+            let root = self.operator_of(id)?.component;
+            if root != id {
+                let next = self.operator_of(root)?.next_member;
+                let ops = self.operators.as_mut_slice();
+                if let Some(op) = ops.get_mut(k) {
+                    op.next_member = next;
+                }
+                if let Some(op) = ops.get_mut(usize::from(root.0)) {
+                    op.next_member = Some(id);
+                }
+            }
+        }
+        for b in (0..self.buffers.len()).rev() {
+            let own = *self.buffer_of(buffer(b))?;
+            let uses = self.buffer_of(own.storage)?.uses;
+            let Some(access) = uses.and_then(|(first, _)| self.access_at(first)) else { continue };
+            if own.scope != MemoryScope::Fragment {
+                continue;
+            }
+            let root = usize::from(self.operator_of(access.operator)?.component.0);
+            let Some(op) = self.operators.get_mut(root) else { continue };
+            let next = op.first_buffer.replace(buffer(b));
+            if let Some(own) = self.buffers.get_mut(b) {
+                own.next_buffer = next;
+            }
+        }
+        Ok(())
+    }
+
+    fn set_component(&mut self, id: OperatorId, root: OperatorId) {
+        if let Some(op) = self.operators.get_mut(usize::from(id.0)) {
+            op.component = root;
+        }
+    }
+
+    /// The least member that is known so far; paths to it are halved.
+    fn root_of(&mut self, id: OperatorId) -> OperatorId {
+        let mut at = id;
+        for _ in 0..self.operators.len() {
+            let Ok(parent) = self.operator_of(at).map(|op| op.component) else { break };
+            let Ok(above) = self.operator_of(parent).map(|op| op.component) else { break };
+            if parent == at {
+                break;
+            }
+            self.set_component(at, above);
+            at = above;
+        }
+        at
+    }
+
+    fn join(&mut self, a: OperatorId, b: OperatorId) {
+        let (a, b) = (self.root_of(a), self.root_of(b));
+        self.set_component(a.max(b), a.min(b));
+    }
+}
+
+impl crate::arena::FormArena<'_> {
+    /// Whether two layouts of the same coordinates are written alike, but for the names of their
+    /// copies.
+    pub(crate) fn same_fragment(&self, a: &FragmentForm, b: &FragmentForm) -> bool {
+        let alike = |x, y| {
+            let (x, y): (&[_], &[_]) = (self.terms_of(x), self.terms_of(y));
+            x.len() == y.len()
+                && x.iter().zip(y).all(|(x, y)| {
+                    let (p, q) = (x.digit.base, y.digit.base);
+                    let base = p == q || (p == a.copy && q == b.copy);
+                    let shape = (x.stride, x.digit.unit, x.digit.extent);
+                    base && shape == (y.stride, y.digit.unit, y.digit.extent)
+                })
+        };
+        a.copies == b.copies
+            && (a.slots, a.padded) == (b.slots, b.padded)
+            && (a.thread.constant, a.index.constant) == (b.thread.constant, b.index.constant)
+            && alike(a.thread, b.thread)
+            && alike(a.index, b.index)
+    }
+}
