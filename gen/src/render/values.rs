@@ -58,6 +58,7 @@ plain_enums!(
     Accumulators,
     SubAxis,
     Bucket,
+    CostTerm,
     Family,
     Elements
 );
@@ -79,7 +80,7 @@ macro_rules! structs {
     (@nothing $life:lifetime) => { "" };
 }
 structs! {
-    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, anchors, contract, arch_names, atom_names, dtype_names, op_names }
+    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, policies, anchors, contract, arch_names, atom_names, dtype_names, op_names }
     NameMap<'_> { key, displacements, ids }
     Dispatch<'_> { seed, displacements, keys, begins, atoms }
     Isa<'_> {
@@ -166,6 +167,8 @@ structs! {
     SlotContract<'_> { name, kinds, count, ranks, elements, layouts, attrs }
     AttrContract<'_> { key, form, required, ranks, default, doc }
     CandidateRule { role, memory, axis, bucket, family, from, to, bulk, align_bytes }
+    CostPolicy<'_> { name, sector, access, keys }
+    CostPart { term, weight }
     Weights {
         shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp, exchange_addresses, segment_bytes, shared_align, loop_depth, trifle, missing_register,
     }

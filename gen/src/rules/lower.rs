@@ -16,6 +16,8 @@ pub struct RulePart {
     pub rules: t::Rules<'static>,
     /// Cost weights.
     pub weights: t::Weights,
+    /// How attempts of layout inference are compared.
+    pub policies: &'static [t::CostPolicy<'static>],
     /// How passes give layouts to operations.
     pub anchors: t::Anchors<'static>,
     /// What `compile` takes.
@@ -53,6 +55,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
         ops,
         rules: rules(model),
         weights: model.weights.unwrap_or(RulePart::EMPTY.weights),
+        policies: super::policies::lower(&model.policies),
         anchors: super::anchors::lower(&model.anchors, &model.candidates),
         contract: super::contract::lower(&model.contract, &model.ops),
         op_names: perfect(&model.ops.names.numbered().collect::<Vec<_>>()).leak(),

@@ -19,6 +19,7 @@ pub mod measure;
 pub mod ops;
 pub mod overlap;
 pub mod passes;
+mod policies;
 mod right;
 pub mod rule;
 pub mod schema;
@@ -55,6 +56,8 @@ pub struct RuleModel {
     pub passes: Vec<Pass>,
     /// Cost weights.
     pub weights: Option<Weights>,
+    /// How attempts of layout inference are compared.
+    pub policies: Vec<schema::CostPolicyEntry>,
     /// Instruction sets with those that they extend.
     pub families: Vec<(IsaId, Vec<IsaId>)>,
     /// Names and forms with which layouts are given to products and accesses.
@@ -112,7 +115,10 @@ pub fn compile(
                 measures = reader.file::<schema::MeasureFile>();
             }
             "rules/cost.ron" => {
-                model.weights = reader.file::<schema::Weights>().map(schema::Weights::value)
+                if let Some(file) = reader.file::<schema::Weights>() {
+                    model.weights = Some(file.value());
+                    model.policies = policies::check(file.inference, diags);
+                }
             }
             "rules/anchors.ron" => {
                 model.anchors =

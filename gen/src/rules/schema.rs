@@ -164,7 +164,7 @@ pub struct MeasureEntry {
 }
 
 /// `rules/cost.ron`.
-#[derive(Copy, Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename = "weights")]
 #[allow(missing_docs)] // the fields are those of `lanebook_tables::Weights`
 pub struct Weights {
@@ -190,12 +190,38 @@ pub struct Weights {
     pub loop_depth: u32,
     pub trifle: u32,
     pub missing_register: u32,
+    pub inference: Vec<Spanned<CostPolicyEntry>>,
+}
+
+/// How attempts of layout inference are compared.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "policy")]
+pub struct CostPolicyEntry {
+    /// Its name.
+    pub name: Name,
+    /// The price of a sector of global memory.
+    pub sector: u32,
+    /// The price of an access of a wave.
+    pub access: u32,
+    /// Numbers to compare, the first first: sums of terms with weights.
+    pub keys: Vec<Vec<(CostTermWord, u32)>>,
+}
+
+/// A term of an attempt's cost.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // those of `lanebook_tables::CostTerm`
+pub enum CostTermWord {
+    Spilled,
+    Registers,
+    Iterations,
+    Traffic,
 }
 
 impl Weights {
     /// As the tables have it.
     #[must_use]
-    pub fn value(self) -> t::Weights {
+    pub fn value(&self) -> t::Weights {
         t::Weights {
             shared_transaction: self.shared_transaction,
             tensor_cycle: self.tensor_cycle,

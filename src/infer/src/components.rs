@@ -2,10 +2,11 @@
 
 use crate::driver::{Inferred, buffer, operator};
 use crate::error::FormResult;
-use crate::event::{Cost, CostWeights, InferenceEvent, Level, Listener, Reason};
+use crate::event::{Cost, InferenceEvent, Level, Listener, Reason};
 use crate::inference::{Inference, Stop};
 use crate::program::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId};
 use crate::queue::Queue;
+use lanebook_tables::{CostPolicy, CostTerm};
 
 /// States of the layouts of a component.
 mod state {
@@ -22,7 +23,7 @@ mod state {
 /// What the attempts of a component came to.
 struct Attempts {
     /// The cheapest, and its root.
-    best: Option<((u64, u64), OperatorId)>,
+    best: Option<(Cost, OperatorId)>,
     /// Whether [`state::OTHER`] is one.
     other: bool,
     /// Why the last one failed.
@@ -37,14 +38,14 @@ impl Inference<'_> {
     /// Each component from each root; the cheapest is kept.
     pub(crate) fn infer_free(
         &mut self,
-        weights: CostWeights,
+        policy: &CostPolicy<'_>,
         listener: &mut dyn Listener,
     ) -> Inferred {
         self.find_components()?;
         for k in 0..self.operators.len() {
             let id = operator(k);
             if self.operator_of(id)?.component == id && !self.settled(id)? {
-                self.infer_component(id, weights, listener)?;
+                self.infer_component(id, policy, listener)?;
             }
         }
         Ok(())
@@ -71,7 +72,7 @@ impl Inference<'_> {
     fn infer_component(
         &mut self,
         component: OperatorId,
-        weights: CostWeights,
+        policy: &CostPolicy<'_>,
         listener: &mut dyn Listener,
     ) -> Inferred {
         self.copy_state(component, state::HAND, state::BASE)?;
@@ -84,11 +85,11 @@ impl Inference<'_> {
             if op.kind == Kind::Uniform {
                 continue;
             }
-            self.try_root(component, root, &mut attempts, weights, listener)?;
+            self.try_root(component, root, &mut attempts, policy, listener)?;
             self.copy_state(component, state::BASE, state::HAND)?;
             if self.has_rows(&op)? {
                 self.by_rows = Some(root);
-                self.try_root(component, root, &mut attempts, weights, listener)?;
+                self.try_root(component, root, &mut attempts, policy, listener)?;
                 self.by_rows = None;
                 self.copy_state(component, state::BASE, state::HAND)?;
             }
@@ -109,12 +110,12 @@ impl Inference<'_> {
         component: OperatorId,
         root: OperatorId,
         attempts: &mut Attempts,
-        weights: CostWeights,
+        policy: &CostPolicy<'_>,
         listener: &mut dyn Listener,
     ) -> Inferred {
         let before = self.arena.mark();
         listener.event(InferenceEvent::Tries(root));
-        let cost = match self.attempt(component, root, attempts, listener) {
+        let cost = match self.attempt(component, root, attempts, policy, listener) {
             Ok(Some(cost)) => cost,
             Ok(None) => {
                 listener.event(InferenceEvent::Repeats(root));
@@ -129,13 +130,12 @@ impl Inference<'_> {
             Err(stop) => return Err(stop),
         };
         listener.event(InferenceEvent::Costs(root, cost));
-        let weighed = cost.weighed(weights);
-        if attempts.best.is_none_or(|b| weighed < b.0) {
+        if attempts.best.is_none_or(|best| cost.less(&best.0, policy)) {
             if attempts.best.is_some() {
                 self.copy_state(component, state::BEST, state::OTHER)?;
                 attempts.other = true;
             }
-            attempts.best = Some((weighed, root));
+            attempts.best = Some((cost, root));
             self.copy_state(component, state::HAND, state::BEST)?;
         } else if attempts.other {
             self.arena.release(before);
@@ -154,6 +154,7 @@ impl Inference<'_> {
         component: OperatorId,
         root: OperatorId,
         attempts: &Attempts,
+        policy: &CostPolicy<'_>,
         listener: &mut dyn Listener,
     ) -> core::result::Result<Option<Cost>, Stop> {
         let mut queue = Queue::default();
@@ -164,7 +165,7 @@ impl Inference<'_> {
             return Ok(None);
         }
         if self.settled(component)? {
-            return self.cost(component).map(Some).map_err(Stop::Failed);
+            return self.cost(component, policy).map(Some).map_err(Stop::Failed);
         }
         Err(Stop::Rejected { operator: root, reason: Reason::Nothing })
     }
@@ -226,7 +227,7 @@ impl Inference<'_> {
 
     /// What the component's layouts cost.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
-    fn cost(&mut self, component: OperatorId) -> FormResult<Cost> {
+    fn cost(&mut self, component: OperatorId, policy: &CostPolicy<'_>) -> FormResult<Cost> {
         let mut cost = Cost::default();
         let mut member = Some(component);
         while let Some(id) = member {
@@ -234,8 +235,10 @@ impl Inference<'_> {
             member = op.next_member;
             let Some(spread) = self.spread(id) else { continue };
             cost.spilled = cost.spilled.saturating_add(self.spills(&op, &spread)?);
-            cost.work = cost.work.saturating_add(u64::from(spread.slots));
-            cost.memory = cost.memory.saturating_add(self.traffic(&op, &spread)?);
+            cost.iterations = cost.iterations.saturating_add(u64::from(spread.slots));
+            if policy.counts(CostTerm::Traffic) {
+                cost.traffic = cost.traffic.saturating_add(self.traffic(&op, &spread, policy)?);
+            }
         }
         let mut fragment = self.operator_of(component)?.first_buffer;
         while let Some(id) = fragment {

@@ -1,21 +1,22 @@
 //! Levels: who is asked when.
 
 use crate::error::FormResult;
-use crate::event::{CostWeights, InferenceEvent, Level, Listener, Reason};
+use crate::event::{InferenceEvent, Level, Listener, Reason};
 use crate::inference::{Inference, Stop};
 use crate::parallel::Answer;
 use crate::program::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId};
 use crate::queue::Queue;
+use lanebook_tables::CostPolicy;
 
 /// The result of inference.
 pub type Inferred = core::result::Result<(), Stop>;
 
 impl Inference<'_> {
-    /// Infers all layouts: strict, then common, then free, where the cheapest by `weights` is kept.
+    /// Infers all layouts: strict, then common, then free, where the cheapest by `policy` is kept.
     ///
     /// # Errors
     /// [`Stop::Rejected`] if a layout that must hold does not; [`Stop::Failed`].
-    pub fn run(&mut self, weights: CostWeights, listener: &mut dyn Listener) -> Inferred {
+    pub fn run(&mut self, policy: &CostPolicy<'_>, listener: &mut dyn Listener) -> Inferred {
         let count = self.operators.len();
         self.clear_queue()?;
         self.check_pinned(listener)?;
@@ -33,7 +34,7 @@ impl Inference<'_> {
         }
         self.drain(&mut queue, Level::Common, listener)?;
         listener.event(InferenceEvent::Begins(Level::Free));
-        self.infer_free(weights, listener)
+        self.infer_free(policy, listener)
     }
 
     /// Buffers that all threads read outside of operators lie on all threads.

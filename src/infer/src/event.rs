@@ -1,6 +1,7 @@
 //! What inference tells on its way: the timeline.
 
 use crate::program::{BufferId, FragmentForm, OperatorId};
+use lanebook_tables::{CostPart, CostPolicy, CostTerm};
 
 /// How much an operator may decide.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -93,7 +94,7 @@ pub enum InferenceEvent {
     Waits(OperatorId, Level),
     /// A layout was rejected.
     Rejected(OperatorId, Level, Reason),
-    /// A root's attempt ended with this cost: spilled bits, registers, iterations of a thread.
+    /// A root's attempt ended with this cost.
     Costs(OperatorId, Cost),
     /// A root chose for itself what an earlier attempt gave it: the same would follow.
     Repeats(OperatorId),
@@ -108,33 +109,32 @@ pub struct Cost {
     pub spilled: u64,
     /// Registers of 32 bits a thread.
     pub registers: u64,
-    /// Sectors of global memory and accesses to shared memory that the first warp asks for.
-    pub memory: u64,
+    /// What the first wave asks of memory, by the policy's prices; 0 if it does not count that.
+    pub traffic: u64,
     /// Iterations that a thread executes.
-    pub work: u64,
-}
-
-/// What counts, and how much: a sum after the spilled bits, which come first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CostWeights {
-    /// Of a register.
-    pub registers: u64,
-    /// Of a sector.
-    pub memory: u64,
-    /// Of an iteration.
-    pub work: u64,
+    pub iterations: u64,
 }
 
 impl Cost {
-    /// The cost as numbers to compare, the first first.
+    fn of(&self, term: CostTerm) -> u64 {
+        match term {
+            CostTerm::Spilled => self.spilled,
+            CostTerm::Registers => self.registers,
+            CostTerm::Iterations => self.iterations,
+            CostTerm::Traffic => self.traffic,
+        }
+    }
+
+    /// Whether it is less than another one by a policy.
     #[must_use]
-    pub fn weighed(&self, by: CostWeights) -> (u64, u64) {
-        let parts = [
-            self.registers.saturating_mul(by.registers),
-            self.memory.saturating_mul(by.memory),
-            self.work.saturating_mul(by.work),
-        ];
-        (self.spilled, parts.iter().fold(0, |sum: u64, p| sum.saturating_add(*p)))
+    pub fn less(&self, than: &Self, by: &CostPolicy<'_>) -> bool {
+        let sum = |cost: &Self, key: &[CostPart]| {
+            key.iter().fold(0u64, |sum, part| {
+                sum.saturating_add(cost.of(part.term).saturating_mul(u64::from(part.weight)))
+            })
+        };
+        let differs = by.keys.iter().map(|key| (sum(self, key), sum(than, key)));
+        differs.into_iter().find(|(a, b)| a != b).is_some_and(|(a, b)| a < b)
     }
 }
 

@@ -23,6 +23,7 @@
 //!
 //! ```
 //! use lanebook_infer::*;
+//! use lanebook_tables::{CostPart, CostPolicy, CostTerm};
 //! # let (mut bases, mut terms) = (vec![BaseEntry::default(); 256], vec![DigitTerm::default(); 2048]);
 //! # let mut buckets = vec![0; 64];
 //! # let (mut buffers, mut operators) = (vec![Buffer::default(); 4], vec![Operator::default(); 4]);
@@ -47,7 +48,9 @@
 //! let r = inference.arena.whole(var)?;
 //! inference.access(f, false, &[r, IndexForm::constant(0)])?;
 //!
-//! inference.run(CostWeights { registers: 1, memory: 1, work: 1 }, &mut ()).unwrap();
+//! let registers = &[CostPart { term: CostTerm::Registers, weight: 1 }][..];
+//! let policy = CostPolicy { name: "registers", sector: 1, access: 1, keys: &[registers] };
+//! inference.run(&policy, &mut ()).unwrap();
 //! let spread = inference.spread(second).unwrap();
 //! let mut tape = Tape::new(&inference.arena, &[spread.thread])?;
 //! let mut threads = Vec::new();
@@ -100,7 +103,7 @@ pub use arena::{
 pub use contain::{MAX_THREADS, Threads};
 pub use driver::Inferred;
 pub use error::{FormError, FormResult, PoolName};
-pub use event::{Cost, CostWeights, InferenceEvent, Level, Listener, Reason, SpreadSource};
+pub use event::{Cost, InferenceEvent, Level, Listener, Reason, SpreadSource};
 pub use inference::{Inference, InferenceParts, Stop};
 pub use points::{Tape, Walk};
 pub use program::{

@@ -7,6 +7,7 @@ use crate::inference::Inference;
 use crate::points::Tape;
 use crate::program::{Access, FragmentForm, MemoryScope, Operator};
 use crate::solve::Solution;
+use lanebook_tables::CostPolicy;
 
 /// Distinct sectors that one access of a wave is told apart by; further ones count as no more.
 const MAX_SECTORS: usize = 128;
@@ -19,10 +20,14 @@ struct Iteration {
 }
 
 impl Inference<'_> {
-    /// Sectors of global memory, and accesses to shared memory, that the loop's first wave asks
-    /// for.
+    /// What the loop's first wave asks of memory, by the prices of a policy.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
-    pub(crate) fn traffic(&mut self, op: &Operator, spread: &FragmentForm) -> FormResult<u64> {
+    pub(crate) fn traffic(
+        &mut self,
+        op: &Operator,
+        spread: &FragmentForm,
+        policy: &CostPolicy<'_>,
+    ) -> FormResult<u64> {
         let far = self
             .accesses_of(op)
             .iter()
@@ -35,7 +40,10 @@ impl Inference<'_> {
         for k in 0..usize::from(op.accesses.1) {
             let Some(access) = self.accesses_of(op).get(k).copied() else { break };
             if self.buffer_of(access.buffer)?.scope != MemoryScope::Fragment {
-                sum = sum.saturating_add(self.asked(op, spread, &access, &by)?);
+                let (accesses, sectors) = self.asked(op, spread, &access, &by)?;
+                let issued = accesses.saturating_mul(u64::from(policy.access));
+                let moved = sectors.saturating_mul(u64::from(policy.sector));
+                sum = sum.saturating_add(issued.max(moved));
             }
         }
         Ok(sum)
@@ -52,6 +60,7 @@ impl Inference<'_> {
         Ok(Iteration { thread, index, solved })
     }
 
+    /// The instructions of an access, and the sectors that they move: none of shared memory.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn asked(
         &mut self,
@@ -59,7 +68,7 @@ impl Inference<'_> {
         spread: &FragmentForm,
         access: &Access,
         by: &Iteration,
-    ) -> FormResult<u64> {
+    ) -> FormResult<(u64, u64)> {
         let buffer = *self.buffer_of(access.buffer)?;
         let address = self.element_of(access)?;
         let address = self.arena.substitute(address, &by.solved.vars)?;
@@ -69,10 +78,10 @@ impl Inference<'_> {
         }
         let times = u64::from(ceil_div(spread.slots, vector));
         if buffer.scope == MemoryScope::Shared {
-            return Ok(times);
+            return Ok((times, 0));
         }
         let sectors = self.sectors(address, by, vector, buffer.bits, op.threads.1)?;
-        Ok(times.saturating_mul(sectors))
+        Ok((times, times.saturating_mul(sectors)))
     }
 
     /// Whether `vector` neighbouring local indices are neighbours in memory.

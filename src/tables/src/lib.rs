@@ -12,7 +12,7 @@
 //! | `dispatch` | from a capability to the atoms that have it: the one door (`Arch::dispatch`) |
 //! | `tiled` `unit` | copies by a unit, descriptors, swizzle modes, tensor memory and tensor maps |
 //! | `op` [`contract`] | operations of the tile IR, and what `compile` takes of them |
-//! | `rule` `anchor` | rewrite rules, pipelines and weights; how passes give layouts |
+//! | `rule` `policy` `anchor` | rewrite rules, pipelines, weights; how attempts of inference are compared; how passes give layouts |
 //! | `float` | how bits of a number are divided |
 //! | `name` `hash` `list` | look-up by name, the perfect hash, references of one word |
 #![no_std]
@@ -30,6 +30,7 @@ mod matrix;
 mod name;
 mod op;
 mod param;
+mod policy;
 mod rule;
 mod template;
 mod tiled;
@@ -57,6 +58,7 @@ pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand, TensorOperand}
 pub use name::{NameMap, name_hash};
 pub use op::{LayoutTrait, OpDecl, OpRole};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};
+pub use policy::{CostPart, CostPolicy, CostTerm};
 pub use rule::{
     ANALYSES, BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS,
     MAX_TERM, NO_SLOT, Number, Pass, PassStep, PatternNode, Rule, RuleSet, Rules, TermNode,
@@ -134,6 +136,8 @@ pub struct Tables<'a> {
     pub units: Units<'a>,
     /// Cost weights and tie-breaks.
     pub weights: Weights,
+    /// How attempts of layout inference are compared; the first where none is named.
+    pub policies: &'a [CostPolicy<'a>],
     /// How passes give layouts to operations.
     pub anchors: Anchors<'a>,
     /// What `compile` takes of the operations.
@@ -155,6 +159,11 @@ impl<'a> Tables<'a> {
         self.arch_names
             .get(name, |id| self.archs.get(usize::from(id)).map(|arch| arch.name))
             .map(ArchId)
+    }
+    /// How layout inference compares attempts, by the policy's name in `rules/cost.ron`.
+    #[must_use]
+    pub fn policy_named(&self, name: &str) -> Option<&'a CostPolicy<'a>> {
+        self.policies.iter().find(|policy| policy.name == name)
     }
     /// The atom with this name.
     #[must_use]

@@ -43,13 +43,20 @@ fn removal(row: &Row, kernel: &str) -> bool {
         && row.what.ends_with(": time")
 }
 
+/// Whether a row is the time that inference of a kernel takes.
+fn inferred(row: &Row, kernel: &str) -> bool {
+    row.section == crate::inference::SECTION
+        && row.what.starts_with(kernel)
+        && !row.what.ends_with("TileLang")
+}
+
 /// Whether a row is the size of an image.
 fn image(row: &Row, kind: &str) -> bool {
     row.section == crate::size::SECTION && row.what.starts_with("image ") && row.what.contains(kind)
 }
 
 /// The budgets.
-pub const BUDGETS: [Budget; 18] = [
+pub const BUDGETS: [Budget; 20] = [
     most("whole compile of the GEMM", 400.0, "us", |row| whole(row, "gemm ")),
     most("whole compile of the transpose", 300.0, "us", |row| whole(row, "transpose ")),
     most("whole compile of attention", 1200.0, "us", |row| whole(row, "attention ")),
@@ -59,6 +66,8 @@ pub const BUDGETS: [Budget; 18] = [
     most("remove-conversions, one region, an operation", 3.0, "us", |row| {
         row.section == crate::regions::SECTION
     }),
+    most("layout inference of the tile GEMM", 200.0, "us", |row| inferred(row, "gemm ")),
+    most("layout inference of attention", 1000.0, "us", |row| inferred(row, "attention, ")),
     most("encoding to linear form", 1.0, "us", |row| {
         row.what.starts_with("linear form of an encoding")
     }),

@@ -9,6 +9,7 @@ pub mod algebra;
 pub mod budget;
 mod clock;
 pub mod growth;
+pub mod inference;
 pub mod lookup;
 pub mod passes;
 pub mod regions;
@@ -30,13 +31,14 @@ pub const EXAMPLES: [(&str, &str); 2] = [
 pub type Part = (&'static str, fn(&mut Report));
 
 /// The parts of the report, by name, in order.
-pub const PARTS: [Part; 9] = [
+pub const PARTS: [Part; 10] = [
     ("lookup", lookup::measure),
     ("algebra", algebra::measure),
     ("whole", whole::measure),
     ("passes", passes::measure),
     ("growth", growth::measure),
     ("regions", regions::measure),
+    ("inference", inference::measure),
     ("room", room::measure),
     ("size", size::measure),
     ("address", address::measure),

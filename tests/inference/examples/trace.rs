@@ -1,5 +1,5 @@
 //! Prints what inference does on one program of a folder.
-use lanebook_infer::{CostWeights, InferenceEvent, Listener, MachineFigures};
+use lanebook_infer::{InferenceEvent, Listener, MachineFigures};
 use lanebook_inference_tests::program::{Memory, tell};
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ fn main() {
             let mut inference = memory.inference(MACHINE);
             let told = tell(&mut inference, &record["program"], &|_, _| false).expect("a program");
             println!("{:?}", told.buffers);
-            let done = inference.run(CostWeights { registers: 1, memory: 1, work: 1 }, &mut Print);
+            let done = inference.run(&lanebook::TABLES.policies[0], &mut Print);
             println!("{done:?}");
         }
     }

@@ -3,9 +3,8 @@
 
 use crate::expr;
 use crate::program::{Memory, Told, Units, list, tell};
-use lanebook_infer::{
-    BufferId, CostWeights, FragmentForm, IndexForm, Inference, MachineFigures, Stop, Tape,
-};
+use lanebook_infer::{BufferId, FragmentForm, IndexForm, Inference, MachineFigures, Stop, Tape};
+use lanebook_tables::CostPolicy;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 
@@ -41,7 +40,7 @@ pub fn ask(
     memory: &mut Memory,
     program: &Value,
     machine: MachineFigures,
-    weights: CostWeights,
+    policy: &CostPolicy<'_>,
     units: Units<'_>,
 ) -> (Answer, Vec<String>) {
     let threads = u32::try_from(program["threads"].as_u64().unwrap_or(0)).unwrap_or(0);
@@ -50,7 +49,7 @@ pub fn ask(
         Ok(told) => told,
         Err(e) => return (Answer::Unread(e), Vec::new()),
     };
-    if let Err(stop) = inference.run(weights, &mut ()) {
+    if let Err(stop) = inference.run(policy, &mut ()) {
         return (Answer::Stopped(stopped(&told, stop)), Vec::new());
     }
     let mut buffers = HashMap::new();

@@ -3,3 +3,4 @@
 pub mod expr;
 pub mod judge;
 pub mod program;
+pub mod unit;

@@ -21,21 +21,27 @@ pub struct Memory {
 
 impl Default for Memory {
     fn default() -> Self {
-        Self {
-            bases: vec![Default::default(); 60_000],
-            terms: vec![Default::default(); 1_000_000],
-            buckets: vec![0; 1024],
-            buffers: vec![Default::default(); 64],
-            operators: vec![Default::default(); 64],
-            accesses: vec![Default::default(); 512],
-            layouts: vec![None; 4 * 128],
-            queue: vec![0; 512],
-            points: vec![0; 1 << 15],
-        }
+        Self::with(64)
     }
 }
 
 impl Memory {
+    /// Room for so many operators and as many buffers.
+    #[must_use]
+    pub fn with(operators: usize) -> Self {
+        Self {
+            bases: vec![Default::default(); 65_000],
+            terms: vec![Default::default(); 1_000_000],
+            buckets: vec![0; (16 * operators).next_power_of_two().max(1024)],
+            buffers: vec![Default::default(); operators],
+            operators: vec![Default::default(); operators],
+            accesses: vec![Default::default(); 8 * operators],
+            layouts: vec![None; 4 * 2 * operators],
+            queue: vec![0; operators],
+            points: vec![0; 1 << 15],
+        }
+    }
+
     /// An empty inference.
     pub fn inference(&mut self, machine: infer::MachineFigures) -> Inference<'_> {
         let arena = infer::ArenaParts {

@@ -1,6 +1,6 @@
 //! How an index is spelt changes nothing: neither the verdict nor a layout.
 
-use lanebook_infer::{CostWeights, MachineFigures};
+use lanebook_infer::MachineFigures;
 use lanebook_inference_tests::judge::{Answer, ask};
 use lanebook_inference_tests::program::{Memory, list};
 use serde_json::{Value, json};
@@ -91,8 +91,8 @@ fn operation(op: &Value, spell: Spelling) -> Value {
 /// The answer as text, for comparison.
 fn answer(memory: &mut Memory, program: &Value) -> String {
     let machine = MachineFigures { wave: 32, access_bits: 128, sector_bytes: 32 };
-    let weights = CostWeights { registers: 1, memory: 1, work: 1 };
-    let (answer, faults) = ask(memory, program, machine, weights, &|_, _| false);
+    let (answer, faults) =
+        ask(memory, program, machine, &lanebook::TABLES.policies[0], &|_, _| false);
     assert!(faults.is_empty(), "{}: {faults:?}", program["id"]);
     match answer {
         Answer::Layouts(buffers, loops) => {
