@@ -77,7 +77,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
     ),
     (
         "src/infer",
-        &["layout"],
+        &["layout", "tables"],
         &[
             &["error"],
             &["pool"],
@@ -87,7 +87,8 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["solve", "points"],
             &["contain+fragment", "anchor", "event"],
             &["inference"],
-            &["traffic", "parallel+driver"],
+            &["queue"],
+            &["traffic", "parallel+driver+components"],
         ],
     ),
     (
