@@ -225,6 +225,7 @@ static TOY: Tables<'static> = Tables {
     sources: &[],
     units: lanebook_tables::Units::EMPTY,
     weights: WEIGHTS,
+    policies: &[],
     anchors: lanebook_tables::Anchors::EMPTY,
     contract: lanebook_tables::Contract::EMPTY,
     arch_names: NameMap::EMPTY,
