@@ -85,15 +85,20 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["form+bits"],
             &["subst", "program"],
             &["solve", "points"],
-            &["contain+fragment", "anchor", "event"],
-            &["inference"],
+            &["contain+fragment", "anchor"],
+            &["event+inference"],
             &["queue"],
             &["traffic", "parallel+driver+components"],
         ],
     ),
     (
+        "src/loops",
+        &["layout", "tables", "ir", "infer"],
+        &[&["machine", "notation"], &["error"], &["tell+operators+indices"], &["result"]],
+    ),
+    (
         "",
-        &["layout", "tables", "ir", "tile", "passes", "plan", "emit", "check", "infer"],
+        &["layout", "tables", "ir", "tile", "passes", "plan", "emit", "check", "infer", "loops"],
         &[&["generated"], &["compile", "pipeline"], &["detail"]],
     ),
 ];

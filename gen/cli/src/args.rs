@@ -81,6 +81,8 @@ pub enum Command {
     Show(Show),
     /// Print an architecture's figures with their sources
     Arch(ArchArgs),
+    /// Infer the layouts of a program's parallel loops and fragments, and say how
+    Infer(Infer),
     /// Check tables and rules, and say what is wrong with them
     Check(Check),
     /// Print what can be asked of an architecture, and which atoms answer, the first choice first
@@ -192,6 +194,72 @@ pub struct Opt {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+const INFER: &str = "\
+Examples:
+  lanebook infer loops.tile                          the program with layouts, and the timeline
+  lanebook infer loops.tile --arch gfx942 --explain  ... with every attempt, its layouts and its cost
+  lanebook infer loops.tile --level common           only what follows from layouts that are written
+  lanebook infer loops.tile --picture                thread and local index of each element
+  lanebook infer loops.tile --format json | jq .timeline
+
+The program that is printed parses again; the timeline stands behind it in comments. A layout says, over v0, v1, .. \
+(dimensions of a buffer, loops of a nest) and rep (the number of the copy), the thread and the place among the \
+thread's own: {thread = v0 * 16 + v1, index = 0, replicate = 2}. It may be written: of a fragment in its type, \
+tensor<4x16xf32, #fragment, {..}>; of a loop as its attribute layout. Threads count from the first of the \
+operation's own (attribute threads = [first, end]).";
+
+/// Arguments of `infer`.
+#[derive(Debug, Args)]
+#[command(after_help = INFER)]
+pub struct Infer {
+    /// The program; `-` reads standard input
+    #[arg(value_name = "FILE.tile")]
+    pub file: PathBuf,
+    /// Architecture whose figures and matrix units count (`lanebook arch` lists them; without it the
+    /// first of them)
+    #[arg(long, value_name = "ARCH")]
+    pub arch: Option<String>,
+    /// How far to go
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = InferLevel::Free)]
+    pub level: InferLevel,
+    /// What layouts cost: a name of rules/cost.ron, inference
+    #[arg(long, value_name = "NAME")]
+    pub cost: Option<String>,
+    /// Show every attempt, with its layouts and its cost, and what was rejected
+    #[arg(long)]
+    pub explain: bool,
+    /// How to write the answer
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = InferFormat::Text)]
+    pub format: InferFormat,
+    /// Draw each fragment: thread and local index of each element; into a file if -o names one that
+    /// ends in .svg
+    #[arg(long)]
+    pub picture: bool,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// How the answer of `infer` is written.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum InferFormat {
+    /// The annotated program, the timeline in comments
+    Text,
+    /// One object: buffers, loops, timeline
+    Json,
+}
+
+/// How far inference goes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum InferLevel {
+    /// Only what cannot be otherwise.
+    Strict,
+    /// What follows from layouts that are known.
+    Common,
+    /// Anything.
+    Free,
 }
 
 const RULES: &str = "\

@@ -154,7 +154,7 @@ structs! {
     CompletionObject<'_> { name, feature, bytes, init, publish, expect, wait, waits, announces, most_bytes, status, sources }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
-    Anchors<'_> { warps, targets, dtypes, formats, meanings, accesses, units, candidates }
+    Anchors<'_> { warps, targets, dtypes, formats, meanings, accesses, units, candidates, read_as }
     AnchorTarget<'_> { text, arch }
     DtypeName<'_> { text, dtype }
     Meaning<'_> { op, word }

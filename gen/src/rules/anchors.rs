@@ -33,6 +33,9 @@ pub struct AnchorsFile {
     /// Matrix instructions to ask for.
     #[serde(default)]
     pub units: Vec<UnitEntry>,
+    /// Element types as matrix units read them.
+    #[serde(default)]
+    pub read_as: Vec<(Name, Name)>,
 }
 
 /// One access.
@@ -125,7 +128,7 @@ pub(super) fn check(anchors: &AnchorsFile, ops: &Ops, diags: &mut Diagnostics) {
     }
 }
 
-const AXIS_WORDS: [(&str, t::AxisWord); 16] = [
+const AXIS_WORDS: [(&str, t::AxisWord); 17] = [
     ("range", t::AxisWord::Range),
     ("add", t::AxisWord::Add),
     ("sub", t::AxisWord::Sub),
@@ -137,7 +140,8 @@ const AXIS_WORDS: [(&str, t::AxisWord); 16] = [
     ("xor", t::AxisWord::Xor),
     ("shl", t::AxisWord::Shl),
     ("shr", t::AxisWord::Shr),
-    ("extremum", t::AxisWord::Extremum),
+    ("least", t::AxisWord::Least),
+    ("greatest", t::AxisWord::Greatest),
     ("compare", t::AxisWord::Compare),
     ("select", t::AxisWord::Select),
     ("pointer", t::AxisWord::Pointer),
@@ -221,6 +225,7 @@ pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) 
         .iter()
         .map(|(_, name)| name)
         .chain(file.formats.iter().flat_map(|(format, name)| [format, name]))
+        .chain(file.read_as.iter().flat_map(|(written, read)| [written, read]))
     {
         if hw.dtype_named(name).is_none() {
             diags.push(
@@ -342,6 +347,9 @@ pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anc
         ),
         formats: list(
             pairs(&file.formats).into_iter().map(|(text, dtype)| t::DtypeName { text, dtype }),
+        ),
+        read_as: list(
+            pairs(&file.read_as).into_iter().map(|(text, dtype)| t::DtypeName { text, dtype }),
         ),
         meanings: list(meanings),
         accesses: list(file.accesses.iter().map(|access| t::PointerAccess {

@@ -28,7 +28,7 @@ pub struct Op {
     pub layout: LayoutTrait,
 }
 
-const ROLES: [OpRole; 35] = [
+const ROLES: [OpRole; 40] = [
     OpRole::Function,
     OpRole::Alloc,
     OpRole::Constant,
@@ -63,6 +63,11 @@ const ROLES: [OpRole; 35] = [
     OpRole::Wait,
     OpRole::Pragma,
     OpRole::Return,
+    OpRole::ElementLoad,
+    OpRole::ElementStore,
+    OpRole::Fill,
+    OpRole::ReduceInto,
+    OpRole::ProductInto,
     OpRole::Opaque,
 ];
 

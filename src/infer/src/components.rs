@@ -22,8 +22,10 @@ mod state {
 
 /// What the attempts of a component came to.
 struct Attempts {
-    /// The cheapest, and its root.
-    best: Option<(Cost, OperatorId)>,
+    /// How many there were.
+    count: u32,
+    /// The cheapest, its root, and its number.
+    best: Option<(Cost, OperatorId, u32)>,
     /// Whether [`state::OTHER`] is one.
     other: bool,
     /// Why the last one failed.
@@ -77,7 +79,7 @@ impl Inference<'_> {
     ) -> Inferred {
         self.copy_state(component, state::HAND, state::BASE)?;
         let last = Stop::Rejected { operator: component, reason: Reason::Nothing };
-        let mut attempts = Attempts { best: None, other: false, last };
+        let mut attempts = Attempts { count: 0, best: None, other: false, last };
         let mut member = Some(component);
         while let Some(root) = member {
             let op = *self.operator_of(root)?;
@@ -94,11 +96,11 @@ impl Inference<'_> {
                 self.copy_state(component, state::BASE, state::HAND)?;
             }
         }
-        let Some((_, root)) = attempts.best else {
+        let Some((_, root, number)) = attempts.best else {
             return Err(attempts.last);
         };
         self.copy_state(component, state::BEST, state::HAND)?;
-        listener.event(InferenceEvent::Keeps(root));
+        listener.event(self, InferenceEvent::Keeps(root, number));
         Ok(())
     }
 
@@ -114,11 +116,12 @@ impl Inference<'_> {
         listener: &mut dyn Listener,
     ) -> Inferred {
         let before = self.arena.mark();
-        listener.event(InferenceEvent::Tries(root));
+        attempts.count = attempts.count.saturating_add(1);
+        listener.event(self, InferenceEvent::Tries(root));
         let cost = match self.attempt(component, root, attempts, policy, listener) {
             Ok(Some(cost)) => cost,
             Ok(None) => {
-                listener.event(InferenceEvent::Repeats(root));
+                listener.event(self, InferenceEvent::Repeats(root));
                 self.arena.release(before);
                 return Ok(());
             }
@@ -129,13 +132,13 @@ impl Inference<'_> {
             }
             Err(stop) => return Err(stop),
         };
-        listener.event(InferenceEvent::Costs(root, cost));
+        listener.event(self, InferenceEvent::Costs(root, cost));
         if attempts.best.is_none_or(|best| cost.less(&best.0, policy)) {
             if attempts.best.is_some() {
                 self.copy_state(component, state::BEST, state::OTHER)?;
                 attempts.other = true;
             }
-            attempts.best = Some((cost, root));
+            attempts.best = Some((cost, root, attempts.count));
             self.copy_state(component, state::HAND, state::BEST)?;
         } else if attempts.other {
             self.arena.release(before);
@@ -184,7 +187,7 @@ impl Inference<'_> {
             return Ok(false);
         }
         if changed {
-            self.wake(queue, root)?;
+            self.wake(queue, root, listener)?;
         }
         self.drain(queue, Level::Free, listener)?;
         let mut member = Some(component);
@@ -194,7 +197,7 @@ impl Inference<'_> {
                 continue;
             }
             if self.ask(id, Level::Free, listener)? {
-                self.wake(queue, id)?;
+                self.wake(queue, id, listener)?;
             }
             self.drain(queue, Level::Free, listener)?;
         }

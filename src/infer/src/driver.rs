@@ -17,23 +17,42 @@ impl Inference<'_> {
     /// # Errors
     /// [`Stop::Rejected`] if a layout that must hold does not; [`Stop::Failed`].
     pub fn run(&mut self, policy: &CostPolicy<'_>, listener: &mut dyn Listener) -> Inferred {
+        self.run_to(Level::Free, policy, listener)
+    }
+
+    /// Infers layouts up to a level: what it does not decide stays open.
+    ///
+    /// # Errors
+    /// Those of [`Inference::run`].
+    pub fn run_to(
+        &mut self,
+        last: Level,
+        policy: &CostPolicy<'_>,
+        listener: &mut dyn Listener,
+    ) -> Inferred {
         let count = self.operators.len();
         self.clear_queue()?;
         self.check_pinned(listener)?;
         self.lay_aliases_of_pinned()?;
         self.lay_uniform(listener)?;
-        listener.event(InferenceEvent::Begins(Level::Strict));
+        listener.event(self, InferenceEvent::Begins(Level::Strict));
         for k in 0..count {
             self.ask(operator(k), Level::Strict, listener)?;
         }
-        listener.event(InferenceEvent::Begins(Level::Common));
+        if last == Level::Strict {
+            return Ok(());
+        }
+        listener.event(self, InferenceEvent::Begins(Level::Common));
         self.forget_laid();
         let mut queue = Queue::default();
         for k in 0..count {
             self.push_back(&mut queue, operator(k));
         }
         self.drain(&mut queue, Level::Common, listener)?;
-        listener.event(InferenceEvent::Begins(Level::Free));
+        if last == Level::Common {
+            return Ok(());
+        }
+        listener.event(self, InferenceEvent::Begins(Level::Free));
         self.infer_free(policy, listener)
     }
 
@@ -53,17 +72,16 @@ impl Inference<'_> {
                 let all = self.arena.on_all_threads(buffer.dims, op.threads.1)?;
                 let Some(layout) = self.layout(access.buffer) else {
                     self.lay(access.buffer, all)?;
-                    listener.event(InferenceEvent::Laid(
-                        operator(k),
-                        Level::Strict,
-                        access.buffer,
-                        all,
-                    ));
+                    listener.event(
+                        self,
+                        InferenceEvent::Laid(operator(k), Level::Strict, access.buffer, all),
+                    );
                     continue;
                 };
                 let (have, want) = (self.arena.threads(&layout), self.arena.threads(&all));
                 if !self.arena.contains(want, have)? {
                     let reason = Reason::Uniform { buffer: access.buffer };
+                    self.reject(listener, (operator(k), Level::Strict), reason, None, None);
                     return Err(Stop::Rejected { operator: operator(k), reason });
                 }
             }
@@ -115,7 +133,7 @@ impl Inference<'_> {
             None
         };
         let Some(reason) = reason else { return Ok(()) };
-        listener.event(InferenceEvent::Rejected(id, Level::Strict, reason));
+        self.reject(listener, (id, Level::Strict), reason, None, Some(*fragment));
         Err(Stop::Rejected { operator: id, reason })
     }
 
@@ -154,7 +172,7 @@ impl Inference<'_> {
     ) -> Inferred {
         while let Some(id) = self.pop(queue) {
             if self.ask(id, level, listener)? {
-                self.wake(queue, id)?;
+                self.wake(queue, id, listener)?;
             }
         }
         Ok(())
@@ -175,7 +193,7 @@ impl Inference<'_> {
         };
         let (source, result) = (source.buffer, result.buffer);
         let Some(from) = self.layout(source).filter(|_| level != Level::Strict) else {
-            listener.event(InferenceEvent::Waits(id, level));
+            listener.event(self, InferenceEvent::Waits(id, level));
             return Ok(false);
         };
         let own = *self.buffer_of(result)?;
@@ -187,13 +205,13 @@ impl Inference<'_> {
             let (have, want) = (self.arena.threads(&layout), self.arena.threads(&fragment));
             if !self.arena.contains(have, want)? {
                 let reason = Reason::Reduced { buffer: result };
-                listener.event(InferenceEvent::Rejected(id, level, reason));
+                self.reject(listener, (id, level), reason, None, Some(fragment));
                 return Err(Stop::Rejected { operator: id, reason });
             }
             return Ok(false);
         }
         self.lay(result, fragment)?;
-        listener.event(InferenceEvent::Laid(id, level, result, fragment));
+        listener.event(self, InferenceEvent::Laid(id, level, result, fragment));
         Ok(true)
     }
 

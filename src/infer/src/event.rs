@@ -1,5 +1,6 @@
 //! What inference tells on its way: the timeline.
 
+use crate::inference::Inference;
 use crate::program::{BufferId, FragmentForm, OperatorId};
 use lanebook_tables::{CostPart, CostPolicy, CostTerm};
 
@@ -79,6 +80,25 @@ pub enum Reason {
     Nothing,
 }
 
+impl Reason {
+    /// The buffer that it is about.
+    #[must_use]
+    pub const fn buffer(self) -> Option<BufferId> {
+        match self {
+            Self::NotOwner { buffer }
+            | Self::NotWritten { buffer }
+            | Self::InnerVariable { buffer }
+            | Self::OuterVariable { buffer }
+            | Self::Reduced { buffer }
+            | Self::Uniform { buffer } => Some(buffer),
+            Self::Threads { buffer }
+            | Self::NotInjective { buffer }
+            | Self::IndexByCopy { buffer } => buffer,
+            Self::Nothing => None,
+        }
+    }
+}
+
 /// A step of inference.
 #[derive(Clone, Copy, Debug)]
 pub enum InferenceEvent {
@@ -92,14 +112,32 @@ pub enum InferenceEvent {
     Laid(OperatorId, Level, BufferId, FragmentForm),
     /// An operator had nothing to say.
     Waits(OperatorId, Level),
+    /// An operator gave this buffer its layout, and the other one, which accesses it, is asked
+    /// again.
+    Wakes(OperatorId, OperatorId, BufferId),
     /// A layout was rejected.
-    Rejected(OperatorId, Level, Reason),
+    Rejected(Rejection),
     /// A root's attempt ended with this cost.
     Costs(OperatorId, Cost),
     /// A root chose for itself what an earlier attempt gave it: the same would follow.
     Repeats(OperatorId),
-    /// A root was kept.
-    Keeps(OperatorId),
+    /// A root was kept, by the attempt of this number among those of its component, from 1 on.
+    Keeps(OperatorId, u32),
+}
+
+/// A layout that was rejected.
+#[derive(Clone, Copy, Debug)]
+pub struct Rejection {
+    /// By which operator.
+    pub operator: OperatorId,
+    /// When.
+    pub level: Level,
+    /// Why.
+    pub reason: Reason,
+    /// How the operator would have been spread, where it was so far.
+    pub spread: Option<FragmentForm>,
+    /// The layout of the buffer that the reason names, as it is or would have been.
+    pub layout: Option<FragmentForm>,
 }
 
 /// What an attempt costs.
@@ -140,10 +178,28 @@ impl Cost {
 
 /// Who listens.
 pub trait Listener {
-    /// A step was made.
-    fn event(&mut self, event: InferenceEvent);
+    /// A step was made; index maps of the event are read in the arena of `at`, now: attempts give
+    /// them back.
+    fn event(&mut self, at: &Inference<'_>, event: InferenceEvent);
 }
 
 impl Listener for () {
-    fn event(&mut self, _event: InferenceEvent) {}
+    fn event(&mut self, _at: &Inference<'_>, _event: InferenceEvent) {}
+}
+
+impl Inference<'_> {
+    /// Tells of a layout that was rejected; `layout` if it is not the one that the buffer has.
+    pub(crate) fn reject(
+        &self,
+        listener: &mut dyn Listener,
+        by: (OperatorId, Level),
+        reason: Reason,
+        spread: Option<FragmentForm>,
+        layout: Option<FragmentForm>,
+    ) {
+        let layout = layout.or_else(|| reason.buffer().and_then(|b| self.layout(b)));
+        let (operator, level) = by;
+        let rejection = Rejection { operator, level, reason, spread, layout };
+        listener.event(self, InferenceEvent::Rejected(rejection));
+    }
 }

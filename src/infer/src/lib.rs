@@ -103,7 +103,7 @@ pub use arena::{
 pub use contain::{MAX_THREADS, Threads};
 pub use driver::Inferred;
 pub use error::{FormError, FormResult, PoolName};
-pub use event::{Cost, InferenceEvent, Level, Listener, Reason, SpreadSource};
+pub use event::{Cost, InferenceEvent, Level, Listener, Reason, Rejection, SpreadSource};
 pub use inference::{Inference, InferenceParts, Stop};
 pub use points::{Tape, Walk};
 pub use program::{

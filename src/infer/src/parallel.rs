@@ -6,7 +6,7 @@ use crate::event::{InferenceEvent, Level, Listener, Reason, SpreadSource};
 use crate::inference::{Inference, Stop};
 use crate::program::{Access, BufferId, FragmentForm, MemoryScope, Operator, OperatorId};
 
-/// What an operator says when asked: whether anything changed.
+/// What an operator says when asked: whether a buffer got its layout.
 pub(crate) type Answer = core::result::Result<bool, Stop>;
 
 impl Inference<'_> {
@@ -21,26 +21,25 @@ impl Inference<'_> {
         if level == Level::Strict {
             return self.infer_constant_accesses(id, &op, listener);
         }
-        let (spread, fresh) = match self.spread(id) {
-            Some(spread) => (spread, false),
+        let spread = match self.spread(id) {
+            Some(spread) => spread,
             None => match self.choose_spread(id, &op, level, listener)? {
                 Some((spread, source)) => {
-                    listener.event(InferenceEvent::Spread(id, level, source, spread));
+                    listener.event(self, InferenceEvent::Spread(id, level, source, spread));
                     self.set_loop(id, spread)?;
-                    (spread, true)
+                    spread
                 }
                 None => {
-                    listener.event(InferenceEvent::Waits(id, level));
+                    listener.event(self, InferenceEvent::Waits(id, level));
                     return Ok(false);
                 }
             },
         };
         if let Some(reason) = self.check_spread(&op, &spread)? {
-            listener.event(InferenceEvent::Rejected(id, level, reason));
+            self.reject(listener, (id, level), reason, Some(spread), None);
             return Err(Stop::Rejected { operator: id, reason });
         }
-        let laid = self.complete_buffers(id, &op, &spread, level, listener)?;
-        Ok(fresh || laid)
+        self.complete_buffers(id, &op, &spread, level, listener)
     }
 
     /// A fragment that a loop accesses at constant indices alone lies on all threads.
@@ -62,8 +61,11 @@ impl Inference<'_> {
             }
             let fragment = self.arena.on_all_threads(buffer.dims, op.threads.1)?;
             self.lay(access.buffer, fragment)?;
-            listener.event(InferenceEvent::Laid(id, Level::Strict, access.buffer, fragment));
+            listener.event(self, InferenceEvent::Laid(id, Level::Strict, access.buffer, fragment));
             changed = true;
+        }
+        if !changed {
+            listener.event(self, InferenceEvent::Waits(id, Level::Strict));
         }
         Ok(changed)
     }
@@ -98,7 +100,7 @@ impl Inference<'_> {
             return match self.spread_by_buffer(op, &source)? {
                 Ok(spread) => Ok(Some((spread, SpreadSource::Buffer(source.buffer)))),
                 Err(reason) => {
-                    listener.event(InferenceEvent::Rejected(id, level, reason));
+                    self.reject(listener, (id, level), reason, None, None);
                     Err(Stop::Rejected { operator: id, reason })
                 }
             };
@@ -191,7 +193,9 @@ impl Inference<'_> {
         {
             match self.check_spread(op, &spread)? {
                 None => by_buffer = Some((spread, SpreadSource::Buffer(access.buffer))),
-                Some(reason) => listener.event(InferenceEvent::Rejected(id, Level::Free, reason)),
+                Some(reason) => {
+                    self.reject(listener, (id, Level::Free), reason, Some(spread), None)
+                }
             }
         }
         let by_rows = self.by_rows == Some(id);
@@ -199,7 +203,7 @@ impl Inference<'_> {
         if let Some(spread) = plan
             && let Some(reason) = self.check_spread(op, &spread)?
         {
-            listener.event(InferenceEvent::Rejected(id, Level::Free, reason));
+            self.reject(listener, (id, Level::Free), reason, Some(spread), None);
             plan = None;
         }
         let plan = plan.map(|p| (p, SpreadSource::Plan));
@@ -449,11 +453,11 @@ impl Inference<'_> {
             }
             let Some(fragment) = found else {
                 let reason = rejected.unwrap_or(Reason::NotOwner { buffer });
-                listener.event(InferenceEvent::Rejected(id, level, reason));
+                self.reject(listener, (id, level), reason, Some(*spread), Some(fragment));
                 return Err(Stop::Rejected { operator: id, reason });
             };
             self.lay(buffer, fragment)?;
-            listener.event(InferenceEvent::Laid(id, level, buffer, fragment));
+            listener.event(self, InferenceEvent::Laid(id, level, buffer, fragment));
             changed = true;
         }
         Ok(changed)

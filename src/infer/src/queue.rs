@@ -1,6 +1,7 @@
 //! The queue of operators to ask, and who is woken by a layout.
 
 use crate::error::{FormError, FormResult, PoolName};
+use crate::event::{InferenceEvent, Listener};
 use crate::inference::Inference;
 use crate::program::{BufferId, MemoryScope, OperatorId};
 
@@ -100,7 +101,12 @@ impl Inference<'_> {
     }
 
     /// Puts those that access what was laid to the front, but not `asked`, who laid it.
-    pub(crate) fn wake(&mut self, queue: &mut Queue, asked: OperatorId) -> FormResult<()> {
+    pub(crate) fn wake(
+        &mut self,
+        queue: &mut Queue,
+        asked: OperatorId,
+        listener: &mut dyn Listener,
+    ) -> FormResult<()> {
         while let Some(laid) = self.next_laid() {
             let storage = *self.buffer_of(self.storage(laid))?;
             let mut at = storage.uses.map(|(first, _)| first);
@@ -111,6 +117,8 @@ impl Inference<'_> {
                 let other = access.operator;
                 if other != asked && !self.queued(other) {
                     self.push_front(queue, other);
+                    let woken = InferenceEvent::Wakes(asked, other, access.buffer);
+                    listener.event(self, woken);
                 }
                 at = access.next_use;
             }

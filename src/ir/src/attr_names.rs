@@ -35,6 +35,11 @@ const WORDS: &[&str] = &[
     "mover",
     "!ttg.async.token",
     "inserted",
+    "fragment",
+    "coalesced_width",
+    "policy",
+    "transpose_a",
+    "transpose_b",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -93,6 +98,15 @@ pub const TOKEN: &str = "!ttg.async.token";
 pub const INSERTED: &str = "inserted";
 /// Attribute: how many groups of asynchronous copies may be under way.
 pub const NUM: &str = "num";
+
+/// Attribute: the widest access of a parallel loop, in elements.
+pub const COALESCED_WIDTH: &str = "coalesced_width";
+/// Attribute: how the warps of a product lie over its result.
+pub const POLICY: &str = "policy";
+/// Attribute: a product's first operand is (k,m).
+pub const TRANSPOSE_A: &str = "transpose_a";
+/// Attribute: a product's second operand is (n,k).
+pub const TRANSPOSE_B: &str = "transpose_b";
 
 /// The name of a library word.
 pub(crate) fn find(word: &str) -> Option<TextRef> {

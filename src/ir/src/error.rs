@@ -419,6 +419,8 @@ pub enum WantedType {
     Condition,
     /// A tile of two dimensions.
     Matrix,
+    /// A tile in memory or a fragment: elements are addressed one by one.
+    Buffer,
 }
 
 /// A value of an operation by its place.

@@ -70,6 +70,7 @@ impl WantedType {
             Self::Index => "an index or integer",
             Self::Condition => "a condition (i1)",
             Self::Matrix => "a tile of two dimensions, or of three for products side by side",
+            Self::Buffer => "a buffer (memref, or tensor with #smem, #gmem, #tmem or #fragment)",
         }
     }
 }

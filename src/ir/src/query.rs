@@ -333,6 +333,35 @@ impl<'t> Program<'_, 't> {
             induction: self.arguments(body).next()?,
         })
     }
+    /// The loop that a parallel loop has alone in its body, if the two are loops of one nest: the
+    /// inner one has no attributes, and bounds that no parallel loop around it counts.
+    #[must_use]
+    pub fn nested(&self, op: Op) -> Option<Op> {
+        let plain = |op: Op| {
+            self.role(op) == OpRole::Parallel
+                && self.operand_count(op) == 3
+                && self.all_operands(op).count() == 3
+                && self
+                    .body(op)
+                    .and_then(|body| self.arguments(body).next())
+                    .is_some_and(|counter| self.type_of(counter) == Type::INDEX)
+        };
+        let body = self.body(op)?;
+        let inner = self.first(body)?;
+        let alone = self.next(inner).is_none() && self.attrs(inner).next().is_none();
+        let counted = |value: Value| match self.def(value) {
+            Def::Argument(block, _) => {
+                self.owner_of(block).is_some_and(|owner| self.role(owner) == OpRole::Parallel)
+            }
+            _ => false,
+        };
+        let fits = alone && plain(op) && plain(inner) && !self.operands(inner).any(counted);
+        fits.then_some(inner)
+    }
+    /// The loops of a nest, the outermost first.
+    pub fn nest(&self, op: Op) -> impl Iterator<Item = Op> + Clone + '_ {
+        core::iter::successors(Some(op), |op| self.nested(*op))
+    }
     /// The values that a counted loop carries, in order.
     pub fn carried(&self, op: Op) -> impl Iterator<Item = Carried> + Clone + '_ {
         let body = self.counted_loop(op).map(|at| at.body);

@@ -119,8 +119,8 @@ pub struct Type {
     /// Element type, for `Scalar`, `Tensor`, `Memref` (`None` when elided, or when the element is
     /// `index`).
     pub dtype: Option<DtypeId>,
-    /// Memory kind, when the type says it: `#gmem`, `#smem`, `#tmem`, or an alias that begins so
-    /// (`#smem_swizzled`).
+    /// Memory kind, when the type says it: `#gmem`, `#smem`, `#tmem`, `#fragment`, or an alias that
+    /// begins so (`#smem_swizzled`).
     pub space: Option<Space>,
     /// Extents in elements.
     pub shape: Shape,
@@ -205,6 +205,12 @@ impl Type {
     pub const fn is_kept(&self) -> bool {
         self.is_tile() && !self.element.is_empty()
     }
+    /// A tile of registers whose elements are addressed one by one, and whose distribution over
+    /// threads is inferred.
+    #[must_use]
+    pub const fn is_fragment(&self) -> bool {
+        matches!(self.kind, TypeKind::Tensor) && matches!(self.space, Some(Space::Register))
+    }
     /// Lives in memory: a memref, or a tensor in shared, global or tensor memory.
     #[must_use]
     pub const fn is_memory(&self) -> bool {
@@ -214,8 +220,8 @@ impl Type {
     }
 }
 
-/// The memory kind that an encoding's name stands for: `gmem`, `smem`, `tmem`, alone or followed by
-/// `_`.
+/// The memory kind that an encoding's name stands for: `gmem`, `smem`, `tmem`, `fragment`,
+/// alone or followed by `_`.
 pub(crate) fn space_of(name: &str) -> Option<(Space, bool)> {
     let (head, exact) = match name.as_bytes().iter().position(|byte| *byte == b'_') {
         Some(at) => (name.get(..at)?, false),
@@ -225,5 +231,9 @@ pub(crate) fn space_of(name: &str) -> Option<(Space, bool)> {
 }
 
 /// Memory kinds with their words.
-pub(crate) const SPACES: &[(Space, &str)] =
-    &[(Space::Global, "gmem"), (Space::Shared, "smem"), (Space::Tensor, "tmem")];
+pub(crate) const SPACES: &[(Space, &str)] = &[
+    (Space::Global, "gmem"),
+    (Space::Shared, "smem"),
+    (Space::Tensor, "tmem"),
+    (Space::Register, "fragment"),
+];

@@ -22,6 +22,9 @@ pub struct Anchors<'a> {
     pub units: &'a [ProductUnit<'a>],
     /// Which candidates an operation has.
     pub candidates: &'a [CandidateRule],
+    /// Element types that a matrix unit reads in place of others: the written one (`text`), and the
+    /// unit's.
+    pub read_as: &'a [DtypeName<'a>],
 }
 
 impl Anchors<'_> {
@@ -35,6 +38,7 @@ impl Anchors<'_> {
         accesses: &[],
         units: &[],
         candidates: &[],
+        read_as: &[],
     };
 }
 
@@ -81,8 +85,10 @@ pub enum AxisWord {
     Shl,
     /// `a >> b`.
     Shr,
-    /// The greater or the smaller one.
-    Extremum,
+    /// The smaller one.
+    Least,
+    /// The greater one.
+    Greatest,
     /// A comparison.
     Compare,
     /// One of two by a condition.

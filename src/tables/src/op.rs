@@ -50,8 +50,19 @@ pub enum OpRole {
     Elementwise,
     /// Counted loop: operands lower bound, upper bound, step, then the initial values.
     For,
-    /// Counted loop whose iterations are independent; syntax of `For`.
+    /// Counted loop whose iterations are independent; syntax of `For`. Loops over several extents
+    /// are a nest: each but the innermost has the next one alone in its body.
     Parallel,
+    /// One element of memory or of a fragment: operand 0 at its subscripts, a scalar.
+    ElementLoad,
+    /// One element of memory or of a fragment is set: operand 0 is a scalar, operand 1 the place.
+    ElementStore,
+    /// All elements of operand 1 become operand 0, a scalar.
+    Fill,
+    /// One dimension (attribute `axis`) of operand 0 is combined away, into operand 1.
+    ReduceInto,
+    /// Matrix product that is added to its third operand in place.
+    ProductInto,
     /// Two regions, one of which runs: operand 0 is the condition.
     If,
     /// A loop with a region that decides and a region that works: operands are the initial values.

@@ -1,5 +1,5 @@
 //! Prints what inference does on one program of a folder.
-use lanebook_infer::{InferenceEvent, Listener, MachineFigures};
+use lanebook_infer::{Inference, InferenceEvent, Listener, MachineFigures};
 use lanebook_inference_tests::program::{Memory, tell};
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ const MACHINE: MachineFigures = MachineFigures { wave: 32, access_bits: 128, sec
 
 struct Print;
 impl Listener for Print {
-    fn event(&mut self, event: InferenceEvent) {
+    fn event(&mut self, _: &Inference<'_>, event: InferenceEvent) {
         println!("{event:?}");
     }
 }

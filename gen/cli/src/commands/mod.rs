@@ -7,6 +7,7 @@ pub mod compile;
 mod diff;
 mod dispatch;
 mod ids;
+mod infer;
 mod moved;
 mod new_arch;
 mod ops;
@@ -33,6 +34,7 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
         Command::Dispatch(args) => dispatch::run(&args, &tables::of(folder)?),
         Command::Arch(args) => arch::run(&args, &tables::of(folder)?),
         Command::Check(args) => check::run(&args, folder),
+        Command::Infer(args) => infer::run(&args, &tables::of(folder)?, cli.color),
         Command::Ids(args) => ids::run(&args, folder),
         Command::Diff(args) => diff::run(&args, &tables::of(folder)?),
         Command::Size(args) => size::run(&args, &tables::of(folder)?),

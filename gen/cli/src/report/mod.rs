@@ -7,12 +7,15 @@ pub mod candidates;
 pub mod contract;
 mod decisions;
 pub mod declared;
+pub mod fragments;
+pub mod inferred;
 mod maps;
 mod no_plan;
 mod reasons;
 pub mod refusal;
 mod rejected;
 mod resources;
+pub mod timeline;
 pub mod words;
 pub mod written;
 

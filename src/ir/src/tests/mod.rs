@@ -6,6 +6,7 @@ pub(crate) mod graph;
 pub(crate) mod journal;
 pub(crate) mod limits;
 pub(crate) mod number;
+pub(crate) mod parallel;
 pub(crate) mod round;
 pub(crate) mod seed;
 pub(crate) mod support;

@@ -5,6 +5,7 @@ pub(crate) mod lexer;
 pub mod parse;
 pub(crate) mod parse_attr;
 pub(crate) mod parse_more;
+pub(crate) mod parse_nest;
 pub(crate) mod parse_op;
 pub(crate) mod parse_type;
 #[doc(hidden)]

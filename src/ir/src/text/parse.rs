@@ -70,6 +70,8 @@ struct OpenRegion {
     /// Where the operation's text begins, for one in the general quoted form: its types come after
     /// its regions.
     quoted: Option<usize>,
+    /// The bracket that closes it closes the region around it as well: a nest of loops.
+    joined: bool,
 }
 
 pub(crate) struct Parser<'p, 's, 't> {
@@ -203,20 +205,34 @@ impl Parser<'_, '_, '_> {
         let Some(block) = self.program.entry(op, region) else {
             return Err(self.fail(ErrorKind::Broken, token));
         };
-        let frame = OpenRegion { op, region, mark, outer: self.block, quoted };
+        let frame = OpenRegion { op, region, mark, outer: self.block, quoted, joined: false };
         if self.frames.push(frame).is_err() {
             return Err(self.fail(full(Pool::Depth, MAX_DEPTH), token));
         }
         self.block = block;
         Ok(block)
     }
+    /// The region that was opened last closes with the one around it.
+    pub fn join_region(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.joined = true;
+        }
+    }
     fn close_region(&mut self) -> Result<(), IrError> {
         let token = self.next();
-        let Some(frame) = self.frames.pop() else { return self.expected(Lexeme::Operation, token) };
+        while self.close_frame(token)? {}
+        Ok(())
+    }
+    /// Closes the region that was opened last; whether the one around it closes as well.
+    fn close_frame(&mut self, token: Token) -> Result<bool, IrError> {
+        let Some(frame) = self.frames.pop() else {
+            return self.expected(Lexeme::Operation, token);
+        };
         self.forget_names(frame.mark);
         self.block = frame.outer;
         if let Some(start) = frame.quoted {
-            return self.after_quoted_region(frame.op, frame.region, start, token);
+            self.after_quoted_region(frame.op, frame.region, start, token)?;
+            return Ok(false);
         }
         let more = match (self.program.role(frame.op), frame.region) {
             (OpRole::If, 0) => self.take_word("else"),
@@ -235,9 +251,10 @@ impl Parser<'_, '_, '_> {
         if more {
             let open = self.take(Lexeme::Char(b'{'))?;
             self.open_region(frame.op, frame.region.saturating_add(1), open)?;
-            return Ok(());
+            return Ok(false);
         }
-        self.define_results(frame.op, token)
+        self.define_results(frame.op, token)?;
+        Ok(frame.joined)
     }
     /// `^bb0(%x: T, ...):`
     fn label(&mut self) -> Result<(), IrError> {

@@ -188,6 +188,21 @@ impl Parser<'_, '_, '_> {
             out.arrow = true;
             return Ok(true);
         }
+        if self.program.role(op) == OpRole::ElementLoad && !types.arrow {
+            return self.element_types(op, types, out, token);
+        }
+        let in_place = matches!(self.program.role(op), OpRole::ElementStore | OpRole::Fill);
+        if in_place && !types.arrow {
+            // The type of the place alone, as of what an element is taken from.
+            let value = self.program.operand(op, 0).and_then(|value| self.program.type_ref(value));
+            let ([place], Some(value)) = (types.left.as_slice(), value) else { return Ok(false) };
+            if !self.program.type_at(*place).is_tile() {
+                return Ok(false);
+            }
+            self.push(&mut out.left, value, token)?;
+            self.push(&mut out.left, *place, token)?;
+            return Ok(true);
+        }
         if types.arrow || named != 1 {
             return Ok(false);
         }
@@ -240,6 +255,34 @@ impl Parser<'_, '_, '_> {
             self.push(&mut left, *ty, token)?;
         }
         out.left = left;
+        self.push(&mut out.right, result, token)?;
+        out.arrow = true;
+        Ok(true)
+    }
+    /// Of an element that is loaded: the type of the place, the element's, or none.
+    fn element_types(
+        &mut self,
+        op: Op,
+        types: &Types,
+        out: &mut Types,
+        token: Token,
+    ) -> Result<bool, IrError> {
+        let place = self.program.operand(op, 0).map(|value| self.program.type_of(value));
+        let written = types.left.first().map(|ty| self.program.type_at(*ty));
+        if written.is_some_and(|ty| !ty.is_tile()) || types.left.len() > 1 {
+            return Ok(false);
+        }
+        for ty in &types.left {
+            self.push(&mut out.left, *ty, token)?;
+        }
+        let of = written.or(place).filter(Type::is_tile);
+        let result = match of {
+            Some(Type { dtype: Some(dtype), .. }) => Type::scalar(dtype),
+            Some(ty) if ty.element.is_empty() && ty.shape.is_known() => Type::INDEX,
+            _ => Type::ELIDED,
+        };
+        let result = self.program.intern(result);
+        let result = self.put(result, token)?;
         self.push(&mut out.right, result, token)?;
         out.arrow = true;
         Ok(true)

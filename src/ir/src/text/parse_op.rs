@@ -40,7 +40,12 @@ impl Parser<'_, '_, '_> {
         let (op, role) = self.begin(decl, token)?;
         match role {
             OpRole::Function => self.function(op, token),
-            OpRole::For | OpRole::Parallel => self.counted(op, &names, token),
+            OpRole::For => {
+                let induction = self.take(Lexeme::ValueName)?;
+                self.take(Lexeme::Char(b'='))?;
+                self.counted(op, induction, &names, token)
+            }
+            OpRole::Parallel => self.parallel(op, &names, token),
             OpRole::While => self.while_loop(op, &names, token),
             _ => self.general(op, role, &names, token),
         }
@@ -178,15 +183,20 @@ impl Parser<'_, '_, '_> {
         let done = self.program.word(key).and_then(|key| self.program.push_attr(op, key, value));
         self.put(done, token)
     }
-    fn attributes_word(&mut self, op: Op) -> Result<(), IrError> {
+    pub(crate) fn attributes_word(&mut self, op: Op) -> Result<(), IrError> {
         if self.take_word("attributes") { self.dictionary(op) } else { Ok(()) }
     }
 
     // ---- loops
-    /// `%k = LOWER to UPPER step STEP iter_args(%c = %z, ...) -> T : type attributes {..} {`
-    fn counted(&mut self, op: Op, names: &Names, token: Token) -> Result<(), IrError> {
-        let induction = self.take(Lexeme::ValueName)?;
-        self.take(Lexeme::Char(b'='))?;
+    /// `LOWER to UPPER step STEP iter_args(%c = %z, ...) -> T : type attributes {..} {`; `%k =` is
+    /// taken.
+    pub(crate) fn counted(
+        &mut self,
+        op: Op,
+        induction: Token,
+        names: &Names,
+        token: Token,
+    ) -> Result<(), IrError> {
         self.operand(op)?;
         self.keyword(Lexeme::To, "to")?;
         self.operand(op)?;
@@ -309,13 +319,13 @@ impl Parser<'_, '_, '_> {
         }
         self.results(op, names, types, token)
     }
-    fn loop_argument(&mut self, token: Token, ty: TypeRef) -> Result<(), IrError> {
+    pub(crate) fn loop_argument(&mut self, token: Token, ty: TypeRef) -> Result<(), IrError> {
         let name = self.tail_name(token)?;
         let value = self.program.push_argument(self.block, ty, name);
         let value = self.put(value, token)?;
         self.define(value, token)
     }
-    fn keyword(&mut self, want: Lexeme, word: &str) -> Result<(), IrError> {
+    pub(crate) fn keyword(&mut self, want: Lexeme, word: &str) -> Result<(), IrError> {
         if self.take_word(word) {
             return Ok(());
         }
@@ -564,21 +574,26 @@ impl Parser<'_, '_, '_> {
         }
         Ok(value)
     }
-    fn push_value(&mut self, op: Op, kind: UseKind) -> Result<Value, IrError> {
+    /// A value or a number that comes next.
+    pub(crate) fn value_here(&mut self) -> Result<Value, IrError> {
         let token = self.peek();
-        let value = match token.kind {
+        match token.kind {
             Lexeme::ValueName => {
                 self.next();
-                self.value(token)?
+                self.value(token)
             }
             Lexeme::Integer | Lexeme::Number => {
                 self.next();
                 let literal = self.literal(token)?;
                 let value = self.program.literal_value(literal);
-                self.put(value, token)?
+                self.put(value, token)
             }
-            _ => return self.expected(Lexeme::Operand, token),
-        };
+            _ => self.expected(Lexeme::Operand, token),
+        }
+    }
+    fn push_value(&mut self, op: Op, kind: UseKind) -> Result<Value, IrError> {
+        let token = self.peek();
+        let value = self.value_here()?;
         let pushed = self.program.push_operand(op, value, kind);
         self.put(pushed, token)?;
         Ok(value)

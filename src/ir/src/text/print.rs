@@ -118,7 +118,8 @@ impl Printer<'_, '_, '_> {
                 PrintStep::Enter(op) => {
                     self.indent()?;
                     self.head(op)?;
-                    match program.regions(op).next() {
+                    let inner = program.nest(op).last().unwrap_or(op);
+                    match program.regions(inner).next() {
                         Some(region) => PrintStep::Open(region, 0),
                         None => {
                             self.end_line(op)?;
@@ -132,7 +133,7 @@ impl Printer<'_, '_, '_> {
                     if number == 0
                         && let Some(op) = data.and_then(|data| data.owner)
                     {
-                        self.note(op)?;
+                        self.note(self.outermost(op))?;
                     }
                     self.put("\n")?;
                     self.depth = self.depth.saturating_add(1);
@@ -186,7 +187,15 @@ impl Printer<'_, '_, '_> {
             }
         }
         self.put("\n")?;
-        Ok(PrintStep::After(owner))
+        Ok(PrintStep::After(self.outermost(owner)))
+    }
+    /// The loop that begins the nest of a loop; another operation itself.
+    fn outermost(&self, op: Op) -> Op {
+        let around = |op: &Op| {
+            let parent = self.program.parent(*op)?;
+            (self.program.nested(parent) == Some(*op)).then_some(parent)
+        };
+        core::iter::successors(Some(op), around).last().unwrap_or(op)
     }
     fn label(&mut self, block: Block, first: bool) -> fmt::Result {
         let program = self.program;
@@ -252,7 +261,8 @@ impl Printer<'_, '_, '_> {
         self.put(program.op_name(op))?;
         match program.role(op) {
             OpRole::Function => self.function(op),
-            OpRole::For | OpRole::Parallel => self.counted(op),
+            OpRole::For => self.counted(op),
+            OpRole::Parallel => self.parallel(op),
             OpRole::While => self.while_loop(op),
             role => self.general(op, role),
         }
@@ -437,6 +447,39 @@ impl Printer<'_, '_, '_> {
         }
         self.dictionary(op, " attributes ", &[])
     }
+    /// A nest of parallel loops in one line.
+    fn parallel(&mut self, op: Op) -> fmt::Result {
+        let program = self.program;
+        let several = program.nested(op).is_some();
+        let counted = program.nest(op).filter_map(|op| program.counted_loop(op));
+        let is = |value: Value, number: i64| matches!(program.def(value), Def::Literal(Literal::Int(found)) if found == number);
+        let usual = counted.clone().all(|at| is(at.lower, 0) && is(at.step, 1));
+        let typed = counted.clone().any(|at| program.type_of(at.induction) != Type::INDEX);
+        if !several && (!usual || typed || program.operand_count(op) > 3) {
+            return self.counted(op);
+        }
+        self.bounds(several, counted.clone().map(|at| at.induction))?;
+        if usual {
+            self.put(" in")?;
+            self.bounds(several, counted.map(|at| at.upper))?;
+        } else {
+            self.put(" =")?;
+            self.bounds(several, counted.clone().map(|at| at.lower))?;
+            self.put(" to")?;
+            self.bounds(several, counted.clone().map(|at| at.upper))?;
+            self.put(" step")?;
+            self.bounds(several, counted.map(|at| at.step))?;
+        }
+        self.dictionary(op, " attributes ", &[])
+    }
+    fn bounds(&mut self, several: bool, values: impl Iterator<Item = Value>) -> fmt::Result {
+        self.put(if several { " (" } else { " " })?;
+        for (number, value) in values.enumerate() {
+            self.comma(number)?;
+            self.value(value)?;
+        }
+        if several { self.put(")") } else { Ok(()) }
+    }
     fn while_loop(&mut self, op: Op) -> fmt::Result {
         let program = self.program;
         let body = program.body(op);
@@ -535,6 +578,10 @@ impl Printer<'_, '_, '_> {
         if !results && role == OpRole::If {
             return Ok(());
         }
+        if let (OpRole::ElementStore | OpRole::Fill, Some(place)) = (role, program.operand(op, 1)) {
+            self.put(" : ")?;
+            return self.ty(&program.type_of(place));
+        }
         if !results {
             self.put(" : ")?;
             let arrow =
@@ -562,6 +609,7 @@ impl Printer<'_, '_, '_> {
                 | OpRole::View
                 | OpRole::Elementwise
                 | OpRole::Index
+                | OpRole::ElementLoad
         );
         let bare = role == OpRole::If;
         let short = short && !program.has_attr(op, attr_names::PREFIX);

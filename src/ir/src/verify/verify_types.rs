@@ -48,10 +48,11 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
         OpRole::Split => [ValueSlot::Result(0), ValueSlot::Result(1)]
             .into_iter()
             .try_for_each(|half| at.halves(ValueSlot::Operand(0), half)),
-        OpRole::Reduce => at.reduce(),
+        OpRole::Reduce => at.reduce(ValueSlot::Result(0)),
         OpRole::Broadcast => at.broadcast(),
         OpRole::Elementwise => at.elementwise(),
         OpRole::Select => at.select(),
+        OpRole::View if at.ty(ValueSlot::Operand(0)).is_fragment() => at.alias_of_fragment(),
         OpRole::View | OpRole::Slice => at.dtypes(ValueSlot::Operand(0), ValueSlot::Result(0)),
         OpRole::For | OpRole::Parallel => at.counted(),
         OpRole::If => at.branches(),
@@ -67,6 +68,18 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
             None if program.arguments(program.root()).next().is_some() => Ok(()),
             None => Err(ErrorKind::Misplaced),
         },
+        OpRole::ElementLoad => at.element(ValueSlot::Operand(0), ValueSlot::Result(0), 0),
+        OpRole::ElementStore => at.element(ValueSlot::Operand(1), ValueSlot::Operand(0), 1),
+        OpRole::Fill => {
+            at.kind(ValueSlot::Operand(1), WantedType::Buffer)?;
+            at.scalar_of(ValueSlot::Operand(1), ValueSlot::Operand(0))
+        }
+        OpRole::ReduceInto => {
+            at.kind(ValueSlot::Operand(0), WantedType::Buffer)?;
+            at.kind(ValueSlot::Operand(1), WantedType::Buffer)?;
+            at.reduce(ValueSlot::Operand(1))
+        }
+        OpRole::ProductInto => at.product_into(),
         OpRole::Index
         | OpRole::Call
         | OpRole::Fence
@@ -137,6 +150,9 @@ impl OpTypes<'_, '_, '_> {
             WantedType::Tile => ty.is_tile(),
             WantedType::Memory => {
                 ty.is_memory() || ty.is_kept() || (ty.is_tile() && !ty.shape.is_known())
+            }
+            WantedType::Buffer => {
+                ty.is_memory() || ty.is_fragment() || (ty.is_tile() && !ty.shape.is_known())
             }
             WantedType::Registers => ty.is_tile() && !ty.is_memory(),
             WantedType::Index | WantedType::Condition => {
@@ -376,8 +392,48 @@ impl OpTypes<'_, '_, '_> {
             _ => Ok(()),
         }
     }
-    fn reduce(self) -> VerifyResult {
-        let (from, to) = (ValueSlot::Operand(0), ValueSlot::Result(0));
+    /// One element and the place that it lies in, which has a subscript for each dimension.
+    fn element(self, place: ValueSlot, element: ValueSlot, number: usize) -> VerifyResult {
+        self.kind(place, WantedType::Buffer)?;
+        let ty = self.ty(place);
+        let found = self.program.subscripts(self.op, number).count();
+        if ty.is_tile() && ty.shape.is_known() && found != ty.shape.rank() {
+            return Err(ErrorKind::Subscripts { rank: ty.shape.rank() as u8, found: small(found) });
+        }
+        self.scalar_of(place, element)
+    }
+    /// A scalar of the type of a buffer's elements, or a number.
+    fn scalar_of(self, buffer: ValueSlot, element: ValueSlot) -> VerifyResult {
+        let (ty, scalar) = (self.ty(buffer), self.ty(element));
+        let literal = self.value(element).is_some_and(|value| {
+            matches!(self.program.def(value), crate::program::Def::Literal(_))
+        });
+        if literal || scalar.is_elided() || ty.is_elided() || !ty.shape.is_known() {
+            return Ok(());
+        }
+        self.kind(element, WantedType::Index)?;
+        if ty.dtype == scalar.dtype {
+            return Ok(());
+        }
+        Err(ErrorKind::Dtypes { left: element, right: buffer, a: scalar.dtype, b: ty.dtype })
+    }
+    /// Rows and columns of the operands, turned where the operation says so.
+    fn product_into(self) -> VerifyResult {
+        let (a, b, c) = (ValueSlot::Operand(0), ValueSlot::Operand(1), ValueSlot::Operand(2));
+        for slot in [a, b, c] {
+            self.kind(slot, WantedType::Buffer)?;
+            self.kind(slot, WantedType::Matrix)?;
+            self.ranks(slot, c, 0)?;
+        }
+        let turned = |key| usize::from(self.program.has_attr(self.op, key));
+        let (of_a, of_b) = (turned(attr_names::TRANSPOSE_A), turned(attr_names::TRANSPOSE_B));
+        let other = |k: usize| 1usize.saturating_sub(k);
+        self.extents(a, of_a, c, 0)?;
+        self.extents(b, other(of_b), c, 1)?;
+        self.extents(a, other(of_a), b, of_b)
+    }
+    fn reduce(self, to: ValueSlot) -> VerifyResult {
+        let from = ValueSlot::Operand(0);
         let Some(tile) = self.tile(from) else { return Ok(()) };
         self.ranks(from, to, 1)?;
         self.dtypes(from, to)?;
@@ -408,6 +464,23 @@ impl OpTypes<'_, '_, '_> {
             }
         }
         Ok(())
+    }
+    /// Another shape and element type of a fragment's storage: as many bits, in a fragment.
+    fn alias_of_fragment(self) -> VerifyResult {
+        let (from, to) = (ValueSlot::Operand(0), ValueSlot::Result(0));
+        self.kind(to, WantedType::Buffer)?;
+        let bits = |slot| {
+            let ty = self.tile(slot)?;
+            let width = self.program.tables().dtype(ty.dtype?)?.bits;
+            ty.shape.elements()?.checked_mul(u64::from(width))
+        };
+        match (bits(from), bits(to)) {
+            (Some(a), Some(b)) if a != b => Err(ErrorKind::Elements { a, b }),
+            _ if self.ty(to).is_tile() && !self.ty(to).is_fragment() => {
+                Err(ErrorKind::Types { left: from, right: to })
+            }
+            _ => Ok(()),
+        }
     }
     fn elementwise(self) -> VerifyResult {
         let count = u8::try_from(self.program.operand_count(self.op)).unwrap_or(u8::MAX);

@@ -266,14 +266,19 @@ impl Operation<'_> {
         for at in 0..rank {
             let (x, y) = (a.runs(at), b.runs(at));
             let runs = match number {
-                Some(number) if !matches!(self.word, AxisWord::Compare | AxisWord::Extremum) => {
+                Some(number)
+                    if !matches!(
+                        self.word,
+                        AxisWord::Compare | AxisWord::Least | AxisWord::Greatest
+                    ) =>
+                {
                     Runs {
                         contiguity: 0,
                         divisibility: power(number),
                         constancy: x.constancy.max(y.constancy),
                     }
                 }
-                Some(_) if self.word == AxisWord::Extremum => Runs::NONE,
+                Some(_) if matches!(self.word, AxisWord::Least | AxisWord::Greatest) => Runs::NONE,
                 _ => self.runs(a, b, x, y, at),
             };
             if let Some(dim) = out.dim_mut(at) {
@@ -324,7 +329,8 @@ impl Operation<'_> {
             }
             // Which of two numbers, or whether: nobody asks.
             AxisWord::Compare
-            | AxisWord::Extremum
+            | AxisWord::Least
+            | AxisWord::Greatest
             | AxisWord::Select
             | AxisWord::Range
             | AxisWord::Same => None,
@@ -408,7 +414,7 @@ impl Operation<'_> {
                     constancy: equal,
                 }
             }
-            AxisWord::Extremum => Runs {
+            AxisWord::Least | AxisWord::Greatest => Runs {
                 contiguity: x.contiguity.min(y.contiguity),
                 divisibility: chosen(x, y),
                 constancy: equal,

@@ -1,0 +1,694 @@
+//! The timeline of layout inference, as document 003 writes it: who was asked, what it knew, what it
+//! answered, what changed, what was rejected and why.
+//!
+//! Index maps of an attempt are gone when the attempt is over, so everything is made text when it
+//! happens.
+use lanebook::infer::{
+    BaseId, BufferId, Cost, FragmentForm, IndexForm, Inference, InferenceEvent, Kind, Level,
+    Listener, MemoryScope, OperatorId, Reason, Rejection, SpreadSource, Tape,
+};
+use lanebook::ir::{Op, Program, Value};
+use lanebook::loops::{Told, notation};
+use lanebook_tables::OpRole;
+use serde_json::{Value as Json, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// What operators and buffers are called.
+pub struct Names {
+    operators: BTreeMap<OperatorId, (String, Op)>,
+    buffers: BTreeMap<BufferId, (String, Value)>,
+    accesses: BTreeMap<(OperatorId, BufferId), String>,
+}
+
+impl Names {
+    /// The names in a program: loops are counted, tile operations have their line.
+    pub fn of(program: &Program<'_, '_>, told: &Told<'_>) -> Self {
+        let buffers: BTreeMap<BufferId, (String, Value)> = told
+            .buffers()
+            .map(|(id, value)| (id, (program.value_name(value).to_string(), value)))
+            .collect();
+        let (mut operators, mut accesses) = (BTreeMap::new(), BTreeMap::new());
+        let mut loops = 0;
+        for (id, op) in told.operators() {
+            let line = program.place(op).line;
+            let uniform = told.inference.operator_of(id).is_ok_and(|o| o.kind == Kind::Uniform);
+            let name = if uniform {
+                format!("the threads at line {line}")
+            } else if program.role(op) == OpRole::Parallel {
+                loops += 1;
+                format!("loop {loops}")
+            } else {
+                format!("{} in line {line}", program.op_name(op))
+            };
+            operators.insert(id, (name, op));
+            if uniform {
+                continue;
+            }
+            for inner in std::iter::once(op).chain(program.inside(op)) {
+                let number = match program.role(inner) {
+                    OpRole::ElementLoad => 0,
+                    OpRole::ElementStore => 1,
+                    _ => continue,
+                };
+                let place = program.operand(inner, number);
+                let found = told.buffers().find(|(_, value)| Some(*value) == place);
+                if let Some((buffer, _)) = found {
+                    let text = access(program, inner, number);
+                    accesses.entry((id, buffer)).or_insert(text);
+                }
+            }
+        }
+        Self { operators, buffers, accesses }
+    }
+    /// What an operator is called.
+    pub fn operator(&self, id: OperatorId) -> &str {
+        self.operators.get(&id).map_or("an operator", |(name, _)| name)
+    }
+    /// The operation that it stands for.
+    pub fn op(&self, id: OperatorId) -> Option<Op> {
+        self.operators.get(&id).map(|(_, op)| *op)
+    }
+    /// What a buffer is called.
+    pub fn buffer(&self, id: BufferId) -> &str {
+        self.buffers.get(&id).map_or("a buffer", |(name, _)| name)
+    }
+    /// How an operator accesses a buffer: `fragment[row, 0]`.
+    pub fn access(&self, id: OperatorId, buffer: BufferId) -> &str {
+        self.accesses.get(&(id, buffer)).map_or_else(|| self.buffer(buffer), String::as_str)
+    }
+}
+
+/// An element as the program writes it.
+fn access(program: &Program<'_, '_>, op: Op, number: usize) -> String {
+    let said = |value: Value| match program.int(value) {
+        Some(number) => number.to_string(),
+        None => program.value_name(value).to_string(),
+    };
+    let name = program.operand(op, number).map(said).unwrap_or_default();
+    let subscripts: Vec<String> = program.subscripts(op, number).map(said).collect();
+    format!("{name}[{}]", subscripts.join(", "))
+}
+
+/// What happened.
+enum What {
+    /// Nothing yet, and why.
+    Waits(String),
+    /// A loop was spread, and gave these buffers their layouts.
+    Spread(SpreadSource, String, Vec<(BufferId, String)>),
+    /// A buffer got its layout without a loop being spread.
+    Laid(Vec<(BufferId, String)>),
+    /// Another operator is asked again.
+    Wakes(OperatorId, BufferId),
+    /// A layout was rejected.
+    Rejected(String),
+}
+
+/// A step of inference.
+struct Step {
+    operator: OperatorId,
+    level: Option<Level>,
+    /// It was asked again, because of what another one answered.
+    revisit: bool,
+    what: What,
+}
+
+/// Inference of a component from one root.
+struct Attempt {
+    root: OperatorId,
+    steps: Vec<Step>,
+    cost: Option<Cost>,
+    /// Its root chose what an earlier attempt gave it.
+    repeats: bool,
+    kept: bool,
+}
+
+/// A layout that was rejected, in words.
+#[derive(Clone)]
+pub struct RejectedLayout {
+    /// By which operator.
+    pub operator: OperatorId,
+    /// Why.
+    pub reason: Reason,
+    /// What is wrong, with a point that shows it.
+    pub text: String,
+    /// Layouts of the loop and of the buffer.
+    pub layouts: Vec<String>,
+}
+
+/// Everything that happened.
+pub struct Timeline {
+    names: Names,
+    /// Fragments whose layouts were known before anybody was asked.
+    known: Vec<(BufferId, String)>,
+    level: Option<Level>,
+    steps: Vec<Step>,
+    components: Vec<Vec<Attempt>>,
+    woken: Vec<OperatorId>,
+    /// Who gave a buffer its layout.
+    owners: BTreeMap<BufferId, OperatorId>,
+    /// The layout that was rejected last.
+    pub rejected: Option<RejectedLayout>,
+}
+
+impl Timeline {
+    /// Nothing has happened yet.
+    pub fn new(names: Names, told: &Told<'_>) -> Self {
+        let inference = &told.inference;
+        let known = told
+            .buffers()
+            .filter_map(|(id, _)| Some((id, layout(inference, &inference.layout(id)?))))
+            .collect();
+        Self {
+            names,
+            known,
+            level: None,
+            steps: Vec::new(),
+            components: Vec::new(),
+            woken: Vec::new(),
+            owners: BTreeMap::new(),
+            rejected: None,
+        }
+    }
+    /// What operators and buffers are called.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+    /// The operation that makes a buffer.
+    pub fn place(&self, program: &Program<'_, '_>, buffer: BufferId) -> Option<Op> {
+        self.names.buffers.get(&buffer).and_then(|(_, value)| program.def_op(*value))
+    }
+    /// Who gave a buffer its layout.
+    pub fn owner(&self, buffer: BufferId) -> Option<OperatorId> {
+        self.owners.get(&buffer).copied()
+    }
+
+    fn steps(&mut self) -> &mut Vec<Step> {
+        match self.components.last_mut().and_then(|attempts| attempts.last_mut()) {
+            Some(attempt) if attempt.cost.is_none() && !attempt.kept => &mut attempt.steps,
+            _ => &mut self.steps,
+        }
+    }
+    fn add(&mut self, operator: OperatorId, what: What) {
+        let (level, revisit) = (self.level, self.woken.contains(&operator));
+        self.steps().push(Step { operator, level, revisit, what });
+    }
+
+    /// Why an operator had nothing to say.
+    fn reason_to_wait(&self, at: &Inference<'_>, id: OperatorId, level: Level) -> String {
+        let Ok(op) = at.operator_of(id) else { return String::new() };
+        if matches!(op.kind, Kind::Reduce { .. }) {
+            return "waits for the layout of what it reduces".into();
+        }
+        let fragment =
+            |buffer: BufferId| at.buffer_of(buffer).is_ok_and(|b| b.scope == MemoryScope::Fragment);
+        let open = |buffer: BufferId| fragment(buffer) && at.layout(buffer).is_none();
+        let accesses = at.accesses_of(op);
+        let written = accesses.iter().find(|a| a.write && open(a.buffer));
+        let read = accesses
+            .iter()
+            .find(|a| open(a.buffer) && !accesses.iter().any(|w| w.write && w.buffer == a.buffer));
+        let name = |buffer: BufferId| self.names.buffer(buffer);
+        match (level, written, read) {
+            _ if !accesses.iter().any(|a| fragment(a.buffer)) => {
+                "no update, because it accesses no fragment".into()
+            }
+            (Level::Strict, Some(a), _) => format!(
+                "no update, because {} is not a constant-index access",
+                self.names.access(id, a.buffer)
+            ),
+            (Level::Strict, None, Some(a)) => {
+                format!("cannot derive a useful layout from {} yet", name(a.buffer))
+            }
+            (Level::Strict, None, None) => {
+                "no update, because its fragments have their layouts".into()
+            }
+            (_, _, Some(a)) => format!("still waits for {}'s layout", name(a.buffer)),
+            _ => "no source fragment layout to propagate".into(),
+        }
+    }
+}
+
+/// A layout as text.
+pub fn layout(at: &Inference<'_>, layout: &FragmentForm) -> String {
+    let mut out = String::new();
+    match notation::write(&at.arena, layout, &mut out) {
+        Ok(()) => out,
+        Err(_) => "{too long to write}".into(),
+    }
+}
+
+impl Listener for Timeline {
+    fn event(&mut self, at: &Inference<'_>, event: InferenceEvent) {
+        match event {
+            InferenceEvent::Begins(level) => self.level = Some(level),
+            InferenceEvent::Tries(root) => {
+                let first = self.components.last().is_none_or(|c| c.iter().any(|a| a.kept));
+                if first {
+                    self.components.push(Vec::new());
+                }
+                self.woken.clear();
+                let attempt =
+                    Attempt { root, steps: Vec::new(), cost: None, repeats: false, kept: false };
+                if let Some(attempts) = self.components.last_mut() {
+                    attempts.push(attempt);
+                }
+            }
+            InferenceEvent::Costs(_, cost) => {
+                if let Some(attempt) = self.components.last_mut().and_then(|c| c.last_mut()) {
+                    attempt.cost = Some(cost);
+                }
+            }
+            InferenceEvent::Repeats(_) => {
+                if let Some(attempt) = self.components.last_mut().and_then(|c| c.last_mut()) {
+                    attempt.repeats = true;
+                }
+            }
+            InferenceEvent::Keeps(_, number) => {
+                let number = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+                if let Some(attempt) = self.components.last_mut().and_then(|c| c.get_mut(number)) {
+                    attempt.kept = true;
+                }
+            }
+            InferenceEvent::Waits(id, level) => {
+                let text = self.reason_to_wait(at, id, level);
+                self.add(id, What::Waits(text));
+            }
+            InferenceEvent::Spread(id, _, source, form) => {
+                self.add(id, What::Spread(source, layout(at, &form), Vec::new()));
+            }
+            InferenceEvent::Laid(id, _, buffer, form) => {
+                self.owners.insert(buffer, id);
+                let laid = (buffer, layout(at, &form));
+                match self.steps().last_mut() {
+                    Some(Step { operator, what: What::Spread(.., list), .. })
+                        if *operator == id =>
+                    {
+                        list.push(laid);
+                    }
+                    Some(Step { operator, what: What::Laid(list), .. }) if *operator == id => {
+                        list.push(laid);
+                    }
+                    _ => self.add(id, What::Laid(vec![laid])),
+                }
+            }
+            InferenceEvent::Wakes(by, woken, buffer) => {
+                self.add(by, What::Wakes(woken, buffer));
+                if self.level == Some(Level::Free) {
+                    self.woken.push(woken);
+                }
+            }
+            InferenceEvent::Rejected(rejection) => {
+                let rejected = self.describe(at, &rejection);
+                self.add(rejection.operator, What::Rejected(rejected.text.clone()));
+                self.rejected = Some(rejected);
+            }
+        }
+    }
+}
+
+/// Most points that are looked at to find one that shows what is wrong.
+const MOST_POINTS: u64 = 1 << 18;
+
+impl Timeline {
+    /// A rejection in words.
+    fn describe(&self, at: &Inference<'_>, rejection: &Rejection) -> RejectedLayout {
+        let mut text = reason(&self.names, rejection.operator, rejection.reason);
+        if let Some(shown) = self.witness(at, rejection) {
+            let _ = write!(text, ": {shown}");
+        }
+        let mut layouts = Vec::new();
+        if let Some(spread) = &rejection.spread {
+            let name = self.names.operator(rejection.operator);
+            layouts.push(format!("{name} {}", layout(at, spread)));
+        }
+        if let (Some(form), Some(buffer)) = (&rejection.layout, rejection.reason.buffer()) {
+            layouts.push(format!("{} {}", self.names.buffer(buffer), layout(at, form)));
+        }
+        RejectedLayout { operator: rejection.operator, reason: rejection.reason, text, layouts }
+    }
+
+    /// A point at which a thread executes what it does not hold, or holds what it does not write.
+    fn witness(&self, at: &Inference<'_>, rejection: &Rejection) -> Option<String> {
+        let writes = match rejection.reason {
+            Reason::NotOwner { .. } => false,
+            Reason::NotWritten { .. } => true,
+            _ => return None,
+        };
+        let buffer = rejection.reason.buffer()?;
+        let (spread, held) = (rejection.spread?, rejection.layout?);
+        let op = at.operator_of(rejection.operator).ok()?;
+        let accesses = at.accesses_of(op).iter();
+        for access in accesses.filter(|a| a.buffer == buffer && (a.write || !writes)) {
+            if let Some(shown) = points(at, &spread, &held, access.indices(), writes) {
+                let element: Vec<String> = shown.element.iter().map(i64::to_string).collect();
+                let point: Vec<String> = shown.point.iter().map(i64::to_string).collect();
+                return Some(format!(
+                    "iteration ({}) is executed by {}, and {}[{}] is held by {}",
+                    point.join(", "),
+                    threads(&shown.doers),
+                    self.names.buffer(buffer),
+                    element.join(", "),
+                    threads(&shown.holders),
+                ));
+            }
+        }
+        None
+    }
+}
+
+fn threads(list: &BTreeSet<i64>) -> String {
+    let few: Vec<String> = list.iter().take(4).map(i64::to_string).collect();
+    let more = if list.len() > few.len() {
+        format!(" and {} more", list.len() - few.len())
+    } else {
+        String::new()
+    };
+    let noun = if list.len() == 1 { "thread" } else { "threads" };
+    format!("{noun} {}{more}", few.join(", "))
+}
+
+/// A point of a loop with who executes it and who holds the element.
+struct Shown {
+    point: Vec<i64>,
+    element: Vec<i64>,
+    doers: BTreeSet<i64>,
+    holders: BTreeSet<i64>,
+}
+
+/// Turns of loops around that are looked at; one that has more stands still.
+const MOST_TURNS: u32 = 256;
+
+/// The first point where executing threads do not hold the element, or holders do not execute.
+fn points(
+    at: &Inference<'_>,
+    spread: &FragmentForm,
+    held: &FragmentForm,
+    indices: &[IndexForm],
+    writes: bool,
+) -> Option<Shown> {
+    let arena = &at.arena;
+    let mut forms = vec![spread.thread];
+    forms.extend_from_slice(indices);
+    let own: Vec<(BaseId, u32)> = arena
+        .variables(&forms)
+        .ok()?
+        .iter()
+        .copied()
+        .filter(|(id, extent)| {
+            let loops = spread.vars.iter().any(|var| var == *id);
+            *id != spread.copy && (loops || *extent <= MOST_TURNS)
+        })
+        .collect();
+    let size = own.iter().map(|(_, extent)| u64::from(*extent)).product::<u64>();
+    if size.checked_mul(u64::from(spread.copies) + u64::from(held.copies))? > MOST_POINTS {
+        return None;
+    }
+    let mut doers_tape = Tape::new(arena, &forms).ok()?;
+    let mut holders_tape = Tape::new(arena, &[held.thread]).ok()?;
+    for number in 0..size {
+        let (mut rest, mut values) = (number, BTreeMap::new());
+        for (id, extent) in own.iter().rev() {
+            let value = i64::try_from(rest % u64::from(*extent)).ok()?;
+            rest /= u64::from(*extent);
+            values.insert(*id, value);
+            doers_tape.set(*id, value);
+        }
+        let (mut doers, mut holders) = (BTreeSet::new(), BTreeSet::new());
+        for copy in 0..spread.copies {
+            doers_tape.set(spread.copy, i64::from(copy));
+            doers_tape.derive(arena).ok()?;
+            doers.insert(doers_tape.value(arena, spread.thread).ok()?);
+        }
+        let mut element = Vec::new();
+        for (dim, index) in held.vars.iter().zip(indices) {
+            let value = doers_tape.value(arena, *index).ok()?;
+            element.push(value);
+            holders_tape.set(dim, value);
+        }
+        for copy in 0..held.copies {
+            holders_tape.set(held.copy, i64::from(copy));
+            holders_tape.derive(arena).ok()?;
+            holders.insert(holders_tape.value(arena, held.thread).ok()?);
+        }
+        let fits = if writes { holders.is_subset(&doers) } else { doers.is_subset(&holders) };
+        if !fits {
+            let point = spread.vars.iter().map(|var| values.get(&var).copied().unwrap_or(0));
+            return Some(Shown { point: point.collect(), element, doers, holders });
+        }
+    }
+    None
+}
+
+/// A reason in words.
+pub fn reason(names: &Names, id: OperatorId, reason: Reason) -> String {
+    let (own, of) = (names.operator(id), |b: BufferId| names.access(id, b));
+    let name = |buffer: BufferId| names.buffer(buffer);
+    let whose = |buffer: Option<BufferId>| match buffer {
+        Some(buffer) => format!("{}'s layout", name(buffer)),
+        None => format!("the layout of {own}"),
+    };
+    match reason {
+        Reason::NotOwner { buffer } => {
+            format!("a thread of {own} does not own {}", of(buffer))
+        }
+        Reason::NotWritten { buffer } => {
+            format!("a thread that owns {} does not write it in {own}", of(buffer))
+        }
+        Reason::InnerVariable { buffer } => {
+            format!("the owner of {} changes with a serial loop inside {own}", of(buffer))
+        }
+        Reason::OuterVariable { buffer } => format!(
+            "the owner of {}'s elements would change with a serial loop in or around {own}",
+            name(buffer)
+        ),
+        Reason::Threads { buffer } => {
+            format!("{} names threads that do not execute {own}", whose(buffer))
+        }
+        Reason::Reduced { buffer } => {
+            format!("{} does not lie where {own} leaves its result", name(buffer))
+        }
+        Reason::Uniform { buffer } => {
+            format!("{} is read by all threads, but does not lie on all of them", name(buffer))
+        }
+        Reason::NotInjective { buffer } => {
+            format!("{} is not injective: it puts two points in one place", whose(buffer))
+        }
+        Reason::IndexByCopy { buffer } => {
+            format!("the local index of {} differs from copy to copy", whose(buffer))
+        }
+        Reason::Nothing => "no layout was found".into(),
+    }
+}
+
+// ---- writing
+
+impl Timeline {
+    /// The timeline as text; `explain` shows every attempt and every layout.
+    pub fn text(&self, explain: bool) -> String {
+        let mut out = String::from("Initial:\n");
+        let known: Vec<&str> = self.known.iter().map(|(id, _)| self.names.buffer(*id)).collect();
+        let _ = writeln!(out, "  layout_map = {{{}}}", known.join(", "));
+        if explain {
+            for (id, text) in &self.known {
+                let _ = writeln!(out, "      {} {text}", self.names.buffer(*id));
+            }
+        }
+        let mut heading = "Initial";
+        for step in &self.steps {
+            let section = match step.level {
+                None => "Initial",
+                Some(Level::Strict) => "Strict",
+                Some(Level::Common) => "Common",
+                Some(Level::Free) => "Free",
+            };
+            self.headed(&mut out, &mut heading, section);
+            self.step(&mut out, step, explain);
+        }
+        for attempts in &self.components {
+            heading = "";
+            for (number, attempt) in (1..).zip(attempts) {
+                if !explain && !attempt.kept {
+                    continue;
+                }
+                if explain {
+                    let title = format!(
+                        "Free, attempt {number} from {}",
+                        self.names.operator(attempt.root)
+                    );
+                    let _ = writeln!(out, "\n{title}:");
+                    heading = "Free";
+                }
+                for step in &attempt.steps {
+                    let section = if step.revisit { "Revisit" } else { "Free" };
+                    self.headed(&mut out, &mut heading, section);
+                    self.step(&mut out, step, explain);
+                }
+                if explain {
+                    let _ = writeln!(out, "  {}", ending(attempt));
+                }
+            }
+        }
+        out
+    }
+
+    fn headed(&self, out: &mut String, heading: &mut &'static str, section: &'static str) {
+        if *heading != section {
+            *heading = section;
+            let _ = writeln!(out, "\n{section}:");
+        }
+    }
+
+    fn step(&self, out: &mut String, step: &Step, explain: bool) {
+        let names = |laid: &[(BufferId, String)]| {
+            let names: Vec<String> =
+                laid.iter().map(|(id, _)| format!("{}'s layout", self.names.buffer(*id))).collect();
+            names.join(" and ")
+        };
+        let own = self.names.operator(step.operator);
+        let (line, layouts) = match &step.what {
+            What::Wakes(woken, buffer) => {
+                let line = format!(
+                    "use_list_[{}] re-enqueues {}",
+                    self.names.buffer(*buffer),
+                    self.names.operator(*woken)
+                );
+                let _ = writeln!(out, "  {line}");
+                return;
+            }
+            What::Waits(text) => (text.clone(), Vec::new()),
+            What::Rejected(text) => (format!("rejected: {text}"), Vec::new()),
+            What::Laid(laid) => {
+                let how = match step.level {
+                    None => "it is read outside of loops: replicated on all threads,",
+                    Some(Level::Strict) => "a constant-index access: replicated on all threads,",
+                    _ => "CompleteBufferFragment:",
+                };
+                (format!("{how} {}", names(laid)), laid.iter().collect())
+            }
+            What::Spread(source, _, laid) => {
+                let line = match source {
+                    SpreadSource::Plan if laid.is_empty() => {
+                        "ComputePlanCandidate spreads the loop".into()
+                    }
+                    SpreadSource::Plan => {
+                        format!("ComputePlanCandidate establishes {}", names(laid))
+                    }
+                    SpreadSource::Written => "its layout is written".into(),
+                    SpreadSource::EveryThread => "every thread executes all of it".into(),
+                    SpreadSource::Buffer(buffer) => format!(
+                        "ComputeLoopLayoutFromBuffer propagates {}'s layout through {}",
+                        self.names.buffer(*buffer),
+                        self.names.access(step.operator, *buffer)
+                    ),
+                };
+                let more = match source {
+                    SpreadSource::Plan => String::new(),
+                    _ if laid.is_empty() => String::new(),
+                    _ => format!("; CompleteBufferFragment establishes {}", names(laid)),
+                };
+                (line + &more, laid.iter().collect())
+            }
+        };
+        let _ = writeln!(out, "  {own} -> {line}");
+        if explain {
+            if let What::Spread(_, form, _) = &step.what {
+                let _ = writeln!(out, "      {own} {form}");
+            }
+            for (id, text) in layouts {
+                let _ = writeln!(out, "      {} {text}", self.names.buffer(*id));
+            }
+        }
+    }
+
+    /// The timeline as JSON.
+    pub fn json(&self) -> Json {
+        let known = self.known.iter().map(|(id, layout)| {
+            json!({"level": "initial", "event": "known", "buffer": self.names.buffer(*id), "layout": layout})
+        });
+        let mut out: Vec<Json> = known.collect();
+        out.extend(self.steps.iter().map(|step| self.step_json(step)));
+        for (component, attempts) in self.components.iter().enumerate() {
+            for (number, attempt) in (1..).zip(attempts) {
+                for step in &attempt.steps {
+                    let mut one = self.step_json(step);
+                    one["component"] = json!(component);
+                    one["attempt"] = json!(number);
+                    one["kept"] = json!(attempt.kept);
+                    out.push(one);
+                }
+                out.push(json!({
+                    "level": "free", "event": "attempt", "component": component, "attempt": number,
+                    "operator": self.names.operator(attempt.root), "kept": attempt.kept,
+                    "repeats": attempt.repeats,
+                    "cost": attempt.cost.map(|c| json!({
+                        "spilled_bits": c.spilled, "registers": c.registers, "traffic": c.traffic,
+                        "iterations": c.iterations,
+                    })),
+                }));
+            }
+        }
+        Json::Array(out)
+    }
+
+    fn step_json(&self, step: &Step) -> Json {
+        let level = match step.level {
+            None => "initial",
+            Some(Level::Strict) => "strict",
+            Some(Level::Common) => "common",
+            Some(Level::Free) => "free",
+        };
+        let buffers = |laid: &[(BufferId, String)]| -> Vec<Json> {
+            laid.iter()
+                .map(|(id, layout)| json!({"buffer": self.names.buffer(*id), "layout": layout}))
+                .collect()
+        };
+        let mut out = json!({"level": level, "operator": self.names.operator(step.operator)});
+        if step.revisit {
+            out["revisit"] = json!(true);
+        }
+        match &step.what {
+            What::Waits(text) => {
+                out["event"] = json!("waits");
+                out["because"] = json!(text);
+            }
+            What::Spread(source, layout, laid) => {
+                out["event"] = json!("spread");
+                out["layout"] = json!(layout);
+                out["laid"] = json!(buffers(laid));
+                out["by"] = match source {
+                    SpreadSource::Written => json!("written"),
+                    SpreadSource::Buffer(buffer) => json!({"buffer": self.names.buffer(*buffer)}),
+                    SpreadSource::Plan => json!("plan"),
+                    SpreadSource::EveryThread => json!("every thread"),
+                };
+            }
+            What::Laid(laid) => {
+                out["event"] = json!("laid");
+                out["laid"] = json!(buffers(laid));
+            }
+            What::Wakes(woken, buffer) => {
+                out["event"] = json!("wakes");
+                out["woken"] = json!(self.names.operator(*woken));
+                out["buffer"] = json!(self.names.buffer(*buffer));
+            }
+            What::Rejected(text) => {
+                out["event"] = json!("rejected");
+                out["because"] = json!(text);
+            }
+        }
+        out
+    }
+}
+
+fn ending(attempt: &Attempt) -> String {
+    if attempt.repeats {
+        return "not gone on with: an earlier attempt spread it the same way".into();
+    }
+    let Some(cost) = attempt.cost else { return "given up".into() };
+    let kept = if attempt.kept { "kept" } else { "not kept" };
+    format!(
+        "{kept}: {} spilled bits, {} registers, {} of memory traffic, {} iterations a thread",
+        cost.spilled, cost.registers, cost.traffic, cost.iterations
+    )
+}

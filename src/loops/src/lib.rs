@@ -1,0 +1,38 @@
+//! Parallel loops of a tile program: told to layout inference ([`tell`]), and layouts as people
+//! write them ([`notation`]).
+//!
+//! | module | what |
+//! | --- | --- |
+//! | `tell` `operators` `indices` | a function's buffers, loops, tile operations and subscripts, as inference wants them |
+//! | `machine` | figures and matrix units of an architecture |
+//! | `notation` | `{thread = v0 * 16 + v1, index = 0, replicate = 2}`, read and written |
+//! | `result` | layouts back into the program |
+//! | `error` | what cannot be told, and where |
+//!
+//! Guarantees: no allocation, no recursion, no panic; every attribute and operation is told, or
+//! refused with its place.
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod error;
+mod indices;
+mod machine;
+pub mod notation;
+mod operators;
+mod result;
+mod tell;
+
+pub use error::{LoopError, LoopErrorKind, LoopResult};
+pub use machine::{Unit, UnitRequest, figures, unit};
+pub use result::LoopLayouts;
+pub use tell::{Fact, LoopParts, Told, tell};

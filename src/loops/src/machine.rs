@@ -1,0 +1,124 @@
+//! What inference must know of an architecture: figures, and what its matrix unit holds where.
+
+use lanebook_infer::{MachineFigures, UnitSide, UnitTile};
+use lanebook_layout::{AxisId, LayoutRef};
+use lanebook_tables::{Arch, Capability, DtypeId, Instance, Tables};
+
+/// The figures of an architecture.
+#[must_use]
+pub fn figures(tables: &Tables<'_>, arch: &Arch<'_>) -> MachineFigures {
+    MachineFigures {
+        wave: arch.wave_lanes.first().map_or(0, |lanes| u32::from(*lanes)),
+        access_bits: tables.weights.shared_align.saturating_mul(8),
+        sector_bytes: tables.weights.segment_bytes,
+    }
+}
+
+/// A product that asks for a unit.
+#[derive(Copy, Clone, Debug)]
+pub struct UnitRequest {
+    /// Elements of the operands, as the unit names them.
+    pub operand: DtypeId,
+    /// Elements of the result.
+    pub result: DtypeId,
+    /// Rows and columns of the result.
+    pub extents: (u32, u32),
+    /// Threads that compute it.
+    pub threads: u32,
+}
+
+/// The instruction that computes a product.
+#[derive(Copy, Clone, Debug)]
+pub struct Unit<'t> {
+    instance: Instance<'t>,
+    wave: u32,
+    transposed: bool,
+}
+
+/// Warps that work together in the tile of a layout: 1 where it names none.
+fn together(layout: &LayoutRef<'_>) -> u32 {
+    let warps = layout.shard.iter().filter(|it| it.axis() == AxisId::WARP);
+    warps.fold(1, |n, it| n.saturating_mul(it.extent_value().unwrap_or(1)))
+}
+
+/// The unit of an architecture for a product: one of a group of warps where the architecture has it
+/// and the result is tall enough, else the least result, of those the greatest depth.
+#[must_use]
+pub fn unit<'t>(tables: &Tables<'t>, arch: &Arch<'t>, request: &UnitRequest) -> Option<Unit<'t>> {
+    let read_as =
+        tables.anchors.read_as.iter().find(|d| tables.dtype_named(d.text) == Some(request.operand));
+    let operand = read_as.and_then(|d| tables.dtype_named(d.dtype));
+    let own = unit_for(tables, arch, request, request.operand);
+    own.or_else(|| unit_for(tables, arch, request, operand?))
+}
+
+fn unit_for<'t>(
+    tables: &Tables<'t>,
+    arch: &Arch<'t>,
+    request: &UnitRequest,
+    operand: DtypeId,
+) -> Option<Unit<'t>> {
+    let wave = figures(tables, arch).wave;
+    let transposed = tables.anchors.units.iter().any(|u| u.arch == arch.name && u.transposes);
+    let wish = Capability::Product { a: operand, b: operand, c: request.result, d: request.result };
+    let mut best: Option<((bool, u32, u16), Instance<'t>)> = None;
+    for id in arch.dispatch(wish) {
+        let Some(atom) = tables.atom(*id) else { continue };
+        let dense = atom.more.is_none_or(|more| more.index.is_none() && more.blocks <= 1);
+        if !dense || !arch.own(*id).is_some_and(|own| own.native) {
+            continue;
+        }
+        for instance in (0..atom.instances()).filter_map(|k| atom.instance(k)) {
+            if let Some(rank) = rank(&instance, request, wave)
+                && best.as_ref().is_none_or(|b| rank < b.0)
+            {
+                best = Some((rank, instance));
+            }
+        }
+    }
+    best.map(|(_, instance)| Unit { instance, wave, transposed })
+}
+
+/// How late an instruction is taken; `None` if it does not fit.
+#[inline(never)] // Its layout leaves the stack before the next one is looked at.
+fn rank(instance: &Instance<'_>, request: &UnitRequest, wave: u32) -> Option<(bool, u32, u16)> {
+    let shape = instance.shape()?;
+    let layout = instance.layout(shape.d)?;
+    let warps = together(&layout.view());
+    let (m, n) = request.extents;
+    let whole = |extent: u32, part: u16| extent.checked_rem(u32::from(part)) == Some(0);
+    let group = warps.saturating_mul(wave);
+    let fits =
+        whole(m, shape.m) && whole(n, shape.n) && request.threads.checked_rem(group) == Some(0);
+    let area = u32::from(shape.m).saturating_mul(u32::from(shape.n));
+    fits.then_some((warps == 1, area, u16::MAX.saturating_sub(shape.k)))
+}
+
+impl Unit<'_> {
+    /// Gives the tile that the instruction reads or writes on a side.
+    #[inline(never)] // Its layouts leave the stack when `take` is done.
+    pub fn tile<R>(&self, side: UnitSide, take: impl FnOnce(&UnitTile<'_>) -> R) -> Option<R> {
+        let shape = self.instance.shape()?;
+        let (number, rows, columns) = match (side, self.transposed) {
+            (UnitSide::D, _) => (shape.d, shape.m, shape.n),
+            (UnitSide::A, false) | (UnitSide::B, true) => (shape.a, shape.m, shape.k),
+            (UnitSide::B, false) | (UnitSide::A, true) => (shape.b, shape.k, shape.n),
+        };
+        let group = together(&self.instance.layout(shape.d)?.view());
+        let layout = self.instance.layout(number)?;
+        Some(take(&UnitTile {
+            layout: &layout.view(),
+            rows: u32::from(rows),
+            columns: u32::from(columns),
+            together: group,
+            wave: self.wave,
+            transposed: self.transposed,
+        }))
+    }
+
+    /// Threads of a warp.
+    #[must_use]
+    pub const fn wave(&self) -> u32 {
+        self.wave
+    }
+}

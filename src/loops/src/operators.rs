@@ -1,0 +1,420 @@
+//! Loops and tile operations, told as operators with their accesses.
+
+use crate::error::LoopErrorKind;
+use crate::machine::{UnitRequest, unit};
+use crate::tell::{Fact, Teller};
+use lanebook_infer::{
+    BufferId, FormError, FragmentForm, IndexForm, Kind, MAX_RANK, MemoryScope, UnitSide,
+    WarpPolicy, split_warps,
+};
+use lanebook_ir::{AttrValue, Op, Value, attr_names};
+use lanebook_tables::OpRole;
+
+/// Most operations that one value outside of loops may be computed by.
+const MAX_CHAIN: usize = 64;
+
+/// Most elements that one value outside of loops may be computed of.
+const MAX_LOADS: usize = 32;
+
+/// How warps lie over a product's result, by the words of attribute `policy`.
+const POLICIES: &[(&str, WarpPolicy)] = &[
+    ("Square", WarpPolicy::Square),
+    ("FullRow", WarpPolicy::FullRow),
+    ("FullCol", WarpPolicy::FullCol),
+];
+
+/// Words of attribute `kind` of a reduction.
+const KINDS: &[&str] = &["add", "max", "min", "mul", "sum"];
+
+type Indices = heapless::Vec<IndexForm, MAX_RANK>;
+type Loads = heapless::Vec<Op, MAX_LOADS>;
+type TellResult<T = ()> = Result<T, LoopErrorKind>;
+
+impl Teller<'_, '_, '_, '_> {
+    /// Tells one operation; those in its regions come after it.
+    pub(crate) fn operation(&mut self, op: Op) -> TellResult {
+        let program = self.program;
+        if self.inside.is_some_and(|nest| !program.is_inside(op, nest)) {
+            self.inside = None;
+        }
+        match program.role(op) {
+            OpRole::Alloc | OpRole::View | OpRole::Return | OpRole::Yield => Ok(()),
+            OpRole::Constant => self.attributes(op, &[]),
+            OpRole::Index | OpRole::Elementwise | OpRole::Select => {
+                let tile = |value: Value| program.type_of(value).is_tile();
+                if program.all_operands(op).chain(program.results(op)).any(tile) {
+                    return Err(LoopErrorKind::Operation);
+                }
+                self.learn_index(op)
+            }
+            OpRole::For => self.counted(op),
+            OpRole::Parallel => self.parallel(op),
+            OpRole::If if self.inside.is_some() => Ok(()),
+            OpRole::If => {
+                let mut loads = Loads::new();
+                self.gather(program.operands(op), &mut loads)?;
+                self.uniform(op, &loads)
+            }
+            OpRole::ElementLoad => {
+                self.attributes(op, &[])?;
+                if self.inside.is_some() { self.element(op, 0, false) } else { Ok(()) }
+            }
+            OpRole::ElementStore => {
+                self.attributes(op, &[])?;
+                if self.inside.is_some() { self.element(op, 1, true) } else { self.statement(op) }
+            }
+            OpRole::Copy | OpRole::Fill | OpRole::ReduceInto | OpRole::ProductInto
+                if self.inside.is_some() =>
+            {
+                Err(LoopErrorKind::TileInside)
+            }
+            OpRole::Copy => self.copy(op),
+            OpRole::Fill => self.fill(op),
+            OpRole::ReduceInto => self.reduce(op),
+            OpRole::ProductInto => self.product(op),
+            _ => Err(LoopErrorKind::Operation),
+        }
+    }
+
+    // ---- loops
+    fn counted(&mut self, op: Op) -> TellResult {
+        self.attributes(op, &[])?;
+        let at = self.program.counted_loop(op).ok_or(LoopErrorKind::Bounds)?;
+        let step = self.program.int(at.step).filter(|step| *step > 0);
+        let step = step.ok_or(LoopErrorKind::Bounds)?;
+        let Some(lower) = self.index(at.lower)? else { return Ok(()) };
+        let known = match (self.program.int(at.lower), self.program.int(at.upper)) {
+            (Some(lower), Some(upper)) => Self::trips(upper.saturating_sub(lower), step),
+            _ => Self::trips(i64::from(i32::MAX), step),
+        };
+        let extent = known.ok_or(LoopErrorKind::Bounds)?;
+        let turn = self.turns(extent, self.inside.is_some(), step)?;
+        let form = self.inference.arena.add(lower, turn).map_err(LoopErrorKind::Form)?;
+        self.set_fact(at.induction, Fact::Index(form))
+    }
+
+    /// A nest of parallel loops.
+    fn parallel(&mut self, op: Op) -> TellResult {
+        let program = self.program;
+        if let Some(nest) = self.inside {
+            let own = program.nest(nest).any(|of| of == op);
+            return if own { Ok(()) } else { Err(LoopErrorKind::NotNested) };
+        }
+        let known = [attr_names::LAYOUT, attr_names::COALESCED_WIDTH, attr_names::THREADS];
+        self.attributes(op, &known)?;
+        let mut extents: heapless::Vec<u32, MAX_RANK> = heapless::Vec::new();
+        for part in program.nest(op) {
+            let at = program.counted_loop(part).ok_or(LoopErrorKind::Bounds)?;
+            let numbers = (program.int(at.lower), program.int(at.upper), program.int(at.step));
+            let (Some(lower), Some(upper), Some(step)) = numbers else {
+                return Err(LoopErrorKind::Bounds);
+            };
+            let extent = Some(step).filter(|step| *step > 0 && upper > lower);
+            let extent = extent.and_then(|step| Self::trips(upper.saturating_sub(lower), step));
+            let pushed = extents.push(extent.ok_or(LoopErrorKind::Bounds)?);
+            pushed.map_err(|_| LoopErrorKind::Bounds)?;
+        }
+        let mut loads = Loads::new();
+        for inner in program.inside(op) {
+            let before = |value: &Value| {
+                program.def_op(*value).is_some_and(|def| !program.is_inside(def, op))
+            };
+            self.gather(program.all_operands(inner).filter(before), &mut loads)?;
+        }
+        self.uniform(op, &loads)?;
+        let threads = self.threads_of(op)?;
+        let id = self.begin(op, Kind::Parallel, &extents, threads)?;
+        if let Some(width) = self.number(op, attr_names::COALESCED_WIDTH)? {
+            self.inference.bound_vector(width);
+        }
+        let vars = self.inference.operator_of(id).map_err(LoopErrorKind::Form)?.vars;
+        for (part, var) in program.nest(op).zip(vars.iter()) {
+            let Some(at) = program.counted_loop(part) else { continue };
+            let (lower, step) = (program.int(at.lower), program.int(at.step));
+            let arena = &mut self.inference.arena;
+            let form = arena.whole(var).and_then(|whole| arena.scale(whole, step.unwrap_or(1)));
+            let form =
+                form.and_then(|form| arena.add(form, IndexForm::constant(lower.unwrap_or(0))));
+            let form = form.map_err(LoopErrorKind::Form)?;
+            self.set_fact(at.induction, Fact::Index(form))?;
+        }
+        if let Some(layout) = self.layout_attr(op, vars)? {
+            self.inference.pin_operator(id, layout).map_err(LoopErrorKind::Form)?;
+        }
+        self.inside = Some(op);
+        Ok(())
+    }
+
+    fn begin(
+        &mut self,
+        op: Op,
+        kind: Kind,
+        extents: &[u32],
+        threads: (u32, u32),
+    ) -> TellResult<lanebook_infer::OperatorId> {
+        let id = self.inference.operator(kind, extents, threads).map_err(LoopErrorKind::Form)?;
+        self.stands_for(id, op)?;
+        Ok(id)
+    }
+
+    // ---- elements
+    /// An access of the last operator to an element.
+    fn element(&mut self, op: Op, number: usize, write: bool) -> TellResult {
+        let program = self.program;
+        let buffer = self.buffer_at(op, number)?;
+        let scope = self.scope(buffer)?;
+        let mut indices = Indices::new();
+        let mut data = false;
+        for (dim, value) in (0u8..).zip(program.subscripts(op, number)) {
+            let form = match self.index(value)? {
+                Some(form) => form,
+                None if scope == MemoryScope::Fragment => {
+                    return Err(LoopErrorKind::Index { dim, buffer });
+                }
+                None => {
+                    data = true;
+                    self.symbol(value)?
+                }
+            };
+            indices.push(form).map_err(|_| LoopErrorKind::Buffer(value))?;
+        }
+        if data {
+            // Where data says which element, neighbours are none.
+            self.inference.bound_vector(1);
+        }
+        self.inference.access(buffer, write, &indices).map_err(LoopErrorKind::Form)
+    }
+
+    fn scope(&self, buffer: BufferId) -> TellResult<MemoryScope> {
+        self.inference.buffer_of(buffer).map(|b| b.scope).map_err(LoopErrorKind::Form)
+    }
+
+    /// A store outside of parallel loops: one iteration.
+    fn statement(&mut self, op: Op) -> TellResult {
+        let mut loads = Loads::new();
+        self.gather(self.program.all_operands(op), &mut loads)?;
+        self.begin(op, Kind::Parallel, &[], (0, self.threads))?;
+        self.element(op, 1, true)?;
+        loads.iter().try_for_each(|load| self.element(*load, 0, false))
+    }
+
+    /// Elements that all threads read.
+    fn uniform(&mut self, op: Op, loads: &Loads) -> TellResult {
+        if loads.is_empty() {
+            return Ok(());
+        }
+        self.begin(op, Kind::Uniform, &[], (0, self.threads))?;
+        loads.iter().try_for_each(|load| self.element(*load, 0, false))
+    }
+
+    /// The elements that values are computed of.
+    fn gather(&self, values: impl Iterator<Item = Value>, loads: &mut Loads) -> TellResult {
+        let program = self.program;
+        let mut work: heapless::Vec<Op, MAX_CHAIN> = heapless::Vec::new();
+        let push = |work: &mut heapless::Vec<Op, MAX_CHAIN>, value: Value| {
+            let Some(def) = program.def_op(value) else { return Ok(()) };
+            let scalar = matches!(
+                program.role(def),
+                OpRole::ElementLoad | OpRole::Index | OpRole::Elementwise | OpRole::Select
+            );
+            if !scalar || work.contains(&def) {
+                return Ok(());
+            }
+            work.push(def).map_err(|_| LoopErrorKind::Operation)
+        };
+        for value in values {
+            push(&mut work, value)?;
+        }
+        while let Some(op) = work.pop() {
+            if program.role(op) == OpRole::ElementLoad && !loads.contains(&op) {
+                loads.push(op).map_err(|_| LoopErrorKind::Operation)?;
+            }
+            for value in program.all_operands(op) {
+                push(&mut work, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    // ---- tile operations
+    /// A tile operation over the whole of a buffer.
+    fn over(&mut self, op: Op, shape_of: BufferId) -> TellResult<Indices> {
+        let threads = self.threads_of(op)?;
+        let dims = self.inference.buffer_of(shape_of).map_err(LoopErrorKind::Form)?.dims;
+        let mut shape: heapless::Vec<u32, MAX_RANK> = heapless::Vec::new();
+        for dim in dims.iter() {
+            let extent = self.inference.arena.extent(dim).map_err(LoopErrorKind::Form)?;
+            shape.push(extent).map_err(|_| LoopErrorKind::Extents)?;
+        }
+        let id = self.begin(op, Kind::Parallel, &shape, threads)?;
+        let vars = self.inference.operator_of(id).map_err(LoopErrorKind::Form)?.vars;
+        let mut indices = Indices::new();
+        for var in vars.iter() {
+            let whole = self.inference.arena.whole(var).map_err(LoopErrorKind::Form)?;
+            indices.push(whole).map_err(|_| LoopErrorKind::Extents)?;
+        }
+        Ok(indices)
+    }
+
+    fn copy(&mut self, op: Op) -> TellResult {
+        self.attributes(op, &[attr_names::THREADS])?;
+        let (from, to) = (self.buffer_at(op, 0)?, self.buffer_at(op, 1)?);
+        let part = |number| self.program.subscripts(op, number).next().is_some();
+        let shape_of = match (part(0), part(1)) {
+            (_, false) => to,
+            (false, true) => from,
+            (true, true) => return Err(LoopErrorKind::Extents),
+        };
+        let indices = self.over(op, shape_of)?;
+        self.moved(op, 1, to, true, &indices)?;
+        self.moved(op, 0, from, false, &indices)
+    }
+
+    /// One side of a copy: its last dimensions move with the tile, from its subscripts on.
+    fn moved(
+        &mut self,
+        op: Op,
+        number: usize,
+        buffer: BufferId,
+        write: bool,
+        tile: &Indices,
+    ) -> TellResult {
+        let dims = self.inference.buffer_of(buffer).map_err(LoopErrorKind::Form)?.dims;
+        let before = dims.len().checked_sub(tile.len()).ok_or(LoopErrorKind::Extents)?;
+        let mut subscripts = self.program.subscripts(op, number);
+        if before > 0 && subscripts.clone().next().is_none() {
+            return Err(LoopErrorKind::Extents);
+        }
+        let mut indices = Indices::new();
+        for dim in 0..dims.len() {
+            let start = match subscripts.next() {
+                Some(value) => match self.index(value)? {
+                    Some(form) => form,
+                    None => self.symbol(value)?,
+                },
+                None => IndexForm::constant(0),
+            };
+            let own = dim.checked_sub(before).and_then(|k| tile.get(k)).copied();
+            let form = match own {
+                Some(own) => self.inference.arena.add(start, own).map_err(LoopErrorKind::Form)?,
+                None => start,
+            };
+            indices.push(form).map_err(|_| LoopErrorKind::Extents)?;
+        }
+        self.inference.access(buffer, write, &indices).map_err(LoopErrorKind::Form)
+    }
+
+    fn fill(&mut self, op: Op) -> TellResult {
+        self.attributes(op, &[attr_names::THREADS])?;
+        let mut loads = Loads::new();
+        self.gather(self.program.operands(op), &mut loads)?;
+        self.uniform(op, &loads)?;
+        let to = self.buffer_at(op, 1)?;
+        if self.program.subscripts(op, 1).next().is_some() {
+            return Err(LoopErrorKind::Extents);
+        }
+        let indices = self.over(op, to)?;
+        self.inference.access(to, true, &indices).map_err(LoopErrorKind::Form)
+    }
+
+    fn reduce(&mut self, op: Op) -> TellResult {
+        self.attributes(op, &[attr_names::AXIS, attr_names::KIND, attr_names::THREADS])?;
+        let kind = match self.program.attr(op, attr_names::KIND) {
+            Some(AttrValue::Word(word) | AttrValue::Str(word)) => self.program.text(word),
+            _ => "",
+        };
+        if !KINDS.contains(&kind) {
+            return Err(self.wrong_attr(op, attr_names::KIND));
+        }
+        let axis = self.number(op, attr_names::AXIS)?.and_then(|axis| u8::try_from(axis).ok());
+        let dim = axis.ok_or(self.wrong_attr(op, attr_names::AXIS))?;
+        let (from, to) = (self.buffer_at(op, 0)?, self.buffer_at(op, 1)?);
+        let threads = self.threads_of(op)?;
+        self.begin(op, Kind::Reduce { dim }, &[], threads)?;
+        for (buffer, write) in [(from, false), (to, true)] {
+            let rank = self.inference.buffer_of(buffer).map_err(LoopErrorKind::Form)?.dims.len();
+            let mut zeros = Indices::new();
+            for _ in 0..rank {
+                let _ = zeros.push(IndexForm::constant(0));
+            }
+            self.inference.access(buffer, write, &zeros).map_err(LoopErrorKind::Form)?;
+        }
+        Ok(())
+    }
+
+    // ---- products
+    /// A product says where its fragments lie.
+    fn product(&mut self, op: Op) -> TellResult {
+        let program = self.program;
+        let (turned_a, turned_b) = (attr_names::TRANSPOSE_A, attr_names::TRANSPOSE_B);
+        let known = [attr_names::POLICY, turned_a, turned_b, attr_names::THREADS];
+        self.attributes(op, &known)?;
+        let policy = self.policy(op)?;
+        let (a, b, c) = (self.buffer_at(op, 0)?, self.buffer_at(op, 1)?, self.buffer_at(op, 2)?);
+        for (buffer, key) in [(a, turned_a), (b, turned_b)] {
+            if program.has_attr(op, key) && self.scope(buffer)? == MemoryScope::Fragment {
+                return Err(self.wrong_attr(op, key));
+            }
+        }
+        let (m, n) = self.extents(c)?;
+        let threads = self.threads_of(op)?;
+        let dtype = |number| program.operand(op, number).and_then(|v| program.type_of(v).dtype);
+        let (Some(operand), Some(result)) = (dtype(0), dtype(2)) else {
+            return Err(LoopErrorKind::NoUnit);
+        };
+        let request = UnitRequest { operand, result, extents: (m, n), threads: threads.1 };
+        let unit = unit(self.tables, self.arch, &request).ok_or(LoopErrorKind::NoUnit)?;
+        let warps = threads.1.checked_div(unit.wave()).ok_or(LoopErrorKind::Warps)?;
+        let split = unit.tile(UnitSide::D, |tile| split_warps(policy, (m, n), warps, tile));
+        let split = split.ok_or(LoopErrorKind::NoUnit)?.ok_or(LoopErrorKind::Warps)?;
+        for (buffer, side) in [(c, UnitSide::D), (a, UnitSide::A), (b, UnitSide::B)] {
+            let own = *self.inference.buffer_of(buffer).map_err(LoopErrorKind::Form)?;
+            if own.scope != MemoryScope::Fragment {
+                continue;
+            }
+            let arena = &mut self.inference.arena;
+            let made = unit.tile(side, |tile| arena.product_fragment(own.dims, side, tile, split));
+            let fragment = match made.ok_or(LoopErrorKind::NoUnit)? {
+                // Warps that do not divide the extents.
+                Err(FormError::Stale) => return Err(LoopErrorKind::Warps),
+                made => made.map_err(LoopErrorKind::Form)?,
+            };
+            self.anchor(buffer, fragment)?;
+        }
+        Ok(())
+    }
+
+    fn policy(&self, op: Op) -> TellResult<WarpPolicy> {
+        let word = match self.program.attr(op, attr_names::POLICY) {
+            None => return Ok(WarpPolicy::default()),
+            Some(AttrValue::Word(word) | AttrValue::Str(word)) => self.program.text(word),
+            Some(_) => "",
+        };
+        let found = POLICIES.iter().find(|p| p.0 == word).map(|p| p.1);
+        found.ok_or(self.wrong_attr(op, attr_names::POLICY))
+    }
+
+    fn extents(&self, buffer: BufferId) -> TellResult<(u32, u32)> {
+        let dims = self.inference.buffer_of(buffer).map_err(LoopErrorKind::Form)?.dims;
+        let mut ids = dims.iter();
+        let (Some(rows), Some(columns), None) = (ids.next(), ids.next(), ids.next()) else {
+            return Err(LoopErrorKind::Extents);
+        };
+        let extent = |id| self.inference.arena.extent(id).map_err(LoopErrorKind::Form);
+        Ok((extent(rows)?, extent(columns)?))
+    }
+
+    /// Pins a fragment where a product wants it, unless it lies there.
+    fn anchor(&mut self, buffer: BufferId, wanted: FragmentForm) -> TellResult {
+        let Some(has) = self.inference.layout(buffer) else {
+            return self.inference.pin_buffer(buffer, wanted).map_err(LoopErrorKind::Form);
+        };
+        let arena = &mut self.inference.arena;
+        let (a, b) = (arena.threads(&has), arena.threads(&wanted));
+        let both = arena.contains(a, b).and_then(|there| Ok(there && arena.contains(b, a)?));
+        match both.map_err(LoopErrorKind::Form)? {
+            true => Ok(()),
+            false => Err(LoopErrorKind::Products(buffer)),
+        }
+    }
+}
