@@ -29,7 +29,7 @@ pub struct UnitRequest {
 
 /// The instruction that computes a product.
 #[derive(Copy, Clone, Debug)]
-pub struct Unit<'t> {
+pub struct AnchorUnit<'t> {
     instance: Instance<'t>,
     wave: u32,
     transposed: bool,
@@ -44,7 +44,11 @@ fn together(layout: &LayoutRef<'_>) -> u32 {
 /// The unit of an architecture for a product: one of a group of warps where the architecture has it
 /// and the result is tall enough, else the least result, of those the greatest depth.
 #[must_use]
-pub fn unit<'t>(tables: &Tables<'t>, arch: &Arch<'t>, request: &UnitRequest) -> Option<Unit<'t>> {
+pub fn unit<'t>(
+    tables: &Tables<'t>,
+    arch: &Arch<'t>,
+    request: &UnitRequest,
+) -> Option<AnchorUnit<'t>> {
     let read_as =
         tables.anchors.read_as.iter().find(|d| tables.dtype_named(d.text) == Some(request.operand));
     let operand = read_as.and_then(|d| tables.dtype_named(d.dtype));
@@ -57,7 +61,7 @@ fn unit_for<'t>(
     arch: &Arch<'t>,
     request: &UnitRequest,
     operand: DtypeId,
-) -> Option<Unit<'t>> {
+) -> Option<AnchorUnit<'t>> {
     let wave = figures(tables, arch).wave;
     let transposed = tables.anchors.units.iter().any(|u| u.arch == arch.name && u.transposes);
     let wish = Capability::Product { a: operand, b: operand, c: request.result, d: request.result };
@@ -76,7 +80,7 @@ fn unit_for<'t>(
             }
         }
     }
-    best.map(|(_, instance)| Unit { instance, wave, transposed })
+    best.map(|(_, instance)| AnchorUnit { instance, wave, transposed })
 }
 
 /// How late an instruction is taken; `None` if it does not fit.
@@ -94,7 +98,7 @@ fn rank(instance: &Instance<'_>, request: &UnitRequest, wave: u32) -> Option<(bo
     fits.then_some((warps == 1, area, u16::MAX.saturating_sub(shape.k)))
 }
 
-impl Unit<'_> {
+impl AnchorUnit<'_> {
     /// Gives the tile that the instruction reads or writes on a side.
     #[inline(never)] // Its layouts leave the stack when `take` is done.
     pub fn tile<R>(&self, side: UnitSide, take: impl FnOnce(&UnitTile<'_>) -> R) -> Option<R> {

@@ -98,14 +98,14 @@ pub fn is_fragment_text(text: &str) -> bool {
 
 /// Where the values of keys lie.
 #[derive(Default)]
-struct Entries {
+struct LayoutKeys {
     thread: Option<(usize, usize)>,
     index: Option<(usize, usize)>,
     copies: Option<(usize, usize)>,
 }
 
-fn entries(text: &str) -> NotationResult<Entries> {
-    let mut out = Entries::default();
+fn entries(text: &str) -> NotationResult<LayoutKeys> {
+    let mut out = LayoutKeys::default();
     let begin = text.bytes().position(|b| b == b'{').map_or(0, |k| k.saturating_add(1));
     let end = text.bytes().rposition(|b| b == b'}').unwrap_or(text.len());
     let mut at = begin;
@@ -165,7 +165,7 @@ impl VarNames {
 
 /// What waits for its operands.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Waiting {
+enum PendingOperator {
     Two(Infix),
     Minus,
     Open,
@@ -226,11 +226,11 @@ const FUNCTIONS: &[(&str, Function)] = &[
     ("select", Function::Select),
 ];
 
-fn strength(of: Waiting) -> u8 {
+fn strength(of: PendingOperator) -> u8 {
     match of {
-        Waiting::Two(op) => INFIX.iter().find(|i| i.1 == op).map_or(1, |i| i.2),
-        Waiting::Minus => 8,
-        Waiting::Open | Waiting::Call(..) => 0,
+        PendingOperator::Two(op) => INFIX.iter().find(|i| i.1 == op).map_or(1, |i| i.2),
+        PendingOperator::Minus => 8,
+        PendingOperator::Open | PendingOperator::Call(..) => 0,
     }
 }
 
@@ -238,7 +238,7 @@ fn strength(of: Waiting) -> u8 {
 struct Reading<'r, 'a> {
     arena: &'r mut FormArena<'a>,
     values: heapless::Vec<IndexForm, MAX_WAITING>,
-    waiting: heapless::Vec<Waiting, MAX_WAITING>,
+    waiting: heapless::Vec<PendingOperator, MAX_WAITING>,
 }
 
 fn expression(
@@ -270,7 +270,7 @@ fn expression(
         return Err(fault(NotationFault::Operand, end));
     }
     while let Some(waiting) = reading.waiting.pop() {
-        if matches!(waiting, Waiting::Open | Waiting::Call(..)) {
+        if matches!(waiting, PendingOperator::Open | PendingOperator::Call(..)) {
             return Err(fault(NotationFault::Operator, end));
         }
         reading.apply(waiting, end)?;
@@ -282,7 +282,7 @@ impl Reading<'_, '_> {
     fn push(&mut self, value: IndexForm, at: usize) -> NotationResult<()> {
         self.values.push(value).map_err(|_| fault(NotationFault::Deep, at))
     }
-    fn wait(&mut self, waiting: Waiting, at: usize) -> NotationResult<()> {
+    fn wait(&mut self, waiting: PendingOperator, at: usize) -> NotationResult<()> {
         self.waiting.push(waiting).map_err(|_| fault(NotationFault::Deep, at))
     }
 
@@ -296,11 +296,11 @@ impl Reading<'_, '_> {
     ) -> NotationResult<(usize, bool)> {
         match first {
             b'(' => {
-                self.wait(Waiting::Open, at)?;
+                self.wait(PendingOperator::Open, at)?;
                 return Ok((1, true));
             }
             b'-' => {
-                self.wait(Waiting::Minus, at)?;
+                self.wait(PendingOperator::Minus, at)?;
                 return Ok((1, true));
             }
             _ => {}
@@ -319,7 +319,7 @@ impl Reading<'_, '_> {
         if behind.trim_ascii_start().starts_with('(') {
             let function = FUNCTIONS.iter().find(|f| f.0 == word);
             let (_, function) = function.ok_or(fault(NotationFault::Variable, at))?;
-            self.wait(Waiting::Call(*function, 1), at)?;
+            self.wait(PendingOperator::Call(*function, 1), at)?;
             let blanks = behind.len().saturating_sub(behind.trim_ascii_start().len());
             return Ok((length.saturating_add(blanks).saturating_add(1), true));
         }
@@ -335,8 +335,10 @@ impl Reading<'_, '_> {
             b')' => {
                 self.unwind(0, at)?;
                 match self.waiting.pop() {
-                    Some(Waiting::Open) => {}
-                    Some(Waiting::Call(function, count)) => self.call(function, count, at)?,
+                    Some(PendingOperator::Open) => {}
+                    Some(PendingOperator::Call(function, count)) => {
+                        self.call(function, count, at)?
+                    }
                     _ => return Err(fault(NotationFault::Operator, at)),
                 }
                 Ok((1, false))
@@ -344,7 +346,7 @@ impl Reading<'_, '_> {
             b',' => {
                 self.unwind(0, at)?;
                 match self.waiting.last_mut() {
-                    Some(Waiting::Call(_, count)) => *count = count.saturating_add(1),
+                    Some(PendingOperator::Call(_, count)) => *count = count.saturating_add(1),
                     _ => return Err(fault(NotationFault::Operator, at)),
                 }
                 Ok((1, true))
@@ -353,7 +355,7 @@ impl Reading<'_, '_> {
                 let found = INFIX.iter().find(|i| rest.starts_with(i.0));
                 let (text, op, strength) = *found.ok_or(fault(NotationFault::Operator, at))?;
                 self.unwind(strength, at)?;
-                self.wait(Waiting::Two(op), at)?;
+                self.wait(PendingOperator::Two(op), at)?;
                 Ok((text.len(), true))
             }
         }
@@ -362,7 +364,9 @@ impl Reading<'_, '_> {
     /// Applies what waits and binds as strongly, up to an open bracket.
     fn unwind(&mut self, least: u8, at: usize) -> NotationResult<()> {
         while let Some(top) = self.waiting.last().copied() {
-            if matches!(top, Waiting::Open | Waiting::Call(..)) || strength(top) < least {
+            if matches!(top, PendingOperator::Open | PendingOperator::Call(..))
+                || strength(top) < least
+            {
                 break;
             }
             self.waiting.pop();
@@ -371,20 +375,22 @@ impl Reading<'_, '_> {
         Ok(())
     }
 
-    fn apply(&mut self, waiting: Waiting, at: usize) -> NotationResult<()> {
+    fn apply(&mut self, waiting: PendingOperator, at: usize) -> NotationResult<()> {
         let made = match waiting {
-            Waiting::Two(op) => {
+            PendingOperator::Two(op) => {
                 let (b, a) = (self.values.pop(), self.values.pop());
                 let (Some(a), Some(b)) = (a, b) else {
                     return Err(fault(NotationFault::Operand, at));
                 };
                 infix(self.arena, op, a, b)
             }
-            Waiting::Minus => {
+            PendingOperator::Minus => {
                 let a = self.values.pop().ok_or(fault(NotationFault::Operand, at))?;
                 self.arena.scale(a, -1)
             }
-            Waiting::Open | Waiting::Call(..) => return Err(fault(NotationFault::Operator, at)),
+            PendingOperator::Open | PendingOperator::Call(..) => {
+                return Err(fault(NotationFault::Operator, at));
+            }
         };
         let value = made.map_err(|e| fault(NotationFault::Form(e), at))?;
         self.push(value, at)
@@ -392,7 +398,7 @@ impl Reading<'_, '_> {
 
     fn call(&mut self, function: Function, count: u8, at: usize) -> NotationResult<()> {
         match (function, count) {
-            (Function::Two(op), 2) => self.apply(Waiting::Two(op), at),
+            (Function::Two(op), 2) => self.apply(PendingOperator::Two(op), at),
             (Function::Select, 3) => {
                 let (no, yes, when) = (self.values.pop(), self.values.pop(), self.values.pop());
                 let (Some(no), Some(yes), Some(when)) = (no, yes, when) else {
@@ -452,7 +458,7 @@ const MAX_PARTS: usize = 128;
 
 /// A part of a map's text.
 #[derive(Copy, Clone)]
-enum Part {
+enum MapPart {
     Text(&'static str),
     Number(i64),
     Sum(IndexForm),
@@ -499,21 +505,27 @@ pub fn write_map(
     name: &dyn Fn(BaseId, &mut dyn Write) -> fmt::Result,
     out: &mut dyn Write,
 ) -> fmt::Result {
-    let mut parts: heapless::Vec<Part, MAX_PARTS> = heapless::Vec::new();
-    later(&mut parts, &[Part::Sum(map)])?;
+    let mut parts: heapless::Vec<MapPart, MAX_PARTS> = heapless::Vec::new();
+    later(&mut parts, &[MapPart::Sum(map)])?;
     while let Some(part) = parts.pop() {
         match part {
-            Part::Text(text) => out.write_str(text)?,
-            Part::Number(number) => integer(number, out)?,
-            Part::Sum(form) => sum(arena, form, &mut parts)?,
-            Part::Term(term) => self::term(arena, term, &mut parts)?,
-            Part::Base(base) => match arena.base(base).map_err(|_| fmt::Error)? {
+            MapPart::Text(text) => out.write_str(text)?,
+            MapPart::Number(number) => integer(number, out)?,
+            MapPart::Sum(form) => sum(arena, form, &mut parts)?,
+            MapPart::Term(term) => self::term(arena, term, &mut parts)?,
+            MapPart::Base(base) => match arena.base(base).map_err(|_| fmt::Error)? {
                 FormBase::Var { .. } => name(base, out)?,
                 FormBase::Sum { form, .. } => {
-                    later(&mut parts, &[Part::Text("("), Part::Sum(form), Part::Text(")")])?;
+                    later(
+                        &mut parts,
+                        &[MapPart::Text("("), MapPart::Sum(form), MapPart::Text(")")],
+                    )?;
                 }
                 FormBase::Parity { form } => {
-                    later(&mut parts, &[Part::Text("("), Part::Sum(form), Part::Text(") % 2")])?;
+                    later(
+                        &mut parts,
+                        &[MapPart::Text("("), MapPart::Sum(form), MapPart::Text(") % 2")],
+                    )?;
                 }
                 FormBase::Op { op, a, b, min, .. } => operation(op, a, b, min, &mut parts)?,
             },
@@ -523,22 +535,22 @@ pub fn write_map(
 }
 
 /// Parts that come next, the first first.
-fn later(parts: &mut heapless::Vec<Part, MAX_PARTS>, new: &[Part]) -> fmt::Result {
+fn later(parts: &mut heapless::Vec<MapPart, MAX_PARTS>, new: &[MapPart]) -> fmt::Result {
     new.iter().rev().try_for_each(|part| parts.push(*part).map_err(|_| fmt::Error))
 }
 
 fn sum(
     arena: &FormArena<'_>,
     form: IndexForm,
-    parts: &mut heapless::Vec<Part, MAX_PARTS>,
+    parts: &mut heapless::Vec<MapPart, MAX_PARTS>,
 ) -> fmt::Result {
     let terms = arena.terms_of(form);
     if terms.is_empty() {
-        return later(parts, &[Part::Number(form.constant)]);
+        return later(parts, &[MapPart::Number(form.constant)]);
     }
     if form.constant != 0 {
         let sign = if form.constant < 0 { " - " } else { " + " };
-        later(parts, &[Part::Text(sign), Part::Number(form.constant.saturating_abs())])?;
+        later(parts, &[MapPart::Text(sign), MapPart::Number(form.constant.saturating_abs())])?;
     }
     for (number, term) in terms.iter().enumerate().rev() {
         let positive = DigitTerm { stride: term.stride.saturating_abs(), ..*term };
@@ -548,7 +560,7 @@ fn sum(
             (_, false) => " + ",
             (_, true) => " - ",
         };
-        later(parts, &[Part::Text(sign), Part::Term(positive)])?;
+        later(parts, &[MapPart::Text(sign), MapPart::Term(positive)])?;
     }
     Ok(())
 }
@@ -556,21 +568,21 @@ fn sum(
 fn term(
     arena: &FormArena<'_>,
     term: DigitTerm,
-    parts: &mut heapless::Vec<Part, MAX_PARTS>,
+    parts: &mut heapless::Vec<MapPart, MAX_PARTS>,
 ) -> fmt::Result {
     let digit = term.digit;
     if term.stride != 1 {
-        later(parts, &[Part::Text(" * "), Part::Number(term.stride)])?;
+        later(parts, &[MapPart::Text(" * "), MapPart::Number(term.stride)])?;
     }
     let whole = arena.extent(digit.base).map_err(|_| fmt::Error)?;
     let reach = u64::from(digit.unit).saturating_mul(u64::from(digit.extent));
     if reach < u64::from(whole) {
-        later(parts, &[Part::Text(" % "), Part::Number(i64::from(digit.extent))])?;
+        later(parts, &[MapPart::Text(" % "), MapPart::Number(i64::from(digit.extent))])?;
     }
     if digit.unit != 1 {
-        later(parts, &[Part::Text(" // "), Part::Number(i64::from(digit.unit))])?;
+        later(parts, &[MapPart::Text(" // "), MapPart::Number(i64::from(digit.unit))])?;
     }
-    later(parts, &[Part::Base(digit.base)])
+    later(parts, &[MapPart::Base(digit.base)])
 }
 
 /// `op(a, b) - min`.
@@ -579,7 +591,7 @@ fn operation(
     a: IndexForm,
     b: IndexForm,
     min: i64,
-    parts: &mut heapless::Vec<Part, MAX_PARTS>,
+    parts: &mut heapless::Vec<MapPart, MAX_PARTS>,
 ) -> fmt::Result {
     let (begin, between, end) = match op {
         FormOp::Mul => ("((", ") * (", "))"),
@@ -593,13 +605,21 @@ fn operation(
         FormOp::Less => ("lt(", ", ", ")"),
         FormOp::Equal => ("eq(", ", ", ")"),
     };
-    let whole =
-        [Part::Text(begin), Part::Sum(a), Part::Text(between), Part::Sum(b), Part::Text(end)];
+    let whole = [
+        MapPart::Text(begin),
+        MapPart::Sum(a),
+        MapPart::Text(between),
+        MapPart::Sum(b),
+        MapPart::Text(end),
+    ];
     if min == 0 {
         return later(parts, &whole);
     }
     let sign = if min < 0 { " + " } else { " - " };
-    later(parts, &[Part::Text(sign), Part::Number(min.saturating_abs()), Part::Text(")")])?;
+    later(
+        parts,
+        &[MapPart::Text(sign), MapPart::Number(min.saturating_abs()), MapPart::Text(")")],
+    )?;
     later(parts, &whole)?;
-    later(parts, &[Part::Text("(")])
+    later(parts, &[MapPart::Text("(")])
 }

@@ -193,15 +193,7 @@ impl Parser<'_, '_, '_> {
         }
         let in_place = matches!(self.program.role(op), OpRole::ElementStore | OpRole::Fill);
         if in_place && !types.arrow {
-            // The type of the place alone, as of what an element is taken from.
-            let value = self.program.operand(op, 0).and_then(|value| self.program.type_ref(value));
-            let ([place], Some(value)) = (types.left.as_slice(), value) else { return Ok(false) };
-            if !self.program.type_at(*place).is_tile() {
-                return Ok(false);
-            }
-            self.push(&mut out.left, value, token)?;
-            self.push(&mut out.left, *place, token)?;
-            return Ok(true);
+            return self.place_types(op, types, out, token);
         }
         if types.arrow || named != 1 {
             return Ok(false);
@@ -257,6 +249,23 @@ impl Parser<'_, '_, '_> {
         out.left = left;
         self.push(&mut out.right, result, token)?;
         out.arrow = true;
+        Ok(true)
+    }
+    /// Of what is stored into a place: the place's type alone, as of what an element is taken from.
+    fn place_types(
+        &mut self,
+        op: Op,
+        types: &Types,
+        out: &mut Types,
+        token: Token,
+    ) -> Result<bool, IrError> {
+        let value = self.program.operand(op, 0).and_then(|value| self.program.type_ref(value));
+        let ([place], Some(value)) = (types.left.as_slice(), value) else { return Ok(false) };
+        if !self.program.type_at(*place).is_tile() {
+            return Ok(false);
+        }
+        self.push(&mut out.left, value, token)?;
+        self.push(&mut out.left, *place, token)?;
         Ok(true)
     }
     /// Of an element that is loaded: the type of the place, the element's, or none.
