@@ -18,9 +18,6 @@ const LONG: &[(&str, &str)] = &[
     ("emit/src/lower/elementwise.rs", "elementwise"),
     ("emit/src/matrix/product.rs", "product"),
     ("emit/src/memory/address.rs", "prepare_global"),
-    ("plan/src/select/memory/search.rs", "best_copy_atom"),
-    ("plan/src/select/memory/shared_layouts.rs", "best_layout"),
-    ("plan/src/select/memory/tma.rs", "evaluate"),
 ];
 
 /// Type names that are defined twice: a peer's own word, in the module that is named after the

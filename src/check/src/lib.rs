@@ -291,7 +291,7 @@ pub fn plan(
     let mut out = PlanSummary::default();
     memory::alloc::allocs(tables, program, plan)?;
     evaluator::fragments(plan)?;
-    let function = program.functions().next().ok_or(Violation::UnknownArch)?;
+    let function = program.functions().next().ok_or(Violation::NoFunction)?;
     for op in program.inside(function) {
         match program.role(op) {
             OpRole::Load if plan.is_absorbed(op) => {}

@@ -54,8 +54,10 @@ pub enum ObjectFault {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
-    /// The plan's architecture is not in the tables, or the program has no function.
+    /// The plan's architecture is not in the tables.
     UnknownArch,
+    /// The program has no function.
+    NoFunction,
     /// The operation needs a plan and has none, or the plan names something that is not there.
     Missing(Op),
     /// An end of the plan is not the operation's own operand (0 = first operand; 3 = result).

@@ -26,4 +26,5 @@ lanebook_ir::details! {
     16 TensorMemory { op, need, scales, have } at op => [need, scales, have];
     17 TensorReach { op, warps, needed } at op => [warps, needed];
     18 GlobalReach { op, bytes } at op => [wide(bytes)];
+    19 Stale => [];
 }

@@ -4,7 +4,7 @@
 //! through the loop. Each start is aligned to the tile's swizzle period, so that the pattern
 //! follows the segment's own addresses.
 
-use crate::data::{End, Plan, PlanError, TiledPlan, TransferPlan};
+use crate::data::{AllocPlan, End, Plan, PlanError, TiledPlan, TransferPlan};
 use lanebook_ir::{Op, Program};
 use lanebook_tables::{OpRole, Tables};
 use lanebook_tile::unit::tensor;
@@ -87,6 +87,11 @@ fn place_all(
     how: Lives,
 ) -> Result<(), PlanError> {
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
+    // Beyond what 32 bits count.
+    let full = |alloc: AllocPlan| match program.def_op(alloc.value) {
+        Some(op) => PlanError::SharedMemory { op, need: u32::MAX, have: arch.shared.max_bytes },
+        None => PlanError::Stale,
+    };
     let mut lives: heapless::Vec<(usize, usize), MAX_TILES> = heapless::Vec::new();
     for number in 0..plan.allocs.len() {
         let life = life(program, plan, number, how);
@@ -105,7 +110,7 @@ fn place_all(
         // First fit: behind every earlier tile that is alive at the same time and in the way, until
         // none is.
         loop {
-            at = at.checked_next_multiple_of(alloc.align.max(1)).ok_or(PlanError::UnknownArch)?;
+            at = at.checked_next_multiple_of(alloc.align.max(1)).ok_or_else(|| full(alloc))?;
             let top = at.saturating_add(alloc.bytes);
             let clash = plan.allocs.iter().zip(&lives).take(k).find(|(other, other_life)| {
                 let meet = other_life.0 <= life.1 && life.0 <= other_life.1;
@@ -138,9 +143,11 @@ fn place_all(
             .iter()
             .find(|c| arch.features.contains(&c.feature))
             .map(|c| u32::from(c.bytes).max(1));
-        let bytes = bytes.ok_or(PlanError::UnknownArch)?;
-        plan.completion_offset =
-            end.checked_next_multiple_of(bytes).ok_or(PlanError::UnknownArch)?;
+        let bytes = bytes.ok_or(PlanError::Stale)?;
+        let behind = plan.allocs.last().copied();
+        plan.completion_offset = end
+            .checked_next_multiple_of(bytes)
+            .ok_or_else(|| behind.map_or(PlanError::Stale, full))?;
         end = plan
             .completion_offset
             .saturating_add(bytes.saturating_mul(u32::from(plan.completions)));
@@ -178,7 +185,7 @@ fn place_accumulators(tables: &Tables<'_>, plan: &mut Plan<'_>) -> Result<(), Pl
         }
         last = Some(product.op);
         let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
-        let memory = tensor::memory(tables, arch).map_err(|_| PlanError::UnknownArch)?;
+        let memory = tensor::memory(tables, arch).map_err(|_| PlanError::Stale)?;
         let have = u32::from(memory.allocation.1);
         let exceeded = PlanError::TensorMemory {
             op: product.op,
@@ -191,14 +198,15 @@ fn place_accumulators(tables: &Tables<'_>, plan: &mut Plan<'_>) -> Result<(), Pl
     }
     let Some(op) = last else { return Ok(()) };
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
-    let memory = tensor::memory(tables, arch).map_err(|_| PlanError::UnknownArch)?;
+    let memory = tensor::memory(tables, arch).map_err(|_| PlanError::Stale)?;
+    let have = arch.shared.max_bytes;
     let slot = plan
         .shared_bytes
         .checked_next_multiple_of(tables.weights.shared_align)
-        .ok_or(PlanError::UnknownArch)?;
+        .ok_or(PlanError::SharedMemory { op, need: u32::MAX, have })?;
     let need = slot.saturating_add(u32::from(memory.shared_bytes));
-    if need > arch.shared.max_bytes {
-        return Err(PlanError::SharedMemory { op, need, have: arch.shared.max_bytes });
+    if need > have {
+        return Err(PlanError::SharedMemory { op, need, have });
     }
     (plan.tensor_slot, plan.shared_bytes) = (slot, need);
     Ok(())

@@ -387,7 +387,7 @@ pub(crate) fn lanes(
     plan: &Plan<'_>,
     steps: &[Step],
 ) -> Result<(), Violation> {
-    let function = program.functions().next().ok_or(Violation::UnknownArch)?;
+    let function = program.functions().next().ok_or(Violation::NoFunction)?;
     crate::lanes::shuffle::steps(tables, program, plan, steps)?;
     for op in program.inside(function).filter(|op| {
         program.role(*op) == OpRole::Reduce && !crate::evaluator::is_undecided(program, plan, *op)

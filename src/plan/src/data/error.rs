@@ -127,6 +127,9 @@ pub enum PlanError {
     },
     /// The architecture is not in the tables.
     UnknownArch,
+    /// The plan speaks of something that the program or the tables do not have: they are not those
+    /// that it was made of.
+    Stale,
 }
 
 impl PlanError {
@@ -155,7 +158,7 @@ impl PlanError {
                     *op = to(*op);
                 }
             }
-            Self::Threads { .. } | Self::UnknownArch => {}
+            Self::Threads { .. } | Self::UnknownArch | Self::Stale => {}
         }
         self
     }

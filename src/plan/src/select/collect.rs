@@ -6,7 +6,7 @@ use crate::data::{
 };
 use crate::select::elementwise::is_done;
 use crate::select::memory::explicit_layouts;
-use crate::select::memory::search::power;
+use crate::select::memory::total_cost::power;
 use crate::select::planner::{CopyEnd, CopyOp, Planner, Staged, full};
 use lanebook_ir::{AttrValue, Def, Op, Quotient, Value, attr_names};
 use lanebook_layout::PostMap;

@@ -8,9 +8,9 @@ use crate::select::elementwise::{ChooseBytes, choose_bytes, lane_exchange};
 use crate::select::fragments::flow::is_register_tile;
 use crate::select::fragments::unread::Unread;
 use crate::select::matrix::shared_operands::{MAX_UNIT_USES, SharedOperandUse};
-use crate::select::memory::search::touches_shared;
 use crate::select::memory::shared_layouts::{Copies, SharedTile};
 use crate::select::memory::tma::TensorMapCopies;
+use crate::select::memory::total_cost::touches_shared;
 use heapless::VecView;
 use lanebook_ir::{Op, Program, Value, attr_names};
 use lanebook_tables::{ArchId, AtomId, Capability, Space, Tables};
@@ -298,7 +298,7 @@ impl Planner<'_, '_, '_, '_> {
                 Some(layout) => layout,
                 None => {
                     self.best_layout(index, op.filter(|_| reasons), u32::MAX)?
-                        .ok_or(PlanError::UnknownArch)?
+                        .ok_or(PlanError::Stale)?
                         .0
                 }
             };

@@ -102,7 +102,7 @@ pub fn spread(
             };
             let op = place.map(|(op, _)| op).or(from.map(|(op, _)| op)).or(program.def_op(value));
             // A loop's argument is of the loop.
-            let op = op.or_else(|| home(program, value)).ok_or(PlanError::UnknownArch)?;
+            let op = op.or_else(|| home(program, value)).ok_or(PlanError::Stale)?;
             return Err(PlanError::Conflict { op, operand: place.map(|(_, k)| k) });
         }
         let capacity = u32::try_from(fragments.capacity()).unwrap_or(u32::MAX);

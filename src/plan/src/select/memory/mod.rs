@@ -1,7 +1,9 @@
 //! Copies: which instruction moves a tile, and how it lies in shared memory.
 
+pub(crate) mod copy_atom_search;
+pub(crate) mod copy_bound;
 pub(crate) mod explicit_layouts;
 pub(crate) mod load_sinking;
-pub(crate) mod search;
 pub(crate) mod shared_layouts;
 pub(crate) mod tma;
+pub(crate) mod total_cost;

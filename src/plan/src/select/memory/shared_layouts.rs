@@ -6,75 +6,19 @@
 //! what the layout that won last time costs now. None of it changes which layout wins: of equally
 //! cheap ones the first.
 
-use crate::data::{Candidate, PlanError, RejectedCandidate, Unwritable};
-use crate::select::memory::search::{power, touches_shared};
+use crate::data::{AllocPlan, Candidate, PlanError, RejectedCandidate, Unwritable};
+use crate::select::memory::copy_bound::{CopyBound, CopyBounds, copies_memory};
 use crate::select::memory::tma::TensorMapCopies;
+use crate::select::memory::total_cost::{power, touches_shared};
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
 use lanebook_ir::Op;
-use lanebook_layout::PostMap;
-use lanebook_tables::{Space, TupleStyle};
 use lanebook_tile::candidates::candidates;
 use lanebook_tile::copy_atom::ViableAtoms;
-use lanebook_tile::divide::divide;
-use lanebook_tile::map::{MemoryMap, SharedLayout, TileShape};
+use lanebook_tile::map::{SharedLayout, TileShape};
 use lanebook_tile::tiling::Reject;
 
 /// A layout's number where there is none.
 const NO_LAYOUT: u16 = u16::MAX;
-
-/// Most movements of one tile whose least cost is looked at together.
-const BOUNDS: usize = 8;
-
-/// The least that movements of a tile cost.
-type CopyBounds = heapless::Vec<CopyBound, BOUNDS>;
-
-/// The least that a movement costs.
-#[derive(Copy, Clone)]
-pub(crate) struct CopyBound {
-    /// Its number.
-    pub(crate) movement: u16,
-    /// Whatever the width of its accesses.
-    pub(crate) base: u32,
-    /// Of it, what passes of shared memory cost.
-    pub(crate) shared: u32,
-    /// With blocks transposed in registers, which columns of a tile can be stored from; the
-    /// greatest number where nothing does that.
-    pub(crate) flipped: u32,
-    /// Bytes that a lane moves.
-    pub(crate) lane_bytes: u32,
-    /// Executions.
-    pub(crate) weight: u32,
-    /// It is one between memories.
-    pub(crate) copies: bool,
-    /// It comes from global memory.
-    pub(crate) loads: bool,
-    /// One instruction may copy a whole box.
-    pub(crate) tiled: bool,
-    /// What can do it where the tile lies by columns, and by rows ([`Planner::viable`]).
-    pub(crate) viable: [u32; 2],
-    /// Bytes of the widest of them.
-    pub(crate) width: [u32; 2],
-}
-
-impl CopyBound {
-    /// Of two figures the one for a layout; neither says anything of strips.
-    fn of(&self, figures: &[u32; 2], layout: &SharedLayout) -> u32 {
-        figures
-            .get(usize::from(layout.row_major))
-            .copied()
-            .filter(|_| layout.strip.is_none())
-            .unwrap_or(u32::MAX)
-    }
-
-    /// With accesses of `width` bytes, of which each costs one instruction.
-    pub(crate) fn at(self, width: u32, instruction: u32) -> u32 {
-        let count = match width.is_power_of_two() {
-            true => self.lane_bytes.checked_shr(width.trailing_zeros()).unwrap_or(0),
-            false => self.lane_bytes.checked_div(width.max(1)).unwrap_or(0),
-        };
-        self.base.saturating_add(count.saturating_mul(instruction))
-    }
-}
 
 /// What is known of a shared tile from one question to the next.
 #[derive(Copy, Clone, Debug)]
@@ -113,9 +57,37 @@ impl Copies {
     }
 }
 
-/// Whether a movement goes from memory to memory.
-fn copies_memory(movement: &CopyOp) -> bool {
-    ![movement.from, movement.to].iter().any(|end| matches!(end, CopyEnd::Registers(_)))
+/// Which layouts a shared tile may have.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum LayoutsFrom {
+    /// The one that the program says.
+    Written,
+    /// What matrix units read has to be one of their own layouts.
+    Units,
+    /// Everything else is free.
+    Candidates,
+}
+
+/// A search for the cheapest layout of a shared tile.
+struct LayoutSearch {
+    /// The tile.
+    index: usize,
+    alloc: AllocPlan,
+    /// Every layout is priced in full, and a rejected candidate of this operation if it loses.
+    record: Option<Op>,
+    /// Bytes that the tile may take; the greatest number if that is not limited.
+    room: u32,
+    from: LayoutsFrom,
+    /// What costs so much cannot win.
+    roof: u32,
+    /// The layout that won last time, by its number, and what it costs now, if less than the roof.
+    warm: Option<(usize, Option<u32>)>,
+    /// The cheapest so far, its cost, its number.
+    best: Option<(SharedLayout, u32, usize)>,
+    /// Why the first layout that failed did.
+    failure: Option<PlanError>,
+    /// A layout was dropped for its cost.
+    capped: bool,
 }
 
 /// What a free layout can serve: a swizzle moves its pieces by bits of the row's number, which some
@@ -219,158 +191,164 @@ impl Planner<'_, '_, '_, '_> {
         record: Option<Op>,
         limit: u32,
     ) -> Result<Option<(SharedLayout, u32)>, PlanError> {
-        let alloc = *self.plan.allocs.get(index).ok_or(PlanError::UnknownArch)?;
-        let mut best: Option<(SharedLayout, u32)> = None;
-        let mut best_number = usize::MAX;
-        let mut failure: Option<PlanError> = None;
-        let mut capped = false;
-        let fixed = alloc.fixed.then_some(alloc.layout);
-        // What matrix units read has to be one of their own layouts; everything else is free.
-        let for_units = self.is_unit_tile(index);
-        let most = match (fixed, for_units) {
-            (Some(_), _) => 1,
-            (None, true) => self.unit_layouts(),
-            (None, false) => usize::MAX,
+        let alloc = *self.plan.allocs.get(index).ok_or(PlanError::Stale)?;
+        let mut search = LayoutSearch {
+            index,
+            alloc,
+            record,
+            room: self.limits.of(alloc.value),
+            from: match (alloc.fixed, self.is_unit_tile(index)) {
+                (true, _) => LayoutsFrom::Written,
+                (false, true) => LayoutsFrom::Units,
+                (false, false) => LayoutsFrom::Candidates,
+            },
+            roof: limit,
+            warm: None,
+            best: None,
+            failure: None,
+            capped: false,
         };
-        let room = self.limits.of(alloc.value);
-        let bytes = |layout: &SharedLayout| {
-            u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
-        };
-        let over = |layout: &SharedLayout| {
-            if room == u32::MAX { None } else { Some(bytes(layout)).filter(|bytes| *bytes > room) }
-        };
-        let is_free = fixed.is_none() && !for_units;
+        let is_free = search.from == LayoutsFrom::Candidates;
         let bounds = self.bounds(index, alloc.shape, is_free && record.is_none());
-        // The layout that won last time is likely to be good again: what costs more than it cannot
-        // win, whatever comes first.
-        let mut roof = limit;
-        let warm = self
-            .tiles
-            .get(index)
-            .map(|tile| tile.warm)
-            .filter(|warm| *warm != NO_LAYOUT)
-            .map(usize::from);
-        let mut known = None;
-        if record.is_none()
-            && is_free
-            && let Some(layout) = warm.and_then(|warm| self.free_layout(index, warm, alloc.shape))
-            && let Ok(cost) = self.layout_cost(index, &layout, warm, roof, &bounds, false)
-        {
-            known = Some(cost);
-            roof = cost.map_or(roof, |cost| roof.min(cost.saturating_add(1)));
-        }
-        // Boxes of a copy through a tensor map can stand one after the other, each as wide as its
-        // swizzle mode's rows.
-        let (mut free, mut boxed) = (candidates(alloc.shape, self.family), 0..self.strips(index));
-        for number in 0..most {
-            let next = match (fixed, for_units) {
-                (Some(layout), _) => Some(layout),
-                (None, true) => self.unit_layout(index, number, alloc.shape),
-                (None, false) => match free.next() {
-                    None => match boxed.next() {
-                        None => break,
-                        Some(number) => self.boxed_layout(index, number, alloc.shape),
-                    },
-                    next => next,
-                },
-            };
-            let Some(layout) = next else { continue };
-            if let Some(bytes) = over(&layout) {
-                if let Some(op) = record {
-                    self.plan.lose(RejectedCandidate {
-                        op,
-                        what: Candidate::Shared(layout),
-                        why: Reject::Room { bytes, most: room },
-                        cost: 0,
-                    });
+        self.price_warm(&mut search, &bounds);
+        match search.from {
+            LayoutsFrom::Written => self.consider(&mut search, 0, alloc.layout, &bounds),
+            LayoutsFrom::Units => {
+                for number in 0..self.unit_layouts() {
+                    if let Some(layout) = self.unit_layout(index, number, alloc.shape) {
+                        self.consider(&mut search, number, layout, &bounds);
+                    }
                 }
-                failure = failure.or(self
-                    .program
-                    .def_op(alloc.value)
-                    .map(|op| PlanError::SharedMemory { op, need: bytes, have: room }));
-                continue;
             }
-            if for_units && let Err(why) = self.suits_units(index, &layout, alloc.shape) {
-                if let Some(op) = record {
-                    self.plan.lose(RejectedCandidate {
-                        op,
-                        what: Candidate::Shared(layout),
-                        why,
-                        cost: 0,
-                    });
+            LayoutsFrom::Candidates => {
+                let mut number = 0usize;
+                for layout in candidates(alloc.shape, self.family) {
+                    self.consider(&mut search, number, layout, &bounds);
+                    number = number.saturating_add(1);
                 }
-                let of = self.program.def_op(alloc.value);
-                failure = failure.or(of.map(|op| match fixed {
-                    Some(_) => PlanError::Written { op, why: Unwritable::Unit },
-                    None => PlanError::NoMover { op, why },
-                }));
-                continue;
-            }
-            let cap = match (record, best) {
-                (None, Some((_, least))) => least,
-                (None, None) => roof,
-                _ => u32::MAX,
-            };
-            let cost = match known.filter(|_| Some(number) == warm) {
-                Some(cost) => Ok(cost.filter(|cost| *cost < cap)),
-                None => {
-                    // Of several reasons why nothing fits the first is reported, and none if
-                    // something does.
-                    let wants_reason =
-                        record.is_some() || (best.is_none() && !capped && failure.is_none());
-                    self.layout_cost(
-                        index,
-                        &layout,
-                        is_free.then_some(number),
-                        cap,
-                        &bounds,
-                        wants_reason,
-                    )
-                }
-            };
-            match cost {
-                Ok(Some(cost)) => {
-                    let beaten = best.is_none_or(|(_, least)| cost < least);
-                    if let Some(op) = record {
-                        let loser = if beaten { best } else { Some((layout, cost)) };
-                        if let Some((shared, cost)) = loser {
-                            self.plan.lose(RejectedCandidate {
-                                op,
-                                what: Candidate::Shared(shared),
-                                why: Reject::Dearer,
-                                cost,
-                            });
-                        }
+                // Boxes of a copy through a tensor map can stand one after the other, each as wide
+                // as its swizzle mode's rows.
+                for boxed in 0..self.strips(index) {
+                    if let Some(layout) = self.boxed_layout(index, boxed, alloc.shape) {
+                        self.consider(&mut search, number, layout, &bounds);
                     }
-                    if beaten {
-                        best = Some((layout, cost));
-                        best_number = number;
-                    }
-                }
-                Ok(None) => capped = true,
-                Err(e) => {
-                    if let (Some(op), PlanError::NoMover { why, .. }) = (record, e) {
-                        self.plan.lose(RejectedCandidate {
-                            op,
-                            what: Candidate::Shared(layout),
-                            why,
-                            cost: 0,
-                        });
-                    }
-                    failure = failure.or(Some(e));
+                    number = number.saturating_add(1);
                 }
             }
         }
-        if is_free && best.is_some() {
-            let number = u16::try_from(best_number).unwrap_or(NO_LAYOUT);
+        if let Some((_, _, number)) = search.best.filter(|_| is_free) {
+            let number = u16::try_from(number).unwrap_or(NO_LAYOUT);
             let asked = self.key(index, (usize::MAX, usize::MAX)).map(|key| (key, number));
             if let Some(tile) = self.tiles.get_mut(index) {
                 (tile.warm, tile.asked) = (number, asked);
             }
         }
-        match best {
-            None if !capped => Err(failure.unwrap_or(PlanError::UnknownArch)),
-            found => Ok(found),
+        match search.best {
+            None if !search.capped => Err(search.failure.unwrap_or(PlanError::Stale)),
+            found => Ok(found.map(|(layout, cost, _)| (layout, cost))),
+        }
+    }
+
+    /// The layout that won last time is likely to be good again: what costs more than it cannot win,
+    /// whatever comes first.
+    fn price_warm(&mut self, search: &mut LayoutSearch, bounds: &CopyBounds) {
+        let warm = self.tiles.get(search.index).map(|tile| tile.warm);
+        let Some(warm) = warm.filter(|warm| *warm != NO_LAYOUT).map(usize::from) else { return };
+        if search.record.is_none()
+            && search.from == LayoutsFrom::Candidates
+            && let Some(layout) = self.free_layout(search.index, warm, search.alloc.shape)
+            && let Ok(cost) =
+                self.layout_cost(search.index, &layout, Some(warm), search.roof, bounds, false)
+        {
+            search.warm = Some((warm, cost));
+            let above = cost.map_or(search.roof, |cost| cost.saturating_add(1));
+            search.roof = search.roof.min(above);
+        }
+    }
+
+    /// Prices a layout, unless it has no room or no unit can read it, and keeps it if it is cheaper
+    /// than those before it.
+    #[inline(never)] // Called for each kind of layouts: once in the image.
+    fn consider(
+        &mut self,
+        search: &mut LayoutSearch,
+        number: usize,
+        layout: SharedLayout,
+        bounds: &CopyBounds,
+    ) {
+        if let Some((why, failure)) = self.unfit(search, &layout) {
+            self.lose_layout(search, layout, why, 0);
+            search.failure = search.failure.or(failure);
+            return;
+        }
+        let cap = match (search.record, search.best) {
+            (None, Some((_, least, _))) => least,
+            (None, None) => search.roof,
+            _ => u32::MAX,
+        };
+        let priced = match search.warm.filter(|(warm, _)| *warm == number) {
+            Some((_, cost)) => Ok(cost.filter(|cost| *cost < cap)),
+            None => {
+                // Of several reasons why nothing fits the first is reported, and none if something
+                // does.
+                let none_yet = search.best.is_none() && !search.capped && search.failure.is_none();
+                let wants_reason = search.record.is_some() || none_yet;
+                let free = Some(number).filter(|_| search.from == LayoutsFrom::Candidates);
+                self.layout_cost(search.index, &layout, free, cap, bounds, wants_reason)
+            }
+        };
+        match priced {
+            Ok(Some(cost)) => match search.best {
+                Some((_, least, _)) if cost >= least => {
+                    self.lose_layout(search, layout, Reject::Dearer, cost);
+                }
+                beaten => {
+                    if let Some((beaten, cost, _)) = beaten {
+                        self.lose_layout(search, beaten, Reject::Dearer, cost);
+                    }
+                    search.best = Some((layout, cost, number));
+                }
+            },
+            Ok(None) => search.capped = true,
+            Err(error) => {
+                if let PlanError::NoMover { why, .. } = error {
+                    self.lose_layout(search, layout, why, 0);
+                }
+                search.failure = search.failure.or(Some(error));
+            }
+        }
+    }
+
+    /// Why a layout cannot be had at all, and the error if no other can.
+    fn unfit(
+        &self,
+        search: &LayoutSearch,
+        layout: &SharedLayout,
+    ) -> Option<(Reject, Option<PlanError>)> {
+        let LayoutSearch { alloc, room, .. } = *search;
+        let of = self.program.def_op(alloc.value);
+        let bytes = layout.bytes(alloc.shape).unwrap_or(u64::MAX);
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        if room != u32::MAX && bytes > room {
+            let error = of.map(|op| PlanError::SharedMemory { op, need: bytes, have: room });
+            return Some((Reject::Room { bytes, most: room }, error));
+        }
+        if !self.is_unit_tile(search.index) {
+            return None;
+        }
+        let why = self.suits_units(search.index, layout, alloc.shape).err()?;
+        let error = of.map(|op| match search.from {
+            LayoutsFrom::Written => PlanError::Written { op, why: Unwritable::Unit },
+            _ => PlanError::NoMover { op, why },
+        });
+        Some((why, error))
+    }
+
+    /// A layout that is not taken, where that is recorded.
+    fn lose_layout(&mut self, search: &LayoutSearch, layout: SharedLayout, why: Reject, cost: u32) {
+        if let Some(op) = search.record {
+            let what = Candidate::Shared(layout);
+            self.plan.lose(RejectedCandidate { op, what, why, cost });
         }
     }
 
@@ -428,85 +406,6 @@ impl Planner<'_, '_, '_, '_> {
         }
     }
 
-    /// The least that known movements of a shared tile cost; where there are more than fit, of the
-    /// first ones. `is_free`: under one of the free layouts.
-    #[inline(never)]
-    fn bounds(&self, index: usize, shape: TileShape, is_free: bool) -> CopyBounds {
-        let mut out = CopyBounds::new();
-        for (number, movement) in self.movements.iter().enumerate() {
-            if touches_shared(movement) != Some(index) || !self.is_known(movement) {
-                continue;
-            }
-            let mut bound = CopyBound {
-                movement: u16::try_from(number).unwrap_or(u16::MAX),
-                weight: self.weigh(movement, 1),
-                copies: copies_memory(movement),
-                loads: matches!(movement.from, CopyEnd::Global(_)),
-                tiled: copies_memory(movement) && self.may_be_tiled(movement),
-                ..self.bound(movement)
-            };
-            let half = CopyBound { base: bound.shared, ..bound };
-            for staged in self
-                .staged
-                .iter()
-                .filter(|s| usize::from(s.movement) == number && s.transpose.is_some())
-            {
-                let stores = half.at(staged.bits / 8, self.target.tables.weights.instruction);
-                bound.flipped = bound.flipped.min(staged.found.figures.cost.saturating_add(stores));
-            }
-            if is_free {
-                for row_major in [true, false] {
-                    let known =
-                        SharedLayout { row_major, strip: None, turn: None, post: PostMap::None }
-                            .map(shape)
-                            .and_then(|map| self.viable(movement, &map, row_major));
-                    if let Some((copy_atoms, width)) = known {
-                        let place = usize::from(row_major);
-                        bound
-                            .viable
-                            .get_mut(place)
-                            .into_iter()
-                            .for_each(|viable| *viable = copy_atoms);
-                        bound.width.get_mut(place).into_iter().for_each(|widest| *widest = width);
-                    }
-                }
-            }
-            if out.push(bound).is_err() {
-                break;
-            }
-        }
-        out
-    }
-
-    /// Which copy atoms can divide a movement between registers and a tile that lies by rows or by
-    /// columns, whatever swizzle or padding it has: bits in the order of the copy atoms between the
-    /// two spaces, and the widest one's bytes. Where one moves more at once than lies next to each
-    /// other in any case, only the layout says.
-    #[inline(never)]
-    fn viable(&self, movement: &CopyOp, map: &MemoryMap, row_major: bool) -> Option<(u32, u32)> {
-        let (value, spaces) = match (movement.from, movement.to) {
-            (CopyEnd::Registers(v), CopyEnd::Shared(_)) => (v, (Space::Register, Space::Shared)),
-            (CopyEnd::Shared(_), CopyEnd::Registers(v)) => (v, (Space::Shared, Space::Register)),
-            _ => return None,
-        };
-        let (_, fragment) = self.plan.fragment_of(value)?;
-        let inner = if row_major { map.shape.cols } else { map.shape.rows };
-        let line = u32::from(map.shape.bits / 8).checked_shl(u32::from(inner))?;
-        let any = self.target.isa.tuples == TupleStyle::Braces;
-        let (mut copy_atoms, mut widest) = (u32::MAX, 1u32);
-        for (k, copy_atom) in (0u32..).zip(self.transfers.between(spaces.0, spaces.1)) {
-            let refused = copy_atom.share_bytes <= line
-                && k < u32::BITS
-                && divide(copy_atom, fragment, map, any, self.target.copies).is_err();
-            if refused {
-                copy_atoms &= !1u32.wrapping_shl(k);
-            } else {
-                widest = widest.max(copy_atom.share_bytes);
-            }
-        }
-        Some((copy_atoms, widest))
-    }
-
     /// Cost of all known movements of a shared tile under one layout; `None` if it is `limit` or
     /// more. `number`: the layout's, if it is one of the free ones. `wants_reason`: where nothing
     /// can do a movement, the error has to say what comes closest.
@@ -520,7 +419,7 @@ impl Planner<'_, '_, '_, '_> {
         bounds: &CopyBounds,
         wants_reason: bool,
     ) -> Result<Option<u32>, PlanError> {
-        let shape = self.plan.allocs.get(index).ok_or(PlanError::UnknownArch)?.shape;
+        let shape = self.plan.allocs.get(index).ok_or(PlanError::Stale)?.shape;
         let tables = self.target.tables;
         let w = &tables.weights;
         let padding = match layout.post.padding() {
@@ -551,7 +450,7 @@ impl Planner<'_, '_, '_, '_> {
         if !wants_reason && let Some(op) = self.refused(layout, bounds) {
             return Err(PlanError::NoMover { op, why: Reject::Form });
         }
-        let map = layout.map(shape).ok_or(PlanError::UnknownArch)?;
+        let map = layout.map(shape).ok_or(PlanError::Stale)?;
         let pieces = if number.is_some() { pieces(layout) } else { ViableAtoms::ALL };
         let mut copied = if copies.is_exact() { copies.least() } else { 0 };
         cost = cost.saturating_add(copied);
@@ -606,47 +505,5 @@ impl Planner<'_, '_, '_, '_> {
             *known = Copies::new(copied, true);
         }
         Ok(Some(cost).filter(|cost| *cost < limit || limit == u32::MAX))
-    }
-
-    /// What a movement costs at the least under a layout.
-    fn least(&self, layout: &SharedLayout, bound: &CopyBound, element: u32) -> u32 {
-        let width = bound.of(&bound.width, layout).min(self.widest(layout, bound, element));
-        let straight = bound.at(width, self.target.tables.weights.instruction);
-        if bound.loads && !layout.row_major { straight.min(bound.flipped) } else { straight }
-    }
-
-    /// A movement that nothing can do where the tile lies by rows, or by columns, as a layout has
-    /// it.
-    fn refused(&self, layout: &SharedLayout, bounds: &CopyBounds) -> Option<Op> {
-        bounds.iter().find_map(|bound| {
-            let movement =
-                self.movements.get(usize::from(bound.movement)).filter(|_| !bound.copies)?;
-            let between = match movement.from {
-                CopyEnd::Shared(_) => self.transfers.between(Space::Shared, Space::Register),
-                _ => self.transfers.between(Space::Register, Space::Shared),
-            };
-            let none = u32::MAX.checked_shl(between.len() as u32)?;
-            (bound.of(&bound.viable, layout) & !none == 0).then_some(movement.op)
-        })
-    }
-
-    /// Bytes that lie next to each other, aligned, everywhere in a layout: no access can be wider.
-    /// Copies from global memory also need the same dimension to be contiguous on both sides, if
-    /// nothing is transposed between.
-    fn widest(&self, layout: &SharedLayout, bound: &CopyBound, element: u32) -> u32 {
-        if bound.loads && !layout.row_major {
-            return element;
-        }
-        if bound.tiled {
-            return u32::MAX;
-        }
-        let mut widest = self.family.widest;
-        if let Some(swizzle) = layout.post.swizzle() {
-            widest = widest.min(1u32.checked_shl(u32::from(swizzle.m)).unwrap_or(u32::MAX));
-        }
-        for pad in layout.post.padding().map_or(&[] as &[lanebook_layout::Pad], |p| p.pads()) {
-            widest = widest.min(power(pad.pad));
-        }
-        widest.max(element)
     }
 }

@@ -9,7 +9,7 @@
 use crate::data::{GlobalPlan, MAP_RANK, MapPlan};
 use lanebook_tables::{DtypeId, OPERAND_PLACES, SwizzleMode, TensorMap, TiledMove};
 use lanebook_tile::evaluate::{Evaluated, TargetInfo};
-use lanebook_tile::map::{Columns, Combine, MemoryMap};
+use lanebook_tile::map::{Columns, Combine, MemoryMap, TileShape};
 use lanebook_tile::tiling::{Figures, Reject, Tiling};
 use lanebook_tile::unit::map::{self, MapRule};
 use lanebook_tile::unit::{UnitError, has, swizzle};
@@ -20,6 +20,60 @@ use lanebook_tile::unit::{UnitError, has, swizzle};
 struct FittedBox {
     inner: u8,
     outer: u8,
+}
+
+impl FittedBox {
+    /// log2 of its elements.
+    fn bits(self) -> u8 {
+        self.inner.saturating_add(self.outer)
+    }
+}
+
+/// The map's dimensions, innermost first, and the box's extents: a box lies in one matrix, whose
+/// dimensions are the last two, the contiguous one first.
+fn dimensions(rank: u8, found: &FittedBox) -> ([u8; MAP_RANK], [u16; MAP_RANK]) {
+    let (mut order, mut boxed) = ([0u8; MAP_RANK], [1u16; MAP_RANK]);
+    for (dim, place) in (0..rank).rev().zip(&mut order) {
+        *place = dim;
+    }
+    for (bits, place) in [found.inner, found.outer].into_iter().zip(&mut boxed) {
+        *place = 1u16.checked_shl(u32::from(bits)).unwrap_or(0);
+    }
+    (order, boxed)
+}
+
+/// Bytes from index to index of each of the map's dimensions but the innermost; `None`: the launcher
+/// knows.
+fn stride_bytes(rank: u8, global: &GlobalPlan) -> Result<[Option<u32>; MAP_RANK - 1], Reject> {
+    let mut out = [None; MAP_RANK - 1];
+    let dims = global.leads().map(|lead| lead.bytes).chain([global.outer_bytes]);
+    for (dim, bytes) in dims.enumerate() {
+        // The map's dimensions count from the innermost.
+        let place = usize::from(rank).checked_sub(dim.saturating_add(2)).ok_or(Reject::Form)?;
+        *out.get_mut(place).ok_or(Reject::Form)? = bytes;
+    }
+    Ok(out)
+}
+
+/// One instance for each box of the tile.
+fn instances(shape: TileShape, found: &FittedBox) -> Result<Tiling, Reject> {
+    let mut tiling = Tiling {
+        address_lanes: Columns::new(),
+        warps: Columns::new(),
+        instances: Columns::new(),
+        tuple: Columns::new(),
+        instance_registers: Columns::new(),
+        grid: shape.grid,
+        by_rows: true,
+        panel_bits: shape.total(),
+    };
+    let rows = shape.cols.saturating_add(found.outer)..shape.total();
+    for bit in (found.inner..shape.cols).chain(rows) {
+        if !tiling.instances.push(1u32.checked_shl(u32::from(bit)).ok_or(Reject::Size)?) {
+            return Err(Reject::Size);
+        }
+    }
+    Ok(tiling)
 }
 
 /// A rule with its numbers.
@@ -76,14 +130,44 @@ impl<'t> TensorMapCopies<'_, 't> {
             .position(|m| m.name == form.map && has(self.0.arch, m.feature))
             .ok_or(Reject::Form)?;
         let rules = maps.get(number).ok_or(Reject::Form)?;
-        let shape = shared.shape;
         let rank = u8::try_from(form.at.len()).map_err(|_| Reject::Form)?;
+        let element = self.suits_tensor(rules, global, dtype, shared.shape.bits, rank)?;
+        let (found, mode) = self.best_box(form, rules, element, shared)?;
+        let (order, boxed) = dimensions(rank, &found);
+        let map = MapPlan {
+            memref: global.memref,
+            map: u8::try_from(number).map_err(|_| Reject::Size)?,
+            element,
+            mode,
+            rank,
+            order,
+            boxed,
+            stride_bytes: stride_bytes(rank, global)?,
+        };
+        let tiling = instances(shared.shape, &found)?;
+        let bytes = self.bytes_at_once(form, shared.shape)?;
+        let figures = self.figures(form, &tiling, bytes);
+        if figures.cost >= limit {
+            Err(Reject::Dearer)
+        } else {
+            Ok((Evaluated { tiling, figures, bank_status: None }, map))
+        }
+    }
+
+    /// The number of the map's element type that a tensor has, if its rank and alignment suit.
+    fn suits_tensor(
+        &self,
+        rules: &TensorMap<'_>,
+        global: &GlobalPlan,
+        dtype: Option<DtypeId>,
+        bits: u16,
+        rank: u8,
+    ) -> Result<u8, Reject> {
         if !(rules.rank.0..=rules.rank.1).contains(&rank) {
             return Err(refuse(MapRule::Rank, u32::from(rank), u32::from(rules.rank.1)));
         }
-        let element = self
-            .map_element(rules, dtype, shape.bits)
-            .ok_or(Reject::Element { element_bits: shape.bits })?;
+        let element =
+            self.map_element(rules, dtype, bits).ok_or(Reject::Element { element_bits: bits })?;
         let align =
             rules.elements.get(usize::from(element)).map_or(0, |e| u32::from(e.align_bytes));
         let (base, stride) = global.tensor_align;
@@ -96,6 +180,18 @@ impl<'t> TensorMapCopies<'_, 't> {
                 return Err(refuse(rule, found, needed.max(align)));
             }
         }
+        Ok(element)
+    }
+
+    /// The largest box that the tile's layout allows under a swizzle mode, and the mode's number.
+    fn best_box(
+        &self,
+        form: &TiledMove<'_>,
+        rules: &TensorMap<'_>,
+        element: u8,
+        shared: &MemoryMap,
+    ) -> Result<(FittedBox, u8), Reject> {
+        let element = rules.elements.get(usize::from(element));
         let mut best: Option<(FittedBox, u8)> = None;
         let mut closest = refuse(MapRule::SwizzleEncoding, 0, 0);
         for (k, mode) in (0u8..).zip(self.0.tables.units.swizzles) {
@@ -104,72 +200,24 @@ impl<'t> TensorMapCopies<'_, 't> {
             }
             let takes =
                 |e| map::takes(self.0.tables, self.0.arch, e, mode, (form.loads, !form.loads));
-            if let Some(Err(UnitError::Map(refusal))) =
-                rules.elements.get(usize::from(element)).map(takes)
-            {
-                closest = nearer(
-                    closest,
-                    refuse(refusal.rule, u32::try_from(refusal.found).unwrap_or(u32::MAX), 0),
-                );
+            if let Some(Err(UnitError::Map(refusal))) = element.map(takes) {
+                let found = u32::try_from(refusal.found).unwrap_or(u32::MAX);
+                closest = nearer(closest, refuse(refusal.rule, found, 0));
                 continue;
             }
             match boxed(rules, mode, shared) {
-                Ok(found)
-                    if best.is_none_or(|(b, _)| {
-                        found.inner.saturating_add(found.outer) > b.inner.saturating_add(b.outer)
-                    }) =>
-                {
-                    best = Some((found, k))
+                Ok(found) if best.is_none_or(|(b, _)| found.bits() > b.bits()) => {
+                    best = Some((found, k));
                 }
                 Ok(_) => {}
                 Err(why) => closest = nearer(closest, why),
             }
         }
-        let (found, mode) = best.ok_or(closest)?;
-        let extent = |bits: u8| 1u16.checked_shl(u32::from(bits)).unwrap_or(0);
-        // A box lies in one matrix: its dimensions are the last two, the contiguous one first.
-        let mut order = [0u8; MAP_RANK];
-        let mut boxed = [1u16; MAP_RANK];
-        for (dim, place) in (0..rank).rev().zip(&mut order) {
-            *place = dim;
-        }
-        for (bits, place) in [found.inner, found.outer].into_iter().zip(&mut boxed) {
-            *place = extent(bits);
-        }
-        let mut stride_bytes = [None; MAP_RANK - 1];
-        let dims = global.leads().map(|lead| lead.bytes).chain([global.outer_bytes]);
-        for (dim, bytes) in dims.enumerate() {
-            // The map's dimensions count from the innermost.
-            let place = usize::from(rank).checked_sub(dim.saturating_add(2)).ok_or(Reject::Form)?;
-            *stride_bytes.get_mut(place).ok_or(Reject::Form)? = bytes;
-        }
-        let map = MapPlan {
-            memref: global.memref,
-            map: u8::try_from(number).map_err(|_| Reject::Size)?,
-            element,
-            mode,
-            rank,
-            order,
-            boxed,
-            stride_bytes,
-        };
-        let mut tiling = Tiling {
-            address_lanes: Columns::new(),
-            warps: Columns::new(),
-            instances: Columns::new(),
-            tuple: Columns::new(),
-            instance_registers: Columns::new(),
-            grid: shape.grid,
-            by_rows: true,
-            panel_bits: shape.total(),
-        };
-        for bit in
-            (found.inner..shape.cols).chain(shape.cols.saturating_add(found.outer)..shape.total())
-        {
-            if !tiling.instances.push(1u32.checked_shl(u32::from(bit)).ok_or(Reject::Size)?) {
-                return Err(Reject::Size);
-            }
-        }
+        best.ok_or(closest)
+    }
+
+    /// Bytes of a tile, if what says that they have come can count them.
+    fn bytes_at_once(&self, form: &TiledMove<'_>, shape: TileShape) -> Result<u32, Reject> {
         let bytes = u32::try_from(shape.bytes()).map_err(|_| Reject::Size)?;
         let objects =
             self.0.tables.units.completions.iter().filter(|c| has(self.0.arch, c.feature));
@@ -178,15 +226,7 @@ impl<'t> TensorMapCopies<'_, 't> {
         } else {
             u32::MAX
         };
-        if bytes > most {
-            return Err(Reject::Size);
-        }
-        let figures = self.figures(form, &tiling, bytes);
-        if figures.cost >= limit {
-            Err(Reject::Dearer)
-        } else {
-            Ok((Evaluated { tiling, figures, bank_status: None }, map))
-        }
+        if bytes > most { Err(Reject::Size) } else { Ok(bytes) }
     }
 
     /// The figures: instructions of one thread, and a warp's part of what the memories move in any

@@ -1,0 +1,328 @@
+//! The cheapest way to do one movement: an atom from end to end, two through registers, or a copy
+//! through a tensor map.
+
+use crate::data::{GlobalPlan, PlanError};
+use crate::select::memory::copy_bound::CopyBound;
+use crate::select::memory::tma::TensorMapCopies;
+use crate::select::planner::{Best, CopyEnd, CopyOp, Planner, RejectedAtoms, Staged};
+use lanebook_ir::Op;
+use lanebook_tables::{AtomId, Role, Space};
+use lanebook_tile::copy_atom::{CopyAtom, ViableAtoms};
+use lanebook_tile::evaluate::{EndMap, Evaluated};
+use lanebook_tile::map::MemoryMap;
+use lanebook_tile::tiling::{RegisterTranspose, Reject};
+
+/// A way to do a movement.
+#[derive(Copy, Clone)]
+struct Way {
+    /// The atom.
+    atom: AtomId,
+    /// The one behind it, where it goes through registers.
+    second: Option<AtomId>,
+    /// What is transposed between the two.
+    transpose: Option<RegisterTranspose>,
+}
+
+/// A search for the cheapest way to do a movement.
+struct AtomSearch<'s> {
+    movement: &'s CopyOp,
+    /// What costs so much cannot win.
+    cap: u32,
+    /// Everything is priced in full, and what loses stands here.
+    record: Option<&'s mut RejectedAtoms>,
+    best: Option<Best>,
+    /// A way was dropped for its cost.
+    capped: bool,
+    /// Why the way that came closest failed.
+    closest: Option<Reject>,
+}
+
+impl AtomSearch<'_> {
+    /// What a way has to cost less than.
+    fn limit(&self) -> u32 {
+        match (&self.record, &self.best) {
+            (Some(_), _) => u32::MAX,
+            (None, Some(best)) => best.found.figures.cost,
+            (None, None) => self.cap,
+        }
+    }
+
+    /// Takes a way if it is cheaper than those before it; whether it was.
+    fn consider(&mut self, way: Way, outcome: Result<Evaluated, Reject>) -> bool {
+        let Way { atom, second, transpose } = way;
+        let found = match outcome {
+            Ok(found) => found,
+            Err(why) => {
+                self.capped |= why == Reject::Dearer;
+                if self.closest.is_none_or(|c| nearness(why) > nearness(c)) {
+                    self.closest = Some(why);
+                }
+                self.lose(way, why, 0);
+                return false;
+            }
+        };
+        let cost = found.figures.cost;
+        match self.best {
+            Some(best) if cost >= best.found.figures.cost => {
+                self.lose(way, Reject::Dearer, cost);
+                return false;
+            }
+            Some(Best { atom, second, transpose, found, .. }) => {
+                let beaten = Way { atom, second, transpose };
+                self.lose(beaten, Reject::Dearer, found.figures.cost);
+            }
+            None => {}
+        }
+        self.best = Some(Best { atom, second, transpose, found, tiled: None });
+        true
+    }
+
+    fn lose(&mut self, way: Way, why: Reject, cost: u32) {
+        if let Some(record) = self.record.as_mut() {
+            record.lose((way.atom, way.transpose), why, cost);
+        }
+    }
+
+    /// The cheapest way; `None` if every one costs the cap or more.
+    fn found(self) -> Result<Option<Best>, PlanError> {
+        let all = self.record.is_some();
+        if self.best.is_none() && !self.capped {
+            let none =
+                if self.movement.wanted.is_some() { Reject::NotNative } else { Reject::Form };
+            let why = self.closest.unwrap_or(none);
+            return Err(PlanError::NoMover { op: self.movement.op, why });
+        }
+        Ok(self.best.filter(|best| all || best.found.figures.cost < self.cap))
+    }
+}
+
+/// Whether the program lets an atom do a movement.
+fn wants(movement: &CopyOp, atom: AtomId) -> bool {
+    movement.wanted.is_none_or(|wanted| wanted == atom)
+}
+
+/// How far a candidate came, to report the reason that helps most.
+fn nearness(why: Reject) -> u8 {
+    match why {
+        Reject::Tensor { .. } => 0,
+        Reject::Alignment { .. } => 6,
+        Reject::Run { .. } => 5,
+        Reject::Strided { .. } | Reject::Apart { .. } => 4,
+        Reject::RegisterOrder | Reject::Packing { .. } => 3,
+        Reject::Share { .. } | Reject::Element { .. } => 2,
+        Reject::Lanes { .. } => 1,
+        _ => 0,
+    }
+}
+
+impl Planner<'_, '_, '_, '_> {
+    /// The cheapest atom, or pair of atoms, for a movement; `None` if every one costs `cap` or
+    /// more. `shared` is the map of its shared end, `viable` the copy atoms that can do it at all.
+    /// With `record` all are priced in full.
+    pub(crate) fn best_copy_atom(
+        &self,
+        index: usize,
+        movement: &CopyOp,
+        shared: Option<(&MemoryMap, u32)>,
+        cap: u32,
+        viable: ViableAtoms,
+        record: Option<&mut RejectedAtoms>,
+    ) -> Result<Option<Best>, PlanError> {
+        let ends = (
+            self.end_map(movement.op, movement.from, shared)?,
+            self.end_map(movement.op, movement.to, shared)?,
+        );
+        let mut search =
+            AtomSearch { movement, cap, record, best: None, capped: false, closest: None };
+        let bound = self.bound(movement);
+        self.try_direct(&mut search, ends, bound, viable);
+        self.try_staged(&mut search, index, ends, (bound, shared.map(|(map, _)| map)), viable);
+        if let (Some(global), Some((map, _))) = (self.global_of(movement), shared) {
+            self.try_tensor_map(&mut search, global, map);
+        }
+        search.found()
+    }
+
+    /// One atom, from end to end.
+    #[inline(never)] // Its figures leave the stack before pairs of atoms are priced.
+    fn try_direct(
+        &self,
+        search: &mut AtomSearch<'_>,
+        (from, to): (EndMap<'_>, EndMap<'_>),
+        bound: CopyBound,
+        viable: ViableAtoms,
+    ) {
+        let instruction = self.target.tables.weights.instruction;
+        let movement = search.movement;
+        let between = self.transfers.between(from.space(), to.space()).iter();
+        for (k, copy_atom) in (0u32..).zip(between).filter(|(_, m)| wants(movement, m.atom)) {
+            let what = Way { atom: copy_atom.atom, second: None, transpose: None };
+            if bound.at(copy_atom.share_bytes, instruction) >= search.limit() {
+                search.consider(what, Err(Reject::Dearer));
+                if search.record.is_some() {
+                    continue;
+                }
+                // The widest come first: what follows needs as many instructions at the least.
+                return;
+            }
+            if viable.takes(k, copy_atom) {
+                search.consider(what, self.target.evaluate(copy_atom, from, to, search.limit()));
+            }
+        }
+    }
+
+    /// Two atoms, through registers, between two memories: the half on the global side is staged.
+    #[inline(never)] // Its figures leave the stack before copies by a unit are priced.
+    fn try_staged(
+        &self,
+        search: &mut AtomSearch<'_>,
+        index: usize,
+        (from, to): (EndMap<'_>, EndMap<'_>),
+        (bound, shared): (CopyBound, Option<&MemoryMap>),
+        viable: ViableAtoms,
+    ) {
+        if from.space() == Space::Register || to.space() == Space::Register {
+            return;
+        }
+        let loads = from.space() == Space::Global;
+        let spaces =
+            if loads { (Space::Register, Space::Shared) } else { (Space::Shared, Space::Register) };
+        // Where the same dimension is contiguous on both sides there is nothing to transpose.
+        let alike = shared.is_some_and(|map| map.at(1).bytes == u32::from(map.shape.bits / 8));
+        let bound = CopyBound { base: bound.shared, ..bound };
+        let mine = self.staged.iter().filter(|s| usize::from(s.movement) == index);
+        for staged in mine.filter(|s| s.transpose.is_none() || !alike) {
+            let between = self.transfers.between(spaces.0, spaces.1).iter();
+            for half in between.filter(|m| m.register_bits == staged.bits) {
+                let is_wanted =
+                    wants(search.movement, staged.global) || wants(search.movement, half.atom);
+                if !is_wanted || !viable.suits(half) {
+                    continue;
+                }
+                let left = search.limit().saturating_sub(staged.found.figures.cost);
+                let (atom, second) =
+                    if loads { (staged.global, half.atom) } else { (half.atom, staged.global) };
+                let what = Way { atom, second: Some(second), transpose: staged.transpose };
+                if bound.at(half.share_bytes, self.target.tables.weights.instruction) >= left {
+                    search.consider(what, Err(Reject::Dearer));
+                    if search.record.is_some() {
+                        continue;
+                    }
+                    break;
+                }
+                let end = if loads { to } else { from };
+                search.consider(what, self.evaluate_pair(staged, half, end, left));
+            }
+        }
+    }
+
+    /// A copy through a tensor map: one instruction moves a box.
+    #[inline(never)] // Its figures leave the stack with it.
+    fn try_tensor_map(&self, search: &mut AtomSearch<'_>, global: &GlobalPlan, shared: &MemoryMap) {
+        let copies = TensorMapCopies(&self.target);
+        let dtype = self.program.type_of(global.memref).dtype;
+        let movement = search.movement;
+        let loads = matches!(movement.from, CopyEnd::Global(_));
+        for (number, form) in copies.moves(loads).filter(|(_, form)| wants(movement, form.atom)) {
+            // A coordinate for each dimension of the tensor.
+            if form.at.len() != global.starts().count() {
+                continue;
+            }
+            let what = Way { atom: form.atom, second: None, transpose: None };
+            match copies.evaluate(form, global, dtype, shared, search.limit()) {
+                Ok((found, map)) => {
+                    if search.consider(what, Ok(found))
+                        && let Some(best) = search.best.as_mut()
+                    {
+                        best.tiled = Some((number, map));
+                    }
+                }
+                Err(why) => {
+                    search.consider(what, Err(why));
+                }
+            }
+        }
+    }
+
+    /// A movement through registers: the staged half, and another of the same width on the shared
+    /// side.
+    fn evaluate_pair(
+        &self,
+        staged: &Staged,
+        half: &CopyAtom,
+        shared: EndMap<'_>,
+        limit: u32,
+    ) -> Result<Evaluated, Reject> {
+        if staged.transpose.is_some() && !self.is_chosen_from(half) {
+            return Err(Reject::Form);
+        }
+        let through = EndMap::Registers(&staged.fragment);
+        let (from, to) =
+            if half.from == Space::Register { (through, shared) } else { (shared, through) };
+        let other = self.target.evaluate(half, from, to, limit)?;
+        let tiling = staged.found.tiling;
+        if staged.transpose.map_or(Some(tiling), |transpose| transpose.second(&tiling))
+            != Some(other.tiling)
+        {
+            return Err(Reject::RegisterOrder);
+        }
+        let (a, b) = (staged.found.figures, other.figures);
+        let mut figures = b;
+        figures.count = a.count.saturating_add(b.count);
+        figures.segments = a.segments;
+        figures.further_addresses = a.further_addresses.saturating_add(b.further_addresses);
+        figures.cost = a.cost.saturating_add(b.cost);
+        Ok(Evaluated { tiling, figures, bank_status: other.bank_status })
+    }
+
+    /// Whether bytes of a copy atom's registers can be chosen.
+    pub(crate) fn is_chosen_from(&self, copy_atom: &CopyAtom) -> bool {
+        let class = self
+            .choice
+            .and_then(|choice| choice.atom.operands.iter().find(|o| o.role == Role::Def))
+            .map(|o| o.class);
+        let (Some(class), Some(atom)) = (class, self.target.tables.atom(copy_atom.atom)) else {
+            return false;
+        };
+        let side = atom
+            .movement
+            .as_ref()
+            .and_then(|m| [&m.from, &m.to].into_iter().find(|side| side.space == Space::Register));
+        side.and_then(|side| atom.operands.get(usize::from(side.operand)))
+            .is_some_and(|o| o.class == class || o.also.contains(&class))
+    }
+
+    /// The global tile of a copy between global and shared memory.
+    fn global_of(&self, movement: &CopyOp) -> Option<&GlobalPlan> {
+        match (movement.from, movement.to) {
+            (CopyEnd::Global(g), CopyEnd::Shared(_)) | (CopyEnd::Shared(_), CopyEnd::Global(g)) => {
+                self.plan.globals.get(usize::from(g))
+            }
+            _ => None,
+        }
+    }
+
+    fn end_map<'m>(
+        &'m self,
+        op: Op,
+        end: CopyEnd,
+        shared: Option<(&'m MemoryMap, u32)>,
+    ) -> Result<EndMap<'m>, PlanError> {
+        match end {
+            CopyEnd::Registers(v) => self
+                .plan
+                .fragment_of(v)
+                .map(|(_, f)| EndMap::Registers(f))
+                .ok_or(PlanError::Undecided(op)),
+            CopyEnd::Shared(_) => shared
+                .map(|(map, align)| EndMap::Shared(map, align))
+                .ok_or(PlanError::Undecided(op)),
+            CopyEnd::Global(g) => self
+                .plan
+                .globals
+                .get(usize::from(g))
+                .map(|g| EndMap::Global(&g.map, g.align))
+                .ok_or(PlanError::Undecided(op)),
+        }
+    }
+}
