@@ -198,14 +198,23 @@ pub enum Error {
         /// The extent it must stay below.
         extent: i64,
     },
-    /// Two coordinates reach the same position, or strides do not nest as an inverse or complement
-    /// needs.
+    /// Two coordinates reach the same position.
     NotInjective {
         /// Position of the iter.
         iter: u8,
         /// Its stride.
         stride: i64,
-        /// The multiple that the stride would have to be.
+        /// What the stride would have to be, or be a multiple of.
+        unit: i64,
+    },
+    /// Steps of one iter fall between those of another, so that positions have no digits: no
+    /// strided layout is the inverse or the complement. No two coordinates are shown to meet.
+    Interleaved {
+        /// Position of the iter.
+        iter: u8,
+        /// Its stride.
+        stride: i64,
+        /// What the stride would have to reach, or be a multiple of.
         unit: i64,
     },
     /// Positions are left out, so there is no exact inverse.

@@ -1,6 +1,8 @@
 //! Complement: the layout of the positions that a layout skips.
 
-use super::{Iters, Negative, at, by_stride, nest, push_merged, push_tree, refuse_rest};
+use super::{
+    Iters, Negative, at, by_stride, nest, or_collision, push_merged, push_tree, refuse_rest,
+};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, position};
@@ -10,12 +12,16 @@ use crate::num::Int;
 /// cotarget)`, the last extent rounded up: sizes multiply to `cotarget` where they divide it, to
 /// more where they do not.
 ///
+/// Where a stride is no multiple of the extent times stride before it (`(4,8):(9,1)`, rows padded
+/// by one), as many whole steps as fit below it are taken, as in CuTe; what is left over is covered
+/// by nothing, like the padding that it is.
+///
 /// All iters of `a` that move must lie on one axis; the result lies there too. Extents of 1 and
 /// strides of 0 do not count.
 ///
 /// # Errors
-/// [`Error::NotInjective`] if a stride (by increasing stride) is no multiple of the extent times
-/// stride before it; [`Error::NegativeStride`], [`Error::WrongAxis`], [`Error::NeedsValue`], and
+/// [`Error::NotInjective`] if two coordinates of `a` meet, [`Error::Interleaved`] if else a stride
+/// (by increasing stride) is below the extent times stride before it; [`Error::NegativeStride`], [`Error::WrongAxis`], [`Error::NeedsValue`], and
 /// what `a` must not have.
 pub fn complement(a: &LayoutRef<'_>, cotarget: Int) -> Result<Layout> {
     let mut out = Layout::new();
@@ -38,12 +44,22 @@ pub(super) fn push_complement(out: &mut Layout, a: &LayoutRef<'_>, cotarget: Int
     let mut covered = Int::ONE;
     let order = by_stride(a.shard, Negative::Refuse)?;
     for (it, k) in at(a.shard, &order) {
-        let gap = nest(it.stride(), covered, k)?;
+        let gap = steps_below(it.stride(), covered, k).map_err(|e| or_collision(e, a.shard))?;
         push_merged(&mut gaps, Iter::symbolic(gap, covered, axis)?)?;
         covered = it.stride().checked_mul(it.extent())?;
     }
     push_merged(&mut gaps, Iter::symbolic(ceil_div(cotarget, covered)?, covered, axis)?)?;
     push_tree(out, &gaps, axis)
+}
+
+/// How many steps of `covered` fit below a stride, at least 1.
+fn steps_below(stride: Int, covered: Int, iter: u8) -> Result<Int> {
+    match (stride.as_known(), covered.as_known()) {
+        (Some(s), Some(c)) if s >= c && c > 0 => {
+            Ok(Int::known(s.checked_div(c).ok_or(Error::Overflow)?))
+        }
+        _ => nest(stride, covered, iter),
+    }
 }
 
 /// `a / b` rounded up, for positive `b`; at least 1.

@@ -7,6 +7,7 @@ use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};
 use crate::num::Int;
 use crate::post::PostMap;
+use core::cmp::Ordering;
 
 /// CuTe's logical divide, `a o (t, complement(t, size(a)))`: mode 0 is the tile, mode 1 the tiles.
 ///
@@ -61,7 +62,8 @@ pub fn logical_divide_by_mode(a: &LayoutRef<'_>, tiles: &[LayoutRef<'_>]) -> Res
 /// CuTe's logical product, `(a, complement(a, size(a) * cosize(b)) o b)`: `a` repeated at the tiles
 /// that `b` counts.
 ///
-/// If `b` stays at 0, no complement is needed, and none need exist.
+/// If `b` stays at 0, no complement is needed, and none need exist. Where padding makes `a` longer
+/// than its size, so that the cotarget is too small, repetitions still begin after whole blocks.
 ///
 /// # Errors
 /// Those of [`super::complement`] (for `a`) and [`compose`].
@@ -100,8 +102,25 @@ pub(crate) fn push_repetition(
     let cosize = Int::known(b.cosize(AxisId::M)?);
     let mut tiles = Layout::new();
     push_complement(&mut tiles, a, a.size()?.checked_mul(cosize)?)?;
+    if tiles.view().size()?.compare(cosize) == Some(Ordering::Less) {
+        // Padding made `a` longer than its size says: what counts on must count whole blocks.
+        tiles = Layout::new();
+        push_complement(&mut tiles, a, span(a)?.checked_mul(cosize)?)?;
+    }
     push_composed(out, &tiles.view(), b)?;
     Ok(())
+}
+
+/// The greatest extent times stride.
+fn span(a: &LayoutRef<'_>) -> Result<Int> {
+    let mut top = Int::ONE;
+    for it in a.shard.iter().filter(|it| !it.is_unit()) {
+        let end = it.extent().checked_mul(it.stride())?;
+        if end.compare(top) == Some(Ordering::Greater) {
+            top = end;
+        }
+    }
+    Ok(top)
 }
 
 /// Appends the tree of `b` with every stride 0.

@@ -68,8 +68,8 @@ pub struct Element {
 /// copy 0 of them.
 ///
 /// # Errors
-/// [`Error::NotInjective`] with the iter whose stride is 0 or does not exceed what the smaller ones
-/// reach (`unit` is the least that would do); [`Error::NeedsValue`], [`Error::Capacity`],
+/// With the iter whose stride is 0 or does not exceed what the smaller ones reach (`unit` is the
+/// least that would do) [`Error::NotInjective`] where elements meet, else [`Error::Interleaved`]; [`Error::NeedsValue`], [`Error::Capacity`],
 /// [`Error::Overflow`].
 pub fn guarded_inverse(l: &LayoutRef<'_>) -> Result<GuardedInverse> {
     l.post.check()?;
@@ -86,11 +86,9 @@ pub fn guarded_inverse(l: &LayoutRef<'_>) -> Result<GuardedInverse> {
         for s in own.clone() {
             let stride = s.unit()?;
             if stride < covered {
-                return Err(Error::NotInjective {
-                    iter: s.at,
-                    stride: s.it.stride().coeff(),
-                    unit: covered,
-                });
+                let stride = s.it.stride().coeff();
+                let fault = Error::Interleaved { iter: s.at, stride, unit: covered };
+                return Err(met(l, *axis, fault));
             }
             let last = i64::from(s.it.extent_value()?).saturating_sub(1);
             let way = stride.checked_mul(last).ok_or(Error::Overflow)?;
@@ -116,6 +114,17 @@ pub fn guarded_inverse(l: &LayoutRef<'_>) -> Result<GuardedInverse> {
         out.windows.push((*axis, start, covered)).map_err(|_| full)?;
     }
     Ok(out)
+}
+
+/// The fault, or that elements or copies on one axis meet, where they do.
+#[inline(never)]
+fn met(l: &LayoutRef<'_>, axis: AxisId, fault: Error) -> Error {
+    let mut own = super::Iters::new();
+    for it in l.shard.iter().chain(l.replica).filter(|it| it.axis() == axis) {
+        // No more than a layout holds.
+        let _ = own.push(*it);
+    }
+    super::or_collision(fault, &own)
 }
 
 /// An iter that moves, with what a step of it is worth.

@@ -1,8 +1,8 @@
 //! Inverses of strided layouts.
 
 use super::{
-    Iters, Negative, at, by_stride, nest, push, push_merged, push_tree, refuse_other_axes,
-    refuse_rest, size_before, tree_of,
+    Iters, Negative, at, by_stride, nest, or_collision, push, push_merged, push_tree,
+    refuse_other_axes, refuse_rest, size_before, tree_of,
 };
 use crate::axis::AxisId;
 use crate::coord::MAX_AXES;
@@ -27,7 +27,7 @@ pub struct Inverse {
 ///
 /// # Errors
 /// [`Error::NotSurjective`] where positions are left out, [`Error::NotInjective`] where two
-/// coordinates meet, [`Error::HasOffset`], [`Error::HasPostMap`] (a swizzle inverts in the linear
+/// coordinates meet, [`Error::Interleaved`] where steps fall between steps, [`Error::HasOffset`], [`Error::HasPostMap`] (a swizzle inverts in the linear
 /// form), [`Error::NegativeStride`], [`Error::NeedsValue`].
 pub fn inverse(l: &LayoutRef<'_>) -> Result<Inverse> {
     refuse_rest(&LayoutRef { replica: &[], ..*l })?;
@@ -71,7 +71,11 @@ fn push_back(out: &mut Layout, l: &LayoutRef<'_>, axis: AxisId) -> Result<()> {
     let mut covered = Int::ONE;
     let order = by_stride(&own, Negative::Refuse)?;
     for (it, k) in at(&own, &order) {
-        let gap = nest(it.stride(), covered, k)?;
+        let gap = match (it.stride().as_known(), covered.as_known()) {
+            // A hole, be it a multiple or not.
+            (Some(stride), Some(covered)) if stride > covered => it.stride(),
+            _ => nest(it.stride(), covered, k).map_err(|e| or_collision(e, &own))?,
+        };
         if gap != Int::ONE {
             let (stride, expected) = (it.stride().coeff(), covered.coeff());
             return Err(Error::NotSurjective { axis, stride, expected });
@@ -118,7 +122,8 @@ pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
 /// extent: then the digits of a position are the digits of the index.
 ///
 /// # Errors
-/// [`Error::NotInjective`] if strides do not divide so; else as [`right_inverse`].
+/// If strides do not divide so, [`Error::NotInjective`] where two coordinates meet, else
+/// [`Error::Interleaved`]; otherwise as [`right_inverse`].
 pub fn left_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
     refuse_rest(l)?;
     refuse_other_axes(l.shard, AxisId::M)?;
@@ -127,14 +132,15 @@ pub fn left_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
     let mut below = (Int::ZERO, Int::ONE, Int::ONE);
     let order = by_stride(l.shard, Negative::Refuse)?;
     for (it, k) in at(l.shard, &order) {
-        let ratio = nest(it.stride(), below.1, k)?;
+        let ratio = nest(it.stride(), below.1, k).map_err(|e| or_collision(e, l.shard))?;
         match ratio.compare(below.2) {
             Some(Ordering::Less) => {
-                return Err(Error::NotInjective {
+                let fault = Error::Interleaved {
                     iter: k,
                     stride: it.stride().coeff(),
                     unit: below.1.checked_mul(below.2)?.coeff(),
-                });
+                };
+                return Err(or_collision(fault, l.shard));
             }
             Some(_) => {}
             None => return Err(ratio.needs_value(below.2)),

@@ -265,6 +265,21 @@ pub(crate) fn nest(stride: Int, unit: Int, iter: u8) -> Result<Int> {
         _ if stride.as_known().is_none() || unit.as_known().is_none() => {
             Err(stride.needs_value(unit))
         }
-        _ => Err(Error::NotInjective { iter, stride: stride.coeff(), unit: unit.coeff() }),
+        _ => Err(Error::Interleaved { iter, stride: stride.coeff(), unit: unit.coeff() }),
+    }
+}
+
+/// What to refuse with when strides do not nest: that two coordinates meet, where they do.
+#[inline(never)]
+pub(crate) fn or_collision(fault: Error, iters: &[Iter]) -> Error {
+    let Error::Interleaved { iter, stride, unit } = fault else { return fault };
+    let mut moving = Iters::new();
+    for it in iters.iter().filter(|it| !it.is_unit() && it.stride() != Int::ZERO) {
+        // No more than there were.
+        let _ = moving.push(*it);
+    }
+    match LayoutRef::new(&moving).is_injective() {
+        Ok(false) => Error::NotInjective { iter, stride, unit },
+        _ => fault,
     }
 }

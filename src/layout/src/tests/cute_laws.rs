@@ -94,12 +94,19 @@ fn a_divide_moves_every_element_once() {
             if size % part != 0 || l.view().size_value().unwrap() != size {
                 continue;
             }
+            let tiles: Vec<i64> = table(&tile.view());
+            if tiles == [0, 1, 3, 4] {
+                // A tile with a hole: the next one begins where it ends, at 6.
+                let points = (0..size / 4).flat_map(|k| tiles.iter().map(move |x| (k, *x)));
+                let at = |(k, x): (u64, i64)| extended(&a.view(), 6 * k as i64 + x);
+                assert_eq!(table(&l.view()), points.map(at).collect::<Vec<_>>(), "{}", show(a));
+                continue;
+            }
             let mut whole = table(&a.view());
             let mut cut = table(&l.view());
             whole.sort_unstable();
             cut.sort_unstable();
             assert_eq!(whole, cut, "{} by {}", show(a), show(&tile));
-            let tiles: Vec<i64> = table(&tile.view());
             let first: Vec<i64> = tiles.iter().map(|x| extended(&a.view(), *x)).collect();
             assert_eq!(table(&l.view().mode(0).unwrap()), first);
         }
@@ -108,7 +115,7 @@ fn a_divide_moves_every_element_once() {
 
 #[test]
 fn a_product_repeats_without_overlap() {
-    let blocks = ["4:1", "(2,2):(2,1)", "(2,3):(1,4)", "3:5"];
+    let blocks = ["4:1", "(2,2):(2,1)", "(2,3):(1,4)", "3:5", "(4,8):(9,1)", "(2,3):(1,5)"];
     for (a, b) in blocks.iter().flat_map(|a| ["2:1", "3:2", "(2,3):(3,1)"].map(|b| (c(a), c(b)))) {
         let Ok(logical) = cute::logical_product(&a.view(), &Tiler::Layout(b.view())) else {
             continue;

@@ -59,6 +59,10 @@ fn complements() {
     assert_eq!(spelled("4:32", 256).unwrap(), "(32,2):(1,128)");
     assert_eq!(spelled("4:32", 128).unwrap(), "32:1");
     assert_eq!(spelled("4:1", 6).unwrap(), "2:4");
+    // Padded tiles, as CuTe's own tests have them.
+    assert_eq!(spelled("(4,8):(9,1)", 64).unwrap(), "2:36");
+    assert_eq!(spelled("(2,4):(1,5)", 100).unwrap(), "(2,5):(2,20)");
+    assert_eq!(spelled("(3,2):(2,3)", 64), Err(Error::Interleaved { iter: 1, stride: 3, unit: 6 }));
     assert_eq!(
         spelled("(4,4):(1,2)", 32),
         Err(Error::NotInjective { iter: 1, stride: 2, unit: 4 })

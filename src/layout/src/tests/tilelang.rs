@@ -81,6 +81,8 @@ fn what_does_not_nest_has_no_inverse() {
     let error = |iter, stride, unit| Err(Error::NotInjective { iter, stride, unit });
     assert_eq!(stuck("(2,4):(0,1)"), error(0, 0, 1));
     assert_eq!(stuck("(4,4):(1,3)"), error(1, 3, 4));
+    // No two elements meet, and still no digits tell them apart.
+    assert_eq!(stuck("(3,2):(2,3)"), Err(Error::Interleaved { iter: 1, stride: 3, unit: 5 }));
 }
 
 #[test]

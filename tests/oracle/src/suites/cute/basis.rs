@@ -6,7 +6,7 @@ use super::peers::{
 };
 use super::reference::{self, Flat, Leaf};
 use super::rules;
-use super::tiling::{expected, undefined, with_tiler};
+use super::tiling::{Expected, expected, with_tiler};
 use lanebook_layout::{Error, Layout, cute, ops};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,11 +147,17 @@ fn complement(r: &Value, l: &Layout) -> Result<Verdict, String> {
     let ours = Ours::function(ops::complement(&l.view(), total));
     let leaves = Flat::parse(&input(r, "layout")).map(|f| f.leaves()).unwrap_or_default();
     let own = axes(&leaves);
-    let wrong = |_: &str| match ours {
+    let wrong = |text: &str| match ours {
         Ours::Refused(Error::WrongAxis { .. }) if own.len() > 1 => Some(rules::BASIS_COMPLEMENT),
-        Ours::Refused(Error::NotInjective { .. }) => {
+        Ours::Refused(Error::NotInjective { .. } | Error::Interleaved { .. }) => {
             let axis = own.first()?;
-            reference::complement(&along(&leaves, axis), 1).is_none().then_some(rules::COMPLEMENT)
+            let found = Flat::parse(text)?.leaves();
+            let empty = found.iter().any(|l| l.0 < 1);
+            let moving: Vec<Leaf> = along(&leaves, axis).into_iter().filter(|l| l.1 != 0).collect();
+            let both = [reference::table(&moving)?, reference::table(&along(&found, axis))?];
+            let all = reference::sum_table(&both)?;
+            let distinct: BTreeSet<i64> = all.iter().copied().collect();
+            (empty || distinct.len() < all.len()).then_some(rules::COMPLEMENT)
         }
         _ => None,
     };
@@ -250,19 +256,21 @@ fn divide(r: &Value, ours: Ours) -> Verdict {
         let (whole, found) = (whole.as_ref()?, Flat::parse(text)?);
         let mut all = true;
         for axis in &axes {
-            let expected = expected("zipped_divide", &seen(whole, axis), &tiler)?;
-            all &= seen(&found, axis).table()? == expected;
+            match expected("zipped_divide", &seen(whole, axis), &tiler) {
+                Expected::Table(expected) => all &= seen(&found, axis).table()? == expected,
+                // The tile has no complement on any axis.
+                Expected::Nothing(_) => all &= found.leaves().iter().all(|l| l.0 > 0),
+                Expected::Open => return None,
+            }
         }
         Some(all)
     };
-    let none = whole.as_ref().is_some_and(|w| {
-        axes.iter().any(|axis| undefined("zipped_divide", &seen(w, axis), &tiler))
-    });
     let law = || match holds(&ours.words()) {
+        Some(true) => Ok(()),
         Some(false) => Err("not the positions of the whole".to_owned()),
-        _ => Ok(()),
+        None => Err("nothing to hold it against".to_owned()),
     };
-    let wrong = |peer: &str| (none || holds(peer) == Some(false)).then_some(rules::TILING);
+    let wrong = |peer: &str| (holds(peer) == Some(false)).then_some(rules::TILING);
     let rules = Rules { law: &law, wrong: &wrong, ..PLAIN };
     compare(r, &ours, &rules)
 }

@@ -197,13 +197,31 @@ fn complement(r: &Value, l: &Layout, total: Int) -> Verdict {
         if c.leaves().iter().any(|l| l.0 < 1) || c.leaves().windows(2).any(|w| w[1].1 < w[0].1) {
             return Err("an extent below 1, or strides that fall".to_owned());
         }
-        let all: Vec<_> = moving.into_iter().chain(c.leaves()).collect();
+        let all: Vec<_> = moving.iter().cloned().chain(c.leaves()).collect();
         let Some(table) = reference::table(&all) else {
             return Ok(());
         };
         let reached: BTreeSet<i64> = table.iter().copied().collect();
         if reached.len() != table.len() {
             return Err("a position twice".to_owned());
+        }
+        // What lies between padded rows stays free; all rows must fit.
+        let mut own: Vec<_> = moving.iter().filter(|l| l.0 != 1).collect();
+        own.sort_by_key(|l| l.1);
+        let mut below = 1;
+        let mut padded = false;
+        for (extent, stride, _) in own {
+            padded |= stride % below != 0;
+            below = extent * stride;
+        }
+        if padded {
+            let expected = reference::complement(&moving, total.value().unwrap_or(0));
+            let found = c.table();
+            return if expected.is_some_and(|e| reference::table(&e) == found) {
+                Ok(())
+            } else {
+                Err("not the whole steps below each stride".to_owned())
+            };
         }
         // Complete, too, beyond the cotarget: no hole below the last position.
         let total = total.value().unwrap_or(0).max(i64::try_from(table.len()).unwrap_or(0));

@@ -131,13 +131,14 @@ pub fn table(leaves: &[Leaf]) -> Option<Vec<i64>> {
     (0..=1 << 22).contains(&size).then(|| (0..size).map(|x| at(leaves, x)).collect())
 }
 
-/// The complement to `total`, if the strides nest.
+/// The complement to `total`: whole steps below each stride. `None` where a step falls between
+/// others, or on them.
 pub fn complement(leaves: &[Leaf], total: i64) -> Option<Vec<Leaf>> {
     let mut own: Vec<&Leaf> = leaves.iter().filter(|l| l.0 != 1 && l.1 != 0).collect();
     own.sort_by_key(|l| l.1);
     let (mut out, mut covered) = (Vec::new(), 1);
     for (extent, stride, axis) in own {
-        if *stride < 1 || stride % covered != 0 || *stride < covered {
+        if *stride < 1 || *stride < covered {
             return None;
         }
         out.push((stride / covered, covered, axis.clone()));

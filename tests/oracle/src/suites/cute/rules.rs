@@ -21,7 +21,9 @@ pub const TILING: &str =
     "the peer's tiles are not A(T(i) + rest(j)): the composition inside is not defined";
 /// Errata 004 rows 15 and 16.
 pub const COMPLEMENT: &str =
-    "no complement: the layout is not injective, or its strides do not nest";
+    "no complement: the peer's answer is empty, or meets what it should complete";
+/// The same inside a divide or product.
+pub const MEETS: &str = "no complement: the peer's answer is empty, or its tiles meet";
 /// The cotarget counts by its size; the peer divides its modes one by one and rounds each.
 pub const SHAPED_COTARGET: &str =
     "complement to a shape: lanebook covers its size, the peer rounds mode by mode";

@@ -4,7 +4,7 @@ use super::super::Verdict;
 use super::peers::{Ours, PLAIN, Rules, input, judge as compare, layout, texts, tuple};
 use super::reference::{Composed, Flat};
 use super::rules;
-use super::tiling::{expected, tiles_of, undefined, with_tiler};
+use super::tiling::{expected, tiles_of, with_tiler};
 use lanebook_layout::{AxisId, Layout, Swizzle, Unit, cute, ops};
 use serde_json::Value;
 
@@ -59,23 +59,8 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
             let tiler = input(r, "b");
             let ours = with_tiler(&tiler, |t| Ours::function(cute::zipped_divide(&v, t)))?;
             let whole = Composed::parse(&input(r, "layout")).ok_or("the layout")?.inner;
-            let none = undefined("zipped_divide", &whole, &tiler);
-            let expected = expected("zipped_divide", &whole, &tiler);
-            let holds = |text: &str| {
-                let found = Composed::parse(text).and_then(|c| c.inner.table());
-                expected.is_some() && found == expected
-            };
-            let law = || {
-                if expected.is_none() || holds(&ours.words()) {
-                    Ok(())
-                } else {
-                    Err("not the tiles".to_owned())
-                }
-            };
-            let wrong = |peer: &str| {
-                (none || (expected.is_some() && !holds(peer))).then_some(rules::TILING)
-            };
-            compare(r, &ours, &Rules { law: &law, wrong: &wrong, ..PLAIN })
+            let inner = |text: &str| Composed::parse(text).map(|c| c.inner);
+            expected("zipped_divide", &whole, &tiler).compare(r, &ours, rules::TILING, &inner)
         }
         "composed_tile_to_shape" => {
             let (shape, order) = (tuple(&input(r, "shape"))?, tuple(&input(r, "order"))?);
@@ -92,23 +77,8 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
 /// A block over a shape is a blocked product.
 pub fn tiled(r: &Value, ours: &Ours, block: &Flat) -> Verdict {
     let tiles = tiles_of(block, &input(r, "shape"), &input(r, "order")).unwrap_or_default();
-    let expected = expected("blocked_product", block, &tiles);
-    let none = undefined("blocked_product", block, &tiles);
-    let holds = |text: &str| {
-        let found = Composed::parse(text).and_then(|c| c.inner.table());
-        expected.is_some() && found == expected
-    };
-    let law = || {
-        if expected.is_none() || holds(&ours.words()) {
-            Ok(())
-        } else {
-            Err("not the tiles".to_owned())
-        }
-    };
-    let wrong =
-        |peer: &str| (none || (expected.is_some() && !holds(peer))).then_some(rules::TILING);
-    let rules = Rules { law: &law, wrong: &wrong, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
-    compare(r, ours, &rules)
+    let inner = |text: &str| Composed::parse(text).map(|c| c.inner);
+    expected("blocked_product", block, &tiles).compare(r, ours, rules::TILING, &inner)
 }
 
 /// The recorded table, point by point.

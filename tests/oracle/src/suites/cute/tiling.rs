@@ -17,24 +17,63 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
     let (a_text, b_text) = (input(r, "a"), input(r, "b") + &input(r, "tiler"));
     let a = layout(&a_text)?;
     let ours = with_tiler(&b_text, |tiler| answer(op, &a.view(), tiler))?;
-    let expected = Flat::parse(&a_text).and_then(|a| expected(op, &a, &b_text));
-    let holds = |text: &str| match (&expected, Flat::parse(text).and_then(|l| l.table())) {
-        (Some(expected), Some(table)) => *expected == table,
-        // Too large to walk: nothing is shown.
-        (None, Some(_)) | (Some(_), None) => false,
-        (None, None) => true,
-    };
+    let expected = Flat::parse(&a_text).map_or(Expected::Open, |a| expected(op, &a, &b_text));
     let refusal = if op.starts_with("composition") { rules::COMPOSITION } else { rules::TILING };
-    let law = || {
-        if expected.is_none() || holds(&ours.words()) {
-            return Ok(());
-        }
-        Err("not the positions that the definition gives".to_owned())
-    };
-    let undefined = Flat::parse(&a_text).is_some_and(|a| undefined(op, &a, &b_text));
-    let wrong = |peer: &str| (undefined || (expected.is_some() && !holds(peer))).then_some(refusal);
-    let rules = Rules { law: &law, wrong: &wrong, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
-    Ok(compare(r, &ours, &rules))
+    let read = |text: &str| Flat::parse(text);
+    Ok(expected.compare(r, &ours, refusal, &read))
+}
+
+/// What the definition gives.
+pub enum Expected {
+    /// The positions, in the order of the result's leaves.
+    Table(Vec<i64>),
+    /// Nothing: what is repeated has no complement. How often it has a position at most.
+    Nothing(usize),
+    /// A form that is not read here, or too many positions to walk.
+    Open,
+}
+
+impl Expected {
+    /// The verdict on an answer. An answer of lanebook's must be these positions; where it refuses,
+    /// each peer's answer must be shown to be other positions, or positions that meet.
+    pub fn compare(
+        &self,
+        r: &Value,
+        ours: &Ours,
+        refusal: &'static str,
+        read: &dyn Fn(&str) -> Option<Flat>,
+    ) -> Verdict {
+        let law = || match (self, read(&ours.words()).and_then(|l| l.table())) {
+            (Self::Table(expected), Some(found)) if *expected == found => Ok(()),
+            // As large as the other: both too large to walk.
+            (Self::Open, None) => Ok(()),
+            (Self::Nothing(_), _) => Err("the definition gives no positions".to_owned()),
+            (Self::Open, Some(_)) => Err("nothing to hold it against".to_owned()),
+            (Self::Table(_), _) => Err("not the positions that the definition gives".to_owned()),
+        };
+        let wrong = |peer: &str| {
+            let peer = read(peer)?;
+            match (self, peer.table()) {
+                (Self::Table(expected), found) => {
+                    (found.as_ref() != Some(expected)).then_some(refusal)
+                }
+                (Self::Nothing(times), Some(found)) => {
+                    let empty = peer.leaves().iter().any(|l| l.0 < 1);
+                    (empty || most(&found) > *times).then_some(rules::MEETS)
+                }
+                _ => None,
+            }
+        };
+        let refused_by_peers = rules::PEER_REFUSES;
+        compare(r, ours, &Rules { law: &law, wrong: &wrong, refused_by_peers, ..PLAIN })
+    }
+}
+
+/// How often the most frequent position occurs.
+fn most(table: &[i64]) -> usize {
+    let mut sorted = table.to_vec();
+    sorted.sort_unstable();
+    sorted.chunk_by(|a, b| a == b).map(<[i64]>::len).max().unwrap_or(0)
 }
 
 fn answer(op: &str, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Ours {
@@ -120,108 +159,138 @@ fn pairs(a: &Flat, b: &str) -> Option<Pairs> {
     tiles.next().is_none().then_some(out)
 }
 
-/// The positions that the definition gives, in the order of the result's leaves.
-pub fn expected(op: &str, a: &Flat, b: &str) -> Option<Vec<i64>> {
+/// One mode of the result before modes are grouped: tile (or block) fastest, then rest (or starts).
+struct Cut {
+    tiles: usize,
+    rests: usize,
+    /// Positions, tile fastest.
+    whole: Vec<i64>,
+}
+
+/// Which part of which mode a digit of the result's index counts.
+#[derive(Clone, Copy)]
+enum Digit {
+    Tile(usize),
+    Rest(usize),
+}
+
+/// What the definition gives, in the order of the result's leaves.
+pub fn expected(op: &str, a: &Flat, b: &str) -> Expected {
     let op = op.strip_suffix("_shape").unwrap_or(op);
-    let pairs = pairs(a, b)?;
-    if op.ends_with("_product") {
-        return product_table(op, a, b, pairs);
-    }
-    let walk = |mode: &[Leaf], points: &[i64]| {
-        points.iter().map(|x| reference::at(mode, *x)).collect::<Vec<i64>>()
+    let found = match op {
+        "blocked_product" | "raked_product" => side_by_side(op, a, b),
+        _ => by_mode(op, a, b),
     };
-    let (mut tiles, mut rests, mut both) = (Vec::new(), Vec::new(), Vec::new());
-    for (mode, tile) in &pairs {
+    found.unwrap_or(Expected::Open)
+}
+
+fn by_mode(op: &str, a: &Flat, b: &str) -> Option<Expected> {
+    let product = op.ends_with("_product");
+    let mut cuts = Vec::new();
+    for (mode, tile) in pairs(a, b)? {
+        let own = reference::table(&mode)?;
         let Some(tile) = tile else {
-            rests.push(reference::table(mode)?);
-            both.push(reference::table(mode)?);
+            // A mode that the tiler does not mention goes with the blocks, or with the rests.
+            let (tiles, rests) = if product { (own.len(), 1) } else { (1, own.len()) };
+            cuts.push((Cut { tiles, rests, whole: own }, false));
             continue;
         };
-        let points = reference::table(tile)?;
+        let points = reference::table(&tile)?;
+        let at = |x: i64| reference::at(&mode, x);
         if op.starts_with("composition") {
-            tiles.push(walk(mode, &points));
+            let whole: Vec<i64> = points.iter().map(|x| at(*x)).collect();
+            cuts.push((Cut { tiles: whole.len(), rests: 1, whole }, true));
             continue;
         }
-        let rest = reference::complement(tile, reference::size(mode))?;
-        let steps = reference::table(&rest)?;
-        // A mode of several leaves may add up in a way that no sum of two tables has: check the sum
-        // itself.
-        let sum: Vec<i64> = reference::sum_table(&[points.clone(), steps.clone()])?;
-        let whole = walk(mode, &sum);
-        let (tile, rest) = (walk(mode, &points), walk(mode, &steps));
-        if reference::sum_table(&[tile.clone(), rest.clone()])? != whole {
-            return None;
-        }
-        both.extend([tile.clone(), rest.clone()]);
-        tiles.push(tile);
-        rests.push(rest);
-    }
-    if op == "logical_divide" {
-        return reference::sum_table(&both);
-    }
-    if op.starts_with("composition") {
-        return reference::sum_table(&tiles);
-    }
-    tiles.extend(rests);
-    reference::sum_table(&tiles)
-}
-
-/// The blocks, and where the tiles that `b` counts begin.
-fn product_table(op: &str, a: &Flat, b: &str, pairs: Pairs) -> Option<Vec<i64>> {
-    let repeat = |block: &[Leaf], tile: &[Leaf]| -> Option<Vec<i64>> {
-        let points = reference::table(tile)?;
-        let cosize = points.iter().max()? + 1;
-        let starts = reference::complement(block, reference::size(block).checked_mul(cosize)?)?;
-        Some(points.iter().map(|x| reference::at(&starts, *x)).collect())
-    };
-    if op == "blocked_product" || op == "raked_product" {
-        let b = Flat::parse(b)?;
-        let starts = {
-            let cosize = b.table()?.iter().max()? + 1;
-            reference::complement(&a.leaves(), a.size().checked_mul(cosize)?)?
+        let (tiles, whole): (usize, Vec<i64>) = if product {
+            let reach = points.iter().max()?.checked_add(1)?;
+            let total = reference::size(&mode).checked_mul(reach)?;
+            // A repetition that stays in place needs no complement.
+            let still = points.iter().all(|x| *x == 0);
+            let starts = reference::complement(&mode, total);
+            let Some(starts) = starts.or(still.then(Vec::new)) else {
+                return Some(Expected::Nothing(most(&own)));
+            };
+            let starts: Vec<i64> = points.iter().map(|x| reference::at(&starts, *x)).collect();
+            (own.len(), reference::sum_table(&[own, starts])?)
+        } else {
+            let Some(rest) = reference::complement(&tile, reference::size(&mode)) else {
+                let block: Vec<i64> = points.iter().map(|x| at(*x)).collect();
+                return Some(Expected::Nothing(most(&block)));
+            };
+            let sum = reference::sum_table(&[points.clone(), reference::table(&rest)?])?;
+            (points.len(), sum.into_iter().map(at).collect())
         };
-        if !additive(&starts, &b) {
-            return None;
-        }
-        let mut parts = Vec::new();
-        for k in 0..a.modes.len().max(b.modes.len()) {
-            let block = a.modes.get(k).map_or(Some(vec![0]), |m| reference::table(m))?;
-            let tiles = b.modes.get(k).map_or(Some(vec![0]), |m| reference::table(m))?;
-            let tiles = tiles.iter().map(|x| reference::at(&starts, *x)).collect();
-            if op == "raked_product" {
-                parts.extend([tiles, block])
-            } else {
-                parts.extend([block, tiles])
-            }
-        }
-        return reference::sum_table(&parts);
+        cuts.push((Cut { tiles, rests: whole.len() / tiles.max(1), whole }, true));
     }
-    let (mut blocks, mut repeats, mut both) = (Vec::new(), Vec::new(), Vec::new());
-    for (mode, tile) in &pairs {
-        let block = reference::table(mode)?;
-        blocks.push(block.clone());
-        both.push(block);
-        if let Some(tile) = tile {
-            let starts = repeat(mode, tile)?;
-            repeats.push(starts.clone());
-            both.push(starts);
-        }
+    let mut digits = Vec::new();
+    if op.starts_with("logical") {
+        digits = (0..cuts.len()).flat_map(|k| [Digit::Tile(k), Digit::Rest(k)]).collect();
+    } else if op.starts_with("composition") {
+        digits.extend((0..cuts.len()).filter(|k| cuts[*k].1).map(Digit::Tile));
+    } else {
+        digits.extend((0..cuts.len()).map(Digit::Tile));
+        digits.extend((0..cuts.len()).map(Digit::Rest));
     }
-    if op == "logical_product" {
-        return reference::sum_table(&both);
-    }
-    blocks.extend(repeats);
-    reference::sum_table(&blocks)
+    let cuts: Vec<Cut> = cuts.into_iter().map(|c| c.0).collect();
+    walk(&cuts, &digits).map(Expected::Table)
 }
 
-/// Whether the starts of tiles add up over the modes of `b`.
-fn additive(starts: &[Leaf], b: &Flat) -> bool {
-    let parts: Option<Vec<Vec<i64>>> = b.modes.iter().map(|m| reference::table(m)).collect();
-    let Some(parts) = parts else { return false };
-    let at = |x: &i64| reference::at(starts, *x);
-    let alone: Vec<Vec<i64>> = parts.iter().map(|p| p.iter().map(at).collect()).collect();
-    let together = reference::sum_table(&parts).map(|t| t.iter().map(at).collect::<Vec<i64>>());
-    together.is_some() && together == reference::sum_table(&alone)
+/// The positions in the order of the digits, the first one fastest.
+fn walk(cuts: &[Cut], digits: &[Digit]) -> Option<Vec<i64>> {
+    let extent = |d: &Digit| match *d {
+        Digit::Tile(k) => cuts[k].tiles,
+        Digit::Rest(k) => cuts[k].rests,
+    };
+    let size = digits.iter().try_fold(1usize, |n, d| n.checked_mul(extent(d)))?;
+    if size > 1 << 22 {
+        return None;
+    }
+    let mut out = Vec::with_capacity(size);
+    for x in 0..size {
+        let (mut rest, mut own) = (x, vec![0; cuts.len()]);
+        for d in digits {
+            match *d {
+                Digit::Tile(k) => own[k] += rest % extent(d),
+                Digit::Rest(k) => own[k] += (rest % extent(d)) * cuts[k].tiles,
+            }
+            rest /= extent(d);
+        }
+        out.push(cuts.iter().zip(own).map(|(cut, at)| cut.whole[at]).sum());
+    }
+    Some(out)
+}
+
+/// Blocks side by side or interleaved, mode by mode, and where the tiles that `b` counts begin.
+fn side_by_side(op: &str, a: &Flat, b: &str) -> Option<Expected> {
+    let b = Flat::parse(b)?;
+    let (block, tiles) = (a.table()?, b.table()?);
+    let total = a.size().checked_mul(tiles.iter().max()? + 1)?;
+    let still = tiles.iter().all(|x| *x == 0);
+    let starts = reference::complement(&a.leaves(), total).or(still.then(Vec::new));
+    let Some(starts) = starts else { return Some(Expected::Nothing(most(&block))) };
+    let starts: Vec<i64> = tiles.iter().map(|x| reference::at(&starts, *x)).collect();
+    // The index splits into one of the block and one of the tiles, mode by mode.
+    let extent = |l: &Flat, k: usize| l.modes.get(k).map_or(1, |m| reference::size(m));
+    let size = a.size().checked_mul(b.size()).filter(|n| *n <= 1 << 22)?;
+    let mut out = Vec::new();
+    for x in 0..size {
+        let (mut rest, mut own, mut weights) = (x, (0, 0), (1, 1));
+        for k in 0..a.modes.len().max(b.modes.len()) {
+            let (m, n) = (extent(a, k), extent(&b, k));
+            let (i, j) = if op == "raked_product" {
+                ((rest / n) % m, rest % n)
+            } else {
+                (rest % m, (rest / m) % n)
+            };
+            rest /= m * n;
+            own = (own.0 + i * weights.0, own.1 + j * weights.1);
+            weights = (weights.0 * m, weights.1 * n);
+        }
+        let index = |n: i64| usize::try_from(n).ok();
+        out.push(block.get(index(own.0)?)? + starts.get(index(own.1)?)?);
+    }
+    Some(Expected::Table(out))
 }
 
 /// `tile_to_shape` as the blocked product that it is: the text of the layout that counts the tiles.
@@ -247,42 +316,4 @@ pub fn tiles_of(block: &Flat, shape: &str, order: &str) -> Option<String> {
     }
     let list = |v: &[i64]| v.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
     Some(format!("({}):({})", list(&counts), list(&strides)))
-}
-
-/// Whether the definition gives no layout at all: a tile without complement, or positions that do
-/// not add up.
-pub fn undefined(op: &str, a: &Flat, b: &str) -> bool {
-    if op.starts_with("composition") {
-        return false;
-    }
-    let Some(pairs) = pairs(a, b) else {
-        return false;
-    };
-    let product = op.contains("_product");
-    if product && (op.starts_with("blocked") || op.starts_with("raked")) {
-        let Some(b) = Flat::parse(b) else {
-            return false;
-        };
-        let cosize = b.table().and_then(|t| t.into_iter().max()).unwrap_or(0) + 1;
-        let starts = reference::complement(&a.leaves(), a.size().saturating_mul(cosize));
-        return starts.is_none_or(|starts| !additive(&starts, &b));
-    }
-    pairs.iter().any(|(mode, tile)| {
-        let Some(tile) = tile else { return false };
-        let of = if product { mode } else { tile };
-        if reference::complement(of, 1).is_none() {
-            return true;
-        }
-        if product {
-            return false;
-        }
-        let Some(rest) = reference::complement(tile, reference::size(mode)) else {
-            return true;
-        };
-        let (Some(points), Some(steps)) = (reference::table(tile), reference::table(&rest)) else {
-            return false;
-        };
-        let at = |x: i64| reference::at(mode, x);
-        steps.iter().any(|s| points.iter().any(|p| at(p + s) != at(*p) + at(*s)))
-    })
 }
