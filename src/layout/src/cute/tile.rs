@@ -363,7 +363,8 @@ fn paired_product(
 }
 
 /// CuTe's `blocked_product`: blocks side by side; mode `k` is `(block, repetition)` of both modes
-/// `k`.
+/// `k`. A block that is a leaf has the whole of a `b` of one mode beside it: `4:1` by `(8):(1)` is
+/// `((4,(8))):((1,(4)))`.
 ///
 /// # Errors
 /// Those of [`logical_product`].
@@ -377,6 +378,12 @@ pub fn blocked_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
 /// Appends [`blocked_product`], without what `a` has beside its shard.
 #[inline(never)]
 pub(super) fn push_blocked(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
+    if a.profile.is_scalar() && b.rank() <= 1 {
+        // A leaf is no tuple of one mode, and so the repetition is one node, be it a tuple.
+        out.open()?;
+        push_multiplied(out, &bare(a), b)?;
+        return out.close();
+    }
     let (mut block, mut repeat) = (Layout::new(), Layout::new());
     paired_product(&mut block, &mut repeat, a, b)?;
     zip(out, &block.view(), &repeat.view(), false)

@@ -1,9 +1,7 @@
 //! Layouts on numbered axes.
 
 use super::super::Verdict;
-use super::peers::{
-    Ours, PLAIN, Rules, input, judge as compare, layout, show, show_tuple, texts, tuple,
-};
+use super::peers::{Ours, PLAIN, Rules, input, judge as compare, layout, show, show_tuple, tuple};
 use super::reference::{self, Flat, Leaf};
 use super::rules;
 use super::tiling::{Expected, expected, with_tiler};
@@ -172,16 +170,6 @@ fn complement(r: &Value, l: &Layout) -> Result<Verdict, String> {
         (own.len() <= 1 && axes(&found).iter().all(|a| a == axis) && same)
             .then_some(rules::BASIS_COMPLEMENT_AXES)
     };
-    let flat_same = || {
-        let Ours::Layout(l) = &ours else { return false };
-        texts(r).iter().any(|t| match layout(t) {
-            Ok(peer) => cute::equivalent(&l.view(), &peer.view()) == Ok(true),
-            Err(_) => false,
-        })
-    };
-    if flat_same() {
-        return Ok(Verdict::Agree);
-    }
     let rules =
         Rules { wrong: &wrong, differs: &differs, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
     Ok(compare(r, &ours, &rules))
@@ -333,12 +321,6 @@ fn inverse(r: &Value, answer: Result<Layout, Error>, right: bool) -> Verdict {
         Ok(l) if holds(l) == Some(false) => Err("does not lead back".to_owned()),
         _ => Ok(()),
     };
-    if !right && found.as_ref().is_ok_and(|l| holds(l) == Some(true)) {
-        let peer_holds = |t: &String| layout(t).is_ok_and(|p| holds(&p) == Some(true));
-        if texts(r).iter().any(peer_holds) {
-            return Verdict::Agree;
-        }
-    }
     let leaves = Flat::parse(&text).map(|f| f.leaves()).unwrap_or_default();
     let differs = || nests(&leaves, true).then_some(rules::IDLE_AXIS);
     let wrong = |peer: &str| match &found {

@@ -176,10 +176,6 @@ fn left_inverse(r: &Value, l: &Layout) -> Verdict {
         Ok(())
     };
     let law = || holds(&ours.words());
-    let same = || texts(r).iter().any(|t| holds(t).is_ok());
-    if !matches!(ours, Ours::Refused(_)) && law().is_ok() && same() {
-        return Verdict::Agree;
-    }
     let wrong = |peer: &str| holds(peer).is_err().then_some(rules::LEFT_INVERSE);
     let rules = Rules { law: &law, wrong: &wrong, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
     compare(r, &ours, &rules)

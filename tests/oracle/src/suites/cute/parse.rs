@@ -67,7 +67,7 @@ pub fn judge(op: &str, r: &Value) -> Verdict {
             // A swizzle of no bits is no swizzle.
             let (a, b) = (super::peers::layout(&ours), super::peers::layout(theirs));
             match (a, b) {
-                (Ok(a), Ok(b)) if super::peers::same(&a.view(), &b.view()) => Verdict::Agree,
+                (Ok(a), Ok(b)) if super::peers::alike(&a, &b) => Verdict::Agree,
                 _ => differ(ours),
             }
         }

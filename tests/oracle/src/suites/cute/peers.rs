@@ -1,10 +1,10 @@
 //! What the peers answered, and how lanebook's answer is compared with it.
 
 use super::super::Verdict;
-use super::rules;
-use lanebook_layout::cute::{IntTuple, canonical};
+use super::{reference, rules};
+use lanebook_layout::cute::IntTuple;
 use lanebook_layout::notation::cute;
-use lanebook_layout::{Error, Layout, LayoutRef, NoSyms, PostMap, SymTable, WellKnown};
+use lanebook_layout::{Error, Layout, NoSyms, SymTable, WellKnown};
 use serde_json::Value;
 
 /// One peer's answer.
@@ -55,8 +55,8 @@ pub fn input(record: &Value, key: &str) -> String {
     }
 }
 
-/// A layout, with the peer's missing `>` put back.
-pub fn layout(text: &str) -> Result<Layout, String> {
+/// The text with the peer's missing `>` put back.
+fn closed(text: &str) -> String {
     let mut text = text.to_owned();
     if text.starts_with("S<")
         && let Some(end) = text.find(" o ")
@@ -64,6 +64,12 @@ pub fn layout(text: &str) -> Result<Layout, String> {
     {
         text.insert(end, '>');
     }
+    text
+}
+
+/// A layout, with the peer's missing `>` put back.
+pub fn layout(text: &str) -> Result<Layout, String> {
+    let text = closed(text);
     cute::parse(&text, &WellKnown, &mut SymTable::new()).map_err(|e| format!("{text}: {e:?}"))
 }
 
@@ -90,19 +96,9 @@ pub fn show_tuple(t: &IntTuple) -> String {
     }
 }
 
-/// Whether two layouts are the same function on the same top-level modes.
-pub fn same(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> bool {
-    if a.rank() != b.rank() || a.offset != b.offset || !same_post(a.post, b.post) {
-        return false;
-    }
-    a.modes().zip(b.modes()).all(|((x, _), (y, _))| {
-        let (x, y) = (canonical(&LayoutRef::new(x)), canonical(&LayoutRef::new(y)));
-        x.is_ok() && x == y
-    })
-}
-
-fn same_post(a: PostMap, b: PostMap) -> bool {
-    a == b || (a.is_identity() && b.is_identity())
+/// Whether two layouts are spelled alike, but for the strides of extents of 1.
+pub fn alike(a: &Layout, b: &Layout) -> bool {
+    reference::same_but_units(&show(a), &show(b))
 }
 
 /// lanebook's answer as a text, a layout, or a refusal.
@@ -144,17 +140,14 @@ impl Ours {
     }
 
     fn is(&self, text: &str) -> bool {
-        let words = self.words();
-        if words == text || words.replace(' ', "") == text.replace(' ', "") {
+        let (words, text) = (self.words(), &closed(text));
+        if words == *text || words.replace(' ', "") == text.replace(' ', "") {
             return true;
         }
-        let (Self::Layout(l) | Self::Exact(l)) = self else {
-            return false;
-        };
-        let Ok(other) = layout(text) else {
-            return false;
-        };
-        **l == other || (matches!(self, Self::Layout(_)) && same(&l.view(), &other.view()))
+        match self {
+            Self::Layout(_) => reference::same_but_units(&words, text),
+            _ => false,
+        }
     }
 }
 

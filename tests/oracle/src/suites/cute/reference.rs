@@ -109,6 +109,28 @@ fn mode(shape: &Tree, stride: &Tree) -> Option<Vec<Leaf>> {
     s.into_iter().zip(d).map(leaf).collect()
 }
 
+/// Whether two texts are one tree of extents with the same strides, but for those of extents of 1,
+/// which move nothing; swizzle and offset alike.
+pub fn same_but_units(a: &str, b: &str) -> bool {
+    let split = |text: &str| -> Option<(String, Tree, Tree)> {
+        let (head, layout) = text.rsplit_once(" o ").unwrap_or(("", text));
+        let (shape, stride) = layout.split_once(':')?;
+        let head = head.replace([' ', '>'], "");
+        // A swizzle of no bits is none.
+        let head =
+            if head.starts_with("S<0,") && head.ends_with("o0") { String::new() } else { head };
+        Some((head, Tree::parse(shape)?, Tree::parse(stride)?))
+    };
+    let (Some(a), Some(b)) = (split(a), split(b)) else { return false };
+    let (extents, own, others) = (a.1.leaves(), a.2.leaves(), b.2.leaves());
+    let moves = |k: usize| extents.get(k).is_some_and(|e| *e != "1");
+    a.0 == b.0
+        && a.1 == b.1
+        && own.len() == extents.len()
+        && own.len() == others.len()
+        && (0..own.len()).all(|k| own[k] == others[k] || !moves(k))
+}
+
 /// The product of extents.
 pub fn size(leaves: &[Leaf]) -> i64 {
     leaves.iter().map(|l| l.0).product()
