@@ -5,6 +5,9 @@
 //! taken whole; otherwise its stride must divide or be divided by each extent it meets, and its
 //! extent must be a multiple of each run it takes. Besides, the leaves together must not carry from
 //! one mode of `a` into the next; CuTe does not check this and answers wrongly then.
+//!
+//! Where `b` only goes down, `a` is taken as mirrored, `a(-x) = -a(x)`, as in CuTe, whose division
+//! rounds towards 0. Leaves up and down in several modes of `a` are refused.
 
 use super::{Iters, continues, push, push_merged, refuse_rest};
 use crate::axis::AxisId;
@@ -71,13 +74,16 @@ fn push_pieces(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result
     if end.is_unit() && !modes.last().is_some_and(|last| continues(last, &end)) {
         push(&mut modes, end)?;
     }
+    let down = |it: &Iter| it.stride().coeff() < 0;
+    let mut moving = b.shard.iter().filter(|it| !it.is_unit() && it.stride() != Int::ZERO);
+    let mirrored = modes.len() > 1 && moving.clone().any(down) && moving.all(down);
     let mut reach = [STILL; MAX_ITERS];
     let mut leaves = b.shard.iter().enumerate();
     let mut split = false;
     if b.profile.is_flat() {
         out.open()?;
         for (k, it) in leaves {
-            split |= push_leaf(out, &modes, &mut reach, k, it)?;
+            split |= push_leaf(out, &modes, &mut reach, k, it, mirrored)?;
         }
         out.close()?;
     } else {
@@ -91,7 +97,7 @@ fn push_pieces(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result
                         leaves: u16::MAX,
                     };
                     let (k, it) = leaves.next().ok_or(bad)?;
-                    split |= push_leaf(out, &modes, &mut reach, k, it)?;
+                    split |= push_leaf(out, &modes, &mut reach, k, it, mirrored)?;
                 }
                 _ => {}
             }
@@ -109,9 +115,17 @@ fn push_leaf(
     reach: &mut [Reach; MAX_ITERS],
     leaf: usize,
     it: &Iter,
+    mirrored: bool,
 ) -> Result<bool> {
     let mut pieces = Iters::new();
-    walk(modes, reach, leaf, it, &mut pieces)?;
+    if mirrored && it.stride().coeff() < 0 {
+        walk(modes, reach, leaf, &turned(it)?, &mut pieces)?;
+        for piece in &mut pieces {
+            *piece = turned(piece)?;
+        }
+    } else {
+        walk(modes, reach, leaf, it, &mut pieces)?;
+    }
     if let [one] = pieces.as_slice() {
         out.push_leaf(*one)?;
         return Ok(false);
@@ -122,6 +136,11 @@ fn push_leaf(
     }
     out.close()?;
     Ok(true)
+}
+
+/// The iter in the other direction.
+fn turned(it: &Iter) -> Result<Iter> {
+    Iter::symbolic(it.extent(), it.stride().checked_mul(Int::known(-1))?, it.axis())
 }
 
 /// The pieces of leaf `b` of extent `s` and stride `d`.

@@ -70,7 +70,7 @@ fn operations() {
     );
     assert_eq!(compose(&c("4:1").view(), &c("S<1,0,1> o 0 o 4:1").view()), Err(Error::HasPostMap));
     let negative = Err(Error::NegativeStride { iter: 0, stride: -1 });
-    assert_eq!(compose(&c("(2,2):(1,4)").view(), &c("4:-1").view()), negative);
+    assert_eq!(compose(&c("(2,2):(1,4)").view(), &c("(4,2):(-1,1)").view()), negative);
     let extent = Err(Error::ExtentDivisibility { leaf: 0, extent: 6, run: 4 });
     assert_eq!(compose(&c("(4,2):(1,8)").view(), &c("6:1").view()), extent);
     assert_eq!(complement(&c("4:-1").view(), Int::known(8)), negative);

@@ -33,6 +33,39 @@ fn compose_is_function_composition() {
 }
 
 #[test]
+fn below_zero_a_layout_is_mirrored() {
+    let (mut answered, mut mixed) = (0, 0);
+    for a in family(2, 4, &STRIDES).iter().filter(|a| !a.view().shard.is_empty()) {
+        for b in family(2, 3, &[-4, -3, -2, -1, 0, 1]) {
+            let inner = table(&b.view());
+            if inner.iter().all(|y| *y >= 0) {
+                continue;
+            }
+            let Ok(l) = compose(&a.view(), &b.view()) else {
+                mixed += usize::from(inner.iter().any(|y| *y > 0));
+                continue;
+            };
+            answered += 1;
+            let one = a.view().shard.iter().filter(|it| !it.is_unit()).count() <= 1;
+            let mirror = |y: &i64| {
+                let there = extended(&a.view(), y.abs());
+                if *y < 0 { -there } else { there }
+            };
+            assert!(
+                one || inner.iter().all(|y| *y <= 0)
+                    || crate::ops::coalesce(&a.view()).unwrap().view().shard.len() == 1,
+                "{} o {}",
+                show(a),
+                show(&b)
+            );
+            let whole: Vec<i64> = inner.iter().map(mirror).collect();
+            assert_eq!(table(&l.view()), whole, "{} o {} = {}", show(a), show(&b), show(&l));
+        }
+    }
+    assert!(answered > 1000 && mixed > 1000, "{answered} {mixed}");
+}
+
+#[test]
 fn complement_covers_once() {
     let (mut padded, mut met, mut between) = (0, 0, 0);
     for a in family(2, 4, &[0, 1, 2, 3, 4, 6, 7, 9]) {

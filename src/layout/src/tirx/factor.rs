@@ -7,7 +7,7 @@
 
 use super::canonical::canonical_written;
 use super::group::{cut, dim};
-use super::tile::{ShapeExtents, footprint, quotient, same_rank, scale};
+use super::tile::{ShapeExtents, TileStep, quotient, same_rank, scale};
 use super::{bare, canonicalize};
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, position};
@@ -28,6 +28,17 @@ pub fn outer_of_tile(
     inner: &LayoutRef<'_>,
     inner_shape: &[u32],
 ) -> Result<Layout> {
+    outer_of_tile_stepped(tiled, tiled_shape, inner, inner_shape, TileStep::Footprint)
+}
+
+/// [`outer_of_tile`] of a tiling with steps of another length. Errors as there.
+pub fn outer_of_tile_stepped(
+    tiled: &LayoutRef<'_>,
+    tiled_shape: &[u32],
+    inner: &LayoutRef<'_>,
+    inner_shape: &[u32],
+    step: TileStep,
+) -> Result<Layout> {
     let pairs = interleaved(tiled_shape, inner_shape, KnownOperand::Fast)?;
     if tiled.post != inner.post {
         return Err(Error::HasPostMap);
@@ -35,7 +46,7 @@ pub fn outer_of_tile(
     let slow = other_factor(tiled, &pairs, inner, inner_shape, KnownOperand::Fast)?;
     let mut shard = Iters::new();
     for (k, it) in slow.shard.iter().enumerate() {
-        let width = Int::known(footprint(inner, it.axis())?);
+        let width = Int::known(step.of(inner, it.axis())?);
         let stride = it.stride().div_exact(width);
         let exact = stride.filter(|_| !it.is_unit());
         let fault = Error::NotDivisible { mode: dim_of(&slow.separators, k), part: position(k) };
@@ -61,6 +72,17 @@ pub fn inner_of_tile(
     outer: &LayoutRef<'_>,
     outer_shape: &[u32],
 ) -> Result<Layout> {
+    inner_of_tile_stepped(tiled, tiled_shape, outer, outer_shape, TileStep::Footprint)
+}
+
+/// [`inner_of_tile`] of a tiling with steps of another length. Errors as there.
+pub fn inner_of_tile_stepped(
+    tiled: &LayoutRef<'_>,
+    tiled_shape: &[u32],
+    outer: &LayoutRef<'_>,
+    outer_shape: &[u32],
+    step: TileStep,
+) -> Result<Layout> {
     let pairs = interleaved(tiled_shape, outer_shape, KnownOperand::Slow)?;
     let rank = tiled_shape.len();
     let (shard, separators) = cut(&canonical_written(tiled)?, &pairs)?;
@@ -73,7 +95,7 @@ pub fn inner_of_tile(
     let inner = finish(&fast, tiled, outer, tiled.post, rank)?;
     // The outer steps as they must stand in the whole.
     let mut steps = canonical_written(outer)?;
-    scale(&mut steps, &inner.view())?;
+    scale(&mut steps, &inner.view(), step)?;
     same_steps(&shard, &separators, &steps, outer_shape)?;
     Ok(inner)
 }

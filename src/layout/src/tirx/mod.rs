@@ -34,7 +34,10 @@ pub use atom::{AtomForm, Count, FormIter, atom_layout, wg_local_layout};
 pub use axes::{AxisKind, AxisKinds, AxisRelation, Scope, ScopePair, scope_pair, well_formed};
 pub use canonical::{canonicalize, canonicalize_for, is_trivial};
 pub use evaluate::{apply_all_shaped, apply_iters, apply_shaped, memory_span};
-pub use factor::{inner_of_tile, left_of_sum, outer_of_tile, right_of_sum};
+pub use factor::{
+    inner_of_tile, inner_of_tile_stepped, left_of_sum, outer_of_tile, outer_of_tile_stepped,
+    right_of_sum,
+};
 pub use group::{Grouped, GroupedMany, MAX_SHAPES, Separators, group, group_many};
 pub use rearrange::{broadcast, pack, permute_by_groups, permute_dims, storage, unpack};
 pub use scale::{ScaleAtom, ScaleLayout, scale_factor_layout, scale_factor_shared_layout};
@@ -44,7 +47,7 @@ pub use swizzle::{
     BankPlace, Banks, SwizzleAtom, bare_swizzle, compose_swizzle, place, swizzle, swizzle_for,
     swizzle_parts,
 };
-pub use tile::{direct_sum, footprint, tile, tile_to};
+pub use tile::{TileStep, direct_sum, footprint, tile, tile_stepped, tile_to};
 pub use tmem::{
     Datapath, DatapathUse, OperandA, TmemOperand, datapath, operand_layout, tmem_datapath_layout,
 };

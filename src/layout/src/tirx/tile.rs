@@ -20,6 +20,28 @@ pub fn footprint(l: &LayoutRef<'_>, axis: AxisId) -> Result<i64> {
     high.checked_sub(low).and_then(|w| w.checked_add(1)).ok_or(Error::Overflow)
 }
 
+/// How far a step of the outer layout goes in a tiling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum TileStep {
+    /// One [`footprint`] of the inner layout: tiles stand side by side wherever the first begins.
+    #[default]
+    Footprint,
+    /// One [`LayoutRef::span`] of the inner layout, which counts from 0, so that an offset of the
+    /// inner layout moves the tiles apart. TIRx's definition.
+    Span,
+}
+
+impl TileStep {
+    /// The length of a step on `axis`.
+    pub(super) fn of(self, inner: &LayoutRef<'_>, axis: AxisId) -> Result<i64> {
+        match self {
+            Self::Footprint => footprint(inner, axis),
+            Self::Span => inner.span(axis),
+        }
+    }
+}
+
 /// `inner` repeated at the places that `outer` counts. Dimension by dimension, an outer iter comes
 /// before the inner ones; on an axis of both a step of `outer` is a whole [`footprint`] of `inner`.
 ///
@@ -36,8 +58,19 @@ pub fn tile(
     outer: &LayoutRef<'_>,
     outer_shape: &[u32],
 ) -> Result<Layout> {
+    tile_stepped(inner, inner_shape, outer, outer_shape, TileStep::Footprint)
+}
+
+/// [`tile`] with steps of another length. Errors as there.
+pub fn tile_stepped(
+    inner: &LayoutRef<'_>,
+    inner_shape: &[u32],
+    outer: &LayoutRef<'_>,
+    outer_shape: &[u32],
+    step: TileStep,
+) -> Result<Layout> {
     let mut shard = canonical_written(outer)?;
-    scale(&mut shard, inner)?;
+    scale(&mut shard, inner, step)?;
     interleave(SlowOperand { shard: &shard, rest: outer, shape: outer_shape }, inner, inner_shape)
 }
 
@@ -102,10 +135,10 @@ pub(super) fn same_rank(a: &[u32], b: &[u32]) -> Result<()> {
     Err(Error::Rank { expected: position(a.len()), found: position(b.len()) })
 }
 
-/// Multiplies the strides by the footprint of `inner` on their axis.
-pub(super) fn scale(iters: &mut [Iter], inner: &LayoutRef<'_>) -> Result<()> {
+/// Multiplies the strides by the length of a step on their axis.
+pub(super) fn scale(iters: &mut [Iter], inner: &LayoutRef<'_>, step: TileStep) -> Result<()> {
     for it in iters {
-        let width = Int::known(footprint(inner, it.axis())?);
+        let width = Int::known(step.of(inner, it.axis())?);
         *it = Iter::symbolic(it.extent(), it.stride().checked_mul(width)?, it.axis())?;
     }
     Ok(())

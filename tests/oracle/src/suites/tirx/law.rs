@@ -14,6 +14,26 @@ fn widths(m: &Model) -> BTreeMap<String, i64> {
     ends.into_iter().map(|(a, e)| (a, e.1 - e.0 + 1)).collect()
 }
 
+/// TIRx's own width: where `m` ends on each axis, copies and offset counted and 0 the least.
+fn spans(m: &Model) -> BTreeMap<String, i64> {
+    let mut ends: BTreeMap<String, i64> = m.offset.clone();
+    for s in m.shard.iter().chain(&m.replica) {
+        *ends.entry(s.axis.clone()).or_default() += (s.extent - 1) * s.stride;
+    }
+    ends.into_iter().map(|(a, e)| (a, e + 1)).collect()
+}
+
+/// How far apart a tiling places its tiles.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// As they are: a direct sum.
+    One,
+    /// By the window that the inner operand covers.
+    Footprint,
+    /// By TIRx's span, which the inner offset widens.
+    Span,
+}
+
 /// The law of tiling and of the direct sum, element by element of the interleaved shape.
 pub struct Law {
     /// The slower operand, its steps scaled for a tiling.
@@ -25,9 +45,13 @@ pub struct Law {
 }
 
 impl Law {
-    /// The operands, each with its shape; `scaled` for a tiling.
-    pub fn new(slow: (&Model, &[u32]), fast: (&Model, &[u32]), scaled: bool) -> Self {
-        let widths = if scaled { widths(fast.0) } else { BTreeMap::new() };
+    /// The operands, each with its shape.
+    pub fn new(slow: (&Model, &[u32]), fast: (&Model, &[u32]), step: Step) -> Self {
+        let widths = match step {
+            Step::One => BTreeMap::new(),
+            Step::Footprint => widths(fast.0),
+            Step::Span => spans(fast.0),
+        };
         let plain = |m: &Model| Model { xor: None, ..m.clone() };
         let mut steps = plain(slow.0);
         for s in &mut steps.shard {
