@@ -155,6 +155,7 @@ impl FormArena<'_> {
         let solved = self.solve_access(around.vars, dims, indices)?;
         let thread = self.substitute(around.thread, &solved.vars)?;
         let (thread, copy) = self.merge_copies(thread)?;
+        let (thread, copy) = self.condensed(thread, copy)?;
         self.by_threads(dims, copy, thread)
     }
 

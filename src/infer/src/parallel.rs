@@ -502,6 +502,7 @@ impl Inference<'_> {
         }
         let thread = self.arena.substitute(spread.thread, &solved.vars)?;
         let (thread, copy) = self.arena.merge_copies(thread)?;
+        let (thread, copy) = self.arena.condensed(thread, copy)?;
         self.arena.by_threads(dims, copy, thread)
     }
 
