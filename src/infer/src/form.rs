@@ -300,6 +300,7 @@ impl FormArena<'_> {
             FormOp::Xor => self.xor(a, b),
             FormOp::And if b.is_constant() => self.masked(a, b),
             FormOp::And if a.is_constant() => self.masked(b, a),
+            FormOp::Or => self.either(a, b),
             FormOp::Min if high_a <= low_b => Ok(a),
             FormOp::Min if high_b <= low_a => Ok(b),
             FormOp::Max if high_a <= low_b => Ok(b),
@@ -310,6 +311,19 @@ impl FormArena<'_> {
             FormOp::Equal if self.same(a, b) => Ok(IndexForm::constant(1)),
             _ => self.derived(op, a, b),
         }
+    }
+
+    /// Bits of either: the sum of maps whose bits do not meet.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn either(&mut self, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
+        let (a, b) = if a.is_constant() { (b, a) } else { (a, b) };
+        let sum = self.add(a, b)?;
+        if b.is_constant() {
+            let both = self.masked(a, b)?;
+            return self.add_scaled(sum, both, -1);
+        }
+        let one = self.xor(a, b)?;
+        if self.same(one, sum) { Ok(sum) } else { self.derived(FormOp::Or, a, b) }
     }
 
     /// A base for an operation that no sum of digits says.

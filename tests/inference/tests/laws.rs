@@ -48,7 +48,7 @@ fn expression(r: &mut Random, depth: u32) -> Value {
         3 | 4 => json!(["//", a, r.pick(&[2, 3, 4, 5, 8, 14, 16])]),
         5 | 6 => json!(["%", a, r.pick(&[2, 3, 4, 6, 8, 14, 32])]),
         7 => json!(["^", a, expression(r, depth - 1)]),
-        _ => json!([r.pick(&["min", "max", "band"]), a, expression(r, depth - 1)]),
+        _ => json!([r.pick(&["min", "max", "band", "bor"]), a, expression(r, depth - 1)]),
     }
 }
 

@@ -168,12 +168,14 @@ pub fn of_stop(
         Some(op) => at(problem, source, program.place(op), label),
         None => problem,
     };
-    problem =
-        here(problem, names.op(operator), format!("{}, the reader", names.operator(operator)));
+    let reads = matches!(why, Reason::NotOwner { .. } | Reason::InnerVariable { .. });
+    let who = if reads { ", the reader" } else { "" };
+    problem = here(problem, names.op(operator), format!("{}{who}", names.operator(operator)));
     let layouts = told.map(|r| r.layouts.clone()).unwrap_or_default();
     if let Some(buffer) = why.buffer() {
         let label = layouts.join("; ");
-        match timeline.owner(buffer).filter(|owner| *owner != operator) {
+        let owner = told.and_then(|r| r.owner);
+        match owner.filter(|owner| *owner != operator) {
             Some(owner) => {
                 let text =
                     format!("{} gave {} its layout", names.operator(owner), names.buffer(buffer));

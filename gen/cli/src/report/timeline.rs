@@ -134,6 +134,8 @@ pub struct RejectedLayout {
     pub text: String,
     /// Layouts of the loop and of the buffer.
     pub layouts: Vec<String>,
+    /// Who gave the buffer its layout.
+    pub owner: Option<OperatorId>,
 }
 
 /// Everything that happened.
@@ -147,6 +149,8 @@ pub struct Timeline {
     woken: Vec<OperatorId>,
     /// Who gave a buffer its layout.
     owners: BTreeMap<BufferId, OperatorId>,
+    /// The same before the attempts of a component.
+    before: BTreeMap<BufferId, OperatorId>,
     /// The layout that was rejected last.
     pub rejected: Option<RejectedLayout>,
 }
@@ -167,6 +171,7 @@ impl Timeline {
             components: Vec::new(),
             woken: Vec::new(),
             owners: BTreeMap::new(),
+            before: BTreeMap::new(),
             rejected: None,
         }
     }
@@ -177,10 +182,6 @@ impl Timeline {
     /// The operation that makes a buffer.
     pub fn place(&self, program: &Program<'_, '_>, buffer: BufferId) -> Option<Op> {
         self.names.buffers.get(&buffer).and_then(|(_, value)| program.def_op(*value))
-    }
-    /// Who gave a buffer its layout.
-    pub fn owner(&self, buffer: BufferId) -> Option<OperatorId> {
-        self.owners.get(&buffer).copied()
     }
 
     fn steps(&mut self) -> &mut Vec<Step> {
@@ -248,6 +249,10 @@ impl Listener for Timeline {
                     self.components.push(Vec::new());
                 }
                 self.woken.clear();
+                if first {
+                    self.before = self.owners.clone();
+                }
+                self.owners = self.before.clone();
                 let attempt =
                     Attempt { root, steps: Vec::new(), cost: None, repeats: false, kept: false };
                 if let Some(attempts) = self.components.last_mut() {
@@ -325,7 +330,9 @@ impl Timeline {
         if let (Some(form), Some(buffer)) = (&rejection.layout, rejection.reason.buffer()) {
             layouts.push(format!("{} {}", self.names.buffer(buffer), layout(at, form)));
         }
-        RejectedLayout { operator: rejection.operator, reason: rejection.reason, text, layouts }
+        let owner = rejection.reason.buffer().and_then(|b| self.owners.get(&b).copied());
+        let (operator, reason) = (rejection.operator, rejection.reason);
+        RejectedLayout { operator, reason, text, layouts, owner }
     }
 
     /// A point at which a thread executes what it does not hold, or holds what it does not write.
@@ -506,7 +513,6 @@ impl Timeline {
             self.step(&mut out, step, explain);
         }
         for attempts in &self.components {
-            heading = "";
             for (number, attempt) in (1..).zip(attempts) {
                 if !explain && !attempt.kept {
                     continue;
@@ -559,12 +565,25 @@ impl Timeline {
             What::Waits(text) => (text.clone(), Vec::new()),
             What::Rejected(text) => (format!("rejected: {text}"), Vec::new()),
             What::Laid(laid) => {
-                let how = match step.level {
-                    None => "it is read outside of loops: replicated on all threads,",
-                    Some(Level::Strict) => "a constant-index access: replicated on all threads,",
-                    _ => "CompleteBufferFragment:",
+                let line = match step.level {
+                    None => "replicated on all threads, because it is read outside of loops".into(),
+                    Some(Level::Strict) => {
+                        let accesses: Vec<&str> = laid
+                            .iter()
+                            .map(|(id, _)| self.names.access(step.operator, *id))
+                            .collect();
+                        format!(
+                            "replicated on all threads, because {} is a constant-index access",
+                            accesses.join(", ")
+                        )
+                    }
+                    _ => String::new(),
                 };
-                (format!("{how} {}", names(laid)), laid.iter().collect())
+                let line = match line.as_str() {
+                    "" => format!("CompleteBufferFragment establishes {}", names(laid)),
+                    line => format!("{} is {line}", names(laid)),
+                };
+                (line, laid.iter().collect())
             }
             What::Spread(source, _, laid) => {
                 let line = match source {
