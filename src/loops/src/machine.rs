@@ -16,7 +16,7 @@ pub fn figures(tables: &Tables<'_>, arch: &Arch<'_>) -> MachineFigures {
 
 /// A product that asks for a unit.
 #[derive(Copy, Clone, Debug)]
-pub struct UnitRequest {
+pub(crate) struct UnitRequest {
     /// Elements of the operands, as the unit names them.
     pub operand: DtypeId,
     /// Elements of the result.
@@ -29,7 +29,7 @@ pub struct UnitRequest {
 
 /// The instruction that computes a product.
 #[derive(Copy, Clone, Debug)]
-pub struct AnchorUnit<'t> {
+pub(crate) struct AnchorUnit<'t> {
     instance: Instance<'t>,
     wave: u32,
     transposed: bool,
@@ -43,8 +43,7 @@ fn together(layout: &LayoutRef<'_>) -> u32 {
 
 /// The unit of an architecture for a product: one of a group of warps where the architecture has it
 /// and the result is tall enough, else the least result, of those the greatest depth.
-#[must_use]
-pub fn unit<'t>(
+pub(crate) fn unit<'t>(
     tables: &Tables<'t>,
     arch: &Arch<'t>,
     request: &UnitRequest,
@@ -101,7 +100,11 @@ fn rank(instance: &Instance<'_>, request: &UnitRequest, wave: u32) -> Option<(bo
 impl AnchorUnit<'_> {
     /// Gives the tile that the instruction reads or writes on a side.
     #[inline(never)] // Its layouts leave the stack when `take` is done.
-    pub fn tile<R>(&self, side: UnitSide, take: impl FnOnce(&UnitTile<'_>) -> R) -> Option<R> {
+    pub(crate) fn tile<R>(
+        &self,
+        side: UnitSide,
+        take: impl FnOnce(&UnitTile<'_>) -> R,
+    ) -> Option<R> {
         let shape = self.instance.shape()?;
         let (number, rows, columns) = match (side, self.transposed) {
             (UnitSide::D, _) => (shape.d, shape.m, shape.n),
@@ -121,8 +124,7 @@ impl AnchorUnit<'_> {
     }
 
     /// Threads of a warp.
-    #[must_use]
-    pub const fn wave(&self) -> u32 {
+    pub(crate) const fn wave(&self) -> u32 {
         self.wave
     }
 }

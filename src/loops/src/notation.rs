@@ -499,7 +499,7 @@ pub fn write(arena: &FormArena<'_>, layout: &FragmentForm, out: &mut dyn Write) 
 ///
 /// # Errors
 /// Those of `out`; of a map that nests too deeply.
-pub fn write_map(
+fn write_map(
     arena: &FormArena<'_>,
     map: IndexForm,
     name: &dyn Fn(BaseId, &mut dyn Write) -> fmt::Result,

@@ -1,6 +1,8 @@
 //! TileLang's recorded programs, told to lanebook's inference, and the answers checked.
 
+pub mod beside;
 pub mod expr;
 pub mod judge;
 pub mod program;
+pub mod text;
 pub mod unit;

@@ -44,23 +44,25 @@ impl Memory {
 
     /// An empty inference.
     pub fn inference(&mut self, machine: infer::MachineFigures) -> Inference<'_> {
+        Inference::new(self.parts(), machine)
+    }
+
+    /// What inference borrows.
+    pub fn parts(&mut self) -> infer::InferenceParts<'_> {
         let arena = infer::ArenaParts {
             bases: &mut self.bases,
             terms: &mut self.terms,
             buckets: &mut self.buckets,
         };
-        Inference::new(
-            infer::InferenceParts {
-                arena,
-                buffers: &mut self.buffers,
-                operators: &mut self.operators,
-                accesses: &mut self.accesses,
-                layouts: &mut self.layouts,
-                queue: &mut self.queue,
-                points: &mut self.points,
-            },
-            machine,
-        )
+        infer::InferenceParts {
+            arena,
+            buffers: &mut self.buffers,
+            operators: &mut self.operators,
+            accesses: &mut self.accesses,
+            layouts: &mut self.layouts,
+            queue: &mut self.queue,
+            points: &mut self.points,
+        }
     }
 }
 

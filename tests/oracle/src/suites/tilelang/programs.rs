@@ -8,6 +8,7 @@
 
 use super::super::{Case, Verdict};
 use lanebook::TABLES;
+use lanebook_inference_tests::beside::same_as_text;
 use lanebook_inference_tests::judge::{Answer, Table, ask, recorded};
 use lanebook_inference_tests::program::{Memory, list};
 use lanebook_inference_tests::unit::{arch, figures, unit};
@@ -34,6 +35,14 @@ pub fn judge(case: &Case<'_>) -> Verdict {
     };
     let (answer, faults) =
         MEMORY.with_borrow_mut(|memory| ask(memory, &record["program"], machine, policy, &unit));
+    if let Some(arch) = arch(target) {
+        let text = MEMORY.with_borrow_mut(|memory| {
+            same_as_text(memory, &record["program"], arch, policy, &answer)
+        });
+        if let Err(what) = text {
+            return Verdict::Differ(what);
+        }
+    }
     if let Some(fault) = faults.first() {
         return Verdict::Differ(format!("not sound: {fault}"));
     }
