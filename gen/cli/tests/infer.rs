@@ -45,8 +45,11 @@ fn function(parameters: &str, body: &str) -> String {
     format!("func @f({parameters}) {{threads = 64}} {{\n{body}}}\n")
 }
 
+/// Names, with their layouts.
+type NamedLayouts = Vec<(String, String)>;
+
 /// The layouts of operators and of buffers.
-fn layouts(text: &str, more: &[&str]) -> (Vec<(String, String)>, Vec<(String, String)>) {
+fn layouts(text: &str, more: &[&str]) -> (NamedLayouts, NamedLayouts) {
     let mut args = vec!["--format", "json"];
     args.extend_from_slice(more);
     let answer: Value = serde_json::from_str(&inferred(text, &args).fine()).expect("JSON");
