@@ -336,7 +336,7 @@ fn fill(
     let KernelPools { steps, tuples, patterns, loops, params } = &mut **kernel;
     let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
-    if !parameters(tables, program, function, plan.maps, params) {
+    if !parameters((tables, isa), program, function, plan.maps, params) {
         let full = EmitError::Capacity {
             pool: EmitPool::Params,
             capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX),

@@ -27,7 +27,9 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["handle", "rewrite"],
             &["attr_names", "error", "types"],
             &["explain", "sheet"],
-            &["attr+number+data+storage+program+query+text+edit+index_expr+fixed_handles+graph"],
+            &[
+                "attr+number+data+storage+program+query+text+edit+index_expr+grid+fixed_handles+graph",
+            ],
             &["verify"],
             &["detail"],
         ],

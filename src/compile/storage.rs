@@ -4,7 +4,9 @@
 use heapless::{Vec, VecView};
 use lanebook_emit::expr::{ExprId, ExprNode, NodeChoice, Reg, Variable};
 use lanebook_emit::step::{LoopSpan, Step, TupleStride, VRegTuple};
-use lanebook_emit::{Address, Advance, EmitPool, Index, Lists, MAX_VARIABLES, Param, ValueRegs};
+use lanebook_emit::{
+    Address, Advance, ComputedIndex, EmitPool, Index, Lists, MAX_VARIABLES, Param, ValueRegs,
+};
 use lanebook_plan::select::{Copies, CopyOp, MAX_PRODUCTS, SharedTile, Staged, Workspace};
 use lanebook_plan::{
     AllocPlan, FragmentPlan, GlobalPlan, MapPlan, PlanPool, ProductPlan, RejectedCandidate,
@@ -230,6 +232,8 @@ storage! {
         advances ADVANCES = 128,
         /// Parameters and loop counters in use.
         indices INDICES = 64,
+        /// Results of operations on indices in use.
+        computed COMPUTED = 256,
         /// Nodes that were given a variable of their own once computed.
         settled SETTLED = 32,
         /// Constants in a register each.
@@ -276,6 +280,7 @@ storage! {
         addresses: [Address; ADDRESSES], emit Addresses;
         advances: [Advance; ADVANCES], emit Advances;
         indices: [Index; INDICES], emit Indices;
+        computed: [ComputedIndex; COMPUTED], emit ComputedIndices;
         settled: [(ExprId, ExprId); SETTLED];
         splats: [ValueRegs; SPLATS];
     }

@@ -10,7 +10,7 @@ use crate::template;
 use lanebook_tables::{AtomId, ClassId, IsaId, RegisterKind, TupleStyle};
 
 /// Placeholders of a prologue or epilogue, besides `count.CLASS`.
-pub const FRAME_WORDS: [&str; 11] = [
+pub const FRAME_WORDS: [&str; 14] = [
     "kernel",
     "target",
     "version",
@@ -22,11 +22,15 @@ pub const FRAME_WORDS: [&str; 11] = [
     "shared_align",
     "param_bytes",
     "wave_lanes",
+    "block.x",
+    "block.y",
+    "block.z",
 ];
 /// Placeholders of a shared-memory declaration.
 pub const SHARED_WORDS: [&str; 2] = ["shared_bytes", "shared_align"];
 /// Placeholders of the text of one parameter.
-pub const PARAM_WORDS: [&str; 7] = ["kernel", "name", "index", "bits", "bytes", "offset", "align"];
+pub const PARAM_WORDS: [&str; 8] =
+    ["kernel", "name", "index", "bits", "bytes", "offset", "align", "axis"];
 /// Placeholders of the declaration of one register class.
 pub const REGISTER_WORDS: [&str; 5] = ["class", "declared", "prefix", "count", "bits"];
 
@@ -78,6 +82,12 @@ pub struct Isa {
     pub param_base: Option<FixedRegister>,
     /// Where the thread's number is at entry.
     pub thread_register: Option<FixedRegister>,
+    /// Where the block's numbers are at entry.
+    pub block_registers: Vec<FixedRegister>,
+    /// Atoms that read them, and that read how many blocks there are.
+    pub block_atoms: [Vec<AtomId>; 2],
+    /// Once a parameter that says how many blocks there are.
+    pub param_blocks: Frame,
     /// Atoms by their use in the frame.
     pub atoms: FrameAtoms,
     /// The vendor's assembler.
@@ -108,6 +118,9 @@ impl FrameAtoms {
     pub fn iter(&self) -> impl Iterator<Item = AtomId> {
         let Self {
             read_thread,
+            divide,
+            leading_zeros,
+            compare_signed,
             load_param32,
             load_param64,
             param_address,
@@ -121,6 +134,9 @@ impl FrameAtoms {
         } = *self;
         [
             read_thread,
+            divide,
+            leading_zeros,
+            compare_signed,
             load_param32,
             load_param64,
             param_address,
@@ -145,6 +161,9 @@ pub type Frame = Vec<template::Piece>;
 #[allow(missing_docs)] // the fields are those of `lanebook_tables::Isa`
 pub struct FrameAtoms {
     pub read_thread: Option<AtomId>,
+    pub divide: Option<AtomId>,
+    pub leading_zeros: Option<AtomId>,
+    pub compare_signed: Option<AtomId>,
     pub load_param32: Option<AtomId>,
     pub load_param64: Option<AtomId>,
     pub param_address: Option<AtomId>,
@@ -252,6 +271,17 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
             comment: isa.comment.clone(),
             param_base: fixed(&isa.param_base, diags),
             thread_register: fixed(&isa.thread_register, diags),
+            block_registers: isa
+                .block_registers
+                .iter()
+                .filter_map(|register| fixed(&Some(register.clone()), diags))
+                .collect(),
+            block_atoms: [Vec::new(), Vec::new()],
+            param_blocks: isa
+                .param_blocks
+                .as_ref()
+                .map(|text| frame(text, &own(&PARAM_WORDS), diags))
+                .unwrap_or_default(),
             atoms: FrameAtoms::default(),
             assembler: isa.assembler.as_ref().map(|asm| Assembler {
                 span: asm.span,
@@ -363,6 +393,9 @@ pub(super) fn resolve_frames(loaded: &Loaded, model: &mut HwModel, diags: &mut D
         };
         let atoms = FrameAtoms {
             read_thread: find(isa.read_thread.as_ref()),
+            divide: find(isa.divide.as_ref()),
+            leading_zeros: find(isa.leading_zeros.as_ref()),
+            compare_signed: find(isa.compare_signed.as_ref()),
             load_param32: find(Some(&isa.load_param32)),
             load_param64: find(Some(&isa.load_param64)),
             param_address: find(isa.param_address.as_ref()),
@@ -374,6 +407,8 @@ pub(super) fn resolve_frames(loaded: &Loaded, model: &mut HwModel, diags: &mut D
             end: find(Some(&isa.end)),
             nop: find(isa.nop.as_ref()),
         };
+        let blocks = [&isa.read_block, &isa.read_blocks]
+            .map(|names| names.iter().filter_map(|name| find(Some(name))).collect());
         if isa.read_thread.is_none() && isa.thread_register.is_none() {
             diags.push(
                 Diagnostic::at(
@@ -390,6 +425,19 @@ pub(super) fn resolve_frames(loaded: &Loaded, model: &mut HwModel, diags: &mut D
                     .help("name the atom of the unconditional branch"),
             );
         }
+        for (what, count) in [
+            ("block_registers", isa.block_registers.len()),
+            ("read_block", isa.read_block.len()),
+            ("read_blocks", isa.read_blocks.len()),
+        ] {
+            if !matches!(count, 0 | 3) {
+                let message = format!("`{what}` of `{}` has {count} entries", isa.name.value);
+                diags.push(
+                    Diagnostic::at(isa.name.span, message).help("one each for x, y and z, or none"),
+                );
+            }
+        }
         model.isas[usize::from(number)].atoms = atoms;
+        model.isas[usize::from(number)].block_atoms = blocks;
     }
 }

@@ -55,6 +55,7 @@ plain_enums!(
     FrameOperand,
     Unit,
     AxisWord,
+    IndexWord,
     Accumulators,
     SubAxis,
     Bucket,
@@ -85,7 +86,7 @@ structs! {
     Dispatch<'_> { seed, displacements, keys, begins, atoms }
     Isa<'_> {
         name, classes, tuples, prologue, param, param_block, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
-        thread_register, read_thread, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, end, nop, dispatch,
+        thread_register, read_thread, block_registers, read_block, read_blocks, param_blocks, divide, leading_zeros, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, compare_signed, end, nop, dispatch,
     }
     Operandless<'_> { class, number, count, text }
     RegisterClass<'_> { name, prefix, bits, kind, declared, pool, tuple_align }
@@ -120,7 +121,7 @@ structs! {
     Source<'_> { key, title }
     Dtype<'_> { name, bits, kind, format }
     FloatFormat { signed, exponent, fraction, bias, specials, zero }
-    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort }
+    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort, index }
     Rules<'_> { rules, names, docs, sets, passes, phases }
     Rule<'_> { language, phase, priority, slots, pattern, lets, conditions, replacement }
     Let<'_> { slot, term }
@@ -201,7 +202,7 @@ enums! {
     Broadcast<'_> { Lanes(a, b, c, d), Blocks(a, b, c) }
     CondArg { Slot(a), Const(a) }
     FieldRole { Plain, Start, Pattern(a), Swizzle, Rows, Columns, Type(a), Major(a), Scale(a) }
-    AttrForm<'_> { Unit, Int(a, b), Power(a, b), Word(a), Text, Symbol, Ints(a), Layout(a) }
+    AttrForm<'_> { Unit, Int(a, b), Power(a, b), Word(a), Text, Symbol, Ints(a), Layout(a), Grid }
     BuildNode { Slot(a), Const(a, b), Fold(a, b), TrailingZeros, Low32, High32, Index(a, b), Inst(a, b), Tile(a) }
 }
 

@@ -136,6 +136,8 @@ pub enum Form {
     Ints(Vec<u8>),
     /// A layout in one of these notations.
     Layout(Vec<Name>),
+    /// The blocks of a launch.
+    Grid,
 }
 
 /// Operations that are not compiled.
@@ -287,6 +289,7 @@ fn attrs(entries: &[AttrEntry]) -> t::List<'static, t::AttrContract<'static>> {
         Form::Text => t::AttrForm::Text,
         Form::Symbol => t::AttrForm::Symbol,
         Form::Ints(numbers) => t::AttrForm::Ints(shared(numbers.iter().copied())),
+        Form::Grid => t::AttrForm::Grid,
         Form::Layout(notations) => {
             t::AttrForm::Layout(bits(notations, &notation::NAMES, "", quiet))
         }

@@ -50,6 +50,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
         writes: op.entry.writes,
         pure: op.entry.pure,
         effort: op.entry.effort,
+        index: op.index,
     }));
     RulePart {
         ops,

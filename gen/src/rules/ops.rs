@@ -6,7 +6,7 @@ use crate::schema::Name;
 use crate::source::{FileId, Span};
 use crate::spanned::Spanned;
 use crate::suggest::remedy;
-use lanebook_tables::{LayoutTrait, OpId, OpRole, Tables};
+use lanebook_tables::{IndexWord, LayoutTrait, OpId, OpRole, Tables};
 
 /// All operations.
 #[derive(Debug, Default)]
@@ -26,6 +26,8 @@ pub struct Op {
     pub role: OpRole,
     /// Its layout trait.
     pub layout: LayoutTrait,
+    /// What it computes of indices.
+    pub index: Option<IndexWord>,
 }
 
 const ROLES: [OpRole; 40] = [
@@ -106,6 +108,20 @@ fn word<T: Copy + std::fmt::Debug>(
     found
 }
 
+/// What an operation computes of indices, by its name.
+fn index_word(name: &Name, diags: &mut Diagnostics) -> Option<IndexWord> {
+    let names = IndexWord::NAMES.iter().map(|(_, name)| *name);
+    let found = IndexWord::NAMES.iter().find(|(_, known)| *known == name.value);
+    if found.is_none() {
+        let otherwise = format!("known: {}", names.clone().collect::<Vec<_>>().join(", "));
+        diags.push(
+            Diagnostic::at(name.span, format!("unknown word of indices `{}`", name.value))
+                .help(remedy(name, names, &otherwise)),
+        );
+    }
+    found.map(|(word, _)| *word)
+}
+
 /// A role by its name, in any case.
 pub fn role(name: &Name, diags: &mut Diagnostics) -> Option<OpRole> {
     word(name, "role", &ROLES, diags)
@@ -121,12 +137,17 @@ pub(super) fn resolve(entries: Vec<Spanned<OpEntry>>, diags: &mut Diagnostics) -
         }
         let role = role(&entry.role.map(|word| word.0.clone()), diags);
         let layout = word(&entry.layout.map(|word| word.0.clone()), "layout trait", &TRAITS, diags);
+        let index = entry
+            .index
+            .as_ref()
+            .and_then(|word| index_word(&word.map(|word| word.0.clone()), diags));
         if known {
             // Under a role that says nothing, so that rules find the operation.
             ops.list.push(Op {
                 entry: entry.value,
                 role: role.unwrap_or(OpRole::Opaque),
                 layout: layout.unwrap_or(LayoutTrait::None),
+                index,
             });
         }
     }
@@ -153,13 +174,14 @@ pub(crate) fn of_tables(tables: &Tables<'_>, file: FileId) -> Ops {
             writes: decl.writes,
             pure: decl.pure,
             effort: decl.effort,
+            index: None,
             doc: String::new(),
         };
         let number = ops.list.len();
         for name in [&entry.name].into_iter().chain(&entry.aliases) {
             ops.names.declare(name, number, "operation", quiet);
         }
-        ops.list.push(Op { entry, role: decl.role, layout: decl.layout });
+        ops.list.push(Op { entry, role: decl.role, layout: decl.layout, index: decl.index });
     }
     ops
 }

@@ -73,6 +73,8 @@ pub struct OpEntry {
     pub pure: bool,
     #[serde(default = "usual_effort")]
     pub effort: u8,
+    #[serde(default)]
+    pub index: Option<Spanned<Bare>>,
     pub doc: String,
 }
 

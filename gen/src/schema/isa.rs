@@ -51,6 +51,18 @@ pub struct Isa {
     pub thread_register: Option<Spanned<FixedRegister>>,
     /// Atom that reads the thread's number.
     pub read_thread: Option<Name>,
+    /// Where the block's numbers along x, y and z are at entry.
+    pub block_registers: Vec<Spanned<FixedRegister>>,
+    /// Atoms that read them.
+    pub read_block: Vec<Name>,
+    /// Atoms that read how many blocks there are.
+    pub read_blocks: Vec<Name>,
+    /// Once a parameter that says how many blocks there are.
+    pub param_blocks: Option<Spanned<String>>,
+    /// Atom.
+    pub divide: Option<Name>,
+    /// Atom.
+    pub leading_zeros: Option<Name>,
     /// Atom.
     pub load_param32: Name,
     /// Atom.
@@ -67,6 +79,8 @@ pub struct Isa {
     pub branch_if: Name,
     /// Atom.
     pub compare_less: Name,
+    /// Atom.
+    pub compare_signed: Option<Name>,
     /// Atom.
     pub end: Name,
     /// Atom.
@@ -139,6 +153,12 @@ pub struct IsaPart {
     pub param_base: Option<Spanned<FixedRegister>>,
     pub thread_register: Option<Spanned<FixedRegister>>,
     pub read_thread: Option<Name>,
+    pub block_registers: Option<Vec<Spanned<FixedRegister>>>,
+    pub read_block: Option<Vec<Name>>,
+    pub read_blocks: Option<Vec<Name>>,
+    pub param_blocks: Option<Spanned<String>>,
+    pub divide: Option<Name>,
+    pub leading_zeros: Option<Name>,
     pub load_param32: Option<Name>,
     pub load_param64: Option<Name>,
     pub param_address: Option<Name>,
@@ -147,6 +167,7 @@ pub struct IsaPart {
     pub branch: Option<Name>,
     pub branch_if: Option<Name>,
     pub compare_less: Option<Name>,
+    pub compare_signed: Option<Name>,
     pub end: Option<Name>,
     pub nop: Option<Name>,
     pub assembler: Option<Spanned<Assembler>>,
@@ -205,6 +226,26 @@ impl IsaPart {
                 .thread_register
                 .or_else(|| parent.and_then(|p| p.thread_register.clone())),
             read_thread: self.read_thread.or_else(|| parent.and_then(|p| p.read_thread.clone())),
+            block_registers: self
+                .block_registers
+                .or_else(|| parent.map(|p| p.block_registers.clone()))
+                .unwrap_or_default(),
+            read_block: self
+                .read_block
+                .or_else(|| parent.map(|p| p.read_block.clone()))
+                .unwrap_or_default(),
+            read_blocks: self
+                .read_blocks
+                .or_else(|| parent.map(|p| p.read_blocks.clone()))
+                .unwrap_or_default(),
+            param_blocks: self.param_blocks.or_else(|| parent.and_then(|p| p.param_blocks.clone())),
+            compare_signed: self
+                .compare_signed
+                .or_else(|| parent.and_then(|p| p.compare_signed.clone())),
+            leading_zeros: self
+                .leading_zeros
+                .or_else(|| parent.and_then(|p| p.leading_zeros.clone())),
+            divide: self.divide.or_else(|| parent.and_then(|p| p.divide.clone())),
             load_param32: self
                 .load_param32
                 .or_else(|| parent.map(|p| p.load_param32.clone()))

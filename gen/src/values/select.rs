@@ -204,10 +204,20 @@ fn of_frame(isa: &t::Isa<'_>) -> Vec<t::AtomId> {
     needed
         .into_iter()
         .chain(
-            [isa.param_address, isa.read_thread, isa.make_uniform, isa.shared_base, isa.nop]
-                .into_iter()
-                .flatten(),
+            [
+                isa.param_address,
+                isa.read_thread,
+                isa.make_uniform,
+                isa.shared_base,
+                isa.nop,
+                isa.divide,
+                isa.leading_zeros,
+                isa.compare_signed,
+            ]
+            .into_iter()
+            .flatten(),
         )
+        .chain(isa.read_block.iter().chain(isa.read_blocks).copied())
         .collect()
 }
 
@@ -251,6 +261,11 @@ impl Keep {
     fn isa(&self, isa: &t::Isa<'static>) -> t::Isa<'static> {
         t::Isa {
             read_thread: isa.read_thread.map(|id| self.atom(id)),
+            read_block: list(isa.read_block.iter().map(|id| self.atom(*id))),
+            read_blocks: list(isa.read_blocks.iter().map(|id| self.atom(*id))),
+            divide: isa.divide.map(|id| self.atom(id)),
+            leading_zeros: isa.leading_zeros.map(|id| self.atom(id)),
+            compare_signed: isa.compare_signed.map(|id| self.atom(id)),
             load_param32: self.atom(isa.load_param32),
             load_param64: self.atom(isa.load_param64),
             param_address: isa.param_address.map(|id| self.atom(id)),

@@ -7,7 +7,7 @@ use core::fmt::Write;
 use heapless::VecView;
 use lanebook_ir::{Op, Program};
 use lanebook_plan::Plan;
-use lanebook_tables::Tables;
+use lanebook_tables::{IndexWord, Tables};
 
 /// What came out.
 pub struct Compiled<'s> {
@@ -87,9 +87,19 @@ impl Compiled<'_> {
             shared_bytes: self.plan.shared_bytes,
             shared_align: self.plan.shared_align,
             params: self.params,
+            blocks: axes(program, self.function),
             usage: self.usage,
             steps: self.steps,
             patterns: self.patterns,
         })
     }
+}
+
+/// Axes of the grid, from x on, along which a function asks for its block's number.
+fn axes(program: &Program<'_, '_>, function: Op) -> u8 {
+    program
+        .inside(function)
+        .filter(|op| program.index_word(*op) == Some(IndexWord::Block))
+        .filter_map(|op| program.grid_axis(op))
+        .fold(0, |most, axis| most.max(axis.saturating_add(1)))
 }

@@ -61,7 +61,7 @@ pub use crate::sync::mbarrier::{MAX_COMPLETIONS, MbarrierRegs};
 pub use crate::text::{Kernel, TextError, write_number, write_signed};
 
 #[doc(hidden)]
-pub use crate::lower::context::{Index, Lists, LowerContext};
+pub use crate::lower::context::{ComputedIndex, Index, Lists, LowerContext};
 #[doc(hidden)]
 pub use crate::lower::target::TargetQueries;
 #[doc(hidden)]

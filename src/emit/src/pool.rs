@@ -25,6 +25,10 @@ pub enum EmitPool {
     Advances,
     /// Parameters and loop counters in use.
     Indices,
+    /// Results of operations on indices.
+    ComputedIndices,
+    /// Operations of one index expression that wait for their operands.
+    IndexOperations,
     /// Variables of index expressions.
     Variables,
     /// Bits of the thread number in one address.
@@ -64,6 +68,8 @@ impl EmitPool {
             Self::Addresses => "addresses and other numbers kept in registers",
             Self::Advances => "registers that loops advance",
             Self::Indices => "parameters and loop counters in use",
+            Self::ComputedIndices => "results of operations on indices in use",
+            Self::IndexOperations => "operations of one index expression",
             Self::Variables => "variables of index expressions",
             Self::AddressBits => "bits of the thread number in one address",
             Self::MovementAddresses => "different addresses of one movement",

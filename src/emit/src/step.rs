@@ -233,6 +233,8 @@ pub enum Missing {
     Class,
     /// A wait for a counter.
     Wait,
+    /// A way to divide numbers.
+    Divide,
 }
 
 /// Step storage lent by the caller.

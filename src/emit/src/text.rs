@@ -25,6 +25,8 @@ pub struct Kernel<'k> {
     pub shared_align: u32,
     /// Parameters.
     pub params: &'k VecView<Param>,
+    /// Axes of the grid, from x on, along which it asks for its block's number.
+    pub blocks: u8,
     /// Registers by class.
     pub usage: RegisterUsage,
     /// Steps, allocated.
@@ -311,6 +313,9 @@ impl Kernel<'_> {
             "shared_bytes" => write_number(out, u64::from(self.shared_bytes))?,
             "shared_align" => write_number(out, u64::from(self.shared_align))?,
             "param_bytes" => write_number(out, u64::from(parameter_bytes(self.params)))?,
+            "block.x" => write_number(out, u64::from(self.blocks > 0))?,
+            "block.y" => write_number(out, u64::from(self.blocks > 1))?,
+            "block.z" => write_number(out, u64::from(self.blocks > 2))?,
             "params" => self.params(out)?,
             "registers" => self.registers(out)?,
             "shared" if self.shared_bytes == 0 => {}
@@ -353,8 +358,12 @@ impl Kernel<'_> {
             if index > 0 {
                 out.write_str(self.isa.param_separator)?;
             }
-            let block = matches!(param.kind, ParamKind::Map(_));
-            for piece in if block { self.isa.param_block } else { self.isa.param } {
+            let form = match param.kind {
+                ParamKind::Map(_) => self.isa.param_block,
+                ParamKind::Blocks(_) => self.isa.param_blocks,
+                _ => self.isa.param,
+            };
+            for piece in form {
                 match *piece {
                     Piece::Text(text) => out.write_str(text)?,
                     Piece::Frame("index") => write_number(out, index as u64)?,
@@ -363,6 +372,12 @@ impl Kernel<'_> {
                     }
                     Piece::Frame("bytes") => write_number(out, u64::from(param.bytes))?,
                     Piece::Frame("align") => write_number(out, u64::from(param.align))?,
+                    Piece::Frame("axis") => {
+                        let ParamKind::Blocks(axis) = param.kind else {
+                            return Err(TextError::Tables);
+                        };
+                        out.write_str(["x", "y", "z"].get(usize::from(axis)).unwrap_or(&""))?;
+                    }
                     Piece::Frame("offset") => write_number(out, u64::from(param.offset))?,
                     Piece::Frame("name") => {
                         out.write_str(self.name)?;

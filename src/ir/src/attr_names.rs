@@ -40,6 +40,8 @@ const WORDS: &[&str] = &[
     "policy",
     "transpose_a",
     "transpose_b",
+    "signed",
+    "grid",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -50,6 +52,10 @@ pub const ALIGN: &str = "align";
 pub const STRIDE_DIV: &str = "stride_div";
 /// Attribute: an index argument is a multiple of this.
 pub const DIV: &str = "div";
+/// Attribute: an index argument may be below zero.
+pub const SIGNED: &str = "signed";
+/// Attribute: the blocks of a launch, on a function.
+pub const GRID: &str = "grid";
 /// Attribute: the layout that an operation was given.
 pub const LAYOUT: &str = "layout";
 /// [`LAYOUT`] with its prefix, as passes write it.

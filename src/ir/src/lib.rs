@@ -29,7 +29,7 @@
 //! | `handle` `types` `attr` [`attr_names`] `number` | the small `Copy` types everything speaks in |
 //! | `error` `explain` [`detail`] | what goes wrong: as values, as sentences for hosts, as numbers |
 //! | `data` `storage` | records, pools, free lists, undo journal |
-//! | `program` `query` `index_expr` `fixed_handles` | questions |
+//! | `program` `query` `index_expr` `grid` `fixed_handles` | questions |
 //! | [`edit`] | changes, and making a program without text |
 //! | [`text`] | text to program and back |
 //! | [`mod@verify`] | structure, dominance, signatures, what `compile` takes of a program |
@@ -61,6 +61,7 @@ mod error;
 mod explain;
 mod fixed_handles;
 mod graph;
+mod grid;
 mod handle;
 mod index_expr;
 mod number;
@@ -83,8 +84,9 @@ pub use crate::error::{
     EncodingFault, ErrorKind, IrError, Lexeme, Pool, SourcePlace, ValueSlot, WantedType,
 };
 pub use crate::graph::{Node, TileGraph};
+pub use crate::grid::GridError;
 pub use crate::handle::{AttrRef, Block, MAX_HANDLES, Op, Region, TextRef, TypeRef, Use, Value};
-pub use crate::index_expr::Quotient;
+pub use crate::index_expr::{IndexFacts, IndexStep};
 pub use crate::program::{Carried, Def, Loop, Program};
 pub use crate::storage::{LargeStorage, Mark, PoolUsage, Pools, SmallStorage, Storage};
 pub use crate::text::parse::{Options, parse};

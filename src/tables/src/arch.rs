@@ -42,6 +42,22 @@ pub struct Isa<'a> {
     pub thread_register: Option<Operandless<'a>>,
     /// Atom that reads the thread's number, if it is not in a register at entry.
     pub read_thread: Option<AtomId>,
+    /// The block's number along x, y and z, where it stands in registers at entry; empty where
+    /// [`Isa::read_block`] reads it. They are there up to the last axis that the kernel asks for.
+    pub block_registers: &'a [Operandless<'a>],
+    /// Atoms that read the block's number along x, y and z; empty where it stands in registers.
+    pub read_block: &'a [AtomId],
+    /// Atoms that read how many blocks there are along x, y and z; empty where these are parameters
+    /// behind all others.
+    pub read_blocks: &'a [AtomId],
+    /// Written for such a parameter in place of [`Isa::param`]; empty where there are none.
+    pub param_blocks: &'a [Piece<'a>],
+    /// Quotient of two 32-bit numbers without signs, rounded down: operands (quotient,
+    /// dividend, divisor). A divisor of 0 gives any number.
+    pub divide: Option<AtomId>,
+    /// How many of the highest bits of a 32-bit number are 0, where quotients are computed by it:
+    /// operands (count, number). The number is not 0.
+    pub leading_zeros: Option<AtomId>,
     /// Atom that loads a 32-bit kernel parameter.
     pub load_param32: AtomId,
     /// Atom that loads a 64-bit kernel parameter.
@@ -60,6 +76,8 @@ pub struct Isa<'a> {
     pub branch_if: AtomId,
     /// Unsigned "less than" into a predicate: operands (predicate, a, b).
     pub compare_less: AtomId,
+    /// The same of two numbers with signs.
+    pub compare_signed: Option<AtomId>,
     /// End of the kernel.
     pub end: AtomId,
     /// Waits a number of wait states (the immediate is the number less one), if hazards are

@@ -157,4 +157,6 @@ pub enum AttrForm<'a> {
     Ints(List<'a, u8>),
     /// A layout in one of these notations (bits of [`notation`]).
     Layout(u8),
+    /// One to three numbers or expressions over arguments, in round brackets.
+    Grid,
 }

@@ -56,7 +56,7 @@ pub use hash::Hashes;
 pub use list::{List, Name};
 pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand, TensorOperand};
 pub use name::{NameMap, name_hash};
-pub use op::{LayoutTrait, OpDecl, OpRole};
+pub use op::{IndexWord, LayoutTrait, OpDecl, OpRole, RELATIONS};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};
 pub use policy::{CostPart, CostPolicy, CostTerm};
 pub use rule::{

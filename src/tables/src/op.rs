@@ -127,6 +127,89 @@ pub enum LayoutTrait {
     None,
 }
 
+/// What an operation on indices computes. Indices are numbers of 32 bits in two's complement; sums,
+/// differences and products wrap. The words that say nothing else take them with their sign.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum IndexWord {
+    /// The number of the block along attribute `axis`.
+    Block,
+    /// How many blocks there are along attribute `axis`.
+    Blocks,
+    /// `a + b`.
+    Add,
+    /// `a - b`.
+    Sub,
+    /// `a * b`.
+    Mul,
+    /// `a / b`, rounded down.
+    Div,
+    /// `a / b` of two numbers without signs.
+    DivUnsigned,
+    /// What is left of `a / b`: it has the sign of `b`.
+    Rem,
+    /// The same of two numbers without signs.
+    RemUnsigned,
+    /// `a / b`, rounded up.
+    CeilDiv,
+    /// The same of two numbers without signs.
+    CeilDivUnsigned,
+    /// The smaller one.
+    Min,
+    /// The smaller one of two numbers without signs.
+    MinUnsigned,
+    /// The greater one.
+    Max,
+    /// The greater one of two numbers without signs.
+    MaxUnsigned,
+    /// 1 if a relation holds, named by attribute `kind`, else 0.
+    Compare,
+    /// The second operand if the first one is not 0, else the third.
+    Select,
+}
+
+impl IndexWord {
+    /// Every word, and how `rules/ops.ron` spells it.
+    pub const NAMES: [(IndexWord, &str); 17] = [
+        (IndexWord::Block, "block"),
+        (IndexWord::Blocks, "blocks"),
+        (IndexWord::Add, "add"),
+        (IndexWord::Sub, "sub"),
+        (IndexWord::Mul, "mul"),
+        (IndexWord::Div, "div"),
+        (IndexWord::DivUnsigned, "div_unsigned"),
+        (IndexWord::Rem, "rem"),
+        (IndexWord::RemUnsigned, "rem_unsigned"),
+        (IndexWord::CeilDiv, "ceil_div"),
+        (IndexWord::CeilDivUnsigned, "ceil_div_unsigned"),
+        (IndexWord::Min, "min"),
+        (IndexWord::MinUnsigned, "min_unsigned"),
+        (IndexWord::Max, "max"),
+        (IndexWord::MaxUnsigned, "max_unsigned"),
+        (IndexWord::Compare, "compare"),
+        (IndexWord::Select, "select"),
+    ];
+}
+
+/// Relations of two numbers, as `index.cmp` names them: name, whether signs are left out, whether
+/// it holds of a smaller, an equal and a greater one.
+pub const RELATIONS: [(&str, bool, [bool; 3]); 14] = [
+    ("eq", false, [false, true, false]),
+    ("ne", false, [true, false, true]),
+    ("slt", false, [true, false, false]),
+    ("sle", false, [true, true, false]),
+    ("sgt", false, [false, false, true]),
+    ("sge", false, [false, true, true]),
+    ("ult", true, [true, false, false]),
+    ("ule", true, [true, true, false]),
+    ("ugt", true, [false, false, true]),
+    ("uge", true, [false, true, true]),
+    ("lt", false, [true, false, false]),
+    ("le", false, [true, true, false]),
+    ("gt", false, [false, false, true]),
+    ("ge", false, [false, true, true]),
+];
+
 /// Declaration of an operation.
 #[derive(Copy, Clone, Debug)]
 pub struct OpDecl<'a> {
@@ -152,4 +235,6 @@ pub struct OpDecl<'a> {
     pub pure: bool,
     /// What a byte of its results costs to compute, against a byte of a sum.
     pub effort: u8,
+    /// What it computes, if it is an operation on indices that `compile` knows.
+    pub index: Option<IndexWord>,
 }

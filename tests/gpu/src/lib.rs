@@ -111,6 +111,7 @@ pub fn job(case: &Case, arch: &str) -> Result<Job, String> {
                             .ok_or_else(|| format!("no number for {name}"))?,
                     )
                 }
+                ParamKind::Blocks(_) => Arg::U32(1),
                 ParamKind::Map(number) => {
                     let plan = compiled.plan.maps.get(usize::from(number)).ok_or("no such map")?;
                     let rules = TABLES

@@ -194,6 +194,12 @@ pub fn run_interpreted(said: &Interpreted, program: &str, arch: &str) -> Result<
     run_text(said, &text, &kernel_maps(program, arch), arch).map(|()| "right".to_string())
 }
 
+/// The parameters behind all others that say how many blocks there are, where a text asks for them.
+pub fn block_counts(text: &str, grid: [u32; 3]) -> impl Iterator<Item = Param> {
+    let asked = ["x", "y", "z"].map(|axis| text.contains(&format!("hidden_block_count_{axis}")));
+    grid.into_iter().zip(asked).filter(|(_, asked)| *asked).map(|(n, _)| Param::U32(n))
+}
+
 /// Runs a text of a program, and compares memory.
 ///
 /// # Errors
@@ -216,15 +222,17 @@ pub fn run_text(
             Param::Tensor(m.fill_many(tensors[m.memref].0, &tensors[m.memref].1, &memory))
         }),
     );
+    params.extend(block_counts(text, said.grid));
     let parsed =
         if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
     let kernel = parsed.map_err(|e| format!("not modelled: {e}"))?;
+    let [x, y, z] = said.grid;
     let dynamic_shared = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
     let launch = Launch {
         dynamic_shared,
         record_matrix: false,
         record_accesses: false,
-        ..Launch::new(said.threads, params).banks(BankModel::none())
+        ..Launch::new(said.threads, params).grid(x, y, z).banks(BankModel::none())
     };
     run(&kernel, &launch, &mut memory).map_err(|f| f.to_string())?;
     said.on(arch).compare(&memory, &ids)

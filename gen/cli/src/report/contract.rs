@@ -52,6 +52,9 @@ pub fn form(form: &AttrForm<'_>) -> String {
             "the list [{}]",
             numbers.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")
         ),
+        AttrForm::Grid => {
+            "(x), (x, y) or (x, y, z): whole numbers and sums, differences, products, `cdiv(a, b)`, `min(a, b)`, `max(a, b)` of them and index arguments".into()
+        }
         AttrForm::Layout(bits) => format!("a layout: {}", notations(*bits)),
     }
 }

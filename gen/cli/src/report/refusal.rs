@@ -359,6 +359,9 @@ fn of_emit(
                 Missing::Lanes(mask) => format!(
                     "an exchange between lanes whose numbers differ by an exclusive or with {mask}"
                 ),
+                Missing::Divide => {
+                    "a way to divide numbers by one that is no power of two".to_string()
+                }
                 Missing::Wait => "a wait for a counter".to_string(),
             };
             Problem::refused(

@@ -11,10 +11,10 @@ use crate::violation::Violation;
 use heapless::VecView;
 use lanebook_emit::ParamKind;
 use lanebook_emit::step::{Purpose, Slot, Step};
-use lanebook_ir::{Def, Op, Value};
+use lanebook_ir::Op;
 use lanebook_layout::AxisId;
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
-use lanebook_tables::{Atom, AtomId, Movement, OpRole, Operand, RegisterKind, Role, Side, Space};
+use lanebook_tables::{Atom, AtomId, Movement, Operand, RegisterKind, Role, Side, Space};
 
 /// Turns of a loop that are gone through.
 const TURNS: u32 = 3;
@@ -37,8 +37,8 @@ pub(super) struct ThreadRun<'a, 's> {
     pub(super) lanes: &'s mut VecView<u32>,
     /// How many of the lanes' numbers are still to be met, while one lane is carried out for them.
     pub(super) wanted: Option<u32>,
-    loops: &'s VecView<Turned>,
-    turns: [u32; LOOPS],
+    pub(super) loops: &'s VecView<Turned>,
+    pub(super) turns: [u32; LOOPS],
     pub(super) thread: u32,
     pub(super) compared: u32,
     /// What the first lane of the thread's warp has in the registers that are made uniform, in the
@@ -242,6 +242,14 @@ impl ThreadRun<'_, '_> {
                 }
             }
         }
+        for (fixed, number) in self.look.isa.block_registers.iter().zip(0..) {
+            let class = u8::try_from(fixed.class.0).unwrap_or(u8::MAX);
+            if let Some(place) =
+                self.numbering.at(class, fixed.number).and_then(|at| self.values.get_mut(at))
+            {
+                *place = Some(self.look.block(number));
+            }
+        }
         let mut at = 0u16;
         let mut fuel = FUEL;
         while let Some(step) = self.look.steps.get(usize::from(at)) {
@@ -321,7 +329,7 @@ impl ThreadRun<'_, '_> {
         let bounds =
             self.index(parts.lower).zip(self.index(parts.upper)).zip(self.index(parts.step));
         let want = bounds.map(|((lower, upper), step)| {
-            lower.saturating_add(u64::from(done).saturating_mul(step)) < upper
+            lower.saturating_add(i64::from(done).saturating_mul(step)) < upper
         });
         if let Some(want) = want
             && holds.map(|found| found != 0) != Some(want)
@@ -347,6 +355,21 @@ impl ThreadRun<'_, '_> {
         if Some(step.atom) == isa.read_thread {
             return Some(u64::from(self.thread));
         }
+        let axis = |atoms: &[AtomId]| {
+            atoms.iter().zip(0u8..).find(|(own, _)| **own == step.atom).map(|(_, axis)| axis)
+        };
+        if let Some(axis) = axis(isa.read_block) {
+            return Some(self.look.block(axis));
+        }
+        if let Some(axis) = axis(isa.read_blocks) {
+            return Some(self.look.blocks(axis));
+        }
+        if Some(step.atom) == isa.leading_zeros {
+            return Some(u64::from(u32::try_from(operand(1)?).ok()?.leading_zeros()));
+        }
+        if Some(step.atom) == isa.divide {
+            return (operand(1)? & 0xffff_ffff).checked_div(operand(2)? & 0xffff_ffff);
+        }
         if Some(step.atom) == isa.shared_base {
             return Some(self.look.segment());
         }
@@ -362,13 +385,18 @@ impl ThreadRun<'_, '_> {
         if Some(step.atom) == isa.make_uniform {
             return operand(1);
         }
-        if step.atom == isa.compare_less {
+        if step.atom == isa.compare_less || Some(step.atom) == isa.compare_signed {
             let mut uses = (0u8..)
                 .zip(atom.operands.iter())
                 .filter(|(_, o)| o.role == Role::Use)
                 .map(|(k, _)| k);
             let (a, b) = (operand(uses.next()?)?, operand(uses.next()?)?);
-            return Some(u64::from(a & 0xffff_ffff < b & 0xffff_ffff));
+            let signed = |n: u64| (n as u32).cast_signed();
+            return Some(u64::from(if step.atom == isa.compare_less {
+                a & 0xffff_ffff < b & 0xffff_ffff
+            } else {
+                signed(a) < signed(b)
+            }));
         }
         // The tables say of no term how a special register is written: by what takes nothing but a
         // register.
@@ -414,36 +442,6 @@ impl ThreadRun<'_, '_> {
         self.look.argument(found.value, found.kind)
     }
 
-    /// The value of an index of the program in the turns that run.
-    pub(super) fn index(&self, value: Value) -> Option<u64> {
-        let quotient = self.look.program.quotient(value)?;
-        let (mut at, mut sum) = (quotient.of, 0u64);
-        for _ in 0..=LOOPS {
-            if let Some(n) = self.look.program.int(at) {
-                return sum
-                    .checked_add(u64::try_from(n).ok()?)?
-                    .checked_div(u64::from(quotient.by));
-            }
-            let Def::Argument(block, _) = self.look.program.def(at) else { return None };
-            let around = self.look.program.owner_of(block)?;
-            if self.look.program.role(around) == OpRole::Function {
-                let n = self.look.argument(at, ParamKind::Scalar)?;
-                return sum.checked_add(n)?.checked_div(u64::from(quotient.by));
-            }
-            let parts =
-                self.look.program.counted_loop(around).filter(|parts| parts.induction == at)?;
-            let number = self
-                .loops
-                .iter()
-                .position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around))?;
-            let turns = u64::from(self.turns.get(number)?.saturating_sub(1));
-            let step = u64::try_from(self.look.program.int(parts.step)?).ok()?;
-            sum = sum.checked_add(turns.checked_mul(step)?)?;
-            at = parts.lower;
-        }
-        None
-    }
-
     /// How many turns of a loop of the program have begun since it was entered.
     pub(super) fn turns_of(&self, around: Op) -> Option<u32> {
         let number = self
@@ -464,16 +462,16 @@ impl ThreadRun<'_, '_> {
         let mut at = self.look.argument(g.memref, ParamKind::Pointer)?;
         for (dim, lead) in g.leads().enumerate() {
             let apart = lead.bytes.map_or_else(|| stride(dim), |bytes| Some(u64::from(bytes)))?;
-            at = at.checked_add(self.index(lead.start)?.checked_mul(apart)?)?;
+            at = at.checked_add(self.place_of(lead.start)?.checked_mul(apart)?)?;
         }
         let outer = match g.outer_bytes {
             Some(bytes) => u64::from(bytes),
             None => stride(rank.checked_sub(2)?)?,
         };
         if let Some(row) = g.start.0 {
-            at = at.checked_add(self.index(row)?.checked_mul(outer)?)?;
+            at = at.checked_add(self.place_of(row)?.checked_mul(outer)?)?;
         }
-        at = at.checked_add(self.index(g.start.1)?.checked_mul(bytes)?)?;
+        at = at.checked_add(self.place_of(g.start.1)?.checked_mul(bytes)?)?;
         Some((at, outer))
     }
 

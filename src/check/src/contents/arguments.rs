@@ -7,6 +7,10 @@ use lanebook_ir::{Value, attr_names};
 
 /// What a bound far above other arguments is in multiples of its steps.
 const BEHIND: u64 = 256;
+/// What a number is, of which a bound is computed, in multiples of its steps.
+const FED: u64 = 4096;
+/// Values of one bound that are looked at.
+const LOOKED_AT: usize = 64;
 /// Most elements that a usual stride has: offsets inside a tile are words of 32 bits.
 const MOST_STRIDE: u64 = 1 << 23;
 /// Indices, strides in bytes and the bytes that a tile spans are below this.
@@ -40,6 +44,7 @@ impl ContentsContext<'_> {
         match kind {
             ParamKind::Pointer | ParamKind::Map(_) => number.checked_add(1)?.checked_shl(36),
             ParamKind::Extent(_) => Some(1 << 20),
+            ParamKind::Blocks(axis) => Some(self.blocks(axis)),
             ParamKind::Stride(dim) => {
                 let unit = attr(attr_names::STRIDE_DIV);
                 let far = (self.given == Given::Far)
@@ -90,6 +95,10 @@ impl ContentsContext<'_> {
             |op| self.program.counted_loop(op).filter(|at: &lanebook_ir::Loop| at.upper == value);
         let mut out = div;
         let mut bounds = false;
+        // One that a bound is computed of is large, so that its loop turns.
+        let feeds =
+            |op| self.program.counted_loop(op).is_some_and(|at| self.feeds(value, at.upper));
+        let is_fed = operations().any(feeds);
         for at in operations().filter_map(bounded) {
             let Some(step) = self.program.int(at.step).and_then(|n| u64::try_from(n).ok()) else {
                 continue;
@@ -111,8 +120,34 @@ impl ContentsContext<'_> {
             (true, Given::Idle) => 0,
             (true, _) if from_argument() => out.saturating_mul(BEHIND).min(most),
             (true, _) => out.saturating_mul(2).min(most),
+            (false, Given::Idle) if is_fed => 0,
             (false, Given::Far) => most,
+            (false, _) if is_fed => out.saturating_mul(FED).min(most),
             (false, _) => out.saturating_mul(5).min(most),
         }
+    }
+
+    /// Whether a bound is computed of an argument.
+    fn feeds(&self, value: Value, bound: Value) -> bool {
+        let mut seen: heapless::Vec<Value, LOOKED_AT> = heapless::Vec::new();
+        let _ = seen.push(bound);
+        let mut at = 0usize;
+        while let Some(&next) = seen.get(at) {
+            at = at.saturating_add(1);
+            let Some(op) = self.program.def_op(next).filter(|_| self.program.int(next).is_none())
+            else {
+                continue;
+            };
+            for operand in self.program.operands(op) {
+                if operand == value {
+                    return true;
+                }
+                if !seen.contains(&operand) {
+                    // What there is no room for is not looked at: the loop may turn less often.
+                    let _ = seen.push(operand);
+                }
+            }
+        }
+        false
     }
 }

@@ -6,7 +6,7 @@ use crate::order::walks::narrow;
 use crate::violation::Violation;
 use heapless::VecView;
 use lanebook_emit::step::{Purpose, Slot, Step};
-use lanebook_tables::{RegisterKind, Role};
+use lanebook_tables::{Isa, Operandless, RegisterKind, Role};
 
 /// Most classes of an instruction set.
 const CLASSES: usize = 16;
@@ -41,7 +41,7 @@ impl Numbering {
                 }
             }
         }
-        for fixed in [look.isa.thread_register, look.isa.param_base].into_iter().flatten() {
+        for fixed in given_registers(look.isa) {
             for k in 0..u16::from(fixed.count) {
                 touch(
                     u8::try_from(fixed.class.0).unwrap_or(u8::MAX),
@@ -113,6 +113,12 @@ pub(super) fn registers(
             }
         }
     }
+}
+
+/// Registers that have a value at entry.
+fn given_registers<'a>(isa: &'a Isa<'a>) -> impl Iterator<Item = Operandless<'a>> {
+    let one = [isa.thread_register, isa.param_base].into_iter().flatten();
+    one.chain(isa.block_registers.iter().copied())
 }
 
 /// What reads a register.
@@ -217,12 +223,12 @@ impl ContentsContext<'_> {
         let Some((own, number)) = class(slot).zip(self.number(slot, member)) else { return true };
         let special =
             self.isa.classes.get(usize::from(own)).is_none_or(|c| c.kind == RegisterKind::Special);
-        let fixed = [self.isa.thread_register, self.isa.param_base].into_iter().flatten();
-        let begins = |f: lanebook_tables::Operandless<'_>| {
+        let mut fixed = given_registers(self.isa);
+        let begins = |f: Operandless<'_>| {
             f.class.0 == u16::from(own)
                 && (f.number..f.number.saturating_add(u16::from(f.count))).contains(&number)
         };
-        special || fixed.into_iter().any(begins)
+        special || fixed.any(begins)
     }
 
     /// The step of a branch's label.

@@ -32,6 +32,7 @@ pub(crate) mod async_products;
 pub(crate) mod flow;
 pub(crate) mod goal;
 pub(crate) mod hazards;
+pub(crate) mod index;
 pub(crate) mod lanes;
 pub(crate) mod memory;
 pub(crate) mod operands;

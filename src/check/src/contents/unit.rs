@@ -301,7 +301,9 @@ impl ThreadRun<'_, '_> {
                     Some(_) => return None,
                 };
                 if self.given(step, atom, *operand)? & 0xffff_ffff
-                    != self.index(start)?.checked_add(u64::from(more))?
+                    != u64::from(
+                        self.index(start)?.checked_add(i64::from(more))?.cast_unsigned() as u32
+                    )
                 {
                     return Some(false);
                 }

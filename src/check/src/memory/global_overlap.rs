@@ -6,13 +6,10 @@
 //! thread does.
 
 use crate::order::walks::{OrderContext, SharedAccess, TENSORS};
-use lanebook_ir::{Def, Op, Program, Value};
+use lanebook_ir::{IndexStep, Loop, Op, Program, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::AccessId;
 use lanebook_tile::map::Fragment;
-
-/// Most loops around one another.
-const DEPTH: usize = 8;
 
 /// How the loops around a movement change the place of its tile.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -50,29 +47,12 @@ fn apart(program: &Program<'_, '_>, a: &GlobalPlan, b: &GlobalPlan) -> bool {
 }
 
 /// By how much a loop moves an index in each turn: 0 = not at all; `None` if that is not known.
-fn moved_by(program: &Program<'_, '_>, start: Value, around: Op) -> Option<u64> {
-    let quotient = program.quotient(start)?;
-    let (mut at, mut least) = (quotient.of, None);
-    for _ in 0..DEPTH {
-        let Def::Argument(block, _) = program.def(at) else { return Some(0) };
-        let home = program.owner_of(block)?;
-        let Some(parts) = program.counted_loop(home).filter(|parts| parts.induction == at) else {
-            return Some(0);
-        };
-        let step = u64::try_from(program.int(parts.step)?).ok()?;
-        // Where a loop begins at an outer one's index, that one moves it by a multiple of the inner
-        // one's step, or it is not known.
-        if least.is_some_and(|least: u64| step.checked_rem(least) != Some(0)) {
-            return None;
-        }
-        if home == around {
-            let by = u64::from(quotient.by);
-            return if step.checked_rem(by) == Some(0) { step.checked_div(by) } else { None };
-        }
-        least = Some(step);
-        at = parts.lower;
+fn moved_by(program: &Program<'_, '_>, start: Value, around: &Loop) -> Option<u64> {
+    match program.index_step(start, around) {
+        IndexStep::Fixed => Some(0),
+        IndexStep::By(step) => u64::try_from(step).ok(),
+        IndexStep::Times(_) | IndexStep::Other => None,
     }
-    None
 }
 
 /// How the loops around a movement change the place of its tile.
@@ -81,12 +61,10 @@ fn course(program: &Program<'_, '_>, op: Op, g: &GlobalPlan) -> LoopEffect {
     let mut around = program.parent(op);
     while let Some(at) = around {
         around = program.parent(at);
-        if program.counted_loop(at).is_none() {
-            continue;
-        }
+        let Some(at) = program.counted_loop(at) else { continue };
         let mut moves = false;
         for (start, extent) in starts(g).zip(extents(g)) {
-            match moved_by(program, start, at) {
+            match moved_by(program, start, &at) {
                 Some(0) => {}
                 Some(by) if by >= extent => moves = true,
                 _ => return LoopEffect::Slides,

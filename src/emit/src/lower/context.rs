@@ -129,6 +129,17 @@ pub struct Index {
     pub node: ExprId,
 }
 
+/// An index that is computed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ComputedIndex {
+    /// The value.
+    pub value: Value,
+    /// Its node.
+    pub node: ExprId,
+    /// Registers that were made before it.
+    pub made: u16,
+}
+
 /// A list that is full.
 pub(crate) fn full<T>(pool: EmitPool, list: &VecView<T>) -> EmitError {
     EmitError::Capacity { pool, capacity: u32::try_from(list.capacity()).unwrap_or(u32::MAX) }
@@ -145,6 +156,8 @@ pub struct Lists<'a> {
     pub advances: &'a mut VecView<Advance>,
     /// Variables of index values: parameters and loop counters.
     pub indices: &'a mut VecView<Index>,
+    /// What operations on indices have computed.
+    pub computed: &'a mut VecView<ComputedIndex>,
     /// Nodes that were given a variable of their own once computed.
     pub settled: &'a mut VecView<(ExprId, ExprId)>,
     /// Constants in a register each.
@@ -158,6 +171,7 @@ impl Lists<'_> {
         self.addresses.clear();
         self.advances.clear();
         self.indices.clear();
+        self.computed.clear();
         self.settled.clear();
         self.splats.clear();
         Lists {
@@ -165,6 +179,7 @@ impl Lists<'_> {
             addresses: self.addresses,
             advances: self.advances,
             indices: self.indices,
+            computed: self.computed,
             settled: self.settled,
             splats: self.splats,
         }
@@ -195,6 +210,8 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     pub params: &'a VecView<Param>,
     /// Variables of index values: parameters and loop counters.
     pub indices: &'a mut VecView<Index>,
+    /// What operations on indices have computed.
+    pub computed: &'a mut VecView<ComputedIndex>,
     /// Nodes that were given a variable of their own once computed.
     pub settled: &'a mut VecView<(ExprId, ExprId)>,
     /// The thread's number.
@@ -251,7 +268,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         registers: &'a mut [Option<Reg>],
     ) -> Self {
         let thread = ExprId::NONE;
-        let Lists { held, addresses, advances, indices, settled, splats } = lists;
+        let Lists { held, addresses, advances, indices, computed, settled, splats } = lists;
         registers.fill(None);
         Self {
             machine,
@@ -265,6 +282,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             steps,
             params,
             indices,
+            computed,
             settled,
             thread,
             shared_base: None,
@@ -308,7 +326,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
     }
 
     /// The result of a frame atom without operands.
-    fn frame_value(&mut self, atom: AtomId) -> Result<Reg, EmitError> {
+    pub(crate) fn frame_value(&mut self, atom: AtomId) -> Result<Reg, EmitError> {
         let operand = self
             .machine
             .tables
@@ -449,30 +467,6 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             (Some(a), Some(b)) => Some(self.arena.op(op, &[a, b])?),
             (some, None) | (None, some) => some,
         })
-    }
-
-    /// The value of an index in the program, `None` for zero. Inside `innermost`, its counter
-    /// stands for the loop's start.
-    pub fn index_value(
-        &mut self,
-        op: Op,
-        value: Value,
-        innermost: Option<&lanebook_ir::Loop>,
-    ) -> Result<Option<ExprId>, EmitError> {
-        let (value, bits) = self.shifted(op, value, innermost)?;
-        if let Some(n) = self.program.int(value) {
-            let n = u32::try_from(n)
-                .ok()
-                .and_then(|n| n.checked_shr(bits))
-                .ok_or(EmitError::Index(op))?;
-            return if n == 0 { Ok(None) } else { Ok(Some(self.arena.constant(n)?)) };
-        }
-        let node = self.parameter(op, value, ParamKind::Scalar)?;
-        if bits == 0 {
-            Ok(Some(node))
-        } else {
-            Ok(Some(self.arena.op_const(IndexOp::Shr, node, u64::from(bits))?))
-        }
     }
 
     /// The registers of a tile.

@@ -55,7 +55,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::Convert => self.convert(op, open)?,
                 OpRole::Reduce => self.reduce(op, open)?,
                 OpRole::Constant => self.constant(op)?,
-                OpRole::Broadcast | OpRole::Alloc | OpRole::Return | OpRole::Index => {}
+                OpRole::Index => self.define_index(op)?,
+                OpRole::Broadcast | OpRole::Alloc | OpRole::Return => {}
                 OpRole::Yield => {
                     if let Some(l) = loops.last().copied() {
                         self.leave_loop(&l, open)?;

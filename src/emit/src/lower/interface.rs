@@ -2,13 +2,14 @@
 //! tile program.
 //!
 //! Per memref a pointer, then its extents and outer strides that are `?`, then (in the arguments'
-//! own order) index and scalar arguments, then tensor maps. Pointers have 64 bits, maps what their
+//! own order) index and scalar arguments, then tensor maps, then how many blocks there are where no
+//! register says it. Pointers have 64 bits, maps what their
 //! table says, everything else 32, each naturally aligned.
 
 use heapless::VecView;
 use lanebook_ir::{Op, Program, TypeKind, Value};
 use lanebook_plan::MapPlan;
-use lanebook_tables::Tables;
+use lanebook_tables::{IndexWord, Isa, Tables};
 
 /// What a parameter is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub enum ParamKind {
     Scalar,
     /// A tensor map of a memref: an index among the plan's.
     Map(u8),
+    /// How many blocks there are along an axis of the grid; of the operation that asks first.
+    Blocks(u8),
 }
 
 /// A kernel parameter.
@@ -43,7 +46,7 @@ pub struct Param {
 /// Lists the parameters of a function, its tensor maps `maps` last; `false` if there is no room.
 #[must_use]
 pub fn parameters(
-    tables: &Tables<'_>,
+    (tables, isa): (&Tables<'_>, &Isa<'_>),
     program: &Program<'_, '_>,
     function: Op,
     maps: &VecView<MapPlan>,
@@ -87,6 +90,17 @@ pub fn parameters(
     for (k, map) in (0u8..).zip(maps) {
         let Some(rules) = tables.units.tensor_maps.get(usize::from(map.map)) else { return false };
         if !push_block(map.memref, ParamKind::Map(k), rules.block.0, rules.block.1) {
+            return false;
+        }
+    }
+    for axis in (0..3).filter(|_| isa.read_blocks.is_empty()) {
+        let asks = program.inside(function).find(|op| {
+            program.index_word(*op) == Some(IndexWord::Blocks)
+                && program.grid_axis(*op) == Some(axis)
+        });
+        if let Some(value) = asks.and_then(|op| program.result(op, 0))
+            && !push_block(value, ParamKind::Blocks(axis), 4, 4)
+        {
             return false;
         }
     }

@@ -1,6 +1,6 @@
 //! Loops: entered by a jump to the test at their end, addresses advanced before it.
 
-use crate::expr::{Reg, RegBank, Variable};
+use crate::expr::{Reg, Variable};
 use crate::lower::context::{EmitError, Index, LowerContext, full};
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
@@ -8,7 +8,7 @@ use crate::registers::parallel_copy::Parallel;
 use crate::step::{LoopSpan, Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::order::PendingAccesses;
 use lanebook_ir::{Loop, Op, Value};
-use lanebook_tables::{ClassId, IndexOp, OpRole, RegisterKind, Role};
+use lanebook_tables::{AtomId, ClassId, IndexOp, OpRole, RegisterKind, Role};
 
 /// A loop being emitted.
 #[derive(Copy, Clone)]
@@ -42,6 +42,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         }
         self.store_carried(op, open)?;
+        self.hoist_indices(op)?;
         self.prepare_inside(&parts)?;
         // The counter, the bound and the step.
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
@@ -51,13 +52,17 @@ impl LowerContext<'_, '_, '_, '_> {
         let counter = match lower {
             None => self.filled(class, 0)?,
             Some(node) => {
-                let start = self.compute(node, self.counter_place())?;
+                let start = self.compute(node, self.uniform_bank())?;
                 self.copy(start)?
             }
         };
         if self.program.int(parts.upper).is_none() {
             let upper = self.index_value(op, parts.upper, None)?.ok_or(EmitError::Index(op))?;
-            let _ = self.compute(upper, self.counter_place())?;
+            let _ = self.compute(upper, self.uniform_bank())?;
+        }
+        if self.program.int(parts.step).is_none() {
+            let step = self.index_value(op, parts.step, None)?.ok_or(EmitError::Index(op))?;
+            let _ = self.compute(step, self.uniform_bank())?;
         }
         let variable = Variable::word().uniform().level(1);
         let node = self.declare(variable, counter)?;
@@ -87,7 +92,7 @@ impl LowerContext<'_, '_, '_, '_> {
     fn prepare_inside(&mut self, parts: &Loop) -> Result<(), EmitError> {
         let whole = self.plan;
         for inner in self.program.ops(parts.body) {
-            if let Some(plan) = whole.move_of(inner) {
+            if let Some(plan) = whole.move_of(inner).filter(|plan| self.is_even(plan, parts)) {
                 self.prepare(plan, Some(parts))?;
             }
             if let Some(plan) = whole.product_of(inner) {
@@ -163,18 +168,24 @@ impl LowerContext<'_, '_, '_, '_> {
         self.advance_all(op)?;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Control;
-        let step = self.program.int(l.parts.step).ok_or(EmitError::Index(op))?;
-        self.add_in_place(l.counter, SecondOperand::Number(step), IndexOp::Add)?;
+        let step = match self.program.int(l.parts.step) {
+            Some(step) => SecondOperand::Number(step),
+            None => {
+                let node = self.index_value(op, l.parts.step, None)?.ok_or(EmitError::Index(op))?;
+                SecondOperand::Reg(self.compute(node, self.uniform_bank())?)
+            }
+        };
+        self.add_in_place(l.counter, step, IndexOp::Add)?;
         self.steps.label(l.check)?;
         let bound = match self.program.int(l.parts.upper) {
             Some(n) => int(n).ok_or(EmitError::Index(op))?,
             None => {
                 let node =
                     self.index_value(op, l.parts.upper, None)?.ok_or(EmitError::Index(op))?;
-                slot(self.compute(node, self.counter_place())?)
+                slot(self.compute(node, self.uniform_bank())?)
             }
         };
-        let (compare, branch) = (self.machine.isa.compare_less, self.machine.isa.branch_if);
+        let (compare, branch) = (self.compare_of(&l.parts)?, self.machine.isa.branch_if);
         let predicate = self.predicate(compare)?;
         self.frame_step(compare, predicate, &[slot(l.counter), bound])?;
         self.frame_step(branch, predicate, &[Slot::Label(l.body)])?;
@@ -268,12 +279,15 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(scalar.or_else(|| self.machine.class(RegisterKind::Vector, 32)).ok_or(missing)?)
     }
 
-    fn counter_place(&self) -> RegBank {
-        if self.machine.class(RegisterKind::Scalar, 32).is_some() {
-            RegBank::Scalar
-        } else {
-            RegBank::Vector
+    /// What compares a loop's counter with its bound: with signs, where one of them may be below
+    /// zero.
+    pub(crate) fn compare_of(&self, parts: &Loop) -> Result<AtomId, EmitError> {
+        let isa = self.machine.isa;
+        let plain = |value| self.program.index_facts(value).is_plain();
+        if plain(parts.lower) && plain(parts.upper) {
+            return Ok(isa.compare_less);
         }
+        Ok(isa.compare_signed.ok_or(StepError::NoAtom(Missing::Frame))?)
     }
 
     /// A predicate register of the compare's own class, or nothing where the predicate is implicit.

@@ -1,10 +1,11 @@
 //! The function: its interface, its loops, operations in program order, index values.
 
+pub(crate) mod arithmetic;
 pub(crate) mod context;
 pub(crate) mod elementwise;
 pub(crate) mod function;
+pub(crate) mod index;
 pub(crate) mod interface;
 pub(crate) mod loops;
-pub(crate) mod quotient;
 pub(crate) mod scope;
 pub(crate) mod target;

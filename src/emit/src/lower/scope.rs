@@ -37,6 +37,8 @@ impl LowerContext<'_, '_, '_, '_> {
             _ => None,
         };
         self.indices.retain(|i| !variable(i.node).is_some_and(|reg| made(&reg)));
+        // What was computed since may be made of such registers.
+        self.computed.retain(|c| c.made <= mark);
         self.settled.retain(|(_, node)| !variable(*node).is_some_and(|reg| made(&reg)));
         self.splats.retain(|s| !made(&s.reg));
         self.held.retain(|h| !made(&h.reg));

@@ -79,8 +79,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let thread = self.compute(self.thread, RegBank::Vector)?;
         let lanes = 1i32.checked_shl(u32::from(self.plan.wave)).unwrap_or(0);
         let one = self.first_thread()?;
-        let warp = self.less(slot(thread), Slot::Int(lanes))?;
-        let always = self.less(Slot::Int(0), Slot::Int(1))?;
+        let warp = self.plainly_below(slot(thread), Slot::Int(lanes))?;
+        let always = self.plainly_below(Slot::Int(0), Slot::Int(1))?;
         let node = self.shared_address(self.plan.tensor_slot)?;
         let slot_at = self.compute(node, RegBank::Vector)?;
         let number = self.plan.tensor_completion().ok_or(EmitError::Unplanned(function))?;
@@ -124,9 +124,13 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         Ok(())
     }
 
-    /// A predicate: whether one number is below another.
-    fn less(&mut self, a: Slot, b: Slot) -> Result<Reg, EmitError> {
-        let compare = self.machine.isa.compare_less;
+    /// A predicate: whether one number without a sign is below another.
+    fn plainly_below(&mut self, a: Slot, b: Slot) -> Result<Reg, EmitError> {
+        self.is_below(self.machine.isa.compare_less, a, b)
+    }
+
+    /// The same by a comparison of its own.
+    fn is_below(&mut self, compare: AtomId, a: Slot, b: Slot) -> Result<Reg, EmitError> {
         let predicate = self.predicate(compare)?.ok_or(StepError::NoAtom(Missing::Frame))?;
         self.frame_step(compare, Some(predicate), &[a, b])?;
         Ok(predicate)
@@ -143,7 +147,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let counter =
             self.index_value(carrier, parts.induction, None)?.ok_or(EmitError::Index(carrier))?;
         let counter = self.compute(counter, RegBank::Vector)?;
-        self.less(lower, slot(counter))
+        let compare = self.compare_of(&parts)?;
+        self.is_below(compare, lower, slot(counter))
     }
 
     /// Addresses of a product's accumulators and its instruction descriptor: they change in no
@@ -256,7 +261,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let first = match place.carrier {
             _ if place.stored => frame.always,
             Some(carrier) => self.is_later(carrier)?,
-            None => self.less(Slot::Int(0), Slot::Int(0))?,
+            None => self.plainly_below(Slot::Int(0), Slot::Int(0))?,
         };
         self.copy_scales(op, plan, frame.one)?;
         self.steps.purpose = Purpose::Matrix;

@@ -9,6 +9,7 @@
 
 use crate::expr::{BitColumn, ExprId, RegBank, Variable, from_bits};
 use crate::lower::context::{Address, Advance, EmitError, LowerContext};
+use crate::lower::index::Moved;
 use crate::lower::interface::ParamKind;
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
@@ -692,11 +693,25 @@ impl LowerContext<'_, '_, '_, '_> {
                 .push(Advance { owner, reg, by, bytes })
                 .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })
         };
-        if let Some(step) = self.stepped(op, global.start.1, at)? {
-            let bytes = step
-                .checked_mul(u32::from(global.map.shape.bits / 8))
-                .ok_or(EmitError::Index(op))?;
-            push(self, None, bytes)?;
+        let bits = u32::from(global.map.shape.bits / 8);
+        let kind = self.machine.kind(reg.class);
+        let place = if kind == Some(lanebook_tables::RegisterKind::Scalar) {
+            RegBank::Scalar
+        } else {
+            RegBank::Vector
+        };
+        match self.stepped(op, global.start.1, at)? {
+            Some(Moved::By(step)) => {
+                push(self, None, step.checked_mul(bits).ok_or(EmitError::Index(op))?)?;
+            }
+            Some(Moved::Node(step)) => {
+                self.steps.purpose = crate::step::Purpose::FirstAddress;
+                let bits = self.arena.constant(bits)?;
+                let node = self.arena.op(IndexOp::MulWide64, &[step, bits])?;
+                let by = self.compute(node, place)?;
+                push(self, Some(by), 0)?;
+            }
+            None => {}
         }
         for (dim, lead) in global.leads().map(Some).chain([None]).enumerate() {
             let Some(start) = lead.map_or(global.start.0, |lead| Some(lead.start)) else {
@@ -708,14 +723,11 @@ impl LowerContext<'_, '_, '_, '_> {
                 None => outer_bytes,
             };
             self.steps.purpose = crate::step::Purpose::FirstAddress;
-            let count = self.arena.constant(step)?;
-            let node = self.arena.op(IndexOp::MulWide64, &[count, size])?;
-            let kind = self.machine.kind(reg.class);
-            let place = if kind == Some(lanebook_tables::RegisterKind::Scalar) {
-                RegBank::Scalar
-            } else {
-                RegBank::Vector
+            let count = match step {
+                Moved::By(step) => self.arena.constant(step)?,
+                Moved::Node(step) => step,
             };
+            let node = self.arena.op(IndexOp::MulWide64, &[count, size])?;
             let by = self.compute(node, place)?;
             push(self, Some(by), 0)?;
         }

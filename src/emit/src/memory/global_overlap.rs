@@ -6,7 +6,7 @@
 
 use crate::lower::context::LowerContext;
 use crate::sync::order::MemAccess;
-use lanebook_ir::{Loop, Op};
+use lanebook_ir::{IndexStep, Loop, Op};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::Space;
 
@@ -142,11 +142,8 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Whether a loop moves an index by `extent` in each turn, at least.
     fn clears(&self, start: lanebook_ir::Value, extent: u64, at: &Loop) -> bool {
-        let step = self
-            .program
-            .quotient(start)
-            .and_then(|quotient| self.program.quotient_step(quotient, at.step));
-        step.is_some_and(|step| u64::from(step) >= extent)
+        matches!(self.program.index_step(start, at),
+            IndexStep::By(step) if u64::try_from(step).is_ok_and(|step| step >= extent))
     }
 
     /// Whether two tiles of a tensor certainly have no element in common: along some dimension both

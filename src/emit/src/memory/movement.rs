@@ -196,7 +196,8 @@ impl LowerContext<'_, '_, '_, '_> {
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let plan: TransferPlan = *self.plan.move_of(op).ok_or(EmitError::Unplanned(op))?;
-        self.prepare(&plan, innermost)?;
+        // What does not go on evenly is made anew in each turn.
+        self.prepare(&plan, innermost.filter(|at| self.is_even(&plan, at)))?;
         self.run_at = None;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         if self.is_sliced(op) {

@@ -8,6 +8,7 @@
 
 use crate::expr::{Reg, RegBank};
 use crate::lower::context::{Address, Advance, EmitError, LowerContext};
+use crate::lower::index::Moved;
 use crate::lower::interface::ParamKind;
 use crate::pool::EmitPool;
 use crate::step::{Purpose, Slot, slot};
@@ -119,8 +120,12 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                     };
                     let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
                     let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
+                    let (by, bytes) = match step {
+                        Moved::By(step) => (None, step),
+                        Moved::Node(step) => (Some(self.compute(step, RegBank::Vector)?), 0),
+                    };
                     self.advances
-                        .push(Advance { owner, reg, by: None, bytes: step })
+                        .push(Advance { owner, reg, by, bytes })
                         .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })?;
                 }
                 self.keep(Address { op: number, side, key: Some((more, 0, 0)), reg })?;

@@ -14,7 +14,7 @@ use crate::types::{TileEncoding, Type, TypeKind};
 use lanebook_layout::{AxisId, AxisNames, WellKnown};
 use lanebook_tables::contract::{kind, notation};
 use lanebook_tables::{
-    AttrContract, AttrForm, Elements, List, OpContract, OpRole, SlotContract, Space,
+    AttrContract, AttrForm, Elements, IndexWord, List, OpContract, OpRole, SlotContract, Space,
 };
 
 /// Which list of an operation a value stands in.
@@ -246,6 +246,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         }
         self.regions().map_err(|kind| (kind, None))?;
         self.attrs(contract)?;
+        self.said().map_err(|kind| (kind, None))?;
         self.values(ValueList::Operand, contract.operands)?;
         self.values(ValueList::Result, contract.results)?;
         self.values(ValueList::Argument, contract.arguments)?;
@@ -286,6 +287,17 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             self.attr(attr.key, attr.value, contract.attrs, &mut seen)?;
         }
         self.missing(contract.attrs, seen).map_err(|kind| (kind, None))
+    }
+
+    /// What may be said by an attribute or by a word in front of the operands is said once.
+    fn said(self) -> ContractResult {
+        let program = self.program;
+        let is_said = match program.index_word(self.op) {
+            Some(IndexWord::Block | IndexWord::Blocks) => program.grid_axis(self.op).is_some(),
+            Some(IndexWord::Compare) => program.relation(self.op).is_some(),
+            _ => true,
+        };
+        if is_said { Ok(()) } else { Err(BreachKind::AttrMissing { attr: 0 }) }
     }
 
     fn missing(self, attrs: List<'t, AttrContract<'t>>, seen: u32) -> ContractResult {
@@ -356,8 +368,12 @@ impl<'t> ObeyedOp<'_, '_, 't> {
                     Err(BreachKind::AttrRange { attr: number, value })
                 };
             }
-            (AttrForm::Word(words), AttrValue::Word(name) | AttrValue::Str(name)) => {
-                words.iter().any(|word| *word == program.text(name))
+            (
+                AttrForm::Word(words),
+                AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name),
+            ) => words.iter().any(|word| *word == program.text(name)),
+            (AttrForm::Grid, AttrValue::Layout(name) | AttrValue::Text(name)) => {
+                program.is_grid(program.text(name), self.op)
             }
             (AttrForm::Ints(wanted), AttrValue::List(list)) => {
                 let mut out = [0i64; crate::MAX_RANK];
@@ -448,11 +464,19 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         let plain = ty.shape.is_known() && !ty.is_kept();
         match (ty.kind, ty.space) {
             (TypeKind::Index, _) => index | number,
+            // Truths and numbers of blocks have types of their own in other languages.
+            (TypeKind::Scalar, _) if self.is_computed_index(value) => index,
             (TypeKind::Tensor, None) if plain => kind::REGISTERS,
             (TypeKind::Tensor, Some(Space::Shared)) if plain => kind::SHARED,
             (TypeKind::Memref, Some(Space::Global)) if plain => kind::GLOBAL,
             _ => 0,
         }
+    }
+
+    /// Whether an operation on indices makes a value.
+    fn is_computed_index(self, value: Value) -> bool {
+        let def = self.program.def_op(value);
+        def.is_some_and(|def| self.program.index_word(def).is_some())
     }
 
     fn slot(self, at: At, value: Value, rule: &SlotContract<'t>) -> BreachResult {
@@ -500,7 +524,9 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             let of_index = self
                 .attr_of(attr.key, rule.attrs)
                 .and_then(|k| rule.attrs.get(usize::from(k)))
-                .is_some_and(|a| a.key == crate::attr_names::DIV);
+                .is_some_and(|a| {
+                    matches!(a.key, crate::attr_names::DIV | crate::attr_names::SIGNED)
+                });
             if of_index != (found & kind::INDEX != 0) {
                 return Err((BreachKind::Attr, Some(attr.key)));
             }

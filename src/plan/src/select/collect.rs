@@ -8,7 +8,7 @@ use crate::select::elementwise::is_done;
 use crate::select::memory::explicit_layouts;
 use crate::select::memory::total_cost::power;
 use crate::select::planner::{CopyEnd, CopyOp, Planner, Staged, full};
-use lanebook_ir::{AttrValue, Def, Op, Quotient, Value, attr_names};
+use lanebook_ir::{AttrValue, Def, Op, Value, attr_names};
 use lanebook_layout::PostMap;
 use lanebook_tables::{AtomId, OpRole, OpWord, Space};
 use lanebook_tile::evaluate::EndMap;
@@ -223,7 +223,7 @@ impl Planner<'_, '_, '_, '_> {
         let below = if row.is_some() { shape.row_count().saturating_sub(1) } else { 0 };
         let across = shape.col_count().saturating_mul(u64::from(element));
         within_reach(op, Some(below.saturating_mul(apart).saturating_add(across)))?;
-        let inner = power(self.multiple_of(col)).saturating_mul(element);
+        let inner = power(self.program.index_facts(col).divisor()).saturating_mul(element);
         let global = GlobalPlan {
             memref: value,
             start: (row, col),
@@ -254,38 +254,6 @@ impl Planner<'_, '_, '_, '_> {
             }
         };
         u16::try_from(index).map(CopyEnd::Global).map_err(|_| not_traced)
-    }
-
-    /// A number that certainly divides an index value.
-    fn multiple_of(&self, value: Value) -> u32 {
-        match self.program.quotient(value) {
-            Some(Quotient { by: 1, of }) => self.plain_multiple_of(of),
-            // What a rounded quotient is a multiple of is not known.
-            Some(Quotient { by, of }) => match self.plain_multiple_of(of) {
-                known if known.checked_rem(by) == Some(0) => known.checked_div(by).unwrap_or(1),
-                _ => 1,
-            },
-            None => 1,
-        }
-    }
-
-    fn plain_multiple_of(&self, value: Value) -> u32 {
-        let as_u32 = |n: i64| u32::try_from(n.unsigned_abs()).unwrap_or(1);
-        if let Some(n) = self.program.int(value) {
-            return if n == 0 { 1 << 30 } else { as_u32(n) };
-        }
-        if let Def::Argument(block, 0) = self.program.def(value)
-            && let Some(at) =
-                self.program.owner_of(block).and_then(|owner| self.program.counted_loop(owner))
-        {
-            let (lower, step) = (self.program.int(at.lower), self.program.int(at.step));
-            return match (lower, step) {
-                (Some(0), Some(s)) => as_u32(s).max(1),
-                (Some(l), Some(s)) => power(as_u32(l).max(1)).min(power(as_u32(s).max(1))),
-                _ => 1,
-            };
-        }
-        self.program.int_value_attr(value, attr_names::DIV).map_or(1, as_u32).max(1)
     }
 
     /// Finds, for each copy between global and shared memory, the cheapest global half of each

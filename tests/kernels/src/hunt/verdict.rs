@@ -1,6 +1,7 @@
 //! One program on one architecture: compiled, checked, run, compared.
 
 use crate::interpret::{Given, Global, Interpreted, UNWRITTEN};
+use crate::judge::block_counts;
 use crate::maps::KernelMap;
 use crate::{Room, checked};
 use lanebook::TABLES;
@@ -199,12 +200,14 @@ fn once(
             .iter()
             .map(|m| Param::Tensor(m.fill_many(ids[m.memref], &extents[m.memref], &memory))),
     );
+    params.extend(block_counts(&emitted.text, said.grid));
+    let [x, y, z] = said.grid;
     let dynamic_shared = if emitted.text.contains(".extern .shared") { 220 << 10 } else { 0 };
     let launch = Launch {
         dynamic_shared,
         record_matrix: false,
         record_accesses: false,
-        ..Launch::new(said.threads, params).banks(BankModel::none())
+        ..Launch::new(said.threads, params).grid(x, y, z).banks(BankModel::none())
     };
     let report = run(kernel, &launch, &mut memory)
         .map_err(|f| (format!("fault {:?}", f.kind), f.to_string()))?;

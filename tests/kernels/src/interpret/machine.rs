@@ -1,7 +1,7 @@
 //! Statements one after the other: loops, names, places in memory.
 
 use super::compute::compute;
-use super::text::{constant, list, tile_type};
+use super::text::{attribute, constant, list, tile_type};
 use super::tile::{Item, Sure, Tile};
 use super::{Interpreted, Said, UNWRITTEN};
 use std::collections::BTreeMap;
@@ -17,6 +17,10 @@ pub(super) struct Machine<'p> {
     program: &'p mut Interpreted,
     /// Extents grow to what is reached; nothing is computed.
     measuring: bool,
+    /// The block's number.
+    block: [u32; 3],
+    /// The fewest turns of a loop whose bound is computed.
+    pub(super) fewest: Option<u32>,
     values: BTreeMap<String, Value>,
 }
 
@@ -24,8 +28,8 @@ pub(super) struct Machine<'p> {
 type Corner = (usize, Vec<i64>);
 
 impl<'p> Machine<'p> {
-    pub(super) fn new(program: &'p mut Interpreted, measuring: bool) -> Self {
-        Self { program, measuring, values: BTreeMap::new() }
+    pub(super) fn new(program: &'p mut Interpreted, measuring: bool, block: [u32; 3]) -> Self {
+        Self { program, measuring, block, fewest: None, values: BTreeMap::new() }
     }
 
     pub(super) fn run(&mut self) -> Said<()> {
@@ -66,6 +70,8 @@ impl<'p> Machine<'p> {
         let (start, rest) = rest.split_once(" to ").ok_or("no bound")?;
         let (bound, rest) = rest.split_once(" step ").ok_or("no step")?;
         let step = rest.split_whitespace().next().unwrap_or("");
+        let is_argument = |name: &str| self.program.indices.iter().any(|(n, _)| n == name.trim());
+        let is_computed = bound.trim().starts_with('%') && !is_argument(bound);
         let (start, bound, step) = (self.index(start)?, self.index(bound)?, self.index(step)?);
         let mut carried: Vec<(String, Value)> = Vec::new();
         if let Some((_, args)) = rest.split_once("iter_args(") {
@@ -76,7 +82,12 @@ impl<'p> Machine<'p> {
         }
         let end = closing(body, at).ok_or("no closing bracket")?;
         let mut counter = start;
+        let mut turns = 0;
+        if step < 1 {
+            return Err("a step below 1".to_string());
+        }
         while counter < bound {
+            turns += 1;
             self.values.insert(name.trim().to_string(), Value::Index(counter));
             carried.iter().for_each(|(name, value)| {
                 self.values.insert(name.clone(), value.clone());
@@ -87,6 +98,9 @@ impl<'p> Machine<'p> {
             }
             carried.iter_mut().zip(yielded).for_each(|((_, value), new)| *value = new);
             counter += step;
+        }
+        if is_computed {
+            self.fewest = Some(self.fewest.map_or(turns, |fewest| fewest.min(turns)));
         }
         for (name, (_, value)) in
             list(results.trim().trim_end_matches('=')).into_iter().zip(carried)
@@ -260,6 +274,27 @@ impl<'p> Machine<'p> {
                     Item::exact(constant(input(0)?, element)?),
                 ))
             }
+            "block_id" | "num_blocks" => {
+                let axis = match attribute(operands, "axis") {
+                    Some(axis) => axis.parse().ok(),
+                    None => ["x", "y", "z"].iter().position(|axis| *axis == plain.trim()),
+                };
+                let of = if op == "block_id" { self.block } else { self.program.grid };
+                let n = axis.and_then(|axis: usize| of.get(axis)).ok_or("no such axis")?;
+                Value::Index(i64::from(*n))
+            }
+            "index.cmp" => {
+                let said = attribute(operands, "kind");
+                let (kind, at) = match said {
+                    Some(kind) => (kind, 0),
+                    None => (input(0)?, 1),
+                };
+                Value::Index(compared(kind, self.index(input(at)?)?, self.index(input(at + 1)?)?)?)
+            }
+            "index.select" => {
+                let at = if self.index(input(0)?)? == 0 { 2 } else { 1 };
+                Value::Index(self.index(input(at)?)?)
+            }
             _ if op.starts_with("index.") => {
                 Value::Index(arithmetic(op, self.index(input(0)?)?, self.index(input(1)?)?)?)
             }
@@ -288,13 +323,44 @@ fn closing(body: &[String], at: usize) -> Option<usize> {
     })
 }
 
+/// Numbers of 32 bits with their signs; sums, differences and products wrap.
 fn arithmetic(op: &str, a: i64, b: i64) -> Said<i64> {
-    Ok(match op {
+    let plain = |n: i64| n & 0xffff_ffff;
+    if b == 0 && ["div", "rem"].iter().any(|word| op.contains(word)) {
+        return Err("a divisor of 0".to_string());
+    }
+    // Rounded down whatever the signs are.
+    let down = |a: i64, b: i64| (a - (a % b + b) % b) / b;
+    let whole = match op {
         "index.add" => a + b,
         "index.sub" => a - b,
-        "index.mul" => a * b,
-        "index.div" if b > 0 => a.div_euclid(b),
-        "index.rem" if b > 0 => a.rem_euclid(b),
+        "index.mul" => a.wrapping_mul(b),
+        "index.div" => down(a, b),
+        "index.cdiv" => -down(-a, b),
+        "index.rem" => a - down(a, b) * b,
+        "index.divu" => plain(a) / plain(b),
+        "index.cdivu" => (plain(a) + plain(b) - 1) / plain(b),
+        "index.remu" => plain(a) % plain(b),
+        "index.min" => a.min(b),
+        "index.max" => a.max(b),
+        "index.minu" => plain(a).min(plain(b)),
+        "index.maxu" => plain(a).max(plain(b)),
         _ => return Err(format!("operation {op}")),
-    })
+    };
+    Ok(i64::from(whole as u32 as i32))
+}
+
+fn compared(kind: &str, a: i64, b: i64) -> Said<i64> {
+    let plain = |n: i64| n & 0xffff_ffff;
+    let (x, y) = if kind.starts_with('u') { (plain(a), plain(b)) } else { (a, b) };
+    let holds = match kind.trim_start_matches(['s', 'u']) {
+        "eq" => x == y,
+        "ne" => x != y,
+        "lt" => x < y,
+        "le" => x <= y,
+        "gt" => x > y,
+        "ge" => x >= y,
+        _ => return Err(format!("relation {kind}")),
+    };
+    Ok(i64::from(holds))
 }

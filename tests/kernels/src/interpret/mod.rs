@@ -15,6 +15,7 @@
 
 mod compute;
 pub mod element;
+mod grid;
 pub mod inputs;
 mod machine;
 mod product;
@@ -25,7 +26,6 @@ use element::Element;
 use inputs::{Fill, pattern};
 use lanebook::TABLES;
 use lanebook_replay::{BufferId, Memory, Param};
-use machine::Machine;
 use text::{attribute, list, shape_of};
 use tile::Item;
 
@@ -76,6 +76,8 @@ pub struct Interpreted {
     pub indices: Vec<(String, i64)>,
     /// Threads of the block.
     pub threads: u32,
+    /// Blocks along x, y and z, that run one after the other.
+    pub grid: [u32; 3],
     /// Whether a loop's turns depend on an argument.
     pub is_bounded: bool,
     /// Element types of factors whose subnormal numbers the machine takes as zero.
@@ -123,11 +125,13 @@ impl Interpreted {
             .join("\n");
         let (head, body) = text.split_once("{threads").ok_or("no threads")?;
         let (threads, body) = body.split_once("{\n").ok_or("no body")?;
+        let said_grid = threads.split_once("grid =").map(|(_, grid)| grid.trim());
         let threads = threads
             .trim()
             .trim_start_matches('=')
-            .trim()
-            .trim_end_matches('}')
+            .split([',', '}'])
+            .next()
+            .unwrap_or("")
             .trim()
             .parse()
             .map_err(|_| "threads")?;
@@ -161,10 +165,18 @@ impl Interpreted {
         }
         let body: Vec<String> =
             body.lines().map(|l| l.trim().to_string()).filter(|l| !l.is_empty()).collect();
-        let mut out =
-            Self { globals, indices, threads, is_bounded: false, flushed: Vec::new(), body };
+        let mut out = Self {
+            globals,
+            indices,
+            threads,
+            grid: [1; 3],
+            is_bounded: false,
+            flushed: Vec::new(),
+            body,
+        };
         out.bound_loops(given.turns);
-        Machine::new(&mut out, true).run()?;
+        out.choose_grid(said_grid, given)?;
+        out.run_blocks(true)?;
         out.fill(given);
         Ok(out)
     }
@@ -295,7 +307,7 @@ impl Interpreted {
     /// What is not understood.
     pub fn expect(&self) -> Said<Vec<Global>> {
         let mut after = self.clone();
-        Machine::new(&mut after, false).run()?;
+        after.run_blocks(false)?;
         Ok(after.globals)
     }
 

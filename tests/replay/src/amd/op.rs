@@ -7,6 +7,8 @@ use crate::number::{bf16_to_f32, f16_to_f32, float8};
 /// Numbers of the special scalar registers.
 pub(super) const VCC: u8 = 106;
 pub(super) const M0: u8 = 124;
+/// The first trap temporary.
+pub(super) const TTMP: u8 = 108;
 pub(super) const EXEC: u8 = 126;
 /// Reads as zero, takes everything (here after the assembler's own number for it before gfx11).
 pub(super) const NULL: u8 = 125;

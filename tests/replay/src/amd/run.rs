@@ -3,7 +3,7 @@
 //! Waves run one after the other up to the next barrier or their end; lanes of a wave run in
 //! lockstep under EXEC.
 
-use super::op::{Cond, EXEC, M0, Op, Program, Queue, Src, Stmt, VCC};
+use super::op::{Cond, EXEC, M0, Op, Program, Queue, Src, Stmt, TTMP, VCC};
 use super::tracked::Tracked;
 use super::wave::{Pending, Run, Wave};
 use crate::fault::{Clash, FaultKind};
@@ -97,8 +97,14 @@ impl Machine<'_, '_> {
             wave.put_scalar(at + 1, (KERNARG >> 32) as u32);
         }
         let mut next = header.user_sgprs;
+        let [x, y, z] = self.world.block;
+        if header.gfx.is_gfx12() {
+            // The numbers of a group stand in trap temporaries, two of them in one.
+            wave.put_scalar(TTMP + 9, x);
+            wave.put_scalar(TTMP + 7, y | z << 16);
+        }
         for axis in 0..3 {
-            if header.block_ids[axis] {
+            if header.block_ids[axis] && !header.gfx.is_gfx12() {
                 wave.put_scalar(next, self.world.block[axis]);
                 next += 1;
             }

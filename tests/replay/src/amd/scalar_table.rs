@@ -54,6 +54,12 @@ pub(super) fn find(name: &str) -> Option<Entry> {
             w,
             0,
         ),
+        "s_flbit_i32_b32" | "s_clz_i32_u32" => entry(
+            |a, _, _| (if a == 0 { u64::MAX } else { (a as u32).leading_zeros().into() }, None),
+            w,
+            w,
+            0,
+        ),
         "s_bcnt1_i32_b32" => entry(|a, _, _| test(a.count_ones().into()), w, w, 0),
         "s_bcnt1_i32_b64" => entry(|a, _, _| test(a.count_ones().into()), w, l, 0),
         "s_add_u32" => entry(|a, b, _| add(a, b, false), w, w, w),

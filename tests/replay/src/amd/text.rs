@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::op::{EXEC, Gfx, Header, M0, NULL, Subnormals, VCC};
+use super::op::{EXEC, Gfx, Header, M0, NULL, Subnormals, TTMP, VCC};
 use crate::fault::ParseFault;
 
 /// An operand as written.
@@ -353,6 +353,12 @@ fn operand(text: &str) -> Result<Operand, String> {
     }
     if let Some(value) = number(text) {
         return Ok(Operand::Int(value));
+    }
+    if let Some(number) = text.strip_prefix("ttmp").and_then(|n| n.parse::<u8>().ok()) {
+        return match number {
+            0..16 => Ok(Operand::S { first: TTMP + number, len: 1 }),
+            _ => Err(format!("there is no register `{text}`")),
+        };
     }
     let (kind, tail) = text.split_at(1);
     if matches!(kind, "s" | "v" | "a")
