@@ -143,9 +143,14 @@ impl Generator {
 
     /// Arithmetic of indices.
     pub fn index(&mut self, name: &'static str, of: &str, by: &str) -> String {
+        self.named(name, &[of, by])
+    }
+
+    /// The same of any number of operands; a word in front of them stands behind the name.
+    pub fn named(&mut self, name: &'static str, ins: &[&str]) -> String {
         self.names += 1;
         let out = format!("%i{}", self.names);
-        let ins = [of.to_string(), by.to_string()];
+        let ins = ins.iter().map(|name| (*name).to_string()).collect();
         self.push(Statement::Index { out: out.clone(), name, ins });
         out
     }

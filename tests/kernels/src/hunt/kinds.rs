@@ -2,6 +2,7 @@
 
 use super::choices::Choices;
 use super::corner::corner;
+use super::expressions::expressions;
 use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
 use super::line::line;
@@ -14,7 +15,7 @@ use super::turns::turns;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 22] = [
+pub const KINDS: [(&str, Make); 23] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -37,6 +38,7 @@ pub const KINDS: [(&str, Make); 22] = [
     ("turns", turns),
     ("kept", kept),
     ("revisit", revisit),
+    ("expressions", expressions),
 ];
 
 /// A program of a kind.

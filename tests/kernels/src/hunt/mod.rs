@@ -5,6 +5,7 @@
 pub mod assemble;
 pub mod choices;
 mod corner;
+mod expressions;
 mod flow;
 pub mod generate;
 pub mod kinds;

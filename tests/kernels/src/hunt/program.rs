@@ -135,7 +135,7 @@ pub enum Statement {
         /// The operation.
         name: &'static str,
         /// Operands.
-        ins: [String; 2],
+        ins: Vec<String>,
     },
     /// A loop.
     For(Loop),
@@ -388,7 +388,8 @@ impl Program {
                 writeln!(out, "%v{id} = constant {text} : {}", self.registers(*id))
             }
             Statement::Index { out: name, name: op, ins } => {
-                writeln!(out, "{name} = {op} {}, {} : index", ins[0], ins[1])
+                let space = if ins.is_empty() { "" } else { " " };
+                writeln!(out, "{name} = {op}{space}{} : index", ins.join(", "))
             }
             Statement::For(l) => return self.for_loop(l, depth, out),
         };

@@ -1,0 +1,148 @@
+//! Arithmetic of indices: expressions over block numbers, arguments, counters and numbers of either
+//! sign, as subscripts and as bounds of loops.
+
+use super::generate::Generator;
+use super::program::{Argument, Id, Place, Statement, Type, bytes};
+
+/// Operations of two numbers; those whose second one is a divisor.
+const PLAIN: [&str; 17] = [
+    "index.add",
+    "index.sub",
+    "index.mul",
+    "index.min",
+    "index.max",
+    "index.minu",
+    "index.maxu",
+    "index.cmp eq,",
+    "index.cmp ne,",
+    "index.cmp slt,",
+    "index.cmp sle,",
+    "index.cmp sgt,",
+    "index.cmp sge,",
+    "index.cmp ult,",
+    "index.cmp ule,",
+    "index.cmp ugt,",
+    "index.cmp uge,",
+];
+const DIVIDING: [&str; 6] =
+    ["index.div", "index.rem", "index.cdiv", "index.divu", "index.remu", "index.cdivu"];
+/// Numbers, small and at the ends of what 32 bits hold.
+const NUMBERS: [&str; 14] = [
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "16",
+    "100",
+    "-1",
+    "-3",
+    "-64",
+    "46341",
+    "1000003",
+    "2147483647",
+    "-2147483648",
+];
+const DIVISORS: [&str; 12] =
+    ["1", "2", "3", "5", "7", "16", "64", "100", "641", "1000003", "-1", "-6"];
+
+/// Tiles added up at places that are computed, in and out of loops.
+pub(super) fn expressions(g: &mut Generator) {
+    let element = g.choices.of(&["f32", "f32", "f16", "i32"]);
+    let ty = Type::of(g.choices.of(&[16, 32, 8]), g.choices.of(&[16, 32, 64]), element);
+    let mut known: Vec<String> = ["%m", "%n", "%p"].map(String::from).to_vec();
+    let blocks = [g.named("block_id x", &[]), g.named("block_id y", &[])];
+    known.extend(blocks.clone());
+    if g.choices.once_in(2) {
+        known.push(g.named("num_blocks y", &[]));
+    }
+    grow(g, &mut known);
+    let mut value = taken(g, &ty, &known);
+    if g.choices.below(3) > 0 {
+        let from = within(g, &known, "7");
+        let from = g.index("index.sub", &from, "3");
+        let turns = within(g, &known, "4");
+        let to = g.index("index.add", &from, &turns);
+        let counter = g.new_counter();
+        let step = g.choices.of(&[1, 2, 1, 3]);
+        let around = known.clone();
+        value = g.repeat_from(&counter.clone(), (&from, &to), step, &[value], |g, inside| {
+            let mut known = around;
+            known.push(counter.clone());
+            known.push(counter);
+            grow(g, &mut known);
+            let more = taken(g, &ty, &known);
+            vec![sum(g, inside[0], more, &ty)]
+        })[0];
+    }
+    // Each block has a place of its own.
+    let rows = g.index("index.mul", &blocks[0], &ty.shape[0].to_string());
+    let cols = g.index("index.mul", &blocks[1], &ty.shape[1].to_string());
+    let number = tensor(g, &ty);
+    g.push(Statement::Store { value, to: Place::Global(number, vec![rows, cols]) });
+}
+
+fn sum(g: &mut Generator, a: Id, b: Id, ty: &Type) -> Id {
+    let name = if ty.element == "i32" { "arith.xori" } else { "max" };
+    g.op(name, vec![a, b], ty.clone(), "")
+}
+
+fn tensor(g: &mut Generator, ty: &Type) -> usize {
+    let align = g.choices.of(&[16, 16, 8, 4]).max(bytes(ty.element));
+    let div = g.choices.of(&[8, 16, 1, 4]);
+    let extents = vec![None, None];
+    g.program.arguments.push(Argument::Tensor { extents, element: ty.element, align, div });
+    g.program.arguments.len() - 1
+}
+
+/// A tile at a place that is computed.
+fn taken(g: &mut Generator, ty: &Type, known: &[String]) -> Id {
+    let from = tensor(g, ty);
+    let most = g.choices.of(&["40", "7", "16"]);
+    let row = within(g, known, most);
+    let mut col = within(g, known, "5");
+    if g.choices.once_in(2) {
+        col = g.index("index.mul", &col, "8");
+    }
+    let out = g.value(ty.clone());
+    g.push(Statement::Load { out, from: Place::Global(from, vec![row, col]) });
+    g.show(out)
+}
+
+/// An index from 0 up to below a number.
+fn within(g: &mut Generator, known: &[String], below: &str) -> String {
+    let of = g.choices.of(known);
+    let how = g.choices.of(&["index.remu", "index.rem"]);
+    g.index(how, &of, below)
+}
+
+/// More indices from those that there are.
+fn grow(g: &mut Generator, known: &mut Vec<String>) {
+    for _ in 0..3 + g.choices.below(8) {
+        let (a, b) = (operand(g, known), operand(g, known));
+        let new = match g.choices.below(7) {
+            0..3 => {
+                let how = g.choices.of(&PLAIN);
+                g.named(how, &[&a, &b])
+            }
+            3..6 => {
+                let how = g.choices.of(&DIVIDING);
+                let by = match g.choices.below(3) {
+                    0 => g.index("index.max", &b, "1"),
+                    1 if !how.ends_with('u') => g.index("index.min", &b, "-1"),
+                    _ => g.choices.of(&DIVISORS).to_string(),
+                };
+                g.named(how, &[&a, &by])
+            }
+            _ => {
+                let c = operand(g, known);
+                g.named("index.select", &[&a, &b, &c])
+            }
+        };
+        known.push(new);
+    }
+}
+
+fn operand(g: &mut Generator, known: &[String]) -> String {
+    if g.choices.once_in(4) { g.choices.of(&NUMBERS).to_string() } else { g.choices.of(known) }
+}
