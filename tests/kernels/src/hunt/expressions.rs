@@ -4,26 +4,10 @@
 use super::generate::Generator;
 use super::program::{Argument, Id, Place, Statement, Type, bytes};
 
-/// Operations of two numbers; those whose second one is a divisor.
-const PLAIN: [&str; 17] = [
-    "index.add",
-    "index.sub",
-    "index.mul",
-    "index.min",
-    "index.max",
-    "index.minu",
-    "index.maxu",
-    "index.cmp eq,",
-    "index.cmp ne,",
-    "index.cmp slt,",
-    "index.cmp sle,",
-    "index.cmp sgt,",
-    "index.cmp sge,",
-    "index.cmp ult,",
-    "index.cmp ule,",
-    "index.cmp ugt,",
-    "index.cmp uge,",
-];
+/// Operations of two numbers; relations; operations whose second number is a divisor.
+const PLAIN: [&str; 7] =
+    ["index.add", "index.sub", "index.mul", "index.min", "index.max", "index.minu", "index.maxu"];
+const RELATIONS: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
 const DIVIDING: [&str; 6] =
     ["index.div", "index.rem", "index.cdiv", "index.divu", "index.remu", "index.cdivu"];
 /// Numbers, small and at the ends of what 32 bits hold.
@@ -48,7 +32,7 @@ const DIVISORS: [&str; 12] =
 
 /// Tiles added up at places that are computed, in and out of loops.
 pub(super) fn expressions(g: &mut Generator) {
-    let element = g.choices.of(&["f32", "f32", "f16", "i32"]);
+    let element = "f32";
     let ty = Type::of(g.choices.of(&[16, 32, 8]), g.choices.of(&[16, 32, 64]), element);
     let mut known: Vec<String> = ["%m", "%n", "%p"].map(String::from).to_vec();
     let blocks = [g.named("block_id x", &[]), g.named("block_id y", &[])];
@@ -83,8 +67,7 @@ pub(super) fn expressions(g: &mut Generator) {
 }
 
 fn sum(g: &mut Generator, a: Id, b: Id, ty: &Type) -> Id {
-    let name = if ty.element == "i32" { "arith.xori" } else { "max" };
-    g.op(name, vec![a, b], ty.clone(), "")
+    g.op("add", vec![a, b], ty.clone(), "")
 }
 
 fn tensor(g: &mut Generator, ty: &Type) -> usize {
@@ -120,7 +103,11 @@ fn within(g: &mut Generator, known: &[String], below: &str) -> String {
 fn grow(g: &mut Generator, known: &mut Vec<String>) {
     for _ in 0..3 + g.choices.below(8) {
         let (a, b) = (operand(g, known), operand(g, known));
-        let new = match g.choices.below(7) {
+        let new = match g.choices.below(9) {
+            7.. => {
+                let kind = g.choices.of(&RELATIONS);
+                g.named("index.cmp", &[&a, &format!("{b} {{kind = {kind}}}")])
+            }
             0..3 => {
                 let how = g.choices.of(&PLAIN);
                 g.named(how, &[&a, &b])
@@ -134,7 +121,7 @@ fn grow(g: &mut Generator, known: &mut Vec<String>) {
                 };
                 g.named(how, &[&a, &by])
             }
-            _ => {
+            6 => {
                 let c = operand(g, known);
                 g.named("index.select", &[&a, &b, &c])
             }
