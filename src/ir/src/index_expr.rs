@@ -190,9 +190,9 @@ impl Program<'_, '_> {
     /// The axis of the grid that an operation asks for, 0 for x.
     #[must_use]
     pub fn grid_axis(&self, op: Op) -> Option<u8> {
-        match (self.attr(op, attr_names::AXIS), self.attr(op, attr_names::PREFIX)) {
-            (Some(AttrValue::Int(axis @ 0..=2, _)), None) => u8::try_from(axis).ok(),
-            (None, Some(AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name))) => {
+        match self.attr(op, attr_names::AXIS).or_else(|| self.attr(op, attr_names::PREFIX))? {
+            AttrValue::Int(axis @ 0..=2, _) => u8::try_from(axis).ok(),
+            AttrValue::Text(name) => {
                 let at = ["x", "y", "z"].iter().position(|axis| *axis == self.text(name))?;
                 u8::try_from(at).ok()
             }

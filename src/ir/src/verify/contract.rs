@@ -246,7 +246,6 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         }
         self.regions().map_err(|kind| (kind, None))?;
         self.attrs(contract)?;
-        self.said().map_err(|kind| (kind, None))?;
         self.values(ValueList::Operand, contract.operands)?;
         self.values(ValueList::Result, contract.results)?;
         self.values(ValueList::Argument, contract.arguments)?;
@@ -289,15 +288,19 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         self.missing(contract.attrs, seen).map_err(|kind| (kind, None))
     }
 
-    /// What may be said by an attribute or by a word in front of the operands is said once.
-    fn said(self) -> ContractResult {
+    /// The attribute that a word in front of the operands says, and whether it says one of its
+    /// values.
+    fn in_front(self, value: AttrValue) -> Option<(&'static str, bool)> {
         let program = self.program;
-        let is_said = match program.index_word(self.op) {
-            Some(IndexWord::Block | IndexWord::Blocks) => program.grid_axis(self.op).is_some(),
-            Some(IndexWord::Compare) => program.relation(self.op).is_some(),
-            _ => true,
-        };
-        if is_said { Ok(()) } else { Err(BreachKind::AttrMissing { attr: 0 }) }
+        match (program.index_word(self.op)?, value) {
+            (IndexWord::Block | IndexWord::Blocks, AttrValue::Text(_)) => {
+                Some((crate::attr_names::AXIS, program.grid_axis(self.op).is_some()))
+            }
+            (IndexWord::Compare, AttrValue::Text(_)) => {
+                Some((crate::attr_names::KIND, program.relation(self.op).is_some()))
+            }
+            _ => None,
+        }
     }
 
     fn missing(self, attrs: List<'t, AttrContract<'t>>, seen: u32) -> ContractResult {
@@ -317,16 +320,30 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         attrs: List<'t, AttrContract<'t>>,
         seen: &mut u32,
     ) -> BreachResult {
-        let found = self
-            .attr_of(key, attrs)
-            .and_then(|number| Some((number, attrs.get(usize::from(number))?)));
+        let front = (self.program.text(key) == crate::attr_names::PREFIX)
+            .then(|| self.in_front(value))
+            .flatten();
+        let found = match front {
+            Some((key, _)) => attrs
+                .iter()
+                .position(|attr| attr.key == key)
+                .and_then(|number| u8::try_from(number).ok()),
+            None => self.attr_of(key, attrs),
+        };
+        let found = found.and_then(|number| Some((number, attrs.get(usize::from(number))?)));
         let Some((number, attr)) = found else { return Err((BreachKind::Attr, Some(key))) };
         let bit = 1u32.wrapping_shl(u32::from(number));
         if *seen & bit != 0 {
             return Err((BreachKind::AttrTwice, Some(key)));
         }
         *seen |= bit;
-        self.form(number, attr, value).map_err(|kind| (kind, Some(key)))?;
+        match front {
+            Some((_, true)) => {}
+            Some((_, false)) => {
+                return Err((BreachKind::AttrForm { attr: number }, Some(key)));
+            }
+            None => self.form(number, attr, value).map_err(|kind| (kind, Some(key)))?,
+        }
         if attr.ranks != (0, 0) && !self.shaped(attr.ranks, value) {
             return Err((BreachKind::AttrShape { attr: number }, Some(key)));
         }

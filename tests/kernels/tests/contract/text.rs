@@ -214,8 +214,9 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             )
         }
         OpRole::Index => {
+            let inputs = ["", "%m", "%m, 2", "%m, 2, 1"][contract.operands.len()];
             let body = format!(
-                "  %q = {name} %m, 2{MORE} {{{ATTR}}} : index\n  %a = tiled_load %A[%q, 0] : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}>\n{}",
+                "  %q = {name} {inputs}{MORE} {{{ATTR}}} : index\n  %a = tiled_load %A[%q, 0] : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}>\n{}",
                 store("a", "32x32", ty)
             );
             kernel(&body, ty, ty)
@@ -242,6 +243,17 @@ pub fn values(form: &AttrForm<'_>) -> Vec<(String, bool)> {
         AttrForm::Word(words) => out.extend(words.iter().map(|word| ((*word).to_string(), true))),
         AttrForm::Text => out.push(("\"no.such.name\"".to_string(), true)),
         AttrForm::Symbol => {}
+        AttrForm::Grid => out.extend(
+            [
+                ("(4)", true),
+                ("(cdiv(%m, 16), 2)", true),
+                ("(min(%m, 2) * 1, 2)", true),
+                ("(1, 2, 3, 4)", false),
+                ("(cdiv(%x, 16))", false),
+                ("(4 +)", false),
+            ]
+            .map(|(text, is_taken)| (text.to_string(), is_taken)),
+        ),
         AttrForm::Ints(numbers) => out.push((format!("{:?}", numbers.slice()), true)),
         AttrForm::Layout(_) => out.extend(layouts(32).into_iter().map(|(_, text)| (text, true))),
     }
