@@ -248,59 +248,6 @@ pub fn of_compile(
     }
 }
 
-/// Which index of an operation cannot be computed, and what to do.
-fn index_fault(program: &Program<'_, '_>, op: Op) -> (String, String) {
-    let subscripts = (0..program.operand_count(op)).flat_map(|k| program.subscripts(op, k));
-    let bounds = program.counted_loop(op).into_iter().flat_map(|at| [at.lower, at.upper]);
-    let said = |value: Value| format!("%{}", program.value_name(value));
-    for value in subscripts.chain(bounds) {
-        let Some(def) = program.def_op(value).filter(|def| program.role(*def) == OpRole::Index)
-        else {
-            continue;
-        };
-        let (Some(of), Some(by)) =
-            (program.operand(def, 0), program.operand(def, 1).and_then(|by| program.int(by)))
-        else {
-            continue;
-        };
-        if by <= 0 || by.count_ones() != 1 {
-            return (
-                format!(
-                    "{} divides by {by}: a kernel divides indices by powers of two",
-                    said(value)
-                ),
-                "divide by a power of two, or pass the quotient as an index argument".into(),
-            );
-        }
-        if program.def_op(of).is_some_and(|inner| program.role(inner) == OpRole::Index) {
-            return (
-                format!("{} is a quotient of a quotient", said(value)),
-                "divide once, by the product of both numbers".into(),
-            );
-        }
-        let around = std::iter::successors(program.parent(op), |at| program.parent(*at))
-            .filter_map(|at| program.counted_loop(at));
-        if let Some(step) = around
-            .filter(|at| at.induction == of)
-            .find_map(|at| program.int(at.step))
-            .filter(|step| step % by != 0)
-        {
-            return (
-                format!(
-                    "{} divides the counter {}, which grows by {step}, by {by}: it does not grow by the same in every turn",
-                    said(value),
-                    said(of)
-                ),
-                "let the loop's step be a multiple of the divisor".into(),
-            );
-        }
-    }
-    (
-        "an index of this operation is none that a kernel computes".into(),
-        "use an index argument, a loop's counter, a number of 0 or more, or index.div of one of these by a power of two".into(),
-    )
-}
-
 fn of_emit(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
@@ -394,10 +341,13 @@ fn of_emit(
             ),
             op,
         ),
-        EmitError::Index(op) => {
-            let (what, remedy) = index_fault(program, op);
-            here(Problem::refused(what, remedy), op)
-        }
+        EmitError::Index(op) => here(
+            Problem::refused(
+                "an index of this operation is none that a kernel computes",
+                "use index arguments, loop counters, block_id, numbers, and index operations on them",
+            ),
+            op,
+        ),
         EmitError::Carried(op) => here(
             Problem::refused(
                 "a carried value is neither updated in place nor movable",
