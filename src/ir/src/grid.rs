@@ -33,7 +33,7 @@ pub enum GridError {
 
 /// What waits for its second operand.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Waiting {
+enum GridOperator {
     Add,
     Sub,
     Mul,
@@ -45,7 +45,7 @@ enum Waiting {
     Max,
 }
 
-impl Waiting {
+impl GridOperator {
     const fn binds(self) -> u8 {
         match self {
             Self::Add | Self::Sub => 1,
@@ -70,7 +70,7 @@ impl Waiting {
 /// An expression while it is read.
 struct Reading {
     numbers: Vec<i64, WAITING>,
-    waiting: Vec<Waiting, WAITING>,
+    waiting: Vec<GridOperator, WAITING>,
     /// Whether a number was read last.
     has_number: bool,
 }
@@ -84,7 +84,7 @@ impl Reading {
         self.numbers.push(n).map_err(|_| GridError::Expression)
     }
 
-    fn wait(&mut self, what: Waiting) -> Result<(), GridError> {
+    fn wait(&mut self, what: GridOperator) -> Result<(), GridError> {
         self.has_number = false;
         self.waiting.push(what).map_err(|_| GridError::Expression)
     }
@@ -100,7 +100,7 @@ impl Reading {
         Ok(())
     }
 
-    fn apply(&mut self, what: Waiting) -> Result<(), GridError> {
+    fn apply(&mut self, what: GridOperator) -> Result<(), GridError> {
         let (Some(b), Some(a)) = (self.numbers.pop(), self.numbers.pop()) else {
             return Err(GridError::Expression);
         };
@@ -121,9 +121,9 @@ fn evaluate(text: &str, names: &dyn Fn(&str) -> Option<i64>) -> Result<i64, Grid
         if !word.is_empty() {
             rest = behind.trim_ascii_start();
             let function = match word {
-                "cdiv" => Some(Waiting::Ceil),
-                "min" => Some(Waiting::Min),
-                "max" => Some(Waiting::Max),
+                "cdiv" => Some(GridOperator::Ceil),
+                "min" => Some(GridOperator::Min),
+                "max" => Some(GridOperator::Max),
                 _ => None,
             };
             match (function, rest.strip_prefix('(')) {
@@ -141,12 +141,12 @@ fn evaluate(text: &str, names: &dyn Fn(&str) -> Option<i64>) -> Result<i64, Grid
         }
         rest = rest.get(1..).ok_or(wrong)?.trim_ascii_start();
         match first {
-            b'(' if !at.has_number => at.wait(Waiting::Open)?,
+            b'(' if !at.has_number => at.wait(GridOperator::Open)?,
             b'+' | b'-' | b'*' if at.has_number => {
                 let what = match first {
-                    b'+' => Waiting::Add,
-                    b'-' => Waiting::Sub,
-                    _ => Waiting::Mul,
+                    b'+' => GridOperator::Add,
+                    b'-' => GridOperator::Sub,
+                    _ => GridOperator::Mul,
                 };
                 at.reduce(what.binds())?;
                 at.wait(what)?;
@@ -154,7 +154,10 @@ fn evaluate(text: &str, names: &dyn Fn(&str) -> Option<i64>) -> Result<i64, Grid
             b',' if at.has_number => {
                 at.reduce(1)?;
                 // The first operand of a function ends here: what stands on top is its bracket.
-                if !matches!(at.waiting.last(), Some(Waiting::Ceil | Waiting::Min | Waiting::Max)) {
+                if !matches!(
+                    at.waiting.last(),
+                    Some(GridOperator::Ceil | GridOperator::Min | GridOperator::Max)
+                ) {
                     return Err(wrong);
                 }
                 at.has_number = false;
@@ -162,7 +165,7 @@ fn evaluate(text: &str, names: &dyn Fn(&str) -> Option<i64>) -> Result<i64, Grid
             b')' if at.has_number => {
                 at.reduce(1)?;
                 match at.waiting.pop().ok_or(wrong)? {
-                    Waiting::Open => {}
+                    GridOperator::Open => {}
                     function => at.apply(function)?,
                 }
             }
