@@ -430,15 +430,9 @@ fn computed(word: IndexWord, [a, b, c]: [IndexFacts; 3]) -> IndexFacts {
     };
     // No divisor is 0.
     let divisor = IndexFacts { low: b.low.max(1), ..b };
-    let quotient = || match (a.multiple, b) {
-        (of, IndexFacts { low, high, multiple }) if low == high && multiple > 0 => {
-            if of.checked_rem(multiple) == Some(0) {
-                of.checked_div(multiple).unwrap_or(1)
-            } else {
-                1
-            }
-        }
-        _ => 1,
+    let quotient = || {
+        let whole = b.low == b.high && a.multiple.checked_rem(b.multiple) == Some(0);
+        whole.then(|| a.multiple.checked_div(b.multiple)).flatten().unwrap_or(1)
     };
     let plain = a.is_plain() && b.is_plain();
     let left = |high: i64| IndexFacts { low: 0, high, multiple: both };
