@@ -4,9 +4,9 @@ use crate::program::Source;
 use lanebook::compile::CompileError;
 use lanebook::emit::EmitError;
 use lanebook::emit::step::{Missing, StepError};
-use lanebook::ir::{self, EncodingFault, ErrorKind, Lexeme, Op, Program, Value};
+use lanebook::ir::{self, EncodingFault, ErrorKind, Lexeme, Op, Program};
 use lanebook_gen::suggest::nearest;
-use lanebook_tables::{Arch, DtypeId, Isa, OpRole, Tables};
+use lanebook_tables::{Arch, DtypeId, Isa, Tables};
 
 /// What is wrong with a layout in Triton's notation.
 fn encoding(fault: EncodingFault) -> String {
