@@ -16,8 +16,9 @@
 mod report;
 mod runner;
 mod suites;
+#[cfg(feature = "tables")]
 mod tables;
-#[cfg(test)]
+#[cfg(all(test, feature = "tables"))]
 mod tests;
 
 use std::path::PathBuf;
@@ -28,15 +29,27 @@ use suites::Suite;
 const SUITES: &[&dyn Suite] = &[
     &suites::cute::Cute,
     &suites::tirx::Tirx,
+    #[cfg(feature = "tables")]
     &suites::triton::Triton,
+    #[cfg(feature = "tables")]
     &suites::tilelang::TileLang,
+    #[cfg(feature = "tables")]
     &suites::nvidia::Nvidia,
+    #[cfg(feature = "tables")]
     &suites::amd::Amd,
 ];
 
 /// The project's own copy of the recorded answers.
 fn own_data() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data")
+}
+
+#[cfg(feature = "tables")]
+use tables::read as read_tables;
+
+#[cfg(not(feature = "tables"))]
+fn read_tables(_: &std::path::Path) -> Result<(), String> {
+    Err("this runner was built without tables".to_string())
 }
 
 fn main() -> ExitCode {
@@ -47,7 +60,7 @@ fn main() -> ExitCode {
             all = true;
         } else if arg == "--tables" {
             let read = args.next().ok_or_else(|| "which folder?".to_string());
-            if let Err(why) = read.and_then(|root| tables::read(&PathBuf::from(root))) {
+            if let Err(why) = read.and_then(|root| read_tables(&PathBuf::from(root))) {
                 eprintln!("--tables: {why}");
                 return ExitCode::FAILURE;
             }

@@ -1,11 +1,16 @@
 //! One suite a peer system: which records it knows, and the verdict on each.
 
+#[cfg(feature = "tables")]
 pub mod amd;
 pub mod cute;
+#[cfg(feature = "tables")]
 mod fragment;
+#[cfg(feature = "tables")]
 pub mod nvidia;
+#[cfg(feature = "tables")]
 pub mod tilelang;
 pub mod tirx;
+#[cfg(feature = "tables")]
 pub mod triton;
 
 use serde_json::Value;
