@@ -37,7 +37,8 @@ pub enum Noticed {
 }
 
 /// The folders of recorded answers that need no tables.
-const DATA: [&str; 5] = ["cute", "cute_more", "cute_tiles", "tirx", "tirx_more"];
+const DATA: [&str; 6] =
+    ["cute", "cute_more", "cute_tiles", "tirx", "tirx_more", "tirx_offsets"];
 
 /// A workspace of the algebra and its runner.
 #[derive(Debug)]
