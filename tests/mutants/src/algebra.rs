@@ -37,23 +37,24 @@ pub enum Noticed {
 }
 
 /// The folders of recorded answers that need no tables.
-const DATA: [&str; 6] =
-    ["cute", "cute_more", "cute_tiles", "tirx", "tirx_more", "tirx_offsets"];
+const DATA: [&str; 6] = ["cute", "cute_more", "cute_tiles", "tirx", "tirx_more", "tirx_offsets"];
 
 /// A workspace of the algebra and its runner.
 #[derive(Debug)]
 pub struct Workshop {
     root: PathBuf,
     at: PathBuf,
+    tests: bool,
 }
 
 impl Workshop {
     /// Lays the workspace out under `at`, and shows that nothing is noticed where nothing is wrong.
+    /// `tests`: whether the unit tests are asked too.
     ///
     /// # Errors
     /// What cannot be written, built, or passes no test as it is.
-    pub fn new(root: &Path, at: &Path) -> Result<Self, String> {
-        let shop = Self { root: root.to_owned(), at: at.to_owned() };
+    pub fn new(root: &Path, at: &Path, tests: bool) -> Result<Self, String> {
+        let shop = Self { root: root.to_owned(), at: at.to_owned(), tests };
         let manifest = shop.read("Cargo.toml")?;
         let part = |head: &str| {
             let from = manifest.find(head).unwrap_or(manifest.len());
@@ -149,6 +150,9 @@ impl Workshop {
                 let line = line.unwrap_or("it ended without a table").trim();
                 return Ok(Noticed::Oracle(line.to_owned()));
             }
+        }
+        if !self.tests {
+            return Ok(Noticed::Nobody);
         }
         let tests = self.cargo(&["test", "-q", "-p", "lanebook-layout", "--lib"])?;
         if tests.status.success() {

@@ -40,6 +40,14 @@ pub fn counts(mutants: &[Mutant], outcomes: &[Outcome]) -> BTreeMap<Kind, Count>
     out
 }
 
+/// The kinds of which less than `floor` percent were caught of those that have an effect.
+#[must_use]
+pub fn weak(mutants: &[Mutant], outcomes: &[Outcome], floor: usize) -> Vec<&'static str> {
+    let by_kind = counts(mutants, outcomes);
+    let below = |kind: &Kind| by_kind.get(kind).is_some_and(|count| count.percent() < floor);
+    KINDS.into_iter().chain(SLIPS).filter(|(kind, _)| below(kind)).map(|(_, name)| name).collect()
+}
+
 /// The table by kind, and all together below it.
 #[must_use]
 pub fn table(mutants: &[Mutant], outcomes: &[Outcome]) -> String {

@@ -162,6 +162,10 @@ fn one_sided_inverses() {
         for (i, y) in table(&right.view()).into_iter().enumerate() {
             assert_eq!(a.view().offset_on(y as u64, AxisId::M), Ok(i as i64), "{}", show(&a));
         }
+        // And no longer one: no iter goes on where it ends.
+        let end = right.view().size().unwrap();
+        let on = |it: &crate::Iter| !it.is_unit() && it.stride() == end;
+        assert!(!a.view().shard.iter().any(on), "{} {}", show(&a), show(&right));
         if let Ok(left) = left_inverse(&a.view()) {
             for (i, y) in table(&a.view()).into_iter().enumerate() {
                 assert_eq!(extended(&left.view(), y), i as i64, "{} {}", show(&a), show(&left));
