@@ -460,6 +460,31 @@ fn what_cannot_be_told() {
     ] {
         refused(&function(parameters, &format!("{fragment}{body}")), &[why]);
     }
+    for (body, why) in [
+        (
+            "  %g = view %f[0, 0] : tensor<4x16xf32, #fragment>\n",
+            "storage is looked at from an offset on",
+        ),
+        (
+            "  copy %A[0, 0], %B[0, 0] : memref<4x16xf32> -> memref<4x16xf32>\n",
+            "the tiles do not have the extents",
+        ),
+        (
+            "  %a = alloc_tensor : tensor<16x16xf16, #smem>\n  %b = alloc_tensor : tensor<16x8xf16, #smem>\n  %c = alloc_tensor : tensor<16x8xf32, #fragment>\n  gemm %a, %b, %c\n",
+            "fewer parts than there are warps",
+        ),
+    ] {
+        let parameters = format!("{parameters}, %B: memref<4x16xf32>");
+        refused(&function(&parameters, &format!("{fragment}{body}")), &[why]);
+    }
+    let many = function(
+        "%A: memref<64xf32>",
+        "  parallel %i in 64 {\n    memref.store 0.0, %A[%i]\n  }\n",
+    );
+    refused(
+        &many.replace("threads = 64", "threads = 65536"),
+        &["there are more than", "use fewer threads"],
+    );
     refused("func @f() {\n}\n", &["does not say its threads", "{threads = N}"]);
     refused("", &["has no function"]);
     let two = function("", "") + &function("", "").replace("@f", "@g");

@@ -1,6 +1,6 @@
 //! Anchors: what a matrix unit says of the fragments that it reads and writes.
 
-use crate::arena::{FormArena, IndexForm, VarRole};
+use crate::arena::{BaseId, FormArena, IndexForm, VarRole};
 use crate::error::{FormError, FormResult};
 use crate::program::{FragmentForm, VarRange};
 use lanebook_layout::{AxisId, LayoutRef};
@@ -97,6 +97,22 @@ impl FormArena<'_> {
         tile: &UnitTile<'_>,
         warps: (u32, u32),
     ) -> FormResult<FragmentForm> {
+        let (copy, thread) = self.product_threads(dims, side, tile, warps)?;
+        self.by_threads(dims, copy, thread)
+    }
+
+    /// The threads of [`Self::product_fragment`], and the number of the copy: for callers who hold
+    /// the instruction's layout on a small stack, and make the fragment when they do no longer.
+    ///
+    /// # Errors
+    /// Those of [`Self::product_fragment`].
+    pub fn product_threads(
+        &mut self,
+        dims: VarRange,
+        side: UnitSide,
+        tile: &UnitTile<'_>,
+        warps: (u32, u32),
+    ) -> FormResult<(BaseId, IndexForm)> {
         let mut ids = dims.iter();
         let (Some(row), Some(column), None) = (ids.next(), ids.next(), ids.next()) else {
             return Err(FormError::Stale);
@@ -131,7 +147,7 @@ impl FormArena<'_> {
         thread = self.add_scaled(thread, block_i, group)?;
         let next = group.checked_mul(i64::from(along_rows)).ok_or(FormError::Overflow)?;
         thread = self.add_scaled(thread, block_j, next)?;
-        self.by_threads(dims, copy, thread)
+        Ok((copy, thread))
     }
 
     /// The thread of an element, by its row-major number in the instruction's tile.

@@ -41,6 +41,12 @@ fn together(layout: &LayoutRef<'_>) -> u32 {
     warps.fold(1, |n, it| n.saturating_mul(it.extent_value().unwrap_or(1)))
 }
 
+/// The same of an operand.
+#[inline(never)] // Its layout leaves the stack before another one is looked at.
+fn together_of(instance: &Instance<'_>, number: u8) -> Option<u32> {
+    Some(together(&instance.layout(number)?.view()))
+}
+
 /// The unit of an architecture for a product: one of a group of warps where the architecture has it
 /// and the result is tall enough, else the least result, of those the greatest depth.
 pub(crate) fn unit<'t>(
@@ -86,8 +92,7 @@ fn unit_for<'t>(
 #[inline(never)] // Its layout leaves the stack before the next one is looked at.
 fn rank(instance: &Instance<'_>, request: &UnitRequest, wave: u32) -> Option<(bool, u32, u16)> {
     let shape = instance.shape()?;
-    let layout = instance.layout(shape.d)?;
-    let warps = together(&layout.view());
+    let warps = together_of(instance, shape.d)?;
     let (m, n) = request.extents;
     let whole = |extent: u32, part: u16| extent.checked_rem(u32::from(part)) == Some(0);
     let group = warps.saturating_mul(wave);
@@ -111,7 +116,7 @@ impl AnchorUnit<'_> {
             (UnitSide::A, false) | (UnitSide::B, true) => (shape.a, shape.m, shape.k),
             (UnitSide::B, false) | (UnitSide::A, true) => (shape.b, shape.k, shape.n),
         };
-        let group = together(&self.instance.layout(shape.d)?.view());
+        let group = together_of(&self.instance, shape.d)?;
         let layout = self.instance.layout(number)?;
         Some(take(&UnitTile {
             layout: &layout.view(),

@@ -373,12 +373,14 @@ impl Teller<'_, '_, '_, '_> {
                 continue;
             }
             let arena = &mut self.inference.arena;
-            let made = unit.tile(side, |tile| arena.product_fragment(own.dims, side, tile, split));
-            let fragment = match made.ok_or(LoopErrorKind::NoUnit)? {
+            let made = unit.tile(side, |tile| arena.product_threads(own.dims, side, tile, split));
+            let (copy, thread) = match made.ok_or(LoopErrorKind::NoUnit)? {
                 // Warps that do not divide the extents.
                 Err(FormError::Stale) => return Err(LoopErrorKind::Warps),
                 made => made.map_err(LoopErrorKind::Form)?,
             };
+            let fragment = arena.by_threads(own.dims, copy, thread);
+            let fragment = fragment.map_err(LoopErrorKind::Form)?;
             self.anchor(buffer, fragment)?;
         }
         Ok(())
