@@ -57,6 +57,7 @@ impl Inference<'_> {
     }
 
     /// Buffers that all threads read outside of operators lie on all threads.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn lay_uniform(&mut self, listener: &mut dyn Listener) -> Inferred {
         for k in 0..self.operators.len() {
             let op = *self.operator_of(operator(k))?;
@@ -133,10 +134,11 @@ impl Inference<'_> {
             None
         };
         let Some(reason) = reason else { return Ok(()) };
-        self.reject(listener, (id, Level::Strict), reason, None, Some(*fragment));
+        self.reject(listener, (id, Level::Strict), reason, None, Some(fragment));
         Err(Stop::Rejected { operator: id, reason })
     }
 
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn lay_aliases_of_pinned(&mut self) -> FormResult<()> {
         for k in 0..self.buffers.len() {
             let id = buffer(k);
@@ -205,7 +207,7 @@ impl Inference<'_> {
             let (have, want) = (self.arena.threads(&layout), self.arena.threads(&fragment));
             if !self.arena.contains(have, want)? {
                 let reason = Reason::Reduced { buffer: result };
-                self.reject(listener, (id, level), reason, None, Some(fragment));
+                self.reject(listener, (id, level), reason, None, Some(&fragment));
                 return Err(Stop::Rejected { operator: id, reason });
             }
             return Ok(false);

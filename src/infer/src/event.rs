@@ -189,16 +189,19 @@ impl Listener for () {
 
 impl Inference<'_> {
     /// Tells of a layout that was rejected; `layout` if it is not the one that the buffer has.
+    #[inline(never)] // What it tells leaves the stack before the next step begins.
     pub(crate) fn reject(
         &self,
         listener: &mut dyn Listener,
         by: (OperatorId, Level),
         reason: Reason,
-        spread: Option<FragmentForm>,
-        layout: Option<FragmentForm>,
+        spread: Option<&FragmentForm>,
+        layout: Option<&FragmentForm>,
     ) {
-        let layout = layout.or_else(|| reason.buffer().and_then(|b| self.layout(b)));
+        let given = layout.copied();
+        let layout = given.or_else(|| reason.buffer().and_then(|b| self.layout(b)));
         let (operator, level) = by;
+        let spread = spread.copied();
         let rejection = Rejection { operator, level, reason, spread, layout };
         listener.event(self, InferenceEvent::Rejected(rejection));
     }

@@ -36,7 +36,7 @@ impl Inference<'_> {
             },
         };
         if let Some(reason) = self.check_spread(&op, &spread)? {
-            self.reject(listener, (id, level), reason, Some(spread), None);
+            self.reject(listener, (id, level), reason, Some(&spread), None);
             return Err(Stop::Rejected { operator: id, reason });
         }
         self.complete_buffers(id, &op, &spread, level, listener)
@@ -194,7 +194,7 @@ impl Inference<'_> {
             match self.check_spread(op, &spread)? {
                 None => by_buffer = Some((spread, SpreadSource::Buffer(access.buffer))),
                 Some(reason) => {
-                    self.reject(listener, (id, Level::Free), reason, Some(spread), None)
+                    self.reject(listener, (id, Level::Free), reason, Some(&spread), None)
                 }
             }
         }
@@ -203,7 +203,7 @@ impl Inference<'_> {
         if let Some(spread) = plan
             && let Some(reason) = self.check_spread(op, &spread)?
         {
-            self.reject(listener, (id, Level::Free), reason, Some(spread), None);
+            self.reject(listener, (id, Level::Free), reason, Some(&spread), None);
             plan = None;
         }
         let plan = plan.map(|p| (p, SpreadSource::Plan));
@@ -453,7 +453,7 @@ impl Inference<'_> {
             }
             let Some(fragment) = found else {
                 let reason = rejected.unwrap_or(Reason::NotOwner { buffer });
-                self.reject(listener, (id, level), reason, Some(*spread), Some(fragment));
+                self.reject(listener, (id, level), reason, Some(spread), Some(&fragment));
                 return Err(Stop::Rejected { operator: id, reason });
             };
             self.lay(buffer, fragment)?;
