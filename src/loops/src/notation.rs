@@ -3,7 +3,7 @@
 //! An expression is over `v0`, `v1`, .. (dimensions of a buffer, loops of a nest) and `rep`, the
 //! number of the copy: whole numbers, `+ - * // %`, `& ^ |`, `<< >>`, comparisons, brackets, and
 //! `min max lt le gt ge eq ne xor select` as functions. `//` and `/` divide toward minus infinity.
-//! Reading and printing keep stacks of their own; nothing recurses.
+//! ExpressionReader and printing keep stacks of their own; nothing recurses.
 
 use core::fmt::{self, Write};
 use lanebook_infer::{
@@ -235,7 +235,7 @@ fn strength(of: PendingOperator) -> u8 {
 }
 
 /// An expression that is being read.
-struct Reading<'r, 'a> {
+struct ExpressionReader<'r, 'a> {
     arena: &'r mut FormArena<'a>,
     values: heapless::Vec<IndexForm, MAX_WAITING>,
     waiting: heapless::Vec<PendingOperator, MAX_WAITING>,
@@ -248,7 +248,7 @@ fn expression(
     (start, end): (usize, usize),
 ) -> NotationResult<IndexForm> {
     let mut reading =
-        Reading { arena, values: heapless::Vec::new(), waiting: heapless::Vec::new() };
+        ExpressionReader { arena, values: heapless::Vec::new(), waiting: heapless::Vec::new() };
     let mut at = start;
     let mut operand = true;
     while at < end {
@@ -278,7 +278,7 @@ fn expression(
     reading.values.pop().ok_or(fault(NotationFault::Operand, end))
 }
 
-impl Reading<'_, '_> {
+impl ExpressionReader<'_, '_> {
     fn push(&mut self, value: IndexForm, at: usize) -> NotationResult<()> {
         self.values.push(value).map_err(|_| fault(NotationFault::Deep, at))
     }
