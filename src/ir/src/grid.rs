@@ -110,7 +110,7 @@ impl Reading {
 }
 
 /// The value of an expression, `names` being what arguments are.
-fn evaluate(text: &str, names: &dyn Fn(&str) -> Option<i64>) -> Result<i64, GridError> {
+fn evaluate(text: &str, names: impl Fn(&str) -> Option<i64>) -> Result<i64, GridError> {
     let wrong = GridError::Expression;
     let mut at = Reading { numbers: Vec::new(), waiting: Vec::new(), has_number: false };
     let mut rest = text.trim_ascii();
@@ -218,8 +218,9 @@ impl Program<'_, '_> {
     pub fn grid(
         &self,
         function: Op,
-        argument: &dyn Fn(Value) -> Option<i64>,
+        arguments: &[(Value, i64)],
     ) -> Option<Result<[u32; 3], GridError>> {
+        let argument = |value: Value| arguments.iter().find(|(v, _)| *v == value).map(|(_, n)| *n);
         match self.attr(function, attr_names::GRID)? {
             AttrValue::Layout(text) | AttrValue::Text(text) => {
                 Some(self.grid_of(self.text(text), function, argument))
@@ -232,17 +233,17 @@ impl Program<'_, '_> {
         &self,
         text: &str,
         function: Op,
-        argument: &dyn Fn(Value) -> Option<i64>,
+        argument: impl Fn(Value) -> Option<i64>,
     ) -> Result<[u32; 3], GridError> {
         let names = |name: &str| {
             let index = |value: &Value| {
                 self.type_of(*value).kind == TypeKind::Index && self.value_name(*value) == name
             };
-            self.parameters(function).find(index).and_then(argument)
+            self.parameters(function).find(index).and_then(&argument)
         };
         let mut out = [1u32; 3];
         for (place, part) in out.iter_mut().zip(parts(text)?) {
-            let n = evaluate(part, &names)?;
+            let n = evaluate(part, names)?;
             *place = u32::try_from(n)
                 .ok()
                 .filter(|n| (1..1 << 31).contains(n))
@@ -253,7 +254,7 @@ impl Program<'_, '_> {
 
     /// Whether a grid's text is one, whatever the arguments are.
     pub(crate) fn is_grid(&self, text: &str, function: Op) -> bool {
-        matches!(self.grid_of(text, function, &|_| Some(1)), Ok(_) | Err(GridError::Range))
+        matches!(self.grid_of(text, function, |_| Some(1)), Ok(_) | Err(GridError::Range))
     }
 }
 
@@ -289,7 +290,7 @@ mod tests {
             ("", Err(GridError::Expression)),
             ("2 / 2", Err(GridError::Expression)),
         ] {
-            assert_eq!(evaluate(text, &names), value, "{text}");
+            assert_eq!(evaluate(text, names), value, "{text}");
         }
     }
 

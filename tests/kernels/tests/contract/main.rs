@@ -65,7 +65,9 @@ fn outcome(text: &str, arch: &str) -> Outcome {
             compiled.write(&TABLES, &program, &mut out).expect("text");
             let plan = &compiled.plan;
             // What whoever starts it is told.
-            out += &format!("{:?}\n", program.grid(compiled.function, &|_| Some(640)));
+            let arguments: Vec<_> =
+                program.parameters(compiled.function).map(|value| (value, 640)).collect();
+            out += &format!("{:?}\n", program.grid(compiled.function, &arguments));
             out += &format!(
                 "{:?} {:?} {:?} {:?}",
                 plan.allocs.as_slice(),
