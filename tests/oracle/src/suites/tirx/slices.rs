@@ -30,8 +30,12 @@ pub fn slice(record: &Value) -> Result<Verdict, String> {
         region.iter().map(|(b, e)| (*b as u32, (*e).max(0) as u32)).collect();
     let found = tirx::slice(&l.view(), &shape, &bounds);
     if !inside {
+        let empty = region.iter().any(|(begin, end)| begin >= end);
         return Ok(match found {
-            Err(Error::OutOfRange { .. } | Error::CannotSlice { .. }) => {
+            Err(Error::CannotSlice { .. }) if empty => {
+                Verdict::Refused("an empty region, which TIRx does not check")
+            }
+            Err(Error::OutOfRange { .. }) => {
                 Verdict::Refused("a region outside the shape, which TIRx does not check")
             }
             other => Verdict::Differ(format!("a region outside the shape gives {other:?}")),
