@@ -224,6 +224,28 @@ fn slices_are_the_function_with_an_argument_fixed() {
 }
 
 #[test]
+fn what_is_fixed_or_added_is_not_lost() {
+    let mut coord = IntTuple::new();
+    coord.open().unwrap();
+    coord.push_keep().unwrap();
+    coord.push_leaf(Int::known(5)).unwrap();
+    coord.close().unwrap();
+    let part = cute::slice(coord.view(), &c("(4,8):(1@0,3@1)").view()).unwrap();
+    let axis = AxisId::path(&[1]).unwrap();
+    assert_eq!(part.view().offset_of(axis), Ok(Int::known(15)));
+    let mut moved = c("(4,8):(1,4)");
+    moved.add_offset(Int::known(7), AxisId::M).unwrap();
+    let shape = IntTuple::shape_of(&moved.view()).unwrap();
+    for x in 0..32 {
+        let at = cute::idx2crd(Int::known(x), shape.view()).unwrap();
+        assert_eq!(cute::crd2idx(at.view(), &moved.view()), Ok(Int::known(x + 7)));
+    }
+    // The length of a step says which is the fastest, not its direction.
+    let alike = cute::make_layout_like(&c("(4,3,2):(-3,1,24)").view()).unwrap();
+    assert_eq!(show(&alike), "(4,3,2):(3,1,12)");
+}
+
+#[test]
 fn symbols_are_carried_where_their_value_is_not_needed() {
     let mut syms = SymTable::new();
     let mut parse =
