@@ -88,29 +88,17 @@ fn gcd(a: u32, b: u32) -> u32 {
 }
 
 /// `a / b` rounded down.
-pub(crate) const fn floor_div(a: i64, b: i64) -> Option<i64> {
-    match (a.checked_div_euclid(b), a.checked_rem_euclid(b)) {
-        // Euclid's remainder is never negative; of a negative divisor the quotient is rounded up.
-        (Some(q), Some(rest)) => {
-            if b < 0 && rest != 0 {
-                q.checked_sub(1)
-            } else {
-                Some(q)
-            }
-        }
-        _ => None,
-    }
+fn floor_div(a: i64, b: i64) -> Option<i64> {
+    let (q, rest) = (a.checked_div(b)?, a.checked_rem(b)?);
+    let is_above = rest != 0 && (rest < 0) != (b < 0);
+    q.checked_sub(i64::from(is_above))
 }
 
 /// `a / b` rounded up.
-const fn ceil_div(a: i64, b: i64) -> Option<i64> {
-    match a.checked_neg() {
-        Some(a) => match floor_div(a, b) {
-            Some(q) => q.checked_neg(),
-            None => None,
-        },
-        None => None,
-    }
+pub(crate) fn ceil_div(a: i64, b: i64) -> Option<i64> {
+    let (q, rest) = (a.checked_div(b)?, a.checked_rem(b)?);
+    let is_below = rest != 0 && (rest < 0) == (b < 0);
+    q.checked_add(i64::from(is_below))
 }
 
 /// By how much a loop moves an index in each turn.
