@@ -8,6 +8,7 @@
 use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::handle::{Op, Value};
+use crate::index_expr::ceil_div;
 use crate::program::Program;
 use crate::types::TypeKind;
 use heapless::Vec;
@@ -59,7 +60,7 @@ impl GridOperator {
             Self::Add => a.checked_add(b),
             Self::Sub => a.checked_sub(b),
             Self::Mul => a.checked_mul(b),
-            Self::Ceil => a.checked_add(b.checked_sub(1)?).filter(|_| b > 0)?.checked_div_euclid(b),
+            Self::Ceil => ceil_div(a, b).filter(|_| b > 0),
             Self::Min => Some(a.min(b)),
             Self::Max => Some(a.max(b)),
             Self::Open => None,
@@ -242,7 +243,8 @@ impl Program<'_, '_> {
             self.parameters(function).find(index).and_then(&argument)
         };
         let mut out = [1u32; 3];
-        for (place, part) in out.iter_mut().zip(parts(text)?) {
+        let parts = parts(text)?;
+        for (place, part) in out.iter_mut().zip(parts.iter()) {
             let n = evaluate(part, names)?;
             *place = u32::try_from(n)
                 .ok()

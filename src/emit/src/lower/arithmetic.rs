@@ -225,7 +225,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let result = self.steps.tuple(def.class, def.registers)?;
         let mut args: heapless::Vec<crate::step::Slot, 3> = heapless::Vec::new();
-        for reg in core::iter::once(result).chain(given) {
+        for reg in core::iter::once(result).chain(given.iter().copied()) {
             args.push(slot(reg)).map_err(|_| missing)?;
         }
         self.steps.append(atom, &args)?;
