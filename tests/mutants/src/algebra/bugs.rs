@@ -333,7 +333,7 @@ pub const BUGS: &[Bug] = &[
         file: "query.rs",
         what: "positions begin at 0 whatever the offset",
         from: "let start = self.offset_of(axis)?.value()?;",
-        to: "let start = 0;",
+        to: "let start = 0i64;",
     },
     Bug {
         file: "query.rs",
