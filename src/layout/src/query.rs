@@ -155,10 +155,10 @@ impl LayoutRef<'_> {
         // so the axes are independent: there is a collision iff some axis alone has one among iters
         // that move nothing elsewhere.
         for axis in &self.axes()? {
-            let walks = match self.walks(*axis)? {
-                Ok(walks) => walks,
-                Err(stuck) => return Ok(Some(stuck)),
-            };
+            let mut walks = AxisWalks::new();
+            if let Some(stuck) = self.walks(*axis, &mut walks)? {
+                return Ok(Some(stuck));
+            }
             if let Some(iter) = collide(&walks)? {
                 return Ok(Some(iter));
             }
@@ -166,10 +166,9 @@ impl LayoutRef<'_> {
         Ok(None)
     }
 
-    /// The iters on `axis` by increasing stride; `Err(iter)` for a shard iter with stride 0 and
-    /// extent above 1.
-    fn walks(&self, axis: AxisId) -> Result<core::result::Result<AxisWalks, u8>> {
-        let mut out = AxisWalks::new();
+    /// The iters on `axis` by increasing stride; or a shard iter with stride 0 and extent above 1,
+    /// if there is one.
+    fn walks(&self, axis: AxisId, out: &mut AxisWalks) -> Result<Option<u8>> {
         for (k, it) in self.shard.iter().chain(self.replica).enumerate() {
             let (extent, shard) = (u64::from(it.extent_value()?), k < self.shard.len());
             let stride = it.stride_value()?.unsigned_abs();
@@ -178,15 +177,15 @@ impl LayoutRef<'_> {
             }
             if stride == 0 {
                 if shard {
-                    return Ok(Err(position(k)));
+                    return Ok(Some(position(k)));
                 }
                 continue;
             }
             let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
             out.push(AxisWalk { stride, extent, shard, iter: position(k) }).map_err(|_| full)?;
         }
-        sort_by(&mut out, |a, b| a.stride < b.stride);
-        Ok(Ok(out))
+        sort_by(out, |a, b| a.stride < b.stride);
+        Ok(None)
     }
 
     /// The greatest swizzled position; all positions are at least `low >= 0`.

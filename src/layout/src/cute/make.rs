@@ -2,7 +2,7 @@
 //! threads and values.
 
 use super::shape::ceil_div;
-use super::tile::{push_blocked, raked_product};
+use super::tile::{push_blocked, push_raked};
 use super::tuple::{IntTuple, TupleRef};
 use super::walk::{TreeStep, TreeWalk};
 use crate::axis::AxisId;
@@ -251,17 +251,25 @@ pub struct ThreadValue {
 /// value) to its elements.
 ///
 /// # Errors
-/// Those of [`raked_product`], [`right_inverse`] and [`crate::ops::compose`].
+/// Those of [`raked_product`](super::raked_product), [`right_inverse`] and [`crate::ops::compose`].
 pub fn make_layout_tv(threads: &LayoutRef<'_>, values: &LayoutRef<'_>) -> Result<ThreadValue> {
-    let tile = raked_product(threads, values)?;
     let mut out = ThreadValue { tiler: IntTuple::new(), layout: Layout::new() };
-    elements(&mut out.layout, &tile.view(), threads.size()?, values.size()?)?;
+    push_raked(&mut out.layout, threads, values)?;
+    out.layout.copy_rest(threads)?;
+    by_threads(&mut out, threads.size()?, values.size()?)?;
+    Ok(out)
+}
+
+/// From the tile that stands in `out` to its tiler and the map from (thread, value).
+#[inline(never)] // The tile is not beside what the product needs.
+fn by_threads(out: &mut ThreadValue, threads: Int, values: Int) -> Result<()> {
+    let tile = core::mem::replace(&mut out.layout, Layout::new());
+    elements(&mut out.layout, &tile.view(), threads, values)?;
     out.tiler.open()?;
     for (mode, _) in tile.view().modes() {
         out.tiler.push_leaf(LayoutRef::new(mode).size()?)?;
     }
-    out.tiler.close()?;
-    Ok(out)
+    out.tiler.close()
 }
 
 /// Appends the map from (thread, value) to the element of the tile.
