@@ -4,7 +4,8 @@
 //! there is one, else this sequence. The divisor is moved up until its highest bit is set;
 //! its reciprocal begins on a straight line and gets twice as many right bits in each of two steps
 //! (`x (2 - d x)`), is moved back to 2^32 / d, never above it, and is made exact up to its last bits
-//! by one more. The quotient by it is too small by 2 at most, and is raised where what is left is
+//! by one more. It is below 2^32 / d by less than 2 (`tests/proofs/examples/reciprocal.rs`: all
+//! divisors), so the quotient by it is too small by 2 at most, and is raised where what is left is
 //! not below the divisor, twice.
 
 use crate::expr::{ExprId, Reg, RegBank, Variable};
@@ -168,7 +169,7 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(q)
     }
 
-    /// 2^32 / b, rounded down by no more than 2.
+    /// A number below 2^32 / b by less than 2.
     #[inline(never)]
     fn reciprocal(&mut self, b: ExprId) -> Result<ExprId, EmitError> {
         let missing = StepError::NoAtom(Missing::Divide);
