@@ -408,7 +408,6 @@ fn refusals_say_why() {
         // A scale for each of a depth's rows: none of B's columns.
         ("gfx950", ("%xa, %xb :", "%xa, %a :"), "Extents"),
         ("gfx950", ("x4xe8m0", "x3xe8m0"), "Blocks { depth: 128, blocks: 3 }"),
-        ("gfx950", ("index.div %k, 32", "index.div %k, 48"), "Index"),
     ] {
         let text =
             if change.0.is_empty() { source.clone() } else { source.replace(change.0, change.1) };
