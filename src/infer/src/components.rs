@@ -88,12 +88,10 @@ impl Inference<'_> {
                 continue;
             }
             self.try_root(component, root, &mut attempts, policy, listener)?;
-            self.copy_state(component, state::BASE, state::HAND)?;
             if self.has_rows(&op)? {
                 self.by_rows = Some(root);
                 self.try_root(component, root, &mut attempts, policy, listener)?;
                 self.by_rows = None;
-                self.copy_state(component, state::BASE, state::HAND)?;
             }
         }
         let Some((_, root, number)) = attempts.best else {
@@ -123,12 +121,12 @@ impl Inference<'_> {
             Ok(None) => {
                 listener.event(self, InferenceEvent::Repeats(root));
                 self.arena.release(before);
-                return Ok(());
+                return self.forget_own(root);
             }
             Err(Stop::Rejected { operator, reason }) => {
                 attempts.last = Stop::Rejected { operator, reason };
                 self.arena.release(before);
-                return Ok(());
+                return self.copy_state(component, state::BASE, state::HAND).map_err(Stop::Failed);
             }
             Err(stop) => return Err(stop),
         };
@@ -145,6 +143,24 @@ impl Inference<'_> {
         } else {
             self.copy_state(component, state::HAND, state::OTHER)?;
             attempts.other = true;
+        }
+        self.copy_state(component, state::BASE, state::HAND).map_err(Stop::Failed)
+    }
+
+    /// Takes back what an operator alone was asked: its own layouts, and those of its buffers.
+    fn forget_own(&mut self, id: OperatorId) -> Inferred {
+        let op = *self.operator_of(id)?;
+        self.copy_layout(self.loop_place(id), state::BASE, state::HAND);
+        for k in 0..usize::from(op.accesses.1) {
+            let Some(access) = self.accesses_of(&op).get(k).copied() else { break };
+            let mut at = access.buffer;
+            loop {
+                self.copy_layout(usize::from(at.0), state::BASE, state::HAND);
+                at = self.buffer_of(at)?.next_alias;
+                if at == access.buffer {
+                    break;
+                }
+            }
         }
         Ok(())
     }
