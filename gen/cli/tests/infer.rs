@@ -358,6 +358,10 @@ fn spellings_of_an_index() {
         "    %a = arith.ori %i, 4 : index\n    %b = index.sub %a, 4 : index\n    %c = index.mul %b, 16 : index\n    %k = index.add %c, %j : index\n",
         "    %a = index.mul %i, 32 : index\n    %b = index.div %a, 2 : index\n    %c = index.rem %j, 16 : index\n    %k = index.add %b, %c : index\n",
         "    %a = index.mul %i, 16 : index\n    %b = arith.minsi %j, 15 : index\n    %k = index.add %a, %b : index\n",
+        "    %a = index.mul %i, 16 : index\n    %b = index.minu %j, 15 : index\n    %k = index.add %a, %b : index\n",
+        "    %a = index.mul %i, 32 : index\n    %b = index.cdiv %a, 2 : index\n    %k = index.add %b, %j : index\n",
+        "    %a = index.mul %i, 16 : index\n    %b = index.sub %j, 20 : index\n    %c = index.max %b, %j : index\n    %k = index.add %a, %c : index\n",
+        "    %a = index.mul %i, 16 : index\n    %c = index.cmp uge, %j, 16\n    %b = index.select %c, %i, %j : index\n    %k = index.add %a, %b : index\n",
     ] {
         let (loops, _) = layouts(&function("%O: memref<64xf32>", &body(index)), &[]);
         has(&loops, "loop 1", "{thread = v0 * 16 + v1, index = 0}");
@@ -431,6 +435,15 @@ fn what_cannot_be_told() {
         (
             "  parallel %i in 4 {\n    memref.store 0.0, %A[%i, 0]\n    parallel %j in 16 {\n    }\n  }\n",
             "beside other operations",
+        ),
+        // Without signs, what is below zero is great: no map of i says that.
+        (
+            "  parallel %i in 4 {\n    %a = index.sub %i, 1 : index\n    %k = index.divu %a, 2 : index\n    memref.store 0.0, %f[%k, 0]\n  }\n",
+            "index 0 of a fragment depends on data, or on a number below zero whose sign is left out",
+        ),
+        (
+            "  parallel %i in 4 {\n    %a = index.sub %i, 1 : index\n    %k = arith.minui %a, 3 : index\n    memref.store 0.0, %f[%k, 0]\n  }\n",
+            "index 0 of a fragment depends on data, or on a number below zero whose sign is left out",
         ),
         (
             "  parallel %i in 4 {\n    fill 0.0, %f\n  }\n",

@@ -128,7 +128,7 @@ pub(super) fn check(anchors: &AnchorsFile, ops: &Ops, diags: &mut Diagnostics) {
     }
 }
 
-const AXIS_WORDS: [(&str, t::AxisWord); 17] = [
+const AXIS_WORDS: [(&str, t::AxisWord); 16] = [
     ("range", t::AxisWord::Range),
     ("add", t::AxisWord::Add),
     ("sub", t::AxisWord::Sub),
@@ -140,8 +140,7 @@ const AXIS_WORDS: [(&str, t::AxisWord); 17] = [
     ("xor", t::AxisWord::Xor),
     ("shl", t::AxisWord::Shl),
     ("shr", t::AxisWord::Shr),
-    ("least", t::AxisWord::Least),
-    ("greatest", t::AxisWord::Greatest),
+    ("extremum", t::AxisWord::Extremum),
     ("compare", t::AxisWord::Compare),
     ("select", t::AxisWord::Select),
     ("pointer", t::AxisWord::Pointer),

@@ -26,7 +26,7 @@ pub enum LoopErrorKind {
     Buffer(Value),
     /// Storage is looked at through an offset, or from within.
     View,
-    /// A fragment's index depends on data.
+    /// A fragment's index depends on data, or on a number below zero whose sign is left out.
     Index {
         /// Which dimension.
         dim: u8,

@@ -3,23 +3,13 @@
 use crate::error::LoopErrorKind;
 use crate::notation::select;
 use crate::tell::{Fact, Teller};
-use lanebook_infer::{FormError, FormOp, IndexForm};
-use lanebook_ir::{AttrValue, Op, Value, attr_names};
-use lanebook_tables::AxisWord;
-
-/// Words of comparisons, with what they ask of `a < b`, `a == b`: whether operands are exchanged,
-/// and whether the answer is turned over.
-const COMPARISONS: &[(&str, FormOp, bool, bool)] = &[
-    ("lt", FormOp::Less, false, false),
-    ("gt", FormOp::Less, true, false),
-    ("ge", FormOp::Less, false, true),
-    ("le", FormOp::Less, true, true),
-    ("eq", FormOp::Equal, false, false),
-    ("ne", FormOp::Equal, false, true),
-];
+use lanebook_infer::{FormArena, FormError, FormOp, IndexForm};
+use lanebook_ir::{Op, Value};
+use lanebook_tables::{AxisWord, IndexWord};
 
 impl Teller<'_, '_, '_, '_> {
-    /// The map of a value; `None` if it depends on data.
+    /// The map of a value; `None` if it depends on data, or on a number
+    /// below zero whose sign is left out.
     pub(crate) fn index(&mut self, value: Value) -> Result<Option<IndexForm>, LoopErrorKind> {
         if let Some(number) = self.program.int(value) {
             return Ok(Some(IndexForm::constant(number)));
@@ -33,8 +23,6 @@ impl Teller<'_, '_, '_, '_> {
     /// Learns the map of an operation's result.
     pub(crate) fn learn_index(&mut self, op: Op) -> Result<(), LoopErrorKind> {
         let Some(result) = self.program.result(op, 0) else { return Ok(()) };
-        let name = self.program.decl(op).map_or("", |decl| decl.name);
-        let word = self.tables.anchors.meanings.iter().find(|m| m.op == name).map(|m| m.word);
         let mut operands: heapless::Vec<IndexForm, 3> = heapless::Vec::new();
         for operand in self.program.operands(op) {
             let Some(form) = self.index(operand)? else { return Ok(()) };
@@ -42,16 +30,11 @@ impl Teller<'_, '_, '_, '_> {
                 return Ok(());
             }
         }
-        let made = match (word, operands.as_slice()) {
+        let made = match self.program.index_word(op) {
             // What a function takes or asks for once is the same for all its threads.
-            (_, []) => self.symbol(result).map(Some)?,
-            (Some(word), [a, b]) => self.combined(op, word, *a, *b).map_err(LoopErrorKind::Form)?,
-            (Some(AxisWord::Same), [a]) => Some(*a),
-            (Some(AxisWord::Select), [when, yes, no]) => {
-                let arena = &mut self.inference.arena;
-                Some(select(arena, *when, *yes, *no).map_err(LoopErrorKind::Form)?)
-            }
-            _ => None,
+            _ if operands.is_empty() => self.symbol(result).map(Some)?,
+            Some(word) => self.computed(op, word, &operands).map_err(LoopErrorKind::Form)?,
+            None => self.meant(op, &operands).map_err(LoopErrorKind::Form)?,
         };
         if let Some(form) = made {
             self.set_fact(result, Fact::Index(form))?;
@@ -59,66 +42,106 @@ impl Teller<'_, '_, '_, '_> {
         Ok(())
     }
 
-    fn combined(
+    /// Whether a map is nowhere below zero: with a sign and without it is the same number.
+    fn is_plain(&self, form: IndexForm) -> Result<bool, FormError> {
+        self.inference.arena.range(form).map(|(low, _)| low >= 0)
+    }
+
+    /// What an operation on indices computes; `None` if it takes numbers without signs that may have
+    /// one.
+    fn computed(
         &mut self,
         op: Op,
-        word: AxisWord,
-        a: IndexForm,
-        b: IndexForm,
+        word: IndexWord,
+        operands: &[IndexForm],
     ) -> Result<Option<IndexForm>, FormError> {
+        if let (IndexWord::Select, [when, yes, no]) = (word, operands) {
+            let arena = &mut self.inference.arena;
+            let never = arena.op(FormOp::Equal, *when, IndexForm::constant(0))?;
+            return select(arena, never, *no, *yes).map(Some);
+        }
+        let [a, b] = *operands else { return Ok(None) };
+        let plain = self.is_plain(a)? && self.is_plain(b)?;
         let arena = &mut self.inference.arena;
-        let power = || {
-            let bits = u32::try_from(b.constant).ok().filter(|bits| b.is_constant() && *bits < 32);
-            bits.and_then(|bits| 1i64.checked_shl(bits))
-        };
         Ok(Some(match word {
-            AxisWord::Add => arena.add(a, b)?,
-            AxisWord::Sub => arena.add_scaled(a, b, -1)?,
-            AxisWord::Mul => arena.op(FormOp::Mul, a, b)?,
-            AxisWord::Div => arena.op(FormOp::Div, a, b)?,
-            AxisWord::Rem => arena.op(FormOp::Rem, a, b)?,
-            AxisWord::And => arena.op(FormOp::And, a, b)?,
-            AxisWord::Or => arena.op(FormOp::Or, a, b)?,
-            AxisWord::Xor => arena.op(FormOp::Xor, a, b)?,
-            AxisWord::Least => arena.op(FormOp::Min, a, b)?,
-            AxisWord::Greatest => arena.op(FormOp::Max, a, b)?,
-            AxisWord::Shl => match power() {
-                Some(unit) => arena.scale(a, unit)?,
-                None => return Ok(None),
-            },
-            AxisWord::Shr => match power() {
-                Some(unit) => arena.div_rem(a, unit)?.0,
-                None => return Ok(None),
-            },
-            AxisWord::Compare => return self.compared(op, a, b),
+            IndexWord::Add => arena.add(a, b)?,
+            IndexWord::Sub => arena.add_scaled(a, b, -1)?,
+            IndexWord::Mul => arena.op(FormOp::Mul, a, b)?,
+            IndexWord::Div => arena.op(FormOp::Div, a, b)?,
+            IndexWord::Rem => arena.op(FormOp::Rem, a, b)?,
+            IndexWord::Min => arena.op(FormOp::Min, a, b)?,
+            IndexWord::Max => arena.op(FormOp::Max, a, b)?,
+            IndexWord::CeilDiv => ceil_div(arena, a, b)?,
+            IndexWord::Compare => return self.compared(op, [a, b], plain),
+            IndexWord::DivUnsigned if plain => arena.op(FormOp::Div, a, b)?,
+            IndexWord::RemUnsigned if plain => arena.op(FormOp::Rem, a, b)?,
+            IndexWord::MinUnsigned if plain => arena.op(FormOp::Min, a, b)?,
+            IndexWord::MaxUnsigned if plain => arena.op(FormOp::Max, a, b)?,
+            IndexWord::CeilDivUnsigned if plain => ceil_div(arena, a, b)?,
             _ => return Ok(None),
         }))
     }
 
+    /// 1 where a relation holds, else 0.
     fn compared(
         &mut self,
         op: Op,
-        a: IndexForm,
-        b: IndexForm,
+        [a, b]: [IndexForm; 2],
+        plain: bool,
     ) -> Result<Option<IndexForm>, FormError> {
-        let text = match self.program.attr(op, attr_names::KIND) {
-            Some(AttrValue::Word(word) | AttrValue::Str(word)) => self.program.text(word),
-            _ => match self.program.attr(op, attr_names::PREFIX) {
-                Some(AttrValue::Text(words)) => self.program.text(words),
-                _ => "",
-            },
-        };
-        // Signed, unsigned: indices are not negative.
-        let word = match text.len() {
-            3 => text.strip_prefix(['s', 'u']).unwrap_or(text),
-            _ => text,
-        };
-        let Some((_, cmp, turned, not)) = COMPARISONS.iter().find(|c| c.0 == word) else {
+        let Some((unsigned, holds)) = self.program.relation(op) else { return Ok(None) };
+        if unsigned && !plain {
             return Ok(None);
-        };
+        }
         let arena = &mut self.inference.arena;
-        let (a, b) = if *turned { (b, a) } else { (a, b) };
-        let form = arena.op(*cmp, a, b)?;
-        Ok(Some(if *not { arena.add_scaled(IndexForm::constant(1), form, -1)? } else { form }))
+        let one = IndexForm::constant(1);
+        let (form, holds) = match holds {
+            [smaller, equal, greater] if smaller == greater => {
+                (arena.op(FormOp::Equal, a, b)?, equal)
+            }
+            // Less, or not greater; of the second pair the operands are exchanged.
+            [true, equal, _] if !equal => (arena.op(FormOp::Less, a, b)?, true),
+            [true, ..] => (arena.op(FormOp::Less, b, a)?, false),
+            [_, equal, _] if !equal => (arena.op(FormOp::Less, b, a)?, true),
+            _ => (arena.op(FormOp::Less, a, b)?, false),
+        };
+        Ok(Some(if holds { form } else { arena.add_scaled(one, form, -1)? }))
     }
+
+    /// What an operation on integers means that is no word of indices (`meanings` in
+    /// `rules/anchors.ron`). Quotients round towards zero there, and shifts may leave out the sign:
+    /// `None` for numbers that may have one.
+    fn meant(&mut self, op: Op, operands: &[IndexForm]) -> Result<Option<IndexForm>, FormError> {
+        let name = self.program.decl(op).map_or("", |decl| decl.name);
+        let word = self.tables.anchors.meanings.iter().find(|m| m.op == name).map(|m| m.word);
+        let (word, a, b) = match (word, operands) {
+            (Some(AxisWord::Same), [a]) => return Ok(Some(*a)),
+            (Some(AxisWord::Select), [when, yes, no]) => {
+                return select(&mut self.inference.arena, *when, *yes, *no).map(Some);
+            }
+            (Some(word), [a, b]) => (word, *a, *b),
+            _ => return Ok(None),
+        };
+        let plain = self.is_plain(a)? && self.is_plain(b)?;
+        let arena = &mut self.inference.arena;
+        let bits = u32::try_from(b.constant).ok().filter(|bits| b.is_constant() && *bits < 32);
+        let unit = bits.and_then(|bits| 1i64.checked_shl(bits));
+        Ok(Some(match (word, unit) {
+            (AxisWord::And, _) => arena.op(FormOp::And, a, b)?,
+            (AxisWord::Or, _) => arena.op(FormOp::Or, a, b)?,
+            (AxisWord::Xor, _) => arena.op(FormOp::Xor, a, b)?,
+            (AxisWord::Div, _) if plain => arena.op(FormOp::Div, a, b)?,
+            (AxisWord::Rem, _) if plain => arena.op(FormOp::Rem, a, b)?,
+            (AxisWord::Shl, Some(unit)) => arena.scale(a, unit)?,
+            (AxisWord::Shr, Some(unit)) if plain => arena.div_rem(a, unit)?.0,
+            _ => return Ok(None),
+        }))
+    }
+}
+
+/// `a / b`, rounded up.
+fn ceil_div(arena: &mut FormArena<'_>, a: IndexForm, b: IndexForm) -> Result<IndexForm, FormError> {
+    let minus = arena.scale(a, -1)?;
+    let below = arena.op(FormOp::Div, minus, b)?;
+    arena.scale(below, -1)
 }

@@ -85,10 +85,8 @@ pub enum AxisWord {
     Shl,
     /// `a >> b`.
     Shr,
-    /// The smaller one.
-    Least,
-    /// The greater one.
-    Greatest,
+    /// The greater or the smaller one.
+    Extremum,
     /// A comparison.
     Compare,
     /// One of two by a condition.

@@ -60,7 +60,7 @@ pub fn of_told(program: &Program<'_, '_>, source: &Source, error: LoopError) -> 
             "look at all of it: view %a : tensor<...>".into(),
         ),
         LoopErrorKind::Index { dim, .. } => (
-            format!("index {dim} of a fragment depends on data, so nobody knows who owns the element"),
+            format!("index {dim} of a fragment depends on data, or on a number below zero whose sign is left out, so nobody knows who owns the element"),
             "compute it of loop variables and numbers, or keep the tile in shared memory".into(),
         ),
         LoopErrorKind::Extents => (

@@ -266,19 +266,14 @@ impl Operation<'_> {
         for at in 0..rank {
             let (x, y) = (a.runs(at), b.runs(at));
             let runs = match number {
-                Some(number)
-                    if !matches!(
-                        self.word,
-                        AxisWord::Compare | AxisWord::Least | AxisWord::Greatest
-                    ) =>
-                {
+                Some(number) if !matches!(self.word, AxisWord::Compare | AxisWord::Extremum) => {
                     Runs {
                         contiguity: 0,
                         divisibility: power(number),
                         constancy: x.constancy.max(y.constancy),
                     }
                 }
-                Some(_) if matches!(self.word, AxisWord::Least | AxisWord::Greatest) => Runs::NONE,
+                Some(_) if self.word == AxisWord::Extremum => Runs::NONE,
                 _ => self.runs(a, b, x, y, at),
             };
             if let Some(dim) = out.dim_mut(at) {
@@ -329,8 +324,7 @@ impl Operation<'_> {
             }
             // Which of two numbers, or whether: nobody asks.
             AxisWord::Compare
-            | AxisWord::Least
-            | AxisWord::Greatest
+            | AxisWord::Extremum
             | AxisWord::Select
             | AxisWord::Range
             | AxisWord::Same => None,
@@ -414,7 +408,7 @@ impl Operation<'_> {
                     constancy: equal,
                 }
             }
-            AxisWord::Least | AxisWord::Greatest => Runs {
+            AxisWord::Extremum => Runs {
                 contiguity: x.contiguity.min(y.contiguity),
                 divisibility: chosen(x, y),
                 constancy: equal,
