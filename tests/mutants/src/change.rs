@@ -18,15 +18,21 @@ pub struct Mutant {
     pub new: String,
 }
 
-/// So many mutants, about as many of each kind; fewer if there are not so many facts.
+/// So many mutants, about as many of each of some kinds (of none named: of all); fewer if there are
+/// not so many facts.
 #[must_use]
-pub fn plan(sources: &Sources, facts: &Facts, count: usize, seed: u64) -> Vec<Mutant> {
+pub fn plan(
+    sources: &Sources,
+    facts: &Facts,
+    kinds: &[Kind],
+    count: usize,
+    seed: u64,
+) -> Vec<Mutant> {
     let mut seed = Seed(seed);
     let mut out: Vec<Mutant> = Vec::new();
-    for (number, (kind, _)) in KINDS.iter().enumerate() {
-        let share = count * (number + 1) / KINDS.len() - count * number / KINDS.len();
+    for (kind, share) in shares(&KINDS, kinds, count) {
         // Paths first: a list that is long must not hide the others.
-        let of: Vec<&Fact> = facts.list.iter().filter(|fact| fact.kind == *kind).collect();
+        let of: Vec<&Fact> = facts.list.iter().filter(|fact| fact.kind == kind).collect();
         let mut paths: Vec<(&str, Form)> = Vec::new();
         for fact in &of {
             if !paths.iter().any(|(path, form)| *path == fact.path && *form == fact.form) {
@@ -66,6 +72,22 @@ pub fn plan(sources: &Sources, facts: &Facts, count: usize, seed: u64) -> Vec<Mu
         }
     }
     out
+}
+
+/// How many of each: `count` in even parts over the kinds that are `wanted`, or over all if none is.
+pub(crate) fn shares(
+    all: &[(Kind, &str)],
+    wanted: &[Kind],
+    count: usize,
+) -> impl Iterator<Item = (Kind, usize)> {
+    let of: Vec<Kind> = all
+        .iter()
+        .map(|(kind, _)| *kind)
+        .filter(|kind| wanted.is_empty() || wanted.contains(kind))
+        .collect();
+    let parts = of.len();
+    let share = move |at: usize| count * (at + 1) / parts - count * at / parts;
+    of.into_iter().enumerate().map(move |(at, kind)| (kind, share(at)))
 }
 
 fn changed(

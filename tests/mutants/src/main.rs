@@ -1,60 +1,64 @@
-//! `cargo run --release -p lanebook-mutants -- [COUNT] [--seed N] [--assemblers off|require]
-//! [--root DIR] [--slips N] [--all]`: plants wrong facts, and N slips of the hand, and prints what the audit catches, by kind, and every
-//! one that it does not. Exit status 1: of some kind less than 75 % were caught.
+//! Plants wrong facts in the tables, and slips of the hand, and prints what the audit catches, by kind,
+//! and every one that it does not. Exit status 1: of some kind less than 75 % were caught.
+//!
+//! `cargo run --release -p lanebook-mutants -- 400 --slips 150 --seed 3`; of one kind alone:
+//! `-- 60 --kind limits`. The other options: `--help`.
+use clap::{Parser, ValueEnum};
 use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::load;
-use lanebook_mutants::{change, facts::Facts, judge::Judge, report, slips};
+use lanebook_mutants::facts::{Facts, Kind};
+use lanebook_mutants::{change, judge::Judge, report, slips};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Wanted of each kind, in percent.
 const FLOOR: usize = 75;
 
+#[derive(Parser)]
+struct Args {
+    /// Wrong facts.
+    #[arg(default_value_t = 400)]
+    count: usize,
+    /// Slips of the hand.
+    #[arg(long, default_value_t = 0)]
+    slips: usize,
+    /// Which ones: the same number plants the same.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Whether the vendors' assemblers are asked.
+    #[arg(long, value_enum, default_value_t = Assemblers::Require)]
+    assemblers: Assemblers,
+    /// The folder with hw-tables and rules.
+    #[arg(long, default_value = ".")]
+    root: PathBuf,
+    /// Of this kind alone, as the table names it; may be repeated.
+    #[arg(long = "kind", value_name = "KIND", value_parser = kind)]
+    kinds: Vec<Kind>,
+    /// The caught ones are listed too, with what was said of them.
+    #[arg(long)]
+    all: bool,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, ValueEnum)]
+enum Assemblers {
+    Off,
+    Require,
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    let known = || report::kinds().map(|(_, name)| name).collect::<Vec<_>>().join(", ");
+    let found = report::kinds().find(|(_, name)| *name == text).map(|(kind, _)| kind);
+    found.ok_or_else(|| format!("there are: {}", known()))
+}
+
 fn main() -> ExitCode {
-    let (mut count, mut seed, mut assemblers) = (400usize, 1u64, true);
-    let (mut root, mut all, mut slips) = (PathBuf::from("."), false, 0usize);
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        let known = match arg.as_str() {
-            "--seed" => args.next().and_then(|n| n.parse().ok()).is_some_and(|n| {
-                seed = n;
-                true
-            }),
-            "--assemblers" => {
-                let word = args.next();
-                assemblers = word.as_deref() != Some("off");
-                matches!(word.as_deref(), Some("off" | "require"))
-            }
-            "--root" => args.next().is_some_and(|folder| {
-                root = folder.into();
-                true
-            }),
-            "--slips" => args.next().and_then(|n| n.parse().ok()).is_some_and(|n| {
-                slips = n;
-                true
-            }),
-            "--all" => {
-                all = true;
-                true
-            }
-            number => number.parse().is_ok_and(|n| {
-                count = n;
-                true
-            }),
-        };
-        if !known {
-            eprintln!(
-                "usage: lanebook-mutants [COUNT] [--seed N] [--assemblers off|require] [--root DIR] [--slips N] [--all]"
-            );
-            return ExitCode::from(2);
-        }
-    }
+    let args = Args::parse();
     let mut diags = Diagnostics::new();
-    let sources = load::find(&root, &mut diags);
+    let sources = load::find(&args.root, &mut diags);
     let facts = Facts::of(&sources);
-    let mut mutants = change::plan(&sources, &facts, count, seed);
-    mutants.extend(slips::plan(&sources, slips, seed));
-    let judge = match Judge::new(sources.clone(), assemblers) {
+    let mut mutants = change::plan(&sources, &facts, &args.kinds, args.count, args.seed);
+    mutants.extend(slips::plan(&sources, &args.kinds, args.slips, args.seed));
+    let judge = match Judge::new(sources.clone(), args.assemblers == Assemblers::Require) {
         Ok(judge) => judge,
         Err(why) => {
             eprintln!("{why}");
@@ -62,8 +66,8 @@ fn main() -> ExitCode {
         }
     };
     let outcomes = judge.all(&mutants);
-    print!("{}", report::survivors(&sources, &mutants, &outcomes, all));
-    println!("\n{} facts, {} mutants, seed {seed}", facts.list.len(), mutants.len());
+    print!("{}", report::survivors(&sources, &mutants, &outcomes, args.all));
+    println!("\n{} facts, {} mutants, seed {}", facts.list.len(), mutants.len(), args.seed);
     print!("{}", report::table(&mutants, &outcomes));
     let weak = report::weak(&mutants, &outcomes, FLOOR);
     if weak.is_empty() {

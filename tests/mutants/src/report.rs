@@ -30,6 +30,11 @@ impl Count {
     }
 }
 
+/// All kinds with their names: wrong facts, then slips.
+pub fn kinds() -> impl Iterator<Item = (Kind, &'static str)> {
+    KINDS.into_iter().chain(SLIPS)
+}
+
 /// Counts by kind.
 #[must_use]
 pub fn counts(mutants: &[Mutant], outcomes: &[Outcome]) -> BTreeMap<Kind, Count> {
@@ -45,7 +50,7 @@ pub fn counts(mutants: &[Mutant], outcomes: &[Outcome]) -> BTreeMap<Kind, Count>
 pub fn weak(mutants: &[Mutant], outcomes: &[Outcome], floor: usize) -> Vec<&'static str> {
     let by_kind = counts(mutants, outcomes);
     let below = |kind: &Kind| by_kind.get(kind).is_some_and(|count| count.percent() < floor);
-    KINDS.into_iter().chain(SLIPS).filter(|(kind, _)| below(kind)).map(|(_, name)| name).collect()
+    kinds().filter(|(kind, _)| below(kind)).map(|(_, name)| name).collect()
 }
 
 /// The table by kind, and all together below it.
@@ -58,7 +63,7 @@ pub fn table(mutants: &[Mutant], outcomes: &[Outcome]) -> String {
     );
     let mut all = Count::default();
     outcomes.iter().for_each(|outcome| all.add(outcome));
-    for (kind, name) in KINDS.into_iter().chain(SLIPS) {
+    for (kind, name) in kinds() {
         let Some(count) = by_kind.get(&kind).copied() else { continue };
         let mut by: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, outcome) in mutants.iter().zip(outcomes).filter(|(mutant, _)| mutant.kind == kind) {
@@ -102,11 +107,7 @@ pub fn survivors(
             Outcome::Caught(check, said) if caught => format!("caught by {check}: {said}"),
             Outcome::Caught(..) => continue,
         };
-        let kind = KINDS
-            .iter()
-            .chain(&SLIPS)
-            .find(|(kind, _)| *kind == mutant.kind)
-            .map_or("", |(_, name)| name);
+        let kind = kinds().find(|(kind, _)| *kind == mutant.kind).map_or("", |(_, name)| name);
         let _ = writeln!(
             out,
             "{}: {kind}: {}: `{}` to `{}`: {what}",

@@ -3,7 +3,7 @@
 //! Two neighbours exchanged, a value taken from the entry above, an entry twice or not at all, a
 //! digit too many; a word that claims more than its sources do; a format of numbers that is another.
 //! These kinds were thought of before it was known what the audit says of them.
-use crate::change::Mutant;
+use crate::change::{Mutant, shares};
 use crate::facts::{Kind, SLIPS, UNTOUCHED, kind};
 use crate::seed::Seed;
 use lanebook_gen::load::Loaded;
@@ -43,9 +43,9 @@ struct Slip {
     new: String,
 }
 
-/// So many slips, about as many of each kind.
+/// So many slips, about as many of each of some kinds (of none named: of all).
 #[must_use]
-pub fn plan(sources: &Sources, count: usize, seed: u64) -> Vec<Mutant> {
+pub fn plan(sources: &Sources, kinds: &[Kind], count: usize, seed: u64) -> Vec<Mutant> {
     let mut seed = Seed(seed ^ 0x511b);
     let mut all: Vec<Slip> = Vec::new();
     for (id, file) in sources.iter() {
@@ -57,9 +57,8 @@ pub fn plan(sources: &Sources, count: usize, seed: u64) -> Vec<Mutant> {
         }
     }
     let mut out: Vec<Mutant> = Vec::new();
-    for (number, (kind, _)) in SLIPS.iter().enumerate() {
-        let share = count * (number + 1) / SLIPS.len() - count * number / SLIPS.len();
-        let of: Vec<&Slip> = all.iter().filter(|slip| slip.kind == *kind).collect();
+    for (kind, share) in shares(&SLIPS, kinds, count) {
+        let of: Vec<&Slip> = all.iter().filter(|slip| slip.kind == kind).collect();
         let mut paths: Vec<&str> = of.iter().map(|slip| slip.path.as_str()).collect();
         paths.sort_unstable();
         paths.dedup();

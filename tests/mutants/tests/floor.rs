@@ -20,7 +20,7 @@ fn the_audit_catches_planted_mistakes() {
         let of = facts.list.iter().filter(|fact| fact.kind == kind).count();
         assert!(of > 10, "{of} facts of {name}");
     }
-    let mutants = change::plan(&sources, &facts, COUNT, 7);
+    let mutants = change::plan(&sources, &facts, &[], COUNT, 7);
     assert_eq!(mutants.len(), COUNT);
     let judge = Judge::new(sources.clone(), false).unwrap_or_else(|why| panic!("{why}"));
     let outcomes = judge.all(&mutants);
