@@ -8,6 +8,7 @@ pub mod address;
 pub mod algebra;
 pub mod budget;
 mod clock;
+pub mod conversions;
 pub mod growth;
 pub mod inference;
 pub mod lookup;

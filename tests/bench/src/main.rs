@@ -1,10 +1,30 @@
 //! Prints the report: `cargo run --release -p lanebook-bench`; with `-- passes room`, those parts
 //! of it alone; with `-- --json` as JSON, for comparison of two commits; with `-- --steps` the
-//! counted address instructions.
-use lanebook_bench::{Effort, PARTS, Report, address, budget};
+//! counted address instructions; with `-- conversions [--all] [FILE]` conversions beside Triton's.
+use lanebook_bench::{Effort, PARTS, Report, address, budget, conversions};
+
+/// Every recorded conversion beside Triton's; status 1 where one is wrong, or the project's own
+/// records cost more than their budget.
+fn converted(args: &[String]) -> ! {
+    let each = args.iter().any(|arg| arg == "--all");
+    let file = args.iter().find(|arg| *arg != "--all");
+    let path = file.map_or_else(conversions::own, std::path::PathBuf::from);
+    let records = conversions::records(&path).unwrap_or_else(|e| {
+        eprintln!("{e}");
+        std::process::exit(2)
+    });
+    let budget = file.is_none().then_some(&conversions::BUDGET[..]);
+    let (text, above) = conversions::table(&records, each, budget);
+    print!("{text}");
+    above.iter().for_each(|line| eprintln!("{line}"));
+    std::process::exit(i32::from(!above.is_empty()))
+}
 
 fn main() {
     let mut asked: Vec<String> = std::env::args().skip(1).collect();
+    if asked.first().is_some_and(|arg| arg == "conversions") {
+        converted(&asked[1..]);
+    }
     let json = asked.iter().any(|arg| arg == "--json");
     asked.retain(|arg| arg != "--json");
     if asked.iter().any(|arg| arg == "--steps") {

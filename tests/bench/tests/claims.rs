@@ -4,7 +4,8 @@ use lanebook::compile::compile;
 use lanebook::ir::SmallStorage;
 use lanebook::{LEAN, TABLES};
 use lanebook_bench::{
-    Effort, Report, address, algebra, budget, growth, lookup, passes, regions, room, size, whole,
+    Effort, Report, address, algebra, budget, conversions, growth, lookup, passes, regions, room,
+    size, whole,
 };
 use std::sync::OnceLock;
 
@@ -31,6 +32,16 @@ fn no_sequence_costs_more_address_instructions_than_triton() {
         assert!(count.accesses > 0 && !count.atom.is_empty(), "{count:?}");
     }
     assert!(worse.is_empty(), "more than Triton's:\n{}", worse.join("\n"));
+}
+
+/// Every recorded conversion is right, in the replay too, and together they cost no more than they
+/// did: passes, instructions, scratch.
+#[test]
+fn conversions_keep_to_their_budget() {
+    let records = conversions::records(&conversions::own()).expect("the records");
+    let (text, above) = conversions::table(&records, false, Some(&conversions::BUDGET));
+    assert!(records.len() > 200, "{} records", records.len());
+    assert!(above.is_empty(), "{above:?}\n{text}");
 }
 
 /// Direct-to-LDS: a further access costs one sum for its rows in global memory and one for its run
