@@ -35,6 +35,11 @@ pub(super) fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
     };
     add(format!("{two}{ways}{does} ({})", roles.join(", ")), "the class", class.clone());
     add(format!("{one}, counter {}", counter(atom)), "the order", order(atom));
+    // Accesses that move no elements, or none that are said; of movements see [`super::siblings`].
+    if atom.movement.is_none() && atom.operands.iter().any(|one| one.role == Role::Address) {
+        let way = if atom.operands.iter().any(writes) { " with a result" } else { "" };
+        add(format!("{two} at an address{way}"), "the counter", counter(atom).to_string());
+    }
     if one_line {
         let guard = if all.starts_with('@') { " with a guard" } else { "" };
         add(

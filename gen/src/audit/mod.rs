@@ -29,6 +29,8 @@ pub mod siblings;
 pub mod spelling;
 pub mod swizzle;
 pub mod tensor;
+pub mod twice;
+pub mod types;
 pub mod verdicts;
 pub mod waits;
 pub mod whole;
@@ -67,7 +69,7 @@ pub const WHOLE: [&str; 5] = ["unreachable", "unused", "kin", "cannot", "verdict
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 50] = [
+pub const CHECKS: [Check; 52] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -204,6 +206,8 @@ pub const CHECKS: [Check; 50] = [
         Level::Error,
         "Parts of one entry imply each other: class, crossing of lanes, what is moved, first tags, lists.",
     ),
+    check("types", Level::Error, "Element types are what their names and the standards say."),
+    check("twice", Level::Error, "No entry of a list stands there again."),
     check("format", Level::Error, "A template survives being encoded and decoded."),
     check(
         "immediate",
@@ -286,7 +290,7 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 28] = [
+pub const ALL: [Run; 30] = [
     ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
@@ -303,6 +307,8 @@ pub const ALL: [Run; 28] = [
     ("claims", claims::check),
     ("conflicts", conflicts::check),
     ("whole", whole::check),
+    ("types", types::check),
+    ("twice", twice::check),
     ("format", format::check),
     ("immediate", field::immediates),
     ("alignment", field::alignment),

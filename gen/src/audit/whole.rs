@@ -35,7 +35,6 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         }
     }
     pipes(model, &mut say);
-    twice(compiled, &mut say);
     shapes(model, &mut say);
     diags
 }
@@ -189,34 +188,6 @@ fn pipes(model: &HwModel, say: &mut impl FnMut(Span, String, &str)) {
                 ),
                 "the first tag says which pipe an instruction runs in: correct one of them",
             );
-        }
-    }
-}
-
-/// Names that stand in a list again.
-fn twice(compiled: &Compiled, say: &mut impl FnMut(Span, String, &str)) {
-    let mut lists: Vec<(&str, Vec<(&str, Span)>)> = Vec::new();
-    fn named(names: &[crate::schema::Name]) -> Vec<(&str, Span)> {
-        names.iter().map(|name| (name.value.as_str(), name.span)).collect()
-    }
-    for arch in &compiled.loaded.archs {
-        lists.push(("has", named(&arch.has)));
-        lists.push(("without", named(&arch.without)));
-        lists.push(("lacks", named(&arch.lacks)));
-        lists.push(("assembles", named(&arch.assembles)));
-        lists.push(("expanded", named(&arch.expanded)));
-        lists.extend(arch.flushed.as_deref().map(|names| ("flushed", named(names))));
-        let hazards = arch.hazards.iter().flatten();
-        lists.extend(hazards.map(|hazard| ("counts", named(&hazard.counts))));
-    }
-    for unit in &compiled.model.units.order_limits {
-        lists.push(("types", named(&unit.entry.types)));
-        lists.push(("descriptors", named(&unit.entry.descriptors)));
-    }
-    for (what, names) in lists {
-        let mut seen = BTreeSet::new();
-        for (name, span) in names.iter().filter(|(name, _)| !seen.insert(*name)) {
-            say(*span, format!("`{what}` names `{name}` twice"), "name each once");
         }
     }
 }

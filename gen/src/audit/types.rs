@@ -1,0 +1,157 @@
+//! Element types are what their names say.
+//!
+//! A name ends in the width (`u8`, `b128`), or says how many bits exponent and fraction have
+//! (`e4m3`); its letters say what the bits mean. The bias of a format follows from its exponent
+//! (IEEE 754-2019 section 3.3, OCP 8-bit floating point 1.0 table 1), one more where the pattern of
+//! the negative zero is no number.
+use crate::compile::Compiled;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::model::Dtype;
+use lanebook_tables::{DtypeKind, FloatFormat, Specials};
+
+/// See the module.
+#[must_use]
+pub fn check(compiled: &Compiled) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    for dtype in &compiled.model.dtypes {
+        let name = Name::of(&dtype.name.value);
+        let mut say = |message: String, help: &str| {
+            let message = format!("element type `{}`: {message}", dtype.name.value);
+            diags.push(Diagnostic::at(dtype.name.span, message).help(help));
+        };
+        kind(dtype, &name, &mut say);
+        width(dtype, &name, &mut say);
+        if let Some(format) = &dtype.format {
+            parts(dtype, format, &name, &mut say);
+            numbers(format, &mut say);
+        }
+    }
+    diags
+}
+
+/// What a name says.
+struct Name {
+    /// The letters before its first digit.
+    letters: String,
+    /// `e5m2`: bits of exponent and fraction.
+    parts: Option<(u8, u8)>,
+    /// `f16`: bits.
+    bits: Option<u16>,
+    /// Letters behind the last digit.
+    ending: String,
+}
+
+impl Name {
+    fn of(name: &str) -> Self {
+        let first = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+        let last = name.rfind(|c: char| c.is_ascii_digit()).map_or(name.len(), |at| at + 1);
+        let digits = &name[first..last];
+        let two =
+            digits.split_once('m').and_then(|(e, m)| Some((e.parse().ok()?, m.parse().ok()?)));
+        Self {
+            letters: name[..first].to_string(),
+            parts: two,
+            bits: digits.parse().ok(),
+            ending: name[last..].to_string(),
+        }
+    }
+}
+
+fn kind(dtype: &Dtype, name: &Name, say: &mut impl FnMut(String, &str)) {
+    let said = match name.letters.as_str() {
+        // Of one bit nothing is left beside a sign.
+        "i" if dtype.bits == 1 => DtypeKind::Bits,
+        "i" => DtypeKind::Signed,
+        "u" => DtypeKind::Unsigned,
+        "b" => DtypeKind::Bits,
+        _ => DtypeKind::Float,
+    };
+    if dtype.kind != said {
+        say(format!("{:?} is not what its name says", dtype.kind), "correct `kind` or the name");
+    }
+    if dtype.format.is_some() && dtype.kind != DtypeKind::Float {
+        say("it has a format and is no float".into(), "leave `format` out, or correct `kind`");
+    }
+}
+
+fn width(dtype: &Dtype, name: &Name, say: &mut impl FnMut(String, &str)) {
+    let said = match (name.parts, name.bits) {
+        // A scale without a sign lies in a byte whose highest bit is not used.
+        (Some((exponent, fraction)), _) if name.letters == "ue" => {
+            u16::from(exponent + fraction).next_multiple_of(8)
+        }
+        (Some((exponent, 0)), _) => u16::from(exponent),
+        (Some((exponent, fraction)), _) => u16::from(exponent + fraction) + 1,
+        (None, Some(bits)) => bits,
+        (None, None) => return,
+    };
+    if dtype.bits != said {
+        say(format!("{} bits, and its name says {said}", dtype.bits), "correct `bits` or the name");
+    }
+}
+
+fn parts(dtype: &Dtype, format: &FloatFormat, name: &Name, say: &mut impl FnMut(String, &str)) {
+    let (exponent, fraction) = (u16::from(format.exponent), u16::from(format.fraction));
+    if u16::from(format.signed) + exponent + fraction != dtype.bits {
+        say(
+            format!(
+                "sign, {exponent} bits of exponent and {fraction} of fraction are not its {} bits",
+                dtype.bits
+            ),
+            "correct `exponent`, `fraction` or `signed`",
+        );
+    }
+    if name.parts.is_some_and(|said| said != (format.exponent, format.fraction)) {
+        say("exponent and fraction are not those of its name".into(), "correct them, or the name");
+    }
+    // IEEE 754 has a format of each width; the other of 16 bits has the exponent of 32.
+    let interchange = match (name.letters.as_str(), dtype.bits) {
+        ("f", 16) => Some(5),
+        ("f", 32) | ("bf", 16) => Some(8),
+        ("f", 64) => Some(11),
+        _ => None,
+    };
+    if interchange.is_some_and(|wanted| wanted != exponent) {
+        say(
+            format!("an exponent of {exponent} bits is not that of the standard"),
+            "correct `exponent`",
+        );
+    }
+    let finite = name.ending.contains("fn");
+    let one_zero = name.ending.contains("uz");
+    if one_zero != (format.specials == Specials::OneZero)
+        || finite && format.specials == Specials::Ieee
+    {
+        say(
+            "its patterns that are no numbers are not those of its name".into(),
+            "`one_zero` goes with names in `uz`: correct `specials`",
+        );
+    }
+}
+
+fn numbers(format: &FloatFormat, say: &mut impl FnMut(String, &str)) {
+    let half = 1i16.checked_shl(u32::from(format.exponent).saturating_sub(1)).unwrap_or(0);
+    let one_zero = format.specials == Specials::OneZero;
+    let bias = if one_zero { half } else { half - 1 };
+    if format.bias != bias {
+        say(
+            format!(
+                "a bias of {}, and an exponent of {} bits has {bias}",
+                format.bias, format.exponent
+            ),
+            "correct `bias`",
+        );
+    }
+    if format.zero != (format.fraction > 0) {
+        say("powers of two alone have no zero, all others have one".into(), "correct `zero`");
+    }
+    // Infinity and NaN share the highest exponent: a fraction tells them apart; a short exponent
+    // has no value to spare.
+    let ieee = format.fraction > 0 && format.exponent >= 5;
+    if !one_zero && ieee != (format.specials == Specials::Ieee) {
+        say(
+            "exponents of five bits and more spend the highest on infinity and NaN, if there is a fraction".into(),
+            "correct `specials`",
+        );
+    }
+}
