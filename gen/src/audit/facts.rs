@@ -2,7 +2,10 @@
 use super::covered;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
-use lanebook_tables::Status;
+use crate::model::HwModel;
+use crate::model::units::Fact;
+use crate::source::Span;
+use lanebook_tables::{SourceId, Status};
 use std::collections::BTreeSet;
 
 /// An override names its evidence, a contested fact more than one source, and what is verified
@@ -69,25 +72,72 @@ pub fn evidence(compiled: &Compiled) -> Diagnostics {
     diags
 }
 
-/// What a bank model or an atom is said to rest on, it rests on.
+/// A fact: what it is, where it stands, and what is said of it.
+struct Stated<'m> {
+    what: String,
+    at: Span,
+    status: Status,
+    sources: &'m [SourceId],
+}
+
+/// What is said of bank models, atoms and the facts of units.
+fn stated(model: &HwModel) -> Vec<Stated<'_>> {
+    let banks = model.archs.iter().flat_map(|arch| &arch.banks).map(|bank| Stated {
+        what: format!("bank model `{}`", bank.name.value),
+        at: bank.name.span,
+        status: bank.status,
+        sources: &bank.sources,
+    });
+    let measured = model.atoms.iter().filter(|atom| atom.status == Status::Measured);
+    let atoms = measured.map(|atom| Stated {
+        what: format!("atom `{}`", atom.name.value),
+        at: atom.name.span,
+        status: atom.status,
+        sources: &atom.sources,
+    });
+    fn of<'m, T>(what: &str, facts: impl Iterator<Item = &'m Fact<T>>) -> Vec<Stated<'m>>
+    where
+        T: 'm,
+    {
+        facts
+            .map(|fact| Stated {
+                what: format!("this {what}"),
+                at: fact.entry.span.head(),
+                status: fact.status,
+                sources: &fact.sources,
+            })
+            .collect()
+    }
+    let units = &model.units;
+    let mut out: Vec<Stated<'_>> = banks.chain(atoms).collect();
+    out.extend(of("swizzle mode", units.swizzles.iter()));
+    out.extend(of("descriptor", units.descriptors.iter().map(|one| &one.fact)));
+    out.extend(of("operand tile", units.operand_tiles.iter().map(|one| &one.0)));
+    out.extend(of("tensor memory", units.tensor_memories.iter()));
+    out.extend(of("tensor tile", units.tensor_tiles.iter().map(|one| &one.0)));
+    out.extend(of("tensor move", units.tensor_moves.iter().map(|one| &one.0)));
+    out.extend(of("shape", units.shapes.iter()));
+    out.extend(of("order limit", units.order_limits.iter()));
+    out.extend(of("map limit", units.map_limits.iter()));
+    out.extend(of("tensor map", units.tensor_maps.iter()));
+    out
+}
+
+/// What a fact is said to rest on, it rests on.
 fn claims(compiled: &Compiled, diags: &mut Diagnostics) {
     let model = &compiled.model;
-    let banks = model.archs.iter().flat_map(|arch| &arch.banks);
-    let banks = banks.map(|bank| ("bank model", &bank.name, bank.status, &bank.sources));
-    let measured = model.atoms.iter().filter(|atom| atom.status == Status::Measured);
-    let atoms = measured.map(|atom| ("atom", &atom.name, atom.status, &atom.sources));
     let mut said = BTreeSet::new();
-    for (what, name, status, sources) in banks.chain(atoms) {
-        let ground = covered::ground(model, sources, 0);
-        if covered::claims_more(status, ground) && said.insert(name.span) {
-            let word = format!("{status:?}").to_lowercase();
+    for one in stated(model) {
+        let ground = covered::ground(model, one.sources, 0);
+        if covered::claims_more(one.status, ground) && said.insert(one.at) {
+            let word = format!("{:?}", one.status).to_lowercase();
             let message = format!(
-                "{what} `{}` is said to be {word}, and its sources make it `{}`",
-                name.value,
+                "{} is said to be {word}, and its sources make it `{}`",
+                one.what,
                 ground.word()
             );
             diags.push(
-                Diagnostic::at(name.span, message)
+                Diagnostic::at(one.at, message)
                     .help("cite what it rests on (a measurement has `hardware: true`), or say what it is")
                     .as_level(Level::Warning),
             );

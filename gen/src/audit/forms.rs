@@ -60,6 +60,9 @@ pub(super) fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
             add(form, "what operands are, in order,", order.join(", "));
         }
     }
+    if let Some(form) = pipe(model, atom, &all).filter(|_| one_line) {
+        add(form, "the number of issues", atom.cost.issue.to_string());
+    }
     cycles(model, atom, &two, &mut add);
     // Some have a part in the frame of kernels alone.
     if atom.class == AtomClass::Control {
@@ -88,6 +91,28 @@ pub(super) fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
         if tags.is_empty() { "none".into() } else { tags.join(", ") },
     );
     out
+}
+
+/// What an instruction occupies, as far as its text or its tags say: products of one kind, and what
+/// is computed in one manner, or in one pipe of several, issue alike.
+fn pipe(model: &HwModel, atom: &Atom, all: &str) -> Option<String> {
+    if atom.matrix.is_some() {
+        let scaled = atom.more.as_ref().is_some_and(|more| more.scales.0.is_some());
+        return (!scaled).then(|| head(all, 2));
+    }
+    if !matches!(atom.class, AtomClass::Alu | AtomClass::Convert) {
+        return None;
+    }
+    let tags: Vec<&str> =
+        atom.tags.iter().map(|tag| model.tags[tag.index()].name.value.as_str()).collect();
+    let mnemonic = head(all, usize::MAX);
+    let behind = mnemonic.split_once('.').map_or("", |(_, behind)| behind);
+    let named = match tags.len() {
+        0 if behind.contains('.') => behind.to_string(),
+        0 | 1 => return None,
+        _ => tags.join(" and "),
+    };
+    Some(format!("{named} of {}", held(atom)))
 }
 
 /// Whether the unit's cycles are known goes with the types; where they do not follow from the

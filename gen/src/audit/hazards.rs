@@ -9,7 +9,7 @@
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Arch, Hazard, HwModel};
-use lanebook_tables::{HazardUse, TagId};
+use lanebook_tables::{HazardUse, Role, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
@@ -27,6 +27,8 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         factors(model, arch, &mut diags);
         covered(model, arch, &mut diags);
         waited(model, arch, &mut diags);
+        flags(model, arch, &mut diags);
+        overwritten(model, arch, &mut diags);
     }
     diags
 }
@@ -224,7 +226,70 @@ fn covered(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
     }
 }
 
-/// Rows that name an instruction to wait for are each there once.
+/// Rows of a series that differ in the producer alone are of one kind: what holds for one number of
+/// passes holds for another.
+fn flags(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
+    type Kinds<'m> = BTreeMap<i32, (Vec<(String, bool)>, &'m Hazard)>;
+    let mut all: BTreeMap<(String, String, String), Kinds<'_>> = BTreeMap::new();
+    for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_none()) {
+        let name = |tag: TagId| model.tags[tag.index()].name.value.as_str();
+        let Some((stem, number)) = numbered(name(hazard.producer)) else { continue };
+        let of = |name: &Option<crate::schema::Name>| {
+            name.as_ref().map_or(String::new(), |name| name.value.clone())
+        };
+        let operands = format!("{} {}", of(&hazard.operand), of(&hazard.producer_operand));
+        let kinds = all.entry((stem, name(hazard.consumer).to_string(), operands)).or_default();
+        let entry = kinds.entry(number).or_insert_with(|| (Vec::new(), hazard));
+        entry.0.push((format!("{:?}", hazard.on), hazard.unless_same));
+        entry.0.sort();
+    }
+    for kinds in all.values() {
+        let mut usual: BTreeMap<&Vec<(String, bool)>, usize> = BTreeMap::new();
+        for (kind, _) in kinds.values() {
+            *usual.entry(kind).or_default() += 1;
+        }
+        let most = usual.iter().max_by_key(|(_, count)| **count).map(|(kind, _)| *kind);
+        let odd = kinds
+            .values()
+            .find(|(kind, _)| most.is_some_and(|most| most.len() == kind.len() && most != kind));
+        if let Some((_, hazard)) = odd {
+            diags.push(
+                Diagnostic::at(hazard.span.head(), "this row is of another kind than those of its series")
+                    .help("what holds behind one number of passes holds behind all: correct `on` or `unless_same`"),
+            );
+        }
+    }
+}
+
+/// A register that the earlier instruction only reads is in danger when it is overwritten.
+fn overwritten(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
+    for hazard in &arch.hazards {
+        let Some(name) = &hazard.producer_operand else { continue };
+        let producers = arch.atoms.iter().map(|entry| model.atom(entry.atom));
+        let mut roles = producers
+            .filter(|atom| atom.tags.contains(&hazard.producer))
+            .flat_map(|atom| &atom.operands)
+            .filter(|operand| operand.name.value == name.value)
+            .map(|operand| operand.role)
+            .peekable();
+        let reads = roles.peek().is_some() && roles.all(|role| role == Role::Use);
+        if reads && hazard.on != HazardUse::Write {
+            diags.push(
+                Diagnostic::at(
+                    hazard.span.head(),
+                    format!(
+                        "`{}` is only read by the first, and this row is of readers",
+                        name.value
+                    ),
+                )
+                .help("what reads it as well is in nobody's way: say `on: write`"),
+            );
+        }
+    }
+}
+
+/// Rows that name an instruction to wait for are each there once, and wait for a producer in one
+/// way.
 fn waited(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
     let mut known = BTreeMap::new();
     for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_some()) {
@@ -235,6 +300,18 @@ fn waited(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
                 Diagnostic::at(hazard.span.head(), "this wait is there twice")
                     .note(first.head(), "the first")
                     .help("correct the tags of one, or remove it"),
+            );
+        }
+    }
+    let mut ways = BTreeMap::new();
+    for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_some()) {
+        let (way, first) = ways.entry(hazard.producer).or_insert((hazard.wait, hazard.span));
+        if *way != hazard.wait {
+            let name = &model.tags[hazard.producer.index()].name.value;
+            diags.push(
+                Diagnostic::at(hazard.span.head(), format!("`{name}` is waited for in two ways"))
+                    .note(first.head(), "the other")
+                    .help("what a producer writes is awaited by one instruction: correct `wait`"),
             );
         }
     }

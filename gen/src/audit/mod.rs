@@ -21,6 +21,8 @@ pub mod format;
 mod forms;
 pub mod hazards;
 pub mod kin;
+pub mod limits;
+pub mod maps;
 pub mod meaning;
 pub mod order;
 pub mod reach;
@@ -69,7 +71,7 @@ pub const WHOLE: [&str; 5] = ["unreachable", "unused", "kin", "cannot", "verdict
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 52] = [
+pub const CHECKS: [Check; 54] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -206,6 +208,12 @@ pub const CHECKS: [Check; 52] = [
         Level::Error,
         "Parts of one entry imply each other: class, crossing of lanes, what is moved, first tags, lists.",
     ),
+    check(
+        "maps",
+        Level::Error,
+        "Tensor maps of one encoding agree, and their numbers leave no gap.",
+    ),
+    check("limits", Level::Error, "Limits of operands are there for one block and for a pair."),
     check("types", Level::Error, "Element types are what their names and the standards say."),
     check("twice", Level::Error, "No entry of a list stands there again."),
     check("format", Level::Error, "A template survives being encoded and decoded."),
@@ -290,7 +298,7 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 30] = [
+pub const ALL: [Run; 32] = [
     ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
@@ -307,6 +315,8 @@ pub const ALL: [Run; 30] = [
     ("claims", claims::check),
     ("conflicts", conflicts::check),
     ("whole", whole::check),
+    ("maps", maps::check),
+    ("limits", limits::check),
     ("types", types::check),
     ("twice", twice::check),
     ("format", format::check),

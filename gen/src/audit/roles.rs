@@ -6,7 +6,7 @@
 use super::spelling::text;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::model::{Atom, Operand};
+use crate::model::{Atom, HwModel, Operand};
 use crate::schema::Rest;
 use crate::template::Piece;
 use lanebook_tables::{AtomClass, Role, TermNode};
@@ -18,6 +18,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
     for atom in &compiled.model.atoms {
         order(atom, &mut diags);
+        brackets(&compiled.model, atom, &mut diags);
         wanted(atom, &mut diags);
         both(atom, &mut diags);
         parts(atom, &mut diags);
@@ -83,6 +84,61 @@ fn order(atom: &Atom, diags: &mut Diagnostics) {
                 .help("an operand is its result: correct a role"),
         );
     }
+}
+
+/// In the texts of an instruction set that puts addresses in brackets, every address stands in some.
+fn brackets(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
+    let addresses = |atom: &Atom| inside(atom).next().is_some();
+    let mut of_isa = model.atoms.iter().filter(|other| {
+        other.isa == atom.isa
+            && other.movement.is_some()
+            && other.operands.iter().any(|o| o.role == Role::Address)
+    });
+    if !of_isa.clone().any(|_| true) || !of_isa.all(addresses) {
+        return;
+    }
+    let within: BTreeSet<&str> = inside(atom).collect();
+    // A register that holds an address may be a value of a text that goes nowhere.
+    if within.is_empty() {
+        return;
+    }
+    for operand in atom.operands.iter().filter(|operand| !operand.implicit) {
+        let there = within.contains(operand.name.value.as_str());
+        if operand.role == Role::Address && !there {
+            let message = format!(
+                "`{}` of `{}` is an address and stands in no brackets",
+                operand.name.value, atom.name.value
+            );
+            diags.push(
+                Diagnostic::at(operand.name.span, message)
+                    .help("addresses of this instruction set stand in brackets: correct its `role`, or the text"),
+            );
+        }
+        if operand.role == Role::Def && there {
+            let message = format!(
+                "`{}` of `{}` is written and stands in brackets",
+                operand.name.value, atom.name.value
+            );
+            diags.push(
+                Diagnostic::at(operand.name.span, message)
+                    .help("what stands in brackets is read: correct its `role`, or the text"),
+            );
+        }
+    }
+}
+
+/// Operands that a text has in brackets.
+fn inside(atom: &Atom) -> impl Iterator<Item = &str> {
+    let mut depth = 0usize;
+    atom.template.iter().filter_map(move |piece| match piece {
+        Piece::Text(text) => {
+            depth = (depth + text.matches('[').count()).saturating_sub(text.matches(']').count());
+            None
+        }
+        Piece::Name(name) | Piece::Optional(name, _) => {
+            (depth > 0).then(|| crate::template::half(name).map_or(name.as_str(), |(name, _)| name))
+        }
+    })
 }
 
 /// Operands in the parts that products have.

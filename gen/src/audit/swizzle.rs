@@ -30,7 +30,6 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         parts(descriptor, &mut diags);
         reached(units, descriptor, &mut diags);
     }
-    maps(compiled, &mut diags);
     diags
 }
 
@@ -109,7 +108,7 @@ fn modes(compiled: &Compiled, diags: &mut Diagnostics) {
 }
 
 /// Numbers before a `B` in a name.
-fn bytes_in(name: &str) -> Vec<u32> {
+pub(super) fn bytes_in(name: &str) -> Vec<u32> {
     let mut words = name.split('_');
     let mut out: Vec<u32> = Vec::new();
     for word in words.by_ref() {
@@ -383,69 +382,6 @@ fn reached(units: &Units, descriptor: &Descriptor, diags: &mut Diagnostics) {
             );
             diags.push(
                 Diagnostic::at(field.name.span, message).help("correct `range`, or the shapes"),
-            );
-        }
-    }
-}
-
-/// Elements of tensor maps have the width of the type of their name; sizes go up with their
-/// numbers.
-fn maps(compiled: &Compiled, diags: &mut Diagnostics) {
-    let model = &compiled.model;
-    for map in &model.units.tensor_maps {
-        for element in &map.entry.elements {
-            let known = model
-                .dtype_named(&element.name)
-                .and_then(|id| model.dtypes.get(id.index()))
-                .filter(|dtype| dtype.bits != u16::from(element.bits));
-            if let Some(dtype) = known {
-                let message = format!(
-                    "`{}` has {} bits here and {} as an element type",
-                    element.name.value, element.bits, dtype.bits
-                );
-                diags.push(
-                    Diagnostic::at(element.name.span, message)
-                        .note(dtype.name.span, "the type")
-                        .help("correct one of them"),
-                );
-            }
-        }
-        let mut sizes: Vec<(u32, u16)> = map
-            .entry
-            .promotions
-            .iter()
-            .map(|(name, code)| (bytes_in(name).first().copied().unwrap_or(0), *code))
-            .collect();
-        sizes.sort_unstable();
-        if sizes.windows(2).any(|two| two[1].1 != two[0].1 + 1) {
-            diags.push(
-                Diagnostic::at(
-                    map.entry.name.span,
-                    "the numbers of `promotions` do not go up with their bytes",
-                )
-                .help("none comes first, then each size in turn"),
-            );
-        }
-        let bytes = [
-            ("box_bytes", map.entry.box_bytes),
-            ("stride_bytes", map.entry.stride_bytes),
-            ("base_bytes", map.entry.base_bytes),
-            ("shared_bytes", map.entry.shared_bytes),
-            ("box_max", map.entry.box_max),
-            ("step_max", map.entry.step_max),
-        ];
-        for (name, value) in bytes.iter().filter(|(_, value)| !value.is_power_of_two()) {
-            diags.push(
-                Diagnostic::at(map.entry.name.span, format!("`{name}` is {value}"))
-                    .help("alignments and limits of a map are powers of two"),
-            );
-        }
-        let limits =
-            [("extent_max", map.entry.extent_max), ("stride_limit", map.entry.stride_limit)];
-        for (name, value) in limits.iter().filter(|(_, value)| !value.is_power_of_two()) {
-            diags.push(
-                Diagnostic::at(map.entry.name.span, format!("`{name}` is {value}"))
-                    .help("it is the first number that its bits do not hold"),
             );
         }
     }

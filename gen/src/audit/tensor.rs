@@ -256,6 +256,14 @@ fn moves(
         let (of_rows, of_row) = cells.iters.split_at(at);
         let found = (extents(of_rows, 1), extents(of_row, 1) * bits);
         // A form that moves two halves of its lanes has twice the columns.
+        let lanes = places(&cells.iters, COUNT).map(|at| values(&at, AxisId::TLANE).len() as u64);
+        if lanes.is_some_and(|lanes| lanes != rows) {
+            say(
+                cells.span,
+                format!("the name says {rows} rows, the cells lie on {} lanes", lanes.unwrap_or(0)),
+                "rows go to lanes: correct the axes",
+            );
+        }
         if found.0 != rows || !found.1.is_multiple_of(wide) {
             say(
                 cells.span,

@@ -11,7 +11,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Atom, HwModel, Movement, Operand};
 use crate::source::Span;
 use lanebook_layout::AxisId;
-use lanebook_tables::{AtomClass, Space, TagId};
+use lanebook_tables::{AtomClass, Role, Space, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
@@ -24,6 +24,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     };
     for atom in &model.atoms {
         class(atom, &mut say);
+        does(atom, &mut say);
         typed(atom, &mut say);
         beside(atom, &mut say);
         if let Some(movement) = &atom.movement {
@@ -54,6 +55,36 @@ fn class(atom: &Atom, say: &mut impl FnMut(Span, String, &str)) {
             atom.name.span,
             format!("`{}` is {what}, and its class is another", atom.name.value),
             "correct `class`",
+        );
+    }
+}
+
+/// What crosses lanes says between which; a choice of bytes has a selector that divides a register.
+fn does(atom: &Atom, say: &mut impl FnMut(Span, String, &str)) {
+    let Some(does) = &atom.does else { return };
+    let crosses = atom.class == AtomClass::CrossLane;
+    if crosses == does.lanes.is_empty() && atom.movement.is_none() {
+        let message = format!(
+            "`{}` {} lanes, and {}",
+            atom.name.value,
+            if crosses { "crosses" } else { "stays in its" },
+            if crosses { "says not between which" } else { "says between which" }
+        );
+        say(does.op.span, message, "correct `class`, or `lanes`");
+    }
+    for (number, _) in does.lanes.iter().filter_map(|lanes| lanes.by) {
+        let operand = atom.operands.get(usize::from(number));
+        if let Some(operand) = operand.filter(|operand| operand.role == Role::Def) {
+            let message = format!("`{}` says which lane, and is only written", operand.name.value);
+            say(operand.name.span, message, "name the operand that lanes are read from in `by`");
+        }
+    }
+    if does.selector > 0 && !does.selector.is_power_of_two() {
+        let message = format!("a selector of {} bits for each byte", does.selector);
+        say(
+            does.op.span,
+            message,
+            "as many bits for each byte, a power of two: correct `selector`",
         );
     }
 }
