@@ -6,8 +6,8 @@
 use super::forms::named;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::model::{Atom, HwModel, Operand};
-use lanebook_tables::{RegisterKind, Role, TermNode};
+use crate::model::{Atom, How, HwModel, Operand};
+use lanebook_tables::{FieldRole, RegisterKind, Role, TermNode};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
@@ -19,8 +19,70 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         apart(atom, &mut diags);
         order(atom, &mut diags);
         moved(atom, &mut diags);
+        types(&compiled.model, atom, &mut diags);
     }
+    broadcasts(&compiled.model, &mut diags);
     diags
+}
+
+/// Lanes that are read in place of others: every row speaks of the whole wave, and of runs in it.
+fn broadcasts(model: &HwModel, diags: &mut Diagnostics) {
+    let most = model.archs.iter().flat_map(|arch| arch.wave_lanes.value.iter()).max().copied();
+    for one in &model.broadcasts {
+        let How::Lanes(run, rows) = &one.how else { continue };
+        let whole = |row: &Vec<u8>| {
+            let lanes = usize::from(*run) * row.len();
+            most.is_none_or(|most| lanes == usize::from(most))
+                && row.iter().all(|from| usize::from(*from) < row.len())
+        };
+        if !rows.iter().all(whole) {
+            diags.push(
+                Diagnostic::at(
+                    one.name.span,
+                    format!("`{}` has a row that is not of runs of the whole wave", one.name.value),
+                )
+                .help("as many runs as lanes and `run` give, each reading one of them"),
+            );
+        }
+    }
+}
+
+/// Types that a text can say of a factor are types that the word of the product can say.
+fn types(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
+    let (Some(shape), Some(tensor)) =
+        (&atom.matrix, atom.more.as_ref().and_then(|more| more.tensor.as_ref()))
+    else {
+        return;
+    };
+    let descriptors = model.units.descriptors.iter();
+    let word = descriptors.filter(|one| one.fact.entry.name.value == tensor.descriptor.value);
+    let fields: Vec<_> = word.flat_map(|one| &one.fields).collect();
+    for (factor, number) in [(0u8, shape.a), (1, shape.b)] {
+        let mut values = fields
+            .iter()
+            .filter(|field| field.role == FieldRole::Type(factor))
+            .flat_map(|field| field.values.iter().map(|(name, _)| name.as_str()))
+            .peekable();
+        if values.peek().is_none() {
+            continue;
+        }
+        let known: BTreeSet<&str> = values.collect();
+        let by = atom.operands.get(usize::from(number)).and_then(|operand| operand.vary.typed_by);
+        let Some(words) = by.and_then(|by| atom.operands.get(usize::from(by))) else { continue };
+        for id in words.vary.words.iter().filter_map(|word| word.1) {
+            let Some(dtype) = model.dtypes.get(id.index()) else { continue };
+            if !known.contains(dtype.name.value.as_str()) {
+                let message = format!(
+                    "`{}` says `{}`, and its word cannot",
+                    words.name.value, dtype.name.value
+                );
+                diags.push(
+                    Diagnostic::at(words.name.span, message)
+                        .help("name types that the field of its descriptor has"),
+                );
+            }
+        }
+    }
 }
 
 /// Operands that some part of an atom speaks of.

@@ -131,7 +131,9 @@ fn families(model: &HwModel, diags: &mut Diagnostics) {
         };
         add("vendor", arch.vendor.clone());
         add("integers that any operand takes", format!("{:?}", arch.inline_integers));
-        if arch.shared.static_bytes != arch.shared.max_bytes {
+        let whole = arch.shared.static_bytes == arch.shared.max_bytes;
+        add("that all shared memory can be declared", whole.to_string());
+        if !whole {
             add("bytes that are declared at most", arch.shared.static_bytes.to_string());
         }
     }

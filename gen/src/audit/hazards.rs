@@ -9,6 +9,7 @@
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Arch, Hazard, HwModel};
+use crate::source::Span;
 use lanebook_tables::{HazardUse, Role, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -261,6 +262,37 @@ fn flags(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
     }
 }
 
+/// Rows with a wait: whatever stands between, each consumer of a producer waits, and in one use.
+fn products(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
+    type Pairs = BTreeSet<(TagId, Option<TagId>)>;
+    let mut all: BTreeMap<TagId, (Pairs, BTreeSet<String>, Span)> = BTreeMap::new();
+    for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_some()) {
+        let entry = all
+            .entry(hazard.producer)
+            .or_insert_with(|| (BTreeSet::new(), BTreeSet::new(), hazard.span));
+        entry.0.insert((hazard.consumer, hazard.after));
+        entry.1.insert(format!("{:?}", hazard.on).to_lowercase());
+    }
+    for (producer, (pairs, uses, at)) in all {
+        let consumers: BTreeSet<TagId> = pairs.iter().map(|pair| pair.0).collect();
+        let afters: BTreeSet<Option<TagId>> = pairs.iter().map(|pair| pair.1).collect();
+        let name = |tag: TagId| model.tags[tag.index()].name.value.as_str();
+        if pairs.len() != consumers.len() * afters.len() || uses.len() > 1 {
+            let message = format!(
+                "rows of `{}` that wait are {} of {} pairs, when it is {}",
+                name(producer),
+                pairs.len(),
+                consumers.len() * afters.len(),
+                uses.into_iter().collect::<Vec<_>>().join(" or ")
+            );
+            diags.push(
+                Diagnostic::at(at.head(), message)
+                    .help("a wait is needed by each consumer, whatever stands between, in one use: add the row that is missing, or correct `on`"),
+            );
+        }
+    }
+}
+
 /// A register that the earlier instruction only reads is in danger when it is overwritten.
 fn overwritten(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
     for hazard in &arch.hazards {
@@ -303,6 +335,7 @@ fn waited(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
             );
         }
     }
+    products(model, arch, diags);
     let mut ways = BTreeMap::new();
     for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_some()) {
         let (way, first) = ways.entry(hazard.producer).or_insert((hazard.wait, hazard.span));

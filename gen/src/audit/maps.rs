@@ -7,7 +7,7 @@ use super::swizzle::bytes_in;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::units::Units;
-use crate::schema::unit::{Codes, TensorMap};
+use crate::schema::unit::{Codes, MapElement, TensorMap};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +20,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     alike(units, &mut diags);
     dense(units, &mut diags);
     interleaves(units, &mut diags);
+    padded(units, &mut diags);
     ranks(units, &mut diags);
     diags
 }
@@ -129,6 +130,28 @@ fn interleaves(units: &Units, diags: &mut Diagnostics) {
                         .help("pieces of as many bytes as its name says begin at such addresses: correct `align_bytes`"),
                 );
             }
+        }
+    }
+}
+
+/// Elements that are longer in shared memory than in the tensor are told alike.
+fn padded(units: &Units, diags: &mut Diagnostics) {
+    for map in &units.tensor_maps {
+        let mut elements = map.entry.elements.iter().filter(|one| one.shared_bits.is_some());
+        let Some(first) = elements.next() else { continue };
+        let told = |one: &MapElement| {
+            (one.shared_bits, one.align_bytes, one.box_inner, one.extent_multiple)
+        };
+        for one in elements.filter(|one| told(one) != told(first)) {
+            let message = format!(
+                "padded elements `{}` and `{}` have other sizes or alignments",
+                one.name.value, first.name.value
+            );
+            diags.push(
+                Diagnostic::at(one.name.span, message)
+                    .note(first.name.span, "the other")
+                    .help("the padding fills both to one size: correct one of them"),
+            );
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::model::{Atom, HwModel, Operand};
 use crate::schema::Rest;
 use crate::template::Piece;
 use lanebook_tables::{AtomClass, Role, TermNode};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
 #[must_use]
@@ -19,6 +19,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     for atom in &compiled.model.atoms {
         order(atom, &mut diags);
         brackets(&compiled.model, atom, &mut diags);
+        offsets(atom, &mut diags);
         wanted(atom, &mut diags);
         both(atom, &mut diags);
         parts(atom, &mut diags);
@@ -86,6 +87,43 @@ fn order(atom: &Atom, diags: &mut Diagnostics) {
     }
 }
 
+/// An offset of one side stands behind an address of that side.
+fn offsets(atom: &Atom, diags: &mut Diagnostics) {
+    let Some(movement) = &atom.movement else { return };
+    let number = |name: &str| {
+        let name = crate::template::half(name).map_or(name, |(name, _)| name);
+        (0u8..).zip(&atom.operands).find(|(_, one)| one.name.value == name).map(|(at, _)| at)
+    };
+    let named: Vec<u8> = atom
+        .template
+        .iter()
+        .filter_map(|piece| match piece {
+            Piece::Name(name) | Piece::Optional(name, _) => number(name),
+            Piece::Text(_) => None,
+        })
+        .collect();
+    let addresses = [&movement.from, &movement.to].map(|side| [Some(side.operand), side.base]);
+    for field in movement.offsets.iter().filter(|field| field.on_from != field.on_to) {
+        let [own, other] = if field.on_from { addresses } else { [addresses[1], addresses[0]] };
+        let Some(at) = named.iter().position(|one| *one == field.operand) else { continue };
+        let is_address = |one: &&u8| {
+            atom.operands.get(usize::from(**one)).is_some_and(|one| one.role == Role::Address)
+        };
+        let before = named[..at].iter().rev().find(is_address).copied();
+        if before.is_some() && other.contains(&before) && !own.contains(&before) {
+            let message = format!(
+                "an offset of `{}` stands behind the other side's address",
+                atom.name.value
+            );
+            diags.push(
+                Diagnostic::at(field.span.head(), message).help(
+                    "a text has the offset of an address behind it: correct `operand` or `on`",
+                ),
+            );
+        }
+    }
+}
+
 /// In the texts of an instruction set that puts addresses in brackets, every address stands in some.
 fn brackets(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
     let addresses = |atom: &Atom| inside(atom).next().is_some();
@@ -97,14 +135,14 @@ fn brackets(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
     if !of_isa.clone().any(|_| true) || !of_isa.all(addresses) {
         return;
     }
-    let within: BTreeSet<&str> = inside(atom).collect();
+    let within: BTreeMap<&str, bool> = inside(atom).collect();
     // A register that holds an address may be a value of a text that goes nowhere.
     if within.is_empty() {
         return;
     }
     for operand in atom.operands.iter().filter(|operand| !operand.implicit) {
-        let there = within.contains(operand.name.value.as_str());
-        if operand.role == Role::Address && !there {
+        let there = within.get(operand.name.value.as_str()).copied();
+        if operand.role == Role::Address && there.is_none() {
             let message = format!(
                 "`{}` of `{}` is an address and stands in no brackets",
                 operand.name.value, atom.name.value
@@ -114,7 +152,24 @@ fn brackets(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
                     .help("addresses of this instruction set stand in brackets: correct its `role`, or the text"),
             );
         }
-        if operand.role == Role::Def && there {
+        // Behind an address stand coordinates and offsets.
+        let first = there == Some(true);
+        if there.is_some()
+            && first != (operand.role == Role::Address)
+            && operand.role != Role::Immediate
+        {
+            let message = format!(
+                "`{}` of `{}` is {}the first thing in its brackets",
+                operand.name.value,
+                atom.name.value,
+                if first { "" } else { "not " }
+            );
+            diags.push(
+                Diagnostic::at(operand.name.span, message)
+                    .help("what comes first there is the address, and nothing else is: correct its `role`, or the text"),
+            );
+        }
+        if operand.role == Role::Def && there.is_some() {
             let message = format!(
                 "`{}` of `{}` is written and stands in brackets",
                 operand.name.value, atom.name.value
@@ -127,17 +182,20 @@ fn brackets(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
     }
 }
 
-/// Operands that a text has in brackets.
-fn inside(atom: &Atom) -> impl Iterator<Item = &str> {
-    let mut depth = 0usize;
+/// Operands that a text has in brackets, and whether they are the first there.
+fn inside(atom: &Atom) -> impl Iterator<Item = (&str, bool)> {
+    let (mut depth, mut first) = (0usize, false);
     atom.template.iter().filter_map(move |piece| match piece {
         Piece::Text(text) => {
-            depth = (depth + text.matches('[').count()).saturating_sub(text.matches(']').count());
+            let opens = text.matches('[').count();
+            depth = (depth + opens).saturating_sub(text.matches(']').count());
+            first |= opens > 0;
             None
         }
-        Piece::Name(name) | Piece::Optional(name, _) => {
-            (depth > 0).then(|| crate::template::half(name).map_or(name.as_str(), |(name, _)| name))
-        }
+        Piece::Name(name) | Piece::Optional(name, _) => (depth > 0).then(|| {
+            let name = crate::template::half(name).map_or(name.as_str(), |(name, _)| name);
+            (name, std::mem::take(&mut first))
+        }),
     })
 }
 

@@ -20,6 +20,14 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     modes(compiled, &mut diags);
     encodings(units, &mut diags);
     for (fact, tile, mode) in &units.operand_tiles {
+        for widths in fact.entry.takes.values() {
+            if widths.windows(2).any(|two| two[0] >= two[1]) {
+                diags.push(
+                    Diagnostic::at(fact.entry.name.span, format!("widths {widths:?} do not go up"))
+                        .help("name each width once, the smallest first"),
+                );
+            }
+        }
         if let Some(mode) = units.swizzles.get(*mode) {
             pattern(fact, tile, mode, &mut diags);
         }

@@ -79,6 +79,10 @@ fn does(atom: &Atom, say: &mut impl FnMut(Span, String, &str)) {
             say(operand.name.span, message, "name the operand that lanes are read from in `by`");
         }
     }
+    if does.lanes.iter().filter_map(|lanes| lanes.by).any(|(_, units)| units == 0) {
+        let message = format!("lanes of `{}` are counted in units of 0", atom.name.value);
+        say(does.op.span, message, "`by` is an operand and how much of it is a lane");
+    }
     if does.selector > 0 && !does.selector.is_power_of_two() {
         let message = format!("a selector of {} bits for each byte", does.selector);
         say(
@@ -239,6 +243,19 @@ fn shapes(model: &HwModel, say: &mut impl FnMut(Span, String, &str)) {
                 format!("`{name}` moves another shape than `{shape}`"),
                 "name the instructions of this shape",
             );
+        }
+        let varies = |name: &str| {
+            let found = model.atoms.iter().find(|atom| atom.name.value == name);
+            found.map(|atom| atom.operands.iter().any(|operand| !operand.vary.values.is_empty()))
+        };
+        for (usual, one) in [&entry.loads, &entry.stores] {
+            if varies(&usual.value) == Some(false) && varies(one) == Some(true) {
+                say(
+                    entry.name.span,
+                    format!("`{}` moves one register, and `{one}` several", usual.value),
+                    "the first takes a count, the second is for one: exchange them",
+                );
+            }
         }
         if entry.loads.1.is_empty() != entry.stores.1.is_empty() {
             say(

@@ -20,7 +20,7 @@ pub use atoms::{Atom, Does, Group, LaneXor, Matrix, Movement, OffsetField, Opera
 pub use isas::{
     Assembler, FRAME_WORDS, FixedRegister, Frame, Isa, PARAM_WORDS, REGISTER_WORDS, RegisterClass,
 };
-pub use more::{Broadcast, More, Use};
+pub use more::{Broadcast, How, More, Use};
 pub use names::Names;
 pub use units::Units;
 pub use words::{Access, Axis, Dtype, SourceDoc, Tag};
