@@ -34,6 +34,9 @@ pub const PARAM_WORDS: [&str; 8] =
 /// Placeholders of the declaration of one register class.
 pub const REGISTER_WORDS: [&str; 5] = ["class", "declared", "prefix", "count", "bits"];
 
+/// Placeholders of what stands in front of a guarded instruction, and behind it.
+pub const GUARD_WORDS: [&str; 1] = ["guard"];
+
 /// Placeholders of an assembler's arguments.
 pub const ARGUMENT_WORDS: [&str; 4] = ["target", "wave_lanes", "input", "output"];
 /// Placeholders of what stands before the functions of a text for an assembler.
@@ -90,8 +93,21 @@ pub struct Isa {
     pub param_blocks: Frame,
     /// Atoms by their use in the frame.
     pub atoms: FrameAtoms,
+    /// How an instruction is kept to some of the lanes.
+    pub guard: Option<LaneGuard>,
     /// The vendor's assembler.
     pub assembler: Option<Assembler>,
+}
+
+/// How an instruction is kept to some of the lanes: see [`schema::LaneGuard`].
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::LaneGuard`
+pub struct LaneGuard {
+    pub class: ClassId,
+    pub test: Option<AtomId>,
+    pub before: Frame,
+    pub after: Frame,
+    pub issue: u8,
 }
 
 /// How an assembler is found and asked, and how it answers: see [`schema::Assembler`].
@@ -283,6 +299,20 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
                 .map(|text| frame(text, &own(&PARAM_WORDS), diags))
                 .unwrap_or_default(),
             atoms: FrameAtoms::default(),
+            guard: isa.guard.as_ref().and_then(|guard| {
+                let guard = &guard.value;
+                Some(LaneGuard {
+                    class: ClassId(class_names.find(&guard.class, "register class", diags)?),
+                    test: None,
+                    before: frame(&guard.before, &own(&GUARD_WORDS), diags),
+                    after: guard
+                        .after
+                        .as_ref()
+                        .map(|text| frame(text, &own(&GUARD_WORDS), diags))
+                        .unwrap_or_default(),
+                    issue: guard.issue,
+                })
+            }),
             assembler: isa.assembler.as_ref().map(|asm| Assembler {
                 span: asm.span,
                 variable: asm.variable.clone(),
@@ -407,6 +437,7 @@ pub(super) fn resolve_frames(loaded: &Loaded, model: &mut HwModel, diags: &mut D
             end: find(Some(&isa.end)),
             nop: find(isa.nop.as_ref()),
         };
+        let test = isa.guard.as_ref().and_then(|guard| find(guard.value.test.as_ref()));
         let blocks = [&isa.read_block, &isa.read_blocks]
             .map(|names| names.iter().filter_map(|name| find(Some(name))).collect());
         if isa.read_thread.is_none() && isa.thread_register.is_none() {
@@ -439,5 +470,8 @@ pub(super) fn resolve_frames(loaded: &Loaded, model: &mut HwModel, diags: &mut D
         }
         model.isas[usize::from(number)].atoms = atoms;
         model.isas[usize::from(number)].block_atoms = blocks;
+        if let Some(guard) = &mut model.isas[usize::from(number)].guard {
+            guard.test = test;
+        }
     }
 }

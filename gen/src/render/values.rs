@@ -86,8 +86,9 @@ structs! {
     Dispatch<'_> { seed, displacements, keys, begins, atoms }
     Isa<'_> {
         name, classes, tuples, prologue, param, param_block, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
-        thread_register, read_thread, block_registers, read_block, read_blocks, param_blocks, divide, leading_zeros, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, compare_signed, end, nop, dispatch,
+        thread_register, read_thread, block_registers, read_block, read_blocks, param_blocks, divide, leading_zeros, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, compare_signed, guard, end, nop, dispatch,
     }
+    LaneGuard<'_> { class, test, before, after, issue }
     Operandless<'_> { class, number, count, text }
     RegisterClass<'_> { name, prefix, bits, kind, declared, pool, tuple_align }
     Arch<'_> {
@@ -202,7 +203,7 @@ enums! {
     Broadcast<'_> { Lanes(a, b, c, d), Blocks(a, b, c) }
     CondArg { Slot(a), Const(a) }
     FieldRole { Plain, Start, Pattern(a), Swizzle, Rows, Columns, Type(a), Major(a), Scale(a) }
-    AttrForm<'_> { Unit, Int(a, b), Power(a, b), Word(a), Text, Symbol, Ints(a), Layout(a), Grid }
+    AttrForm<'_> { Unit, Int(a, b), Power(a, b), Word(a), Text, Symbol, Ints(a), Layout(a), Grid, Bounds }
     BuildNode { Slot(a), Const(a, b), Fold(a, b), TrailingZeros, Low32, High32, Index(a, b), Inst(a, b), Tile(a) }
 }
 

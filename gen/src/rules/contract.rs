@@ -138,6 +138,8 @@ pub enum Form {
     Layout(Vec<Name>),
     /// The blocks of a launch.
     Grid,
+    /// Where a memref's elements end.
+    Bounds,
 }
 
 /// Operations that are not compiled.
@@ -290,6 +292,7 @@ fn attrs(entries: &[AttrEntry]) -> t::List<'static, t::AttrContract<'static>> {
         Form::Symbol => t::AttrForm::Symbol,
         Form::Ints(numbers) => t::AttrForm::Ints(shared(numbers.iter().copied())),
         Form::Grid => t::AttrForm::Grid,
+        Form::Bounds => t::AttrForm::Bounds,
         Form::Layout(notations) => {
             t::AttrForm::Layout(bits(notations, &notation::NAMES, "", quiet))
         }

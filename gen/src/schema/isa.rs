@@ -81,12 +81,32 @@ pub struct Isa {
     pub compare_less: Name,
     /// Atom.
     pub compare_signed: Option<Name>,
+    /// How an instruction is kept to some of the lanes.
+    pub guard: Option<Spanned<LaneGuard>>,
     /// Atom.
     pub end: Name,
     /// Atom.
     pub nop: Option<Name>,
     /// The vendor's assembler.
     pub assembler: Option<Spanned<Assembler>>,
+}
+
+/// How an instruction is kept to the lanes in which a word is below zero.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "guard")]
+pub struct LaneGuard {
+    /// Class of the register that guards.
+    pub class: Name,
+    /// Atom that makes it of the word; without one it is the word.
+    pub test: Option<Name>,
+    /// In front of the instruction.
+    pub before: Spanned<String>,
+    /// Behind it.
+    #[serde(default)]
+    pub after: Option<Spanned<String>>,
+    /// Instructions that this adds.
+    #[serde(default)]
+    pub issue: u8,
 }
 
 /// The assembler of an instruction set: how it is found and asked, and how it answers. For
@@ -168,6 +188,7 @@ pub struct IsaPart {
     pub branch_if: Option<Name>,
     pub compare_less: Option<Name>,
     pub compare_signed: Option<Name>,
+    pub guard: Option<Spanned<LaneGuard>>,
     pub end: Option<Name>,
     pub nop: Option<Name>,
     pub assembler: Option<Spanned<Assembler>>,
@@ -268,6 +289,7 @@ impl IsaPart {
                 .compare_less
                 .or_else(|| parent.map(|p| p.compare_less.clone()))
                 .ok_or("compare_less")?,
+            guard: self.guard.or_else(|| parent.and_then(|p| p.guard.clone())),
             end: self.end.or_else(|| parent.map(|p| p.end.clone())).ok_or("end")?,
             nop: self.nop.or_else(|| parent.and_then(|p| p.nop.clone())),
             assembler: self.assembler.or_else(|| parent.and_then(|p| p.assembler.clone())),

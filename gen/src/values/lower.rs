@@ -121,6 +121,13 @@ fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
         branch: needed(isa.atoms.branch),
         branch_if: needed(isa.atoms.branch_if),
         compare_less: needed(isa.atoms.compare_less),
+        guard: isa.guard.as_ref().map(|guard| t::LaneGuard {
+            class: guard.class,
+            test: guard.test,
+            before: frame(&guard.before),
+            after: frame(&guard.after),
+            issue: guard.issue,
+        }),
         end: needed(isa.atoms.end),
         nop: isa.atoms.nop,
         dispatch: t::Dispatch::EMPTY,

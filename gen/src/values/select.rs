@@ -218,6 +218,7 @@ fn of_frame(isa: &t::Isa<'_>) -> Vec<t::AtomId> {
             .flatten(),
         )
         .chain(isa.read_block.iter().chain(isa.read_blocks).copied())
+        .chain(isa.guard.and_then(|guard| guard.test))
         .collect()
 }
 
@@ -274,6 +275,9 @@ impl Keep {
             branch: self.atom(isa.branch),
             branch_if: self.atom(isa.branch_if),
             compare_less: self.atom(isa.compare_less),
+            guard: isa
+                .guard
+                .map(|guard| t::LaneGuard { test: guard.test.map(|id| self.atom(id)), ..guard }),
             end: self.atom(isa.end),
             nop: isa.nop.map(|id| self.atom(id)),
             ..*isa

@@ -356,6 +356,14 @@ pub enum Violation {
         /// The address, for invented arguments; `u64::MAX` = the registers hold none.
         address: u64,
     },
+    /// A step is carried out in a thread whose elements are beyond their tensor's bounds, or not in
+    /// one whose elements are inside; or a load leaves something else than 0 in the former.
+    Guard {
+        /// The step.
+        step: u16,
+        /// The thread, for invented arguments; `u16::MAX` = what the load leaves alone.
+        thread: u16,
+    },
     /// A step touches a register that is being loaded.
     Pending {
         /// The load.

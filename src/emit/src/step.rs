@@ -48,6 +48,11 @@ pub enum Slot {
     Bytes([u8; MORE_ARGS]),
 }
 
+/// Of a step that all lanes carry out.
+pub const NO_GUARD: u16 = u16::MAX;
+/// The operand as which a step's guard counts.
+pub const GUARD_OPERAND: u8 = u8::MAX;
+
 /// One instruction.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -58,11 +63,24 @@ pub struct Step {
     pub origin: u16,
     /// What it is for, for counting.
     pub purpose: Purpose,
+    /// Class of the register that keeps it to some of the lanes ([`lanebook_tables::LaneGuard`]).
+    pub guard_class: u8,
+    /// Number of that register, or [`NO_GUARD`].
+    pub guard: u16,
     /// Operands in the atom's numbering; [`Step::arg`] finds those behind the last place too.
     pub args: [Slot; MAX_ARGS],
 }
 
 impl Step {
+    /// The register that keeps it to some of the lanes.
+    #[must_use]
+    pub const fn guard_slot(&self) -> Slot {
+        match self.guard {
+            NO_GUARD => Slot::None,
+            first => Slot::Reg { class: self.guard_class, count: 1, first },
+        }
+    }
+
     /// An operand by its number.
     #[must_use]
     pub fn arg(&self, number: usize) -> Slot {
@@ -252,6 +270,8 @@ pub struct StepStorage<'s> {
     pub origin: u16,
     /// See [`Purpose`].
     pub purpose: Purpose,
+    /// What steps are guarded by, as they are pushed.
+    pub guard: Option<Reg>,
 }
 
 impl<'s> StepStorage<'s> {
@@ -274,7 +294,14 @@ impl<'s> StepStorage<'s> {
             next: 0,
             origin: u16::MAX,
             purpose: Purpose::Control,
+            guard: None,
         }
+    }
+
+    fn step(&self, atom: AtomId, args: [Slot; MAX_ARGS]) -> Step {
+        let (guard_class, guard) =
+            self.guard.map_or((0, NO_GUARD), |guard| (guard.class.0 as u8, guard.first));
+        Step { atom, origin: self.origin, purpose: self.purpose, guard_class, guard, args }
     }
 
     /// Number of the step that comes next.
@@ -300,8 +327,7 @@ impl<'s> StepStorage<'s> {
         {
             *last = small_numbers(atom, args)?;
         }
-        let step = Step { atom, origin: self.origin, purpose: self.purpose, args: held };
-        self.push_step(step)
+        self.push_step(self.step(atom, held))
     }
 
     /// Appends a label.
@@ -314,6 +340,8 @@ impl<'s> StepStorage<'s> {
             atom: AtomId(u16::MAX),
             origin: self.origin,
             purpose: Purpose::Label,
+            guard_class: 0,
+            guard: NO_GUARD,
             args,
         })
     }
@@ -436,8 +464,7 @@ impl StepSink for StepStorage<'_> {
                 Arg::Imm(value) => int(value).ok_or(refuse)?,
             };
         }
-        let step = Step { atom, origin: self.origin, purpose: self.purpose, args: held };
-        self.push_step(step)
+        self.push_step(self.step(atom, held))
     }
 }
 
@@ -461,10 +488,15 @@ pub(crate) fn for_each_register(
     let Some(atom) = tables.atom(step.atom).filter(|_| step.purpose != Purpose::Label) else {
         return;
     };
+    let guarded = step.guard != NO_GUARD;
+    if let Slot::Reg { class, count, first } = step.guard_slot() {
+        f(Touch { class, first, count, written: false, read: true, operand: GUARD_OPERAND });
+    }
     for (k, (operand, arg)) in atom.operands.iter().zip(&step.args).enumerate() {
         use lanebook_tables::Role;
         let (written, read) = match operand.role {
-            Role::Def => (true, false),
+            // Lanes that it does not reach keep what they had.
+            Role::Def => (true, guarded),
             Role::UseDef => (true, true),
             Role::Use | Role::Address => (false, true),
             Role::Immediate | Role::Label => continue,

@@ -2,7 +2,7 @@
 
 use crate::lower::interface::{Param, ParamKind, parameter_bytes};
 use crate::registers::allocate::RegisterUsage;
-use crate::step::{Purpose, Slot, Step, TupleStride, member_offset};
+use crate::step::{NO_GUARD, Purpose, Slot, Step, TupleStride, member_offset};
 use core::fmt::Write;
 use heapless::VecView;
 use lanebook_tables::{Arch, Isa, Operand, Piece, RegisterKind, Role, Tables, TupleStyle};
@@ -116,6 +116,13 @@ impl Kernel<'_> {
         }
         let atom = self.tables.atom(step.atom).ok_or(TextError::Tables)?;
         out.write_str("    ")?;
+        let guard = match step.guard {
+            NO_GUARD => None,
+            _ => Some(self.isa.guard.ok_or(TextError::Tables)?),
+        };
+        if let Some(guard) = guard {
+            self.guard(guard.before, step, out)?;
+        }
         for piece in atom.template {
             match piece {
                 Piece::Text(text) => self.lines(text, out)?,
@@ -151,7 +158,27 @@ impl Kernel<'_> {
                 Piece::Frame(_) => return Err(TextError::Tables),
             }
         }
+        if let Some(guard) = guard {
+            self.guard(guard.after, step, out)?;
+        }
         out.write_str("\n")?;
+        Ok(())
+    }
+
+    /// What stands in front of a step that is kept to some lanes, or behind it.
+    fn guard(
+        &self,
+        pieces: &[Piece<'_>],
+        step: &Step,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
+        for piece in pieces {
+            match *piece {
+                Piece::Text(text) => self.lines(text, out)?,
+                Piece::Frame("guard") => self.register(step.guard_class, step.guard, 1, out)?,
+                _ => return Err(TextError::Tables),
+            }
+        }
         Ok(())
     }
 

@@ -56,6 +56,8 @@ pub const DIV: &str = "div";
 pub const SIGNED: &str = "signed";
 /// Attribute: the blocks of a launch, on a function.
 pub const GRID: &str = "grid";
+/// Where a memref's elements end, of each dimension.
+pub const BOUNDS: &str = "bounds";
 /// Attribute: the layout that an operation was given.
 pub const LAYOUT: &str = "layout";
 /// [`LAYOUT`] with its prefix, as passes write it.

@@ -54,6 +54,7 @@ extern crate std;
 
 mod attr;
 pub mod attr_names;
+mod bounds;
 mod data;
 pub mod detail;
 pub mod edit;
@@ -79,6 +80,7 @@ mod types;
 pub mod verify;
 
 pub use crate::attr::{Attr, AttrValue, Literal};
+pub use crate::bounds::{Bound, Bounds};
 pub use crate::edit::builder::Builder;
 pub use crate::error::{
     EncodingFault, ErrorKind, IrError, Lexeme, Pool, SourcePlace, ValueSlot, WantedType,

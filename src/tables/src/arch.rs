@@ -78,6 +78,8 @@ pub struct Isa<'a> {
     pub compare_less: AtomId,
     /// The same of two numbers with signs.
     pub compare_signed: Option<AtomId>,
+    /// How an instruction is kept to some of the lanes, if it can be.
+    pub guard: Option<LaneGuard<'a>>,
     /// End of the kernel.
     pub end: AtomId,
     /// Waits a number of wait states (the immediate is the number less one), if hazards are
@@ -85,6 +87,22 @@ pub struct Isa<'a> {
     pub nop: Option<AtomId>,
     /// What can be asked of the instruction set whatever the architecture: see [`Isa::dispatch`].
     pub dispatch: Dispatch<'a>,
+}
+
+/// How an instruction is kept to the lanes in which a word is below zero.
+#[derive(Copy, Clone, Debug)]
+pub struct LaneGuard<'a> {
+    /// The class of what an instruction is guarded by: a predicate that [`Self::test`] makes of the
+    /// word, or the word itself.
+    pub class: ClassId,
+    /// Signed "less than" into such a predicate: operands (predicate, word, number).
+    pub test: Option<AtomId>,
+    /// Text in front of the instruction, with the placeholder `guard`; lines count as instructions.
+    pub before: &'a [Piece<'a>],
+    /// Text behind it: all lanes are there again.
+    pub after: &'a [Piece<'a>],
+    /// Instructions that the text adds.
+    pub issue: u8,
 }
 
 /// A register by its fixed name.

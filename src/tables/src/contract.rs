@@ -159,4 +159,6 @@ pub enum AttrForm<'a> {
     Layout(u8),
     /// One to three numbers or expressions over arguments, in round brackets.
     Grid,
+    /// Of each dimension of a memref an index argument, a number or `_`, in round brackets.
+    Bounds,
 }

@@ -41,7 +41,7 @@ pub use anchor::{
     LaneElements, Meaning, PointerAccess, ProductUnit, SubAxis, TensorOps,
 };
 pub use arch::{
-    Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass,
+    Arch, ArchAtom, BankModel, Counter, LaneGuard, Hazard, HazardUse, Isa, Operandless, RegisterClass,
     RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
 pub use atom::{

@@ -4,7 +4,11 @@ use crate::copy_atom::CopyAtom;
 use crate::divide::{CopyWorkers, fit_copy, fit_registers};
 use crate::map::{BankAccess, Columns, Combine, Fragment, MemoryMap, count_within};
 use crate::tiling::{Figures, Reject, Tiling};
-use lanebook_tables::{Arch, Atom, Isa, Side, Space, Status, Tables, TupleStyle, Weights};
+use lanebook_tables::{Arch, Atom, Isa, Role, Side, Space, Status, Tables, TupleStyle, Weights};
+
+/// Instructions that tell whether an address is inside of bounds: the row's and the column's
+/// distance from theirs, and both of them together.
+const BOUND_STEPS: u32 = 2;
 
 /// One end of a movement, with its map.
 #[derive(Copy, Clone, Debug)]
@@ -13,8 +17,9 @@ pub enum EndMap<'p> {
     Registers(&'p Fragment),
     /// Shared memory: map and certain alignment of the tile's start.
     Shared(&'p MemoryMap, u32),
-    /// Global memory: map and certain alignment.
-    Global(&'p MemoryMap, u32),
+    /// Global memory: map, certain alignment, and where the tensor has bounds, so many bytes of a
+    /// row that are certainly all inside of them or all outside.
+    Global(&'p MemoryMap, u32, Option<u32>),
 }
 
 impl EndMap<'_> {
@@ -30,7 +35,7 @@ impl EndMap<'_> {
     fn memory(&self) -> Option<(&MemoryMap, u32)> {
         match self {
             Self::Registers(_) => None,
-            Self::Shared(map, align) | Self::Global(map, align) => Some((map, *align)),
+            Self::Shared(map, align) | Self::Global(map, align, _) => Some((map, *align)),
         }
     }
 }
@@ -78,6 +83,7 @@ impl<'t> TargetInfo<'t> {
         for side in [&movement.from, &movement.to] {
             self.check_form(atom, side)?;
         }
+        let guarded = self.guarded(copy_atom, atom, (from, to))?;
         let any = self.isa.tuples == TupleStyle::Braces;
         let tiling = match (from, to) {
             (EndMap::Registers(fragment), other) => {
@@ -119,12 +125,49 @@ impl<'t> TargetInfo<'t> {
         };
         let (figures, bank_status) = self.figures(
             copy_atom,
-            atom,
+            (atom, guarded),
             &tiling,
             [(&movement.from, from), (&movement.to, to)],
             limit,
         )?;
         Ok(Evaluated { tiling, figures, bank_status })
+    }
+
+    /// Instructions that keep one of an atom to the lanes inside of the bounds of a tensor: what
+    /// tells which they are, what stands around it, and what fills the registers of the others.
+    fn guarded(
+        &self,
+        copy_atom: &CopyAtom,
+        atom: &Atom<'_>,
+        (from, to): (EndMap<'_>, EndMap<'_>),
+    ) -> Result<u32, Reject> {
+        let (EndMap::Global(.., Some(whole)), other, loads) = (match (from, to) {
+            (EndMap::Global(..), to) => (from, to, true),
+            (from, to) => (to, from, false),
+        }) else {
+            return Ok(0);
+        };
+        let guard = self.isa.guard.ok_or(Reject::Unguarded)?;
+        let (EndMap::Registers(_), Some(movement)) = (other, atom.movement.as_ref()) else {
+            return Err(Reject::Unguarded);
+        };
+        // Each lane must move what stands at its own address, and all of its registers.
+        let operand = atom.operands.get(usize::from(if loads {
+            movement.to.operand
+        } else {
+            movement.from.operand
+        }));
+        let Some(operand) = operand.filter(|o| o.role != Role::UseDef && !o.implicit) else {
+            return Err(Reject::Unguarded);
+        };
+        if movement.crosses_lanes {
+            return Err(Reject::Unguarded);
+        }
+        if copy_atom.share_bytes > whole {
+            return Err(Reject::Bounds { share: copy_atom.share_bytes, whole });
+        }
+        let filled = if loads { u32::from(operand.registers) } else { 0 };
+        Ok(BOUND_STEPS.saturating_add(u32::from(guard.issue)).saturating_add(filled))
     }
 
     /// A memory side must be addressed in a way that can be supplied: an address a slot, maybe with
@@ -148,7 +191,7 @@ impl<'t> TargetInfo<'t> {
     fn figures(
         &self,
         copy_atom: &CopyAtom,
-        atom: &Atom<'_>,
+        (atom, guarded): (&Atom<'_>, u32),
         tiling: &Tiling,
         sides: [(&Side<'_>, EndMap<'_>); 2],
         limit: u32,
@@ -162,7 +205,7 @@ impl<'t> TargetInfo<'t> {
                     continue;
                 }
                 EndMap::Shared(map, _) => map,
-                EndMap::Global(map, _) => {
+                EndMap::Global(map, ..) => {
                     out.segments = segments(
                         map,
                         &tiling.address_lanes,
@@ -183,7 +226,7 @@ impl<'t> TargetInfo<'t> {
         // Conflicts only add to the cost: count them for candidates that still have a chance, and
         // no further than they have one.
         let (plain, each) = (
-            self.cost(&out, atom),
+            self.cost(&out, atom, guarded),
             self.tables.weights.shared_transaction.saturating_mul(out.count),
         );
         if plain >= limit {
@@ -217,15 +260,16 @@ impl<'t> TargetInfo<'t> {
             out.conflicts.least = out.conflicts.least.saturating_add(conflicts.least);
             status = Some(model.status);
         }
-        out.cost = self.cost(&out, atom);
+        out.cost = self.cost(&out, atom, guarded);
         if out.cost >= limit { Err(Reject::Dearer) } else { Ok((out, status)) }
     }
 
-    fn cost(&self, f: &Figures, atom: &Atom<'_>) -> u32 {
+    /// `guarded`: instructions beside each of the atom.
+    fn cost(&self, f: &Figures, atom: &Atom<'_>, guarded: u32) -> u32 {
         let w: &Weights = &self.tables.weights;
         let each = w
             .instruction
-            .saturating_mul(u32::from(atom.cost.issue))
+            .saturating_mul(u32::from(atom.cost.issue).saturating_add(guarded))
             .saturating_add(w.shared_transaction.saturating_mul(f.conflicts.transactions))
             .saturating_add(w.global_segment.saturating_mul(f.segments));
         each.saturating_mul(f.count)

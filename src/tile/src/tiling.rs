@@ -202,6 +202,15 @@ pub enum Reject {
     },
     /// Several lanes or warps hold the same elements and would write the same bytes at once.
     Copies,
+    /// The tensor has bounds, and nothing keeps this to what lies inside of them.
+    Unguarded,
+    /// The tensor has bounds, and a part of what a lane moves at once may lie outside of them.
+    Bounds {
+        /// Bytes that the atom moves a lane.
+        share: u32,
+        /// Bytes of a row that are certainly all inside or all outside.
+        whole: u32,
+    },
     /// The atom's facts are not native here: the assembler would expand it.
     NotNative,
     /// A rule of copies through tensor maps is broken.

@@ -55,6 +55,9 @@ pub fn form(form: &AttrForm<'_>) -> String {
         AttrForm::Grid => {
             "(x), (x, y) or (x, y, z): whole numbers and sums, differences, products, `cdiv(a, b)`, `min(a, b)`, `max(a, b)` of them and index arguments".into()
         }
+        AttrForm::Bounds => {
+            "a list in round brackets, of each dimension an index argument that is not signed, a whole number that is at most the type's extent, or `_`".into()
+        }
         AttrForm::Layout(bits) => format!("a layout: {}", notations(*bits)),
     }
 }

@@ -18,6 +18,8 @@ pub fn sentence(tables: &Tables<'_>, why: Reject) -> String {
         Reject::Run { byte } => format!("writes one consecutive run for the wave, the shared layout breaks it at byte {byte}"),
         Reject::Element { element_bits } => format!("splits elements of {element_bits} bits"),
         Reject::Copies => "would write the same bytes from several lanes at once".into(),
+        Reject::Unguarded => "cannot be kept to what lies inside of the tensor's bounds".into(),
+        Reject::Bounds { share, whole } => format!("moves {share} B a lane, of which a part may lie outside of the tensor's bounds: {whole} B lie on one side of them"),
         Reject::NotNative => "is no machine instruction here, the assembler would expand it".into(),
         Reject::Tensor { rule: MapRule::Limit, found, .. } => limited(tables, found),
         Reject::Tensor { rule, found, needed } => tensor(rule, found, needed),
@@ -116,6 +118,8 @@ pub fn remedy(why: Reject) -> &'static str {
         Reject::Alignment { .. } => {
             "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, {div = N} on an index, if it is true"
         }
+        Reject::Bounds { .. } => "promise more: {div = N} on the index arguments that the bounds and the place are, if it is true",
+        Reject::Unguarded => "let another instruction move it (no `mover`), or leave out the bounds where all that tiles reach is there",
         Reject::Tensor { rule: MapRule::Base | MapRule::StrideMultiple, .. } => {
             "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, if it is true"
         }

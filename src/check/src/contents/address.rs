@@ -79,16 +79,8 @@ pub(super) fn addresses(
         met: None,
         slots: heapless::Vec::new(),
     };
-    run.thread(0)?;
+    run.many_threads()?;
     let threads = look.plan.threads;
-    let mut bit = 1u32;
-    while bit < threads {
-        run.thread(bit)?;
-        bit = bit.saturating_mul(2);
-    }
-    for thread in [threads.saturating_sub(1), threads / 3] {
-        run.thread(thread)?;
-    }
     run.all_lanes()?;
     let idle = ContentsContext { given: Given::Idle, ..*look };
     run.look = &idle;
@@ -97,6 +89,22 @@ pub(super) fn addresses(
     run.look = &far;
     run.thread(0)?;
     run.thread(threads.saturating_sub(1))?;
+    // The first blocks, where bounds of tensors lie inside of tiles.
+    let is_bounded = look.plan.globals.iter().any(|g| look.program.bounds(g.memref).is_some());
+    let blocks = [0, 1].map(|number| ContentsContext { given: Given::Edge(number), ..*look });
+    run.look = &blocks[0];
+    let of_first = run.edges();
+    run.look = &blocks[1];
+    let of_second = run.edges();
+    let [first, second] = blocks;
+    let within = [
+        ContentsContext { edges: &of_first, ..first },
+        ContentsContext { edges: &of_second, ..second },
+    ];
+    for block in within.iter().filter(|_| is_bounded) {
+        run.look = block;
+        run.many_threads()?;
+    }
     run.look = look;
     out.addresses = run.compared;
     run.all_blocks()?;
@@ -132,7 +140,7 @@ impl ContentsContext<'_> {
 
 impl ThreadRun<'_, '_> {
     /// A register's number.
-    fn register(&self, class: u8, number: u16) -> Option<u64> {
+    pub(super) fn register(&self, class: u8, number: u16) -> Option<u64> {
         self.numbering.at(class, number).and_then(|at| self.values.get(at).copied()).flatten()
     }
 
@@ -176,6 +184,21 @@ impl ThreadRun<'_, '_> {
                 *place = part;
             }
         });
+    }
+
+    /// Each bit of a thread's number alone, none, all, and some.
+    fn many_threads(&mut self) -> Result<(), Violation> {
+        let threads = self.look.plan.threads;
+        self.thread(0)?;
+        let mut bit = 1u32;
+        while bit < threads {
+            self.thread(bit)?;
+            bit = bit.saturating_mul(2);
+        }
+        for thread in [threads.saturating_sub(1), threads / 3] {
+            self.thread(thread)?;
+        }
+        Ok(())
     }
 
     /// One thread, behind the first lane of its warp where it takes over what that one has.
@@ -572,21 +595,23 @@ impl ThreadRun<'_, '_> {
                 .wrapping_add(u64::from(p.byte))
                 & mask
         };
+        let share = u32::from(side.slot_bytes);
         let stands = |i: u32| {
-            this.address(&memory, side, slot, warp, i).map(|(_, p)| place(p) == address & mask)
+            this.address(&memory, side, slot, warp, i)
+                .map(|(_, p)| (place(p) == address & mask).then_some(p))
         };
         let Some(known) = self.instances.get_mut(usize::from(at)) else { return Ok(()) };
         if *known == NONE {
             for i in 0..instances {
-                if stands(i)? {
+                if let Some(p) = stands(i)? {
                     *known = u16::try_from(i).unwrap_or(NONE);
                     self.compared = self.compared.saturating_add(1);
-                    return Ok(());
+                    return self.guarded(at, end, p, share);
                 }
             }
-        } else if stands(u32::from(*known))? {
+        } else if let Some(p) = stands(u32::from(*known))? {
             self.compared = self.compared.saturating_add(1);
-            return Ok(());
+            return self.guarded(at, end, p, share);
         }
         Err(Violation::Address {
             op: m.op,

@@ -23,9 +23,20 @@ pub(super) enum Given {
     Usual,
     /// Loops whose bound is an argument run no turn.
     Idle,
+    /// As usual, in a block of this number; bounds of tensors lie inside of tiles.
+    Edge(u8),
     /// Tiles begin as far from their tensor's start as indices reach, and their rows lie as far
     /// apart as they may.
     Far,
+}
+
+/// What a bound of a tensor is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Edge {
+    /// The argument.
+    pub value: Value,
+    /// What it is.
+    pub number: u64,
 }
 
 impl ContentsContext<'_> {
@@ -51,6 +62,9 @@ impl ContentsContext<'_> {
                     .then(|| self.far_stride(value, usize::from(dim), unit))
                     .flatten();
                 far.or_else(|| self.usual_stride(value, usize::from(dim), unit))
+            }
+            ParamKind::Scalar if self.edges.iter().any(|edge| edge.value == value) => {
+                self.edges.iter().find(|edge| edge.value == value).map(|edge| edge.number)
             }
             ParamKind::Scalar => Some(self.scalar(value, attr(attr_names::DIV))),
         }
@@ -119,6 +133,10 @@ impl ContentsContext<'_> {
         match (bounds, self.given) {
             (true, Given::Idle) => 0,
             (true, _) if from_argument() => out.saturating_mul(BEHIND).min(most),
+            (true, Given::Edge(_)) => {
+                // A turn and a half, as far as it may be.
+                out.saturating_mul(3).checked_div(2).unwrap_or(0).next_multiple_of(div)
+            }
             (true, _) => out.saturating_mul(2).min(most),
             (false, Given::Idle) if is_fed => 0,
             (false, Given::Far) => most,
@@ -128,7 +146,7 @@ impl ContentsContext<'_> {
     }
 
     /// Whether a bound is computed of an argument.
-    fn feeds(&self, value: Value, bound: Value) -> bool {
+    pub(super) fn feeds(&self, value: Value, bound: Value) -> bool {
         let mut seen: heapless::Vec<Value, LOOKED_AT> = heapless::Vec::new();
         let _ = seen.push(bound);
         let mut at = 0usize;

@@ -5,7 +5,7 @@ use crate::contents::{Content, ContentsContext, class, count};
 use crate::order::walks::narrow;
 use crate::violation::Violation;
 use heapless::VecView;
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{NO_GUARD, Purpose, Slot, Step};
 use lanebook_tables::{Isa, Operandless, RegisterKind, Role};
 
 /// Most classes of an instruction set.
@@ -39,6 +39,9 @@ impl Numbering {
                         touch(class, number);
                     }
                 }
+            }
+            if let Slot::Reg { class, first, .. } = step.guard_slot() {
+                touch(class, first);
             }
         }
         for fixed in given_registers(look.isa) {
@@ -93,7 +96,7 @@ pub(super) fn registers(
 ) {
     let Some(atom) = look.atom(step) else { return };
     for ((operand, table), k) in (0u8..).zip(atom.operands.iter()).zip(0usize..) {
-        if !wanted(table.role) {
+        if !wanted(role_of(step, table.role)) {
             continue;
         }
         let slot = step.arg(k);
@@ -112,6 +115,14 @@ pub(super) fn registers(
                 f(Named { place, operand, member });
             }
         }
+    }
+}
+
+/// What a step does with an operand: lanes that a guard keeps it from keep what they had.
+pub(super) fn role_of(step: &Step, role: Role) -> Role {
+    match role {
+        Role::Def if step.guard != NO_GUARD => Role::UseDef,
+        role => role,
     }
 }
 
@@ -394,7 +405,7 @@ impl ContentsScratch<'_> {
         let atom = look.atom(s)?;
         let mut at = usize::try_from(*self.starts.get(usize::from(step))?).ok()?;
         for (k, table) in atom.operands.iter().enumerate() {
-            if !is_read(table.role) {
+            if !is_read(role_of(s, table.role)) {
                 continue;
             }
             let slot = s.arg(k);

@@ -19,6 +19,7 @@ impl ContentsContext<'_> {
     pub(super) fn block(&self, axis: u8) -> u64 {
         let number = match self.given {
             Given::Far => 1021,
+            Given::Edge(number) => u64::from(number),
             _ => 3,
         };
         number + u64::from(axis)

@@ -18,6 +18,9 @@
 //!   that ends it: on all ways through the steps, loops to a fixed point.
 //! - *Units.* In the same threads and turns, what units are told by numbers in registers is that of
 //!   one instance: boxes, descriptors, columns.
+//! - *Guards.* In the same threads a step is carried out where the elements that it moves are inside
+//!   of their tensor's bounds, and nowhere else; bounds that are arguments lie inside of a tile too.
+//!   What a guarded load leaves alone holds 0.
 //! - *Shared tiles.* A step that reads one finds what the program's last writer before it wrote,
 //!   all of it, and nothing written over it since.
 //! - *Goals.* "These bits are bits b.. of value v's registers in each lane", from the steps that
@@ -31,6 +34,7 @@ pub(crate) mod arguments;
 pub(crate) mod async_products;
 pub(crate) mod flow;
 pub(crate) mod goal;
+pub(crate) mod guards;
 pub(crate) mod hazards;
 pub(crate) mod index;
 pub(crate) mod lanes;
@@ -119,10 +123,12 @@ pub fn contents(
         patterns,
         params,
         given: arguments::Given::Usual,
+        edges: &[],
     };
     scratch.clear();
     flow::definitions(&look, scratch)?;
     flow::written_before(&look, scratch)?;
+    guards::filled(&look, scratch)?;
     let mut out = ContentsSummary::default();
     address::addresses(&look, scratch, &mut out)?;
     memory::tiles(&look, scratch)?;
@@ -150,6 +156,8 @@ struct ContentsContext<'a> {
     params: &'a [Param],
     /// What arguments are invented.
     given: arguments::Given,
+    /// What bounds of tensors are then.
+    edges: &'a [arguments::Edge],
 }
 
 /// What a register holds.

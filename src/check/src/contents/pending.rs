@@ -114,7 +114,8 @@ fn touch(
             .operands
             .iter()
             .enumerate()
-            .any(|(k, o)| uses(o.role) != (false, false) && filled(step.arg(k)));
+            .any(|(k, o)| uses(o.role) != (false, false) && filled(step.arg(k)))
+            || filled(step.guard_slot());
         if touched {
             let consumer = u16::try_from(at).unwrap_or(u16::MAX);
             return Err(Violation::Pending { producer: load.step, consumer });

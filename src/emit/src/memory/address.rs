@@ -262,7 +262,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Bits of the thread number with what they add: bytes, or outer steps if it is `lead` that
     /// counts.
     #[inline(never)]
-    fn thread_bits(
+    pub(crate) fn thread_bits(
         &mut self,
         map: &MemoryMap,
         tiling: &Tiling,

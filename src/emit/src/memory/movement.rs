@@ -423,9 +423,24 @@ impl LowerContext<'_, '_, '_, '_> {
                 if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             self.start_run(plan.op, side, bytes, class)?;
         }
+        let mut guard = None;
+        for (side, end) in [(&movement.from, plan.from), (&movement.to, plan.to)] {
+            if side.space == Space::Global {
+                guard = self.guard(plan, end, instance)?;
+            }
+        }
+        if guard.is_some()
+            && movement.to.space == Space::Register
+            && let Some(data) = data
+        {
+            self.fill_outside(data)?;
+        }
         self.steps.purpose = Purpose::Move;
         let used = args.get(..atom.operands.len()).ok_or(EmitError::Unplanned(plan.op))?;
-        Ok(self.steps.append(id, used)?)
+        self.steps.guard = guard;
+        let appended = self.steps.append(id, used);
+        self.steps.guard = None;
+        Ok(appended?)
     }
 }
 

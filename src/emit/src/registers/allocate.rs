@@ -7,7 +7,7 @@
 //! error that says how many registers were wanted; nothing is spilled.
 
 use crate::step::{
-    LoopSpan, Purpose, Slot, Step, StepError, TupleStride, VRegTuple, for_each_register, owner,
+    LoopSpan, NO_GUARD, Purpose, Slot, Step, StepError, TupleStride, VRegTuple, for_each_register, owner,
 };
 use heapless::VecView;
 use lanebook_tables::{ClassId, Isa, Tables};
@@ -61,11 +61,19 @@ pub fn allocate(
         if step.purpose == Purpose::Label {
             continue;
         }
+        let own = |number: u16, owners: &mut Owners| {
+            owners.find(registers, number).and_then(|k| registers.get(k)).map(|tuple| {
+                tuple.physical.wrapping_add(number.wrapping_sub(tuple.first))
+            })
+        };
+        if step.guard != NO_GUARD {
+            step.guard = own(step.guard, &mut owners).unwrap_or(step.guard);
+        }
         for arg in &mut step.args {
             if let Slot::Reg { first, .. } | Slot::Spread { first, .. } = arg
-                && let Some(tuple) = owners.find(registers, *first).and_then(|k| registers.get(k))
+                && let Some(physical) = own(*first, &mut owners)
             {
-                *first = tuple.physical.wrapping_add(first.wrapping_sub(tuple.first));
+                *first = physical;
             }
         }
     }

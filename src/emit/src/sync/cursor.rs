@@ -1,7 +1,7 @@
 //! Finished steps in front, steps to come behind them, in one list: what is put between them moves
 //! those to come.
 
-use crate::step::{MAX_ARGS, Purpose, Slot, Step, StepError};
+use crate::step::{MAX_ARGS, NO_GUARD, Purpose, Slot, Step, StepError};
 use heapless::VecView;
 use lanebook_tables::AtomId;
 
@@ -77,6 +77,8 @@ impl<'s> StepCursor<'s> {
             atom: AtomId(u16::MAX),
             origin: u16::MAX,
             purpose: Purpose::Label,
+            guard_class: 0,
+            guard: NO_GUARD,
             args: [Slot::None; MAX_ARGS],
         };
         let mut made = 0usize;

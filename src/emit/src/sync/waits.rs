@@ -6,7 +6,7 @@
 //! inserts what they demand. Architectures without such tables come out unchanged.
 
 use crate::step::{
-    MAX_ARGS, Missing, Purpose, Slot, Step, StepError, Touch, TupleStride, for_each_register,
+    MAX_ARGS, Missing, NO_GUARD, Purpose, Slot, Step, StepError, Touch, TupleStride, for_each_register,
 };
 use crate::sync::cursor::StepCursor;
 use crate::sync::hazards::{BusyRegs, HazardCache, Marks, Readers, Recent, ended, hazards};
@@ -90,6 +90,11 @@ fn takes(tables: &Tables<'_>, step: &Step) -> Result<(), StepError> {
         }
     }
     Ok(())
+}
+
+/// A step that orders others.
+fn synchronising(atom: AtomId, origin: u16, args: [Slot; MAX_ARGS]) -> Step {
+    Step { atom, origin, purpose: Purpose::Sync, guard_class: 0, guard: NO_GUARD, args }
 }
 
 fn is_branch(isa: &Isa<'_>, atom: AtomId) -> bool {
@@ -213,7 +218,7 @@ impl Finish<'_> {
                 *args.get_mut(k).ok_or(refuse)? = crate::step::int(value).ok_or(refuse)?;
             }
             let wait =
-                Step { atom: counter.wait, origin: origin.origin, purpose: Purpose::Sync, args };
+                synchronising(counter.wait, origin.origin, args);
             self.note_wait(&wait);
             out.push(wait)?;
         }
@@ -395,7 +400,7 @@ impl Finish<'_> {
         if !exposed {
             return Ok(());
         }
-        out.push(Step { atom: wait, origin, purpose: Purpose::Sync, args: [Slot::None; MAX_ARGS] })
+        out.push(synchronising(wait, origin, [Slot::None; MAX_ARGS]))
     }
 
     fn share(&self, earlier: &Step, later: &Step, hazard: &Hazard<'_>) -> bool {
@@ -447,7 +452,7 @@ impl Finish<'_> {
             if let Some(first) = args.first_mut() {
                 *first = Slot::Int(i32::try_from(now).unwrap_or(1).saturating_sub(1));
             }
-            out.push(Step { atom: nop, origin: origin.origin, purpose: Purpose::Sync, args })?;
+            out.push(synchronising(nop, origin.origin, args))?;
             left = left.saturating_sub(now);
         }
         Ok(())

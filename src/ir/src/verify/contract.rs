@@ -342,6 +342,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             Some((_, false)) => {
                 return Err((BreachKind::AttrForm { attr: number }, Some(key)));
             }
+            None if matches!(attr.form, AttrForm::Bounds) => {}
             None => self.form(number, attr, value).map_err(|kind| (kind, Some(key)))?,
         }
         if attr.ranks != (0, 0) && !self.shaped(attr.ranks, value) {
@@ -546,6 +547,16 @@ impl<'t> ObeyedOp<'_, '_, 't> {
                 });
             if of_index != (found & kind::INDEX != 0) {
                 return Err((BreachKind::Attr, Some(attr.key)));
+            }
+            let form = self.attr_of(attr.key, rule.attrs).zip(Some(rule.attrs));
+            let is_bounds = |(k, rules): (u8, List<'t, AttrContract<'t>>)| {
+                let form = rules.get(usize::from(k))?.form;
+                matches!(form, AttrForm::Bounds).then_some(k)
+            };
+            if let Some(k) = form.and_then(is_bounds)
+                && program.bounds(value).is_none()
+            {
+                return Err((BreachKind::AttrForm { attr: k }, Some(attr.key)));
             }
         }
         self.missing(rule.attrs, seen).map_err(|kind| (kind, None))

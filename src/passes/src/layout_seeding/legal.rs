@@ -368,7 +368,7 @@ impl<'a, 't> Legal<'a, 't> {
         let global;
         let evaluated = if role == OpRole::Copy {
             global = MemoryMap::global(shape, true);
-            let (from, to) = (EndMap::Global(&global, 16), EndMap::Shared(&map, align));
+            let (from, to) = (EndMap::Global(&global, 16, None), EndMap::Shared(&map, align));
             let ends = if copy_atom.from == Space::Global { (from, to) } else { (to, from) };
             self.target.evaluate(copy_atom, ends.0, ends.1, u32::MAX)
         } else {
@@ -380,7 +380,7 @@ impl<'a, 't> Legal<'a, 't> {
             let memory = if place.memory == Space::Shared {
                 EndMap::Shared(&map, align)
             } else {
-                EndMap::Global(&map, align)
+                EndMap::Global(&map, align, None)
             };
             let registers = EndMap::Registers(&fragment);
             let ends = if copy_atom.from == Space::Register {

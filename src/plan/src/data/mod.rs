@@ -25,6 +25,7 @@ pub use lanebook_tile::tiling::{Figures, RegisterTranspose, Reject, Tiling};
 use heapless::VecView;
 use lanebook_ir::{Op, Value};
 use lanebook_tables::{ArchId, AtomId, Status, Weights};
+use lanebook_tile::evaluate::EndMap;
 use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape};
 
 /// A tile in shared memory.
@@ -82,6 +83,11 @@ pub struct GlobalPlan {
     pub align: u32,
     /// Certain alignment in bytes of the tensor's first element, and of its outer stride.
     pub tensor_align: (u32, u32),
+    /// Dimensions of the memref, a bit each, along which the tile may reach beyond the tensor's
+    /// bounds ([`Program::bounds`](lanebook_ir::Program::bounds)).
+    pub guards: u8,
+    /// Bytes of a row that are certainly all inside of the bounds or all outside.
+    pub whole: u32,
     /// The tile's map.
     pub map: MemoryMap,
 }
@@ -102,6 +108,13 @@ impl GlobalPlan {
     /// The indices of the tile's matrix, outermost first.
     pub fn leads(&self) -> impl Iterator<Item = &Lead> {
         self.leading.iter().flatten()
+    }
+
+    /// It as an end of a movement.
+    #[must_use]
+    pub fn end(&self) -> EndMap<'_> {
+        let whole = (self.guards != 0).then_some(self.whole);
+        EndMap::Global(&self.map, self.align, whole)
     }
 
     /// Where the tile starts along each dimension of the memref, outermost first.

@@ -8,7 +8,7 @@ use crate::select::elementwise::is_done;
 use crate::select::memory::explicit_layouts;
 use crate::select::memory::total_cost::power;
 use crate::select::planner::{CopyEnd, CopyOp, Planner, Staged, full};
-use lanebook_ir::{AttrValue, Def, Op, Value, attr_names};
+use lanebook_ir::{AttrValue, Bound, Def, Op, TypeKind, Value, attr_names};
 use lanebook_layout::PostMap;
 use lanebook_tables::{AtomId, OpRole, OpWord, Space};
 use lanebook_tile::evaluate::EndMap;
@@ -106,11 +106,14 @@ impl Planner<'_, '_, '_, '_> {
         tile_shape(self.program, value).ok_or(PlanError::Extents(op))
     }
 
-    /// The shape of the first operand with known extents.
+    /// The shape of the first operand that is a tile with known extents; a memref's are those of all
+    /// of it.
     fn shape_at(&self, op: Op, operands: &[usize]) -> Result<TileShape, PlanError> {
         let mut last = PlanError::Extents(op);
         for &k in operands {
-            match self.program.operand(op, k).map(|v| self.shape_of(op, v)) {
+            let tile = self.program.operand(op, k);
+            let tile = tile.filter(|v| self.program.type_of(*v).kind != TypeKind::Memref);
+            match tile.map(|v| self.shape_of(op, v)) {
                 Some(Ok(shape)) => return Ok(shape),
                 Some(Err(e)) => last = e,
                 None => {}
@@ -224,7 +227,11 @@ impl Planner<'_, '_, '_, '_> {
         let across = shape.col_count().saturating_mul(u64::from(element));
         within_reach(op, Some(below.saturating_mul(apart).saturating_add(across)))?;
         let inner = power(self.program.index_facts(col).divisor()).saturating_mul(element);
+        let (guards, whole) = self.guards(value, shape, operand, op);
+        let whole = whole.saturating_mul(element).min(inner);
         let global = GlobalPlan {
+            guards,
+            whole,
             memref: value,
             start: (row, col),
             leading,
@@ -256,6 +263,40 @@ impl Planner<'_, '_, '_, '_> {
         u16::try_from(index).map(CopyEnd::Global).map_err(|_| not_traced)
     }
 
+    /// Along which dimensions of a memref a tile may reach beyond what there is, a bit each, and how
+    /// many neighbours of a row are certainly all there or none.
+    fn guards(&self, memref: Value, shape: TileShape, operand: usize, op: Op) -> (u8, u32) {
+        let (mut guards, mut whole) = (0u8, 1u32 << 20);
+        let Some(bounds) = self.program.bounds(memref) else { return (guards, whole) };
+        let starts = self.program.subscripts(op, operand);
+        for (dim, (bound, start)) in bounds.iter().zip(starts).enumerate() {
+            let inner = bounds.len().saturating_sub(dim);
+            let extent = match inner {
+                1 => shape.col_count(),
+                2 => shape.row_count(),
+                _ => 1,
+            };
+            let divisor = match *bound {
+                Bound::None => continue,
+                Bound::Number(n) => {
+                    let last = i64::try_from(extent).ok().and_then(|extent| {
+                        self.program.index_facts(start).high.checked_add(extent)
+                    });
+                    if last.is_some_and(|last| last <= i64::from(n)) {
+                        continue;
+                    }
+                    n
+                }
+                Bound::Argument(value) => self.program.index_facts(value).divisor(),
+            };
+            guards |= 1u8.wrapping_shl(dim as u32);
+            if inner == 1 {
+                whole = whole.min(power(divisor));
+            }
+        }
+        (guards, whole)
+    }
+
     /// Finds, for each copy between global and shared memory, the cheapest global half of each
     /// width.
     pub(crate) fn stage(&mut self) -> Result<(), PlanError> {
@@ -268,7 +309,7 @@ impl Planner<'_, '_, '_, '_> {
                 _ => continue,
             };
             let Some(global) = self.plan.globals.get(usize::from(g)).copied() else { continue };
-            let outside = EndMap::Global(&global.map, global.align);
+            let outside = global.end();
             let shape = global.map.shape;
             let spaces = if loads {
                 (Space::Global, Space::Register)
@@ -366,14 +407,14 @@ impl Planner<'_, '_, '_, '_> {
                 };
                 let mut found = match self.target.evaluate(
                     copy_atom,
-                    EndMap::Global(&global.map, global.align),
+                    global.end(),
                     EndMap::Registers(&fragment),
                     u32::MAX,
                 ) {
                     Ok(found) => found,
                     Err(why) => {
                         // Others say nothing about the tile.
-                        if matches!(why, Reject::Alignment { .. }) {
+                        if matches!(why, Reject::Alignment { .. } | Reject::Bounds { .. }) {
                             self.plan.lose(RejectedCandidate {
                                 op,
                                 what: Candidate::Flipped(copy_atom.atom, along, across),

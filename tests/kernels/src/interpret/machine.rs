@@ -151,8 +151,26 @@ impl<'p> Machine<'p> {
         Ok(Some((number, corner)))
     }
 
-    /// Numbers of a tile's elements in a tensor; the tile's dimensions are its last ones.
-    fn reach(&mut self, (number, corner): &Corner, shape: &[usize]) -> Said<Vec<usize>> {
+    /// Numbers of a tile's elements in a tensor, `None` beyond its bounds; the tile's dimensions are
+    /// its last ones.
+    fn reach(&mut self, (number, corner): &Corner, shape: &[usize]) -> Said<Vec<Option<usize>>> {
+        let bounds: Vec<Option<usize>> = self.program.globals[*number]
+            .bounds
+            .iter()
+            .map(|bound| match bound.as_str() {
+                "_" => Ok(None),
+                bound => {
+                    let name = if bound.starts_with(|c: char| c.is_ascii_digit() || c == '%') {
+                        bound.to_string()
+                    } else {
+                        format!("%{bound}")
+                    };
+                    let n = self.index(&name)?;
+                    usize::try_from(n).map(Some).map_err(|_| "a bound below zero".to_string())
+                }
+            })
+            .collect::<Said<_>>()?;
+        let bound = |dim: usize| bounds.get(dim).copied().flatten();
         let global = &mut self.program.globals[*number];
         let outer = corner
             .len()
@@ -161,7 +179,13 @@ impl<'p> Machine<'p> {
         let wide = |dim: usize| if dim < outer { 1 } else { shape[dim - outer] };
         for (dim, at) in corner.iter().enumerate() {
             let end = usize::try_from(*at).map_err(|_| "a negative subscript")? + wide(dim);
-            if self.measuring && global.written[dim].is_none() {
+            if let Some(bound) = bound(dim) {
+                if global.written[dim].is_none() && self.measuring {
+                    global.extents[dim] = bound;
+                } else if bound > global.extents[dim] {
+                    return Err(format!("{} has fewer than its bounds", global.name));
+                }
+            } else if self.measuring && global.written[dim].is_none() {
                 global.extents[dim] = global.extents[dim].max(end);
             } else if end > global.extents[dim] {
                 return Err(format!("leaves {}", global.name));
@@ -173,9 +197,11 @@ impl<'p> Machine<'p> {
         let count = shape.iter().product();
         Ok((0..count)
             .map(|i| {
-                let (mut rest, mut stride, mut sum) = (i, 1, 0);
+                let (mut rest, mut stride, mut sum) = (i, 1, Some(0));
                 for dim in (0..corner.len()).rev() {
-                    sum += (corner[dim] as usize + rest % wide(dim)) * stride;
+                    let at = corner[dim] as usize + rest % wide(dim);
+                    let inside = bound(dim).is_none_or(|bound| at < bound);
+                    sum = sum.filter(|_| inside).map(|sum| sum + at * stride);
                     rest /= wide(dim);
                     stride *= global.extents[dim];
                 }
@@ -206,7 +232,10 @@ impl<'p> Machine<'p> {
         Ok(Tile {
             shape: shape.to_vec(),
             element: global.element,
-            items: reached.iter().map(|at| global.items[*at]).collect(),
+            items: reached
+                .iter()
+                .map(|at| at.map_or(Item::exact(0), |at| global.items[at]))
+                .collect(),
         })
     }
 
@@ -225,7 +254,11 @@ impl<'p> Machine<'p> {
         if global.element != tile.element {
             return Err("elements of another type".to_string());
         }
-        reached.iter().zip(&tile.items).for_each(|(at, item)| global.items[*at] = *item);
+        for (at, item) in reached.iter().zip(&tile.items) {
+            if let Some(at) = at {
+                global.items[*at] = *item;
+            }
+        }
         Ok(())
     }
 

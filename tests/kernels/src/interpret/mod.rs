@@ -46,6 +46,8 @@ pub struct Global {
     written: Vec<Option<usize>>,
     /// What its unknown strides are multiples of.
     div: usize,
+    /// Where elements end, as written; empty without bounds, `_` where there is none.
+    bounds: Vec<String>,
     /// Extents, the last dimension fastest.
     pub extents: Vec<usize>,
     /// Elements.
@@ -148,7 +150,11 @@ impl Interpreted {
                 let (written, element) = shape_of(ty)?;
                 let extents = written.iter().map(|e| e.unwrap_or(0)).collect();
                 let div = attribute(ty, "stride_div").and_then(|d| d.parse().ok()).unwrap_or(1);
+                let bounds = attribute(ty, "bounds").map_or(Vec::new(), |text| {
+                    list(text.trim_start_matches('(').trim_end_matches(')'))
+                });
                 globals.push(Global {
+                    bounds,
                     name,
                     element,
                     written,
@@ -186,6 +192,7 @@ impl Interpreted {
     fn bound_loops(&mut self, turns: u32) {
         for index in 0..self.indices.len() {
             let name = self.indices[index].0.clone();
+            let div = self.indices[index].1.max(1);
             let known = |word: &str| {
                 word.parse().ok().or_else(|| {
                     self.indices.iter().find(|(n, _)| n == word).map(|(_, value)| *value)
@@ -196,8 +203,11 @@ impl Interpreted {
                     line.split_once("scf.for")?.1.split_once('=')?.1.split_once(" to ")?;
                 let (bound, rest) = rest.split_once(" step ")?;
                 let step: i64 = rest.split_whitespace().next()?.parse().ok()?;
+                // A bound of a tensor too ends inside of the last tile.
+                let is_bound = self.globals.iter().any(|g| g.bounds.contains(&name));
+                let less = if is_bound { (step / 3).max(1) / div * div } else { 0 };
                 (bound.trim() == name)
-                    .then(|| known(first.trim()).unwrap_or(0) + i64::from(turns) * step)
+                    .then(|| known(first.trim()).unwrap_or(0) + i64::from(turns) * step - less)
             };
             if let Some(reach) = self.body.iter().filter_map(reach).max() {
                 self.is_bounded = true;
@@ -238,7 +248,12 @@ impl Interpreted {
                 } else {
                     (wide, 2 * wide)
                 };
-                *extent = written.unwrap_or(if dim < inner {
+                let is_bounded = global.bounds.get(dim).is_some_and(|bound| bound != "_");
+                let innermost = dim + 1 == global.written.len();
+                *extent = written.unwrap_or(if is_bounded {
+                    // Not one more than there is.
+                    extent.next_multiple_of(if innermost { global.div } else { 1 })
+                } else if dim < inner {
                     *extent + 1
                 } else {
                     extent.next_multiple_of(step) + more

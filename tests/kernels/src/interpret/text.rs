@@ -54,8 +54,8 @@ pub(super) fn attribute<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     while let Some((name, behind)) = rest.split_once('=') {
         // A list in brackets is one value.
         let value = behind.trim_start();
-        let end = if value.starts_with('[') {
-            value.find(']').map_or(value.len(), |e| e + 1)
+        let end = if value.starts_with(['[', '(']) {
+            value.find([']', ')']).map_or(value.len(), |e| e + 1)
         } else {
             value.find(',').unwrap_or(value.len())
         };

@@ -195,6 +195,7 @@ fn wait(name: &str, rest: &str, gfx: Gfx) -> Decoded<Op> {
     if name != "s_waitcnt" {
         // Not counters of operations: what they wait for has no delay here.
         if name == "s_wait_alu" && gfx.is_gfx12()
+            || name == "s_wait_xcnt" && gfx.is_gfx125()
             || matches!((name, gfx), ("s_waitcnt_depctr", Gfx::Rdna2 | Gfx::Rdna3))
         {
             return Ok(Op::Hint);

@@ -179,6 +179,7 @@ const ISA: Isa<'static> = Isa {
     branch: AtomId(0),
     branch_if: AtomId(0),
     compare_less: AtomId(0),
+    guard: None,
     end: AtomId(0),
     nop: None,
     dispatch: Dispatch::EMPTY,

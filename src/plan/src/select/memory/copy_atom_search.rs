@@ -105,12 +105,12 @@ fn wants(movement: &CopyOp, atom: AtomId) -> bool {
 fn nearness(why: Reject) -> u8 {
     match why {
         Reject::Tensor { .. } => 0,
-        Reject::Alignment { .. } => 6,
+        Reject::Alignment { .. } | Reject::Bounds { .. } => 6,
         Reject::Run { .. } => 5,
         Reject::Strided { .. } | Reject::Apart { .. } => 4,
         Reject::RegisterOrder | Reject::Packing { .. } => 3,
         Reject::Share { .. } | Reject::Element { .. } => 2,
-        Reject::Lanes { .. } => 1,
+        Reject::Lanes { .. } | Reject::Unguarded => 1,
         _ => 0,
     }
 }
@@ -229,6 +229,10 @@ impl Planner<'_, '_, '_, '_> {
                 continue;
             }
             let what = Way { atom: form.atom, second: None, transpose: None };
+            if global.guards != 0 {
+                search.consider(what, Err(Reject::Unguarded));
+                continue;
+            }
             match copies.evaluate(form, global, dtype, shared, search.limit()) {
                 Ok((found, map)) => {
                     if search.consider(what, Ok(found))
@@ -321,7 +325,7 @@ impl Planner<'_, '_, '_, '_> {
                 .plan
                 .globals
                 .get(usize::from(g))
-                .map(|g| EndMap::Global(&g.map, g.align))
+                .map(GlobalPlan::end)
                 .ok_or(PlanError::Undecided(op)),
         }
     }

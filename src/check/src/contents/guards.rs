@@ -1,0 +1,162 @@
+//! Guards: a step is carried out in exactly the lanes whose elements are inside of their tensor's
+//! bounds, and what a load leaves alone in the others is 0.
+
+use crate::contents::ContentsContext;
+use crate::contents::address::ThreadRun;
+use crate::contents::arguments::Edge;
+use crate::contents::flow::{is_written, role_of};
+use crate::contents::storage::ContentsScratch;
+use crate::contents::count;
+use crate::evaluator::Position;
+use crate::violation::Violation;
+use lanebook_emit::ParamKind;
+use lanebook_emit::step::{NO_GUARD, Step};
+use lanebook_ir::{Bound, Def, Op, Value};
+use lanebook_plan::{End, GlobalPlan};
+use lanebook_tables::{OpRole, Space};
+
+/// Most bounds that are arguments.
+pub(super) const EDGES: usize = 16;
+
+/// Registers that a guarded load fills in some lanes hold 0 before it.
+#[inline(never)]
+pub(super) fn filled(
+    look: &ContentsContext<'_>,
+    scratch: &ContentsScratch<'_>,
+) -> Result<(), Violation> {
+    for (at, step) in (0u16..).zip(look.steps).filter(|(_, step)| step.guard != NO_GUARD) {
+        let Some(atom) = look.atom(step) else { continue };
+        let wrong = Violation::Guard { step: at, thread: u16::MAX };
+        // Nothing else is guarded than movements between registers and global memory.
+        let sides = atom.movement.map(|m| (m.from.space, m.to.space));
+        if !matches!(
+            sides,
+            Some((Space::Global, Space::Register) | (Space::Register, Space::Global))
+        ) {
+            return Err(wrong);
+        }
+        for (k, operand) in (0u8..).zip(atom.operands.iter()) {
+            if !is_written(role_of(step, operand.role)) {
+                continue;
+            }
+            for member in 0..count(step.arg(usize::from(k))) {
+                let before = scratch.read(look, at, k, member);
+                if before.and_then(|content| scratch.known(look, content)) != Some(0) {
+                    return Err(wrong);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl ThreadRun<'_, '_> {
+    /// What an instance's step does in this thread is what its tensor's bounds say: `first` is the
+    /// first byte of the lane's share, of so many bytes.
+    pub(super) fn guarded(
+        &self,
+        at: u16,
+        end: End,
+        first: Position,
+        share: u32,
+    ) -> Result<(), Violation> {
+        let wrong =
+            Violation::Guard { step: at, thread: u16::try_from(self.thread).unwrap_or(u16::MAX) };
+        let step = self.look.steps.get(usize::from(at)).ok_or(wrong)?;
+        let End::Global(k) = end else { return Ok(()) };
+        let tile = self.look.plan.globals.get(usize::from(k)).ok_or(wrong)?;
+        if self.look.program.bounds(tile.memref).is_none() {
+            return if step.guard == NO_GUARD { Ok(()) } else { Err(wrong) };
+        }
+        let last = first.plus(share.saturating_sub(1)).ok_or(wrong)?;
+        let inside = self.is_inside(tile, first).ok_or(wrong)?;
+        let takes_part = self.takes_part(step).ok_or(wrong)?;
+        // A share is all inside or all outside.
+        if inside == takes_part && self.is_inside(tile, last) == Some(inside) {
+            Ok(())
+        } else {
+            Err(wrong)
+        }
+    }
+
+    /// Whether a step is carried out in this thread.
+    fn takes_part(&self, step: &Step) -> Option<bool> {
+        if step.guard == NO_GUARD {
+            return Some(true);
+        }
+        let guard = self.look.isa.guard.filter(|g| g.class.0 == u16::from(step.guard_class))?;
+        let found = self.register(step.guard_class, step.guard)?;
+        Some(match guard.test {
+            Some(_) => found != 0,
+            None => (found as u32).cast_signed() < 0,
+        })
+    }
+
+    /// Whether a byte of a tile belongs to an element inside of the bounds.
+    fn is_inside(&self, tile: &GlobalPlan, at: Position) -> Option<bool> {
+        let element = u32::from(tile.map.shape.bits / 8);
+        let bounds = self.look.program.bounds(tile.memref)?;
+        let mut inside = true;
+        for (dim, (bound, start)) in bounds.iter().zip(tile.starts()).enumerate() {
+            let further = match bounds.len().saturating_sub(dim) {
+                1 => at.byte.checked_div(element)?,
+                2 => at.lead,
+                _ => 0,
+            };
+            let bound = match *bound {
+                Bound::None => continue,
+                Bound::Number(n) => u64::from(n),
+                Bound::Argument(value) => self.look.argument(value, ParamKind::Scalar)?,
+            };
+            inside &= self.place_of(start)?.checked_add(u64::from(further))? < bound;
+        }
+        Some(inside)
+    }
+
+    /// Of each bound that is an argument, a value with which a tile of its tensor reaches beyond it
+    /// and begins before, if there is one.
+    pub(super) fn edges(&self) -> heapless::Vec<Edge, EDGES> {
+        let mut out: heapless::Vec<Edge, EDGES> = heapless::Vec::new();
+        for tile in self.look.plan.globals.iter() {
+            let Some(bounds) = self.look.program.bounds(tile.memref) else { continue };
+            for (dim, (bound, start)) in bounds.iter().zip(tile.starts()).enumerate() {
+                let Bound::Argument(value) = *bound else { continue };
+                let extent = match bounds.len().saturating_sub(dim) {
+                    1 => tile.map.shape.col_count(),
+                    2 => tile.map.shape.row_count(),
+                    _ => 1,
+                };
+                let div = u64::from(self.look.program.index_facts(value).divisor());
+                let is_known = out.iter().any(|edge| edge.value == value);
+                if is_known || self.look.decides(value, start) {
+                    continue;
+                }
+                let Some(from) = self.place_of(start) else { continue };
+                let within = extent.saturating_mul(5).checked_div(8).unwrap_or(0).max(1);
+                let number = from.saturating_add(within).next_multiple_of(div);
+                if number < 1 << 31 {
+                    let _ = out.push(Edge { value, number });
+                }
+            }
+        }
+        out
+    }
+}
+
+impl ContentsContext<'_> {
+    /// Whether an argument is the bound of a loop, or what a loop's bound or an index is computed
+    /// of.
+    fn decides(&self, argument: Value, index: Value) -> bool {
+        let Some(function) = self.program.functions().next() else { return true };
+        let bounds_loop = |op: Op| {
+            self.program.role(op) == OpRole::For
+                && self.program.counted_loop(op).is_some_and(|at| {
+                    at.upper == argument || at.lower == argument || self.feeds(argument, at.upper)
+                })
+        };
+        let is_plain = matches!(self.program.def(index), Def::Argument(..));
+        self.program.inside(function).any(bounds_loop)
+            || index == argument
+            || (!is_plain && self.feeds(argument, index))
+    }
+}

@@ -1,0 +1,167 @@
+//! Guards: which lanes an instruction is kept to, where a tile may reach beyond its tensor's
+//! bounds.
+//!
+//! Along each dimension the distance of a lane's first element from the bound is below zero where
+//! that element is inside. All of these distances joined by "and" are one word that is below zero
+//! in the lanes that take part; the tables say how an instruction is kept to those.
+
+use crate::expr::{ExprId, Reg, RegBank};
+use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::interface::ParamKind;
+use crate::step::{Missing, Purpose, Slot, StepError, member_offset, slot};
+use lanebook_ir::{Bound, Op, Value};
+use lanebook_plan::{End, GlobalPlan, TransferPlan};
+use lanebook_tables::{ClassId, IndexOp};
+use lanebook_tile::map::Combine;
+
+impl LowerContext<'_, '_, '_, '_> {
+    /// The register that keeps an instance of a movement to the lanes inside of its tensor's
+    /// bounds; `None` where all lanes are. `end` is its end in global memory.
+    #[inline(never)]
+    pub(crate) fn guard(
+        &mut self,
+        plan: &TransferPlan,
+        end: End,
+        instance: u32,
+    ) -> Result<Option<Reg>, EmitError> {
+        let refuse = EmitError::Unplanned(plan.op);
+        let End::Global(k) = end else { return Ok(None) };
+        let global = *self.plan.globals.get(usize::from(k)).ok_or(refuse)?;
+        if global.guards == 0 {
+            return Ok(None);
+        }
+        let purpose = self.steps.purpose;
+        self.steps.purpose = Purpose::Control;
+        let word = self.inside(plan, &global, instance)?;
+        let word = self.compute(word, RegBank::Vector)?;
+        let missing = StepError::NoAtom(Missing::Frame);
+        let rules = self.machine.isa.guard.ok_or(missing)?;
+        let guard = match rules.test {
+            Some(test) => {
+                let guard = self.predicate(test)?.ok_or(missing)?;
+                self.frame_step(test, Some(guard), &[slot(word), Slot::Int(0)])?;
+                guard
+            }
+            None => word,
+        };
+        self.steps.purpose = purpose;
+        if guard.class == rules.class && guard.count == 1 { Ok(Some(guard)) } else { Err(refuse) }
+    }
+
+    /// A word that is below zero in lanes whose first element of an instance is inside.
+    fn inside(
+        &mut self,
+        plan: &TransferPlan,
+        global: &GlobalPlan,
+        instance: u32,
+    ) -> Result<ExprId, EmitError> {
+        let op = plan.op;
+        let refuse = EmitError::Unplanned(op);
+        let bounds = self.program.bounds(global.memref).ok_or(refuse)?;
+        let column = global.map.at(plan.tiling.element(instance));
+        let element = u32::from(global.map.shape.bits / 8);
+        let mut word = None;
+        for (dim, (bound, start)) in bounds.iter().zip(global.starts()).enumerate() {
+            if global.guards.checked_shr(dim as u32).unwrap_or(0) & 1 == 0 {
+                continue;
+            }
+            let distance = self.distance(op, start, *bound)?;
+            // Whether it counts rows, and by how many bytes it goes on.
+            let own = match bounds.len().saturating_sub(dim) {
+                1 => Some((false, column.bytes, element)),
+                2 => Some((true, column.lead, 1)),
+                _ => None,
+            };
+            let own = match own {
+                Some((rows, further, unit)) => {
+                    let lanes = self.lanes_along(plan, global, rows)?;
+                    let further = further.checked_div(unit).ok_or(refuse)?;
+                    self.along(distance, lanes, further)?
+                }
+                None => distance,
+            };
+            word = self.sum(IndexOp::And, word, Some(own))?;
+        }
+        word.ok_or(refuse)
+    }
+
+    /// How far a tile's start is beyond a bound.
+    fn distance(&mut self, op: Op, start: Value, bound: Bound) -> Result<ExprId, EmitError> {
+        let start = match self.index_value(op, start, None)? {
+            Some(start) => start,
+            None => self.arena.constant(0)?,
+        };
+        let bound = match bound {
+            Bound::Number(n) => self.arena.constant(n)?,
+            Bound::Argument(value) => self.parameter(op, value, ParamKind::Scalar)?,
+            Bound::None => return Err(EmitError::Unplanned(op)),
+        };
+        Ok(self.arena.op(IndexOp::Sub, &[start, bound])?)
+    }
+
+    /// Which row of the tile, or which column, a lane begins with.
+    fn lanes_along(
+        &mut self,
+        plan: &TransferPlan,
+        global: &GlobalPlan,
+        rows: bool,
+    ) -> Result<Option<ExprId>, EmitError> {
+        let lanes = self.thread_bits(&global.map, &plan.tiling, Combine::Xor, rows)?;
+        let bytes = u64::from(global.map.shape.bits / 8);
+        Ok(match lanes {
+            Some(lanes) if !rows => {
+                let places = u64::from(bytes.trailing_zeros());
+                Some(self.arena.op_const(IndexOp::Shr, lanes, places)?)
+            }
+            lanes => lanes,
+        })
+    }
+
+    /// A start with what its lanes and an instance add.
+    fn along(
+        &mut self,
+        start: ExprId,
+        lanes: Option<ExprId>,
+        further: u32,
+    ) -> Result<ExprId, EmitError> {
+        let Some(lanes) = lanes else {
+            return Ok(self.arena.op_const(IndexOp::Add, start, u64::from(further))?);
+        };
+        let apart = self
+            .arena
+            .facts(lanes)
+            .is_some_and(|facts| facts.possible() & u64::from(further) == 0);
+        if !apart {
+            let lanes = self.arena.op_const(IndexOp::Xor, lanes, u64::from(further))?;
+            return Ok(self.arena.op(IndexOp::Add, &[start, lanes])?);
+        }
+        let first = self.arena.op(IndexOp::Add, &[start, lanes])?;
+        if further == 0 {
+            return Ok(first);
+        }
+        let first = self.settled(first, RegBank::Vector)?;
+        Ok(self.arena.op_const(IndexOp::Add, first, u64::from(further))?)
+    }
+
+    /// Fills what a guarded load leaves as it is in the other lanes.
+    pub(crate) fn fill_outside(&mut self, data: Slot) -> Result<(), EmitError> {
+        let purpose = self.steps.purpose;
+        self.steps.purpose = Purpose::Fill;
+        match data {
+            Slot::Reg { class, count, first } => {
+                self.fill(Reg { class: ClassId(u16::from(class)), first, count }, 0)?;
+            }
+            Slot::Spread { class, count, first, pattern } => {
+                for member in 0..count {
+                    let weights = self.steps.patterns.get(usize::from(pattern));
+                    let place = weights.map_or(0, |weights| member_offset(weights, member));
+                    let first = first.wrapping_add(place);
+                    self.fill(Reg { class: ClassId(u16::from(class)), first, count: 1 }, 0)?;
+                }
+            }
+            _ => {}
+        }
+        self.steps.purpose = purpose;
+        Ok(())
+    }
+}
