@@ -48,7 +48,8 @@ impl Program<'_, '_> {
                 Bound::None
             } else if word.bytes().next()?.is_ascii_digit() {
                 let number: u32 = word.parse().ok().filter(|n| (1..1 << 31).contains(n))?;
-                let fits = shape.extent(dim).is_none_or(|extent| i64::from(number) <= extent.into());
+                let fits =
+                    shape.extent(dim).is_none_or(|extent| i64::from(number) <= extent.into());
                 Bound::Number(fits.then_some(number)?)
             } else {
                 let name = word.strip_prefix('%').unwrap_or(word);

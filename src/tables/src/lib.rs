@@ -41,8 +41,8 @@ pub use anchor::{
     LaneElements, Meaning, PointerAccess, ProductUnit, SubAxis, TensorOps,
 };
 pub use arch::{
-    Arch, ArchAtom, BankModel, Counter, LaneGuard, Hazard, HazardUse, Isa, Operandless, RegisterClass,
-    RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
+    Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, LaneGuard, Operandless,
+    RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
 pub use atom::{
     Atom, AtomClass, AtomCost, AtomNote, CounterUse, Does, LaneXor, MatrixShape, Movement,

@@ -34,7 +34,7 @@ const fn fault(
 }
 
 /// Known faults.
-pub const FAULTS: [Fault; 20] = [
+pub const FAULTS: [Fault; 23] = [
     fault("swapped yields", "copy", "sm_80", &["carried", "turns"]),
     fault("swapped yields", "copy", "gfx950", &["carried", "turns"]),
     fault("the temporary of a cycle left out", "temporary", "sm_80", &["carried"]),
@@ -54,6 +54,9 @@ pub const FAULTS: [Fault; 20] = [
     fault("a bit of a mask", "mask", "sm_80", &["gemm", "corner"]),
     fault("a bit of a mask", "mask", "gfx942", &["gemm", "corner"]),
     fault("a wrong register", "read", "gfx1200", &["graph", "gemm"]),
+    fault("a guard left out", "guard", "sm_80", &["copy", "gemm"]),
+    fault("a guard left out", "guard", "gfx942", &["copy", "gemm"]),
+    fault("zeros beyond bounds left out", "zeros", "gfx1100", &["copy", "graph"]),
     fault("a turn too many or too few", "bound", "sm_80", &["turns", "carried"]),
 ];
 

@@ -8,7 +8,7 @@ use crate::{checked, try_with_plan, with_kernel};
 use lanebook::TABLES;
 use lanebook::check::{FinalSteps, Violation};
 use lanebook::compile::Compiled;
-use lanebook::emit::step::{Purpose, Slot, Step};
+use lanebook::emit::step::{NO_GUARD, Purpose, Slot, Step};
 use lanebook::ir::Program;
 use lanebook::plan::End;
 use lanebook::tables::{AtomClass, AtomId, IndexOp, Isa, OpWord, Role, Space, TermNode};
@@ -224,6 +224,26 @@ pub(crate) fn change(
         "bound" => {
             let control = |s: &Step| s.purpose == Purpose::Control;
             return renumbered(steps, numbers, control, |v| v + 8);
+        }
+        "guard" => {
+            // Every lane takes part.
+            let guarded: Vec<usize> =
+                places.iter().copied().filter(|&k| steps[k].guard != NO_GUARD).collect();
+            let k = *guarded.get(numbers.below(guarded.len()))?;
+            steps[k].guard = NO_GUARD;
+            return Some(k);
+        }
+        "zeros" => {
+            // What a guarded load leaves alone is what was there before.
+            let loads: Vec<usize> = places
+                .iter()
+                .copied()
+                .filter(|&k| k > 0 && steps[k].guard != NO_GUARD)
+                .filter(|&k| steps[k - 1].purpose == Purpose::Fill)
+                .collect();
+            let k = *loads.get(numbers.below(loads.len()))? - 1;
+            steps.remove(k);
+            return Some(k);
         }
         "packing" => {
             let packs = |s: &Step| {

@@ -118,8 +118,12 @@ pub fn remedy(why: Reject) -> &'static str {
         Reject::Alignment { .. } => {
             "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, {div = N} on an index, if it is true"
         }
-        Reject::Bounds { .. } => "promise more: {div = N} on the index arguments that the bounds and the place are, if it is true",
-        Reject::Unguarded => "let another instruction move it (no `mover`), or leave out the bounds where all that tiles reach is there",
+        Reject::Bounds { .. } => {
+            "promise more: {div = N} on the index arguments that the bounds and the place are, if it is true"
+        }
+        Reject::Unguarded => {
+            "let another instruction move it (no `mover`), or leave out the bounds where all that tiles reach is there"
+        }
         Reject::Tensor { rule: MapRule::Base | MapRule::StrideMultiple, .. } => {
             "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, if it is true"
         }

@@ -128,7 +128,7 @@ impl ContentsContext<'_> {
         // it is left anyway.
         let from_argument =
             || operations().filter_map(bounded).any(|at| self.program.int(at.lower).is_none());
-        let most = LIMIT.saturating_sub(1);
+        let most = LIMIT.saturating_sub(1).saturating_sub(self.beyond());
         let most = most.saturating_sub(most.checked_rem(out).unwrap_or(0));
         match (bounds, self.given) {
             (true, Given::Idle) => 0,
@@ -143,6 +143,14 @@ impl ContentsContext<'_> {
             (false, _) if is_fed => out.saturating_mul(FED).min(most),
             (false, _) => out.saturating_mul(5).min(most),
         }
+    }
+
+    /// How far a tile of a tensor with bounds may reach behind its start: its last index is below
+    /// the limit too.
+    fn beyond(&self) -> u64 {
+        let bounded = self.plan.globals.iter().filter(|g| g.guards != 0);
+        let extents = bounded.map(|g| g.map.shape.row_count().max(g.map.shape.col_count()));
+        extents.max().unwrap_or(0)
     }
 
     /// Whether a bound is computed of an argument.

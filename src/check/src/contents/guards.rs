@@ -4,9 +4,9 @@
 use crate::contents::ContentsContext;
 use crate::contents::address::ThreadRun;
 use crate::contents::arguments::Edge;
+use crate::contents::count;
 use crate::contents::flow::{is_written, role_of};
 use crate::contents::storage::ContentsScratch;
-use crate::contents::count;
 use crate::evaluator::Position;
 use crate::violation::Violation;
 use lanebook_emit::ParamKind;
@@ -68,6 +68,10 @@ impl ThreadRun<'_, '_> {
         if self.look.program.bounds(tile.memref).is_none() {
             return if step.guard == NO_GUARD { Ok(()) } else { Err(wrong) };
         }
+        // Indices of tensors with bounds are below this, also those beyond the bounds.
+        if self.last_index(tile, first).is_none_or(|last| last >= 1 << 31) {
+            return Ok(());
+        }
         let last = first.plus(share.saturating_sub(1)).ok_or(wrong)?;
         let inside = self.is_inside(tile, first).ok_or(wrong)?;
         let takes_part = self.takes_part(step).ok_or(wrong)?;
@@ -77,6 +81,16 @@ impl ThreadRun<'_, '_> {
         } else {
             Err(wrong)
         }
+    }
+
+    /// The greatest index of a byte of a tile along a dimension of its tensor.
+    fn last_index(&self, tile: &GlobalPlan, at: Position) -> Option<u64> {
+        let mut most = 0;
+        for start in tile.starts() {
+            let further = u64::from(at.byte.max(at.lead));
+            most = self.place_of(start)?.checked_add(further)?.max(most);
+        }
+        Some(most)
     }
 
     /// Whether a step is carried out in this thread.

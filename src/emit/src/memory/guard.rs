@@ -127,10 +127,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let Some(lanes) = lanes else {
             return Ok(self.arena.op_const(IndexOp::Add, start, u64::from(further))?);
         };
-        let apart = self
-            .arena
-            .facts(lanes)
-            .is_some_and(|facts| facts.possible() & u64::from(further) == 0);
+        let apart =
+            self.arena.facts(lanes).is_some_and(|facts| facts.possible() & u64::from(further) == 0);
         if !apart {
             let lanes = self.arena.op_const(IndexOp::Xor, lanes, u64::from(further))?;
             return Ok(self.arena.op(IndexOp::Add, &[start, lanes])?);

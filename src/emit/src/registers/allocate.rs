@@ -7,7 +7,8 @@
 //! error that says how many registers were wanted; nothing is spilled.
 
 use crate::step::{
-    LoopSpan, NO_GUARD, Purpose, Slot, Step, StepError, TupleStride, VRegTuple, for_each_register, owner,
+    LoopSpan, NO_GUARD, Purpose, Slot, Step, StepError, TupleStride, VRegTuple, for_each_register,
+    owner,
 };
 use heapless::VecView;
 use lanebook_tables::{ClassId, Isa, Tables};
@@ -62,9 +63,10 @@ pub fn allocate(
             continue;
         }
         let own = |number: u16, owners: &mut Owners| {
-            owners.find(registers, number).and_then(|k| registers.get(k)).map(|tuple| {
-                tuple.physical.wrapping_add(number.wrapping_sub(tuple.first))
-            })
+            owners
+                .find(registers, number)
+                .and_then(|k| registers.get(k))
+                .map(|tuple| tuple.physical.wrapping_add(number.wrapping_sub(tuple.first)))
         };
         if step.guard != NO_GUARD {
             step.guard = own(step.guard, &mut owners).unwrap_or(step.guard);

@@ -6,7 +6,8 @@
 //! inserts what they demand. Architectures without such tables come out unchanged.
 
 use crate::step::{
-    MAX_ARGS, Missing, NO_GUARD, Purpose, Slot, Step, StepError, Touch, TupleStride, for_each_register,
+    MAX_ARGS, Missing, NO_GUARD, Purpose, Slot, Step, StepError, Touch, TupleStride,
+    for_each_register,
 };
 use crate::sync::cursor::StepCursor;
 use crate::sync::hazards::{BusyRegs, HazardCache, Marks, Readers, Recent, ended, hazards};
@@ -217,8 +218,7 @@ impl Finish<'_> {
                 };
                 *args.get_mut(k).ok_or(refuse)? = crate::step::int(value).ok_or(refuse)?;
             }
-            let wait =
-                synchronising(counter.wait, origin.origin, args);
+            let wait = synchronising(counter.wait, origin.origin, args);
             self.note_wait(&wait);
             out.push(wait)?;
         }

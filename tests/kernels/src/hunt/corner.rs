@@ -87,7 +87,13 @@ fn place(g: &mut Generator, ty: &Type) -> Place {
     let align = g.choices.of(&[16, 16, 16, 8, 4, 2, 1]).max(bytes(ty.element));
     let div = g.choices.of(&[16, 1, 8, 2, 4, 3]);
     let known = extents.clone();
-    g.program.arguments.push(Argument::Tensor { extents, element: ty.element, align, div });
+    g.program.arguments.push(Argument::Tensor {
+        extents,
+        element: ty.element,
+        align,
+        div,
+        bounds: Vec::new(),
+    });
     let number = g.program.arguments.len() - 1;
     let at = (0..rank)
         .map(|dim| {

@@ -74,7 +74,13 @@ fn tensor(g: &mut Generator, ty: &Type) -> usize {
     let align = g.choices.of(&[16, 16, 8, 4]).max(bytes(ty.element));
     let div = g.choices.of(&[8, 16, 1, 4]);
     let extents = vec![None, None];
-    g.program.arguments.push(Argument::Tensor { extents, element: ty.element, align, div });
+    g.program.arguments.push(Argument::Tensor {
+        extents,
+        element: ty.element,
+        align,
+        div,
+        bounds: Vec::new(),
+    });
     g.program.arguments.len() - 1
 }
 

@@ -46,7 +46,9 @@ impl Generator {
     #[must_use]
     pub fn finish(mut self) -> Program {
         self.program.body = self.blocks.pop().unwrap_or_default();
-        super::shrink::tidy(&self.program)
+        let mut program = super::shrink::tidy(&self.program);
+        super::bounds::bound(&mut program, &mut self.choices);
+        program
     }
 
     /// A value of a type, that nothing defines yet.
@@ -111,7 +113,13 @@ impl Generator {
         };
         // Rows begin where the tensor's alignment has it, or anywhere.
         let div = if self.choices.once_in(8) { 1 } else { (align / bytes(ty.element)).max(1) };
-        self.program.arguments.push(Argument::Tensor { extents, element: ty.element, align, div });
+        self.program.arguments.push(Argument::Tensor {
+            extents,
+            element: ty.element,
+            align,
+            div,
+            bounds: Vec::new(),
+        });
         self.program.arguments.len() - 1
     }
 

@@ -3,6 +3,7 @@
 //! made small.
 
 pub mod assemble;
+mod bounds;
 pub mod choices;
 mod corner;
 mod expressions;

@@ -28,6 +28,8 @@ pub enum Argument {
         align: u32,
         /// Elements that its unknown strides are multiples of.
         div: u32,
+        /// Its bounds as they are written, of each dimension; empty if it has none.
+        bounds: Vec<String>,
     },
     /// A number.
     Index {
@@ -288,14 +290,19 @@ impl Program {
     #[must_use]
     pub fn text(&self, name: &str) -> String {
         let argument = |(number, argument): (usize, &Argument)| match argument {
-            Argument::Tensor { extents, align, div, .. } => {
+            Argument::Tensor { extents, align, div, bounds, .. } => {
                 let unknown = extents.iter().skip(1).any(Option::is_none);
                 let div = if unknown && *div > 1 {
                     format!(", stride_div = {div}")
                 } else {
                     String::new()
                 };
-                format!("%A{number}: {} {{align = {align}{div}}}", self.memref(number))
+                let bounds = if bounds.is_empty() {
+                    String::new()
+                } else {
+                    format!(", bounds = ({})", bounds.join(", "))
+                };
+                format!("%A{number}: {} {{align = {align}{div}{bounds}}}", self.memref(number))
             }
             Argument::Index { name, div } => format!(
                 "%{name}: index{}",

@@ -93,12 +93,25 @@ fn edits(program: &Program) -> Vec<Program> {
     );
     let mut aligned = program.clone();
     for argument in &mut aligned.arguments {
-        if let Argument::Tensor { align, extents, element, div } = argument {
+        if let Argument::Tensor { align, extents, element, div, .. } = argument {
             (*align, *div) = (16, 16 / bytes(element));
             extents.iter_mut().for_each(|e| *e = None);
         }
     }
     out.push(aligned);
+    for (number, argument) in program.arguments.iter().enumerate() {
+        let Argument::Tensor { bounds, .. } = argument else { continue };
+        for dim in (0..bounds.len()).filter(|dim| bounds[*dim] != "_") {
+            let mut fewer = program.clone();
+            if let Argument::Tensor { bounds, .. } = &mut fewer.arguments[number] {
+                bounds[dim] = "_".to_string();
+                if bounds.iter().all(|bound| bound == "_") {
+                    bounds.clear();
+                }
+            }
+            out.push(fewer);
+        }
+    }
     for id in program.layouts.keys() {
         let mut plain = program.clone();
         plain.layouts.remove(id);
@@ -329,8 +342,18 @@ pub fn tidy(program: &Program) -> Program {
     let used: BTreeSet<usize> = out.body.iter().flat_map(Statement::tensors).collect();
     let text = out.text("f");
     let body = text.split_once("{threads").map_or("", |(_, rest)| rest);
+    let bounds: BTreeSet<String> = (0..)
+        .zip(&out.arguments)
+        .filter(|(number, _)| used.contains(number))
+        .filter_map(|(_, argument)| match argument {
+            Argument::Tensor { bounds, .. } => Some(bounds.iter().cloned()),
+            Argument::Index { .. } => None,
+        })
+        .flatten()
+        .collect();
     let named = |name: &str| {
-        body.contains(&format!("%{name},"))
+        bounds.contains(&format!("%{name}"))
+            || body.contains(&format!("%{name},"))
             || body.contains(&format!("%{name}]"))
             || body.contains(&format!("%{name} "))
     };

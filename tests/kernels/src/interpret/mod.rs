@@ -32,6 +32,9 @@ use tile::Item;
 /// An answer, or what is not understood.
 pub type Said<T> = Result<T, String>;
 
+/// Most elements of a tensor.
+const MOST_ELEMENTS: usize = 1 << 26;
+
 /// How the refusal of a program begins that reads what nothing wrote.
 pub const UNWRITTEN: &str = "reads what nothing wrote";
 
@@ -183,6 +186,10 @@ impl Interpreted {
         out.bound_loops(given.turns);
         out.choose_grid(said_grid, given)?;
         out.run_blocks(true)?;
+        let is_large = |g: &Global| g.extents.iter().product::<usize>() > MOST_ELEMENTS;
+        if let Some(global) = out.globals.iter().find(|g| is_large(g)) {
+            return Err(format!("{} has too many elements: {:?}", global.name, global.extents));
+        }
         out.fill(given);
         Ok(out)
     }

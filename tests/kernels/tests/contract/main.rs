@@ -255,6 +255,31 @@ fn sign_of_an_argument(program: &str, seen: &mut BTreeSet<(String, String)>) {
     }
 }
 
+/// Bounds of the tensors: other code where they are well said, nothing where they are not.
+fn bounds_of_a_tensor(
+    program: &str,
+    values: Vec<(String, bool)>,
+    seen: &mut BTreeSet<(String, String)>,
+) {
+    let promised = "align = 16, stride_div = 16";
+    let mut taken = 0;
+    for (value, legal) in values {
+        let one = listed(&[promised, &joined("bounds", &value)]);
+        let text = marked(program, ARGUMENT, &one);
+        for arch in ARCHS {
+            let is_taken = matches!(outcome(&text, arch), Outcome::Kernel(_));
+            assert_eq!(is_taken, legal, "{arch}: {text}");
+            if is_taken {
+                let plain = marked(program, ARGUMENT, promised);
+                assert_ne!(outcome(&text, arch), outcome(&plain, arch), "{arch}: {text}");
+                right(&text, arch, seen);
+                taken += 1;
+            }
+        }
+    }
+    assert!(taken >= 3 * ARCHS.len(), "obeyed {taken} times");
+}
+
 /// Promises about arguments: a stronger one lets wider instructions in, a weaker one keeps them
 /// out.
 #[test]
@@ -272,6 +297,10 @@ fn every_promise_of_an_argument_is_refused_or_obeyed() {
             .collect();
         if attr.key == "signed" {
             sign_of_an_argument(&program, &mut seen);
+            continue;
+        }
+        if attr.key == "bounds" {
+            bounds_of_a_tensor(&program, values(&attr.form), &mut seen);
             continue;
         }
         let mut differ = 0;

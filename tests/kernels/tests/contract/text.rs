@@ -254,6 +254,20 @@ pub fn values(form: &AttrForm<'_>) -> Vec<(String, bool)> {
             ]
             .map(|(text, is_taken)| (text.to_string(), is_taken)),
         ),
+        AttrForm::Bounds => out.extend(
+            [
+                ("(100, 77)", true),
+                ("(%m, _)", true),
+                ("(_, m)", true),
+                ("(7)", false),
+                ("(1, 2, 3)", false),
+                ("(0, 1)", false),
+                ("(%x, 16)", false),
+                ("(2147483648, 16)", false),
+                ("(cdiv(%m, 2), 16)", false),
+            ]
+            .map(|(text, is_taken)| (text.to_string(), is_taken)),
+        ),
         AttrForm::Ints(numbers) => out.push((format!("{:?}", numbers.slice()), true)),
         AttrForm::Layout(_) => out.extend(layouts(32).into_iter().map(|(_, text)| (text, true))),
     }
