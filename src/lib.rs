@@ -19,6 +19,7 @@
 //! | where a load's instruction is chosen (`select::memory::search`), where a swizzle is (`select::memory::shared_layouts`), a product's instruction (`select::matrix::select_mma`) | [`plan`] |
 //! | addresses, waits (`sync::waits`), barriers (`sync::order`), registers, text | [`emit`] |
 //! | the independent checkers | [`check`] |
+//! | questions as text: layouts in every notation, instructions, conflicts | [`query`] |
 //! | parallel loops: how they are told to layout inference, and the inference itself | [`loops`], [`infer`] |
 #![no_std]
 #![forbid(unsafe_code)]
@@ -58,5 +59,6 @@ pub use lanebook_layout as layout;
 pub use lanebook_loops as loops;
 pub use lanebook_passes::{self as passes, layout_seeding, remat};
 pub use lanebook_plan::{self as plan, select};
+pub use lanebook_query as query;
 pub use lanebook_tables as tables;
 pub use lanebook_tile::{self as tile, encoding, map, unit};

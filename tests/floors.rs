@@ -99,8 +99,25 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         &[&["machine", "notation"], &["error"], &["tell+operators+indices"], &["result"]],
     ),
     (
+        "src/query",
+        &["layout", "tables", "tile"],
+        &[
+            &["functions", "text", "write"],
+            &["error"],
+            &["value"],
+            &["algebra", "literal"],
+            &["shaped"],
+            &["answer+instruction+show", "words"],
+            &["eval"],
+            &["ask"],
+        ],
+    ),
+    (
         "",
-        &["layout", "tables", "ir", "tile", "passes", "plan", "emit", "check", "infer", "loops"],
+        &[
+            "layout", "tables", "ir", "tile", "passes", "plan", "emit", "check", "infer", "loops",
+            "query",
+        ],
         &[&["generated"], &["compile", "pipeline"], &["detail"]],
     ),
 ];

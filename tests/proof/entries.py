@@ -14,7 +14,7 @@ INSTANCES = {
     "lanebook_layout": LINEAR,
     "lanebook_layout::LayoutRef": {"N": "4"},
     "lanebook_layout::triton::Few": {"T": "u32", "N": "16"},
-    "lanebook": {}, "lanebook_ir": {}, "lanebook_tile": {}, "lanebook_passes": {}, "lanebook_plan": {}, "lanebook_emit": {}, "lanebook_check": {}, "lanebook_infer": {}, "lanebook_loops": {},
+    "lanebook": {}, "lanebook_ir": {}, "lanebook_tile": {}, "lanebook_passes": {}, "lanebook_plan": {}, "lanebook_emit": {}, "lanebook_check": {}, "lanebook_infer": {}, "lanebook_loops": {}, "lanebook_query": {},
     "lanebook_tables": {},
     "lanebook_tables::List": {"T": "u16"},
     "lanebook_capi": {},
@@ -36,7 +36,8 @@ SKIP_TRAITS = {"Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord",
 # Entry points that answer storage by value, meant for statics: proved panic-free, but without a stack bound of their own.
 BY_VALUE = {"lanebook::compile::CompileStorage::new", "<lanebook::compile::CompileStorage as Default>::default", "lanebook_ir::Storage::new", "<lanebook_ir::Storage as Default>::default",
             "lanebook_passes::layout_seeding::SeedingStorage::new", "<lanebook_passes::layout_seeding::SeedingStorage as Default>::default",
-            "lanebook_check::ContentsStorage::new", "<lanebook_check::ContentsStorage as Default>::default"}
+            "lanebook_check::ContentsStorage::new", "<lanebook_check::ContentsStorage as Default>::default",
+            "lanebook_query::QueryStorage::new", "<lanebook_query::QueryStorage as Default>::default"}
 
 def instance(path, parameter):
     while path:

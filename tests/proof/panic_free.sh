@@ -19,7 +19,7 @@ rm -f "$out"/*.a
 
 # 1. The list of entry points, from rustdoc.
 crates=(lanebook-layout lanebook-tables)
-[ "$what" = algebra ] || crates+=(lanebook-ir lanebook-tile lanebook-passes lanebook-plan lanebook-emit lanebook-check lanebook-infer lanebook-loops lanebook)
+[ "$what" = algebra ] || crates+=(lanebook-ir lanebook-tile lanebook-passes lanebook-plan lanebook-emit lanebook-check lanebook-infer lanebook-loops lanebook-query lanebook)
 docs=()
 for crate in "${crates[@]}"; do
   RUSTDOC=$root/tests/proof/rustdoc.sh cargo rustdoc -q -p "$crate" --lib --target-dir "$target"

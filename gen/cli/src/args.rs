@@ -77,6 +77,8 @@ pub enum Command {
     Atoms(Atoms),
     /// Print what `compile` takes of each operation of the tile language
     Ops(Ops),
+    /// Answer a question about layouts, instructions, banks and descriptors
+    Ask(Ask),
     /// Draw a layout, or the operands of an instruction form
     Show(Show),
     /// Print an architecture's figures with their sources
@@ -444,6 +446,41 @@ pub struct Show {
     /// Print all rows and columns, however many
     #[arg(long)]
     pub full: bool,
+}
+
+const ASK: &str = "\
+Examples:
+  lanebook ask 'logical_divide((8,8):(8,1), (2,2))'
+  lanebook ask 'mma.m16n8k16.f32.f16.D at (3, 5)'
+  lanebook ask 'v_mfma_f32_32x32x8_f16.D where lane 33 register 2' --format json
+  lanebook ask 'let A = (8,4):(4,1); equal(compose(A, right_inverse(A)), 32:1)'
+  lanebook ask ldmatrix --arch sm_90                  the members of a family";
+
+/// Arguments of `ask`.
+#[derive(Debug, Args)]
+#[command(after_help = ASK)]
+pub struct Ask {
+    /// A layout in any notation, an instruction's operand, or a function of them; names with `let`; without it the
+    /// functions are listed
+    #[arg(value_name = "EXPRESSION")]
+    pub expression: Option<String>,
+    /// Architecture, where the answer depends on one and the expression does not say `on ARCH`
+    #[arg(long, value_name = "ARCH")]
+    pub arch: Option<String>,
+    /// How to write the answer
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = AskFormat::Text)]
+    pub format: AskFormat,
+}
+
+/// Formats of answers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AskFormat {
+    /// For people
+    Text,
+    /// One object
+    Json,
+    /// A picture of the layout
+    Svg,
 }
 
 /// Arguments of `arch`.

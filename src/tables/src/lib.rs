@@ -14,6 +14,7 @@
 //! | `op` [`contract`] | operations of the tile IR, and what `compile` takes of them |
 //! | `rule` `policy` `anchor` | rewrite rules, pipelines, weights; how attempts of inference are compared; how passes give layouts |
 //! | `float` | how bits of a number are divided |
+//! | `family` | the atoms that people mean by a part of a name |
 //! | `name` `hash` `list` | look-up by name, the perfect hash, references of one word |
 #![no_std]
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ mod arch;
 mod atom;
 pub mod contract;
 mod dispatch;
+mod family;
 mod float;
 mod hash;
 mod list;

@@ -1,6 +1,7 @@
 //! The commands, one file each. Each makes its result as a text and writes it in one go.
 mod against;
 mod arch;
+mod ask;
 mod atoms;
 mod check;
 pub mod compile;
@@ -30,6 +31,7 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
         Command::Rules(args) => rules::run(&args, &tables::of(folder)?),
         Command::Atoms(args) => atoms::run(&args, &tables::of(folder)?),
         Command::Ops(args) => ops::run(&args, &tables::of(folder)?),
+        Command::Ask(args) => ask::run(&args, &tables::of(folder)?),
         Command::Show(args) => show::run(&args, &tables::of(folder)?, cli.color),
         Command::Dispatch(args) => dispatch::run(&args, &tables::of(folder)?),
         Command::Arch(args) => arch::run(&args, &tables::of(folder)?),

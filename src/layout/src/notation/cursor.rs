@@ -131,6 +131,16 @@ impl<'t> Cursor<'t> {
         false
     }
 
+    /// Takes `module.` if it is next, as a peer prints what its module exports (`T.S[...]`).
+    pub(super) fn eat_module(&mut self, module: &str) {
+        let start = self.mark();
+        if self.name() != Some(module) || self.byte(self.at) != Some(b'.') {
+            self.at = start;
+            return;
+        }
+        self.at = self.at.wrapping_add(1);
+    }
+
     /// Digits, if they are next.
     fn digits(&mut self, negative: bool) -> Parsed<Option<i64>> {
         let start = self.mark();
@@ -252,6 +262,7 @@ impl<'t> Cursor<'t> {
 
     /// What follows an `@`: a name, or a path of mode numbers joined by further `@`.
     pub(super) fn axis(&mut self, axes: &impl AxisNames) -> Parsed<AxisId> {
+        self.eat_module("Axis");
         let at = self.mark();
         if let Some(name) = self.name() {
             return axes.axis(name).ok_or_else(|| self.error_at(at, Expected::KnownAxis));
@@ -279,6 +290,7 @@ impl<'t> Cursor<'t> {
         syms: &mut impl SymNames,
         bare_axis: bool,
     ) -> Parsed<(Int, AxisId)> {
+        self.eat_module("Axis");
         let start = self.mark();
         if bare_axis && let Some(name) = self.name() {
             let alone = !matches!(self.peek(), Some(b'@' | b'*'));

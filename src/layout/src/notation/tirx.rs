@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! text   = sum | "TileLayout(" sum ")" | composed | bare
-//! sum    = term { "+" term }                      (an S or R at least, each at most once)
+//! sum    = terms { "+" terms }                    (an S or R at least, each at most once)
+//! terms  = term | "(" terms { "+" terms } ")"
 //! term   = "S[" spec "]" | "R[" spec "]" | number [ "@" axis ]
 //! spec   = extents [ ":" strides ]                (no strides: row-major on axis m)
 //! extents = number { "," number } | "(" [ number { "," number } [ "," ] ] ")"
@@ -15,6 +16,9 @@
 //! swizzle = three | bare                          three = per_element "," swizzle_len "," atom_len
 //! inner  = "True" | "False"
 //! ```
+//!
+//! What TVM prints is taken as well: `T.` before `TileLayout`, `ComposeLayout`, `SwizzleLayout`, `S`
+//! and `R`, and `Axis.` before an axis.
 //!
 //! The arguments of `composed` and `bare` may be preceded by their names (`per_element=3`,
 //! `tile_layout=...`, `swizzle_inner=False`). A bare swizzle acts on one period of elements.
@@ -65,6 +69,7 @@ pub fn parse_into(
 ) -> Result<(), ParseError> {
     let mut c = Cursor::new(text);
     *out = Layout::new();
+    c.eat_module("T");
     if c.eat_name("ComposeLayout") {
         tirx_composed::composed(&mut c, axes, syms, out)?;
     } else if c.eat_name("SwizzleLayout") {
@@ -82,6 +87,7 @@ pub(super) fn tile(
     syms: &mut impl SymNames,
     out: &mut Layout,
 ) -> Parsed<()> {
+    c.eat_module("T");
     if !c.eat_name("TileLayout") {
         return sum(c, axes, syms, out);
     }
@@ -98,7 +104,13 @@ fn sum(
 ) -> Parsed<()> {
     let start = c.mark();
     let (mut sharded, mut replicated) = (false, false);
+    let mut open = 0usize;
     loop {
+        if c.eat(b'(') {
+            open = open.saturating_add(1);
+            continue;
+        }
+        c.eat_module("T");
         let at = c.mark();
         if c.eat_pair(b'S', b'[') {
             if core::mem::replace(&mut sharded, true) {
@@ -121,9 +133,15 @@ fn sum(
             let added = out.add_offset(value, axis);
             c.fits(at, added)?;
         }
+        while open > 0 && c.eat(b')') {
+            open = open.saturating_sub(1);
+        }
         if !c.eat(b'+') {
             break;
         }
+    }
+    if open > 0 {
+        return Err(c.error(Expected::CloseParen));
     }
     if !sharded && !replicated {
         return Err(c.error_at(start, Expected::Shard));

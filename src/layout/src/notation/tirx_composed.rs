@@ -29,6 +29,7 @@ pub(super) fn composed(
     out: &mut Layout,
 ) -> Parsed<()> {
     c.need(b'(', Expected::OpenParen)?;
+    c.eat_module("T");
     let mut arguments = if c.eat_name("SwizzleLayout") { swizzle(c)? } else { three(c)? };
     c.need(b',', Expected::Comma)?;
     keyword(c, "tile_layout")?;

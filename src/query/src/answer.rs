@@ -1,0 +1,181 @@
+//! Answers, as values and as text.
+
+use crate::error::Why;
+use crate::functions::QueryFunction;
+use crate::value::{Asked, Placed, QueryStorage, QueryValue};
+use lanebook_layout::{AxisId, Coord, LayoutRef};
+
+/// Most elements that are looked at one by one.
+pub(crate) const MOST_ELEMENTS: u32 = 1 << 18;
+/// Most conditions of a `where`.
+pub const MAX_PARTS: usize = 4;
+
+/// A condition of a `where`: positions on an axis.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct PositionPart {
+    /// The axis.
+    pub axis: AxisId,
+    /// The first position.
+    pub first: i64,
+    /// The last.
+    pub last: i64,
+}
+
+/// What is asked about the expression.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum QueryTopic {
+    /// What it is.
+    Value,
+    /// Names were given, and nothing was asked.
+    Names,
+    /// Where an element lies, by its number.
+    Element(u64),
+    /// Which elements lie where.
+    Where([Option<PositionPart>; MAX_PARTS]),
+    /// A question of the language over the first values.
+    Question(QueryFunction, u8),
+}
+
+/// The answer to a query. It is worked out as it is written.
+#[derive(Clone)]
+pub struct QueryAnswer<'q> {
+    pub(crate) asked: Asked<'q>,
+    pub(crate) storage: &'q QueryStorage,
+    pub(crate) text: &'q str,
+    /// What was asked.
+    pub topic: QueryTopic,
+}
+
+/// How two layouts compare.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct LayoutComparison {
+    /// How many elements lie elsewhere.
+    pub differing: u64,
+    /// The number of the first of them, in the first layout.
+    pub first: Option<u64>,
+    /// How many there are.
+    pub elements: u64,
+}
+
+impl<'q> QueryAnswer<'q> {
+    /// The value of the expression.
+    #[must_use]
+    pub fn value(&self) -> &'q QueryValue {
+        self.storage.value(0)
+    }
+
+    /// The layout, if the answer is about one.
+    #[must_use]
+    pub fn layout(&self) -> Option<&'q Placed> {
+        match self.value() {
+            QueryValue::Layout(placed) => Some(placed),
+            _ => None,
+        }
+    }
+
+    /// Values of the question, in the order of its arguments.
+    pub(crate) fn argument(&self, number: usize) -> &'q QueryValue {
+        self.storage.value(number)
+    }
+
+    /// Calls `visit` with each element that lies where a `where` says, with the coordinates.
+    ///
+    /// # Errors
+    /// Those of the algebra; [`Why::TooLarge`].
+    pub(crate) fn found(
+        &self,
+        parts: &[Option<PositionPart>; MAX_PARTS],
+        mut visit: impl FnMut(u64) -> core::fmt::Result,
+    ) -> Result<core::fmt::Result, Why> {
+        let placed = self.value().placed()?;
+        let view = placed.layout.view();
+        let size = bounded(&view)?;
+        let mut at = Coord::new();
+        let mut written = Ok(());
+        for flat in 0..size {
+            let mut here = false;
+            view.apply_all(flat, &mut at, |at| {
+                here |= parts
+                    .iter()
+                    .flatten()
+                    .all(|part| (part.first..=part.last).contains(&at.get(part.axis)));
+                Ok(())
+            })?;
+            if here && written.is_ok() {
+                written = visit(flat);
+            }
+        }
+        Ok(written)
+    }
+}
+
+/// The number of elements, if they can be looked at one by one.
+pub(crate) fn bounded(view: &LayoutRef<'_>) -> Result<u64, Why> {
+    let size = view.size_value()?;
+    if size > u64::from(MOST_ELEMENTS) {
+        return Err(Why::TooLarge { most: MOST_ELEMENTS });
+    }
+    Ok(size)
+}
+
+/// Compares two layouts element by element; coordinates are those of the first.
+pub(crate) fn compare(first: &Placed, second: &Placed) -> Result<LayoutComparison, Why> {
+    let (a, b) = (first.layout.view(), second.layout.view());
+    let (size, other) = (bounded(&a)?, bounded(&b)?);
+    if size != other {
+        return Err(Why::OtherElements { first: size, second: other });
+    }
+    let by_coordinates = {
+        let (mut left, mut right) = ([0u32; 32], [0u32; 32]);
+        first.elements.row_major != second.elements.row_major
+            && first.extents(&mut left) == second.extents(&mut right)
+    };
+    let mut out = LayoutComparison { differing: 0, first: None, elements: size };
+    let (mut left, mut right) = (Coord::new(), Coord::new());
+    for flat in 0..size {
+        let twin = match by_coordinates {
+            true => second.flat(&first.coordinates(flat)).unwrap_or(flat),
+            false => flat,
+        };
+        if !same_places(&a, flat, &b, twin, &mut left, &mut right)? {
+            out.differing = out.differing.saturating_add(1);
+            out.first = out.first.or(Some(flat));
+        }
+    }
+    Ok(out)
+}
+
+/// Whether an element of one layout has the same places as one of another.
+fn same_places(
+    a: &LayoutRef<'_>,
+    x: u64,
+    b: &LayoutRef<'_>,
+    y: u64,
+    left: &mut Coord,
+    right: &mut Coord,
+) -> Result<bool, Why> {
+    // Copies in another order are the same places; each one of either side is on the other.
+    Ok(covers(a, x, b, y, left, right)? && covers(b, y, a, x, left, right)?)
+}
+
+fn covers(
+    a: &LayoutRef<'_>,
+    x: u64,
+    b: &LayoutRef<'_>,
+    y: u64,
+    left: &mut Coord,
+    right: &mut Coord,
+) -> Result<bool, Why> {
+    let mut all = true;
+    a.apply_all(x, left, |at| {
+        let mut there = false;
+        b.apply_all(y, right, |other| {
+            there |= at.iter().chain(other.iter()).all(|(axis, _)| at.get(axis) == other.get(axis));
+            Ok(())
+        })?;
+        all &= there;
+        Ok(())
+    })?;
+    Ok(all)
+}

@@ -1,0 +1,197 @@
+//! What is written out: layouts and encodings in every notation, tuples, numbers.
+
+use crate::error::{Needed, Why};
+use crate::text::{self, Scanner, TextSpan};
+use crate::value::{ElementOrder, LooseSwizzle, Placed, QueryStorage, QueryValue};
+use lanebook_layout::notation::{ParseError, basis, cute, tileas, tirx, ttg};
+use lanebook_layout::{Int, PostMap, Swizzle, SymNames, Unit, WellKnown};
+use lanebook_tables::Tables;
+
+/// Where in the query something is wrong, and what.
+pub(crate) type Fault = (u32, Why);
+
+/// The element types of the tables, as the descriptors' notation asks for them.
+pub(crate) struct ElementTypes<'t>(pub(crate) &'t Tables<'t>);
+
+impl tileas::ElementNames for ElementTypes<'_> {
+    fn element(&self, name: &str) -> Option<tileas::ElementId> {
+        self.0.dtype_named(name).map(|id| tileas::ElementId(id.0))
+    }
+
+    fn name(&self, id: tileas::ElementId) -> Option<&str> {
+        self.0.dtypes.get(usize::from(id.0)).map(|dtype| dtype.name)
+    }
+
+    fn bits(&self, id: tileas::ElementId) -> Option<u16> {
+        self.0.dtypes.get(usize::from(id.0)).map(|dtype| dtype.bits)
+    }
+}
+
+/// A notation's error, at its place in the query.
+fn moved(span: TextSpan, query: &str, error: ParseError) -> Fault {
+    let within = text::offset(span.of(query), error.line, error.col);
+    let at = span.start.saturating_add(u32::try_from(within).unwrap_or(u32::MAX));
+    (at, Why::Notation(error.expected))
+}
+
+/// Reads an encoding of Triton, `#ttg.blocked<{...}>`.
+#[inline(never)]
+pub(crate) fn encoding(scan: &mut Scanner<'_>, out: &mut QueryValue) -> Result<(), Fault> {
+    let start = scan.at;
+    scan.at = scan.at.saturating_add(1);
+    scan.word();
+    let end = match scan.peek() {
+        Some(b'<') => scan.bracket().map(|span| span.end as usize),
+        _ => None,
+    };
+    // Where a bracket is missing the notation's reader says so.
+    let span = TextSpan::new(start, end.unwrap_or(scan.text.len()));
+    let read = ttg::parse(span.of(scan.text)).map_err(|error| moved(span, scan.text, error))?;
+    *out = QueryValue::Encoding(read);
+    scan.at = span.end as usize;
+    Ok(())
+}
+
+/// Reads a descriptor, `<(128,64),(64,1),swizzle<3,4,3>,elem=f16>`. Its swizzle counts bytes, so that it needs the
+/// element's width.
+#[inline(never)]
+pub(crate) fn descriptor(
+    scan: &mut Scanner<'_>,
+    tables: &Tables<'_>,
+    out: &mut QueryValue,
+) -> Result<(), Fault> {
+    let start = scan.at;
+    let here = TextSpan::new(start, start).start;
+    let span = scan.bracket().unwrap_or(TextSpan::new(start, scan.text.len()));
+    let types = ElementTypes(tables);
+    let read =
+        tileas::parse(span.of(scan.text), &types).map_err(|error| moved(span, scan.text, error))?;
+    let bits = read.element.and_then(|id| tileas::ElementNames::bits(&types, id)).unwrap_or(0);
+    let mut layout = read.layout;
+    if let Some(triple) = read.swizzle.filter(|triple| triple.b > 0) {
+        let swizzle = i8::try_from(triple.s)
+            .map_err(|_| Why::Layout(lanebook_layout::Error::Overflow))
+            .and_then(|s| Ok(Swizzle::new(triple.b, triple.m, s, Unit::Byte)?))
+            .and_then(|bytes| on_elements(bytes, bits))
+            .map_err(|why| (here, why))?;
+        layout.set_post(PostMap::Swizzle(swizzle)).map_err(|e| (here, e.into()))?;
+    }
+    let elements = ElementOrder { bits, ..ElementOrder::default() };
+    *out = QueryValue::Layout(Placed { layout, elements });
+    Ok(())
+}
+
+/// A swizzle of bytes as what it does to positions of elements of so many bits.
+pub(crate) fn on_elements(bytes: Swizzle, bits: u16) -> Result<Swizzle, Why> {
+    if bits == 0 {
+        return Err(Why::NeedsBits);
+    }
+    let shift = i8::try_from(bits.trailing_zeros())
+        .ok()
+        .filter(|_| bits.is_power_of_two())
+        .and_then(|log| 3i8.checked_sub(log))
+        .ok_or(Why::Unit(lanebook_tile::unit::UnitError::Width { bits }))?;
+    Ok(bytes.rescaled(shift, Unit::Codomain)?)
+}
+
+/// Reads `S<3,4,3>`; `Sw<3,4,3>` is CuTe's own print of it.
+pub(crate) fn swizzle(scan: &mut Scanner<'_>, out: &mut QueryValue) -> Result<(), Fault> {
+    let start = scan.at;
+    let here = TextSpan::new(start, start).start;
+    let _ = scan.name();
+    let span = scan.bracket().ok_or((here, Why::Needed(Needed::CloseBracket)))?;
+    let mut numbers = [0i8; 3];
+    let mut parts = span.of(scan.text).trim_matches(['<', '>']).split(',');
+    for slot in &mut numbers {
+        let part = parts.next().map(str::trim).and_then(|part| part.parse().ok());
+        *slot = part.ok_or((span.start, Why::Needed(Needed::Number)))?;
+    }
+    let [b, m, s] = numbers;
+    let invalid = Why::Notation(lanebook_layout::notation::Expected::ValidSwizzle);
+    let made = u8::try_from(b).ok().zip(u8::try_from(m).ok()).filter(|_| parts.next().is_none());
+    let made = made.and_then(|(b, m)| Swizzle::new(b, m, s, Unit::Codomain).ok());
+    let swizzle = made.ok_or((span.start, invalid))?;
+    *out = QueryValue::Swizzle(LooseSwizzle { swizzle, offset: Int::ZERO });
+    Ok(())
+}
+
+/// Reads `smem_ptr[16b](unset)`, `gmem_ptr[16b](0x7f00)`: what CuTe prints of a pointer between a swizzle and its layout.
+pub(crate) fn pointer(scan: &mut Scanner<'_>, out: &mut QueryValue) -> Result<(), Fault> {
+    let here = TextSpan::new(scan.at, scan.at).start;
+    let _ = scan.name();
+    let bits = scan.bracket().and_then(|span| {
+        span.of(scan.text).trim_matches(['[', ']']).trim().strip_suffix('b')?.parse().ok()
+    });
+    let bits = bits.filter(|bits| *bits > 0).ok_or((here, Why::NeedsBits))?;
+    if scan.peek() == Some(b'(') {
+        scan.bracket().ok_or((here, Why::Needed(Needed::CloseBracket)))?;
+    }
+    *out = QueryValue::Pointer(bits);
+    Ok(())
+}
+
+/// Reads a sum of `S[...]`, `R[...]` and offsets, or one of TIRx's constructors.
+#[inline(never)]
+pub(crate) fn sum(
+    scan: &mut Scanner<'_>,
+    storage: &mut QueryStorage,
+    at: usize,
+) -> Result<(), Fault> {
+    let span = TextSpan::new(scan.at, scan.literal_end());
+    let query = scan.text;
+    let read = tirx::parse(span.of(query), &WellKnown, &mut storage.symbols)
+        .map_err(|error| moved(span, query, error))?;
+    scan.at = span.end as usize;
+    let elements = ElementOrder { row_major: true, ..ElementOrder::default() };
+    storage
+        .set(at, QueryValue::Layout(Placed { layout: read, elements }))
+        .map_err(|why| (span.start, why))
+}
+
+/// Reads a layout in CuTe's notation, a basis, a tuple or a number.
+#[inline(never)]
+pub(crate) fn tree(
+    scan: &mut Scanner<'_>,
+    storage: &mut QueryStorage,
+    at: usize,
+) -> Result<(), Fault> {
+    let span = TextSpan::new(scan.at, scan.literal_end());
+    let query = scan.text;
+    let written = span.of(query);
+    scan.at = span.end as usize;
+    if written.contains(':') {
+        let layout = cute::parse(written, &WellKnown, &mut storage.symbols)
+            .map_err(|error| moved(span, query, error))?;
+        let placed = Placed { layout, elements: ElementOrder::default() };
+        return storage.set(at, QueryValue::Layout(placed)).map_err(|why| (span.start, why));
+    }
+    if written.contains('@') {
+        return basis_over(span, query, storage, at);
+    }
+    let read = cute::parse_tuple(written, &mut storage.symbols)
+        .map_err(|error| moved(span, query, error))?;
+    let value = match read.view().as_leaf() {
+        Some(number) => QueryValue::Number(number),
+        None => QueryValue::Tuple(read),
+    };
+    storage.set(at, value).map_err(|why| (span.start, why))
+}
+
+/// A basis is a layout's strides; without a shape each vector is one step of a coordinate that has no bound, which no
+/// layout says, so that it needs `SHAPE : BASIS`.
+#[inline(never)]
+fn basis_over(
+    span: TextSpan,
+    query: &str,
+    storage: &mut QueryStorage,
+    at: usize,
+) -> Result<(), Fault> {
+    let read = basis::parse_strides(span.of(query), &mut storage.symbols)
+        .map_err(|error| moved(span, query, error))?;
+    storage.set(at, QueryValue::Basis(read)).map_err(|why| (span.start, why))
+}
+
+/// The name of a symbol that has been met.
+pub(crate) fn symbol(name: &str, storage: &mut QueryStorage) -> Option<Int> {
+    storage.symbols.sym(name).map(Int::sym)
+}

@@ -1,0 +1,238 @@
+//! A query's text: where names, literals and brackets end.
+
+/// Bytes of the query.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct TextSpan {
+    /// The first.
+    pub start: u32,
+    /// One past the last.
+    pub end: u32,
+}
+
+impl TextSpan {
+    pub(crate) fn new(start: usize, end: usize) -> Self {
+        let short = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Self { start: short(start), end: short(end) }
+    }
+
+    /// The part of `text`.
+    #[must_use]
+    pub fn of(self, text: &str) -> &str {
+        text.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+}
+
+/// Words that stand between operands and end a literal.
+const BETWEEN: [&str; 5] = ["o", "at", "where", "on", "of"];
+
+/// A place in a text.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Scanner<'q> {
+    pub(crate) text: &'q str,
+    pub(crate) at: usize,
+}
+
+fn is_name(byte: u8, first: bool) -> bool {
+    byte == b'_' || byte.is_ascii_alphabetic() || (!first && byte.is_ascii_digit())
+}
+
+impl<'q> Scanner<'q> {
+    pub(crate) fn new(text: &'q str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.as_bytes().get(at).copied()
+    }
+
+    /// The next byte that is no blank.
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        while self.byte(self.at).is_some_and(|b| b.is_ascii_whitespace()) {
+            self.at = self.at.saturating_add(1);
+        }
+        self.byte(self.at)
+    }
+
+    pub(crate) fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        if found {
+            self.at = self.at.saturating_add(1);
+        }
+        found
+    }
+
+    /// The end of what begins at `from` and goes on as long as `take` holds.
+    fn while_at(&self, from: usize, take: impl Fn(u8) -> bool) -> usize {
+        let mut end = from;
+        while self.byte(end).is_some_and(&take) {
+            end = end.saturating_add(1);
+        }
+        end
+    }
+
+    /// Takes a name if one is next.
+    pub(crate) fn name(&mut self) -> Option<&'q str> {
+        if !self.peek().is_some_and(|b| is_name(b, true)) {
+            return None;
+        }
+        let end = self.while_at(self.at, |b| is_name(b, false));
+        let found = self.text.get(self.at..end)?;
+        self.at = end;
+        Some(found)
+    }
+
+    /// Takes the name `word` if it is next.
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        let before = self.at;
+        if self.name() == Some(word) {
+            return true;
+        }
+        self.at = before;
+        false
+    }
+
+    /// Whether `word` is the next name; nothing is taken.
+    pub(crate) fn sees(&self, word: &str) -> bool {
+        let mut ahead = *self;
+        ahead.eat_word(word)
+    }
+
+    /// A word of letters, digits, `_`, `.`, `:`, `{`, `}`, as instructions and element types are called.
+    pub(crate) fn word(&mut self) -> TextSpan {
+        self.peek();
+        let start = self.at;
+        let mut end = start;
+        while let Some(byte) = self.byte(end) {
+            let double = byte == b':' && self.byte(end.saturating_add(1)) == Some(b':');
+            if double {
+                end = end.saturating_add(2);
+            } else if is_name(byte, false) || matches!(byte, b'.' | b'{' | b'}') {
+                end = end.saturating_add(1);
+            } else {
+                break;
+            }
+        }
+        self.at = end;
+        TextSpan::new(start, end)
+    }
+
+    /// Takes what stands up to the bracket that closes the one at hand, with both.
+    pub(crate) fn bracket(&mut self) -> Option<TextSpan> {
+        self.peek();
+        let start = self.at;
+        let mut depth = 0usize;
+        while let Some(byte) = self.byte(self.at) {
+            self.at = self.at.saturating_add(1);
+            match byte {
+                b'(' | b'[' | b'<' | b'{' => depth = depth.saturating_add(1),
+                b')' | b']' | b'>' | b'}' => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return Some(TextSpan::new(start, self.at));
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.at = start;
+        None
+    }
+
+    /// The end of the literal that begins here: at a comma, semicolon or closing bracket outside of its own
+    /// brackets, at a word that stands between operands, at a shape (`@ 16x8`), or at the text's end.
+    pub(crate) fn literal_end(&self) -> usize {
+        let (mut at, mut depth) = (self.at, 0usize);
+        while let Some(byte) = self.byte(at) {
+            let blank = at.checked_sub(1).and_then(|before| self.byte(before));
+            let apart =
+                blank.is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b')' | b']' | b'>'));
+            match byte {
+                b'(' | b'[' | b'<' | b'{' => depth = depth.saturating_add(1),
+                b')' | b']' | b'>' | b'}' => {
+                    let Some(outer) = depth.checked_sub(1) else { break };
+                    depth = outer;
+                }
+                b',' | b';' if depth == 0 => break,
+                b'@' if depth == 0 && self.shape_follows(at) => break,
+                _ if depth == 0 && at > self.at && apart && is_name(byte, true) => {
+                    let end = self.while_at(at, |b| is_name(b, false));
+                    let word = self.text.get(at..end).unwrap_or_default();
+                    if BETWEEN.contains(&word) {
+                        break;
+                    }
+                    at = end;
+                    continue;
+                }
+                _ => {}
+            }
+            at = at.saturating_add(1);
+        }
+        at
+    }
+
+    /// Whether the `@` at `at` gives a shape: `16x8`, and not an axis.
+    fn shape_follows(&self, at: usize) -> bool {
+        let start = self.while_at(at.saturating_add(1), |b| b.is_ascii_whitespace());
+        let end = self.while_at(start, |b| b.is_ascii_digit());
+        end > start
+            && self.byte(end) == Some(b'x')
+            && self.byte(end.saturating_add(1)).is_some_and(|b| b.is_ascii_digit())
+    }
+
+    /// Takes `@ 16x8`, or `@ 128` behind what has no axes of its own: the extents.
+    pub(crate) fn shape(&mut self, alone: bool) -> Option<heapless::Vec<u32, 5>> {
+        if self.peek() != Some(b'@') || !(alone || self.shape_follows(self.at)) {
+            return None;
+        }
+        let mut at = self.at.saturating_add(1);
+        let mut out = heapless::Vec::new();
+        loop {
+            at = self.while_at(at, |b| b.is_ascii_whitespace());
+            let end = self.while_at(at, |b| b.is_ascii_digit());
+            let extent = self.text.get(at..end)?.parse().ok().filter(|e| *e > 0)?;
+            out.push(extent).ok()?;
+            at = end;
+            if self.byte(at) != Some(b'x') {
+                break;
+            }
+            at = at.saturating_add(1);
+        }
+        self.at = at;
+        Some(out)
+    }
+}
+
+/// Line and column, in characters, of a byte; both from 1.
+pub(crate) fn place(text: &str, at: u32) -> (u32, u32) {
+    let (mut line, mut column) = (1u32, 1u32);
+    for byte in text.bytes().take(at as usize) {
+        if byte == b'\n' {
+            line = line.saturating_add(1);
+            column = 1;
+        } else if byte & 0xc0 != 0x80 {
+            column = column.saturating_add(1);
+        }
+    }
+    (line, column)
+}
+
+/// The byte at a line and column, both from 1.
+pub(crate) fn offset(text: &str, line: u32, column: u32) -> usize {
+    let mut start = 0usize;
+    for _ in 1..line {
+        let rest = text.get(start..).unwrap_or_default();
+        start = start.saturating_add(
+            rest.bytes().position(|b| b == b'\n').map_or(rest.len(), |k| k.saturating_add(1)),
+        );
+    }
+    let rest = text.get(start..).unwrap_or_default();
+    let mut left = column.saturating_sub(1);
+    for (at, _) in rest.char_indices() {
+        if left == 0 {
+            return start.saturating_add(at);
+        }
+        left = left.saturating_sub(1);
+    }
+    text.len()
+}
