@@ -205,3 +205,195 @@ fn errors_say_where_what_and_what_to_do() {
     let json = told("", "(8,8):(8;1)", true);
     assert!(json.starts_with("line 1, column 9"), "{json}");
 }
+
+#[test]
+fn conflicts_and_what_would_be_free() {
+    // By hand: rows of 64 halves are 128 bytes, all 32 banks of 4; eight rows of 16 bytes begin in the same bank, so that each of
+    // the four groups of eight takes eight passes. Chunks of 8 halves (M = 3) XORed with the row's number, 8 chunks (S = 3), are free.
+    let plain = told("sm_90", "conflicts((64,64):(64,1), ldmatrix, f16)", false);
+    for line in [
+        "ldmatrix.x4: 32 slots of 16 bytes",
+        "passes 32, least 4; 16 instances take 512 passes",
+        "in bank 0 meet slots 0 1 2 3 4 5 6 7\n",
+        "free: S<3,3,3>\n",
+        "free: swizzle mode 128B\n",
+        "free: padded, 8 elements after each 64\n",
+    ] {
+        assert!(plain.contains(line), "{line}: {plain}");
+    }
+    let write = told("sm_90", "conflicts((64,64):(64,1), stmatrix, f16)", false);
+    assert!(write.contains("stmatrix.x4") && write.contains("free: S<3,3,3>\n"), "{write}");
+    // What is called free is free.
+    for free in ["S<3,3,3> o (64,64):(64,1)", "padded((64,64):(64,1), 64, 8)"] {
+        let query = format!("conflicts({free}, ldmatrix, f16)");
+        let text = told("sm_90", &query, false);
+        assert!(text.contains("passes 4, least 4") && text.contains("no conflicts"), "{text}");
+    }
+    // A column of a 32 x 32 tile of words: all 32 lanes in one bank; along a row: each in its own.
+    let column = told("sm_80", "conflicts((32,32):(32,1), ld.shared.b32, f32, rows)", false);
+    assert!(
+        column.contains("passes 32, least 1") && column.contains("padded, 1 elements"),
+        "{column}"
+    );
+    let row = told("sm_80", "conflicts((32,32):(32,1), ld.shared.b32, f32)", false);
+    assert!(row.contains("no conflicts"), "{row}");
+    // Padding that a wave's 64 * 16 bytes in a row leave room for: behind 512 halves. Rows of 1024 bytes begin in one of the 64
+    // banks; 8 bytes more each row are the 2 words that a lane reads, 32 lanes * 2 = 64 banks.
+    let direct = told(
+        "gfx950",
+        "conflicts((64,512):(512,1), v_mfma_f32_32x32x8_f16.A, f16, global_load_lds_dwordx4)",
+        false,
+    );
+    assert!(direct.contains("passes 64, least 2"), "{direct}");
+    assert!(direct.ends_with("free: padded, 4 elements after each 512\n"), "{direct}");
+    // Rows shorter than that: no padding can stand between them.
+    let short = told(
+        "gfx950",
+        "conflicts((64,64):(64,1), v_mfma_f32_32x32x8_f16.A, f16, global_load_lds_dwordx4)",
+        false,
+    );
+    assert!(!short.contains("after each 64\n"), "{short}");
+    for (query, words) in [
+        ("conflicts((64,64):(64,1), ldmatrix, f16)", "the answer depends on the architecture"),
+        ("conflicts((64,64):(64,1), ldmatrix) on sm_90", "add the type"),
+        ("conflicts((64,64):(64,1), mma, f16) on sm_90", "does not do what is asked about"),
+        ("conflicts((64,64):(65,1), ldmatrix, f16) on sm_90", "do not lie side by side"),
+        ("conflicts((64,64):(64,1), ldmatrix, f17) on sm_90", "no element type"),
+    ] {
+        let text = answer(query);
+        assert!(text.contains(words), "{query}: {text}");
+    }
+}
+
+#[test]
+fn descriptors_modes_and_maps() {
+    // PTX ISA, matrix descriptor: start 0-13, leading 16-29, stride 32-45 (in units of 16 bytes), mode 62-63 (128B: 1).
+    let depth =
+        told("sm_90a", "descriptor(operand_tile((64, 64), k_major, 128B, f16), wgmma)", true);
+    let word = (1u64 << 62) | ((1024 >> 4) << 32) | ((16 >> 4) << 16);
+    assert!(depth.contains(&format!("\"word\": \"{word:#x}\"")), "{depth}");
+    assert!(depth.contains("\"stride_byte_offset\": {\"bytes\": 1024, \"used\": true}"), "{depth}");
+    // A tile along the outer coordinate: ((64, m), (8, k)): ((1, LBO), (64, SBO)), so that element (64, 0) lies at LBO and (0, 8)
+    // at SBO; the swizzle leaves both where they are.
+    let tile = "operand_tile((128, 64), mn_major, 128B, f16)";
+    let outer = told("sm_90a", &format!("descriptor({tile}, wgmma)"), true);
+    for (field, element) in [("leading", "(64, 0)"), ("stride", "(0, 8)")] {
+        let place = told("sm_90a", &format!("{tile} at {element}"), true);
+        let (_, byte) = place.split_once("\"byte\": ").expect("a byte");
+        let bytes: u64 = byte.split('}').next().and_then(|n| n.parse().ok()).expect("a number");
+        let expected = format!("\"{field}_byte_offset\": {{\"bytes\": {bytes}, \"used\": true}}");
+        assert!(outer.contains(&expected), "{expected}: {outer}");
+    }
+    let other = told("sm_100a", &format!("descriptor({tile}, tcgen05)"), true);
+    assert!(other.contains("\"descriptor\": \"tcgen05.shared\""), "{other}");
+    // A plain row-major tile is none that a descriptor describes: its rows are no core matrices.
+    assert!(
+        told("sm_90a", "descriptor((64,64):(64,1), wgmma, f16)", false)
+            .contains("step 1 of the layout is 64")
+    );
+    // CUTLASS: Swizzle<3,4,3> on bytes; CU_TENSOR_MAP_SWIZZLE_128B is 3; 128 elements of a byte are a row.
+    let mode = told("sm_90", "swizzle(128B, fp8_e4m3)", true);
+    for part in ["\"elements\": \"S<3,4,3>\"", "\"row_elements\": 128", "\"tma\": 3"] {
+        assert!(mode.contains(part), "{part}: {mode}");
+    }
+    assert!(
+        told("sm_90", "swizzle(128B, f16)", false)
+            .contains("S<3,3,3> o LAYOUT of elements of 16 bits")
+    );
+    let map = told("sm_90", "tensor_map(S<3,4,3> o (64,128):(128,1), fp8_e4m3)", true);
+    assert!(map.contains("\"mode\": \"128B\"") && map.contains("\"box\": [128, 64]"), "{map}");
+    // 256 bytes do not fit the 128 of a row.
+    let wide = told("sm_90", "tensor_map(S<3,3,3> o (64,128):(128,1), f16)", false);
+    assert!(wide.contains("at most 128, and are 256"), "{wide}");
+}
+
+#[test]
+fn from_one_distribution_to_another() {
+    assert_eq!(
+        answer("feeds(mma.m16n8k16.f32.f16.D, mma.m16n8k16.f32.f16.D)"),
+        "yes, register by register\n"
+    );
+    // PTX: A of m16n8k16, element i of a lane: row = lane / 4 (+ 8 for i in 2, 3, 6, 7), k = lane % 4 * 2 + i % 2 (+ 8 for i >= 4).
+    let nvidia = |row: usize, k: usize| {
+        let lane = row % 8 * 4 + k % 8 / 2;
+        (lane, k % 2 + 2 * (row / 8) + 4 * (k / 8))
+    };
+    // AMD's calculator: A of 16x16x16: row = lane % 16, k = 4 * (lane / 16) + register.
+    let expected: Vec<String> = (0..4)
+        .map(|register| {
+            let lanes: Vec<String> = (0..64)
+                .map(|lane| {
+                    let (from, at) = nvidia(lane % 16, 4 * (lane / 16) + register);
+                    format!("[{from}, {at}]")
+                })
+                .collect();
+            format!("[{}]", lanes.join(", "))
+        })
+        .collect();
+    let convert =
+        told("gfx942", "convert(mma.m16n8k16.f32.f16.A, v_mfma_f32_16x16x16_f16.A)", true);
+    let all = format!("{{\"kind\": \"conversion\", \"registers\": [{}]}}\n", expected.join(", "));
+    assert_eq!(convert, all);
+    let crossed = "feeds(mma.m16n8k16.f32.f16.A, v_mfma_f32_16x16x16_f16.A)";
+    assert!(told("gfx942", crossed, false).starts_with("no: elements have to change their lane"));
+    // Rows 2 and 3 on lanes 16 to 23, rows 4 and 5 on lanes 8 to 15: lane 8 has what lane 16 had.
+    let turned = answer(
+        "convert(S[(8,4):(4@laneid,1@laneid)], S[(2,2,2,4):(8@laneid,16@laneid,4@laneid,1@laneid)] @ 8x4)",
+    );
+    let from: Vec<usize> =
+        (0..32).map(|lane| lane % 8 + 16 * (lane / 8 % 2) + 8 * (lane / 16)).collect();
+    let listed: Vec<String> = from.iter().map(|lane| format!("{lane}.0")).collect();
+    assert_eq!(turned, format!("register 0 <- lane.register {}\n", listed.join(", ")));
+    let same = "S[(8,4):(4@laneid,1@laneid)]";
+    assert_eq!(
+        answer(&format!("convert({same}, {same})")),
+        "register 0 <- register 0 of the same lane\n"
+    );
+}
+
+#[test]
+fn transposing_reads_and_tensor_memory() {
+    // Source lane (l & ~15) + ((l >> 2) & 3) + 4e, half l & 3 (the transposing reads of gfx950).
+    for lane in 0..64u64 {
+        for e in 0..4 {
+            let slot = (lane & !15) + ((lane >> 2) & 3) + 4 * e;
+            let query =
+                format!("ds_read_b64_tr_b16.to at ({}, {}, {})", slot / 16, slot % 16, lane & 3);
+            assert_eq!(
+                told("gfx950", &query, false),
+                format!("laneid {lane}, bit {} (register {})\n", 16 * e, e / 2)
+            );
+        }
+    }
+    // Layout D: row and column are lane and column.
+    assert_eq!(answer("tmem_datapath_layout(\"D\", 128, 256) at (5, 7)"), "TCol 7, TLane 5\n");
+}
+
+#[test]
+fn figures_and_products() {
+    let figures = told("gfx950", "figures()", true);
+    assert!(
+        figures.contains("\"shared_max_bytes\": 163840")
+            && figures.contains("\"wave_lanes\": [64]")
+    );
+    let products = told("sm_80", "products(f16, f16, f32)", true);
+    assert!(products.contains("{\"name\": \"mma.m16n8k16.f32.f16\", \"shape\": [16, 8, 16]}"));
+    assert!(answer("figures()").contains("the answer depends on the architecture"));
+}
+
+/// The ten questions of `tests/questions/ten.tsv`, which C and Python ask as well.
+#[test]
+fn the_ten_questions_have_the_answers_that_every_door_gives() {
+    let text = include_str!("questions/ten.tsv");
+    let mut seen = 0;
+    for line in text.lines() {
+        let mut parts = line.split('\t');
+        let (Some(arch), Some(query), Some(expected)) = (parts.next(), parts.next(), parts.next())
+        else {
+            panic!("{line}");
+        };
+        assert_eq!(told(arch, query, true).trim_end(), expected, "{query}");
+        seen += 1;
+    }
+    assert!(seen >= 10, "only {seen}");
+}

@@ -16,8 +16,7 @@ use lanebook_layout::{
 type MadeLayout = Result<Layout, Why>;
 
 fn at(args: &[QueryValue], number: usize) -> Result<&QueryValue, Why> {
-    args.get(number)
-        .ok_or(Why::KindOfValue { wanted: KindOfValue::Layout, found: KindOfValue::Nothing })
+    args.get(number).ok_or(Why::Kind { wanted: KindOfValue::Layout, found: KindOfValue::Nothing })
 }
 
 /// Whether the answer is a layout.
@@ -132,7 +131,7 @@ fn tiled(function: QueryFunction, args: &[QueryValue]) -> Result<Option<Layout>,
         QueryValue::Layout(tiler) => run(&first, &Tiler::Layout(tiler.layout.view())),
         QueryValue::Tuple(shape) => run(&first, &Tiler::Shape(shape.view())),
         QueryValue::Number(_) => run(&first, &Tiler::Shape(at(args, 1)?.tuple()?.view())),
-        other => return Err(Why::KindOfValue { wanted: KindOfValue::Layout, found: other.kind() }),
+        other => return Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
     };
     Ok(Some(made?))
 }
@@ -247,7 +246,7 @@ fn by_numbers(function: QueryFunction, args: &[QueryValue], text: &str) -> MadeL
     let word = |number: usize| -> Result<&str, Why> {
         match at(args, number)? {
             QueryValue::Word(span) => Ok(unquoted(*span, text)),
-            other => Err(Why::KindOfValue { wanted: KindOfValue::Word, found: other.kind() }),
+            other => Err(Why::Kind { wanted: KindOfValue::Word, found: other.kind() }),
         }
     };
     match function {
@@ -306,7 +305,7 @@ fn axis(args: &[QueryValue], number: usize, text: &str) -> Result<AxisId, Why> {
     match args.get(number) {
         None => Ok(AxisId::M),
         Some(QueryValue::Word(span)) => WellKnown.axis(unquoted(*span, text)).ok_or(Why::BadWord),
-        Some(other) => Err(Why::KindOfValue { wanted: KindOfValue::Word, found: other.kind() }),
+        Some(other) => Err(Why::Kind { wanted: KindOfValue::Word, found: other.kind() }),
     }
 }
 

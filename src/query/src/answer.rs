@@ -34,7 +34,7 @@ pub enum QueryTopic {
     /// Which elements lie where.
     Where([Option<PositionPart>; MAX_PARTS]),
     /// A question of the language over the first values.
-    Question(QueryFunction, u8),
+    Question(QueryFunction),
 }
 
 /// The answer to a query. It is worked out as it is written.
@@ -74,7 +74,13 @@ impl<'q> QueryAnswer<'q> {
         }
     }
 
-    /// Values of the question, in the order of its arguments.
+    /// The arguments of the question; [`QueryValue::Nothing`] from the first that was not given.
+    pub(crate) fn arguments(&self) -> &'q [QueryValue] {
+        let used = self.storage.values.iter().take(usize::from(self.storage.used)).len();
+        self.storage.values.get(..used).unwrap_or(&[])
+    }
+
+    /// An argument of the question.
     pub(crate) fn argument(&self, number: usize) -> &'q QueryValue {
         self.storage.value(number)
     }

@@ -56,7 +56,7 @@ fn topic<'q>(
     let start = TextSpan::new(scan.at, scan.at).start;
     if let Some(question) = eval::expression(asked, &mut scan, storage)? {
         end(&mut scan)?;
-        return Ok((asked, QueryTopic::Question(question, 0)));
+        return Ok((asked, QueryTopic::Question(question)));
     }
     if scan.eat_word("at") {
         let topic = at(&mut scan, storage)?;

@@ -92,7 +92,7 @@ pub enum Why {
     /// A word that is none of the choices.
     BadWord,
     /// A value of another kind is needed.
-    KindOfValue {
+    Kind {
         /// What is needed.
         wanted: KindOfValue,
         /// What is there.
@@ -121,6 +121,8 @@ pub enum Why {
     TooManyNames,
     /// The model of the banks cannot be used, or the architecture has none for this access.
     NoBankModel,
+    /// The bytes of a slot do not lie side by side in the tile.
+    RunsApart,
     /// The two are not of the same elements.
     OtherElements {
         /// Elements of the first.

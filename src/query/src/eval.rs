@@ -7,8 +7,8 @@ use crate::instruction;
 use crate::literal::{self, Fault};
 use crate::shaped;
 use crate::text::{Scanner, TextSpan};
+use crate::units;
 use crate::value::{Asked, QueryStorage, QueryValue};
-use lanebook_tables::Tables;
 
 /// Most calls and brackets that are open at once.
 const MAX_FRAMES: usize = 12;
@@ -61,6 +61,13 @@ pub(crate) fn expression(
         let at = TextSpan::new(scan.at, scan.at).start;
         if let ReadOperand::Opened(open) = operand(asked, scan, storage, used)? {
             frames.push(open, used, at)?;
+            if scan.peek() != Some(b')') {
+                continue;
+            }
+            // A call of nothing: only a question can be one.
+            if let Next::Done(function) = behind(asked, scan, storage, &mut frames, &mut used)? {
+                return Ok(function);
+            }
             continue;
         }
         used = used.saturating_add(1);
@@ -105,7 +112,7 @@ fn behind(
         }
         frames.0.pop();
         if let Open::Call(function) = frame.open {
-            let question = call(function, scan.text, storage, frame.base, *used)
+            let question = call(asked, function, scan.text, storage, frame.base, *used)
                 .map_err(|why| (frame.at, why))?;
             if question {
                 // A question is no operand: nothing but the end may follow.
@@ -140,6 +147,7 @@ fn settle(
 
 /// Calls a function over the values from `base` on. Whether it is a question, whose arguments stay where they are.
 fn call(
+    asked: Asked<'_>,
     function: QueryFunction,
     text: &str,
     storage: &mut QueryStorage,
@@ -152,23 +160,19 @@ fn call(
         return Err(Why::Arguments { function, found });
     }
     if function.is_question() {
+        storage.used = found;
         return Ok(true);
     }
     let args = storage.values.get_mut(base..used).ok_or(Why::TooDeep)?;
-    if algebra::makes_layout(function) {
+    if function == QueryFunction::OperandTile {
+        units::operand_tile(asked, args, text)?;
+    } else if algebra::makes_layout(function) {
         algebra::apply(function, args, text)?;
     } else {
         let answer = algebra::measure(function, args, text)?;
         storage.set(base, answer)?;
     }
     Ok(false)
-}
-
-/// The bits of an element type, by its name.
-pub(crate) fn element_bits(tables: &Tables<'_>, name: &str) -> Result<u16, Why> {
-    let found = tables.dtype_named(name).and_then(|id| tables.dtypes.get(id.index()));
-    // Names of peers: a type's width behind its name, or bits alone (`b16`).
-    found.map(|dtype| dtype.bits).ok_or(Why::UnknownType)
 }
 
 /// Takes `@ 16x8` and `of f16` behind a value.
@@ -187,14 +191,15 @@ fn shape(
         return Ok(());
     }
     let word = scan.word();
-    let bits = element_bits(asked.tables, word.of(scan.text)).map_err(|why| (word.start, why))?;
+    let bits =
+        literal::element_bits(asked.tables, word.of(scan.text)).map_err(|why| (word.start, why))?;
     match storage.slot(at) {
         QueryValue::Layout(placed) => {
             placed.elements.bits = bits;
             Ok(())
         }
         QueryValue::Encoding(_) => Err((here, Why::NeedsShape)),
-        other => Err((here, Why::KindOfValue { wanted: KindOfValue::Layout, found: other.kind() })),
+        other => Err((here, Why::Kind { wanted: KindOfValue::Layout, found: other.kind() })),
     }
 }
 

@@ -84,6 +84,15 @@ functions! {
     Surjective "surjective" (1, 1) "A" "Whether every position below the cosize is reached.";
     Runs "runs" (1, 2) "A [, AXIS]" "How many elements lie side by side from the first on.";
     Equal "equal" (2, 2) "A, B" "Whether both are the same map, and else where they differ.";
+    Conflicts "conflicts" (2, 4) "TILE, INSTRUCTION or REGISTERS [, TYPE [, rows or along or WRITER]]" "Bank conflicts of an access, which slots meet, and what would be free.";
+    OperandTile "operand_tile" (4, 4) "(OUTER, DEPTH), k_major or mn_major, MODE, TYPE" "A matrix unit's tile in shared memory, dense.";
+    Descriptor "descriptor" (2, 3) "TILE, wgmma or tcgen05 [, TYPE]" "The descriptor of a tile in shared memory: LBO, SBO, mode.";
+    TensorMap "tensor_map" (1, 2) "TILE [, TYPE]" "The box of a tiled copy that fills a tile in shared memory.";
+    SwizzleMode "swizzle" (2, 2) "MODE, TYPE" "A swizzle mode on elements of a type: positions, row, numbers in encodings.";
+    Feeds "feeds" (2, 2) "REGISTERS, REGISTERS" "Whether registers hold what an operand needs where it needs it.";
+    Convert "convert" (2, 2) "FROM, TO" "Where each register of a distribution comes from in another.";
+    Figures "figures" (0, 0) "" "The architecture's figures.";
+    Products "products" (2, 4) "A, B [, C [, D]]" "The matrix instructions for these element types.";
     Congruent "congruent" (2, 2) "A, B" "Whether two shapes have the same tree.";
 }
 
@@ -91,7 +100,18 @@ impl QueryFunction {
     /// Whether it answers more than a value: it stands by itself.
     #[must_use]
     pub fn is_question(self) -> bool {
-        matches!(self, Self::Equal)
+        matches!(
+            self,
+            Self::Equal
+                | Self::Conflicts
+                | Self::Descriptor
+                | Self::TensorMap
+                | Self::SwizzleMode
+                | Self::Feeds
+                | Self::Convert
+                | Self::Figures
+                | Self::Products
+        )
     }
 
     /// How it is written.

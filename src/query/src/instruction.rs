@@ -8,7 +8,12 @@ use crate::value::{Asked, ElementOrder, Picked, Placed, QueryStorage, QueryValue
 use crate::write::Out;
 use core::fmt::Write;
 use lanebook_layout::{Layout, LayoutRef};
-use lanebook_tables::{Atom, Instance, Tables};
+use lanebook_tables::{Arch, Atom, Instance, Tables};
+
+/// The architecture that is asked about.
+pub(crate) fn arch<'t>(asked: Asked<'t>) -> Result<&'t Arch<'t>, Why> {
+    asked.arch.and_then(|id| asked.tables.arch(id)).ok_or(Why::NeedsArch)
+}
 
 /// The instruction of this very name.
 pub(crate) fn exact(tables: &Tables<'_>, name: &str) -> Option<Picked> {

@@ -19,7 +19,10 @@
 //! | `value` `functions` | what an expression stands for; what functions there are |
 //! | `algebra` `shaped` | functions on layouts; shapes given to layouts, one after another |
 //! | `instruction` | instructions by the names that people type |
-//! | `answer` `show` | what is asked, and the answer in words and JSON |
+//! | `conflicts` | bank conflicts of an access, and what would be free |
+//! | `units` | tiles of matrix units: descriptors, swizzle modes, tensor maps |
+//! | `exchange` `machine` | one distribution beside another; figures and products of an architecture |
+//! | `answer` `show` `show_conflicts` | what is asked, and the answer in words and JSON |
 //! | `error` `words` `write` | why there is none, in words; numbers and strings |
 //!
 //! Guarantees: no allocation, no recursion, no panic. What depends on an architecture is read from the tables.
@@ -44,14 +47,19 @@ extern crate std;
 mod algebra;
 mod answer;
 mod ask;
+mod conflicts;
 mod error;
 mod eval;
+mod exchange;
 mod functions;
 mod instruction;
 mod literal;
+mod machine;
 mod shaped;
 mod show;
+mod show_conflicts;
 mod text;
+mod units;
 mod value;
 mod words;
 mod write;

@@ -35,14 +35,14 @@ pub(crate) fn give(
                 ElementOrder { row_major: true, ..ElementOrder::default() }.shaped(extents);
             storage.set(at, QueryValue::Layout(Placed { layout, elements }))
         }
-        other => Err(Why::KindOfValue { wanted: KindOfValue::Layout, found: other.kind() }),
+        other => Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
     }
 }
 
 #[inline(never)]
 fn encoded(asked: Asked<'_>, value: &QueryValue, extents: &[u32]) -> Result<Layout, Why> {
     let QueryValue::Encoding(encoding) = value else {
-        return Err(Why::KindOfValue { wanted: KindOfValue::Encoding, found: value.kind() });
+        return Err(Why::Kind { wanted: KindOfValue::Encoding, found: value.kind() });
     };
     if encoding.is_distributed() {
         return distributed(&linear(asked, encoding, extents)?, extents.len());
@@ -158,9 +158,9 @@ pub(crate) fn after(storage: &mut QueryStorage, at: usize) -> Result<(), Why> {
             Ok(())
         }
         (QueryValue::Layout(_) | QueryValue::Swizzle(_), other) => {
-            Err(Why::KindOfValue { wanted: KindOfValue::Layout, found: other.kind() })
+            Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() })
         }
-        (other, _) => Err(Why::KindOfValue { wanted: KindOfValue::Layout, found: other.kind() }),
+        (other, _) => Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
     }
 }
 

@@ -117,7 +117,7 @@ impl QueryAnswer<'_> {
             QueryTopic::Value => self.value_text(out),
             QueryTopic::Element(flat) => self.element_text(*flat, out),
             QueryTopic::Where(parts) => self.where_text(parts, out),
-            QueryTopic::Question(function, _) => self.question_text(*function, out),
+            QueryTopic::Question(function) => self.question_text(*function, out),
         }
     }
 
@@ -133,7 +133,7 @@ impl QueryAnswer<'_> {
             QueryTopic::Value => self.value_json(out)?,
             QueryTopic::Element(flat) => self.element_json(*flat, out)?,
             QueryTopic::Where(parts) => self.where_json(parts, out)?,
-            QueryTopic::Question(function, _) => self.question_json(*function, out)?,
+            QueryTopic::Question(function) => self.question_json(*function, out)?,
         }
         Ok(out.text("}\n")?)
     }
@@ -432,6 +432,14 @@ impl QueryAnswer<'_> {
                 out.text(" elements lie elsewhere, the first is ")?;
                 Ok(self.coordinates(a, first, ["(", ")\n"], out)?)
             }
+            QueryFunction::Conflicts => self.conflicts_text(out),
+            QueryFunction::Descriptor => self.descriptor_text(out),
+            QueryFunction::TensorMap => self.map_text(out),
+            QueryFunction::SwizzleMode => self.mode_text(out),
+            QueryFunction::Feeds => self.feeds_text(out),
+            QueryFunction::Convert => self.convert_text(out),
+            QueryFunction::Figures => self.figures_text(out),
+            QueryFunction::Products => self.products_text(out),
             _ => Err(Why::UnknownFunction.into()),
         }
     }
@@ -456,6 +464,14 @@ impl QueryAnswer<'_> {
                 }
                 Ok(())
             }
+            QueryFunction::Conflicts => self.conflicts_json(out),
+            QueryFunction::Descriptor => self.descriptor_json(out),
+            QueryFunction::TensorMap => self.map_json(out),
+            QueryFunction::SwizzleMode => self.mode_json(out),
+            QueryFunction::Feeds => self.feeds_json(out),
+            QueryFunction::Convert => self.convert_json(out),
+            QueryFunction::Figures => self.figures_json(out),
+            QueryFunction::Products => self.products_json(out),
             _ => Err(Why::UnknownFunction.into()),
         }
     }

@@ -207,7 +207,7 @@ impl QueryValue {
         match self {
             Self::Layout(placed) => Ok(placed),
             Self::Encoding(_) => Err(Why::NeedsShape),
-            other => Err(Why::KindOfValue { wanted: KindOfValue::Layout, found: other.kind() }),
+            other => Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
         }
     }
 
@@ -218,7 +218,7 @@ impl QueryValue {
     pub(crate) fn number(&self) -> Result<Int, Why> {
         match self {
             Self::Number(value) => Ok(*value),
-            other => Err(Why::KindOfValue { wanted: KindOfValue::Number, found: other.kind() }),
+            other => Err(Why::Kind { wanted: KindOfValue::Number, found: other.kind() }),
         }
     }
 
@@ -233,7 +233,7 @@ impl QueryValue {
         match self {
             Self::Tuple(tuple) => Ok(tuple.clone()),
             Self::Number(value) => Ok(IntTuple::leaf(*value)?),
-            other => Err(Why::KindOfValue { wanted: KindOfValue::Tuple, found: other.kind() }),
+            other => Err(Why::Kind { wanted: KindOfValue::Tuple, found: other.kind() }),
         }
     }
 }
@@ -253,8 +253,10 @@ pub struct QueryStorage {
     pub(crate) values: [QueryValue; MAX_VALUES],
     pub(crate) names: [NamedValue; MAX_NAMES],
     pub(crate) symbols: SymTable,
-    /// Bytes of the names that the text of an answer refers to.
+    /// How many names there are.
     pub(crate) named: u8,
+    /// How many values a question has.
+    pub(crate) used: u8,
 }
 
 impl QueryStorage {
@@ -267,6 +269,7 @@ impl QueryStorage {
                 MAX_NAMES],
             symbols: SymTable::new(),
             named: 0,
+            used: 0,
         }
     }
 

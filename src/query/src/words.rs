@@ -7,6 +7,7 @@ use core::fmt::{Result, Write};
 use lanebook_layout::notation::Expected;
 use lanebook_layout::triton::EncodingError;
 use lanebook_layout::{AxisId, AxisNames, Error, WellKnown};
+use lanebook_tables::Status;
 use lanebook_tile::unit::UnitError;
 use lanebook_tile::unit::map::{MapRule, Refusal};
 
@@ -88,7 +89,7 @@ impl Why {
                 out.text(" arguments; ")?;
                 out.text(form.about)
             }
-            Self::KindOfValue { wanted, found } => {
+            Self::Kind { wanted, found } => {
                 out.texts(&["expected ", kind(wanted), ", and this is ", kind(found)])?;
                 out.text(match wanted {
                     KindOfValue::Layout => "; write a layout such as (8,4):(4,1), or an encoding with a shape",
@@ -131,7 +132,7 @@ impl Why {
             ),
             Self::UnknownArch => ("no architecture has this name", "`lanebook arch` lists them"),
             Self::UnknownType => {
-                ("no element type has this name", "write one such as f16, bf16, f32, f8e4m3 or i8")
+                ("no element type has this name", "write one such as f16, bf16, f32, e4m3 or i8")
             }
             Self::NeedsArch => (
                 "the answer depends on the architecture",
@@ -143,7 +144,7 @@ impl Why {
             ),
             Self::Family => (
                 "several instructions have this name, and they differ",
-                "ask for the name alone to list them, and write one of them",
+                "ask for the name alone to list them and write one of them, or name the architecture with `on`",
             ),
             Self::NoOperand => (
                 "the instruction has no such part with a layout",
@@ -167,6 +168,10 @@ impl Why {
             Self::NoBankModel => (
                 "the banks of this access are not modelled",
                 "`lanebook arch ARCH` shows the models that there are",
+            ),
+            Self::RunsApart => (
+                "the bytes that one address supplies do not lie side by side in the tile, or are not aligned",
+                "choose a narrower instruction, or a swizzle or padding that keeps them together",
             ),
             Self::NoNotation => {
                 ("no notation says this layout", "ask for an element of it with `at`")
@@ -538,4 +543,16 @@ fn map<W: Write>(refusal: Refusal, out: &mut Out<'_, W>) -> Result {
     };
     let _ = dim;
     filled(sentence, &[wide(needed), wide(found)], out)
+}
+
+/// How sure a fact is.
+pub(crate) fn status(status: Status) -> &'static str {
+    match status {
+        Status::Verified => "verified",
+        Status::Documented => "documented",
+        Status::Measured => "measured",
+        Status::OneSource => "one source",
+        Status::Contested => "contested",
+        Status::Assumed => "assumed",
+    }
 }

@@ -39,6 +39,12 @@ impl<'w, W: Write> Out<'w, W> {
         self.digits(value, 10)
     }
 
+    /// `0x` and the number.
+    pub(crate) fn hex(&mut self, value: u64) -> Result {
+        self.text("0x")?;
+        self.digits(value, 16)
+    }
+
     fn digits(&mut self, value: u64, base: u64) -> Result {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut out = [b'0'; 20];

@@ -196,8 +196,10 @@ pub fn count_strided(
     count_bytes(model, 64, access.vector_bytes, byte, collide)
 }
 
-/// Counts by the first byte of each lane's vector; `Some(None)` is an idle lane.
-fn count_bytes(
+/// Counts by the first byte of each lane's (or slot's) vector of `vector_bytes` bytes; `Some(None)` is an idle lane.
+///
+/// `None` as for [`count`], and where `first_byte` gives none.
+pub fn count_bytes(
     model: &BankModel<'_>,
     lane_count: u32,
     vector_bytes: u16,

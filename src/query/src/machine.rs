@@ -1,0 +1,142 @@
+//! An architecture's figures, and its matrix instructions by element types.
+
+use crate::answer::QueryAnswer;
+use crate::error::Why;
+use crate::instruction;
+use crate::literal::element_type;
+use crate::show::AnswerWritten;
+use crate::units::word;
+use crate::words::status;
+use crate::write::Out;
+use core::fmt::Write;
+use lanebook_tables::{Arch, Atom, AtomId, Capability, DtypeId, Factor};
+
+impl<'q> QueryAnswer<'q> {
+    pub(crate) fn figures_text<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
+        let arch = instruction::arch(self.asked)?;
+        out.texts(&[arch.name, ": wave of"])?;
+        for lanes in arch.wave_lanes {
+            out.text(" ")?;
+            out.unsigned(u64::from(*lanes))?;
+        }
+        out.text(" lanes, at most ")?;
+        out.unsigned(u64::from(arch.max_threads))?;
+        out.text(" threads a group, shared memory ")?;
+        out.unsigned(u64::from(arch.shared.max_bytes))?;
+        out.text(" bytes\n")?;
+        for model in arch.banks {
+            out.texts(&["banks `", model.name, "`: "])?;
+            out.unsigned(u64::from(model.banks))?;
+            out.text(" of ")?;
+            out.unsigned(u64::from(model.bank_bytes))?;
+            out.text(" bytes, ")?;
+            out.unsigned(model.groups.len() as u64)?;
+            out.texts(&[" groups (", status(model.status), ")\n"])?;
+        }
+        out.text("features:")?;
+        for feature in arch.features {
+            let name = self.asked.tables.units.features.get(feature.index());
+            out.texts(&[" ", name.copied().unwrap_or("?")])?;
+        }
+        Ok(out.text("\n")?)
+    }
+
+    pub(crate) fn figures_json<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
+        let arch = instruction::arch(self.asked)?;
+        out.key_text(true, "kind", "figures")?;
+        out.key_text(false, "arch", arch.name)?;
+        out.key_text(false, "vendor", arch.vendor)?;
+        crate::show::list_json("wave_lanes", arch.wave_lanes.iter().map(|n| i64::from(*n)), out)?;
+        for (key, value) in [
+            ("max_threads", i64::from(arch.max_threads)),
+            ("shared_static_bytes", i64::from(arch.shared.static_bytes)),
+            ("shared_max_bytes", i64::from(arch.shared.max_bytes)),
+        ] {
+            out.key_number(false, key, value)?;
+        }
+        out.key(false, "banks")?;
+        out.text("[")?;
+        for (k, model) in arch.banks.iter().enumerate() {
+            out.text(if k > 0 { ", {" } else { "{" })?;
+            out.key_text(true, "name", model.name)?;
+            out.key_number(false, "banks", i64::from(model.banks))?;
+            out.key_number(false, "bank_bytes", i64::from(model.bank_bytes))?;
+            out.key_text(false, "status", status(model.status))?;
+            out.text("}")?;
+        }
+        out.text("]")?;
+        out.key(false, "features")?;
+        out.text("[")?;
+        for (k, feature) in arch.features.iter().enumerate() {
+            out.text(if k > 0 { ", " } else { "" })?;
+            let name = self.asked.tables.units.features.get(feature.index());
+            out.quoted(name.copied().unwrap_or("?"))?;
+        }
+        Ok(out.text("]")?)
+    }
+
+    /// The element types that `products` names, and the atoms that answer.
+    fn products(
+        &self,
+        mut visit: impl FnMut(AtomId, &'q Atom<'q>) -> core::fmt::Result,
+    ) -> AnswerWritten {
+        let arch = instruction::arch(self.asked)?;
+        let mut types: [Option<DtypeId>; 4] = [None; 4];
+        for (number, slot) in types.iter_mut().enumerate().take(self.arguments().len()) {
+            let name = word(self.arguments(), number, self.text)?;
+            *slot = Some(element_type(self.asked.tables, name).ok_or(Why::UnknownType)?);
+        }
+        let bits = types[0].and_then(|id| self.asked.tables.dtype(id)).map_or(0, |d| d.bits);
+        for id in asked_of(arch, bits) {
+            let Some(atom) = self.asked.tables.atom(*id) else { continue };
+            let Some(matrix) = atom.matrix else { continue };
+            let operands = [matrix.a, matrix.b, matrix.c, matrix.d];
+            let all = operands
+                .iter()
+                .zip(types)
+                .all(|(operand, wanted)| wanted.is_none_or(|dtype| atom.takes(*operand, dtype)));
+            if all {
+                visit(*id, atom)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn products_text<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
+        let mut any = false;
+        self.products(|_, atom| {
+            any = true;
+            out.text(atom.name())?;
+            if let Some(matrix) = atom.matrix {
+                for (before, extent) in [("  ", matrix.m), ("x", matrix.n), ("x", matrix.k)] {
+                    out.text(before)?;
+                    out.unsigned(u64::from(extent))?;
+                }
+            }
+            out.text("\n")
+        })?;
+        Ok(out.text(if any { "" } else { "no matrix instruction has these types\n" })?)
+    }
+
+    pub(crate) fn products_json<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
+        out.key_text(true, "kind", "products")?;
+        out.key(false, "products")?;
+        out.text("[")?;
+        let mut first = true;
+        self.products(|_, atom| {
+            out.text(if core::mem::take(&mut first) { "{" } else { ", {" })?;
+            out.key_text(true, "name", atom.name())?;
+            if let Some(matrix) = atom.matrix {
+                let shape = [matrix.m, matrix.n, matrix.k].map(i64::from);
+                crate::show::list_json("shape", shape.into_iter(), out)?;
+            }
+            out.text("}")
+        })?;
+        Ok(out.text("]")?)
+    }
+}
+
+/// Dense products whose A has elements of so many bits.
+fn asked_of<'a>(arch: &Arch<'a>, bits: u16) -> &'a [AtomId] {
+    arch.dispatch(Capability::ProductOf { operand: Factor::A, bits })
+}
