@@ -18,7 +18,7 @@ use lanebook_tile::unit::swizzle;
 const VECTOR_BITS: u32 = 128;
 
 /// How slots or lanes get their elements.
-enum Walk {
+enum SlotWalk {
     /// Slot after slot over the tile; `rows`: each slot the start of another row.
     Slots { rows: bool },
     /// A lane's registers, by the inverse of a distribution; bits of one step on axis `bit`, or on `register` 1.
@@ -26,12 +26,12 @@ enum Walk {
 }
 
 /// An access of a tile.
-pub(crate) struct TileAccess<'t, 'v> {
+pub(crate) struct BankedAccess<'t, 'v> {
     tile: &'v Placed,
     rows: TileRows,
     /// Elements of the distribution are counted like this.
     held: Option<&'v Placed>,
-    walk: Walk,
+    walk: SlotWalk,
     /// Bits of an element.
     bits: u16,
     /// Elements of a slot's run.
@@ -61,7 +61,7 @@ pub struct AccessCost {
 
 /// Layouts of the same tile without conflicts.
 #[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct Free<'t> {
+pub(crate) struct FreeOfConflicts<'t> {
     /// The architecture's swizzle mode with the fewest rows.
     pub(crate) mode: Option<&'t SwizzleMode<'t>>,
     /// A swizzle of positions.
@@ -80,7 +80,7 @@ pub(crate) fn access<'t, 'v>(
     asked: Asked<'t>,
     args: &'v [QueryValue],
     text: &str,
-) -> Result<TileAccess<'t, 'v>, Why> {
+) -> Result<BankedAccess<'t, 'v>, Why> {
     let tile = argument(args, 0)?.placed()?;
     let bits = match args.get(2) {
         Some(QueryValue::Word(span)) => element_bits(asked.tables, unquoted(*span, text))?,
@@ -112,11 +112,11 @@ pub(crate) fn access<'t, 'v>(
         .saturating_mul(8)
         .checked_div(u32::from(bits))
         .filter(|run| *run > 0);
-    let mut out = TileAccess {
+    let mut out = BankedAccess {
         tile,
         rows: rows_of(tile)?,
         held: None,
-        walk: Walk::Slots { rows: walk },
+        walk: SlotWalk::Slots { rows: walk },
         bits,
         run: run.ok_or(Why::NeedsBits)?,
         slots: u32::try_from(slots).unwrap_or(0).saturating_add(1).min(64),
@@ -169,7 +169,7 @@ fn distribution<'t, 'v>(
     tile: &'v Placed,
     held: &'v Placed,
     bits: u16,
-) -> Result<TileAccess<'t, 'v>, Why> {
+) -> Result<BankedAccess<'t, 'v>, Why> {
     let view = held.layout.view();
     let axes = view.axes()?;
     let (axis, step) = match axes.contains(&AxisId::BIT) {
@@ -183,11 +183,11 @@ fn distribution<'t, 'v>(
     let held_elements = u32::try_from(last).unwrap_or(0).checked_div(step.max(1)).unwrap_or(0);
     let (_, lanes) = view.reach(AxisId::LANE)?;
     let arch = asked.arch.ok_or(Why::NeedsArch)?;
-    let mut out = TileAccess {
+    let mut out = BankedAccess {
         tile,
         rows: rows_of(tile)?,
         held: Some(held),
-        walk: Walk::Registers { back: guarded_inverse(&view)?, axis, step },
+        walk: SlotWalk::Registers { back: guarded_inverse(&view)?, axis, step },
         bits,
         run: VECTOR_BITS.checked_div(u32::from(bits)).unwrap_or(1).max(1),
         slots: u32::try_from(lanes).unwrap_or(0).saturating_add(1).min(64),
@@ -254,7 +254,7 @@ fn rows_of(tile: &Placed) -> Result<TileRows, Why> {
     Ok(TileRows { inner: (columns, column_step), outer: (rows, row_step) })
 }
 
-impl TileAccess<'_, '_> {
+impl BankedAccess<'_, '_> {
     /// Bytes of a slot's run.
     pub(crate) fn run_bytes(&self) -> u16 {
         let bytes = self.run.saturating_mul(u32::from(self.bits)).div_ceil(8);
@@ -274,7 +274,7 @@ impl TileAccess<'_, '_> {
     /// The number of the tile's element `k` of a slot's run.
     fn element(&self, instance: u32, slot: u32, k: u32) -> Result<Option<u64>, Why> {
         match &self.walk {
-            Walk::Slots { rows } => {
+            SlotWalk::Slots { rows } => {
                 let tile = &self.rows;
                 let per_row = tile.inner.0.checked_div(u64::from(self.run)).unwrap_or(0);
                 let number = u64::from(instance)
@@ -294,7 +294,7 @@ impl TileAccess<'_, '_> {
                         .saturating_add(outer.saturating_mul(tile.outer.1)),
                 ))
             }
-            Walk::Registers { back, axis, step } => {
+            SlotWalk::Registers { back, axis, step } => {
                 let place = instance.saturating_mul(self.run).saturating_add(k);
                 let mut at = Coord::new();
                 at.add(AxisId::LANE, i64::from(slot))?;
@@ -400,11 +400,11 @@ impl TileAccess<'_, '_> {
 /// What would be free of conflicts; a writer keeps padding off its run, and a swizzle inside it.
 pub(crate) fn free<'t>(
     asked: Asked<'t>,
-    access: &TileAccess<'_, '_>,
+    access: &BankedAccess<'_, '_>,
     writer: Writer,
-) -> Result<Free<'t>, Why> {
+) -> Result<FreeOfConflicts<'t>, Why> {
     let arch = instruction::arch(asked)?;
-    let mut out = Free::default();
+    let mut out = FreeOfConflicts::default();
     out.mode = swizzle::modes(asked.tables, arch).find(|mode| {
         let [only] = mode.xor else { return false };
         on_elements(*only, access.bits).is_ok_and(|swizzle| {
@@ -490,7 +490,7 @@ pub(crate) fn writer(
     Ok(Writer { run, lane, align })
 }
 
-impl TileAccess<'_, '_> {
+impl BankedAccess<'_, '_> {
     /// What the tile does to positions.
     pub(crate) fn post(&self) -> PostMap {
         self.tile.layout.view().post

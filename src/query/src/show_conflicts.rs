@@ -1,7 +1,7 @@
 //! Bank conflicts in words and as JSON.
 
 use crate::answer::QueryAnswer;
-use crate::conflicts::{self, AccessCost, Free, TileAccess};
+use crate::conflicts::{self, AccessCost, BankedAccess, FreeOfConflicts};
 use crate::instruction;
 use crate::show::AnswerWritten;
 use crate::value::QueryValue;
@@ -21,7 +21,7 @@ struct Meeting {
 
 impl QueryAnswer<'_> {
     /// What the question says, counted.
-    fn counted(&self) -> Result<(TileAccess<'_, '_>, AccessCost), crate::error::Why> {
+    fn counted(&self) -> Result<(BankedAccess<'_, '_>, AccessCost), crate::error::Why> {
         let access = conflicts::access(self.asked, self.arguments(), self.text)?;
         let post = access.post();
         let cost = access.cost(&post, false)?.unwrap_or_default();
@@ -30,7 +30,7 @@ impl QueryAnswer<'_> {
 
     /// The slots that meet first in the worst instance.
     #[inline(never)]
-    fn meeting(access: &TileAccess<'_, '_>, worst: u32) -> Result<Meeting, crate::error::Why> {
+    fn meeting(access: &BankedAccess<'_, '_>, worst: u32) -> Result<Meeting, crate::error::Why> {
         let mut found = Meeting::default();
         access.instance(worst, &access.post(), |one| {
             let lanes = 1u64.checked_shl(u32::from(one.lanes.0)).unwrap_or(0)
@@ -45,7 +45,10 @@ impl QueryAnswer<'_> {
     }
 
     #[inline(never)]
-    fn free<'x>(&'x self, access: &TileAccess<'_, '_>) -> Result<Free<'x>, crate::error::Why> {
+    fn free<'x>(
+        &'x self,
+        access: &BankedAccess<'_, '_>,
+    ) -> Result<FreeOfConflicts<'x>, crate::error::Why> {
         let writer = match self.arguments().get(3) {
             Some(word @ QueryValue::Word(span))
                 if !matches!(span.of(self.text), "rows" | "along") =>
