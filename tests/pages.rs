@@ -9,7 +9,8 @@ fn root() -> &'static Path {
 }
 
 /// Pages for people who look for something.
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
+    "docs/asking.md",
     "src/FLOW.md",
     "tests/ADDING.md",
     "tests/README.md",
@@ -55,7 +56,7 @@ fn files_that_pages_name_are_there() {
 }
 
 /// Crates with the file that has their tour.
-const TOURS: [&str; 16] = [
+const TOURS: [&str; 17] = [
     "src/lib.rs",
     "src/layout/src/lib.rs",
     "src/infer/src/lib.rs",
@@ -69,6 +70,7 @@ const TOURS: [&str; 16] = [
     "src/emit/src/lib.rs",
     "src/check/src/lib.rs",
     "src/capi/src/lib.rs",
+    "src/py/src/lib.rs",
     "gen/src/lib.rs",
     "gen/cli/src/main.rs",
     "gen/draw/src/lib.rs",
@@ -129,4 +131,26 @@ fn what_is_missing_is_noticed() {
     let text = "mod a;\npub mod b;\n#[cfg(test)]\nmod tests;\nmod c {\n";
     assert_eq!(modules(text), ["a", "b", "c"]);
     assert!(names("| `a` [`mod@b`] |", "a") && names("[`mod@b`]", "b") && !names("ab", "a"));
+}
+
+/// Queries of the guide, between back-ticks in its table of questions, are asked.
+#[test]
+fn the_guide_asks_what_is_answered() {
+    use lanebook::query::{QueryStorage, ask};
+    let text = fs::read_to_string(root().join("docs/asking.md")).expect("the guide");
+    let (_, rest) = text.split_once("## Ten questions").expect("the questions");
+    let (table, _) = rest.split_once("\n## ").expect("the next part");
+    let mut asked = 0;
+    for line in table.lines().filter(|line| line.starts_with("| ") && line.contains('`')) {
+        let cell = line.rsplit(" | ").next().expect("a cell");
+        for query in cell.split('`').skip(1).step_by(2) {
+            let mut storage = Box::new(QueryStorage::new());
+            let answer = ask(&lanebook::TABLES, None, query, &mut storage);
+            let mut out = String::new();
+            let written = answer.map(|answer| answer.write_text(&mut out));
+            assert!(matches!(written, Ok(Ok(()))) && !out.is_empty(), "{query}: {written:?}");
+            asked += 1;
+        }
+    }
+    assert!(asked >= 10, "only {asked} queries");
 }

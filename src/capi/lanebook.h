@@ -1,7 +1,7 @@
 /* lanebook: GPU data layouts, by the book. The C interface.
  *
  * What it is: a tile program's text goes in, a kernel's text (PTX or AMDGPU assembly) comes out through a callback. Further,
- * two questions about a layout in CuTe's or TIRx's notation.
+ * questions about layouts, instructions, banks and descriptors (lb_query), and two about a layout in CuTe's or TIRx's notation.
  *
  * Guarantees
  *   - Nothing is allocated. All room is the `scratch` that you lend; nothing is kept between calls, so calls with scratch of
@@ -50,7 +50,8 @@ enum lb_code {
     LB_LAYOUT_APPLY = 14, /* the coordinate is out of range, or the number of coordinates is wrong */
     LB_AXIS = 15,         /* no axis has this name */
     LB_ROOM = 16,         /* numbers = how many there are, how many there is room for */
-    LB_CONTRACT = 17      /* the program writes something that is not obeyed: detail below */
+    LB_CONTRACT = 17,     /* the program writes something that is not obeyed: detail below */
+    LB_QUERY = 18         /* the query has no answer: the answer's buffer says why, line and column where */
 };
 
 /* What went wrong, and where in the text. Every field is written by every call that is given one (0 where it says nothing).
@@ -160,6 +161,19 @@ uint32_t lb_compile_maps(const uint8_t *text, size_t text_bytes, const uint8_t *
 uint32_t lb_layout_size(const uint8_t *text, size_t text_bytes, uint64_t *size, lb_error *err);
 uint32_t lb_layout_apply(const uint8_t *text, size_t text_bytes, const uint64_t *coords, size_t coord_count, const uint8_t *axis,
                          size_t axis_bytes, int64_t *position, lb_error *err);
+
+/* Answers a query: an expression over layouts in every notation, operands of instructions and functions of them (`lanebook ask` without an
+ * expression lists the functions), such as
+ *     mma.m16n8k16.f32.f16.D at (3, 5)
+ *     conflicts((64,64):(64,1), ldmatrix, f16)
+ * `arch` is the architecture where the query does not name one with `on`; "" is none. The answer is written to `answer`, not ended by a zero,
+ * *answer_bytes of it; LB_ROOM: it is longer than answer_room (numbers = bytes needed, bytes lent), and the buffer holds a part. LB_QUERY: the buffer
+ * holds the reason in the same format, {"kind": "error", ...} in JSON. `scratch` has lb_query_scratch_bytes() bytes and the alignment of lb_scratch_align;
+ * names of `let` last for the call. */
+enum lb_format { LB_TEXT = 0, LB_JSON = 1 };
+size_t lb_query_scratch_bytes(void);
+uint32_t lb_query(const uint8_t *text, size_t text_bytes, const uint8_t *arch, size_t arch_bytes, uint32_t format, void *scratch,
+                  size_t scratch_bytes, uint8_t *answer, size_t answer_room, size_t *answer_bytes, lb_error *err);
 
 #ifdef __cplusplus
 }

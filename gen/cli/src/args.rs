@@ -18,11 +18,11 @@ On an error nothing is written: no part of an output file, and nothing on standa
 /// Picks layouts and instructions for tile programs and writes the PTX or AMDGPU sequence; shows
 /// layouts and what instructions do with them; audits the tables that all of it rests on.
 #[derive(Debug, Parser)]
-#[command(name = "lanebook", version, propagate_version = true, arg_required_else_help = true, after_help = EXIT, max_term_width = 110)]
+#[command(name = "lanebook", version, propagate_version = true, after_help = EXIT, max_term_width = 110)]
 pub struct Cli {
-    /// What to do.
+    /// What to do; without it, on a terminal, questions are read line by line.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
     /// When to use colour.
     #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
     pub color: Colour,

@@ -48,6 +48,8 @@ pub enum CallStatus {
     Room = 16,
     /// The program writes something that is not obeyed.
     Contract = 17,
+    /// The query has no answer; the answer's buffer says why.
+    Query = 18,
 }
 
 /// What went wrong, and where in the text.

@@ -11,6 +11,7 @@
 //! | `lend` | reading what C lends: texts, scratch, lists |
 //! | `code` | errors as numbers |
 //! | `maps` | tensor maps that a kernel takes |
+//! | `query` | a query's text in, the answer's text or JSON out (`lb_query`) |
 //! | `layout` `names` | layouts as text; versions and architectures |
 //! | `freestanding` | what a static library needs where there is no std |
 //!
@@ -30,9 +31,11 @@ mod layout;
 mod lend;
 mod maps;
 mod names;
+mod query;
 
 pub use code::{CallStatus, LbError};
 pub use compile::{LbSink, lb_compile, lb_compile_maps, lb_scratch_align, lb_scratch_bytes};
 pub use layout::{lb_layout_apply, lb_layout_size};
 pub use maps::{LbTensorDim, LbTensorMap};
 pub use names::{lb_arch_count, lb_arch_name, lb_version};
+pub use query::{lb_query, lb_query_scratch_bytes};

@@ -10,6 +10,7 @@ use core::fmt::{self, Write};
 use lanebook_layout::notation::{basis, cute, tirx, ttg_print};
 use lanebook_layout::profile::Profile;
 use lanebook_layout::{AxisId, AxisNames, Coord, LayoutRef, PostMap, SymTable, Unit, WellKnown};
+use lanebook_tile::unit::UnitError;
 
 /// Why an answer could not be written.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -27,8 +28,20 @@ impl From<fmt::Error> for WriteError {
     }
 }
 
-impl<E: Into<Why>> From<E> for WriteError {
-    fn from(error: E) -> Self {
+impl From<Why> for WriteError {
+    fn from(why: Why) -> Self {
+        Self::Refused(why)
+    }
+}
+
+impl From<lanebook_layout::Error> for WriteError {
+    fn from(error: lanebook_layout::Error) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl From<UnitError> for WriteError {
+    fn from(error: UnitError) -> Self {
         Self::Refused(error.into())
     }
 }
@@ -265,6 +278,7 @@ impl QueryAnswer<'_> {
         }
         let mut room = [0u32; 32];
         list_json("shape", placed.extents(&mut room).iter().map(|e| i64::from(*e)), out)?;
+        out.key_truth(false, "row_major", placed.elements.row_major)?;
         if placed.elements.bits > 0 {
             out.key_number(false, "element_bits", i64::from(placed.elements.bits))?;
         }

@@ -159,6 +159,7 @@ pub struct Picked {
 
 /// What an expression stands for.
 #[derive(Clone, Debug, Default)]
+#[repr(u8)] // Nothing is 0: zeros are empty memory, also where C lends it.
 #[allow(clippy::large_enum_variant)] // They stand in lent memory, one beside the other.
 pub enum QueryValue {
     /// Nothing yet.

@@ -14,6 +14,7 @@ mod new_arch;
 mod ops;
 mod opt;
 mod rules;
+mod session;
 mod show;
 mod show_tensor;
 mod size;
@@ -25,7 +26,8 @@ use crate::tables;
 /// Runs a command.
 pub fn run(cli: Cli) -> Result<(), Problems> {
     let folder = cli.tables.as_deref();
-    match cli.command {
+    let Some(command) = cli.command else { return session::run(&tables::of(folder)?) };
+    match command {
         Command::Compile(args) => compile::run(&args, &tables::of(folder)?),
         Command::Opt(args) => opt::run(&args, &tables::of(folder)?),
         Command::Rules(args) => rules::run(&args, &tables::of(folder)?),

@@ -5,11 +5,13 @@ use crate::notation;
 use crate::output;
 use crate::problem::{Excerpt, Problem, Problems};
 use crate::tables;
+use lanebook::query::{QueryStorage, ask};
 use lanebook_draw::cell::Banks;
 use lanebook_draw::instance::{concrete, filled};
+use lanebook_draw::layout::Order;
 use lanebook_draw::{DrawError, Picture, atom, banks, layout, physical, svg, text};
 use lanebook_gen::suggest::nearest;
-use lanebook_layout::AxisId;
+use lanebook_layout::{AxisId, Layout};
 use lanebook_tables::Tables;
 
 /// Rows and columns that a terminal shows without --full.
@@ -160,12 +162,12 @@ fn of_layout(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
             "name an atom and its --arch; --unit shows the banks of a layout",
         ));
     }
-    let (parsed, order) =
-        notation::parse(&args.what).map_err(|error| malformed(&args.what, error))?;
+    let (parsed, order, own) = read(args, tables)?;
     let view = parsed.view();
-    let shape = match &args.shape {
-        Some(text) => rows_and_columns(text)?,
-        None => layout::shape(&view, order).map_err(drawn)?,
+    let shape = match (&args.shape, own) {
+        (Some(text), _) => rows_and_columns(text)?,
+        (None, Some(own)) => own,
+        (None, None) => layout::shape(&view, order).map_err(drawn)?,
     };
     let banks = match (args.unit, &args.arch) {
         (None, None) => None,
@@ -184,6 +186,29 @@ fn of_layout(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
         ));
     }
     layout::picture(&view, &args.what, order, shape, banks).map_err(drawn)
+}
+
+/// A layout with the order of its coordinates, and rows and columns where it says them.
+type ReadLayout = (Layout, Order, Option<(u64, u64)>);
+
+/// Reads a layout as CuTe or TIRx write it, else as the query language does. What neither reads is told as the
+/// first sees it.
+fn read(args: &Show, tables: &Tables<'_>) -> Result<ReadLayout, Problem> {
+    let refused = match notation::parse(&args.what) {
+        Ok((layout, order)) => return Ok((layout, order, None)),
+        Err(error) => error,
+    };
+    let arch = args.arch.as_deref().map(|name| tables::arch(tables, name)).transpose()?;
+    let mut storage = Box::new(QueryStorage::new());
+    let answer = ask(tables, arch.map(|(id, ..)| id), &args.what, &mut storage);
+    let placed = answer.as_ref().ok().and_then(|answer| answer.layout());
+    let Some(placed) = placed else { return Err(malformed(&args.what, refused)) };
+    let order = if placed.elements.row_major { Order::RowMajor } else { Order::ColumnMajor };
+    let own = match placed.elements.extents() {
+        [rows, columns] => Some((u64::from(*rows), u64::from(*columns))),
+        _ => None,
+    };
+    Ok((placed.layout.clone(), order, own))
 }
 
 fn banks_of(

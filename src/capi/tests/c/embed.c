@@ -126,6 +126,46 @@ static void layouts(void) {
     CHECK(lb_layout_size(TEXT("4:1"), 0, &e) == LB_ARGUMENT && e.numbers[0] == 3);
 }
 
+// The ten questions: architecture, query, answer, each ended by a tab or a line's end.
+extern const uint8_t questions_start[], questions_end[];
+__asm__(".section .rodata\n.globl questions_start, questions_end\nquestions_start: .incbin \"" QUESTIONS "\"\nquestions_end:\n.text\n");
+
+static const uint8_t *part(const uint8_t **at, char end, size_t *bytes) {
+    const uint8_t *from = *at;
+    while (*at < questions_end && **at != (uint8_t)end) ++*at;
+    *bytes = (size_t)(*at - from);
+    if (*at < questions_end) ++*at;
+    return from;
+}
+
+static void questions(void) {
+    static uint8_t answer[1 << 14];
+    lb_error e;
+    size_t bytes = 0, need = lb_query_scratch_bytes(), asked = 0;
+    CHECK(need <= sizeof scratch);
+    for (const uint8_t *at = questions_start; at < questions_end; asked++) {
+        size_t arch_bytes, query_bytes, expected_bytes;
+        const uint8_t *arch = part(&at, '\t', &arch_bytes), *query = part(&at, '\t', &query_bytes), *expected = part(&at, '\n', &expected_bytes);
+        CHECK(lb_query(query, query_bytes, arch, arch_bytes, LB_JSON, scratch, need, answer, sizeof answer, &bytes, &e) == LB_OK);
+        // The answer ends with a line's end.
+        if (bytes != expected_bytes + 1 || memcmp(answer, expected, expected_bytes)) { put(2, (const char *)query, query_bytes); PUT(2, ": "); put(2, (const char *)answer, bytes); }
+        CHECK(bytes == expected_bytes + 1 && memcmp(answer, expected, expected_bytes) == 0);
+    }
+    CHECK(asked >= 10);
+    PUT(1, "queries: "); number(1, asked); PUT(1, ", scratch "); number(1, need); PUT(1, " bytes\n");
+#define ASK(q, format, scr, sn, out, on) lb_query(TEXT(q), 0, 0, format, scr, sn, out, on, &bytes, &e)
+    CHECK(ASK("size((8,4):(4,1))", LB_TEXT, scratch, need, answer, sizeof answer) == LB_OK && bytes == 3 && memcmp(answer, "32\n", 3) == 0);
+    CHECK(ASK("size((8,4):(4,1))", LB_TEXT, scratch, need, answer, 2) == LB_ROOM && e.numbers[0] == 3 && e.numbers[1] == 2);
+    CHECK(ASK("(8,4):(4;1)", LB_JSON, scratch, need, answer, sizeof answer) == LB_QUERY && e.line == 1 && e.column == 9 && bytes > 20 && memcmp(answer, "{\"kind\": \"error\"", 16) == 0);
+    CHECK(ASK("4:1", 2, scratch, need, answer, sizeof answer) == LB_ARGUMENT && e.numbers[0] == 5);
+    CHECK(ASK("4:1", LB_TEXT, scratch, need - 1, answer, sizeof answer) == LB_SCRATCH_BYTES);
+    CHECK(ASK("4:1", LB_TEXT, scratch + 1, need, answer, sizeof answer) == LB_SCRATCH_ALIGN);
+    CHECK(ASK("4:1", LB_TEXT, 0, need, answer, sizeof answer) == LB_ARGUMENT && e.numbers[0] == 6);
+    CHECK(ASK("4:1", LB_TEXT, scratch, need, scratch, 8) == LB_OVERLAP);
+    CHECK(lb_query(TEXT("4:1"), TEXT("z"), LB_TEXT, scratch, need, answer, sizeof answer, &bytes, &e) == LB_ARCH);
+    CHECK(lb_query(TEXT("4:1"), 0, 0, LB_TEXT, scratch, need, answer, sizeof answer, 0, &e) == LB_ARGUMENT && e.numbers[0] == 10);
+}
+
 static void run(void) {
     size_t bytes = 7;
     CHECK(lb_version() == LB_EXPECTED_VERSION);
@@ -136,6 +176,7 @@ static void run(void) {
     mistakes();
     maps();
     layouts();
+    questions();
     PUT(1, "as the header says\n");
     leave(0);
 }

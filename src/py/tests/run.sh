@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Builds the wheel, installs it into a virtual environment of its own, and runs the tests.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+cd "$root"
+target=${CARGO_TARGET_DIR:-$root/target}
+venv=$target/venv-py
+[ -x "$venv/bin/maturin" ] || { python3 -m venv "$venv"; "$venv/bin/pip" install -q --disable-pip-version-check 'maturin>=1.5,<2' pytest numpy; }
+rm -rf "$target/wheels"
+"$venv/bin/maturin" build -q -m src/py/Cargo.toml --profile dev --target-dir "$target" -i "$venv/bin/python" -o "$target/wheels"
+"$venv/bin/pip" install -q --disable-pip-version-check --force-reinstall --no-deps "$target"/wheels/lanebook-*.whl
+"$venv/bin/python" -m pytest -q -p no:cacheprovider src/py/tests
+"$venv/bin/python" -c "import doctest, lanebook, sys; tried = doctest.testmod(lanebook); sys.exit(tried.failed or not tried.attempted)"

@@ -1,0 +1,94 @@
+"""The Python package: the ten questions, layouts beside numpy's own arithmetic, instructions, conflicts, compiling."""
+
+import json
+import pathlib
+
+import numpy
+import pytest
+
+import lanebook as lb
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+def questions():
+    lines = (ROOT / "tests/questions/ten.tsv").read_text().splitlines()
+    return [line.split("\t") for line in lines]
+
+
+@pytest.mark.parametrize("arch, query, expected", questions(), ids=[q[1][:40] for q in questions()])
+def test_the_ten_questions(arch, query, expected):
+    assert lb.ask(query, arch) == json.loads(expected)
+
+
+def test_there_are_ten():
+    assert len(questions()) >= 10
+
+
+def test_layouts_count_like_numpy():
+    a = lb.layout("(8,4):(4,1)")
+    assert (a.shape, a.size, a.cosize, a.is_injective) == ((8, 4), 32, 32, True)
+    rows, columns = numpy.indices((8, 4))
+    assert (a.to_numpy() == rows * 4 + columns).all()
+    assert a(3, 1) == 13
+    tall = lb.layout("(8,4):(1,8)")
+    assert (tall.to_numpy() == rows + columns * 8).all()
+    assert a != tall and a == lb.layout("((2,4),4):((4,8),1)")
+    values = numpy.arange(100, 132).reshape(8, 4)
+    assert (a.apply(values) == values.reshape(-1)).all()
+    assert (tall.apply(values) == values.T.reshape(-1)).all()
+    padded = lb.layout("padded((8,4):(4,1), 4, 1)")
+    assert padded.cosize == 39 and padded.apply(values)[4] == 0 and padded.apply(values)[5] == 104
+    named = lb.layout("S[(8,4):(4@laneid,1@laneid)]")
+    assert named.axes == ("laneid",) and named(3, 1) == 13
+    assert (named.to_numpy() == rows * 4 + columns).all()
+
+
+def test_the_algebra_has_its_names():
+    a = lb.layout("(8,8):(8,1)")
+    assert str(a.logical_divide((2, 2))) == "((2,4),(2,4)):((8,16),(1,2))"
+    assert str(a.compose(lb.layout("2:1").complement(8))) == "4:16"
+    assert str(lb.layout("(2,(1,6)):(1,(6,2))").coalesce()) == "12:1"
+    assert a.compose(a.right_inverse()) == lb.layout("64:1")
+
+
+def test_instructions():
+    atom = lb.atom("mma.m16n8k16.f32.f16")
+    assert set(atom.parts) == {"A", "B", "C", "D"}
+    for lane in range(32):
+        for i in range(4):
+            row, column = lane // 4 + 8 * (i // 2), lane % 4 * 2 + i % 2
+            assert atom.D(row, column) == {"bit": 32 * i, "laneid": lane}
+    assert atom.D.where(lane=14, register=1) == [(3, 5)]
+    assert lb.atom("ldmatrix.x4").target.shape == (4, 8, 8)
+
+
+def test_conflicts():
+    found = lb.conflicts("(64,64):(64,1)", "ldmatrix", "f16", "sm_90")
+    assert (found["passes"], found["least"], found["free_swizzle"]) == (32, 4, "S<3,3,3>")
+    free = lb.conflicts(lb.layout("S<3,3,3> o (64,64):(64,1)"), "ldmatrix", "f16", "sm_90")
+    assert free["passes"] == free["least"] == 4
+    assert "no conflicts" in str(free)
+
+
+def test_pictures():
+    assert lb.layout("(8,4):(4,1)")._repr_svg_().lstrip().startswith("<svg")
+
+
+def test_compiling():
+    program = (ROOT / "gen/cli/examples/gemm.tile").read_text()
+    kernel = lb.compile(program, "sm_80")
+    assert kernel.text.startswith(".version") and kernel.threads > 0 and kernel.shared_bytes > 0
+    assert kernel.name in kernel.text
+    with pytest.raises(lb.LanebookError, match="line 1, column"):
+        lb.compile("func", "sm_80")
+
+
+def test_errors_say_where_and_what_to_do():
+    with pytest.raises(lb.LanebookError, match="line 1, column 9: expected `,`; as many strides"):
+        lb.layout("(8,8):(8;1)")
+    with pytest.raises(lb.LanebookError, match="no architecture is called `sm_1`"):
+        lb.ask("4:1", "sm_1")
+    with pytest.raises(lb.LanebookError, match="this is no layout"):
+        lb.layout("(1, 2)")
+    assert "sm_90" in lb.architectures()
