@@ -41,14 +41,19 @@ fn refusals_say_where_and_what_to_do() {
         .refused(1, &["the answer is no layout", "--format text or json"]);
     run(&["ask", "compose((8,8):(8,1), "]).refused(1, &["expected a layout", "query:1:22"]);
     // Without a terminal there is no session.
-    run(&[]).refused(2, &["no command was given", "Usage: lanebook"]);
+    run(&[]).refused_by_parser(&["no command was given", "Usage: lanebook"]);
 }
 
 #[test]
 fn show_reads_what_ask_reads() {
     let blocked = "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}> @ 8x8";
     let shown = run(&["show", blocked]);
-    assert!(shown.code == 0 && shown.out.contains("laneid"), "{}{}", shown.out, shown.err);
+    assert!(
+        shown.code == 0 && shown.out.contains("T0:r0   T0:r1   T1:r0"),
+        "{}{}",
+        shown.out,
+        shown.err
+    );
     let divided = run(&["show", "logical_divide((8,8):(8,1), (2,2))"]);
     assert_eq!(divided.code, 0, "{}", divided.err);
 }

@@ -13,12 +13,12 @@ const TEXT: u32 = 0;
 const JSON: u32 = 1;
 
 /// A lent buffer as a text sink; it counts on where it is full.
-struct Buffer<'b> {
+struct AnswerBuffer<'b> {
     room: &'b mut [u8],
     used: usize,
 }
 
-impl Write for Buffer<'_> {
+impl Write for AnswerBuffer<'_> {
     fn write_str(&mut self, text: &str) -> FmtResult {
         let end = self.used.saturating_add(text.len());
         if let Some(place) = self.room.get_mut(self.used..end) {
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn lb_query(
             // SAFETY: not null, no longer than an object can be, and writable by the caller's word.
             bytes => unsafe { core::slice::from_raw_parts_mut(answer, bytes) },
         };
-        let mut out = Buffer { room: out, used: 0 };
+        let mut out = AnswerBuffer { room: out, used: 0 };
         let result = answered(query, name, format, room, &mut out);
         // SAFETY: not null, aligned, and writable by the caller's word.
         unsafe { answer_bytes.write(out.used) }
@@ -146,7 +146,7 @@ fn answered(
     arch: &str,
     format: u32,
     storage: &mut QueryStorage,
-    out: &mut Buffer<'_>,
+    out: &mut AnswerBuffer<'_>,
 ) -> Result<(), LbError> {
     let id = match arch {
         "" => None,
@@ -172,7 +172,7 @@ fn refused(
     error: &QueryError,
     text: &str,
     format: u32,
-    out: &mut Buffer<'_>,
+    out: &mut AnswerBuffer<'_>,
 ) -> Result<(), LbError> {
     let _ = match format {
         TEXT => error.write_text(text, out),

@@ -8,7 +8,7 @@ use lanebook::{TABLES, ir};
 use pyo3::prelude::*;
 
 /// Instructions, register tuples, index-expression nodes and reasons that there is room for.
-type Room = CompileStorage<16384, 4096, 4096, 16384>;
+type KernelRoom = CompileStorage<16384, 4096, 4096, 16384>;
 /// A program's operations, values, operands, attributes, types, regions and undo records.
 type ProgramRoom = ir::Storage<8192, 12288, 24576, 8192, 1024, 512, 64>;
 
@@ -16,11 +16,11 @@ type ProgramRoom = ir::Storage<8192, 12288, 24576, 8192, 1024, 512, 64>;
 const STACK_BYTES: usize = 256 << 20;
 
 /// What a kernel's launch needs beside its text.
-type Compiled = (String, String, u32, u32);
+type KernelParts = (String, String, u32, u32);
 
 /// A kernel: its text, its name, threads of a group and bytes of shared memory.
 #[pyfunction]
-pub fn compile(py: Python<'_>, text: &str, arch: &str) -> PyResult<Compiled> {
+pub fn compile(py: Python<'_>, text: &str, arch: &str) -> PyResult<KernelParts> {
     let text = text.to_string();
     let id = arch_named(Some(arch))?
         .ok_or_else(|| LanebookError::new_err("an architecture is needed".to_string()))?;
@@ -36,7 +36,7 @@ pub fn compile(py: Python<'_>, text: &str, arch: &str) -> PyResult<Compiled> {
     made.map_err(LanebookError::new_err)
 }
 
-fn made(text: &str, arch: lanebook::tables::ArchId) -> Result<Compiled, String> {
+fn made(text: &str, arch: lanebook::tables::ArchId) -> Result<KernelParts, String> {
     let at = |error: ir::IrError| {
         format!("line {}, column {}: {:?}", error.at.line, error.at.column, error.kind)
     };
@@ -44,7 +44,7 @@ fn made(text: &str, arch: lanebook::tables::ArchId) -> Result<Compiled, String> 
     let mut program =
         ir::parse(storage.pools(), &TABLES, text, ir::Options::default()).map_err(at)?;
     ir::verify(&mut program).map_err(at)?;
-    let mut room = Box::new(Room::new());
+    let mut room = Box::new(KernelRoom::new());
     let compiled = compile_program(&TABLES, arch, &mut program, room.scratch())
         .map_err(|error| format!("it is not compiled: {:?}", of_compile(error)))?;
     let mut out = String::new();
