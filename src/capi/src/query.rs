@@ -18,13 +18,20 @@ struct AnswerBuffer<'b> {
     used: usize,
 }
 
-impl Write for AnswerBuffer<'_> {
-    fn write_str(&mut self, text: &str) -> FmtResult {
+impl AnswerBuffer<'_> {
+    fn take(&mut self, text: &str) {
         let end = self.used.saturating_add(text.len());
-        if let Some(place) = self.room.get_mut(self.used..end) {
-            place.copy_from_slice(text.as_bytes());
+        for (place, byte) in self.room.iter_mut().skip(self.used).zip(text.bytes()) {
+            *place = byte;
         }
         self.used = end;
+    }
+}
+
+impl Write for AnswerBuffer<'_> {
+    #[inline(always)]
+    fn write_str(&mut self, text: &str) -> FmtResult {
+        self.take(text);
         Ok(())
     }
     /// Formatting machinery links panics; the library never formats.

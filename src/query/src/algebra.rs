@@ -8,6 +8,7 @@ use crate::functions::QueryFunction;
 use crate::text::TextSpan;
 use crate::value::{ElementOrder, Placed, QueryValue};
 use lanebook_layout::cute::{self, IntTuple, Tiler};
+use lanebook_layout::tilelang;
 use lanebook_layout::tirx::{self, facts};
 use lanebook_layout::{
     AxisId, AxisNames, Int, Iter, Layout, LayoutRef, Pad, Padding, PostMap, Unit, WellKnown, ops,
@@ -71,67 +72,102 @@ fn elements_after(function: QueryFunction, args: &[QueryValue]) -> ElementOrder 
             ElementOrder { bits: first.map_or(0, |e| e.bits), ..tirx }
         }
         F::WgLocal | F::Datapath | F::RegisterTile => tirx,
+        F::FullBank | F::HalfBank | F::QuarterBank => tirx,
         _ => ElementOrder { bits: first.map_or(0, |e| e.bits), ..ElementOrder::default() },
     }
 }
 
+/// Functions of one layout. Each is called by its name: a table of them would hide from the proof of the stack what is
+/// called.
 #[inline(never)]
 fn arity_one(function: QueryFunction, args: &[QueryValue]) -> Result<Option<Layout>, Why> {
     use QueryFunction as F;
-    let run: fn(&LayoutRef<'_>) -> lanebook_layout::Result<Layout> = match function {
-        F::RightInverse => ops::right_inverse,
-        F::LeftInverse => ops::left_inverse,
-        F::Flatten => ops::flatten,
-        F::Canonical => cute::canonical,
-        F::Canonicalize => tirx::canonicalize,
-        F::Filter => cute::filter,
-        F::Nullspace => cute::nullspace,
-        F::Coalesce if args.len() == 1 => ops::coalesce,
-        F::Inverse => exact_inverse,
+    if function == F::Coalesce && args.len() > 1 {
+        return Ok(None);
+    }
+    let first = match args.first() {
+        Some(QueryValue::Layout(placed)) => placed.layout.view(),
         _ => return Ok(None),
     };
-    Ok(Some(run(&at(args, 0)?.layout()?)?))
-}
-
-fn exact_inverse(l: &LayoutRef<'_>) -> lanebook_layout::Result<Layout> {
-    ops::inverse(l).map(|found| found.layout)
+    let made = match function {
+        F::RightInverse => ops::right_inverse(&first),
+        F::LeftInverse => ops::left_inverse(&first),
+        F::Flatten => ops::flatten(&first),
+        F::Canonical => cute::canonical(&first),
+        F::Canonicalize => tirx::canonicalize(&first),
+        F::Filter => cute::filter(&first),
+        F::Nullspace => cute::nullspace(&first),
+        F::Coalesce => ops::coalesce(&first),
+        F::Inverse => ops::inverse(&first).map(|found| found.layout),
+        _ => return Ok(None),
+    };
+    Ok(Some(made?))
 }
 
 #[inline(never)]
 fn of_two(function: QueryFunction, args: &[QueryValue]) -> Result<Option<Layout>, Why> {
     use QueryFunction as F;
-    let run: fn(&LayoutRef<'_>, &LayoutRef<'_>) -> lanebook_layout::Result<Layout> = match function
-    {
-        F::CommonLayout => cute::max_common_layout,
-        F::BlockedProduct => cute::blocked_product,
-        F::RakedProduct => cute::raked_product,
-        F::Divide => ops::divide,
-        _ => return tiled(function, args),
+    if !matches!(function, F::CommonLayout | F::BlockedProduct | F::RakedProduct | F::Divide) {
+        return tiled(function, args);
+    }
+    let (first, second) = (at(args, 0)?.layout()?, at(args, 1)?.layout()?);
+    let made = match function {
+        F::CommonLayout => cute::max_common_layout(&first, &second),
+        F::BlockedProduct => cute::blocked_product(&first, &second),
+        F::RakedProduct => cute::raked_product(&first, &second),
+        _ => ops::divide(&first, &second),
     };
-    Ok(Some(run(&at(args, 0)?.layout()?, &at(args, 1)?.layout()?)?))
+    Ok(Some(made?))
 }
 
 #[inline(never)]
 fn tiled(function: QueryFunction, args: &[QueryValue]) -> Result<Option<Layout>, Why> {
     use QueryFunction as F;
-    let run: fn(&LayoutRef<'_>, &Tiler<'_>) -> lanebook_layout::Result<Layout> = match function {
-        F::Compose => cute::composition,
-        F::LogicalDivide => cute::logical_divide,
-        F::ZippedDivide => cute::zipped_divide,
-        F::TiledDivide => cute::tiled_divide,
-        F::FlatDivide => cute::flat_divide,
-        F::LogicalProduct => cute::logical_product,
-        F::ZippedProduct => cute::zipped_product,
-        F::TiledProduct => cute::tiled_product,
-        F::FlatProduct => cute::flat_product,
-        _ => return Ok(None),
-    };
+    if !matches!(
+        function,
+        F::Compose
+            | F::LogicalDivide
+            | F::ZippedDivide
+            | F::TiledDivide
+            | F::FlatDivide
+            | F::LogicalProduct
+            | F::ZippedProduct
+            | F::TiledProduct
+            | F::FlatProduct
+    ) {
+        return Ok(None);
+    }
     let first = at(args, 0)?.layout()?;
-    let made = match at(args, 1)? {
-        QueryValue::Layout(tiler) => run(&first, &Tiler::Layout(tiler.layout.view())),
-        QueryValue::Tuple(shape) => run(&first, &Tiler::Shape(shape.view())),
-        QueryValue::Number(_) => run(&first, &Tiler::Shape(at(args, 1)?.tuple()?.view())),
-        other => return Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
+    match at(args, 1)? {
+        QueryValue::Layout(tiler) => {
+            by_tiler(function, &first, &Tiler::Layout(tiler.layout.view()))
+        }
+        QueryValue::Tuple(shape) => by_tiler(function, &first, &Tiler::Shape(shape.view())),
+        QueryValue::Number(_) => {
+            by_tiler(function, &first, &Tiler::Shape(at(args, 1)?.tuple()?.view()))
+        }
+        other => Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
+    }
+}
+
+#[inline(never)]
+fn by_tiler(
+    function: QueryFunction,
+    first: &LayoutRef<'_>,
+    tiler: &Tiler<'_>,
+) -> Result<Option<Layout>, Why> {
+    use QueryFunction as F;
+    let made = match function {
+        F::Compose => cute::composition(first, tiler),
+        F::LogicalDivide => cute::logical_divide(first, tiler),
+        F::ZippedDivide => cute::zipped_divide(first, tiler),
+        F::TiledDivide => cute::tiled_divide(first, tiler),
+        F::FlatDivide => cute::flat_divide(first, tiler),
+        F::LogicalProduct => cute::logical_product(first, tiler),
+        F::ZippedProduct => cute::zipped_product(first, tiler),
+        F::TiledProduct => cute::tiled_product(first, tiler),
+        F::FlatProduct => cute::flat_product(first, tiler),
+        _ => return Ok(None),
     };
     Ok(Some(made?))
 }
@@ -252,13 +288,18 @@ fn by_numbers(function: QueryFunction, args: &[QueryValue], text: &str) -> MadeL
     match function {
         F::Select => {
             let chosen = numbers(at(args, 1)?)?;
-            let modes: heapless::Vec<usize, 32> = chosen.iter().map(|k| *k as usize).collect();
+            let mut modes: heapless::Vec<usize, 32> = heapless::Vec::new();
+            for k in &chosen {
+                modes.push(*k as usize).map_err(|_| Why::TooDeep)?;
+            }
             Ok(cute::select(&at(args, 0)?.layout()?, &modes)?)
         }
         F::PermuteDims => {
             let chosen = numbers(at(args, 1)?)?;
-            let order: heapless::Vec<u8, 32> =
-                chosen.iter().map(|k| u8::try_from(*k).unwrap_or(u8::MAX)).collect();
+            let mut order: heapless::Vec<u8, 32> = heapless::Vec::new();
+            for k in &chosen {
+                order.push(u8::try_from(*k).unwrap_or(u8::MAX)).map_err(|_| Why::TooDeep)?;
+            }
             Ok(tirx::permute_dims(&at(args, 0)?.layout()?, &order)?)
         }
         F::TileTo => Ok(tirx::tile_to(
@@ -281,6 +322,16 @@ fn by_numbers(function: QueryFunction, args: &[QueryValue], text: &str) -> MadeL
         F::WgLocal => {
             let rows = if args.len() > 1 { count(1)? } else { 128 };
             Ok(tirx::wg_local_layout(rows, count(0)?)?)
+        }
+        F::FullBank | F::HalfBank | F::QuarterBank => {
+            let vectors = match function {
+                F::FullBank => 8,
+                F::HalfBank => 4,
+                _ => 2,
+            };
+            let shape = numbers(at(args, 0)?)?;
+            let atom = &tilelang::facts::ROW_SWIZZLE;
+            Ok(tilelang::bank_swizzled(&shape, count(1)?, vectors, atom)?)
         }
         F::Datapath => {
             let letter = word(0)?.chars().next().ok_or(Why::BadWord)?;

@@ -88,7 +88,10 @@ fn on_arch<'q>(
     arch: Option<ArchId>,
     text: &'q str,
 ) -> Result<(&'q str, Option<ArchId>), Fault> {
-    let Some((body, name)) = text.rsplit_once(" on ") else { return Ok((text, arch)) };
+    // Looked for byte by byte: the search of a string in another one can panic as far as the linker knows.
+    let found = text.as_bytes().windows(4).rposition(|four| four == b" on ");
+    let parts = found.and_then(|at| Some((text.get(..at)?, text.get(at.checked_add(4)?..)?)));
+    let Some((body, name)) = parts else { return Ok((text, arch)) };
     let found = tables.arch_named(name.trim());
     let at = TextSpan::new(body.len().saturating_add(4), 0).start;
     Ok((body, Some(found.ok_or((at, Why::UnknownArch))?)))
@@ -214,7 +217,7 @@ fn part(placed: &Placed, name: &str, position: i64) -> Result<PositionPart, Why>
                 return Err(Why::NeedsBits);
             }
             // The element that holds the byte, or the elements in it.
-            let first = position.saturating_mul(8).div_euclid(bits);
+            let first = position.saturating_mul(8).checked_div_euclid(bits).unwrap_or(0);
             Some(span(AxisId::M, first, (8i64).checked_div(bits).unwrap_or(1).max(1)))
         }
         "offset" if has(AxisId::M) => Some(one(AxisId::M)),

@@ -485,7 +485,7 @@ pub(crate) fn writer(
         return Ok(Writer { run: 0, lane, align });
     }
     let (_, last) = side.layout.reach(AxisId::BYTE)?;
-    let unit = i64::from(movement.unit_bits).div_euclid(8);
+    let unit = i64::from(movement.unit_bits / 8);
     let run = elements(u32::try_from(last.saturating_add(unit)).unwrap_or(0))?;
     Ok(Writer { run, lane, align })
 }

@@ -55,7 +55,7 @@ impl<'v> SideOf<'v> {
         Seat {
             warp: at.get(AxisId::WARP),
             lane: at.get(AxisId::LANE),
-            register: at.get(self.axis).div_euclid(self.step),
+            register: at.get(self.axis).checked_div_euclid(self.step).unwrap_or(0),
         }
     }
 
@@ -71,7 +71,10 @@ impl<'v> SideOf<'v> {
         let view = self.placed.layout.view();
         let (_, lane) = view.reach(AxisId::LANE)?;
         let (_, register) = view.reach(self.axis)?;
-        Ok((lane.saturating_add(1), register.div_euclid(self.step).saturating_add(1)))
+        Ok((
+            lane.saturating_add(1),
+            register.checked_div_euclid(self.step).unwrap_or(0).saturating_add(1),
+        ))
     }
 }
 

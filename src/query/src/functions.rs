@@ -76,6 +76,9 @@ functions! {
     WgLocal "wg_local_layout" (1, 2) "COLUMNS [, ROWS]" "TIRx: one row a thread of a warpgroup.";
     Datapath "tmem_datapath_layout" (3, 4) "LETTER, ROWS, COLUMNS [, SLAB]" "TIRx: a tile in tensor memory.";
     RegisterTile "tcgen05_atom_layout" (4, 4) "NAME, ROWS, COLUMNS, BITS" "TIRx: registers of a load from tensor memory.";
+    FullBank "make_full_bank_swizzled_layout" (2, 2) "SHAPE, BITS" "TileLang: rows of 8 vectors, swizzled.";
+    HalfBank "make_half_bank_swizzled_layout" (2, 2) "SHAPE, BITS" "TileLang: rows of 4 vectors, swizzled.";
+    QuarterBank "make_quarter_bank_swizzled_layout" (2, 2) "SHAPE, BITS" "TileLang: rows of 2 vectors, swizzled.";
     Size "size" (1, 1) "A" "How many elements A has.";
     Cosize "cosize" (1, 2) "A [, AXIS]" "The greatest position on an axis, and 1.";
     Rank "rank" (1, 1) "A" "How many modes A has.";

@@ -101,14 +101,20 @@ pub(crate) fn swizzle(scan: &mut Scanner<'_>, out: &mut QueryValue) -> Result<()
     let _ = scan.name();
     let span = scan.bracket().ok_or((here, Why::Needed(Needed::CloseBracket)))?;
     let mut numbers = [0i8; 3];
-    let mut parts = span.of(scan.text).trim_matches(['<', '>']).split(',');
+    let written = span.of(scan.text);
+    let mut rest = written.get(1..written.len().saturating_sub(1));
     for slot in &mut numbers {
-        let part = parts.next().map(str::trim).and_then(|part| part.parse().ok());
-        *slot = part.ok_or((span.start, Why::Needed(Needed::Number)))?;
+        let text = rest.ok_or((span.start, Why::Needed(Needed::Number)))?;
+        let (part, after) = match text.split_once(',') {
+            Some((part, after)) => (part, Some(after)),
+            None => (text, None),
+        };
+        *slot = part.trim().parse().map_err(|_| (span.start, Why::Needed(Needed::Number)))?;
+        rest = after;
     }
     let [b, m, s] = numbers;
     let invalid = Why::Notation(lanebook_layout::notation::Expected::ValidSwizzle);
-    let made = u8::try_from(b).ok().zip(u8::try_from(m).ok()).filter(|_| parts.next().is_none());
+    let made = u8::try_from(b).ok().zip(u8::try_from(m).ok()).filter(|_| rest.is_none());
     let made = made.and_then(|(b, m)| Swizzle::new(b, m, s, Unit::Codomain).ok());
     let swizzle = made.ok_or((span.start, invalid))?;
     *out = QueryValue::Swizzle(LooseSwizzle { swizzle, offset: Int::ZERO });

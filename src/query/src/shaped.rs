@@ -22,7 +22,8 @@ pub(crate) fn give(
     match storage.slot(at) {
         QueryValue::Layout(placed) => {
             let size = placed.layout.view().size_value()?;
-            let wanted = extents.iter().map(|e| u64::from(*e)).product::<u64>();
+            let wanted =
+                extents.iter().fold(1u64, |all, extent| all.saturating_mul(u64::from(*extent)));
             if size != wanted {
                 return Err(Why::OtherElements { first: size, second: wanted });
             }

@@ -503,7 +503,7 @@ fn reach(view: &LayoutRef<'_>, axis: AxisId) -> Option<(i64, i64)> {
 
 /// The byte in which the element at a position begins.
 pub(crate) fn bytes(position: i64, bits: u16) -> i64 {
-    position.saturating_mul(i64::from(bits)).div_euclid(8)
+    position.saturating_mul(i64::from(bits)).checked_div_euclid(8).unwrap_or(0)
 }
 
 /// `"key": [..]`.

@@ -104,7 +104,7 @@ fn dense(tile: &OperandTile<'_>, shape: (u32, u32), bits: u16) -> Result<Layout,
         let first = dims.saturating_sub(usize::from(*count));
         let own = tile.layout.iters.get(first..dims).unwrap_or(&[]);
         dims = first;
-        let known = own.iter().filter_map(|it| amount(it.extent)).product::<u64>();
+        let known = own.iter().filter_map(|it| amount(it.extent)).fold(1u64, u64::saturating_mul);
         let free = u64::from(extent).div_ceil(known.max(1));
         for it in own.iter().filter(|it| amount(it.stride).is_none()) {
             let field = tile.fields.iter().find(|field| field.param == it.stride.param);

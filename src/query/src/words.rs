@@ -286,14 +286,13 @@ fn notation<W: Write>(expected: Expected, word: &str, out: &mut Out<'_, W>) -> R
 
 /// A sentence with numbers where `#` stands.
 fn filled<W: Write>(sentence: &str, numbers: &[i64], out: &mut Out<'_, W>) -> Result {
-    let mut numbers = numbers.iter();
-    for (k, part) in sentence.split('#').enumerate() {
-        if k > 0 {
-            out.number(numbers.next().copied().unwrap_or(0))?;
-        }
-        out.text(part)?;
+    let (mut numbers, mut rest) = (numbers.iter(), sentence);
+    while let Some((before, after)) = rest.split_once('#') {
+        out.text(before)?;
+        out.number(numbers.next().copied().unwrap_or(0))?;
+        rest = after;
     }
-    Ok(())
+    out.text(rest)
 }
 
 fn wide(value: u64) -> i64 {

@@ -99,21 +99,29 @@ pub(crate) struct JsonText<'w, W> {
     pub(crate) sink: &'w mut W,
 }
 
-impl<W: Write> Write for JsonText<'_, W> {
-    fn write_str(&mut self, text: &str) -> Result {
+impl<W: Write> JsonText<'_, W> {
+    fn escape(&mut self, text: &str) -> Result {
         let mut rest = text;
         while let Some(at) = rest.bytes().position(|b| b < 0x20 || b == b'"' || b == b'\\') {
             self.sink.write_str(rest.get(..at).unwrap_or_default())?;
-            match rest.as_bytes().get(at) {
-                Some(b'"') => self.sink.write_str("\\\"")?,
-                Some(b'\\') => self.sink.write_str("\\\\")?,
-                Some(b'\n') => self.sink.write_str("\\n")?,
-                Some(b'\t') => self.sink.write_str("\\t")?,
-                _ => self.sink.write_str("\\u0020")?,
-            }
+            self.sink.write_str(match rest.as_bytes().get(at) {
+                Some(b'"') => "\\\"",
+                Some(b'\\') => "\\\\",
+                Some(b'\n') => "\\n",
+                Some(b'\t') => "\\t",
+                Some(b'\r') => "\\r",
+                _ => "\\ufffd",
+            })?;
             rest = rest.get(at.saturating_add(1)..).unwrap_or_default();
         }
         self.sink.write_str(rest)
+    }
+}
+
+impl<W: Write> Write for JsonText<'_, W> {
+    #[inline(always)]
+    fn write_str(&mut self, text: &str) -> Result {
+        self.escape(text)
     }
 }
 
@@ -121,6 +129,7 @@ impl<W: Write> Write for JsonText<'_, W> {
 pub(crate) struct Nowhere;
 
 impl Write for Nowhere {
+    #[inline(always)]
     fn write_str(&mut self, _: &str) -> Result {
         Ok(())
     }
