@@ -3,7 +3,7 @@
 use crate::error::{Needed, Why};
 use crate::literal::{self, Fault};
 use crate::show::{self, AnswerWritten};
-use crate::text::{Scanner, TextSpan};
+use crate::text::{self, Scanner, TextSpan};
 use crate::value::{Asked, ElementOrder, Picked, Placed, QueryStorage, QueryValue};
 use crate::write::Out;
 use core::fmt::Write;
@@ -70,7 +70,7 @@ pub(crate) fn word(
     if let Some(picked) = exact(asked.tables, name) {
         return storage.set(at, QueryValue::Instruction(picked)).map_err(here);
     }
-    if let Some((owner, part)) = name.rsplit_once('.')
+    if let Some((owner, part)) = text::split_last(name, b'.')
         && is_part(part)
         && (exact(asked.tables, owner).is_some() || family(asked, owner))
     {
@@ -219,9 +219,9 @@ pub(crate) fn name<W: Write>(
 ) -> AnswerWritten {
     let found = instance(asked.tables, picked).ok_or(Why::UnknownInstruction)?;
     let mut rest = found.atom.name();
-    while let Some((before, after)) = rest.split_once('{') {
+    while let Some((before, after)) = text::split_first(rest, b'{') {
         out.text(before)?;
-        let (param, after) = after.split_once('}').unwrap_or((after, ""));
+        let (param, after) = text::split_first(after, b'}').unwrap_or((after, ""));
         let number =
             found.atom.params().map(|(number, _)| number).find(|k| {
                 found.atom.operands.get(usize::from(*k)).is_some_and(|o| o.name == param)

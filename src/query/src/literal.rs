@@ -104,10 +104,10 @@ pub(crate) fn swizzle(scan: &mut Scanner<'_>, out: &mut QueryValue) -> Result<()
     let written = span.of(scan.text);
     let mut rest = written.get(1..written.len().saturating_sub(1));
     for slot in &mut numbers {
-        let text = rest.ok_or((span.start, Why::Needed(Needed::Number)))?;
-        let (part, after) = match text.split_once(',') {
+        let inside = rest.ok_or((span.start, Why::Needed(Needed::Number)))?;
+        let (part, after) = match text::split_first(inside, b',') {
             Some((part, after)) => (part, Some(after)),
-            None => (text, None),
+            None => (inside, None),
         };
         *slot = part.trim().parse().map_err(|_| (span.start, Why::Needed(Needed::Number)))?;
         rest = after;
@@ -165,13 +165,13 @@ pub(crate) fn tree(
     let query = scan.text;
     let written = span.of(query);
     scan.at = span.end as usize;
-    if written.contains(':') {
+    if written.as_bytes().contains(&b':') {
         let layout = cute::parse(written, &WellKnown, &mut storage.symbols)
             .map_err(|error| moved(span, query, error))?;
         let placed = Placed { layout, elements: ElementOrder::default() };
         return storage.set(at, QueryValue::Layout(placed)).map_err(|why| (span.start, why));
     }
-    if written.contains('@') {
+    if written.as_bytes().contains(&b'@') {
         return basis_over(span, query, storage, at);
     }
     let read = cute::parse_tuple(written, &mut storage.symbols)

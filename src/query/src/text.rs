@@ -203,6 +203,19 @@ impl<'q> Scanner<'q> {
     }
 }
 
+/// What stands before and behind the first `byte`. The library's own search for a character is not proved to be free
+/// of panics wherever it is not inlined.
+pub(crate) fn split_first(text: &str, byte: u8) -> Option<(&str, &str)> {
+    let at = text.bytes().position(|b| b == byte)?;
+    Some((text.get(..at)?, text.get(at.checked_add(1)?..)?))
+}
+
+/// The same of the last one.
+pub(crate) fn split_last(text: &str, byte: u8) -> Option<(&str, &str)> {
+    let at = text.bytes().rposition(|b| b == byte)?;
+    Some((text.get(..at)?, text.get(at.checked_add(1)?..)?))
+}
+
 /// Line and column, in characters, of a byte; both from 1.
 pub(crate) fn place(text: &str, at: u32) -> (u32, u32) {
     let (mut line, mut column) = (1u32, 1u32);

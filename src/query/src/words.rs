@@ -287,7 +287,7 @@ fn notation<W: Write>(expected: Expected, word: &str, out: &mut Out<'_, W>) -> R
 /// A sentence with numbers where `#` stands.
 fn filled<W: Write>(sentence: &str, numbers: &[i64], out: &mut Out<'_, W>) -> Result {
     let (mut numbers, mut rest) = (numbers.iter(), sentence);
-    while let Some((before, after)) = rest.split_once('#') {
+    while let Some((before, after)) = text::split_first(rest, b'#') {
         out.text(before)?;
         out.number(numbers.next().copied().unwrap_or(0))?;
         rest = after;
