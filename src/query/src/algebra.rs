@@ -1,7 +1,7 @@
 //! Functions from layouts to layouts, numbers and truth values.
 //!
-//! Each answers in the place of its first argument. Large values are made in functions of their own, so that the stack
-//! holds one at a time.
+//! Each answers in the place of its first argument. A function of the algebra is called from a frame that holds its answer
+//! and nothing else that is large, and by its name: the proof of the stack follows calls, not tables of functions.
 
 use crate::error::{KindOfValue, Why};
 use crate::functions::QueryFunction;
@@ -11,10 +11,12 @@ use lanebook_layout::cute::{self, IntTuple, Tiler};
 use lanebook_layout::tilelang;
 use lanebook_layout::tirx::{self, facts};
 use lanebook_layout::{
-    AxisId, AxisNames, Int, Iter, Layout, LayoutRef, Pad, Padding, PostMap, Unit, WellKnown, ops,
+    AxisId, AxisNames, Error, Int, Iter, Layout, LayoutRef, Pad, Padding, PostMap, Unit, WellKnown,
+    ops,
 };
 
-type MadeLayout = Result<Layout, Why>;
+/// What a function of the algebra answers.
+type MadeLayout = lanebook_layout::Result<Layout>;
 
 fn at(args: &[QueryValue], number: usize) -> Result<&QueryValue, Why> {
     args.get(number).ok_or(Why::Kind { wanted: KindOfValue::Layout, found: KindOfValue::Nothing })
@@ -42,53 +44,108 @@ pub(crate) fn apply(
     args: &mut [QueryValue],
     text: &str,
 ) -> Result<(), Why> {
+    use QueryFunction as F;
     let elements = elements_after(function, args);
-    let layout = match arity_one(function, args)? {
-        Some(layout) => layout,
-        None => match of_two(function, args)? {
-            Some(layout) => layout,
-            None => by_shape(function, args, text)?,
-        },
-    };
-    put(args, layout, elements)
+    trees(function, args)?;
+    match function {
+        F::Coalesce if args.len() > 1 => by_tuple(function, args, elements),
+        F::RightInverse
+        | F::LeftInverse
+        | F::Inverse
+        | F::Flatten
+        | F::Canonical
+        | F::Canonicalize
+        | F::Filter
+        | F::Nullspace
+        | F::Coalesce => of_one(function, args, elements),
+        F::CommonLayout | F::BlockedProduct | F::RakedProduct | F::Divide => {
+            of_two(function, args, elements)
+        }
+        F::Compose
+        | F::LogicalDivide
+        | F::ZippedDivide
+        | F::TiledDivide
+        | F::FlatDivide
+        | F::LogicalProduct
+        | F::ZippedProduct
+        | F::TiledProduct
+        | F::FlatProduct => tiled(function, args, elements),
+        F::Slice | F::Dice | F::MakeOrdered | F::Identity => by_tuple(function, args, elements),
+        F::MakeLayout => made(args, elements),
+        F::Padded => padded(args),
+        F::Complement | F::Recast | F::GroupModes | F::Select | F::PermuteDims => {
+            by_numbers(function, args, elements)
+        }
+        F::DirectSum | F::TileTo => by_shapes(function, args, elements),
+        _ => constructed(function, args, text, elements),
+    }
 }
 
+/// Puts an answer into the place of the first argument.
 #[inline(never)]
-fn put(args: &mut [QueryValue], layout: Layout, elements: ElementOrder) -> Result<(), Why> {
-    *args.first_mut().ok_or(Why::TooDeep)? = QueryValue::Layout(Placed { layout, elements });
+fn put(args: &mut [QueryValue], made: &MadeLayout, elements: ElementOrder) -> Result<(), Why> {
+    let layout = made.as_ref().map_err(|error| *error)?;
+    let slot = args.first_mut().ok_or(Why::TooDeep)?;
+    *slot = QueryValue::Layout(Placed { layout: layout.clone(), elements });
     Ok(())
 }
 
 /// How the elements of the answer are counted: as the first argument's where they stay in their order.
+#[inline(never)]
 fn elements_after(function: QueryFunction, args: &[QueryValue]) -> ElementOrder {
     use QueryFunction as F;
     let first = args.first().and_then(|value| value.placed().ok()).map(|placed| placed.elements);
-    let tirx = ElementOrder { row_major: true, ..ElementOrder::default() };
+    let bits = first.map_or(0, |e| e.bits);
     match function {
         F::Coalesce | F::Flatten | F::Canonical | F::Canonicalize | F::Padded => {
             first.unwrap_or_default()
         }
         F::DirectSum | F::TileTo | F::PermuteDims => {
-            ElementOrder { bits: first.map_or(0, |e| e.bits), ..tirx }
+            ElementOrder { bits, row_major: true, ..ElementOrder::default() }
         }
-        F::WgLocal | F::Datapath | F::RegisterTile => tirx,
-        F::FullBank | F::HalfBank | F::QuarterBank => tirx,
-        _ => ElementOrder { bits: first.map_or(0, |e| e.bits), ..ElementOrder::default() },
+        F::WgLocal | F::Datapath | F::RegisterTile | F::FullBank | F::HalfBank | F::QuarterBank => {
+            ElementOrder { row_major: true, ..ElementOrder::default() }
+        }
+        _ => ElementOrder { bits, ..ElementOrder::default() },
     }
 }
 
-/// Functions of one layout. Each is called by its name: a table of them would hide from the proof of the stack what is
-/// called.
+/// Makes numbers trees where a tree is needed.
 #[inline(never)]
-fn arity_one(function: QueryFunction, args: &[QueryValue]) -> Result<Option<Layout>, Why> {
+fn trees(function: QueryFunction, args: &mut [QueryValue]) -> Result<(), Why> {
     use QueryFunction as F;
-    if function == F::Coalesce && args.len() > 1 {
-        return Ok(None);
-    }
-    let first = match args.first() {
-        Some(QueryValue::Layout(placed)) => placed.layout.view(),
-        _ => return Ok(None),
+    let places: &[usize] = match function {
+        F::Identity | F::Slice | F::Dice => &[0],
+        F::MakeLayout | F::MakeOrdered => &[0, 1],
+        F::Coalesce
+        | F::LogicalDivide
+        | F::ZippedDivide
+        | F::TiledDivide
+        | F::FlatDivide
+        | F::LogicalProduct
+        | F::ZippedProduct
+        | F::TiledProduct
+        | F::FlatProduct
+        | F::Compose => &[1],
+        _ => &[],
     };
+    places.iter().try_for_each(|place| match args.get_mut(*place) {
+        Some(value) => value.make_tuple(),
+        None => Ok(()),
+    })
+}
+
+#[inline(never)]
+fn of_one(
+    function: QueryFunction,
+    args: &mut [QueryValue],
+    elements: ElementOrder,
+) -> Result<(), Why> {
+    use QueryFunction as F;
+    if function == F::Inverse {
+        return inverse(args, elements);
+    }
+    let first = at(args, 0)?.layout()?;
     let made = match function {
         F::RightInverse => ops::right_inverse(&first),
         F::LeftInverse => ops::left_inverse(&first),
@@ -97,19 +154,29 @@ fn arity_one(function: QueryFunction, args: &[QueryValue]) -> Result<Option<Layo
         F::Canonicalize => tirx::canonicalize(&first),
         F::Filter => cute::filter(&first),
         F::Nullspace => cute::nullspace(&first),
-        F::Coalesce => ops::coalesce(&first),
-        F::Inverse => ops::inverse(&first).map(|found| found.layout),
-        _ => return Ok(None),
+        _ => ops::coalesce(&first),
     };
-    Ok(Some(made?))
+    put(args, &made, elements)
 }
 
 #[inline(never)]
-fn of_two(function: QueryFunction, args: &[QueryValue]) -> Result<Option<Layout>, Why> {
-    use QueryFunction as F;
-    if !matches!(function, F::CommonLayout | F::BlockedProduct | F::RakedProduct | F::Divide) {
-        return tiled(function, args);
+fn inverse(args: &mut [QueryValue], elements: ElementOrder) -> Result<(), Why> {
+    let found = ops::inverse(&at(args, 0)?.layout()?)?;
+    let slot = args.first_mut().ok_or(Why::TooDeep)?;
+    if let QueryValue::Layout(placed) = slot {
+        placed.layout.clone_from(&found.layout);
+        placed.elements = elements;
     }
+    Ok(())
+}
+
+#[inline(never)]
+fn of_two(
+    function: QueryFunction,
+    args: &mut [QueryValue],
+    elements: ElementOrder,
+) -> Result<(), Why> {
+    use QueryFunction as F;
     let (first, second) = (at(args, 0)?.layout()?, at(args, 1)?.layout()?);
     let made = match function {
         F::CommonLayout => cute::max_common_layout(&first, &second),
@@ -117,46 +184,21 @@ fn of_two(function: QueryFunction, args: &[QueryValue]) -> Result<Option<Layout>
         F::RakedProduct => cute::raked_product(&first, &second),
         _ => ops::divide(&first, &second),
     };
-    Ok(Some(made?))
+    put(args, &made, elements)
 }
 
 #[inline(never)]
-fn tiled(function: QueryFunction, args: &[QueryValue]) -> Result<Option<Layout>, Why> {
-    use QueryFunction as F;
-    if !matches!(
-        function,
-        F::Compose
-            | F::LogicalDivide
-            | F::ZippedDivide
-            | F::TiledDivide
-            | F::FlatDivide
-            | F::LogicalProduct
-            | F::ZippedProduct
-            | F::TiledProduct
-            | F::FlatProduct
-    ) {
-        return Ok(None);
-    }
-    let first = at(args, 0)?.layout()?;
-    match at(args, 1)? {
-        QueryValue::Layout(tiler) => {
-            by_tiler(function, &first, &Tiler::Layout(tiler.layout.view()))
-        }
-        QueryValue::Tuple(shape) => by_tiler(function, &first, &Tiler::Shape(shape.view())),
-        QueryValue::Number(_) => {
-            by_tiler(function, &first, &Tiler::Shape(at(args, 1)?.tuple()?.view()))
-        }
-        other => Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
-    }
-}
-
-#[inline(never)]
-fn by_tiler(
+fn tiled(
     function: QueryFunction,
-    first: &LayoutRef<'_>,
-    tiler: &Tiler<'_>,
-) -> Result<Option<Layout>, Why> {
+    args: &mut [QueryValue],
+    elements: ElementOrder,
+) -> Result<(), Why> {
     use QueryFunction as F;
+    let first = &at(args, 0)?.layout()?;
+    let tiler = &match at(args, 1)? {
+        QueryValue::Layout(tiler) => Tiler::Layout(tiler.layout.view()),
+        other => Tiler::Shape(other.tuple()?.view()),
+    };
     let made = match function {
         F::Compose => cute::composition(first, tiler),
         F::LogicalDivide => cute::logical_divide(first, tiler),
@@ -166,63 +208,68 @@ fn by_tiler(
         F::LogicalProduct => cute::logical_product(first, tiler),
         F::ZippedProduct => cute::zipped_product(first, tiler),
         F::TiledProduct => cute::tiled_product(first, tiler),
-        F::FlatProduct => cute::flat_product(first, tiler),
-        _ => return Ok(None),
+        _ => cute::flat_product(first, tiler),
     };
-    Ok(Some(made?))
+    put(args, &made, elements)
 }
 
 #[inline(never)]
-fn by_shape(function: QueryFunction, args: &[QueryValue], text: &str) -> MadeLayout {
+fn by_tuple(
+    function: QueryFunction,
+    args: &mut [QueryValue],
+    elements: ElementOrder,
+) -> Result<(), Why> {
     use QueryFunction as F;
-    let small = |number: usize| -> Result<i16, Why> {
-        let value = at(args, number)?.number()?.value()?;
-        i16::try_from(value).map_err(|_| Why::Layout(lanebook_layout::Error::Overflow))
-    };
-    match function {
-        F::Complement => complement(args),
+    let made = match function {
         F::Coalesce => {
-            Ok(cute::coalesce_by_profile(&at(args, 0)?.layout()?, at(args, 1)?.tuple()?.view())?)
+            cute::coalesce_by_profile(&at(args, 0)?.layout()?, at(args, 1)?.tuple()?.view())
         }
-        F::Recast => {
-            let bits = |number| u16::try_from(small(number)?).map_err(|_| Why::NeedsBits);
-            Ok(cute::recast(&at(args, 0)?.layout()?, bits(1)?, bits(2)?)?)
+        F::Slice => cute::slice(at(args, 0)?.tuple()?.view(), &at(args, 1)?.layout()?),
+        F::Dice => cute::dice(at(args, 0)?.tuple()?.view(), &at(args, 1)?.layout()?),
+        F::MakeOrdered => {
+            cute::make_ordered_layout(at(args, 0)?.tuple()?.view(), at(args, 1)?.tuple()?.view())
         }
-        F::GroupModes => Ok(cute::group_modes(&at(args, 0)?.layout()?, small(1)?, small(2)?)?),
-        F::Slice => Ok(cute::slice(at(args, 0)?.tuple()?.view(), &at(args, 1)?.layout()?)?),
-        F::Dice => Ok(cute::dice(at(args, 0)?.tuple()?.view(), &at(args, 1)?.layout()?)?),
-        F::MakeLayout => match args.get(1) {
-            Some(QueryValue::Basis(strides)) => Ok(strides.over(at(args, 0)?.tuple()?.view())?),
-            Some(strides) => Ok(strided(&at(args, 0)?.tuple()?, &strides.tuple()?)?),
-            None => Ok(cute::make_layout(at(args, 0)?.tuple()?.view())?),
-        },
-        F::MakeOrdered => Ok(cute::make_ordered_layout(
-            at(args, 0)?.tuple()?.view(),
-            at(args, 1)?.tuple()?.view(),
-        )?),
-        F::Identity => Ok(cute::make_identity_layout(at(args, 0)?.tuple()?.view())?),
-        F::Padded => padded(args),
-        _ => by_numbers(function, args, text),
-    }
+        _ => cute::make_identity_layout(at(args, 0)?.tuple()?.view()),
+    };
+    put(args, &made, elements)
 }
 
+/// `make_layout`: compact, or with strides.
 #[inline(never)]
-fn complement(args: &[QueryValue]) -> MadeLayout {
-    let first = at(args, 0)?.layout()?;
-    let bound = match args.get(1) {
-        Some(QueryValue::Tuple(shape)) => shape.view().product()?,
-        Some(size) => size.number()?,
-        None => Int::known(first.cosize(AxisId::M)?),
+fn made(args: &mut [QueryValue], elements: ElementOrder) -> Result<(), Why> {
+    let shape = at(args, 0)?.tuple()?;
+    let made = match args.get(1) {
+        Some(QueryValue::Basis(strides)) => strides.over(shape.view()),
+        Some(strides) => return strided(args, strides.tuple()?.clone(), elements),
+        None => cute::make_layout(shape.view()),
     };
-    Ok(ops::complement(&first, bound)?)
+    put(args, &made, elements)
+}
+
+/// The layout of a shape with strides of the same tree: a compact layout of the shape has the tree, and the strides take
+/// the place of its own.
+#[inline(never)]
+fn strided(args: &mut [QueryValue], strides: IntTuple, elements: ElementOrder) -> Result<(), Why> {
+    let shape = at(args, 0)?.tuple()?;
+    if shape.view().tokens() != strides.view().tokens() {
+        return Err(Why::Layout(Error::NotCongruent { node: 0 }));
+    }
+    let compact = cute::make_layout(shape.view())?;
+    let view = compact.view();
+    let mut iters: heapless::Vec<Iter, { lanebook_layout::MAX_ITERS }> = heapless::Vec::new();
+    for (it, stride) in view.shard.iter().zip(strides.view().leaves()) {
+        let made = Iter::symbolic(it.extent(), *stride, AxisId::M)?;
+        iters.push(made).map_err(|_| Why::TooDeep)?;
+    }
+    let made = LayoutRef { profile: view.profile, ..LayoutRef::new(&iters) }.to_owned();
+    put(args, &made, elements)
 }
 
 /// `A` with positions left out; further pairs are added to those that it has.
 #[inline(never)]
-fn padded(args: &[QueryValue]) -> MadeLayout {
-    let mut out = at(args, 0)?.placed()?.layout.clone();
+fn padded(args: &mut [QueryValue]) -> Result<(), Why> {
     let pad = Pad { interval: at(args, 1)?.count()?, pad: at(args, 2)?.count()? };
-    let post = out.view().post;
+    let post = at(args, 0)?.layout()?.post;
     let present = post.padding().map_or(&[][..], |padding| padding.pads());
     let mut pads: heapless::Vec<Pad, { lanebook_layout::MAX_PADS }> = heapless::Vec::new();
     for one in present.iter().chain([&pad]) {
@@ -233,50 +280,100 @@ fn padded(args: &[QueryValue]) -> MadeLayout {
         Some(swizzle) => PostMap::SwizzlePadding(swizzle, padding),
         None => PostMap::Padding(padding),
     };
-    out.set_post(both)?;
-    Ok(out)
+    match args.first_mut() {
+        Some(QueryValue::Layout(placed)) => Ok(placed.layout.set_post(both)?),
+        _ => Err(Why::TooDeep),
+    }
 }
 
-/// The layout of a shape with strides of the same tree.
-fn strided(shape: &IntTuple, strides: &IntTuple) -> MadeLayout {
-    if shape.view().tokens() != strides.view().tokens() {
-        return Err(Why::Layout(lanebook_layout::Error::NotCongruent { node: 0 }));
-    }
-    // A compact layout of the shape has the tree; the strides take the place of its own.
-    let compact = cute::make_layout(shape.view())?;
-    let view = compact.view();
-    let mut iters: heapless::Vec<Iter, { lanebook_layout::MAX_ITERS }> = heapless::Vec::new();
-    for (it, stride) in view.shard.iter().zip(strides.view().leaves()) {
-        let made = Iter::symbolic(it.extent(), *stride, AxisId::M)?;
-        iters.push(made).map_err(|_| Why::TooDeep)?;
-    }
-    Ok(LayoutRef { profile: view.profile, ..LayoutRef::new(&iters) }.to_owned()?)
-}
-
-/// The order in which the first of `rank` modes is the fastest.
-fn first_fastest(rank: usize) -> Result<IntTuple, Why> {
-    let mut out = IntTuple::new();
-    out.open()?;
-    for k in 0..rank {
-        out.push_leaf(Int::known(i64::try_from(k).unwrap_or(i64::MAX)))?;
-    }
-    out.close()?;
-    Ok(out)
-}
-
-/// Small numbers of a tuple.
+/// Small numbers of a tuple, or one alone.
 fn numbers(value: &QueryValue) -> Result<heapless::Vec<u32, 32>, Why> {
-    let tuple: IntTuple = value.tuple()?;
+    let one;
+    let leaves = match value {
+        QueryValue::Number(number) => {
+            one = [*number];
+            &one[..]
+        }
+        other => other.tuple()?.view().leaves(),
+    };
     let mut out = heapless::Vec::new();
-    for leaf in tuple.view().leaves() {
-        let number = u32::try_from(leaf.value()?).map_err(|_| lanebook_layout::Error::Overflow)?;
+    for leaf in leaves {
+        let number = u32::try_from(leaf.value()?).map_err(|_| Error::Overflow)?;
         out.push(number).map_err(|_| Why::TooDeep)?;
     }
     Ok(out)
 }
 
+/// The size up to which a complement goes.
+fn bound(args: &[QueryValue]) -> Result<Int, Why> {
+    match args.get(1) {
+        Some(QueryValue::Tuple(shape)) => Ok(shape.view().product()?),
+        Some(size) => size.number(),
+        None => Ok(Int::known(at(args, 0)?.layout()?.cosize(AxisId::M)?)),
+    }
+}
+
 #[inline(never)]
-fn by_numbers(function: QueryFunction, args: &[QueryValue], text: &str) -> MadeLayout {
+fn by_numbers(
+    function: QueryFunction,
+    args: &mut [QueryValue],
+    elements: ElementOrder,
+) -> Result<(), Why> {
+    use QueryFunction as F;
+    let small = |number: usize| -> Result<i16, Why> {
+        let value = at(args, number)?.number()?.value()?;
+        i16::try_from(value).map_err(|_| Why::Layout(Error::Overflow))
+    };
+    let first = at(args, 0)?.layout()?;
+    let made = match function {
+        F::Complement => ops::complement(&first, bound(args)?),
+        F::Recast => {
+            let bits = |number| u16::try_from(small(number)?).map_err(|_| Why::NeedsBits);
+            cute::recast(&first, bits(1)?, bits(2)?)
+        }
+        F::GroupModes => cute::group_modes(&first, small(1)?, small(2)?),
+        F::Select => {
+            let mut modes: heapless::Vec<usize, 32> = heapless::Vec::new();
+            for k in &numbers(at(args, 1)?)? {
+                modes.push(*k as usize).map_err(|_| Why::TooDeep)?;
+            }
+            cute::select(&first, &modes)
+        }
+        _ => {
+            let mut order: heapless::Vec<u8, 32> = heapless::Vec::new();
+            for k in &numbers(at(args, 1)?)? {
+                order.push(u8::try_from(*k).unwrap_or(u8::MAX)).map_err(|_| Why::TooDeep)?;
+            }
+            tirx::permute_dims(&first, &order)
+        }
+    };
+    put(args, &made, elements)
+}
+
+#[inline(never)]
+fn by_shapes(
+    function: QueryFunction,
+    args: &mut [QueryValue],
+    elements: ElementOrder,
+) -> Result<(), Why> {
+    let first = at(args, 0)?.layout()?;
+    let made = if function == QueryFunction::DirectSum {
+        let (left, right) = (numbers(at(args, 1)?)?, numbers(at(args, 3)?)?);
+        tirx::direct_sum(&first, &left, &at(args, 2)?.layout()?, &right)
+    } else {
+        tirx::tile_to(&first, &numbers(at(args, 1)?)?, &numbers(at(args, 2)?)?)
+    };
+    put(args, &made, elements)
+}
+
+/// Functions that make a layout of numbers and words.
+#[inline(never)]
+fn constructed(
+    function: QueryFunction,
+    args: &mut [QueryValue],
+    text: &str,
+    elements: ElementOrder,
+) -> Result<(), Why> {
     use QueryFunction as F;
     let count = |number: usize| at(args, number)?.count();
     let word = |number: usize| -> Result<&str, Why> {
@@ -285,43 +382,10 @@ fn by_numbers(function: QueryFunction, args: &[QueryValue], text: &str) -> MadeL
             other => Err(Why::Kind { wanted: KindOfValue::Word, found: other.kind() }),
         }
     };
-    match function {
-        F::Select => {
-            let chosen = numbers(at(args, 1)?)?;
-            let mut modes: heapless::Vec<usize, 32> = heapless::Vec::new();
-            for k in &chosen {
-                modes.push(*k as usize).map_err(|_| Why::TooDeep)?;
-            }
-            Ok(cute::select(&at(args, 0)?.layout()?, &modes)?)
-        }
-        F::PermuteDims => {
-            let chosen = numbers(at(args, 1)?)?;
-            let mut order: heapless::Vec<u8, 32> = heapless::Vec::new();
-            for k in &chosen {
-                order.push(u8::try_from(*k).unwrap_or(u8::MAX)).map_err(|_| Why::TooDeep)?;
-            }
-            Ok(tirx::permute_dims(&at(args, 0)?.layout()?, &order)?)
-        }
-        F::TileTo => Ok(tirx::tile_to(
-            &at(args, 0)?.layout()?,
-            &numbers(at(args, 1)?)?,
-            &numbers(at(args, 2)?)?,
-        )?),
-        F::TileToShape => {
-            let shape = at(args, 1)?.tuple()?;
-            let order = match args.get(2) {
-                Some(order) => order.tuple()?,
-                None => first_fastest(shape.view().rank())?,
-            };
-            Ok(cute::tile_to_shape(&at(args, 0)?.layout()?, shape.view(), order.view())?)
-        }
-        F::DirectSum => {
-            let (left, right) = (at(args, 0)?.layout()?, at(args, 2)?.layout()?);
-            Ok(tirx::direct_sum(&left, &numbers(at(args, 1)?)?, &right, &numbers(at(args, 3)?)?)?)
-        }
+    let made = match function {
         F::WgLocal => {
             let rows = if args.len() > 1 { count(1)? } else { 128 };
-            Ok(tirx::wg_local_layout(rows, count(0)?)?)
+            tirx::wg_local_layout(rows, count(0)?)
         }
         F::FullBank | F::HalfBank | F::QuarterBank => {
             let vectors = match function {
@@ -329,21 +393,21 @@ fn by_numbers(function: QueryFunction, args: &[QueryValue], text: &str) -> MadeL
                 F::HalfBank => 4,
                 _ => 2,
             };
-            let shape = numbers(at(args, 0)?)?;
             let atom = &tilelang::facts::ROW_SWIZZLE;
-            Ok(tilelang::bank_swizzled(&shape, count(1)?, vectors, atom)?)
+            tilelang::bank_swizzled(&numbers(at(args, 0)?)?, count(1)?, vectors, atom)
         }
         F::Datapath => {
             let letter = word(0)?.chars().next().ok_or(Why::BadWord)?;
             let path = tirx::datapath(facts::DATAPATHS, letter)?;
             let slab = if args.len() > 3 { count(3)? } else { 0 };
-            Ok(tirx::tmem_datapath_layout(path, count(1)?, count(2)?, slab)?)
+            tirx::tmem_datapath_layout(path, count(1)?, count(2)?, slab)
         }
         F::RegisterTile => {
-            Ok(tirx::atom_layout(facts::ATOM_FORMS, word(0)?, count(1)?, count(2)?, count(3)?)?)
+            tirx::atom_layout(facts::ATOM_FORMS, word(0)?, count(1)?, count(2)?, count(3)?)
         }
-        _ => Err(Why::UnknownFunction),
-    }
+        _ => return Err(Why::UnknownFunction),
+    };
+    put(args, &made, elements)
 }
 
 /// A word without its quotes.
@@ -360,39 +424,57 @@ fn axis(args: &[QueryValue], number: usize, text: &str) -> Result<AxisId, Why> {
     }
 }
 
-/// Applies a function that answers a number or yes or no.
-#[inline(never)]
-pub(crate) fn measure(
-    function: QueryFunction,
-    args: &[QueryValue],
-    text: &str,
-) -> Result<QueryValue, Why> {
-    use QueryFunction as F;
-    if function == F::Congruent {
-        let (a, b) = (shape(at(args, 0)?)?, shape(at(args, 1)?)?);
-        return Ok(QueryValue::Truth(cute::congruent(a.view(), b.view())));
-    }
-    let first = at(args, 0)?.layout()?;
-    let known = |value: u64| {
-        i64::try_from(value)
-            .map(Int::known)
-            .map_err(|_| Why::Layout(lanebook_layout::Error::Overflow))
-    };
-    Ok(match function {
-        F::Size => QueryValue::Number(first.size()?),
-        F::Cosize => QueryValue::Number(Int::known(first.cosize(axis(args, 1, text)?)?)),
-        F::Rank => QueryValue::Number(known(first.rank() as u64)?),
-        F::Depth => QueryValue::Number(known(first.profile.depth() as u64)?),
-        F::Injective => QueryValue::Truth(first.is_injective()?),
-        F::Surjective => QueryValue::Truth(ops::is_surjective(&first)?),
-        F::Runs => QueryValue::Number(known(ops::consecutive(&first, axis(args, 1, text)?)?)?),
-        _ => return Err(Why::UnknownFunction),
-    })
+/// A number, or yes or no.
+enum Measured {
+    Number(Int),
+    Truth(bool),
 }
 
-fn shape(value: &QueryValue) -> Result<IntTuple, Why> {
-    match value {
-        QueryValue::Layout(placed) => Ok(IntTuple::shape_of(&placed.layout.view())?),
-        other => other.tuple(),
+/// Applies a function that answers a number or yes or no.
+pub(crate) fn measure(
+    function: QueryFunction,
+    args: &mut [QueryValue],
+    text: &str,
+) -> Result<(), Why> {
+    let found = if function == QueryFunction::Congruent {
+        Measured::Truth(congruent(args)?)
+    } else {
+        measured(function, args, text)?
+    };
+    let slot = args.first_mut().ok_or(Why::TooDeep)?;
+    *slot = match found {
+        Measured::Number(number) => QueryValue::Number(number),
+        Measured::Truth(truth) => QueryValue::Truth(truth),
+    };
+    Ok(())
+}
+
+#[inline(never)]
+fn congruent(args: &mut [QueryValue]) -> Result<bool, Why> {
+    for value in args.iter_mut().take(2) {
+        if let QueryValue::Layout(placed) = value {
+            let shape = IntTuple::shape_of(&placed.layout.view())?;
+            *value = QueryValue::Tuple(shape);
+        }
+        value.make_tuple()?;
     }
+    Ok(cute::congruent(at(args, 0)?.tuple()?.view(), at(args, 1)?.tuple()?.view()))
+}
+
+#[inline(never)]
+fn measured(function: QueryFunction, args: &[QueryValue], text: &str) -> Result<Measured, Why> {
+    use QueryFunction as F;
+    let first = at(args, 0)?.layout()?;
+    let known =
+        |value: u64| i64::try_from(value).map(Int::known).map_err(|_| Why::Layout(Error::Overflow));
+    Ok(match function {
+        F::Size => Measured::Number(first.size()?),
+        F::Cosize => Measured::Number(Int::known(first.cosize(axis(args, 1, text)?)?)),
+        F::Rank => Measured::Number(known(first.rank() as u64)?),
+        F::Depth => Measured::Number(known(first.profile.depth() as u64)?),
+        F::Injective => Measured::Truth(first.is_injective()?),
+        F::Surjective => Measured::Truth(ops::is_surjective(&first)?),
+        F::Runs => Measured::Number(known(ops::consecutive(&first, axis(args, 1, text)?)?)?),
+        _ => return Err(Why::UnknownFunction),
+    })
 }

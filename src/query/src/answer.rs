@@ -2,8 +2,9 @@
 
 use crate::error::Why;
 use crate::functions::QueryFunction;
-use crate::value::{Asked, Placed, QueryStorage, QueryValue};
-use lanebook_layout::{AxisId, Coord, LayoutRef};
+use crate::value::{Asked, Lent, Placed, QueryStorage, QueryValue};
+use lanebook_layout::ops::{GuardedInverse, guarded_inverse};
+use lanebook_layout::{AxisId, Coord, Layout, LayoutRef};
 
 /// Most elements that are looked at one by one.
 pub(crate) const MOST_ELEMENTS: u32 = 1 << 18;
@@ -78,6 +79,14 @@ impl<'q> QueryAnswer<'q> {
     pub(crate) fn arguments(&self) -> &'q [QueryValue] {
         let used = self.storage.values.iter().take(usize::from(self.storage.used)).len();
         self.storage.values.get(..used).unwrap_or(&[])
+    }
+
+    /// The inverse of the question's second argument.
+    pub(crate) fn inverse(&self) -> Result<&'q GuardedInverse, Why> {
+        match &self.storage.room.inverse {
+            Lent::Full(inverse) => Ok(inverse),
+            Lent::Empty => Err(Why::NoOperand),
+        }
     }
 
     /// An argument of the question.
@@ -184,4 +193,60 @@ fn covers(
         Ok(())
     })?;
     Ok(all)
+}
+
+/// What a question needs beside its arguments, made before it is answered.
+pub(crate) fn prepare(function: QueryFunction, storage: &mut QueryStorage) -> Result<(), Why> {
+    storage.room.inverse = Lent::Empty;
+    let [first, second, ..] = &mut storage.values;
+    match function {
+        QueryFunction::Descriptor | QueryFunction::TensorMap => rows_first(first),
+        QueryFunction::Conflicts | QueryFunction::Convert => {
+            if let QueryValue::Layout(placed) = second {
+                invert(placed, &mut storage.room.inverse)?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+#[inline(never)]
+fn invert(placed: &Placed, into: &mut Lent<GuardedInverse>) -> Result<(), Why> {
+    *into = Lent::Full(guarded_inverse(&placed.layout.view())?);
+    Ok(())
+}
+
+/// Makes the last coordinate of a layout of two the fastest, as the units' tables count.
+#[inline(never)]
+fn rows_first(value: &mut QueryValue) -> Result<(), Why> {
+    let QueryValue::Layout(placed) = value else { return Ok(()) };
+    if placed.elements.row_major {
+        return Ok(());
+    }
+    let mut room = [0u32; 32];
+    let [rows, columns] = *placed.extents(&mut room) else {
+        return Err(Why::Coordinate { rank: 2 });
+    };
+    let mut out = Layout::new();
+    let view = placed.layout.view();
+    // The first coordinate's iters are the fastest here; they go behind the last one's.
+    let mut modes = view.modes();
+    let (first, rest) = (modes.next(), modes.next());
+    for (mode, _) in [rest, first].into_iter().flatten() {
+        for it in mode {
+            out.push_shard(*it)?;
+        }
+    }
+    for it in view.replica {
+        out.push_replica(*it)?;
+    }
+    for offset in view.offset {
+        out.add_offset(offset.value(), offset.axis())?;
+    }
+    out.set_post(view.post)?;
+    placed.layout.clone_from(&out);
+    placed.elements.row_major = true;
+    placed.elements = placed.elements.shaped(&[rows, columns]);
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Queries: names, an expression, and what is asked about it.
 
-use crate::answer::{MAX_PARTS, PositionPart, QueryAnswer, QueryTopic};
+use crate::answer::{self, MAX_PARTS, PositionPart, QueryAnswer, QueryTopic};
 use crate::error::{Needed, QueryError, Why};
 use crate::eval;
 use crate::literal::Fault;
@@ -56,6 +56,7 @@ fn topic<'q>(
     let start = TextSpan::new(scan.at, scan.at).start;
     if let Some(question) = eval::expression(asked, &mut scan, storage)? {
         end(&mut scan)?;
+        answer::prepare(question, storage).map_err(|why| (start, why))?;
         return Ok((asked, QueryTopic::Question(question)));
     }
     if scan.eat_word("at") {

@@ -8,7 +8,7 @@ use crate::error::{KindOfValue, Why};
 use crate::instruction;
 use crate::literal::{element_bits, on_elements};
 use crate::value::{Asked, Picked, Placed, QueryValue};
-use lanebook_layout::ops::{GuardedInverse, guarded_inverse};
+use lanebook_layout::ops::GuardedInverse;
 use lanebook_layout::{AxisId, Coord, LayoutRef, Pad, Padding, PostMap, Swizzle, Unit};
 use lanebook_tables::{Arch, BankModel, Capability, Side, Space, SwizzleMode};
 use lanebook_tile::encoding::conflicts::{Collision, ReadWrite, count_bytes, model};
@@ -18,11 +18,11 @@ use lanebook_tile::unit::swizzle;
 const VECTOR_BITS: u32 = 128;
 
 /// How slots or lanes get their elements.
-enum SlotWalk {
+enum SlotWalk<'v> {
     /// Slot after slot over the tile; `rows`: each slot the start of another row.
     Slots { rows: bool },
     /// A lane's registers, by the inverse of a distribution; bits of one step on axis `bit`, or on `register` 1.
-    Registers { back: GuardedInverse, axis: AxisId, step: u32 },
+    Registers { back: &'v GuardedInverse, axis: AxisId, step: u32 },
 }
 
 /// An access of a tile.
@@ -31,7 +31,7 @@ pub(crate) struct BankedAccess<'t, 'v> {
     rows: TileRows,
     /// Elements of the distribution are counted like this.
     held: Option<&'v Placed>,
-    walk: SlotWalk,
+    walk: SlotWalk<'v>,
     /// Bits of an element.
     bits: u16,
     /// Elements of a slot's run.
@@ -79,6 +79,7 @@ fn argument(args: &[QueryValue], number: usize) -> Result<&QueryValue, Why> {
 pub(crate) fn access<'t, 'v>(
     asked: Asked<'t>,
     args: &'v [QueryValue],
+    back: Result<&'v GuardedInverse, Why>,
     text: &str,
 ) -> Result<BankedAccess<'t, 'v>, Why> {
     let tile = argument(args, 0)?.placed()?;
@@ -89,7 +90,7 @@ pub(crate) fn access<'t, 'v>(
     };
     let arch = instruction::arch(asked)?;
     if let QueryValue::Layout(held) = argument(args, 1)? {
-        return distribution(asked, tile, held, bits);
+        return distribution(asked, tile, (held, back?), bits);
     }
     let picked = shared_mover(asked, arch, argument(args, 1)?, text)?;
     let movement = asked.tables.atom(picked.atom).and_then(|atom| atom.movement);
@@ -167,7 +168,7 @@ fn shared_mover(
 fn distribution<'t, 'v>(
     asked: Asked<'t>,
     tile: &'v Placed,
-    held: &'v Placed,
+    (held, back): (&'v Placed, &'v GuardedInverse),
     bits: u16,
 ) -> Result<BankedAccess<'t, 'v>, Why> {
     let view = held.layout.view();
@@ -187,7 +188,7 @@ fn distribution<'t, 'v>(
         tile,
         rows: rows_of(tile)?,
         held: Some(held),
-        walk: SlotWalk::Registers { back: guarded_inverse(&view)?, axis, step },
+        walk: SlotWalk::Registers { back, axis, step },
         bits,
         run: VECTOR_BITS.checked_div(u32::from(bits)).unwrap_or(1).max(1),
         slots: u32::try_from(lanes).unwrap_or(0).saturating_add(1).min(64),
@@ -404,13 +405,13 @@ pub(crate) fn free<'t>(
     writer: Writer,
 ) -> Result<FreeOfConflicts<'t>, Why> {
     let arch = instruction::arch(asked)?;
-    let mut out = FreeOfConflicts::default();
-    out.mode = swizzle::modes(asked.tables, arch).find(|mode| {
+    let mode = swizzle::modes(asked.tables, arch).find(|mode| {
         let [only] = mode.xor else { return false };
         on_elements(*only, access.bits).is_ok_and(|swizzle| {
             writer.takes(swizzle) && access.is_free(&PostMap::Swizzle(swizzle))
         })
     });
+    let mut out = FreeOfConflicts { mode, ..FreeOfConflicts::default() };
     let row = access.row_length()?;
     let low = u8::try_from(access.run.max(writer.lane).max(1).ilog2()).unwrap_or(0);
     'found: for b in 1..=5u8 {

@@ -26,17 +26,37 @@ enum Open {
 struct Frame {
     open: Open,
     /// The first value that belongs to it.
-    base: usize,
+    base: u8,
     /// Where it is written.
     at: u32,
 }
 
-/// The calls that are open.
-struct Frames(heapless::Vec<Frame, MAX_FRAMES>);
+/// Where reading stands.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Phase {
+    /// An operand follows.
+    Operand,
+    /// The last value is complete but for its shape, and what it stands behind.
+    Value,
+    /// A comma, a closing bracket or the end follows.
+    Behind,
+}
 
-impl Frames {
-    fn push(&mut self, open: Open, base: usize, at: u32) -> Result<(), Fault> {
-        self.0.push(Frame { open, base, at }).map_err(|_| (at, Why::TooDeep))
+/// The calls that are open, and where reading stands.
+struct Reading {
+    frames: heapless::Vec<Frame, MAX_FRAMES>,
+    used: u8,
+    phase: Phase,
+}
+
+impl Reading {
+    fn open(&mut self, open: Open, at: u32) -> Result<(), Fault> {
+        let frame = Frame { open, base: self.used, at };
+        self.frames.push(frame).map_err(|_| (at, Why::TooDeep))
+    }
+
+    fn last(&self) -> usize {
+        usize::from(self.used).saturating_sub(1)
     }
 }
 
@@ -48,104 +68,144 @@ enum ReadOperand {
     Opened(Open),
 }
 
+/// What reading leaves to do. It is done when the reader has returned: what reads and what computes never stand on the
+/// stack together.
+enum Work {
+    /// Nothing: reading goes on.
+    Read,
+    /// A call over the values from one number to before another.
+    Call { function: QueryFunction, base: u8, used: u8, at: u32 },
+    /// The last value stands behind an `o`.
+    After { at: u32 },
+    /// The last value gets a shape.
+    Shape { extents: heapless::Vec<u32, 5>, at: u32 },
+    /// The expression is complete, a question if it is one.
+    Done(Option<QueryFunction>),
+}
+
 /// Computes the expression at hand into value 0.
 pub(crate) fn expression(
     asked: Asked<'_>,
     scan: &mut Scanner<'_>,
     storage: &mut QueryStorage,
 ) -> Result<Option<QueryFunction>, Fault> {
-    let mut frames = Frames(heapless::Vec::new());
-    let mut used = 0usize;
+    let mut reading = Reading { frames: heapless::Vec::new(), used: 0, phase: Phase::Operand };
     loop {
-        scan.peek();
-        let at = TextSpan::new(scan.at, scan.at).start;
-        if let ReadOperand::Opened(open) = operand(asked, scan, storage, used)? {
-            frames.push(open, used, at)?;
-            if scan.peek() != Some(b')') {
-                continue;
+        match step(asked, scan, storage, &mut reading)? {
+            Work::Read => {}
+            Work::Call { function, base, used, at } => {
+                let (base, used) = (usize::from(base), usize::from(used));
+                call(asked, function, scan.text, storage, base, used).map_err(|why| (at, why))?;
             }
-            // A call of nothing: only a question can be one.
-            if let Next::Done(function) = behind(asked, scan, storage, &mut frames, &mut used)? {
-                return Ok(function);
+            Work::After { at } => {
+                shaped::after(storage, reading.last()).map_err(|why| (at, why))?;
             }
-            continue;
-        }
-        used = used.saturating_add(1);
-        settle(asked, scan, storage, &mut frames, &mut used)?;
-        match behind(asked, scan, storage, &mut frames, &mut used)? {
-            Next::Operand => {}
-            Next::Done(function) => return Ok(function),
+            Work::Shape { extents, at } => {
+                let last = reading.last();
+                shaped::give(asked, storage, last, &extents).map_err(|why| (at, why))?;
+            }
+            Work::Done(question) => return Ok(question),
         }
     }
 }
 
-enum Next {
-    Operand,
-    Done(Option<QueryFunction>),
+/// Reads on to the next thing to do.
+#[inline(never)]
+fn step(
+    asked: Asked<'_>,
+    scan: &mut Scanner<'_>,
+    storage: &mut QueryStorage,
+    reading: &mut Reading,
+) -> Result<Work, Fault> {
+    scan.peek();
+    let at = TextSpan::new(scan.at, scan.at).start;
+    match reading.phase {
+        Phase::Operand => {
+            match operand(asked, scan, storage, usize::from(reading.used))? {
+                ReadOperand::Opened(open) => {
+                    reading.open(open, at)?;
+                    // A call of nothing.
+                    if scan.peek() == Some(b')') {
+                        reading.phase = Phase::Behind;
+                    }
+                }
+                ReadOperand::Value => {
+                    reading.used = reading.used.saturating_add(1);
+                    reading.phase = Phase::Value;
+                }
+            }
+            Ok(Work::Read)
+        }
+        Phase::Value => {
+            let last = reading.last();
+            let alone = matches!(storage.value(last), QueryValue::Encoding(_));
+            if let Some(extents) = scan.shape(alone) {
+                return Ok(Work::Shape { extents, at });
+            }
+            if scan.eat_word("of") {
+                typed(asked, scan, storage, last)?;
+                return Ok(Work::Read);
+            }
+            if let Some(frame) = reading.frames.last().copied()
+                && frame.open == Open::After
+            {
+                reading.frames.pop();
+                reading.used = frame.base;
+                return Ok(Work::After { at: frame.at });
+            }
+            reading.phase = Phase::Behind;
+            Ok(Work::Read)
+        }
+        Phase::Behind => behind(scan, storage, reading, at),
+    }
 }
 
 /// What follows a complete operand.
 fn behind(
-    asked: Asked<'_>,
     scan: &mut Scanner<'_>,
     storage: &mut QueryStorage,
-    frames: &mut Frames,
-    used: &mut usize,
-) -> Result<Next, Fault> {
-    loop {
-        scan.peek();
-        let at = TextSpan::new(scan.at, scan.at).start;
-        if scan.eat_word("o") {
-            frames.push(Open::After, *used, at)?;
-            return Ok(Next::Operand);
-        }
-        let Some(frame) = frames.0.last().copied() else { return Ok(Next::Done(None)) };
-        if matches!(frame.open, Open::Call(_)) && scan.eat(b',') {
-            return Ok(Next::Operand);
-        }
-        if !scan.eat(b')') {
-            let needed = match frame.open {
-                Open::Call(_) => Needed::CommaOrClose,
-                _ => Needed::CloseBracket,
-            };
-            return Err((at, Why::Needed(needed)));
-        }
-        frames.0.pop();
-        if let Open::Call(function) = frame.open {
-            let question = call(asked, function, scan.text, storage, frame.base, *used)
-                .map_err(|why| (frame.at, why))?;
-            if question {
-                // A question is no operand: nothing but the end may follow.
-                if !frames.0.is_empty() {
-                    return Err((frame.at, Why::Nested { function }));
-                }
-                return Ok(Next::Done(Some(function)));
-            }
-            *used = frame.base.saturating_add(1);
-        }
-        settle(asked, scan, storage, frames, used)?;
+    reading: &mut Reading,
+    at: u32,
+) -> Result<Work, Fault> {
+    if scan.eat_word("o") {
+        reading.open(Open::After, at)?;
+        reading.phase = Phase::Operand;
+        return Ok(Work::Read);
     }
+    let Some(frame) = reading.frames.last().copied() else { return Ok(Work::Done(None)) };
+    if matches!(frame.open, Open::Call(_)) && scan.eat(b',') {
+        reading.phase = Phase::Operand;
+        return Ok(Work::Read);
+    }
+    if !scan.eat(b')') {
+        let needed = match frame.open {
+            Open::Call(_) => Needed::CommaOrClose,
+            _ => Needed::CloseBracket,
+        };
+        return Err((at, Why::Needed(needed)));
+    }
+    reading.frames.pop();
+    reading.phase = Phase::Value;
+    let Open::Call(function) = frame.open else { return Ok(Work::Read) };
+    let (base, used) = (frame.base, reading.used);
+    let found = used.saturating_sub(base);
+    let form = function.form().ok_or((frame.at, Why::UnknownFunction))?;
+    if found < form.arguments.0 || found > form.arguments.1 {
+        return Err((frame.at, Why::Arguments { function, found }));
+    }
+    if function.is_question() {
+        // A question is no operand: nothing but the end may follow.
+        if !reading.frames.is_empty() {
+            return Err((frame.at, Why::Nested { function }));
+        }
+        storage.used = found;
+        return Ok(Work::Done(Some(function)));
+    }
+    reading.used = base.saturating_add(1);
+    Ok(Work::Call { function, base, used, at: frame.at })
 }
 
-/// Gives the last value the shape behind it, and puts it behind the one before where an `o` stands between them.
-fn settle(
-    asked: Asked<'_>,
-    scan: &mut Scanner<'_>,
-    storage: &mut QueryStorage,
-    frames: &mut Frames,
-    used: &mut usize,
-) -> Result<(), Fault> {
-    shape(asked, scan, storage, used.saturating_sub(1))?;
-    while let Some(frame) = frames.0.last().copied().filter(|frame| frame.open == Open::After) {
-        frames.0.pop();
-        *used = frame.base;
-        shaped::after(storage, used.saturating_sub(1)).map_err(|why| (frame.at, why))?;
-        shape(asked, scan, storage, used.saturating_sub(1))?;
-    }
-    Ok(())
-}
-
-/// Calls a function over the values from `base` on. Whether it is a question, whose arguments stay where they are.
+/// Calls a function over the values from `base` on; the answer takes the place of the first.
 fn call(
     asked: Asked<'_>,
     function: QueryFunction,
@@ -153,43 +213,24 @@ fn call(
     storage: &mut QueryStorage,
     base: usize,
     used: usize,
-) -> Result<bool, Why> {
-    let found = u8::try_from(used.saturating_sub(base)).unwrap_or(u8::MAX);
-    let form = function.form().ok_or(Why::UnknownFunction)?;
-    if found < form.arguments.0 || found > form.arguments.1 {
-        return Err(Why::Arguments { function, found });
-    }
-    if function.is_question() {
-        storage.used = found;
-        return Ok(true);
-    }
+) -> Result<(), Why> {
     let args = storage.values.get_mut(base..used).ok_or(Why::TooDeep)?;
     if function == QueryFunction::OperandTile {
-        units::operand_tile(asked, args, text)?;
-    } else if algebra::makes_layout(function) {
-        algebra::apply(function, args, text)?;
-    } else {
-        let answer = algebra::measure(function, args, text)?;
-        storage.set(base, answer)?;
+        return units::operand_tile(asked, args, text);
     }
-    Ok(false)
+    if algebra::makes_layout(function) {
+        return algebra::apply(function, args, text);
+    }
+    algebra::measure(function, args, text)
 }
 
-/// Takes `@ 16x8` and `of f16` behind a value.
-fn shape(
+/// Takes the type behind `of`.
+fn typed(
     asked: Asked<'_>,
     scan: &mut Scanner<'_>,
     storage: &mut QueryStorage,
     at: usize,
 ) -> Result<(), Fault> {
-    let alone = matches!(storage.value(at), QueryValue::Encoding(_));
-    let here = TextSpan::new(scan.at, scan.at).start;
-    if let Some(extents) = scan.shape(alone) {
-        shaped::give(asked, storage, at, &extents).map_err(|why| (here, why))?;
-    }
-    if !scan.eat_word("of") {
-        return Ok(());
-    }
     let word = scan.word();
     let bits =
         literal::element_bits(asked.tables, word.of(scan.text)).map_err(|why| (word.start, why))?;
@@ -198,8 +239,8 @@ fn shape(
             placed.elements.bits = bits;
             Ok(())
         }
-        QueryValue::Encoding(_) => Err((here, Why::NeedsShape)),
-        other => Err((here, Why::Kind { wanted: KindOfValue::Layout, found: other.kind() })),
+        QueryValue::Encoding(_) => Err((word.start, Why::NeedsShape)),
+        other => Err((word.start, Why::Kind { wanted: KindOfValue::Layout, found: other.kind() })),
     }
 }
 
@@ -318,11 +359,9 @@ fn named(
         }
         _ => {}
     }
-    if next != Some(b'.')
-        && let Some(found) = storage.find(name).cloned()
-    {
+    if next != Some(b'.') && storage.recall(name, at) {
         *scan = ahead;
-        return storage.set(at, found).map(|()| ReadOperand::Value).map_err(|why| (here, why));
+        return Ok(ReadOperand::Value);
     }
     instruction::word(asked, scan, storage, at).map(|()| ReadOperand::Value)
 }

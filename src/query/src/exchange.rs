@@ -7,7 +7,7 @@ use crate::show::AnswerWritten;
 use crate::value::{Placed, QueryValue};
 use crate::write::Out;
 use core::fmt::Write;
-use lanebook_layout::ops::{GuardedInverse, guarded_inverse};
+use lanebook_layout::ops::GuardedInverse;
 use lanebook_layout::{AxisId, Coord};
 
 /// Where an element is: lane, warp, register (elements of the lane in a row).
@@ -207,10 +207,10 @@ impl QueryAnswer<'_> {
     #[inline(never)]
     pub(crate) fn convert_text<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
         let (from, to) = sides(self.arguments())?;
-        let back = guarded_inverse(&to.placed.layout.view())?;
+        let back = self.inverse()?;
         let (lanes, registers) = to.extents()?;
         for register in 0..registers {
-            let Some(origin) = origin((&from, &to), &back, register)? else { continue };
+            let Some(origin) = origin((&from, &to), back, register)? else { continue };
             out.text("register ")?;
             out.number(register)?;
             out.text(" <- ")?;
@@ -225,7 +225,7 @@ impl QueryAnswer<'_> {
                 continue;
             }
             for lane in 0..lanes {
-                let Some(seat) = source((&from, &to), &back, lane, register)? else { continue };
+                let Some(seat) = source((&from, &to), back, lane, register)? else { continue };
                 out.text(if lane > 0 { ", " } else { "lane.register " })?;
                 out.number(seat.lane)?;
                 out.text(".")?;
@@ -239,7 +239,7 @@ impl QueryAnswer<'_> {
     #[inline(never)]
     pub(crate) fn convert_json<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
         let (from, to) = sides(self.arguments())?;
-        let back = guarded_inverse(&to.placed.layout.view())?;
+        let back = self.inverse()?;
         let (lanes, registers) = to.extents()?;
         out.key_text(true, "kind", "conversion")?;
         out.key(false, "registers")?;
@@ -248,7 +248,7 @@ impl QueryAnswer<'_> {
             out.text(if register > 0 { ", [" } else { "[" })?;
             for lane in 0..lanes {
                 out.text(if lane > 0 { ", " } else { "" })?;
-                match source((&from, &to), &back, lane, register)? {
+                match source((&from, &to), back, lane, register)? {
                     Some(seat) => {
                         out.text("[")?;
                         out.number(seat.lane)?;

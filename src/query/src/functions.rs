@@ -68,7 +68,6 @@ functions! {
     MakeLayout "make_layout" (1, 2) "SHAPE [, STRIDES]" "A shape with strides; without them compact, first mode fastest.";
     MakeOrdered "make_ordered_layout" (2, 2) "SHAPE, ORDER" "The compact layout in an order.";
     Identity "make_identity_layout" (1, 1) "SHAPE" "Each coordinate to itself.";
-    TileToShape "tile_to_shape" (2, 3) "A, SHAPE [, ORDER]" "A repeated to a shape.";
     DirectSum "direct_sum" (4, 4) "A, SHAPE_A, B, SHAPE_B" "TIRx: A outside, B inside.";
     TileTo "tile_to" (3, 3) "A, SHAPE, CURRENT" "TIRx: A, of shape CURRENT, repeated to SHAPE.";
     PermuteDims "permute_dims" (2, 2) "A, (ORDER)" "TIRx: the iters in another order.";

@@ -117,7 +117,7 @@ pub(crate) fn swizzle(scan: &mut Scanner<'_>, out: &mut QueryValue) -> Result<()
     let made = u8::try_from(b).ok().zip(u8::try_from(m).ok()).filter(|_| rest.is_none());
     let made = made.and_then(|(b, m)| Swizzle::new(b, m, s, Unit::Codomain).ok());
     let swizzle = made.ok_or((span.start, invalid))?;
-    *out = QueryValue::Swizzle(LooseSwizzle { swizzle, offset: Int::ZERO });
+    *out = QueryValue::Swizzle(LooseSwizzle { swizzle, offset: Int::ZERO, bits: 0 });
     Ok(())
 }
 

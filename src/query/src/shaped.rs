@@ -4,7 +4,9 @@ use crate::algebra;
 use crate::error::{KindOfValue, Why};
 use crate::functions::QueryFunction;
 use crate::literal::on_elements;
-use crate::value::{Asked, ElementOrder, LooseSwizzle, Placed, QueryStorage, QueryValue};
+use crate::value::{
+    Asked, ElementOrder, EncodingRoom, Lent, LooseSwizzle, Placed, QueryStorage, QueryValue,
+};
 use lanebook_layout::triton::address::Addresses;
 use lanebook_layout::triton::{Encoding, NoTiles};
 use lanebook_layout::{
@@ -19,7 +21,9 @@ pub(crate) fn give(
     at: usize,
     extents: &[u32],
 ) -> Result<(), Why> {
-    match storage.slot(at) {
+    let QueryStorage { values, room, .. } = storage;
+    let value = values.get_mut(at).ok_or(Why::TooDeep)?;
+    match value {
         QueryValue::Layout(placed) => {
             let size = placed.layout.view().size_value()?;
             let wanted =
@@ -28,72 +32,58 @@ pub(crate) fn give(
                 return Err(Why::OtherElements { first: size, second: wanted });
             }
             placed.elements = placed.elements.shaped(extents);
-            Ok(())
+            return Ok(());
         }
-        QueryValue::Encoding(_) => {
-            let layout = encoded(asked, storage.value(at), extents)?;
-            let elements =
-                ElementOrder { row_major: true, ..ElementOrder::default() }.shaped(extents);
-            storage.set(at, QueryValue::Layout(Placed { layout, elements }))
+        QueryValue::Encoding(encoding) if encoding.is_distributed() => {
+            linear(asked, encoding, extents, room)?;
+            turned(room, extents.len())?;
         }
-        other => Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
+        QueryValue::Encoding(encoding) => addresses(encoding, extents, room)?,
+        other => return Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
     }
-}
-
-#[inline(never)]
-fn encoded(asked: Asked<'_>, value: &QueryValue, extents: &[u32]) -> Result<Layout, Why> {
-    let QueryValue::Encoding(encoding) = value else {
-        return Err(Why::Kind { wanted: KindOfValue::Encoding, found: value.kind() });
-    };
-    if encoding.is_distributed() {
-        return distributed(&linear(asked, encoding, extents)?, extents.len());
-    }
-    shared(encoding, extents)
+    let elements = ElementOrder { row_major: true, ..ElementOrder::default() }.shaped(extents);
+    strided(room, value)?;
+    flat(value, elements)?;
+    finished(room, value)
 }
 
 /// The linear form of a register encoding; matrix tiles are the architecture's.
 #[inline(never)]
-pub(crate) fn linear(
+fn linear(
     asked: Asked<'_>,
     encoding: &Encoding,
     extents: &[u32],
-) -> Result<Linear<Hw, Logical>, Why> {
+    room: &mut EncodingRoom,
+) -> Result<(), Why> {
     let found = match asked.arch {
         Some(arch) => triton::to_linear(encoding, extents, &TableTiles::new(asked.tables, arch)),
         None => triton::to_linear(encoding, extents, &NoTiles),
     };
     match found {
+        Ok(found) => {
+            room.padding = Lent::Empty;
+            room.linear = Lent::Full(found);
+            Ok(())
+        }
         Err(triton::EncodingError::NoInstruction { .. }) if asked.arch.is_none() => {
             Err(Why::NeedsArch)
         }
-        found => Ok(found?),
+        Err(error) => Err(error.into()),
     }
 }
 
-/// From the coordinates, the last the fastest, to register, lane, warp and block; positions that hold a copy are
-/// replicas.
+/// From the coordinates, the last the fastest, to register, lane, warp and block.
 #[inline(never)]
-fn distributed(linear: &Linear<Hw, Logical>, rank: usize) -> Result<Layout, Why> {
-    let mut back = linear.pseudo_invert()?;
-    back = row_major(&back, rank)?;
-    let strided = convert::to_strided(&back)?;
-    let mut out = ops_flat(&strided)?;
-    for (axis, bits) in linear.ins().iter() {
-        let free = (0..bits).filter(|bit| linear.column(axis, *bit) == Some(0));
-        for bit in free {
-            let stride = 1i64.checked_shl(u32::from(bit)).unwrap_or(0);
-            out.push_replica(Iter::new(2, stride, axis))?;
-        }
-    }
-    Ok(out)
-}
-
-fn ops_flat(layout: &Layout) -> Result<Layout, Why> {
-    Ok(lanebook_layout::ops::flatten(&layout.view())?)
+fn turned(room: &mut EncodingRoom, rank: usize) -> Result<(), Why> {
+    let Lent::Full(linear) = &room.linear else { return Err(Why::TooDeep) };
+    let back = linear.pseudo_invert()?;
+    room.back = Lent::Full(row_major(&back, rank)?);
+    Ok(())
 }
 
 /// The map with the last dimension lowest.
-fn row_major<T>(linear: &Linear<Logical, T>, rank: usize) -> Result<Linear<Logical, T>, Why> {
+#[inline(never)]
+fn row_major(linear: &Linear<Logical, Hw>, rank: usize) -> Result<Linear<Logical, Hw>, Why> {
     let mut order: heapless::Vec<AxisId, 8> = heapless::Vec::new();
     for k in (0..rank).rev() {
         let dim = AxisId::dim(u8::try_from(k).unwrap_or(u8::MAX));
@@ -104,31 +94,73 @@ fn row_major<T>(linear: &Linear<Logical, T>, rank: usize) -> Result<Linear<Logic
 
 /// From the coordinates, the last the fastest, to the place in shared memory, in elements.
 #[inline(never)]
-fn shared(encoding: &Encoding, extents: &[u32]) -> Result<Layout, Why> {
+fn addresses(encoding: &Encoding, extents: &[u32], room: &mut EncodingRoom) -> Result<(), Why> {
     // Addresses count elements here: the width of an element does not matter.
     let addresses = Addresses::new(encoding, extents, 8)?;
-    let back = row_major(addresses.offsets(), extents.len())?;
-    let mut out = ops_flat(&renamed(&convert::to_strided(&back)?)?)?;
+    room.linear = Lent::Empty;
+    room.back = Lent::Full(row_major(addresses.offsets(), extents.len())?);
+    room.padding = Lent::Empty;
     if addresses.is_padded() {
         let mut pads: heapless::Vec<Pad, { lanebook_layout::MAX_PADS }> = heapless::Vec::new();
         for (interval, pad) in addresses.pads().iter().filter(|(_, pad)| *pad > 0) {
             pads.push(Pad { interval: *interval, pad: *pad }).map_err(|_| Why::TooDeep)?;
         }
-        let padding = Padding::new(&pads, Unit::Codomain)?;
-        out.set_post(match out.view().post.swizzle() {
-            Some(swizzle) => PostMap::SwizzlePadding(swizzle, padding),
-            None => PostMap::Padding(padding),
-        })?;
+        room.padding = Lent::Full(Padding::new(&pads, Unit::Codomain)?);
     }
-    Ok(out)
+    Ok(())
 }
 
-/// Offsets as the memory axis has them.
-fn renamed(layout: &Layout) -> Result<Layout, Why> {
-    Ok(layout.clone())
+/// The strided form of the map in the room.
+#[inline(never)]
+fn strided(room: &EncodingRoom, value: &mut QueryValue) -> Result<(), Why> {
+    let Lent::Full(back) = &room.back else { return Err(Why::TooDeep) };
+    let made = convert::to_strided(back);
+    taken(&made, value)
+}
+
+/// Puts a layout into a value.
+#[inline(never)]
+fn taken(made: &lanebook_layout::Result<Layout>, value: &mut QueryValue) -> Result<(), Why> {
+    let layout = made.as_ref().map_err(|error| *error)?;
+    *value = QueryValue::Layout(Placed { layout: layout.clone(), ..Placed::default() });
+    Ok(())
+}
+
+/// The layout of a value without its tree.
+#[inline(never)]
+fn flat(value: &mut QueryValue, elements: ElementOrder) -> Result<(), Why> {
+    let made = lanebook_layout::ops::flatten(&value.layout()?);
+    taken(&made, value)?;
+    if let QueryValue::Layout(placed) = value {
+        placed.elements = elements;
+    }
+    Ok(())
+}
+
+/// Positions that hold a copy become replicas; padding is added.
+#[inline(never)]
+fn finished(room: &EncodingRoom, value: &mut QueryValue) -> Result<(), Why> {
+    let QueryValue::Layout(placed) = value else { return Err(Why::TooDeep) };
+    if let Lent::Full(linear) = &room.linear {
+        for (axis, bits) in linear.ins().iter() {
+            for bit in (0..bits).filter(|bit| linear.column(axis, *bit) == Some(0)) {
+                let stride = 1i64.checked_shl(u32::from(bit)).unwrap_or(0);
+                placed.layout.push_replica(Iter::new(2, stride, axis))?;
+            }
+        }
+    }
+    if let Lent::Full(padding) = &room.padding {
+        let post = match placed.layout.view().post.swizzle() {
+            Some(swizzle) => PostMap::SwizzlePadding(swizzle, *padding),
+            None => PostMap::Padding(*padding),
+        };
+        placed.layout.set_post(post)?;
+    }
+    Ok(())
 }
 
 /// Value `at` after value `at + 1`: the second, then the first.
+#[inline(never)]
 pub(crate) fn after(storage: &mut QueryStorage, at: usize) -> Result<(), Why> {
     let pair = storage.values.get_mut(at..).ok_or(Why::TooDeep)?;
     let [first, second, ..] = pair else { return Err(Why::TooDeep) };
@@ -141,12 +173,13 @@ pub(crate) fn after(storage: &mut QueryStorage, at: usize) -> Result<(), Why> {
             // Behind a pointer the swizzle counts bytes.
             loose.swizzle =
                 on_elements(lanebook_layout::Swizzle { unit: Unit::Byte, ..loose.swizzle }, *bits)?;
+            loose.bits = *bits;
             Ok(())
         }
         (QueryValue::Swizzle(loose), QueryValue::Layout(placed)) => {
             let loose = *loose;
             swizzled(loose, placed)?;
-            core::mem::swap(first, second);
+            moved_down(first, second);
             Ok(())
         }
         (QueryValue::Layout(_), QueryValue::Layout(_)) => {
@@ -155,7 +188,7 @@ pub(crate) fn after(storage: &mut QueryStorage, at: usize) -> Result<(), Why> {
         }
         (QueryValue::Pointer(bits), QueryValue::Layout(placed)) => {
             placed.elements.bits = *bits;
-            core::mem::swap(first, second);
+            moved_down(first, second);
             Ok(())
         }
         (QueryValue::Layout(_) | QueryValue::Swizzle(_), other) => {
@@ -165,11 +198,21 @@ pub(crate) fn after(storage: &mut QueryStorage, at: usize) -> Result<(), Why> {
     }
 }
 
+/// Puts a value into the place of another.
+#[inline(never)]
+fn moved_down(into: &mut QueryValue, from: &QueryValue) {
+    into.clone_from(from);
+}
+
+#[inline(never)]
 fn swizzled(loose: LooseSwizzle, placed: &mut Placed) -> Result<(), Why> {
     if !placed.layout.view().post.is_identity() {
         return Err(Why::Layout(lanebook_layout::Error::HasPostMap));
     }
     placed.layout.set_post(PostMap::Swizzle(loose.swizzle))?;
     placed.layout.add_offset(loose.offset, AxisId::M)?;
+    if loose.bits > 0 {
+        placed.elements.bits = loose.bits;
+    }
     Ok(())
 }

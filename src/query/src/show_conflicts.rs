@@ -22,7 +22,7 @@ struct Meeting {
 impl QueryAnswer<'_> {
     /// What the question says, counted.
     fn counted(&self) -> Result<(BankedAccess<'_, '_>, AccessCost), crate::error::Why> {
-        let access = conflicts::access(self.asked, self.arguments(), self.text)?;
+        let access = conflicts::access(self.asked, self.arguments(), self.inverse(), self.text)?;
         let post = access.post();
         let cost = access.cost(&post, false)?.unwrap_or_default();
         Ok((access, cost))

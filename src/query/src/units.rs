@@ -148,32 +148,6 @@ fn tile_of<'v>(
     Ok((placed, (rows, columns), bits))
 }
 
-/// The same layout with the last coordinate fastest, as the units' tables count.
-#[inline(never)]
-fn row_major(placed: &Placed) -> Result<Layout, Why> {
-    if placed.elements.row_major {
-        return Ok(placed.layout.clone());
-    }
-    let view = placed.layout.view();
-    let mut out = Layout::new();
-    // The first coordinate's iters are the fastest here; they go behind the last one's.
-    let mut modes = view.modes();
-    let (first, rest) = (modes.next(), modes.next());
-    for (mode, _) in [rest, first].into_iter().flatten() {
-        for it in mode {
-            out.push_shard(*it)?;
-        }
-    }
-    for it in view.replica {
-        out.push_replica(*it)?;
-    }
-    for offset in view.offset {
-        out.add_offset(offset.value(), offset.axis())?;
-    }
-    out.set_post(view.post)?;
-    Ok(out)
-}
-
 /// The descriptors of shared memory that a word means: its own name, or what it begins with.
 fn descriptor<'t>(asked: Asked<'t>, name: &str) -> Result<&'t Descriptor<'t>, Why> {
     let arch = instruction::arch(asked)?;
@@ -194,9 +168,15 @@ fn described<'t>(
     let arch = instruction::arch(asked)?;
     let table = descriptor(asked, word(args, 1, answer.text)?)?;
     let (placed, shape, bits) = tile_of(asked, args, 2, answer.text)?;
-    let layout = row_major(placed)?;
-    let found =
-        operand::describe(asked.tables, arch, table.name, &layout.view(), shape, bits, None)?;
+    let found = operand::describe(
+        asked.tables,
+        arch,
+        table.name,
+        &placed.layout.view(),
+        shape,
+        bits,
+        None,
+    )?;
     let word = found.word(asked.tables, arch, table.name, 0)?;
     Ok((found, word, table))
 }
@@ -215,7 +195,6 @@ fn boxed<'t>(answer: &QueryAnswer<'t>) -> Result<(map::DerivedBox<'t>, &'t str),
     let (asked, args) = (answer.asked, answer.arguments());
     let arch = instruction::arch(asked)?;
     let (placed, shape, bits) = tile_of(asked, args, 1, answer.text)?;
-    let layout = row_major(placed)?;
     let named = word(args, 1, answer.text).unwrap_or_default();
     // A type that maps do not name is copied as bits of its width.
     let maps = asked.tables.units.tensor_maps.iter().filter(|map| has(arch, map.feature));
@@ -224,7 +203,8 @@ fn boxed<'t>(answer: &QueryAnswer<'t>) -> Result<(map::DerivedBox<'t>, &'t str),
         Ok((_, element)) => element.name,
         Err(_) => wide.ok_or(Why::Unit(UnitError::Width { bits }))?.name,
     };
-    let found = map::derive(asked.tables, arch, element, &layout.view(), &[shape.0, shape.1])?;
+    let found =
+        map::derive(asked.tables, arch, element, &placed.layout.view(), &[shape.0, shape.1])?;
     Ok((found, element))
 }
 

@@ -4,8 +4,9 @@ use crate::error::{KindOfValue, Why};
 use crate::text::TextSpan;
 use lanebook_layout::cute::IntTuple;
 use lanebook_layout::notation::basis::Basis;
+use lanebook_layout::ops::GuardedInverse;
 use lanebook_layout::triton::Encoding;
-use lanebook_layout::{Int, Layout, LayoutRef, Swizzle, SymTable};
+use lanebook_layout::{Hw, Int, Layout, LayoutRef, Linear, Logical, Padding, Swizzle, SymTable};
 use lanebook_tables::{ArchId, AtomId, Tables};
 
 /// Most values that wait at once: operands of calls that are not complete.
@@ -146,6 +147,8 @@ pub struct LooseSwizzle {
     pub swizzle: Swizzle,
     /// What is added before.
     pub offset: Int,
+    /// Bits of an element, where a pointer said so; else 0.
+    pub bits: u16,
 }
 
 /// One instruction: an atom and which of its instances.
@@ -229,14 +232,43 @@ impl QueryValue {
         u32::try_from(value).map_err(|_| Why::Layout(lanebook_layout::Error::Overflow))
     }
 
-    /// A tree of numbers; a number alone is a leaf.
-    pub(crate) fn tuple(&self) -> Result<IntTuple, Why> {
+    /// Makes a number a tree of one leaf.
+    #[inline(never)]
+    pub(crate) fn make_tuple(&mut self) -> Result<(), Why> {
+        if let Self::Number(value) = self {
+            *self = Self::Tuple(IntTuple::leaf(*value)?);
+        }
+        Ok(())
+    }
+
+    /// A tree of numbers.
+    pub(crate) fn tuple(&self) -> Result<&IntTuple, Why> {
         match self {
-            Self::Tuple(tuple) => Ok(tuple.clone()),
-            Self::Number(value) => Ok(IntTuple::leaf(*value)?),
+            Self::Tuple(tuple) => Ok(tuple),
             other => Err(Why::Kind { wanted: KindOfValue::Tuple, found: other.kind() }),
         }
     }
+}
+
+/// A place in lent memory: zeros are an empty one.
+#[repr(u8)]
+#[derive(Clone, Debug, Default)]
+#[allow(clippy::large_enum_variant)]
+pub(crate) enum Lent<T> {
+    /// Nothing is there.
+    #[default]
+    Empty,
+    /// This.
+    Full(T),
+}
+
+/// Where the forms of an encoding stand on the way to a layout, and the inverse that a question looks things up in.
+#[derive(Debug)]
+pub(crate) struct EncodingRoom {
+    pub(crate) linear: Lent<Linear<Hw, Logical>>,
+    pub(crate) back: Lent<Linear<Logical, Hw>>,
+    pub(crate) padding: Lent<Padding>,
+    pub(crate) inverse: Lent<GuardedInverse>,
 }
 
 /// A name that `let` gave.
@@ -258,6 +290,7 @@ pub struct QueryStorage {
     pub(crate) named: u8,
     /// How many values a question has.
     pub(crate) used: u8,
+    pub(crate) room: EncodingRoom,
 }
 
 impl QueryStorage {
@@ -271,6 +304,12 @@ impl QueryStorage {
             symbols: SymTable::new(),
             named: 0,
             used: 0,
+            room: EncodingRoom {
+                linear: Lent::Empty,
+                back: Lent::Empty,
+                padding: Lent::Empty,
+                inverse: Lent::Empty,
+            },
         }
     }
 
@@ -289,9 +328,13 @@ impl QueryStorage {
         Ok(())
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<&QueryValue> {
-        let used = self.names.get(..usize::from(self.named))?;
-        used.iter().rev().find(|named| named.name == name).map(|named| &named.value)
+    /// Puts the value of a name into value `at`; whether there is such a name.
+    pub(crate) fn recall(&mut self, name: &str, at: usize) -> bool {
+        let used = self.names.get(..usize::from(self.named)).unwrap_or(&[]);
+        let Some(found) = used.iter().rev().find(|named| named.name == name) else { return false };
+        let Some(slot) = self.values.get_mut(at) else { return false };
+        slot.clone_from(&found.value);
+        true
     }
 
     /// Gives value `at` a name.
