@@ -33,6 +33,6 @@ mod result;
 mod tell;
 
 pub use error::{LoopError, LoopErrorKind, LoopResult};
-pub use machine::figures;
+pub use machine::{AnchorUnit, UnitRequest, figures, unit};
 pub use result::LoopLayouts;
 pub use tell::{Fact, LoopParts, Told, tell};

@@ -16,7 +16,7 @@ pub fn figures(tables: &Tables<'_>, arch: &Arch<'_>) -> MachineFigures {
 
 /// A product that asks for a unit.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct UnitRequest {
+pub struct UnitRequest {
     /// Elements of the operands, as the unit names them.
     pub operand: DtypeId,
     /// Elements of the result.
@@ -27,9 +27,9 @@ pub(crate) struct UnitRequest {
     pub threads: u32,
 }
 
-/// The instruction that computes a product.
+/// The instruction that computes a product, which fixes where its operands lie.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct AnchorUnit<'t> {
+pub struct AnchorUnit<'t> {
     instance: Instance<'t>,
     wave: u32,
     transposed: bool,
@@ -48,8 +48,18 @@ fn together_of(instance: &Instance<'_>, number: u8) -> Option<u32> {
 }
 
 /// The unit of an architecture for a product: one of a group of warps where the architecture has it
-/// and the result is tall enough, else the least result, of those the greatest depth.
-pub(crate) fn unit<'t>(
+/// and the result is tall enough, else the least result, of those the greatest depth. None where no
+/// instruction takes these elements and extents.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::loops::{UnitRequest, unit};
+/// let arch = TABLES.arch_named("sm_80").and_then(|id| TABLES.arch(id)).unwrap();
+/// let (f16, f32) = (TABLES.dtype_named("f16").unwrap(), TABLES.dtype_named("f32").unwrap());
+/// let request = UnitRequest { operand: f16, result: f32, extents: (64, 64), threads: 128 };
+/// assert_eq!(unit(&TABLES, arch, &request).map(|unit| unit.wave()), Some(32));
+/// ```
+pub fn unit<'t>(
     tables: &Tables<'t>,
     arch: &Arch<'t>,
     request: &UnitRequest,
@@ -103,13 +113,10 @@ fn rank(instance: &Instance<'_>, request: &UnitRequest, wave: u32) -> Option<(bo
 }
 
 impl AnchorUnit<'_> {
-    /// Gives the tile that the instruction reads or writes on a side.
+    /// Gives the tile that the instruction reads or writes on a side. None if it says no layout of
+    /// this operand.
     #[inline(never)] // Its layouts leave the stack when `take` is done.
-    pub(crate) fn tile<R>(
-        &self,
-        side: UnitSide,
-        take: impl FnOnce(&UnitTile<'_>) -> R,
-    ) -> Option<R> {
+    pub fn tile<R>(&self, side: UnitSide, take: impl FnOnce(&UnitTile<'_>) -> R) -> Option<R> {
         let shape = self.instance.shape()?;
         let (number, rows, columns) = match (side, self.transposed) {
             (UnitSide::D, _) => (shape.d, shape.m, shape.n),
@@ -129,7 +136,8 @@ impl AnchorUnit<'_> {
     }
 
     /// Threads of a warp.
-    pub(crate) const fn wave(&self) -> u32 {
+    #[must_use]
+    pub const fn wave(&self) -> u32 {
         self.wave
     }
 }

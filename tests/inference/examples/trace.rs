@@ -1,10 +1,8 @@
 //! Prints what inference does on one program of a folder.
-use lanebook_infer::{Inference, InferenceEvent, Listener, MachineFigures};
+use lanebook_infer::{Inference, InferenceEvent, Listener};
 use lanebook_inference_tests::program::{Memory, tell};
+use lanebook_inference_tests::unit::{arch, figures, unit};
 use serde_json::Value;
-
-/// Figures of sm_80.
-const MACHINE: MachineFigures = MachineFigures { wave: 32, access_bits: 128, sector_bytes: 32 };
 
 struct Print;
 impl Listener for Print {
@@ -23,8 +21,10 @@ fn main() {
             }
             let record: Value = serde_json::from_str(line).expect("a record");
             let mut memory = Memory::default();
-            let mut inference = memory.inference(MACHINE);
-            let told = tell(&mut inference, &record["program"], &|_, _| false).expect("a program");
+            let program = &record["program"];
+            let arch = program["target"].as_str().and_then(arch).expect("a target");
+            let mut inference = memory.inference(figures(arch));
+            let told = tell(&mut inference, program, &unit).expect("a program");
             println!("{:?}", told.buffers);
             let done = inference.run(&lanebook::TABLES.policies[0], &mut Print);
             println!("{done:?}");

@@ -210,6 +210,9 @@ impl Writer {
             }
             "parallel" => self.parallel(op)?,
             "copy" => {
+                if self.buffer(&op["src"])?.dtype != self.buffer(&op["dst"])?.dtype {
+                    return Err("a copy between element types".into());
+                }
                 let line =
                     format!("copy {}, {}{}", name("src")?, name("dst")?, self.attributes(&[]));
                 self.line(&line);
@@ -219,6 +222,9 @@ impl Writer {
                 self.line(&line);
             }
             "reduce" => {
+                if self.buffer(&op["src"])?.shape.matches('x').count() < 2 {
+                    return Err("a reduction of rank 1".into());
+                }
                 let kind = if op["kind"] == "sum" { "add" } else { text(&op["kind"])? };
                 let more = [format!("axis = {}", op["dim"]), format!("kind = {kind}")];
                 let attributes = self.attributes(&more);

@@ -1,8 +1,8 @@
 //! How an index is spelt changes nothing: neither the verdict nor a layout.
 
-use lanebook_infer::MachineFigures;
 use lanebook_inference_tests::judge::{Answer, ask};
 use lanebook_inference_tests::program::{Memory, list};
+use lanebook_inference_tests::unit::{arch, figures, unit};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -90,9 +90,9 @@ fn operation(op: &Value, spell: Spelling) -> Value {
 
 /// The answer as text, for comparison.
 fn answer(memory: &mut Memory, program: &Value) -> String {
-    let machine = MachineFigures { wave: 32, access_bits: 128, sector_bytes: 32 };
+    let arch = program["target"].as_str().and_then(arch).expect("a target");
     let (answer, faults) =
-        ask(memory, program, machine, &lanebook::TABLES.policies[0], &|_, _| false);
+        ask(memory, program, figures(arch), &lanebook::TABLES.policies[0], &unit);
     assert!(faults.is_empty(), "{}: {faults:?}", program["id"]);
     match answer {
         Answer::Layouts(buffers, loops) => {

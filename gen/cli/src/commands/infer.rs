@@ -55,7 +55,7 @@ impl Memory {
             operators: vec![Default::default(); OPERATORS],
             accesses: vec![Default::default(); 4 * OPERATORS],
             layouts: vec![None; 4 * (BUFFERS + OPERATORS)],
-            queue: vec![0; 3 * OPERATORS + BUFFERS],
+            queue: vec![0; OPERATORS],
             points: vec![0; 1 << 15],
             values: vec![Fact::default(); VALUES],
             ops: vec![None; OPERATORS],
