@@ -161,7 +161,10 @@ fn extreme(element: Element, x: Item, y: Item, greater: bool) -> Item {
     }
     let chosen = if (a > b) == greater { x } else { y };
     match () {
-        () if ex > 0.0 || ey > 0.0 => Item { sure: Sure::Near(ex.max(ey)), ..chosen },
+        // Of a zero whose sign is open, so is that of the result.
+        () if x.sure != Sure::Bits || y.sure != Sure::Bits => {
+            Item { sure: Sure::Near(ex.max(ey)), ..chosen }
+        }
         () if a == b && x.bits != y.bits => Item { sure: Sure::Near(0.0), ..chosen },
         () => chosen,
     }
