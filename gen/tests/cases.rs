@@ -5,6 +5,7 @@
 //! added to the sound little tables in `base/`, or several, each after a line `// file: PATH`,
 //! which may also put one in the place of a file there. `LANEBOOK_BLESS=1 cargo test -p
 //! lanebook-gen` writes the expected texts.
+use lanebook_gen::audit::example::split;
 use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::source::Sources;
 use lanebook_gen::{Compiled, Failure, Mode, compile, compile_sources, ledger, load};
@@ -29,19 +30,6 @@ fn with(case: &[(String, String)]) -> Sources {
         sources.add(&name, None, text);
     }
     sources
-}
-
-/// The files of a case: each begins with a line `// file: PATH`, the first may go without.
-fn split(text: &str) -> Vec<(String, String)> {
-    let mut files = vec![("hw-tables/case.ron".to_string(), String::new())];
-    for line in text.split_inclusive('\n') {
-        if let Some(name) = line.strip_prefix("// file: ") {
-            files.push((name.trim().to_string(), String::new()));
-        }
-        files.last_mut().unwrap().1.push_str(line);
-    }
-    files.retain(|(_, text)| !text.is_empty());
-    files
 }
 
 fn build(files: &[(&str, &str)]) -> Result<Compiled, Failure> {

@@ -434,3 +434,118 @@ fn another_version_is_compared_fact_by_fact() {
     run_in(&at, &["check", "--assemblers", "off", "--against", "nowhere"], "")
         .refused(2, &["--against nowhere", "no commit"]);
 }
+
+const UNUSED: &str = r#"(tags: [(name: "never", doc: "on nothing")])
+"#;
+
+#[test]
+fn levels_are_those_of_the_audit() {
+    let at = tables("check.levels", &[("hw-tables/more.ron", UNUSED)]);
+    let ran = |args: &[&str]| run_in(&at, &[&["check", "--draft"], args].concat(), "");
+    let fine = ran(&[]);
+    assert_eq!(fine.code, 0);
+    assert!(fine.err.contains("no atom has tag `never`"), "{}", fine.err);
+    let denied = ran(&["--deny", "unused"]);
+    assert_eq!(denied.code, 1);
+    assert!(denied.err.contains("error[unused]"), "{}", denied.err);
+    let allowed = ran(&["--allow", "unused", "--deny", "warnings"]);
+    assert_eq!((allowed.code, allowed.err.contains("never")), (0, false), "{}", allowed.err);
+    // The command line goes before the file.
+    fs::write(at.join("check.ron"), r#"(levels: {"unused": allow})"#).expect("written");
+    assert!(!ran(&[]).err.contains("never"));
+    assert_eq!(ran(&["--deny", "unused"]).code, 1);
+    // What the compiler says stays an error; an unknown check is none.
+    for (args, what) in [
+        (["--allow", "names"], "`names` cannot be lowered"),
+        (["--warn", "unusd"], "did you mean `unused`?"),
+        (["--deny", "warnigs"], "there is no check `warnigs`"),
+    ] {
+        let ran = ran(&args);
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains(what), "{}", ran.err);
+    }
+}
+
+#[test]
+fn suppressions_have_reasons_and_an_end() {
+    let at = tables("check.suppressed", &[("hw-tables/more.ron", UNUSED)]);
+    let with = |says: &str, reason: &str, until: &str| {
+        let text = format!(
+            r#"(suppressed: [(check: "unused", file: "hw-tables/more.ron", says: "{says}", reason: "{reason}"{until})])"#
+        );
+        fs::write(at.join("check.ron"), text).expect("written");
+        run_in(&at, &["check", "--draft"], "")
+    };
+    let fine = with("never", "kept for the next table", "");
+    assert_eq!((fine.code, fine.err.contains("never")), (0, false), "{}", fine.err);
+    let fine = with("never", "kept for the next table", r#", until: "9999-12-31""#);
+    assert_eq!((fine.code, fine.err.contains("never")), (0, false), "{}", fine.err);
+    let ended = with("never", "kept for the next table", r#", until: "2020-01-31""#);
+    assert!(
+        ended.err.contains("no atom has tag `never`")
+            && ended.err.contains("it held until 2020-01-31"),
+        "{}",
+        ended.err
+    );
+    let idle = with("ever so often", "kept for the next table", "");
+    assert!(idle.err.contains("nothing says `ever so often` there"), "{}", idle.err);
+    for (reason, until, what) in
+        [("", "", "without a reason"), ("kept", r#", until: "soon""#, "is no day")]
+    {
+        let ran = with("never", reason, until);
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains(what), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_baseline_hides_what_was_there() {
+    let at = tables("check.baseline", &[("hw-tables/more.ron", UNUSED)]);
+    let written = run_in(&at, &["check", "--draft", "--write-baseline", "known.ron"], "");
+    assert_eq!(written.code, 0, "{}", written.err);
+    let check = || {
+        run_in(
+            &at,
+            &["check", "--draft", "--baseline", "known.ron", "--deny", "warnings", "--notes"],
+            "",
+        )
+    };
+    let fine = check();
+    assert_eq!(fine.code, 0, "{}", fine.err);
+    // Lines above a finding do not matter; a new finding does.
+    let two = UNUSED
+        .replace("(tags: [", "// More.\n\n(tags: [\n(name: \"nowhere\", doc: \"on nothing\"), ");
+    fs::write(at.join("hw-tables/more.ron"), two).expect("written");
+    let new = check();
+    assert_eq!(new.code, 1);
+    assert!(new.err.contains("`nowhere`") && !new.err.contains("`never`"), "{}", new.err);
+    // What was mended is said, so that the baseline shrinks.
+    fs::remove_file(at.join("hw-tables/more.ron")).expect("removed");
+    let mended = check();
+    assert_eq!(mended.code, 0);
+    assert!(mended.err.contains("1 of 4 findings are not there any more"), "{}", mended.err);
+}
+
+#[test]
+fn every_check_is_explained() {
+    let ran = run(&["check", "--explain", "waits"]);
+    assert_eq!(ran.code, 0);
+    assert!(
+        ran.out.contains("Wait states are those") && ran.out.contains("For example"),
+        "{}",
+        ran.out
+    );
+    let all = run(&["check", "--explain", "all"]);
+    let page = fs::read_to_string(root().join("gen/CHECKS.md")).expect("the page");
+    assert!(all.out == page, "write it again: lanebook check --explain all -o gen/CHECKS.md");
+    // Only what programs, the library or a comparison say has no example.
+    let without: Vec<&str> = page
+        .split("\n## ")
+        .filter(|section| section.contains("No example"))
+        .filter_map(|section| section.lines().next())
+        .collect();
+    assert!(without.len() < 14, "{without:?}");
+    let unknown = run(&["check", "--explain", "wait"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.err.contains("did you mean `waits`?"), "{}", unknown.err);
+}

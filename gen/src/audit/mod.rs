@@ -14,6 +14,7 @@ pub mod conflicts;
 pub mod covered;
 pub mod dispatch;
 pub mod duplicate;
+pub mod example;
 pub mod facts;
 pub mod field;
 pub mod figures;
@@ -66,12 +67,14 @@ pub const PLAN: &str = "plan";
 pub const ASSEMBLER: &str = "assembler";
 /// The check that a caller runs, since it knows what was asked for.
 pub const COMPLETE: &str = "complete";
+/// The check that a caller runs, since it knows what is not to be shown.
+pub const SUPPRESSIONS: &str = "suppressions";
 /// Checks that miss something: they can only be held against tables without errors.
 pub const WHOLE: [&str; 5] = ["unreachable", "unused", "kin", "cannot", "verdicts"];
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 54] = [
+pub const CHECKS: [Check; 55] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -275,6 +278,11 @@ pub const CHECKS: [Check; 54] = [
         COMPLETE,
         Level::Error,
         "What was asked for can be judged in full: no error elsewhere is in the way.",
+    ),
+    check(
+        SUPPRESSIONS,
+        Level::Warning,
+        "Suppressions and baselines speak of what is found, and no longer than they say.",
     ),
     check(
         "change",

@@ -1,8 +1,9 @@
 //! `lanebook check`: the audit, without a build.
 use super::against::differences;
-use crate::args::{Check, Deny, Format};
+use crate::args::{Check, DENIED, Format};
 use crate::assemblers::ask;
 use crate::findings::{Figures, Findings};
+use crate::levels::{self, Decisions};
 use crate::output;
 use crate::problem::{Problem, Problems};
 use crate::table::{Align, Table};
@@ -24,7 +25,11 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     if args.list {
         return Ok(output::write(args.output.as_deref(), &list())?);
     }
+    if let Some(name) = &args.explain {
+        return Ok(output::write(args.output.as_deref(), &super::explain::explain(name)?)?);
+    }
     let wanted = Wanted::of(&args.paths, tables)?;
+    let decisions = Decisions::of(args, &wanted.root)?;
     wanted.hold_something()?;
     let mut quiet = Diagnostics::new();
     let mut sources = load::find(&wanted.root, &mut quiet);
@@ -94,6 +99,7 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     if let (Some(errors), Some(files)) = (&errors, &files) {
         diagnostics.extend(elsewhere(errors, sources, files));
     }
+    let diagnostics = decisions.apply(diagnostics, sources);
     // What could not be judged may be in any file, and is said at the one to blame.
     let blamed = |one: &Diagnostic| {
         figures.is_none()
@@ -111,11 +117,15 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
             .as_ref()
             .and_then(|(_, sound)| sound.as_deref())
             .map(|sound| self::figures(&sound.compiled)),
-        deny_warnings: args.deny.contains(&Deny::Warnings),
-        deny_changes: args.deny.contains(&Deny::Changes),
+        deny_warnings: args.deny.iter().any(|word| word == DENIED[0]),
+        deny_changes: args.deny.iter().any(|word| word == DENIED[1]),
         notes: args.notes,
         assemblers,
     };
+    if let Some(path) = &args.write_baseline {
+        let text = levels::baseline(&findings.list, sources)?;
+        return Ok(output::write(Some(path), &text)?);
+    }
     report(args, &findings)
 }
 

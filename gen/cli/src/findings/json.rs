@@ -1,4 +1,5 @@
 //! For scripts: one object, everything by name.
+use super::fingerprint::fingerprints;
 use super::{Figures, Findings};
 use crate::assemblers::Asked;
 use serde::Serialize;
@@ -19,6 +20,7 @@ struct Report<'a> {
 #[derive(Serialize)]
 struct One<'a> {
     check: &'a str,
+    fingerprint: String,
     level: &'static str,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,8 +58,10 @@ pub fn render(findings: &Findings<'_>) -> Result<String, serde_json::Error> {
             end_column: place.end.1,
         }
     };
-    let list = findings.list.iter().map(|one| One {
+    let prints = fingerprints(findings.list.iter().copied(), findings.sources);
+    let list = findings.list.iter().zip(prints).map(|(one, fingerprint)| One {
         check: one.check,
+        fingerprint,
         level: one.level.word(),
         message: &one.message,
         help: one.help.as_deref(),

@@ -2,6 +2,7 @@
 //!
 //! All formats show the same findings in the same order: by file and place, then by text. The order
 //! does not depend on anything but the tables.
+pub mod fingerprint;
 mod json;
 mod junit;
 mod sarif;

@@ -1,6 +1,7 @@
 //! SARIF 2.1.0 (OASIS), for code hosts and editors: every check is a rule, every finding a result
 //! with its region.
 use super::Findings;
+use super::fingerprint::fingerprints;
 use lanebook_gen::audit;
 use lanebook_gen::diagnostics::Level;
 use lanebook_gen::source::Span;
@@ -63,6 +64,7 @@ struct Driver {
 struct Rule {
     id: &'static str,
     short_description: Text<'static>,
+    help_uri: String,
     default_configuration: Configuration,
 }
 
@@ -84,9 +86,17 @@ struct Finding<'a> {
     rule_index: Option<usize>,
     level: &'static str,
     message: Text<'a>,
+    partial_fingerprints: Fingerprints,
     locations: Vec<Location<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related_locations: Vec<Location<'a>>,
+}
+
+/// What the finding is known by.
+#[derive(Serialize)]
+struct Fingerprints {
+    #[serde(rename = "lanebook/v1")]
+    own: String,
 }
 
 #[derive(Serialize)]
@@ -139,6 +149,11 @@ pub fn render(findings: &Findings<'_>) -> Result<String, serde_json::Error> {
     let rules = audit::CHECKS.iter().map(|check| Rule {
         id: check.name,
         short_description: text(check.about),
+        help_uri: format!(
+            "{}/blob/main/gen/CHECKS.md#{}",
+            env!("CARGO_PKG_REPOSITORY"),
+            check.name
+        ),
         default_configuration: Configuration { level: level(check.level) },
     });
     let location = |span: Span, id, message: Option<&'_ str>| {
@@ -158,8 +173,10 @@ pub fn render(findings: &Findings<'_>) -> Result<String, serde_json::Error> {
             message: message.map(|message| Text { text: message.to_string().into() }),
         }
     };
-    let results = findings.list.iter().map(|one| Finding {
+    let prints = fingerprints(findings.list.iter().copied(), findings.sources);
+    let results = findings.list.iter().zip(prints).map(|(one, own)| Finding {
         rule_id: one.check,
+        partial_fingerprints: Fingerprints { own },
         rule_index: audit::CHECKS.iter().position(|check| check.name == one.check),
         level: level(one.level),
         message: Text {
