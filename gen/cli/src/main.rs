@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`args`] [`commands`] | the command line; one file a command |
 //! | [`report`] | what `compile` prints: decisions, candidates, refusals |
-//! | [`findings`] [`levels`] | what an audit found, for people and tools; what becomes of it |
+//! | [`findings`] | what an audit found, for people and tools; what becomes of it |
 //! | [`assemblers`] [`encodings`] [`plannable`] | the audit's checks that need programs or the library |
 //! | [`tables`] [`notation`] | the tables that a command works with; layouts as people write them |
 //! | [`program`] | a program's text: a file, standard input, the built-in one |
@@ -19,7 +19,6 @@ mod assemblers;
 mod commands;
 mod encodings;
 mod findings;
-mod levels;
 mod notation;
 mod output;
 mod plannable;

@@ -2,8 +2,10 @@
 use super::against::differences;
 use crate::args::{Check, DENIED, Format};
 use crate::assemblers::ask;
+use crate::findings::explain::explain;
+use crate::findings::levels::{self, Decisions};
 use crate::findings::{Figures, Findings};
-use crate::levels::{self, Decisions};
+
 use crate::output;
 use crate::problem::{Problem, Problems};
 use crate::table::{Align, Table};
@@ -26,7 +28,7 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
         return Ok(output::write(args.output.as_deref(), &list())?);
     }
     if let Some(name) = &args.explain {
-        return Ok(output::write(args.output.as_deref(), &super::explain::explain(name)?)?);
+        return Ok(output::write(args.output.as_deref(), &explain(name)?)?);
     }
     let wanted = Wanted::of(&args.paths, tables)?;
     let decisions = Decisions::of(args, &wanted.root)?;

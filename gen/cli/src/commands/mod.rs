@@ -7,7 +7,6 @@ mod check;
 pub mod compile;
 mod diff;
 mod dispatch;
-mod explain;
 mod ids;
 mod infer;
 mod moved;

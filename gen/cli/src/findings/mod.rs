@@ -2,9 +2,11 @@
 //!
 //! All formats show the same findings in the same order: by file and place, then by text. The order
 //! does not depend on anything but the tables.
-pub mod fingerprint;
+pub mod explain;
+mod fingerprint;
 mod json;
 mod junit;
+pub mod levels;
 mod sarif;
 mod text;
 

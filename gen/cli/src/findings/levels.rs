@@ -2,8 +2,8 @@
 //!
 //! `check.ron`, beside hw-tables/, says what a project has decided; the command line goes before it.
 //! Errors of the compiler cannot be lowered: tables that have some are no tables.
+use super::fingerprint::fingerprints;
 use crate::args::{Check, DENIED};
-use crate::findings::fingerprint::fingerprints;
 use crate::problem::Problem;
 use lanebook_gen::audit;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
