@@ -1,6 +1,7 @@
 //! The vendors' assemblers in the audit: what they say against the tables, and which of them were
 //! not asked.
 use crate::args::Assemblers;
+use crate::findings::SKIPPED;
 use crate::tables::counted;
 use lanebook_gen::Compiled;
 use lanebook_gen::assemble::{self, Difference, Unable, Verdict};
@@ -61,11 +62,16 @@ pub fn ask(compiled: &Compiled, wanted: Assemblers, whole: bool) -> (Diagnostics
             }
         };
         let span = isa.assembler.as_ref().map_or(isa.name.span, |assembler| assembler.span);
-        let level = if wanted == Assemblers::Require { Level::Error } else { Level::Note };
+        // What was left out by wish, or cannot be asked at all, is only noted.
+        let level = match wanted {
+            Assemblers::Require => Level::Error,
+            Assemblers::Auto if isa.assembler.is_some() => Level::Warning,
+            Assemblers::Auto | Assemblers::Off => Level::Note,
+        };
         // As an error it is one of each architecture's file: who asks for that file is told.
         let skip = |archs: &[usize], why: &str, help: &str| {
             let message = format!(
-                "skipped: nothing assembles the texts of {} of `{name}`: {why}",
+                "{SKIPPED}nothing assembles the texts of {} of `{name}`: {why}",
                 counted(archs.len(), "architecture")
             );
             let said = Diagnostic::at(span, message).help(help).as_level(level);

@@ -232,6 +232,11 @@ fn assemblers_are_asked_or_named_as_skipped() {
             "{format}: {all}"
         );
     }
+    // Left out unasked, it is a warning, which can be denied, and allowed.
+    let denied = run_in(&at, &["check", "--draft", "--deny", "assembler"], "");
+    assert!(denied.code == 1 && denied.err.contains("skipped: nothing"), "{}", denied.err);
+    let allowed = run_in(&at, &["check", "--draft", "--allow", "assembler"], "");
+    assert!(allowed.code == 0 && !allowed.err.contains("skipped: "), "{}", allowed.err);
     // One that must be judged and cannot be fails its own file, and no other machine's.
     for (path, code) in [("hw-tables/third.ron", 1), ("hw-tables/dtypes.ron", 0)] {
         let ran = run_with(&at, &["check", "--draft", "--assemblers", "require", path], "", &set);

@@ -101,7 +101,8 @@ impl Decisions {
         levels.extend(checks.map(|name| (name.clone(), Wanted::Deny)));
         for (name, wanted) in &levels {
             known(name)?;
-            let own = audit::ALL.iter().any(|(own, _)| own == name) || name == SUPPRESSIONS;
+            let own = audit::ALL.iter().any(|(own, _)| own == name)
+                || [SUPPRESSIONS, audit::ASSEMBLER].contains(&name.as_str());
             if !own && *wanted != Wanted::Deny {
                 return Err(Problem::usage(
                     format!(

@@ -17,6 +17,9 @@ use lanebook_gen::audit::{ASSEMBLER, COMPLETE};
 use lanebook_gen::diagnostics::{Diagnostic, Level};
 use lanebook_gen::source::{Sources, Span};
 
+/// How what is said of an assembler that was not asked begins.
+pub const SKIPPED: &str = "skipped: ";
+
 /// How many of each thing the tables hold.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Figures {
@@ -126,7 +129,8 @@ impl<'a> Findings<'a> {
     }
     /// Whether a finding says what was left out.
     pub fn skips(one: &Diagnostic) -> bool {
-        [ASSEMBLER, COMPLETE].contains(&one.check) && one.level == Level::Note
+        let left_out = one.level == Level::Note || one.message.starts_with(SKIPPED);
+        [ASSEMBLER, COMPLETE].contains(&one.check) && left_out && one.level != Level::Error
     }
     /// What differs from another version, as text.
     pub fn differences(&self) -> String {
