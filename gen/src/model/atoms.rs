@@ -157,6 +157,8 @@ pub struct Movement {
     pub offsets: Vec<OffsetField>,
     /// Bits cross lanes.
     pub crosses_lanes: bool,
+    /// How many bytes of a slot's share are read.
+    pub size: Option<u8>,
 }
 
 /// One side of a movement.
@@ -625,7 +627,9 @@ impl Resolver<'_> {
             })
         });
         let offsets = offsets.collect();
+        let size = entry.size.as_ref().and_then(|name| self.operand_named(name, operands));
         Some(Movement {
+            size,
             span: entry.span,
             unit_bits: entry.unit_bits,
             extents: entry.extents.clone(),

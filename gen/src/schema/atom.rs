@@ -240,6 +240,8 @@ pub struct Movement {
     /// Bits cross lanes inside the instruction.
     #[serde(default)]
     pub crosses_lanes: bool,
+    /// Operand that says how many bytes of a slot's share are read.
+    pub size: Option<Name>,
 }
 
 /// One side of a movement.

@@ -321,6 +321,7 @@ fn movement(atom: &model::Atom, movement: &model::Movement) -> t::Movement<'stat
             }
         })),
         crosses_lanes: movement.crosses_lanes,
+        size: movement.size,
     }
 }
 

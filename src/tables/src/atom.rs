@@ -297,6 +297,8 @@ pub struct Movement<'a> {
     /// The unit's bits cross lanes inside the instruction: `false` when each lane gets what its own
     /// address fetched.
     pub crosses_lanes: bool,
+    /// Operand that says how many bytes of each slot's share are read; zeros stand for the others.
+    pub size: Option<u8>,
 }
 
 /// One side of a movement.

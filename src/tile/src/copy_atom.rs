@@ -63,6 +63,8 @@ pub struct CopyAtom {
     pub run_bytes: u32,
     /// What each address there must be a multiple of.
     pub shared_align: u16,
+    /// It is told how many bytes of a lane's share to read.
+    pub is_sized: bool,
 }
 
 /// The copy atoms of an architecture by the spaces that they join: what its dispatch answered, bit
@@ -212,6 +214,7 @@ impl CopyAtom {
             register_bits,
             lanes,
             uniform,
+            is_sized: movement.size.is_some(),
             run_bytes: if uniform { 0 } else { run_bytes },
             shared_align: if movement.to.space == Space::Shared {
                 movement.to.align_bytes

@@ -145,8 +145,14 @@ impl<'t> TargetInfo<'t> {
             (EndMap::Global(..), to) => (from, to, true),
             (from, to) => (to, from, false),
         }) else {
-            return Ok(0);
+            return if copy_atom.is_sized { Err(Reject::Form) } else { Ok(0) };
         };
+        let too_wide = (copy_atom.share_bytes > whole)
+            .then_some(Reject::Bounds { share: copy_atom.share_bytes, whole });
+        if copy_atom.is_sized && loads {
+            // The bytes that are read are a bit of the word, moved and kept.
+            return too_wide.map_or(Ok(BOUND_STEPS.saturating_add(2)), Err);
+        }
         let guard = self.isa.guard.ok_or(Reject::Unguarded)?;
         let (EndMap::Registers(_), Some(movement)) = (other, atom.movement.as_ref()) else {
             return Err(Reject::Unguarded);
@@ -163,8 +169,8 @@ impl<'t> TargetInfo<'t> {
         if movement.crosses_lanes {
             return Err(Reject::Unguarded);
         }
-        if copy_atom.share_bytes > whole {
-            return Err(Reject::Bounds { share: copy_atom.share_bytes, whole });
+        if let Some(why) = too_wide {
+            return Err(why);
         }
         let filled = if loads { u32::from(operand.registers) } else { 0 };
         Ok(BOUND_STEPS.saturating_add(u32::from(guard.issue)).saturating_add(filled))

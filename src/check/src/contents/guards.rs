@@ -65,8 +65,9 @@ impl ThreadRun<'_, '_> {
         let step = self.look.steps.get(usize::from(at)).ok_or(wrong)?;
         let End::Global(k) = end else { return Ok(()) };
         let tile = self.look.plan.globals.get(usize::from(k)).ok_or(wrong)?;
+        let is_sized = (self.look.atom(step).and_then(|atom| atom.movement?.size)).is_some();
         if self.look.program.bounds(tile.memref).is_none() {
-            return if step.guard == NO_GUARD { Ok(()) } else { Err(wrong) };
+            return if step.guard == NO_GUARD && !is_sized { Ok(()) } else { Err(wrong) };
         }
         // Indices of tensors with bounds are below this, also those beyond the bounds.
         if self.last_index(tile, first).is_none_or(|last| last >= 1 << 31) {
@@ -74,7 +75,15 @@ impl ThreadRun<'_, '_> {
         }
         let last = first.plus(share.saturating_sub(1)).ok_or(wrong)?;
         let inside = self.is_inside(tile, first).ok_or(wrong)?;
-        let takes_part = self.takes_part(step).ok_or(wrong)?;
+        let takes_part = match self.look.atom(step).and_then(|atom| atom.movement?.size) {
+            // All of a share is read, or nothing.
+            Some(size) => match self.operand(step, u16::MAX, usize::from(size)) {
+                Some(0) => false,
+                Some(bytes) if bytes & 0xffff_ffff == u64::from(share) => true,
+                _ => return Err(wrong),
+            },
+            None => self.takes_part(step).ok_or(wrong)?,
+        };
         // A share is all inside or all outside.
         if inside == takes_part && self.is_inside(tile, last) == Some(inside) {
             Ok(())

@@ -48,6 +48,34 @@ impl LowerContext<'_, '_, '_, '_> {
         if guard.class == rules.class && guard.count == 1 { Ok(Some(guard)) } else { Err(refuse) }
     }
 
+    /// A register with the bytes of each lane's share that a copy reads: all of `share`, or none
+    /// beyond the bounds.
+    #[inline(never)]
+    pub(crate) fn size_within(
+        &mut self,
+        plan: &TransferPlan,
+        end: End,
+        instance: u32,
+        share: u32,
+    ) -> Result<Reg, EmitError> {
+        let refuse = EmitError::Unplanned(plan.op);
+        let End::Global(k) = end else { return Err(refuse) };
+        let global = *self.plan.globals.get(usize::from(k)).ok_or(refuse)?;
+        if global.guards == 0 || !share.is_power_of_two() {
+            return Err(refuse);
+        }
+        let purpose = self.steps.purpose;
+        self.steps.purpose = Purpose::Control;
+        let word = self.inside(plan, &global, instance)?;
+        // The word's sign where the share's bit stands.
+        let places = u64::from(share.leading_zeros());
+        let moved = self.arena.op_const(IndexOp::Shr, word, places)?;
+        let size = self.arena.op_const(IndexOp::And, moved, u64::from(share))?;
+        let size = self.compute(size, RegBank::Vector)?;
+        self.steps.purpose = purpose;
+        Ok(size)
+    }
+
     /// A word that is below zero in lanes whose first element of an instance is inside.
     fn inside(
         &mut self,

@@ -425,8 +425,15 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let mut guard = None;
         for (side, end) in [(&movement.from, plan.from), (&movement.to, plan.to)] {
-            if side.space == Space::Global {
-                guard = self.guard(plan, end, instance)?;
+            match movement.size {
+                _ if side.space != Space::Global => {}
+                Some(size) => {
+                    let share = u32::from(side.slot_bytes);
+                    let bytes = self.size_within(plan, end, instance, share)?;
+                    let place = args.get_mut(usize::from(size));
+                    *place.ok_or(EmitError::Unplanned(plan.op))? = slot(bytes);
+                }
+                None => guard = self.guard(plan, end, instance)?,
             }
         }
         if guard.is_some()

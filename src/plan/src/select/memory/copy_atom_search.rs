@@ -155,7 +155,12 @@ impl Planner<'_, '_, '_, '_> {
         let instruction = self.target.tables.weights.instruction;
         let movement = search.movement;
         let between = self.transfers.between(from.space(), to.space()).iter();
-        for (k, copy_atom) in (0u32..).zip(between).filter(|(_, m)| wants(movement, m.atom)) {
+        // What is told how much to read is for tensors with bounds.
+        let bounded = [from, to].iter().any(|end| matches!(end, EndMap::Global(.., Some(_))));
+        let among = |copy_atom: &CopyAtom| {
+            wants(movement, copy_atom.atom) && (bounded || !copy_atom.is_sized)
+        };
+        for (k, copy_atom) in (0u32..).zip(between).filter(|(_, m)| among(m)) {
             let what = Way { atom: copy_atom.atom, second: None, transpose: None };
             if bound.at(copy_atom.share_bytes, instruction) >= search.limit() {
                 search.consider(what, Err(Reject::Dearer));
