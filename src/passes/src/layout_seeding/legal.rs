@@ -88,6 +88,8 @@ impl<'a, 't> Legal<'a, 't> {
             let able = arch.dispatch(Capability::Transfer { from, to }).iter();
             for copy_atom in able
                 .filter_map(|id| CopyAtom::of(*id, tables.atom(*id)?))
+                // Tensors have no bounds here.
+                .filter(|copy_atom| !copy_atom.is_sized)
                 .filter(|copy_atom| copy_atom.share_bytes <= 16)
             {
                 copy_atoms.push(copy_atom).map_err(|_| full)?;
