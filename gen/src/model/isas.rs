@@ -29,8 +29,8 @@ pub const FRAME_WORDS: [&str; 14] = [
 /// Placeholders of a shared-memory declaration.
 pub const SHARED_WORDS: [&str; 2] = ["shared_bytes", "shared_align"];
 /// Placeholders of the text of one parameter.
-pub const PARAM_WORDS: [&str; 8] =
-    ["kernel", "name", "index", "bits", "bytes", "offset", "align", "axis"];
+pub const PARAM_WORDS: [&str; 9] =
+    ["kernel", "name", "argument", "index", "bits", "bytes", "offset", "align", "axis"];
 /// Placeholders of the declaration of one register class.
 pub const REGISTER_WORDS: [&str; 5] = ["class", "declared", "prefix", "count", "bits"];
 
@@ -67,6 +67,8 @@ pub struct Isa {
     pub param: Frame,
     /// Once a parameter that is a block of bytes.
     pub param_block: Frame,
+    /// Once a parameter that is a pointer.
+    pub param_pointer: Frame,
     /// Between parameters.
     pub param_separator: String,
     /// Once a class.
@@ -261,6 +263,11 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
             },
             prologue: frame(&isa.prologue, &known(&FRAME_WORDS), diags),
             param: frame(&isa.param, &own(&PARAM_WORDS), diags),
+            param_pointer: isa
+                .param_pointer
+                .as_ref()
+                .map(|text| frame(text, &own(&PARAM_WORDS), diags))
+                .unwrap_or_default(),
             param_block: isa
                 .param_block
                 .as_ref()

@@ -31,6 +31,8 @@ pub struct Isa {
     pub param: Spanned<String>,
     /// Once a parameter that is a block of bytes.
     pub param_block: Option<Spanned<String>>,
+    /// Once a parameter that is a pointer, if not as the others.
+    pub param_pointer: Option<Spanned<String>>,
     /// Between parameters.
     pub param_separator: String,
     /// Once a class.
@@ -163,6 +165,7 @@ pub struct IsaPart {
     pub prologue: Option<Spanned<String>>,
     pub param: Option<Spanned<String>>,
     pub param_block: Option<Spanned<String>>,
+    pub param_pointer: Option<Spanned<String>>,
     pub param_separator: Option<String>,
     pub register_decl: Option<Spanned<String>>,
     pub shared_decl: Option<Spanned<String>>,
@@ -221,6 +224,9 @@ impl IsaPart {
                 .or_else(|| parent.map(|p| p.prologue.clone()))
                 .ok_or("prologue")?,
             param: self.param.or_else(|| parent.map(|p| p.param.clone())).ok_or("param")?,
+            param_pointer: self
+                .param_pointer
+                .or_else(|| parent.and_then(|p| p.param_pointer.clone())),
             param_block: self.param_block.or_else(|| parent.and_then(|p| p.param_block.clone())),
             param_separator: self
                 .param_separator

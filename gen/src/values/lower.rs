@@ -94,6 +94,7 @@ fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
         prologue: frame(&isa.prologue),
         param: frame(&isa.param),
         param_block: frame(&isa.param_block),
+        param_pointer: frame(&isa.param_pointer),
         param_separator: text(&isa.param_separator),
         register_decl: frame(&isa.register_decl),
         shared_decl: frame(&isa.shared_decl),

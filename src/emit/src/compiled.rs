@@ -82,6 +82,7 @@ impl Compiled<'_> {
             tables,
             arch,
             isa: tables.isa(arch.isa)?,
+            program,
             name: program.symbol(self.function),
             threads: self.plan.threads,
             shared_bytes: self.plan.shared_bytes,

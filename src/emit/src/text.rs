@@ -5,6 +5,7 @@ use crate::registers::allocate::RegisterUsage;
 use crate::step::{NO_GUARD, Purpose, Slot, Step, TupleStride, member_offset};
 use core::fmt::Write;
 use heapless::VecView;
+use lanebook_ir::Program;
 use lanebook_tables::{Arch, Isa, Operand, Piece, RegisterKind, Role, Tables, TupleStyle};
 
 /// What a kernel's text is made of.
@@ -15,6 +16,8 @@ pub struct Kernel<'k> {
     pub arch: &'k Arch<'k>,
     /// Instruction set.
     pub isa: &'k Isa<'k>,
+    /// The program that it is of.
+    pub program: &'k Program<'k, 'k>,
     /// Its name.
     pub name: &'k str,
     /// Threads of a group.
@@ -387,6 +390,7 @@ impl Kernel<'_> {
             }
             let form = match param.kind {
                 ParamKind::Map(_) => self.isa.param_block,
+                ParamKind::Pointer if !self.isa.param_pointer.is_empty() => self.isa.param_pointer,
                 ParamKind::Blocks(_) => self.isa.param_blocks,
                 _ => self.isa.param,
             };
@@ -405,6 +409,7 @@ impl Kernel<'_> {
                         };
                         out.write_str(["x", "y", "z"].get(usize::from(axis)).unwrap_or(&""))?;
                     }
+                    Piece::Frame("argument") => self.argument(param, out)?,
                     Piece::Frame("offset") => write_number(out, u64::from(param.offset))?,
                     Piece::Frame("name") => {
                         out.write_str(self.name)?;
@@ -414,6 +419,22 @@ impl Kernel<'_> {
                     _ => return Err(TextError::Tables),
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// What of which argument a parameter is: `A`, `A.extent0`, `A.stride0`, `A.map`.
+    fn argument(&self, param: &Param, out: &mut impl Write) -> Result<(), TextError> {
+        out.write_str(self.program.value_name(param.value))?;
+        let (what, number) = match param.kind {
+            ParamKind::Pointer | ParamKind::Scalar | ParamKind::Blocks(_) => return Ok(()),
+            ParamKind::Extent(dim) => (".extent", Some(dim)),
+            ParamKind::Stride(dim) => (".stride", Some(dim)),
+            ParamKind::Map(_) => (".map", None),
+        };
+        out.write_str(what)?;
+        if let Some(number) = number {
+            write_number(out, u64::from(number))?;
         }
         Ok(())
     }

@@ -19,6 +19,8 @@ pub struct Isa<'a> {
     pub param: &'a [Piece<'a>],
     /// The same for a parameter that is a block of bytes; empty where there are none.
     pub param_block: &'a [Piece<'a>],
+    /// The same for a parameter that is a pointer; empty where it is written as the others.
+    pub param_pointer: &'a [Piece<'a>],
     /// Text between two parameters.
     pub param_separator: &'a str,
     /// Written once for each register class that the kernel uses inside `{registers}`.

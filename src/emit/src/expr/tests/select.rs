@@ -154,6 +154,7 @@ const ISA: Isa<'static> = Isa {
     prologue: &[],
     param: &[],
     param_block: &[],
+    param_pointer: &[],
     param_separator: "",
     register_decl: &[],
     shared_decl: &[],
