@@ -198,6 +198,12 @@ fn errors_say_where_what_and_what_to_do() {
         ("(8,8):(8,1) @ 4x4", "line 1, column 13", "the numbers of elements differ: 64 and 16"),
         ("#ttg.blocked<{sizePerThread = [1], order = [0]}>", "line 1", "expected"),
         ("((((((((((((((8:1))))))))))))))", "line 1", "; "),
+        (
+            "S[8:1@laneid] + R[1000000000:8@laneid] at (1)",
+            "more than",
+            "are not looked at one by one",
+        ),
+        ("S[8:1@laneid] + R[1000000000:8@laneid] where lane 3", "more than", "ask about a part"),
     ] {
         let text = answer(query);
         assert!(text.starts_with(place) && text.contains(words), "{query}: {text}");
@@ -396,4 +402,52 @@ fn the_ten_questions_have_the_answers_that_every_door_gives() {
         seen += 1;
     }
     assert!(seen >= 10, "only {seen}");
+}
+
+/// Queries with every letter left out, doubled, or replaced, and every beginning of them: each is answered or refused, and the
+/// refusal's place is in the text.
+#[test]
+fn what_is_no_query_is_refused_at_its_place() {
+    let whole = [
+        "logical_divide((8,8):(8,1), (2,2):(1,4))",
+        "let A = (8,4):(4,1); equal(compose(A, right_inverse(A)), 32:1)",
+        "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1) at (1, 2)",
+        "T.TileLayout(T.S[(8, 4) : (4 @ Axis.laneid, 1)] + (7 + 5 @ Axis.warpid)) where lane 4",
+        "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}> @ 16x64 of f16",
+        "mma.m16n8k16.f32.f16.D where lane 14 register 1 on sm_90",
+        "descriptor(operand_tile((16, 64), k_major, 128B, f16), wgmma) on sm_90a",
+        "tmem_datapath_layout(\"D\", 128, 256) at (5, 7)",
+        "<(128,64),(64,1),swizzle<3,4,3>,elem=f16>",
+    ];
+    let (mut answered, mut refused) = (0u32, 0u32);
+    let mut storage = Box::new(QueryStorage::new());
+    let mut try_one = |query: &str| {
+        let mut out = String::new();
+        match ask(&TABLES, None, query, &mut storage) {
+            Ok(answer) => {
+                let _ = answer.write_json(&mut out);
+                answered += 1;
+            }
+            Err(error) => {
+                let lines = query.split('\n').count() as u32;
+                let columns = query.chars().count() as u32;
+                assert!((1..=lines).contains(&error.line), "{query}: {error:?}");
+                assert!((1..=columns + 1).contains(&error.column), "{query}: {error:?}");
+                error.write_text(query, &mut out).expect("a string takes all");
+                assert!(out.contains("; ") || out.contains(": "), "{query}: {out}");
+                refused += 1;
+            }
+        }
+    };
+    for query in whole {
+        try_one(query);
+        for at in 0..query.len() {
+            try_one(&query[..at]);
+            try_one(&format!("{}{}", &query[..at], &query[at + 1..]));
+            for letter in ["(", ")", "9999999999", "-", "@", "\u{e9}", " o ", ","] {
+                try_one(&format!("{}{letter}{}", &query[..at], &query[at + 1..]));
+            }
+        }
+    }
+    assert!(answered > 200 && refused > 2000, "{answered} answered, {refused} refused");
 }

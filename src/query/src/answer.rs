@@ -106,6 +106,9 @@ impl<'q> QueryAnswer<'q> {
         let placed = self.value().placed()?;
         let view = placed.layout.view();
         let size = bounded(&view)?;
+        if size.saturating_mul(copies(&view)?) > u64::from(MOST_ELEMENTS) {
+            return Err(Why::TooLarge { most: MOST_ELEMENTS });
+        }
         let mut at = Coord::new();
         let mut written = Ok(());
         for flat in 0..size {
@@ -134,12 +137,28 @@ pub(crate) fn bounded(view: &LayoutRef<'_>) -> Result<u64, Why> {
     Ok(size)
 }
 
+/// The number of places that an element has, if they can be looked at one by one.
+pub(crate) fn copies(view: &LayoutRef<'_>) -> Result<u64, Why> {
+    let mut out = 1u64;
+    for it in view.replica {
+        out = out.saturating_mul(u64::from(it.extent_value()?));
+    }
+    if out > u64::from(MOST_ELEMENTS) {
+        return Err(Why::TooLarge { most: MOST_ELEMENTS });
+    }
+    Ok(out)
+}
+
 /// Compares two layouts element by element; coordinates are those of the first.
 pub(crate) fn compare(first: &Placed, second: &Placed) -> Result<LayoutComparison, Why> {
     let (a, b) = (first.layout.view(), second.layout.view());
     let (size, other) = (bounded(&a)?, bounded(&b)?);
     if size != other {
         return Err(Why::OtherElements { first: size, second: other });
+    }
+    let steps = size.saturating_mul(copies(&a)?).saturating_mul(copies(&b)?);
+    if steps > u64::from(MOST_ELEMENTS).saturating_mul(64) {
+        return Err(Why::TooLarge { most: MOST_ELEMENTS });
     }
     let by_coordinates = {
         let (mut left, mut right) = ([0u32; 32], [0u32; 32]);

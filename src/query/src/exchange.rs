@@ -1,7 +1,7 @@
 //! One distribution over lanes and registers beside another: whether it feeds an operand, and where each register comes
 //! from.
 
-use crate::answer::{QueryAnswer, bounded};
+use crate::answer::{QueryAnswer, bounded, copies};
 use crate::error::Why;
 use crate::show::AnswerWritten;
 use crate::value::{Placed, QueryValue};
@@ -99,6 +99,7 @@ fn twin(from: &Placed, to: &Placed, element: u64) -> Result<u64, Why> {
 #[inline(never)]
 fn moves(args: &[QueryValue]) -> Result<Moves, Why> {
     let (from, to) = sides(args)?;
+    copies(&from.placed.layout.view())?;
     let mut out = Moves { elements: bounded(&to.placed.layout.view())?, ..Moves::default() };
     for element in 0..out.elements {
         // A copy that is where it is needed counts; else the first.

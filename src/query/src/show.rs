@@ -1,6 +1,6 @@
 //! Answers and values as text and as JSON.
 
-use crate::answer::{LayoutComparison, PositionPart, QueryAnswer, QueryTopic, compare};
+use crate::answer::{LayoutComparison, PositionPart, QueryAnswer, QueryTopic, compare, copies};
 use crate::error::Why;
 use crate::functions::QueryFunction;
 use crate::instruction;
@@ -350,6 +350,7 @@ impl QueryAnswer<'_> {
     fn element_text<W: Write>(&self, flat: u64, out: &mut Out<'_, W>) -> AnswerWritten {
         let mut written = Ok(());
         let view = self.value().layout()?;
+        copies(&view)?;
         view.apply_all(flat, &mut Coord::new(), |at| {
             if written.is_ok() {
                 written = self.place_text(at, out).and_then(|()| Ok(out.text("\n")?));
@@ -365,7 +366,9 @@ impl QueryAnswer<'_> {
         out.text("[")?;
         let mut written = Ok(());
         let mut first = true;
-        self.value().layout()?.apply_all(flat, &mut Coord::new(), |at| {
+        let view = self.value().layout()?;
+        copies(&view)?;
+        view.apply_all(flat, &mut Coord::new(), |at| {
             if written.is_ok() {
                 written = Ok(()).and_then(|()| {
                     out.text(if core::mem::take(&mut first) { "" } else { ", " })?;
