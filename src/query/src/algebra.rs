@@ -76,7 +76,7 @@ pub(crate) fn apply(
         F::Complement | F::Recast | F::GroupModes | F::Select | F::PermuteDims => {
             by_numbers(function, args, elements)
         }
-        F::DirectSum | F::TileTo => by_shapes(function, args, elements),
+        F::DirectSum => direct_sum(args, elements),
         _ => constructed(function, args, text, elements),
     }
 }
@@ -100,7 +100,7 @@ fn elements_after(function: QueryFunction, args: &[QueryValue]) -> ElementOrder 
         F::Coalesce | F::Flatten | F::Canonical | F::Canonicalize | F::Padded => {
             first.unwrap_or_default()
         }
-        F::DirectSum | F::TileTo | F::PermuteDims => {
+        F::DirectSum | F::PermuteDims => {
             ElementOrder { bits, row_major: true, ..ElementOrder::default() }
         }
         F::WgLocal | F::Datapath | F::RegisterTile | F::FullBank | F::HalfBank | F::QuarterBank => {
@@ -287,7 +287,7 @@ fn padded(args: &mut [QueryValue]) -> Result<(), Why> {
 }
 
 /// Small numbers of a tuple, or one alone.
-fn numbers(value: &QueryValue) -> Result<heapless::Vec<u32, 32>, Why> {
+fn numbers(value: &QueryValue) -> Result<heapless::Vec<u32, 16>, Why> {
     let one;
     let leaves = match value {
         QueryValue::Number(number) => {
@@ -351,18 +351,9 @@ fn by_numbers(
 }
 
 #[inline(never)]
-fn by_shapes(
-    function: QueryFunction,
-    args: &mut [QueryValue],
-    elements: ElementOrder,
-) -> Result<(), Why> {
-    let first = at(args, 0)?.layout()?;
-    let made = if function == QueryFunction::DirectSum {
-        let (left, right) = (numbers(at(args, 1)?)?, numbers(at(args, 3)?)?);
-        tirx::direct_sum(&first, &left, &at(args, 2)?.layout()?, &right)
-    } else {
-        tirx::tile_to(&first, &numbers(at(args, 1)?)?, &numbers(at(args, 2)?)?)
-    };
+fn direct_sum(args: &mut [QueryValue], elements: ElementOrder) -> Result<(), Why> {
+    let (left, right) = (numbers(at(args, 1)?)?, numbers(at(args, 3)?)?);
+    let made = tirx::direct_sum(&at(args, 0)?.layout()?, &left, &at(args, 2)?.layout()?, &right);
     put(args, &made, elements)
 }
 

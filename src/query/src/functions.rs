@@ -69,7 +69,6 @@ functions! {
     MakeOrdered "make_ordered_layout" (2, 2) "SHAPE, ORDER" "The compact layout in an order.";
     Identity "make_identity_layout" (1, 1) "SHAPE" "Each coordinate to itself.";
     DirectSum "direct_sum" (4, 4) "A, SHAPE_A, B, SHAPE_B" "TIRx: A outside, B inside.";
-    TileTo "tile_to" (3, 3) "A, SHAPE, CURRENT" "TIRx: A, of shape CURRENT, repeated to SHAPE.";
     PermuteDims "permute_dims" (2, 2) "A, (ORDER)" "TIRx: the iters in another order.";
     Padded "padded" (3, 3) "A, INTERVAL, PAD" "A with PAD positions left out after each INTERVAL.";
     WgLocal "wg_local_layout" (1, 2) "COLUMNS [, ROWS]" "TIRx: one row a thread of a warpgroup.";
