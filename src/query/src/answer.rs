@@ -2,7 +2,7 @@
 
 use crate::error::Why;
 use crate::functions::QueryFunction;
-use crate::value::{Asked, Lent, Placed, QueryStorage, QueryValue};
+use crate::value::{Asked, LentPlace, Placed, QueryStorage, QueryValue};
 use lanebook_layout::ops::{GuardedInverse, guarded_inverse};
 use lanebook_layout::{AxisId, Coord, Layout, LayoutRef};
 
@@ -84,8 +84,8 @@ impl<'q> QueryAnswer<'q> {
     /// The inverse of the question's second argument.
     pub(crate) fn inverse(&self) -> Result<&'q GuardedInverse, Why> {
         match &self.storage.room.inverse {
-            Lent::Full(inverse) => Ok(inverse),
-            Lent::Empty => Err(Why::NoOperand),
+            LentPlace::Full(inverse) => Ok(inverse),
+            LentPlace::Empty => Err(Why::NoOperand),
         }
     }
 
@@ -216,7 +216,7 @@ fn covers(
 
 /// What a question needs beside its arguments, made before it is answered.
 pub(crate) fn prepare(function: QueryFunction, storage: &mut QueryStorage) -> Result<(), Why> {
-    storage.room.inverse = Lent::Empty;
+    storage.room.inverse = LentPlace::Empty;
     let [first, second, ..] = &mut storage.values;
     match function {
         QueryFunction::Descriptor | QueryFunction::TensorMap => rows_first(first),
@@ -231,8 +231,8 @@ pub(crate) fn prepare(function: QueryFunction, storage: &mut QueryStorage) -> Re
 }
 
 #[inline(never)]
-fn invert(placed: &Placed, into: &mut Lent<GuardedInverse>) -> Result<(), Why> {
-    *into = Lent::Full(guarded_inverse(&placed.layout.view())?);
+fn invert(placed: &Placed, into: &mut LentPlace<GuardedInverse>) -> Result<(), Why> {
+    *into = LentPlace::Full(guarded_inverse(&placed.layout.view())?);
     Ok(())
 }
 

@@ -33,7 +33,7 @@ struct Frame {
 
 /// Where reading stands.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Phase {
+enum ReadPhase {
     /// An operand follows.
     Operand,
     /// The last value is complete but for its shape, and what it stands behind.
@@ -43,13 +43,13 @@ enum Phase {
 }
 
 /// The calls that are open, and where reading stands.
-struct Reading {
+struct ExpressionReader {
     frames: heapless::Vec<Frame, MAX_FRAMES>,
     used: u8,
-    phase: Phase,
+    phase: ReadPhase,
 }
 
-impl Reading {
+impl ExpressionReader {
     fn open(&mut self, open: Open, at: u32) -> Result<(), Fault> {
         let frame = Frame { open, base: self.used, at };
         self.frames.push(frame).map_err(|_| (at, Why::TooDeep))
@@ -89,7 +89,8 @@ pub(crate) fn expression(
     scan: &mut Scanner<'_>,
     storage: &mut QueryStorage,
 ) -> Result<Option<QueryFunction>, Fault> {
-    let mut reading = Reading { frames: heapless::Vec::new(), used: 0, phase: Phase::Operand };
+    let mut reading =
+        ExpressionReader { frames: heapless::Vec::new(), used: 0, phase: ReadPhase::Operand };
     loop {
         match step(asked, scan, storage, &mut reading)? {
             Work::Read => {}
@@ -115,28 +116,28 @@ fn step(
     asked: Asked<'_>,
     scan: &mut Scanner<'_>,
     storage: &mut QueryStorage,
-    reading: &mut Reading,
+    reading: &mut ExpressionReader,
 ) -> Result<Work, Fault> {
     scan.peek();
     let at = TextSpan::new(scan.at, scan.at).start;
     match reading.phase {
-        Phase::Operand => {
+        ReadPhase::Operand => {
             match operand(asked, scan, storage, usize::from(reading.used))? {
                 ReadOperand::Opened(open) => {
                     reading.open(open, at)?;
                     // A call of nothing.
                     if scan.peek() == Some(b')') {
-                        reading.phase = Phase::Behind;
+                        reading.phase = ReadPhase::Behind;
                     }
                 }
                 ReadOperand::Value => {
                     reading.used = reading.used.saturating_add(1);
-                    reading.phase = Phase::Value;
+                    reading.phase = ReadPhase::Value;
                 }
             }
             Ok(Work::Read)
         }
-        Phase::Value => {
+        ReadPhase::Value => {
             let last = reading.last();
             let alone = matches!(storage.value(last), QueryValue::Encoding(_));
             if let Some(extents) = scan.shape(alone) {
@@ -153,10 +154,10 @@ fn step(
                 reading.used = frame.base;
                 return Ok(Work::After { at: frame.at });
             }
-            reading.phase = Phase::Behind;
+            reading.phase = ReadPhase::Behind;
             Ok(Work::Read)
         }
-        Phase::Behind => behind(scan, storage, reading, at),
+        ReadPhase::Behind => behind(scan, storage, reading, at),
     }
 }
 
@@ -164,17 +165,17 @@ fn step(
 fn behind(
     scan: &mut Scanner<'_>,
     storage: &mut QueryStorage,
-    reading: &mut Reading,
+    reading: &mut ExpressionReader,
     at: u32,
 ) -> Result<Work, Fault> {
     if scan.eat_word("o") {
         reading.open(Open::After, at)?;
-        reading.phase = Phase::Operand;
+        reading.phase = ReadPhase::Operand;
         return Ok(Work::Read);
     }
     let Some(frame) = reading.frames.last().copied() else { return Ok(Work::Done(None)) };
     if matches!(frame.open, Open::Call(_)) && scan.eat(b',') {
-        reading.phase = Phase::Operand;
+        reading.phase = ReadPhase::Operand;
         return Ok(Work::Read);
     }
     if !scan.eat(b')') {
@@ -185,7 +186,7 @@ fn behind(
         return Err((at, Why::Needed(needed)));
     }
     reading.frames.pop();
-    reading.phase = Phase::Value;
+    reading.phase = ReadPhase::Value;
     let Open::Call(function) = frame.open else { return Ok(Work::Read) };
     let (base, used) = (frame.base, reading.used);
     let found = used.saturating_sub(base);

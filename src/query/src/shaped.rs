@@ -5,7 +5,7 @@ use crate::error::{KindOfValue, Why};
 use crate::functions::QueryFunction;
 use crate::literal::on_elements;
 use crate::value::{
-    Asked, ElementOrder, EncodingRoom, Lent, LooseSwizzle, Placed, QueryStorage, QueryValue,
+    Asked, ElementOrder, EncodingRoom, LentPlace, LooseSwizzle, Placed, QueryStorage, QueryValue,
 };
 use lanebook_layout::triton::address::Addresses;
 use lanebook_layout::triton::{Encoding, NoTiles};
@@ -61,8 +61,8 @@ fn linear(
     };
     match found {
         Ok(found) => {
-            room.padding = Lent::Empty;
-            room.linear = Lent::Full(found);
+            room.padding = LentPlace::Empty;
+            room.linear = LentPlace::Full(found);
             Ok(())
         }
         Err(triton::EncodingError::NoInstruction { .. }) if asked.arch.is_none() => {
@@ -75,9 +75,9 @@ fn linear(
 /// From the coordinates, the last the fastest, to register, lane, warp and block.
 #[inline(never)]
 fn turned(room: &mut EncodingRoom, rank: usize) -> Result<(), Why> {
-    let Lent::Full(linear) = &room.linear else { return Err(Why::TooDeep) };
+    let LentPlace::Full(linear) = &room.linear else { return Err(Why::TooDeep) };
     let back = linear.pseudo_invert()?;
-    room.back = Lent::Full(row_major(&back, rank)?);
+    room.back = LentPlace::Full(row_major(&back, rank)?);
     Ok(())
 }
 
@@ -97,15 +97,15 @@ fn row_major(linear: &Linear<Logical, Hw>, rank: usize) -> Result<Linear<Logical
 fn addresses(encoding: &Encoding, extents: &[u32], room: &mut EncodingRoom) -> Result<(), Why> {
     // Addresses count elements here: the width of an element does not matter.
     let addresses = Addresses::new(encoding, extents, 8)?;
-    room.linear = Lent::Empty;
-    room.back = Lent::Full(row_major(addresses.offsets(), extents.len())?);
-    room.padding = Lent::Empty;
+    room.linear = LentPlace::Empty;
+    room.back = LentPlace::Full(row_major(addresses.offsets(), extents.len())?);
+    room.padding = LentPlace::Empty;
     if addresses.is_padded() {
         let mut pads: heapless::Vec<Pad, { lanebook_layout::MAX_PADS }> = heapless::Vec::new();
         for (interval, pad) in addresses.pads().iter().filter(|(_, pad)| *pad > 0) {
             pads.push(Pad { interval: *interval, pad: *pad }).map_err(|_| Why::TooDeep)?;
         }
-        room.padding = Lent::Full(Padding::new(&pads, Unit::Codomain)?);
+        room.padding = LentPlace::Full(Padding::new(&pads, Unit::Codomain)?);
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ fn addresses(encoding: &Encoding, extents: &[u32], room: &mut EncodingRoom) -> R
 /// The strided form of the map in the room.
 #[inline(never)]
 fn strided(room: &EncodingRoom, value: &mut QueryValue) -> Result<(), Why> {
-    let Lent::Full(back) = &room.back else { return Err(Why::TooDeep) };
+    let LentPlace::Full(back) = &room.back else { return Err(Why::TooDeep) };
     let made = convert::to_strided(back);
     taken(&made, value)
 }
@@ -141,7 +141,7 @@ fn flat(value: &mut QueryValue, elements: ElementOrder) -> Result<(), Why> {
 #[inline(never)]
 fn finished(room: &EncodingRoom, value: &mut QueryValue) -> Result<(), Why> {
     let QueryValue::Layout(placed) = value else { return Err(Why::TooDeep) };
-    if let Lent::Full(linear) = &room.linear {
+    if let LentPlace::Full(linear) = &room.linear {
         for (axis, bits) in linear.ins().iter() {
             for bit in (0..bits).filter(|bit| linear.column(axis, *bit) == Some(0)) {
                 let stride = 1i64.checked_shl(u32::from(bit)).unwrap_or(0);
@@ -149,7 +149,7 @@ fn finished(room: &EncodingRoom, value: &mut QueryValue) -> Result<(), Why> {
             }
         }
     }
-    if let Lent::Full(padding) = &room.padding {
+    if let LentPlace::Full(padding) = &room.padding {
         let post = match placed.layout.view().post.swizzle() {
             Some(swizzle) => PostMap::SwizzlePadding(swizzle, *padding),
             None => PostMap::Padding(*padding),

@@ -254,7 +254,7 @@ impl QueryValue {
 #[repr(u8)]
 #[derive(Clone, Debug, Default)]
 #[allow(clippy::large_enum_variant)]
-pub(crate) enum Lent<T> {
+pub(crate) enum LentPlace<T> {
     /// Nothing is there.
     #[default]
     Empty,
@@ -265,10 +265,10 @@ pub(crate) enum Lent<T> {
 /// Where the forms of an encoding stand on the way to a layout, and the inverse that a question looks things up in.
 #[derive(Debug)]
 pub(crate) struct EncodingRoom {
-    pub(crate) linear: Lent<Linear<Hw, Logical>>,
-    pub(crate) back: Lent<Linear<Logical, Hw>>,
-    pub(crate) padding: Lent<Padding>,
-    pub(crate) inverse: Lent<GuardedInverse>,
+    pub(crate) linear: LentPlace<Linear<Hw, Logical>>,
+    pub(crate) back: LentPlace<Linear<Logical, Hw>>,
+    pub(crate) padding: LentPlace<Padding>,
+    pub(crate) inverse: LentPlace<GuardedInverse>,
 }
 
 /// A name that `let` gave.
@@ -305,10 +305,10 @@ impl QueryStorage {
             named: 0,
             used: 0,
             room: EncodingRoom {
-                linear: Lent::Empty,
-                back: Lent::Empty,
-                padding: Lent::Empty,
-                inverse: Lent::Empty,
+                linear: LentPlace::Empty,
+                back: LentPlace::Empty,
+                padding: LentPlace::Empty,
+                inverse: LentPlace::Empty,
             },
         }
     }
