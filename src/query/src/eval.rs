@@ -43,13 +43,13 @@ enum ReadPhase {
 }
 
 /// The calls that are open, and where reading stands.
-struct ExpressionReader {
+struct OpenCalls {
     frames: heapless::Vec<Frame, MAX_FRAMES>,
     used: u8,
     phase: ReadPhase,
 }
 
-impl ExpressionReader {
+impl OpenCalls {
     fn open(&mut self, open: Open, at: u32) -> Result<(), Fault> {
         let frame = Frame { open, base: self.used, at };
         self.frames.push(frame).map_err(|_| (at, Why::TooDeep))
@@ -70,7 +70,7 @@ enum ReadOperand {
 
 /// What reading leaves to do. It is done when the reader has returned: what reads and what computes never stand on the
 /// stack together.
-enum Work {
+enum NextStep {
     /// Nothing: reading goes on.
     Read,
     /// A call over the values from one number to before another.
@@ -90,22 +90,22 @@ pub(crate) fn expression(
     storage: &mut QueryStorage,
 ) -> Result<Option<QueryFunction>, Fault> {
     let mut reading =
-        ExpressionReader { frames: heapless::Vec::new(), used: 0, phase: ReadPhase::Operand };
+        OpenCalls { frames: heapless::Vec::new(), used: 0, phase: ReadPhase::Operand };
     loop {
         match step(asked, scan, storage, &mut reading)? {
-            Work::Read => {}
-            Work::Call { function, base, used, at } => {
+            NextStep::Read => {}
+            NextStep::Call { function, base, used, at } => {
                 let (base, used) = (usize::from(base), usize::from(used));
                 call(asked, function, scan.text, storage, base, used).map_err(|why| (at, why))?;
             }
-            Work::After { at } => {
+            NextStep::After { at } => {
                 shaped::after(storage, reading.last()).map_err(|why| (at, why))?;
             }
-            Work::Shape { extents, at } => {
+            NextStep::Shape { extents, at } => {
                 let last = reading.last();
                 shaped::give(asked, storage, last, &extents).map_err(|why| (at, why))?;
             }
-            Work::Done(question) => return Ok(question),
+            NextStep::Done(question) => return Ok(question),
         }
     }
 }
@@ -116,8 +116,8 @@ fn step(
     asked: Asked<'_>,
     scan: &mut Scanner<'_>,
     storage: &mut QueryStorage,
-    reading: &mut ExpressionReader,
-) -> Result<Work, Fault> {
+    reading: &mut OpenCalls,
+) -> Result<NextStep, Fault> {
     scan.peek();
     let at = TextSpan::new(scan.at, scan.at).start;
     match reading.phase {
@@ -135,27 +135,27 @@ fn step(
                     reading.phase = ReadPhase::Value;
                 }
             }
-            Ok(Work::Read)
+            Ok(NextStep::Read)
         }
         ReadPhase::Value => {
             let last = reading.last();
             let alone = matches!(storage.value(last), QueryValue::Encoding(_));
             if let Some(extents) = scan.shape(alone) {
-                return Ok(Work::Shape { extents, at });
+                return Ok(NextStep::Shape { extents, at });
             }
             if scan.eat_word("of") {
                 typed(asked, scan, storage, last)?;
-                return Ok(Work::Read);
+                return Ok(NextStep::Read);
             }
             if let Some(frame) = reading.frames.last().copied()
                 && frame.open == Open::After
             {
                 reading.frames.pop();
                 reading.used = frame.base;
-                return Ok(Work::After { at: frame.at });
+                return Ok(NextStep::After { at: frame.at });
             }
             reading.phase = ReadPhase::Behind;
-            Ok(Work::Read)
+            Ok(NextStep::Read)
         }
         ReadPhase::Behind => behind(scan, storage, reading, at),
     }
@@ -165,18 +165,18 @@ fn step(
 fn behind(
     scan: &mut Scanner<'_>,
     storage: &mut QueryStorage,
-    reading: &mut ExpressionReader,
+    reading: &mut OpenCalls,
     at: u32,
-) -> Result<Work, Fault> {
+) -> Result<NextStep, Fault> {
     if scan.eat_word("o") {
         reading.open(Open::After, at)?;
         reading.phase = ReadPhase::Operand;
-        return Ok(Work::Read);
+        return Ok(NextStep::Read);
     }
-    let Some(frame) = reading.frames.last().copied() else { return Ok(Work::Done(None)) };
+    let Some(frame) = reading.frames.last().copied() else { return Ok(NextStep::Done(None)) };
     if matches!(frame.open, Open::Call(_)) && scan.eat(b',') {
         reading.phase = ReadPhase::Operand;
-        return Ok(Work::Read);
+        return Ok(NextStep::Read);
     }
     if !scan.eat(b')') {
         let needed = match frame.open {
@@ -187,7 +187,7 @@ fn behind(
     }
     reading.frames.pop();
     reading.phase = ReadPhase::Value;
-    let Open::Call(function) = frame.open else { return Ok(Work::Read) };
+    let Open::Call(function) = frame.open else { return Ok(NextStep::Read) };
     let (base, used) = (frame.base, reading.used);
     let found = used.saturating_sub(base);
     let form = function.form().ok_or((frame.at, Why::UnknownFunction))?;
@@ -200,10 +200,10 @@ fn behind(
             return Err((frame.at, Why::Nested { function }));
         }
         storage.used = found;
-        return Ok(Work::Done(Some(function)));
+        return Ok(NextStep::Done(Some(function)));
     }
     reading.used = base.saturating_add(1);
-    Ok(Work::Call { function, base, used, at: frame.at })
+    Ok(NextStep::Call { function, base, used, at: frame.at })
 }
 
 /// Calls a function over the values from `base` on; the answer takes the place of the first.
