@@ -40,7 +40,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         &[
             &["map"],
             &["candidates", "copy_atom", "encoding", "shaping", "unit"],
-            &["tiling", "product"],
+            &["basis", "tiling", "product"],
             &["divide", "matrix", "tensor_blocks", "depth_order"],
             &["evaluate"],
         ],

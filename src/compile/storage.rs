@@ -218,8 +218,8 @@ storage! {
         maps MAPS = 8,
         /// Conversions and reductions through shared memory.
         exchanges EXCHANGES = 8,
-        /// Conversions between lanes.
-        shuffles SHUFFLES = 8,
+        /// Conversions between lanes: alone, or before and behind an exchange.
+        shuffles SHUFFLES = 16,
         /// Orders of registers inside tuples.
         patterns PATTERNS = 32,
         /// Loops of the kernel.

@@ -627,6 +627,9 @@ pub struct Weights {
     /// Instructions that an exchange through shared memory is taken to need for its addresses and
     /// waits, before its layout is chosen.
     pub exchange_addresses: u32,
+    /// What a pass over the banks costs more than [`Self::shared_transaction`] where ways to convert
+    /// are compared.
+    pub exchange_pass: u32,
     /// Bytes of one global-memory segment.
     pub segment_bytes: u32,
     /// Alignment in bytes, at the least, of whatever stands in shared memory.
@@ -660,6 +663,7 @@ impl Weights {
         reduce_lane: 0,
         reduce_warp: 0,
         exchange_addresses: 0,
+        exchange_pass: 0,
         segment_bytes: 0,
         shared_align: 0,
         loop_depth: 0,
@@ -671,6 +675,12 @@ impl Weights {
     #[must_use]
     pub fn inside_loops(&self, cost: u32, depth: usize) -> u32 {
         (0..depth).fold(cost, |cost, _| cost.saturating_mul(self.loop_trips.max(1)))
+    }
+
+    /// A pass over the banks, or through the lanes' crossbar, where ways to convert are compared.
+    #[must_use]
+    pub fn pass(&self) -> u32 {
+        self.shared_transaction.saturating_add(self.exchange_pass)
     }
 
     /// What an exchange through shared memory needs for addresses and waits, in quarters.

@@ -8,6 +8,7 @@
 //! | [`encoding`] | Triton's encodings with the tables' matrix tiles |
 //! | [`copy_atom`] [`divide`] | an instruction's layouts bit by bit; a movement divided by it |
 //! | [`tiling`] [`evaluate`] | the quotient, why there is none, and what it costs |
+//! | [`basis`] | where elements lie between two distributions, by construction |
 //! | [`candidates`] | shared layouts worth trying |
 //! | [`matrix`] [`product`] [`tensor_blocks`] `depth_order` | a product as instances of one instruction, its depth in an operand's order |
 //! | [`shaping`] | what operations that change a shape do to distributions |
@@ -30,6 +31,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod basis;
 pub mod candidates;
 pub mod copy_atom;
 mod depth_order;

@@ -200,6 +200,12 @@ impl Report<'_> {
                     super::words::fragment(&e.from)
                 );
                 let _ = writeln!(out, "    over {}", self.end(End::Shared(e.alloc)));
+                let places = e.basis.places.as_slice().iter().map(|place| format!("{place:#x}"));
+                let _ = writeln!(
+                    out,
+                    "    element bits, columns first, at places {}",
+                    places.collect::<Vec<_>>().join(" ")
+                );
                 let _ = writeln!(
                     out,
                     "    to   registers, {} a lane: {}",

@@ -56,9 +56,9 @@ impl Report<'_> {
             return Some((self.movers(m), m.figures.cost));
         }
         if let Some(e) = plan.exchange_of(op).filter(|_| self.program.role(op) == OpRole::Convert) {
-            let layout = plan.allocs.get(usize::from(e.alloc))?.layout;
+            let (store, load) = (self.atom(e.store.atom), self.atom(e.load.atom));
             return Some((
-                format!("through shared memory, {}", shared(&layout)),
+                format!("through shared memory, {store} and {load}"),
                 e.cost(&self.tables.weights),
             ));
         }
@@ -114,7 +114,9 @@ impl Report<'_> {
                     self.tables.units.tensor_moves.get(usize::from(form)).map_or("?", |m| m.name);
                 format!("{}, accumulator in tensor memory, fetched by {form}", self.atom(id))
             }
-            Candidate::Exchange(layout) => format!("through shared memory, {}", shared(&layout)),
+            Candidate::Exchange(store, load) => {
+                format!("through shared memory, {} and {}", self.atom(store), self.atom(load))
+            }
             Candidate::Lanes => "between the lanes of a warp".into(),
             Candidate::Blocked(width) => {
                 format!("{} a lane along the rows", counted(1usize << width, "element"))
@@ -232,7 +234,7 @@ fn kind(loser: &RejectedCandidate) -> &'static str {
         Candidate::Shared(_) => "SHARED LAYOUT",
         Candidate::Matrix(..) | Candidate::Tensor(..) => "MATRIX INSTRUCTION",
         Candidate::Blocked(_) => "DISTRIBUTION",
-        Candidate::Exchange(_) | Candidate::Lanes => "CONVERSION",
+        Candidate::Exchange(..) | Candidate::Lanes => "CONVERSION",
     }
 }
 
@@ -244,7 +246,7 @@ fn comparable(rejected: &[&RejectedCandidate]) -> bool {
             Candidate::Atom(_)
                 | Candidate::Flipped(..)
                 | Candidate::Shared(_)
-                | Candidate::Exchange(_)
+                | Candidate::Exchange(..)
                 | Candidate::Lanes
         )
     };

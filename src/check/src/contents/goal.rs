@@ -21,6 +21,8 @@ pub(super) enum What {
     Lines(Op, u16),
     /// What an instance of a copy's first atom brought.
     Staged(Op, u16),
+    /// Bits of what a conversion stores, counted as a tile's.
+    Packed(Op),
 }
 
 /// Something to be shown.
@@ -54,6 +56,7 @@ impl Goal {
             What::Places(op, n) => (4, op.index(), u32::from(n)),
             What::Lines(op, n) => (5, op.index(), u32::from(n)),
             What::Staged(op, n) => (6, op.index(), u32::from(n)),
+            What::Packed(op) => (7, op.index(), 0),
         };
         let of = u32::try_from(of).unwrap_or(0);
         let mut out = 0u32;
@@ -149,6 +152,7 @@ impl Prover<'_, '_, '_> {
             What::Places(op, many) => self.places(bits, op, many, goal.at),
             What::Lines(op, many) => self.lines(bits, op, many, goal.at),
             What::Staged(op, instance) => Ok(self.staged(bits, op, instance, goal.at)),
+            What::Packed(op) => self.packed(bits, op, goal.at),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::lanes::shape::{mask, places};
 use crate::lanes::shuffle::back;
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
-use lanebook_ir::Value;
+use lanebook_ir::Op;
 use lanebook_plan::ShufflePlan;
 use lanebook_tables::{Atom, OpWord};
 
@@ -134,28 +134,52 @@ impl Prover<'_, '_, '_> {
         }
     }
 
-    /// Bits of a conversion's result: in each lane they come from the lane and the place that the
-    /// stages lead back to.
+    /// Bits of what a conversion stores, element by element.
+    #[inline(never)]
+    pub(super) fn packed(&mut self, bits: BitRange, op: Op, at: u32) -> Result<bool, Violation> {
+        let look = self.look;
+        let ahead = look.plan.lanes.iter().find(|l| l.op == op && l.ahead);
+        let exchange = look.plan.exchanges.iter().find(|e| e.op == op);
+        let (Some(ahead), Some(exchange)) = (ahead, exchange) else { return Ok(false) };
+        let element = exchange.from.shape.bits;
+        if bits.width <= element {
+            return self.between_lanes(bits, ahead, at);
+        }
+        let mut done = 0u16;
+        while done < bits.width {
+            let width = element.min(bits.width.saturating_sub(done)).max(1);
+            let part = BitRange { bit: bits.bit.saturating_add(done), width, ..bits };
+            self.want(part, What::Packed(op), at.saturating_add(u32::from(done)))?;
+            done = done.saturating_add(width);
+        }
+        Ok(true)
+    }
+
+    /// Bits of a conversion's result, or of what it stores: in each lane they come from the lane and
+    /// the place that the stages lead back to.
     #[inline(never)]
     pub(super) fn between_lanes(
         &mut self,
         bits: BitRange,
         moved: &ShufflePlan,
-        value: Value,
         at: u32,
     ) -> Result<bool, Violation> {
         let look = self.look;
         let exchange = look.plan.exchanges.iter().find(|e| e.op == moved.op);
-        let operand = look.program.operand(moved.op, 0);
+        let (operand, value) =
+            (look.program.operand(moved.op, 0), look.program.result(moved.op, 0));
         let sides = || {
-            let to = look.fragment(value)?;
-            let from = match exchange {
-                Some(exchange) => &exchange.to,
-                None => look.fragment(operand?)?,
-            };
-            Some((from, to))
+            let (given, made) = (look.fragment(operand?)?, look.fragment(value?)?);
+            match exchange {
+                Some(exchange) if moved.ahead => Some((given, &exchange.from)),
+                Some(exchange) => Some((&exchange.to, made)),
+                None => Some((given, made)),
+            }
         };
-        let (Some((from, to)), Some(operand)) = (sides(), operand) else { return Ok(false) };
+        let (Some((from, to)), Some(operand), Some(value)) = (sides(), operand, value) else {
+            return Ok(false);
+        };
+        let exchange = exchange.filter(|_| !moved.ahead);
         let each = || {
             let panels =
                 u32::from(to.shape.grid.rows).checked_mul(u32::from(to.shape.grid.cols))?;

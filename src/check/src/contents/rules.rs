@@ -76,7 +76,7 @@ impl<'a> ContentsContext<'a> {
     fn converts_carried(&self, value: Value, around: Op) -> Option<Op> {
         let converts = |value: Value| {
             let op = self.program.def_op(self.renamed(value))?;
-            self.plan.lanes.iter().any(|l| l.op == op).then_some(op)
+            self.plan.lanes.iter().any(|l| l.op == op && !l.ahead).then_some(op)
         };
         let first = converts(value)?;
         let mut from = self.program.operand(first, 0)?;
@@ -571,8 +571,8 @@ impl<'a> Prover<'a, '_, '_> {
         at: u32,
     ) -> Result<bool, Violation> {
         let look = self.look;
-        if let Some(moved) = look.plan.lanes.iter().find(|l| l.op == op) {
-            return self.between_lanes(bits, moved, value, at);
+        if let Some(moved) = look.plan.lanes.iter().find(|l| l.op == op && !l.ahead) {
+            return self.between_lanes(bits, moved, at);
         }
         let Some(exchange) = look.plan.exchanges.iter().find(|e| e.op == op) else {
             return Ok(false);

@@ -217,6 +217,9 @@ fn exchanged(
         let each = look.place_of(look.program.result(op, 0)?)?;
         return Some((What::Lanes(op, lanes), place.checked_mul(each)?.checked_add(inside)?));
     }
+    if look.plan.lanes.iter().any(|l| l.op == op && l.ahead) {
+        return Some((What::Packed(op), at));
+    }
     let value: Value = look.program.operand(op, 0)?;
     let each = look.place_of(value)?;
     Some((What::Tile(value), place.checked_mul(each)?.checked_add(inside)?))

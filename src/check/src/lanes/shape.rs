@@ -1,7 +1,7 @@
 //! Reductions, repetitions and conversions: what each lane holds before and after, and what goes
 //! between lanes and warps.
 
-use crate::evaluator::{held, place_bits, power, row_col};
+use crate::evaluator::{held, pick, place_bits, power, row_col};
 use crate::memory::movement;
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
@@ -294,16 +294,56 @@ fn parts(
     Ok(())
 }
 
-/// Statement 5 for both halves of an exchange.
+/// Statement 5 for both halves of an exchange, whose elements stand for places: each place is one
+/// element's.
 fn halves(
     tables: &Tables<'_>,
     plan: &Plan<'_>,
     exchange: &SharedExchange,
 ) -> Result<(), Violation> {
+    let places = exchange.basis.places.as_slice();
+    if !are_apart(places, exchange.from.shape.total()) {
+        return Err(Violation::End { op: exchange.op, operand: 3 });
+    }
     for (fragment, loads) in [(&exchange.from, false), (&exchange.to, true)] {
-        half(tables, plan, exchange, fragment, loads)?;
+        let placed = placed(fragment, places).ok_or(Violation::Missing(exchange.op))?;
+        half(tables, plan, exchange, &placed, loads)?;
     }
     Ok(())
+}
+
+/// Whether no two elements of a panel of `2^total` have one place: as many columns as bits, none the
+/// sum of others.
+fn are_apart(places: &[u32], total: u8) -> bool {
+    let mut leaders = [0u32; 32];
+    let end = 1u32.checked_shl(u32::from(total)).unwrap_or(0);
+    let is_new = |place: &u32| {
+        let mut rest = *place;
+        while let Some(top) = rest.checked_ilog2() {
+            match leaders.get_mut(top as usize) {
+                Some(leader @ 0) => {
+                    *leader = rest;
+                    return true;
+                }
+                Some(leader) => rest ^= *leader,
+                None => return false,
+            }
+        }
+        false
+    };
+    places.len() == usize::from(total)
+        && places.iter().all(|place| *place < end)
+        && places.iter().all(is_new)
+}
+
+/// The distribution of the places that elements have.
+fn placed(fragment: &Fragment, places: &[u32]) -> Option<Fragment> {
+    let mut out = *fragment;
+    let columns = [out.register.as_mut_slice(), out.lane.as_mut_slice(), out.warp.as_mut_slice()];
+    for column in columns.into_iter().flatten() {
+        *column = pick(places, *column)?;
+    }
+    Some(out)
 }
 
 #[inline(never)]
@@ -351,7 +391,8 @@ pub(crate) fn convert(
         return Ok(());
     }
     let (from, to) = (fragment(plan, op, Some(from))?, fragment(plan, op, Some(to))?);
-    let moved = plan.lanes.iter().find(|l| l.op == op);
+    let moved = plan.lanes.iter().find(|l| l.op == op && !l.ahead);
+    let ahead = plan.lanes.iter().find(|l| l.op == op && l.ahead);
     let exchange = plan.exchanges.iter().find(|e| e.op == op);
     // Behind an exchange, elements may be packed in each lane.
     let last = exchange.map_or(from, |exchange| &exchange.to);
@@ -363,7 +404,14 @@ pub(crate) fn convert(
         None if last != to => return Err(Violation::End { op, operand: 3 }),
         None => {}
     }
-    let Some(exchange) = exchange else { return Ok(()) };
+    let Some(exchange) = exchange else {
+        return if ahead.is_none() { Ok(()) } else { Err(Violation::End { op, operand: 3 }) };
+    };
+    // Before it they may be packed, too.
+    if let Some(ahead) = ahead {
+        crate::lanes::shuffle::convert(plan, ahead, from, &exchange.from)?;
+        return halves(tables, plan, exchange);
+    }
     // Elements may be taken apart before they are stored, each into a register of its own.
     let same = (from.shape, from.register, from.lane, from.warp, from.by_rows)
         == (

@@ -5,7 +5,7 @@ use crate::evaluator::power;
 use crate::lanes::shape::{at, byte, mask, narrow, places};
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Step};
-use lanebook_ir::Program;
+use lanebook_ir::{Op, Program};
 use lanebook_plan::{Plan, ShufflePlan, Swap};
 use lanebook_tables::{OpRole, OpWord, Tables};
 use lanebook_tile::map::Fragment;
@@ -105,8 +105,9 @@ pub(crate) fn steps(
     plan: &Plan<'_>,
     steps: &[Step],
 ) -> Result<(), Violation> {
-    for moved in plan.lanes.iter().filter(|l| program.role(l.op) == OpRole::Convert) {
-        let op = moved.op;
+    let own = |op: Op| plan.lanes.iter().filter(move |l| l.op == op);
+    for first in plan.lanes.iter().filter(|l| program.role(l.op) == OpRole::Convert) {
+        let op = first.op;
         let missing = Violation::Lanes { op, step: u16::MAX };
         let fragment = plan
             .fragments
@@ -115,29 +116,36 @@ pub(crate) fn steps(
             .ok_or(Violation::Missing(op))?;
         let grid = fragment.fragment.shape.grid;
         let panels = u32::from(grid.rows).checked_mul(u32::from(grid.cols)).ok_or(missing)?;
-        let straight = (0u32..)
-            .zip(moved.lane.as_slice())
-            .all(|(bit, adds)| adds.checked_shr(bit) == Some(1) && adds.is_power_of_two());
-        let received = power(moved.word.as_slice().len()).ok_or(missing)?;
-        let offset = |word: u32| added(moved.offset.as_slice(), word).unwrap_or(u32::MAX);
+        let straight = |moved: &ShufflePlan| {
+            (0u32..)
+                .zip(moved.lane.as_slice())
+                .all(|(bit, adds)| adds.checked_shr(bit) == Some(1) && adds.is_power_of_two())
+        };
+        let received = |moved: &ShufflePlan| power(moved.word.as_slice().len()).unwrap_or(0);
+        let offset = |moved: &ShufflePlan, word: u32| {
+            added(moved.offset.as_slice(), word).unwrap_or(u32::MAX)
+        };
         let (mut wanted, mut found) = (0u32, 0u32);
-        for word in 0..received {
-            if !straight || offset(word) != 0 {
-                wanted = wanted.checked_add(panels).ok_or(missing)?;
+        for moved in own(op) {
+            for word in 0..received(moved) {
+                if !straight(moved) || offset(moved, word) != 0 {
+                    wanted = wanted.checked_add(panels).ok_or(missing)?;
+                }
             }
         }
         for (number, step) in (0u16..).zip(steps) {
-            let own = step.purpose != Purpose::Label && usize::from(step.origin) == op.index();
+            let is_own = step.purpose != Purpose::Label && usize::from(step.origin) == op.index();
             let Some(atom) = tables.atom(step.atom).filter(|a| {
-                own && a.does.is_some_and(|d| matches!(d.op, OpWord::Exchange | OpWord::Gather))
+                is_own && a.does.is_some_and(|d| matches!(d.op, OpWord::Exchange | OpWord::Gather))
             }) else {
                 continue;
             };
             let known = match mask(atom, step) {
                 Some(None) => true,
-                Some(Some(mask)) => {
-                    straight && (0..received).any(|word| offset(word) == u32::from(mask))
-                }
+                Some(Some(mask)) => own(op).any(|moved| {
+                    straight(moved)
+                        && (0..received(moved)).any(|word| offset(moved, word) == u32::from(mask))
+                }),
                 None => false,
             };
             if !known {

@@ -102,9 +102,18 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
     /// Computes what a conversion inside warps wants in registers: selectors and numbers of lanes.
     #[inline(never)]
     pub(crate) fn prepare_lanes(&mut self, op: Op) -> Result<(), EmitError> {
+        let whole = self.plan;
+        for plan in whole.lanes_ahead(op).into_iter().chain(whole.lanes_of(op)) {
+            self.prepare_stages(plan)?;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn prepare_stages(&mut self, plan: &ShufflePlan) -> Result<(), EmitError> {
+        let op = plan.op;
         let refuse = EmitError::Unplanned(op);
-        let Some(plan) = self.plan.lanes_of(op) else { return Ok(()) };
-        let (from, to) = self.sides_of(op)?;
+        let (from, to) = self.sides_of(plan)?;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::FirstAddress;
         for word in 0..plan.received() {
@@ -159,16 +168,18 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
     }
 
     /// The distributions of a conversion.
-    fn sides_of(&self, op: Op) -> Result<(&'a Fragment, &'a Fragment), EmitError> {
-        let plan = self.plan;
+    fn sides_of(&self, lanes: &ShufflePlan) -> Result<(&'a Fragment, &'a Fragment), EmitError> {
+        let (plan, op) = (self.plan, lanes.op);
         let of =
             |v: Option<lanebook_ir::Value>| v.and_then(|v| plan.fragment_of(v)).map(|(_, f)| f);
-        // Behind an exchange it packs what that has brought.
-        let from = plan
-            .exchange_of(op)
-            .map(|exchange| &exchange.to)
-            .or_else(|| of(self.program.operand(op, 0)));
-        from.zip(of(self.program.result(op, 0))).ok_or(EmitError::Unplanned(op))
+        let (operand, result) = (of(self.program.operand(op, 0)), of(self.program.result(op, 0)));
+        // Before an exchange it packs what that stores, behind one what that has brought.
+        let (from, to) = match plan.exchange_of(op) {
+            Some(exchange) if lanes.ahead => (operand, Some(&exchange.from)),
+            Some(exchange) => (Some(&exchange.to), result),
+            None => (operand, result),
+        };
+        from.zip(to).ok_or(EmitError::Unplanned(op))
     }
 
     fn lane_move_atom(
@@ -425,7 +436,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         out: Reg,
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
-        let (from, to) = self.sides_of(op)?;
+        let (from, to) = self.sides_of(plan)?;
         let (sent, kept) = (plan.gather_sent(from), plan.gather_kept(to));
         let (sends, results) = (plan.sends(), plan.results(to));
         self.steps.purpose = Purpose::Move;
@@ -578,18 +589,22 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
 
     /// A conversion inside warps: from registers `from` to fresh ones.
     #[inline(never)]
-    pub(crate) fn convert_lanes(&mut self, op: Op, from: Reg) -> Result<Reg, EmitError> {
+    pub(crate) fn convert_lanes(
+        &mut self,
+        plan: &ShufflePlan,
+        from: Reg,
+    ) -> Result<Reg, EmitError> {
+        let op = plan.op;
         let refuse = EmitError::Unplanned(op);
-        self.prepare_lanes(op)?;
-        let plan = *self.plan.lanes_of(op).ok_or(refuse)?;
-        let (given, wanted) = self.sides_of(op)?;
+        self.prepare_stages(plan)?;
+        let (given, wanted) = self.sides_of(plan)?;
         let (panels, to) = (given.shape.grid.count(), *wanted);
         let (reads, writes) = (
             u32::from(given.registers()).checked_div(panels),
             u32::from(to.registers()).checked_div(panels),
         );
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        let from = match self.lane_operand(&plan) {
+        let from = match self.lane_operand(plan) {
             Some(operand) => self.suited(op, from, operand)?,
             None => from,
         };
@@ -599,7 +614,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
                 part(from, panel, reads.ok_or(refuse)?).ok_or(refuse)?,
                 part(out, panel, writes.ok_or(refuse)?).ok_or(refuse)?,
             );
-            self.lanes_of_panel(op, &plan, source, target)?;
+            self.lanes_of_panel(op, plan, source, target)?;
         }
         Ok(out)
     }

@@ -158,9 +158,16 @@ impl LowerContext<'_, '_, '_, '_> {
         let (from, to) =
             (self.program.operand(op, 0).ok_or(refuse)?, self.program.result(op, 0).ok_or(refuse)?);
         let reg = self.tile_of(op, from)?;
-        let reg =
-            if self.plan.exchange_of(op).is_some() { self.exchange(op, reg, open)? } else { reg };
-        let reg = if self.plan.lanes_of(op).is_some() { self.convert_lanes(op, reg)? } else { reg };
+        let plan = self.plan;
+        let reg = match plan.lanes_ahead(op) {
+            Some(lanes) => self.convert_lanes(lanes, reg)?,
+            None => reg,
+        };
+        let reg = if plan.exchange_of(op).is_some() { self.exchange(op, reg, open)? } else { reg };
+        let reg = match plan.lanes_of(op) {
+            Some(lanes) => self.convert_lanes(lanes, reg)?,
+            None => reg,
+        };
         self.hold(to, reg)
     }
 }

@@ -29,6 +29,8 @@ pub struct Swap {
 pub struct ShufflePlan {
     /// The operation.
     pub op: Op,
+    /// It stands before the operation's exchange through shared memory, not behind one or alone.
+    pub ahead: bool,
     /// log2 of the elements of a register that moves.
     pub packing: u8,
     /// The operand's place that each bit of a sent place's number adds.
@@ -57,6 +59,7 @@ impl ShufflePlan {
             (Columns::new(), Columns::new(), Columns::new(), Columns::new());
         Self {
             op,
+            ahead: false,
             packing,
             sent,
             before: Columns::new(),
@@ -86,6 +89,12 @@ impl ShufflePlan {
     pub fn sends(&self) -> u32 {
         let bits = self.sent.len().saturating_sub(usize::from(self.packing));
         1u32.checked_shl(bits as u32).unwrap_or(0)
+    }
+
+    /// Whether nothing leaves its lane.
+    #[must_use]
+    pub fn keeps_lanes(&self) -> bool {
+        (0..self.received()).all(|word| self.stays(word))
     }
 
     /// Whether a received register comes from the lane itself.

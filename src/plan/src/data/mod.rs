@@ -25,6 +25,7 @@ pub use lanebook_tile::tiling::{Figures, RegisterTranspose, Reject, Tiling};
 use heapless::VecView;
 use lanebook_ir::{Op, Value};
 use lanebook_tables::{ArchId, AtomId, Status, Weights};
+use lanebook_tile::basis::PlaceBasis;
 use lanebook_tile::evaluate::EndMap;
 use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape};
 
@@ -220,6 +221,8 @@ pub struct SharedExchange {
     pub from: Fragment,
     /// How it is distributed when it has been loaded.
     pub to: Fragment,
+    /// Where each element lies; what the halves call elements are places.
+    pub basis: PlaceBasis,
     /// The store.
     pub store: HalfPlan,
     /// The load.
@@ -227,11 +230,15 @@ pub struct SharedExchange {
 }
 
 impl SharedExchange {
-    /// Weighted sum of both halves, addresses and barriers, in quarter units.
+    /// Weighted sum of both halves, addresses and barriers, in quarter units, as ways to convert are
+    /// compared.
     #[must_use]
     pub fn cost(&self, weights: &Weights) -> u32 {
-        let halves = self.store.figures.cost.saturating_add(self.load.figures.cost);
-        halves.saturating_add(weights.exchange())
+        let half = |h: &HalfPlan| {
+            let passes = h.figures.count.saturating_mul(h.figures.conflicts.transactions);
+            h.figures.cost.saturating_add(passes.saturating_mul(weights.exchange_pass))
+        };
+        half(&self.store).saturating_add(half(&self.load)).saturating_add(weights.exchange())
     }
 
     /// The two halves as movements; their ends in registers are no fragment of the plan.
@@ -284,8 +291,8 @@ pub enum Candidate {
     Flipped(AtomId, u8, u8),
     /// A width, in elements (as log2) a lane, for a tile that may be distributed freely.
     Blocked(u8),
-    /// A conversion through a tile in shared memory with this layout.
-    Exchange(SharedLayout),
+    /// A conversion through shared memory, by a store and a load.
+    Exchange(AtomId, AtomId),
     /// A conversion inside each warp.
     Lanes,
 }
@@ -387,10 +394,16 @@ impl Plan<'_> {
         self.exchanges.iter().find(|e| e.op == op)
     }
 
-    /// The conversion inside warps that an operation is.
+    /// The conversion inside warps that an operation is, or that stands behind its exchange.
     #[must_use]
     pub fn lanes_of(&self, op: Op) -> Option<&ShufflePlan> {
-        self.lanes.iter().find(|l| l.op == op)
+        self.lanes.iter().find(|l| l.op == op && !l.ahead)
+    }
+
+    /// What is done inside each lane before an operation's exchange.
+    #[must_use]
+    pub fn lanes_ahead(&self, op: Op) -> Option<&ShufflePlan> {
+        self.lanes.iter().find(|l| l.op == op && l.ahead)
     }
 
     /// Whether a conversion changes anything.

@@ -276,7 +276,7 @@ impl Divider {
 }
 
 /// Whether one set of lanes is the other with every lane number XORed by one constant.
-fn is_shift(a: u64, b: u64) -> bool {
+pub(crate) fn is_shift(a: u64, b: u64) -> bool {
     shifted(a, a.trailing_zeros() ^ b.trailing_zeros()) == b
 }
 

@@ -1,6 +1,7 @@
 //! Distributions of tiles over registers, lanes and warps: where they flow, and how one becomes
 //! another.
 
+pub(crate) mod exchange;
 pub(crate) mod explicit_layouts;
 pub(crate) mod flow;
 pub(crate) mod free_tiles;

@@ -1,0 +1,479 @@
+//! Exchanges through shared memory: the pair of instructions that is cheapest for both
+//! distributions, and between them where each element lies.
+
+use crate::data::{
+    AllocPlan, Candidate, HalfPlan, PlanError, PlanPool, RejectedCandidate, SharedExchange,
+    ShufflePlan,
+};
+use crate::select::fragments::reduce::ExchangeSides;
+use crate::select::planner::{MAX_REGISTERS, Planner, full};
+use lanebook_ir::Op;
+use lanebook_tables::{BankModel, OpRole, Space, TupleStyle};
+use lanebook_tile::basis::{HalfAccess, PlaceBasis, construct};
+use lanebook_tile::copy_atom::CopyAtom;
+use lanebook_tile::evaluate::{EndMap, Evaluated, TargetInfo, varying};
+use lanebook_tile::map::{Columns, Fragment, MemoryMap, SharedLayout};
+use lanebook_tile::tiling::Reject;
+
+/// Most instructions of one half that are tried.
+const MOST: usize = 32;
+
+/// Instructions that can do a half by themselves: the number of each among the copy atoms, and what
+/// it costs where nothing but this half decides where elements lie.
+type Able = heapless::Vec<(u8, u32), MOST>;
+
+/// An exchange that is possible.
+#[derive(Copy, Clone)]
+struct ExchangeWay {
+    basis: PlaceBasis,
+    store: HalfPlan,
+    load: HalfPlan,
+    cost: u32,
+}
+
+/// Elements one after the other.
+const PLAIN: SharedLayout =
+    SharedLayout { row_major: true, strip: None, turn: None, post: lanebook_layout::PostMap::None };
+
+/// A side of an exchange as its instruction finds or leaves it, and what is done inside each lane
+/// between that and the distribution that there is.
+struct SideForm {
+    fragment: Fragment,
+    lanes: Option<ShufflePlan>,
+    cost: u32,
+}
+
+/// Which form a side has.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum FormKind {
+    /// As it is.
+    Same,
+    /// Its registers' elements in the order in which the other side has them.
+    AsOther,
+    /// Those first that the other side has in registers, too.
+    CommonFirst,
+    /// Each element in a register of its own.
+    PlaceEach,
+}
+
+/// Whose bits come in order among the places: the tile's own, those of the store's lanes and warps,
+/// or the load's.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum PlaceOrder {
+    Plain,
+    Store,
+    Load,
+}
+
+/// The forms of both sides that are tried, in order.
+const FORMS: [(FormKind, FormKind); 7] = [
+    (FormKind::Same, FormKind::Same),
+    (FormKind::AsOther, FormKind::Same),
+    (FormKind::Same, FormKind::AsOther),
+    (FormKind::AsOther, FormKind::CommonFirst),
+    (FormKind::PlaceEach, FormKind::Same),
+    (FormKind::Same, FormKind::PlaceEach),
+    (FormKind::PlaceEach, FormKind::PlaceEach),
+];
+
+/// Columns with those of `first` in front, in its order.
+fn ordered(columns: &[u32], first: &[u32]) -> Columns<u32, 12> {
+    let mut out = Columns::new();
+    let front = first.iter().filter(|e| columns.contains(e));
+    for &e in front.chain(columns.iter().filter(|e| !first.contains(e))) {
+        let _ = out.push(e);
+    }
+    out
+}
+
+impl Planner<'_, '_, '_, '_> {
+    /// Gives every reduction and conversion that needs one its tile in shared memory, with atoms
+    /// and places.
+    pub(crate) fn plan_exchanges(&mut self) -> Result<(), PlanError> {
+        let program = self.program;
+        for op in program.inside(self.function) {
+            if let Some(between) = self.between(op) {
+                let inside = self.inside_warps(op, &between)?;
+                let planned = self.plan_exchange(op, &between, inside);
+                // What no instruction stores and loads can still move inside warps.
+                if inside.is_none() {
+                    planned?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a conversion that can be one inside each warp into the plan, and answers its cost; the
+    /// reason why not is kept.
+    #[inline(never)]
+    fn inside_warps(&mut self, op: Op, between: &ExchangeSides) -> Result<Option<u32>, PlanError> {
+        if self.program.role(op) != OpRole::Convert {
+            return Ok(None);
+        }
+        match self.lanes(op, &between.from, &between.to) {
+            Ok(plan) => {
+                self.push_lanes(plan)?;
+                Ok(Some(plan.cost))
+            }
+            Err(why) => {
+                self.plan.lose(RejectedCandidate { op, what: Candidate::Lanes, why, cost: 0 });
+                Ok(None)
+            }
+        }
+    }
+
+    fn push_lanes(&mut self, lanes: ShufflePlan) -> Result<(), PlanError> {
+        let capacity = self.plan.lanes.capacity();
+        self.plan.lanes.push(lanes).map_err(|_| full(PlanPool::Lanes, capacity, lanes.op))
+    }
+
+    /// The cheapest exchange through shared memory, unless moving `inside` warps costs no more.
+    fn plan_exchange(
+        &mut self,
+        op: Op,
+        between: &ExchangeSides,
+        inside: Option<u32>,
+    ) -> Result<(), PlanError> {
+        let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+        let room = self.limits.of(value);
+        let bytes = u32::try_from(between.from.shape.bytes()).unwrap_or(u32::MAX);
+        if bytes > room {
+            return Err(PlanError::SharedMemory { op, need: bytes, have: room });
+        }
+        let found = self.best_forms(op, between)?;
+        self.take_exchange(op, between, &found, inside)
+    }
+
+    /// Puts an exchange into the plan, unless moving `inside` warps costs no more.
+    #[inline(never)] // What it keeps on the stack is never there while ways are compared.
+    fn take_exchange(
+        &mut self,
+        op: Op,
+        between: &ExchangeSides,
+        (way, forms): &(ExchangeWay, (FormKind, FormKind)),
+        inside: Option<u32>,
+    ) -> Result<(), PlanError> {
+        let shape = between.from.shape;
+        let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+        let align = self.target.tables.weights.shared_align;
+        let bytes = u32::try_from(shape.bytes()).unwrap_or(u32::MAX);
+        if let Some(inside) = inside {
+            let cost = way.cost.saturating_add(self.target.tables.weights.exchange());
+            if inside <= cost {
+                let what = Candidate::Exchange(way.store.atom, way.load.atom);
+                self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost });
+                return Ok(());
+            }
+            // It was put last.
+            let _ = self.plan.lanes.pop();
+            self.plan.lose(RejectedCandidate {
+                op,
+                what: Candidate::Lanes,
+                why: Reject::Dearer,
+                cost: inside,
+            });
+        }
+        let mut sides = *between;
+        for (stores, side) in [(true, &mut sides.from), (false, &mut sides.to)] {
+            let form = self.form(op, between, stores, *forms).ok_or(PlanError::Stale)?;
+            *side = form.fragment;
+            if let Some(lanes) = form.lanes {
+                self.push_lanes(lanes)?;
+            }
+        }
+        let map = PLAIN.map(shape).ok_or(PlanError::Stale)?;
+        let alloc = AllocPlan {
+            value,
+            shape,
+            layout: PLAIN,
+            fixed: false,
+            bytes,
+            align: clear_of_phases(&map, [&way.store, &way.load]).max(align),
+            offset: 0,
+        };
+        let number = u16::try_from(self.plan.allocs.len()).unwrap_or(u16::MAX);
+        let capacity = self.plan.allocs.capacity();
+        self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))?;
+        let capacity = self.plan.exchanges.capacity();
+        let exchange = SharedExchange {
+            op,
+            alloc: number,
+            from: sides.from,
+            to: sides.to,
+            basis: way.basis,
+            store: way.store,
+            load: way.load,
+        };
+        self.plan.exchanges.push(exchange).map_err(|_| full(PlanPool::Exchanges, capacity, op))
+    }
+
+    /// The cheapest exchange over all forms of the two sides.
+    #[inline(never)]
+    fn best_forms(
+        &mut self,
+        op: Op,
+        between: &ExchangeSides,
+    ) -> Result<(ExchangeWay, (FormKind, FormKind)), PlanError> {
+        let mut best: Option<(ExchangeWay, (FormKind, FormKind))> = None;
+        let mut why = None;
+        let is_conversion = self.program.role(op) == OpRole::Convert;
+        for forms in FORMS {
+            if forms != (FormKind::Same, FormKind::Same) && !is_conversion {
+                break;
+            }
+            let (Some(from), Some(to)) =
+                (self.form(op, between, true, forms), self.form(op, between, false, forms))
+            else {
+                continue;
+            };
+            let extra = from.cost.saturating_add(to.cost);
+            let sides = ExchangeSides { from: from.fragment, to: to.fragment };
+            let limit = best.map_or(u32::MAX, |(way, _)| way.cost);
+            match self.best_exchange(op, &sides, extra, limit) {
+                Ok(Some(way)) => best = Some((way, forms)),
+                Ok(None) => {}
+                Err(error) => why = why.or(Some(error)),
+            }
+        }
+        best.ok_or(why.unwrap_or(PlanError::Undecided(op)))
+    }
+
+    /// A side's form; `None` if there is none, or it is no other than the side as it is.
+    #[inline(never)]
+    fn form(
+        &self,
+        op: Op,
+        between: &ExchangeSides,
+        stores: bool,
+        forms: (FormKind, FormKind),
+    ) -> Option<SideForm> {
+        let (own, other, kind) = if stores {
+            (&between.from, &between.to, forms.0)
+        } else {
+            (&between.to, &between.from, forms.1)
+        };
+        let columns = own.register.as_slice();
+        let mut fragment = *own;
+        match kind {
+            FormKind::Same => return Some(SideForm { fragment, lanes: None, cost: 0 }),
+            FormKind::PlaceEach => {
+                fragment = own.with_place_each();
+                if fragment == *own {
+                    return None;
+                }
+                if stores {
+                    // All but the first of a register are moved down.
+                    let moved = fragment.registers().saturating_sub(own.registers());
+                    let each = self.target.tables.weights.instruction;
+                    let cost = u32::from(moved).saturating_mul(each);
+                    return Some(SideForm { fragment, lanes: None, cost });
+                }
+            }
+            FormKind::AsOther => {
+                fragment.register = ordered(columns, other.register.as_slice());
+                fragment.unpacked = false;
+            }
+            FormKind::CommonFirst => {
+                let mut common: Columns<u32, 12> = Columns::new();
+                for &e in columns.iter().filter(|e| other.register.as_slice().contains(e)) {
+                    let _ = common.push(e);
+                }
+                fragment.register = ordered(columns, common.as_slice());
+                fragment.unpacked = false;
+            }
+        }
+        // Registers that need not follow each other are no matter of order.
+        let packing = usize::from(fragment.packing());
+        let packed = |f: &Fragment| {
+            let mut out: Columns<u32, 12> = Columns::new();
+            for &e in f.register.as_slice().iter().take(packing) {
+                let _ = out.push(e);
+            }
+            out
+        };
+        let is_same = fragment == *own
+            || self.any() && own.unpacked == fragment.unpacked && packed(&fragment) == packed(own);
+        if is_same {
+            return None;
+        }
+        // Both stand beside each other for a while: half of a lane's registers are left to others.
+        if own.registers().saturating_add(fragment.registers()) > MAX_REGISTERS.div_ceil(2) {
+            return None;
+        }
+        let (given, made) = if stores { (own, &fragment) } else { (&fragment, own) };
+        let mut lanes = self.lanes(op, given, made).ok().filter(ShufflePlan::keeps_lanes)?;
+        lanes.ahead = stores;
+        Some(SideForm { fragment, lanes: Some(lanes), cost: lanes.cost })
+    }
+
+    /// The cheapest pair of instructions, with the places that both together want; `None` if with
+    /// `extra` every one costs `limit` or more.
+    #[inline(never)]
+    fn best_exchange(
+        &mut self,
+        op: Op,
+        between: &ExchangeSides,
+        extra: u32,
+        limit: u32,
+    ) -> Result<Option<ExchangeWay>, PlanError> {
+        let (stores, loads) =
+            (self.able(op, &between.from, true)?, self.able(op, &between.to, false)?);
+        let mut best: Option<ExchangeWay> = None;
+        let mut why = None;
+        for &(store, least_store) in &stores {
+            for &(load, least_load) in &loads {
+                for order in [PlaceOrder::Plain, PlaceOrder::Store, PlaceOrder::Load] {
+                    let limit = best.map_or(limit, |way| way.cost).saturating_sub(extra);
+                    if least_store.saturating_add(least_load) >= limit {
+                        why = why.or(Some(Reject::Dearer));
+                        continue;
+                    }
+                    match self.exchange_by((store, load), between, order, limit) {
+                        Ok(way) => {
+                            let way = ExchangeWay { cost: way.cost.saturating_add(extra), ..way };
+                            if let Some(beaten) = best.replace(way) {
+                                self.lose_exchange(op, &beaten);
+                            }
+                        }
+                        Err(reason) => why = why.or(Some(reason)),
+                    }
+                }
+            }
+        }
+        match (best, why) {
+            (None, Some(why)) if why != Reject::Dearer => Err(PlanError::NoMover { op, why }),
+            (found, _) => Ok(found),
+        }
+    }
+
+    fn lose_exchange(&mut self, op: Op, way: &ExchangeWay) {
+        let what = Candidate::Exchange(way.store.atom, way.load.atom);
+        self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost: way.cost });
+    }
+
+    /// The instructions between registers and shared memory, one way.
+    fn movers(&self, stores: bool) -> &[CopyAtom] {
+        if stores {
+            self.transfers.between(Space::Register, Space::Shared)
+        } else {
+            self.transfers.between(Space::Shared, Space::Register)
+        }
+    }
+
+    fn banks(&self, copy_atom: &CopyAtom) -> Option<&BankModel<'_>> {
+        let movement = self.target.tables.atom(copy_atom.atom)?.movement?;
+        let side = if movement.to.space == Space::Shared { &movement.to } else { &movement.from };
+        self.target.arch.banks.iter().find(|model| model.name == side.banks)
+    }
+
+    /// The instructions that can do one half.
+    ///
+    /// # Errors
+    /// No instruction can: why the first could not.
+    #[inline(never)]
+    fn able(&mut self, op: Op, fragment: &Fragment, stores: bool) -> Result<Able, PlanError> {
+        let mut out = Able::new();
+        let mut why: Option<Reject> = None;
+        for number in 0..u8::try_from(self.movers(stores).len()).unwrap_or(u8::MAX) {
+            let found = self.half_alone(number, fragment, stores);
+            match found {
+                Ok(cost) => {
+                    let _ = out.push((number, cost));
+                }
+                Err(reason) => why = why.or(Some(reason)),
+            }
+        }
+        if out.is_empty() {
+            return Err(PlanError::NoMover { op, why: why.unwrap_or(Reject::Form) });
+        }
+        Ok(out)
+    }
+
+    /// What one half costs where it alone decides.
+    #[inline(never)]
+    fn half_alone(&self, number: u8, fragment: &Fragment, stores: bool) -> Result<u32, Reject> {
+        let copy_atom = self.movers(stores).get(usize::from(number)).ok_or(Reject::Form)?;
+        let half = HalfAccess { copy_atom, fragment, banks: self.banks(copy_atom) };
+        let basis = construct(&half, &half, false, self.any()).ok_or(Reject::RegisterOrder)?;
+        let map = PLAIN.map(fragment.shape).ok_or(Reject::Size)?;
+        let found = self.half(copy_atom, &basis.apply(fragment), &map, u32::MAX)?;
+        Ok(self.half_cost(&found))
+    }
+
+    /// Whether registers that an instruction takes at once need not follow each other.
+    fn any(&self) -> bool {
+        self.target.isa.tuples == TupleStyle::Braces
+    }
+
+    /// An exchange by two instructions, if it costs less than `limit`.
+    #[inline(never)]
+    fn exchange_by(
+        &self,
+        (store, load): (u8, u8),
+        between: &ExchangeSides,
+        order: PlaceOrder,
+        limit: u32,
+    ) -> Result<ExchangeWay, Reject> {
+        let atom =
+            |stores, number: u8| self.movers(stores).get(usize::from(number)).ok_or(Reject::Form);
+        let (store, load) = (atom(true, store)?, atom(false, load)?);
+        let first =
+            HalfAccess { copy_atom: store, fragment: &between.from, banks: self.banks(store) };
+        let second = HalfAccess { copy_atom: load, fragment: &between.to, banks: self.banks(load) };
+        let apart =
+            Reject::Apart { atom_bytes: store.run_bytes.max(load.run_bytes), tile_bytes: 0 };
+        let basis = match order {
+            PlaceOrder::Plain => PlaceBasis::plain(between.from.shape.total()),
+            _ => construct(&first, &second, order == PlaceOrder::Load, self.any()).ok_or(apart)?,
+        };
+        let map = PLAIN.map(between.from.shape).ok_or(Reject::Size)?;
+        let store = self.half(store, &basis.apply(&between.from), &map, limit)?;
+        let left = limit.saturating_sub(self.half_cost(&store));
+        let load = self.half(load, &basis.apply(&between.to), &map, left)?;
+        let cost = self.half_cost(&store).saturating_add(self.half_cost(&load));
+        if cost < limit {
+            Ok(ExchangeWay { basis, store, load, cost })
+        } else {
+            Err(Reject::Dearer)
+        }
+    }
+
+    /// What a half costs where ways to convert are compared.
+    fn half_cost(&self, half: &HalfPlan) -> u32 {
+        let passes = half.figures.count.saturating_mul(half.figures.conflicts.transactions);
+        let more = passes.saturating_mul(self.target.tables.weights.exchange_pass);
+        half.figures.cost.saturating_add(more)
+    }
+
+    /// One half by an instruction, where elements lie as `fragment` has them.
+    fn half(
+        &self,
+        copy_atom: &CopyAtom,
+        fragment: &Fragment,
+        map: &MemoryMap,
+        limit: u32,
+    ) -> Result<HalfPlan, Reject> {
+        let target = TargetInfo { copies: true, ..self.target };
+        let shared = EndMap::Shared(map, self.target.tables.weights.shared_align);
+        let registers = EndMap::Registers(fragment);
+        let (from, to) = if copy_atom.from == Space::Register {
+            (registers, shared)
+        } else {
+            (shared, registers)
+        };
+        let Evaluated { tiling, figures, bank_status } =
+            target.evaluate(copy_atom, from, to, limit)?;
+        Ok(HalfPlan { atom: copy_atom.atom, tiling, figures, bank_status })
+    }
+}
+
+/// The alignment that keeps a tile's start clear of all bits that instances change by exclusive or.
+fn clear_of_phases(map: &MemoryMap, halves: [&HalfPlan; 2]) -> u32 {
+    let changed = halves.iter().fold(0u32, |all, half| {
+        let mask = varying(map, &half.tiling);
+        let instances = half.tiling.instances.as_slice().iter();
+        instances.fold(all, |all, e| all | (map.at(*e).bytes & mask))
+    });
+    changed.checked_ilog2().and_then(|top| 2u32.checked_shl(top)).unwrap_or(1)
+}
