@@ -49,9 +49,9 @@ pub(crate) fn apply(
     trees(function, args)?;
     match function {
         F::Coalesce if args.len() > 1 => by_tuple(function, args, elements),
+        F::Inverse => inverse(args, elements),
         F::RightInverse
         | F::LeftInverse
-        | F::Inverse
         | F::Flatten
         | F::Canonical
         | F::Canonicalize
@@ -142,9 +142,6 @@ fn of_one(
     elements: ElementOrder,
 ) -> Result<(), Why> {
     use QueryFunction as F;
-    if function == F::Inverse {
-        return inverse(args, elements);
-    }
     let first = at(args, 0)?.layout()?;
     let made = match function {
         F::RightInverse => ops::right_inverse(&first),
@@ -161,7 +158,8 @@ fn of_one(
 
 #[inline(never)]
 fn inverse(args: &mut [QueryValue], elements: ElementOrder) -> Result<(), Why> {
-    let found = ops::inverse(&at(args, 0)?.layout()?)?;
+    let answer = ops::inverse(&at(args, 0)?.layout()?);
+    let found = answer.as_ref().map_err(|error| *error)?;
     let slot = args.first_mut().ok_or(Why::TooDeep)?;
     if let QueryValue::Layout(placed) = slot {
         placed.layout.clone_from(&found.layout);
