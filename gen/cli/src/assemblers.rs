@@ -1,7 +1,6 @@
 //! The vendors' assemblers in the audit: what they say against the tables, and which of them were
 //! not asked.
 use crate::args::Assemblers;
-use crate::findings::SKIPPED;
 use crate::tables::counted;
 use lanebook_gen::Compiled;
 use lanebook_gen::assemble::{self, Difference, Unable, Verdict};
@@ -9,6 +8,9 @@ use lanebook_gen::audit::ASSEMBLER;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_tables::IsaId;
 use std::collections::BTreeMap;
+
+/// How what is said of an assembler that was not asked begins.
+pub const SKIPPED: &str = "skipped: ";
 
 /// What came of one instruction set's assembler.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -11,14 +11,11 @@ mod sarif;
 mod text;
 
 use crate::args::Format;
-use crate::assemblers::Asked;
+use crate::assemblers::{Asked, SKIPPED};
 use crate::problem::{Kind, Problem};
 use lanebook_gen::audit::{ASSEMBLER, COMPLETE};
 use lanebook_gen::diagnostics::{Diagnostic, Level};
 use lanebook_gen::source::{Sources, Span};
-
-/// How what is said of an assembler that was not asked begins.
-pub const SKIPPED: &str = "skipped: ";
 
 /// How many of each thing the tables hold.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
