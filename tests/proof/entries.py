@@ -25,6 +25,7 @@ INSTANCES = {
     "lanebook_tile::map::Columns": {"T": "u32", "N": "20"},
     "lanebook_ir::rewrite": {"I": "u16", "E": "()", "G": "crate::by_hand::Opaque"},
     "lanebook_emit::expr::Selector": {"S": "crate::by_hand::Opaque"},
+    "lanebook_loops::AnchorUnit": {"R": "u32"},
 }
 BOUNDS = {"Write": "crate::Sink", "AxisNames": "lanebook_layout::WellKnown", "SymNames": "lanebook_layout::SymTable", "AxisKinds": "lanebook_layout::WellKnown",
           "Into": "lanebook_layout::Int", "MatrixTiles": "lanebook_layout::triton::NoTiles", "ElementNames": "[(&'static str, u16)]"}
