@@ -11,7 +11,7 @@ use heapless::Vec;
 /// Where elements of a dimension end.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Bound {
+pub enum MemrefBound {
     /// All that a tile reaches are there.
     None,
     /// There are so many.
@@ -21,12 +21,12 @@ pub enum Bound {
 }
 
 /// Of each dimension, outermost first.
-pub type Bounds = Vec<Bound, MAX_RANK>;
+pub type MemrefBounds = Vec<MemrefBound, MAX_RANK>;
 
 impl Program<'_, '_> {
     /// The bounds of a memref; `None` where it has none, or they are malformed.
     #[must_use]
-    pub fn bounds(&self, memref: Value) -> Option<Bounds> {
+    pub fn bounds(&self, memref: Value) -> Option<MemrefBounds> {
         match self.value_attr(memref, attr_names::BOUNDS)? {
             AttrValue::Layout(text) | AttrValue::Text(text) => {
                 let Def::Argument(block, _) = self.def(memref) else { return None };
@@ -38,19 +38,24 @@ impl Program<'_, '_> {
 
     /// The bounds that a text says of a memref among a function's arguments: as many as it has
     /// dimensions, none beyond an extent of its type, and of index arguments that are not signed.
-    pub(crate) fn bounds_of(&self, text: &str, memref: Value, function: Op) -> Option<Bounds> {
+    pub(crate) fn bounds_of(
+        &self,
+        text: &str,
+        memref: Value,
+        function: Op,
+    ) -> Option<MemrefBounds> {
         let shape = self.type_of(memref).shape;
         let inside = text.trim_ascii().strip_prefix('(')?.strip_suffix(')')?;
-        let mut out = Bounds::new();
+        let mut out = MemrefBounds::new();
         for (dim, part) in inside.split(',').enumerate() {
             let word = part.trim_ascii();
             let bound = if word == "_" {
-                Bound::None
+                MemrefBound::None
             } else if word.bytes().next()?.is_ascii_digit() {
                 let number: u32 = word.parse().ok().filter(|n| (1..1 << 31).contains(n))?;
                 let fits =
                     shape.extent(dim).is_none_or(|extent| i64::from(number) <= extent.into());
-                Bound::Number(fits.then_some(number)?)
+                MemrefBound::Number(fits.then_some(number)?)
             } else {
                 let name = word.strip_prefix('%').unwrap_or(word);
                 let named = |value: &Value| {
@@ -58,7 +63,7 @@ impl Program<'_, '_> {
                 };
                 let value = self.parameters(function).find(named)?;
                 let is_signed = self.value_attr(value, attr_names::SIGNED).is_some();
-                Bound::Argument((!is_signed).then_some(value)?)
+                MemrefBound::Argument((!is_signed).then_some(value)?)
             };
             out.push(bound).ok()?;
         }

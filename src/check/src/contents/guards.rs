@@ -11,7 +11,7 @@ use crate::evaluator::Position;
 use crate::violation::Violation;
 use lanebook_emit::ParamKind;
 use lanebook_emit::step::{NO_GUARD, Step};
-use lanebook_ir::{Bound, Def, Op, Value};
+use lanebook_ir::{Def, MemrefBound, Op, Value};
 use lanebook_plan::{End, GlobalPlan};
 use lanebook_tables::{OpRole, Space};
 
@@ -127,9 +127,9 @@ impl ThreadRun<'_, '_> {
                 _ => 0,
             };
             let bound = match *bound {
-                Bound::None => continue,
-                Bound::Number(n) => u64::from(n),
-                Bound::Argument(value) => self.look.argument(value, ParamKind::Scalar)?,
+                MemrefBound::None => continue,
+                MemrefBound::Number(n) => u64::from(n),
+                MemrefBound::Argument(value) => self.look.argument(value, ParamKind::Scalar)?,
             };
             inside &= self.place_of(start)?.checked_add(u64::from(further))? < bound;
         }
@@ -143,7 +143,7 @@ impl ThreadRun<'_, '_> {
         for tile in self.look.plan.globals.iter() {
             let Some(bounds) = self.look.program.bounds(tile.memref) else { continue };
             for (dim, (bound, start)) in bounds.iter().zip(tile.starts()).enumerate() {
-                let Bound::Argument(value) = *bound else { continue };
+                let MemrefBound::Argument(value) = *bound else { continue };
                 let extent = match bounds.len().saturating_sub(dim) {
                     1 => tile.map.shape.col_count(),
                     2 => tile.map.shape.row_count(),

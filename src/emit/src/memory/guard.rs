@@ -9,7 +9,7 @@ use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
 use crate::step::{Missing, Purpose, Slot, StepError, member_offset, slot};
-use lanebook_ir::{Bound, Op, Value};
+use lanebook_ir::{MemrefBound, Op, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{ClassId, IndexOp};
 use lanebook_tile::map::Combine;
@@ -114,15 +114,15 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// How far a tile's start is beyond a bound.
-    fn distance(&mut self, op: Op, start: Value, bound: Bound) -> Result<ExprId, EmitError> {
+    fn distance(&mut self, op: Op, start: Value, bound: MemrefBound) -> Result<ExprId, EmitError> {
         let start = match self.index_value(op, start, None)? {
             Some(start) => start,
             None => self.arena.constant(0)?,
         };
         let bound = match bound {
-            Bound::Number(n) => self.arena.constant(n)?,
-            Bound::Argument(value) => self.parameter(op, value, ParamKind::Scalar)?,
-            Bound::None => return Err(EmitError::Unplanned(op)),
+            MemrefBound::Number(n) => self.arena.constant(n)?,
+            MemrefBound::Argument(value) => self.parameter(op, value, ParamKind::Scalar)?,
+            MemrefBound::None => return Err(EmitError::Unplanned(op)),
         };
         Ok(self.arena.op(IndexOp::Sub, &[start, bound])?)
     }

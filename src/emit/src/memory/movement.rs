@@ -9,7 +9,7 @@ use crate::step::{Purpose, Slot, TupleStride, int, slot};
 use crate::sync::order::{BarrierSide, MemAccess, PendingAccesses, RequiredSync, push};
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, ProductPlan, TransferPlan};
-use lanebook_tables::{Atom, AtomId, ClassId, Role, Space};
+use lanebook_tables::{Atom, AtomId, ClassId, Movement, Role, Space};
 
 impl LowerContext<'_, '_, '_, '_> {
     /// The shared tiles that an operation touches, as its atoms touch them.
@@ -339,6 +339,30 @@ impl LowerContext<'_, '_, '_, '_> {
         self.suited(op, Reg { class: ClassId(u16::from(class)), count, first }, operand).map(slot)
     }
 
+    /// Keeps an instance to the bounds of its memref: what guards it, or its size among `args`.
+    fn within_bounds(
+        &mut self,
+        plan: &TransferPlan,
+        movement: &Movement<'_>,
+        instance: u32,
+        args: &mut [Slot],
+    ) -> Result<Option<Reg>, EmitError> {
+        let mut guard = None;
+        for (side, end) in [(&movement.from, plan.from), (&movement.to, plan.to)] {
+            match movement.size {
+                _ if side.space != Space::Global => {}
+                Some(size) => {
+                    let share = u32::from(side.slot_bytes);
+                    let bytes = self.size_within(plan, end, instance, share)?;
+                    let place = args.get_mut(usize::from(size));
+                    *place.ok_or(EmitError::Unplanned(plan.op))? = slot(bytes);
+                }
+                None => guard = self.guard(plan, end, instance)?,
+            }
+        }
+        Ok(guard)
+    }
+
     /// One instruction of a movement.
     pub(crate) fn instance(
         &mut self,
@@ -423,19 +447,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             self.start_run(plan.op, side, bytes, class)?;
         }
-        let mut guard = None;
-        for (side, end) in [(&movement.from, plan.from), (&movement.to, plan.to)] {
-            match movement.size {
-                _ if side.space != Space::Global => {}
-                Some(size) => {
-                    let share = u32::from(side.slot_bytes);
-                    let bytes = self.size_within(plan, end, instance, share)?;
-                    let place = args.get_mut(usize::from(size));
-                    *place.ok_or(EmitError::Unplanned(plan.op))? = slot(bytes);
-                }
-                None => guard = self.guard(plan, end, instance)?,
-            }
-        }
+        let guard = self.within_bounds(plan, movement, instance, &mut args)?;
         if guard.is_some()
             && movement.to.space == Space::Register
             && let Some(data) = data

@@ -8,7 +8,7 @@ use crate::select::elementwise::is_done;
 use crate::select::memory::explicit_layouts;
 use crate::select::memory::total_cost::power;
 use crate::select::planner::{CopyEnd, CopyOp, Planner, Staged, full};
-use lanebook_ir::{AttrValue, Bound, Def, Op, TypeKind, Value, attr_names};
+use lanebook_ir::{AttrValue, Def, MemrefBound, Op, TypeKind, Value, attr_names};
 use lanebook_layout::PostMap;
 use lanebook_tables::{AtomId, OpRole, OpWord, Space};
 use lanebook_tile::evaluate::EndMap;
@@ -277,8 +277,8 @@ impl Planner<'_, '_, '_, '_> {
                 _ => 1,
             };
             let divisor = match *bound {
-                Bound::None => continue,
-                Bound::Number(n) => {
+                MemrefBound::None => continue,
+                MemrefBound::Number(n) => {
                     let last = i64::try_from(extent).ok().and_then(|extent| {
                         self.program.index_facts(start).high.checked_add(extent)
                     });
@@ -287,7 +287,7 @@ impl Planner<'_, '_, '_, '_> {
                     }
                     n
                 }
-                Bound::Argument(value) => self.program.index_facts(value).divisor(),
+                MemrefBound::Argument(value) => self.program.index_facts(value).divisor(),
             };
             guards |= 1u8.wrapping_shl(dim as u32);
             if inner == 1 {
