@@ -50,15 +50,6 @@ fn together_of(instance: &Instance<'_>, number: u8) -> Option<u32> {
 /// The unit of an architecture for a product: one of a group of warps where the architecture has it
 /// and the result is tall enough, else the least result, of those the greatest depth. None where no
 /// instruction takes these elements and extents.
-///
-/// ```
-/// use lanebook::TABLES;
-/// use lanebook::loops::{UnitRequest, unit};
-/// let arch = TABLES.arch_named("sm_80").and_then(|id| TABLES.arch(id)).unwrap();
-/// let (f16, f32) = (TABLES.dtype_named("f16").unwrap(), TABLES.dtype_named("f32").unwrap());
-/// let request = UnitRequest { operand: f16, result: f32, extents: (64, 64), threads: 128 };
-/// assert_eq!(unit(&TABLES, arch, &request).map(|unit| unit.wave()), Some(32));
-/// ```
 pub fn unit<'t>(
     tables: &Tables<'t>,
     arch: &Arch<'t>,

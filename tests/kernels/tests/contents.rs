@@ -136,7 +136,7 @@ fn faults_put_back_are_noticed() {
         (
             "wait states behind results that nobody uses",
             "states",
-            &[("dead_product_waits.tile", "gfx950")],
+            &[("dead_product_waits.tile", "gfx908"), ("dead_product_waits.tile", "gfx942")],
         ),
         (
             "loops that run no turn",
