@@ -136,7 +136,11 @@ fn faults_put_back_are_noticed() {
         (
             "wait states behind results that nobody uses",
             "states",
-            &[("dead_product_waits.tile", "gfx908"), ("dead_product_waits.tile", "gfx942")],
+            &[
+                ("dead_product_waits.tile", "gfx942"),
+                ("dead_product_waits.tile", "gfx90a"),
+                ("dead_reduction.tile", "gfx950"),
+            ],
         ),
         (
             "loops that run no turn",
