@@ -1,4 +1,38 @@
-//! The whole path in one call: program in, plan and kernel text out.
+//! The whole path in one call: program in, plan and kernel text out, and how to launch it.
+//!
+//! ```
+//! use lanebook::compile::{KernelStorage, compile};
+//! use lanebook::emit::ParamKind;
+//! use lanebook::{TABLES, ir};
+//!
+//! let text = "func @twice(%A: memref<?x64xf32, #gmem>, %M: index) {threads = 128, grid = (cdiv(%M, 32))} {
+//!   %i = block_id x : index
+//!   %m = index.mul %i, 32 : index
+//!   %t = tiled_load %A[%m, 0] : memref<?x64xf32, #gmem> -> tensor<32x64xf32>
+//!   %u = add %t, %t : tensor<32x64xf32>
+//!   tiled_store %u, %A[%m, 0] : tensor<32x64xf32> -> memref<?x64xf32, #gmem>
+//! }";
+//! let (mut pools, mut room) = (Box::new(ir::SmallStorage::new()), Box::new(KernelStorage::new()));
+//! let mut program = ir::parse(pools.pools(), &TABLES, text, ir::Options::default()).unwrap();
+//! ir::verify(&mut program).unwrap();
+//! let arch = TABLES.arch_named("gfx942").unwrap();
+//! let compiled = compile(&TABLES, arch, &mut program, room.scratch()).unwrap();
+//!
+//! // All that a launcher must know: what to put where in the parameter block, blocks, threads.
+//! let launch = compiled.launch(&TABLES, &program).unwrap();
+//! let kinds: Vec<_> = launch.parameters().map(|p| (p.kind, p.offset, p.bytes)).collect();
+//! assert_eq!(
+//!     kinds,
+//!     [(ParamKind::Pointer, 0, 8), (ParamKind::Extent(0), 8, 4), (ParamKind::Scalar, 12, 4)]
+//! );
+//! assert_eq!((launch.kernel, launch.threads, launch.wave_lanes), ("twice", 128, 64));
+//! assert_eq!((launch.static_shared_bytes, launch.dynamic_shared_bytes), (0, 0));
+//! // The function's arguments by number; those of tensors are not read.
+//! assert_eq!(launch.grid(&[0, 100]), Some(Ok([4, 1, 1])));
+//! let mut flag = String::new();
+//! launch.write_flag(2, &mut flag).unwrap();
+//! assert_eq!(flag, "-mattr=+wavefrontsize64");
+//! ```
 
 pub mod storage;
 
@@ -12,12 +46,13 @@ use lanebook_emit::expr::{
 use lanebook_emit::registers::allocate::{MAX_CLASSES, RegisterUsage};
 use lanebook_emit::step::{StepError, StepStorage};
 use lanebook_emit::{
-    EmitError, EmitPool, EmitStage, Lists, LowerContext, Param, RegisterPressureLevel,
-    TargetQueries, TextError, parameters,
+    EmitError, EmitPool, EmitStage, Lists, LoopSource, LowerContext, NoLoops, Param,
+    RegisterPressureLevel, TargetQueries, TextError, parameters,
 };
 use lanebook_ir::rewrite::RunError;
 use lanebook_ir::verify::contract::{Breach, check};
 use lanebook_ir::{Op, Program};
+use lanebook_loops::Told;
 use lanebook_plan::memory_pressure::choose_and_place;
 use lanebook_plan::select::{InsertedConversions, LoadSinking, Workspace};
 use lanebook_plan::shared_alloc::place_moved;
@@ -48,6 +83,9 @@ pub enum CompileError {
     NoFunction,
     /// The program writes something that is not obeyed.
     Contract(Breach),
+    /// A function of parallel loops without its layouts: [`compile_loops`] takes them; or layouts
+    /// for another function.
+    NotTold(Op),
 }
 
 impl CompileError {
@@ -87,7 +125,7 @@ impl CompileError {
             Self::Capacity { pool, capacity, op } => {
                 Self::Capacity { pool, capacity, op: op.map(to) }
             }
-            Self::Text(_) | Self::NoFunction | Self::Contract(_) => self,
+            Self::Text(_) | Self::NoFunction | Self::Contract(_) | Self::NotTold(_) => self,
         }
     }
 }
@@ -155,10 +193,12 @@ pub struct Planned<'s> {
 
 /// What emission uses of a [`Scratch`], where it lies: a copy would lie under everything that
 /// emission calls.
-struct EmitScratch<'a, 's> {
+struct EmitScratch<'a, 's, L> {
     kernel: &'a mut KernelPools<'s>,
     lists: &'a mut Lists<'s>,
     exprs: &'a mut ExprScratch<'s>,
+    /// A function of parallel loops.
+    told: &'a mut L,
     /// The last stage that runs.
     last: EmitStage,
 }
@@ -178,6 +218,9 @@ pub fn plan<'s>(
     scratch: Scratch<'s>,
 ) -> Result<Planned<'s>, CompileError> {
     let function = accepted(program)?;
+    if program.has_loops(function) {
+        return Err(CompileError::NotTold(function));
+    }
     let Scratch { mut workspace, pools, kernel, lists, exprs } = scratch;
     let mut plan = pools.plan(arch);
     decide(
@@ -204,6 +247,22 @@ pub fn compile<'s>(
     compile_until(tables, arch, program, scratch, EmitStage::Waits)
 }
 
+/// Plans and emits a function of parallel loops and tile operations in place. `told` is that
+/// function for this architecture, with the layouts that
+/// [`Inference::run`](lanebook_infer::Inference::run) found.
+///
+/// # Errors
+/// Whatever keeps the plan or the emission from being made; the program is as it was.
+pub fn compile_loops<'s>(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    program: &mut Program<'_, '_>,
+    scratch: Scratch<'s>,
+    told: &mut Told<'_>,
+) -> Result<Compiled<'s>, CompileError> {
+    compile_told(tables, arch, program, scratch, EmitStage::Waits, told)
+}
+
 /// [`compile`] with the steps as they stand after a stage of emission: for looking at them with
 /// [`Compiled::dump`]. Only those after the last stage are a kernel.
 ///
@@ -213,10 +272,26 @@ pub fn compile_until<'s>(
     tables: &Tables<'_>,
     arch: ArchId,
     program: &mut Program<'_, '_>,
-    mut scratch: Scratch<'s>,
+    scratch: Scratch<'s>,
     last: EmitStage,
 ) -> Result<Compiled<'s>, CompileError> {
+    compile_told(tables, arch, program, scratch, last, &mut NoLoops)
+}
+
+#[inline(always)]
+fn compile_told<'s, 'f, L: LoopSource<'f>>(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    program: &mut Program<'_, '_>,
+    mut scratch: Scratch<'s>,
+    last: EmitStage,
+    told: &mut L,
+) -> Result<Compiled<'s>, CompileError> {
     let function = accepted(program)?;
+    let loops = program.has_loops(function);
+    if loops != told.told().is_some_and(|told| told.function() == function) {
+        return Err(CompileError::NotTold(function));
+    }
     let mut plan = scratch.pools.plan(arch);
     let mut inserted = InsertedConversions::default();
     decide(tables, program, function, &mut plan, &mut scratch.workspace, &mut inserted)?;
@@ -224,6 +299,7 @@ pub fn compile_until<'s>(
         kernel: &mut scratch.kernel,
         lists: &mut scratch.lists,
         exprs: &mut scratch.exprs,
+        told: &mut *told,
         last,
     };
     let filled = match fill_moved(tables, program, &mut plan, function, &mut room) {
@@ -280,12 +356,12 @@ fn decide(
 /// Plans and emits once more, with loads inside the loops that read them; `error` is what it is
 /// about, and what is left if that does not help.
 #[inline(never)]
-fn refill(
+fn refill<'f, L: LoopSource<'f>>(
     tables: &Tables<'_>,
     program: &mut Program<'_, '_>,
     plan: &mut Plan<'_>,
     function: Op,
-    (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_>),
+    (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_, L>),
     error: CompileError,
 ) -> Result<RegisterUsage, CompileError> {
     let mut sunk = LoadSinking::default();
@@ -305,12 +381,12 @@ fn refill(
 /// Makes the steps of a plan. Where registers are too few, tiles get other places once, so that
 /// more loads can wait for the products that take them.
 #[inline(never)]
-fn fill_moved(
+fn fill_moved<'f, L: LoopSource<'f>>(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     plan: &mut Plan<'_>,
     function: Op,
-    room: &mut EmitScratch<'_, '_>,
+    room: &mut EmitScratch<'_, '_, L>,
 ) -> Result<RegisterUsage, CompileError> {
     let filled = fill(tables, program, plan, function, room);
     match filled {
@@ -325,14 +401,14 @@ fn fill_moved(
 
 /// Makes the steps of a plan.
 #[inline(never)]
-fn fill(
+fn fill<'f, L: LoopSource<'f>>(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     plan: &Plan<'_>,
     function: Op,
-    room: &mut EmitScratch<'_, '_>,
+    room: &mut EmitScratch<'_, '_, L>,
 ) -> Result<RegisterUsage, CompileError> {
-    let EmitScratch { kernel, lists, exprs, last } = room;
+    let EmitScratch { kernel, lists, exprs, told, last } = room;
     let KernelPools { steps, tuples, patterns, loops, params } = &mut **kernel;
     let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
@@ -350,8 +426,21 @@ fn fill(
     let mut again = false;
     let usage = loop {
         let room = StepStorage::new(steps, tuples, patterns, loops);
-        let walked =
-            walk(queries, program, plan, function, room, params, lists.again(), exprs, pressure);
+        let walked = walk(
+            queries,
+            program,
+            plan,
+            (function, &mut **told),
+            room,
+            params,
+            lists.again(),
+            exprs,
+            pressure,
+        );
+        if walked.is_ok() && told.told().is_some_and(Told::take_early) {
+            // Once more, with something in what is read before it is written.
+            continue;
+        }
         let error = match walked {
             Ok(()) if again => return Ok(RegisterUsage { high: [0; MAX_CLASSES] }),
             Ok(()) => {
@@ -402,6 +491,7 @@ impl<'s> Planned<'s> {
             kernel: &mut self.kernel,
             lists: &mut self.lists,
             exprs: &mut self.exprs,
+            told: &mut NoLoops,
             last: EmitStage::Waits,
         };
         let usage = fill(tables, program, &self.plan, self.function, &mut room)?;
@@ -421,11 +511,11 @@ impl<'s> Planned<'s> {
 /// gone before registers are allocated.
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
-fn walk(
+fn walk<'f>(
     queries: TargetQueries<'_>,
     program: &Program<'_, '_>,
     plan: &Plan<'_>,
-    function: Op,
+    (function, told): (Op, &mut impl LoopSource<'f>),
     steps: StepStorage<'_>,
     params: &VecView<Param>,
     lists: Lists<'_>,
@@ -463,6 +553,6 @@ fn walk(
     );
     context.pressure = pressure;
     context
-        .function(function)
+        .function(function, told)
         .map_err(|error| CompileError::emission(error, Op::at(usize::from(context.steps.origin))))
 }

@@ -5,7 +5,7 @@
 //! build before it has a number.
 
 use crate::compile::CompileError;
-use lanebook_emit::EmitError;
+use lanebook_emit::{ElementReason, EmitError};
 use lanebook_ir::SourcePlace;
 use lanebook_ir::verify::contract::Breach;
 
@@ -40,6 +40,11 @@ pub fn of_compile(e: CompileError) -> Stage {
         }
         CompileError::Text(_) => Stage::Text,
         CompileError::NoFunction => Stage::NoFunction,
+        // The same as of an element whose layouts are foreign.
+        CompileError::NotTold(op) => {
+            let why = ElementReason::Foreign;
+            Stage::Emit(of_emit(EmitError::Element { op, why }))
+        }
         CompileError::Contract(Breach { kind, at }) => {
             Stage::Contract(Detail { op: at.op, ..of_breach(kind) }, at)
         }

@@ -37,7 +37,7 @@ pub mod sound;
 mod values;
 
 #[doc(hidden)]
-pub use input::{diagnostics, families, ledger, load, source, spanned, suggest, template, tree};
+pub use input::{diagnostics, families, ledger, load, source, spanned, template, tree};
 pub(crate) use input::{entries, files, layouts, lost, params, pattern};
 pub(crate) use model::means;
 #[doc(hidden)]

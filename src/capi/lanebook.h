@@ -49,9 +49,12 @@ enum lb_code {
     LB_LAYOUT_TEXT = 13,  /* the layout cannot be read; line and column say where */
     LB_LAYOUT_APPLY = 14, /* the coordinate is out of range, or the number of coordinates is wrong */
     LB_AXIS = 15,         /* no axis has this name */
-    LB_ROOM = 16,         /* numbers = how many there are, how many there is room for */
+    LB_ROOM = 16,         /* numbers = how many there are, how many there is room for, and of lb_compile_launch which list: 1 parameters,
+                           * 2 maps, 3 grid_steps, 4 flags */
     LB_CONTRACT = 17,     /* the program writes something that is not obeyed: detail below */
-    LB_QUERY = 18         /* the query has no answer: the answer's buffer says why, line and column where */
+    LB_QUERY = 18,        /* the query has no answer: the answer's buffer says why, line and column where */
+    LB_GRID = 19          /* no number of blocks: detail 1 the function says none, 2 an argument has no value (numbers[0]), 3 not
+                           * between 1 and 2^31 - 1 along an axis (numbers[0]), 4 steps that lb_compile_launch has not written */
 };
 
 /* What went wrong, and where in the text. Every field is written by every call that is given one (0 where it says nothing).
@@ -72,7 +75,7 @@ enum lb_code {
  * scales; columns there are), 17 lanes of tensor memory that no warp reaches (warps; warps that reach all),
  * 18 tile of global memory that spans more than its addresses reach (bytes), 19 the plan is of another program or other tables.
  * LB_EMIT: 1 steps or registers, 2 expressions, 3 simplification, 4 selection, 5 room (capacity; number of the list), 6 unplanned operation,
- * 7 index, 8 carried value, 9 no rules, 10 constant.
+ * 7 index, 8 carried value, 9 no rules, 10 constant, 11 element of a parallel loop (the reason's number in src/emit/src/elements/mod.rs).
  * LB_CONTRACT: 1 operation that is not compiled, 2 undeclared operation, 3 operation outside of the function, 4 second function,
  * 5 region, 6 attribute that the operation has not, 7 attribute twice, 8 form of an attribute's value, 9 range of an attribute's
  * value (value), 10 attribute that says nothing with these shapes, 11 missing attribute (its number), 12 count
@@ -151,6 +154,80 @@ typedef struct lb_tensor_map {
  * null where map_room is 0; map_count may not. Both are left alone on an error before the text. */
 uint32_t lb_compile_maps(const uint8_t *text, size_t text_bytes, const uint8_t *arch, size_t arch_bytes, void *scratch, size_t scratch_bytes,
                          lb_sink write, void *user, lb_tensor_map *maps, size_t map_room, size_t *map_count, lb_error *err);
+
+/* Everything that a launch of a compiled kernel needs. Arguments are those of the tile program's function, parameters those of the
+ * kernel, each from 0. Names are in the program's text, other texts live as long as the program; none has a zero at its end. */
+enum lb_parameter_kind {
+    LB_POINTER = 0, /* the address of the tensor's first element, 64 bits; a multiple of `multiple` bytes */
+    LB_EXTENT = 1,  /* the extent of dimension `number` of the tensor, in elements */
+    LB_STRIDE = 2,  /* from one element to the next of dimension `number`, in elements; a multiple of `multiple` */
+    LB_SCALAR = 3,  /* the argument's value, a multiple of `multiple` */
+    LB_MAP = 4,     /* the tensor map maps[number], by value */
+    LB_BLOCKS = 5   /* how many blocks there are along axis `number`; AMD's runtimes fill it in themselves */
+};
+typedef struct lb_parameter {
+    uint32_t kind;            /* enum lb_parameter_kind */
+    uint32_t argument;        /* the function's argument, or LB_NO_PARAMETER for LB_BLOCKS */
+    uint32_t number;          /* dimension, map or axis */
+    uint32_t offset, bytes, align; /* in the parameter block, in bytes */
+    uint32_t multiple;
+    uint32_t element_bytes;   /* of the tensor of an LB_POINTER, else 0 */
+    int64_t low, high;        /* the least and the greatest number that may be put there; 0 for addresses and maps */
+    const uint8_t *name;      /* the argument's */
+    size_t name_bytes;
+} lb_parameter;
+
+/* The blocks along an axis in postfix order: numbers and arguments are put on a stack, the others replace the two on top of it. */
+enum lb_grid_op {
+    LB_GRID_NUMBER = 0, LB_GRID_ARGUMENT = 1, LB_GRID_ADD = 2, LB_GRID_SUB = 3, LB_GRID_MUL = 4,
+    LB_GRID_CEIL_DIV = 5, /* rounded up; the divisor is above 0 */
+    LB_GRID_MIN = 6, LB_GRID_MAX = 7
+};
+typedef struct lb_grid_step {
+    uint32_t op;       /* enum lb_grid_op */
+    uint32_t argument; /* of LB_GRID_ARGUMENT: the function's argument */
+    int64_t number;    /* of LB_GRID_NUMBER */
+} lb_grid_step;
+
+typedef struct lb_launch {
+    /* By you: sizeof(lb_launch), and lists with room; a list may be null where its room is 0. */
+    size_t bytes;
+    lb_parameter *parameters;
+    size_t parameter_room;
+    lb_tensor_map *maps;
+    size_t map_room;
+    lb_grid_step *grid_steps;
+    size_t grid_step_room;
+    uint8_t *flags; /* what an assembler must be told besides the text, each ended by a zero: "-mcpu=gfx942", "-mattr=+wavefrontsize64" */
+    size_t flag_room;
+    /* By the call: how many of each there are. On LB_ROOM only these are written, so that you can lend enough. */
+    size_t parameter_count, map_count, grid_step_count, flag_bytes;
+    const uint8_t *kernel; /* the kernel's name in its text */
+    size_t kernel_bytes;
+    const uint8_t *target; /* what its assembler calls the architecture */
+    size_t target_bytes;
+    const uint8_t *version; /* of the text; 0 bytes where texts have none */
+    size_t version_bytes;
+    uint32_t threads;      /* of a block, all along x */
+    uint32_t wave_lanes;
+    uint32_t static_shared_bytes;  /* the text declares them */
+    uint32_t dynamic_shared_bytes; /* the launch asks for them */
+    uint32_t tensor_columns;       /* columns of tensor memory that a block allocates itself; the launch passes nothing */
+    uint32_t parameter_bytes;      /* of the parameter block */
+    uint32_t cluster[3];           /* blocks of a cluster along x, y, z */
+    uint32_t grid_axes;            /* axes that the function says the blocks of; 0 = it says no grid: you know */
+    uint32_t axis_steps[3];        /* steps of each axis, one axis behind the other in grid_steps */
+    uint32_t reserved;             /* 0 */
+} lb_launch;
+
+/* As lb_compile, and describes the launch. `write` may be null. LB_ARGUMENT 9: `launch` is null, too small, overlaps scratch, or lends a list that is none.
+ * LB_ROOM: nothing was written but the counts. */
+uint32_t lb_compile_launch(const uint8_t *text, size_t text_bytes, const uint8_t *arch, size_t arch_bytes, void *scratch, size_t scratch_bytes,
+                           lb_sink write, void *user, lb_launch *launch, lb_error *err);
+
+/* The blocks of a launch along x, y and z, written to grid[0..3], where the function's arguments have these values, by their number (those of
+ * tensors are not read). LB_GRID: there is none. */
+uint32_t lb_launch_grid(const lb_launch *launch, const int64_t *values, size_t value_count, uint32_t *grid, lb_error *err);
 
 /* A layout in TIRx's notation (it begins with "S[") or CuTe's. No symbols: every number is known.
  *

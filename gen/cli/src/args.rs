@@ -105,6 +105,8 @@ Examples:
   lanebook compile --arch gfx950 --explain                 ... with every rejected candidate and its reason
   lanebook compile kernel.tile --arch sm_80 --emit ptx -o kernel.ptx
   cat kernel.tile | lanebook compile - --arch gfx950 --emit report
+  lanebook compile kernel.tile --arch gfx950 --format json --set M=4096 --set N=512
+                                                           the kernel and all that a launcher must know
 
 What --emit takes:
   all      the annotated program, the decisions and the sequence (default)
@@ -126,6 +128,13 @@ pub struct Compile {
     /// What to print
     #[arg(long, value_name = "WHAT", default_value = "all")]
     pub emit: String,
+    /// How to write it: json is one object, the kernel's text and its launch (parameters, grid,
+    /// threads, shared memory, tensor maps, flags of the assembler)
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = CompileFormat::Text, conflicts_with_all = ["emit", "explain", "dump"])]
+    pub format: CompileFormat,
+    /// The value of an index argument, for the blocks of the grid that `--format json` says
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = argument_value, requires = "format")]
+    pub set: Vec<(String, i64)>,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -137,6 +146,22 @@ pub struct Compile {
     /// list: the stages
     #[arg(long, value_name = "STAGE", conflicts_with_all = ["emit", "explain"])]
     pub dump: Option<String>,
+}
+
+/// How `compile` writes what it has made.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CompileFormat {
+    /// What --emit asks for
+    Text,
+    /// One object: the kernel's text and its launch
+    Json,
+}
+
+/// Reads `NAME=NUMBER`; the name may begin with `%`.
+fn argument_value(text: &str) -> Result<(String, i64), String> {
+    let (name, number) = text.split_once('=').ok_or("it is written NAME=NUMBER")?;
+    let number = number.trim().parse().map_err(|_| format!("`{number}` is no whole number"))?;
+    Ok((name.trim().trim_start_matches('%').to_string(), number))
 }
 
 const OPT: &str = "\

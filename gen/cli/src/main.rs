@@ -3,12 +3,10 @@
 //! | module | what |
 //! | --- | --- |
 //! | [`args`] [`commands`] | the command line; one file a command |
-//! | [`report`] | what `compile` prints: decisions, candidates, refusals |
+//! | [`candidates`] [`declared`] | what `opt` says of candidates; figures that somebody declared beside them |
 //! | [`findings`] | what an audit found, for people and tools; what becomes of it |
 //! | [`assemblers`] [`encodings`] [`plannable`] | the audit's checks that need programs or the library |
-//! | [`tables`] [`notation`] | the tables that a command works with; layouts as people write them |
-//! | [`program`] | a program's text: a file, standard input, the built-in one |
-//! | [`table`] [`output`] [`problem`] | columns; results, whole or not at all; what is wrong and what to do |
+//! | [`tables`] [`output`] | the tables that a command works with; results, whole or not at all |
 //!
 //! A command makes its whole result before any of it is written. Nothing here knows an
 //! architecture, an instruction or a layout of its own.
@@ -16,20 +14,17 @@
 
 mod args;
 mod assemblers;
+mod candidates;
 mod commands;
+mod declared;
 mod encodings;
 mod findings;
-mod notation;
 mod output;
 mod plannable;
-mod problem;
-mod program;
-mod report;
-mod table;
 mod tables;
 
 use clap::Parser;
-use problem::Problem;
+use lanebook_report::problem::Problem;
 use std::process::ExitCode;
 
 /// Stack of the thread that works: the fixed storage of the library is built there, some megabytes

@@ -1,5 +1,5 @@
 //! Where results go: standard output, or a file that is there whole or not at all.
-use crate::problem::Problem;
+use lanebook_report::problem::Problem;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};

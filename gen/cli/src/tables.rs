@@ -1,9 +1,9 @@
 //! The tables that a command works with: those that were built in, or a folder's.
-use crate::problem::{Kind, Problem, Problems};
 use lanebook_gen::beside::{self, Beside};
-use lanebook_gen::suggest::nearest;
 use lanebook_gen::{Mode, compile, load};
-use lanebook_tables::{Arch, ArchId, Isa, Status, Tables};
+pub use lanebook_report::archs::{arch, counted, doubt, known_archs};
+use lanebook_report::problem::{Kind, Problem, Problems};
+use lanebook_tables::Tables;
 use std::path::Path;
 
 /// The tables to use.
@@ -59,51 +59,4 @@ pub fn beside(tables: &Tables<'_>, file: &Path) -> Result<Beside, Problems> {
             format!("{}{errors} in {}\n", failure.full(), file.display()),
         )
     })
-}
-
-/// The architecture with a name.
-pub fn arch<'t>(
-    tables: &Tables<'t>,
-    name: &str,
-) -> Result<(ArchId, &'t Arch<'t>, &'t Isa<'t>), Problem> {
-    let found = tables.arch_named(name).and_then(|id| Some((id, tables.arch(id)?)));
-    let found = found.and_then(|(id, arch)| Some((id, arch, tables.isa(arch.isa)?)));
-    found.ok_or_else(|| {
-        let known = known_archs(tables);
-        let near = nearest(name, known.iter().copied())
-            .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-        Problem::usage(
-            format!("unknown architecture `{name}`"),
-            format!("{near}known: {}", known.join(", ")),
-        )
-    })
-}
-
-/// Names of all architectures in alphabetical order.
-pub fn known_archs<'t>(tables: &Tables<'t>) -> Vec<&'t str> {
-    let mut names: Vec<&str> = tables.archs.iter().map(|arch| arch.name).collect();
-    names.sort_unstable();
-    names
-}
-
-/// A status as people read it.
-pub fn status(status: Status) -> &'static str {
-    match status {
-        Status::Verified => "verified",
-        Status::Documented => "documented",
-        Status::Measured => "measured",
-        Status::OneSource => "one source",
-        Status::Contested => "contested",
-        Status::Assumed => "assumed",
-    }
-}
-
-/// `3 errors`, `1 error`.
-pub fn counted(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
-}
-
-/// How much a status is in doubt: the words stand from the most certain to the least.
-pub const fn doubt(status: Status) -> u8 {
-    status as u8
 }

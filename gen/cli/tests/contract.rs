@@ -93,10 +93,10 @@ fn operands_and_operations_are_those_of_the_contract() {
     with("%m: index {div = 64})", "%m: index {div = 64}, %s0: f32)")
         .refused(1, &["argument 3 (argument) of `func` must be", "standard input:1:", "^^"]);
     with("tiled_load %s :", "tiled_load %A :").refused(1, &["the written type"]);
-    with("%y = add %t, %t :", "%y = neg %t :").refused(
+    with("%y = add %t, %t :", "%y = math.sin %t :").refused(
         1,
         &[
-            "the tables of sm_80 have no instruction that does `neg` from f32 to f32",
+            "the tables of sm_80 have no instruction that does `math.sin` from f32 to f32",
             "no architecture's tables have one",
         ],
     );
@@ -288,7 +288,7 @@ fn the_contract_is_printed() {
     ] {
         assert!(one.contains(text), "`{text}` is missing in\n{one}");
     }
-    assert!(run(&["ops", "neg", "--arch", "sm_80"]).fine().contains("no instruction does it"));
+    assert!(run(&["ops", "math.sin", "--arch", "sm_80"]).fine().contains("no instruction does it"));
     let json: serde_json::Value =
         serde_json::from_str(&run(&["ops", "--arch", "gfx942", "--format", "json"]).fine())
             .expect("JSON");

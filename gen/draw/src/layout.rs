@@ -52,6 +52,24 @@ pub fn shape(layout: &LayoutRef<'_>, order: Order) -> Result<(u64, u64), DrawErr
     Ok(best)
 }
 
+/// Order, rows and columns to show a layout in whose elements are counted in a known way: `extents` are those of its
+/// coordinates as written, empty where they are not known.
+///
+/// # Errors
+/// When a number is not known.
+pub fn grid(
+    layout: &LayoutRef<'_>,
+    row_major: bool,
+    extents: &[u32],
+) -> Result<(Order, (u64, u64)), DrawError> {
+    let order = if row_major { Order::RowMajor } else { Order::ColumnMajor };
+    let shape = match extents {
+        [rows, columns] => (u64::from(*rows), u64::from(*columns)),
+        _ => shape(layout, order)?,
+    };
+    Ok((order, shape))
+}
+
 fn symbolic(_: lanebook_layout::Error) -> DrawError {
     DrawError::new(
         "the layout has a number that is not known",

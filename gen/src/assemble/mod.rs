@@ -414,7 +414,7 @@ fn ask(
     written.map_err(|error| format!("{}: {error}", folder.display()))?;
     let input = folder.join("atoms.s").to_string_lossy().into_owned();
     let output = folder.join("atoms.o").to_string_lossy().into_owned();
-    let arguments = arguments.iter().map(|argument| {
+    let arguments = assembler.flags.iter().chain(arguments).map(|argument| {
         fill(argument, |word| match word {
             "target" => target.to_string(),
             "wave_lanes" => wave_lanes.to_string(),

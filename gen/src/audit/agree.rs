@@ -66,7 +66,7 @@ fn meant<'m>(
         let found: Vec<&Atom> =
             model.atoms.iter().filter(|atom| fits(pattern, &atom.name)).collect();
         if found.is_empty() {
-            let help = crate::suggest::remedy(
+            let help = lanebook_suggest::remedy(
                 pattern,
                 model.atoms.iter().map(|atom| atom.name.as_str()),
                 "remove it, or name an atom; `*` stands for any text",

@@ -43,6 +43,16 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     diags
 }
 
+/// A text as it is written in the tables.
+fn template(atom: &Atom) -> String {
+    let pieces = atom.template.iter().map(|piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Name(name) => format!("{{{name}}}"),
+        Piece::Optional(name, before) => format!("{{{name}?{before}}}"),
+    });
+    pieces.collect()
+}
+
 /// Runs of letters of an instruction's first word.
 fn letters(atom: &Atom) -> Vec<String> {
     let text = text(atom);
@@ -232,7 +242,8 @@ fn counted(term: &[TermNode]) -> Option<BTreeSet<u8>> {
     Some(out)
 }
 
-/// The word of what an atom does is one of its text, at least its beginning.
+/// The word of what an atom does is one of its text, at least its beginning, or the text is one that
+/// the operation names.
 fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
     let word = does::word(&one.op, |name| compiled.rules.ops.named(name));
     let Some(OpWord::Op(id)) = word else { return };
@@ -256,7 +267,11 @@ fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
         .filter(|other| !name.starts_with(other))
         .find(|other| letters.iter().any(|word| word == other));
     let own = letters.iter().any(|word| word == name);
-    if !letters.iter().any(begins) || other.is_some() && !own {
+    let template = template(atom);
+    let spelled = ops
+        .get(id)
+        .is_some_and(|op| op.entry.texts.iter().any(|text| template.starts_with(text.as_str())));
+    if !spelled && (!letters.iter().any(begins) || other.is_some() && !own) {
         say(
             format!(
                 "`{}` does `{}`, its text says {}",

@@ -94,6 +94,10 @@ fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
         value: tags.join(", "),
         at: atom.name.span,
     });
+    // Offsets of two places count elements, or many of them, and are shorter.
+    let has_two = movement.offsets.iter().any(|field| field.place != 0);
+    let pair = if has_two { ", two places" } else { "" };
+    let counted = if has_two { head(&text, usize::MAX) } else { two.clone() };
     for field in &movement.offsets {
         let operand = atom.operands.get(usize::from(field.operand));
         let range = operand.and_then(|operand| operand.range.as_ref());
@@ -103,14 +107,14 @@ fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
             _ => "to",
         };
         out.push(Trait {
-            form: format!("{isa}: {two} {ways}, {on}"),
+            form: format!("{isa}: {counted} {ways}, {on}{pair}"),
             what: "the unit of the offset",
             value: field.scale.to_string(),
             at: field.span,
         });
         if let Some(range) = range {
             out.push(Trait {
-                form: format!("{isa}: {} {ways}", head(&text, 1)),
+                form: format!("{isa}: {} {ways}{pair}", head(&text, 1)),
                 what: "the range of the offset",
                 value: format!("{} to {}", range.value.0, range.value.1),
                 at: range.span,

@@ -220,9 +220,8 @@ fn width(model: &HwModel, atom: &Atom, text: &str, diags: &mut Diagnostics) {
     let vector: u16 =
         words(mnemonic).find_map(|word| word.strip_prefix('v')?.parse().ok()).unwrap_or(1);
     let [bits] = said.as_slice() else { return };
-    let several = words(&mnemonic.replace('_', "."))
-        .any(|word| word.starts_with("read2") || word.starts_with("write2"));
-    if several {
+    // Two places have the width of each in the text.
+    if movement.offsets.iter().any(|field| field.place != 0) {
         return;
     }
     if u32::from(slot.value) * 8 != u32::from(*bits) * u32::from(vector) {
@@ -242,7 +241,9 @@ fn width(model: &HwModel, atom: &Atom, text: &str, diags: &mut Diagnostics) {
         .and_then(|class| model.isa(atom.isa).classes.get(class.index()))
         .map(|class| class.kind);
     let held = u32::from(operand.registers) * u32::from(operand.register_bits);
-    let moved = u32::from(*bits) * u32::from(vector);
+    // Each of several narrow ones has a register of its own.
+    let each = if vector > 1 { (*bits).max(operand.register_bits) } else { *bits };
+    let moved = u32::from(each) * u32::from(vector);
     if kind == Some(RegisterKind::Vector) && (held < moved || held >= moved + 32) {
         let message = format!(
             "the text of `{}` moves {moved} bits, `{}` has {held}",

@@ -5,8 +5,8 @@ use crate::layouts::Layout;
 use crate::model::{Arch, Atom, HwModel};
 use crate::schema::Rest;
 use crate::source::Span;
-use crate::suggest::remedy;
 use lanebook_layout::AxisId;
+use lanebook_suggest::remedy;
 use lanebook_tables::Space;
 
 /// See the module.

@@ -294,23 +294,27 @@ fn memory(side: &Side, unit: u16, extents: &[u16]) -> Diagnostics {
         (
             layout.at(x, 0, AxisId::SLOT),
             layout.at(x, 0, AxisId::BYTE) * 8 + layout.at(x, 0, AxisId::BIT),
+            layout.at(x, 0, AxisId::PLACE),
         )
     };
     if layout.size() > MOST_PLACES {
         return too_large(span);
     }
-    let (slots, bits) =
-        (0..layout.size()).map(place).fold((0, 0), |most, at| (most.0.max(at.0), most.1.max(at.1)));
+    let (slots, bits, seconds) = (0..layout.size())
+        .map(place)
+        .fold((0, 0, 0), |most, at| (most.0.max(at.0), most.1.max(at.1), most.2.max(at.2)));
     let grain = gcd(layout.grain(AxisId::BIT, unit), 8);
     let width = (bits.max(0) as u64 + unit).div_ceil(grain);
-    if (slots as u64 + 1) * width > MOST_PLACES {
+    let seconds = seconds.max(0) as u64 + 1;
+    if (slots as u64 + 1) * seconds * width > MOST_PLACES {
         return too_large(span);
     }
-    let mut places = Places { width, cells: vec![EMPTY; ((slots as u64 + 1) * width) as usize] };
+    let mut places =
+        Places { width, cells: vec![EMPTY; ((slots as u64 + 1) * seconds * width) as usize] };
     for x in 0..layout.size() {
-        let (slot, bit) = place(x);
+        let (slot, bit, second) = place(x);
         let byte = bit.div_euclid(8);
-        if slot < 0 || bit < 0 {
+        if slot < 0 || bit < 0 || second < 0 {
             let message =
                 format!("element {} is at byte {byte} of slot {slot}", coordinate(x, extents));
             return Diagnostic::at(span, message).help("slots and bytes are not negative").into();
@@ -331,7 +335,9 @@ fn memory(side: &Side, unit: u16, extents: &[u16]) -> Diagnostics {
             return diags;
         }
         for cell in 0..unit / grain {
-            if let Some(before) = places.claim(slot as u64, bit as u64 / grain + cell, x) {
+            if let Some(before) =
+                places.claim(slot as u64 * seconds + second as u64, bit as u64 / grain + cell, x)
+            {
                 let message = format!(
                     "elements {} and {} are both at byte {byte} of slot {slot}",
                     coordinate(before, extents),
@@ -345,7 +351,7 @@ fn memory(side: &Side, unit: u16, extents: &[u16]) -> Diagnostics {
     }
     if let Some(slot) = places
         .cells
-        .chunks(width as usize)
+        .chunks((seconds * width) as usize)
         .position(|cells| cells.iter().all(|cell| *cell == EMPTY))
     {
         let message = format!("slot {slot} of {} supplies nothing", slots + 1);

@@ -60,7 +60,7 @@ pub(super) fn axes_of(space: Space) -> &'static [AxisId] {
     match space {
         Space::Register => &[AxisId::LANE, AxisId::WARP, AxisId::BIT],
         // Bits: elements narrower than a byte.
-        Space::Shared | Space::Global => &[AxisId::SLOT, AxisId::BYTE, AxisId::BIT],
+        Space::Shared | Space::Global => &[AxisId::SLOT, AxisId::PLACE, AxisId::BYTE, AxisId::BIT],
         Space::Tensor => &[AxisId::TLANE, AxisId::TCOL, AxisId::BIT],
     }
 }

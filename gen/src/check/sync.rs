@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Arch, HwModel, Step};
 use crate::source::Span;
-use crate::suggest::remedy;
+use lanebook_suggest::remedy;
 use lanebook_tables::{AtomId, Role};
 use std::collections::BTreeMap;
 

@@ -2,8 +2,8 @@
 //! of even tuples.
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Atom, HwModel};
-use crate::suggest::remedy;
 use crate::template::Piece;
+use lanebook_suggest::remedy;
 use lanebook_tables::Role;
 
 /// See the module.

@@ -17,7 +17,8 @@ pub fn check(model: &HwModel) -> Diagnostics {
             model.units.tensor_maps.iter().find(|map| map.entry.name.value == entry.map.value)
         else {
             let known = model.units.tensor_maps.iter().map(|map| map.entry.name.as_str());
-            let help = crate::suggest::remedy(&entry.map, known, "declare it under `tensor_maps`");
+            let help =
+                lanebook_suggest::remedy(&entry.map, known, "declare it under `tensor_maps`");
             diags.push(
                 Diagnostic::at(entry.map.span, format!("unknown tensor map `{}`", entry.map.value))
                     .help(help)

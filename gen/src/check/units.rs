@@ -42,7 +42,7 @@ fn operands(model: &HwModel, diags: &mut Diagnostics) {
                 model.units.descriptors.iter().find(|d| d.fact.entry.name.value == name.value)
             else {
                 let known = model.units.descriptors.iter().map(|d| d.fact.entry.name.as_str());
-                let help = crate::suggest::remedy(name, known, "declare it under `units`");
+                let help = lanebook_suggest::remedy(name, known, "declare it under `units`");
                 diags.push(
                     Diagnostic::at(name.span, format!("unknown descriptor `{}`", name.value))
                         .help(help)
@@ -93,7 +93,7 @@ fn accumulators(model: &HwModel, diags: &mut Diagnostics) {
         match model.units.descriptors.iter().find(|d| d.fact.entry.name.value == name.value) {
             None => {
                 let known = model.units.descriptors.iter().map(|d| d.fact.entry.name.as_str());
-                let help = crate::suggest::remedy(name, known, "declare it under `units`");
+                let help = lanebook_suggest::remedy(name, known, "declare it under `units`");
                 diags.push(
                     Diagnostic::at(name.span, format!("unknown descriptor `{}`", name.value))
                         .help(help)
@@ -122,7 +122,7 @@ fn accumulators(model: &HwModel, diags: &mut Diagnostics) {
             model.units.tensor_tiles.iter().find(|(fact, _)| fact.entry.name.value == name.value)
         else {
             let known = model.units.tensor_tiles.iter().map(|(fact, _)| fact.entry.name.as_str());
-            let help = crate::suggest::remedy(name, known, "declare it under `units`");
+            let help = lanebook_suggest::remedy(name, known, "declare it under `units`");
             diags.push(
                 Diagnostic::at(name.span, format!("unknown tensor tile `{}`", name.value))
                     .help(help)
@@ -297,7 +297,7 @@ fn operand_tiles(units: &Units, diags: &mut Diagnostics) {
         let known: Vec<&str> =
             units.descriptors.iter().map(|d| d.fact.entry.name.as_str()).collect();
         for unknown in entry.takes.keys().filter(|d| !known.contains(&d.as_str())) {
-            let help = crate::suggest::remedy(unknown, known.iter().copied(), "declare it");
+            let help = lanebook_suggest::remedy(unknown, known.iter().copied(), "declare it");
             diags.push(
                 Diagnostic::at(entry.name.span, format!("unknown descriptor `{unknown}`"))
                     .help(help)
@@ -461,7 +461,7 @@ fn shapes(units: &Units, diags: &mut Diagnostics) {
         // A kind is a word of its descriptor's name.
         let words = || entry.descriptor.value.split('.');
         if !words().any(|word| word == entry.kind.value) {
-            let help = crate::suggest::remedy(
+            let help = lanebook_suggest::remedy(
                 &entry.kind,
                 words(),
                 "a kind is a word of its descriptor's name",
@@ -558,7 +558,7 @@ fn order_limits(model: &HwModel, diags: &mut Diagnostics) {
                 .iter()
                 .filter(|name| !known.is_empty() && !known.contains(&name.as_str()))
             {
-                let help = crate::suggest::remedy(
+                let help = lanebook_suggest::remedy(
                     name,
                     known.iter().copied(),
                     "name a value of the descriptor's field",
@@ -586,7 +586,7 @@ fn map_limits(units: &Units, diags: &mut Diagnostics) {
     for limit in &units.map_limits {
         let entry = &limit.entry;
         for name in entry.elements.iter().filter(|name| !known.contains(&name.as_str())) {
-            let help = crate::suggest::remedy(
+            let help = lanebook_suggest::remedy(
                 name,
                 known.iter().copied(),
                 "name an element of a tensor map",
@@ -636,7 +636,7 @@ fn maps(units: &Units, diags: &mut Diagnostics) {
             if let Some(mode) =
                 interleave.swizzle.as_ref().filter(|mode| !modes.contains(&mode.as_str()))
             {
-                let help = crate::suggest::remedy(mode, modes.iter().copied(), "declare it");
+                let help = lanebook_suggest::remedy(mode, modes.iter().copied(), "declare it");
                 diags.push(
                     Diagnostic::at(mode.span, format!("unknown swizzle mode `{}`", mode.value))
                         .help(help)

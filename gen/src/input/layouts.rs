@@ -6,9 +6,9 @@
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use crate::suggest::remedy;
 use lanebook_layout::notation::{Expected, ParseError, tirx};
 use lanebook_layout::{AxisId, AxisNames, LayoutRef, NoSyms, PostMap, SymTable, WellKnown};
+use lanebook_suggest::remedy;
 
 /// A parsed layout with its place.
 #[derive(Clone, Debug)]

@@ -395,7 +395,7 @@ fn complete(loaded: &mut Loaded, sources: &Sources, diags: &mut Diagnostics) {
                 }
                 for name in next.iter().filter_map(|next| next.part.extends.as_ref()) {
                     let known = loaded.isas.iter().map(|isa| isa.isa.name.as_str());
-                    let help = crate::suggest::remedy(name, known, "extend one that is complete");
+                    let help = lanebook_suggest::remedy(name, known, "extend one that is complete");
                     diags.push(
                         Diagnostic::at(
                             name.span,

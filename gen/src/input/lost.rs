@@ -7,7 +7,7 @@
 //! counted at what was left out.
 use crate::pattern::fits;
 use crate::source::Span;
-use crate::suggest::nearest;
+use lanebook_suggest::nearest;
 
 /// Fields that give a thing its name.
 const NAMING: [&str; 3] = ["name", "key", "rule"];

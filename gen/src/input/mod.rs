@@ -3,7 +3,7 @@
 //! | module | what |
 //! | --- | --- |
 //! | `files` `source` | files with a part of their own; input files and places in them |
-//! | `pattern` `suggest` | names that fit a pattern, the nearest known name |
+//! | `pattern` | names that fit a pattern |
 //! | `lost` `diagnostics` | what could not be read; errors with every place involved |
 //! | `tree` `spanned` | RON as a tree, and as values that know their place |
 //! | `entries` `families` `params` | entries as they were meant; many atoms written once |
@@ -21,6 +21,5 @@ pub mod params;
 pub mod pattern;
 pub mod source;
 pub mod spanned;
-pub mod suggest;
 pub mod template;
 pub mod tree;

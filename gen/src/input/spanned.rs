@@ -9,7 +9,8 @@
 //! the same run. Places are those of the text as it is written.
 use crate::diagnostics::Diagnostic;
 use crate::source::{FileId, Sources, Span};
-use crate::{suggest, tree};
+use crate::tree;
+use lanebook_suggest as suggest;
 use ron::extensions::Extensions;
 use ron::value::RawValue;
 use serde::de::DeserializeOwned;

@@ -201,6 +201,8 @@ pub struct OffsetField {
     pub on_from: bool,
     /// Added to the destination's addresses.
     pub on_to: bool,
+    /// Which place of each slot it leads to.
+    pub place: u8,
 }
 
 /// An operation on tile elements.
@@ -216,6 +218,8 @@ pub struct Does {
     pub part: u8,
     /// Of a choice of bytes: bits of the selector of one byte.
     pub selector: u8,
+    /// By how many units in the last place a result may be off.
+    pub ulp: u8,
 }
 
 /// Lane `l` receives what lane `l ^ mask` has: the fields are those of `lanebook_tables::LaneXor`.
@@ -535,6 +539,7 @@ impl Resolver<'_> {
                 lanes: does.lanes.iter().map(|l| self.lane_xor(l, &operand_names)).collect(),
                 part: does.part,
                 selector: does.selector,
+                ulp: does.ulp,
             }),
             counter: entry.counter.clone(),
             unordered: entry.unordered,
@@ -624,6 +629,7 @@ impl Resolver<'_> {
                 scale: field.scale,
                 on_from: on(schema::OffsetSide::From),
                 on_to: on(schema::OffsetSide::To),
+                place: field.place,
             })
         });
         let offsets = offsets.collect();

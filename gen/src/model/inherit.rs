@@ -54,8 +54,11 @@ fn chain<'a>(
         let known = || entries.iter().map(|a| a.name.as_str());
         let Some(next) = entries.iter().find(|a| a.name.value == parent.value) else {
             if std::ptr::eq(at, entry) {
-                let help =
-                    crate::suggest::remedy(parent, known(), "name an architecture that has a file");
+                let help = lanebook_suggest::remedy(
+                    parent,
+                    known(),
+                    "name an architecture that has a file",
+                );
                 let error =
                     Diagnostic::at(parent.span, format!("unknown architecture `{}`", parent.value))
                         .help(help)
@@ -315,7 +318,7 @@ impl Resolver<'_> {
         self.whole &= found.is_some_and(|group| group.whole);
         if found.is_none() {
             let known = self.model.groups.iter().map(|g| g.name.as_str());
-            let help = crate::suggest::remedy(
+            let help = lanebook_suggest::remedy(
                 name,
                 known,
                 "write a group of this name, or use one that exists",

@@ -5,8 +5,8 @@ use crate::load::Loaded;
 use crate::schema::{self, Name};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use crate::suggest::remedy;
 use crate::template;
+use lanebook_suggest::remedy;
 use lanebook_tables::{AtomId, ClassId, IsaId, RegisterKind, TupleStyle};
 
 /// Placeholders of a prologue or epilogue, besides `count.CLASS`.
@@ -37,6 +37,8 @@ pub const REGISTER_WORDS: [&str; 5] = ["class", "declared", "prefix", "count", "
 /// Placeholders of what stands in front of a guarded instruction, and behind it.
 pub const GUARD_WORDS: [&str; 1] = ["guard"];
 
+/// Placeholders of what an assembler must be told besides a text.
+pub const FLAG_WORDS: [&str; 2] = ["target", "wave_lanes"];
 /// Placeholders of an assembler's arguments.
 pub const ARGUMENT_WORDS: [&str; 4] = ["target", "wave_lanes", "input", "output"];
 /// Placeholders of what stands before the functions of a text for an assembler.
@@ -97,6 +99,8 @@ pub struct Isa {
     pub atoms: FrameAtoms,
     /// How an instruction is kept to some of the lanes.
     pub guard: Option<LaneGuard>,
+    /// What an assembler must be told besides the text.
+    pub flags: Vec<Frame>,
     /// The vendor's assembler.
     pub assembler: Option<Assembler>,
 }
@@ -119,6 +123,7 @@ pub struct Assembler {
     pub span: Span,
     pub variable: String,
     pub programs: Vec<String>,
+    pub flags: Vec<Frame>,
     pub arguments: Vec<Frame>,
     pub reads: Option<(String, String)>,
     pub newest: String,
@@ -254,6 +259,8 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
             let (number, count, text) = (register.number, register.count, register.text.clone());
             Some(FixedRegister { class, number, count, text, span: register.span })
         };
+        let flags: Vec<Frame> =
+            isa.flags.iter().map(|text| frame(text, &own(&FLAG_WORDS), diags)).collect();
         let resolved = Isa {
             name: isa.name.clone(),
             parent: isa.extends.as_ref().and_then(|name| model.isa_named(name)),
@@ -320,10 +327,12 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
                     issue: guard.issue,
                 })
             }),
+            flags: flags.clone(),
             assembler: isa.assembler.as_ref().map(|asm| Assembler {
                 span: asm.span,
                 variable: asm.variable.clone(),
                 programs: asm.programs.clone(),
+                flags,
                 arguments: asm
                     .arguments
                     .iter()

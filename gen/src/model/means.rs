@@ -3,7 +3,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::Names;
 use crate::schema::Term;
 use crate::spanned::Spanned;
-use crate::suggest::remedy;
+use lanebook_suggest::remedy;
 use lanebook_tables::{IndexOp, TermNode};
 
 /// The words of the index language with their arity.

@@ -173,7 +173,7 @@ pub(super) fn resolve(
     let mut broadcasts = Vec::new();
     for name in &entry.broadcasts {
         let Some(found) = known.iter().find(|b| b.name.value == name.value) else {
-            let help = crate::suggest::remedy(
+            let help = lanebook_suggest::remedy(
                 name,
                 known.iter().map(|b| b.name.as_str()),
                 "declare it under `broadcasts`",

@@ -2,7 +2,7 @@
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::schema::Name;
 use crate::source::Span;
-use crate::suggest::remedy;
+use lanebook_suggest::remedy;
 use std::collections::BTreeMap;
 
 /// The declared names of one kind, with their numbers and places.

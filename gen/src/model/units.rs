@@ -391,7 +391,7 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
                     "operand `{}` of `{}` is nothing that a kernel's frame knows",
                     operand.name.value, name.value
                 );
-                let help = crate::suggest::remedy(
+                let help = lanebook_suggest::remedy(
                     &operand.name,
                     FRAME_OPERANDS.iter().map(|(word, _)| *word),
                     "name the operand after what it is",
@@ -431,7 +431,7 @@ fn operand_of(atom: AtomId, name: &Name, model: &HwModel, diags: &mut Diagnostic
     let found = model.atom(atom).operand(name);
     if found.is_none() {
         let known = model.atom(atom).operands.iter().map(|o| o.name.as_str());
-        let help = crate::suggest::remedy(name, known, "name one of the atom's operands");
+        let help = lanebook_suggest::remedy(name, known, "name one of the atom's operands");
         diags.push(
             Diagnostic::at(
                 name.span,

@@ -86,7 +86,7 @@ structs! {
     Dispatch<'_> { seed, displacements, keys, begins, atoms }
     Isa<'_> {
         name, classes, tuples, prologue, param, param_block, param_pointer, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
-        thread_register, read_thread, block_registers, read_block, read_blocks, param_blocks, divide, leading_zeros, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, compare_signed, guard, end, nop, dispatch,
+        thread_register, read_thread, block_registers, read_block, read_blocks, param_blocks, flags, divide, leading_zeros, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, compare_signed, guard, end, nop, dispatch,
     }
     LaneGuard<'_> { class, test, before, after, issue }
     Operandless<'_> { class, number, count, text }
@@ -109,14 +109,14 @@ structs! {
     Spelling<'_> { text, dtype, shift }
     Movement<'_> { unit_bits, extents, from, to, offsets, crosses_lanes, size }
     Side<'_> { space, layout, operand, base, align_bytes, slot_bytes, banks, access }
-    OffsetField { operand, min, max, scale, on_from, on_to }
+    OffsetField { operand, min, max, scale, on_from, on_to, place }
     MatrixShape { m, n, k, a, b, c, d }
     MatrixMore<'_> { blocks, index, scales, moves, broadcasts, shared, runs, tensor }
     TensorOperand<'_> { tile, descriptor, word, adds, one, writes, reads, fetched, stores, a }
     SharedOperand<'_> { operand, descriptor, access, along }
     FieldMove { by, of, bits, lanes }
     AtomCost { issue, cycles }
-    Does<'_> { op, uses, lanes, part, selector }
+    Does<'_> { op, uses, lanes, part, selector, ulp }
     LaneXor<'_> { masks, set, step, by }
     CounterUse { counter, unordered }
     Source<'_> { key, title }
@@ -165,14 +165,14 @@ structs! {
     ProductUnit<'_> { arch, accumulators, version, transposes, lane, scaled_lane, fills, most_warps, ops }
     TensorOps<'_> { alloc, product, load }
     Contract<'_> { prefixes, memref_ranks, ops }
-    OpContract<'_> { compiled, refusal, instead, operands, results, arguments, attrs, does }
+    OpContract<'_> { compiled, refusal, instead, operands, results, arguments, attrs, does, in_loops }
     SlotContract<'_> { name, kinds, count, ranks, elements, layouts, attrs }
     AttrContract<'_> { key, form, required, ranks, default, doc }
     CandidateRule { role, memory, axis, bucket, family, from, to, bulk, align_bytes }
     CostPolicy<'_> { name, sector, access, keys }
     CostPart { term, weight }
     Weights {
-        shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp, exchange_addresses, exchange_pass, segment_bytes, shared_align, loop_depth, trifle, missing_register,
+        shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp, exchange_addresses, exchange_pass, packed_percent, bound_steps, segment_bytes, shared_align, loop_depth, trifle, missing_register,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::leak::{list, text};
 use crate::model::HwModel;
 use crate::schema::Name;
 use crate::spanned::Spanned;
-use crate::suggest::remedy;
+use lanebook_suggest::remedy;
 use lanebook_tables as t;
 use serde::Deserialize;
 

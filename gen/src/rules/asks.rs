@@ -7,7 +7,7 @@ use super::Ops;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::HwModel;
 use crate::schema::Name;
-use crate::suggest::remedy;
+use lanebook_suggest::remedy;
 use lanebook_tables::{Factor, IndexOp, OpWord, Space};
 use serde::Deserialize;
 

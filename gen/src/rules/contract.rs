@@ -4,7 +4,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::leak::{list, name, shared, text};
 use crate::schema::Name;
 use crate::spanned::Spanned;
-use crate::suggest::remedy;
+use lanebook_suggest::remedy;
 use lanebook_tables as t;
 use lanebook_tables::contract::{kind, notation};
 use serde::Deserialize;
@@ -153,6 +153,9 @@ pub struct RefusedEntry {
     /// What to write instead.
     #[serde(default)]
     pub instead: String,
+    /// What `compile` makes of them in functions of parallel loops, if it takes them there.
+    #[serde(default)]
+    pub in_loops: String,
 }
 
 /// The bits of words.
@@ -339,6 +342,7 @@ pub(super) fn lower(file: &ContractFile, ops: &Ops) -> t::Contract<'static> {
                 arguments: slots(&entry.arguments),
                 attrs: attrs(&entry.attributes),
                 does: name(&entry.does),
+                in_loops: t::Name::EMPTY,
             };
         }
         let refused = file.refused.iter().find(|entry| own(&entry.ops, at));
@@ -351,6 +355,7 @@ pub(super) fn lower(file: &ContractFile, ops: &Ops) -> t::Contract<'static> {
             arguments: t::List::EMPTY,
             attrs: t::List::EMPTY,
             does: t::Name::EMPTY,
+            in_loops: refused.map_or(t::Name::EMPTY, |entry| name(&entry.in_loops)),
         }
     };
     t::Contract {
@@ -381,6 +386,7 @@ pub(crate) fn lean(contract: &t::Contract<'static>) -> t::Contract<'static> {
             refusal: t::Name::EMPTY,
             instead: t::Name::EMPTY,
             does: t::Name::EMPTY,
+            in_loops: t::Name::EMPTY,
             operands: slots(op.operands),
             results: slots(op.results),
             arguments: slots(op.arguments),

@@ -9,7 +9,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{self, HwModel};
 use crate::schema::Name;
 use crate::source::Span;
-use crate::suggest::remedy;
+use lanebook_suggest::remedy;
 use lanebook_tables::{OpId, OpRole, OpWord};
 
 /// The number of a word; `op` answers for operations.

@@ -19,7 +19,7 @@ use super::tree::{self, Head, Tree};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use crate::suggest::remedy;
+use lanebook_suggest::remedy;
 use lanebook_tables::{IndexOp, Language};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -5,7 +5,7 @@ use crate::model::Names;
 use crate::schema::Name;
 use crate::source::{FileId, Span};
 use crate::spanned::Spanned;
-use crate::suggest::remedy;
+use lanebook_suggest::remedy;
 use lanebook_tables::{IndexWord, LayoutTrait, OpId, OpRole, Tables};
 
 /// All operations.
@@ -174,6 +174,7 @@ pub(crate) fn of_tables(tables: &Tables<'_>, file: FileId) -> Ops {
             writes: decl.writes,
             pure: decl.pure,
             effort: decl.effort,
+            texts: Vec::new(),
             index: None,
             doc: String::new(),
         };

@@ -4,7 +4,7 @@ use super::schema::{PassesFile, StepEntry};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::Names;
 use crate::schema::Name;
-use crate::suggest::remedy;
+use lanebook_suggest::remedy;
 use lanebook_tables::ANALYSES;
 
 /// A pipeline.

@@ -7,7 +7,7 @@ use crate::model::{HwModel, Names};
 use crate::schema::{Name, Term};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use crate::suggest::remedy;
+use lanebook_suggest::remedy;
 use lanebook_tables::{
     BuildNode, CondArg, IsaId, Language, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM, PatternNode, Word,
 };

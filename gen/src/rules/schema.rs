@@ -75,6 +75,9 @@ pub struct OpEntry {
     pub effort: u8,
     #[serde(default)]
     pub index: Option<Spanned<Bare>>,
+    /// Beginnings of instruction texts that do it and do not say its name; for the audit.
+    #[serde(default)]
+    pub texts: Vec<String>,
     pub doc: String,
 }
 
@@ -188,6 +191,8 @@ pub struct Weights {
     pub reduce_warp: u32,
     pub exchange_addresses: u32,
     pub exchange_pass: u32,
+    pub packed_percent: u32,
+    pub bound_steps: u32,
     pub segment_bytes: u32,
     pub shared_align: u32,
     pub loop_depth: u32,
@@ -244,6 +249,8 @@ impl Weights {
             reduce_warp: self.reduce_warp,
             exchange_addresses: self.exchange_addresses,
             exchange_pass: self.exchange_pass,
+            packed_percent: self.packed_percent,
+            bound_steps: self.bound_steps,
             segment_bytes: self.segment_bytes,
             shared_align: self.shared_align,
             loop_depth: self.loop_depth,

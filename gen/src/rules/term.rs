@@ -7,7 +7,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::schema::{Name, Term};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use crate::suggest::remedy;
+use lanebook_suggest::remedy;
 use lanebook_tables::{BuildNode, CondArg, IndexOp, Language, NO_SLOT, Number, PatternNode, Word};
 use std::collections::BTreeSet;
 

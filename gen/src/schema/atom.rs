@@ -62,6 +62,9 @@ pub struct Does {
     /// Of a choice of bytes: bits of the selector of one byte.
     #[serde(default)]
     pub selector: u8,
+    /// Of a function that is not rounded once: by how many units in the last place it may be off.
+    #[serde(default)]
+    pub ulp: u8,
 }
 
 /// Lane `l` receives what lane `l ^ mask` has.
@@ -280,6 +283,9 @@ pub struct OffsetField {
     pub scale: u16,
     /// Whose addresses it is added to.
     pub on: Spanned<Vec<OffsetSide>>,
+    /// Which of a slot's places it leads to, where the layout has an axis `place`.
+    #[serde(default)]
+    pub place: u8,
 }
 
 fn scale_one() -> u16 {

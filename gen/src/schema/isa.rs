@@ -89,6 +89,8 @@ pub struct Isa {
     pub end: Name,
     /// Atom.
     pub nop: Option<Name>,
+    /// What an assembler must be told besides the text.
+    pub flags: Vec<Spanned<String>>,
     /// The vendor's assembler.
     pub assembler: Option<Spanned<Assembler>>,
 }
@@ -120,7 +122,7 @@ pub struct Assembler {
     pub variable: String,
     /// Else its names, looked for on the path in this order.
     pub programs: Vec<String>,
-    /// Its arguments.
+    /// Its arguments, behind the instruction set's flags.
     pub arguments: Vec<Spanned<String>>,
     /// Targets that begin with the first are asked for with the second in its place where a text is
     /// to be read without making code.
@@ -141,7 +143,7 @@ pub struct Assembler {
     /// What it says when it does not know a target, be it as a warning.
     #[serde(default)]
     pub unknown: Vec<String>,
-    /// Its arguments when it is to print, to standard output, the labels of a text and the encoding
+    /// Its arguments, behind the flags, when it is to print, to standard output, the labels of a text and the encoding
     /// of each instruction; else spellings of one instruction cannot be told from instructions.
     #[serde(default)]
     pub encodes: Vec<Spanned<String>>,
@@ -194,6 +196,7 @@ pub struct IsaPart {
     pub guard: Option<Spanned<LaneGuard>>,
     pub end: Option<Name>,
     pub nop: Option<Name>,
+    pub flags: Option<Vec<Spanned<String>>>,
     pub assembler: Option<Spanned<Assembler>>,
 }
 
@@ -298,6 +301,7 @@ impl IsaPart {
             guard: self.guard.or_else(|| parent.and_then(|p| p.guard.clone())),
             end: self.end.or_else(|| parent.map(|p| p.end.clone())).ok_or("end")?,
             nop: self.nop.or_else(|| parent.and_then(|p| p.nop.clone())),
+            flags: self.flags.or_else(|| parent.map(|p| p.flags.clone())).unwrap_or_default(),
             assembler: self.assembler.or_else(|| parent.and_then(|p| p.assembler.clone())),
         })
     }

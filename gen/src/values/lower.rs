@@ -111,6 +111,7 @@ fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
         read_block: list(isa.block_atoms[0].iter().copied()),
         read_blocks: list(isa.block_atoms[1].iter().copied()),
         param_blocks: frame(&isa.param_blocks),
+        flags: list(isa.flags.iter().map(|flag| frame(flag))),
         divide: isa.atoms.divide,
         leading_zeros: isa.atoms.leading_zeros,
         compare_signed: isa.atoms.compare_signed,
@@ -174,6 +175,7 @@ fn atom(model: &HwModel, rules: &RulePart, atom: &model::Atom) -> t::Atom<'stati
                 lanes: list(does.lanes.iter().map(lane_xor)),
                 part: does.part,
                 selector: does.selector,
+                ulp: does.ulp,
             }))
         }),
         cost: atom.cost,
@@ -319,6 +321,7 @@ fn movement(atom: &model::Atom, movement: &model::Movement) -> t::Movement<'stat
                 scale: field.scale,
                 on_from: field.on_from,
                 on_to: field.on_to,
+                place: field.place,
             }
         })),
         crosses_lanes: movement.crosses_lanes,

@@ -171,7 +171,7 @@ pub(crate) fn unknown(names: &[String], known: &[&str]) -> Vec<Diagnostic> {
 }
 
 fn refused(name: &str, known: &[&str]) -> Diagnostic {
-    let near = crate::suggest::nearest(name, known.iter().copied())
+    let near = lanebook_suggest::nearest(name, known.iter().copied())
         .map(|near| format!("did you mean `{near}`? "))
         .unwrap_or_default();
     Diagnostic::nowhere(format!("{VARIABLE} names an unknown architecture `{name}`"))

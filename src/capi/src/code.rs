@@ -50,6 +50,8 @@ pub enum CallStatus {
     Contract = 17,
     /// The query has no answer; the answer's buffer says why.
     Query = 18,
+    /// The launch has no number of blocks; the detail says why.
+    Grid = 19,
 }
 
 /// What went wrong, and where in the text.

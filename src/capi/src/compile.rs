@@ -1,6 +1,7 @@
 //! A program's text in, a kernel's text out.
 
 use crate::code::{CallStatus, LbError};
+use crate::launch::{LaunchLists, LbLaunch};
 use crate::lend;
 use crate::maps::LbTensorMap;
 use core::ffi::{c_int, c_void};
@@ -21,6 +22,14 @@ type ProgramStorage = ir::Storage<256, 512, 1024, 384, 64, 32, 16>;
 struct CallStorage {
     program: ProgramStorage,
     kernel: KernelStorage,
+}
+
+/// What is wanted besides the text.
+enum Wanted<'o> {
+    Text,
+    /// The tensor maps, and how many there are.
+    Maps(&'o mut [MaybeUninit<LbTensorMap>], usize),
+    Launch(LaunchLists<'o>),
 }
 
 /// A callback as a text sink.
@@ -96,11 +105,11 @@ pub unsafe extern "C" fn lb_compile(
             scratch,
             scratch_bytes,
             Some(CallbackSink { write, user }),
-            None,
+            &mut Wanted::Text,
         )
     };
     // SAFETY: `err` is null or writable by the caller's word, and nothing lent outlives `run`.
-    unsafe { lend::finish(result.map(|_| ()), err) }
+    unsafe { lend::finish(result, err) }
 }
 
 /// The same, and the tensor maps that the kernel takes; `lanebook.h` says all of it.
@@ -141,17 +150,53 @@ pub unsafe extern "C" fn lb_compile_maps(
             room => unsafe { core::slice::from_raw_parts_mut(maps.cast(), room) },
         };
         let sink = write.map(|write| CallbackSink { write, user });
+        let mut wanted = Wanted::Maps(out, 0);
+        // SAFETY: the caller's word is the one that is asked for.
+        let done = unsafe {
+            run((text, text_bytes), (arch, arch_bytes), scratch, scratch_bytes, sink, &mut wanted)
+        };
+        if let (Ok(()), Wanted::Maps(_, count)) = (&done, wanted) {
+            // SAFETY: not null and aligned, and writable by the caller's word.
+            unsafe { map_count.write(count) }
+        }
+        done
+    };
+    // SAFETY: `err` is null or writable by the caller's word, and nothing lent outlives `run`.
+    unsafe { lend::finish(result, err) }
+}
+
+/// As [`lb_compile`], and everything that a launch of the kernel needs; `lanebook.h` says all of
+/// it.
+///
+/// # Safety
+/// As [`lb_compile`]; `write` may be null; `launch` is null or writable for one, its first fields
+/// are written and what they lend is writable. None of them overlap.
+// SAFETY: the prefix `lb_` is this library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lb_compile_launch(
+    text: *const u8,
+    text_bytes: usize,
+    arch: *const u8,
+    arch_bytes: usize,
+    scratch: *mut c_void,
+    scratch_bytes: usize,
+    write: LbSink,
+    user: *mut c_void,
+    launch: *mut LbLaunch,
+    err: *mut LbError,
+) -> u32 {
+    // SAFETY: the caller's word is the one that is asked for.
+    let lists = unsafe { LaunchLists::read(launch, scratch, scratch_bytes, 9) };
+    let result = lists.and_then(|lists| {
+        let sink = write.map(|write| CallbackSink { write, user });
+        let mut wanted = Wanted::Launch(lists);
         // SAFETY: the caller's word is the one that is asked for.
         unsafe {
-            run((text, text_bytes), (arch, arch_bytes), scratch, scratch_bytes, sink, Some(out))
+            run((text, text_bytes), (arch, arch_bytes), scratch, scratch_bytes, sink, &mut wanted)
         }
-    };
-    if let (Ok(count), true) = (&result, lent) {
-        // SAFETY: not null and aligned where a result is there, and writable by the caller's word.
-        unsafe { map_count.write(*count) }
-    }
+    });
     // SAFETY: `err` is null or writable by the caller's word, and nothing lent outlives `run`.
-    unsafe { lend::finish(result.map(|_| ()), err) }
+    unsafe { lend::finish(result, err) }
 }
 
 /// # Safety
@@ -162,8 +207,8 @@ unsafe fn run(
     scratch: *mut c_void,
     scratch_bytes: usize,
     sink: Option<CallbackSink>,
-    maps: Option<&mut [MaybeUninit<LbTensorMap>]>,
-) -> Result<usize, LbError> {
+    wanted: &mut Wanted<'_>,
+) -> Result<(), LbError> {
     lend::plausible(text.0, text.1, 1)?;
     lend::plausible(arch.0, arch.1, 3)?;
     // Before anything is read: what a text in scratch says depends on what was there before.
@@ -181,21 +226,21 @@ unsafe fn run(
         room.write_bytes(0, 1);
         &mut *room
     };
-    emit(room, program, arch_id, sink, maps)
+    emit(room, program, arch_id, sink, wanted)
 }
 
-/// Compiles, then hands out what is asked for; answers how many tensor maps there are.
+/// Compiles, then hands out what is asked for.
 fn emit(
     room: &mut CallStorage,
     text: &str,
     arch: ArchId,
     sink: Option<CallbackSink>,
-    maps: Option<&mut [MaybeUninit<LbTensorMap>]>,
-) -> Result<usize, LbError> {
+    wanted: &mut Wanted<'_>,
+) -> Result<(), LbError> {
     let mut program = read(&mut room.program, text)?;
     let compiled = compile(&TABLES, arch, &mut program, room.kernel.scratch());
     match compiled {
-        Ok(compiled) => hand_out(&program, &compiled, sink, maps),
+        Ok(compiled) => hand_out(&program, &compiled, sink, wanted),
         Err(error) => Err(refused(error, &program)),
     }
 }
@@ -210,23 +255,27 @@ fn read<'p>(pools: &'p mut ProgramStorage, text: &'p str) -> Result<Program<'p, 
     Ok(program)
 }
 
-/// Describes the tensor maps if they are asked for, then writes the text. A frame of its own:
+/// Describes what is asked for, then writes the text. A frame of its own:
 /// nothing of it is there while a kernel is compiled.
 #[inline(never)]
 fn hand_out(
     program: &Program<'_, '_>,
     compiled: &Compiled<'_>,
     sink: Option<CallbackSink>,
-    maps: Option<&mut [MaybeUninit<LbTensorMap>]>,
-) -> Result<usize, LbError> {
-    let count = match maps {
-        Some(maps) => crate::maps::describe(program, compiled, maps)?,
-        None => 0,
-    };
+    wanted: &mut Wanted<'_>,
+) -> Result<(), LbError> {
+    match wanted {
+        Wanted::Text => {}
+        Wanted::Maps(maps, count) => {
+            let launch = compiled.launch(&TABLES, program).ok_or(LbError::of(CallStatus::Plan))?;
+            *count = crate::maps::describe(&launch, maps)?;
+        }
+        Wanted::Launch(lists) => lists.write(program, compiled)?,
+    }
     if let Some(mut sink) = sink {
         compiled.write(&TABLES, program, &mut sink).map_err(|e| refused(e.into(), program))?;
     }
-    Ok(count)
+    Ok(())
 }
 
 /// A refusal as C sees it. A frame of its own, as [`hand_out`] has.

@@ -64,7 +64,7 @@ pub unsafe extern "C" fn lb_layout_apply(
     let lent = unsafe {
         (
             lend::text(text, text_bytes, 1),
-            lend::numbers(coords, coord_count, 3),
+            lend::list(coords, coord_count, 3),
             lend::text(axis, axis_bytes, 5),
         )
     };

@@ -36,30 +36,30 @@ pub(crate) unsafe fn text<'a>(
     })
 }
 
-/// Numbers that C lends for a call.
+/// A list that C lends for a call.
 ///
 /// # Errors
 /// [`CallStatus::Argument`] for null, an address that is not aligned, or a length beyond what an object
 /// can have.
 ///
 /// # Safety
-/// `numbers` is null or readable for `count` numbers, which nobody writes as long as `'a` lasts.
-pub(crate) unsafe fn numbers<'a>(
-    numbers: *const u64,
+/// `list` is null or readable for `count` elements, which nobody writes as long as `'a` lasts.
+pub(crate) unsafe fn list<'a, T>(
+    list: *const T,
     count: usize,
     argument: u32,
-) -> Result<&'a [u64], LbError> {
+) -> Result<&'a [T], LbError> {
     if count == 0 {
         return Ok(&[]);
     }
     let fits =
-        count.checked_mul(size_of::<u64>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
-    if numbers.is_null() || !numbers.is_aligned() || !fits {
+        count.checked_mul(size_of::<T>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
+    if list.is_null() || !list.is_aligned() || !fits {
         return Err(LbError::argument(argument));
     }
     // SAFETY: not null, aligned, readable by the caller's word, and no longer than an object can
     // be.
-    Ok(unsafe { core::slice::from_raw_parts(numbers, count) })
+    Ok(unsafe { core::slice::from_raw_parts(list, count) })
 }
 
 /// Whether two stretches of memory have a byte in common.

@@ -10,7 +10,7 @@
 //! | `compile` | a program's text in, a kernel's text out (`lb_compile`) |
 //! | `lend` | reading what C lends: texts, scratch, lists |
 //! | `code` | errors as numbers |
-//! | `maps` | tensor maps that a kernel takes |
+//! | `maps` `launch` | tensor maps that a kernel takes; everything that a launch of it needs |
 //! | `query` | a query's text in, the answer's text or JSON out (`lb_query`) |
 //! | `layout` `names` | layouts as text; versions and architectures |
 //! | `freestanding` | what a static library needs where there is no std |
@@ -27,6 +27,7 @@ mod code;
 mod compile;
 #[cfg(all(feature = "freestanding", not(test)))]
 mod freestanding;
+mod launch;
 mod layout;
 mod lend;
 mod maps;
@@ -34,7 +35,10 @@ mod names;
 mod query;
 
 pub use code::{CallStatus, LbError};
-pub use compile::{LbSink, lb_compile, lb_compile_maps, lb_scratch_align, lb_scratch_bytes};
+pub use compile::{
+    LbSink, lb_compile, lb_compile_launch, lb_compile_maps, lb_scratch_align, lb_scratch_bytes,
+};
+pub use launch::{LbGridStep, LbLaunch, LbParameter, lb_launch_grid};
 pub use layout::{lb_layout_apply, lb_layout_size};
 pub use maps::{LbTensorDim, LbTensorMap};
 pub use names::{lb_arch_count, lb_arch_name, lb_version};

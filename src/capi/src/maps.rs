@@ -3,17 +3,12 @@
 
 use crate::code::{CallStatus, LbError};
 use core::mem::MaybeUninit;
-use lanebook::TABLES;
-use lanebook::compile::Compiled;
-use lanebook::emit::ParamKind;
-use lanebook::ir::{Program, Value};
-use lanebook::plan::MapPlan;
-use lanebook::unit::swizzle;
+use lanebook::emit::{Launch, LaunchMap, MapNumber};
 
 /// Most dimensions of a map.
 const MAX_RANK: usize = lanebook::unit::map::MAX_RANK;
-/// No parameter.
-const NONE: u32 = u32::MAX;
+/// No parameter, no argument.
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// A dimension of a map, innermost first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -84,17 +79,16 @@ pub struct LbTensorMap {
     pub dims: [LbTensorDim; MAX_RANK],
 }
 
-/// Writes what a compiled kernel takes, as far as there is room; how many there are.
+/// Writes the maps that a launch has, if there is room for all; how many there are.
 ///
 /// # Errors
 /// [`CallStatus::Room`] with the number of maps and the room, before anything is written; [`CallStatus::Plan`]
 /// if the plan names something that is not there.
 pub(crate) fn describe(
-    program: &Program<'_, '_>,
-    compiled: &Compiled<'_>,
+    launch: &Launch<'_>,
     out: &mut [MaybeUninit<LbTensorMap>],
 ) -> Result<usize, LbError> {
-    let count = compiled.plan.maps.len();
+    let count = launch.maps().count();
     if count > out.len() {
         let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         return Err(LbError {
@@ -102,76 +96,46 @@ pub(crate) fn describe(
             ..LbError::of(CallStatus::Room)
         });
     }
-    for (number, (slot, map)) in out.iter_mut().zip(compiled.plan.maps.iter()).enumerate() {
-        slot.write(one(program, compiled, number, map).ok_or(LbError::of(CallStatus::Plan))?);
+    for (slot, map) in out.iter_mut().zip(launch.maps()) {
+        slot.write(one(&map.ok_or(LbError::of(CallStatus::Plan))?));
     }
     Ok(count)
 }
 
-fn one(
-    program: &Program<'_, '_>,
-    compiled: &Compiled<'_>,
-    number: usize,
-    map: &MapPlan,
-) -> Option<LbTensorMap> {
-    let rules = TABLES.units.tensor_maps.get(usize::from(map.map))?;
-    let (element, mode) = (
-        rules.elements.get(usize::from(map.element))?,
-        TABLES.units.swizzles.get(usize::from(map.mode))?,
-    );
-    let interleave = rules.interleaves.iter().find(|i| i.rows)?;
-    let coded = |codes: &[(&str, u16)]| {
-        codes.iter().find(|(name, _)| *name == rules.encoding).map(|(_, code)| u32::from(*code))
-    };
-    let find = |value: Value, kind: ParamKind| {
-        let at = compiled.params.iter().position(|p| p.value == value && p.kind == kind)?;
-        u32::try_from(at).ok()
-    };
-    let own = compiled.params.iter().find(|p| {
-        p.value == map.memref && u8::try_from(number).is_ok_and(|n| p.kind == ParamKind::Map(n))
-    })?;
+fn one(map: &LaunchMap<'_>) -> LbTensorMap {
     let mut out = LbTensorMap {
-        parameter: find(map.memref, own.kind)?,
-        offset: own.offset,
-        bytes: u32::from(own.bytes),
-        align: u32::from(own.align),
-        argument: u32::try_from(
-            program.parameters(compiled.function).position(|v| v == map.memref)?,
-        )
-        .ok()?,
-        pointer_parameter: find(map.memref, ParamKind::Pointer)?,
-        element: coded(element.codes)?,
-        element_bytes: u32::from(element.bits / 8),
-        interleave: coded(interleave.codes)?,
-        swizzle: swizzle::code(mode, rules.encoding).map(u32::from)?,
-        rank: u32::from(map.rank),
+        parameter: map.parameter,
+        offset: map.offset,
+        bytes: map.bytes,
+        align: map.align,
+        argument: u32::from(map.argument),
+        pointer_parameter: map.pointer_parameter,
+        element: map.element.1,
+        element_bytes: map.element_bytes,
+        interleave: map.interleave.1,
+        swizzle: map.swizzle.1,
+        rank: 0,
         reserved: 0,
         dims: [LbTensorDim::EMPTY; MAX_RANK],
     };
-    let shape = program.type_of(map.memref).shape;
-    for (place, (slot, (dim, boxed))) in
-        out.dims.iter_mut().zip(map.dims().iter().zip(map.boxed)).enumerate()
-    {
-        let extent = shape.extent(usize::from(*dim));
-        let known = if place == 0 { Some(u32::from(element.bits / 8)) } else { map.stride(place) };
+    for (slot, dim) in out.dims.iter_mut().zip(map.dims()) {
+        let parts = |number| match number {
+            MapNumber::Known(number) => (u64::from(number), NONE),
+            MapNumber::Parameter(parameter) => (0, parameter),
+        };
+        let ((extent, extent_parameter), (stride_bytes, stride_parameter)) =
+            (parts(dim.extent), parts(dim.stride));
         *slot = LbTensorDim {
-            extent: extent.map_or(0, u64::from),
-            stride_bytes: known.map_or(0, u64::from),
-            extent_parameter: if extent.is_none() {
-                find(map.memref, ParamKind::Extent(*dim))?
-            } else {
-                NONE
-            },
-            stride_parameter: if known.is_none() {
-                find(map.memref, ParamKind::Stride(*dim))?
-            } else {
-                NONE
-            },
-            argument_dim: u32::from(*dim),
-            box_extent: u32::from(boxed),
-            element_stride: 1,
+            extent,
+            stride_bytes,
+            extent_parameter,
+            stride_parameter,
+            argument_dim: dim.argument_dim,
+            box_extent: dim.box_extent,
+            element_stride: dim.element_stride,
             reserved: 0,
         };
+        out.rank = out.rank.saturating_add(1);
     }
-    Some(out)
+    out
 }

@@ -159,18 +159,18 @@ fn answered(
         "" => None,
         name => Some(TABLES.arch_named(name).ok_or(LbError::of(CallStatus::Arch))?),
     };
-    let written = match ask(&TABLES, id, text, storage) {
-        Ok(answer) if format == TEXT => answer.write_text(out),
-        Ok(answer) => answer.write_json(out),
+    let answer = match ask(&TABLES, id, text, storage) {
+        Ok(answer) => answer,
         Err(error) => return refused(&error, text, format, out),
     };
+    let written = if format == TEXT { answer.write_text(out) } else { answer.write_json(out) };
     match written {
         Ok(()) => Ok(()),
         Err(WriteError::Sink) => Err(LbError::of(CallStatus::Sink)),
         // It showed while the answer was written: the words take its place.
         Err(WriteError::Refused(why)) => {
             out.used = 0;
-            refused(&QueryError { line: 1, column: 1, why }, text, format, out)
+            refused(&answer.error(why), text, format, out)
         }
     }
 }

@@ -23,7 +23,7 @@ for opt; do
   CARGO_PROFILE_FREESTANDING_OPT_LEVEL=$opt RUSTC_WRAPPER=$root/tests/proof/rustc.sh \
     cargo rustc -q -p lanebook-capi --profile freestanding --features freestanding --crate-type staticlib --target-dir "$target"
   archive=$target/freestanding/liblanebook_capi.a
-  gcc "${flags[@]}" -Isrc/capi "-DGEMM=\"$root/gen/cli/examples/gemm.tile\"" "-DQUESTIONS=\"$root/tests/questions/ten.tsv\"" "-DLB_EXPECTED_VERSION=$version" \
+  gcc "${flags[@]}" -Isrc/capi "-DGEMM=\"$root/gen/cli/examples/gemm.tile\"" "-DGRID=\"$root/tests/kernels/programs/grid_of_copies.tile\"" "-DQUESTIONS=\"$root/tests/questions/ten.tsv\"" "-DLB_EXPECTED_VERSION=$version" \
     src/capi/tests/c/embed.c "$archive" -Wl,--gc-sections -o "$out/embed-$opt"
   (ulimit -s 64; "$out/embed-$opt")
   if found=$(nm "$out/embed-$opt" | grep -E '9panicking|4core3fmt|__rust_alloc|5alloc'); then echo "in the program, but must not be:"; echo "$found"; exit 1; fi

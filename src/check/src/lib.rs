@@ -292,6 +292,10 @@ pub fn plan(
     memory::alloc::allocs(tables, program, plan)?;
     evaluator::fragments(plan)?;
     let function = program.functions().next().ok_or(Violation::NoFunction)?;
+    if program.has_loops(function) {
+        // Nothing is planned of such a function but its shared tiles.
+        return Ok(out);
+    }
     for op in program.inside(function) {
         match program.role(op) {
             OpRole::Load if plan.is_absorbed(op) => {}

@@ -2,7 +2,7 @@
 
 use crate::registers::allocate::RegisterUsage;
 use crate::step::{Step, TupleStride};
-use crate::{Kernel, Param, TextError};
+use crate::{Kernel, Launch, Param, TextError};
 use core::fmt::Write;
 use heapless::VecView;
 use lanebook_ir::{Op, Program};
@@ -68,6 +68,17 @@ impl Compiled<'_> {
             kernel.step(step, out)?;
         }
         Ok(())
+    }
+
+    /// What whoever launches the kernel must know; `None` if the tables are not those that the plan
+    /// was made by.
+    #[must_use]
+    pub fn launch<'k>(
+        &'k self,
+        tables: &'k Tables<'k>,
+        program: &'k Program<'_, '_>,
+    ) -> Option<Launch<'k>> {
+        Launch::new(tables, program, self.function, &self.plan, self.params)
     }
 
     /// The kernel as the text writer sees it, for writing single steps.

@@ -17,4 +17,5 @@ lanebook_ir::details! {
     8 Carried(op) at op => [];
     9 Rules => [];
     10 Constant(op) at op => [];
+    11 Element { op, why } at op => [why as u32];
 }

@@ -10,12 +10,14 @@
 //! | [`expr`] | index expressions: simplified by rules, covered by instructions |
 //! | `memory` | movements of tiles and their addresses |
 //! | `matrix` | products, tensor memory, block scales, slices of the depth |
+//! | `elements` | parallel loops and operations in place, element by element |
 //! | `lanes` | reductions and conversions between lanes |
 //! | [`sync`] | barriers and fences between accesses (`order`), mbarriers, waits and hazards (`waits`) |
 //! | [`registers`] | allocation, live ranges in parts |
 //! | [`step`] | a step: an atom with its operands |
 //! | `stage` | the stages by name, for looking at the steps after one ([`EmitStage`]) |
 //! | `text` `compiled` | steps as text; what compiling gives |
+//! | `launch` | what a launcher must know ([`Launch`]) |
 //! | `pool` [`detail`] | which list was full; errors as numbers |
 //!
 //! Movement, matrix and synchronisation instructions are emitted in full; every name and every
@@ -40,8 +42,10 @@ extern crate std;
 
 mod compiled;
 pub mod detail;
+mod elements;
 pub mod expr;
 mod lanes;
+mod launch;
 mod lower;
 mod matrix;
 mod memory;
@@ -53,6 +57,10 @@ pub mod sync;
 mod text;
 
 pub use crate::compiled::Compiled;
+pub use crate::elements::ElementReason;
+#[doc(hidden)]
+pub use crate::elements::{LoopSource, NoLoops};
+pub use crate::launch::{Launch, LaunchMap, LaunchMapDim, LaunchParameter, MapNumber};
 pub use crate::lower::context::{Address, Advance, EmitError, MAX_VARIABLES, ValueRegs};
 pub use crate::lower::interface::{Param, ParamKind, parameter_bytes, parameters};
 pub use crate::pool::EmitPool;

@@ -1,6 +1,6 @@
 //! Text: allocated steps to assembly, by `write_str` alone.
 
-use crate::lower::interface::{Param, ParamKind, parameter_bytes};
+use crate::lower::interface::{Param, ParamKind, parameter_bytes, write_parameter};
 use crate::registers::allocate::RegisterUsage;
 use crate::step::{NO_GUARD, Purpose, Slot, Step, TupleStride, member_offset};
 use core::fmt::Write;
@@ -97,6 +97,12 @@ pub fn write_signed(out: &mut impl Write, value: i64) -> core::fmt::Result {
     write_number(out, value.unsigned_abs())
 }
 
+/// Bytes of shared memory that are given at launch: all where they are more than a text can
+/// declare.
+pub(crate) fn dynamic_shared(arch: &Arch<'_>, bytes: u32) -> u32 {
+    if bytes > arch.shared.static_bytes { bytes } else { 0 }
+}
+
 impl Kernel<'_> {
     /// Writes the whole kernel.
     pub fn write(&self, out: &mut impl Write) -> Result<(), TextError> {
@@ -136,28 +142,11 @@ impl Kernel<'_> {
                 Piece::Optional(k, before) => match step.arg(usize::from(k)) {
                     Slot::None | Slot::Int(0) | Slot::Word(0) => {}
                     slot => {
-                        // `+-4` is no number: a minus sign stands in for the plus.
-                        let negative = matches!(slot, Slot::Int(v) if v < 0);
-                        out.write_str(if negative {
-                            before.strip_suffix('+').unwrap_or(before)
-                        } else {
-                            before
-                        })?;
+                        out.write_str(before)?;
                         self.number(slot, out)?;
                     }
                 },
-                Piece::Half(k, upper) => {
-                    let Slot::Reg { class, first, count } = step.arg(usize::from(k)) else {
-                        return Err(TextError::Tables);
-                    };
-                    let half = u16::from(count / 2);
-                    self.register(
-                        class,
-                        if upper { first.wrapping_add(half) } else { first },
-                        count / 2,
-                        out,
-                    )?;
-                }
+                Piece::Half(k, upper) => self.half(step.arg(usize::from(k)), upper, out)?,
                 Piece::Frame(_) => return Err(TextError::Tables),
             }
         }
@@ -166,6 +155,30 @@ impl Kernel<'_> {
         }
         out.write_str("\n")?;
         Ok(())
+    }
+
+    /// The lower or the upper half of a tuple, each of which is one run of registers.
+    fn half(&self, slot: Slot, upper: bool, out: &mut impl Write) -> Result<(), TextError> {
+        let (class, first, count) = match slot {
+            Slot::Reg { class, first, count } => {
+                let half = u16::from(count / 2);
+                (class, if upper { first.wrapping_add(half) } else { first }, count)
+            }
+            Slot::Spread { class, first, count, pattern } => {
+                let pattern = self.patterns.get(usize::from(pattern)).ok_or(TextError::Tables)?;
+                let half = count / 2;
+                let start = if upper { half } else { 0 };
+                let at = |member: u8| first.wrapping_add(member_offset(pattern, member));
+                let follows =
+                    |k: u8| at(start.wrapping_add(k)) == at(start).wrapping_add(u16::from(k));
+                if !(0..half).all(follows) {
+                    return Err(TextError::Tables);
+                }
+                (class, at(start), count)
+            }
+            _ => return Err(TextError::Tables),
+        };
+        self.register(class, first, count / 2, out)
     }
 
     /// What stands in front of a step that is kept to some lanes, or behind it.
@@ -349,7 +362,7 @@ impl Kernel<'_> {
             "params" => self.params(out)?,
             "registers" => self.registers(out)?,
             "shared" if self.shared_bytes == 0 => {}
-            "shared" if self.shared_bytes <= self.arch.shared.static_bytes => {
+            "shared" if dynamic_shared(self.arch, self.shared_bytes) == 0 => {
                 self.shared(self.isa.shared_decl, out)?
             }
             "shared" => self.shared(self.isa.shared_decl_dynamic, out)?,
@@ -409,7 +422,9 @@ impl Kernel<'_> {
                         };
                         out.write_str(["x", "y", "z"].get(usize::from(axis)).unwrap_or(&""))?;
                     }
-                    Piece::Frame("argument") => self.argument(param, out)?,
+                    Piece::Frame("argument") => {
+                        write_parameter(self.program.value_name(param.value), param.kind, out)?;
+                    }
                     Piece::Frame("offset") => write_number(out, u64::from(param.offset))?,
                     Piece::Frame("name") => {
                         out.write_str(self.name)?;
@@ -419,22 +434,6 @@ impl Kernel<'_> {
                     _ => return Err(TextError::Tables),
                 }
             }
-        }
-        Ok(())
-    }
-
-    /// What of which argument a parameter is: `A`, `A.extent0`, `A.stride0`, `A.map`.
-    fn argument(&self, param: &Param, out: &mut impl Write) -> Result<(), TextError> {
-        out.write_str(self.program.value_name(param.value))?;
-        let (what, number) = match param.kind {
-            ParamKind::Pointer | ParamKind::Scalar | ParamKind::Blocks(_) => return Ok(()),
-            ParamKind::Extent(dim) => (".extent", Some(dim)),
-            ParamKind::Stride(dim) => (".stride", Some(dim)),
-            ParamKind::Map(_) => (".map", None),
-        };
-        out.write_str(what)?;
-        if let Some(number) = number {
-            write_number(out, u64::from(number))?;
         }
         Ok(())
     }

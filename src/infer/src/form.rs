@@ -89,7 +89,7 @@ impl FormArena<'_> {
     }
 
     /// Whether the digit reaches the top of its base, so that it is a quotient alone.
-    pub(crate) fn is_top(&self, digit: BaseDigit) -> FormResult<bool> {
+    pub fn is_top(&self, digit: BaseDigit) -> FormResult<bool> {
         let all = u64::from(digit.unit).saturating_mul(u64::from(digit.extent));
         Ok(all >= u64::from(self.extent(digit.base)?))
     }

@@ -111,4 +111,4 @@ pub use program::{
     OperatorId, VarRange,
 };
 pub use solve::{Equation, Free, MAX_VARS, Solution, VarForms};
-pub use subst::{MAX_WALK, Variables};
+pub use subst::{BaseSet, MAX_BASES, MAX_WALK, Variables};

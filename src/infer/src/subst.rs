@@ -5,10 +5,10 @@ use crate::error::{FormError, FormResult, PoolName};
 use lanebook_layout::order::sort_by;
 
 /// How many bases may lie under one map.
-pub(crate) const MAX_BASES: usize = 40;
+pub const MAX_BASES: usize = 40;
 
 /// Bases under a map.
-pub(crate) type BaseSet = heapless::Vec<BaseId, MAX_BASES>;
+pub type BaseSet = heapless::Vec<BaseId, MAX_BASES>;
 
 /// More bases under a map than can be followed.
 pub(crate) fn too_deep() -> FormError {
@@ -36,7 +36,7 @@ impl FormArena<'_> {
 
     /// All bases under the maps, in the order in which they were made: each after those that it is
     /// derived of.
-    pub(crate) fn bases_under(&self, forms: &[IndexForm]) -> FormResult<BaseSet> {
+    pub fn bases_under(&self, forms: &[IndexForm]) -> FormResult<BaseSet> {
         let mut set = BaseSet::new();
         for form in forms {
             self.gather(*form, &mut set)?;

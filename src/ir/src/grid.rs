@@ -32,57 +32,122 @@ pub enum GridError {
     Range,
 }
 
-/// What waits for its second operand.
-#[derive(Copy, Clone, PartialEq, Eq)]
-enum GridOperator {
+/// One step of an expression in postfix order: numbers and arguments are put on a stack, operators
+/// replace the two on top of it. What is left at the end is the expression's value.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum GridStep {
+    /// A whole number.
+    Number(i64),
+    /// The value of the function's argument of this number, from 0.
+    Argument(u16),
+    /// The sum.
     Add,
+    /// The second on top less the one on top.
     Sub,
+    /// The product.
     Mul,
-    /// An opening bracket.
-    Open,
-    /// A function's opening bracket.
-    Ceil,
+    /// The second on top by the one on top, which is above 0, rounded up.
+    CeilDiv,
+    /// The lesser one.
     Min,
+    /// The greater one.
     Max,
 }
 
-impl GridOperator {
-    const fn binds(self) -> u8 {
-        match self {
-            Self::Add | Self::Sub => 1,
-            Self::Mul => 2,
-            _ => 0,
-        }
-    }
-
+impl GridStep {
     fn of(self, a: i64, b: i64) -> Option<i64> {
         match self {
             Self::Add => a.checked_add(b),
             Self::Sub => a.checked_sub(b),
             Self::Mul => a.checked_mul(b),
-            Self::Ceil => ceil_div(a, b).filter(|_| b > 0),
+            Self::CeilDiv => ceil_div(a, b).filter(|_| b > 0),
             Self::Min => Some(a.min(b)),
             Self::Max => Some(a.max(b)),
-            Self::Open => None,
+            Self::Number(_) | Self::Argument(_) => None,
         }
     }
 }
 
-/// An expression while it is read.
-struct Reading {
+/// What the steps of an expression have made so far.
+#[derive(Default)]
+pub struct GridStack {
     numbers: Vec<i64, WAITING>,
+}
+
+impl GridStack {
+    /// Carries out the next step, arguments being what `argument` says of their number.
+    ///
+    /// # Errors
+    /// [`GridError::Name`] for an argument without a value, [`GridError::Range`] for a number that 64
+    /// bits do not hold, [`GridError::Expression`] for a step that cannot stand here.
+    pub fn step(
+        &mut self,
+        step: GridStep,
+        argument: impl Fn(u16) -> Option<i64>,
+    ) -> Result<(), GridError> {
+        let n = match step {
+            GridStep::Number(n) => n,
+            GridStep::Argument(number) => argument(number).ok_or(GridError::Name)?,
+            _ => {
+                let (Some(b), Some(a)) = (self.numbers.pop(), self.numbers.pop()) else {
+                    return Err(GridError::Expression);
+                };
+                step.of(a, b).ok_or(GridError::Range)?
+            }
+        };
+        self.numbers.push(n).map_err(|_| GridError::Expression)
+    }
+
+    /// How many blocks that is.
+    ///
+    /// # Errors
+    /// [`GridError::Expression`] if the steps were not those of one expression, [`GridError::Range`]
+    /// if it is not between 1 and 2^31 - 1.
+    pub fn blocks(&self) -> Result<u32, GridError> {
+        let [n] = *self.numbers.as_slice() else { return Err(GridError::Expression) };
+        u32::try_from(n).ok().filter(|n| (1..1 << 31).contains(n)).ok_or(GridError::Range)
+    }
+}
+
+/// What waits for its second operand.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum GridOperator {
+    /// An operator between its operands.
+    Infix(GridStep),
+    /// An opening bracket.
+    Open,
+    /// A function's opening bracket; its first operand is read.
+    Function(GridStep),
+    /// The same; its second operand is read.
+    Second(GridStep),
+}
+
+impl GridOperator {
+    const fn binds(self) -> u8 {
+        match self {
+            Self::Infix(GridStep::Mul) => 2,
+            Self::Infix(_) => 1,
+            _ => 0,
+        }
+    }
+}
+
+/// An expression while it is read, and who takes its steps.
+struct Reading<E> {
     waiting: Vec<GridOperator, WAITING>,
     /// Whether a number was read last.
     has_number: bool,
+    emit: E,
 }
 
-impl Reading {
-    fn number(&mut self, n: i64) -> Result<(), GridError> {
+impl<E: FnMut(GridStep) -> Result<(), GridError>> Reading<E> {
+    fn number(&mut self, n: GridStep) -> Result<(), GridError> {
         if self.has_number {
             return Err(GridError::Expression);
         }
         self.has_number = true;
-        self.numbers.push(n).map_err(|_| GridError::Expression)
+        (self.emit)(n)
     }
 
     fn wait(&mut self, what: GridOperator) -> Result<(), GridError> {
@@ -96,24 +161,23 @@ impl Reading {
             && top.binds() >= binds.max(1)
         {
             let _ = self.waiting.pop();
-            self.apply(top)?;
+            if let GridOperator::Infix(step) = top {
+                (self.emit)(step)?;
+            }
         }
         Ok(())
     }
-
-    fn apply(&mut self, what: GridOperator) -> Result<(), GridError> {
-        let (Some(b), Some(a)) = (self.numbers.pop(), self.numbers.pop()) else {
-            return Err(GridError::Expression);
-        };
-        let n = what.of(a, b).ok_or(GridError::Range)?;
-        self.numbers.push(n).map_err(|_| GridError::Expression)
-    }
 }
 
-/// The value of an expression, `names` being what arguments are.
-fn evaluate(text: &str, names: impl Fn(&str) -> Option<i64>) -> Result<i64, GridError> {
+/// Reads an expression, `names` being the numbers of arguments, and hands out its steps. Each
+/// operator of it has two operands.
+fn read(
+    text: &str,
+    names: impl Fn(&str) -> Option<u16>,
+    emit: impl FnMut(GridStep) -> Result<(), GridError>,
+) -> Result<(), GridError> {
     let wrong = GridError::Expression;
-    let mut at = Reading { numbers: Vec::new(), waiting: Vec::new(), has_number: false };
+    let mut at = Reading { waiting: Vec::new(), has_number: false, emit };
     let mut rest = text.trim_ascii();
     while let Some(first) = rest.bytes().next() {
         let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '%' | '$');
@@ -122,20 +186,22 @@ fn evaluate(text: &str, names: impl Fn(&str) -> Option<i64>) -> Result<i64, Grid
         if !word.is_empty() {
             rest = behind.trim_ascii_start();
             let function = match word {
-                "cdiv" => Some(GridOperator::Ceil),
-                "min" => Some(GridOperator::Min),
-                "max" => Some(GridOperator::Max),
+                "cdiv" => Some(GridStep::CeilDiv),
+                "min" => Some(GridStep::Min),
+                "max" => Some(GridStep::Max),
                 _ => None,
             };
             match (function, rest.strip_prefix('(')) {
                 (Some(function), Some(inside)) if !at.has_number => {
-                    at.wait(function)?;
+                    at.wait(GridOperator::Function(function))?;
                     rest = inside.trim_ascii_start();
                 }
-                _ if first.is_ascii_digit() => at.number(word.parse().map_err(|_| wrong)?)?,
+                _ if first.is_ascii_digit() => {
+                    at.number(GridStep::Number(word.parse().map_err(|_| wrong)?))?;
+                }
                 _ => {
                     let name = word.strip_prefix('%').unwrap_or(word);
-                    at.number(names(name).ok_or(GridError::Name)?)?;
+                    at.number(GridStep::Argument(names(name).ok_or(GridError::Name)?))?;
                 }
             }
             continue;
@@ -144,40 +210,35 @@ fn evaluate(text: &str, names: impl Fn(&str) -> Option<i64>) -> Result<i64, Grid
         match first {
             b'(' if !at.has_number => at.wait(GridOperator::Open)?,
             b'+' | b'-' | b'*' if at.has_number => {
-                let what = match first {
-                    b'+' => GridOperator::Add,
-                    b'-' => GridOperator::Sub,
-                    _ => GridOperator::Mul,
-                };
+                let what = GridOperator::Infix(match first {
+                    b'+' => GridStep::Add,
+                    b'-' => GridStep::Sub,
+                    _ => GridStep::Mul,
+                });
                 at.reduce(what.binds())?;
                 at.wait(what)?;
             }
             b',' if at.has_number => {
                 at.reduce(1)?;
                 // The first operand of a function ends here: what stands on top is its bracket.
-                if !matches!(
-                    at.waiting.last(),
-                    Some(GridOperator::Ceil | GridOperator::Min | GridOperator::Max)
-                ) {
+                let Some(GridOperator::Function(step)) = at.waiting.pop() else {
                     return Err(wrong);
-                }
-                at.has_number = false;
+                };
+                at.wait(GridOperator::Second(step))?;
             }
             b')' if at.has_number => {
                 at.reduce(1)?;
                 match at.waiting.pop().ok_or(wrong)? {
+                    GridOperator::Second(step) => (at.emit)(step)?,
                     GridOperator::Open => {}
-                    function => at.apply(function)?,
+                    _ => return Err(wrong),
                 }
             }
             _ => return Err(wrong),
         }
     }
     at.reduce(1)?;
-    match (at.numbers.as_slice(), at.waiting.is_empty()) {
-        ([n], true) => Ok(*n),
-        _ => Err(wrong),
-    }
+    if at.has_number && at.waiting.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
 /// The expressions of a grid's text, in their order.
@@ -221,56 +282,116 @@ impl Program<'_, '_> {
         function: Op,
         arguments: &[(Value, i64)],
     ) -> Option<Result<[u32; 3], GridError>> {
-        let argument = |value: Value| arguments.iter().find(|(v, _)| *v == value).map(|(_, n)| *n);
+        self.grid_by_number(function, |number| {
+            let value = self.parameters(function).nth(usize::from(number))?;
+            arguments.iter().find(|(v, _)| *v == value).map(|(_, n)| *n)
+        })
+    }
+
+    /// The same, arguments being what `argument` says of their number, from 0.
+    ///
+    /// # Errors
+    /// What is wrong with what it says.
+    pub fn grid_by_number(
+        &self,
+        function: Op,
+        argument: impl Fn(u16) -> Option<i64>,
+    ) -> Option<Result<[u32; 3], GridError>> {
+        Some(self.grid_text(function)?.and_then(|text| self.grid_of(text, function, argument)))
+    }
+
+    /// The text of the blocks along an axis (0 is x), as the function's attribute says it; `None`
+    /// where it says nothing of this axis: there is one block along it.
+    #[must_use]
+    pub fn grid_axis_text(&self, function: Op, axis: u8) -> Option<&str> {
+        let parts = parts(self.grid_text(function)?.ok()?).ok()?;
+        parts.get(usize::from(axis)).map(|part| part.trim_ascii())
+    }
+
+    /// Hands out the steps of the blocks along an axis (0 is x), in postfix order; none where the
+    /// function says nothing of this axis.
+    ///
+    /// # Errors
+    /// What is wrong with what the attribute says, and the errors of `emit`.
+    pub fn grid_steps(
+        &self,
+        function: Op,
+        axis: u8,
+        emit: impl FnMut(GridStep) -> Result<(), GridError>,
+    ) -> Result<(), GridError> {
+        match self.grid_axis_text(function, axis) {
+            Some(part) => read(part, |name| self.index_argument(function, name), emit),
+            None => Ok(()),
+        }
+    }
+
+    fn grid_text(&self, function: Op) -> Option<Result<&str, GridError>> {
         match self.attr(function, attr_names::GRID)? {
-            AttrValue::Layout(text) | AttrValue::Text(text) => {
-                Some(self.grid_of(self.text(text), function, argument))
-            }
+            AttrValue::Layout(text) | AttrValue::Text(text) => Some(Ok(self.text(text))),
             _ => Some(Err(GridError::Form)),
         }
+    }
+
+    /// The number of the index argument of this name.
+    fn index_argument(&self, function: Op, name: &str) -> Option<u16> {
+        let index = |value: Value| {
+            self.type_of(value).kind == TypeKind::Index && self.value_name(value) == name
+        };
+        u16::try_from(self.parameters(function).position(index)?).ok()
     }
 
     fn grid_of(
         &self,
         text: &str,
         function: Op,
-        argument: impl Fn(Value) -> Option<i64>,
+        argument: impl Fn(u16) -> Option<i64>,
     ) -> Result<[u32; 3], GridError> {
-        let names = |name: &str| {
-            let index = |value: &Value| {
-                self.type_of(*value).kind == TypeKind::Index && self.value_name(*value) == name
-            };
-            self.parameters(function).find(index).and_then(&argument)
-        };
         let mut out = [1u32; 3];
         let parts = parts(text)?;
         for (place, part) in out.iter_mut().zip(parts.iter()) {
-            let n = evaluate(part, names)?;
-            *place = u32::try_from(n)
-                .ok()
-                .filter(|n| (1..1 << 31).contains(n))
-                .ok_or(GridError::Range)?;
+            let mut stack = GridStack::default();
+            let names = |name: &str| self.index_argument(function, name);
+            read(part, names, |step| stack.step(step, &argument))?;
+            *place = stack.blocks()?;
         }
         Ok(out)
     }
 
     /// Whether a grid's text is one, whatever the arguments are.
     pub(crate) fn is_grid(&self, text: &str, function: Op) -> bool {
-        matches!(self.grid_of(text, function, |_| Some(1)), Ok(_) | Err(GridError::Range))
+        let is_expression = |part: &&str| {
+            let mut numbers = 0usize;
+            let names = |name: &str| self.index_argument(function, name);
+            let count = |step| {
+                numbers = match step {
+                    GridStep::Number(_) | GridStep::Argument(_) => numbers.saturating_add(1),
+                    _ => numbers.saturating_sub(1),
+                };
+                if numbers > WAITING { Err(GridError::Expression) } else { Ok(()) }
+            };
+            read(part, names, count).is_ok()
+        };
+        parts(text).is_ok_and(|parts| parts.iter().all(is_expression))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{GridError, evaluate, parts};
+    use super::{GridError, GridStack, GridStep, parts, read};
+
+    /// The value of an expression in which M is 300 and n is 7.
+    fn evaluate(text: &str) -> Result<i64, GridError> {
+        let names = |name: &str| ["M", "n"].iter().position(|n| *n == name).map(|n| n as u16);
+        let mut stack = GridStack::default();
+        read(text, names, |step| {
+            stack.step(step, |number| [300, 7].get(usize::from(number)).copied())
+        })?;
+        assert_eq!(stack.numbers.len(), 1, "{text}");
+        Ok(stack.numbers[0])
+    }
 
     #[test]
     fn expressions_have_their_values() {
-        let names = |name: &str| match name {
-            "M" => Some(300),
-            "n" => Some(7),
-            _ => None,
-        };
         for (text, value) in [
             ("12", Ok(12)),
             ("cdiv(%M, 128)", Ok(3)),
@@ -292,7 +413,21 @@ mod tests {
             ("", Err(GridError::Expression)),
             ("2 / 2", Err(GridError::Expression)),
         ] {
-            assert_eq!(evaluate(text, names), value, "{text}");
+            assert_eq!(evaluate(text), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn blocks_are_counted_from_one_to_the_last_that_31_bits_hold() {
+        for (n, blocks) in
+            [(0, None), (1, Some(1)), ((1 << 31) - 1, Some((1 << 31) - 1)), (1 << 31, None)]
+        {
+            let mut stack = GridStack::default();
+            assert_eq!(stack.blocks(), Err(GridError::Expression));
+            assert_eq!(stack.step(GridStep::Add, |_| None), Err(GridError::Expression));
+            assert_eq!(stack.step(GridStep::Argument(0), |_| Some(n)), Ok(()));
+            assert_eq!(stack.blocks(), blocks.ok_or(GridError::Range));
+            assert_eq!(stack.step(GridStep::Argument(1), |_| None), Err(GridError::Name));
         }
     }
 

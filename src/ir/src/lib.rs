@@ -86,7 +86,7 @@ pub use crate::error::{
     EncodingFault, ErrorKind, IrError, Lexeme, Pool, SourcePlace, ValueSlot, WantedType,
 };
 pub use crate::graph::{Node, TileGraph};
-pub use crate::grid::GridError;
+pub use crate::grid::{GridError, GridStack, GridStep};
 pub use crate::handle::{AttrRef, Block, MAX_HANDLES, Op, Region, TextRef, TypeRef, Use, Value};
 pub use crate::index_expr::{IndexFacts, IndexStep};
 pub use crate::program::{Carried, Def, Loop, Program};

@@ -358,6 +358,26 @@ impl<'t> Program<'_, 't> {
         let fits = alone && plain(op) && plain(inner) && !self.operands(inner).any(counted);
         fits.then_some(inner)
     }
+    /// Whether a function has parallel loops, fragments, or tile operations in place.
+    #[must_use]
+    pub fn has_loops(&self, function: Op) -> bool {
+        let fragment = |op: Op| {
+            self.role(op) == OpRole::Alloc
+                && self.result(op, 0).is_some_and(|value| self.type_of(value).is_fragment())
+        };
+        self.inside(function).any(|op| {
+            fragment(op)
+                || matches!(
+                    self.role(op),
+                    OpRole::Parallel
+                        | OpRole::ElementLoad
+                        | OpRole::ElementStore
+                        | OpRole::Fill
+                        | OpRole::ReduceInto
+                        | OpRole::ProductInto
+                )
+        })
+    }
     /// The loops of a nest, the outermost first.
     pub fn nest(&self, op: Op) -> impl Iterator<Item = Op> + Clone + '_ {
         core::iter::successors(Some(op), |op| self.nested(*op))

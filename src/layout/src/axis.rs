@@ -65,6 +65,8 @@ impl AxisId {
     pub const BLOCK: Self = Self(22);
     /// `replica`: which of several copies; the dimension that replicas become in a linear form.
     pub const REPLICA: Self = Self(23);
+    /// `place`: which of the places that one address slot supplies, each behind an offset of its own.
+    pub const PLACE: Self = Self(24);
     /// The first number that a resolver outside this crate may use for its own names.
     pub const FIRST_FREE: u16 = 64;
 
@@ -130,7 +132,7 @@ pub trait AxisNames {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WellKnown;
 
-const NAMES: [(&str, AxisId); 24] = [
+const NAMES: [(&str, AxisId); 25] = [
     ("m", AxisId::M),
     ("laneid", AxisId::LANE),
     ("warpid", AxisId::WARP),
@@ -155,6 +157,7 @@ const NAMES: [(&str, AxisId); 24] = [
     ("register", AxisId::REGISTER),
     ("block", AxisId::BLOCK),
     ("replica", AxisId::REPLICA),
+    ("place", AxisId::PLACE),
 ];
 
 impl AxisNames for WellKnown {

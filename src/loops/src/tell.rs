@@ -4,7 +4,8 @@ use crate::error::{LoopError, LoopErrorKind, LoopResult};
 use crate::machine::figures;
 use crate::notation::{self, is_fragment_text};
 use lanebook_infer::{
-    BufferId, FragmentForm, IndexForm, Inference, InferenceParts, MemoryScope, OperatorId, VarRange,
+    BaseId, BufferId, FragmentForm, IndexForm, Inference, InferenceParts, MemoryScope, OperatorId,
+    VarRange,
 };
 use lanebook_ir::{AttrValue, MAX_RANK, Op, Program, TileEncoding, Value, attr_names};
 use lanebook_tables::{Arch, OpRole, Space, Tables};
@@ -44,6 +45,11 @@ pub struct Told<'a> {
     pub inference: Inference<'a>,
     pub(crate) operators: &'a mut [Option<Op>],
     pub(crate) buffers: &'a mut [Option<Value>],
+    values: &'a mut [Fact],
+    function: Op,
+    /// Fragments of which something is read before it is written, a bit for each of the first ones,
+    /// and whether there is a new one.
+    early: (u64, bool),
 }
 
 impl Told<'_> {
@@ -56,6 +62,51 @@ impl Told<'_> {
     #[must_use]
     pub fn value(&self, id: BufferId) -> Option<Value> {
         self.buffers.get(usize::from(id.0)).copied().flatten()
+    }
+    /// The function.
+    #[must_use]
+    pub const fn function(&self) -> Op {
+        self.function
+    }
+    /// What is known of a value.
+    #[must_use]
+    pub fn fact(&self, value: Value) -> Fact {
+        self.values.get(value.index()).copied().unwrap_or_default()
+    }
+    /// The first value whose map is a multiple of a variable and a number, the multiple, and the
+    /// number.
+    #[must_use]
+    pub fn multiple_of(&self, var: BaseId) -> Option<(Value, i64, i64)> {
+        let arena = &self.inference.arena;
+        self.values.iter().enumerate().find_map(|(k, fact)| {
+            let Fact::Index(form) = fact else { return None };
+            let [term] = arena.terms_of(*form) else { return None };
+            let whole = term.digit.base == var && arena.is_top(term.digit) == Ok(true);
+            let own = (whole && term.digit.unit == 1).then(|| Value::at(k)).flatten()?;
+            Some((own, term.stride, form.constant))
+        })
+    }
+    /// The operator that stands for an operation itself; reads by all threads that were found on
+    /// the way to it are others.
+    #[must_use]
+    pub fn operator_for(&self, op: Op) -> Option<OperatorId> {
+        let own = self.operators().filter(|(_, of)| *of == op).map(|(id, _)| id);
+        own.last()
+    }
+    /// Notes that something of a fragment is read before it is written.
+    pub fn read_early(&mut self, id: BufferId) {
+        let bit = 1u64.checked_shl(u32::from(id.0)).unwrap_or(1 << 63);
+        self.early.1 |= self.early.0 & bit == 0;
+        self.early.0 |= bit;
+    }
+    /// Whether something of a fragment is read before it is written.
+    #[must_use]
+    pub fn is_read_early(&self, id: BufferId) -> bool {
+        self.early.0 & 1u64.checked_shl(u32::from(id.0)).unwrap_or(1 << 63) != 0
+    }
+    /// Whether [`Told::read_early`] has told of a new fragment since this was asked.
+    pub fn take_early(&mut self) -> bool {
+        core::mem::take(&mut self.early.1)
     }
     /// The operators in order, with their operations.
     pub fn operators(&self) -> impl Iterator<Item = (OperatorId, Op)> + '_ {
@@ -106,20 +157,20 @@ pub fn tell<'a>(
     parts.operators.fill(None);
     parts.buffers.fill(None);
     let mut inference = Inference::new(parts.inference, figures(tables, arch));
-    let (operators, buffers) = (parts.operators, parts.buffers);
+    let LoopParts { operators, buffers, values, .. } = parts;
     let mut teller = Teller {
         program,
         tables,
         arch,
         inference: &mut inference,
-        values: parts.values,
+        values,
         operators,
         buffers,
         threads,
         inside: None,
     };
     teller.function(function)?;
-    Ok(Told { inference, operators, buffers })
+    Ok(Told { inference, operators, buffers, values, function, early: (0, false) })
 }
 
 impl Teller<'_, '_, '_, '_> {

@@ -12,7 +12,7 @@
 //! Does not make tiles smaller than their elements, and does not cut conversions into pieces.
 
 use crate::data::{Limits, Plan, PlanError};
-use crate::select::{Workspace, choose};
+use crate::select::{Workspace, choose, place_loops};
 use crate::shared_alloc::place;
 use heapless::Vec;
 use lanebook_ir::{Op, Program, Value};
@@ -44,6 +44,10 @@ pub fn choose_and_place(
     workspace: &mut Workspace<'_>,
 ) -> Result<(), PlanError> {
     let mut limits = Limits::new();
+    if program.has_loops(function) {
+        choose(tables, plan.arch, program, function, plan, workspace, &limits)?;
+        return place_loops(tables, program, plan);
+    }
     let mut found = attempt(tables, program, function, plan, workspace, &limits);
     // Tensor memory: each product with a half of it at the most, then with a quarter.
     for part in 1..3 {

@@ -5,7 +5,6 @@ use lanebook::TABLES;
 use lanebook::layout::{AxisId, AxisNames, Coord, WellKnown};
 use lanebook::query::{Placed, QueryAnswer, QueryError, QueryStorage, WriteError, ask as answer};
 use lanebook::tables::ArchId;
-use lanebook_draw::layout::Order;
 use lanebook_draw::{layout, svg};
 use pyo3::prelude::*;
 
@@ -24,14 +23,6 @@ fn refused(text: &str, error: &QueryError) -> PyErr {
     let mut words = String::new();
     let _ = error.write_text(text, &mut words);
     LanebookError::new_err(words.trim_end().to_string())
-}
-
-fn unwritten(text: &str, error: WriteError) -> PyErr {
-    let mut words = String::new();
-    if let WriteError::Refused(why) = error {
-        let _ = why.write_text(text, &mut words);
-    }
-    LanebookError::new_err(words)
 }
 
 /// Answers a query and hands the answer to `take`.
@@ -53,8 +44,13 @@ pub fn ask(text: &str, arch: Option<&str>, json: bool) -> PyResult<String> {
     asked(text, arch, |answer| {
         let mut out = String::new();
         let written = if json { answer.write_json(&mut out) } else { answer.write_text(&mut out) };
-        written.map_err(|error| unwritten(text, error))?;
-        Ok(out)
+        match written {
+            Ok(()) => Ok(out),
+            Err(WriteError::Refused(why)) => Err(refused(text, &answer.error(why))),
+            Err(WriteError::Sink) => {
+                Err(LanebookError::new_err("the answer cannot be written; report this"))
+            }
+        }
     })
 }
 
@@ -74,8 +70,7 @@ pub fn table(text: &str, axis: &str, arch: Option<&str>) -> PyResult<Vec<i64>> {
             .axis(axis)
             .ok_or_else(|| LanebookError::new_err(format!("no axis is called `{axis}`")))?;
         let view = placed.layout.view();
-        let failed =
-            |error: lanebook::layout::Error| unwritten(text, WriteError::Refused(error.into()));
+        let failed = |error: lanebook::layout::Error| refused(text, &answer.error(error.into()));
         let size = view.size_value().map_err(failed)?;
         let mut at = Coord::new();
         (0..size)
@@ -97,11 +92,9 @@ pub fn picture(text: &str, arch: Option<&str>) -> PyResult<String> {
     asked(text, arch, |answer| {
         let placed = placed(answer)?;
         let view = placed.layout.view();
-        let order = if placed.elements.row_major { Order::RowMajor } else { Order::ColumnMajor };
-        let shape = match placed.elements.extents() {
-            [rows, columns] => (u64::from(*rows), u64::from(*columns)),
-            _ => layout::shape(&view, order).map_err(drawn)?,
-        };
+        let elements = &placed.elements;
+        let (order, shape) =
+            layout::grid(&view, elements.row_major, elements.extents()).map_err(drawn)?;
         let picture = layout::picture(&view, text, order, shape, None).map_err(drawn)?;
         Ok(svg::render(&picture))
     })

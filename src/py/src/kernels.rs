@@ -1,58 +1,81 @@
-//! Tile programs to kernels.
+//! Tile programs: to kernels with their reasons, and to the layouts of their parallel loops.
 
 use crate::LanebookError;
-use crate::answers::arch_named;
-use lanebook::compile::{CompileStorage, compile as compile_program};
-use lanebook::detail::of_compile;
-use lanebook::{TABLES, ir};
+use lanebook::TABLES;
+use lanebook::infer::Level;
+use lanebook_report::archs::arch;
+use lanebook_report::compile::{reported, unwritten};
+use lanebook_report::infer::{Request, inferred};
+use lanebook_report::plan::Parts;
+use lanebook_report::problem::{Problem, Problems};
+use lanebook_report::program::Source;
 use pyo3::prelude::*;
 
-/// Instructions, register tuples, index-expression nodes and reasons that there is room for.
-type KernelRoom = CompileStorage<16384, 4096, 4096, 16384>;
-/// A program's operations, values, operands, attributes, types, regions and undo records.
-type ProgramRoom = ir::Storage<8192, 12288, 24576, 8192, 1024, 512, 64>;
-
-/// Stack of the thread that compiles: storage of some megabytes is made there.
+/// Stack of the thread that works: storage of some megabytes is made there.
 const STACK_BYTES: usize = 256 << 20;
 
-/// What a kernel's launch needs beside its text.
-type KernelParts = (String, String, u32, u32);
+/// A kernel's text, the report of what was decided, and its launch as JSON.
+type KernelParts = (String, String, String);
 
-/// A kernel: its text, its name, threads of a group and bytes of shared memory.
-#[pyfunction]
-pub fn compile(py: Python<'_>, text: &str, arch: &str) -> PyResult<KernelParts> {
-    let text = text.to_string();
-    let id = arch_named(Some(arch))?
-        .ok_or_else(|| LanebookError::new_err("an architecture is needed".to_string()))?;
+/// Works on a thread with room for the library's storage; what is refused becomes an exception with the sentences of the
+/// command.
+fn working<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, Problems> + Send,
+) -> PyResult<T> {
     let made = py.detach(|| {
-        let worker = std::thread::Builder::new()
-            .stack_size(STACK_BYTES)
-            .spawn(move || made(&text, id))
-            .map_err(|error| format!("cannot start a thread: {error}"))?;
-        worker
-            .join()
-            .map_err(|_| "the compiler panicked; report this with the program".to_string())?
+        std::thread::scope(|scope| {
+            let worker = std::thread::Builder::new()
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, || work().map_err(|problems| problems.render(false)))
+                .map_err(|error| format!("cannot start a thread: {error}"))?;
+            worker.join().map_err(|_| "it panicked; report this with the program".to_string())?
+        })
     });
-    made.map_err(LanebookError::new_err)
+    made.map_err(|words| LanebookError::new_err(words.trim_end().to_string()))
 }
 
-fn made(text: &str, arch: lanebook::tables::ArchId) -> Result<KernelParts, String> {
-    let at = |error: ir::IrError| {
-        format!("line {}, column {}: {:?}", error.at.line, error.at.column, error.kind)
-    };
-    let mut storage = Box::new(ProgramRoom::new());
-    let mut program =
-        ir::parse(storage.pools(), &TABLES, text, ir::Options::default()).map_err(at)?;
-    ir::verify(&mut program).map_err(at)?;
-    let mut room = Box::new(KernelRoom::new());
-    let compiled = compile_program(&TABLES, arch, &mut program, room.scratch())
-        .map_err(|error| format!("it is not compiled: {:?}", of_compile(error)))?;
-    let mut out = String::new();
-    compiled
-        .write(&TABLES, &program, &mut out)
-        .map_err(|_| "the kernel cannot be written".to_string())?;
-    let kernel = compiled
-        .kernel(&TABLES, &program)
-        .ok_or_else(|| "the plan is of other tables".to_string())?;
-    Ok((out, kernel.name.to_string(), kernel.threads, kernel.shared_bytes))
+fn source(text: &str) -> Source {
+    Source { name: "program".into(), text: text.into() }
+}
+
+/// Compiles a program; `grid_of` are values of its index arguments, for which the blocks of its grid are counted.
+#[pyfunction]
+pub fn compile(
+    py: Python<'_>,
+    text: &str,
+    arch: &str,
+    explain: bool,
+    grid_of: Vec<(String, i64)>,
+) -> PyResult<KernelParts> {
+    working(py, || {
+        reported(&TABLES, arch, &source(text), explain, |made| {
+            let part = |parts| made.render(parts).map_err(|_| unwritten());
+            Ok((part(Parts::Kernel)?, part(Parts::Report)?, made.launch(&grid_of)?.to_string()))
+        })
+    })
+}
+
+/// Infers the layouts of a program's loops: the annotated program with its timeline, or everything as JSON.
+#[pyfunction]
+pub fn infer(
+    py: Python<'_>,
+    text: &str,
+    arch: &str,
+    explain: bool,
+    json: bool,
+) -> PyResult<String> {
+    let name = arch;
+    working(py, || {
+        let (_, arch, _) = crate::kernels::arch(&TABLES, name)?;
+        let policy = TABLES
+            .policies
+            .first()
+            .ok_or_else(|| Problem::internal("the tables have no cost policy", "report this"))?;
+        let request = Request { arch, level: Level::Free, policy };
+        inferred(&TABLES, &source(text), request, |found| match json {
+            true => Ok(found.json().to_string()),
+            false => found.text(explain),
+        })
+    })
 }

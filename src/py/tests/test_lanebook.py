@@ -80,8 +80,23 @@ def test_compiling():
     kernel = lb.compile(program, "sm_80")
     assert kernel.text.startswith(".version") and kernel.threads > 0 and kernel.shared_bytes > 0
     assert kernel.name in kernel.text
-    with pytest.raises(lb.LanebookError, match="line 1, column"):
+    assert "decision" in kernel.report and len(lb.compile(program, "sm_80", explain=True).report) > len(kernel.report)
+    with pytest.raises(lb.LanebookError, match=r"(?s)error: .*program:1:.*help: "):
         lb.compile("func", "sm_80")
+    assert [one["offset"] for one in kernel.launch["parameters"]] == sorted(one["offset"] for one in kernel.launch["parameters"])
+    with pytest.raises(lb.LanebookError, match="unknown architecture `sm_8`"):
+        lb.compile(program, "sm_8")
+
+
+def test_inferring():
+    program = (ROOT / "gen/cli/examples/loops/plan_then_buffer.tile").read_text()
+    found = lb.infer(program, "sm_90a")
+    scopes = {buffer["name"]: buffer["scope"] for buffer in found["buffers"]}
+    assert "fragment" in scopes.values() and found["arch"] == "sm_90a"
+    assert all(buffer["layout"] for buffer in found["buffers"] if buffer["scope"] == "fragment")
+    assert "#fragment" in str(found) and len(found.explain()) > len(str(found))
+    with pytest.raises(lb.LanebookError, match="has no function"):
+        lb.infer("", "sm_90a")
 
 
 def test_errors_say_where_and_what_to_do():

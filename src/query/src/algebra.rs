@@ -386,7 +386,10 @@ fn constructed(
             tilelang::bank_swizzled(&numbers(at(args, 0)?)?, count(1)?, vectors, atom)
         }
         F::Datapath => {
-            let letter = word(0)?.chars().next().ok_or(Why::BadWord)?;
+            let mut letters = word(0)?.chars();
+            let (Some(letter), None) = (letters.next(), letters.next()) else {
+                return Err(Why::BadWord);
+            };
             let path = tirx::datapath(facts::DATAPATHS, letter)?;
             let slab = if args.len() > 3 { count(3)? } else { 0 };
             tirx::tmem_datapath_layout(path, count(1)?, count(2)?, slab)

@@ -1,6 +1,6 @@
 //! Answers, as values and as text.
 
-use crate::error::Why;
+use crate::error::{QueryError, Why};
 use crate::functions::QueryFunction;
 use crate::value::{Asked, LentPlace, Placed, QueryStorage, QueryValue};
 use lanebook_layout::ops::{GuardedInverse, guarded_inverse};
@@ -44,6 +44,8 @@ pub struct QueryAnswer<'q> {
     pub(crate) asked: Asked<'q>,
     pub(crate) storage: &'q QueryStorage,
     pub(crate) text: &'q str,
+    /// Where the expression begins.
+    pub(crate) start: u32,
     /// What was asked.
     pub topic: QueryTopic,
 }
@@ -64,6 +66,12 @@ impl<'q> QueryAnswer<'q> {
     #[must_use]
     pub fn value(&self) -> &'q QueryValue {
         self.storage.value(0)
+    }
+
+    /// What shows while the answer is written, at the expression's place.
+    #[must_use]
+    pub fn error(&self, why: Why) -> QueryError {
+        QueryError::at(self.text, self.start, why)
     }
 
     /// The layout, if the answer is about one.

@@ -30,11 +30,8 @@ pub fn ask<'q>(
     storage: &'q mut QueryStorage,
 ) -> Result<QueryAnswer<'q>, QueryError> {
     match topic(tables, arch, text, storage) {
-        Ok((asked, topic)) => Ok(QueryAnswer { asked, storage, text, topic }),
-        Err((at, why)) => {
-            let (line, column) = text::place(text, at);
-            Err(QueryError { line, column, why })
-        }
+        Ok((asked, start, topic)) => Ok(QueryAnswer { asked, storage, text, start, topic }),
+        Err((at, why)) => Err(QueryError::at(text, at, why)),
     }
 }
 
@@ -43,7 +40,7 @@ fn topic<'q>(
     arch: Option<ArchId>,
     text: &'q str,
     storage: &mut QueryStorage,
-) -> Result<(Asked<'q>, QueryTopic), Fault> {
+) -> Result<(Asked<'q>, u32, QueryTopic), Fault> {
     let (body, arch) = on_arch(tables, arch, text)?;
     let asked = Asked { tables, arch };
     let mut scan = Scanner::new(body);
@@ -51,21 +48,21 @@ fn topic<'q>(
         name(asked, &mut scan, storage)?;
     }
     if scan.peek().is_none() {
-        return Ok((asked, QueryTopic::Names));
+        return Ok((asked, 0, QueryTopic::Names));
     }
     let start = TextSpan::new(scan.at, scan.at).start;
     if let Some(question) = eval::expression(asked, &mut scan, storage)? {
         end(&mut scan)?;
         answer::prepare(question, storage).map_err(|why| (start, why))?;
-        return Ok((asked, QueryTopic::Question(question)));
+        return Ok((asked, start, QueryTopic::Question(question)));
     }
     if scan.eat_word("at") {
         let topic = at(&mut scan, storage)?;
-        return Ok((asked, topic));
+        return Ok((asked, start, topic));
     }
     if scan.eat_word("where") {
         let topic = positions(&mut scan, storage)?;
-        return Ok((asked, topic));
+        return Ok((asked, start, topic));
     }
     end(&mut scan)?;
     if let QueryValue::Word(span) = storage.value(0)
@@ -73,7 +70,7 @@ fn topic<'q>(
     {
         return Err((start, Why::UnknownName));
     }
-    Ok((asked, QueryTopic::Value))
+    Ok((asked, start, QueryTopic::Value))
 }
 
 fn end(scan: &mut Scanner<'_>) -> Result<(), Fault> {

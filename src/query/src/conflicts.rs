@@ -7,15 +7,13 @@ use crate::algebra::unquoted;
 use crate::error::{KindOfValue, Why};
 use crate::instruction;
 use crate::literal::{element_bits, on_elements};
+use crate::units::word;
 use crate::value::{Asked, Picked, Placed, QueryValue};
 use lanebook_layout::ops::GuardedInverse;
 use lanebook_layout::{AxisId, Coord, LayoutRef, Pad, Padding, PostMap, Swizzle, Unit};
 use lanebook_tables::{Arch, BankModel, Capability, Side, Space, SwizzleMode};
 use lanebook_tile::encoding::conflicts::{Collision, ReadWrite, count_bytes, model};
 use lanebook_tile::unit::swizzle;
-
-/// Widest vector of a lane in bits.
-const VECTOR_BITS: u32 = 128;
 
 /// How slots or lanes get their elements.
 enum SlotWalk<'v> {
@@ -74,6 +72,37 @@ fn argument(args: &[QueryValue], number: usize) -> Result<&QueryValue, Why> {
     args.get(number).ok_or(Why::NeedsBits)
 }
 
+/// What the last argument of `conflicts` says.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(crate) enum SlotOrder {
+    /// Each slot is the start of another row.
+    Rows,
+    /// Slots follow each other along a row.
+    Along,
+    /// It is what writes the tile.
+    Written,
+}
+
+/// The last argument of `conflicts`, if it is given.
+pub(crate) fn order(
+    asked: Asked<'_>,
+    args: &[QueryValue],
+    text: &str,
+) -> Result<Option<SlotOrder>, Why> {
+    Ok(match args.get(3) {
+        None => None,
+        Some(QueryValue::Instruction(_)) => Some(SlotOrder::Written),
+        Some(_) => match word(args, 3, text)? {
+            "rows" => Some(SlotOrder::Rows),
+            "along" => Some(SlotOrder::Along),
+            name if asked.tables.family(asked.arch, name).next().is_some() => {
+                Some(SlotOrder::Written)
+            }
+            _ => return Err(Why::BadWord),
+        },
+    })
+}
+
 /// The access that the arguments of `conflicts` mean: a tile, an instruction or distribution, an element type, and how
 /// slots walk.
 pub(crate) fn access<'t, 'v>(
@@ -84,12 +113,17 @@ pub(crate) fn access<'t, 'v>(
 ) -> Result<BankedAccess<'t, 'v>, Why> {
     let tile = argument(args, 0)?.placed()?;
     let bits = match args.get(2) {
-        Some(QueryValue::Word(span)) => element_bits(asked.tables, unquoted(*span, text))?,
-        _ if tile.elements.bits > 0 => tile.elements.bits,
-        _ => return Err(Why::NeedsBits),
+        Some(_) => element_bits(asked.tables, word(args, 2, text)?)?,
+        None if tile.elements.bits > 0 => tile.elements.bits,
+        None => return Err(Why::NeedsBits),
     };
     let arch = instruction::arch(asked)?;
+    let order = order(asked, args, text)?;
     if let QueryValue::Layout(held) = argument(args, 1)? {
+        // Registers are read in their own order.
+        if matches!(order, Some(SlotOrder::Rows | SlotOrder::Along)) {
+            return Err(Why::BadWord);
+        }
         return distribution(asked, tile, (held, back?), bits);
     }
     let picked = shared_mover(asked, arch, argument(args, 1)?, text)?;
@@ -97,16 +131,10 @@ pub(crate) fn access<'t, 'v>(
     let movement = movement.ok_or(Why::WrongInstruction)?;
     let side = shared_side(&movement.from, &movement.to).ok_or(Why::WrongInstruction)?;
     let model = arch.banks.iter().find(|model| *side.banks == *model.name);
-    let walk = match args.get(3) {
-        Some(QueryValue::Word(span)) => match unquoted(*span, text) {
-            "rows" => true,
-            "along" => false,
-            name if asked.tables.family(asked.arch, name).next().is_some() => {
-                movement.crosses_lanes
-            }
-            _ => return Err(Why::BadWord),
-        },
-        _ => movement.crosses_lanes,
+    let walk = match order {
+        Some(SlotOrder::Rows) => true,
+        Some(SlotOrder::Along) => false,
+        Some(SlotOrder::Written) | None => movement.crosses_lanes,
     };
     let (_, slots) = side.layout.reach(AxisId::SLOT)?;
     let run = u32::from(side.slot_bytes)
@@ -151,8 +179,8 @@ fn shared_mover(
     let (shared, register) = (Space::Shared, Space::Register);
     for (from, to) in [(shared, register), (register, shared), (Space::Global, shared)] {
         for id in arch.dispatch(Capability::Transfer { from, to }) {
-            if asked.tables.family(asked.arch, name).any(|(member, _)| member == *id) {
-                let atom = asked.tables.atom(*id).ok_or(Why::UnknownInstruction)?;
+            let atom = asked.tables.atom(*id).ok_or(Why::UnknownInstruction)?;
+            if atom.is_called(name) {
                 return Ok(Picked { atom: *id, instance: instruction::usual(atom) });
             }
         }
@@ -184,13 +212,15 @@ fn distribution<'t, 'v>(
     let held_elements = u32::try_from(last).unwrap_or(0).checked_div(step.max(1)).unwrap_or(0);
     let (_, lanes) = view.reach(AxisId::LANE)?;
     let arch = asked.arch.ok_or(Why::NeedsArch)?;
+    // What stands in shared memory is aligned for the widest vector of a lane.
+    let widest = asked.tables.weights.shared_align.saturating_mul(8);
     let mut out = BankedAccess {
         tile,
         rows: rows_of(tile)?,
         held: Some(held),
         walk: SlotWalk::Registers { back, axis, step },
         bits,
-        run: VECTOR_BITS.checked_div(u32::from(bits)).unwrap_or(1).max(1),
+        run: widest.checked_div(u32::from(bits)).unwrap_or(1).max(1),
         slots: u32::try_from(lanes).unwrap_or(0).saturating_add(1).min(64),
         instances: 1,
         model: model_of(asked, arch, bits, 1)?,
@@ -334,6 +364,13 @@ impl BankedAccess<'_, '_> {
         Ok(())
     }
 
+    /// Where a slot's run begins in bytes, `Some(None)` if it takes no part; `None` if that cannot be said.
+    pub(crate) fn address(&self, instance: u32, slot: u32, post: &PostMap) -> Option<Option<u64>> {
+        let Some(element) = self.element(instance, slot, 0).ok()? else { return Some(None) };
+        let position = u64::try_from(self.position(element, post).ok()?).ok()?;
+        Some(Some(position.checked_mul(u64::from(self.bits))?.checked_div(8)?))
+    }
+
     /// Passes of one instance.
     pub(crate) fn instance(
         &self,
@@ -341,11 +378,7 @@ impl BankedAccess<'_, '_> {
         post: &PostMap,
         collide: impl FnMut(Collision),
     ) -> Result<(u32, u32), Why> {
-        let byte = |slot: u32| -> Option<Option<u64>> {
-            let Some(element) = self.element(instance, slot, 0).ok()? else { return Some(None) };
-            let position = u64::try_from(self.position(element, post).ok()?).ok()?;
-            Some(Some(position.checked_mul(u64::from(self.bits))?.checked_div(8)?))
-        };
+        let byte = |slot: u32| self.address(instance, slot, post);
         let found = count_bytes(self.model, self.slots, self.run_bytes(), byte, collide);
         let found = found.ok_or(Why::NoBankModel)?;
         Ok((found.transactions, found.least))

@@ -1,6 +1,7 @@
 //! Why a query has no answer.
 
 use crate::functions::QueryFunction;
+use crate::text;
 use lanebook_layout::Error;
 use lanebook_layout::notation::Expected;
 use lanebook_layout::triton::EncodingError;
@@ -181,6 +182,14 @@ pub struct QueryError {
     pub column: u32,
     /// Why.
     pub why: Why,
+}
+
+impl QueryError {
+    /// An error at a byte of a query.
+    pub(crate) fn at(query: &str, byte: u32, why: Why) -> Self {
+        let (line, column) = text::place(query, byte);
+        Self { line, column, why }
+    }
 }
 
 const _: () = assert!(core::mem::size_of::<Why>() <= 40);

@@ -184,7 +184,7 @@ fn elements(tables: &Tables<'_>, found: &Instance<'_>, part: &str) -> Option<Ele
     if let Some(number) = operand_number(atom, part) {
         let operand = atom.operands.get(usize::from(number))?;
         let (rows, columns) = operand.extents;
-        let layout = operand.layout?.size_value().ok()?;
+        operand.layout?;
         // Where the instance has fewer columns than the atom's own layout, its shape says so.
         let shape = found.shape()?;
         let columns = match part {
@@ -193,7 +193,6 @@ fn elements(tables: &Tables<'_>, found: &Instance<'_>, part: &str) -> Option<Ele
         };
         let rows = if part == "A" && atom.matrix?.m == rows { shape.m } else { rows };
         let bits = tables.dtypes.get(found.dtype(number)?.index())?.bits;
-        let _ = layout;
         return Some(ElementOrder {
             bits,
             register_bits: register(number).unwrap_or(0),

@@ -69,6 +69,7 @@ pub use ask::ask;
 pub use error::{KindOfValue, Needed, QueryError, Why};
 pub use functions::{FUNCTIONS, FunctionForm, QueryFunction};
 pub use show::WriteError;
+pub use show_conflicts::AccessedBanks;
 pub use text::TextSpan;
 pub use value::{
     ElementOrder, LooseSwizzle, MAX_DIMS, MAX_NAMES, MAX_VALUES, Picked, Placed, QueryStorage,

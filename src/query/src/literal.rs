@@ -6,6 +6,7 @@ use crate::value::{ElementOrder, LooseSwizzle, Placed, QueryStorage, QueryValue}
 use lanebook_layout::notation::{ParseError, basis, cute, tileas, tirx, ttg};
 use lanebook_layout::{Int, PostMap, Swizzle, SymNames, Unit, WellKnown};
 use lanebook_tables::{DtypeId, Tables};
+use lanebook_tile::unit;
 
 /// Where in the query something is wrong, and what.
 pub(crate) type Fault = (u32, Why);
@@ -86,12 +87,7 @@ pub(crate) fn on_elements(bytes: Swizzle, bits: u16) -> Result<Swizzle, Why> {
     if bits == 0 {
         return Err(Why::NeedsBits);
     }
-    let shift = i8::try_from(bits.trailing_zeros())
-        .ok()
-        .filter(|_| bits.is_power_of_two())
-        .and_then(|log| 3i8.checked_sub(log))
-        .ok_or(Why::Unit(lanebook_tile::unit::UnitError::Width { bits }))?;
-    Ok(bytes.rescaled(shift, Unit::Codomain)?)
+    Ok(unit::swizzle::in_elements(bytes, bits, Unit::Codomain)?)
 }
 
 /// Reads `S<3,4,3>`; `Sw<3,4,3>` is CuTe's own print of it.

@@ -6,7 +6,6 @@ use crate::instruction;
 use crate::literal::element_type;
 use crate::show::AnswerWritten;
 use crate::units::word;
-use crate::words::status;
 use crate::write::Out;
 use core::fmt::Write;
 use lanebook_tables::{Arch, Atom, AtomId, Capability, DtypeId, Factor};
@@ -31,7 +30,7 @@ impl<'q> QueryAnswer<'q> {
             out.unsigned(u64::from(model.bank_bytes))?;
             out.text(" bytes, ")?;
             out.unsigned(model.groups.len() as u64)?;
-            out.texts(&[" groups (", status(model.status), ")\n"])?;
+            out.texts(&[" groups (", model.status.words(), ")\n"])?;
         }
         out.text("features:")?;
         for feature in arch.features {
@@ -61,7 +60,7 @@ impl<'q> QueryAnswer<'q> {
             out.key_text(true, "name", model.name)?;
             out.key_number(false, "banks", i64::from(model.banks))?;
             out.key_number(false, "bank_bytes", i64::from(model.bank_bytes))?;
-            out.key_text(false, "status", status(model.status))?;
+            out.key_text(false, "status", model.status.words())?;
             out.text("}")?;
         }
         out.text("]")?;

@@ -1,15 +1,15 @@
 //! Bank conflicts in words and as JSON.
 
-use crate::answer::QueryAnswer;
-use crate::conflicts::{self, AccessCost, BankedAccess, FreeOfConflicts};
+use crate::answer::{QueryAnswer, QueryTopic};
+use crate::conflicts::{self, AccessCost, BankedAccess, FreeOfConflicts, SlotOrder};
+use crate::functions::QueryFunction;
 use crate::instruction;
 use crate::show::AnswerWritten;
-use crate::value::QueryValue;
-use crate::words::status;
 use crate::write::Out;
 use core::fmt::Write;
 use lanebook_layout::Swizzle;
 use lanebook_layout::notation::cute;
+use lanebook_tables::BankModel;
 
 /// Slots whose words are in one bank.
 #[derive(Copy, Clone, Default)]
@@ -19,7 +19,50 @@ struct Meeting {
     slots: u64,
 }
 
+/// The worst instance of an access whose conflicts are asked about.
+#[derive(Copy, Clone, Debug)]
+pub struct AccessedBanks<'t> {
+    /// Which banks there are, and which slots are served together.
+    pub banks: &'t BankModel<'t>,
+    /// Bytes that a slot touches, from its address on.
+    pub slot_bytes: u16,
+    /// The instance's number.
+    pub instance: u32,
+    /// Passes over the banks that it takes.
+    pub passes: u32,
+    /// Passes if nothing met.
+    pub least: u32,
+}
+
 impl QueryAnswer<'_> {
+    /// The worst instance of the access of a `conflicts` question; `visit` gets each slot with its address in bytes.
+    /// None for other questions.
+    ///
+    /// # Errors
+    /// What the question's answer is refused for.
+    pub fn accessed(
+        &self,
+        mut visit: impl FnMut(u32, u64),
+    ) -> Result<Option<AccessedBanks<'_>>, crate::error::Why> {
+        if !matches!(self.topic, QueryTopic::Question(QueryFunction::Conflicts)) {
+            return Ok(None);
+        }
+        let (access, cost) = self.counted()?;
+        let post = access.post();
+        for slot in 0..access.slots {
+            if let Some(byte) = access.address(cost.worst, slot, &post).flatten() {
+                visit(slot, byte);
+            }
+        }
+        Ok(Some(AccessedBanks {
+            banks: access.model,
+            slot_bytes: access.run_bytes(),
+            instance: cost.worst,
+            passes: cost.passes,
+            least: cost.least,
+        }))
+    }
+
     /// What the question says, counted.
     fn counted(&self) -> Result<(BankedAccess<'_, '_>, AccessCost), crate::error::Why> {
         let access = conflicts::access(self.asked, self.arguments(), self.inverse(), self.text)?;
@@ -49,14 +92,10 @@ impl QueryAnswer<'_> {
         &'x self,
         access: &BankedAccess<'_, '_>,
     ) -> Result<FreeOfConflicts<'x>, crate::error::Why> {
-        let writer = match self.arguments().get(3) {
-            Some(word @ QueryValue::Word(span))
-                if !matches!(span.of(self.text), "rows" | "along") =>
-            {
-                conflicts::writer(self.asked, word, self.text, access.bits())?
-            }
-            Some(named @ QueryValue::Instruction(_)) => {
-                conflicts::writer(self.asked, named, self.text, access.bits())?
+        let written = conflicts::order(self.asked, self.arguments(), self.text)?;
+        let writer = match written {
+            Some(SlotOrder::Written) => {
+                conflicts::writer(self.asked, self.argument(3), self.text, access.bits())?
             }
             _ => conflicts::Writer::default(),
         };
@@ -72,7 +111,7 @@ impl QueryAnswer<'_> {
         }
         number(access.slots, " slots of ", out)?;
         number(u32::from(access.run_bytes()), " bytes; banks `", out)?;
-        out.texts(&[access.model.name, "` (", status(access.model.status), ")\n"])?;
+        out.texts(&[access.model.name, "` (", access.model.status.words(), ")\n"])?;
         out.text("passes ")?;
         number(cost.passes, ", least ", out)?;
         number(cost.least, "; ", out)?;
@@ -130,7 +169,7 @@ impl QueryAnswer<'_> {
             out.key_number(false, key, i64::from(value))?;
         }
         out.key_text(false, "banks", access.model.name)?;
-        out.key_text(false, "status", status(access.model.status))?;
+        out.key_text(false, "status", access.model.status.words())?;
         if cost.passes <= cost.least {
             return Ok(());
         }

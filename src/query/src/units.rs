@@ -7,12 +7,11 @@ use crate::instruction;
 use crate::literal::{element_bits, on_elements};
 use crate::show::AnswerWritten;
 use crate::value::{Asked, ElementOrder, Placed, QueryValue};
-use crate::words::status;
 use crate::write::Out;
 use core::fmt::Write;
 use lanebook_layout::notation::cute;
 use lanebook_layout::{Layout, PostMap, Unit};
-use lanebook_tables::{Amount, Arch, Descriptor, Major, OperandTile, SwizzleMode};
+use lanebook_tables::{Amount, Arch, Descriptor, FieldRole, Major, OperandTile, SwizzleMode};
 use lanebook_tile::unit::operand::{self, DescribedTile};
 use lanebook_tile::unit::{UnitError, descriptor::DescriptorWord, has, map, swizzle};
 
@@ -38,9 +37,11 @@ fn mode<'t>(
         }
         Some(QueryValue::Number(bytes)) => {
             let bytes = bytes.value()?;
-            let found = swizzle::modes(asked.tables, arch)
-                .find(|mode| i64::from(mode.span_bytes) == bytes && mode.atom_bytes == 16);
-            found.ok_or(Why::BadWord)
+            // Of those with as long a row, the one that exchanges the smallest pieces.
+            swizzle::modes(asked.tables, arch)
+                .filter(|mode| i64::from(mode.span_bytes) == bytes)
+                .min_by_key(|mode| mode.atom_bytes)
+                .ok_or(Why::BadWord)
         }
         Some(other) => Err(Why::Kind { wanted: KindOfValue::Word, found: other.kind() }),
         None => Err(Why::BadWord),
@@ -148,13 +149,14 @@ fn tile_of<'v>(
     Ok((placed, (rows, columns), bits))
 }
 
-/// The descriptors of shared memory that a word means: its own name, or what it begins with.
+/// The descriptor of shared memory that a word means: its own name, or what it begins with.
 fn descriptor<'t>(asked: Asked<'t>, name: &str) -> Result<&'t Descriptor<'t>, Why> {
     let arch = instruction::arch(asked)?;
     let own = asked.tables.units.descriptors.iter().filter(|d| has(arch, d.feature));
     let mut named = own.filter(|d| {
         let rest = d.name.strip_prefix(name);
-        rest.is_some_and(|rest| rest.is_empty() || rest == ".shared")
+        let is_tile = || d.fields.iter().any(|field| field.role == FieldRole::Start);
+        rest.is_some_and(|rest| rest.is_empty() || (rest.starts_with('.') && is_tile()))
     });
     named.next().ok_or(Why::Unit(UnitError::Absent))
 }
@@ -213,7 +215,7 @@ impl QueryAnswer<'_> {
     pub(crate) fn descriptor_text<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
         let (found, word, table) = described(self)?;
         out.texts(&[table.name, ": ", found.tile.name, ", mode ", found.tile.swizzle.name])?;
-        out.texts(&[" (", status(found.tile.status), ")\n"])?;
+        out.texts(&[" (", found.tile.status.words(), ")\n"])?;
         for ((field, bytes), free) in found.tile.fields.iter().zip(found.bytes).zip(found.free) {
             out.texts(&[field.field, " "])?;
             out.unsigned(u64::from(bytes))?;
@@ -258,7 +260,7 @@ impl QueryAnswer<'_> {
 
     pub(crate) fn mode_text<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
         let (mode, bits) = mode_asked(self)?;
-        out.texts(&["mode ", mode.name, " (", status(mode.status), "): "])?;
+        out.texts(&["mode ", mode.name, " (", mode.status.words(), "): "])?;
         if mode.xor.is_empty() {
             out.text("bytes stay")?;
         }

@@ -7,7 +7,6 @@ use core::fmt::{Result, Write};
 use lanebook_layout::notation::Expected;
 use lanebook_layout::triton::EncodingError;
 use lanebook_layout::{AxisId, AxisNames, Error, WellKnown};
-use lanebook_tables::Status;
 use lanebook_tile::unit::UnitError;
 use lanebook_tile::unit::map::{MapRule, Refusal};
 
@@ -542,16 +541,4 @@ fn map<W: Write>(refusal: Refusal, out: &mut Out<'_, W>) -> Result {
     };
     let _ = dim;
     filled(sentence, &[wide(needed), wide(found)], out)
-}
-
-/// How sure a fact is.
-pub(crate) fn status(status: Status) -> &'static str {
-    match status {
-        Status::Verified => "verified",
-        Status::Documented => "documented",
-        Status::Measured => "measured",
-        Status::OneSource => "one source",
-        Status::Contested => "contested",
-        Status::Assumed => "assumed",
-    }
 }

@@ -54,6 +54,9 @@ pub struct Isa<'a> {
     pub read_blocks: &'a [AtomId],
     /// Written for such a parameter in place of [`Isa::param`]; empty where there are none.
     pub param_blocks: &'a [Piece<'a>],
+    /// What an assembler must be told besides the text, an argument each; placeholders `target` and
+    /// `wave_lanes`.
+    pub flags: &'a [&'a [Piece<'a>]],
     /// Quotient of two 32-bit numbers without signs, rounded down: operands (quotient,
     /// dividend, divisor). A divisor of 0 gives any number.
     pub divide: Option<AtomId>,

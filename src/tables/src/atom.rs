@@ -338,6 +338,8 @@ pub struct OffsetField {
     pub on_from: bool,
     /// Added to the destination's addresses.
     pub on_to: bool,
+    /// Which place of each slot it leads to: a number on the layout's axis `place`, 0 without one.
+    pub place: u8,
 }
 
 /// Shape of a matrix instruction. Operand layouts are in [`Operand::layout`]: A is (m, k), B is (k,
@@ -419,6 +421,9 @@ pub struct Does<'a> {
     /// result, the lowest byte's lowest. Bytes of the first operand count from 0, those of the
     /// second from 4. 0 = it is no such choice.
     pub selector: u8,
+    /// By how many units in the last place of the element type a result may be off; 0 = it is exact,
+    /// or rounded once.
+    pub ulp: u8,
 }
 
 /// Lane `l` receives what lane `l ^ mask` has, for one mask or for a run of them.
@@ -459,6 +464,25 @@ pub enum Status {
     Contested,
     /// Believed, without a source that can be cited for exactly this.
     Assumed,
+}
+
+impl Status {
+    /// The status as people read it.
+    ///
+    /// ```
+    /// assert_eq!(lanebook_tables::Status::OneSource.words(), "one source");
+    /// ```
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Documented => "documented",
+            Self::Measured => "measured",
+            Self::OneSource => "one source",
+            Self::Contested => "contested",
+            Self::Assumed => "assumed",
+        }
+    }
 }
 
 /// Where facts come from.

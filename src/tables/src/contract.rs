@@ -88,6 +88,8 @@ pub struct OpContract<'a> {
     pub attrs: List<'a, AttrContract<'a>>,
     /// What it does, for the reference.
     pub does: Name<'a>,
+    /// What it does in functions of parallel loops, if it is taken there alone; for the reference.
+    pub in_loops: Name<'a>,
 }
 
 /// What may stand in a place of an operation: an operand, a result, an argument.

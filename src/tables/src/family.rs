@@ -8,13 +8,17 @@ fn begins(name: &str, typed: &str) -> bool {
     })
 }
 
-/// Whether an atom is called so, by its own name or by the instruction's.
-fn called(atom: &Atom<'_>, typed: &str) -> bool {
-    let text = match atom.template.pieces().next() {
-        Some(Piece::Text(text)) => text.trim_start(),
-        _ => "",
-    };
-    begins(atom.name(), typed) || begins(text, typed)
+impl Atom<'_> {
+    /// Whether it is called so, by its own name or by the instruction's: both may go on behind what
+    /// was typed, from a border on.
+    #[must_use]
+    pub fn is_called(&self, typed: &str) -> bool {
+        let text = match self.template.pieces().next() {
+            Some(Piece::Text(text)) => text.trim_start(),
+            _ => "",
+        };
+        typed.len() > 1 && (begins(self.name(), typed) || begins(text, typed))
+    }
 }
 
 impl<'a> Tables<'a> {
@@ -28,9 +32,7 @@ impl<'a> Tables<'a> {
         let arch = arch.and_then(|id| self.arch(id));
         let all = (0u16..).map(AtomId).zip(self.atoms);
         all.filter(move |(id, atom)| {
-            typed.len() > 1
-                && called(atom, typed)
-                && arch.is_none_or(|arch| arch.own(*id).is_some())
+            atom.is_called(typed) && arch.is_none_or(|arch| arch.own(*id).is_some())
         })
     }
 }

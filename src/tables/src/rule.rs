@@ -630,6 +630,11 @@ pub struct Weights {
     /// What a pass over the banks costs more than [`Self::shared_transaction`] where ways to convert
     /// are compared.
     pub exchange_pass: u32,
+    /// Most of a lane's registers, in percent, that a tile may have together with its packed form
+    /// ahead of an exchange or behind it.
+    pub packed_percent: u32,
+    /// Instructions that tell whether an address is inside of a tensor's bounds.
+    pub bound_steps: u32,
     /// Bytes of one global-memory segment.
     pub segment_bytes: u32,
     /// Alignment in bytes, at the least, of whatever stands in shared memory.
@@ -664,6 +669,8 @@ impl Weights {
         reduce_warp: 0,
         exchange_addresses: 0,
         exchange_pass: 0,
+        packed_percent: 0,
+        bound_steps: 0,
         segment_bytes: 0,
         shared_align: 0,
         loop_depth: 0,

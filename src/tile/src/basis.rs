@@ -112,7 +112,7 @@ impl Share {
                 BitPlace::Lane(k) => ShareBit::Element(fragment.lane.get(usize::from(k))?),
                 BitPlace::RegisterBit(k) if k < element => continue,
                 BitPlace::RegisterBit(k) => {
-                    let place = k.checked_sub(element)?;
+                    let place = k.checked_sub(if fragment.unpacked { 5 } else { element })?;
                     if place < packing || !any {
                         used |= bit_of(usize::from(place));
                         ShareBit::Element(fragment.register.get(usize::from(place))?)

@@ -7,7 +7,7 @@
 
 use crate::map::{Columns, log2_exact};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{Atom, AtomId, Side, Space};
+use lanebook_tables::{Atom, AtomId, OffsetField, Piece, Side, Space};
 
 /// Where one bit of the logical coordinate stands on one side.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -23,6 +23,19 @@ pub enum BitPlace {
     Slot(u8),
     /// A power of two of bytes from the slot's address, as its exponent.
     Byte(u8),
+    /// Whether it is the second of the slot's two places, each behind an offset of its own.
+    Second,
+}
+
+/// The offsets of the two places of a slot.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct PlacePair {
+    /// That of the first.
+    pub first: OffsetField,
+    /// That of the second.
+    pub second: OffsetField,
+    /// The registers of both need not follow each other.
+    pub is_apart: bool,
 }
 
 /// One bit of a copy atom's coordinate.
@@ -53,6 +66,9 @@ pub struct CopyAtom {
     pub register_base: u16,
     /// Register bits that one instruction fills or empties in a lane.
     pub register_bits: u32,
+    /// Bits of each register, or run of registers, that it fills or empties from the lowest on; what
+    /// lies above is no part of the tile.
+    pub piece_bits: u32,
     /// log2 of the lanes that take part.
     pub lanes: u8,
     /// Bytes that one lane moves.
@@ -65,6 +81,8 @@ pub struct CopyAtom {
     pub shared_align: u16,
     /// It is told how many bytes of a lane's share to read.
     pub is_sized: bool,
+    /// Each slot has two places.
+    pub pair: Option<PlacePair>,
 }
 
 /// The copy atoms of an architecture by the spaces that they join: what its dispatch answered, bit
@@ -189,6 +207,11 @@ impl CopyAtom {
                 }
             }
         }
+        let in_register = |k: u8| {
+            let place = BitPlace::RegisterBit(k);
+            bits.as_slice().iter().any(|b| b.from == place || b.to == place)
+        };
+        let piece = (3u8..16).find(|k| !in_register(*k)).unwrap_or(3);
         // A wave-uniform destination still has lanes: they stand on the other side.
         let uniform = bits
             .as_slice()
@@ -205,13 +228,18 @@ impl CopyAtom {
             .find(|s| s.space == Space::Register)
             .map_or(Ok(0), |s| s.layout.offset_on(0, AxisId::BIT))
             .ok()?;
+        let has_second =
+            bits.as_slice().iter().any(|b| b.from == BitPlace::Second || b.to == BitPlace::Second);
+        let pair = if has_second { Some(pair(atom)?) } else { None };
         Some(Self {
             atom: id,
+            pair,
             from: movement.from.space,
             to: movement.to.space,
             bits,
             register_base: u16::try_from(base).ok()?,
             register_bits,
+            piece_bits: 1u32.checked_shl(u32::from(piece)).unwrap_or(u32::MAX),
             lanes,
             uniform,
             is_sized: movement.size.is_some(),
@@ -233,28 +261,46 @@ impl CopyAtom {
     }
 }
 
+/// The offsets of an atom whose slots have two places.
+fn pair(atom: &Atom<'_>) -> Option<PlacePair> {
+    let movement = atom.movement.as_ref()?;
+    let memory = movement.to.space != Space::Register;
+    let field = |place: u8| {
+        let own = |o: &OffsetField| {
+            o.place == place && if memory { o.on_to && !o.on_from } else { o.on_from && !o.on_to }
+        };
+        movement.offsets.iter().copied().find(own)
+    };
+    let data = if memory { movement.from.operand } else { movement.to.operand };
+    // What the text shows by halves are two operands.
+    let is_apart =
+        atom.template.pieces().any(|piece| matches!(piece, Piece::Half(k, _) if k == data));
+    Some(PlacePair { first: field(0)?, second: field(1)?, is_apart })
+}
+
 /// The axes that places are on.
-const AXES: [AxisId; 4] = [AxisId::LANE, AxisId::BIT, AxisId::SLOT, AxisId::BYTE];
+const AXES: [AxisId; 5] = [AxisId::LANE, AxisId::BIT, AxisId::SLOT, AxisId::BYTE, AxisId::PLACE];
 
 /// Where zero stands on each of them.
-fn origin(layout: &LayoutRef<'_>) -> Option<[i64; 4]> {
+fn origin(layout: &LayoutRef<'_>) -> Option<[i64; 5]> {
     layout.offsets_on(0, AXES).ok()
 }
 
 /// Where the coordinate `x` (one bit) stands, relative to where zero stands.
-fn place(layout: &LayoutRef<'_>, x: u64, origin: [i64; 4]) -> Option<BitPlace> {
+fn place(layout: &LayoutRef<'_>, x: u64, origin: [i64; 5]) -> Option<BitPlace> {
     let mut on = layout.offsets_on(x, AXES).ok()?;
     for (place, from) in on.iter_mut().zip(origin) {
         *place = place.checked_sub(from)?;
     }
-    let [lane, bit, slot, byte] = on;
+    let [lane, bit, slot, byte, second] = on;
     let exponent = |v: i64| log2_exact(u64::try_from(v).ok()?);
-    match (lane, bit, slot, byte) {
-        (0, 0, 0, 0) => Some(BitPlace::Nowhere),
-        (v, 0, 0, 0) => exponent(v).map(BitPlace::Lane),
-        (0, v, 0, 0) => exponent(v).map(BitPlace::RegisterBit),
-        (0, 0, v, 0) => exponent(v).map(BitPlace::Slot),
-        (0, 0, 0, v) => exponent(v).map(BitPlace::Byte),
+    match (lane, bit, slot, byte, second) {
+        (0, 0, 0, 0, 0) => Some(BitPlace::Nowhere),
+        (v, 0, 0, 0, 0) => exponent(v).map(BitPlace::Lane),
+        (0, v, 0, 0, 0) => exponent(v).map(BitPlace::RegisterBit),
+        (0, 0, v, 0, 0) => exponent(v).map(BitPlace::Slot),
+        (0, 0, 0, v, 0) => exponent(v).map(BitPlace::Byte),
+        (0, 0, 0, 0, 1) => Some(BitPlace::Second),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@
 //! exactly; where the atom leaves an address slot free, the tile's column becomes that slot's
 //! address. What is left over are the instances.
 
-use crate::copy_atom::{BitPlace, CopyAtom};
+use crate::copy_atom::{BitPlace, CopyAtom, PlacePair};
 use crate::map::{Columns, Combine, Fragment, MemoryMap, log2_exact};
 use crate::tiling::{Reject, Tiling};
 use lanebook_tables::Space;
@@ -45,6 +45,7 @@ fn moved(map: &MemoryMap, tiling: &Tiling) -> u32 {
         .iter()
         .chain(tiling.warps.as_slice())
         .chain(tiling.instances.as_slice())
+        .chain(core::iter::once(&tiling.second))
         .fold(0, |all, &e| all | map.at(e).bytes)
 }
 
@@ -65,6 +66,7 @@ pub fn divide(
     let mut used = 0u32;
     let mut slots: [Option<u32>; 6] = [None; 6];
     let mut tuple = Columns::new();
+    let mut second = 0;
     for &bit in copy_atom.bits.as_slice() {
         let (register, memory) = copy_atom.sides(bit);
         let e = match register {
@@ -83,7 +85,7 @@ pub fn divide(
                 continue;
             }
             BitPlace::RegisterBit(k) => {
-                let place = k.saturating_sub(element);
+                let place = k.saturating_sub(if fragment.unpacked { 5 } else { element });
                 if place < packing {
                     used |= 1u32.checked_shl(u32::from(place)).ok_or(Reject::Size)?;
                     fragment
@@ -91,8 +93,14 @@ pub fn divide(
                         .get(usize::from(place))
                         .ok_or(Reject::Packing { atom_bits: copy_atom.register_bits })?
                 } else {
-                    let chosen =
-                        choose_register_bit(fragment, map, memory, used, place, packing, any)?;
+                    let chosen = match copy_atom.pair.filter(|_| memory == BitPlace::Second) {
+                        Some(pair) => {
+                            second_register_bit(fragment, map, used, place, packing, pair)?
+                        }
+                        None => {
+                            choose_register_bit(fragment, map, memory, used, place, packing, any)?
+                        }
+                    };
                     used |= 1u32.checked_shl(u32::from(chosen)).ok_or(Reject::Size)?;
                     push_tuple(
                         &mut tuple,
@@ -108,6 +116,7 @@ pub fn divide(
                 *slots.get_mut(usize::from(k)).ok_or(Reject::Size)? = Some(e);
             }
             BitPlace::Byte(want) => check_byte(map, e, bytes_of(want))?,
+            BitPlace::Second => second = e,
             _ => {}
         }
     }
@@ -121,6 +130,7 @@ pub fn divide(
         instances: Columns::new(),
         tuple,
         instance_registers: Columns::new(),
+        second,
         grid,
         by_rows: fragment.by_rows,
         panel_bits: fragment.shape.total(),
@@ -132,6 +142,18 @@ pub fn divide(
             None => break,
         }
     }
+    push_instances(&mut out, copy_atom, fragment, (used, element))?;
+    Ok(out)
+}
+
+/// What the atom leaves of a lane's registers are the bits of an instance's number.
+fn push_instances(
+    out: &mut Tiling,
+    copy_atom: &CopyAtom,
+    fragment: &Fragment,
+    (used, element): (u32, u8),
+) -> Result<(), Reject> {
+    let packing = fragment.packing();
     for (place, &e) in fragment.register.as_slice().iter().enumerate() {
         let place = u8::try_from(place).map_err(|_| Reject::Size)?;
         if (used >> place) & 1 == 1 {
@@ -148,7 +170,7 @@ pub fn divide(
             return Err(Reject::Size);
         }
     }
-    Ok(out)
+    Ok(())
 }
 
 /// Whether a copy atom can fill or empty whole registers of what a lane holds, each byte once; log2
@@ -169,14 +191,21 @@ fn check_lane_share(
     }
     let tile_bits =
         u32::from(element_bits).checked_shl(fragment.register.len() as u32).ok_or(Reject::Size)?;
-    if atom_bits > tile_bits {
+    // In registers apart from each other a piece is an element, each with a register to itself.
+    let piece_bits = copy_atom.piece_bits;
+    let held_bits = if fragment.unpacked && piece_bits == u32::from(element_bits) {
+        tile_bits.checked_div(piece_bits).and_then(|n| n.checked_mul(32)).ok_or(Reject::Size)?
+    } else {
+        tile_bits
+    };
+    if atom_bits > held_bits {
         return Err(Reject::Share { atom_bits, tile_bits });
     }
-    if atom_bits < u32::from(element_bits) {
+    if piece_bits < u32::from(element_bits) {
         return Err(Reject::Element { element_bits });
     }
-    let whole = atom_bits == u32::from(element_bits);
-    if element_bits < 32 && if fragment.unpacked { !whole } else { atom_bits < 32 } {
+    let whole = piece_bits == u32::from(element_bits);
+    if element_bits < 32 && if fragment.unpacked { !whole } else { piece_bits < 32 } {
         return Err(Reject::Packing { atom_bits });
     }
     // Two lanes with the same element would write the same bytes at once: only where a panel has
@@ -238,6 +267,45 @@ fn choose_register_bit(
     found
 }
 
+/// The fragment's register bit that leads from the first place of each slot to the second: the next
+/// one in order, or, where the registers of both are apart, the first that the offset can say.
+fn second_register_bit(
+    fragment: &Fragment,
+    map: &MemoryMap,
+    used: u32,
+    place: u8,
+    packing: u8,
+    pair: PlacePair,
+) -> Result<u8, Reject> {
+    let count = u8::try_from(fragment.register.len()).map_err(|_| Reject::Size)?;
+    let varying = fragment
+        .lane
+        .as_slice()
+        .iter()
+        .chain(fragment.warp.as_slice())
+        .fold(0, |all, e| all | map.at(*e).bytes);
+    let candidates =
+        if pair.is_apart { packing.max(place)..count } else { place..place.saturating_add(1) };
+    let mut found = Err(Reject::RegisterOrder);
+    for candidate in candidates.filter(|c| *c < count && (used >> c) & 1 == 0) {
+        let e = fragment.register.get(usize::from(candidate)).ok_or(Reject::Size)?;
+        let column = map.at(e);
+        let scale = u32::from(pair.second.scale.max(1));
+        let reach = u32::try_from(pair.second.max).unwrap_or(0).saturating_mul(scale);
+        let fits = column.lead == 0
+            && column.bytes != 0
+            && column.bytes <= reach
+            && column.bytes.checked_rem(scale) == Some(0)
+            && (map.combine == Combine::Add || column.bytes & varying == 0);
+        if fits {
+            return Ok(candidate);
+        }
+        let atom_bytes = if column.bytes > reach { reach } else { scale };
+        found = found.or(Err(Reject::Apart { atom_bytes, tile_bytes: column.bytes }));
+    }
+    found
+}
+
 fn bytes_of(exponent: u8) -> u32 {
     1u32.checked_shl(u32::from(exponent)).unwrap_or(0)
 }
@@ -275,6 +343,7 @@ fn share_moved(map: &MemoryMap, tiling: &Tiling, share: u32) -> Reject {
         .iter()
         .chain(tiling.warps.as_slice())
         .chain(tiling.instances.as_slice())
+        .chain(core::iter::once(&tiling.second))
     {
         let bytes = map.at(e).bytes;
         let common = bytes & share;
@@ -384,6 +453,7 @@ pub fn fit_copy(
         instances: Columns::new(),
         tuple: Columns::new(),
         instance_registers: Columns::new(),
+        second: 0,
         grid: from.shape.grid,
         by_rows: true,
         panel_bits: total,

@@ -3,12 +3,9 @@
 use crate::copy_atom::CopyAtom;
 use crate::divide::{CopyWorkers, fit_copy, fit_registers};
 use crate::map::{BankAccess, Columns, Combine, Fragment, MemoryMap, count_within};
+use crate::offset::{pair_keys, varying};
 use crate::tiling::{Figures, Reject, Tiling};
 use lanebook_tables::{Arch, Atom, Isa, Role, Side, Space, Status, Tables, TupleStyle, Weights};
-
-/// Instructions that tell whether an address is inside of bounds: the row's and the column's
-/// distance from theirs, and both of them together.
-const BOUND_STEPS: u32 = 2;
 
 /// One end of a movement, with its map.
 #[derive(Copy, Clone, Debug)]
@@ -151,7 +148,7 @@ impl<'t> TargetInfo<'t> {
             .then_some(Reject::Bounds { share: copy_atom.share_bytes, whole });
         if copy_atom.is_sized && loads {
             // The bytes that are read are a bit of the word, moved and kept.
-            return too_wide.map_or(Ok(BOUND_STEPS.saturating_add(2)), Err);
+            return too_wide.map_or(Ok(self.tables.weights.bound_steps.saturating_add(2)), Err);
         }
         let guard = self.isa.guard.ok_or(Reject::Unguarded)?;
         let (EndMap::Registers(_), Some(movement)) = (other, atom.movement.as_ref()) else {
@@ -173,7 +170,12 @@ impl<'t> TargetInfo<'t> {
             return Err(why);
         }
         let filled = if loads { u32::from(operand.registers) } else { 0 };
-        Ok(BOUND_STEPS.saturating_add(u32::from(guard.issue)).saturating_add(filled))
+        Ok(self
+            .tables
+            .weights
+            .bound_steps
+            .saturating_add(u32::from(guard.issue))
+            .saturating_add(filled))
     }
 
     /// A memory side must be addressed in a way that can be supplied: an address a slot, maybe with
@@ -221,12 +223,16 @@ impl<'t> TargetInfo<'t> {
                     map
                 }
             };
+            let further = match &copy_atom.pair {
+                Some(pair) => pair_keys(map, tiling, pair).ok_or(Reject::Size)?.saturating_sub(1),
+                None => further(map, tiling),
+            };
             // The first address costs as many registers as one address has; one is free in the
             // comparison.
             let width = Self::address_width(atom, side);
             out.further_addresses = out
                 .further_addresses
-                .saturating_add(further(map, tiling).saturating_add(1).saturating_mul(width))
+                .saturating_add(further.saturating_add(1).saturating_mul(width))
                 .saturating_sub(1);
         }
         // Conflicts only add to the cost: count them for candidates that still have a chance, and
@@ -261,9 +267,12 @@ impl<'t> TargetInfo<'t> {
                     BankAccess { slots: &tiling.address_lanes, slot_bytes: side.slot_bytes };
                 count_within(map, access, model, most).ok_or(Reject::Size)?
             };
+            // Each place of a slot is an access of its own.
+            let accesses = if copy_atom.pair.is_some() { 2 } else { 1 };
+            let all = |one: u32| one.saturating_mul(accesses);
             out.conflicts.transactions =
-                out.conflicts.transactions.saturating_add(conflicts.transactions);
-            out.conflicts.least = out.conflicts.least.saturating_add(conflicts.least);
+                out.conflicts.transactions.saturating_add(all(conflicts.transactions));
+            out.conflicts.least = out.conflicts.least.saturating_add(all(conflicts.least));
             status = Some(model.status);
         }
         out.cost = self.cost(&out, atom, guarded);
@@ -305,16 +314,6 @@ fn further(map: &MemoryMap, tiling: &Tiling) -> u32 {
         }
     }
     keys.saturating_sub(1)
-}
-
-/// Address bits that differ between lanes or warps.
-pub fn varying(map: &MemoryMap, tiling: &Tiling) -> u32 {
-    tiling
-        .address_lanes
-        .as_slice()
-        .iter()
-        .chain(tiling.warps.as_slice())
-        .fold(0, |mask, &e| mask | map.at(e).bytes)
 }
 
 /// Segments of `bytes` that the lanes of one instruction touch, rows a run-time stride apart

@@ -7,6 +7,7 @@
 //! | [`mod@unit`] | descriptors, swizzle modes, operand tiles, tensor memory, tensor maps |
 //! | [`encoding`] | Triton's encodings with the tables' matrix tiles |
 //! | [`copy_atom`] [`divide`] | an instruction's layouts bit by bit; a movement divided by it |
+//! | [`offset`] | what an instance adds to an address: offset field and registers |
 //! | [`tiling`] [`evaluate`] | the quotient, why there is none, and what it costs |
 //! | [`basis`] | where elements lie between two distributions, by construction |
 //! | [`candidates`] | shared layouts worth trying |
@@ -42,6 +43,8 @@ pub mod evaluate;
 pub mod map;
 pub mod matrix;
 #[doc(hidden)]
+pub mod offset;
+
 pub mod product;
 #[doc(hidden)]
 pub mod shaping;

@@ -18,6 +18,8 @@ pub struct Tiling {
     pub tuple: Columns<u8, 5>,
     /// Register copy atoms: the fragment register-number bit of each instance bit.
     pub instance_registers: Columns<u8, 12>,
+    /// Element bits that the second place of each slot adds to the first; 0 = there is none.
+    pub second: u32,
     /// Panels of the tile: an instance's number above its bits is the panel's.
     pub grid: RepeatGrid,
     /// Panels are counted row by row (else column by column).

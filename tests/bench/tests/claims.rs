@@ -194,3 +194,36 @@ fn every_rule_has_a_price() {
     }
     assert!(found.len() >= 10, "{found:?}");
 }
+
+/// Of the recorded conversions four say fewer passes than their own instructions can take: what each
+/// lane moves is other bytes, and all banks deliver so many in a pass. No other record does.
+#[test]
+fn four_records_of_conversions_say_fewer_passes_than_their_instructions_take() {
+    let text = std::fs::read_to_string(conversions::own()).expect("the records");
+    let mut found = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        let record: serde_json::Value = serde_json::from_str(line).expect("a record");
+        let least = conversions::least_of(&record).expect("known instructions");
+        let passes = record["triton"]["passes"].as_u64().expect("passes");
+        if passes < least {
+            found.push((record["id"].as_str().expect("a name").to_string(), passes, least));
+        }
+    }
+    let wanted = [
+        ("cvt-0054", 64, 80), // (2 stores + 8 loads) x 4 warps x 32 lanes x 8 bytes, 128 a pass
+        ("cvt-0120", 64, 128), // (2 + 2) x 4 x 64 x 16
+        ("cvt-0154", 32, 64), // (4 + 4) x 4 x 32 x 8
+        ("cvt-0230", 64, 128), // (2 + 2) x 4 x 64 x 16
+    ];
+    found.sort();
+    assert_eq!(found, wanted.map(|(name, passes, least)| (name.to_string(), passes, least)));
+    for (name, bytes) in [
+        ("ds_read2st64_b32", 8),
+        ("ld.shared.v4.b16", 8),
+        ("ds_write_b16_d16_hi", 2),
+        ("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", 16),
+        ("shfl.sync.idx.b32", 0),
+    ] {
+        assert_eq!(conversions::lane_bytes(name), Some(bytes), "{name}");
+    }
+}

@@ -18,15 +18,12 @@ pub struct Operand {
 pub struct Case {
     /// The example's name.
     pub name: &'static str,
-    /// The kernel's name in its text.
-    pub kernel: String,
     /// The program.
     pub program: String,
-    /// Threads of a block.
-    pub threads: u32,
     /// In the order of the kernel's arguments.
     pub operands: Vec<Operand>,
-    /// Numbers of each launch of one block, by the argument's name.
+    /// Numbers of each launch, by the argument's name: of a whole grid where the program says one,
+    /// else of one block.
     pub launches: Vec<BTreeMap<&'static str, u32>>,
     /// Which operand is the result, of f32.
     pub result: usize,
@@ -59,13 +56,13 @@ impl Case {
     }
 }
 
-fn f16(extents: [u32; 2], values: &[f32]) -> Operand {
+pub(crate) fn f16(extents: [u32; 2], values: &[f32]) -> Operand {
     let mut memory = Memory::new();
     let id = memory.add_f16("", values);
     Operand { extents: extents.to_vec(), bytes: memory.bytes(id).to_vec() }
 }
 
-fn f32s(extents: [u32; 2], values: &[f32]) -> Operand {
+pub(crate) fn f32s(extents: [u32; 2], values: &[f32]) -> Operand {
     Operand {
         extents: extents.to_vec(),
         bytes: values.iter().flat_map(|v| v.to_le_bytes()).collect(),
@@ -73,12 +70,12 @@ fn f32s(extents: [u32; 2], values: &[f32]) -> Operand {
 }
 
 /// An f32 result that nothing has written yet: not a number anywhere.
-fn unwritten(extents: [u32; 2]) -> Operand {
+pub(crate) fn unwritten(extents: [u32; 2]) -> Operand {
     f32s(extents, &vec![f32::NAN; (extents[0] * extents[1]) as usize])
 }
 
 /// A number of no pattern in [-1, 1).
-fn noise(i: u32) -> f32 {
+pub(crate) fn noise(i: u32) -> f32 {
     let mut x = i.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995;
     x = (x ^ (x >> 15)).wrapping_mul(0x85eb_ca6b);
     x = (x ^ (x >> 13)).wrapping_mul(0xc2b2_ae35);
@@ -86,7 +83,7 @@ fn noise(i: u32) -> f32 {
 }
 
 /// Whole numbers from -limit to limit.
-fn whole(count: u32, salt: u32, limit: f32) -> Vec<f32> {
+pub(crate) fn whole(count: u32, salt: u32, limit: f32) -> Vec<f32> {
     (0..count).map(|i| (noise(i + salt) * (limit + 1.0)).trunc()).collect()
 }
 
@@ -131,9 +128,7 @@ fn product(kind: Product, m: u32, n: u32, k: u32) -> Case {
     let tiles = (0..m).step_by(128).flat_map(|i| (0..n).step_by(128).map(move |j| (i, j)));
     Case {
         name: kind.name,
-        kernel: kind.name.into(),
         program: example(&format!("{}.tile", kind.name)),
-        threads: 128,
         operands: vec![operand([m, k], &a), operand([rows, cols], &b), unwritten([m, n])],
         launches: tiles.map(|(i, j)| BTreeMap::from([("m", i), ("n", j), ("K", k)])).collect(),
         result: 2,
@@ -148,9 +143,7 @@ fn transpose(m: u32, n: u32) -> Case {
     let tiles = (0..m).step_by(64).flat_map(|i| (0..n).step_by(64).map(move |j| (i, j)));
     Case {
         name: "transpose",
-        kernel: "transpose".into(),
         program: example("transpose.tile"),
-        threads: 128,
         operands: vec![f32s([m, n], &a), unwritten([n, m])],
         launches: tiles.map(|(i, j)| BTreeMap::from([("m", i), ("n", j)])).collect(),
         result: 1,
@@ -191,9 +184,7 @@ fn attention(rows: u32, keys: u32) -> Case {
     }
     Case {
         name: "attention",
-        kernel: "attention".into(),
         program: example("attention.tile"),
-        threads: 128,
         operands: vec![
             f16([rows, depth], &q),
             f16([keys, depth], &k),
@@ -229,9 +220,7 @@ fn layer_norm(rows: u32) -> Case {
     }
     Case {
         name: "layer_norm",
-        kernel: "layer_norm".into(),
         program: example("layer_norm.tile"),
-        threads: 128,
         operands: vec![
             f32s([rows, cols], &x),
             f32s([1, cols], &w),
@@ -257,5 +246,6 @@ pub fn all(tiles: u32) -> Vec<Case> {
         attention(64 * tiles, 64 * (tiles + 1)),
         layer_norm(8 * tiles),
     ]);
+    out.extend(crate::grids::all(tiles));
     out
 }

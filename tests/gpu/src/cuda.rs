@@ -4,7 +4,7 @@
 //! Names, types and numbers are those of the CUDA Driver API's reference (modules "Module
 //! Management", "Memory Management", "Execution Control", "Tensor Map Object Management").
 
-use crate::{Arg, Device, Job, Map};
+use crate::{Arg, Device, Job, JobLaunch, Map};
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
@@ -135,7 +135,7 @@ impl Cuda {
         let extents: Vec<u64> = map.extents.iter().map(|n| u64::from(*n)).collect();
         let boxed: Vec<u32> = map.boxed.iter().map(|n| u32::from(*n)).collect();
         let steps = vec![1u32; boxed.len()];
-        // The innermost stride is the element's size and is not passed. No interleaving, no
+        // The innermost stride is the element's size and is not passed. No
         // promotion, zeros outside.
         call!(
             self,
@@ -162,7 +162,7 @@ impl Cuda {
             map.strides[1..].as_ptr(),
             boxed.as_ptr(),
             steps.as_ptr(),
-            0,
+            map.interleave,
             c_uint::from(map.swizzle),
             0,
             0
@@ -174,7 +174,7 @@ impl Cuda {
         &self,
         function: *mut c_void,
         job: &Job,
-        args: &[Arg],
+        JobLaunch { grid, args }: &JobLaunch,
         addresses: &[u64],
     ) -> Result<(), String> {
         let mut slots = Vec::new();
@@ -210,9 +210,9 @@ impl Cuda {
                 *mut *mut c_void
             ),
             function,
-            1,
-            1,
-            1,
+            grid[0],
+            grid[1],
+            grid[2],
             job.threads,
             1,
             1,
@@ -262,8 +262,8 @@ impl Cuda {
                 bytes
             )?;
         }
-        for args in &job.launches {
-            self.launch(function, job, args, addresses)?;
+        for launch in &job.launches {
+            self.launch(function, job, launch, addresses)?;
         }
         let mut out = operands.to_vec();
         for (bytes, address) in out.iter_mut().zip(addresses) {

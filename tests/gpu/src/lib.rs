@@ -2,20 +2,22 @@
 //! be asked.
 //!
 //! A [`cases::Case`] is a program, its operands and a plain reference. A [`Job`] is the case for an
-//! architecture: the emitted text and its launches, whose arguments are filled from the compiler's
-//! own list of parameters and tensor maps. [`replay`] runs a job lane by lane on this machine,
+//! architecture: the emitted text and its launches, which the library's own `Launch` says: grid,
+//! parameters, tensor maps, shared memory. [`replay`] runs a job lane by lane on this machine,
 //! [`cuda`] through a driver on the GPU beside it; both give back the bytes of every operand.
 
 pub mod cases;
 pub mod cuda;
+mod grids;
 pub mod replay;
 
 use cases::Case;
+use lanebook::TABLES;
 use lanebook::compile::compile;
-use lanebook::emit::ParamKind;
+use lanebook::emit::{Launch, LaunchMap, ParamKind};
 use lanebook::ir::{Options, SmallStorage, parse, verify};
-use lanebook::{TABLES, unit::swizzle};
 use lanebook_kernels::Room;
+use std::collections::BTreeMap;
 
 /// A tensor map as the driver's encoder takes it; dimensions from the innermost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub struct Map {
     pub strides: Vec<u64>,
     /// Elements of the box.
     pub boxed: Vec<u16>,
+    /// The driver's number of the interleaving.
+    pub interleave: u32,
     /// The driver's number of the swizzle mode.
     pub swizzle: u8,
 }
@@ -47,6 +51,15 @@ pub enum Arg {
     Map(Map),
 }
 
+/// A launch of a whole grid.
+#[derive(Clone, Debug)]
+pub struct JobLaunch {
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Arguments in the order of the kernel's parameters.
+    pub args: Vec<Arg>,
+}
+
 /// A case for an architecture.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -58,8 +71,8 @@ pub struct Job {
     pub threads: u32,
     /// Bytes of shared memory that the launch must ask for; 0 where the text declares what it uses.
     pub dynamic_shared: u32,
-    /// Arguments of each launch of one block.
-    pub launches: Vec<Vec<Arg>>,
+    /// Launches, in order.
+    pub launches: Vec<JobLaunch>,
 }
 
 /// Compiles a case.
@@ -68,7 +81,6 @@ pub struct Job {
 /// What refused it, as the library's own value in Debug form.
 pub fn job(case: &Case, arch: &str) -> Result<Job, String> {
     let id = TABLES.arch_named(arch).ok_or_else(|| format!("no architecture {arch}"))?;
-    let is_static = |bytes| TABLES.arch(id).is_some_and(|a| bytes <= a.shared.static_bytes);
     let mut pools = Box::new(SmallStorage::new());
     let mut program = parse(pools.pools(), &TABLES, &case.program, Options::default())
         .map_err(|e| format!("{e:?}"))?;
@@ -78,93 +90,86 @@ pub fn job(case: &Case, arch: &str) -> Result<Job, String> {
         compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     let mut text = String::new();
     compiled.write(&TABLES, &program, &mut text).map_err(|e| format!("{e:?}"))?;
-    let operand_of = |value| {
-        program
-            .parameters(compiled.function)
-            .position(|v| v == value)
-            .ok_or("a parameter of no argument")
-    };
-    let mut launches = Vec::new();
-    for scalars in &case.launches {
-        let mut args = Vec::new();
-        for param in compiled.params.iter() {
-            let operand = operand_of(param.value)?;
-            let shape = || {
-                case.operands
-                    .get(operand)
-                    .map(|o| &o.extents[..])
-                    .ok_or("an argument of no operand")
-            };
-            args.push(match param.kind {
-                ParamKind::Pointer => Arg::Pointer(operand),
-                ParamKind::Extent(dim) => {
-                    Arg::U32(*shape()?.get(usize::from(dim)).ok_or("no such dimension")?)
-                }
-                ParamKind::Stride(dim) => {
-                    Arg::U32(shape()?.iter().skip(usize::from(dim) + 1).product())
-                }
-                ParamKind::Scalar => {
-                    let name = program.value_name(param.value);
-                    Arg::U32(
-                        *scalars
-                            .get(name.trim_start_matches('%'))
-                            .ok_or_else(|| format!("no number for {name}"))?,
-                    )
-                }
-                ParamKind::Blocks(_) => Arg::U32(1),
-                ParamKind::Map(number) => {
-                    let plan = compiled.plan.maps.get(usize::from(number)).ok_or("no such map")?;
-                    let rules = TABLES
-                        .units
-                        .tensor_maps
-                        .get(usize::from(plan.map))
-                        .ok_or("no rules for a map")?;
-                    let element = rules
-                        .elements
-                        .get(usize::from(plan.element))
-                        .ok_or("no such element type")?;
-                    let mode = TABLES
-                        .units
-                        .swizzles
-                        .get(usize::from(plan.mode))
-                        .ok_or("no such swizzle")?;
-                    let code = element
-                        .codes
-                        .iter()
-                        .find(|(encoding, _)| *encoding == rules.encoding)
-                        .ok_or("an element type without a number")?;
-                    let extents = shape()?;
-                    let bytes = u64::from(element.bits / 8);
-                    let dims = || plan.dims().iter().map(|dim| usize::from(*dim));
-                    Arg::Map(Map {
-                        operand,
-                        element: u32::from(code.1),
-                        element_bytes: (element.bits / 8) as u8,
-                        extents: dims().map(|dim| extents[dim]).collect(),
-                        strides: dims()
-                            .map(|dim| {
-                                extents[dim + 1..]
-                                    .iter()
-                                    .fold(bytes, |all, extent| all * u64::from(*extent))
-                            })
-                            .collect(),
-                        boxed: plan.boxed[..plan.dims().len()].to_vec(),
-                        swizzle: swizzle::code(mode, rules.encoding)
-                            .and_then(|c| u8::try_from(c).ok())
-                            .ok_or("a swizzle without a number")?,
-                    })
-                }
-            });
-        }
-        launches.push(args);
-    }
-    let shared = compiled.plan.shared_bytes;
+    let launch = compiled.launch(&TABLES, &program).ok_or("the plan is of other tables")?;
+    let maps: Vec<LaunchMap<'_>> =
+        launch.maps().collect::<Option<_>>().ok_or("a tensor map without a number")?;
+    let launches: Result<_, String> =
+        case.launches.iter().map(|values| filled(case, &launch, &maps, values)).collect();
     Ok(Job {
         text,
-        kernel: case.kernel.clone(),
-        threads: case.threads,
-        dynamic_shared: if is_static(shared) { 0 } else { shared },
-        launches,
+        kernel: launch.kernel.to_string(),
+        threads: launch.threads,
+        dynamic_shared: launch.dynamic_shared_bytes,
+        launches: launches?,
+    })
+}
+
+/// What a launch passes for these values of index arguments, as the compiler says it alone.
+fn filled(
+    case: &Case,
+    launch: &Launch<'_>,
+    maps: &[LaunchMap<'_>],
+    values: &BTreeMap<&'static str, u32>,
+) -> Result<JobLaunch, String> {
+    let extents = |operand: usize| {
+        case.operands.get(operand).map(|o| &o.extents[..]).ok_or("an argument of no operand")
+    };
+    let named =
+        |name: &str| values.get(name).copied().ok_or_else(|| format!("no number for {name}"));
+    let (mut args, mut scalars) = (Vec::new(), Vec::new());
+    let mut blocks = Vec::new();
+    for parameter in launch.parameters() {
+        let argument = usize::from(parameter.argument.unwrap_or(u16::MAX));
+        let dim =
+            |dim: u8| extents(argument)?.get(usize::from(dim)).copied().ok_or("no such dimension");
+        args.push(match parameter.kind {
+            ParamKind::Pointer => Arg::Pointer(argument),
+            ParamKind::Extent(at) => Arg::U32(dim(at)?),
+            ParamKind::Stride(at) => {
+                Arg::U32(extents(argument)?.iter().skip(usize::from(at) + 1).product())
+            }
+            ParamKind::Scalar => {
+                let value = named(launch.argument_name(parameter.argument.unwrap_or(u16::MAX)))?;
+                scalars.resize(scalars.len().max(argument + 1), 0);
+                scalars[argument] = i64::from(value);
+                Arg::U32(value)
+            }
+            ParamKind::Map(number) => {
+                let map = maps.get(usize::from(number)).ok_or("no such map")?;
+                Arg::Map(boxes(map, extents(usize::from(map.argument))?)?)
+            }
+            ParamKind::Blocks(axis) => {
+                blocks.push((args.len(), usize::from(axis)));
+                Arg::U32(0)
+            }
+        });
+    }
+    // A function that says no grid computes what its index arguments say, in one block.
+    let grid = match launch.grid(&scalars) {
+        Some(grid) => grid.map_err(|e| format!("{e:?}"))?,
+        None => [1; 3],
+    };
+    for (at, axis) in blocks {
+        args[at] = Arg::U32(grid[axis]);
+    }
+    Ok(JobLaunch { grid, args })
+}
+
+/// A tensor map of an operand of these extents.
+fn boxes(map: &LaunchMap<'_>, extents: &[u32]) -> Result<Map, String> {
+    let dims = || map.dims().iter().map(|dim| dim.argument_dim as usize);
+    let rest = |dim: usize| extents[dim + 1..].iter().map(|extent| u64::from(*extent));
+    Ok(Map {
+        operand: usize::from(map.argument),
+        element: map.element.1,
+        element_bytes: u8::try_from(map.element_bytes).map_err(|e| e.to_string())?,
+        extents: dims().map(|dim| extents[dim]).collect(),
+        strides: dims()
+            .map(|dim| rest(dim).product::<u64>() * u64::from(map.element_bytes))
+            .collect(),
+        boxed: map.dims().iter().map(|dim| dim.box_extent as u16).collect(),
+        interleave: map.interleave.1,
+        swizzle: u8::try_from(map.swizzle.1).map_err(|e| e.to_string())?,
     })
 }
 

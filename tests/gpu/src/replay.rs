@@ -15,14 +15,15 @@ impl Device for Replay {
     fn run(&mut self, job: &Job, operands: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
         let kernel = Kernel::parse_ptx(&job.text).map_err(|e| e.to_string())?;
         let mut now = operands.to_vec();
-        for args in &job.launches {
+        for launch in &job.launches {
             let mut memory = Memory::new();
             let ids: Vec<_> = now
                 .iter()
                 .enumerate()
                 .map(|(k, bytes)| memory.add(&format!("operand {k}"), bytes.clone()))
                 .collect();
-            let params = args
+            let params = launch
+                .args
                 .iter()
                 .map(|arg| match arg {
                     Arg::Pointer(k) => Param::Buffer(ids[*k]),
@@ -44,9 +45,12 @@ impl Device for Replay {
                     }
                 })
                 .collect();
+            let [x, y, z] = launch.grid;
             let launch = Launch {
                 dynamic_shared: job.dynamic_shared,
-                ..Launch::new(job.threads, params).banks(BankModel::nvidia())
+                record_matrix: false,
+                record_accesses: false,
+                ..Launch::new(job.threads, params).grid(x, y, z).banks(BankModel::nvidia())
             };
             run(&kernel, &launch, &mut memory).map_err(|fault| fault.to_string())?;
             now = ids.iter().map(|id| memory.bytes(*id).to_vec()).collect();

@@ -22,8 +22,18 @@ fn every_case_is_right() {
                 .run(&job, &operands)
                 .unwrap_or_else(|said| panic!("{arch} {}: {said}\n{}", case.name, job.text));
             assert_eq!(case.wrong(&after), 0, "{arch} {}", case.name);
-            let maps =
-                job.launches.iter().flatten().filter(|arg| matches!(arg, Arg::Map(_))).count();
+            assert!(
+                job.launches.iter().any(|launch| launch.grid != [1; 3])
+                    == case.program.contains("grid = ("),
+                "{arch} {}",
+                case.name
+            );
+            let maps = job
+                .launches
+                .iter()
+                .flat_map(|launch| &launch.args)
+                .filter(|arg| matches!(arg, Arg::Map(_)))
+                .count();
             assert_eq!(maps > 0, job.text.contains("bulk.tensor"), "{arch} {}", case.name);
         }
     }

@@ -10,13 +10,14 @@ pub mod faults;
 pub mod hunt;
 pub mod interpret;
 pub mod judge;
+mod loops;
 pub mod maps;
 pub mod mutants;
 pub mod programs;
 pub mod sweep;
 
 use lanebook::check;
-use lanebook::compile::{CompileStorage, Compiled, compile};
+use lanebook::compile::{CompileStorage, Compiled, compile, compile_loops};
 use lanebook::detail::{Detail, Stage, of_compile};
 use lanebook::emit::step::{Purpose, Step};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
@@ -32,6 +33,14 @@ pub type Room = CompileStorage<2048, 768, 1024, 256>;
 #[must_use]
 pub fn example(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../gen/cli/examples").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The program of this name among those that are tested.
+#[must_use]
+pub fn tested(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs").join(name);
+    let path = path.with_extension("tile");
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
@@ -79,7 +88,16 @@ pub fn try_with_plan<R>(
         parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
-    let mut compiled = match compile(&TABLES, id, &mut program, room.scratch()) {
+    let mut memory = loops::Memory::default();
+    let of_loops = program.functions().next().filter(|f| program.has_loops(*f));
+    let made = match of_loops {
+        Some(function) => {
+            let mut told = loops::inferred(&mut memory, &program, function, id)?;
+            compile_loops(&TABLES, id, &mut program, room.scratch(), &mut told)
+        }
+        None => compile(&TABLES, id, &mut program, room.scratch()),
+    };
+    let mut compiled = match made {
         Ok(compiled) => compiled,
         Err(error) => {
             names_the_programs_own(&program, error);
@@ -131,6 +149,19 @@ pub fn try_kernel_text(text: &str, arch: &str) -> Result<String, String> {
         checked::every_kernel(program, compiled, text, arch);
         out.to_string()
     })
+}
+
+/// Whether the assembler of an architecture of the tables takes a text.
+///
+/// # Errors
+/// What the assembler says.
+///
+/// # Panics
+/// When there is no such architecture, or no assembler.
+pub fn assembled(arch: &str, text: &str) -> Result<(), String> {
+    let known = TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)).expect("an architecture");
+    let wave = if arch.ends_with(".w64") { "+wavefrontsize64" } else { "" };
+    Assembler::of(arch).assemble_with(text, known.target, wave)
 }
 
 /// An assembler of the machine that runs the tests.

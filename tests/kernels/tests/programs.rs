@@ -8,7 +8,7 @@ use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
 use lanebook_kernels::maps::{KernelMap, kernel_maps};
-use lanebook_kernels::{kernel_text, try_kernel_text};
+use lanebook_kernels::{assembled, kernel_text, try_kernel_text};
 
 const ARCHS: [&str; 14] = [
     "sm_75",
@@ -97,6 +97,7 @@ fn what_a_program_says_is_what_it_does() {
                 continue;
             }
             seen.push(body);
+            assembled(arch, &text).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{text}"));
             for (said, turns) in said.iter().zip(&turns) {
                 run_text(said, &text, &maps, arch)
                     .unwrap_or_else(|e| panic!("{name}, {arch}, {turns} turns: {e}\n{text}"));

@@ -1,11 +1,11 @@
 //! `lanebook check --against`: which facts differ from another version of the tables, and which
 //! choices follow.
 use super::compile::{annotated, examples};
-use crate::problem::Problem;
 use lanebook_gen::audit::against::compare;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_gen::source::Sources;
 use lanebook_gen::{Compiled, Mode, compile_sources, load};
+use lanebook_report::problem::Problem;
 use lanebook_tables::Tables;
 use std::io::Write;
 use std::path::Path;

@@ -2,9 +2,9 @@
 use super::atoms::keys;
 use crate::args::ArchArgs;
 use crate::output;
-use crate::problem::Problems;
-use crate::table::{Align, Table};
-use crate::tables::{arch, counted, known_archs, status};
+use crate::tables::{arch, counted, known_archs};
+use lanebook_report::problem::Problems;
+use lanebook_report::table::{Align, Table};
 use lanebook_tables::{Arch, BankModel, Isa, Tables};
 use std::fmt::Write;
 
@@ -106,7 +106,7 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
             model.name.into(),
             model.banks.to_string(),
             model.bank_bytes.to_string(),
-            status(model.status).into(),
+            model.status.words().into(),
             groups(model),
             keys(tables, model.sources),
         ]);

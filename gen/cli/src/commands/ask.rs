@@ -1,11 +1,10 @@
 //! `lanebook ask`: a query, answered.
 use crate::args::{Ask, AskFormat};
 use crate::output;
-use crate::problem::{Excerpt, Problem, Problems};
 use crate::tables;
 use lanebook::query::{FUNCTIONS, QueryAnswer, QueryError, QueryStorage, WriteError, ask};
-use lanebook_draw::layout::Order;
 use lanebook_draw::{layout, svg};
+use lanebook_report::problem::{Excerpt, Problem, Problems};
 use lanebook_tables::{ArchId, Tables};
 use std::fmt::Write;
 
@@ -38,12 +37,7 @@ pub fn answered(
         Err(WriteError::Sink) => {
             Err(Problem::internal("the answer cannot be written", "report this"))
         }
-        Err(WriteError::Refused(why)) => {
-            let mut words = String::new();
-            let _ = why.write_text(text, &mut words);
-            let (what, remedy) = words.split_once("; ").unwrap_or((&words, "ask in another way"));
-            Err(Problem::refused(what, remedy))
-        }
+        Err(WriteError::Refused(why)) => Err(refused(text, &answer.error(why))),
     }
 }
 
@@ -90,10 +84,8 @@ fn picture(answer: &QueryAnswer<'_>, text: &str) -> Result<String, Problem> {
         ));
     };
     let view = placed.layout.view();
-    let order = if placed.elements.row_major { Order::RowMajor } else { Order::ColumnMajor };
-    let shape = match placed.elements.extents() {
-        [rows, columns] => (u64::from(*rows), u64::from(*columns)),
-        _ => layout::shape(&view, order).map_err(drawn)?,
-    };
+    let elements = &placed.elements;
+    let (order, shape) =
+        layout::grid(&view, elements.row_major, elements.extents()).map_err(drawn)?;
     Ok(svg::render(&layout::picture(&view, text, order, shape, None).map_err(drawn)?))
 }

@@ -1,12 +1,12 @@
 //! `lanebook atoms`: the instruction forms of an architecture.
 use crate::args::{Atoms, Class, MemorySpace};
 use crate::output;
-use crate::problem::{Problem, Problems};
-use crate::table::{Align, Table};
-use crate::tables::{arch, counted, status};
+use crate::tables::{arch, counted};
 use lanebook_draw::atom::{space, template};
 use lanebook_draw::instance::filled;
 use lanebook_draw::notation::tirx;
+use lanebook_report::problem::{Problem, Problems};
+use lanebook_report::table::{Align, Table};
 use lanebook_tables::{
     Arch, Atom, AtomClass, AtomId, Instance, Isa, MatrixShape, Role, SourceId, Space, Tables, Vary,
 };
@@ -87,7 +87,7 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
             table.row([
                 atom.name().into(),
                 class(atom.class).into(),
-                status(atom.status).into(),
+                atom.status.words().into(),
                 place,
                 template(atom),
                 keys(tables, atom.sources()),
@@ -262,7 +262,7 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
         "{} ({}, {}{}, id {})",
         atom.name(),
         class(atom.class),
-        status(atom.status),
+        atom.status.words(),
         if native { "" } else { ", expanded by the assembler" },
         atom.stable()
     );

@@ -7,8 +7,6 @@ use crate::findings::levels::{self, Decisions};
 use crate::findings::{Figures, Findings};
 
 use crate::output;
-use crate::problem::{Problem, Problems};
-use crate::table::{Align, Table};
 use crate::tables::{self, counted};
 use crate::{encodings, plannable};
 use lanebook_gen::audit::covered;
@@ -16,6 +14,8 @@ use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_gen::rules::certificate;
 use lanebook_gen::source::{FileId, Sources};
 use lanebook_gen::{Compiled, Mode, audit, compile_sources, load};
+use lanebook_report::problem::{Problem, Problems};
+use lanebook_report::table::{Align, Table};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

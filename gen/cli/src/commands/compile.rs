@@ -1,29 +1,18 @@
 //! `lanebook compile`: a tile program to a plan, its reasons, and the instruction sequence.
-use crate::args::Compile;
+use crate::args::{Compile, CompileFormat};
 use crate::output;
-use crate::problem::{Problem, Problems};
-use crate::program::{GEMM, Source, read};
-use crate::report::refusal::{of_compile, of_program};
-use crate::report::words::Lines;
-use crate::report::{Parts, Report, written};
 use crate::tables::arch;
-use lanebook::compile::{CompileStorage, compile, compile_until};
 use lanebook::emit::EmitStage;
-use lanebook::ir;
-use lanebook::remat::check_layouts;
-use lanebook_gen::suggest::nearest;
+use lanebook_report::compile::{compiled, dumped, launched};
+use lanebook_report::plan::Parts;
+use lanebook_report::problem::{Problem, Problems};
+use lanebook_report::program::{GEMM, Source, read};
+use lanebook_suggest::nearest;
 use lanebook_tables::{Arch, Isa, Tables};
-
-/// Instructions, register tuples, index-expression nodes and reasons that there is room for.
-type Room = CompileStorage<16384, 4096, 4096, 16384>;
-
-/// Operations, values, operands, attributes, types, regions and undo records that there is room
-/// for.
-type ProgramRoom = ir::Storage<8192, 12288, 24576, 8192, 1024, 512, 64>;
 
 /// Runs the command.
 pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
-    let (id, arch, isa) = arch(tables, &args.arch)?;
+    let (_, arch, isa) = arch(tables, &args.arch)?;
     if args.dump.as_deref() == Some("list") {
         return Ok(output::write(args.output.as_deref(), &stages())?);
     }
@@ -33,27 +22,10 @@ pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
         let text = dumped(tables, &args.arch, &source, &wanted_stages(stage)?)?;
         return Ok(output::write(args.output.as_deref(), &text)?);
     }
-    let mut storage = Box::new(ProgramRoom::new());
-    let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default())
-        .map_err(|error| of_program(tables, &source, &error))?;
-    ir::verify(&mut program).map_err(|error| of_program(tables, &source, &error))?;
-    check_layouts(&program).map_err(|error| of_program(tables, &source, &error))?;
-    written::check(&program, &source)?;
-    let mut room = Box::new(Room::new());
-    let compiled = compile(tables, id, &mut program, room.scratch())
-        .map_err(|error| of_compile(tables, arch, isa, &program, &source, &error))?;
-    let report = Report {
-        tables,
-        arch,
-        isa,
-        program: &program,
-        compiled: &compiled,
-        explain: args.explain,
-        lines: Lines::default(),
+    let text = match args.format {
+        CompileFormat::Text => compiled(tables, &args.arch, &source, parts, args.explain)?,
+        CompileFormat::Json => launched(tables, &args.arch, &source, &args.set)?,
     };
-    let text = report.render(parts).map_err(|()| {
-        Problem::internal("the result cannot be written as text", "report this with the program")
-    })?;
     output::write(args.output.as_deref(), &text)?;
     Ok(())
 }
@@ -84,33 +56,6 @@ fn wanted_stages(word: &str) -> Result<Vec<EmitStage>, Problem> {
     })
 }
 
-/// The instructions of a program after stages of emission.
-fn dumped(
-    tables: &Tables<'_>,
-    arch_name: &str,
-    source: &Source,
-    stages: &[EmitStage],
-) -> Result<String, Problems> {
-    let (id, arch, isa) = arch(tables, arch_name)?;
-    let mut out = String::new();
-    for stage in stages {
-        let mut storage = Box::new(ProgramRoom::new());
-        let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default())
-            .map_err(|error| of_program(tables, source, &error))?;
-        ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
-        check_layouts(&program).map_err(|error| of_program(tables, source, &error))?;
-        written::check(&program, source)?;
-        let mut room = Box::new(Room::new());
-        let made = compile_until(tables, id, &mut program, room.scratch(), *stage)
-            .map_err(|error| of_compile(tables, arch, isa, &program, source, &error))?;
-        out.push_str(&format!("{} after {}\n", isa.comment, stage.name()));
-        made.dump(tables, &program, &mut out).map_err(|_| {
-            Problem::internal("the steps cannot be written", "report this with the program")
-        })?;
-    }
-    Ok(out)
-}
-
 /// The example programs: those that stand in gen/cli/examples.
 pub fn examples() -> Vec<Source> {
     let programs = [("gemm", GEMM.1), ("transpose", include_str!("../../examples/transpose.tile"))];
@@ -131,33 +76,7 @@ pub fn annotated(tables: &Tables<'_>, arch_name: &str, source: &Source) -> Resul
             .trim_start_matches("error: ")
             .to_string()
     };
-    let made = || -> Result<String, Problems> {
-        let (id, arch, isa) = arch(tables, arch_name)?;
-        let mut storage = Box::new(ProgramRoom::new());
-        let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default())
-            .map_err(|error| of_program(tables, source, &error))?;
-        ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
-        let mut room = Box::new(Room::new());
-        let compiled = compile(tables, id, &mut program, room.scratch())
-            .map_err(|error| of_compile(tables, arch, isa, &program, source, &error))?;
-        let report = Report {
-            tables,
-            arch,
-            isa,
-            program: &program,
-            compiled: &compiled,
-            explain: false,
-            lines: Lines::default(),
-        };
-        report.render(Parts::Program).map_err(|()| {
-            Problem::internal(
-                "the result cannot be written as text",
-                "report this with the program",
-            )
-            .into()
-        })
-    };
-    made().map_err(first_line)
+    compiled(tables, arch_name, source, Parts::Program, false).map_err(first_line)
 }
 
 /// What `--emit` asks for. Instruction sets are named by the tables.

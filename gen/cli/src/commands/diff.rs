@@ -4,10 +4,10 @@ use super::arch::flushed;
 use super::atoms::class;
 use crate::args::Diff;
 use crate::output;
-use crate::problem::Problems;
-use crate::table::{Align, Table};
-use crate::tables::{arch, counted, status};
+use crate::tables::{arch, counted};
 use lanebook_gen::sketch::ranges;
+use lanebook_report::problem::Problems;
+use lanebook_report::table::{Align, Table};
 use lanebook_tables::{Arch, AtomClass, Isa, Tables};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -54,7 +54,7 @@ fn described(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> BTreeMap<St
                 "{} of {} B, {shown} ({})",
                 model.banks,
                 model.bank_bytes,
-                status(model.status)
+                model.status.words()
             ),
         );
     }

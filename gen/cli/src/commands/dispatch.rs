@@ -1,10 +1,10 @@
 //! `lanebook dispatch`: what can be asked of an architecture, and what answers.
 use crate::args::{Dispatch, DispatchFormat};
 use crate::output;
-use crate::problem::{Problem, Problems};
-use crate::table::{Align, Table};
 use crate::tables::arch;
 use lanebook_gen::dispatch::{answered, spelled};
+use lanebook_report::problem::{Problem, Problems};
+use lanebook_report::table::{Align, Table};
 use lanebook_tables::{Atom, AtomId, Tables};
 
 /// Atoms that a line of the table names.

@@ -1,9 +1,9 @@
 //! `lanebook ids`: gives new atoms their stable numbers.
 use crate::args::Ids;
 use crate::output;
-use crate::problem::{Kind, Problem, Problems};
 use crate::tables::whole;
 use lanebook_gen::{Mode, compile, load};
+use lanebook_report::problem::{Kind, Problem, Problems};
 use std::fs;
 use std::path::Path;
 

@@ -20,8 +20,8 @@ mod show_tensor;
 mod size;
 
 use crate::args::{Cli, Command};
-use crate::problem::Problems;
 use crate::tables;
+use lanebook_report::problem::Problems;
 
 /// Runs a command.
 pub fn run(cli: Cli) -> Result<(), Problems> {

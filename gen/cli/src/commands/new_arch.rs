@@ -1,10 +1,10 @@
 //! `lanebook new-arch`: a commented file for a new architecture.
 use crate::args::NewArch;
 use crate::output;
-use crate::problem::{Kind, Problem, Problems};
 use crate::tables::{counted, whole};
-use lanebook_gen::suggest::nearest;
 use lanebook_gen::{Mode, compile, sketch};
+use lanebook_report::problem::{Kind, Problem, Problems};
+use lanebook_suggest::nearest;
 use std::path::Path;
 
 /// Runs the command.

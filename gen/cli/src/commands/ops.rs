@@ -5,10 +5,10 @@
 use super::moved::moved;
 use crate::args::{Ops, OpsFormat};
 use crate::output;
-use crate::problem::{Problem, Problems};
-use crate::report::contract::{between, elements, form, kinds, notations};
 use crate::tables::arch;
-use lanebook_gen::suggest::nearest;
+use lanebook_report::problem::{Problem, Problems};
+use lanebook_report::refused::contract::{between, elements, form, kinds, notations};
+use lanebook_suggest::nearest;
 use lanebook_tables::contract::kind;
 use lanebook_tables::{
     Arch, Atom, AttrContract, OpDecl, OpId, OpRole, OpWord, Role, SlotContract, Tables,
@@ -31,6 +31,8 @@ struct Operation<'t> {
     all: usize,
     #[serde(skip_serializing_if = "str::is_empty")]
     does: &'t str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    in_loops: &'t str,
     #[serde(skip_serializing_if = "str::is_empty")]
     reason: &'t str,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -160,6 +162,7 @@ fn described<'t>(tables: &Tables<'t>, id: OpId, on: Option<&Arch<'t>>) -> Option
         architectures: able_archs(tables, id, decl).filter(|_| contract.compiled),
         all: tables.archs.len(),
         does: contract.does.text(),
+        in_loops: contract.in_loops.text(),
         reason: contract.refusal.text(),
         instead: contract.instead.text(),
         operands: contract.operands.iter().map(place).collect(),
@@ -317,6 +320,7 @@ fn long(op: &Operation<'_>) -> String {
     field("also", &op.aliases.join(", "));
     field("compiled", &compiled_text(op));
     field("does", op.does);
+    field("in loops", op.in_loops);
     field("because", op.reason);
     field("instead", op.instead);
     for (what, places) in
@@ -343,6 +347,7 @@ fn compiled_text(op: &Operation<'_>) -> String {
     /// Architectures that are spelt out.
     const FEW: usize = 6;
     match &op.architectures {
+        _ if !op.in_loops.is_empty() => "in functions of parallel loops".into(),
         _ if !op.compiled => "no".into(),
         None => "yes".into(),
         Some(able) if able.len() == op.all => "yes, on every architecture".into(),
@@ -384,6 +389,7 @@ fn listed(operations: &[Operation<'_>], on: Option<&Arch<'_>>) -> String {
             if attrs.is_empty() { String::new() } else { format!(" {{{}}}", attrs.join(", ")) };
         let operands: Vec<&str> = op.operands.iter().map(|place| place.name).collect();
         let what = match (&op.on, op.compiled) {
+            (_, false) if !op.in_loops.is_empty() => "in functions of parallel loops".into(),
             (_, false) => format!("not compiled: {}", op.reason),
             (None, true) if !has_takers(op) => {
                 "not compiled: no architecture of these tables has an instruction for it".into()
@@ -476,8 +482,12 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
             idle.join(", ")
         );
     }
+    out.push_str("\n## Operations of parallel loops\n\nThey stand in functions of parallel loops. Beside them stand constants and arithmetic of scalars, indices, `alloc_tensor`\nin `#smem` and `#fragment`, `copy`, `scf.for` and `func`; what else such a function writes is refused at its place.\n\n");
+    for op in operations.iter().filter(|op| !op.in_loops.is_empty()) {
+        let _ = writeln!(out, "- `{}`: {}", op.name, op.in_loops);
+    }
     out.push_str("\n## Operations that are not\n\nThey are read, verified and rewritten by passes; `compile` refuses them.\n\n");
-    for op in operations.iter().filter(|op| !op.compiled) {
+    for op in operations.iter().filter(|op| !op.compiled && op.in_loops.is_empty()) {
         let instead =
             if op.instead.is_empty() { String::new() } else { format!("; {}", op.instead) };
         let _ = writeln!(out, "- `{}`: {}{instead}.", op.name, op.reason);

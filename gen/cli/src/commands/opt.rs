@@ -1,11 +1,8 @@
 //! `lanebook opt`: runs passes over a tile program and prints what they make of it.
 use crate::args::Opt;
+use crate::candidates;
+use crate::declared::Declared;
 use crate::output;
-use crate::problem::{Excerpt, Problem, Problems};
-use crate::program::{Source, read};
-use crate::report::candidates;
-use crate::report::declared::Declared;
-use crate::report::refusal::of_program;
 use crate::tables::{beside, counted};
 use lanebook::ir::{self, ErrorKind, Node, Op, Program, SourcePlace};
 use lanebook::layout_seeding::{SeedingOptions, SeedingStorage};
@@ -13,7 +10,10 @@ use lanebook::passes::{Analysis, ChoiceError, Event};
 use lanebook::pipeline::{Lent, PassError, apply_with};
 use lanebook::remat::check_layouts;
 use lanebook::rewrite::RunError;
-use lanebook_gen::suggest::nearest;
+use lanebook_report::problem::{Excerpt, Problem, Problems};
+use lanebook_report::program::{Source, read};
+use lanebook_report::refused::of_program;
+use lanebook_suggest::nearest;
 use lanebook_tables::{ArchId, PassStep, RuleId, Tables};
 use std::fmt::Write;
 

@@ -1,9 +1,9 @@
 //! `lanebook rules`: the rules, and what is tried on an operation in which order.
 use crate::args::Rules;
 use crate::output;
-use crate::problem::{Problem, Problems};
 use crate::tables::beside;
-use lanebook_gen::suggest::nearest;
+use lanebook_report::problem::{Problem, Problems};
+use lanebook_suggest::nearest;
 use lanebook_tables::{IndexOp, Language, Rule, RuleSet, Tables};
 use std::fmt::Write;
 

@@ -1,17 +1,17 @@
 //! `lanebook show`: a layout or an atom's operands as a grid in the terminal, or as a picture.
 use super::show_tensor;
 use crate::args::{Colour, Show, View};
-use crate::notation;
 use crate::output;
-use crate::problem::{Excerpt, Problem, Problems};
 use crate::tables;
 use lanebook::query::{QueryStorage, ask};
 use lanebook_draw::cell::Banks;
 use lanebook_draw::instance::{concrete, filled};
 use lanebook_draw::layout::Order;
 use lanebook_draw::{DrawError, Picture, atom, banks, layout, physical, svg, text};
-use lanebook_gen::suggest::nearest;
 use lanebook_layout::{AxisId, Layout};
+use lanebook_report::notation;
+use lanebook_report::problem::{Excerpt, Problem, Problems};
+use lanebook_suggest::nearest;
 use lanebook_tables::Tables;
 
 /// Rows and columns that a terminal shows without --full.
@@ -144,12 +144,10 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
         .chain([found.status])
         .max_by_key(|status| tables::doubt(*status))
         .unwrap_or(found.status);
-    picture.subtitle.push(format!("facts: {}", tables::status(weakest)));
+    picture.subtitle.push(format!("facts: {}", weakest.words()));
     if args.view == View::Banks {
         picture.subtitle.extend(
-            models.map(|model| {
-                format!("bank model `{}`: {}", model.name, tables::status(model.status))
-            }),
+            models.map(|model| format!("bank model `{}`: {}", model.name, model.status.words())),
         );
     }
     Ok(picture)
@@ -203,12 +201,11 @@ fn read(args: &Show, tables: &Tables<'_>) -> Result<ReadLayout, Problem> {
     let answer = ask(tables, arch.map(|(id, ..)| id), &args.what, &mut storage);
     let placed = answer.as_ref().ok().and_then(|answer| answer.layout());
     let Some(placed) = placed else { return Err(malformed(&args.what, refused)) };
-    let order = if placed.elements.row_major { Order::RowMajor } else { Order::ColumnMajor };
-    let own = match placed.elements.extents() {
-        [rows, columns] => Some((u64::from(*rows), u64::from(*columns))),
-        _ => None,
-    };
-    Ok((placed.layout.clone(), order, own))
+    let elements = &placed.elements;
+    let (order, shape) =
+        layout::grid(&placed.layout.view(), elements.row_major, elements.extents())
+            .map_err(drawn)?;
+    Ok((placed.layout.clone(), order, Some(shape)))
 }
 
 fn banks_of(

@@ -1,12 +1,11 @@
 //! Tensor memory in pictures: what a load or store moves, and where a tile lies.
 use super::show::rows_and_columns;
 use crate::args::{Show, View};
-use crate::problem::Problem;
-use crate::tables;
 use lanebook::unit::tensor;
 use lanebook_draw::physical::{self, Wanted};
 use lanebook_draw::{DrawError, Picture, cell::Style, layout};
 use lanebook_layout::AxisId;
+use lanebook_report::problem::Problem;
 use lanebook_tables::{Arch, Instance, Tables, TensorTile, TileIter, TileLayout};
 
 /// Columns of a tile whose number of columns is free, and rows of one whose number of rows is.
@@ -163,7 +162,7 @@ fn about(tile: &TensorTile<'_>) -> String {
     } else {
         String::new()
     };
-    format!("{:?}{second}; facts: {}", tile.purpose, tables::status(tile.status)).to_lowercase()
+    format!("{:?}{second}; facts: {}", tile.purpose, tile.status.words()).to_lowercase()
 }
 
 /// Rows and columns with every free extent at its usual number: the bytes of a cell where bytes are

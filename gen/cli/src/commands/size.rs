@@ -2,11 +2,11 @@
 //! them.
 use crate::args::Size;
 use crate::output;
-use crate::problem::{Problem, Problems};
-use crate::table::{Align, Table};
 use crate::tables::known_archs;
 use lanebook_gen::render::weigh;
 use lanebook_gen::select::{self, select};
+use lanebook_report::problem::{Problem, Problems};
+use lanebook_report::table::{Align, Table};
 use lanebook_tables::Tables;
 
 /// Runs the command.

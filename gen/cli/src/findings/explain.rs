@@ -1,7 +1,7 @@
 //! What a check demands, with an example.
-use crate::problem::Problem;
 use lanebook_gen::audit::{self, Check};
-use lanebook_gen::suggest::nearest;
+use lanebook_report::problem::Problem;
+use lanebook_suggest::nearest;
 
 /// What is said of checks that find nothing in tables alone.
 const ELSEWHERE: &str = "No example: no table brings it about. It is about files, programs that are run, the library, or another version of the tables.";

@@ -4,10 +4,10 @@
 //! Errors of the compiler cannot be lowered: tables that have some are no tables.
 use super::fingerprint::fingerprints;
 use crate::args::{Check, DENIED};
-use crate::problem::Problem;
 use lanebook_gen::audit;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_gen::source::Sources;
+use lanebook_report::problem::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -256,7 +256,7 @@ fn known(name: &str) -> Result<(), Problem> {
     if audit::named(name).is_some() {
         return Ok(());
     }
-    let near = lanebook_gen::suggest::nearest(name, audit::CHECKS.iter().map(|check| check.name));
+    let near = lanebook_suggest::nearest(name, audit::CHECKS.iter().map(|check| check.name));
     Err(Problem::usage(
         format!("there is no check `{name}`"),
         near.map_or_else(

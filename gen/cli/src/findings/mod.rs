@@ -12,10 +12,10 @@ mod text;
 
 use crate::args::Format;
 use crate::assemblers::{Asked, SKIPPED};
-use crate::problem::{Kind, Problem};
 use lanebook_gen::audit::{ASSEMBLER, COMPLETE};
 use lanebook_gen::diagnostics::{Diagnostic, Level};
 use lanebook_gen::source::{Sources, Span};
+use lanebook_report::problem::{Kind, Problem};
 
 /// How many of each thing the tables hold.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]

@@ -112,6 +112,78 @@ static void maps(void) {
     CHECK(lb_compile_maps(gemm_start, n, TEXT("sm_80"), scratch, need, 0, 0, 0, 0, &count, &e) == LB_OK && count == 0);
 }
 
+/* The launch of the GEMM, whose grid whoever launches it knows, and of a program that says its own. */
+extern const uint8_t grid_start[], grid_end[];
+__asm__(".section .rodata\n.globl grid_start, grid_end\ngrid_start: .incbin \"" GRID "\"\ngrid_end:\n.text\n");
+
+static int equal(const uint8_t *text, size_t bytes, const char *with, size_t with_bytes) { return bytes == with_bytes && memcmp(text, with, bytes) == 0; }
+#define EQUAL(text, bytes, with) equal(text, bytes, with, sizeof with - 1)
+
+static void launches(void) {
+    static lb_parameter p[32];
+    static lb_tensor_map m[4];
+    static lb_grid_step g[16];
+    static uint8_t flags[128];
+    lb_launch l = {.bytes = sizeof l, .parameters = p, .parameter_room = 32, .maps = m, .map_room = 4, .grid_steps = g, .grid_step_room = 16, .flags = flags, .flag_room = sizeof flags};
+    lb_error e;
+    uint32_t grid[3] = {7, 7, 7};
+    size_t need = lb_scratch_bytes(TEXT("sm_90a")), n = (size_t)(gemm_end - gemm_start);
+#define LAUNCH(arch, f, out) lb_compile_launch(gemm_start, n, TEXT(arch), scratch, need, f, 0, out, &e)
+    kept_bytes = 0;
+    CHECK(LAUNCH("sm_90a", sink, &l) == LB_OK && begins(".version", 8));
+    CHECK(EQUAL(l.kernel, l.kernel_bytes, "gemm") && EQUAL(l.target, l.target_bytes, "sm_90a") && l.version_bytes == 3);
+    CHECK(l.threads == 128 && l.wave_lanes == 32 && l.static_shared_bytes > 0 && l.dynamic_shared_bytes == 0 && l.tensor_columns == 0);
+    CHECK(l.cluster[0] == 1 && l.cluster[1] == 1 && l.cluster[2] == 1 && l.reserved == 0 && l.bytes == sizeof l);
+    CHECK(l.parameter_count == 17 && l.map_count == 2 && l.grid_step_count == 0 && l.grid_axes == 0);
+    CHECK(EQUAL(flags, l.flag_bytes, "-arch=sm_90a\0"));
+    CHECK(p[4].kind == LB_POINTER && p[4].argument == 1 && EQUAL(p[4].name, p[4].name_bytes, "B") && p[4].bytes == 8 && p[4].multiple == 16 && p[4].element_bytes == 2);
+    CHECK(p[2].kind == LB_EXTENT && p[2].argument == 0 && p[2].number == 1 && p[2].bytes == 4 && p[2].offset == 12);
+    CHECK(p[3].kind == LB_STRIDE && p[3].number == 0 && p[3].multiple == 8);
+    CHECK(p[14].kind == LB_SCALAR && p[14].argument == 5 && EQUAL(p[14].name, p[14].name_bytes, "K") && p[14].low == 0 && p[14].high == INT32_MAX);
+    CHECK(p[16].kind == LB_MAP && p[16].number == 1 && m[1].parameter == 16 && p[16].offset == m[1].offset && p[16].bytes == 128 && p[16].align == 64);
+    CHECK(p[16].offset + p[16].bytes == l.parameter_bytes);
+    CHECK(lb_launch_grid(&l, 0, 0, grid, &e) == LB_GRID && e.detail == 1 && grid[0] == 7);
+    /* The same maps as lb_compile_maps. */
+    lb_tensor_map again[2];
+    size_t count;
+    CHECK(lb_compile_maps(gemm_start, n, TEXT("sm_90a"), scratch, need, 0, 0, again, 2, &count, &e) == LB_OK && memcmp(m, again, sizeof again) == 0);
+    /* Room: the counts say how much. */
+    lb_launch small = {.bytes = sizeof small};
+    sink_calls = 0;
+    CHECK(LAUNCH("sm_90a", sink, &small) == LB_ROOM && e.numbers[0] == 17 && e.numbers[1] == 0 && e.numbers[2] == 1 && sink_calls == 0);
+    CHECK(small.parameter_count == 17 && small.map_count == 2 && small.grid_step_count == 0 && small.flag_bytes == l.flag_bytes);
+    small.parameters = p; small.parameter_room = 17;
+    CHECK(LAUNCH("sm_90a", sink, &small) == LB_ROOM && e.numbers[0] == 2 && e.numbers[2] == 2);
+    small.maps = m; small.map_room = 2;
+    CHECK(LAUNCH("sm_90a", sink, &small) == LB_ROOM && e.numbers[2] == 4);
+    small.flags = flags; small.flag_room = small.flag_bytes;
+    CHECK(LAUNCH("sm_90a", 0, &small) == LB_OK);
+    small.bytes--;
+    CHECK(LAUNCH("sm_90a", 0, &small) == LB_ARGUMENT && e.numbers[0] == 9);
+    CHECK(LAUNCH("sm_90a", 0, 0) == LB_ARGUMENT && e.numbers[0] == 9);
+    CHECK(LAUNCH("sm_90a", 0, (lb_launch *)scratch) == LB_ARGUMENT && e.numbers[0] == 9);
+    small.bytes++; small.flags = 0;
+    CHECK(LAUNCH("sm_90a", 0, &small) == LB_ARGUMENT && e.numbers[0] == 9);
+    small.flags = scratch;
+    CHECK(LAUNCH("sm_90a", 0, &small) == LB_ARGUMENT && e.numbers[0] == 9);
+    /* A grid of (cdiv(%M, 32), cdiv(%N, 64)) over the arguments 2 and 3. */
+    need = lb_scratch_bytes(TEXT("gfx942"));
+    CHECK(lb_compile_launch(grid_start, (size_t)(grid_end - grid_start), TEXT("gfx942"), scratch, need, 0, 0, &l, &e) == LB_OK);
+    CHECK(l.grid_axes == 2 && l.grid_step_count == 6 && l.axis_steps[0] == 3 && l.axis_steps[1] == 3 && l.axis_steps[2] == 0 && l.wave_lanes == 64);
+    CHECK(g[0].op == LB_GRID_ARGUMENT && g[0].argument == 2 && g[1].op == LB_GRID_NUMBER && g[1].number == 32 && g[2].op == LB_GRID_CEIL_DIV);
+    CHECK(EQUAL(flags, l.flag_bytes, "-triple=amdgcn-amd-amdhsa\0-mcpu=gfx942\0-mattr=+wavefrontsize64\0") && l.version_bytes == 0);
+    int64_t values[4] = {0, 0, 33, 64};
+    CHECK(lb_launch_grid(&l, values, 4, grid, &e) == LB_OK && grid[0] == 2 && grid[1] == 1 && grid[2] == 1);
+    CHECK(lb_launch_grid(&l, values, 3, grid, &e) == LB_GRID && e.detail == 2 && e.numbers[0] == 3);
+    values[3] = 0;
+    CHECK(lb_launch_grid(&l, values, 4, grid, &e) == LB_GRID && e.detail == 3 && e.numbers[0] == 1);
+    g[2].op = 99;
+    CHECK(lb_launch_grid(&l, values, 4, grid, &e) == LB_GRID && e.detail == 4 && e.numbers[0] == 0);
+    CHECK(lb_launch_grid(0, values, 4, grid, &e) == LB_ARGUMENT && e.numbers[0] == 1);
+    CHECK(lb_launch_grid(&l, 0, 4, grid, &e) == LB_ARGUMENT && e.numbers[0] == 2);
+    CHECK(lb_launch_grid(&l, values, 4, 0, &e) == LB_ARGUMENT && e.numbers[0] == 4);
+}
+
 static void layouts(void) {
     lb_error e; uint64_t size = 0; int64_t at = 0;
     uint64_t flat[] = {5}, two[] = {1, 2}, far[] = {16};
@@ -175,6 +247,7 @@ static void run(void) {
     compile(TEXT("gfx950"), "    .amdgcn_target", 18);
     mistakes();
     maps();
+    launches();
     layouts();
     questions();
     PUT(1, "as the header says\n");

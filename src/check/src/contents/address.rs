@@ -14,7 +14,9 @@ use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Op;
 use lanebook_layout::AxisId;
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
-use lanebook_tables::{Atom, AtomId, Movement, Operand, RegisterKind, Role, Side, Space};
+use lanebook_tables::{
+    Atom, AtomId, Movement, OffsetField, Operand, RegisterKind, Role, Side, Space,
+};
 
 /// Turns of a loop that are gone through.
 const TURNS: u32 = 3;
@@ -511,14 +513,6 @@ impl ThreadRun<'_, '_> {
             if !is_there {
                 continue;
             }
-            let offsets =
-                movement.offsets.iter().filter(|o| if from { o.on_from } else { o.on_to });
-            let mut more = 0i64;
-            for field in offsets {
-                if let Slot::Int(v) = step.arg(usize::from(field.operand)) {
-                    more = more.saturating_add(i64::from(v).saturating_mul(i64::from(field.scale)));
-                }
-            }
             let thread = u16::try_from(self.thread).unwrap_or(u16::MAX);
             let address = self.address(step, atom, side).ok_or(Violation::Address {
                 op: m.op,
@@ -527,7 +521,12 @@ impl ThreadRun<'_, '_> {
                 address: u64::MAX,
             })?;
             let slots = self.slots(step.atom, movement, from);
-            self.place(at, &m, (side, end), slots, address.wrapping_add(more.cast_unsigned()))?;
+            let has_two = movement.offsets.iter().any(|o| o.place != 0);
+            for place in 0..=u8::from(has_two) {
+                let more = immediates(step, movement, (from, place));
+                let address = address.wrapping_add(more.cast_unsigned());
+                self.place(at, &m, (side, end), (slots, place != 0), address)?;
+            }
         }
         Ok(())
     }
@@ -562,7 +561,7 @@ impl ThreadRun<'_, '_> {
         at: u16,
         m: &TransferPlan,
         (side, end): (&Side<'_>, End),
-        slots: u32,
+        (slots, second): (u32, bool),
         address: u64,
     ) -> Result<(), Violation> {
         let missing = Violation::Missing(m.op);
@@ -597,7 +596,7 @@ impl ThreadRun<'_, '_> {
         };
         let share = u32::from(side.slot_bytes);
         let stands = |i: u32| {
-            this.address(&memory, side, slot, warp, i)
+            this.address(&memory, side, (slot, second), warp, i)
                 .map(|(_, p)| (place(p) == address & mask).then_some(p))
         };
         let Some(known) = self.instances.get_mut(usize::from(at)) else { return Ok(()) };
@@ -635,6 +634,18 @@ impl ThreadRun<'_, '_> {
             End::Registers(_) => None,
         }
     }
+}
+
+/// Bytes that the immediates of a step add to the addresses of a side, for one place of each slot.
+fn immediates(step: &Step, movement: &Movement<'_>, (from, place): (bool, u8)) -> i64 {
+    let own = |o: &&OffsetField| o.place == place && if from { o.on_from } else { o.on_to };
+    let mut more = 0i64;
+    for field in movement.offsets.iter().filter(own) {
+        if let Slot::Int(v) = step.arg(usize::from(field.operand)) {
+            more = more.saturating_add(i64::from(v).saturating_mul(i64::from(field.scale)));
+        }
+    }
+    more
 }
 
 /// How many slots a side has.

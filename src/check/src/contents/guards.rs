@@ -18,6 +18,11 @@ use lanebook_tables::{OpRole, Space};
 /// Most bounds that are arguments.
 pub(super) const EDGES: usize = 16;
 
+/// Whether the function is one of parallel loops.
+fn is_of_loops(look: &ContentsContext<'_>) -> bool {
+    look.program.functions().next().is_some_and(|function| look.program.has_loops(function))
+}
+
 /// Registers that a guarded load fills in some lanes hold 0 before it.
 #[inline(never)]
 pub(super) fn filled(
@@ -26,13 +31,20 @@ pub(super) fn filled(
 ) -> Result<(), Violation> {
     for (at, step) in (0u16..).zip(look.steps).filter(|(_, step)| step.guard != NO_GUARD) {
         let Some(atom) = look.atom(step) else { continue };
+        if is_of_loops(look) {
+            // Copies into fragments and stores are kept to lanes there, too; loads are filled.
+            if atom.movement.is_none_or(|m| m.to.space != Space::Register) {
+                continue;
+            }
+        }
         let wrong = Violation::Guard { step: at, thread: u16::MAX };
         // Nothing else is guarded than movements between registers and global memory.
         let sides = atom.movement.map(|m| (m.from.space, m.to.space));
         if !matches!(
             sides,
             Some((Space::Global, Space::Register) | (Space::Register, Space::Global))
-        ) {
+        ) && !is_of_loops(look)
+        {
             return Err(wrong);
         }
         for (k, operand) in (0u8..).zip(atom.operands.iter()) {

@@ -40,7 +40,11 @@ pub(super) fn goals(
         {
             continue;
         }
-        let Some(m) = look.movement_of(step) else { continue };
+        let Some(m) = look.movement_of(step) else {
+            // Elements of loops have no plan: what they hold is not followed.
+            out.unfollowed = out.unfollowed.saturating_add(1);
+            continue;
+        };
         let Some(instance) = scratch.instance(at) else {
             out.unfollowed = out.unfollowed.saturating_add(1);
             continue;

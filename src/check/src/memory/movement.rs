@@ -197,6 +197,15 @@ pub(crate) fn coordinates(m: &Movement<'_>) -> Option<(u64, u32)> {
     if count > 4096 { None } else { Some((count, u32::from(m.unit_bits) / 8)) }
 }
 
+/// Whether a coordinate stands at the second place of its slot; `None` if there are more than two.
+pub(crate) fn second_place(side: &Side<'_>, x: u64) -> Option<bool> {
+    match side.layout.offset_on(x, AxisId::PLACE).ok()? {
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
+    }
+}
+
 /// Which bytes of each lane or slot have been touched.
 pub(crate) struct TouchedBytes(pub [u64; LANES]);
 
@@ -292,17 +301,18 @@ impl Move<'_> {
         weigh(&tiling.instance_registers, inside)?.checked_add(index.checked_mul(panel)?)
     }
 
-    /// `M(E)`, which must be aligned.
+    /// `M(E)` of the first or the second place of a slot, which must be aligned.
     pub(crate) fn address(
         &self,
         memory: &Memory<'_>,
         side: &Side<'_>,
-        slot: u32,
+        (slot, second): (u32, bool),
         warp: u32,
         instance: u32,
     ) -> Result<(u32, Position), Violation> {
         let op = self.m.op;
-        let element = self.element(memory.shape(), slot, warp, instance)?;
+        let element = self.element(memory.shape(), slot, warp, instance)?
+            ^ if second { self.m.tiling.second } else { 0 };
         let at = memory.at(element).ok_or(Violation::Element {
             op,
             warp: byte(warp),
@@ -396,6 +406,7 @@ impl Move<'_> {
         for x in 0..count {
             let (lane, first_bit) = spot(inside, x, AxisId::LANE, AxisId::BIT).ok_or(refuse)?;
             let (slot, first_byte) = spot(outside, x, AxisId::SLOT, AxisId::BYTE).ok_or(refuse)?;
+            let second = second_place(outside, x).ok_or(refuse)?;
             for u in 0..unit {
                 let bit = u.checked_mul(8).and_then(|b| b.checked_add(first_bit)).ok_or(refuse)?;
                 let y = first_byte.checked_add(u).ok_or(refuse)?;
@@ -416,7 +427,7 @@ impl Move<'_> {
                             element: u32::MAX,
                         };
                         let (e, t) = held(f, place, lane, w).ok_or(nothing)?;
-                        let (_, at) = self.address(&memory, outside, slot, w, i)?;
+                        let (_, at) = self.address(&memory, outside, (slot, second), w, i)?;
                         self.same(
                             w,
                             lane,
@@ -434,11 +445,13 @@ impl Move<'_> {
         if tuple as usize > SHARE {
             return Err(refuse);
         }
-        touched.all(
-            op,
-            power(usize::from(wave)).ok_or(refuse)?,
-            low(if f.unpacked { u32::from(f.shape.bits) / 8 } else { tuple.min(bits / 8) }),
-        )?;
+        // Of a register that an element has to itself, the element's bytes.
+        let alone = || {
+            let registers = (0..tuple / 4).map(|k| k.saturating_mul(4));
+            registers.fold(0, |all, at| all | low(u32::from(f.shape.bits) / 8) << at)
+        };
+        let want = if f.unpacked { alone() } else { low(tuple.min(bits / 8)) };
+        touched.all(op, power(usize::from(wave)).ok_or(refuse)?, want)?;
         Ok(followed)
     }
 
@@ -456,7 +469,7 @@ impl Move<'_> {
         let t = s.byte.checked_rem(size).ok_or(refuse)?;
         for w in 0..self.warps {
             for i in 0..self.instances {
-                let (element, at) = self.address(source, source_side, s.slot, w, i)?;
+                let (element, at) = self.address(source, source_side, (s.slot, false), w, i)?;
                 let e = element ^ step;
                 self.same(
                     w,
@@ -466,7 +479,7 @@ impl Move<'_> {
                     at.plus(s.byte),
                     e,
                 )?;
-                let (_, at) = self.address(target, target_side, d.slot, w, i)?;
+                let (_, at) = self.address(target, target_side, (d.slot, false), w, i)?;
                 self.same(
                     w,
                     d.slot,

@@ -66,10 +66,11 @@ pub(crate) fn movement(
                 (column.checked_mul(size).ok_or(refuse)?, row.checked_mul(size).ok_or(refuse)?);
             for w in 0..this.warps {
                 for lane in 0..lanes {
-                    let (element, at) = this.address(&source, &load.from, lane, w, from)?;
+                    let (element, at) =
+                        this.address(&source, &load.from, (lane, false), w, from)?;
                     let e = element ^ step;
                     this.same(w, lane, y.saturating_mul(8), source.at(e), at.plus(y), e)?;
-                    let (_, at) = other.address(&target, &store.to, lane, w, to)?;
+                    let (_, at) = other.address(&target, &store.to, (lane, false), w, to)?;
                     this.same(w, lane, z.saturating_mul(8), target.at(e), at.plus(z), e)?;
                     followed = followed.saturating_add(u64::from(size));
                 }

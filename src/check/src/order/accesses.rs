@@ -4,8 +4,9 @@
 use crate::order::walks::{OrderContext, SharedAccess, narrow};
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_ir::{Op, Value};
 use lanebook_plan::{AllocPlan, End, ProductPlan, SharedExchange, TransferPlan};
-use lanebook_tables::{AccessId, Atom, MatrixShape, Side, Space, TiledMove};
+use lanebook_tables::{AccessId, Atom, MatrixShape, OpRole, Side, Space, TiledMove};
 
 /// Accesses of one step.
 pub(super) type Accesses = [Option<SharedAccess>; 4];
@@ -145,6 +146,9 @@ impl OrderContext<'_> {
 
     /// That of a movement's end in global memory.
     fn global_access(&self, step: &Step, side: &Side<'_>, writes: bool) -> Option<SharedAccess> {
+        if let Some(element) = self.element_access(step, side, writes) {
+            return Some(element);
+        }
         let m = self.transfer_of(step)?;
         self.outside(m, (if writes { m.to } else { m.from }, side.access, writes), None)
     }
@@ -152,6 +156,9 @@ impl OrderContext<'_> {
     /// That of the end in shared memory of a movement or of half an exchange; `None` if the plan
     /// has neither.
     fn shared_access(&self, step: &Step, side: &Side<'_>, writes: bool) -> Option<SharedAccess> {
+        if let Some(element) = self.element_access(step, side, writes) {
+            return Some(element);
+        }
         let half = |e: &&SharedExchange| {
             e.op.index() == usize::from(step.origin)
                 && step.atom == if writes { e.store.atom } else { e.load.atom }
@@ -165,5 +172,49 @@ impl OrderContext<'_> {
             }
         };
         Some(whole(self.plan.allocs.get(usize::from(k))?, side.access, writes, None))
+    }
+}
+
+/// Tensors that elements of loops are of, by their numbers among the parameters.
+const ELEMENTS: u32 = 0x6000_0000;
+
+impl OrderContext<'_> {
+    /// The operation that stands at a step's place: of a step inside of parallel loops the nest.
+    pub(super) fn home(&self, at: usize) -> Option<Op> {
+        let own = Op::at(usize::from(self.steps.get(at)?.origin))?;
+        let around = core::iter::successors(Some(own), |op| self.program.parent(*op));
+        let nest = around.filter(|op| self.program.role(*op) == OpRole::Parallel).last();
+        Some(nest.unwrap_or(own))
+    }
+
+    /// The buffer of an element operation that reads, or that writes.
+    fn buffer_of(&self, op: Op, writes: bool) -> Option<Value> {
+        let number = match (self.program.role(op), writes) {
+            (OpRole::ElementLoad | OpRole::Copy | OpRole::ReduceInto, false) => 0,
+            (OpRole::ElementStore | OpRole::Copy | OpRole::Fill | OpRole::ReduceInto, true) => 1,
+            _ => return None,
+        };
+        let mut at = self.program.operand(op, number)?;
+        while let Some(def) = self.program.def_op(at)
+            && self.program.role(def) == OpRole::View
+            && let Some(of) = self.program.operand(def, 0)
+        {
+            at = of;
+        }
+        Some(at)
+    }
+
+    /// That of a step of a function of parallel loops: all of its buffer.
+    fn element_access(&self, step: &Step, side: &Side<'_>, writes: bool) -> Option<SharedAccess> {
+        let program = self.program;
+        let function = program.functions().next().filter(|f| program.has_loops(*f))?;
+        let value = self.buffer_of(Op::at(usize::from(step.origin))?, writes)?;
+        if side.space == Space::Shared {
+            let tile = self.plan.allocs.iter().find(|a| a.value == value)?;
+            return Some(whole(tile, side.access, writes, None));
+        }
+        let tensor = program.parameters(function).position(|of| of == value)?;
+        let bytes = (ELEMENTS | u32::try_from(tensor).ok()?, 1);
+        Some(SharedAccess { bytes, kind: side.access, writes, signal: None, moved: None })
     }
 }

@@ -316,7 +316,7 @@ impl OrderContext<'_> {
             !shares_bytes(producer.bytes, access.bytes) || !(producer.writes || access.writes);
         // Inside one execution of one operation only the halves of an exchange conflict, and what a
         // product has added up with its own loads.
-        let together = straight && origin(at) == origin(from);
+        let together = straight && (origin(at) == origin(from) || self.home(at) == self.home(from));
         let halves =
             self.plan.exchanges.iter().any(|e| origin(at) == u16::try_from(e.op.index()).ok())
                 && producer.writes != access.writes;

@@ -1,6 +1,7 @@
 //! What emission works with: the expression arena, the selector, the step list, and what is known
 //! so far.
 
+use crate::elements::ElementReason;
 use crate::expr::{
     ExprArena, ExprError, ExprId, Reg, RegBank, SelectError, Selector, SimplifyScratch, VarId,
     Variable, Want, simplify,
@@ -50,6 +51,13 @@ pub enum EmitError {
     Rules,
     /// A constant that no instruction can put into these registers.
     Constant(Op),
+    /// Elements of a parallel loop, or of an operation in place.
+    Element {
+        /// The operation.
+        op: Op,
+        /// Why not.
+        why: ElementReason,
+    },
 }
 
 impl EmitError {
@@ -61,6 +69,7 @@ impl EmitError {
             Self::Unplanned(op) | Self::Index(op) | Self::Carried(op) | Self::Constant(op) => {
                 *op = to(*op);
             }
+            Self::Element { op, .. } => *op = to(*op),
             Self::Step(_)
             | Self::Expr(_)
             | Self::Simplify(_)

@@ -4,12 +4,14 @@
 //! and is entered by a jump to that test, so that a loop without iterations is one. A product
 //! updates its accumulator in place wherever nothing else wants the old value.
 
+use crate::elements::LoopSource;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::loops::OpenLoop;
 use crate::pool::EmitPool;
 use crate::step::Purpose;
 use crate::sync::order::PendingAccesses;
 use lanebook_ir::Op;
+use lanebook_loops::Told;
 use lanebook_tables::OpRole;
 
 /// Deepest nesting of loops.
@@ -18,14 +20,28 @@ const MAX_DEPTH: usize = 4;
 impl LowerContext<'_, '_, '_, '_> {
     /// Emits a whole function.
     #[inline(never)]
-    pub fn function(&mut self, function: Op) -> Result<(), EmitError> {
+    pub fn function<'f>(
+        &mut self,
+        function: Op,
+        of_loops: &mut impl LoopSource<'f>,
+    ) -> Result<(), EmitError> {
         self.enter()?;
+        if let Some(told) = of_loops.told() {
+            self.make_fragments(told)?;
+        }
         self.make_completions()?;
         let open = &mut PendingAccesses::new(self.objects());
         self.enter_tensor(function)?;
         let mut loops: heapless::Vec<OpenLoop, MAX_DEPTH> = heapless::Vec::new();
         let mut at = self.program.body(function).and_then(|body| self.program.first(body));
-        while let Some(op) = at {
+        loop {
+            let Some(op) = at else {
+                // A body that passes nothing on may end without saying so.
+                let Some(l) = loops.last().copied() else { break };
+                at = self.leave_turn(&l, open)?;
+                let _ = loops.pop();
+                continue;
+            };
             self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
             match self.program.role(op) {
                 OpRole::For => {
@@ -36,6 +52,11 @@ impl LowerContext<'_, '_, '_, '_> {
                     })?;
                     at = self.program.first(entered.parts.body);
                     continue;
+                }
+                role if of_loops.told().is_some() && !self.is_plain(role) => {
+                    if let Some(told) = of_loops.told() {
+                        self.of_loops(op, told, open)?;
+                    }
                 }
                 OpRole::Load if self.plan.is_absorbed(op) => {}
                 OpRole::Copy | OpRole::Load | OpRole::Store => {
@@ -59,10 +80,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::Broadcast | OpRole::Alloc | OpRole::Return => {}
                 OpRole::Yield => {
                     if let Some(l) = loops.last().copied() {
-                        self.leave_loop(&l, open)?;
+                        at = self.leave_turn(&l, open)?;
                         let _ = loops.pop();
-                        self.fetch_carried(l.parts.op, open)?;
-                        at = self.program.next(l.parts.op);
                         continue;
                     }
                 }
@@ -70,15 +89,43 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             at = self.program.next(op);
         }
-        if !loops.is_empty() {
-            return Err(EmitError::Unplanned(function));
-        }
         self.wait_for_open(open)?;
         self.leave_tiled(open)?;
         self.leave_tensor(function)?;
         self.steps.purpose = Purpose::Control;
         let end = self.machine.isa.end;
         Ok(self.steps.append(end, &[])?)
+    }
+
+    /// The end of a loop's body; where it goes on.
+    fn leave_turn(
+        &mut self,
+        l: &OpenLoop,
+        open: &mut PendingAccesses,
+    ) -> Result<Option<Op>, EmitError> {
+        self.leave_loop(l, open)?;
+        self.fetch_carried(l.parts.op, open)?;
+        Ok(self.program.next(l.parts.op))
+    }
+
+    /// Whether an operation is the same in functions of parallel loops and in others.
+    fn is_plain(&self, role: OpRole) -> bool {
+        matches!(role, OpRole::For | OpRole::Yield | OpRole::Return | OpRole::Alloc)
+    }
+
+    /// An operation of a function of parallel loops.
+    fn of_loops(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
+        match self.program.role(op) {
+            // What is computed of numbers and indices is known where it is asked for.
+            OpRole::Index | OpRole::Constant | OpRole::View => Ok(()),
+            OpRole::Elementwise | OpRole::Select => Ok(()),
+            _ => self.in_place(op, told, open),
+        }
     }
 
     /// Whether an operation's result is a tile of one number.

@@ -6,6 +6,8 @@
 //! register says it. Pointers have 64 bits, maps what their
 //! table says, everything else 32, each naturally aligned.
 
+use crate::text::write_number;
+use core::fmt::Write;
 use heapless::VecView;
 use lanebook_ir::{Op, Program, TypeKind, Value};
 use lanebook_plan::MapPlan;
@@ -122,4 +124,28 @@ pub fn parameter_bytes(params: &VecView<Param>) -> u32 {
 #[must_use]
 pub fn find(params: &VecView<Param>, value: Value, kind: ParamKind) -> Option<(usize, Param)> {
     params.iter().copied().enumerate().find(|(_, p)| p.value == value && p.kind == kind)
+}
+
+/// Writes the name of a parameter of an argument.
+pub(crate) fn write_parameter(
+    argument: &str,
+    kind: ParamKind,
+    out: &mut impl Write,
+) -> core::fmt::Result {
+    let (what, number) = match kind {
+        ParamKind::Pointer | ParamKind::Scalar => ("", None),
+        ParamKind::Extent(dim) => (".extent", Some(dim)),
+        ParamKind::Stride(dim) => (".stride", Some(dim)),
+        ParamKind::Map(_) => (".map", None),
+        ParamKind::Blocks(axis) => {
+            out.write_str("blocks.")?;
+            return out.write_str(["x", "y", "z"].get(usize::from(axis)).copied().unwrap_or(""));
+        }
+    };
+    out.write_str(argument)?;
+    out.write_str(what)?;
+    match number {
+        Some(number) => write_number(out, u64::from(number)),
+        None => Ok(()),
+    }
 }

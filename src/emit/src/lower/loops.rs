@@ -123,6 +123,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 self.meet(inner, &mut end, false)?;
                 self.rehearse_exchange(inner, &mut end)?;
                 self.rehearse_fetch(op, inner, &mut end)?;
+                self.rehearse_end(inner, op, &mut end);
             }
             let _ = end.take_waits()?;
             if !end.is_superset(open) {
@@ -140,6 +141,8 @@ impl LowerContext<'_, '_, '_, '_> {
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let inner = match self.program.role(op) {
+            // Turned one by one, without a loop.
+            OpRole::For | OpRole::Yield if self.is_in_nest(op) => return Ok(()),
             OpRole::For => op,
             OpRole::Yield => match self.program.parent(op).filter(|parent| *parent != around) {
                 Some(parent) => parent,
@@ -153,6 +156,23 @@ impl LowerContext<'_, '_, '_, '_> {
             if inner == op { open.enter(depth) } else { open.leave(depth) }
         }
         Ok(())
+    }
+
+    /// In a rehearsal of `around`, where loops inside it end that have nothing to pass on.
+    fn rehearse_end(&self, op: Op, around: Op, open: &mut PendingAccesses) {
+        let program = self.program;
+        if matches!(program.role(op), OpRole::For | OpRole::Yield) || self.is_in_nest(op) {
+            return;
+        }
+        let mut at = op;
+        while program.next(at).is_none()
+            && let Some(parent) = program.parent(at).filter(|parent| *parent != around)
+        {
+            if !self.goes_round(parent) {
+                open.leave(self.depth(parent));
+            }
+            at = parent;
+        }
     }
 
     #[inline(never)]

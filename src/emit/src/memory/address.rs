@@ -17,6 +17,7 @@ use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, GlobalPlan, Lead, TransferPlan};
 use lanebook_tables::{Atom, IndexOp, OffsetField, Space};
 use lanebook_tile::map::{Combine, MemoryMap};
+use lanebook_tile::offset::{Delta, RegisterKey, delta, immediate_start};
 use lanebook_tile::tiling::Tiling;
 
 /// Bytes of a row's front that are added to the lanes' offsets, which are words of 32 bits.
@@ -31,25 +32,11 @@ pub(crate) struct SideView<'v> {
     pub side: &'v lanebook_tables::Side<'v>,
     /// The atom's offset field on this side.
     pub offset: Option<OffsetField>,
+    /// That of the second place of each slot.
+    pub second: Option<OffsetField>,
     /// The plan's end.
     pub end: End,
 }
-
-/// What an instance adds to an address: the key of its register and the immediate.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Delta {
-    /// XORed into the lanes' part.
-    pub phase: u32,
-    /// Bytes added in a register.
-    pub add: u32,
-    /// Outer steps.
-    pub lead: u32,
-    /// What the instruction's field holds.
-    pub immediate: i32,
-}
-
-/// The key of an address register: what is XORed in, bytes added, outer steps.
-type RegisterKey = (u32, u32, u32);
 
 /// The memory sides of a movement's atom. `Space::Register` sides are left out.
 pub(crate) fn memory_sides<'v>(
@@ -62,64 +49,19 @@ pub(crate) fn memory_sides<'v>(
         for (number, side, end) in [(0u8, &m.from, from), (1, &m.to, to)] {
             if side.space != Space::Register {
                 // A field that moves both addresses at once cannot serve either alone.
-                let offset = m.offsets.iter().copied().find(|o| {
-                    (o.on_from != o.on_to) && (if number == 0 { o.on_from } else { o.on_to })
-                });
-                let _ = out.push(SideView { number, side, offset, end });
+                let field = |place: u8| {
+                    m.offsets.iter().copied().find(|o| {
+                        o.place == place
+                            && (o.on_from != o.on_to)
+                            && (if number == 0 { o.on_from } else { o.on_to })
+                    })
+                };
+                let _ =
+                    out.push(SideView { number, side, offset: field(0), second: field(1), end });
             }
         }
     }
     out
-}
-
-/// Bytes that differ between lanes or warps, and may meet an instance's under exclusive or.
-fn mask(map: &MemoryMap, tiling: &Tiling) -> u32 {
-    tiling
-        .address_lanes
-        .as_slice()
-        .iter()
-        .chain(tiling.warps.as_slice())
-        .fold(0, |m, &e| m | map.at(e).bytes)
-}
-
-/// Splits what instance `e` adds into register key and immediate. `start` bytes are added to every
-/// address.
-pub(crate) fn delta(
-    map: &MemoryMap,
-    tiling: &Tiling,
-    e: u32,
-    start: u32,
-    field: Option<OffsetField>,
-) -> Delta {
-    let column = map.at(e);
-    let phase = if map.combine == Combine::Xor { column.bytes & mask(map, tiling) } else { 0 };
-    let plain = column.bytes ^ phase;
-    let rest = i64::from(plain.wrapping_add(start));
-    let (low, high) = field.map_or((0, 0), |f| (i64::from(f.min), i64::from(f.max)));
-    let scale = field.map_or(1, |f| i64::from(f.scale.max(1)));
-    let units =
-        |bytes: i64| bytes.checked_div(scale).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
-    if rest <= high.saturating_mul(scale)
-        && rest >= low.saturating_mul(scale)
-        && rest.checked_rem(scale) == Some(0)
-    {
-        return Delta { phase, add: 0, lead: column.lead, immediate: units(rest) };
-    }
-    // What the field cannot hold goes into a register: the largest multiple of the field's reach.
-    let reach = u32::try_from(high.saturating_mul(scale).saturating_add(1)).unwrap_or(1).max(1);
-    let reach = 1u32.checked_shl(reach.ilog2()).unwrap_or(1);
-    let kept = (plain & reach.wrapping_sub(1)).wrapping_add(start);
-    if i64::from(kept) <= high.saturating_mul(scale)
-        && i64::from(kept).checked_rem(scale) == Some(0)
-    {
-        return Delta {
-            phase,
-            add: plain & !reach.wrapping_sub(1),
-            lead: column.lead,
-            immediate: units(i64::from(kept)),
-        };
-    }
-    Delta { phase, add: plain.wrapping_add(start), lead: column.lead, immediate: 0 }
 }
 
 /// The smallest outer step among the instances.
@@ -150,20 +92,6 @@ fn nearest(
         let at = before.iter().position(|key| *key == wanted)?;
         Some(((*known.get(at)?)?, step))
     })
-}
-
-/// The bytes of a shared tile's start that go into immediates; the rest (all of it, where the field
-/// is too short for the whole tile) is added to the address registers.
-pub(crate) fn immediate_start(offset: u32, bytes: u32, field: Option<OffsetField>) -> u32 {
-    match field {
-        Some(f)
-            if i64::from(offset.saturating_add(bytes))
-                <= i64::from(f.max).saturating_mul(i64::from(f.scale)) =>
-        {
-            offset
-        }
-        _ => 0,
-    }
 }
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -252,7 +180,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Address register of an instance; without one, the wave-uniform base.
     pub(crate) fn address(&self, op: Op, side: u8, at: Option<Delta>) -> Option<crate::expr::Reg> {
         let number = u16::try_from(op.index()).ok()?;
-        let key = at.map(|d| (d.phase, d.add, d.lead));
+        let key = at.map(|d| d.key());
         self.addresses
             .iter()
             .find(|a| a.op == number && a.side == side && a.key == key)
@@ -321,7 +249,7 @@ impl LowerContext<'_, '_, '_, '_> {
             this.keep(Address {
                 op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX),
                 side: view.number,
-                key: Some((d.phase, d.add, d.lead)),
+                key: Some(d.key()),
                 reg,
             })
         })
@@ -340,7 +268,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let mut seen: heapless::Vec<RegisterKey, 64> = heapless::Vec::new();
         for i in 0..plan.tiling.count() {
             let d = delta(map, &plan.tiling, plan.tiling.element(i), start, field);
-            let key = (d.phase, d.add, d.lead);
+            let key = d.key();
             if seen.contains(&key) {
                 continue;
             }
@@ -486,12 +414,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     pool: EmitPool::MovementAddresses,
                     capacity: 64,
                 })?;
-                this.keep(Address {
-                    op: number,
-                    side: view.number,
-                    key: Some((d.phase, d.add, d.lead)),
-                    reg,
-                })
+                this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
             });
         }
         // One 64-bit address a lane; further outer steps are added to it. Where the tile begins in
@@ -547,12 +470,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 capacity: 64,
             })?;
             let reg = this.compute(node, RegBank::Vector)?;
-            this.keep(Address {
-                op: number,
-                side: view.number,
-                key: Some((d.phase, d.add, d.lead)),
-                reg,
-            })
+            this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
         })?;
         let mut at = 0usize;
         while let Some(address) = self.addresses.get(at).copied() {

@@ -3,7 +3,7 @@
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::memory::movement::{data_operand, register_class};
-use crate::step::{Missing, Purpose, StepError, int, slot};
+use crate::step::{Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::order::{MemAccess, PendingAccesses};
 use lanebook_ir::Op;
 use lanebook_plan::{End, TransferPlan};
@@ -120,6 +120,38 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(to)
     }
 
+    /// The elements of an instance that begins at `register` of a packed tile, each in the low part of
+    /// a register, next to each other: how many there are to a register of the tile, and their bits.
+    #[inline(never)]
+    fn each_alone(
+        &mut self,
+        op: Op,
+        tile: Reg,
+        (register, half): (u32, &TransferPlan),
+        (each, bits): (u16, u16),
+    ) -> Result<Slot, EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let missing = StepError::NoAtom(Missing::Move(tile.class));
+        let places = half.tiling.tuple.as_slice();
+        let count = 1u8.checked_shl(u32::try_from(places.len()).unwrap_or(8)).ok_or(refuse)?;
+        let all = self.steps.tuple(tile.class, count)?;
+        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        for member in 0..count {
+            let own = |(k, place): (usize, &u8)| {
+                let taken = (member >> k) & 1 == 1;
+                if taken { 1u32.checked_shl(u32::from(*place)).unwrap_or(0) } else { 0 }
+            };
+            let element = places.iter().enumerate().map(own).fold(register, u32::wrapping_add);
+            let k = u16::try_from(element).map_err(|_| refuse)?;
+            let from = self.alone(op, tile, k, each, bits)?;
+            let to = Reg { first: all.first.wrapping_add(u16::from(member)), count: 1, ..all };
+            let atom = self.machine.copy_into(to.class, 1, from.class).ok_or(missing)?;
+            self.steps.append(atom, &[slot(to), slot(from)])?;
+        }
+        self.steps.purpose = purpose;
+        Ok(slot(all))
+    }
+
     /// One half of an exchange. Of a `packed` tile each element goes alone: how many there are to a
     /// register, and their bits.
     fn half(
@@ -141,7 +173,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     let alone = self.alone(op, tile, k, each, bits)?;
                     self.part_of(alone, 0, &[])?
                 }
-                Some(_) => return Err(refuse),
+                Some(packed) => self.each_alone(op, tile, (register, half), packed)?,
             };
             self.instance(half, half.atom, atom, i, Some(data))?;
         }

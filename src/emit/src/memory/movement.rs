@@ -3,13 +3,15 @@
 
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
-use crate::memory::address::{delta, immediate_start, memory_sides};
+use crate::memory::address::memory_sides;
 use crate::pool::EmitPool;
 use crate::step::{Purpose, Slot, TupleStride, int, slot};
 use crate::sync::order::{BarrierSide, MemAccess, PendingAccesses, RequiredSync, push};
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, ProductPlan, TransferPlan};
-use lanebook_tables::{Atom, AtomId, ClassId, Movement, Role, Space};
+use lanebook_tables::{Atom, AtomId, ClassId, Movement, OffsetField, Role, Space};
+use lanebook_tile::map::MemoryMap;
+use lanebook_tile::offset::{Delta, delta, immediate_start};
 
 impl LowerContext<'_, '_, '_, '_> {
     /// The shared tiles that an operation touches, as its atoms touch them.
@@ -27,6 +29,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if let Some(plan) = self.plan.move_of(op) {
             self.touched_by_move(plan, &mut out);
         }
+        self.touched_in_place(op, &mut out);
         out
     }
 
@@ -373,18 +376,12 @@ impl LowerContext<'_, '_, '_, '_> {
         data: Option<Slot>,
     ) -> Result<(), EmitError> {
         let movement = atom.movement.as_ref().ok_or(EmitError::Unplanned(plan.op))?;
-        let mut args = [Slot::None; crate::step::MAX_ARGS];
+        let mut args = plain_immediates(atom);
         let mut set = |number: u8, arg: Slot| {
             if let Some(place) = args.get_mut(usize::from(number)) {
                 *place = arg;
             }
         };
-        for (k, operand) in atom.operands.iter().enumerate() {
-            if operand.role == Role::Immediate {
-                let value = 0i64.clamp(operand.range.0, operand.range.1.max(operand.range.0));
-                set(u8::try_from(k).unwrap_or(u8::MAX), int(value).unwrap_or(Slot::Int(0)));
-            }
-        }
         for side in [&movement.from, &movement.to] {
             if side.space == Space::Register {
                 set(side.operand, data.ok_or(EmitError::Unplanned(plan.op))?);
@@ -441,6 +438,10 @@ impl LowerContext<'_, '_, '_, '_> {
             if let Some(field) = view.offset {
                 set(field.operand, Slot::Int(d.immediate));
             }
+            if let Some(field) = view.second {
+                let far = second_offset(plan, map, e, (start, d), field)?;
+                set(field.operand, Slot::Int(far));
+            }
         }
         if let Some((side, bytes, class)) = special {
             self.steps.purpose =
@@ -461,6 +462,31 @@ impl LowerContext<'_, '_, '_, '_> {
         self.steps.guard = None;
         Ok(appended?)
     }
+}
+
+/// Operands of an atom whose immediates are zero, or what is nearest to it.
+fn plain_immediates(atom: &Atom<'_>) -> [Slot; crate::step::MAX_ARGS] {
+    let mut args = [Slot::None; crate::step::MAX_ARGS];
+    for (place, operand) in args.iter_mut().zip(atom.operands.iter()) {
+        if operand.role == Role::Immediate {
+            let value = 0i64.clamp(operand.range.0, operand.range.1.max(operand.range.0));
+            *place = int(value).unwrap_or(Slot::Int(0));
+        }
+    }
+    args
+}
+
+/// What the offset of an instance's second places holds: their address registers are those of its
+/// first ones.
+fn second_offset(
+    plan: &TransferPlan,
+    map: &MemoryMap,
+    e: u32,
+    (start, first): (u32, Delta),
+    field: OffsetField,
+) -> Result<i32, EmitError> {
+    let far = delta(map, &plan.tiling, e ^ plan.tiling.second, start, Some(field));
+    if far.key() == first.key() { Ok(far.immediate) } else { Err(EmitError::Unplanned(plan.op)) }
 }
 
 pub(crate) fn data_operand<'a>(atom: &'a Atom<'a>) -> Option<&'a lanebook_tables::Operand<'a>> {

@@ -8,12 +8,13 @@
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::matrix::k_slices::RegisterPressureLevel;
-use crate::memory::address::{Delta, SideView};
+use crate::memory::address::SideView;
 use crate::step::{Missing, StepError, slot};
 use lanebook_ir::Op;
 use lanebook_plan::{End, TransferPlan};
 use lanebook_tables::IndexOp;
 use lanebook_tile::map::MemoryMap;
+use lanebook_tile::offset::Delta;
 use lanebook_tile::tiling::Tiling;
 
 /// Most different steps from row to row.

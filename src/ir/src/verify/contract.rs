@@ -207,8 +207,11 @@ pub fn notation_of(text: &str) -> u8 {
 /// The first thing in text order that it does not.
 #[inline(never)]
 pub fn check(program: &Program<'_, '_>, function: Op) -> Result<(), Breach> {
+    let loops = program.has_loops(function);
     for op in program.all() {
-        if let Err((kind, name)) = (ObeyedOp { program, op }).all(function) {
+        let obeyed = ObeyedOp { program, op };
+        let found = if loops { obeyed.in_loops(function) } else { obeyed.all(function) };
+        if let Err((kind, name)) = found {
             let at = match name {
                 Some(name) if name.place().is_some() => {
                     SourcePlace { op: Some(op), ..program.place_of(name) }
@@ -228,6 +231,26 @@ struct ObeyedOp<'a, 's, 't> {
 }
 
 impl<'t> ObeyedOp<'_, '_, 't> {
+    /// In a function of parallel loops: who tells such a function to layout inference takes every
+    /// attribute and operation of its body, or refuses it. The function itself and indices are as
+    /// everywhere.
+    fn in_loops(self, function: Op) -> BreachResult {
+        let program = self.program;
+        let plain = |kind| Err((kind, None));
+        match program.role(self.op) {
+            OpRole::Function | OpRole::Return => return self.all(function),
+            OpRole::Index if program.index_word(self.op).is_some() => return self.all(function),
+            _ => {}
+        }
+        if program.decl_id(self.op).is_none() {
+            return plain(BreachKind::Undeclared);
+        }
+        if program.parent(self.op).is_none() {
+            return plain(BreachKind::Outside);
+        }
+        self.literal().map_err(|kind| (kind, None))
+    }
+
     fn all(self, function: Op) -> BreachResult {
         let program = self.program;
         let plain = |kind| Err((kind, None));

@@ -209,6 +209,15 @@ pub struct HalfPlan {
     pub bank_status: Option<Status>,
 }
 
+impl HalfPlan {
+    /// What it costs where ways to convert are compared, in quarter units.
+    #[must_use]
+    pub fn cost(&self, weights: &Weights) -> u32 {
+        let passes = self.figures.count.saturating_mul(self.figures.conflicts.transactions);
+        self.figures.cost.saturating_add(passes.saturating_mul(weights.exchange_pass))
+    }
+}
+
 /// A tile that goes from one distribution to another through shared memory: what the warps of a
 /// reduction leave for each other, or a conversion.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -234,11 +243,8 @@ impl SharedExchange {
     /// compared.
     #[must_use]
     pub fn cost(&self, weights: &Weights) -> u32 {
-        let half = |h: &HalfPlan| {
-            let passes = h.figures.count.saturating_mul(h.figures.conflicts.transactions);
-            h.figures.cost.saturating_add(passes.saturating_mul(weights.exchange_pass))
-        };
-        half(&self.store).saturating_add(half(&self.load)).saturating_add(weights.exchange())
+        let halves = self.store.cost(weights).saturating_add(self.load.cost(weights));
+        halves.saturating_add(weights.exchange())
     }
 
     /// The two halves as movements; their ends in registers are no fragment of the plan.

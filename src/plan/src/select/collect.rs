@@ -266,7 +266,7 @@ impl Planner<'_, '_, '_, '_> {
     /// Along which dimensions of a memref a tile may reach beyond what there is, a bit each, and how
     /// many neighbours of a row are certainly all there or none.
     fn guards(&self, memref: Value, shape: TileShape, operand: usize, op: Op) -> (u8, u32) {
-        let (mut guards, mut whole) = (0u8, 1u32 << 20);
+        let (mut guards, mut whole) = (0u8, u32::MAX);
         let Some(bounds) = self.program.bounds(memref) else { return (guards, whole) };
         let starts = self.program.subscripts(op, operand);
         for (dim, (bound, start)) in bounds.iter().zip(starts).enumerate() {

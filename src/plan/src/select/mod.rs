@@ -11,6 +11,7 @@ pub(crate) mod collect;
 #[doc(hidden)]
 pub mod elementwise;
 pub(crate) mod fragments;
+mod loops;
 pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod planner;
@@ -23,6 +24,7 @@ pub use crate::select::elementwise::{
 #[doc(hidden)]
 pub use crate::select::fragments::insert_conversions::InsertedConversions;
 #[doc(hidden)]
+pub(crate) use crate::select::loops::place_loops;
 pub use crate::select::memory::load_sinking::LoadSinking;
 
 pub use crate::select::memory::shared_layouts::{Copies, SharedTile};

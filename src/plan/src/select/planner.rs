@@ -7,6 +7,7 @@ use crate::data::{
 use crate::select::elementwise::{ChooseBytes, choose_bytes, lane_exchange};
 use crate::select::fragments::flow::is_register_tile;
 use crate::select::fragments::unread::Unread;
+use crate::select::loops::collect_loops;
 use crate::select::matrix::shared_operands::{MAX_UNIT_USES, SharedOperandUse};
 use crate::select::memory::shared_layouts::{Copies, SharedTile};
 use crate::select::memory::tma::TensorMapCopies;
@@ -154,6 +155,9 @@ pub fn choose(
         return Err(bad);
     }
     (plan.arch, plan.threads, plan.wave, plan.warps) = (arch, threads, wave, warps);
+    if program.has_loops(function) {
+        return collect_loops(tables, program, function, plan);
+    }
     workspace.copy_atoms.clear();
     workspace.movements.clear();
     workspace.staged.clear();

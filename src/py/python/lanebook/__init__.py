@@ -26,6 +26,7 @@ from . import _lanebook
 __all__ = [
     "Answer",
     "Atom",
+    "Inferred",
     "Kernel",
     "LanebookError",
     "Layout",
@@ -34,6 +35,7 @@ __all__ = [
     "atom",
     "compile",
     "conflicts",
+    "infer",
     "layout",
 ]
 
@@ -279,14 +281,59 @@ def conflicts(
 
 @dataclass(frozen=True)
 class Kernel:
-    """A compiled tile program."""
+    """A compiled tile program.
+
+    `text` is what an assembler takes; `report` says what was decided and why; `launch` is what a launcher must know, as
+    `lanebook compile --format json` has it: parameters with their offsets and sizes in bytes, grid, threads of a block,
+    bytes of shared memory, tensor maps.
+    """
 
     text: str
-    name: str
-    threads: int
-    shared_bytes: int
+    report: str
+    launch: dict
+
+    @property
+    def name(self) -> str:
+        """The kernel's name in the text."""
+        return self.launch["kernel"]
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.launch["threads"]
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of shared memory of a block, static and dynamic."""
+        return self.launch["static_shared_bytes"] + self.launch["dynamic_shared_bytes"]
 
 
-def compile(program: str, arch: str) -> Kernel:
-    """Compiles a tile program's text for an architecture."""
-    return Kernel(*_lanebook.compile(program, arch))
+def compile(program: str, arch: str, explain: bool = False, **arguments: int) -> Kernel:
+    """Compiles a tile program's text for an architecture; with `explain` the report says why each candidate lost.
+
+    `arguments` are values of the program's index arguments, for which the blocks of its grid are counted. Raises
+    `LanebookError` with what `lanebook compile` says: the place, what is wrong, what to do.
+    """
+    text, report, launch = _lanebook.compile(program, arch, explain, list(arguments.items()))
+    return Kernel(text, report, _json.loads(launch))
+
+
+class Inferred(dict):
+    """Layouts of a program's loops and fragments, everything by name; `str()` is the program with them."""
+
+    def __init__(self, program: str, arch: str) -> None:
+        super().__init__(_json.loads(_lanebook.infer(program, arch, False, True)))
+        self.program = program
+        self.arch = arch
+
+    def __str__(self) -> str:
+        return _lanebook.infer(self.program, self.arch, False, False)
+
+    def explain(self) -> str:
+        """The program with its layouts, and every question that was asked of an operator behind it."""
+        return _lanebook.infer(self.program, self.arch, True, False)
+
+
+def infer(program: str, arch: str) -> Inferred:
+    """Infers the layouts of a program's parallel loops and fragments, as `lanebook infer` does."""
+    return Inferred(program, arch)

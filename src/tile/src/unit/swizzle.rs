@@ -93,18 +93,20 @@ pub fn of_post<'a>(
 pub fn post_map(mode: &SwizzleMode<'_>, element_bits: u16) -> Result<PostMap, UnitError> {
     match mode.xor {
         [] => Ok(PostMap::None),
-        [only] => {
-            let shift = log2(element_bits)?
-                .checked_sub(3)
-                .ok_or(UnitError::Width { bits: element_bits })?;
-            let shift = shift.checked_neg().ok_or(UnitError::Width { bits: element_bits })?;
-            let swizzle = only
-                .rescaled(shift, Unit::Element)
-                .map_err(|_| UnitError::Width { bits: element_bits })?;
-            Ok(PostMap::Swizzle(swizzle))
-        }
+        [only] => Ok(PostMap::Swizzle(in_elements(*only, element_bits, Unit::Element)?)),
         [first, ..] => Err(UnitError::NoMode { b: first.b, m: first.m, s: first.s }),
     }
+}
+
+/// What a swizzle of bytes does to positions that count elements of so many bits.
+///
+/// # Errors
+/// [`UnitError::Width`] for elements that are no power of two of bits, or wider than what the swizzle
+/// keeps together.
+pub fn in_elements(bytes: Swizzle, element_bits: u16, unit: Unit) -> Result<Swizzle, UnitError> {
+    let fault = UnitError::Width { bits: element_bits };
+    let shift = 3i8.checked_sub(log2(element_bits)?).ok_or(fault)?;
+    bytes.rescaled(shift, unit).map_err(|_| fault)
 }
 
 /// A swizzle that counts bytes, from one that counts elements, or whatever the layout counts.

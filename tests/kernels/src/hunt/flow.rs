@@ -112,7 +112,7 @@ pub(super) fn chosen(g: &mut Generator, types: &[Type], names: &[&str]) -> Optio
         "function" => {
             let a = g.pick(|t| t.element == "f32")?;
             let ty = g.ty(a);
-            let name = g.choices.of(&["exp2", "rcp", "rsqrt"]);
+            let name = g.choices.of(&["exp2", "rcp", "rsqrt", "math.sqrt", "math.log2"]);
             // Arguments that no error carries far.
             let half = g.constant(ty.clone(), "0.5");
             let square = g.op("mul", vec![a, a], ty.clone(), "");
@@ -178,7 +178,13 @@ pub(super) fn chosen(g: &mut Generator, types: &[Type], names: &[&str]) -> Optio
 }
 
 fn elementwise(g: &mut Generator) -> Option<Id> {
-    let a = g.pick(|t| t.element == "f32")?;
+    let half = g.choices.once_in(4);
+    let a = g.pick(|t| t.element == if half { "f16" } else { "f32" })?;
+    if g.choices.once_in(6) {
+        let names = ["neg", "math.absf", "math.floor", "math.ceil"];
+        let name = g.choices.of(if half { &names[..2] } else { &names });
+        return Some(g.op(name, vec![a], g.ty(a), ""));
+    }
     let ty = g.ty(a);
     let b = same_type(g, a);
     Some(match g.choices.below(7) {

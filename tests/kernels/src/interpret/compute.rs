@@ -177,13 +177,22 @@ struct Moved {
     error: f64,
 }
 
-/// Relative error of functions.
-const FUNCTION: f64 = 1.0 / 1_048_576.0;
+/// By how many units in the last place of an f32 a function may be off.
+pub const FUNCTION_ULP: f64 = 8.0;
+/// The same as a share of the result.
+const FUNCTION: f64 = FUNCTION_ULP / 8_388_608.0;
 
 fn function(x: f64, by: f64, f: impl Fn(f64) -> f64) -> Moved {
     let value = f(x);
     let (low, high) = (f(x - by), f(x + by));
     Moved { value, error: (high - value).abs().max((low - value).abs()) + value.abs() * FUNCTION }
+}
+
+/// A function that jumps from one whole number to the next.
+fn stepped(x: f64, by: f64, f: impl Fn(f64) -> f64) -> Moved {
+    let (value, low, high) = (f(x), f(x - by), f(x + by));
+    let error = if by == 0.0 { 0.0 } else { (high - value).abs().max((low - value).abs()) };
+    Moved { value, error }
 }
 
 fn one(op: &str, element: Element, v: &[f64], e: &[f64]) -> Said<Moved> {
@@ -207,6 +216,17 @@ fn one(op: &str, element: Element, v: &[f64], e: &[f64]) -> Said<Moved> {
             },
         },
         ("neg", [a], [e]) => Moved { value: -a, error: *e },
+        ("math.absf", [a], [e]) => Moved { value: a.abs(), error: *e },
+        ("math.floor", [a], [e]) => stepped(*a, *e, f64::floor),
+        ("math.ceil", [a], [e]) => stepped(*a, *e, f64::ceil),
+        ("math.log2", [a], [e]) => {
+            let moved = function(*a, *e, f64::log2);
+            Moved { error: moved.error + FUNCTION, ..moved }
+        }
+        ("math.sqrt", [a], [e]) if a.abs() <= *e && *e > 0.0 => {
+            Moved { value: a.max(0.0).sqrt(), error: (a.abs() + e).sqrt() }
+        }
+        ("math.sqrt", [a], [e]) => function(*a, *e, f64::sqrt),
         ("div", [a, b], [ea, eb]) => {
             let far = if *eb > 0.0 {
                 (a.abs() + ea) / (b.abs() - eb).max(0.0) - a.abs() / b.abs()
@@ -230,8 +250,93 @@ fn one(op: &str, element: Element, v: &[f64], e: &[f64]) -> Said<Moved> {
     })
 }
 
+/// Of whole numbers every bit; `None` where the operation does not fix it.
+fn whole(op: &str, element: Element, operands: &[u64]) -> Said<Option<u64>> {
+    let bits = element.bits();
+    let (a, b) = (operands.first().copied().unwrap_or(0), operands.get(1).copied());
+    let signed = |n: u64| (((n << (64 - bits)) as i64) >> (64 - bits)) as i128;
+    let (x, y) = (signed(a), signed(b.unwrap_or(0)));
+    let (p, q) = (i128::from(a), i128::from(b.unwrap_or(0)));
+    let out = match (op, b) {
+        ("add", Some(_)) => x + y,
+        ("sub", Some(_)) => x - y,
+        ("mul", Some(_)) => x * y,
+        ("neg", None) => -x,
+        ("fma", Some(_)) => x * y + signed(operands.get(2).copied().unwrap_or(0)),
+        ("max", Some(_)) if matches!(element, Element::Whole { signed: false, .. }) => p.max(q),
+        ("min", Some(_)) if matches!(element, Element::Whole { signed: false, .. }) => p.min(q),
+        ("max", Some(_)) => x.max(y),
+        ("min", Some(_)) => x.min(y),
+        ("arith.andi", Some(_)) => p & q,
+        ("arith.ori", Some(_)) => p | q,
+        ("arith.xori", Some(_)) => p ^ q,
+        ("arith.maxsi", Some(_)) => x.max(y),
+        ("arith.minsi", Some(_)) => x.min(y),
+        ("arith.maxui", Some(_)) => p.max(q),
+        ("arith.minui", Some(_)) => p.min(q),
+        ("arith.shli" | "arith.shrui" | "arith.shrsi", Some(_)) if q >= i128::from(bits) => {
+            return Ok(None);
+        }
+        ("arith.shli", Some(_)) => p << q,
+        ("arith.shrui", Some(_)) => p >> q,
+        ("arith.shrsi", Some(_)) => x >> q,
+        _ => return Err(format!("operation {op} of whole numbers")),
+    };
+    Ok(Some(out as u64 & (u64::MAX >> (64 - bits))))
+}
+
+/// Operations on whole numbers. What is not sure of an operand is not of the result.
+fn each_whole(op: &str, tiles: &[Tile], element: Element) -> Said<Vec<Item>> {
+    let count = tiles.first().map_or(0, |tile| tile.items.len());
+    (0..count)
+        .map(|i| {
+            let sure = tiles.iter().all(|tile| tile.items[i].sure == Sure::Bits);
+            let operands: Vec<u64> = tiles.iter().map(|tile| tile.items[i].bits).collect();
+            let bits = whole(op, element, &operands)?;
+            Ok(match bits.filter(|_| sure) {
+                Some(bits) => Item::exact(bits),
+                None => Item { bits: bits.unwrap_or(0), sure: Sure::Free },
+            })
+        })
+        .collect()
+}
+
+/// Conversions between whole numbers and floats by name, with and without signs. A float that is
+/// no number of the type is the type's nearest one, no number is 0.
+fn between(op: &str, a: &Tile, to: Element) -> Said<Vec<Item>> {
+    let (bits, plain) =
+        (if to.is_whole() { to.bits() } else { a.element.bits() }, op.contains("ui"));
+    if to.is_whole() == a.element.is_whole() {
+        return Err(format!("{op} from {:?} to {to:?}", a.element));
+    }
+    let most = if plain { 2f64.powi(bits as i32) - 1.0 } else { 2f64.powi(bits as i32 - 1) - 1.0 };
+    let least = if plain { 0.0 } else { -most - 1.0 };
+    Ok(a.items
+        .iter()
+        .map(|item| {
+            if !to.is_whole() {
+                let value = if plain { item.bits as f64 } else { a.element.decode(item.bits) };
+                let known = item.sure == Sure::Bits;
+                let out = Item::rounded(to, value, 0.0);
+                return if known { out } else { Item { sure: Sure::Free, ..out } };
+            }
+            let value = a.element.decode(item.bits);
+            let whole = if value.is_nan() { 0.0 } else { value.trunc().clamp(least, most) };
+            let out = whole as i128 as u64 & (u64::MAX >> (64 - bits));
+            let known = matches!(item.sure, Sure::Bits | Sure::Nan) || item.sure == Sure::Near(0.0);
+            if known { Item::exact(out) } else { Item { bits: out, sure: Sure::Free } }
+        })
+        .collect())
+}
+
 fn each(op: &str, tiles: &[Tile], element: Element) -> Said<Vec<Item>> {
     let count = tiles.first().map_or(0, |t| t.items.len());
+    if let ("arith.sitofp" | "arith.uitofp" | "arith.fptosi" | "arith.fptoui", [a]) = (op, tiles) {
+        return between(op, a, element);
+    }
+    if element.is_whole() && tiles.iter().all(|t| t.items.len() == count && t.element == element) {
+        return each_whole(op, tiles, element);
+    }
     if tiles.iter().any(|t| t.items.len() != count || t.element != element) {
         return Err("tiles of different types".to_string());
     }

@@ -7,21 +7,23 @@ use super::{Interpreted, Said, UNWRITTEN};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
-enum Value {
+pub(super) enum Value {
     Tile(Tile),
     Index(i64),
+    /// Another look at a tile.
+    View(String, Vec<usize>),
 }
 
 /// A program at work.
 pub(super) struct Machine<'p> {
-    program: &'p mut Interpreted,
+    pub(super) program: &'p mut Interpreted,
     /// Extents grow to what is reached; nothing is computed.
-    measuring: bool,
+    pub(super) measuring: bool,
     /// The block's number.
     block: [u32; 3],
     /// The fewest turns of a loop whose bound is computed.
     pub(super) fewest: Option<u32>,
-    values: BTreeMap<String, Value>,
+    pub(super) values: BTreeMap<String, Value>,
 }
 
 /// An address: the tensor's number, its subscripts.
@@ -41,16 +43,18 @@ impl<'p> Machine<'p> {
     }
 
     /// Runs statements until the closing bracket; answers where it stands and what was yielded.
-    fn block(&mut self, body: &[String], mut at: usize) -> Said<(usize, Vec<Value>)> {
+    pub(super) fn block(&mut self, body: &[String], mut at: usize) -> Said<(usize, Vec<Value>)> {
         let mut yielded = Vec::new();
         loop {
             let Some(line) = body.get(at) else { return Err("no closing bracket".to_string()) };
-            if line == "}" {
-                return Ok((at, yielded));
-            }
             let said =
                 |e: String| if e.starts_with(UNWRITTEN) { e } else { format!("`{line}`: {e}") };
-            if line.contains("scf.for") {
+            if line.starts_with('}') {
+                return Ok((at, yielded));
+            }
+            if let Some(end) = self.loop_statement(body, at).map_err(said)? {
+                at = end;
+            } else if line.contains("scf.for") {
                 at = self.for_loop(body, at).map_err(said)?;
             } else if let Some(rest) = line.strip_prefix("scf.yield") {
                 let names = rest.split(" : ").next().unwrap_or("");
@@ -110,7 +114,7 @@ impl<'p> Machine<'p> {
         Ok(end)
     }
 
-    fn value(&self, name: &str) -> Said<Value> {
+    pub(super) fn value(&self, name: &str) -> Said<Value> {
         let name = name.trim();
         if let Ok(number) = name.parse() {
             return Ok(Value::Index(number));
@@ -118,7 +122,7 @@ impl<'p> Machine<'p> {
         self.values.get(name).cloned().ok_or_else(|| format!("no `{name}`"))
     }
 
-    fn index(&self, name: &str) -> Said<i64> {
+    pub(super) fn index(&self, name: &str) -> Said<i64> {
         if let Value::Index(v) = self.value(name)? {
             Ok(v)
         } else {
@@ -126,7 +130,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn tile(&self, name: &str) -> Said<Tile> {
+    pub(super) fn tile(&self, name: &str) -> Said<Tile> {
         if let Value::Tile(t) = self.value(name)? {
             Ok(t)
         } else {
@@ -348,7 +352,7 @@ impl<'p> Machine<'p> {
 }
 
 /// Where the body of a loop ends.
-fn closing(body: &[String], at: usize) -> Option<usize> {
+pub(super) fn closing(body: &[String], at: usize) -> Option<usize> {
     let mut depth = 0;
     body.iter().enumerate().skip(at).find_map(|(k, l)| {
         depth += i32::from(l.ends_with('{')) - i32::from(l.starts_with('}'));

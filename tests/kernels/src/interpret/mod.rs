@@ -17,11 +17,13 @@ mod compute;
 pub mod element;
 mod grid;
 pub mod inputs;
+mod loops;
 mod machine;
 mod product;
 mod text;
 pub mod tile;
 
+pub use compute::FUNCTION_ULP;
 use element::Element;
 use inputs::{Fill, pattern};
 use lanebook::TABLES;
@@ -91,7 +93,8 @@ pub struct Interpreted {
 }
 
 /// Operations that add up many elements, or whose results are near what they should be.
-const SUMS: [&str; 8] = ["mma", "mma_scaled", "div", "exp", "exp2", "log", "rsqrt", "rcp"];
+const SUMS: [&str; 10] =
+    ["mma", "mma_scaled", "div", "exp", "exp2", "log", "rsqrt", "rcp", "math.log2", "math.sqrt"];
 
 /// Operations that round once, or not at all.
 const ROUNDED: [&str; 5] = ["add", "sub", "mul", "fma", "neg"];

@@ -22,6 +22,16 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op
     if let Some(op) = narrow_floats(name, line, gfx) {
         return op;
     }
+    let is = |key: &str, value: &str| line.modifiers.iter().any(|m| m.0 == key && m.1 == value);
+    if name == "v_pk_add_f16"
+        && line.modifiers.len() == 2
+        && is("neg_lo", "[0,1]")
+        && is("neg_hi", "[0,1]")
+    {
+        // The second source with its signs turned.
+        let plain = Line { modifiers: Vec::new(), ..line.clone() };
+        return vector("v_pk_add_f16.less", &plain, gfx, wave);
+    }
     if let Some((key, _)) = line.modifiers.first() {
         return Err(format!("modifier `{key}` is not modelled"));
     }

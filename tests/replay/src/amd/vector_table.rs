@@ -23,6 +23,17 @@ fn bfe_i32([a, b, c]: [u32; 3]) -> u32 {
     (((a << (32 - at - len)) as i32) >> (32 - len)) as u32
 }
 
+/// A function of the numbers in lower halves, and of those in upper ones. Sums and products of two
+/// are exact before they are rounded.
+fn halves(all: [Tracked; 3], f: fn(f64, f64, f64) -> f64) -> Tracked {
+    let one = |shift: u32| {
+        let [a, b, c] = all.map(|t| f64::from(f16_to_f32((t.value >> shift) as u16)));
+        u32::from(f32_to_f16(f(a, b, c) as f32)) << shift
+    };
+    let defined = all.iter().fold(3, |seen, t| seen & t.defined);
+    Tracked { value: one(0) | one(16), tags: [0, 0], defined }
+}
+
 /// Looks a mnemonic up. `v_bitop3_b32` is decoded elsewhere, for its table.
 pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
     use LaneFn::{Approximate, Float, Indexed, Narrow, Plain, Tracked as Keep};
@@ -101,6 +112,16 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_exp_f32" => (Approximate(|[a, ..]| f(a).exp2().to_bits()), 1),
         "v_rsq_f32" => (Approximate(|[a, ..]| (1.0 / f(a).sqrt()).to_bits()), 1),
         "v_rcp_f32" => (Approximate(|[a, ..]| (1.0 / f(a)).to_bits()), 1),
+        "v_sqrt_f32" => (Approximate(|[a, ..]| f(a).sqrt().to_bits()), 1),
+        "v_log_f32" => (Approximate(|[a, ..]| f(a).log2().to_bits()), 1),
+        "v_floor_f32" => (Float(|[a, ..]| f(a).floor().to_bits()), 1),
+        "v_ceil_f32" => (Float(|[a, ..]| f(a).ceil().to_bits()), 1),
+        "v_pk_add_f16" => (Keep(|[a, b, _]| halves([a, b, b], |x, y, _| x + y)), 2),
+        "v_pk_add_f16.less" => (Keep(|[a, b, _]| halves([a, b, b], |x, y, _| x - y)), 2),
+        "v_pk_mul_f16" => (Keep(|[a, b, _]| halves([a, b, b], |x, y, _| x * y)), 2),
+        "v_pk_fma_f16" => (Keep(|all| halves(all, f64::mul_add)), 3),
+        "v_pk_max_f16" => (Keep(|[a, b, _]| halves([a, b, b], |x, y, _| greater(x, y))), 2),
+        "v_pk_min_f16" => (Keep(|[a, b, _]| halves([a, b, b], |x, y, _| smaller(x, y))), 2),
         "v_cvt_f32_u32" => (Plain(|[a, ..]| (a as f32).to_bits()), 1),
         "v_cvt_f32_i32" => (Plain(|[a, ..]| (a as i32 as f32).to_bits()), 1),
         "v_cvt_u32_f32" => (Plain(|[a, ..]| f(a) as u32), 1),

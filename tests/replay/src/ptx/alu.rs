@@ -84,7 +84,7 @@ pub(super) fn compute(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
         Alu::Popc => a.count_ones().into(),
         Alu::Clz => (a.leading_zeros() - (64 - bits)).into(),
         Alu::Brev => a.reverse_bits() >> (64 - bits),
-        Alu::Mul | Alu::Fma | Alu::Ex2 | Alu::Rsqrt | Alu::Rcp => {
+        Alu::Mul | Alu::Fma | Alu::Ex2 | Alu::Rsqrt | Alu::Rcp | Alu::Sqrt | Alu::Lg2 => {
             return Err("a float operation on integers".to_string());
         }
     })
@@ -165,6 +165,8 @@ fn float(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
         Alu::Ex2 => a.exp2(),
         Alu::Rsqrt => 1.0 / a.sqrt(),
         Alu::Rcp => 1.0 / a,
+        Alu::Sqrt => a.sqrt(),
+        Alu::Lg2 => a.log2(),
         _ => return Err("an integer operation on floats".to_string()),
     };
     Ok(from_f64(value, ty))
@@ -207,10 +209,21 @@ pub(super) fn convert(to: Ty, from: Ty, round: Option<&str>, value: u64) -> Resu
                 Some("rpi") => x.ceil(),
                 _ => return Err("a conversion to integer needs a rounding".to_string()),
             };
+            // What is too large becomes the type's greatest number, what is no number 0.
+            let bits = to.bits() as i32;
+            let (least, most) = if to.is_signed() {
+                (-2f64.powi(bits - 1), 2f64.powi(bits - 1) - 1.0)
+            } else {
+                (0.0, 2f64.powi(bits) - 1.0)
+            };
+            let x = if x.is_nan() { 0.0 } else { x.clamp(least, most) };
             Ok(truncate(if to.is_signed() { x as i64 as u64 } else { x as u64 }, to.bits()))
         }
         (true, true) => match round {
             None | Some("rn") => Ok(from_f64(to_f64(value, from), to)),
+            // To a whole number of the same type.
+            Some("rmi") if from == to => Ok(from_f64(to_f64(value, from).floor(), to)),
+            Some("rpi") if from == to => Ok(from_f64(to_f64(value, from).ceil(), to)),
             Some(other) => Err(format!("rounding `{other}` is not modelled")),
         },
     }

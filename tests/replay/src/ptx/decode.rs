@@ -259,6 +259,8 @@ fn arithmetic(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         "ex2" if float && approximate => (Alu::Ex2, 1),
         "rsqrt" if float && approximate => (Alu::Rsqrt, 1),
         "rcp" if float && approximate => (Alu::Rcp, 1),
+        "sqrt" if float && approximate => (Alu::Sqrt, 1),
+        "lg2" if float && approximate => (Alu::Lg2, 1),
         "bfe" => (Alu::Bfe, 3),
         "bfi" => (Alu::Bfi, 4),
         "prmt" => (Alu::Prmt, 3),
@@ -272,7 +274,7 @@ fn arithmetic(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     };
     if (lo || hi || wide) && !(head.starts_with("mul") || head.starts_with("mad"))
         || (rounded && !float)
-        || (approximate && !matches!(f, Alu::Ex2 | Alu::Rsqrt | Alu::Rcp))
+        || (approximate && !matches!(f, Alu::Ex2 | Alu::Rsqrt | Alu::Rcp | Alu::Sqrt | Alu::Lg2))
     {
         return Err("a suffix does not belong to this instruction".to_string());
     }

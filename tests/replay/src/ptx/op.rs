@@ -163,6 +163,8 @@ pub(super) enum Alu {
     Ex2,
     Rsqrt,
     Rcp,
+    Sqrt,
+    Lg2,
 }
 
 /// Comparison of `setp` and `set`.

@@ -476,7 +476,8 @@ impl Parser {
         let literal = integer(&word);
         let mut offset = 0;
         loop {
-            if self.eat("+") || self.peek() == "-" {
+            // ptxas knows `[%rd1+-4]`, not `[%rd1-4]`.
+            if self.eat("+") {
                 offset += self.number()?;
             } else if self.eat(",") {
                 self.expect("{")?;

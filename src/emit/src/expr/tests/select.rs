@@ -169,6 +169,7 @@ const ISA: Isa<'static> = Isa {
     read_block: &[],
     read_blocks: &[],
     param_blocks: &[],
+    flags: &[],
     divide: None,
     leading_zeros: None,
     compare_signed: None,

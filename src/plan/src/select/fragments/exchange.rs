@@ -11,12 +11,14 @@ use lanebook_ir::Op;
 use lanebook_tables::{BankModel, OpRole, Space, TupleStyle};
 use lanebook_tile::basis::{HalfAccess, PlaceBasis, construct};
 use lanebook_tile::copy_atom::CopyAtom;
-use lanebook_tile::evaluate::{EndMap, Evaluated, TargetInfo, varying};
+use lanebook_tile::evaluate::{EndMap, Evaluated, TargetInfo};
 use lanebook_tile::map::{Columns, Fragment, MemoryMap, SharedLayout};
+use lanebook_tile::offset::varying;
 use lanebook_tile::tiling::Reject;
 
-/// Most instructions of one half that are tried.
-const MOST: usize = 32;
+/// Most instructions of one half that are tried; two such lists lie on the deepest stack of all, and
+/// more is an error.
+const MOST: usize = 40;
 
 /// Instructions that can do a half by themselves: the number of each among the copy atoms, and what
 /// it costs where nothing but this half decides where elements lie.
@@ -66,13 +68,15 @@ enum PlaceOrder {
 }
 
 /// The forms of both sides that are tried, in order.
-const FORMS: [(FormKind, FormKind); 7] = [
+const FORMS: [(FormKind, FormKind); 9] = [
     (FormKind::Same, FormKind::Same),
     (FormKind::AsOther, FormKind::Same),
     (FormKind::Same, FormKind::AsOther),
     (FormKind::AsOther, FormKind::CommonFirst),
     (FormKind::PlaceEach, FormKind::Same),
     (FormKind::Same, FormKind::PlaceEach),
+    (FormKind::PlaceEach, FormKind::CommonFirst),
+    (FormKind::CommonFirst, FormKind::PlaceEach),
     (FormKind::PlaceEach, FormKind::PlaceEach),
 ];
 
@@ -297,8 +301,11 @@ impl Planner<'_, '_, '_, '_> {
         if is_same {
             return None;
         }
-        // Both stand beside each other for a while: half of a lane's registers are left to others.
-        if own.registers().saturating_add(fragment.registers()) > MAX_REGISTERS.div_ceil(2) {
+        // Both stand beside each other for a while: the rest is left to others.
+        let most =
+            u32::from(MAX_REGISTERS).saturating_mul(self.target.tables.weights.packed_percent);
+        let both = own.registers().saturating_add(fragment.registers());
+        if u32::from(both) > most.div_ceil(100) {
             return None;
         }
         let (given, made) = if stores { (own, &fragment) } else { (&fragment, own) };
@@ -379,7 +386,7 @@ impl Planner<'_, '_, '_, '_> {
             let found = self.half_alone(number, fragment, stores);
             match found {
                 Ok(cost) => {
-                    let _ = out.push((number, cost));
+                    out.push((number, cost)).map_err(|_| full(PlanPool::CopyAtoms, MOST, op))?
                 }
                 Err(reason) => why = why.or(Some(reason)),
             }
@@ -398,7 +405,7 @@ impl Planner<'_, '_, '_, '_> {
         let basis = construct(&half, &half, false, self.any()).ok_or(Reject::RegisterOrder)?;
         let map = PLAIN.map(fragment.shape).ok_or(Reject::Size)?;
         let found = self.half(copy_atom, &basis.apply(fragment), &map, u32::MAX)?;
-        Ok(self.half_cost(&found))
+        Ok(found.cost(&self.target.tables.weights))
     }
 
     /// Whether registers that an instruction takes at once need not follow each other.
@@ -429,21 +436,16 @@ impl Planner<'_, '_, '_, '_> {
         };
         let map = PLAIN.map(between.from.shape).ok_or(Reject::Size)?;
         let store = self.half(store, &basis.apply(&between.from), &map, limit)?;
-        let left = limit.saturating_sub(self.half_cost(&store));
+        let left = limit.saturating_sub(store.cost(&self.target.tables.weights));
         let load = self.half(load, &basis.apply(&between.to), &map, left)?;
-        let cost = self.half_cost(&store).saturating_add(self.half_cost(&load));
+        let cost = store
+            .cost(&self.target.tables.weights)
+            .saturating_add(load.cost(&self.target.tables.weights));
         if cost < limit {
             Ok(ExchangeWay { basis, store, load, cost })
         } else {
             Err(Reject::Dearer)
         }
-    }
-
-    /// What a half costs where ways to convert are compared.
-    fn half_cost(&self, half: &HalfPlan) -> u32 {
-        let passes = half.figures.count.saturating_mul(half.figures.conflicts.transactions);
-        let more = passes.saturating_mul(self.target.tables.weights.exchange_pass);
-        half.figures.cost.saturating_add(more)
     }
 
     /// One half by an instruction, where elements lie as `fragment` has them.

@@ -63,6 +63,7 @@ fn instances(shape: TileShape, found: &FittedBox) -> Result<Tiling, Reject> {
         instances: Columns::new(),
         tuple: Columns::new(),
         instance_registers: Columns::new(),
+        second: 0,
         grid: shape.grid,
         by_rows: true,
         panel_bits: shape.total(),

@@ -1,0 +1,48 @@
+//! Tile programs: kernels with their reasons, layouts of parallel loops with theirs.
+
+use lanebook::TABLES;
+use lanebook::infer::Level;
+use lanebook_draw::svg;
+use lanebook_report::archs::arch;
+use lanebook_report::compile::{reported, unwritten};
+use lanebook_report::infer::{Request, inferred};
+use lanebook_report::plan::Parts;
+use lanebook_report::problem::{Problem, Problems};
+use lanebook_report::program::Source;
+use serde_json::{Value, json};
+
+fn source(program: &str) -> Source {
+    Source { name: "program".into(), text: program.into() }
+}
+
+fn refused(problems: &Problems) -> Value {
+    json!({ "error": { "what": problems.render(false), "remedy": "" } })
+}
+
+/// A program compiled: what was decided, and the kernel.
+pub(crate) fn compile(program: &str, arch: &str, explain: bool) -> Value {
+    let source = source(program);
+    let made = reported(&TABLES, arch, &source, explain, |made| {
+        let part = |parts| made.render(parts).map_err(|_| unwritten());
+        let (report, kernel) = (part(Parts::Report)?, part(Parts::Kernel)?);
+        Ok(json!({ "report": report, "kernel": kernel, "launch": made.launch(&[])? }))
+    });
+    made.unwrap_or_else(|problems| refused(&problems))
+}
+
+/// A program's layouts inferred: the program with them, the timeline, the fragments drawn.
+pub(crate) fn infer(program: &str, arch_name: &str, explain: bool) -> Value {
+    let made = || -> Result<Value, Problems> {
+        let (_, arch, _) = arch(&TABLES, arch_name)?;
+        let policy = TABLES
+            .policies
+            .first()
+            .ok_or_else(|| Problem::internal("the tables have no cost policy", "report this"))?;
+        let request = Request { arch, level: Level::Free, policy };
+        inferred(&TABLES, &source(program), request, |found| {
+            let picture = svg::render(&found.picture());
+            Ok(json!({ "picture": picture, "text": found.text(explain)? }))
+        })
+    };
+    made().unwrap_or_else(|problems| refused(&problems))
+}

@@ -1,0 +1,138 @@
+//! A tile program to a plan, its reasons, and the instruction sequence.
+use crate::archs::arch;
+use crate::infer::{Memory, found};
+use crate::plan::words::Lines;
+use crate::plan::{Parts, Report};
+use crate::problem::{Problem, Problems};
+use crate::program::Source;
+use crate::refused::{of_compile, of_program, written};
+use lanebook::compile::{CompileStorage, compile, compile_loops, compile_until};
+use lanebook::emit::EmitStage;
+use lanebook::ir;
+use lanebook::remat::check_layouts;
+use lanebook_tables::Tables;
+
+/// Instructions, register tuples, index-expression nodes and reasons that there is room for.
+type Room = CompileStorage<16384, 4096, 4096, 16384>;
+
+/// Operations, values, operands, attributes, types, regions and undo records that there is room
+/// for.
+type ProgramRoom = ir::Storage<8192, 12288, 24576, 8192, 1024, 512, 64>;
+
+/// A program compiled for the architecture of a name: the parts that are wanted, as one text; `explain`: with every loser.
+///
+/// # Errors
+/// What is wrong with the program, at its place; why there is no kernel; an unknown architecture.
+pub fn compiled(
+    tables: &Tables<'_>,
+    arch_name: &str,
+    source: &Source,
+    parts: Parts,
+    explain: bool,
+) -> Result<String, Problems> {
+    let render = |report: &Report<'_>| report.render(parts).map_err(|_| unwritten());
+    reported(tables, arch_name, source, explain, render)
+}
+
+/// A program compiled for the architecture of a name as a JSON object: the kernel's text and its launch. `values` are those of
+/// index arguments, by name, that the blocks of its grid are wanted for.
+///
+/// # Errors
+/// As [`compiled`]; a value of no index argument, or a grid that has no number of blocks there.
+pub fn launched(
+    tables: &Tables<'_>,
+    arch_name: &str,
+    source: &Source,
+    values: &[(String, i64)],
+) -> Result<String, Problems> {
+    reported(tables, arch_name, source, false, |report| {
+        let mut object = report.launch(values)?;
+        object["arch"] = report.arch.name.into();
+        object["isa"] = report.isa.name.into();
+        object["text"] = report.render(Parts::Kernel).map_err(|_| unwritten())?.into();
+        serde_json::to_string_pretty(&object).map(|text| text + "\n").map_err(|_| unwritten())
+    })
+}
+
+/// What cannot be written as text.
+pub fn unwritten() -> Problem {
+    Problem::internal("the result cannot be written as text", "report this with the program")
+}
+
+/// A program compiled for the architecture of a name, and what `say` makes of it; `explain`: with every loser.
+///
+/// # Errors
+/// As [`compiled`]; what `say` refuses.
+pub fn reported<T>(
+    tables: &Tables<'_>,
+    arch_name: &str,
+    source: &Source,
+    explain: bool,
+    say: impl FnOnce(&Report<'_>) -> Result<T, Problem>,
+) -> Result<T, Problems> {
+    let (id, arch, isa) = arch(tables, arch_name)?;
+    let mut storage = Box::new(ProgramRoom::new());
+    let mut program = read(tables, source, &mut storage)?;
+    let mut room = Box::new(Room::new());
+    let of_loops = program.functions().next().is_some_and(|f| program.has_loops(f));
+    let mut memory = of_loops.then(Memory::new);
+    let compiled = match &mut memory {
+        Some(memory) => {
+            let mut told = found(memory, tables, arch, &program, source)?;
+            compile_loops(tables, id, &mut program, room.scratch(), &mut told)
+        }
+        None => compile(tables, id, &mut program, room.scratch()),
+    };
+    let compiled =
+        compiled.map_err(|error| of_compile(tables, arch, isa, &program, source, &error))?;
+    let report = Report {
+        tables,
+        arch,
+        isa,
+        program: &program,
+        compiled: &compiled,
+        explain,
+        lines: Lines::default(),
+    };
+    Ok(say(&report)?)
+}
+
+/// The instructions of a program after stages of emission.
+///
+/// # Errors
+/// As [`compiled`].
+pub fn dumped(
+    tables: &Tables<'_>,
+    arch_name: &str,
+    source: &Source,
+    stages: &[EmitStage],
+) -> Result<String, Problems> {
+    let (id, arch, isa) = arch(tables, arch_name)?;
+    let mut out = String::new();
+    for stage in stages {
+        let mut storage = Box::new(ProgramRoom::new());
+        let mut program = read(tables, source, &mut storage)?;
+        let mut room = Box::new(Room::new());
+        let made = compile_until(tables, id, &mut program, room.scratch(), *stage)
+            .map_err(|error| of_compile(tables, arch, isa, &program, source, &error))?;
+        out.push_str(&format!("{} after {}\n", isa.comment, stage.name()));
+        made.dump(tables, &program, &mut out).map_err(|_| {
+            Problem::internal("the steps cannot be written", "report this with the program")
+        })?;
+    }
+    Ok(out)
+}
+
+/// A program that may be compiled: read, verified, its layouts readable.
+fn read<'s>(
+    tables: &'s Tables<'s>,
+    source: &'s Source,
+    storage: &'s mut ProgramRoom,
+) -> Result<ir::Program<'s, 's>, Problem> {
+    let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default())
+        .map_err(|error| of_program(tables, source, &error))?;
+    ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
+    check_layouts(&program).map_err(|error| of_program(tables, source, &error))?;
+    written::check(&program, source)?;
+    Ok(program)
+}

@@ -1,0 +1,4 @@
+//! Layouts of parallel loops and fragments: how inference came to them, as text, JSON and picture; and why it refused.
+pub mod fragments;
+pub mod refused;
+pub mod timeline;

@@ -1,0 +1,27 @@
+//! What lanebook tells people: a program with what was decided, a refusal at its place, the course of inference.
+//!
+//! The command, the Python package and the page say the same, since all of them ask here.
+//!
+//! | module | what |
+//! | --- | --- |
+//! | [`compile`] [`infer`] | a program's text in, text out: kernels with their reasons, layouts with theirs |
+//! | [`plan`] [`inferred`] | what was decided: of a plan, of inference |
+//! | [`refused`] [`reasons`] | why there is none; why a candidate lost |
+//! | [`problem`] [`program`] | what is wrong and what to do, with the place; a program's text |
+//! | [`archs`] [`notation`] [`table`] | architectures by name; layouts as people write them; columns |
+//!
+//! Nothing here knows an architecture, an instruction or a layout of its own.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod archs;
+pub mod compile;
+pub mod infer;
+pub mod inferred;
+pub mod notation;
+pub mod plan;
+pub mod problem;
+pub mod program;
+pub mod reasons;
+pub mod refused;
+pub mod table;

@@ -1,0 +1,299 @@
+//! The decision table, and both ends of every movement in full.
+use super::Report;
+use super::words::{operation, shape, slots};
+use crate::table::{Align, Table};
+use lanebook::emit::step::Purpose;
+use lanebook::ir::Op;
+use lanebook::plan::{End, Figures};
+use lanebook_tables::{AtomId, Status};
+use std::fmt::Write;
+
+/// Steps of one purpose, for people.
+const PURPOSES: [(Purpose, &str); 8] = [
+    (Purpose::FirstAddress, "addresses, up to the first of an operation"),
+    (Purpose::FurtherAddress, "addresses, further ones"),
+    (Purpose::Move, "moving tiles"),
+    (Purpose::Matrix, "multiplying"),
+    (Purpose::Fill, "filling registers"),
+    (Purpose::Arithmetic, "arithmetic on elements"),
+    (Purpose::Sync, "synchronisation and waits"),
+    (Purpose::Control, "parameters, loops, frame"),
+];
+
+impl Report<'_> {
+    /// How many instructions of a purpose come from an operation.
+    fn steps(&self, op: Op, purpose: Purpose) -> usize {
+        self.compiled
+            .steps
+            .iter()
+            .filter(|s| usize::from(s.origin) == op.index() && s.purpose == purpose)
+            .count()
+    }
+
+    /// The instructions that move an operation's tile, each with how many there are, in the order
+    /// in which they come.
+    fn moved(&self, op: Op) -> Vec<(AtomId, usize)> {
+        let mut out: Vec<(AtomId, usize)> = Vec::new();
+        for step in self
+            .compiled
+            .steps
+            .iter()
+            .filter(|s| usize::from(s.origin) == op.index() && s.purpose == Purpose::Move)
+        {
+            match out.iter_mut().find(|(atom, _)| *atom == step.atom) {
+                Some((_, count)) => *count += 1,
+                None => out.push((step.atom, 1)),
+            }
+        }
+        out
+    }
+
+    /// One line an operation.
+    pub fn decisions(&self) -> String {
+        let plan = &self.compiled.plan;
+        let mut table = Table::new(&[
+            ("LINE", Align::Right),
+            ("OPERATION", Align::Left),
+            ("ATOM", Align::Left),
+            ("COUNT", Align::Right),
+            ("PASSES", Align::Right),
+            ("LEAST", Align::Right),
+            ("EXTRA", Align::Right),
+            ("BANKS", Align::Left),
+            ("ADDRESS", Align::Left),
+            ("COST", Align::Right),
+        ]);
+        for op in self.program.inside(self.compiled.function) {
+            let head = [self.line(op).to_string(), operation(self.program, op)];
+            let address = || {
+                format!(
+                    "{} + {}",
+                    self.steps(op, Purpose::FirstAddress),
+                    self.steps(op, Purpose::FurtherAddress)
+                )
+            };
+            let row = |atom: String, figures: &Figures, model: Option<Status>, address: String| {
+                let c = figures.conflicts;
+                let [passes, least, extra, banks] = match model {
+                    Some(s) => [
+                        c.transactions.to_string(),
+                        c.least.to_string(),
+                        c.extra().to_string(),
+                        s.words().to_string(),
+                    ],
+                    None => ["-".into(), "-".into(), "-".into(), "-".into()],
+                };
+                [
+                    atom,
+                    figures.count.to_string(),
+                    passes,
+                    least,
+                    extra,
+                    banks,
+                    address,
+                    slots(figures.cost),
+                ]
+            };
+            if let Some(m) = plan.move_of(op) {
+                table.row(head.into_iter().chain(row(
+                    self.movers(m),
+                    &m.figures,
+                    m.bank_status,
+                    address(),
+                )));
+            } else if let Some(e) = plan.exchange_of(op) {
+                // Out to shared memory, and back in another distribution.
+                table.row(head.into_iter().chain(row(
+                    self.atom(e.store.atom).to_string(),
+                    &e.store.figures,
+                    e.store.bank_status,
+                    address(),
+                )));
+                let again = [String::new(), "  and back".into()];
+                table.row(again.into_iter().chain(row(
+                    self.atom(e.load.atom).to_string(),
+                    &e.load.figures,
+                    e.load.bank_status,
+                    "-".into(),
+                )));
+            } else if let Some(l) = plan.lanes_of(op) {
+                // Movements between lanes, choices of bytes and copies, each by its instruction.
+                let mut head = Some((head, address(), slots(l.cost)));
+                for (atom, count) in self.moved(op) {
+                    let (head, address, cost) = head.take().unwrap_or_else(|| {
+                        ([String::new(), "  with".into()], "-".into(), "-".into())
+                    });
+                    let dash = || "-".to_string();
+                    table.row(head.into_iter().chain([
+                        self.atom(atom).to_string(),
+                        count.to_string(),
+                        dash(),
+                        dash(),
+                        dash(),
+                        dash(),
+                        address,
+                        cost,
+                    ]));
+                }
+            } else if let Some(p) = plan.product_of(op) {
+                let dash = || "-".to_string();
+                let tail = [
+                    self.product(p),
+                    p.product.count().to_string(),
+                    dash(),
+                    dash(),
+                    dash(),
+                    dash(),
+                    dash(),
+                    dash(),
+                ];
+                table.row(head.into_iter().chain(tail));
+            }
+        }
+        let mut out = format!(
+            "decisions for {}, {} threads = {} warps of {} lanes\n",
+            self.arch.name,
+            plan.threads,
+            1u32 << plan.warps,
+            1u32 << plan.wave
+        );
+        out.push_str(&table.render(2));
+        out.push_str("  COUNT: instructions a warp. PASSES, LEAST, EXTRA: over the banks, one instruction, with the bank model's status.\n");
+        out.push_str("  ADDRESS: instructions up to the first address + for all further ones. COST: issue slots a warp, one execution.\n");
+        out
+    }
+
+    /// Why an operation is there that the program did not write.
+    fn put(&self, op: lanebook::ir::Op) -> &'static str {
+        match self.program.attr(op, lanebook::ir::attr_names::INSERTED) {
+            Some(_) => {
+                "    put here, since two uses of the tile want it distributed in different ways\n"
+            }
+            None => "",
+        }
+    }
+
+    /// Both ends of every movement, the operands of every product.
+    pub fn layouts(&self) -> String {
+        let plan = &self.compiled.plan;
+        let mut out = String::from("layouts\n");
+        for op in self.program.inside(self.compiled.function) {
+            if let Some(m) = plan.move_of(op) {
+                let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
+                let _ = writeln!(out, "    from {}", self.end(m.from));
+                let _ = writeln!(out, "    to   {}", self.end(m.to));
+                if m.figures.segments > 0 {
+                    let _ = writeln!(
+                        out,
+                        "    touches {} segments of 32 B of global memory an instruction",
+                        m.figures.segments
+                    );
+                }
+            } else if let Some(e) = plan.exchange_of(op) {
+                let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
+                out.push_str(self.put(op));
+                let _ = writeln!(
+                    out,
+                    "    from registers, {} a lane: {}",
+                    e.from.registers(),
+                    super::words::fragment(&e.from)
+                );
+                let _ = writeln!(out, "    over {}", self.end(End::Shared(e.alloc)));
+                let places = e.basis.places.as_slice().iter().map(|place| format!("{place:#x}"));
+                let _ = writeln!(
+                    out,
+                    "    element bits, columns first, at places {}",
+                    places.collect::<Vec<_>>().join(" ")
+                );
+                let _ = writeln!(
+                    out,
+                    "    to   registers, {} a lane: {}",
+                    e.to.registers(),
+                    super::words::fragment(&e.to)
+                );
+            } else if let Some(l) = plan.lanes_of(op) {
+                let of = |v| plan.fragment_of(v).map(|(_, f)| f);
+                let (Some(from), Some(to)) = (
+                    self.program.operand(op, 0).and_then(of),
+                    self.program.result(op, 0).and_then(of),
+                ) else {
+                    continue;
+                };
+                let moved = (0..l.received()).filter(|word| !l.stays(*word)).count();
+                let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
+                out.push_str(self.put(op));
+                let _ = writeln!(
+                    out,
+                    "    from registers, {} a lane: {}",
+                    from.registers(),
+                    super::words::fragment(from)
+                );
+                let _ = writeln!(
+                    out,
+                    "    in its warp: {moved} of {} registers of a panel come from other lanes, bytes are chosen {} times",
+                    l.received(),
+                    l.choices(from, to)
+                );
+                let _ = writeln!(
+                    out,
+                    "    to   registers, {} a lane: {}",
+                    to.registers(),
+                    super::words::fragment(to)
+                );
+            } else if let Some(p) = plan.product_of(op) {
+                let s = p.product.shape;
+                let (m, n, k) = p.product.counts();
+                let (wm, wn) = p.product.warps;
+                let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
+                let same = if p.product.spare > 0 {
+                    format!(", {} of each that do the same", 1u32 << p.product.spare)
+                } else {
+                    String::new()
+                };
+                let _ = writeln!(
+                    out,
+                    "    m{} n{} k{}, {}x{}x{} of them a warp, {}x{} warps over m and n{same}",
+                    s.m,
+                    s.n,
+                    s.k,
+                    m,
+                    n,
+                    k,
+                    1u32 << wm,
+                    1u32 << wn
+                );
+                for (name, end) in ["A", "B", "C", "D"].into_iter().zip(p.ends) {
+                    if !matches!(end, End::Registers(_)) {
+                        let _ = writeln!(out, "    {name} {}", self.end(end));
+                    } else if let End::Registers(index) = end
+                        && let Some(f) = plan.fragments.get(usize::from(index))
+                    {
+                        let _ = writeln!(
+                            out,
+                            "    {name} {} {}: {}",
+                            self.value(f.value),
+                            shape(f.fragment.shape, self.dtype(f.value)),
+                            super::words::fragment(&f.fragment)
+                        );
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// Instructions by what they are for.
+    pub fn instructions(&self) -> String {
+        let mut out = String::from("instructions in the text\n");
+        let mut all = 0;
+        for (purpose, words) in PURPOSES {
+            let count = self.compiled.steps.iter().filter(|s| s.purpose == purpose).count();
+            all += count;
+            if count > 0 {
+                let _ = writeln!(out, "  {count:>5}  {words}");
+            }
+        }
+        let _ = writeln!(out, "  {all:>5}  in all");
+        out
+    }
+}

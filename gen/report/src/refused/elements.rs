@@ -1,0 +1,70 @@
+//! Why elements of parallel loops have no instructions, in words.
+use lanebook::emit::ElementReason;
+
+/// What is wrong, and what helps.
+pub fn words(why: ElementReason) -> (&'static str, &'static str) {
+    match why {
+        ElementReason::Form => (
+            "an index map of this operation cannot be computed, or there is too little room for it",
+            "use fewer loops or simpler subscripts",
+        ),
+        ElementReason::Inverse => (
+            "the loop's layout does not tell which iteration a thread executes",
+            "write another layout, or let one be inferred",
+        ),
+        ElementReason::LocalIndex => (
+            "the place in the fragment depends on the thread or on a serial loop's counter, and registers have numbers",
+            "write a layout whose index does not, or use a shared tile",
+        ),
+        ElementReason::Subscript => {
+            ("a subscript depends on data", "use subscripts of counters, arguments and numbers")
+        }
+        ElementReason::Element => {
+            ("elements of this width are not moved one by one", "use elements of 8, 16 or 32 bits")
+        }
+        ElementReason::Condition => (
+            "a condition depends on data, or stands outside of parallel loops",
+            "use conditions over indices inside of parallel loops, or max and min",
+        ),
+        ElementReason::InnerLoop => (
+            "a loop inside of a parallel one needs bounds that are numbers, at most 1024 turns, and nothing that it carries",
+            "write the bounds as numbers, or keep sums in a fragment",
+        ),
+        ElementReason::Operation => (
+            "no instruction does this with single elements here",
+            "use arithmetic that `lanebook ops` lists for this architecture",
+        ),
+        ElementReason::Fragment => (
+            "a thread would hold more than 255 elements of this fragment",
+            "use more threads or a smaller fragment",
+        ),
+        ElementReason::View => (
+            "a fragment is looked at with elements of another width",
+            "use elements of the same width",
+        ),
+        ElementReason::Room => (
+            "this has more buffers, values, loops or conditions than there is room for",
+            "split the loop",
+        ),
+        ElementReason::Foreign => (
+            "the layouts that were given are none of this function's",
+            "infer the layouts of this function for this architecture",
+        ),
+        ElementReason::Sign => (
+            "an index that may be below zero is divided, or counts rows whose distance the program does not say",
+            "keep indices at zero or above, and say extents in the type",
+        ),
+        ElementReason::Reduction => (
+            "a reduction in place is inferred (`lanebook infer`), not lowered yet",
+            "use reduce, whose result is a tile",
+        ),
+        ElementReason::Product => (
+            "a product in place is inferred (`lanebook infer`), not lowered yet",
+            "use mma, whose result is a tile",
+        ),
+        ElementReason::Bounds => (
+            "bounds of a memref are not obeyed element by element yet",
+            "compare the counters with the bounds: scf.if",
+        ),
+    }
+}

@@ -1,0 +1,648 @@
+//! Why a program has no plan: the reasons of choosing, at their place in the text, with the remedy.
+
+use super::{at, dtype};
+use crate::plan::words::operation;
+use crate::problem::Problem;
+use crate::program::Source;
+use crate::reasons;
+use lanebook::compile::storage::plan_parameter;
+use lanebook::ir::{self, Op, Program, Value};
+use lanebook::plan::{PlanError, PlanPool, Reject, Unscaled, Unwritable};
+use lanebook_tables::{Arch, AtomClass, DtypeId, OpRole, SourceId, Space, Tables, TensorUse};
+
+/// Types of the same width and kind that a machine multiplies where it does not multiply a
+/// product's own, as text.
+fn near_types(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    program: &Program<'_, '_>,
+    op: Op,
+) -> Option<String> {
+    let wanted = program.type_of(program.operand(op, 0)?).dtype?;
+    let is_near = |id: DtypeId| {
+        let (own, other) = (tables.dtype(wanted)?, tables.dtype(id)?);
+        (id != wanted && (own.bits, own.kind) == (other.bits, other.kind))
+            .then(|| other.name.to_string())
+    };
+    let first =
+        |atom: &lanebook_tables::Atom<'_>| atom.operands.get(usize::from(atom.matrix?.a))?.dtype;
+    let mut names: Vec<String> = Vec::new();
+    for atom in
+        arch.atoms.iter().filter(|have| have.native).filter_map(|have| tables.atom(have.atom))
+    {
+        match first(atom) {
+            // The type is there: something else is missing.
+            Some(id) if id == wanted => return None,
+            Some(id) => names.extend(is_near(id).filter(|name| !names.contains(name))),
+            None => {}
+        }
+    }
+    (!names.is_empty()).then(|| names.join(" and "))
+}
+
+/// No instruction does an operation on elements: whether these tables lack it, or have it elsewhere
+/// or for other types.
+fn without_instruction(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    program: &Program<'_, '_>,
+    op: Op,
+) -> Problem {
+    let named = |value: Option<Value>| value.and_then(|v| program.type_of(v).dtype);
+    let types = (named(program.operand(op, 0)), named(program.result(op, 0)));
+    let name = program.op_name(op);
+    let does = |arch: &Arch<'_>, typed: bool| {
+        let atoms =
+            arch.atoms.iter().filter(|have| have.native).filter_map(|have| tables.atom(have.atom));
+        atoms.into_iter().any(|atom| {
+            let fits = |does: &lanebook_tables::Does<'_>| {
+                let from = does
+                    .uses
+                    .first()
+                    .and_then(|k| atom.operands.get(usize::from(*k)))
+                    .and_then(|o| o.dtype);
+                let to = atom
+                    .operands
+                    .iter()
+                    .find(|o| o.role == lanebook_tables::Role::Def)
+                    .and_then(|o| o.dtype);
+                program.decl_id(op).map(lanebook_tables::OpWord::Op) == Some(does.op)
+                    && (!typed || (from, to) == types)
+            };
+            atom.does.is_some_and(fits)
+        })
+    };
+    let others: Vec<&str> =
+        tables.archs.iter().filter(|other| does(other, true)).map(|other| other.name).collect();
+    let what = format!(
+        "the tables of {} have no instruction that does `{name}` from {} to {}",
+        arch.name,
+        dtype(tables, types.0),
+        dtype(tables, types.1)
+    );
+    let remedy = match (does(arch, false), others.is_empty()) {
+        (true, true) => format!(
+            "`lanebook ops {name} --arch {}` says for which element types it has one",
+            arch.name
+        ),
+        (true, false) => {
+            format!(
+                "`lanebook ops {name} --arch {}` says for which element types it has one; for these the tables of {} have one",
+                arch.name,
+                others.join(", ")
+            )
+        }
+        (false, false) => format!("the tables of {} have one", others.join(", ")),
+        (false, true) => format!(
+            "no architecture's tables have one; write it with other operations (`lanebook ops --arch {}`), or state the instruction in its table (`does`)",
+            arch.name
+        ),
+    };
+    Problem::refused(what, remedy)
+}
+
+pub(super) fn of_plan(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    program: &Program<'_, '_>,
+    source: &Source,
+    error: PlanError,
+) -> Problem {
+    let here =
+        |problem: Problem, op: Op, label: String| at(problem, source, program.place(op), label);
+    let tile_types = |op: Op| {
+        let name = |v| dtype(tables, program.type_of(v).dtype);
+        program.operands(op).map(name).collect::<Vec<_>>().join(" x ")
+    };
+    match error {
+        PlanError::Threads { threads, wave, most } => {
+            let what = if threads == 0 {
+                "the function does not say its number of threads".to_string()
+            } else {
+                format!("{threads} threads do not suit {}", arch.name)
+            };
+            let problem = Problem::refused(
+                what,
+                format!(
+                    "write {{threads = N}} behind the arguments, N a power of two from {wave} to {most}"
+                ),
+            );
+            match program.functions().next() {
+                Some(op) => here(
+                    problem,
+                    op,
+                    format!(
+                        "{} has waves of {wave} lanes and at most {most} threads a group",
+                        arch.name
+                    ),
+                ),
+                None => problem,
+            }
+        }
+        PlanError::Unsupported(op) if program.role(op) == OpRole::Elementwise => {
+            here(without_instruction(tables, arch, program, op), op, String::new())
+        }
+        PlanError::Unsupported(op) if program.role(op) == OpRole::Broadcast => {
+            let operand = program.operand(op, 0).map(|v| program.type_of(v));
+            let problem = if operand.is_some_and(|ty| ty.shape.rank() == 2) {
+                Problem::refused(
+                    "this repeats its operand along both dimensions",
+                    "broadcast along one dimension, then what comes out along the other",
+                )
+            } else {
+                Problem::refused(
+                    "the extents do not say along which dimension this repeats its operand",
+                    "write {axis = 0} to repeat it as rows, {axis = 1} as columns",
+                )
+            };
+            here(problem, op, String::new())
+        }
+        PlanError::Unsupported(op) => here(
+            Problem::refused(
+                format!("the planner does not know what to do with `{}`", program.op_name(op)),
+                format!(
+                    "`lanebook ops {} --arch {}` says what is done with it",
+                    program.op_name(op),
+                    arch.name
+                ),
+            ),
+            op,
+            String::new(),
+        ),
+        PlanError::Extents(op) if both_global(program, op) => here(
+            Problem::refused(
+                format!(
+                    "a `{}` has a tile on one side, and this one has none",
+                    program.op_name(op)
+                ),
+                "reserve a tile of shared memory (`alloc_tensor`) and copy into it, then from it",
+            ),
+            op,
+            "both sides are tensors in global memory".to_string(),
+        ),
+        PlanError::Extents(op) => here(
+            Problem::refused(
+                "a tile's extents are not two known numbers, or the tile is too large",
+                "use two extents that are powers of two times an odd number up to 255, at most 2^20 elements together",
+            ),
+            op,
+            operation(program, op),
+        ),
+        PlanError::Element(op) => here(
+            Problem::refused(
+                "a tile's elements are not a whole number of bytes wide",
+                format!("use one of {}", whole_types(tables)),
+            ),
+            op,
+            tile_types(op),
+        ),
+        PlanError::NotTraced { op, operand } => here(
+            Problem::refused(
+                format!(
+                    "operand {operand} is no allocation and no kernel argument with one subscript a dimension"
+                ),
+                "move tiles between alloc_tensor results in #smem and memref arguments in #gmem",
+            ),
+            op,
+            String::new(),
+        ),
+        PlanError::NoMatrixAtom(op) => here(
+            Problem::refused(
+                format!("no matrix instruction of {} takes this product", arch.name),
+                match near_types(tables, arch, program, op) {
+                    Some(near) => format!(
+                        "it has products of {near}, which is another type: `lanebook atoms --arch {} --class matrix --long`",
+                        arch.name
+                    ),
+                    None => format!(
+                        "`lanebook atoms --arch {} --class matrix --long` lists types and shapes",
+                        arch.name
+                    ),
+                },
+            ),
+            op,
+            format!("{}, {} threads", tile_types(op), threads(program)),
+        ),
+        PlanError::Unscaled { op, why } => {
+            let what = match why {
+                Unscaled::None => {
+                    format!("no matrix instruction of {} multiplies with block scales", arch.name)
+                }
+                Unscaled::Elements => format!(
+                    "no matrix instruction of {} multiplies these element types with block scales",
+                    arch.name
+                ),
+                Unscaled::Type { operand } => format!(
+                    "no matrix instruction of {} takes scales of this type: operand {operand}",
+                    arch.name
+                ),
+                Unscaled::Run { have, takes } => format!(
+                    "no matrix instruction of {} has one scale for {have} elements: it takes one for {takes}",
+                    arch.name
+                ),
+                Unscaled::Extent { which, have, takes } => {
+                    let what = ["rows of A", "columns of B", "elements along the depth"]
+                        .get(usize::from(which))
+                        .copied()
+                        .unwrap_or("elements");
+                    format!(
+                        "no matrix instruction of {} with block scales divides {have} {what}: it takes multiples of {takes}",
+                        arch.name
+                    )
+                }
+            };
+            let help = format!(
+                "`lanebook atoms --arch {} --class matrix --long` lists types and shapes; `lanebook arch` lists other architectures",
+                arch.name
+            );
+            here(Problem::refused(what, help), op, tile_types(op))
+        }
+        PlanError::Registers { op, registers, most } => here(
+            Problem::refused(
+                format!("a lane would hold {registers} registers of one tile, {most} is the most"),
+                "use smaller tiles or more threads",
+            ),
+            op,
+            format!("{}, {} threads", tile_types(op), threads(program)),
+        ),
+        PlanError::NoMover { op, why: Reject::NotNative }
+            if program.attr(op, "mover").is_some() =>
+        {
+            here(not_its_mover(tables, arch, program, op), op, String::new())
+        }
+        PlanError::NoMover { op, why } => {
+            let problem = Problem::refused(
+                format!("no instruction of {} can do this movement", arch.name),
+                match why {
+                    Reject::Strided { .. } | Reject::Apart { .. } => through_shared(program, op),
+                    _ => reasons::remedy(why).replace("ARCH", arch.name),
+                },
+            );
+            let cited = match why {
+                Reject::Tensor { .. } => cite(
+                    tables,
+                    tables
+                        .units
+                        .tensor_maps
+                        .iter()
+                        .filter(|m| arch.features.contains(&m.feature))
+                        .flat_map(|m| m.sources),
+                ),
+                _ => String::new(),
+            };
+            here(problem, op, format!("the nearest one {}{cited}", reasons::sentence(tables, why)))
+        }
+        PlanError::Conflict { op, operand } => {
+            let (what, label) = match operand.map(usize::from) {
+                Some(k) if k < program.operand_count(op) => {
+                    (named(program, program.operand(op, k), k), format!("operand {k} of this"))
+                }
+                _ => ("what this makes".to_string(), "here the two meet".to_string()),
+            };
+            let remedy = match operand.map(usize::from) {
+                Some(k) if k < program.operand_count(op) => format!(
+                    "store {what} into a tile in #smem before this and read what a tiled_load brings from there: a conversion between the two was tried"
+                ),
+                Some(_) => "store its result into a tile in #smem, and let those that read it load it from there".to_string(),
+                None => "store the tile into one in #smem, and load it from there for one of the two uses".to_string(),
+            };
+            here(
+                Problem::refused(
+                    "two uses of a register tile want it distributed in different ways",
+                    remedy,
+                ),
+                op,
+                label,
+            )
+        }
+        PlanError::Written { op, why } if program.role(op) != OpRole::Alloc => here(
+            Problem::refused(
+                match why {
+                    Unwritable::Unreadable => {
+                        "the layout written for this register tile cannot be read"
+                    }
+                    Unwritable::Axes => {
+                        "the layout written for this register tile has an offset or a swizzle, or copies where there are other elements"
+                    }
+                    Unwritable::Size => {
+                        "the layout written for this register tile covers another number of elements than the tile has, or lanes and warps that the group has not"
+                    }
+                    Unwritable::Panels => {
+                        "a written layout of a register tile is obeyed only where both extents are powers of two"
+                    }
+                    _ => {
+                        "the layout written for this register tile puts several elements in one place, or elements between the places of others"
+                    }
+                },
+                "let each bit of an element's number be one bit of a lane's, a warp's or a register's, such as `S[(8,4,2):(4@laneid,1@laneid,32@bit)]`; or write none",
+            ),
+            op,
+            program.result(op, 0).map_or_else(String::new, |v| {
+                format!("{}, {} threads", tile(tables, program, v), threads(program))
+            }),
+        ),
+        PlanError::Written { op, why } => here(
+            Problem::refused(
+                match why {
+                    Unwritable::Unreadable => {
+                        "the layout written for this shared tile is in none of the notations that are read here"
+                    }
+                    Unwritable::Axes => {
+                        "the layout written for this shared tile names other axes than memory, or has replicas"
+                    }
+                    Unwritable::Size => {
+                        "the layout written for this shared tile covers another number of elements than the tile has"
+                    }
+                    Unwritable::Order => {
+                        "the layout written for this shared tile is neither by rows nor by columns: neither neighbours in a row nor those in a column lie side by side, each row or column at one distance from the next"
+                    }
+                    Unwritable::Extent => {
+                        "the extent of this shared tile along which the written layout puts neighbours side by side is no power of two"
+                    }
+                    Unwritable::Both => {
+                        "the layout written for this shared tile has both rows apart from each other and a swizzle or padding: only one of them can be kept to"
+                    }
+                    Unwritable::Unit => {
+                        "a matrix unit reads this shared tile by itself, and no descriptor of its describes the layout written here"
+                    }
+                    Unwritable::Swizzle => {
+                        "the swizzle written for this shared tile reaches beyond a power-of-two piece of the tile, or upwards"
+                    }
+                    Unwritable::Element => {
+                        "the layout written for this shared tile says what its elements are (`elem=`), which the tile's type does"
+                    }
+                    Unwritable::Padding => {
+                        "the padding written for this shared tile does not stand behind powers of two of bytes"
+                    }
+                    _ => "the layout written for this shared tile cannot be kept to",
+                },
+                match why {
+                    Unwritable::Extent => {
+                        "put the other dimension side by side, or take an extent that is a power of two; or write none, and one is chosen"
+                    }
+                    Unwritable::Both => {
+                        "leave out the swizzle or padding, or let rows follow each other without a gap; or write none, and one is chosen"
+                    }
+                    Unwritable::Unit => {
+                        "write none, and one is chosen; or write a swizzled one that the unit's descriptors have (`lanebook compile --explain` without a layout names it)"
+                    }
+                    _ => {
+                        "write rows or columns at one distance, maybe swizzled or padded, such as `S[(64,64):(72,1)]`; or write none, and one is chosen"
+                    }
+                },
+            ),
+            op,
+            tile_types(op),
+        ),
+        PlanError::Undecided(op) => here(
+            Problem::refused(
+                "nothing says how this register tile is distributed",
+                "store it, or use it in a product",
+            ),
+            op,
+            String::new(),
+        ),
+        PlanError::SharedMemory { op, need, have } => here(
+            Problem::refused(
+                format!(
+                    "shared memory is exceeded: {need} B are needed, {} has {have} B",
+                    arch.name
+                ),
+                "use smaller tiles or a narrower element type",
+            ),
+            op,
+            format!("this one reaches {need} B"),
+        ),
+        PlanError::TensorMemory { op, need, scales, have } => here(
+            Problem::refused(
+                match scales {
+                    0 => format!(
+                        "tensor memory is exceeded: accumulators of {need} columns, an allocation is a power of two and {} has {have} at most",
+                        arch.name
+                    ),
+                    _ => format!(
+                        "tensor memory is exceeded: accumulators of {} columns and block scales of {scales}, whatever columns an instruction has; an allocation is a power of two and {} has {have} at most",
+                        need.saturating_sub(scales),
+                        arch.name
+                    ),
+                },
+                "use a smaller tile of the product, or fewer products at once",
+            ),
+            op,
+            {
+                let tiles = tables.units.tensor_tiles.iter().filter(|t| {
+                    arch.features.contains(&t.feature) && t.purpose == TensorUse::Accumulator
+                });
+                format!(
+                    "with this one {need} columns are needed{}",
+                    cite(tables, tiles.flat_map(|t| t.sources))
+                )
+            },
+        ),
+        PlanError::TensorReach { op, warps, needed } => {
+            let memories = || {
+                tables.units.tensor_memories.iter().filter(|m| arch.features.contains(&m.feature))
+            };
+            let lanes = memories().next().map_or(0, |m| u32::from(m.lanes_per_warp));
+            here(
+                Problem::refused(
+                    format!(
+                        "a warp does not reach all lanes of tensor memory: of {needed} warps each loads and stores {lanes} lanes by its number, the group has {warps}"
+                    ),
+                    "use a multiple of as many threads as these warps have",
+                ),
+                op,
+                format!(
+                    "its sums stand in lanes that no warp of the group reaches{}",
+                    cite(tables, memories().flat_map(|m| m.sources))
+                ),
+            )
+        }
+        PlanError::GlobalReach { op, bytes } => here(
+            Problem::refused(
+                "distances inside a tile of global memory, and from matrix to matrix, stay below 2147483648 bytes",
+                "cut the tile into smaller ones, each of which may begin anywhere, or pass the tensor in parts",
+            ),
+            op,
+            format!("here is one of {bytes} bytes"),
+        ),
+        PlanError::Capacity { pool, capacity, op } => {
+            let need = needed(program, pool).len();
+            let needs = if need > capacity as usize {
+                format!("{need} {}", pool_words(pool))
+            } else {
+                format!("more than {capacity} {}", pool_words(pool))
+            };
+            let remedy = match plan_parameter(pool) {
+                Some(parameter) => format!(
+                    "split the program, or use fewer tiles and movements; a program that links the library lends more with {parameter} of its `CompileStorage`"
+                ),
+                None => "split the program, or use fewer tiles and movements: the length of this list is fixed".to_string(),
+            };
+            let problem = Problem::refused(
+                format!(
+                    "the program is too large: it needs {needs}, a plan has room for {capacity}"
+                ),
+                remedy,
+            );
+            match op {
+                Some(op) => here(
+                    problem,
+                    op,
+                    format!("this is number {}", u64::from(capacity).saturating_add(1)),
+                ),
+                None => problem,
+            }
+        }
+        other => Problem::internal(format!("{other:?}"), "report this with the program"),
+    }
+}
+
+/// A value by its name, where it has one.
+fn named(program: &Program<'_, '_>, value: Option<Value>, number: usize) -> String {
+    match value.map(|value| program.value_name(value)) {
+        Some(name) if !name.is_empty() => format!("%{name}"),
+        _ => format!("operand {number}"),
+    }
+}
+
+/// How a movement whose neighbours are not side by side in memory can be written instead.
+fn through_shared(program: &Program<'_, '_>, op: Op) -> String {
+    let shared = |k: usize| {
+        program
+            .operand(op, k)
+            .is_some_and(|v| program.type_of(v).space == Some(lanebook_tables::Space::Shared))
+    };
+    match program.role(op) {
+        OpRole::Load if !shared(0) => {
+            "copy the tile into one in #smem and load that; or let the dimension that is contiguous in memory be the one that its reader takes side by side"
+        }
+        OpRole::Store if !shared(1) => {
+            "store the tile into one in #smem and copy that; or let the dimension that is contiguous in memory be the one that lies side by side in the tile"
+        }
+        OpRole::Load | OpRole::Store => {
+            "write no layout for the tile in #smem, or one whose contiguous dimension is the other one"
+        }
+        _ => {
+            "let the tile in #smem be contiguous along the dimension that is contiguous in the memref (write no layout, or another one)"
+        }
+    }
+    .to_string()
+}
+
+/// What a list of a plan holds, in words.
+const fn pool_words(pool: PlanPool) -> &'static str {
+    match pool {
+        PlanPool::Allocs => "tiles in shared memory",
+        PlanPool::Fragments => "tiles in registers",
+        PlanPool::Globals => "tiles of global memory",
+        PlanPool::Moves => "movements of tiles",
+        PlanPool::Products => "products",
+        PlanPool::Maps => "tensor maps",
+        PlanPool::Completions => "completion objects of asynchronous copies",
+        PlanPool::Exchanges => "conversions and reductions through shared memory",
+        PlanPool::Lanes => "conversions between lanes",
+        PlanPool::CopyAtoms => "instructions of the architecture that move tiles",
+        PlanPool::Staged => "ways of copies through registers",
+        PlanPool::Worklist => "tiles that share one distribution and wait to be looked at",
+        PlanPool::Candidates => "ways to do one product",
+        PlanPool::UnitOperands => "operands that matrix units read from shared memory",
+    }
+}
+
+/// The operations that each need a place in a list of a plan, as far as the program says.
+fn needed(program: &Program<'_, '_>, pool: PlanPool) -> Vec<Op> {
+    let Some(function) = program.functions().next() else { return Vec::new() };
+    let has = |op: &Op| match pool {
+        PlanPool::Allocs => program.role(*op) == OpRole::Alloc,
+        PlanPool::Moves => matches!(program.role(*op), OpRole::Copy | OpRole::Load | OpRole::Store),
+        PlanPool::Products => program.role(*op) == OpRole::Matrix,
+        PlanPool::Fragments => program
+            .results(*op)
+            .any(|v| program.type_of(v).is_tile() && !program.type_of(v).is_memory()),
+        _ => false,
+    };
+    program.inside(function).filter(has).collect()
+}
+
+/// A tile's extents and element type.
+fn tile(tables: &Tables<'_>, program: &Program<'_, '_>, value: Value) -> String {
+    let ty = program.type_of(value);
+    let extents: Vec<String> =
+        ty.shape.iter().map(|extent| extent.map_or("?".to_string(), |n| n.to_string())).collect();
+    format!("{} {}", extents.join("x"), dtype(tables, ty.dtype))
+}
+
+/// Where rules come from, by the keys of the tables, each once.
+fn cite<'t>(tables: &Tables<'_>, sources: impl Iterator<Item = &'t SourceId>) -> String {
+    let mut keys: Vec<&str> = Vec::new();
+    for key in sources.filter_map(|id| tables.sources.get(id.index())).map(|s| s.key) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    format!("; source: {}", keys.join(", "))
+}
+
+fn threads(program: &Program<'_, '_>) -> i64 {
+    program
+        .functions()
+        .next()
+        .and_then(|f| program.int_attr(f, ir::attr_names::THREADS))
+        .unwrap_or(0)
+}
+
+fn whole_types(tables: &Tables<'_>) -> String {
+    tables
+        .dtypes
+        .iter()
+        .filter(|d| d.bits > 0 && d.bits % 8 == 0)
+        .map(|d| d.name)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The instruction that a movement names is none of its architecture, or none for this movement.
+fn not_its_mover(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    program: &Program<'_, '_>,
+    op: Op,
+) -> Problem {
+    let name = match program.attr(op, "mover") {
+        Some(ir::AttrValue::Str(text)) => program.text(text),
+        _ => "",
+    };
+    let movers = || {
+        arch.atoms
+            .iter()
+            .filter_map(|own| Some((own, tables.atom(own.atom)?)))
+            .filter(|(_, atom)| atom.class == AtomClass::Move)
+    };
+    let list = format!("`lanebook atoms --arch {} --class move` lists those there are", arch.name);
+    let Some((own, atom)) = movers().find(|(_, atom)| atom.name() == name) else {
+        let near = lanebook_suggest::nearest(name, movers().map(|(_, atom)| atom.name()))
+            .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        return Problem::refused(
+            format!("attribute `mover`: {} has no instruction `{name}` that moves", arch.name),
+            format!("{near}{list}"),
+        );
+    };
+    let why = match atom.movement {
+        _ if !own.attested => ": nothing says that the machine has it".to_string(),
+        Some(m) => format!(": it moves from {:?} to {:?}", m.from.space, m.to.space).to_lowercase(),
+        None => String::new(),
+    };
+    Problem::refused(
+        format!("attribute `mover`: `{name}` is no instruction for this movement{why}"),
+        list,
+    )
+}
+
+/// Whether an operation has two operands in global memory and no result: no tile says an extent.
+fn both_global(program: &Program<'_, '_>, op: Op) -> bool {
+    let is_global = |k: usize| {
+        program.operand(op, k).is_some_and(|v| program.type_of(v).space == Some(Space::Global))
+    };
+    program.role(op) == OpRole::Copy && is_global(0) && is_global(1)
+}

@@ -1,0 +1,388 @@
+//! Operations of a chunk: values of all its slots at once, inner loops turn by turn.
+
+use crate::elements::nest::Chunk;
+use crate::elements::slots::LANES;
+use crate::elements::{ElementReason, of_form, refused};
+use crate::expr::{ExprId, Reg, RegBank};
+use crate::lower::context::{EmitError, LowerContext, ValueRegs};
+use crate::step::{MAX_ARGS, Purpose, Slot as Arg, slot};
+use lanebook_infer::{BaseId, BufferId, IndexForm, MAX_RANK, VarRole};
+use lanebook_ir::{Op, Value};
+use lanebook_loops::{Fact, Told};
+use lanebook_plan::select::select_elementwise;
+use lanebook_tables::{OpRole, OpWord, RegisterKind, Role};
+
+/// Most loops and conditions around an operation of a body.
+const DEPTH: usize = 6;
+/// Most operands of an operation.
+const OPERANDS: usize = 4;
+/// Most turns of an inner loop.
+const TURNS: i64 = 1024;
+
+/// What is around an operation of a body.
+enum Around {
+    /// An inner loop: its variable, the turn, how many.
+    Turn { op: Op, var: BaseId, turn: i64, turns: i64 },
+    /// A condition: the guards before it, and the part that is being emitted.
+    Branch { op: Op, before: heapless::Vec<Option<ExprId>, LANES>, part: usize },
+}
+
+impl LowerContext<'_, '_, '_, '_> {
+    /// The body of a nest for the slots of a chunk.
+    #[inline(never)]
+    pub(crate) fn body_of(
+        &mut self,
+        nest: Op,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+    ) -> Result<(), EmitError> {
+        let program = self.program;
+        let inner = program.nest(nest).last().unwrap_or(nest);
+        let mut around: heapless::Vec<Around, DEPTH> = heapless::Vec::new();
+        let mut at = program.body(inner).and_then(|body| program.first(body));
+        loop {
+            let Some(op) = at else {
+                if around.is_empty() {
+                    return Ok(());
+                }
+                at = self.leave(nest, told, chunk, &mut around)?;
+                continue;
+            };
+            self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+            let room = refused(op, ElementReason::Room);
+            at = match program.role(op) {
+                OpRole::For => {
+                    let turn = self.enter_turns(op, told, chunk)?;
+                    match turn {
+                        Some(turn) => {
+                            around.push(turn).map_err(|_| room)?;
+                            program.body(op).and_then(|body| program.first(body))
+                        }
+                        None => program.next(op),
+                    }
+                }
+                OpRole::If => {
+                    let branch = self.enter_branch(op, told, chunk)?;
+                    around.push(branch).map_err(|_| room)?;
+                    program.body(op).and_then(|body| program.first(body))
+                }
+                OpRole::Yield if program.operands(op).next().is_some() => {
+                    return Err(refused(op, ElementReason::Operation));
+                }
+                OpRole::Yield => None,
+                _ => {
+                    self.element_op(op, told, chunk)?;
+                    program.next(op)
+                }
+            };
+        }
+    }
+
+    // ---- inner loops and conditions
+    fn enter_turns(
+        &mut self,
+        op: Op,
+        told: &Told<'_>,
+        chunk: &mut Chunk<'_>,
+    ) -> Result<Option<Around>, EmitError> {
+        let refuse = refused(op, ElementReason::InnerLoop);
+        let parts = self.program.counted_loop(op).ok_or(refuse)?;
+        let number = |value| self.program.int(value);
+        let (lower, upper) =
+            (number(parts.lower).ok_or(refuse)?, number(parts.upper).ok_or(refuse)?);
+        let step = number(parts.step).filter(|step| *step > 0).ok_or(refuse)?;
+        let turns = upper.saturating_sub(lower).saturating_add(step.saturating_sub(1));
+        let turns = turns.checked_div(step).unwrap_or(0);
+        if self.program.carried(op).next().is_some() || turns > TURNS {
+            return Err(refuse);
+        }
+        if turns <= 0 {
+            return Ok(None);
+        }
+        let Fact::Index(form) = told.fact(parts.induction) else { return Err(refuse) };
+        let arena = &told.inference.arena;
+        let vars = arena.variables(&[form]).map_err(of_form(op))?;
+        let inner = vars.iter().map(|(var, _)| *var).find(|var| {
+            let base = arena.base(*var);
+            matches!(base, Ok(lanebook_infer::FormBase::Var { role: VarRole::Inner, .. }))
+                && !chunk.slots.iter().any(|slot| slot.vars.iter().any(|(own, _)| own == var))
+        });
+        let var = inner.ok_or(refuse)?;
+        for slot in &mut chunk.slots {
+            slot.vars.push((var, IndexForm::constant(0))).map_err(|_| refuse)?;
+        }
+        Ok(Some(Around::Turn { op, var, turn: 0, turns }))
+    }
+
+    fn enter_branch(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+    ) -> Result<Around, EmitError> {
+        if self.program.results(op).next().is_some() {
+            return Err(refused(op, ElementReason::Condition));
+        }
+        let mut before = heapless::Vec::new();
+        for slot in &chunk.slots {
+            before.push(slot.guard).map_err(|_| refused(op, ElementReason::Room))?;
+        }
+        self.branch_guards(op, told, chunk, true)?;
+        Ok(Around::Branch { op, before, part: 0 })
+    }
+
+    /// Adds a condition to the guards of all slots.
+    fn branch_guards(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        truth: bool,
+    ) -> Result<(), EmitError> {
+        let refuse = refused(op, ElementReason::Condition);
+        let condition = self.program.operand(op, 0).ok_or(refuse)?;
+        let form = match (self.program.int(condition), told.fact(condition)) {
+            (Some(number), _) => IndexForm::constant(number),
+            (None, Fact::Index(form)) => form,
+            _ => return Err(refuse),
+        };
+        let thread = chunk.doers.thread;
+        for slot in &mut chunk.slots {
+            let arena = &mut told.inference.arena;
+            let own = arena.substitute(form, &slot.vars).map_err(of_form(op))?;
+            let (low, high) = arena.range(own).map_err(of_form(op))?;
+            if own.is_constant() && (own.constant != 0) == truth {
+                continue;
+            }
+            let node = self.form_node(op, told, own, thread)?;
+            let node = if low >= 0 && high <= 1 { node } else { self.not_zero(node)? };
+            self.keep_truth(&mut slot.guard, node, truth)?;
+        }
+        Ok(())
+    }
+
+    /// The end of what is innermost: where it goes on.
+    fn leave(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        around: &mut heapless::Vec<Around, DEPTH>,
+    ) -> Result<Option<Op>, EmitError> {
+        let program = self.program;
+        match around.pop().ok_or(refused(op, ElementReason::Operation))? {
+            Around::Turn { op, var, turn, turns } => {
+                let turn = turn.saturating_add(1);
+                if turn >= turns {
+                    for slot in &mut chunk.slots {
+                        slot.vars.retain(|(own, _)| *own != var);
+                    }
+                    return Ok(program.next(op));
+                }
+                for own in chunk.slots.iter_mut().flat_map(|slot| &mut slot.vars) {
+                    if own.0 == var {
+                        own.1 = IndexForm::constant(turn);
+                    }
+                }
+                let _ = around.push(Around::Turn { op, var, turn, turns });
+                Ok(program.body(op).and_then(|body| program.first(body)))
+            }
+            Around::Branch { op, before, part } => {
+                for (slot, guard) in chunk.slots.iter_mut().zip(&before) {
+                    slot.guard = *guard;
+                }
+                let next = part.saturating_add(1);
+                let entry = program.entry(op, next).and_then(|block| program.first(block));
+                let Some(first) = entry else { return Ok(program.next(op)) };
+                self.branch_guards(op, told, chunk, false)?;
+                let _ = around.push(Around::Branch { op, before, part: next });
+                Ok(Some(first))
+            }
+        }
+    }
+
+    // ---- operations
+    #[inline(never)]
+    fn element_op(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+    ) -> Result<(), EmitError> {
+        match self.program.role(op) {
+            // What is computed of indices is known where it is asked for.
+            OpRole::Index | OpRole::Constant => Ok(()),
+            OpRole::Elementwise | OpRole::Select if self.is_index(op, told) => Ok(()),
+            OpRole::ElementLoad => {
+                let result = self.program.result(op, 0).ok_or(EmitError::Unplanned(op))?;
+                let mut indices = heapless::Vec::new();
+                let buffer = self.subscripts(op, told, 0, &mut indices)?;
+                let into = self.stored_at(op, told, &chunk.slots)?;
+                let reg = self.get_elements(op, told, chunk, (buffer, &indices), into)?;
+                self.hold(result, reg)
+            }
+            OpRole::ElementStore => {
+                let value = self.program.operand(op, 0).ok_or(EmitError::Unplanned(op))?;
+                let from = self.scalar(op, told, chunk, value)?;
+                let mut indices = heapless::Vec::new();
+                let buffer = self.subscripts(op, told, 1, &mut indices)?;
+                self.set_elements(op, told, chunk, (buffer, &indices), from)
+            }
+            OpRole::Elementwise => self.arithmetic(op, told, chunk),
+            _ => Err(refused(op, ElementReason::Operation)),
+        }
+    }
+
+    /// Whether an operation's result is an index.
+    fn is_index(&self, op: Op, told: &Told<'_>) -> bool {
+        self.program.result(op, 0).is_some_and(|v| matches!(told.fact(v), Fact::Index(_)))
+    }
+
+    /// The buffer that an operand is, and its subscripts.
+    pub(crate) fn subscripts(
+        &self,
+        op: Op,
+        told: &Told<'_>,
+        number: usize,
+        out: &mut heapless::Vec<IndexForm, MAX_RANK>,
+    ) -> Result<BufferId, EmitError> {
+        let refuse = refused(op, ElementReason::Subscript);
+        for value in self.program.subscripts(op, number) {
+            let form = match (self.program.int(value), told.fact(value)) {
+                (Some(number), _) => IndexForm::constant(number),
+                (None, Fact::Index(form)) => form,
+                _ => return Err(refuse),
+            };
+            out.push(form).map_err(|_| refuse)?;
+        }
+        let value = self.program.operand(op, number).ok_or(refuse)?;
+        match told.fact(value) {
+            Fact::Buffer(id) => Ok(id),
+            _ => Err(refused(op, ElementReason::Foreign)),
+        }
+    }
+
+    /// Registers of a value: one, or one for each slot.
+    #[inline(never)]
+    pub(crate) fn scalar(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        value: Value,
+    ) -> Result<Reg, EmitError> {
+        let splat = self.splats.iter().find(|s| s.value == value).map(|s| s.reg);
+        if let Some(reg) = self.held_by(value).or(splat) {
+            return Ok(reg);
+        }
+        let refuse = refused(op, ElementReason::Operation);
+        let class = self.machine.class(RegisterKind::Vector, 32).ok_or(refuse)?;
+        if let Some(bits) = self.constant_bits(value, value) {
+            let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+            let reg = self.filled(class, i64::from(bits.cast_signed()))?;
+            self.steps.purpose = purpose;
+            if self.splats.push(ValueRegs { value, reg }).is_err() {
+                self.hold(value, reg)?;
+            }
+            return Ok(reg);
+        }
+        let Fact::Index(form) = told.fact(value) else { return Err(refuse) };
+        let count = u8::try_from(chunk.slots.len()).map_err(|_| refuse)?;
+        let out = self.steps.tuple(class, count)?;
+        for (k, slot) in (0u16..).zip(&chunk.slots) {
+            let own = told.inference.arena.substitute(form, &slot.vars).map_err(of_form(op))?;
+            let node = self.form_node(op, told, own, chunk.doers.thread)?;
+            let reg = self.compute(node, RegBank::Vector)?;
+            let to = Reg { class, first: out.first.wrapping_add(k), count: 1 };
+            self.copy_tile(op, reg, to)?;
+        }
+        Ok(out)
+    }
+
+    /// A register with a literal as an element of a buffer; `None` if it is none.
+    pub(crate) fn literal_of(
+        &mut self,
+        value: Value,
+        buffer: Value,
+    ) -> Result<Option<Reg>, EmitError> {
+        let class = self.machine.class(RegisterKind::Vector, 32);
+        let (Some(bits), Some(class)) = (self.constant_bits(value, buffer), class) else {
+            return Ok(None);
+        };
+        self.steps.purpose = Purpose::Fill;
+        self.filled(class, i64::from(bits.cast_signed())).map(Some)
+    }
+
+    /// What a register full of a constant of at most 32 bits holds, of the type of another value.
+    fn constant_bits(&self, value: Value, like: Value) -> Option<u32> {
+        let literal = self.program.constant(value)?;
+        let dtype = self.machine.tables.dtype(self.program.type_of(like).dtype?)?;
+        let bits = self.program.literal_bits(literal, dtype)?;
+        u32::try_from(bits).ok()
+    }
+
+    /// One instruction for each slot, or one where all operands are the same in all slots.
+    #[inline(never)]
+    fn arithmetic(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+    ) -> Result<(), EmitError> {
+        let refuse = refused(op, ElementReason::Operation);
+        let program = self.program;
+        let mut operands: heapless::Vec<Reg, OPERANDS> = heapless::Vec::new();
+        let mut from = None;
+        for value in program.operands(op) {
+            from = from.or(program.type_of(value).dtype);
+            let reg = self.scalar(op, told, chunk, value)?;
+            operands.push(reg).map_err(|_| refuse)?;
+        }
+        let result = program.result(op, 0).ok_or(refuse)?;
+        let to = program.type_of(result).dtype.ok_or(refuse)?;
+        let word = program.decl_id(op).map(OpWord::Op).ok_or(refuse)?;
+        let (tables, arch) = (self.machine.tables, self.machine.arch);
+        let types = (from.ok_or(refuse)?, to);
+        let wide = |id| tables.dtype(id).is_none_or(|d| d.bits > 32);
+        if wide(types.0) || wide(types.1) {
+            return Err(refused(op, ElementReason::Element));
+        }
+        let found = select_elementwise(tables, arch, word, operands.len(), types, 0);
+        let (id, atom, pack) = found.ok_or(refuse)?;
+        let does = atom.does.ok_or(refuse)?;
+        for (source, number) in operands.iter_mut().zip(does.uses.iter().step_by(pack.max(1))) {
+            let operand = atom.operands.get(usize::from(*number)).ok_or(refuse)?;
+            *source = self.suited(op, *source, operand)?;
+        }
+        let count = operands.iter().map(|reg| reg.count).max().unwrap_or(1);
+        let def = atom.operands.iter().position(|o| o.role == Role::Def).ok_or(refuse)?;
+        let class = atom.operands.get(def).ok_or(refuse)?.class;
+        let into = self.stored_at(op, told, &chunk.slots)?;
+        let out = match into.filter(|into| into.class == class && into.count == count) {
+            Some(into) => into,
+            None => self.steps.tuple(class, count)?,
+        };
+        let one = |reg: Reg, k: u16| {
+            let k = if reg.count == 1 { 0 } else { k };
+            slot(Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 })
+        };
+        self.steps.purpose = Purpose::Arithmetic;
+        for k in 0..u16::from(count) {
+            let mut args = [Arg::None; MAX_ARGS];
+            for (operand, arg) in atom.operands.iter().zip(&mut args) {
+                if operand.role == Role::Def {
+                    *arg = slot(self.steps.tuple(operand.class, operand.registers)?);
+                }
+            }
+            *args.get_mut(def).ok_or(refuse)? = one(out, k);
+            for (number, place) in does.uses.iter().zip(0usize..) {
+                let which = place.checked_div(pack.max(1)).ok_or(refuse)?;
+                let source = operands.get(which).copied().ok_or(refuse)?;
+                *args.get_mut(usize::from(*number)).ok_or(refuse)? = one(source, k);
+            }
+            let used = args.get(..atom.operands.len()).ok_or(refuse)?;
+            self.steps.append(id, used)?;
+        }
+        self.hold(result, out)
+    }
+}

@@ -1,0 +1,296 @@
+//! Elements of fragments: registers by local indices.
+
+use crate::elements::slots::Slots;
+use crate::elements::{ElementReason, of_form, refused};
+use crate::expr::Reg;
+use crate::lower::context::{EmitError, LowerContext};
+use crate::step::{NO_GUARD, Purpose, Slot as Arg};
+use lanebook_infer::{BufferId, IndexForm, MemoryScope};
+use lanebook_ir::{Op, Value};
+use lanebook_loops::Told;
+use lanebook_tables::{Atom, OpRole, RegisterKind, Role};
+
+/// Most local indices of a fragment.
+const MOST: u32 = 255;
+
+impl LowerContext<'_, '_, '_, '_> {
+    /// Gives each fragment its registers, all of them from the start of the function: what loops
+    /// leave in them stays.
+    #[inline(never)]
+    pub(crate) fn make_fragments(&mut self, told: &Told<'_>) -> Result<(), EmitError> {
+        for (id, value) in told.buffers() {
+            let op = self.program.def_op(value).unwrap_or_else(|| told.function());
+            let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
+            let Some(layout) = told.inference.layout(id) else { continue };
+            if buffer.scope != MemoryScope::Fragment {
+                continue;
+            }
+            if buffer.storage != id {
+                let owner = told.inference.buffer_of(buffer.storage).map_err(of_form(op))?;
+                if owner.bits != buffer.bits {
+                    return Err(refused(op, ElementReason::View));
+                }
+                continue;
+            }
+            let count = u8::try_from(layout.slots).ok().filter(|_| layout.slots <= MOST);
+            let count = count.ok_or(refused(op, ElementReason::Fragment))?;
+            if buffer.bits > 32 {
+                return Err(refused(op, ElementReason::Element));
+            }
+            let class = self.machine.class(RegisterKind::Vector, 32);
+            let class = class.ok_or(refused(op, ElementReason::Element))?;
+            let reg = self.steps.tuple(class, count)?;
+            self.hold(value, reg)?;
+            if told.is_read_early(id) || !self.is_written_everywhere(told, id) {
+                self.fill(reg, 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether each loop that writes a fragment has an iteration in each slot of each thread, under
+    /// no condition.
+    fn is_written_everywhere(&self, told: &Told<'_>, id: BufferId) -> bool {
+        let inference = &told.inference;
+        let storage = |of: BufferId| inference.buffer_of(of).map(|b| b.storage);
+        told.operators().all(|(number, op)| {
+            let Ok(own) = inference.operator_of(number) else { return false };
+            let mut accesses = inference.accesses_of(own).iter();
+            if !accesses.any(|a| a.write && storage(a.buffer) == storage(id)) {
+                return true;
+            }
+            let Some(spread) = inference.spread(number) else { return false };
+            let points = spread.vars.iter().try_fold(u64::from(spread.copies), |n, var| {
+                Some(n.saturating_mul(u64::from(inference.arena.extent(var).ok()?)))
+            });
+            let places = u64::from(spread.slots).saturating_mul(u64::from(self.plan.threads));
+            let mut inside = self.program.inside(op);
+            let branches = inside.any(|o| self.program.role(o) == OpRole::If);
+            points == Some(places) && !branches
+        })
+    }
+
+    /// The registers of a fragment.
+    fn fragment_regs(&self, op: Op, told: &Told<'_>, id: BufferId) -> Result<Reg, EmitError> {
+        let refuse = refused(op, ElementReason::Fragment);
+        let buffer = told.inference.buffer_of(id).map_err(of_form(op))?;
+        let value = told.value(buffer.storage).ok_or(refuse)?;
+        self.held_by(value).ok_or(refuse)
+    }
+
+    /// The local indices that the slots of a chunk ask for.
+    #[inline(never)]
+    fn local_indices(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        slots: &Slots,
+        (id, indices): (BufferId, &[IndexForm]),
+        out: &mut heapless::Vec<u16, { crate::elements::slots::LANES }>,
+    ) -> Result<(), EmitError> {
+        let full = of_form(op);
+        let layout = told.inference.layout(id).ok_or(refused(op, ElementReason::Fragment))?;
+        let arena = &mut told.inference.arena;
+        let local = arena.index_at(&layout, indices).map_err(&full)?;
+        for slot in slots {
+            let at = arena.substitute(local, &slot.vars).map_err(&full)?;
+            let known = u16::try_from(at.constant).ok().filter(|_| at.is_constant());
+            let known = known.filter(|at| u32::from(*at) < layout.slots);
+            let known = match known {
+                Some(known) => known,
+                // No thread does anything with it.
+                None if !slot.live => 0,
+                None => return Err(refused(op, ElementReason::LocalIndex)),
+            };
+            out.push(known).map_err(|_| refused(op, ElementReason::Room))?;
+        }
+        Ok(())
+    }
+
+    /// Whether a step so far writes a register in all lanes.
+    fn is_written(&self, reg: Reg) -> bool {
+        let covers = |arg: &Arg| match *arg {
+            Arg::Reg { class, count, first } => {
+                u16::from(class) == reg.class.0
+                    && first <= reg.first
+                    && reg.first < first.wrapping_add(u16::from(count))
+            }
+            _ => false,
+        };
+        self.steps.steps.iter().any(|step| {
+            let atom = self.machine.tables.atom(step.atom);
+            let defs = |atom: &Atom<'_>| {
+                let pairs = atom.operands.iter().zip(&step.args);
+                pairs.filter(|(o, _)| o.role == Role::Def).any(|(_, arg)| covers(arg))
+            };
+            step.guard == NO_GUARD && step.purpose != Purpose::Label && atom.is_some_and(defs)
+        })
+    }
+
+    /// Registers with the elements of a fragment that the slots of a chunk read.
+    #[inline(never)]
+    pub(crate) fn read_fragment(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        slots: &Slots,
+        place: (BufferId, &[IndexForm]),
+    ) -> Result<Reg, EmitError> {
+        let regs = self.fragment_regs(op, told, place.0)?;
+        let mut at = heapless::Vec::new();
+        self.local_indices(op, told, slots, place, &mut at)?;
+        let first = at.first().copied().unwrap_or(0);
+        let member =
+            |k: u16| Reg { class: regs.class, first: regs.first.wrapping_add(k), count: 1 };
+        if at.iter().any(|k| !self.is_written(member(*k))) {
+            let buffer = told.inference.buffer_of(place.0).map_err(of_form(op))?;
+            told.read_early(buffer.storage);
+        }
+        if at.iter().all(|k| *k == first) {
+            return Ok(member(first));
+        }
+        let count = u8::try_from(at.len()).map_err(|_| refused(op, ElementReason::Room))?;
+        if (first..).zip(&at).all(|(want, k)| want == *k) {
+            return Ok(Reg { count, ..member(first) });
+        }
+        let out = self.steps.tuple(regs.class, count)?;
+        for (k, from) in (0u16..).zip(&at) {
+            let to = Reg { class: out.class, first: out.first.wrapping_add(k), count: 1 };
+            self.copy_tile(op, member(*from), to)?;
+        }
+        Ok(out)
+    }
+
+    /// Sets elements of a fragment, in the threads that execute the slots.
+    #[inline(never)]
+    pub(crate) fn write_fragment(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        slots: &Slots,
+        place: (BufferId, &[IndexForm]),
+        from: Reg,
+    ) -> Result<(), EmitError> {
+        let regs = self.fragment_regs(op, told, place.0)?;
+        let mut at = heapless::Vec::new();
+        self.local_indices(op, told, slots, place, &mut at)?;
+        for (k, (slot, to)) in (0u16..).zip(slots.iter().zip(&at)) {
+            if !slot.live {
+                continue;
+            }
+            let k = if from.count == 1 { 0 } else { k };
+            let from = Reg { count: 1, first: from.first.wrapping_add(k), ..from };
+            let to = Reg { class: regs.class, first: regs.first.wrapping_add(*to), count: 1 };
+            if from == to {
+                continue;
+            }
+            self.save_readers(op, to)?;
+            let guard = self.guard_of(op, slot.guard)?;
+            self.steps.guard = guard;
+            let copied = self.copy_tile(op, from, to);
+            self.steps.guard = None;
+            copied?;
+        }
+        Ok(())
+    }
+
+    /// Values of the chunk that stand in a register of a fragment get registers of their own before
+    /// it is written.
+    fn save_readers(&mut self, op: Op, target: Reg) -> Result<(), EmitError> {
+        for at in 0..self.held.len() {
+            let Some(known) = self.held.get(at).copied() else { break };
+            let is_buffer = |value: Value| self.program.type_of(value).is_tile();
+            let end = known.reg.first.wrapping_add(u16::from(known.reg.count));
+            let meets = known.reg.class == target.class
+                && known.reg.first <= target.first
+                && target.first < end;
+            if !meets || is_buffer(known.value) || !self.is_read_behind(op, known.value) {
+                continue;
+            }
+            let own = self.steps.tuple(known.reg.class, known.reg.count)?;
+            self.copy_tile(op, known.reg, own)?;
+            if let Some(slot) = self.held.get_mut(at) {
+                slot.reg = own;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LowerContext<'_, '_, '_, '_> {
+    /// Whether a value is read behind an operation: in its block, or where that is not seen.
+    fn is_read_behind(&self, op: Op, value: Value) -> bool {
+        let program = self.program;
+        let behind = |user: Op| {
+            core::iter::successors(program.next(op), |at| program.next(*at)).any(|at| at == user)
+        };
+        let apart = |user: Op| program.block_of(user) != program.block_of(op);
+        let mut users = program.uses(value).filter_map(|place| program.user(place));
+        users.any(|user| apart(user) || behind(user))
+    }
+
+    /// The registers of the fragment into which the one reader of an operation's result stores it,
+    /// where nothing stands between that touches the fragment, and all threads do it in all slots.
+    #[inline(never)]
+    pub(crate) fn stored_at(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        slots: &Slots,
+    ) -> Result<Option<Reg>, EmitError> {
+        let program = self.program;
+        let Some(store) = self.only_store(op) else { return Ok(None) };
+        let mut indices = heapless::Vec::new();
+        let Ok(id) = self.subscripts(store, told, 1, &mut indices) else { return Ok(None) };
+        let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
+        if buffer.scope != MemoryScope::Fragment
+            || slots.iter().any(|s| s.guard.is_some() || !s.live)
+        {
+            return Ok(None);
+        }
+        let Some(storage) = told.value(buffer.storage) else { return Ok(None) };
+        let touches = |other: Op| {
+            let number = match program.role(other) {
+                OpRole::ElementLoad => 0,
+                OpRole::ElementStore => 1,
+                OpRole::For | OpRole::If => return true,
+                _ => return false,
+            };
+            program.operand(other, number).is_some_and(|of| self.storage_of(of) == storage)
+        };
+        let mut at = program.next(op);
+        while let Some(other) = at.filter(|other| *other != store) {
+            if touches(other) {
+                return Ok(None);
+            }
+            at = program.next(other);
+        }
+        let regs = self.fragment_regs(op, told, id)?;
+        let mut local = heapless::Vec::new();
+        if self.local_indices(op, told, slots, (id, &indices), &mut local).is_err() {
+            return Ok(None);
+        }
+        let first = local.first().copied().unwrap_or(0);
+        let count = u8::try_from(local.len()).unwrap_or(u8::MAX);
+        if !(first..).zip(&local).all(|(want, k)| want == *k) {
+            return Ok(None);
+        }
+        let out = Reg { class: regs.class, first: regs.first.wrapping_add(first), count };
+        for k in 0..u16::from(count) {
+            self.save_readers(op, Reg { first: out.first.wrapping_add(k), count: 1, ..out })?;
+        }
+        Ok(Some(out))
+    }
+
+    /// The store behind an operation in its block that alone reads its result.
+    fn only_store(&self, op: Op) -> Option<Op> {
+        let program = self.program;
+        let result = program.result(op, 0)?;
+        let mut uses = program.uses(result);
+        let store = program.user(uses.next()?)?;
+        let alone = uses.next().is_none() && program.role(store) == OpRole::ElementStore;
+        let block = program.block_of(op);
+        (alone && program.block_of(store) == block && program.operand(store, 0) == Some(result))
+            .then_some(store)
+    }
+}

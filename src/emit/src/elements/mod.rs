@@ -1,0 +1,104 @@
+//! Parallel loops: each thread's iterations one after the other, elements by their own addresses.
+//!
+//! Which iteration a thread executes in a slot of its work is the inverse of the loop's layout; a
+//! lane that has none there is kept out by a guard. Neighbouring slots make a chunk: what lies next
+//! to each other in memory is moved by one instruction, everything else is done slot by slot.
+//! Fragments are a register for each local index.
+//!
+//! | module | what |
+//! | --- | --- |
+//! | `forms` | index maps as index expressions |
+//! | `slots` | iterations of a slot, and in which threads there is one |
+//! | `nest` | loops and tile operations in place, chunk by chunk |
+//! | `body` | operations of a chunk, inner loops unrolled |
+//! | `access` | elements of memory: addresses, vectors |
+//! | `fragment` | elements of fragments |
+
+mod access;
+mod body;
+mod forms;
+mod fragment;
+mod nest;
+mod slots;
+
+use lanebook_ir::Op;
+
+use crate::lower::context::EmitError;
+use lanebook_infer::FormError;
+use lanebook_loops::Told;
+
+/// Why elements of a loop have no instructions.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u8)]
+pub enum ElementReason {
+    /// An index map cannot be computed, or lent memory is full.
+    Form = 1,
+    /// The loop's layout does not tell the iteration of a thread and slot.
+    Inverse = 2,
+    /// A place in a fragment depends on the thread or on a loop's counter.
+    LocalIndex = 3,
+    /// A subscript depends on data.
+    Subscript = 4,
+    /// Elements that are no 8, 16 or 32 bits, or that no instruction moves alone.
+    Element = 5,
+    /// A condition depends on data.
+    Condition = 6,
+    /// An inner loop whose bounds are no numbers, or that turns too often.
+    InnerLoop = 7,
+    /// An operation that has no meaning for elements, or no instruction.
+    Operation = 8,
+    /// A fragment with more elements a thread than one list of registers has.
+    Fragment = 9,
+    /// Two element types in one storage.
+    View = 10,
+    /// More values, loops or conditions in one body than there is room for.
+    Room = 11,
+    /// The layouts are none of this function's.
+    Foreign = 12,
+    /// An index that may be below zero is divided, or strides that the program does not say.
+    Sign = 13,
+    /// A reduction whose layouts are not followed yet.
+    Reduction = 14,
+    /// A product in place.
+    Product = 15,
+    /// A memref with bounds.
+    Bounds = 16,
+}
+
+/// An error about elements.
+pub(crate) const fn refused(op: Op, why: ElementReason) -> EmitError {
+    EmitError::Element { op, why }
+}
+
+/// An error of the algebra of index maps.
+pub(crate) fn of_form(op: Op) -> impl Fn(FormError) -> EmitError {
+    move |_| refused(op, ElementReason::Form)
+}
+
+/// Where a function's loops come from. What compiles functions without any is compiled by itself, so
+/// that its stack is none the deeper.
+#[doc(hidden)]
+pub trait LoopSource<'f> {
+    /// The function that was told, if it is one of loops.
+    fn told(&mut self) -> Option<&mut Told<'f>>;
+}
+
+/// Of functions without loops.
+#[doc(hidden)]
+#[derive(Copy, Clone, Debug)]
+pub struct NoLoops;
+
+impl<'f> LoopSource<'f> for NoLoops {
+    #[inline(always)]
+    fn told(&mut self) -> Option<&mut Told<'f>> {
+        None
+    }
+}
+
+impl<'f> LoopSource<'f> for Told<'f> {
+    #[inline(always)]
+    fn told(&mut self) -> Option<&mut Self> {
+        Some(self)
+    }
+}

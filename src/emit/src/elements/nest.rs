@@ -1,0 +1,349 @@
+//! Loops and tile operations in place: chunk by chunk of the threads' slots.
+
+use crate::elements::access::{AccessState, Place};
+use crate::elements::forms::ThreadVar;
+use crate::elements::slots::{Doers, LANES, Slots, WorkSlot};
+use crate::elements::{ElementReason, of_form, refused};
+use crate::expr::{ExprId, Reg};
+use crate::lower::context::{EmitError, LowerContext};
+use crate::sync::order::{MemAccess, PendingAccesses};
+use lanebook_infer::{Access, BufferId, IndexForm, Kind, MemoryScope, OperatorId, VarRole};
+use lanebook_ir::{Op, Value};
+use lanebook_loops::Told;
+use lanebook_tables::{IndexOp, OpRole, Space};
+
+/// Bytes that one instruction of a thread moves at the most.
+const WIDEST: u32 = 16;
+
+/// What is emitted of an operation: its doers and what it remembers.
+pub(crate) struct Chunk<'c> {
+    pub doers: &'c Doers,
+    pub slots: Slots,
+    pub state: &'c mut AccessState,
+}
+
+impl LowerContext<'_, '_, '_, '_> {
+    /// A nest of parallel loops, or a tile operation in place.
+    #[inline(never)]
+    pub(crate) fn in_place(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
+        if self.program.role(op) == OpRole::ProductInto {
+            return Err(refused(op, ElementReason::Product));
+        }
+        let id = told.operator_for(op).ok_or(refused(op, ElementReason::Operation))?;
+        let kind = told.inference.operator_of(id).map_err(of_form(op))?.kind;
+        match kind {
+            Kind::Parallel => {}
+            Kind::Reduce { .. } => return Err(refused(op, ElementReason::Reduction)),
+            Kind::Uniform if self.program.role(op) == OpRole::ProductInto => {
+                return Err(refused(op, ElementReason::Product));
+            }
+            Kind::Uniform => return Err(refused(op, ElementReason::Condition)),
+        }
+        self.check_touched(op)?;
+        self.meet(op, open, true)?;
+        let mark = told.inference.arena.mark();
+        let done = self.chunks(op, told, id);
+        told.inference.arena.release(mark);
+        done
+    }
+
+    #[inline(never)]
+    fn chunks(&mut self, op: Op, told: &mut Told<'_>, id: OperatorId) -> Result<(), EmitError> {
+        let doers = self.doers(op, told, id)?;
+        let width = self.width(op, told, id, doers.spread.slots)?;
+        let mut state = AccessState::default();
+        let mut first = 0u32;
+        while first < doers.spread.slots {
+            let mark = told.inference.arena.mark();
+            let kept = self.held.len();
+            let mut slots = Slots::new();
+            for number in first..first.saturating_add(width) {
+                let mut slot = WorkSlot::default();
+                self.slot_at(told, &doers, number, &mut slot)?;
+                slots.push(slot).map_err(|_| refused(op, ElementReason::Room))?;
+            }
+            if slots.iter().any(|slot| slot.live) {
+                let mut chunk = Chunk { doers: &doers, slots, state: &mut state };
+                self.chunk(op, told, id, &mut chunk)?;
+            }
+            self.held.truncate(kept);
+            told.inference.arena.release(mark);
+            first = first.saturating_add(width);
+        }
+        Ok(())
+    }
+
+    /// Who executes an operation.
+    fn doers(&mut self, op: Op, told: &mut Told<'_>, id: OperatorId) -> Result<Doers, EmitError> {
+        let full = of_form(op);
+        let own = *told.inference.operator_of(id).map_err(&full)?;
+        let spread = told.inference.spread(id).ok_or(refused(op, ElementReason::Inverse))?;
+        let (first, count) = own.threads;
+        let arena = &mut told.inference.arena;
+        let var = arena.var(count, VarRole::Output).map_err(&full)?;
+        let node = match first {
+            0 => self.thread,
+            first => self.arena.op_const(IndexOp::Sub, self.thread, u64::from(first))?,
+        };
+        let threads = (first, count, self.plan.threads);
+        Ok(Doers { op, spread, thread: ThreadVar { var, node }, threads })
+    }
+
+    /// How many slots make a chunk: as many as an instruction can move of the narrowest elements.
+    fn width(&self, op: Op, told: &Told<'_>, id: OperatorId, slots: u32) -> Result<u32, EmitError> {
+        let own = told.inference.operator_of(id).map_err(of_form(op))?;
+        let mut width = LANES as u32;
+        for access in told.inference.accesses_of(own) {
+            let buffer = told.inference.buffer_of(access.buffer).map_err(of_form(op))?;
+            let bytes = (buffer.bits >> 3).max(1);
+            width = width.min(WIDEST.checked_div(bytes).unwrap_or(1).max(1));
+        }
+        while width > 1 && slots.checked_rem(width) != Some(0) {
+            width >>= 1;
+        }
+        Ok(width.max(1))
+    }
+
+    #[inline(never)]
+    fn chunk(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        id: OperatorId,
+        chunk: &mut Chunk<'_>,
+    ) -> Result<(), EmitError> {
+        match self.program.role(op) {
+            OpRole::Parallel => self.body_of(op, told, chunk),
+            OpRole::Fill => {
+                let value = self.program.operand(op, 0).ok_or(EmitError::Unplanned(op))?;
+                let to = self.access(op, told, id, true)?;
+                let buffer = self.program.operand(op, 1).ok_or(EmitError::Unplanned(op))?;
+                let from = match self.literal_of(value, buffer)? {
+                    Some(reg) => reg,
+                    None => self.scalar(op, told, chunk, value)?,
+                };
+                self.set_elements(op, told, chunk, (to.buffer, to.indices()), from)
+            }
+            OpRole::Copy => {
+                let from = self.access(op, told, id, false)?;
+                let to = self.access(op, told, id, true)?;
+                let place = (from.buffer, from.indices());
+                let value = self.get_elements(op, told, chunk, place, None)?;
+                self.set_elements(op, told, chunk, (to.buffer, to.indices()), value)
+            }
+            _ => Err(refused(op, ElementReason::Operation)),
+        }
+    }
+
+    /// The first access of an operator that writes, or that does not.
+    fn access(
+        &self,
+        op: Op,
+        told: &Told<'_>,
+        id: OperatorId,
+        write: bool,
+    ) -> Result<Access, EmitError> {
+        let own = told.inference.operator_of(id).map_err(of_form(op))?;
+        let found = told.inference.accesses_of(own).iter().find(|a| a.write == write);
+        found.copied().ok_or(refused(op, ElementReason::Operation))
+    }
+
+    /// Registers with elements of a buffer.
+    pub(crate) fn get_elements(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        (id, indices): (BufferId, &[IndexForm]),
+        into: Option<Reg>,
+    ) -> Result<Reg, EmitError> {
+        let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
+        if buffer.scope == MemoryScope::Fragment {
+            return self.read_fragment(op, told, &chunk.slots, (id, indices));
+        }
+        let value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
+        let place = Place { op, value, indices };
+        let slots = (&chunk.slots, chunk.doers.thread);
+        self.load_elements(told, chunk.state, slots, place, into)
+    }
+
+    /// Sets elements of a buffer.
+    pub(crate) fn set_elements(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        (id, indices): (BufferId, &[IndexForm]),
+        from: Reg,
+    ) -> Result<(), EmitError> {
+        let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
+        if buffer.scope == MemoryScope::Fragment {
+            return self.write_fragment(op, told, &chunk.slots, (id, indices), from);
+        }
+        let value: Value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
+        let place = Place { op, value, indices };
+        let before = self.only_first_copy(op, told, chunk)?;
+        let slots = (&chunk.slots, chunk.doers.thread);
+        let stored = self.store_elements(told, chunk.state, slots, place, from);
+        for (slot, guard) in chunk.slots.iter_mut().zip(&before) {
+            slot.guard = *guard;
+        }
+        stored
+    }
+
+    /// Where several threads execute an iteration, the first of them writes memory; what the guards
+    /// were before.
+    fn only_first_copy(
+        &mut self,
+        op: Op,
+        told: &Told<'_>,
+        chunk: &mut Chunk<'_>,
+    ) -> Result<heapless::Vec<Option<ExprId>, LANES>, EmitError> {
+        let spread = chunk.doers.spread;
+        let mut before = heapless::Vec::new();
+        for at in 0..chunk.slots.len() {
+            let Some(slot) = chunk.slots.get_mut(at) else { break };
+            before.push(slot.guard).map_err(|_| refused(op, ElementReason::Room))?;
+            if spread.copies <= 1 {
+                continue;
+            }
+            let copy = slot.vars.iter().find(|(var, _)| *var == spread.copy).map(|(_, form)| *form);
+            let copy = copy.ok_or(refused(op, ElementReason::Inverse))?;
+            let mut guard = slot.guard;
+            let node = self.form_node(op, told, copy, chunk.doers.thread)?;
+            let zero = self.arena.constant(0)?;
+            self.keep_equal(&mut guard, node, zero)?;
+            if let Some(slot) = chunk.slots.get_mut(at) {
+                slot.guard = guard;
+            }
+        }
+        Ok(before)
+    }
+}
+
+/// Most buffers in memory that an operation in place reads or writes.
+const TOUCHED: usize = 6;
+
+impl LowerContext<'_, '_, '_, '_> {
+    /// The buffers in memory that an operation in place reads or writes, each once for either;
+    /// `None` if there are too many.
+    fn buffers_of(&self, op: Op) -> Option<heapless::Vec<(Value, bool), TOUCHED>> {
+        let program = self.program;
+        let mut out = heapless::Vec::new();
+        let mut add = |value: Option<Value>, writes: bool| {
+            let Some(value) = value.map(|value| self.storage_of(value)) else { return true };
+            let space = program.type_of(value).space;
+            let memory = matches!(space, Some(Space::Global | Space::Shared));
+            !memory || out.contains(&(value, writes)) || out.push((value, writes)).is_ok()
+        };
+        let fits = match program.role(op) {
+            OpRole::Parallel => program.inside(op).all(|inner| match program.role(inner) {
+                OpRole::ElementLoad => add(program.operand(inner, 0), false),
+                OpRole::ElementStore => add(program.operand(inner, 1), true),
+                _ => true,
+            }),
+            OpRole::Copy | OpRole::ReduceInto => {
+                add(program.operand(op, 0), false) && add(program.operand(op, 1), true)
+            }
+            OpRole::Fill => add(program.operand(op, 1), true),
+            OpRole::ProductInto => {
+                add(program.operand(op, 0), false) && add(program.operand(op, 1), false)
+            }
+            _ => true,
+        };
+        fits.then_some(out)
+    }
+
+    /// The buffer whose storage a view looks at.
+    pub(crate) fn storage_of(&self, value: Value) -> Value {
+        let mut at = value;
+        // Each view stands behind what it looks at.
+        while let Some(def) =
+            self.program.def_op(at).filter(|def| self.program.role(*def) == OpRole::View)
+            && let Some(of) = self.program.operand(def, 0)
+        {
+            at = of;
+        }
+        at
+    }
+
+    /// Whether the function is one of parallel loops.
+    fn is_of_loops(&self, op: Op) -> bool {
+        let around = core::iter::successors(Some(op), |at| self.program.parent(*at));
+        around.last().is_some_and(|function| self.program.has_loops(function))
+    }
+
+    /// Whether an operation stands inside of a parallel loop.
+    pub(crate) fn is_in_nest(&self, op: Op) -> bool {
+        let around = core::iter::successors(self.program.parent(op), |at| self.program.parent(*at));
+        around.into_iter().any(|at| self.program.role(at) == OpRole::Parallel)
+    }
+
+    /// What an operation in place touches in memory.
+    #[inline(never)]
+    pub(crate) fn touched_in_place(&self, op: Op, out: &mut heapless::Vec<MemAccess, TOUCHED>) {
+        let in_place = matches!(
+            self.program.role(op),
+            OpRole::Parallel
+                | OpRole::Copy
+                | OpRole::Fill
+                | OpRole::ReduceInto
+                | OpRole::ProductInto
+        );
+        if !in_place || self.is_in_nest(op) || !self.is_of_loops(op) {
+            return;
+        }
+        for (value, writes) in self.buffers_of(op).unwrap_or_default() {
+            let touched = match self.plan.alloc_of(value) {
+                Some((_, tile)) => {
+                    self.access_kind(op, value, Space::Shared, writes).map(|kind| MemAccess {
+                        from: tile.offset,
+                        to: tile.offset.saturating_add(tile.bytes),
+                        dealt: 0,
+                        kind,
+                        writes,
+                        completion: None,
+                    })
+                }
+                None => self.touched_tensor(op, value, writes),
+            };
+            if let Some(touched) = touched {
+                let _ = out.push(touched);
+            }
+        }
+    }
+
+    /// A tensor that something else in the kernel touches, too, where one of the two writes.
+    fn touched_tensor(&self, op: Op, value: Value, writes: bool) -> Option<MemAccess> {
+        let program = self.program;
+        let function = core::iter::successors(Some(op), |at| program.parent(*at)).last()?;
+        let repeated = program.parent(op) != Some(function);
+        let mut others = program.inside(function).filter(|other| *other != op || repeated);
+        let met = others.any(|other| {
+            let role = program.role(other);
+            let own =
+                matches!(role, OpRole::Parallel | OpRole::Copy | OpRole::Fill | OpRole::ReduceInto);
+            own && !self.is_in_nest(other)
+                && self
+                    .buffers_of(other)
+                    .is_none_or(|all| all.iter().any(|(v, w)| *v == value && (*w || writes)))
+        });
+        let tensor = program.parameters(function).position(|of| of == value)?;
+        let kind = self.access_kind(op, value, Space::Global, writes).filter(|_| met)?;
+        let tensor = u16::try_from(tensor).unwrap_or(u16::MAX);
+        Some(MemAccess::global((tensor, 0), (kind, writes), 0, None))
+    }
+
+    /// Refuses an operation that touches more than is followed.
+    pub(crate) fn check_touched(&self, op: Op) -> Result<(), EmitError> {
+        match self.buffers_of(op) {
+            Some(_) => Ok(()),
+            None => Err(refused(op, ElementReason::Room)),
+        }
+    }
+}

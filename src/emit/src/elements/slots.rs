@@ -1,0 +1,184 @@
+//! Which iteration a thread executes in a slot of its work, and in which threads there is one.
+//!
+//! The inverse of a layout gives an iteration for every thread and slot. It is executed where all
+//! variables are within their extents and the layout leads back to the thread and the slot:
+//! membership, of which structure leaves mostly nothing to ask.
+
+use crate::elements::forms::ThreadVar;
+use crate::elements::{ElementReason, of_form, refused};
+use crate::expr::ExprId;
+use crate::lower::context::{EmitError, LowerContext};
+use lanebook_infer::{BaseId, FragmentForm, IndexForm, MAX_RANK};
+use lanebook_ir::Op;
+use lanebook_loops::Told;
+use lanebook_tables::IndexOp;
+
+/// Most slots of a chunk.
+pub(crate) const LANES: usize = 8;
+
+/// Variables with what they are in a slot.
+pub(crate) type SlotVars = heapless::Vec<(BaseId, IndexForm), { MAX_RANK + 5 }>;
+
+/// A slot of a thread's work.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WorkSlot {
+    /// Variables by the thread.
+    pub vars: SlotVars,
+    /// A word that is below zero in the threads that execute it; `None` where all do.
+    pub guard: Option<ExprId>,
+    /// Whether any thread may execute it.
+    pub live: bool,
+}
+
+/// The slots of a chunk.
+pub(crate) type Slots = heapless::Vec<WorkSlot, LANES>;
+
+/// Who executes an operation.
+#[derive(Copy, Clone)]
+pub(crate) struct Doers {
+    pub op: Op,
+    pub spread: FragmentForm,
+    pub thread: ThreadVar,
+    /// The first thread and how many, and how many the function has.
+    pub threads: (u32, u32, u32),
+}
+
+impl LowerContext<'_, '_, '_, '_> {
+    /// A slot of an operation's work.
+    #[inline(never)]
+    pub(crate) fn slot_at(
+        &mut self,
+        told: &mut Told<'_>,
+        doers: &Doers,
+        number: u32,
+        out: &mut WorkSlot,
+    ) -> Result<(), EmitError> {
+        let Doers { op, spread, thread, .. } = *doers;
+        self.iteration(told, doers, number, out)?;
+        let full = of_form(op);
+        let arena = &mut told.inference.arena;
+        let whole = arena.whole(thread.var).map_err(&full)?;
+        let back = arena.substitute(spread.thread, &out.vars).map_err(&full)?;
+        let place = arena.substitute(spread.index, &out.vars).map_err(&full)?;
+        if !arena.same(back, whole) {
+            let own = self.form_node(op, told, back, thread)?;
+            self.keep_equal(&mut out.guard, own, thread.node)?;
+        }
+        let wanted = i64::from(number);
+        let arena = &told.inference.arena;
+        let (low, high) = arena.range(place).map_err(&full)?;
+        if low > wanted || high < wanted {
+            out.live = false;
+        } else if !place.is_constant() {
+            let own = self.form_node(op, told, place, thread)?;
+            let wanted = self.arena.constant(number)?;
+            self.keep_equal(&mut out.guard, own, wanted)?;
+        }
+        self.within_threads(doers, &mut out.guard)
+    }
+
+    /// The variables of a slot, each kept within its extent.
+    #[inline(never)]
+    fn iteration(
+        &mut self,
+        told: &mut Told<'_>,
+        doers: &Doers,
+        number: u32,
+        out: &mut WorkSlot,
+    ) -> Result<(), EmitError> {
+        let Doers { op, spread, thread, .. } = *doers;
+        let full = of_form(op);
+        *out = WorkSlot { live: true, ..WorkSlot::default() };
+        let mut vars: heapless::Vec<BaseId, { MAX_RANK + 1 }> = heapless::Vec::new();
+        for id in spread.vars.iter().chain([spread.copy]) {
+            vars.push(id).map_err(|_| refused(op, ElementReason::Room))?;
+        }
+        let arena = &mut told.inference.arena;
+        let whole = arena.whole(thread.var).map_err(&full)?;
+        let slot = IndexForm::constant(i64::from(number));
+        let solved =
+            arena.solve(&[(whole, spread.thread), (slot, spread.index)], &vars).map_err(&full)?;
+        if !solved.free.is_empty() || solved.vars.len() != vars.len() {
+            return Err(refused(op, ElementReason::Inverse));
+        }
+        for (var, form) in &solved.vars {
+            let arena = &told.inference.arena;
+            let extent = arena.extent(*var).map_err(&full)?;
+            let (low, high) = arena.range(*form).map_err(&full)?;
+            if high < 0 || low >= i64::from(extent) {
+                out.live = false;
+            } else if low < 0 || high >= i64::from(extent) {
+                let node = self.form_node(op, told, *form, thread)?;
+                self.keep_within(&mut out.guard, node, extent, low < 0)?;
+            }
+            out.vars.push((*var, *form)).map_err(|_| refused(op, ElementReason::Room))?;
+        }
+        Ok(())
+    }
+
+    fn within_threads(
+        &mut self,
+        doers: &Doers,
+        guard: &mut Option<ExprId>,
+    ) -> Result<(), EmitError> {
+        let (first, count, all) = doers.threads;
+        if first == 0 && count >= all {
+            return Ok(());
+        }
+        self.keep_within(guard, doers.thread.node, count, first > 0)
+    }
+
+    /// One more condition of a guard.
+    pub(crate) fn keep_word(
+        &mut self,
+        guard: &mut Option<ExprId>,
+        word: ExprId,
+    ) -> Result<(), EmitError> {
+        *guard = self.sum(IndexOp::And, *guard, Some(word))?;
+        Ok(())
+    }
+
+    /// A number is below an extent, and not below zero where it may be.
+    fn keep_within(
+        &mut self,
+        guard: &mut Option<ExprId>,
+        node: ExprId,
+        extent: u32,
+        signed: bool,
+    ) -> Result<(), EmitError> {
+        let below = self.arena.op_const(IndexOp::Add, node, u64::from(extent.wrapping_neg()))?;
+        self.keep_word(guard, below)?;
+        if signed {
+            let above = self.arena.op_const(IndexOp::Xor, node, u64::from(u32::MAX))?;
+            self.keep_word(guard, above)?;
+        }
+        Ok(())
+    }
+
+    /// Two numbers below 2^31 are the same.
+    pub(crate) fn keep_equal(
+        &mut self,
+        guard: &mut Option<ExprId>,
+        a: ExprId,
+        b: ExprId,
+    ) -> Result<(), EmitError> {
+        let differ = self.arena.op(IndexOp::Xor, &[a, b])?;
+        let word = self.arena.op_const(IndexOp::Add, differ, u64::from(u32::MAX))?;
+        self.keep_word(guard, word)
+    }
+
+    /// A number that is 0 or 1 is 1, or 0.
+    pub(crate) fn keep_truth(
+        &mut self,
+        guard: &mut Option<ExprId>,
+        node: ExprId,
+        truth: bool,
+    ) -> Result<(), EmitError> {
+        let word = if truth {
+            self.minus(node)?
+        } else {
+            self.arena.op_const(IndexOp::Add, node, u64::from(u32::MAX))?
+        };
+        self.keep_word(guard, word)
+    }
+}

@@ -1,0 +1,81 @@
+//! Functions of parallel loops: their shared tiles, row by row; nothing of them is chosen here.
+
+use crate::data::{AllocPlan, Plan, PlanError, PlanPool};
+use crate::select::planner::full;
+use lanebook_ir::{Op, Program, TileEncoding, attr_names};
+use lanebook_layout::PostMap;
+use lanebook_tables::{OpRole, Space, Tables};
+use lanebook_tile::map::SharedLayout;
+use lanebook_tile::shaping::tile_shape;
+
+/// Finds the shared tiles of a function of parallel loops.
+///
+/// # Errors
+/// [`PlanError::Unsupported`] for operations on whole tiles of registers and for tiles with written
+/// layouts; [`PlanError::Extents`].
+pub(crate) fn collect_loops(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    function: Op,
+    plan: &mut Plan<'_>,
+) -> Result<(), PlanError> {
+    for op in program.inside(function) {
+        match program.role(op) {
+            OpRole::Alloc => {}
+            OpRole::Load
+            | OpRole::Store
+            | OpRole::Matrix
+            | OpRole::Reduce
+            | OpRole::Broadcast
+            | OpRole::Convert
+            | OpRole::Transpose => return Err(PlanError::Unsupported(op)),
+            _ => continue,
+        }
+        let value = program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+        let ty = program.type_of(value);
+        if ty.space != Some(Space::Shared) {
+            continue;
+        }
+        if ty.encoding != TileEncoding::None || program.has_attr(op, attr_names::LAYOUT) {
+            return Err(PlanError::Unsupported(op));
+        }
+        let shape = tile_shape(program, value).ok_or(PlanError::Extents(op))?;
+        let count = ty.shape.iter().try_fold(1u32, |n, e| n.checked_mul(e?));
+        let bytes = count.and_then(|n| n.checked_mul(u32::from(shape.bits / 8)));
+        let bytes = bytes.ok_or(PlanError::Extents(op))?;
+        let layout = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
+        let align = tables.weights.shared_align;
+        let capacity = plan.allocs.capacity();
+        let alloc = AllocPlan { value, shape, layout, fixed: true, bytes, align, offset: 0 };
+        plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))?;
+    }
+    Ok(())
+}
+
+/// Places the shared tiles of a function of parallel loops one behind the other: views may look at
+/// any of them anywhere.
+///
+/// # Errors
+/// [`PlanError::SharedMemory`].
+pub(crate) fn place_loops(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &mut Plan<'_>,
+) -> Result<(), PlanError> {
+    let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
+    let mut end = 0u32;
+    plan.shared_align = tables.weights.shared_align;
+    for alloc in plan.allocs.iter_mut() {
+        let op = program.def_op(alloc.value).ok_or(PlanError::Stale)?;
+        let have = arch.shared.max_bytes;
+        let full = |need| PlanError::SharedMemory { op, need, have };
+        let at = end.checked_next_multiple_of(alloc.align.max(1)).ok_or(full(u32::MAX))?;
+        alloc.offset = at;
+        end = at.checked_add(alloc.bytes).ok_or(full(u32::MAX))?;
+        if end > have {
+            return Err(full(end));
+        }
+    }
+    plan.shared_bytes = end;
+    Ok(())
+}

@@ -1,0 +1,504 @@
+//! Parallel loops and tile operations in place, by their meaning: iteration by iteration, once from
+//! the first to the last and once from the last to the first. What the two leave different is not
+//! fixed by the program.
+
+use super::Said;
+use super::compute::compute;
+use super::element::Element;
+use super::machine::{Machine, Value, closing};
+use super::text::{attribute, constant, list, tile_type};
+use super::tile::{Item, Sure, Tile};
+
+/// Words of parallel loops.
+const PARALLEL: [&str; 3] = ["parallel ", "scf.parallel ", "tl.parallel "];
+
+/// Counters with their first values, ends and steps.
+type Counters = Vec<(String, [i64; 3])>;
+
+/// An element type's name alone.
+fn scalar_type(text: &str) -> Said<Element> {
+    Element::of(text.rsplit("->").next().unwrap_or(text).trim())
+}
+
+impl Machine<'_> {
+    /// Runs a statement of the loop language; where it ends, or `None` if it is none.
+    pub(super) fn loop_statement(&mut self, body: &[String], at: usize) -> Said<Option<usize>> {
+        let line = body[at].as_str();
+        if PARALLEL.iter().any(|word| line.starts_with(word)) {
+            let end = closing(body, at).ok_or("no closing bracket")?;
+            self.parallel(body, at)?;
+            return Ok(Some(end));
+        }
+        if let Some(rest) = line.strip_prefix("scf.if ") {
+            return self.branch(body, at, rest).map(Some);
+        }
+        let (result, rest) = match line.split_once('=') {
+            Some((name, rest)) if name.trim_start().starts_with('%') => {
+                (Some(name.trim().to_string()), rest.trim())
+            }
+            _ => (None, line),
+        };
+        let (op, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+        let value = match op {
+            "memref.load" | "tl.load" => {
+                let place = rest.split(" : ").next().unwrap_or("");
+                Value::Tile(self.element(place)?)
+            }
+            "memref.store" | "tl.store" => {
+                let inputs = list(rest.split(" : ").next().unwrap_or(""));
+                let [value, place] = &inputs[..] else { return Err("two operands".to_string()) };
+                let item = self.scalar(value)?;
+                self.set_element(place, item)?;
+                return Ok(Some(at));
+            }
+            "fill" | "linalg.fill" | "tl.fill" => {
+                let inputs = list(rest.split('{').next().unwrap_or(""));
+                let [value, place] = &inputs[..] else { return Err("two operands".to_string()) };
+                let (shape, element) = self.whole(place)?;
+                let item = match self.scalar(value) {
+                    Ok(tile) => tile,
+                    Err(_) => Tile::filled(vec![], element, Item::exact(constant(value, element)?)),
+                };
+                for point in points(&shape) {
+                    self.set_at(place, &point, item.clone())?;
+                }
+                return Ok(Some(at));
+            }
+            "copy" if !rest.contains(" : ") => {
+                self.copy_in_place(rest)?;
+                return Ok(Some(at));
+            }
+            "reduce_into" | "tl.reduce" => {
+                self.reduce_in_place(rest)?;
+                return Ok(Some(at));
+            }
+            "gemm" | "tl.gemm" => {
+                self.product_in_place(rest)?;
+                return Ok(Some(at));
+            }
+            "view" => {
+                let (of, ty) = rest.split_once(" : ").ok_or("no type")?;
+                let (shape, element) = tile_type(ty)?;
+                if self.whole(of.trim())?.1 != element {
+                    return Err("a view of other elements".to_string());
+                }
+                Value::View(of.trim().to_string(), shape)
+            }
+            _ => match self.scalar_statement(op, rest)? {
+                Some(value) => value,
+                None => return Ok(None),
+            },
+        };
+        self.values.insert(result.ok_or("no result")?, value);
+        Ok(Some(at))
+    }
+
+    /// Arithmetic on elements and constants of them; `None` where the type is none of an element.
+    fn scalar_statement(&mut self, op: &str, rest: &str) -> Said<Option<Value>> {
+        let Some((operands, types)) = rest.rsplit_once(" : ") else { return Ok(None) };
+        let named = types.rsplit("->").next().unwrap_or(types).trim();
+        if named.contains('<')
+            || op.starts_with("index.")
+            || matches!(op, "block_id" | "num_blocks")
+        {
+            return Ok(None);
+        }
+        let inputs = list(operands.split('{').next().unwrap_or(""));
+        if named == "index" {
+            return self.index_statement(op, &inputs);
+        }
+        let element = scalar_type(types)?;
+        if op == "constant" {
+            let item = Item::exact(constant(inputs.first().ok_or("no number")?, element)?);
+            return Ok(Some(Value::Tile(Tile::filled(vec![], element, item))));
+        }
+        if op == "arith.sitofp" {
+            let item = Item::exact(element.encode(self.index(&inputs[0])? as f64));
+            return Ok(Some(Value::Tile(Tile::filled(vec![], element, item))));
+        }
+        let tiles: Vec<Tile> = inputs.iter().map(|n| self.scalar(n)).collect::<Said<_>>()?;
+        let tile = if self.measuring {
+            Tile::filled(vec![], element, Item { bits: 0, sure: Sure::Free })
+        } else {
+            compute(op, operands, &tiles, (vec![], element), &self.program.flushed)?
+        };
+        Ok(Some(Value::Tile(tile)))
+    }
+
+    /// Words on integers that other languages have.
+    fn index_statement(&mut self, op: &str, inputs: &[String]) -> Said<Option<Value>> {
+        if op == "constant" {
+            return Ok(None);
+        }
+        let n = |k: usize| self.index(inputs.get(k).ok_or("too few operands")?);
+        let value = match op {
+            "arith.minsi" => n(0)?.min(n(1)?),
+            "arith.maxsi" => n(0)?.max(n(1)?),
+            "arith.xori" => n(0)? ^ n(1)?,
+            "arith.andi" => n(0)? & n(1)?,
+            "arith.ori" => n(0)? | n(1)?,
+            "arith.shli" => n(0)? << n(1)?,
+            "arith.shrsi" => n(0)? >> n(1)?,
+            "select" => {
+                if n(0)? != 0 {
+                    n(1)?
+                } else {
+                    n(2)?
+                }
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Value::Index(value)))
+    }
+
+    // ---- loops and conditions
+    fn parallel(&mut self, body: &[String], at: usize) -> Said<()> {
+        let counters = self.counters(&body[at])?;
+        let extents: Vec<usize> = counters
+            .iter()
+            .map(|(_, [from, to, step])| (to - from + step - 1).div_euclid(*step).max(0) as usize)
+            .collect();
+        let mut all = points(&extents);
+        let before = (self.values.clone(), self.program.globals.clone());
+        self.iterations(body, at, &counters, &all)?;
+        if self.measuring {
+            return Ok(());
+        }
+        let first = (
+            std::mem::replace(&mut self.values, before.0),
+            std::mem::replace(&mut self.program.globals, before.1),
+        );
+        all.reverse();
+        self.iterations(body, at, &counters, &all)?;
+        for (global, other) in self.program.globals.iter_mut().zip(&first.1) {
+            free_where_different(&mut global.items, &other.items);
+        }
+        for (name, value) in &mut self.values {
+            if let (Value::Tile(tile), Some(Value::Tile(other))) = (value, first.0.get(name)) {
+                free_where_different(&mut tile.items, &other.items);
+            }
+        }
+        Ok(())
+    }
+
+    fn iterations(
+        &mut self,
+        body: &[String],
+        at: usize,
+        counters: &Counters,
+        all: &[Vec<usize>],
+    ) -> Said<()> {
+        for point in all {
+            for ((name, [from, _, step]), n) in counters.iter().zip(point) {
+                let value = from + step * i64::try_from(*n).map_err(|_| "a counter")?;
+                self.values.insert(name.clone(), Value::Index(value));
+            }
+            self.block(body, at + 1)?;
+        }
+        Ok(())
+    }
+
+    /// `%i in 64 {`, `(%i, %j) in (4, 16) attributes {..} {`, `%i = 0 to 64 step 1 {`.
+    fn counters(&self, line: &str) -> Said<Counters> {
+        let rest = line.split_once(' ').ok_or("no counter")?.1;
+        if let Some((names, rest)) = rest.split_once(" in ") {
+            let names = list(names.trim().trim_start_matches('(').trim_end_matches(')'));
+            let ends = match rest.trim().strip_prefix('(') {
+                Some(rest) => rest.split_once(')').ok_or("no end of extents")?.0,
+                None => rest.split([' ', '{']).next().unwrap_or(""),
+            };
+            let ends = list(ends);
+            if names.len() != ends.len() {
+                return Err("another number of extents than counters".to_string());
+            }
+            return names
+                .into_iter()
+                .zip(&ends)
+                .map(|(name, end)| Ok((name, [0, self.index(end)?, 1])))
+                .collect();
+        }
+        let (name, rest) = rest.split_once('=').ok_or("no bounds")?;
+        let (from, rest) = rest.split_once(" to ").ok_or("no bound")?;
+        let (to, rest) = rest.split_once(" step ").ok_or("no step")?;
+        let step = rest.split_whitespace().next().ok_or("no step")?;
+        let bounds = [self.index(from)?, self.index(to)?, self.index(step)?];
+        Ok(vec![(name.trim().to_string(), bounds)])
+    }
+
+    /// Runs the part of a condition that holds; where the other one ends.
+    fn branch(&mut self, body: &[String], at: usize, rest: &str) -> Said<usize> {
+        let name = rest.split([' ', '{']).next().unwrap_or("");
+        let holds = match self.value(name)? {
+            Value::Index(n) => n != 0,
+            Value::Tile(tile) => tile.items.first().is_some_and(|item| item.bits != 0),
+            Value::View(..) => return Err("no condition".to_string()),
+        };
+        let mut end = part_end(body, at).ok_or("no closing bracket")?;
+        if holds {
+            self.block(body, at + 1)?;
+        }
+        if body[end].contains("else") {
+            let other = end;
+            end = part_end(body, other).ok_or("no closing bracket")?;
+            if !holds {
+                self.block(body, other + 1)?;
+            }
+        }
+        Ok(end)
+    }
+
+    // ---- elements
+    /// The scalar of a name or of a literal index.
+    fn scalar(&self, name: &str) -> Said<Tile> {
+        match self.value(name)? {
+            Value::Tile(tile) if tile.items.len() == 1 => Ok(tile),
+            _ => Err(format!("`{name}` is no element")),
+        }
+    }
+
+    /// The buffer that a name stands for, and its extents.
+    fn resolved(&self, name: &str) -> (String, Option<Vec<usize>>) {
+        let mut at = name.trim().to_string();
+        let mut shape = None;
+        while let Some(Value::View(of, own)) = self.values.get(&at) {
+            shape = shape.or(Some(own.clone()));
+            at = of.clone();
+        }
+        (at, shape)
+    }
+
+    fn borrowed(&self, name: &str) -> Said<&Tile> {
+        match self.values.get(name) {
+            Some(Value::Tile(tile)) => Ok(tile),
+            _ => Err(format!("`{name}` is no tile")),
+        }
+    }
+
+    /// Extents and elements of a buffer.
+    fn whole(&self, name: &str) -> Said<(Vec<usize>, Element)> {
+        let (base, shape) = self.resolved(name.split('[').next().unwrap_or(name));
+        if let Some(global) = self.program.globals.iter().find(|g| g.name == base) {
+            return Ok((global.extents.clone(), global.element));
+        }
+        let tile = self.borrowed(&base)?;
+        Ok((shape.unwrap_or_else(|| tile.shape.clone()), tile.element))
+    }
+
+    fn element(&mut self, place: &str) -> Said<Tile> {
+        let (name, indices) = self.subscripts(place)?;
+        self.get_at(&name, &indices)
+    }
+
+    fn set_element(&mut self, place: &str, item: Tile) -> Said<()> {
+        let (name, indices) = self.subscripts(place)?;
+        self.set_at(&name, &indices, item)
+    }
+
+    fn subscripts(&self, place: &str) -> Said<(String, Vec<usize>)> {
+        let (name, rest) = place.split_once('[').ok_or("no subscripts")?;
+        let indices = list(rest.trim().trim_end_matches(']'))
+            .iter()
+            .map(|s| usize::try_from(self.index(s)?).map_err(|_| "below zero".to_string()))
+            .collect::<Said<_>>()?;
+        Ok((name.trim().to_string(), indices))
+    }
+
+    fn get_at(&mut self, name: &str, indices: &[usize]) -> Said<Tile> {
+        let (base, shape) = self.resolved(name);
+        let measuring = self.measuring;
+        if let Some(global) = self.program.globals.iter_mut().find(|g| g.name == base) {
+            global.is_read = true;
+            let at = global.reached(indices, measuring)?;
+            let item =
+                if measuring { Item { bits: 0, sure: Sure::Free } } else { global.items[at] };
+            return Ok(Tile::filled(vec![], global.element, item));
+        }
+        let tile = self.borrowed(&base)?;
+        let at = flat(shape.as_ref().unwrap_or(&tile.shape), indices)?;
+        let item = *tile.items.get(at).ok_or("beyond the buffer")?;
+        let free = Item { sure: Sure::Free, ..item };
+        let item = if item.sure == Sure::Unwritten { free } else { item };
+        Ok(Tile::filled(vec![], tile.element, item))
+    }
+
+    fn set_at(&mut self, name: &str, indices: &[usize], value: Tile) -> Said<()> {
+        let (base, shape) = self.resolved(name);
+        let measuring = self.measuring;
+        let item = *value.items.first().ok_or("no element")?;
+        if let Some(global) = self.program.globals.iter_mut().find(|g| g.name == base) {
+            if global.element != value.element {
+                return Err("elements of another type".to_string());
+            }
+            global.is_result = true;
+            let at = global.reached(indices, measuring)?;
+            if !measuring {
+                global.items[at] = item;
+            }
+            return Ok(());
+        }
+        let Some(Value::Tile(tile)) = self.values.get_mut(&base) else {
+            return Err(format!("`{base}` is no buffer"));
+        };
+        if tile.element != value.element {
+            return Err("elements of another type".to_string());
+        }
+        let at = flat(&shape.unwrap_or(tile.shape.clone()), indices)?;
+        *tile.items.get_mut(at).ok_or("beyond the buffer")? = item;
+        Ok(())
+    }
+
+    // ---- tile operations in place
+    fn copy_in_place(&mut self, rest: &str) -> Said<()> {
+        let inputs = list(rest.split('{').next().unwrap_or(""));
+        let [from, to] = &inputs[..] else { return Err("two operands".to_string()) };
+        let corner = |this: &Self, place: &str| -> Said<(String, Option<Vec<usize>>)> {
+            if place.contains('[') {
+                let (name, at) = this.subscripts(place)?;
+                return Ok((name, Some(at)));
+            }
+            Ok((place.trim().to_string(), None))
+        };
+        let ((from, at_from), (to, at_to)) = (corner(self, from)?, corner(self, to)?);
+        let shape = match (&at_from, &at_to) {
+            (_, None) => self.whole(&to)?.0,
+            (None, _) => self.whole(&from)?.0,
+            _ => return Err("two parts".to_string()),
+        };
+        let at = |corner: &Option<Vec<usize>>, rank: usize, point: &[usize]| -> Vec<usize> {
+            let start = corner.clone().unwrap_or_else(|| vec![0; rank]);
+            let outer = rank - point.len();
+            (0..rank).map(|d| start[d] + if d < outer { 0 } else { point[d - outer] }).collect()
+        };
+        let ranks = (self.whole(&from)?.0.len(), self.whole(&to)?.0.len());
+        for point in points(&shape) {
+            let item = self.get_at(&from, &at(&at_from, ranks.0, &point))?;
+            self.set_at(&to, &at(&at_to, ranks.1, &point), item)?;
+        }
+        Ok(())
+    }
+
+    fn reduce_in_place(&mut self, rest: &str) -> Said<()> {
+        let inputs = list(rest.split('{').next().unwrap_or(""));
+        let [from, to] = &inputs[..] else { return Err("two operands".to_string()) };
+        let tile = self.gathered(from)?;
+        let axis: usize = attribute(rest, "axis").and_then(|a| a.parse().ok()).ok_or("no axis")?;
+        let mut shape = tile.shape.clone();
+        shape.remove(axis);
+        let element = tile.element;
+        let rest = rest.replace("kind = sum", "kind = add");
+        let out = if self.measuring {
+            Tile::filled(shape.clone(), element, Item { bits: 0, sure: Sure::Free })
+        } else {
+            compute("reduce", &rest, &[tile], (shape.clone(), element), &self.program.flushed)?
+        };
+        let (own, _) = self.whole(to)?;
+        for (point, item) in points(&own).iter().zip(&out.items) {
+            self.set_at(to, point, Tile::filled(vec![], element, *item))?;
+        }
+        Ok(())
+    }
+
+    fn product_in_place(&mut self, rest: &str) -> Said<()> {
+        let inputs = list(rest.split('{').next().unwrap_or(""));
+        let [a, b, c] = &inputs[..] else { return Err("three operands".to_string()) };
+        let turned = |this: &mut Self, name: &str, key: &str| -> Said<Tile> {
+            let tile = this.gathered(name)?;
+            if !rest.contains(key) {
+                return Ok(tile);
+            }
+            let shape = vec![tile.shape[1], tile.shape[0]];
+            let element = tile.element;
+            compute("trans", "", &[tile], (shape, element), &this.program.flushed)
+        };
+        let (a, b) = (turned(self, a, "transpose_a")?, turned(self, b, "transpose_b")?);
+        let into = self.gathered(c)?;
+        let (shape, element) = (into.shape.clone(), into.element);
+        let out = if self.measuring {
+            into
+        } else {
+            compute("mma", "", &[a, b, into], (shape.clone(), element), &self.program.flushed)?
+        };
+        for (point, item) in points(&shape).iter().zip(&out.items) {
+            self.set_at(c, point, Tile::filled(vec![], element, *item))?;
+        }
+        Ok(())
+    }
+
+    /// All elements of a buffer.
+    fn gathered(&mut self, name: &str) -> Said<Tile> {
+        let (shape, element) = self.whole(name)?;
+        let items = points(&shape)
+            .iter()
+            .map(|point| Ok(self.get_at(name, point)?.items[0]))
+            .collect::<Said<_>>()?;
+        Ok(Tile { shape, element, items })
+    }
+}
+
+impl super::Global {
+    /// The number of an element; extents that are not written grow to it while measuring.
+    fn reached(&mut self, indices: &[usize], measuring: bool) -> Said<usize> {
+        if indices.len() != self.extents.len() {
+            return Err("another number of subscripts than dimensions".to_string());
+        }
+        for (dim, at) in indices.iter().enumerate() {
+            if measuring && self.written[dim].is_none() {
+                self.extents[dim] = self.extents[dim].max(at + 1);
+            } else if *at >= self.extents[dim] {
+                return Err(format!("leaves {}", self.name));
+            }
+        }
+        flat(&self.extents, indices)
+    }
+}
+
+/// What two orders of iterations leave different is not fixed.
+fn free_where_different(items: &mut [Item], other: &[Item]) {
+    for (item, other) in items.iter_mut().zip(other) {
+        if item.bits != other.bits || item.sure != other.sure {
+            *item = Item { sure: Sure::Free, ..*item };
+        }
+    }
+}
+
+/// All points of a box, the last dimension fastest.
+fn points(extents: &[usize]) -> Vec<Vec<usize>> {
+    let count: usize = extents.iter().product();
+    (0..count)
+        .map(|n| {
+            let mut rest = n;
+            let mut out: Vec<usize> = extents
+                .iter()
+                .rev()
+                .map(|e| {
+                    let here = rest % e;
+                    rest /= e;
+                    here
+                })
+                .collect();
+            out.reverse();
+            out
+        })
+        .collect()
+}
+
+fn flat(extents: &[usize], indices: &[usize]) -> Said<usize> {
+    if extents.len() != indices.len() {
+        return Err("another number of subscripts than dimensions".to_string());
+    }
+    extents.iter().zip(indices).try_fold(0, |sum, (extent, at)| {
+        if at < extent { Ok(sum * extent + at) } else { Err("beyond the buffer".to_string()) }
+    })
+}
+
+/// Where a part of a condition ends: at its bracket, or at that of its `else`.
+fn part_end(body: &[String], at: usize) -> Option<usize> {
+    let mut depth = 1;
+    (at + 1..body.len()).find(|k| {
+        let line = &body[*k];
+        depth -= i32::from(line.starts_with('}'));
+        let ends = depth == 0;
+        depth += i32::from(line.ends_with('{'));
+        ends
+    })
+}

@@ -1,0 +1,138 @@
+//! Arithmetic on the elements of tiles, a program for each kind of element type: on every
+//! architecture it is assembled and computes what the program says, of small numbers, of edges and
+//! of every pattern; or it is refused for a reason that stands here.
+#![allow(missing_docs)]
+
+use lanebook::TABLES;
+use lanebook::tables::OpWord;
+use lanebook_kernels::interpret::inputs::Fill;
+use lanebook_kernels::interpret::{FUNCTION_ULP, Given, Interpreted};
+use lanebook_kernels::judge::run_text;
+use lanebook_kernels::{Assembler, tested, try_kernel_text};
+use std::collections::BTreeSet;
+
+const PROGRAMS: [&str; 10] = [
+    "bits_i16",
+    "bits_i8",
+    "functions_f32",
+    "pairs_bf16",
+    "pairs_f16",
+    "reduce_whole_numbers",
+    "whole_and_float",
+    "whole_numbers",
+    "whole_numbers_bits",
+    "whole_numbers_extremes",
+];
+
+/// Functions that no instruction rounds once.
+const FUNCTIONS: [&str; 5] = ["exp2", "rsqrt", "rcp", "math.sqrt", "math.log2"];
+
+/// What an architecture has no instruction for.
+fn is_refused(program: &str, arch: &str) -> bool {
+    match program {
+        // Extremes of f16 came with Ampere.
+        "pairs_f16" => arch == "sm_75",
+        // Sums of bf16 as well; AMD has none here.
+        "pairs_bf16" => arch == "sm_75" || arch.starts_with("gfx"),
+        _ => false,
+    }
+}
+
+#[test]
+fn every_architecture_computes_what_the_program_says() {
+    let (mut right, mut refused) = (0, 0);
+    for name in PROGRAMS {
+        let program = tested(name);
+        let said = [Fill::Small, Fill::Edges, Fill::Patterns].map(|fill| {
+            Interpreted::with(&program, Given { turns: 1, salt: 4, fill: Some(fill) })
+                .unwrap_or_else(|e| panic!("{name}, {fill:?}: {e}"))
+        });
+        let mut seen = BTreeSet::new();
+        for arch in TABLES.archs {
+            let text = match try_kernel_text(&program, arch.name) {
+                Ok(text) => text,
+                Err(why) => {
+                    assert!(is_refused(name, arch.name), "{name}, {}: {why}", arch.name);
+                    assert!(why.starts_with("Plan(Unsupported("), "{name}, {}: {why}", arch.name);
+                    refused += 1;
+                    continue;
+                }
+            };
+            assert!(!is_refused(name, arch.name), "{name}, {}: no longer refused", arch.name);
+            let wave = if arch.name.ends_with(".w64") { "+wavefrontsize64" } else { "" };
+            Assembler::of(arch.name)
+                .assemble_with(&text, arch.target, wave)
+                .unwrap_or_else(|said| panic!("{name}, {}: {said}\n{text}", arch.name));
+            right += 1;
+            // Architectures of one instruction set differ in their names.
+            let body: String = text
+                .lines()
+                .filter(|line| !line.contains("target") && !line.contains("version"))
+                .collect();
+            if !seen.insert(body) {
+                continue;
+            }
+            // The replay knows one of those that are alike by its name.
+            for said in &said {
+                run_text(said, &text, &[], arch.name)
+                    .unwrap_or_else(|e| panic!("{name}, {}: {e}\n{text}", arch.name));
+            }
+        }
+    }
+    assert!(right > 250 && refused > 10, "{right} right, {refused} refused");
+}
+
+/// Another operation is another result: each of them is told from its neighbour.
+#[test]
+fn another_operation_is_seen() {
+    for (name, from, to) in [
+        ("functions_f32", "math.floor", "math.ceil"),
+        ("functions_f32", "math.absf", "neg"),
+        ("functions_f32", "math.sqrt", "math.log2"),
+        ("whole_numbers", "arith.maxsi", "arith.maxui"),
+        ("whole_numbers", "arith.minui", "arith.minsi"),
+        ("whole_numbers", "%c = mul", "%c = add"),
+        ("whole_numbers_bits", "arith.shrsi", "arith.shrui"),
+        ("whole_numbers_bits", "arith.ori", "arith.xori"),
+        ("bits_i8", "arith.andi", "arith.ori"),
+        ("pairs_f16", "%b = sub %x, %y", "%b = sub %y, %x"),
+        ("pairs_f16", "fma %x, %y, %a", "fma %x, %y, %y"),
+        ("whole_and_float", "arith.uitofp", "arith.sitofp"),
+        ("whole_and_float", "arith.fptoui", "arith.fptosi"),
+    ] {
+        let program = tested(name);
+        let other = program.replace(from, to);
+        assert_ne!(program, other, "{name}: {from}");
+        let given = Given { turns: 1, salt: 4, fill: Some(Fill::Patterns) };
+        let meant = Interpreted::with(&other, given).expect("a program");
+        for arch in ["sm_90a", "gfx942"] {
+            let text = try_kernel_text(&program, arch).expect("a kernel");
+            assert!(run_text(&meant, &text, &[], arch).is_err(), "{name}, {arch}: {from}, {to}");
+        }
+    }
+}
+
+/// How far a function may be off is said of each instruction that does it, and of no other; the
+/// reference lets through what is said.
+#[test]
+fn accuracy_is_said_and_admitted() {
+    let mut said = BTreeSet::new();
+    for arch in TABLES.archs {
+        for own in arch.atoms {
+            let atom = TABLES.atom(own.atom).expect("an atom");
+            let Some(does) = atom.does else { continue };
+            let name = atom.note.map_or("", |note| note.name);
+            let OpWord::Op(id) = does.op else {
+                assert_eq!(does.ulp, 0, "{}", name);
+                continue;
+            };
+            let op = TABLES.op(id).expect("an operation").name;
+            assert_eq!(does.ulp > 0, FUNCTIONS.contains(&op), "{}: {op}", name);
+            if does.ulp > 0 {
+                assert!(f64::from(does.ulp) <= FUNCTION_ULP, "{}", name);
+                said.insert(op);
+            }
+        }
+    }
+    assert_eq!(said, FUNCTIONS.into_iter().collect());
+}

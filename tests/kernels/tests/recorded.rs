@@ -1,0 +1,104 @@
+//! Recorded programs of TileLang's (`tests/oracle/data/tilelang`), written as texts of the tile
+//! language: those that TileLang lowers are compiled, checked, and run by the replay against the
+//! interpreter of their text. None may be wrong; what is refused is refused for a reason that is
+//! counted here.
+#![allow(missing_docs)]
+
+use lanebook_inference_tests::text::tile_text;
+use lanebook_kernels::interpret::inputs::Fill;
+use lanebook_kernels::interpret::{Given, Interpreted};
+use lanebook_kernels::judge::run_text;
+use lanebook_kernels::{assembled, checked, try_with_kernel};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const ARCHS: [&str; 3] = ["sm_80", "gfx942", "gfx1100"];
+
+/// Programs that run right on an architecture of each vendor, at the least.
+const RIGHT: usize = 208;
+
+/// The records of all families.
+fn records() -> Vec<Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../oracle/data/tilelang");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("recorded programs")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| {
+            path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("programs_"))
+        })
+        .collect();
+    files.sort();
+    let text = |file: std::path::PathBuf| std::fs::read_to_string(file).expect("text");
+    let lines = files.into_iter().map(text).collect::<String>();
+    lines.lines().map(|line| serde_json::from_str(line).expect("a record")).collect()
+}
+
+/// The text of a program whose tensors begin where TileLang takes them to begin.
+fn aligned(program: &Value) -> Result<String, String> {
+    let text = tile_text(program)?;
+    let (head, body) = text.split_once(") {threads").ok_or("no threads")?;
+    let head = head.replace('>', "> {align = 16}");
+    Ok(format!("{head}) {{threads{body}"))
+}
+
+/// The kind of a refusal: its words without numbers.
+fn kind(why: &str) -> String {
+    let word = |w: &str| w.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("").to_string();
+    if let Some((_, why)) = why.split_once("why: ") {
+        return format!("elements: {}", word(why));
+    }
+    why.split('{').next().unwrap_or(why).chars().take(60).collect()
+}
+
+#[test]
+fn recorded_programs_run_right_or_are_refused() {
+    let (mut right, mut refused, mut wrong) = (0, BTreeMap::new(), Vec::new());
+    let mut all = 0;
+    let records = records();
+    for record in records.iter().filter(|r| r["result"]["verdict"] == "lowers") {
+        let id = record["program"]["id"].as_str().expect("an id");
+        all += 1;
+        let text = match aligned(&record["program"]) {
+            Ok(text) => text,
+            Err(why) => {
+                refused.entry(format!("unsaid: {why}")).or_insert_with(Vec::new).push(id);
+                continue;
+            }
+        };
+        let given = Given { turns: 2, salt: 0, fill: Some(Fill::Small) };
+        let said = match Interpreted::with(&text, given) {
+            Ok(said) => said,
+            Err(why) => {
+                refused.entry(format!("not read: {why}")).or_insert_with(Vec::new).push(id);
+                continue;
+            }
+        };
+        let mut done = [false; 2];
+        for arch in ARCHS {
+            let made = try_with_kernel(&text, arch, |program, compiled, out| {
+                (checked(program, compiled), out.to_string())
+            });
+            match made {
+                Ok((sound, kernel)) => {
+                    let taken = sound.and_then(|()| assembled(arch, &kernel));
+                    match taken.and_then(|()| run_text(&said, &kernel, &[], arch)) {
+                        Ok(()) => done[usize::from(arch.starts_with("gfx"))] = true,
+                        Err(why) => wrong.push(format!("{id}, {arch}: {why}\n{text}")),
+                    }
+                }
+                Err(why) => {
+                    let why = format!("{arch}: {}", kind(&why));
+                    refused.entry(why).or_insert_with(Vec::new).push(id);
+                }
+            }
+        }
+        right += usize::from(done == [true; 2]);
+    }
+    for (why, ids) in &refused {
+        println!("{:4} {why}: {}", ids.len(), ids[..ids.len().min(4)].join(" "));
+    }
+    println!("{right} of {all} right on {ARCHS:?}, {} wrong", wrong.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(right >= RIGHT, "{right} of {all} right, {RIGHT} before");
+}
