@@ -2,7 +2,7 @@
 
 use crate::request::refusal;
 use lanebook::TABLES;
-use lanebook::query::FUNCTIONS;
+use lanebook::query::{self, FUNCTIONS};
 use lanebook::unit::swizzle;
 use lanebook_tables::{Arch, Atom, Space};
 use serde_json::{Value, json};
@@ -60,17 +60,13 @@ pub(crate) fn instructions(arch: &str) -> Value {
 }
 
 fn described(arch: &Arch<'_>, atom: &Atom<'_>) -> Option<Value> {
-    let (mut parts, mut shape, mut shared) = (Vec::new(), None, false);
-    if let Some(matrix) = atom.matrix {
-        shape = Some([matrix.m, matrix.n, matrix.k]);
-        parts.extend(["A", "B", "C", "D"]);
-    }
-    if let Some(movement) = atom.movement {
-        parts.extend(["from", "to"]);
-        shared = [&movement.from, &movement.to].into_iter().any(|side| {
+    let parts: Vec<&str> = query::parts(atom).collect();
+    let shape = atom.matrix.map(|matrix| [matrix.m, matrix.n, matrix.k]);
+    let shared = atom.movement.is_some_and(|movement| {
+        [&movement.from, &movement.to].into_iter().any(|side| {
             side.space == Space::Shared && arch.banks.iter().any(|bank| bank.name == side.banks)
-        });
-    }
+        })
+    });
     (!parts.is_empty()).then(|| {
         json!({
             "name": atom.name(), "parts": parts, "shape": shape, "shared": shared,

@@ -34,12 +34,7 @@ pub(crate) fn compile(program: &str, arch: &str, explain: bool) -> Value {
 pub(crate) fn infer(program: &str, arch_name: &str, explain: bool) -> Value {
     let made = || -> Result<Value, Problems> {
         let (_, arch, _) = arch(&TABLES, arch_name)?;
-        let policy = TABLES
-            .policies
-            .first()
-            .ok_or_else(|| Problem::internal("the tables have no cost policy", "report this"))?;
-        let request = Request { arch, level: Level::Free, policy };
-        inferred(&TABLES, &source(program), request, |found| {
+        inferred(&TABLES, &source(program), Request::usual(&TABLES, arch)?, |found| {
             let picture = svg::render(&found.picture());
             Ok(json!({ "picture": picture, "text": found.text(explain)? }))
         })

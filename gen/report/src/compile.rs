@@ -1,6 +1,7 @@
 //! A tile program to a plan, its reasons, and the instruction sequence.
 use crate::archs::arch;
-use crate::infer::{Memory, found};
+use crate::infer::{Request, found};
+use crate::memory::LoopMemory;
 use crate::plan::words::Lines;
 use crate::plan::{Parts, Report};
 use crate::problem::{Problem, Problems};
@@ -75,10 +76,11 @@ pub fn reported<T>(
     let mut program = read(tables, source, &mut storage)?;
     let mut room = Box::new(Room::new());
     let of_loops = program.functions().next().is_some_and(|f| program.has_loops(f));
-    let mut memory = of_loops.then(Memory::new);
+    let mut memory = of_loops.then(LoopMemory::default);
     let compiled = match &mut memory {
         Some(memory) => {
-            let mut told = found(memory, tables, arch, &program, source)?;
+            let request = Request::usual(tables, arch)?;
+            let (mut told, _) = found(memory, tables, &program, source, request)?;
             compile_loops(tables, id, &mut program, room.scratch(), &mut told)
         }
         None => compile(tables, id, &mut program, room.scratch()),

@@ -2,12 +2,13 @@
 use crate::inferred::fragments;
 use crate::inferred::refused::{of_stop, of_told};
 use crate::inferred::timeline::{Names, Timeline, layout};
+use crate::memory::LoopMemory;
 use crate::problem::{Problem, Problems};
 use crate::program::Source;
 use crate::refused::of_program;
-use lanebook::infer::{self, ArenaParts, InferenceParts, Level, MemoryScope};
+use lanebook::infer::{self, Level, MemoryScope};
 use lanebook::ir::{self, Op, Program};
-use lanebook::loops::{Fact, LoopLayouts, LoopParts, Told, tell};
+use lanebook::loops::{LoopLayouts, Told, tell};
 use lanebook_draw::Picture;
 use lanebook_tables::{Arch, CostPolicy, OpRole, Tables};
 use serde_json::{Value as Json, json};
@@ -15,90 +16,6 @@ use serde_json::{Value as Json, json};
 /// Operations, values, operands, attributes, types, regions and undo records that there is room
 /// for.
 type ProgramRoom = ir::Storage<8192, 16384, 32768, 16384, 1024, 1024, 65000>;
-
-/// Values of a program.
-const VALUES: usize = 16384;
-/// Buffers of a function.
-const BUFFERS: usize = 1024;
-/// Operators of a function.
-const OPERATORS: usize = 4096;
-
-/// The memory of inference.
-pub(crate) struct Memory {
-    bases: Vec<infer::BaseEntry>,
-    terms: Vec<infer::DigitTerm>,
-    buckets: Vec<u16>,
-    buffers: Vec<infer::Buffer>,
-    operators: Vec<infer::Operator>,
-    accesses: Vec<infer::Access>,
-    layouts: Vec<Option<infer::FragmentForm>>,
-    queue: Vec<u16>,
-    points: Vec<u64>,
-    values: Vec<Fact>,
-    ops: Vec<Option<Op>>,
-    names: Vec<Option<ir::Value>>,
-}
-
-impl Memory {
-    pub(crate) fn new() -> Self {
-        Self {
-            bases: vec![Default::default(); 65_535],
-            terms: vec![Default::default(); 1 << 20],
-            buckets: vec![0; 4096],
-            buffers: vec![Default::default(); BUFFERS],
-            operators: vec![Default::default(); OPERATORS],
-            accesses: vec![Default::default(); 4 * OPERATORS],
-            layouts: vec![None; 4 * (BUFFERS + OPERATORS)],
-            queue: vec![0; OPERATORS],
-            points: vec![0; 1 << 15],
-            values: vec![Fact::default(); VALUES],
-            ops: vec![None; OPERATORS],
-            names: vec![None; BUFFERS],
-        }
-    }
-    fn parts(&mut self) -> LoopParts<'_> {
-        LoopParts {
-            inference: InferenceParts {
-                arena: ArenaParts {
-                    bases: &mut self.bases,
-                    terms: &mut self.terms,
-                    buckets: &mut self.buckets,
-                },
-                buffers: &mut self.buffers,
-                operators: &mut self.operators,
-                accesses: &mut self.accesses,
-                layouts: &mut self.layouts,
-                queue: &mut self.queue,
-                points: &mut self.points,
-            },
-            values: &mut self.values,
-            operators: &mut self.ops,
-            buffers: &mut self.names,
-        }
-    }
-}
-
-/// A function of parallel loops with the layouts that the first cost of the tables finds.
-pub(crate) fn found<'m>(
-    memory: &'m mut Memory,
-    tables: &Tables<'_>,
-    arch: &Arch<'_>,
-    program: &Program<'_, '_>,
-    source: &Source,
-) -> Result<Told<'m>, Problems> {
-    let policy = tables
-        .policies
-        .first()
-        .ok_or_else(|| Problem::internal("the tables have no cost", "add one to rules/cost.ron"))?;
-    let function = function(program, source)?;
-    let mut told = tell(program, function, tables, arch, memory.parts())
-        .map_err(|error| of_told(program, source, error))?;
-    let mut timeline = Timeline::new(Names::of(program, &told), &told);
-    told.inference
-        .run(policy, &mut timeline)
-        .map_err(|stop| of_stop(program, source, &timeline, stop))?;
-    Ok(told)
-}
 
 /// What is inferred, and how far.
 #[derive(Copy, Clone)]
@@ -109,6 +26,37 @@ pub struct Request<'t> {
     pub level: Level,
     /// By what candidates are compared.
     pub policy: &'t CostPolicy<'t>,
+}
+
+impl<'t> Request<'t> {
+    /// As far as inference goes, by the first cost of the tables.
+    ///
+    /// # Errors
+    /// The tables have no cost.
+    pub fn usual(tables: &Tables<'t>, arch: &'t Arch<'t>) -> Result<Self, Problem> {
+        let policy = tables.policies.first().ok_or_else(|| {
+            Problem::internal("the tables have no cost", "add one to rules/cost.ron")
+        })?;
+        Ok(Self { arch, level: Level::Free, policy })
+    }
+}
+
+/// A function of parallel loops with its layouts, and how they came about.
+pub(crate) fn found<'m>(
+    memory: &'m mut LoopMemory,
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    source: &Source,
+    request: Request<'_>,
+) -> Result<(Told<'m>, Timeline), Problems> {
+    let function = function(program, source)?;
+    let mut told = tell(program, function, tables, request.arch, memory.parts())
+        .map_err(|error| of_told(program, source, error))?;
+    let mut timeline = Timeline::new(Names::of(program, &told), &told);
+    told.inference
+        .run_to(request.level, request.policy, &mut timeline)
+        .map_err(|stop| of_stop(program, source, &timeline, stop))?;
+    Ok((told, timeline))
 }
 
 /// What was inferred of one function.
@@ -135,13 +83,8 @@ pub fn inferred<T>(
         .map_err(|error| of_program(tables, source, &error))?;
     ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
     let function = function(&program, source)?;
-    let mut memory = Memory::new();
-    let mut told = tell(&program, function, tables, request.arch, memory.parts())
-        .map_err(|error| of_told(&program, source, error))?;
-    let mut timeline = Timeline::new(Names::of(&program, &told), &told);
-    told.inference
-        .run_to(request.level, request.policy, &mut timeline)
-        .map_err(|stop| of_stop(&program, source, &timeline, stop))?;
+    let mut memory = LoopMemory::default();
+    let (told, timeline) = found(&mut memory, tables, &program, source, request)?;
     take(Inferred { program: &mut program, function, request, told, timeline })
 }
 

@@ -8,6 +8,7 @@
 //! | [`plan`] [`inferred`] | what was decided: of a plan, of inference |
 //! | [`refused`] [`reasons`] | why there is none; why a candidate lost |
 //! | [`problem`] [`program`] | what is wrong and what to do, with the place; a program's text |
+//! | [`memory`] | what inference borrows |
 //! | [`archs`] [`notation`] [`table`] | architectures by name; layouts as people write them; columns |
 //!
 //! Nothing here knows an architecture, an instruction or a layout of its own.
@@ -18,6 +19,7 @@ pub mod archs;
 pub mod compile;
 pub mod infer;
 pub mod inferred;
+pub mod memory;
 pub mod notation;
 pub mod plan;
 pub mod problem;

@@ -6,11 +6,12 @@
 //! the text or the mask of one. Equal texts mean the same wherever one architecture has both.
 use super::spelling::text;
 use crate::compile::Compiled;
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::means::INDEX_WORDS;
 use crate::model::{Atom, Does, HwModel, Operand};
 use crate::rules::does;
 use crate::template::Piece;
+use lanebook_suggest::remedy;
 use lanebook_tables::{OpRole, OpWord, TermNode};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +39,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
             lanes(atom, one, &mut diags);
         }
     }
+    spellings(compiled, &mut diags);
     together(compiled, &mut diags);
     equal(compiled, &mut diags);
     diags
@@ -242,8 +244,8 @@ fn counted(term: &[TermNode]) -> Option<BTreeSet<u8>> {
     Some(out)
 }
 
-/// The word of what an atom does is one of its text, at least its beginning, or the text is one that
-/// the operation names.
+/// The word of what an atom does is one of its text, at least its beginning, or the text is one of
+/// the instruction set's spellings of the operation.
 fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
     let word = does::word(&one.op, |name| compiled.rules.ops.named(name));
     let Some(OpWord::Op(id)) = word else { return };
@@ -268,9 +270,14 @@ fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
         .find(|other| letters.iter().any(|word| word == other));
     let own = letters.iter().any(|word| word == name);
     let template = template(atom);
-    let spelled = ops
-        .get(id)
-        .is_some_and(|op| op.entry.texts.iter().any(|text| template.starts_with(text.as_str())));
+    let spelled = compiled
+        .model
+        .isa(atom.isa)
+        .spellings
+        .iter()
+        .filter(|spelling| ops.named(&spelling.op.value) == Some(id))
+        .flat_map(|spelling| &spelling.begins)
+        .any(|begin| template.starts_with(begin.as_str()));
     if !spelled && (!letters.iter().any(begins) || other.is_some() && !own) {
         say(
             format!(
@@ -304,6 +311,33 @@ fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
             ),
             "operands come in the order of the text",
         );
+    }
+}
+
+/// Spellings are of operations that there are, and some atom's text begins as each of them.
+fn spellings(compiled: &Compiled, diags: &mut Diagnostics) {
+    let model = &compiled.model;
+    let texts: Vec<String> = model.atoms.iter().map(template).collect();
+    let mut seen = BTreeSet::new();
+    for spelling in model.isas.iter().flat_map(|isa| &isa.spellings) {
+        let ops = &compiled.rules.ops;
+        if ops.named(&spelling.op.value).is_none() && seen.insert(spelling.op.span) {
+            let names = ops.list.iter().map(|op| op.entry.name.value.as_str());
+            let help = remedy(&spelling.op.value, names, "operations stand in rules/ops.ron");
+            let message = format!("no operation is named `{}`", spelling.op.value);
+            diags.push(Diagnostic::at(spelling.op.span, message).help(help));
+        }
+        for begin in &spelling.begins {
+            if seen.insert(begin.span) && !texts.iter().any(|text| text.starts_with(begin.as_str()))
+            {
+                let message = format!("no atom's text begins with `{}`", begin.value);
+                diags.push(
+                    Diagnostic::at(begin.span, message)
+                        .help("correct it, or remove it")
+                        .as_level(Level::Warning),
+                );
+            }
+        }
     }
 }
 

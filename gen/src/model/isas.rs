@@ -101,6 +101,8 @@ pub struct Isa {
     pub guard: Option<LaneGuard>,
     /// What an assembler must be told besides the text.
     pub flags: Vec<Frame>,
+    /// How its texts say operations whose names they do not say.
+    pub spellings: Vec<schema::Spelling>,
     /// The vendor's assembler.
     pub assembler: Option<Assembler>,
 }
@@ -328,6 +330,7 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
                 })
             }),
             flags: flags.clone(),
+            spellings: isa.spellings.clone(),
             assembler: isa.assembler.as_ref().map(|asm| Assembler {
                 span: asm.span,
                 variable: asm.variable.clone(),

@@ -174,7 +174,6 @@ pub(crate) fn of_tables(tables: &Tables<'_>, file: FileId) -> Ops {
             writes: decl.writes,
             pure: decl.pure,
             effort: decl.effort,
-            texts: Vec::new(),
             index: None,
             doc: String::new(),
         };

@@ -75,9 +75,6 @@ pub struct OpEntry {
     pub effort: u8,
     #[serde(default)]
     pub index: Option<Spanned<Bare>>,
-    /// Beginnings of instruction texts that do it and do not say its name; for the audit.
-    #[serde(default)]
-    pub texts: Vec<String>,
     pub doc: String,
 }
 

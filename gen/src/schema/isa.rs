@@ -91,8 +91,21 @@ pub struct Isa {
     pub nop: Option<Name>,
     /// What an assembler must be told besides the text.
     pub flags: Vec<Spanned<String>>,
+    /// How its texts say operations whose names they do not say.
+    pub spellings: Vec<Spelling>,
     /// The vendor's assembler.
     pub assembler: Option<Spanned<Assembler>>,
+}
+
+/// How texts say an operation whose name they do not say, as `lg2` a logarithm to base 2. For
+/// `lanebook check`; nothing of it ships.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "spelling")]
+pub struct Spelling {
+    /// Operation.
+    pub op: Name,
+    /// Beginnings of texts that do it.
+    pub begins: Vec<Spanned<String>>,
 }
 
 /// How an instruction is kept to the lanes in which a word is below zero.
@@ -197,6 +210,9 @@ pub struct IsaPart {
     pub end: Option<Name>,
     pub nop: Option<Name>,
     pub flags: Option<Vec<Spanned<String>>>,
+    /// Beside those of the one that it extends.
+    #[serde(default)]
+    pub spellings: Vec<Spelling>,
     pub assembler: Option<Spanned<Assembler>>,
 }
 
@@ -302,6 +318,12 @@ impl IsaPart {
             end: self.end.or_else(|| parent.map(|p| p.end.clone())).ok_or("end")?,
             nop: self.nop.or_else(|| parent.and_then(|p| p.nop.clone())),
             flags: self.flags.or_else(|| parent.map(|p| p.flags.clone())).unwrap_or_default(),
+            spellings: parent
+                .map(|p| p.spellings.clone())
+                .into_iter()
+                .flatten()
+                .chain(self.spellings)
+                .collect(),
             assembler: self.assembler.or_else(|| parent.and_then(|p| p.assembler.clone())),
         })
     }

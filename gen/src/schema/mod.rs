@@ -20,7 +20,7 @@ pub use atom::{
 };
 pub use broadcast::Broadcast;
 pub use isa::{
-    Assembler, FixedRegister, Isa, IsaFile, IsaPart, RegisterClass, RegisterKind, Tuples,
+    Assembler, FixedRegister, Isa, IsaFile, IsaPart, RegisterClass, RegisterKind, Spelling, Tuples,
 };
 pub use number::Number;
 pub use term::Term;

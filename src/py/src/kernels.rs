@@ -68,12 +68,7 @@ pub fn infer(
     let name = arch;
     working(py, || {
         let (_, arch, _) = crate::kernels::arch(&TABLES, name)?;
-        let policy = TABLES
-            .policies
-            .first()
-            .ok_or_else(|| Problem::internal("the tables have no cost policy", "report this"))?;
-        let request = Request { arch, level: Level::Free, policy };
-        inferred(&TABLES, &source(text), request, |found| match json {
+        inferred(&TABLES, &source(text), Request::usual(&TABLES, arch)?, |found| match json {
             true => Ok(found.json().to_string()),
             false => found.text(explain),
         })

@@ -53,6 +53,7 @@ pub(crate) fn operand_of(
     }
     let here = TextSpan::new(scan.at, scan.at).start;
     let part = scan.name().ok_or((here, Why::Needed(Needed::Operands)))?;
+    let part = part_named(part).ok_or((here, Why::NoOperand))?;
     let picked = pick(asked, name, Some(part)).map_err(|why| (start, why))?;
     place(asked, picked, part, storage, at).map_err(|why| (here, why))
 }
@@ -71,7 +72,7 @@ pub(crate) fn word(
         return storage.set(at, QueryValue::Instruction(picked)).map_err(here);
     }
     if let Some((owner, part)) = text::split_last(name, b'.')
-        && is_part(part)
+        && let Some(part) = part_named(part)
         && (exact(asked.tables, owner).is_some() || family(asked, owner))
     {
         let picked = pick(asked, owner, Some(part)).map_err(here)?;
@@ -87,8 +88,17 @@ pub(crate) fn word(
     storage.set(at, QueryValue::Word(span)).map_err(here)
 }
 
-fn is_part(part: &str) -> bool {
-    matches!(part, "A" | "B" | "C" | "D" | "from" | "to" | "src" | "dst")
+/// What the parts of instructions are called: the operands of a product, the sides of a movement.
+const PARTS: [&str; 6] = ["A", "B", "C", "D", "from", "to"];
+
+/// A part by its name, or by that which assemblers have for it.
+fn part_named(name: &str) -> Option<&'static str> {
+    let name = match name {
+        "src" => "from",
+        "dst" => "to",
+        other => other,
+    };
+    PARTS.into_iter().find(|part| *part == name)
 }
 
 fn family(asked: Asked<'_>, name: &str) -> bool {
@@ -131,12 +141,12 @@ fn operand_number(atom: &Atom<'_>, part: &str) -> Option<u8> {
     }
 }
 
-/// The side of a movement that a word stands for; `dst` and `src` are where it goes and comes from.
+/// The side of a movement that a word stands for.
 fn side<'t>(atom: &Atom<'t>, part: &str) -> Option<&'t lanebook_tables::Side<'t>> {
     let movement = atom.movement?;
     match part {
-        "to" | "dst" => Some(&movement.to),
-        "from" | "src" => Some(&movement.from),
+        "to" => Some(&movement.to),
+        "from" => Some(&movement.from),
         _ => None,
     }
 }
@@ -237,9 +247,15 @@ pub(crate) fn name<W: Write>(
     Ok(out.text(rest)?)
 }
 
-/// The parts of an instruction that have a layout.
-fn parts<'t>(atom: &'t Atom<'t>) -> impl Iterator<Item = &'static str> + use<'t> {
-    ["A", "B", "C", "D", "from", "to"].into_iter().filter(move |part| raw(atom, part).is_some())
+/// The parts of an instruction that have a layout, by the names that a query has for them: `A`, `B`, `C`
+/// and `D` of a matrix product, `from` and `to` of a movement.
+///
+/// ```text
+/// mma.m16n8k16.f32.f16        A B C D
+/// ldmatrix.x4.b16             from to
+/// ```
+pub fn parts<'t>(atom: &'t Atom<'t>) -> impl Iterator<Item = &'static str> + use<'t> {
+    PARTS.into_iter().filter(move |part| raw(atom, part).is_some())
 }
 
 /// What an instruction does, in words: its parts with their layouts.

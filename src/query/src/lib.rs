@@ -68,6 +68,7 @@ pub use answer::{LayoutComparison, MAX_PARTS, PositionPart, QueryAnswer, QueryTo
 pub use ask::ask;
 pub use error::{KindOfValue, Needed, QueryError, Why};
 pub use functions::{FUNCTIONS, FunctionForm, QueryFunction};
+pub use instruction::parts;
 pub use show::WriteError;
 pub use show_conflicts::AccessedBanks;
 pub use text::TextSpan;

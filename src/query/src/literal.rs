@@ -5,7 +5,7 @@ use crate::text::{self, Scanner, TextSpan};
 use crate::value::{ElementOrder, LooseSwizzle, Placed, QueryStorage, QueryValue};
 use lanebook_layout::notation::{ParseError, basis, cute, tileas, tirx, ttg};
 use lanebook_layout::{Int, PostMap, Swizzle, SymNames, Unit, WellKnown};
-use lanebook_tables::{DtypeId, Tables};
+use lanebook_tables::Tables;
 use lanebook_tile::unit;
 
 /// Where in the query something is wrong, and what.
@@ -198,43 +198,8 @@ pub(crate) fn symbol(name: &str, storage: &mut QueryStorage) -> Option<Int> {
     storage.symbols.sym(name).map(Int::sym)
 }
 
-/// What peers put before the bits of a type, and what the tables have for it.
-const SPELLINGS: [(&str, &str); 8] = [
-    ("bfloat", "bf"),
-    ("float", "f"),
-    ("fp", "f"),
-    ("uint", "u"),
-    ("int", "i"),
-    ("half", "f16"),
-    ("f8_", ""),
-    ("f8", ""),
-];
-
-/// The element type that a name means: the tables' own, or as peers write it (`float16`, `fp8_e4m3`, `f8E4M3FN`).
-pub(crate) fn element_type(tables: &Tables<'_>, name: &str) -> Option<DtypeId> {
-    let mut word: heapless::String<24> = heapless::String::new();
-    for letter in name.chars() {
-        word.push(letter.to_ascii_lowercase()).ok()?;
-    }
-    for (peers, own) in SPELLINGS {
-        if let Some(found) = tables.dtype_named(&word) {
-            return Some(found);
-        }
-        if let Some(rest) =
-            word.strip_prefix(peers).filter(|rest| !rest.is_empty() || own.len() > 2)
-        {
-            let mut next: heapless::String<24> = heapless::String::new();
-            next.push_str(own).ok()?;
-            next.push_str(rest).ok()?;
-            word = next;
-        }
-    }
-    // The finite format is called so by some, and by its bits alone by others.
-    tables.dtype_named(&word).or_else(|| tables.dtype_named(word.strip_suffix("fn")?))
-}
-
 /// The bits of an element type.
 pub(crate) fn element_bits(tables: &Tables<'_>, name: &str) -> Result<u16, Why> {
-    let found = element_type(tables, name).and_then(|id| tables.dtypes.get(id.index()));
+    let found = tables.element_type(name).and_then(|id| tables.dtypes.get(id.index()));
     found.map(|dtype| dtype.bits).ok_or(Why::UnknownType)
 }

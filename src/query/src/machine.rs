@@ -3,7 +3,6 @@
 use crate::answer::QueryAnswer;
 use crate::error::Why;
 use crate::instruction;
-use crate::literal::element_type;
 use crate::show::AnswerWritten;
 use crate::units::word;
 use crate::write::Out;
@@ -83,7 +82,7 @@ impl<'q> QueryAnswer<'q> {
         let mut types: [Option<DtypeId>; 4] = [None; 4];
         for (number, slot) in types.iter_mut().enumerate().take(self.arguments().len()) {
             let name = word(self.arguments(), number, self.text)?;
-            *slot = Some(element_type(self.asked.tables, name).ok_or(Why::UnknownType)?);
+            *slot = Some(self.asked.tables.element_type(name).ok_or(Why::UnknownType)?);
         }
         let bits = types[0].and_then(|id| self.asked.tables.dtype(id)).map_or(0, |d| d.bits);
         for id in asked_of(arch, bits) {

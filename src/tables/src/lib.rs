@@ -179,6 +179,20 @@ impl<'a> Tables<'a> {
             .get(name, |id| self.dtypes.get(usize::from(id)).map(|dtype| dtype.name))
             .map(DtypeId)
     }
+    /// The element type with this name, or with one that other systems have for it (`float16`,
+    /// `f8E4M3FN`), letters in either case.
+    #[must_use]
+    pub fn element_type(&self, name: &str) -> Option<DtypeId> {
+        let theirs = || {
+            let known = |other: &&DtypeName<'_>| other.text.eq_ignore_ascii_case(name);
+            self.anchors.dtypes.iter().find(known).map(|other| other.dtype)
+        };
+        let own = || {
+            let known = |dtype: &&Dtype<'_>| dtype.name.eq_ignore_ascii_case(name);
+            self.dtypes.iter().find(known).map(|dtype| dtype.name)
+        };
+        self.dtype_named(name).or_else(|| self.dtype_named(own().or_else(theirs)?))
+    }
     /// The operation with this name or alias.
     #[must_use]
     pub fn op_named(&self, name: &str) -> Option<OpId> {

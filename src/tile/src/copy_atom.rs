@@ -157,6 +157,13 @@ impl ViableAtoms {
 }
 
 impl CopyAtom {
+    /// Whether loads, stores and copies of tiles may take it. What has two places a slot is for
+    /// exchanges through shared memory alone: the longer runs of registers that it fills would have
+    /// to be weighed against the registers that are live, which choosing for tiles does not.
+    #[must_use]
+    pub const fn serves_transfers(&self) -> bool {
+        self.pair.is_none()
+    }
     /// The copy atom of an atom; `None` if the atom moves nothing or has extents or strides that
     /// are no powers of two.
     #[must_use]

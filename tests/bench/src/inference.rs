@@ -3,8 +3,10 @@
 use crate::clock::Effort;
 use crate::report::Report;
 use lanebook::TABLES;
-use lanebook_inference_tests::program::{Memory, tell};
+use lanebook::infer::Inference;
+use lanebook_inference_tests::program::tell;
 use lanebook_inference_tests::unit::{arch, figures, unit};
+use lanebook_report::memory::{LoopMemory, LoopRoom};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -125,13 +127,13 @@ fn loops((name, joined): Shape, count: u32) -> Value {
 }
 
 /// The least time in microseconds of several inferences.
-fn microseconds(memory: &mut Memory, program: &Value, effort: Effort) -> f64 {
+fn microseconds(memory: &mut LoopMemory, program: &Value, effort: Effort) -> f64 {
     let target = program["target"].as_str().unwrap_or_default();
     let machine = figures(arch(target).expect("an architecture"));
     let policy = TABLES.policies.first().expect("a policy");
     let mut least = f64::INFINITY;
     for _ in 0..effort.times(9) {
-        let mut inference = memory.inference(machine);
+        let mut inference = Inference::new(memory.parts().inference, machine);
         tell(&mut inference, program, &unit).unwrap_or_else(|e| panic!("{}: {e}", program["id"]));
         let start = Instant::now();
         inference.run(policy, &mut ()).unwrap_or_else(|e| panic!("{}: {e:?}", program["id"]));
@@ -145,7 +147,7 @@ fn microseconds(memory: &mut Memory, program: &Value, effort: Effort) -> f64 {
 /// # Panics
 /// If a program is refused.
 pub fn measure(report: &mut Report) {
-    let mut memory = Memory::default();
+    let mut memory = LoopMemory::default();
     // TileLang's median in milliseconds.
     let kernels = [
         ("gemm on sm_80", gemm("sm_80", 128), 200.0, 237.7),
@@ -167,7 +169,8 @@ pub fn measure(report: &mut Report) {
         Effort::Full => &[4, 40, 400, 2000],
         Effort::Once => &[4],
     };
-    let mut memory = Memory::with(4100);
+    let mut memory =
+        LoopMemory::sized(LoopRoom { operators: 4100, buffers: 4100, ..LoopRoom::default() });
     for shape in SHAPES {
         let mut first = None;
         for size in sizes {

@@ -1,7 +1,8 @@
 //! Prints what inference does on one program of a folder.
 use lanebook_infer::{Inference, InferenceEvent, Listener};
-use lanebook_inference_tests::program::{Memory, tell};
+use lanebook_inference_tests::program::tell;
 use lanebook_inference_tests::unit::{arch, figures, unit};
+use lanebook_report::memory::LoopMemory;
 use serde_json::Value;
 
 struct Print;
@@ -20,10 +21,10 @@ fn main() {
                 continue;
             }
             let record: Value = serde_json::from_str(line).expect("a record");
-            let mut memory = Memory::default();
+            let mut memory = LoopMemory::default();
             let program = &record["program"];
             let arch = program["target"].as_str().and_then(arch).expect("a target");
-            let mut inference = memory.inference(figures(arch));
+            let mut inference = Inference::new(memory.parts().inference, figures(arch));
             let told = tell(&mut inference, program, &unit).expect("a program");
             println!("{:?}", told.buffers);
             let done = inference.run(&lanebook::TABLES.policies[0], &mut Print);

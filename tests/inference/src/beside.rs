@@ -1,20 +1,16 @@
 //! The same program as a text of the tile language: the answer has to be the same.
 
 use crate::judge::{Answer, Table, tabulate};
-use crate::program::Memory;
 use crate::text::tile_text;
 use lanebook::TABLES;
 use lanebook::ir::{Options, Storage, parse, verify};
-use lanebook::loops::{Fact, LoopParts, tell};
+use lanebook::loops::tell;
+use lanebook_report::memory::LoopMemory;
 use lanebook_tables::{Arch, CostPolicy, OpRole};
 use serde_json::Value;
 
 /// Room for a program's text.
 type TextRoom = Storage<4096, 8192, 16384, 2048, 512, 512, 64>;
-
-/// Values, operators and buffers that there is room for.
-const VALUES: usize = 8192;
-const OPERATORS: usize = 64;
 
 /// How the answer to a program's text differs from the one to the program; `Ok(false)` if the
 /// language does not say the program.
@@ -22,7 +18,7 @@ const OPERATORS: usize = 64;
 /// # Errors
 /// What differs.
 pub fn same_as_text(
-    memory: &mut Memory,
+    memory: &mut LoopMemory,
     program: &Value,
     arch: &Arch<'_>,
     policy: &CostPolicy<'_>,
@@ -40,15 +36,7 @@ pub fn same_as_text(
         };
     }
     let function = ir.functions().next().ok_or("no function")?;
-    let mut values = vec![Fact::default(); VALUES];
-    let (mut operators, mut buffers) = (vec![None; OPERATORS], vec![None; OPERATORS]);
-    let parts = LoopParts {
-        inference: memory.parts(),
-        values: &mut values,
-        operators: &mut operators,
-        buffers: &mut buffers,
-    };
-    let mut told = match (tell(&ir, function, &TABLES, arch, parts), answer) {
+    let mut told = match (tell(&ir, function, &TABLES, arch, memory.parts()), answer) {
         (Ok(told), _) => told,
         (Err(_), Answer::Unread(_)) => return Ok(true),
         (Err(error), _) => return Err(format!("its text cannot be told: {error:?}\n{text}")),

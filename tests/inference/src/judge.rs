@@ -2,8 +2,9 @@
 //! itself, beside what TileLang answered.
 
 use crate::expr;
-use crate::program::{Memory, Told, Units, list, tell};
+use crate::program::{Told, Units, list, tell};
 use lanebook_infer::{BufferId, FragmentForm, IndexForm, Inference, MachineFigures, Stop, Tape};
+use lanebook_report::memory::LoopMemory;
 use lanebook_tables::CostPolicy;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
@@ -37,14 +38,14 @@ pub enum Answer {
 
 /// Asks the inference about a program. The layouts are checked.
 pub fn ask(
-    memory: &mut Memory,
+    memory: &mut LoopMemory,
     program: &Value,
     machine: MachineFigures,
     policy: &CostPolicy<'_>,
     units: Units<'_>,
 ) -> (Answer, Vec<String>) {
     let threads = u32::try_from(program["threads"].as_u64().unwrap_or(0)).unwrap_or(0);
-    let mut inference = memory.inference(machine);
+    let mut inference = Inference::new(memory.parts().inference, machine);
     let told = match tell(&mut inference, program, units) {
         Ok(told) => told,
         Err(e) => return (Answer::Unread(e), Vec::new()),

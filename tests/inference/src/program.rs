@@ -6,66 +6,6 @@ use lanebook_infer::{BufferId, IndexForm, Inference, Kind, MemoryScope, Operator
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Memory for one program.
-pub struct Memory {
-    bases: Vec<infer::BaseEntry>,
-    terms: Vec<infer::DigitTerm>,
-    buckets: Vec<u16>,
-    buffers: Vec<infer::Buffer>,
-    operators: Vec<infer::Operator>,
-    accesses: Vec<infer::Access>,
-    layouts: Vec<Option<infer::FragmentForm>>,
-    queue: Vec<u16>,
-    points: Vec<u64>,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Self::with(64)
-    }
-}
-
-impl Memory {
-    /// Room for so many operators and as many buffers.
-    #[must_use]
-    pub fn with(operators: usize) -> Self {
-        Self {
-            bases: vec![Default::default(); 65_000],
-            terms: vec![Default::default(); 1_000_000],
-            buckets: vec![0; (16 * operators).next_power_of_two().max(1024)],
-            buffers: vec![Default::default(); operators],
-            operators: vec![Default::default(); operators],
-            accesses: vec![Default::default(); 8 * operators],
-            layouts: vec![None; 4 * 2 * operators],
-            queue: vec![0; operators],
-            points: vec![0; 1 << 15],
-        }
-    }
-
-    /// An empty inference.
-    pub fn inference(&mut self, machine: infer::MachineFigures) -> Inference<'_> {
-        Inference::new(self.parts(), machine)
-    }
-
-    /// What inference borrows.
-    pub fn parts(&mut self) -> infer::InferenceParts<'_> {
-        let arena = infer::ArenaParts {
-            bases: &mut self.bases,
-            terms: &mut self.terms,
-            buckets: &mut self.buckets,
-        };
-        infer::InferenceParts {
-            arena,
-            buffers: &mut self.buffers,
-            operators: &mut self.operators,
-            accesses: &mut self.accesses,
-            layouts: &mut self.layouts,
-            queue: &mut self.queue,
-            points: &mut self.points,
-        }
-    }
-}
-
 /// Which operators of the inference are the record's loops, in order; the others are tile
 /// operations.
 pub struct Told {

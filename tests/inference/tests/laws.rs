@@ -2,7 +2,7 @@
 
 use lanebook_infer::{BaseId, FormArena, IndexForm, MachineFigures, Tape, Threads, VarRole};
 use lanebook_inference_tests::expr;
-use lanebook_inference_tests::program::Memory;
+use lanebook_report::memory::LoopMemory;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 
@@ -86,8 +86,8 @@ fn put(tape: &mut Tape, vars: &[(BaseId, u32)], point: &[i64]) {
 
 #[test]
 fn a_map_is_its_expression_at_every_point() {
-    let mut memory = Memory::default();
-    let mut inference = memory.inference(MACHINE);
+    let mut memory = LoopMemory::default();
+    let mut inference = Inference::new(memory.parts().inference, MACHINE);
     let arena = &mut inference.arena;
     let mut r = Random(0x1234_5678_9abc_def1);
     let mut structural = 0;
@@ -119,8 +119,8 @@ fn a_map_is_its_expression_at_every_point() {
 
 #[test]
 fn substitution_is_composition() {
-    let mut memory = Memory::default();
-    let mut inference = memory.inference(MACHINE);
+    let mut memory = LoopMemory::default();
+    let mut inference = Inference::new(memory.parts().inference, MACHINE);
     let arena = &mut inference.arena;
     let mut r = Random(0x0dd_ba11);
     for _ in 0..1500 {
@@ -159,8 +159,8 @@ fn substitution_is_composition() {
 
 #[test]
 fn what_is_solved_is_the_point() {
-    let mut memory = Memory::default();
-    let mut inference = memory.inference(MACHINE);
+    let mut memory = LoopMemory::default();
+    let mut inference = Inference::new(memory.parts().inference, MACHINE);
     let arena = &mut inference.arena;
     let mut r = Random(0xfeed_f00d);
     let (mut whole, mut injective) = (0, 0);
@@ -226,8 +226,8 @@ fn what_is_solved_is_the_point() {
 
 #[test]
 fn containment_is_that_of_the_points() {
-    let mut memory = Memory::default();
-    let mut inference = memory.inference(MACHINE);
+    let mut memory = LoopMemory::default();
+    let mut inference = Inference::new(memory.parts().inference, MACHINE);
     let arena = &mut inference.arena;
     let mut r = Random(0xc0de);
     let mut seen = [0u32; 2];

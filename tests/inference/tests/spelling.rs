@@ -1,8 +1,9 @@
 //! How an index is spelt changes nothing: neither the verdict nor a layout.
 
 use lanebook_inference_tests::judge::{Answer, ask};
-use lanebook_inference_tests::program::{Memory, list};
+use lanebook_inference_tests::program::list;
 use lanebook_inference_tests::unit::{arch, figures, unit};
+use lanebook_report::memory::LoopMemory;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -89,7 +90,7 @@ fn operation(op: &Value, spell: Spelling) -> Value {
 }
 
 /// The answer as text, for comparison.
-fn answer(memory: &mut Memory, program: &Value) -> String {
+fn answer(memory: &mut LoopMemory, program: &Value) -> String {
     let arch = program["target"].as_str().and_then(arch).expect("a target");
     let (answer, faults) =
         ask(memory, program, figures(arch), &lanebook::TABLES.policies[0], &unit);
@@ -108,7 +109,7 @@ fn answer(memory: &mut Memory, program: &Value) -> String {
 #[test]
 fn an_index_spelt_in_three_ways_has_one_answer() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../oracle/data/tilelang");
-    let mut memory = Memory::default();
+    let mut memory = LoopMemory::default();
     let mut seen = 0;
     for file in ["seed", "access", "random", "issue", "sweeps"] {
         let text = std::fs::read_to_string(format!("{folder}/programs_{file}.jsonl"));

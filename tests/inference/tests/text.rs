@@ -3,8 +3,8 @@
 use lanebook::TABLES;
 use lanebook_inference_tests::beside::same_as_text;
 use lanebook_inference_tests::judge::ask;
-use lanebook_inference_tests::program::Memory;
 use lanebook_inference_tests::unit::{arch, figures, unit};
+use lanebook_report::memory::LoopMemory;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn texts_are_answered_as_their_programs() {
         .collect();
     files.sort();
     let policy = TABLES.policy_named(POLICY).expect("a policy");
-    let mut memory = Memory::default();
+    let mut memory = LoopMemory::default();
     let (mut said, mut all, mut wrong) = (0, 0, Vec::new());
     for file in files {
         for line in fs::read_to_string(&file).expect("text").lines() {

@@ -88,11 +88,11 @@ pub fn try_with_plan<R>(
         parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
-    let mut memory = loops::Memory::default();
     let of_loops = program.functions().next().filter(|f| program.has_loops(*f));
-    let made = match of_loops {
-        Some(function) => {
-            let mut told = loops::inferred(&mut memory, &program, function, id)?;
+    let mut memory = of_loops.map(|_| loops::memory());
+    let made = match of_loops.zip(memory.as_mut()) {
+        Some((function, memory)) => {
+            let mut told = loops::inferred(memory, &program, function, id)?;
             compile_loops(&TABLES, id, &mut program, room.scratch(), &mut told)
         }
         None => compile(&TABLES, id, &mut program, room.scratch()),

@@ -16,23 +16,19 @@ const MOST: usize = 64;
 pub fn run(args: &Infer, tables: &Tables<'_>, colour: Colour) -> Result<(), Problems> {
     let source = read(Some(&args.file))?;
     let arch = arch(tables, args.arch.as_deref())?;
-    let policy = match args.cost.as_deref() {
-        Some(name) => tables.policy_named(name),
-        None => tables.policies.first(),
-    };
-    let policy = policy.ok_or_else(|| {
-        let known: Vec<&str> = tables.policies.iter().map(|policy| policy.name).collect();
-        Problem::usage(
-            format!("unknown cost `{}`", args.cost.as_deref().unwrap_or("")),
-            format!("known: {}", known.join(", ")),
-        )
-    })?;
-    let level = match args.level {
+    let mut request = Request::usual(tables, arch)?;
+    if let Some(name) = args.cost.as_deref() {
+        request.policy = tables.policy_named(name).ok_or_else(|| {
+            let known: Vec<&str> = tables.policies.iter().map(|policy| policy.name).collect();
+            Problem::usage(format!("unknown cost `{name}`"), format!("known: {}", known.join(", ")))
+        })?;
+    }
+    request.level = match args.level {
         InferLevel::Strict => Level::Strict,
         InferLevel::Common => Level::Common,
         InferLevel::Free => Level::Free,
     };
-    inferred(tables, &source, Request { arch, level, policy }, |found| {
+    inferred(tables, &source, request, |found| {
         if args.picture {
             return drawn(args, &found.picture(), colour);
         }

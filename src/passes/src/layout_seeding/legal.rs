@@ -290,7 +290,8 @@ impl<'a, 't> Legal<'a, 't> {
                 }
                 continue;
             }
-            for copy_atom in self.transfers.touching(place.memory).filter(|c| c.pair.is_none()) {
+            for copy_atom in self.transfers.touching(place.memory).filter(|c| c.serves_transfers())
+            {
                 let outcome = if (copy_atom.from, copy_atom.to) == (rule.from, rule.to) {
                     self.moved(program, place, rule, copy_atom)
                 } else {

@@ -158,9 +158,9 @@ impl Planner<'_, '_, '_, '_> {
         // What is told how much to read is for tensors with bounds.
         let bounded = [from, to].iter().any(|end| matches!(end, EndMap::Global(.., Some(_))));
         let among = |copy_atom: &CopyAtom| {
-            // Two places a slot are for exchanges: their longer runs of registers are not weighed here.
-            let is_single = copy_atom.pair.is_none();
-            is_single && wants(movement, copy_atom.atom) && (bounded || !copy_atom.is_sized)
+            copy_atom.serves_transfers()
+                && wants(movement, copy_atom.atom)
+                && (bounded || !copy_atom.is_sized)
         };
         for (k, copy_atom) in (0u32..).zip(between).filter(|(_, m)| among(m)) {
             let what = Way { atom: copy_atom.atom, second: None, transpose: None };
@@ -200,7 +200,7 @@ impl Planner<'_, '_, '_, '_> {
         let mine = self.staged.iter().filter(|s| usize::from(s.movement) == index);
         for staged in mine.filter(|s| s.transpose.is_none() || !alike) {
             let between = self.transfers.between(spaces.0, spaces.1).iter();
-            for half in between.filter(|m| m.register_bits == staged.bits && m.pair.is_none()) {
+            for half in between.filter(|m| m.register_bits == staged.bits && m.serves_transfers()) {
                 let is_wanted =
                     wants(search.movement, staged.global) || wants(search.movement, half.atom);
                 if !is_wanted || !viable.suits(half) {

@@ -211,7 +211,7 @@ impl Planner<'_, '_, '_, '_> {
         for (k, copy_atom) in (0u32..).zip(self.transfers.between(spaces.0, spaces.1)) {
             let refused = copy_atom.share_bytes <= line
                 && k < u32::BITS
-                && (copy_atom.pair.is_some()
+                && (!copy_atom.serves_transfers()
                     || divide(copy_atom, fragment, map, any, self.target.copies).is_err());
             if refused {
                 copy_atoms &= !1u32.wrapping_shl(k);

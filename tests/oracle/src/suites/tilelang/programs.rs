@@ -10,8 +10,9 @@ use super::super::{Case, Verdict};
 use lanebook::TABLES;
 use lanebook_inference_tests::beside::same_as_text;
 use lanebook_inference_tests::judge::{Answer, Table, ask, recorded};
-use lanebook_inference_tests::program::{Memory, list};
+use lanebook_inference_tests::program::list;
 use lanebook_inference_tests::unit::{arch, figures, unit};
+use lanebook_report::memory::LoopMemory;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,7 +21,7 @@ use std::collections::HashMap;
 const POLICY: &str = "register_count";
 
 thread_local! {
-    static MEMORY: RefCell<Memory> = RefCell::new(Memory::default());
+    static MEMORY: RefCell<LoopMemory> = RefCell::new(LoopMemory::default());
 }
 
 /// The verdict on one program.
