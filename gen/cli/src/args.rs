@@ -446,9 +446,15 @@ pub struct Show {
     /// A layout in CuTe or TIRx notation, or (with --arch) the name of an instruction form
     #[arg(value_name = "LAYOUT|ATOM")]
     pub what: String,
+    /// Another layout of the same elements: what the two place differently is coloured and marked
+    #[arg(value_name = "LAYOUT")]
+    pub other: Option<String>,
     /// Architecture: look an atom up there, or take its banks for --unit
     #[arg(long, value_name = "ARCH")]
     pub arch: Option<String>,
+    /// Draw this operand of an atom alone
+    #[arg(long, value_name = "A|B|C|D|from|to")]
+    pub only: Option<String>,
     /// How to draw an atom
     #[arg(long, value_enum, value_name = "VIEW", default_value_t = View::Elements)]
     pub view: View,
@@ -468,7 +474,7 @@ pub struct Show {
     /// Draw a picture into this .svg file
     #[arg(short, long, value_name = "FILE.svg")]
     pub output: Option<PathBuf>,
-    /// Print all rows and columns, however many
+    /// Draw all rows and columns, however many; else a part that repeats is drawn once
     #[arg(long)]
     pub full: bool,
 }

@@ -16,6 +16,12 @@ pub fn write(path: Option<&Path>, text: &str) -> Result<(), Problem> {
     }
 }
 
+/// Characters of a line of the terminal that standard output is; 0 where it is none, and lines have
+/// no end.
+pub fn terminal_width() -> usize {
+    terminal_size::terminal_size_of(io::stdout()).map_or(0, |(width, _)| usize::from(width.0))
+}
+
 fn stdout(text: &str) -> Result<(), Problem> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

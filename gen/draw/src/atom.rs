@@ -129,6 +129,7 @@ fn matrix(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<(Vec<Panel>, Style), D
             operand.registers,
             if operand.registers == 1 { "register" } else { "registers" }
         );
+        panel.parts = name.split(" and ").map(str::to_string).collect();
         panel.note = notation::tirx(layout);
         panel.axes = (axes.0.to_string(), axes.1.to_string());
         panel.place = place;
@@ -160,6 +161,7 @@ fn movement_panels(
         }
         let unit = u64::from(movement.unit_bits) * join;
         panels.push(Panel {
+            parts: vec![word.to_string()],
             title: format!(
                 "{word} {}, operand `{}`: {rows} x {} of {unit} bits",
                 space(side.space),
@@ -167,12 +169,12 @@ fn movement_panels(
                 columns / join
             ),
             note: notation::tirx(side.layout),
-            axes: (String::new(), String::new()),
             row_labels: (0..rows).map(|row| mixed(row, &leading)).collect(),
             column_labels: (0..columns).step_by(join as usize).map(|k| k.to_string()).collect(),
             cells,
             rule: if leading.len() > 1 { leading.last().map_or(0, |&e| e as usize) } else { 0 },
             place: (number, 0),
+            ..Panel::default()
         });
     }
     Ok((panels, style))

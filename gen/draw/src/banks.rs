@@ -104,14 +104,14 @@ fn panel(
     }
     let passes = rows.len();
     let panel = Panel {
+        parts: vec![word.to_string()],
         title: format!("{word}: model `{}`, rows are group.pass", model.name),
-        note: String::new(),
         axes: ("pass".into(), "bank".into()),
         row_labels: rows,
         column_labels: (0..banks).map(|bank| bank.to_string()).collect(),
         cells,
         rule: if rules > 1 && passes == rules * model.groups.len() { rules } else { 0 },
-        place: (0, 0),
+        ..Panel::default()
     };
     Ok((panel, passes))
 }

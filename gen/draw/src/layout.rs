@@ -2,8 +2,8 @@
 //! is.
 use crate::cell::{Banks, Style};
 use crate::{DrawError, Panel, Picture, notation};
-use lanebook_layout::LayoutRef;
 use lanebook_layout::coord::Coord;
+use lanebook_layout::{AxisId, LayoutRef};
 
 /// Which of the two notations a layout was written in: it decides what is a row.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,17 @@ pub enum Order {
     ColumnMajor,
     /// The last iter is the column and runs fastest (TIRx).
     RowMajor,
+}
+
+impl Order {
+    /// The number of the element in a row and column of a grid of so many rows and columns.
+    #[must_use]
+    pub const fn index(self, (row, column): (u64, u64), (rows, columns): (u64, u64)) -> u64 {
+        match self {
+            Self::ColumnMajor => row + column * rows,
+            Self::RowMajor => row * columns + column,
+        }
+    }
 }
 
 /// Rows and columns to show a layout in: its two modes; else the split of its iters that is most
@@ -116,28 +127,39 @@ pub fn panel(
             "draw a tile of it",
         ));
     }
-    let mut cells = Vec::new();
+    let (mut cells, mut all) = (Vec::new(), Vec::new());
     let style = style.own(layout);
     for row in 0..rows {
         for column in 0..columns {
-            let x = match order {
-                Order::ColumnMajor => row + column * rows,
-                Order::RowMajor => row * columns + column,
-            };
-            cells.push(style.cell(&places(layout, x)?));
+            let here = places(layout, order.index((row, column), shape))?;
+            cells.push(style.cell(&here));
+            all.push(here);
         }
     }
     let labels = |n: u64| (0..n).map(|k| k.to_string()).collect();
+    let warp = |row: &[Vec<Coord>]| {
+        row.first().and_then(|here| here.first()).map(|place| place.get(AxisId::WARP))
+    };
     Ok(Panel {
-        title: String::new(),
-        note: String::new(),
-        axes: (String::new(), String::new()),
         row_labels: labels(rows),
         column_labels: labels(columns),
         cells,
-        rule: 0,
-        place: (0, 0),
+        rule: runs(&all.chunks(columns.max(1) as usize).map(warp).collect::<Vec<_>>()),
+        repeats: crate::fold::repeats(&all, rows as usize, columns as usize),
+        ..Panel::default()
     })
+}
+
+/// The length of the runs of equal values that a list is made of; 0 where they differ in length, or
+/// all values are equal.
+fn runs<T: PartialEq>(values: &[T]) -> usize {
+    let run = values.iter().take_while(|value| Some(*value) == values.first()).count();
+    let even = run < values.len()
+        && values
+            .chunks(run.max(1))
+            .all(|one| one.len() == run && one.iter().all(|v| v == &one[0]))
+        && values.windows(2).skip(run - 1).step_by(run).all(|pair| pair[0] != pair[1]);
+    if even { run } else { 0 }
 }
 
 /// All different places of an element.

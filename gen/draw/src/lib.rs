@@ -8,8 +8,9 @@
 //! | module | what |
 //! | --- | --- |
 //! | [`layout`] [`physical`] [`atom`] [`banks`] | pictures: of a layout, of it seen from the machine, of operands, of banks |
+//! | [`difference`] | two layouts beside each other |
 //! | [`instance`] [`cell`] [`colour`] [`notation`] | one instance of a family, a cell's label, its colour, layouts as a line |
-//! | `picture` | grids of labelled, coloured cells: what the others make and show |
+//! | `picture` `fold` | grids of labelled, coloured cells: what the others make and show; repeated parts of them drawn once |
 //! | [`svg`] [`text`] | the renderers |
 //!
 //! Output is a function of its input alone: the same picture is the same bytes.
@@ -20,6 +21,8 @@ pub mod atom;
 pub mod banks;
 pub mod cell;
 pub mod colour;
+pub mod difference;
+mod fold;
 pub mod instance;
 pub mod layout;
 pub mod notation;
@@ -28,4 +31,5 @@ mod picture;
 pub mod svg;
 pub mod text;
 
+pub use fold::Repeat;
 pub use picture::{Cell, Colours, DrawError, Panel, Picture};

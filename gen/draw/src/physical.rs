@@ -16,6 +16,8 @@ const MOST: i64 = 4096;
 /// What one grid shows.
 #[derive(Clone, Debug)]
 pub struct Wanted<'a> {
+    /// Which parts of an instruction it shows, as [`Panel::parts`] has them.
+    pub parts: Vec<String>,
     /// Above it.
     pub title: String,
     /// Logical coordinates, row-major over `extents`, to lanes and bits or to lanes and columns of
@@ -73,6 +75,7 @@ pub fn picture(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<Picture, DrawErro
                 continue;
             };
             wanted.push(Wanted {
+                parts: name.split(" and ").map(str::to_string).collect(),
                 title: format!(
                     "{name}: {} x {} {}",
                     operand.extents.0, operand.extents.1, dtype.name
@@ -93,6 +96,7 @@ pub fn picture(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<Picture, DrawErro
                     .get(usize::from(side.operand))
                     .map_or("?", |operand| operand.name.text());
                 wanted.push(Wanted {
+                    parts: vec![word.to_string()],
                     title: format!("{word} {}, operand `{name}`", crate::atom::space(side.space)),
                     layout: side.layout,
                     extents: movement.extents.iter().map(|extent| u64::from(*extent)).collect(),
@@ -232,9 +236,9 @@ fn grids(wanted: &Wanted<'_>, count: u16, panels: &mut Vec<Panel>) -> Result<(),
             }
         }
         panels.push(Panel {
+            parts: wanted.parts.clone(),
             title: format!("{}{part}", wanted.title),
             note: notation::tirx(wanted.layout),
-            axes: (String::new(), String::new()),
             row_labels: (0..rows)
                 .map(|row| match blocks {
                     true => {
@@ -247,6 +251,7 @@ fn grids(wanted: &Wanted<'_>, count: u16, panels: &mut Vec<Panel>) -> Result<(),
             cells: list,
             rule: if rows > 16 { 8 } else { 0 },
             place: (0, panels.len()),
+            ..Panel::default()
         });
     }
     Ok(())

@@ -1,4 +1,6 @@
 //! What a picture is: grids of labelled, coloured cells.
+use crate::Repeat;
+
 /// A title, some grids, a legend.
 #[derive(Clone, Debug)]
 pub struct Picture {
@@ -15,8 +17,10 @@ pub struct Picture {
 }
 
 /// A grid of cells.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Panel {
+    /// Which parts of an instruction it shows: `A`, or `C` and `D`, or `from`; may be empty.
+    pub parts: Vec<String>,
     /// What is shown.
     pub title: String,
     /// A line under the title.
@@ -33,6 +37,32 @@ pub struct Panel {
     pub rule: usize,
     /// Column and row of the picture that the panel stands in.
     pub place: (usize, usize),
+    /// How the rows and the columns repeat.
+    pub repeats: (Option<Repeat>, Option<Repeat>),
+}
+
+impl Picture {
+    /// The picture of one part alone, `D` say.
+    ///
+    /// # Errors
+    /// When no grid shows that part.
+    pub fn only(mut self, part: &str) -> Result<Self, DrawError> {
+        let named: Vec<&str> =
+            self.panels.iter().flat_map(|panel| &panel.parts).map(String::as_str).collect();
+        if !named.contains(&part) {
+            let remedy = match named[..] {
+                [] => "leave the part out: the picture has none".to_string(),
+                _ => format!("its parts are {}", named.join(", ")),
+            };
+            return Err(DrawError::new(format!("there is no part `{part}`"), remedy));
+        }
+        self.panels.retain(|panel| panel.parts.iter().any(|own| own == part));
+        // What is left stands in the corner, one grid below another.
+        for (row, panel) in self.panels.iter_mut().enumerate() {
+            panel.place = (0, row);
+        }
+        Ok(self)
+    }
 }
 
 impl Panel {

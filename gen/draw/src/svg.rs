@@ -294,20 +294,31 @@ fn group_width(colours: &Colours) -> usize {
     (usize::from(shades) * SWATCH / if shades > 4 { 2 } else { 1 }).max(text * CHAR) + 10
 }
 
+/// Where the samples begin: behind what is coloured, in words.
+fn legend_start(colours: &Colours) -> usize {
+    (coloured(colours).chars().count() * CHAR + 8).max(48)
+}
+
+/// What is coloured, in words.
+fn coloured(colours: &Colours) -> String {
+    if colours.wraps {
+        format!("{} mod {}", colours.what, colours.count)
+    } else {
+        colours.what.clone()
+    }
+}
+
 fn legend_width(picture: &Picture) -> usize {
-    picture.colours.as_ref().map_or(0, |c| usize::from(groups(c).0) * group_width(c) + 90)
+    let width = |c: &Colours| legend_start(c) + usize::from(groups(c).0) * group_width(c);
+    picture.colours.as_ref().map_or(0, width)
 }
 
 fn legend_at(out: &mut String, colours: &Colours, y: usize) {
     let (count, shades) = groups(colours);
-    let what = if colours.wraps {
-        format!("{} mod {}", colours.what, colours.count)
-    } else {
-        colours.what.clone()
-    };
+    let what = coloured(colours);
     let _ =
         writeln!(out, r#"<text class="faint" x="{GAP}" y="{}">{}</text>"#, y + 11, escape(&what));
-    let start = GAP + (what.chars().count() * CHAR + 8).max(48);
+    let start = GAP + legend_start(colours);
     let edge = if shades > 4 { SWATCH / 2 } else { SWATCH };
     for group in 0..count {
         let x = start + usize::from(group) * group_width(colours);
@@ -321,7 +332,13 @@ fn legend_at(out: &mut String, colours: &Colours, y: usize) {
         }
         let p = &colours.prefix;
         let (first, last) = (group * shades, group * shades + shades - 1);
-        let text = if first == last { format!("{p}{first}") } else { format!("{p}{first}-{last}") };
+        let text = if count == 1 {
+            String::new()
+        } else if first == last {
+            format!("{p}{first}")
+        } else {
+            format!("{p}{first}-{last}")
+        };
         let _ = writeln!(
             out,
             r#"<text class="note" x="{x}" y="{}">{}</text>"#,

@@ -2,7 +2,6 @@
 use crate::colour::LIGHT;
 use crate::{Cell, Panel, Picture};
 use anstyle::{Color, RgbColor, Style};
-use std::fmt::Write;
 
 /// How to print.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -11,6 +10,8 @@ pub struct Options {
     pub colour: bool,
     /// Most rows and columns of a grid that are shown; what is left out is said.
     pub most: usize,
+    /// Characters of a line: columns that do not fit stand below the others. 0: no end.
+    pub width: usize,
 }
 
 /// The picture as text.
@@ -67,29 +68,36 @@ fn grid(out: &mut String, picture: &Picture, panel: &Panel, options: Options) {
         .max()
         .unwrap_or(0);
     let number = panel.cells.iter().all(|cell| cell.lines.len() <= 1);
-    let mut head = format!("{corner:>left$} ");
-    for text in panel.column_labels.iter().take(columns) {
-        let _ = if number {
-            write!(head, " {text:>width$} ")
-        } else {
-            write!(head, " {text:<width$} ")
-        };
-    }
-    line(out, &head);
-    for row in 0..rows {
-        if panel.rule > 0 && row > 0 && row % panel.rule == 0 {
+    let padded = |text: &str| {
+        if number { format!(" {text:>width$} ") } else { format!(" {text:<width$} ") }
+    };
+    // Columns that fit a line, at least one.
+    let fit = match options.width {
+        0 => columns,
+        most => (most.saturating_sub(left + 1) / (width + 2)).clamp(1, columns.max(1)),
+    };
+    for first in (0..columns).step_by(fit.max(1)) {
+        let shown = first..(first + fit).min(columns);
+        if first > 0 {
             out.push('\n');
         }
-        let name = panel.row_labels.get(row).map_or("", String::as_str);
-        let mut text = format!("{name:>left$} ");
-        for column in 0..columns {
-            let cell = panel.cell(row, column);
-            let inner = said(&cell);
-            let inner =
-                if number { format!(" {inner:>width$} ") } else { format!(" {inner:<width$} ") };
-            text.push_str(&painted(picture, &cell, &inner, options.colour));
+        let mut head = format!("{corner:>left$} ");
+        for text in panel.column_labels.get(shown.clone()).unwrap_or_default() {
+            head.push_str(&padded(text));
         }
-        line(out, &text);
+        line(out, &head);
+        for row in 0..rows {
+            if panel.rule > 0 && row > 0 && row % panel.rule == 0 {
+                out.push('\n');
+            }
+            let name = panel.row_labels.get(row).map_or("", String::as_str);
+            let mut text = format!("{name:>left$} ");
+            for column in shown.clone() {
+                let cell = panel.cell(row, column);
+                text.push_str(&painted(picture, &cell, &padded(&said(&cell)), options.colour));
+            }
+            line(out, &text);
+        }
     }
     if rows < panel.rows() || columns < panel.columns() {
         line(

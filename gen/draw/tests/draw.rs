@@ -14,7 +14,7 @@ fn column_major(text: &str) -> Layout {
     cute::parse(text, &WellKnown, &mut NoSyms).expect("CuTe")
 }
 
-const PLAIN: text::Options = text::Options { colour: false, most: 64 };
+const PLAIN: text::Options = text::Options { colour: false, most: 64, width: 0 };
 
 #[test]
 fn text_stands_out_on_every_fill() {
@@ -109,8 +109,12 @@ fn terminals_get_colour_only_if_asked() {
     let layout = column_major("(4,8):(8,1)");
     let picture = picture(&layout.view(), "x", Order::ColumnMajor, (4, 8), None).expect("picture");
     assert!(!text::render(&picture, PLAIN).contains('\x1b'));
-    assert!(text::render(&picture, text::Options { colour: true, most: 64 }).contains("\x1b["));
     assert!(
-        text::render(&picture, text::Options { colour: false, most: 2 }).contains("2 of 4 rows")
+        text::render(&picture, text::Options { colour: true, most: 64, width: 0 })
+            .contains("\x1b[")
+    );
+    assert!(
+        text::render(&picture, text::Options { colour: false, most: 2, width: 0 })
+            .contains("2 of 4 rows")
     );
 }

@@ -1,5 +1,6 @@
 //! Index maps against the expressions that they were made of, at every point.
 
+use lanebook_infer::Inference;
 use lanebook_infer::{BaseId, FormArena, IndexForm, MachineFigures, Tape, Threads, VarRole};
 use lanebook_inference_tests::expr;
 use lanebook_report::memory::LoopMemory;

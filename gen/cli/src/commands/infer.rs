@@ -69,7 +69,8 @@ fn drawn(args: &Infer, picture: &Picture, colour: Colour) -> Result<(), Problems
         Some(path) if vector(path) => Ok(output::write(Some(path), &svg::render(picture))?),
         path => {
             let painted = path.is_none() && colour.on_stdout();
-            let options = text::Options { colour: painted, most: MOST };
+            let options =
+                text::Options { colour: painted, most: MOST, width: output::terminal_width() };
             Ok(output::write(path.as_deref(), &text::render(picture, options))?)
         }
     }

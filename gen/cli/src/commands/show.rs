@@ -5,6 +5,7 @@ use crate::output;
 use crate::tables;
 use lanebook::query::{QueryStorage, ask};
 use lanebook_draw::cell::Banks;
+use lanebook_draw::difference::{self, Compared};
 use lanebook_draw::instance::{concrete, filled};
 use lanebook_draw::layout::Order;
 use lanebook_draw::{DrawError, Picture, atom, banks, layout, physical, svg, text};
@@ -19,8 +20,16 @@ const MOST: usize = 64;
 
 /// Runs the command.
 pub fn run(args: &Show, tables: &Tables<'_>, colour: Colour) -> Result<(), Problems> {
-    let picture =
-        if is_layout(&args.what) { of_layout(args, tables)? } else { of_atom(args, tables)? };
+    let picture = match &args.other {
+        Some(other) => of_two(args, other, tables)?,
+        None if is_layout(&args.what) => of_layout(args, tables)?,
+        None => of_atom(args, tables)?,
+    };
+    let picture = match &args.only {
+        Some(part) => picture.only(part).map_err(drawn)?,
+        None => picture,
+    };
+    let picture = if args.full { picture } else { picture.folded() };
     match &args.output {
         Some(path) => {
             if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
@@ -36,6 +45,7 @@ pub fn run(args: &Show, tables: &Tables<'_>, colour: Colour) -> Result<(), Probl
             let options = text::Options {
                 colour: colour.on_stdout(),
                 most: if args.full { usize::MAX } else { MOST },
+                width: output::terminal_width(),
             };
             Ok(output::write(None, &text::render(&picture, options))?)
         }
@@ -160,7 +170,7 @@ fn of_layout(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
             "name an atom and its --arch; --unit shows the banks of a layout",
         ));
     }
-    let (parsed, order, own) = read(args, tables)?;
+    let (parsed, order, own) = read(&args.what, args.arch.as_deref(), tables)?;
     let view = parsed.view();
     let shape = match (&args.shape, own) {
         (Some(text), _) => rows_and_columns(text)?,
@@ -186,21 +196,50 @@ fn of_layout(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
     layout::picture(&view, &args.what, order, shape, banks).map_err(drawn)
 }
 
+/// Two layouts beside each other.
+fn of_two(args: &Show, other: &str, tables: &Tables<'_>) -> Result<Picture, Problem> {
+    let alone = [
+        (args.view != View::Elements, "--view"),
+        (args.stride.is_some(), "--stride"),
+        (args.unit.is_some(), "--unit"),
+        (args.only.is_some(), "--only"),
+    ];
+    for (_, option) in alone.into_iter().filter(|(given, _)| *given) {
+        return Err(Problem::usage(
+            format!("{option} is for one layout or atom, and there are two"),
+            format!("leave {option} out"),
+        ));
+    }
+    let arch = args.arch.as_deref();
+    let (one, two) = (read(&args.what, arch, tables)?, read(other, arch, tables)?);
+    let (a, b) = (one.0.view(), two.0.view());
+    let shape = match (&args.shape, one.2.or(two.2)) {
+        (Some(text), _) => rows_and_columns(text)?,
+        (None, Some(own)) => own,
+        (None, None) => layout::shape(&a, one.1).map_err(drawn)?,
+    };
+    let both = [
+        Compared { text: &args.what, layout: &a, order: one.1 },
+        Compared { text: other, layout: &b, order: two.1 },
+    ];
+    difference::picture(both, shape).map_err(drawn)
+}
+
 /// A layout with the order of its coordinates, and rows and columns where it says them.
 type ReadLayout = (Layout, Order, Option<(u64, u64)>);
 
 /// Reads a layout as CuTe or TIRx write it, else as the query language does. What neither reads is told as the
 /// first sees it.
-fn read(args: &Show, tables: &Tables<'_>) -> Result<ReadLayout, Problem> {
-    let refused = match notation::parse(&args.what) {
+fn read(text: &str, arch: Option<&str>, tables: &Tables<'_>) -> Result<ReadLayout, Problem> {
+    let refused = match notation::parse(text) {
         Ok((layout, order)) => return Ok((layout, order, None)),
         Err(error) => error,
     };
-    let arch = args.arch.as_deref().map(|name| tables::arch(tables, name)).transpose()?;
+    let arch = arch.map(|name| tables::arch(tables, name)).transpose()?;
     let mut storage = Box::new(QueryStorage::new());
-    let answer = ask(tables, arch.map(|(id, ..)| id), &args.what, &mut storage);
+    let answer = ask(tables, arch.map(|(id, ..)| id), text, &mut storage);
     let placed = answer.as_ref().ok().and_then(|answer| answer.layout());
-    let Some(placed) = placed else { return Err(malformed(&args.what, refused)) };
+    let Some(placed) = placed else { return Err(malformed(text, refused)) };
     let elements = &placed.elements;
     let (order, shape) =
         layout::grid(&placed.layout.view(), elements.row_major, elements.extents())

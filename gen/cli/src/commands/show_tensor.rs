@@ -58,6 +58,7 @@ pub fn of_move(
         let stored = [form.stores.0, form.stores.1].contains(&name);
         let mut wanted = vec![
             Wanted {
+                parts: vec![if stored { "to" } else { "from" }.to_string()],
                 title: "tensor memory, from the address on".into(),
                 layout: &cells,
                 extents: extents.clone(),
@@ -66,6 +67,7 @@ pub fn of_move(
                 tensor: true,
             },
             Wanted {
+                parts: vec![if stored { "from" } else { "to" }.to_string()],
                 title: "registers".into(),
                 layout: &tuple,
                 extents,
@@ -127,6 +129,7 @@ pub fn of_tile(
                 let bits =
                     if view.axes().is_ok_and(|axes| axes.contains(&AxisId::BYTE)) { 8 } else { 32 };
                 let wanted = Wanted {
+                    parts: Vec::new(),
                     title: "tensor memory".into(),
                     layout: &view,
                     extents: vec![rows, columns],

@@ -87,7 +87,7 @@ fn panel(at: &Inference<'_>, name: &str, form: &FragmentForm, number: usize) -> 
         row_labels: (0..size / columns.max(1)).map(|row| row.to_string()).collect(),
         column_labels: (0..columns).map(|column| column.to_string()).collect(),
         cells,
-        rule: 0,
         place: (0, number),
+        ..Panel::default()
     })
 }
