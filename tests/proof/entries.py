@@ -14,7 +14,7 @@ INSTANCES = {
     "lanebook_layout": LINEAR,
     "lanebook_layout::LayoutRef": {"N": "4"},
     "lanebook_layout::triton::Few": {"T": "u32", "N": "16"},
-    "lanebook": {}, "lanebook_ir": {}, "lanebook_tile": {}, "lanebook_passes": {}, "lanebook_plan": {}, "lanebook_emit": {}, "lanebook_check": {}, "lanebook_infer": {}, "lanebook_loops": {"R": "u32"}, "lanebook_query": {},
+    "lanebook": {}, "lanebook_ir": {}, "lanebook_tile": {}, "lanebook_passes": {}, "lanebook_plan": {}, "lanebook_emit": {}, "lanebook_check": {}, "lanebook_infer": {}, "lanebook_loops": {}, "lanebook_query": {},
     "lanebook_tables": {},
     "lanebook_tables::List": {"T": "u16"},
     "lanebook_capi": {},

@@ -60,6 +60,9 @@ fn placed<'q>(answer: &QueryAnswer<'q>) -> PyResult<&'q Placed> {
     })
 }
 
+/// Most elements of a table: 128 MiB of positions.
+const MOST_ELEMENTS: u64 = 1 << 24;
+
 /// The positions of all elements on an axis, by their numbers (copies: the first).
 #[pyfunction]
 #[pyo3(signature = (text, axis, arch=None))]
@@ -72,6 +75,11 @@ pub fn table(text: &str, axis: &str, arch: Option<&str>) -> PyResult<Vec<i64>> {
         let view = placed.layout.view();
         let failed = |error: lanebook::layout::Error| refused(text, &answer.error(error.into()));
         let size = view.size_value().map_err(failed)?;
+        if size > MOST_ELEMENTS {
+            return Err(LanebookError::new_err(format!(
+                "a table of {size} elements is too long, the limit is {MOST_ELEMENTS}; ask for single elements, or for a tile of it"
+            )));
+        }
         let mut at = Coord::new();
         (0..size)
             .map(|flat| {

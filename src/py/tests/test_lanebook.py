@@ -30,6 +30,8 @@ def test_layouts_count_like_numpy():
     assert (a.shape, a.size, a.cosize, a.is_injective) == ((8, 4), 32, 32, True)
     rows, columns = numpy.indices((8, 4))
     assert (a.to_numpy() == rows * 4 + columns).all()
+    with pytest.raises(lb.LanebookError, match="too long"):
+        lb.layout("(65536,65536):(65536,1)").to_numpy()
     assert a(3, 1) == 13
     tall = lb.layout("(8,4):(1,8)")
     assert (tall.to_numpy() == rows + columns * 8).all()
