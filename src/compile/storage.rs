@@ -5,7 +5,8 @@ use heapless::{Vec, VecView};
 use lanebook_emit::expr::{ExprId, ExprNode, NodeChoice, Reg, Variable};
 use lanebook_emit::step::{LoopSpan, Step, TupleStride, VRegTuple};
 use lanebook_emit::{
-    Address, Advance, ComputedIndex, EmitPool, Index, Lists, MAX_VARIABLES, Param, ValueRegs,
+    Address, Advance, ComputedIndex, ElementSpot, EmitPool, Index, KNOWN, KnownAddress, LANES, Lists,
+    MAX_VARIABLES, Param, ValueRegs, WorkSlot,
 };
 use lanebook_plan::select::{Copies, CopyOp, MAX_PRODUCTS, SharedTile, Staged, Workspace};
 use lanebook_plan::{
@@ -283,6 +284,10 @@ storage! {
         computed: [ComputedIndex; COMPUTED], emit ComputedIndices;
         settled: [(ExprId, ExprId); SETTLED];
         splats: [ValueRegs; SPLATS];
+        slots: [WorkSlot; LANES];
+        spots: [ElementSpot; LANES];
+        known: [KnownAddress; KNOWN];
+        guards: [(ExprId, Reg); KNOWN];
     }
 
     /// Index expressions while they are simplified and selected.

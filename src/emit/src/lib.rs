@@ -59,7 +59,9 @@ mod text;
 pub use crate::compiled::Compiled;
 pub use crate::elements::ElementReason;
 #[doc(hidden)]
-pub use crate::elements::{LoopSource, NoLoops};
+pub use crate::elements::{
+    ElementLists, ElementSpot, KNOWN, KnownAddress, LANES, LoopSource, NoLoops, WorkSlot,
+};
 pub use crate::launch::{Launch, LaunchMap, LaunchMapDim, LaunchParameter, MapNumber};
 pub use crate::lower::context::{Address, Advance, EmitError, MAX_VARIABLES, ValueRegs};
 pub use crate::lower::interface::{Param, ParamKind, parameter_bytes, parameters};

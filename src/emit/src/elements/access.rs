@@ -5,12 +5,14 @@
 //! a number; the number goes into the instruction's offset field as far as that reaches.
 
 use crate::elements::forms::ThreadVar;
-use crate::elements::slots::{LANES, Slots};
+use crate::elements::nest::Chunk;
+use crate::elements::slots::WorkSlot;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
 use crate::step::{MAX_ARGS, Purpose, Slot as Arg, slot};
+use heapless::VecView;
 use lanebook_infer::{BaseId, FormBase, IndexForm, MAX_RANK, VarRole};
 use lanebook_ir::{Op, Value, attr_names};
 use lanebook_loops::Told;
@@ -18,9 +20,6 @@ use lanebook_tables::{
     AccessId, Atom, AtomId, Capability, ClassId, IndexOp, Movement, OffsetField, Role, Side, Space,
 };
 use lanebook_tile::copy_atom::{BitPlace, CopyAtom};
-
-/// Most addresses of an operation that are remembered.
-const KNOWN: usize = 16;
 
 /// A buffer in memory with the subscripts of an access.
 #[derive(Copy, Clone)]
@@ -31,34 +30,37 @@ pub(crate) struct Place<'i> {
 }
 
 /// Where an element lies.
-#[derive(Copy, Clone)]
-struct ElementSpot {
+#[derive(Copy, Clone, Debug, Default)]
+pub struct ElementSpot {
     /// Bytes that are the same in all threads, without the number.
-    outer: IndexForm,
+    pub outer: IndexForm,
     /// Bytes that the thread adds, without the number.
-    own: IndexForm,
+    pub own: IndexForm,
     /// Subscripts of dimensions whose strides the program does not say.
-    open: [IndexForm; MAX_RANK],
+    pub open: [IndexForm; MAX_RANK],
     /// The number.
-    bytes: i64,
+    pub bytes: i64,
 }
 
 /// A register with an address, without a number that is added.
-#[derive(Copy, Clone)]
-struct KnownAddress {
-    value: Value,
+#[derive(Copy, Clone, Debug)]
+pub struct KnownAddress {
+    /// The buffer.
+    pub value: Value,
     /// What the thread adds, and what all do.
-    nodes: (Option<ExprId>, Option<ExprId>),
-    number: i64,
-    reg: Reg,
-    base: Option<Reg>,
+    pub nodes: (Option<ExprId>, Option<ExprId>),
+    /// The number that the register has in it.
+    pub number: i64,
+    /// The address, or what the thread adds.
+    pub reg: Reg,
+    /// What all threads add, where that has a register.
+    pub base: Option<Reg>,
 }
 
 /// What an operation knows while it is emitted.
-#[derive(Default)]
-pub(crate) struct AccessState {
-    known: heapless::Vec<KnownAddress, KNOWN>,
-    guards: heapless::Vec<(ExprId, Reg), KNOWN>,
+pub(crate) struct AccessState<'a> {
+    pub known: &'a mut VecView<KnownAddress>,
+    pub guards: &'a mut VecView<(ExprId, Reg)>,
 }
 
 /// The instruction that moves neighbouring elements of a thread.
@@ -188,7 +190,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     fn known_guard(
         &mut self,
         op: Op,
-        state: &mut AccessState,
+        state: &mut AccessState<'_>,
         word: Option<ExprId>,
     ) -> Result<Option<Reg>, EmitError> {
         let Some(node) = word else { return Ok(None) };
@@ -303,17 +305,18 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     pub(crate) fn load_elements(
         &mut self,
         told: &mut Told<'_>,
-        state: &mut AccessState,
-        (slots, thread): (&Slots, ThreadVar),
+        chunk: &mut Chunk<'_>,
         place: Place<'_>,
         into: Option<Reg>,
     ) -> Result<Reg, EmitError> {
         let element = self.element_bytes(place.op, place.value)?;
-        let spots = self.spots(told, slots, &place, element, thread)?;
-        let first = spots.first().copied().ok_or(refused(place.op, ElementReason::Room))?;
+        let thread = chunk.doers.thread;
+        let Chunk { slots, spots, state, .. } = chunk;
+        self.spots(told, slots, &place, element, thread, spots)?;
+        let first = spots.first().ok_or(refused(place.op, ElementReason::Room))?;
         let guards = || slots.iter().map(|slot| (slot.guard, slot.live));
         let own = slots.first().map(|slot| (slot.guard, slot.live));
-        let one = spots.iter().all(|s| s.bytes == first.bytes && Self::lie_near(told, s, &first))
+        let one = spots.iter().all(|s| s.bytes == first.bytes && Self::lie_near(told, s, first))
             && guards().all(|guard| Some(guard) == own);
         let count = if one { 1 } else { spots.len() };
         let space = self.space_of(&place)?;
@@ -334,7 +337,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let many = many.min(left).max(1);
             let first = out.first.wrapping_add(u16::try_from(at).unwrap_or(0));
             let part = Reg { class, first, count: u8::try_from(many).unwrap_or(1) };
-            let spot = spots.get(at).copied().ok_or(refuse)?;
+            let spot = spots.get(at).ok_or(refuse)?;
             let own = slots.get(at).ok_or(refuse)?;
             let (guard, live) = (own.guard, own.live);
             self.steps.purpose = Purpose::Fill;
@@ -342,7 +345,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 self.fill(part, 0)?;
             }
             if live {
-                self.moved_elements(told, state, (&place, &spot, thread), (part, guard), true)?;
+                self.moved_elements(told, state, (&place, spot, thread), (part, guard), true)?;
             }
             at = at.saturating_add(many);
         }
@@ -354,13 +357,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     pub(crate) fn store_elements(
         &mut self,
         told: &mut Told<'_>,
-        state: &mut AccessState,
-        (slots, thread): (&Slots, ThreadVar),
+        chunk: &mut Chunk<'_>,
         place: Place<'_>,
         from: Reg,
     ) -> Result<(), EmitError> {
         let element = self.element_bytes(place.op, place.value)?;
-        let spots = self.spots(told, slots, &place, element, thread)?;
+        let thread = chunk.doers.thread;
+        let Chunk { slots, spots, state, .. } = chunk;
+        self.spots(told, slots, &place, element, thread, spots)?;
         let refuse = refused(place.op, ElementReason::Element);
         let mut at = 0usize;
         while at < spots.len() {
@@ -373,9 +377,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let many =
                 self.run_of(told, &place, slots, spots.get(at..).unwrap_or(&[]), element, false);
             let many = if at.checked_add(many) <= Some(spots.len()) { many } else { 1 };
-            let spot = spots.get(at).copied().ok_or(refuse)?;
+            let spot = spots.get(at).ok_or(refuse)?;
             let part = self.neighbours(place.op, from, at, many)?;
-            self.moved_elements(told, state, (&place, &spot, thread), (part, guard), false)?;
+            self.moved_elements(told, state, (&place, spot, thread), (part, guard), false)?;
             at = at.saturating_add(many.max(1));
         }
         Ok(())
@@ -402,17 +406,18 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     fn spots(
         &mut self,
         told: &mut Told<'_>,
-        slots: &Slots,
+        slots: &[WorkSlot],
         place: &Place<'_>,
         element: u32,
         thread: ThreadVar,
-    ) -> Result<heapless::Vec<ElementSpot, LANES>, EmitError> {
-        let mut out = heapless::Vec::new();
+        out: &mut VecView<ElementSpot>,
+    ) -> Result<(), EmitError> {
+        out.clear();
         for slot in slots {
             let spot = self.spot(told, place, &slot.vars, (element, thread))?;
             out.push(spot).map_err(|_| refused(place.op, ElementReason::Room))?;
         }
-        Ok(out)
+        Ok(())
     }
 
     fn space_of(&self, place: &Place<'_>) -> Result<Space, EmitError> {
@@ -429,7 +434,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         &self,
         told: &Told<'_>,
         place: &Place<'_>,
-        slots: &Slots,
+        slots: &[WorkSlot],
         spots: &[ElementSpot],
         element: u32,
         loads: bool,
@@ -470,7 +475,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     fn moved_elements(
         &mut self,
         told: &Told<'_>,
-        state: &mut AccessState,
+        state: &mut AccessState<'_>,
         (place, spot, thread): (&Place<'_>, &ElementSpot, ThreadVar),
         (part, guard): (Reg, Option<ExprId>),
         loads: bool,
@@ -523,7 +528,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     fn address_of(
         &mut self,
         told: &Told<'_>,
-        state: &mut AccessState,
+        state: &mut AccessState<'_>,
         (place, spot, thread): (&Place<'_>, &ElementSpot, ThreadVar),
         field: Option<OffsetField>,
         split: bool,
@@ -544,7 +549,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 && units <= i64::from(field.max);
             i32::try_from(units).ok().filter(|_| fits)
         };
-        for known in &state.known {
+        for known in state.known.iter() {
             let same = known.value == place.value && known.nodes == (own, outer);
             if same && let Some(units) = reaches(spot.bytes.saturating_sub(known.number)) {
                 return Ok((known.reg, known.base, units));

@@ -108,7 +108,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 && !chunk.slots.iter().any(|slot| slot.vars.iter().any(|(own, _)| own == var))
         });
         let var = inner.ok_or(refuse)?;
-        for slot in &mut chunk.slots {
+        for slot in &mut *chunk.slots {
             slot.vars.push((var, IndexForm::constant(0))).map_err(|_| refuse)?;
         }
         Ok(Some(Around::Turn { op, var, turn: 0, turns }))
@@ -124,7 +124,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return Err(refused(op, ElementReason::Condition));
         }
         let mut before = heapless::Vec::new();
-        for slot in &chunk.slots {
+        for slot in &*chunk.slots {
             before.push(slot.guard).map_err(|_| refused(op, ElementReason::Room))?;
         }
         self.branch_guards(op, told, chunk, true)?;
@@ -147,7 +147,7 @@ impl LowerContext<'_, '_, '_, '_> {
             _ => return Err(refuse),
         };
         let thread = chunk.doers.thread;
-        for slot in &mut chunk.slots {
+        for slot in &mut *chunk.slots {
             let arena = &mut told.inference.arena;
             let own = arena.substitute(form, &slot.vars).map_err(of_form(op))?;
             let (low, high) = arena.range(own).map_err(of_form(op))?;
@@ -174,7 +174,7 @@ impl LowerContext<'_, '_, '_, '_> {
             Around::Turn { op, var, turn, turns } => {
                 let turn = turn.saturating_add(1);
                 if turn >= turns {
-                    for slot in &mut chunk.slots {
+                    for slot in &mut *chunk.slots {
                         slot.vars.retain(|(own, _)| *own != var);
                     }
                     return Ok(program.next(op));
@@ -217,7 +217,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 let result = self.program.result(op, 0).ok_or(EmitError::Unplanned(op))?;
                 let mut indices = heapless::Vec::new();
                 let buffer = self.subscripts(op, told, 0, &mut indices)?;
-                let into = self.stored_at(op, told, &chunk.slots)?;
+                let into = self.stored_at(op, told, chunk.slots)?;
                 let reg = self.get_elements(op, told, chunk, (buffer, &indices), into)?;
                 self.hold(result, reg)
             }
@@ -289,7 +289,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let Fact::Index(form) = told.fact(value) else { return Err(refuse) };
         let count = u8::try_from(chunk.slots.len()).map_err(|_| refuse)?;
         let out = self.steps.tuple(class, count)?;
-        for (k, slot) in (0u16..).zip(&chunk.slots) {
+        for (k, slot) in (0u16..).zip(chunk.slots.iter()) {
             let own = told.inference.arena.substitute(form, &slot.vars).map_err(of_form(op))?;
             let node = self.form_node(op, told, own, chunk.doers.thread)?;
             let reg = self.compute(node, RegBank::Vector)?;
@@ -357,7 +357,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let count = operands.iter().map(|reg| reg.count).max().unwrap_or(1);
         let def = atom.operands.iter().position(|o| o.role == Role::Def).ok_or(refuse)?;
         let class = atom.operands.get(def).ok_or(refuse)?.class;
-        let into = self.stored_at(op, told, &chunk.slots)?;
+        let into = self.stored_at(op, told, chunk.slots)?;
         let out = match into.filter(|into| into.class == class && into.count == count) {
             Some(into) => into,
             None => self.steps.tuple(class, count)?,

@@ -1,6 +1,6 @@
 //! Elements of fragments: registers by local indices.
 
-use crate::elements::slots::Slots;
+use crate::elements::slots::WorkSlot;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
@@ -84,7 +84,7 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        slots: &Slots,
+        slots: &[WorkSlot],
         (id, indices): (BufferId, &[IndexForm]),
         out: &mut heapless::Vec<u16, { crate::elements::slots::LANES }>,
     ) -> Result<(), EmitError> {
@@ -133,7 +133,7 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        slots: &Slots,
+        slots: &[WorkSlot],
         place: (BufferId, &[IndexForm]),
     ) -> Result<Reg, EmitError> {
         let regs = self.fragment_regs(op, told, place.0)?;
@@ -167,7 +167,7 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        slots: &Slots,
+        slots: &[WorkSlot],
         place: (BufferId, &[IndexForm]),
         from: Reg,
     ) -> Result<(), EmitError> {
@@ -236,7 +236,7 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        slots: &Slots,
+        slots: &[WorkSlot],
     ) -> Result<Option<Reg>, EmitError> {
         let program = self.program;
         let Some(store) = self.only_store(op) else { return Ok(None) };

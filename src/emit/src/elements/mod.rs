@@ -21,6 +21,10 @@ mod fragment;
 mod nest;
 mod slots;
 
+pub use access::{ElementSpot, KnownAddress};
+pub use nest::ElementLists;
+pub use slots::{KNOWN, LANES, WorkSlot};
+
 use lanebook_ir::Op;
 
 use crate::lower::context::EmitError;

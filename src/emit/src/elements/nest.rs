@@ -1,11 +1,12 @@
 //! Loops and tile operations in place: chunk by chunk of the threads' slots.
 
-use crate::elements::access::{AccessState, Place};
+use crate::elements::access::{AccessState, ElementSpot, KnownAddress, Place};
 use crate::elements::forms::ThreadVar;
-use crate::elements::slots::{Doers, LANES, Slots, WorkSlot};
+use crate::elements::slots::{Doers, LANES, WorkSlot};
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
+use heapless::VecView;
 use crate::sync::order::{MemAccess, PendingAccesses};
 use lanebook_infer::{Access, BufferId, IndexForm, Kind, MemoryScope, OperatorId, VarRole};
 use lanebook_ir::{Op, Value};
@@ -18,8 +19,39 @@ const WIDEST: u32 = 16;
 /// What is emitted of an operation: its doers and what it remembers.
 pub(crate) struct Chunk<'c> {
     pub doers: &'c Doers,
-    pub slots: Slots,
-    pub state: &'c mut AccessState,
+    pub slots: &'c mut VecView<WorkSlot>,
+    /// Where the elements of an access lie, slot by slot.
+    pub spots: &'c mut VecView<ElementSpot>,
+    pub state: AccessState<'c>,
+}
+
+/// What is known of a chunk, in the caller's storage: in frames it would lie under everything that
+/// is called for it.
+pub struct ElementLists<'a> {
+    /// The slots of a chunk.
+    pub slots: &'a mut VecView<WorkSlot>,
+    /// Where their elements lie.
+    pub spots: &'a mut VecView<ElementSpot>,
+    /// Addresses of an operation that are remembered.
+    pub known: &'a mut VecView<KnownAddress>,
+    /// Its guards.
+    pub guards: &'a mut VecView<(ExprId, Reg)>,
+}
+
+impl ElementLists<'_> {
+    /// The same lists, empty.
+    pub(crate) fn again(&mut self) -> ElementLists<'_> {
+        self.slots.clear();
+        self.spots.clear();
+        self.known.clear();
+        self.guards.clear();
+        ElementLists {
+            slots: self.slots,
+            spots: self.spots,
+            known: self.known,
+            guards: self.guards,
+        }
+    }
 }
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -47,28 +79,38 @@ impl LowerContext<'_, '_, '_, '_> {
         self.check_touched(op)?;
         self.meet(op, open, true)?;
         let mark = told.inference.arena.mark();
-        let done = self.chunks(op, told, id);
+        let mut room = self.elements.take().ok_or(refused(op, ElementReason::Room))?;
+        let done = self.chunks(op, told, id, room.again());
+        self.elements = Some(room);
         told.inference.arena.release(mark);
         done
     }
 
     #[inline(never)]
-    fn chunks(&mut self, op: Op, told: &mut Told<'_>, id: OperatorId) -> Result<(), EmitError> {
+    fn chunks(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        id: OperatorId,
+        room: ElementLists<'_>,
+    ) -> Result<(), EmitError> {
         let doers = self.doers(op, told, id)?;
         let width = self.width(op, told, id, doers.spread.slots)?;
-        let mut state = AccessState::default();
+        let ElementLists { slots, spots, known, guards } = room;
+        let state = AccessState { known, guards };
+        let mut chunk = Chunk { doers: &doers, slots, spots, state };
         let mut first = 0u32;
         while first < doers.spread.slots {
             let mark = told.inference.arena.mark();
             let kept = self.held.len();
-            let mut slots = Slots::new();
+            chunk.slots.clear();
             for number in first..first.saturating_add(width) {
-                let mut slot = WorkSlot::default();
-                self.slot_at(told, &doers, number, &mut slot)?;
-                slots.push(slot).map_err(|_| refused(op, ElementReason::Room))?;
+                let full = refused(op, ElementReason::Room);
+                fresh(chunk.slots).ok_or(full)?;
+                let slot = chunk.slots.last_mut().ok_or(full)?;
+                self.slot_at(told, &doers, number, slot)?;
             }
-            if slots.iter().any(|slot| slot.live) {
-                let mut chunk = Chunk { doers: &doers, slots, state: &mut state };
+            if chunk.slots.iter().any(|slot| slot.live) {
                 self.chunk(op, told, id, &mut chunk)?;
             }
             self.held.truncate(kept);
@@ -164,12 +206,11 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<Reg, EmitError> {
         let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
         if buffer.scope == MemoryScope::Fragment {
-            return self.read_fragment(op, told, &chunk.slots, (id, indices));
+            return self.read_fragment(op, told, chunk.slots, (id, indices));
         }
         let value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
         let place = Place { op, value, indices };
-        let slots = (&chunk.slots, chunk.doers.thread);
-        self.load_elements(told, chunk.state, slots, place, into)
+        self.load_elements(told, chunk, place, into)
     }
 
     /// Sets elements of a buffer.
@@ -183,13 +224,12 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
         if buffer.scope == MemoryScope::Fragment {
-            return self.write_fragment(op, told, &chunk.slots, (id, indices), from);
+            return self.write_fragment(op, told, chunk.slots, (id, indices), from);
         }
         let value: Value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
         let place = Place { op, value, indices };
         let before = self.only_first_copy(op, told, chunk)?;
-        let slots = (&chunk.slots, chunk.doers.thread);
-        let stored = self.store_elements(told, chunk.state, slots, place, from);
+        let stored = self.store_elements(told, chunk, place, from);
         for (slot, guard) in chunk.slots.iter_mut().zip(&before) {
             slot.guard = *guard;
         }
@@ -224,6 +264,12 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         Ok(before)
     }
+}
+
+/// One more slot.
+#[inline(never)] // A slot lies on the stack until it is in the list.
+fn fresh(slots: &mut VecView<WorkSlot>) -> Option<()> {
+    slots.push(WorkSlot::default()).ok()
 }
 
 /// Most buffers in memory that an operation in place reads or writes.

@@ -14,14 +14,16 @@ use lanebook_loops::Told;
 use lanebook_tables::IndexOp;
 
 /// Most slots of a chunk.
-pub(crate) const LANES: usize = 8;
+pub const LANES: usize = 8;
+/// Most addresses, and guards, of an operation that are remembered.
+pub const KNOWN: usize = 16;
 
 /// Variables with what they are in a slot.
-pub(crate) type SlotVars = heapless::Vec<(BaseId, IndexForm), { MAX_RANK + 5 }>;
+pub type SlotVars = heapless::Vec<(BaseId, IndexForm), { MAX_RANK + 5 }>;
 
 /// A slot of a thread's work.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct WorkSlot {
+pub struct WorkSlot {
     /// Variables by the thread.
     pub vars: SlotVars,
     /// A word that is below zero in the threads that execute it; `None` where all do.
@@ -29,9 +31,6 @@ pub(crate) struct WorkSlot {
     /// Whether any thread may execute it.
     pub live: bool,
 }
-
-/// The slots of a chunk.
-pub(crate) type Slots = heapless::Vec<WorkSlot, LANES>;
 
 /// Who executes an operation.
 #[derive(Copy, Clone)]
@@ -88,7 +87,8 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let Doers { op, spread, thread, .. } = *doers;
         let full = of_form(op);
-        *out = WorkSlot { live: true, ..WorkSlot::default() };
+        (out.guard, out.live) = (None, true);
+        out.vars.clear();
         let mut vars: heapless::Vec<BaseId, { MAX_RANK + 1 }> = heapless::Vec::new();
         for id in spread.vars.iter().chain([spread.copy]) {
             vars.push(id).map_err(|_| refused(op, ElementReason::Room))?;

@@ -1,7 +1,7 @@
 //! What emission works with: the expression arena, the selector, the step list, and what is known
 //! so far.
 
-use crate::elements::ElementReason;
+use crate::elements::{ElementLists, ElementReason, ElementSpot, KnownAddress, WorkSlot};
 use crate::expr::{
     ExprArena, ExprError, ExprId, Reg, RegBank, SelectError, Selector, SimplifyScratch, VarId,
     Variable, Want, simplify,
@@ -171,6 +171,14 @@ pub struct Lists<'a> {
     pub settled: &'a mut VecView<(ExprId, ExprId)>,
     /// Constants in a register each.
     pub splats: &'a mut VecView<ValueRegs>,
+    /// Slots of a chunk of parallel loops.
+    pub slots: &'a mut VecView<WorkSlot>,
+    /// Where their elements lie.
+    pub spots: &'a mut VecView<ElementSpot>,
+    /// Addresses of elements.
+    pub known: &'a mut VecView<KnownAddress>,
+    /// Guards of elements.
+    pub guards: &'a mut VecView<(ExprId, Reg)>,
 }
 
 impl Lists<'_> {
@@ -191,6 +199,10 @@ impl Lists<'_> {
             computed: self.computed,
             settled: self.settled,
             splats: self.splats,
+            slots: self.slots,
+            spots: self.spots,
+            known: self.known,
+            guards: self.guards,
         }
     }
 }
@@ -257,6 +269,8 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     pub run_at: Option<u32>,
     /// What a kernel with accumulators in tensor memory keeps.
     pub tensor: Option<crate::matrix::tensor_memory::TensorFrame>,
+    /// What is known of a chunk of parallel loops, while none is emitted.
+    pub(crate) elements: Option<ElementLists<'a>>,
     /// What makes a register of bytes of two.
     pub(crate) choice: Option<ChooseBytes<'t>>,
 }
@@ -277,7 +291,8 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         registers: &'a mut [Option<Reg>],
     ) -> Self {
         let thread = ExprId::NONE;
-        let Lists { held, addresses, advances, indices, computed, settled, splats } = lists;
+        let Lists { held, addresses, advances, indices, computed, settled, splats, .. } = lists;
+        let Lists { slots, spots, known, guards, .. } = lists;
         registers.fill(None);
         Self {
             machine,
@@ -308,6 +323,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             runs: heapless::Vec::new(),
             run_at: None,
             tensor: None,
+            elements: Some(ElementLists { slots, spots, known, guards }),
             choice: choose_bytes(machine.tables, machine.arch),
         }
     }
