@@ -5,8 +5,8 @@ use heapless::{Vec, VecView};
 use lanebook_emit::expr::{ExprId, ExprNode, NodeChoice, Reg, Variable};
 use lanebook_emit::step::{LoopSpan, Step, TupleStride, VRegTuple};
 use lanebook_emit::{
-    Address, Advance, ComputedIndex, ElementSpot, EmitPool, Index, KNOWN, KnownAddress, LANES, Lists,
-    MAX_VARIABLES, Param, ValueRegs, WorkSlot,
+    Address, Advance, ComputedIndex, ElementSpot, EmitPool, Index, KNOWN, KnownAddress, LANES,
+    Lists, MAX_VARIABLES, Param, ValueRegs, WRITTEN, WorkSlot,
 };
 use lanebook_plan::select::{Copies, CopyOp, MAX_PRODUCTS, SharedTile, Staged, Workspace};
 use lanebook_plan::{
@@ -288,6 +288,7 @@ storage! {
         spots: [ElementSpot; LANES];
         known: [KnownAddress; KNOWN];
         guards: [(ExprId, Reg); KNOWN];
+        written: [u8; WRITTEN];
     }
 
     /// Index expressions while they are simplified and selected.

@@ -60,7 +60,7 @@ pub use crate::compiled::Compiled;
 pub use crate::elements::ElementReason;
 #[doc(hidden)]
 pub use crate::elements::{
-    ElementLists, ElementSpot, KNOWN, KnownAddress, LANES, LoopSource, NoLoops, WorkSlot,
+    ElementLists, ElementSpot, KNOWN, KnownAddress, LANES, LoopSource, NoLoops, WRITTEN, WorkSlot,
 };
 pub use crate::launch::{Launch, LaunchMap, LaunchMapDim, LaunchParameter, MapNumber};
 pub use crate::lower::context::{Address, Advance, EmitError, MAX_VARIABLES, ValueRegs};

@@ -26,6 +26,7 @@ impl FormArena<'_> {
     }
 
     /// A digit as a map.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub fn digit(&mut self, digit: BaseDigit) -> FormResult<IndexForm> {
         let mut terms = DigitTerms::new();
         let _ = terms.push(DigitTerm { stride: 1, digit });

@@ -354,11 +354,16 @@ fn leads_to(
 
 impl ContentsContext<'_> {
     /// The program's loop that a loop of the steps is: both come in the order in which they begin.
+    /// Those inside of parallel loops are carried out turn by turn.
     pub(super) fn nth_loop(&self, number: u8) -> Option<Op> {
         let function = self.program.functions().next()?;
+        let unrolled = |op: Op| {
+            let mut around = core::iter::successors(Some(op), |at| self.program.parent(*at));
+            around.any(|at| self.program.role(at) == OpRole::Parallel)
+        };
         self.program
             .inside(function)
-            .filter(|op| self.program.role(*op) == OpRole::For)
+            .filter(|op| self.program.role(*op) == OpRole::For && !unrolled(*op))
             .nth(usize::from(number))
     }
 }

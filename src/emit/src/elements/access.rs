@@ -334,7 +334,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let left = count.saturating_sub(at);
             let many =
                 self.run_of(told, &place, slots, spots.get(at..).unwrap_or(&[]), element, true);
-            let many = many.min(left).max(1);
+            let many = self.even(out, at, many.min(left).max(1));
             let first = out.first.wrapping_add(u16::try_from(at).unwrap_or(0));
             let part = Reg { class, first, count: u8::try_from(many).unwrap_or(1) };
             let spot = spots.get(at).ok_or(refuse)?;
@@ -377,12 +377,26 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let many =
                 self.run_of(told, &place, slots, spots.get(at..).unwrap_or(&[]), element, false);
             let many = if at.checked_add(many) <= Some(spots.len()) { many } else { 1 };
+            let many = if from.count > 1 { self.even(from, at, many) } else { many };
             let spot = spots.get(at).ok_or(refuse)?;
             let part = self.neighbours(place.op, from, at, many)?;
             self.moved_elements(told, state, (&place, spot, thread), (part, guard), false)?;
             at = at.saturating_add(many.max(1));
         }
         Ok(())
+    }
+
+    /// So many neighbours, where an instruction can take them from a member of a tuple on; one if
+    /// its registers would begin in the middle of what the class aligns.
+    fn even(&self, tuple: Reg, at: usize, many: usize) -> usize {
+        let first = tuple.first.wrapping_add(u16::try_from(at).unwrap_or(0));
+        let owners = self.steps.registers.as_slice();
+        let behind = owners.partition_point(|owner| owner.first <= first);
+        let owner = behind.checked_sub(1).and_then(|k| owners.get(k));
+        let class = self.machine.isa.classes.get(tuple.class.index());
+        let align = class.map_or(1, |class| u16::from(class.tuple_align.max(1)));
+        let apart = owner.map_or(0, |owner| first.wrapping_sub(owner.first));
+        if apart.checked_rem(align) == Some(0) { many } else { 1 }
     }
 
     /// So many neighbouring registers with what slots from `at` on have.

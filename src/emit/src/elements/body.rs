@@ -79,6 +79,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     // ---- inner loops and conditions
+    #[inline(never)] // What it looks at is off the stack before the body begins.
     fn enter_turns(
         &mut self,
         op: Op,
@@ -114,6 +115,7 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(Some(Around::Turn { op, var, turn: 0, turns }))
     }
 
+    #[inline(never)]
     fn enter_branch(
         &mut self,
         op: Op,
@@ -162,6 +164,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// The end of what is innermost: where it goes on.
+    #[inline(never)]
     fn leave(
         &mut self,
         op: Op,

@@ -8,7 +8,7 @@ use crate::step::{NO_GUARD, Purpose, Slot as Arg};
 use lanebook_infer::{BufferId, IndexForm, MemoryScope};
 use lanebook_ir::{Op, Value};
 use lanebook_loops::Told;
-use lanebook_tables::{Atom, OpRole, RegisterKind, Role};
+use lanebook_tables::{OpRole, RegisterKind, Role};
 
 /// Most local indices of a fragment.
 const MOST: u32 = 255;
@@ -18,6 +18,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// leave in them stays.
     #[inline(never)]
     pub(crate) fn make_fragments(&mut self, told: &Told<'_>) -> Result<(), EmitError> {
+        self.noted = Some(self.steps.steps.len());
         for (id, value) in told.buffers() {
             let op = self.program.def_op(value).unwrap_or_else(|| told.function());
             let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
@@ -107,24 +108,51 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Whether a step so far writes a register in all lanes.
-    fn is_written(&self, reg: Reg) -> bool {
-        let covers = |arg: &Arg| match *arg {
-            Arg::Reg { class, count, first } => {
-                u16::from(class) == reg.class.0
-                    && first <= reg.first
-                    && reg.first < first.wrapping_add(u16::from(count))
-            }
-            _ => false,
+    /// Notes which registers the steps since the last call write in all lanes, in a function of
+    /// parallel loops.
+    #[inline(never)]
+    pub(crate) fn note_written(&mut self) {
+        let Some(from) = self.noted.replace(self.steps.steps.len()) else {
+            self.noted = None;
+            return;
         };
-        self.steps.steps.iter().any(|step| {
-            let atom = self.machine.tables.atom(step.atom);
-            let defs = |atom: &Atom<'_>| {
-                let pairs = atom.operands.iter().zip(&step.args);
-                pairs.filter(|(o, _)| o.role == Role::Def).any(|(_, arg)| covers(arg))
-            };
-            step.guard == NO_GUARD && step.purpose != Purpose::Label && atom.is_some_and(defs)
-        })
+        let level = self.turns.saturating_add(1);
+        for step in self.steps.steps.iter().skip(from) {
+            if step.guard != NO_GUARD || step.purpose == Purpose::Label {
+                continue;
+            }
+            let Some(atom) = self.machine.tables.atom(step.atom) else { continue };
+            let defs = atom.operands.iter().zip(&step.args).filter(|(o, _)| o.role == Role::Def);
+            for (_, arg) in defs {
+                let Arg::Reg { count, first, .. } = *arg else { continue };
+                let first = usize::from(first);
+                let end = first.saturating_add(usize::from(count)).min(self.written.capacity());
+                if self.written.len() < end {
+                    let _ = self.written.resize(end, 0);
+                }
+                for was in self.written.get_mut(first..end).unwrap_or_default() {
+                    if *was == 0 || *was > level {
+                        *was = level;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Behind a loop: it may have run no turn.
+    pub(crate) fn forget_written(&mut self) {
+        self.note_written();
+        let level = self.turns;
+        self.turns = self.turns.saturating_sub(1);
+        for was in self.written.iter_mut().filter(|was| **was > level) {
+            *was = 0;
+        }
+    }
+
+    /// Whether a step so far writes a register in all lanes, on every way to here. Registers of which
+    /// that is not kept are said not to be written.
+    fn is_written(&self, reg: Reg) -> bool {
+        self.written.get(usize::from(reg.first)).is_some_and(|level| *level > 0)
     }
 
     /// Registers with the elements of a fragment that the slots of a chunk read.
@@ -140,6 +168,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let mut at = heapless::Vec::new();
         self.local_indices(op, told, slots, place, &mut at)?;
         let first = at.first().copied().unwrap_or(0);
+        self.note_written();
         let member =
             |k: u16| Reg { class: regs.class, first: regs.first.wrapping_add(k), count: 1 };
         if at.iter().any(|k| !self.is_written(member(*k))) {

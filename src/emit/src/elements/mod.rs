@@ -23,7 +23,7 @@ mod slots;
 
 pub use access::{ElementSpot, KnownAddress};
 pub use nest::ElementLists;
-pub use slots::{KNOWN, LANES, WorkSlot};
+pub use slots::{KNOWN, LANES, WRITTEN, WorkSlot};
 
 use lanebook_ir::Op;
 

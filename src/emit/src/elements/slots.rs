@@ -17,6 +17,8 @@ use lanebook_tables::IndexOp;
 pub const LANES: usize = 8;
 /// Most addresses, and guards, of an operation that are remembered.
 pub const KNOWN: usize = 16;
+/// Most registers of which it is kept whether they are written.
+pub const WRITTEN: usize = 1024;
 
 /// Variables with what they are in a slot.
 pub type SlotVars = heapless::Vec<(BaseId, IndexForm), { MAX_RANK + 5 }>;

@@ -179,6 +179,8 @@ pub struct Lists<'a> {
     pub known: &'a mut VecView<KnownAddress>,
     /// Guards of elements.
     pub guards: &'a mut VecView<(ExprId, Reg)>,
+    /// Registers that are written in all lanes, by number: 0 = not.
+    pub written: &'a mut VecView<u8>,
 }
 
 impl Lists<'_> {
@@ -191,6 +193,7 @@ impl Lists<'_> {
         self.computed.clear();
         self.settled.clear();
         self.splats.clear();
+        self.written.clear();
         Lists {
             held: self.held,
             addresses: self.addresses,
@@ -203,6 +206,7 @@ impl Lists<'_> {
             spots: self.spots,
             known: self.known,
             guards: self.guards,
+            written: self.written,
         }
     }
 }
@@ -269,6 +273,12 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     pub run_at: Option<u32>,
     /// What a kernel with accumulators in tensor memory keeps.
     pub tensor: Option<crate::matrix::tensor_memory::TensorFrame>,
+    /// Registers that are written in all lanes, by number: inside of how many loops, and one more.
+    pub(crate) written: &'a mut VecView<u8>,
+    /// Steps that it knows of, in a function of parallel loops.
+    pub(crate) noted: Option<usize>,
+    /// Open serial loops.
+    pub(crate) turns: u8,
     /// What is known of a chunk of parallel loops, while none is emitted.
     pub(crate) elements: Option<ElementLists<'a>>,
     /// What makes a register of bytes of two.
@@ -292,7 +302,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
     ) -> Self {
         let thread = ExprId::NONE;
         let Lists { held, addresses, advances, indices, computed, settled, splats, .. } = lists;
-        let Lists { slots, spots, known, guards, .. } = lists;
+        let Lists { slots, spots, known, guards, written, .. } = lists;
         registers.fill(None);
         Self {
             machine,
@@ -323,6 +333,9 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             runs: heapless::Vec::new(),
             run_at: None,
             tensor: None,
+            written,
+            noted: None,
+            turns: 0,
             elements: Some(ElementLists { slots, spots, known, guards }),
             choice: choose_bytes(machine.tables, machine.arch),
         }

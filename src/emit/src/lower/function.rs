@@ -45,6 +45,8 @@ impl LowerContext<'_, '_, '_, '_> {
             self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
             match self.program.role(op) {
                 OpRole::For => {
+                    self.note_written();
+                    self.turns = self.turns.saturating_add(1);
                     let entered = self.enter_loop(op, open)?;
                     loops.push(entered).map_err(|_| EmitError::Capacity {
                         pool: EmitPool::Nesting,
@@ -104,6 +106,7 @@ impl LowerContext<'_, '_, '_, '_> {
         open: &mut PendingAccesses,
     ) -> Result<Option<Op>, EmitError> {
         self.leave_loop(l, open)?;
+        self.forget_written();
         self.fetch_carried(l.parts.op, open)?;
         Ok(self.program.next(l.parts.op))
     }

@@ -70,6 +70,17 @@ impl Generator {
         }
     }
 
+    /// Begins a block of statements.
+    pub fn open(&mut self) {
+        self.blocks.push(Vec::new());
+    }
+
+    /// Ends it: the body of a region that begins with a line.
+    pub fn close(&mut self, head: String) {
+        let body = self.blocks.pop().unwrap_or_default();
+        self.push(Statement::Region { head, body });
+    }
+
     /// Makes a register tile one that can be named from here on.
     pub fn show(&mut self, id: Id) -> Id {
         if let Some(scope) = self.scopes.last_mut() {

@@ -7,6 +7,7 @@ use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
 use super::line::line;
 use super::memory::{again, batch, copy, shared, written};
+use super::nests::nests;
 use super::program::{Id, Program, Type};
 use super::revisit::revisit;
 use super::spread::spread;
@@ -15,7 +16,7 @@ use super::turns::turns;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 23] = [
+pub const KINDS: [(&str, Make); 24] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -39,6 +40,7 @@ pub const KINDS: [(&str, Make); 23] = [
     ("kept", kept),
     ("revisit", revisit),
     ("expressions", expressions),
+    ("nests", nests),
 ];
 
 /// A program of a kind.

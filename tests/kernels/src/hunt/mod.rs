@@ -12,6 +12,7 @@ pub mod generate;
 pub mod kinds;
 mod line;
 mod memory;
+mod nests;
 pub mod planted;
 pub mod program;
 pub mod report;

@@ -141,6 +141,15 @@ pub enum Statement {
     },
     /// A loop.
     For(Loop),
+    /// A line as it is; tensors are named `%A` and their numbers.
+    Line(String),
+    /// Lines in brackets behind a first one.
+    Region {
+        /// The first line, with its bracket.
+        head: String,
+        /// What is inside.
+        body: Vec<Statement>,
+    },
 }
 
 /// A program.
@@ -210,6 +219,7 @@ impl Statement {
             | Self::Constant { out, .. } => vec![*out],
             Self::For(l) => l.carried.iter().map(|c| c.result).collect(),
             Self::Copy { .. } | Self::Store { .. } | Self::Index { .. } => Vec::new(),
+            Self::Line(_) | Self::Region { .. } => Vec::new(),
         }
     }
 
@@ -224,6 +234,7 @@ impl Statement {
             Self::Op { ins, .. } => ins.clone(),
             Self::For(l) => l.carried.iter().map(|c| c.start).collect(),
             Self::Alloc { .. } | Self::Constant { .. } | Self::Index { .. } => Vec::new(),
+            Self::Line(_) | Self::Region { .. } => Vec::new(),
         }
     }
 
@@ -237,9 +248,18 @@ impl Statement {
             Self::Load { from, .. } => global(from).into_iter().collect(),
             Self::Store { to, .. } => global(to).into_iter().collect(),
             Self::For(l) => l.body.iter().flat_map(Self::tensors).collect(),
+            Self::Line(text) => named_tensors(text),
+            Self::Region { body, .. } => body.iter().flat_map(Self::tensors).collect(),
             _ => Vec::new(),
         }
     }
+}
+
+/// The numbers of the tensors that a line names.
+fn named_tensors(line: &str) -> Vec<usize> {
+    let digits =
+        |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
+    line.split("%A").skip(1).filter_map(digits).collect()
 }
 
 impl Program {
@@ -399,6 +419,12 @@ impl Program {
                 writeln!(out, "{name} = {op}{space}{} : index", ins.join(", "))
             }
             Statement::For(l) => return self.for_loop(l, depth, out),
+            Statement::Line(text) => writeln!(out, "{text}"),
+            Statement::Region { head, body } => {
+                let _ = writeln!(out, "{head}");
+                self.block(body, depth + 1, out);
+                writeln!(out, "{:1$}}}", "", depth * 2)
+            }
         };
     }
 

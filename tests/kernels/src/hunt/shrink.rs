@@ -121,7 +121,12 @@ fn edits(program: &Program) -> Vec<Program> {
 }
 
 fn size(block: &[Statement]) -> usize {
-    block.iter().map(|s| 1 + if let Statement::For(l) = s { size(&l.body) } else { 0 }).sum()
+    let inside = |s: &Statement| match s {
+        Statement::For(l) => size(&l.body),
+        Statement::Region { body, .. } => size(body),
+        _ => 0,
+    };
+    block.iter().map(|s| 1 + inside(s)).sum()
 }
 
 /// What is stored to a shared tile in place of what is loaded from it.
@@ -204,6 +209,15 @@ fn block(
     for statement in body {
         let wish = edit(*number);
         *number += 1;
+        if let Statement::Region { head, body } = statement {
+            let body = block(body, types, edit, number, renamed);
+            match wish {
+                Some(Edit::Remove) => {}
+                Some(Edit::Unwrap) => out.extend(body),
+                _ => out.push(Statement::Region { head: head.clone(), body }),
+            }
+            continue;
+        }
         let Statement::For(l) = statement else {
             out.extend(single(statement, types, wish, renamed));
             continue;
@@ -376,7 +390,28 @@ pub fn tidy(program: &Program) -> Program {
         }
     };
     out.body.iter_mut().for_each(|s| each_place(s, &renumber));
+    out.body.iter_mut().for_each(|s| each_line(s, &numbers));
     out
+}
+
+/// Other numbers for the tensors that lines name.
+fn each_line(statement: &mut Statement, numbers: &BTreeMap<usize, usize>) {
+    match statement {
+        Statement::For(l) => l.body.iter_mut().for_each(|s| each_line(s, numbers)),
+        Statement::Region { body, .. } => body.iter_mut().for_each(|s| each_line(s, numbers)),
+        Statement::Line(text) => {
+            let mut parts = text.split("%A");
+            let mut out = parts.next().unwrap_or("").to_string();
+            for part in parts {
+                let end = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+                let number = part[..end].parse().ok().and_then(|n: usize| numbers.get(&n));
+                let number = number.map_or(part[..end].to_string(), usize::to_string);
+                out.push_str(&format!("%A{number}{}", &part[end..]));
+            }
+            *text = out;
+        }
+        _ => {}
+    }
 }
 
 /// Values that any block defines.
@@ -406,6 +441,9 @@ fn defined(body: &[Statement], known: &mut BTreeSet<Id>) -> Vec<Statement> {
                 .for_each(|c| c.yielded = c.inside);
             known.extend(l.carried.iter().map(|c| c.result));
             out.push(Statement::For(l));
+        } else if let Statement::Region { head, body } = statement {
+            let body = defined(body, &mut known.clone());
+            out.push(Statement::Region { head: head.clone(), body });
         } else if statement.names().iter().all(|n| known.contains(n)) {
             known.extend(statement.defines());
             out.push(statement.clone());

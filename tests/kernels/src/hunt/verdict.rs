@@ -2,10 +2,11 @@
 
 use crate::interpret::{Given, Global, Interpreted, UNWRITTEN};
 use crate::judge::block_counts;
+use crate::loops::{Memory, inferred};
 use crate::maps::KernelMap;
 use crate::{Room, checked};
 use lanebook::TABLES;
-use lanebook::compile::{Compiled, compile};
+use lanebook::compile::{Compiled, compile, compile_loops};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
 use lanebook_replay::{BankModel, Kernel, Launch, Param, run};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -74,11 +75,16 @@ pub struct Emitted {
 pub struct Workshop {
     pools: Box<SmallStorage>,
     room: Box<Room>,
+    loops: Memory,
 }
 
 impl Default for Workshop {
     fn default() -> Self {
-        Self { pools: Box::new(SmallStorage::new()), room: Box::new(Room::new()) }
+        Self {
+            pools: Box::new(SmallStorage::new()),
+            room: Box::new(Room::new()),
+            loops: Memory::default(),
+        }
     }
 }
 
@@ -116,8 +122,15 @@ impl Workshop {
         let mut program = parse(self.pools.pools(), &TABLES, program, Options::default())
             .map_err(|e| format!("Parse({:?})", e.kind))?;
         verify(&mut program).map_err(|e| format!("Verify({:?})", e.kind))?;
-        let compiled = compile(&TABLES, id, &mut program, self.room.scratch())
-            .map_err(|e| format!("{e:?}"))?;
+        let of_loops = program.functions().next().filter(|f| program.has_loops(*f));
+        let made = match of_loops {
+            Some(function) => {
+                let mut told = inferred(&mut self.loops, &program, function, id)?;
+                compile_loops(&TABLES, id, &mut program, self.room.scratch(), &mut told)
+            }
+            None => compile(&TABLES, id, &mut program, self.room.scratch()),
+        };
+        let compiled = made.map_err(|e| format!("{e:?}"))?;
         let mut text = String::new();
         compiled
             .write(&TABLES, &program, &mut text)
