@@ -338,6 +338,10 @@ impl LowerContext<'_, '_, '_, '_> {
         let mut from = None;
         for value in program.operands(op) {
             from = from.or(program.type_of(value).dtype);
+            if from.is_none() && matches!(told.fact(value), Fact::Index(_)) {
+                // An index is a word.
+                from = self.machine.tables.dtype_named("i32");
+            }
             let reg = self.scalar(op, told, chunk, value)?;
             operands.push(reg).map_err(|_| refuse)?;
         }
