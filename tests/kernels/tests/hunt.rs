@@ -27,15 +27,38 @@ const ARCHS: [&str; 16] = [
     "gfx1251",
 ];
 
+/// The kind of parallel loops, which has a test of its own.
+const NESTS: &str = "nests";
+
+#[test]
+fn random_nests_are_right() {
+    let wish = Wish {
+        seed: 18,
+        first: 0,
+        count: 40,
+        archs: ["sm_80", "gfx942", "gfx1100", "sm_90a"].map(str::to_string).to_vec(),
+        kinds: vec![NESTS.to_string()],
+        seconds: None,
+        assemble: true,
+        shrink: false,
+        refusal: None,
+    };
+    let report = hunt(&wish, |found| println!("WRONG {found}"));
+    println!("{report}");
+    assert_eq!(report.not_understood, Vec::<String>::new());
+    assert_eq!(report.wrong, 0, "{report}");
+    assert!(report.compiled() >= 60, "{report}");
+}
+
 #[test]
 fn random_programs_are_right() {
     let archs = ARCHS.map(str::to_string).to_vec();
     let wish = Wish {
         seed: 15,
         first: 0,
-        count: 6 * KINDS.len(),
+        count: 6 * (KINDS.len() - 1),
         archs,
-        kinds: Vec::new(),
+        kinds: KINDS.iter().map(|(kind, _)| kind.to_string()).filter(|k| k != NESTS).collect(),
         seconds: None,
         assemble: true,
         shrink: false,

@@ -2,13 +2,14 @@
 
 use crate::interpret::{Given, Global, Interpreted, UNWRITTEN};
 use crate::judge::block_counts;
-use crate::loops::{Memory, inferred};
+use crate::loops::{inferred, memory};
 use crate::maps::KernelMap;
 use crate::{Room, checked};
 use lanebook::TABLES;
 use lanebook::compile::{Compiled, compile, compile_loops};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
 use lanebook_replay::{BankModel, Kernel, Launch, Param, run};
+use lanebook_report::memory::LoopMemory;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a program computes in one run.
@@ -75,16 +76,12 @@ pub struct Emitted {
 pub struct Workshop {
     pools: Box<SmallStorage>,
     room: Box<Room>,
-    loops: Memory,
+    loops: LoopMemory,
 }
 
 impl Default for Workshop {
     fn default() -> Self {
-        Self {
-            pools: Box::new(SmallStorage::new()),
-            room: Box::new(Room::new()),
-            loops: Memory::default(),
-        }
+        Self { pools: Box::new(SmallStorage::new()), room: Box::new(Room::new()), loops: memory() }
     }
 }
 
