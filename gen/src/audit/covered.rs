@@ -5,10 +5,14 @@
 //! here follows from these, not from the word that a table uses; `evidence` holds the word to it.
 use super::verdicts;
 use crate::compile::Compiled;
+use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Atom, HwModel};
 use lanebook_tables::{SourceId, Status};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+
+/// The kind that verdicts speak for.
+const TEXTS: &str = "texts of instructions";
 
 /// What a fact rests on.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,6 +100,55 @@ pub fn table(compiled: &Compiled) -> Vec<Covered> {
     out
 }
 
+/// Kinds that are recorded: verdicts speak for texts.
+fn recorded(compiled: &Compiled) -> impl Iterator<Item = Covered> {
+    table(compiled).into_iter().filter(|row| row.kind != TEXTS)
+}
+
+/// The lines of the record.
+pub(super) fn record(compiled: &Compiled) -> String {
+    let mut out = String::new();
+    for Covered { kind, facts: [none, one, two, hardware] } in recorded(compiled) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "    \"{kind}: {hardware} {two} {one} {none}\",");
+    }
+    out
+}
+
+/// Facts of a kind that rest on less than when that was recorded: a source that is cited no more,
+/// or that counts no more.
+#[must_use]
+pub fn lost(compiled: &Compiled) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    let now: Vec<Covered> = recorded(compiled).collect();
+    for line in &compiled.loaded.coverage {
+        let known = line.value.split_once(": ").and_then(|(kind, counts)| {
+            let counts: Vec<usize> = counts.split(' ').filter_map(|n| n.parse().ok()).collect();
+            Some((now.iter().find(|row| row.kind == kind)?, <[usize; 4]>::try_from(counts).ok()?))
+        });
+        let Some((row, [hardware, two, one, _])) = known else {
+            let message = format!("`{}` is no record of a kind of facts", line.value);
+            let said = Diagnostic::at(line.span, message).help(verdicts::REMEDY);
+            diags.push(said.as_level(Level::Warning));
+            continue;
+        };
+        let [_, one_now, two_now, hardware_now] = row.facts;
+        // On that much at the least: what rests on more than was known is no loss elsewhere.
+        let steps = [
+            ("hardware", hardware, hardware_now),
+            ("two sources", hardware + two, hardware_now + two_now),
+            ("a source", hardware + two + one, hardware_now + two_now + one_now),
+        ];
+        // The strongest ground that was lost says it.
+        if let Some((ground, before, after)) = steps.into_iter().find(|(_, b, a)| a < b) {
+            let message = format!("{}: {after} rest on {ground}, it was {before}", row.kind);
+            let help = "cite what they rested on; where less is meant, record it: `cargo run --release -p lanebook-gen --example tables -- --verdicts`";
+            diags.push(Diagnostic::at(line.span, message).help(help).as_level(Level::Warning));
+        }
+    }
+    diags
+}
+
 /// What assemblers take: a verdict, beside the sources that say that there is such a text.
 fn texts(compiled: &Compiled) -> Covered {
     let judged = verdicts::judged_atoms(compiled);
@@ -107,7 +160,7 @@ fn texts(compiled: &Compiled) -> Covered {
             _ => Ground::Two,
         }
     });
-    Covered::of("texts of instructions", grounds)
+    Covered::of(TEXTS, grounds)
 }
 
 fn of_archs(compiled: &Compiled) -> Vec<Covered> {

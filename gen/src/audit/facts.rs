@@ -55,6 +55,7 @@ pub fn evidence(compiled: &Compiled) -> Diagnostics {
         }
     }
     claims(compiled, &mut diags);
+    diags.extend(covered::lost(compiled));
     for arch in &compiled.model.archs {
         for bank in arch
             .banks

@@ -213,7 +213,7 @@ fn read(line: &str) -> Option<(&str, (&str, u64))> {
 /// The first assembler that cannot be asked, or the first difference.
 pub fn record(compiled: &Compiled) -> Result<String, String> {
     let mut out = String::from(
-        "// Written by `cargo run --release -p lanebook-gen --example tables -- --verdicts`, never by hand: assemblers take these texts on these architectures, and\n// refuse them (or read another instruction) on the others.\n(verdicts: [\n",
+        "// Written by `cargo run --release -p lanebook-gen --example tables -- --verdicts`, never by hand: assemblers take these texts on these architectures, and\n// refuse them (or read another instruction) on the others; and on how many sources facts of each kind rest, `KIND: HARDWARE TWO ONE NONE`.\n(verdicts: [\n",
     );
     for language in languages(compiled).into_keys() {
         let asked = asked(compiled, language);
@@ -233,7 +233,7 @@ pub fn record(compiled: &Compiled) -> Result<String, String> {
         }
         out.push_str("    ]),\n");
     }
-    out.push_str("])\n");
+    let _ = write!(out, "], coverage: [\n{}])\n", super::covered::record(compiled));
     Ok(out)
 }
 

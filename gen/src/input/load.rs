@@ -61,6 +61,8 @@ pub struct Loaded {
     pub waits: Vec<Spanned<Waits>>,
     /// What assemblers said.
     pub verdicts: Vec<Verdicts>,
+    /// On what facts rested when that was recorded.
+    pub coverage: Vec<crate::schema::Name>,
 }
 
 /// A group and the atoms of it that could be read.
@@ -328,8 +330,10 @@ pub fn load_with(kept: &Kept, sources: &Sources, diags: &mut Diagnostics) -> Loa
                 );
             }
             VERDICTS => {
-                let found = reader.file::<VerdictsFile>().map(|f| reader.values(f.verdicts));
-                loaded.verdicts.extend(found.unwrap_or_default());
+                if let Some(found) = reader.file::<VerdictsFile>() {
+                    loaded.verdicts.extend(reader.values(found.verdicts));
+                    loaded.coverage.extend(found.coverage);
+                }
             }
             LEDGER => loaded.ledger = Ledger::load(sources, id, diags),
             name if name.starts_with("hw-tables/") => reader.hardware(&mut loaded),

@@ -10,6 +10,9 @@ use serde::Deserialize;
 pub struct VerdictsFile {
     /// [`Verdicts`] each.
     pub verdicts: Vec<Entry>,
+    /// A line a kind of facts: on what they rest, `KIND: HARDWARE TWO ONE NONE`, so many each.
+    #[serde(default)]
+    pub coverage: Vec<Name>,
 }
 
 /// What one assembler said. A tool writes it.
