@@ -264,6 +264,23 @@ fn sizes_of_choices() {
 }
 
 #[test]
+fn operands_alone_and_layouts_compared() {
+    let wgmma = ["show", "wgmma.m64n256k16.f32.f16", "--arch", "sm_90a"];
+    let only = |more: &[&str]| run(&[&wgmma[..], more].concat());
+    golden("wgmma.d.txt", &only(&["--only", "D"]).fine());
+    // In full it has all rows, and says nothing of parts.
+    let full = only(&["--only", "D", "--full"]).fine();
+    assert!(full.lines().count() > 64 && !full.contains("each time"), "{full}");
+    only(&["--only", "E"]).refused(1, &["there is no part `E`", "its parts are A, C, D"]);
+    golden("two.txt", &run(&["show", "(8,8):(8,1)", "Sw<2,0,3> o (8,8):(8,1)"]).fine());
+    let same = run(&["show", "(4,(2,2)):(1,(4,8))", "(4,4):(1,4)"]).fine();
+    assert!(same.contains("the same at all 16 elements") && !same.contains('*'), "{same}");
+    run(&["show", "(8,8):(8,1)", "(8,4):(8,1)"]).refused(1, &["has 64 elements", "has 32"]);
+    run(&["show", "(8,8):(8,1)", "(8,8):(1,8)", "--unit", "8"])
+        .refused(2, &["--unit is for one layout or atom"]);
+}
+
+#[test]
 fn views_of_an_atom() {
     golden(
         "mma.lanes.txt",
