@@ -34,7 +34,7 @@ pub(crate) fn repeats(
     columns: usize,
 ) -> (Option<Repeat>, Option<Repeat>) {
     let at = |row: usize, column: usize| places.get(row * columns + column);
-    let down = repeat(rows, columns, |along, across| at(along, across));
+    let down = repeat(rows, columns, at);
     let right = repeat(columns, rows, |along, across| at(across, along));
     (down, right)
 }

@@ -1,13 +1,12 @@
 //! Tile programs: kernels with their reasons, layouts of parallel loops with theirs.
 
 use lanebook::TABLES;
-use lanebook::infer::Level;
 use lanebook_draw::svg;
 use lanebook_report::archs::arch;
 use lanebook_report::compile::{reported, unwritten};
 use lanebook_report::infer::{Request, inferred};
 use lanebook_report::plan::Parts;
-use lanebook_report::problem::{Problem, Problems};
+use lanebook_report::problem::Problems;
 use lanebook_report::program::Source;
 use serde_json::{Value, json};
 

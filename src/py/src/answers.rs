@@ -90,10 +90,10 @@ pub fn table(text: &str, axis: &str, arch: Option<&str>) -> PyResult<Vec<i64>> {
     })
 }
 
-/// The picture of a layout, as SVG.
+/// The picture of a layout, as SVG; without `full` a part that repeats is drawn once.
 #[pyfunction]
-#[pyo3(signature = (text, arch=None))]
-pub fn picture(text: &str, arch: Option<&str>) -> PyResult<String> {
+#[pyo3(signature = (text, arch=None, full=false))]
+pub fn picture(text: &str, arch: Option<&str>, full: bool) -> PyResult<String> {
     let drawn = |error: lanebook_draw::DrawError| {
         LanebookError::new_err(format!("{}; {}", error.message, error.remedy))
     };
@@ -104,7 +104,7 @@ pub fn picture(text: &str, arch: Option<&str>) -> PyResult<String> {
         let (order, shape) =
             layout::grid(&view, elements.row_major, elements.extents()).map_err(drawn)?;
         let picture = layout::picture(&view, text, order, shape, None).map_err(drawn)?;
-        Ok(svg::render(&picture))
+        Ok(svg::render(&if full { picture } else { picture.folded() }))
     })
 }
 

@@ -2,12 +2,11 @@
 
 use crate::LanebookError;
 use lanebook::TABLES;
-use lanebook::infer::Level;
 use lanebook_report::archs::arch;
 use lanebook_report::compile::{reported, unwritten};
 use lanebook_report::infer::{Request, inferred};
 use lanebook_report::plan::Parts;
-use lanebook_report::problem::{Problem, Problems};
+use lanebook_report::problem::Problems;
 use lanebook_report::program::Source;
 use pyo3::prelude::*;
 

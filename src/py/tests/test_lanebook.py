@@ -75,6 +75,9 @@ def test_conflicts():
 
 def test_pictures():
     assert lb.layout("(8,4):(4,1)")._repr_svg_().lstrip().startswith("<svg")
+    large = lb.layout("wgmma.m64n256k16.f32.f16.D", arch="sm_90a")
+    assert "x32, each time +4 registers" in large._repr_svg_()
+    assert large.to_svg(full=True).count("<rect") > 64 * 256
 
 
 def test_compiling():

@@ -204,7 +204,7 @@ fn of_two(args: &Show, other: &str, tables: &Tables<'_>) -> Result<Picture, Prob
         (args.unit.is_some(), "--unit"),
         (args.only.is_some(), "--only"),
     ];
-    for (_, option) in alone.into_iter().filter(|(given, _)| *given) {
+    if let Some((_, option)) = alone.into_iter().find(|(given, _)| *given) {
         return Err(Problem::usage(
             format!("{option} is for one layout or atom, and there are two"),
             format!("leave {option} out"),

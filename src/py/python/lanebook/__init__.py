@@ -79,7 +79,11 @@ class Layout:
         return f"lanebook.layout({str(self)!r})"
 
     def _repr_svg_(self) -> str:
-        return _lanebook.picture(self._query, self.arch)
+        return self.to_svg()
+
+    def to_svg(self, full: bool = False) -> str:
+        """The picture as SVG: who has each element. Of a large tile that repeats, the part alone unless `full`."""
+        return _lanebook.picture(self._query, self.arch, full)
 
     @property
     def shape(self) -> tuple[int, ...]:
