@@ -161,7 +161,7 @@ const HOSTS: &[(&str, &[&str], Floors)] = &[
         "gen/report/src",
         &[],
         &[
-            &["notation", "problem", "reasons", "table"],
+            &["memory", "notation", "problem", "reasons", "table"],
             &["archs", "program"],
             &["plan"],
             &["refused"],
@@ -176,9 +176,9 @@ const HOSTS: &[(&str, &[&str], Floors)] = &[
         &[],
         &[
             &["picture"],
-            &["cell", "colour", "instance", "notation"],
+            &["cell", "colour", "fold", "instance", "notation"],
             &["layout", "svg", "text"],
-            &["atom"],
+            &["atom", "difference"],
             &["banks", "physical"],
         ],
     ),

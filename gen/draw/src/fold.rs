@@ -4,7 +4,7 @@
 //! registers on. A part repeats if every element of the next part is at the same place but for one
 //! step on one axis: in the registers of a lane, in the columns of tensor memory, or from warp to
 //! warp.
-use crate::{Panel, Picture};
+use crate::{Panel, Picture, Repeat};
 use lanebook_layout::AxisId;
 use lanebook_layout::coord::Coord;
 use std::collections::BTreeSet;
@@ -15,17 +15,6 @@ const LARGE: usize = 32;
 const FEWEST: usize = 8;
 /// Fewest parts that are worth folding.
 const PARTS: usize = 4;
-
-/// The rows or columns of a grid are the same part over and over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repeat {
-    /// Rows or columns of the part.
-    pub period: usize,
-    /// How many parts there are.
-    pub times: usize,
-    /// What sets one part off from the one before, such as `+4 registers`.
-    pub step: String,
-}
 
 /// How the rows and the columns of a grid repeat, from the places of its elements row by row.
 pub(crate) fn repeats(

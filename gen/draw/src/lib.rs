@@ -31,5 +31,4 @@ mod picture;
 pub mod svg;
 pub mod text;
 
-pub use fold::Repeat;
-pub use picture::{Cell, Colours, DrawError, Panel, Picture};
+pub use picture::{Cell, Colours, DrawError, Panel, Picture, Repeat};

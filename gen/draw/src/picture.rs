@@ -1,6 +1,4 @@
 //! What a picture is: grids of labelled, coloured cells.
-use crate::Repeat;
-
 /// A title, some grids, a legend.
 #[derive(Clone, Debug)]
 pub struct Picture {
@@ -85,6 +83,17 @@ impl Panel {
             .cloned()
             .unwrap_or_default()
     }
+}
+
+/// The rows or columns of a grid are the same part over and over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeat {
+    /// Rows or columns of the part.
+    pub period: usize,
+    /// How many parts there are.
+    pub times: usize,
+    /// What sets one part off from the one before, such as `+4 registers`.
+    pub step: String,
 }
 
 /// One element of the grid.
