@@ -52,6 +52,7 @@ use lanebook_emit::{
 use lanebook_ir::rewrite::RunError;
 use lanebook_ir::verify::contract::{Breach, check};
 use lanebook_ir::{Op, Program};
+use lanebook_layout::sentence;
 use lanebook_loops::Told;
 use lanebook_plan::memory_pressure::choose_and_place;
 use lanebook_plan::select::{InsertedConversions, LoadSinking, Workspace};
@@ -87,6 +88,87 @@ pub enum CompileError {
     /// for another function.
     NotTold(Op),
 }
+
+impl CompileError {
+    /// Writes what is wrong, without names.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_text(&self, sink: &mut impl core::fmt::Write) -> core::fmt::Result {
+        match *self {
+            Self::Plan(error) => error.write_text(sink),
+            Self::Emit(error) => error.write_text(sink),
+            Self::Text(error) => error.write_text(sink),
+            Self::Capacity { pool, capacity, .. } => sentence!(
+                sink,
+                "the program is too large: its kernel needs more than ~ ~",
+                capacity,
+                pool.describe()
+            ),
+            Self::NoFunction => sink.write_str("the program has no function to compile"),
+            Self::Contract(breach) => breach.write_text(sink),
+            Self::NotTold(_) => sink.write_str(
+                "a function of parallel loops has no layouts here, or those of another function",
+            ),
+        }
+    }
+
+    /// Writes what is wrong, with the names of the architecture, its registers and the program:
+    /// what [`CompileError::display`] shows, for sinks without formatting.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_named(
+        &self,
+        tables: &Tables<'_>,
+        arch: ArchId,
+        program: &Program<'_, '_>,
+        sink: &mut impl core::fmt::Write,
+    ) -> core::fmt::Result {
+        match (*self, tables.arch(arch)) {
+            (Self::Plan(error), Some(arch)) => {
+                error.write_named(arch, program, sink)?;
+                match error {
+                    PlanError::NoMover { why, .. } => {
+                        sink.write_str(": the nearest one ")?;
+                        why.write_text(tables, sink)
+                    }
+                    _ => Ok(()),
+                }
+            }
+            (Self::Emit(error), Some(arch)) => error.write_named(tables, arch, program, sink),
+            _ => self.write_text(sink),
+        }
+    }
+
+    /// The sentence with the names of the architecture, its registers and the program.
+    ///
+    /// ```
+    /// use lanebook::{TABLES, compile, ir};
+    ///
+    /// let text = "func @f(%n: index) {threads = 33} { return }";
+    /// let mut pools = Box::new(ir::SmallStorage::new());
+    /// let mut program = ir::parse(pools.pools(), &TABLES, text, ir::Options::default()).unwrap();
+    /// ir::verify(&mut program).unwrap();
+    /// let arch = TABLES.arch_named("sm_80").unwrap();
+    /// let mut storage = Box::new(compile::KernelStorage::new());
+    /// let compiled = compile::compile(&TABLES, arch, &mut program, storage.scratch());
+    /// let error = compiled.map(|_| ()).unwrap_err();
+    /// assert_eq!(error.to_string(), "33 threads do not suit the architecture");
+    /// let shown = error.display(&TABLES, arch, &program).to_string();
+    /// assert_eq!(shown, "33 threads do not suit sm_80");
+    /// ```
+    pub fn display<'p>(
+        self,
+        tables: &'p Tables<'p>,
+        arch: ArchId,
+        program: &'p Program<'_, '_>,
+    ) -> impl core::fmt::Display + 'p {
+        core::fmt::from_fn(move |f| self.write_named(tables, arch, program, f))
+    }
+}
+
+lanebook_layout::shown!(CompileError);
 
 impl CompileError {
     /// An error of emission, met at an operation.

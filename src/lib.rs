@@ -9,6 +9,8 @@
 //!                                                                       '--check--> sound, or where not
 //! ```
 //!
+//! What one may want to do, a page each: [`guide`].
+//!
 //! | to find | look in |
 //! | --- | --- |
 //! | the layout algebra and its notations | [`layout`] |
@@ -40,6 +42,7 @@ extern crate std;
 
 pub mod compile;
 pub mod detail;
+pub mod guide;
 pub mod pipeline;
 
 /// The tables that were compiled into this build from `hw-tables/` and `rules/`: [`TABLES`] is all

@@ -41,6 +41,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["map"],
             &["candidates", "copy_atom", "encoding", "shaping", "unit"],
             &["basis", "tiling", "product"],
+            &["explain"],
             &["divide", "matrix", "offset", "tensor_blocks", "depth_order"],
             &["evaluate"],
         ],
@@ -60,7 +61,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
     (
         "src/plan",
         &["layout", "tables", "ir", "tile"],
-        &[&["data"], &["detail", "select", "shared_alloc"], &["memory_pressure"]],
+        &[&["data"], &["detail", "explain", "select", "shared_alloc"], &["memory_pressure"]],
     ),
     (
         "src/emit",
@@ -69,14 +70,14 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["expr", "pool", "stage"],
             &["step"],
             &["lower+memory+matrix+lanes+elements+sync+registers+text"],
-            &["launch", "detail"],
+            &["launch", "detail", "explain"],
             &["compiled"],
         ],
     ),
     (
         "src/check",
         &["layout", "tables", "ir", "tile", "plan", "emit"],
-        &[&["reader"], &["violation+evaluator+memory+matrix+lanes+order+contents"]],
+        &[&["reader"], &["violation+evaluator+memory+matrix+lanes+order+contents"], &["explain"]],
     ),
     (
         "src/infer",
@@ -120,7 +121,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             "layout", "tables", "ir", "tile", "passes", "plan", "emit", "check", "infer", "loops",
             "query",
         ],
-        &[&["generated"], &["compile", "pipeline"], &["detail"]],
+        &[&["generated", "guide"], &["compile", "pipeline"], &["detail"]],
     ),
 ];
 
@@ -186,8 +187,9 @@ const HOSTS: &[(&str, &[&str], Floors)] = &[
 
 /// The algebra, from the ground up.
 const ALGEBRA: Floors = &[
-    &["axis", "order", "sym"],
+    &["axis", "order", "sym", "words"],
     &["error"],
+    &["explain"],
     &["num", "post", "coord"],
     &["iter"],
     &["profile", "linear"],
@@ -212,6 +214,7 @@ struct Crate {
 /// `folders` counts as if it lay in `root`.
 fn read(root: &Path, folders: &[&str]) -> Crate {
     let mut uses: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    let mut exports = BTreeMap::new();
     for path in sources(root, root) {
         let below = path.strip_prefix(root).expect("below the root");
         let below = folders.iter().find_map(|f| below.strip_prefix(f).ok()).unwrap_or(below);
@@ -230,6 +233,13 @@ fn read(root: &Path, folders: &[&str]) -> Crate {
             continue;
         }
         let text = code(&fs::read_to_string(&path).expect("a source"));
+        // An exported macro is the crate's, wherever it stands.
+        for part in text.split("#[macro_export]").skip(1) {
+            let name = part
+                .split_once("macro_rules!")
+                .and_then(|(_, rest)| words(rest).into_iter().next());
+            exports.extend(name.map(|name| (name, module.clone())));
+        }
         let found = uses.entry(module.clone()).or_default();
         for (line, name) in crate_paths(&text) {
             found.entry(name).or_insert_with(|| format!("{}:{line}", path.display()));
@@ -244,7 +254,6 @@ fn read(root: &Path, folders: &[&str]) -> Crate {
     }
     let lib = ["lib.rs", "main.rs"].map(|name| fs::read_to_string(root.join(name)).ok());
     let lib = code(lib.iter().flatten().next().expect("lib.rs or main.rs"));
-    let mut exports = BTreeMap::new();
     for item in
         lib.split(';').filter_map(|item| item.split_once("use ")).map(|(_, path)| path.trim())
     {

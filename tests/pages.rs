@@ -9,8 +9,20 @@ fn root() -> &'static Path {
 }
 
 /// Pages for people who look for something.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 19] = [
+    "docs/README.md",
+    "docs/adding.md",
     "docs/asking.md",
+    "docs/conflicts.md",
+    "docs/elements.md",
+    "docs/embedding.md",
+    "docs/launching.md",
+    "docs/loops.md",
+    "docs/peers.md",
+    "docs/reports.md",
+    "docs/rules.md",
+    "docs/tiles.md",
+    "docs/versions.md",
     "src/FLOW.md",
     "tests/ADDING.md",
     "tests/README.md",

@@ -31,8 +31,8 @@ BOUNDS = {"Write": "crate::Sink", "AxisNames": "lanebook_layout::WellKnown", "Sy
           "Into": "lanebook_layout::Int", "MatrixTiles": "lanebook_layout::triton::NoTiles", "ElementNames": "[(&'static str, u16)]"}
 # Path of an entry point -> reason; checked: an entry that no longer exists is an error.
 BY_HAND, EXEMPT = {}, {}
-# Traits whose methods are not entry points: written by derive or by core.
-SKIP_TRAITS = {"Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "StructuralPartialEq", "Error", "Write"}
+# Traits whose methods are not entry points: written by derive or by core, or (Display) no more than what `write_text` does.
+SKIP_TRAITS = {"Debug", "Display", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "StructuralPartialEq", "Error", "Write"}
 
 # Entry points that answer storage by value, meant for statics: proved panic-free, but without a stack bound of their own.
 BY_VALUE = {"lanebook::compile::CompileStorage::new", "<lanebook::compile::CompileStorage as Default>::default", "lanebook_ir::Storage::new", "<lanebook_ir::Storage as Default>::default",

@@ -97,6 +97,10 @@ pub enum Command {
     Size(Size),
     /// Write a commented file for a new architecture
     NewArch(NewArch),
+    /// Print what a shell needs to complete commands and options
+    Completions(Completions),
+    /// Write manual pages, one for each command
+    Man(Man),
 }
 
 const COMPILE: &str = "\
@@ -699,6 +703,33 @@ pub struct NewArch {
     /// Write to this file; without it beside the other architecture's; `-` prints it
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+const COMPLETIONS: &str = "\
+Examples:
+  lanebook completions bash > ~/.local/share/bash-completion/completions/lanebook
+  lanebook completions zsh > ~/.zfunc/_lanebook
+  lanebook completions fish > ~/.config/fish/completions/lanebook.fish";
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  lanebook man -o ~/.local/share/man/man1")]
+pub struct Man {
+    /// The folder to write lanebook.1, lanebook-compile.1 and so on to; it is made if it is not there
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
 }
 
 const SIZE: &str = "\

@@ -4,7 +4,6 @@ use lanebook::ir::{Op, Program};
 use lanebook::layout_seeding::{SeedingCandidate, Verdict, bucket_of};
 use lanebook::map::SharedLayout;
 use lanebook_layout::PostMap;
-use lanebook_report::reasons::sentence;
 use lanebook_report::table::{Align, Table};
 use lanebook_tables::{ArchId, Family, Space, Tables};
 use std::fmt::Write;
@@ -169,7 +168,7 @@ pub fn why(tables: &Tables<'_>, verdict: Verdict) -> String {
     match verdict {
         Verdict::Taken => "<- taken".into(),
         Verdict::Dearer => "dearer".into(),
-        Verdict::Illegal(why) => sentence(tables, why),
+        Verdict::Illegal(why) => why.display(tables).to_string(),
         Verdict::Spaces { from, to } => format!("joins {} and {}", space(from), space(to)),
         Verdict::Family => "of another family than its group".into(),
         Verdict::Alignment { need, have } => {

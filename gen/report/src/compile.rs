@@ -85,8 +85,7 @@ pub fn reported<T>(
         }
         None => compile(tables, id, &mut program, room.scratch()),
     };
-    let compiled =
-        compiled.map_err(|error| of_compile(tables, arch, isa, &program, source, &error))?;
+    let compiled = compiled.map_err(|error| of_compile(tables, arch, &program, source, &error))?;
     let report = Report {
         tables,
         arch,
@@ -116,7 +115,7 @@ pub fn dumped(
         let mut program = read(tables, source, &mut storage)?;
         let mut room = Box::new(Room::new());
         let made = compile_until(tables, id, &mut program, room.scratch(), *stage)
-            .map_err(|error| of_compile(tables, arch, isa, &program, source, &error))?;
+            .map_err(|error| of_compile(tables, arch, &program, source, &error))?;
         out.push_str(&format!("{} after {}\n", isa.comment, stage.name()));
         made.dump(tables, &program, &mut out).map_err(|_| {
             Problem::internal("the steps cannot be written", "report this with the program")

@@ -52,32 +52,12 @@ fn malformed(text: &str, error: ParseError, notation: &str) -> Malformed {
     Malformed { what, place: (error.line, error.col), range: at..at + word.len(), label, remedy }
 }
 
+/// What is expected there, and what to write.
 fn expected(what: Expected, word: &str) -> (String, String) {
-    let both = "write CuTe, `(8,4):(4,1)`, or TIRx, `S[(8,4):(4@laneid,1@laneid)]`";
-    let simple = |text: &str, remedy: &str| (format!("expected {text}"), remedy.to_string());
+    let mut text = String::new();
+    // A string takes everything.
+    let _ = what.write_text(&mut text);
     match what {
-        Expected::OpenParen => simple("`(`", "shape and stride are trees of the same form"),
-        Expected::CloseParen => simple("`)`", "close the tuple"),
-        Expected::OpenBracket => simple("`[`", both),
-        Expected::CloseBracket => simple("`]`", "close the bracket"),
-        Expected::CloseAngle => simple("`>`", "write a swizzle as S<bits,base,shift>"),
-        Expected::Comma => simple("`,`", "as many strides as extents are needed"),
-        Expected::CommaOrClose => simple("`,` or `)`", "go on with the tuple or close it"),
-        Expected::Colon => {
-            simple("`:`", "strides follow the shape after a colon, as in `(8,4):(4,1)`")
-        }
-        Expected::Compose => {
-            simple("`o`", "write a swizzled layout as `S<3,4,3> o 0 o (8,8):(8,1)`")
-        }
-        Expected::End => simple("the end", "remove what stands here"),
-        Expected::Number => simple("a number", both),
-        Expected::Integer => simple("a known integer", "write a number"),
-        Expected::SmallerNumber => simple("a smaller number", "strides have 64 bits, extents 32"),
-        Expected::PositiveExtent => {
-            simple("an extent of 1 or more", "an empty mode is no layout; leave it out")
-        }
-        Expected::NumberOrOpen => simple("a number or `(`", both),
-        Expected::Axis => simple("an axis", "name one after `@`, such as laneid, warpid, bit"),
         Expected::KnownAxis => {
             let names: Vec<&str> =
                 (0..AxisId::FIRST_FREE).map_while(|n| WellKnown.name(AxisId(n))).collect();
@@ -85,19 +65,12 @@ fn expected(what: Expected, word: &str) -> (String, String) {
                 .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
             (format!("unknown axis `{word}`"), format!("{near}known: {}", names.join(", ")))
         }
-        Expected::KnownSymbol => simple("a number", "symbols have no value here; write numbers"),
-        Expected::BasisNumber => simple("a mode number from 0 to 15", "a path has at most three"),
-        Expected::Shard => simple("an `S[...]`", "offsets alone are no layout"),
-        Expected::OneShard => simple("no second `S[...]`", "put all iters into one"),
-        Expected::OneReplica => simple("no second `R[...]`", "put all replicas into one"),
-        Expected::ValidSwizzle => simple(
-            "a swizzle whose fields do not overlap",
-            "S<B,M,S> needs |S| >= B and M + B + |S| <= 63",
-        ),
-        Expected::Fits(error) => (
-            format!("not within the limits: {error:?}"),
-            "a layout has at most 32 iters and 16 modes".into(),
-        ),
-        other => (format!("{other:?}"), both.into()),
+        Expected::KnownSymbol => {
+            ("expected a number".into(), "symbols have no value here; write numbers".into())
+        }
+        _ => match text.split_once("; ") {
+            Some((what, remedy)) => (what.into(), remedy.into()),
+            None => (text, "a layout has at most 32 iters and 16 modes".into()),
+        },
     }
 }

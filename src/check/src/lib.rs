@@ -15,7 +15,7 @@
 //! | `order` | that accesses which conflict are ordered on all ways |
 //! | `contents` | what the final steps leave in registers and memory |
 //! | `evaluator` `reader` | layouts as sums of columns; its own reader of descriptors and operands |
-//! | `violation` | what a check says |
+//! | `violation` `explain` | what a check says, as a value and in words |
 //!
 //! # Notation
 //!
@@ -244,6 +244,7 @@ extern crate std;
 
 mod contents;
 mod evaluator;
+mod explain;
 mod lanes;
 mod matrix;
 mod memory;

@@ -18,7 +18,7 @@
 //! | `stage` | the stages by name, for looking at the steps after one ([`EmitStage`]) |
 //! | `text` `compiled` | steps as text; what compiling gives |
 //! | `launch` | what a launcher must know ([`Launch`]) |
-//! | `pool` [`detail`] | which list was full; errors as numbers |
+//! | `pool` [`detail`] `explain` | which list was full; errors as numbers, and in words |
 //!
 //! Movement, matrix and synchronisation instructions are emitted in full; every name and every
 //! number in the text comes from the tables. Needs no formatting machinery: text leaves by
@@ -43,6 +43,7 @@ extern crate std;
 mod compiled;
 pub mod detail;
 mod elements;
+mod explain;
 pub mod expr;
 mod lanes;
 mod launch;

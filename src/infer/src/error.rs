@@ -26,6 +26,25 @@ pub enum PoolName {
     Scratch,
 }
 
+impl PoolName {
+    /// What it holds, in words.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Bases => "variables and what is derived of them",
+            Self::Terms => "terms of index maps",
+            Self::Points => "words for checks point by point",
+            Self::Accesses => "accesses",
+            Self::Operators => "operators",
+            Self::Buffers => "buffers",
+            Self::Layouts => "layouts",
+            Self::Threads => "threads",
+            Self::Queue => "operators that wait",
+            Self::Scratch => "parts of an index",
+        }
+    }
+}
+
 /// An index map that cannot be computed. Everything lent is as it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -50,3 +69,26 @@ pub enum FormError {
 
 /// The result of this crate's algebra.
 pub type FormResult<T> = core::result::Result<T, FormError>;
+
+lanebook_layout::sentences! { FormError, sink;
+    Full { pool, has } => { full(pool, has, sink) };
+    Overflow => ("an index, or an extent, is too large");
+    Divisor { found } => ("an index is divided by ~", found);
+    Stale => ("an access has another number of indices than its buffer has dimensions");
+}
+
+fn full(pool: PoolName, has: u32, sink: &mut impl core::fmt::Write) -> core::fmt::Result {
+    let sentence = match pool {
+        PoolName::Scratch => "an index has more than ~ parts",
+        PoolName::Threads => "there are more than ~ threads",
+        _ => {
+            return lanebook_layout::sentence!(
+                sink,
+                "the program is too large for inference: more than ~ ~",
+                has,
+                pool.describe()
+            );
+        }
+    };
+    lanebook_layout::sentence!(sink, sentence, has)
+}

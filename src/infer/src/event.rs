@@ -99,6 +99,19 @@ impl Reason {
     }
 }
 
+lanebook_layout::sentences! { Reason, sink;
+    NotOwner { buffer } => ("a thread does not own the element of buffer ~ that it reads", buffer.0);
+    NotWritten { buffer } => ("a thread that owns an element of buffer ~ does not write it", buffer.0);
+    InnerVariable { buffer } => ("the owner of an element of buffer ~ changes with a serial loop inside", buffer.0);
+    OuterVariable { buffer } => ("the owner of buffer ~'s elements would change with a serial loop in or around", buffer.0);
+    Threads {} => ("a layout names threads that do not execute the loop");
+    Reduced { buffer } => ("buffer ~ does not lie where the reduction leaves its result", buffer.0);
+    Uniform { buffer } => ("buffer ~ is read by all threads, but does not lie on all of them", buffer.0);
+    NotInjective {} => ("a layout is not injective: it puts two points in one place");
+    IndexByCopy {} => ("the local index of a layout differs from copy to copy");
+    Nothing => ("no layout was found");
+}
+
 /// A step of inference.
 #[derive(Clone, Copy, Debug)]
 pub enum InferenceEvent {
@@ -204,5 +217,28 @@ impl Inference<'_> {
         let spread = spread.copied();
         let rejection = Rejection { operator, level, reason, spread, layout };
         listener.event(self, InferenceEvent::Rejected(rejection));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BufferId, Reason};
+    use crate::error::{FormError, PoolName};
+    use crate::inference::Stop;
+    use crate::program::OperatorId;
+    use lanebook_layout::every_variant_speaks;
+
+    #[test]
+    fn each_error_says_what_is_wrong() {
+        let buffer = BufferId(1);
+        let count = every_variant_speaks!(Reason:
+            NotOwner { buffer }, NotWritten { buffer }, InnerVariable { buffer },
+            OuterVariable { buffer }, Threads { buffer: None }, Reduced { buffer },
+            Uniform { buffer }, NotInjective { buffer: None }, IndexByCopy { buffer: None }, Nothing);
+        assert_eq!(count, 10);
+        every_variant_speaks!(FormError:
+            Full { pool: PoolName::Terms, has: 9 }, Overflow, Divisor { found: -2 }, Stale);
+        let (operator, reason) = (OperatorId(0), Reason::Nothing);
+        every_variant_speaks!(Stop: Rejected { operator, reason }, Failed(FormError::Overflow));
     }
 }

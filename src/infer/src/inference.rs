@@ -44,6 +44,11 @@ pub enum Stop {
     Failed(FormError),
 }
 
+lanebook_layout::sentences! { Stop, sink;
+    Rejected { reason } => { reason.write_text(sink) };
+    Failed(error) => { error.write_text(sink) };
+}
+
 impl From<FormError> for Stop {
     fn from(error: FormError) -> Self {
         Self::Failed(error)

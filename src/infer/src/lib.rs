@@ -75,6 +75,9 @@
     )
 )]
 
+#[cfg(test)]
+extern crate std;
+
 mod anchor;
 mod arena;
 mod bits;

@@ -1,5 +1,10 @@
-//! What errors say to a person. Only hosts call this; nothing else links these strings.
-use crate::error::{ErrorKind, Lexeme, Pool, WantedType};
+//! What errors say to a person. Who does not ask links none of these strings.
+use crate::error::{EncodingFault, ErrorKind, IrError, Lexeme, Pool, ValueSlot, WantedType};
+use core::fmt::{Result, Write};
+use lanebook_layout::triton::input_name;
+use lanebook_layout::words::{SentencePart, write_sentence};
+use lanebook_layout::{sentence, sentences, shown};
+use lanebook_tables::{DtypeId, Tables};
 
 impl Lexeme {
     /// What it is, in words. [`Lexeme::Char`] is rendered by the caller from its byte.
@@ -184,3 +189,198 @@ impl ErrorKind {
         }
     }
 }
+
+sentences! { EncodingFault, sink;
+    Rank { field, expected, found } => ("~ has ~ of ~ entries", field.describe(), found, expected);
+    NotPowerOfTwo { field, value } => ("~ has ~, which is no power of two", field.describe(), value);
+    BadValue { field, value } => ("~ cannot be ~", field.describe(), value);
+    NotAnOrder { at, value } => ("entry ~ of the order, ~, is there twice or is no dimension", at, value);
+    NotAPermutation { input, bit } => ("basis ~ of ~ has several bits, or those of an earlier one", bit, input_name(input));
+    NotCovered { dim } => ("the bases do not reach all of dimension ~", dim);
+    SpanTooShort { needed, found } => ("~ contiguous elements of ~ that the swizzle spans", found, needed);
+    TooFewRows { needed, found } => ("~ rows of ~ that the swizzle takes", found, needed);
+}
+
+impl ValueSlot {
+    fn write(self, sink: &mut impl Write) -> Result {
+        match self {
+            Self::Operand(k) => sentence!(sink, "operand ~", k),
+            Self::Result(k) => sentence!(sink, "result ~", k),
+            Self::Argument(k) => sentence!(sink, "the body's argument ~", k),
+            Self::Yielded(k) => sentence!(sink, "yielded value ~", k),
+        }
+    }
+}
+
+/// `2`, `2 to 3`, `2 or more`.
+pub(crate) fn write_between((least, most): (u8, u8), sink: &mut impl Write) -> Result {
+    match most {
+        u8::MAX => sentence!(sink, "~ or more", least),
+        most if most == least => sentence!(sink, "~", least),
+        most => sentence!(sink, "~ to ~", least, most),
+    }
+}
+
+fn write_lexeme(what: Lexeme, sink: &mut impl Write) -> Result {
+    match what {
+        Lexeme::Char(byte) => {
+            sentence!(sink, "`~`", core::str::from_utf8(&[byte]).unwrap_or("a byte beyond ASCII"))
+        }
+        other => sink.write_str(other.describe()),
+    }
+}
+
+impl ErrorKind {
+    /// Writes what is wrong, in one line: what is expected and found, what the program has too much
+    /// of, or [`ErrorKind::message`].
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_message(&self, sink: &mut impl Write) -> Result {
+        match *self {
+            Self::Expected { want, got } => {
+                sink.write_str("expected ")?;
+                write_lexeme(want, sink)?;
+                sink.write_str(", found ")?;
+                write_lexeme(got, sink)
+            }
+            Self::Capacity { pool, limit } => sentence!(
+                sink,
+                "the program is too large: it has more than ~ ~",
+                limit,
+                pool.describe()
+            ),
+            other => sink.write_str(other.message()),
+        }
+    }
+
+    /// Writes what the figures say of the place that is meant, behind `before`; nothing where there
+    /// are none. Element types have their names in the tables.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_figures(
+        &self,
+        before: &str,
+        tables: Option<&Tables<'_>>,
+        sink: &mut impl Write,
+    ) -> Result {
+        let name = |id: Option<DtypeId>| {
+            let dtype = id.zip(tables).and_then(|(id, tables)| tables.dtype(id));
+            dtype.map_or("of another type", |dtype| dtype.name)
+        };
+        match *self {
+            Self::Redefined { line } => sentence!(sink, "~first defined in line ~", before, line),
+            Self::ResultNumber { results } => sentence!(sink, "~it has ~", before, results),
+            Self::OperandCount { least, most, found } => {
+                sentence!(sink, "~takes ", before)?;
+                write_between((least, most), sink)?;
+                sentence!(sink, ", ~ given", found)
+            }
+            Self::ResultCount { least, most, found } => {
+                sentence!(sink, "~has ", before)?;
+                write_between((least, most), sink)?;
+                sentence!(sink, ", ~ given", found)
+            }
+            Self::TypeCount { values, types } => {
+                sentence!(sink, "~~ values, ~ types", before, values, types)
+            }
+            Self::RegionCount { expected, found } => {
+                sentence!(sink, "~has ~, ~ given", before, expected, found)
+            }
+            Self::WrittenType { operand } => sentence!(sink, "~of operand ~", before, operand),
+            Self::NotDominated { operand } => sentence!(sink, "~operand ~", before, operand),
+            Self::OperandKind { operand, want } => {
+                sentence!(sink, "~operand ~ must be ~", before, operand, want.describe())
+            }
+            Self::ResultKind { result, want } => {
+                sentence!(sink, "~result ~ must be ~", before, result, want.describe())
+            }
+            Self::Extents { left, left_dimension, right, right_dimension, a, b } => {
+                sentence!(sink, "~dimension ~ of ", before, left_dimension)?;
+                left.write(sink)?;
+                sentence!(sink, " is ~, dimension ~ of ", a, right_dimension)?;
+                right.write(sink)?;
+                sentence!(sink, " is ~", b)
+            }
+            Self::Ranks { left, right, a, b } => {
+                two(before, (left, " has ", a.into()), (right, b.into()), sink)
+            }
+            Self::Blocks { depth, blocks } => {
+                sentence!(sink, "~a depth of ~, ~ blocks", before, depth, blocks)
+            }
+            Self::Elements { a, b } => sentence!(sink, "~~ and ~", before, a, b),
+            Self::Dtypes { left, right, a, b } => {
+                two(before, (left, " is ", name(a).into()), (right, name(b).into()), sink)
+            }
+            Self::Types { left, right } => {
+                sink.write_str(before)?;
+                left.write(sink)?;
+                sink.write_str(" and ")?;
+                right.write(sink)
+            }
+            Self::Subscripts { rank, found } => {
+                sentence!(sink, "~~ dimensions, ~ subscripts", before, rank, found)
+            }
+            Self::RegionValues { needed, found } => {
+                sentence!(sink, "~~ needed, ~ given", before, needed, found)
+            }
+            Self::Encoding { fault } => {
+                sink.write_str(before)?;
+                fault.write_text(sink)
+            }
+            Self::LayoutSize { layout, tile } => {
+                sentence!(sink, "~the layout has ~ elements, the tile ~", before, layout, tile)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what is wrong: the message, and behind a colon its figures.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_text(&self, sink: &mut impl Write) -> Result {
+        self.write_message(sink)?;
+        self.write_figures(": ", None, sink)
+    }
+}
+
+/// `operand 0 is f16, operand 1 is f32`.
+fn two(
+    before: &str,
+    (left, is, a): (ValueSlot, &str, SentencePart<'_>),
+    (right, b): (ValueSlot, SentencePart<'_>),
+    sink: &mut impl Write,
+) -> Result {
+    sink.write_str(before)?;
+    left.write(sink)?;
+    write_sentence("~~, ", &[is.into(), a], sink)?;
+    right.write(sink)?;
+    write_sentence("~~", &[is.into(), b], sink)
+}
+
+impl IrError {
+    fn write(&self, tables: Option<&Tables<'_>>, sink: &mut impl Write) -> Result {
+        if self.at.line > 0 {
+            sentence!(sink, "line ~, column ~: ", self.at.line, self.at.column)?;
+        }
+        self.kind.write_message(sink)?;
+        self.kind.write_figures(": ", tables, sink)
+    }
+
+    /// Writes where and what is wrong.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_text(&self, sink: &mut impl Write) -> Result {
+        self.write(None, sink)
+    }
+
+    /// The same with the names of element types, to be shown.
+    pub fn display<'t>(self, tables: &'t Tables<'t>) -> impl core::fmt::Display + 't {
+        core::fmt::from_fn(move |f| self.write(Some(tables), f))
+    }
+}
+
+shown!(ErrorKind, IrError);

@@ -32,6 +32,13 @@ pub enum GridError {
     Range,
 }
 
+lanebook_layout::sentences! { GridError, sink;
+    Form => ("a grid is a list of one to three expressions in round brackets");
+    Expression => ("an expression of the grid cannot be read, or nests too deeply");
+    Name => ("the grid names what is no index argument, or one without a value");
+    Range => ("a number of blocks is not between 1 and 2^31 - 1");
+}
+
 /// One step of an expression in postfix order: numbers and arguments are put on a stack, operators
 /// replace the two on top of it. What is left at the end is the expression's value.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -21,6 +21,7 @@
 //! | [`ops`] [`convert`] | its algebra (compose, divide, invert), and the way to the linear form |
 //! | [`cute`] [`tirx`] [`triton`] [`tilelang`] | what each peer has beyond that, in its own words |
 //! | [`notation`] | text of every peer, read and written |
+//! | [`words`] `explain` | what errors say to a person, without formatting |
 //!
 //! # Contract
 //! No allocation, no `unsafe`, no recursion, no panic: whatever can go wrong is an [`Error`] (at
@@ -53,6 +54,7 @@ pub mod convert;
 pub mod coord;
 pub mod cute;
 pub mod error;
+mod explain;
 mod iter;
 pub mod layout;
 pub mod linear;
@@ -68,6 +70,7 @@ mod sym;
 pub mod tilelang;
 pub mod tirx;
 pub mod triton;
+pub mod words;
 
 pub use axis::{AxisId, AxisNames, WellKnown};
 pub use coord::Coord;

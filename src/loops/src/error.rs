@@ -1,8 +1,10 @@
 //! Why a program cannot be told to inference.
 
 use crate::notation::NotationError;
+use core::fmt::{Result, Write};
 use lanebook_infer::{BufferId, FormError};
-use lanebook_ir::{Op, Value};
+use lanebook_ir::{Op, Program, Value};
+use lanebook_layout::{sentence, sentences, shown};
 
 /// What of a program inference cannot be told.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -62,4 +64,84 @@ pub struct LoopError {
 }
 
 /// The result of telling.
-pub type LoopResult<T> = Result<T, LoopError>;
+pub type LoopResult<T> = core::result::Result<T, LoopError>;
+
+sentences! { LoopErrorKind, sink;
+    Operation => ("an operation has no place in a function whose parallel loops are inferred");
+    NoThreads => ("the function does not say its threads");
+    Threads => ("these threads are none of the function's");
+    NotNested => ("a parallel loop stands in another one's body, beside other operations or with attributes of its own");
+    TileInside => ("a tile operation stands in a parallel loop");
+    Bounds => ("the loop's bounds are no numbers that give it a turn");
+    Attr(_) => ("an attribute is not known, or has another value than it takes");
+    Buffer(_) => ("a value is no buffer that a loop reaches");
+    View => ("storage is looked at from an offset on, or is none that is known");
+    Index { dim } => ("index ~ of a fragment depends on data, or on a number below zero whose sign is left out, so nobody knows who owns the element", dim);
+    Extents => ("the tiles do not have the extents that the operation needs");
+    Layout(error) => { error.write_text(sink) };
+    NoUnit => ("the architecture has no matrix unit for a product of these types and extents");
+    Warps => ("the product's result has fewer parts than there are warps");
+    Products(_) => ("another product has this fragment in a layout that this one cannot take");
+    Values { has } => ("the program is too large: more than ~ values, buffers or operators", has);
+    Form(error) => { error.write_text(sink) };
+}
+
+impl LoopError {
+    fn write(&self, program: Option<&Program<'_, '_>>, sink: &mut impl Write) -> Result {
+        match (self.kind, program) {
+            (LoopErrorKind::Operation, Some(program)) => sentence!(
+                sink,
+                "`~` has no place in a function whose parallel loops are inferred",
+                program.op_name(self.op)
+            ),
+            (LoopErrorKind::Attr(key), Some(program)) => sentence!(
+                sink,
+                "`~` of `~` is not known, or has another value than it takes",
+                program.text(key),
+                program.op_name(self.op)
+            ),
+            (LoopErrorKind::Buffer(value), Some(program)) => {
+                sentence!(sink, "%~ is no buffer that a loop reaches", program.value_name(value))
+            }
+            (kind, _) => kind.write_text(sink),
+        }
+    }
+
+    /// Writes what is wrong.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_text(&self, sink: &mut impl Write) -> Result {
+        self.write(None, sink)
+    }
+
+    /// The same with the program's names, to be shown.
+    pub fn display<'p>(self, program: &'p Program<'_, '_>) -> impl core::fmt::Display + 'p {
+        core::fmt::from_fn(move |f| self.write(Some(program), f))
+    }
+}
+
+shown!(LoopError);
+
+#[cfg(test)]
+mod tests {
+    use super::{BufferId, FormError, LoopErrorKind, NotationError, Value};
+    use crate::notation::NotationFault;
+    use lanebook_layout::every_variant_speaks;
+
+    #[test]
+    fn each_error_says_what_is_wrong() {
+        let (value, buffer) = (Value::at(0).expect("a value"), BufferId(2));
+        let notation = NotationError { fault: NotationFault::Key, offset: 3 };
+        let count = every_variant_speaks!(LoopErrorKind:
+            Operation, NoThreads, Threads, NotNested, TileInside, Bounds,
+            Attr(lanebook_ir::TextRef::EMPTY), Buffer(value), View, Index { dim: 1, buffer },
+            Extents, Layout(notation), NoUnit, Warps, Products(buffer), Values { has: 3 },
+            Form(FormError::Overflow));
+        assert!(count > 15);
+        let count = every_variant_speaks!(NotationFault:
+            Key, KeyTwice, NoThread, Copies, Variable, Operand, Operator, Arguments, Deep, Foreign,
+            Form(FormError::Overflow));
+        assert_eq!(count, 11);
+    }
+}

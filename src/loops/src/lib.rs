@@ -24,6 +24,9 @@
     )
 )]
 
+#[cfg(test)]
+extern crate std;
+
 mod error;
 mod indices;
 mod machine;

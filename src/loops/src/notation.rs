@@ -51,6 +51,37 @@ pub struct NotationError {
     pub offset: u32,
 }
 
+lanebook_layout::sentences! { NotationFault, sink;
+    Key => ("a key is none of thread, index, replicate");
+    KeyTwice => ("a key is there twice");
+    NoThread => ("thread = .. is missing");
+    Copies => ("replicate is no positive number");
+    Variable => ("a name is none of v0, v1, .. (one for each dimension), rep and the functions");
+    Operand => ("a number, a variable or `(` is expected");
+    Operator => ("an operator, `,` or `)` is expected");
+    Arguments => ("a function takes another number of arguments");
+    Deep => ("the expression nests too deeply");
+    Foreign => ("inference does not read this notation");
+    Form(error) => { error.write_text(sink) };
+}
+
+impl NotationError {
+    /// Writes what is wrong, and at which byte of the text unless the map itself cannot be computed.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_text(&self, sink: &mut impl core::fmt::Write) -> core::fmt::Result {
+        if let NotationFault::Form(error) = self.fault {
+            return error.write_text(sink);
+        }
+        sink.write_str("the written layout cannot be read: ")?;
+        self.fault.write_text(sink)?;
+        lanebook_layout::sentence!(sink, " (byte ~ of it)", self.offset)
+    }
+}
+
+lanebook_layout::shown!(NotationError);
+
 type NotationResult<T> = Result<T, NotationError>;
 
 const fn fault(fault: NotationFault, at: usize) -> NotationError {

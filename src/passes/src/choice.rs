@@ -56,3 +56,12 @@ impl ChoicePool {
         }
     }
 }
+
+lanebook_layout::sentences! { ChoiceError, sink;
+    NoRoom => ("choosing layouts needs room that was not lent");
+    NoArch => ("for no architecture that the tables have");
+    NoWarps => ("the program does not say how many warps work together");
+    Cluster => ("the blocks of a cluster share the module's tiles, and which of them has what is not chosen here");
+    Sweeps => ("what is known of loops did not settle");
+    Full { pool, capacity } => ("more than ~ ~", capacity, pool.describe());
+}

@@ -13,7 +13,7 @@
 //! | [`select`] | choosing: `planner` asks, `memory`, `matrix` and `fragments` answer |
 //! | [`shared_alloc`] | where each shared tile starts |
 //! | [`memory_pressure`] | a plan within the architecture's shared and tensor memory |
-//! | [`detail`] | errors as numbers |
+//! | [`detail`] `explain` | errors as numbers, and in words |
 //!
 //! Guarantees: no recursion, no allocation, no panic. Does not see passes or emission.
 #![no_std]
@@ -35,6 +35,7 @@ extern crate std;
 
 mod data;
 pub mod detail;
+mod explain;
 #[doc(hidden)]
 pub mod memory_pressure;
 pub mod select;

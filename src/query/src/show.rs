@@ -22,6 +22,17 @@ pub enum WriteError {
     Refused(Why),
 }
 
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sink => f.write_str("the text could not be written"),
+            Self::Refused(why) => why.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for WriteError {}
+
 impl From<fmt::Error> for WriteError {
     fn from(_: fmt::Error) -> Self {
         Self::Sink

@@ -3,12 +3,8 @@
 use crate::error::{KindOfValue, Needed, QueryError, Why};
 use crate::text;
 use crate::write::Out;
-use core::fmt::{Result, Write};
-use lanebook_layout::notation::Expected;
-use lanebook_layout::triton::EncodingError;
-use lanebook_layout::{AxisId, AxisNames, Error, WellKnown};
-use lanebook_tile::unit::UnitError;
-use lanebook_tile::unit::map::{MapRule, Refusal};
+use core::fmt::{Display, Formatter, Result, Write};
+use lanebook_layout::notation::{Expected, write_axes};
 
 impl QueryError {
     /// Writes `line L, column C: what is wrong; what to do about it`. `text` is the query.
@@ -112,9 +108,9 @@ impl Why {
                 out.unsigned(u64::from(most))?;
                 out.text(" elements are not looked at one by one; ask about a part of them")
             }
-            Self::Layout(error) => algebra(error, out),
-            Self::Encoding(error) => encoding(error, out),
-            Self::Unit(error) => unit(error, out),
+            Self::Layout(error) => error.write_text(out.sink()),
+            Self::Encoding(error) => error.write_text(out.sink()),
+            Self::Unit(error) => error.write_text(out.sink()),
             other => {
                 let (what, remedy) = other.plain();
                 out.texts(&[what, "; ", remedy])
@@ -178,7 +174,19 @@ impl Why {
             Self::NeedsBits => {
                 ("the width of an element is not known", "add the type, such as `of f16`")
             }
-            _ => ("this has no answer", "ask in another way"),
+            // Said above, with what they hold.
+            Self::Notation(_)
+            | Self::Needed(_)
+            | Self::UnknownName
+            | Self::UnknownFunction
+            | Self::Kind { .. }
+            | Self::Arguments { .. }
+            | Self::Coordinate { .. }
+            | Self::OtherElements { .. }
+            | Self::TooLarge { .. }
+            | Self::Layout(_)
+            | Self::Encoding(_)
+            | Self::Unit(_) => ("this has no answer", "ask in another way"),
         }
     }
 }
@@ -221,324 +229,58 @@ fn needed_words(needed: Needed) -> (&'static str, &'static str) {
     }
 }
 
+/// What the text of a notation should go on with; the word that stands there, if it is no axis.
 fn notation<W: Write>(expected: Expected, word: &str, out: &mut Out<'_, W>) -> Result {
-    const BOTH: &str = "write CuTe, `(8,4):(4,1)`, or TIRx, `S[(8,4):(4@laneid,1@laneid)]`";
-    let (what, remedy) = match expected {
-        Expected::OpenParen => ("`(`", "shape and stride are trees of the same form"),
-        Expected::CloseParen => ("`)`", "close the tuple"),
-        Expected::OpenBracket => ("`[`", BOTH),
-        Expected::CloseBracket => ("`]`", "close the bracket"),
-        Expected::OpenAngle => ("`<`", "a descriptor begins with it, as in <(128,64),(64,1)>"),
-        Expected::CloseAngle => ("`>`", "write a swizzle as S<bits,base,shift>"),
-        Expected::OpenBrace | Expected::CloseBrace => {
-            ("a brace", "an encoding's keys stand between `<{` and `}>`")
-        }
-        Expected::Comma => ("`,`", "as many strides as extents are needed"),
-        Expected::CommaOrClose => ("`,` or `)`", "go on with the tuple or close it"),
-        Expected::Colon => ("`:`", "strides follow the shape after a colon, as in (8,4):(4,1)"),
-        Expected::Compose => ("`o`", "write a swizzled layout as S<3,4,3> o (8,8):(8,1)"),
-        Expected::End => ("the end", "remove what stands here"),
-        Expected::Number => ("a number", BOTH),
-        Expected::Integer => ("a known integer", "write a number"),
-        Expected::SmallerNumber => ("a smaller number", "strides have 64 bits, extents 32"),
-        Expected::PositiveExtent => {
-            ("an extent of 1 or more", "an empty mode is no layout; leave it out")
-        }
-        Expected::NumberOrOpen => ("a number or `(`", BOTH),
-        Expected::Axis => ("an axis", "name one after `@`, such as laneid, warpid, bit"),
-        Expected::KnownAxis => {
-            out.texts(&["unknown axis `", word, "`; axes are"])?;
-            let names = (0..AxisId::FIRST_FREE).map_while(|n| WellKnown.name(AxisId(n)));
-            for (k, name) in names.enumerate() {
-                out.texts(&[if k > 0 { ", " } else { " " }, name])?;
-            }
-            return Ok(());
-        }
-        Expected::KnownSymbol => {
-            ("a number or a known symbol", "there is room for 16 symbols of 23 characters")
-        }
-        Expected::BasisNumber => ("a mode number from 0 to 15", "a path has at most three"),
-        Expected::Shard => ("an `S[...]`", "offsets alone are no layout"),
-        Expected::OneShard => ("no second `S[...]`", "put all iters into one"),
-        Expected::OneReplica => ("no second `R[...]`", "put all replicas into one"),
-        Expected::ValidSwizzle => (
-            "a swizzle whose fields do not overlap",
-            "S<B,M,S> needs |S| >= B and M + B + |S| <= 63",
-        ),
-        Expected::Congruent => {
-            ("strides of the same tree as the shape", "give each extent its stride")
-        }
-        Expected::Attribute => (
-            "an encoding that is known",
-            "such as #ttg.blocked, #ttg.nvidia_mma, #ttg.swizzled_shared",
-        ),
-        Expected::Key | Expected::KeyOnce | Expected::Parameter(_) => {
-            ("the encoding's own keys, each once", "write them as Triton prints them")
-        }
-        Expected::KnownElement => ("an element type that is known", "such as f16, bf16, f32"),
-        Expected::Fits(error) => return algebra(error, out),
-        Expected::Encoding(error) => return encoding(error, out),
-        _ => ("the notation to go on in another way", BOTH),
-    };
-    out.texts(&["expected ", what, "; ", remedy])
-}
-
-/// A sentence with numbers where `#` stands.
-fn filled<W: Write>(sentence: &str, numbers: &[i64], out: &mut Out<'_, W>) -> Result {
-    let (mut numbers, mut rest) = (numbers.iter(), sentence);
-    while let Some((before, after)) = text::split_first(rest, b'#') {
-        out.text(before)?;
-        out.number(numbers.next().copied().unwrap_or(0))?;
-        rest = after;
+    if expected != Expected::KnownAxis {
+        return expected.write_text(out.sink());
     }
-    out.text(rest)
+    out.texts(&["unknown axis `", word, "`; axes are"])?;
+    write_axes(out.sink())
 }
 
-fn wide(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
-fn algebra<W: Write>(error: Error, out: &mut Out<'_, W>) -> Result {
-    match error {
-        Error::Capacity { max, .. } => filled(
-            "the layout needs more than # of what it is made of; join modes or take a part of it",
-            &[i64::from(max)],
-            out,
-        ),
-        Error::OutOfRange { coord, extent, .. } => {
-            filled("coordinate # is outside; give one below #", &[wide(coord), wide(extent)], out)
-        }
-        Error::Rank { expected, found } => filled(
-            "# are needed, and there are #; give each mode one",
-            &[expected.into(), found.into()],
-            out,
-        ),
-        Error::BadSwizzle { b, m, s } => filled(
-            "S<#,#,#> has fields that overlap; it needs |S| >= B and M + B + |S| <= 63",
-            &[b.into(), m.into(), s.into()],
-            out,
-        ),
-        Error::StrideDivisibility { stride, extent, .. } => filled(
-            "stride # neither divides nor is divided by the extent # that it meets; choose a tile that fits",
-            &[stride, extent],
-            out,
-        ),
-        Error::ExtentDivisibility { extent, run, .. } => filled(
-            "extent # is no multiple of the run # that it takes; choose a tile that fits",
-            &[extent, run],
-            out,
-        ),
-        Error::Carry { reach, extent, .. } => filled(
-            "the second layout reaches #, beyond extent # of a mode of the first; choose one that stays inside",
-            &[reach, extent],
-            out,
-        ),
-        Error::NotInjective { iter, stride, unit } => filled(
-            "elements meet: iter # has stride #, and # or more are needed; only a layout without that has an inverse",
-            &[iter.into(), stride, unit],
-            out,
-        ),
-        Error::Interleaved { iter, stride, unit } => filled(
-            "steps fall between steps: iter # has stride #, and # or more are needed",
-            &[iter.into(), stride, unit],
-            out,
-        ),
-        Error::NotSurjective { stride, expected, .. } => filled(
-            "positions are left out: stride # where # leaves no gap; ask for right_inverse or left_inverse",
-            &[stride, expected],
-            out,
-        ),
-        Error::BadShape { dim, found, needed } => filled(
-            "dimension # is #, and # is needed",
-            &[dim.into(), found.into(), needed.into()],
-            out,
-        ),
-        Error::BadElement { bits } => {
-            filled("there is no such layout for elements of # bits", &[bits.into()], out)
-        }
-        Error::NoMode { mode, rank } => {
-            filled("there is no mode # among #", &[mode.into(), rank.into()], out)
-        }
-        Error::ShapeDivisibility { extent, divisor, .. } => filled(
-            "# and # do not divide each other; choose a shape that divides",
-            &[extent, divisor],
-            out,
-        ),
-        Error::CannotGroup { dim, extent, .. } => filled(
-            "the layout cannot be cut at the borders of dimension #, extent #",
-            &[dim.into(), extent.into()],
-            out,
-        ),
-        Error::Recast { value, num, den, .. } => filled(
-            "# falls between two elements of #/# the width; choose another width",
-            &[value, num.into(), den.into()],
-            out,
-        ),
-        Error::NotLinear { extent, stride, .. } => filled(
-            "extent # with stride # has no form by bits: extents have to be powers of two that do not carry",
-            &[extent.into(), stride],
-            out,
-        ),
-        other => out.text(algebra_plain(other)),
+/// What is wrong; who has the query says it with the word that is meant: [`Why::write_text`].
+impl Display for Why {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        self.write_text("this", f)
     }
 }
 
-fn algebra_plain(error: Error) -> &'static str {
-    match error {
-        Error::Overflow => "a number is too large or negative; choose a smaller one",
-        Error::NeedsValue { .. } => {
-            "the value of a run-time symbol decides; write a number in its place"
-        }
-        Error::Undecided { .. } => {
-            "no answer was found in a fixed number of steps; ask about a smaller layout"
-        }
-        Error::BadProfile { .. } | Error::NotCongruent { .. } => {
-            "the trees have another structure; write both alike"
-        }
-        Error::BadExtent { .. } => "an extent is below 1; leave the mode out",
-        Error::BadPadding { .. } => "a padding's interval is 0; give one of 1 or more",
-        Error::NegativeOffset { .. } => "a position is negative; add an offset",
-        Error::HasPostMap => "a swizzle or padding stands in the way; ask without it",
-        Error::HasReplica => "there are copies; ask without them",
-        Error::HasOffset { .. } => "there is an offset; ask without it",
-        Error::WrongAxis { .. } => {
-            "all positions have to be on one axis; ask about a part of the layout"
-        }
-        Error::NegativeStride { .. } => "a stride is negative; turn the mode round",
-        Error::NotDivisible { .. } => {
-            "the second is no part of the first; choose an atom that tiles it"
-        }
-        Error::NotStrided { .. } => "the layout has no form by strides: a column has several bits",
-        Error::NoDim { .. } => "there is no such axis; ask for the layout alone to see its axes",
-        Error::DimBits { .. } => "the numbers of bits differ; both have to be of the same elements",
-        Error::NoSolution { .. } | Error::NotInvertible { .. } => {
-            "there is no inverse; positions are left out or meet"
-        }
-        Error::NotIntegral { .. } => "a fraction stands where an integer is needed",
-        Error::BadCoord { .. } => "a coordinate is negative or no number; write numbers from 0",
-        Error::NestedAxes { .. } => {
-            "an axis is the beginning of another, so that positions are no coordinate"
-        }
-        Error::CannotPack { .. } => "the elements are no neighbours in memory",
-        Error::CannotSlice { .. } => "no layout walks over this region; choose another",
-        Error::BadPermutation { .. } => "the numbers are no order; write each of 0, 1, ... once",
-        Error::NoVariant { .. } => "there is no such variant; see what the function takes",
-        _ => "the layout algebra refuses it",
+impl core::error::Error for Why {}
+
+/// Where and what is wrong; who has the query says it with the word that is meant:
+/// [`QueryError::write_text`].
+impl Display for QueryError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        lanebook_layout::sentence!(f, "line ~, column ~: ", self.line, self.column)?;
+        self.why.fmt(f)
     }
 }
 
-fn encoding<W: Write>(error: EncodingError, out: &mut Out<'_, W>) -> Result {
-    match error {
-        EncodingError::Layout(error) => algebra(error, out),
-        EncodingError::NotPowerOfTwo { value, .. } => filled(
-            "# is no power of two; encodings and their shapes have no other numbers",
-            &[value.into()],
-            out,
-        ),
-        EncodingError::Rank { expected, found, .. } => filled(
-            "a list has # numbers, and # are needed; give one for each dimension",
-            &[found.into(), expected.into()],
-            out,
-        ),
-        EncodingError::BadValue { value, .. } => {
-            filled("# is outside of the choices", &[value.into()], out)
-        }
-        EncodingError::NoInstruction { m, n, k, .. } => filled(
-            "the architecture has no matrix instruction of #x#x#; name another architecture with `on`",
-            &[m.into(), n.into(), k.into()],
-            out,
-        ),
-        EncodingError::SpanTooShort { needed, found } => filled(
-            "a row has # elements, and the swizzle needs #",
-            &[found.into(), needed.into()],
-            out,
-        ),
-        EncodingError::TooFewRows { needed, found } => {
-            filled("there are # rows, and # are needed", &[found.into(), needed.into()], out)
-        }
-        EncodingError::OddInstruction { n } => filled(
-            "the instruction's N = # is no power of two, so that it has no form by bits",
-            &[n.into()],
-            out,
-        ),
-        EncodingError::OperandInMemory { .. } => {
-            out.text("the matrix unit takes this operand from shared memory, never from registers")
-        }
-        EncodingError::Placeholder => out.text("a placeholder says nothing yet; write an encoding"),
-        EncodingError::WrongKind => out.text(
-            "the encoding is of another kind; registers, shared and tensor memory have their own",
-        ),
-        EncodingError::NotCovered { dim, .. } => filled(
-            "the encoding does not reach all of dimension #; give it more bases or a smaller shape",
-            &[dim.into()],
-            out,
-        ),
-        _ => out.text("the encoding has no layout of this shape; choose another shape"),
-    }
-}
+impl core::error::Error for QueryError {}
 
-pub(crate) fn unit<W: Write>(error: UnitError, out: &mut Out<'_, W>) -> Result {
-    match error {
-        UnitError::Layout(error) => algebra(error, out),
-        UnitError::Absent => {
-            out.text("the architecture has nothing of this name; name another with `on`")
-        }
-        UnitError::Extent { dim, found, needed } => filled(
-            "extent # of coordinate # does not fit; it has to be # or a multiple of it",
-            &[wide(found), dim.into(), wide(needed)],
-            out,
-        ),
-        UnitError::Stride { iter, found, needed } => filled(
-            "step # of the layout is #, and the unit's tile has # there",
-            &[iter.into(), found, needed],
-            out,
-        ),
-        UnitError::NoMode { b: 0, .. } => {
-            out.text("no swizzle mode of the architecture is like this: padding, or none at all")
-        }
-        UnitError::NoMode { b, m, s } => filled(
-            "no swizzle mode of the architecture is S<#,#,#> on these positions; see `swizzle(MODE, TYPE)`",
-            &[b.into(), m.into(), s.into()],
-            out,
-        ),
-        UnitError::Width { bits } => {
-            filled("the unit does not take elements of # bits in this order", &[bits.into()], out)
-        }
-        UnitError::Unaligned { address, needed } => filled(
-            "# is not aligned; it has to be a multiple of #",
-            &[wide(address), needed.into()],
-            out,
-        ),
-        UnitError::Columns { found, low, high } => filled(
-            "# columns do not fit; from # to # and a power of two do",
-            &[found.into(), low.into(), high.into()],
-            out,
-        ),
-        UnitError::Range { value, low, high, .. } => filled(
-            "# does not fit its field, which holds # to #",
-            &[wide(value), low.into(), high.into()],
-            out,
-        ),
-        UnitError::Step { value, scale, .. } => {
-            filled("# is no multiple of the field's unit #", &[wide(value), scale.into()], out)
-        }
-        UnitError::Map(refusal) => map(refusal, out),
-        _ => out.text("the architecture's tables refuse it"),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::{KindOfValue, Needed, Why};
+    use crate::functions::QueryFunction;
+    use crate::show::WriteError;
+    use lanebook_layout::notation::Expected;
+    use lanebook_layout::triton::EncodingError;
+    use lanebook_layout::{Error, every_variant_speaks};
+    use lanebook_tile::unit::UnitError;
 
-fn map<W: Write>(refusal: Refusal, out: &mut Out<'_, W>) -> Result {
-    let Refusal { rule, dim, found, needed } = refusal;
-    let sentence = match rule {
-        MapRule::Rank => "a tiled copy has at most # dimensions, and there are #",
-        MapRule::BoxExtent => "a box has at most # elements in a dimension, and there are #",
-        MapRule::BoxSpan => "the bytes of a box's row have to be at most #, and are #",
-        MapRule::Contiguous => "the innermost dimension has to lie side by side",
-        MapRule::Dense => {
-            "the box has to fill its memory without gaps, each step what the box holds so far"
-        }
-        _ => "the tiled copy refuses the box: # is needed, # found",
-    };
-    let _ = dim;
-    filled(sentence, &[wide(needed), wide(found)], out)
+    #[test]
+    fn each_error_says_what_is_wrong() {
+        let function = QueryFunction::Compose;
+        let (wanted, found) = (KindOfValue::Layout, KindOfValue::Number);
+        let count = every_variant_speaks!(Why:
+            Notation(Expected::Colon), Needed(Needed::Operand), UnknownName, UnknownFunction,
+            UnknownInstruction, UnknownArch, UnknownType, NeedsArch, NeedsShape, Family, NoOperand,
+            WrongInstruction, BadWord, Kind { wanted, found }, Arguments { function, found: 3 },
+            Coordinate { rank: 2 }, Nested { function }, TooDeep, TooManyNames, NoBankModel,
+            RunsApart, OtherElements { first: 1, second: 2 }, TooLarge { most: 3 }, NoNotation,
+            NeedsBits, Layout(Error::Overflow), Encoding(EncodingError::Padded),
+            Unit(UnitError::Absent));
+        assert!(count > 25);
+        every_variant_speaks!(WriteError: Sink, Refused(Why::NoNotation));
+    }
 }

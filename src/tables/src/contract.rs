@@ -122,6 +122,17 @@ pub enum Elements {
     Words,
 }
 
+impl Elements {
+    /// Which elements a tile has, in words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Bytes => "of a whole number of bytes each",
+            Self::Words => "of 32 bits each",
+        }
+    }
+}
+
 /// An attribute.
 #[derive(Copy, Clone, Debug)]
 pub struct AttrContract<'a> {

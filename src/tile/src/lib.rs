@@ -9,6 +9,7 @@
 //! | [`copy_atom`] [`divide`] | an instruction's layouts bit by bit; a movement divided by it |
 //! | [`offset`] | what an instance adds to an address: offset field and registers |
 //! | [`tiling`] [`evaluate`] | the quotient, why there is none, and what it costs |
+//! | `explain` | errors and reasons in words |
 //! | [`basis`] | where elements lie between two distributions, by construction |
 //! | [`candidates`] | shared layouts worth trying |
 //! | [`matrix`] [`product`] [`tensor_blocks`] `depth_order` | a product as instances of one instruction, its depth in an operand's order |
@@ -40,6 +41,7 @@ pub mod divide;
 pub mod encoding;
 #[doc(hidden)]
 pub mod evaluate;
+mod explain;
 pub mod map;
 pub mod matrix;
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use crate::args::{Ops, OpsFormat};
 use crate::output;
 use crate::tables::arch;
 use lanebook_report::problem::{Problem, Problems};
-use lanebook_report::refused::contract::{between, elements, form, kinds, notations};
+use lanebook_report::refused::contract::{between, form, kinds, notations};
 use lanebook_suggest::nearest;
 use lanebook_tables::contract::kind;
 use lanebook_tables::{
@@ -146,7 +146,7 @@ fn place<'t>(slot: &SlotContract<'t>) -> Place<'t> {
         least: slot.count.0,
         most: (slot.count.1 != u8::MAX).then_some(slot.count.1),
         dimensions: slot.ranks,
-        element_bits: elements(slot.elements),
+        element_bits: slot.elements.words(),
         layouts: names(slot.layouts, &lanebook_tables::contract::notation::NAMES),
         attributes: slot.attrs.iter().map(attribute).collect(),
         contract: *slot,

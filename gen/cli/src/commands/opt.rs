@@ -4,7 +4,7 @@ use crate::candidates;
 use crate::declared::Declared;
 use crate::output;
 use crate::tables::{beside, counted};
-use lanebook::ir::{self, ErrorKind, Node, Op, Program, SourcePlace};
+use lanebook::ir::{self, ErrorKind, Node, Program, SourcePlace};
 use lanebook::layout_seeding::{SeedingOptions, SeedingStorage};
 use lanebook::passes::{Analysis, ChoiceError, Event};
 use lanebook::pipeline::{Lent, PassError, apply_with};
@@ -279,54 +279,27 @@ fn listed(tables: &Tables<'_>) -> String {
 
 /// Why a pass changed nothing.
 fn refused(program: &Program<'_, '_>, source: &Source, pass: &str, error: PassError) -> Problem {
-    let op = |op: Op| program.place(op);
-    match error {
-        PassError::Refused { diagnostic, at } => {
-            let what = format!("{pass}: {}", diagnostic.text());
-            excerpted(
-                Problem::refused(
-                    what,
-                    "the program is unchanged; change the operation shown, or leave the pass out",
-                ),
-                source,
-                op(at),
-            )
+    let what = format!("{pass}: {error}");
+    let remedy = match error {
+        PassError::Refused { .. } => {
+            "the program is unchanged; change the operation shown, or leave the pass out"
         }
-        PassError::Run(RunError::Fuel { limit }) => Problem::refused(
-            format!("{pass}: more than {limit} changes"),
-            "the program is unchanged; allow more with --fuel",
-        ),
-        PassError::Run(RunError::Work { capacity }) => Problem::refused(
-            format!("{pass}: more than {capacity} operations wait to be looked at"),
-            "split the program",
-        ),
-        PassError::Run(RunError::Graph(ErrorKind::Capacity { pool, limit })) => Problem::refused(
-            format!("{pass}: more than {limit} {}", pool.describe()),
-            "the program is unchanged; split it",
-        ),
-        PassError::Choice(ChoiceError::NoArch) => Problem::refused(
-            format!("{pass}: for no architecture that the tables have"),
-            "name one with --arch",
-        ),
-        PassError::Choice(ChoiceError::NoWarps) => Problem::refused(
-            format!("{pass}: the program does not say how many warps work together"),
-            "give the function `threads`, or the module `ttg.num-warps`",
-        ),
-        PassError::Choice(ChoiceError::Cluster) => Problem::refused(
-            format!(
-                "{pass}: the blocks of a cluster share the module's tiles, and which of them has what is not chosen here"
-            ),
-            "leave the pass out, or say `ttg.num-ctas` = 1",
-        ),
-        PassError::Choice(ChoiceError::Sweeps) => Problem::refused(
-            format!("{pass}: what is known of loops did not settle"),
-            "the program is unchanged; take loops apart",
-        ),
-        PassError::Choice(ChoiceError::Full { pool, capacity }) => Problem::refused(
-            format!("{pass}: more than {capacity} {}", pool.describe()),
-            "the program is unchanged; split it",
-        ),
-        other => Problem::internal(format!("{pass}: {other:?}"), "report this with the program"),
+        PassError::Run(RunError::Fuel { .. }) => "the program is unchanged; allow more with --fuel",
+        PassError::Run(RunError::Work { .. }) => "split the program",
+        PassError::Run(RunError::Graph(ErrorKind::Capacity { .. }))
+        | PassError::Choice(ChoiceError::Full { .. }) => "the program is unchanged; split it",
+        PassError::Choice(ChoiceError::NoArch) => "name one with --arch",
+        PassError::Choice(ChoiceError::NoWarps) => {
+            "give the function `threads`, or the module `ttg.num-warps`"
+        }
+        PassError::Choice(ChoiceError::Cluster) => "leave the pass out, or say `ttg.num-ctas` = 1",
+        PassError::Choice(ChoiceError::Sweeps) => "the program is unchanged; take loops apart",
+        _ => return Problem::internal(what, "report this with the program"),
+    };
+    let problem = Problem::refused(what, remedy);
+    match error {
+        PassError::Refused { at, .. } => excerpted(problem, source, program.place(at)),
+        _ => problem,
     }
 }
 

@@ -4,138 +4,74 @@ use crate::problem::Problem;
 use crate::program::Source;
 use crate::refused::at;
 use lanebook::infer::{FormError, PoolName, Reason, Stop};
-use lanebook::ir::{Op, Program, Value};
-use lanebook::loops::notation::{NotationError, NotationFault};
+use lanebook::ir::{Op, Program};
+use lanebook::loops::notation::NotationFault;
 use lanebook::loops::{LoopError, LoopErrorKind};
 
 /// What a program says that inference cannot be told.
 pub fn of_told(program: &Program<'_, '_>, source: &Source, error: LoopError) -> Problem {
-    let name = |value: Value| program.value_name(value).to_string();
     let mut place = program.place(error.op);
-    let (what, remedy): (String, String) = match error.kind {
-        LoopErrorKind::Operation => (
-            format!(
-                "`{}` has no place in a function whose parallel loops are inferred",
-                program.op_name(error.op)
-            ),
-            "use parallel loops over elements, copy, fill, reduce_into and gemm; constants, indices and scalars; scf.for and scf.if".into(),
-        ),
-        LoopErrorKind::NoThreads => (
-            "the function does not say its threads".into(),
-            "write {threads = N} behind its arguments".into(),
-        ),
-        LoopErrorKind::Threads => (
-            "these threads are none of the function's".into(),
-            "write threads = [first, end], of which end is at most the function's threads".into(),
-        ),
-        LoopErrorKind::NotNested => (
-            "a parallel loop stands in another one's body, beside other operations or with attributes of its own".into(),
-            "write both in one line, parallel (%i, %j) in (4, 16), or let the inner one be scf.for".into(),
-        ),
-        LoopErrorKind::TileInside => (
-            "a tile operation stands in a parallel loop".into(),
-            "write it before or after the loop: all threads execute it together".into(),
-        ),
-        LoopErrorKind::Bounds => (
-            "the loop's bounds are no numbers that give it a turn".into(),
-            "write numbers, with the upper bound above the lower one and a positive step; of at most six loops".into(),
-        ),
+    let remedy = match error.kind {
+        LoopErrorKind::Operation => {
+            "use parallel loops over elements, copy, fill, reduce_into and gemm; constants, indices and scalars; scf.for and scf.if"
+        }
+        LoopErrorKind::NoThreads => "write {threads = N} behind its arguments",
+        LoopErrorKind::Threads => {
+            "write threads = [first, end], of which end is at most the function's threads"
+        }
+        LoopErrorKind::NotNested => {
+            "write both in one line, parallel (%i, %j) in (4, 16), or let the inner one be scf.for"
+        }
+        LoopErrorKind::TileInside => {
+            "write it before or after the loop: all threads execute it together"
+        }
+        LoopErrorKind::Bounds => {
+            "write numbers, with the upper bound above the lower one and a positive step; of at most six loops"
+        }
         LoopErrorKind::Attr(key) => {
             place = program.place_of(key);
-            (
-                format!(
-                    "`{}` of `{}` is not known, or has another value than it takes",
-                    program.text(key),
-                    program.op_name(error.op)
-                ),
-                "parallel: layout = {thread = .., index = .., replicate = ..}, coalesced_width = N, threads = [first, end]; gemm: policy = Square, FullRow or FullCol, transpose_a, transpose_b (of operands in memory); reduce_into: axis = N, kind = add, max, min or mul".into(),
-            )
+            "parallel: layout = {thread = .., index = .., replicate = ..}, coalesced_width = N, threads = [first, end]; gemm: policy = Square, FullRow or FullCol, transpose_a, transpose_b (of operands in memory); reduce_into: axis = N, kind = add, max, min or mul"
         }
-        LoopErrorKind::Buffer(value) => (
-            format!("%{} is no buffer that a loop reaches", name(value)),
-            "use a memref, or a tensor with #smem or #fragment, all of whose extents are numbers".into(),
-        ),
-        LoopErrorKind::View => (
-            "storage is looked at from an offset on, or is none that is known".into(),
-            "look at all of it: view %a : tensor<...>".into(),
-        ),
-        LoopErrorKind::Index { dim, .. } => (
-            format!("index {dim} of a fragment depends on data, or on a number below zero whose sign is left out, so nobody knows who owns the element"),
-            "compute it of loop variables and numbers, or keep the tile in shared memory".into(),
-        ),
-        LoopErrorKind::Extents => (
-            "the tiles do not have the extents that the operation needs".into(),
-            "give a side of more dimensions a subscript for each, and one side none".into(),
-        ),
-        LoopErrorKind::Layout(error) => of_notation(error),
-        LoopErrorKind::NoUnit => (
-            "the architecture has no matrix unit for a product of these types and extents".into(),
-            "name another architecture with --arch, or change the element types (`lanebook atoms --class matrix` lists the units)".into(),
-        ),
-        LoopErrorKind::Warps => (
-            "the product's result has fewer parts than there are warps".into(),
-            "use fewer threads, a larger result, or another policy".into(),
-        ),
-        LoopErrorKind::Products(_) => (
-            "another product has this fragment in a layout that this one cannot take".into(),
-            "give both the policy with which the first one's result is the second one's operand (FullRow and FullRow), or go through shared memory".into(),
-        ),
-        LoopErrorKind::Values { has } => (
-            format!("the program is too large: more than {has} values, buffers or operators"),
-            "split the function".into(),
-        ),
+        LoopErrorKind::Buffer(_) => {
+            "use a memref, or a tensor with #smem or #fragment, all of whose extents are numbers"
+        }
+        LoopErrorKind::View => "look at all of it: view %a : tensor<...>",
+        LoopErrorKind::Index { .. } => {
+            "compute it of loop variables and numbers, or keep the tile in shared memory"
+        }
+        LoopErrorKind::Extents => {
+            "give a side of more dimensions a subscript for each, and one side none"
+        }
+        LoopErrorKind::Layout(error) => match error.fault {
+            NotationFault::Form(error) => of_form(error),
+            _ => "write {thread = v0 * 16 + v1, index = 0, replicate = 1}",
+        },
+        LoopErrorKind::NoUnit => {
+            "name another architecture with --arch, or change the element types (`lanebook atoms --class matrix` lists the units)"
+        }
+        LoopErrorKind::Warps => "use fewer threads, a larger result, or another policy",
+        LoopErrorKind::Products(_) => {
+            "give both the policy with which the first one's result is the second one's operand (FullRow and FullRow), or go through shared memory"
+        }
+        LoopErrorKind::Values { .. } => "split the function",
         LoopErrorKind::Form(error) => of_form(error),
-        other => (format!("{other:?}"), "report this with the program".into()),
+        _ => "report this with the program",
     };
+    let what = error.display(program).to_string();
     at(Problem::refused(what, remedy), source, place, String::new())
 }
 
-fn of_notation(error: NotationError) -> (String, String) {
-    let what = match error.fault {
-        NotationFault::Key => "a key is none of thread, index, replicate",
-        NotationFault::KeyTwice => "a key is there twice",
-        NotationFault::NoThread => "thread = .. is missing",
-        NotationFault::Copies => "replicate is no positive number",
-        NotationFault::Variable => {
-            "a name is none of v0, v1, .. (one for each dimension), rep and the functions"
-        }
-        NotationFault::Operand => "a number, a variable or `(` is expected",
-        NotationFault::Operator => "an operator, `,` or `)` is expected",
-        NotationFault::Arguments => "a function takes another number of arguments",
-        NotationFault::Deep => "the expression nests too deeply",
-        NotationFault::Foreign => "inference does not read this notation",
-        NotationFault::Form(error) => return of_form(error),
-    };
-    (
-        format!("the written layout cannot be read: {what} (byte {} of it)", error.offset),
-        "write {thread = v0 * 16 + v1, index = 0, replicate = 1}".into(),
-    )
-}
-
-fn of_form(error: FormError) -> (String, String) {
+/// What to do about an index map that cannot be computed.
+const fn of_form(error: FormError) -> &'static str {
     match error {
-        FormError::Full { pool: PoolName::Scratch, has } => (
-            format!("an index has more than {has} parts"),
-            "write it in fewer digits, or split the loop".into(),
-        ),
-        FormError::Full { pool: PoolName::Threads, has } => {
-            (format!("there are more than {has} threads"), "use fewer threads".into())
+        FormError::Full { pool: PoolName::Scratch, .. } => {
+            "write it in fewer digits, or split the loop"
         }
-        FormError::Full { pool, has } => (
-            format!("the program is too large for inference: more than {has} of {pool:?}"),
-            "split the function".into(),
-        ),
-        FormError::Overflow => (
-            "an index, or an extent, is too large".into(),
-            "use smaller extents: indices are below 2^31".into(),
-        ),
-        FormError::Divisor { found } => {
-            (format!("an index is divided by {found}"), "divide by positive numbers".into())
-        }
-        FormError::Stale => (
-            "an access has another number of indices than its buffer has dimensions".into(),
-            "write one index for each dimension".into(),
-        ),
+        FormError::Full { pool: PoolName::Threads, .. } => "use fewer threads",
+        FormError::Full { .. } => "split the function",
+        FormError::Overflow => "use smaller extents: indices are below 2^31",
+        FormError::Divisor { .. } => "divide by positive numbers",
+        FormError::Stale => "write one index for each dimension",
     }
 }
 
@@ -148,8 +84,7 @@ pub fn of_stop(
 ) -> Problem {
     let (operator, why) = match stop {
         Stop::Failed(error) => {
-            let (what, remedy) = of_form(error);
-            return Problem::refused(what, remedy);
+            return Problem::refused(error.to_string(), of_form(error));
         }
         Stop::Rejected { operator, reason } => (operator, reason),
     };

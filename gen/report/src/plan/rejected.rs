@@ -2,7 +2,6 @@
 use super::Report;
 use super::words::{operation, shared, slots};
 use crate::archs::counted;
-use crate::reasons::sentence;
 use crate::table::{Align, Table};
 use lanebook::ir::Op;
 use lanebook::plan::Reject;
@@ -146,7 +145,7 @@ impl Report<'_> {
                     slots(loser.cost)
                 )
             }
-            (why, _) => sentence(self.tables, why),
+            (why, _) => why.display(self.tables).to_string(),
         }
     }
 

@@ -6,7 +6,7 @@ use lanebook::ir::contract::{At, Breach, BreachKind, ValueList};
 use lanebook::ir::{AttrValue, Program};
 use lanebook_suggest::nearest;
 use lanebook_tables::contract::{kind, notation};
-use lanebook_tables::{AttrContract, AttrForm, Elements, OpContract, SlotContract, Tables};
+use lanebook_tables::{AttrContract, AttrForm, OpContract, SlotContract, Tables};
 
 /// Words of a set of bits.
 fn words(bits: u8, all: &[(u8, &'static str)], say: impl Fn(u8) -> &'static str) -> String {
@@ -62,14 +62,6 @@ pub fn form(form: &AttrForm<'_>) -> String {
     }
 }
 
-/// Which elements a tile has, in words.
-pub const fn elements(elements: Elements) -> &'static str {
-    match elements {
-        Elements::Bytes => "of a whole number of bytes each",
-        Elements::Words => "of 32 bits each",
-    }
-}
-
 /// `2`, `2 to 3`, `2 or more`.
 pub fn between(least: u8, most: u8) -> String {
     match (least, most) {
@@ -77,14 +69,6 @@ pub fn between(least: u8, most: u8) -> String {
         (a, u8::MAX) => format!("{a} or more"),
         (a, b) if a == b => a.to_string(),
         (a, b) => format!("{a} to {b}"),
-    }
-}
-
-fn side(side: ValueList) -> &'static str {
-    match side {
-        ValueList::Operand => "operand",
-        ValueList::Result => "result",
-        ValueList::Argument => "argument",
     }
 }
 
@@ -105,8 +89,8 @@ fn slot<'t>(contract: &OpContract<'t>, at: At) -> Option<&'t SlotContract<'t>> {
 
 fn this(contract: &OpContract<'_>, at: At) -> String {
     match slot(contract, at).map(|slot| slot.name.text()) {
-        Some(name) if !name.is_empty() => format!("{} {} ({name})", side(at.side), at.number),
-        _ => format!("{} {}", side(at.side), at.number),
+        Some(name) if !name.is_empty() => format!("{} {} ({name})", at.side.describe(), at.number),
+        _ => format!("{} {}", at.side.describe(), at.number),
     }
 }
 
@@ -173,7 +157,7 @@ pub fn of_breach(
         }
         BreachKind::Outside => refused(format!("`{name}` stands outside of the function"), "move it into the function, or remove it".into(), String::new()),
         BreachKind::Function => {
-            refused("a program for `compile` is one function, and this is a second one".into(), "compile each by itself".into(), String::new())
+            refused(breach.kind.to_string(), "compile each by itself".into(), String::new())
         }
         BreachKind::Region => refused(format!("`{name}` has a region, or blocks, that `compile` does not follow"), see, String::new()),
         BreachKind::Yield => refused(
@@ -253,7 +237,7 @@ pub fn of_breach(
             };
             let names: Vec<&str> = slots.iter().map(|slot| slot.name.text()).collect();
             let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-            refused(format!("{}s of `{name}`: {}{names}; {found} written", side(of), between(least, most)), see, String::new())
+            refused(format!("{}s of `{name}`: {}{names}; {found} written", of.describe(), between(least, most)), see, String::new())
         }
         BreachKind::Kind { at, want, found } => {
             let is = if found == 0 { "no tile with extents, no memref in #gmem, no index".to_string() } else if want & kind::INDEX != 0 && found & kind::NUMBER != 0 {
@@ -267,7 +251,7 @@ pub fn of_breach(
             refused(format!("{} of `{name}` is of rank {found}; taken: {}", this(contract, at), between(least, most)), see, String::new())
         }
         BreachKind::Element { at, want } => refused(
-            format!("{} of `{name}` must have elements {}", this(contract, at), elements(want)),
+            format!("{} of `{name}` must have elements {}", this(contract, at), want.words()),
             "cast it to another element type".into(),
             String::new(),
         ),
@@ -302,7 +286,7 @@ pub fn of_breach(
             notations(found),
         ),
         BreachKind::LayoutTwice => {
-            refused("this tile has a layout in its type and another as an attribute".into(), "remove one of the two".into(), String::new())
+            refused(breach.kind.to_string(), "remove one of the two".into(), String::new())
         }
         BreachKind::LayoutName => {
             let known: Vec<&str> = program.aliases().map(|(alias, _)| program.text(alias)).collect();
@@ -314,13 +298,13 @@ pub fn of_breach(
             )
         }
         BreachKind::Literal { bits } => refused(
-            "the constant is no number that its type holds".into(),
+            breach.kind.to_string(),
             format!("write one that {bits} bits of this type hold: not too large, with a sign, an infinity (`inf`, `-inf`) or `nan` only where the type has one"),
             String::new(),
         ),
         BreachKind::Undeclared | BreachKind::NoContract => {
             refused(format!("`{name}` has no contract"), "`lanebook ops` lists operations".into(), String::new())
         }
-        other => Problem::internal(format!("{other:?}"), "report this with the program"),
+        other => Problem::internal(other.to_string(), "report this with the program"),
     }
 }

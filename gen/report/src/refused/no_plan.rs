@@ -1,13 +1,13 @@
 //! Why a program has no plan: the reasons of choosing, at their place in the text, with the remedy.
 
-use super::{at, dtype};
+use super::{at, dtype, written};
 use crate::plan::words::operation;
 use crate::problem::Problem;
 use crate::program::Source;
 use crate::reasons;
 use lanebook::compile::storage::plan_parameter;
 use lanebook::ir::{self, Op, Program, Value};
-use lanebook::plan::{PlanError, PlanPool, Reject, Unscaled, Unwritable};
+use lanebook::plan::{PlanError, PlanPool, Reject, Unwritable};
 use lanebook_tables::{Arch, AtomClass, DtypeId, OpRole, SourceId, Space, Tables, TensorUse};
 
 /// Types of the same width and kind that a machine multiplies where it does not multiply a
@@ -114,13 +114,10 @@ pub(super) fn of_plan(
         let name = |v| dtype(tables, program.type_of(v).dtype);
         program.operands(op).map(name).collect::<Vec<_>>().join(" x ")
     };
+    // What is wrong is the library's to say; what to do about it, and of what in the text, is said here.
+    let what = written(|out| error.write_named(arch, program, out));
     match error {
-        PlanError::Threads { threads, wave, most } => {
-            let what = if threads == 0 {
-                "the function does not say its number of threads".to_string()
-            } else {
-                format!("{threads} threads do not suit {}", arch.name)
-            };
+        PlanError::Threads { wave, most, .. } => {
             let problem = Problem::refused(
                 what,
                 format!(
@@ -159,7 +156,7 @@ pub(super) fn of_plan(
         }
         PlanError::Unsupported(op) => here(
             Problem::refused(
-                format!("the planner does not know what to do with `{}`", program.op_name(op)),
+                what,
                 format!(
                     "`lanebook ops {} --arch {}` says what is done with it",
                     program.op_name(op),
@@ -182,25 +179,20 @@ pub(super) fn of_plan(
         ),
         PlanError::Extents(op) => here(
             Problem::refused(
-                "a tile's extents are not two known numbers, or the tile is too large",
+                what,
                 "use two extents that are powers of two times an odd number up to 255, at most 2^20 elements together",
             ),
             op,
             operation(program, op),
         ),
         PlanError::Element(op) => here(
-            Problem::refused(
-                "a tile's elements are not a whole number of bytes wide",
-                format!("use one of {}", whole_types(tables)),
-            ),
+            Problem::refused(what, format!("use one of {}", whole_types(tables))),
             op,
             tile_types(op),
         ),
-        PlanError::NotTraced { op, operand } => here(
+        PlanError::NotTraced { op, .. } => here(
             Problem::refused(
-                format!(
-                    "operand {operand} is no allocation and no kernel argument with one subscript a dimension"
-                ),
+                what,
                 "move tiles between alloc_tensor results in #smem and memref arguments in #gmem",
             ),
             op,
@@ -208,7 +200,7 @@ pub(super) fn of_plan(
         ),
         PlanError::NoMatrixAtom(op) => here(
             Problem::refused(
-                format!("no matrix instruction of {} takes this product", arch.name),
+                what,
                 match near_types(tables, arch, program, op) {
                     Some(near) => format!(
                         "it has products of {near}, which is another type: `lanebook atoms --arch {} --class matrix --long`",
@@ -223,45 +215,15 @@ pub(super) fn of_plan(
             op,
             format!("{}, {} threads", tile_types(op), threads(program)),
         ),
-        PlanError::Unscaled { op, why } => {
-            let what = match why {
-                Unscaled::None => {
-                    format!("no matrix instruction of {} multiplies with block scales", arch.name)
-                }
-                Unscaled::Elements => format!(
-                    "no matrix instruction of {} multiplies these element types with block scales",
-                    arch.name
-                ),
-                Unscaled::Type { operand } => format!(
-                    "no matrix instruction of {} takes scales of this type: operand {operand}",
-                    arch.name
-                ),
-                Unscaled::Run { have, takes } => format!(
-                    "no matrix instruction of {} has one scale for {have} elements: it takes one for {takes}",
-                    arch.name
-                ),
-                Unscaled::Extent { which, have, takes } => {
-                    let what = ["rows of A", "columns of B", "elements along the depth"]
-                        .get(usize::from(which))
-                        .copied()
-                        .unwrap_or("elements");
-                    format!(
-                        "no matrix instruction of {} with block scales divides {have} {what}: it takes multiples of {takes}",
-                        arch.name
-                    )
-                }
-            };
+        PlanError::Unscaled { op, .. } => {
             let help = format!(
                 "`lanebook atoms --arch {} --class matrix --long` lists types and shapes; `lanebook arch` lists other architectures",
                 arch.name
             );
             here(Problem::refused(what, help), op, tile_types(op))
         }
-        PlanError::Registers { op, registers, most } => here(
-            Problem::refused(
-                format!("a lane would hold {registers} registers of one tile, {most} is the most"),
-                "use smaller tiles or more threads",
-            ),
+        PlanError::Registers { op, .. } => here(
+            Problem::refused(what, "use smaller tiles or more threads"),
             op,
             format!("{}, {} threads", tile_types(op), threads(program)),
         ),
@@ -272,7 +234,7 @@ pub(super) fn of_plan(
         }
         PlanError::NoMover { op, why } => {
             let problem = Problem::refused(
-                format!("no instruction of {} can do this movement", arch.name),
+                what,
                 match why {
                     Reject::Strided { .. } | Reject::Apart { .. } => through_shared(program, op),
                     _ => reasons::remedy(why).replace("ARCH", arch.name),
@@ -290,10 +252,10 @@ pub(super) fn of_plan(
                 ),
                 _ => String::new(),
             };
-            here(problem, op, format!("the nearest one {}{cited}", reasons::sentence(tables, why)))
+            here(problem, op, format!("the nearest one {}{cited}", why.display(tables)))
         }
         PlanError::Conflict { op, operand } => {
-            let (what, label) = match operand.map(usize::from) {
+            let (tile, label) = match operand.map(usize::from) {
                 Some(k) if k < program.operand_count(op) => {
                     (named(program, program.operand(op, k), k), format!("operand {k} of this"))
                 }
@@ -301,39 +263,16 @@ pub(super) fn of_plan(
             };
             let remedy = match operand.map(usize::from) {
                 Some(k) if k < program.operand_count(op) => format!(
-                    "store {what} into a tile in #smem before this and read what a tiled_load brings from there: a conversion between the two was tried"
+                    "store {tile} into a tile in #smem before this and read what a tiled_load brings from there: a conversion between the two was tried"
                 ),
                 Some(_) => "store its result into a tile in #smem, and let those that read it load it from there".to_string(),
                 None => "store the tile into one in #smem, and load it from there for one of the two uses".to_string(),
             };
-            here(
-                Problem::refused(
-                    "two uses of a register tile want it distributed in different ways",
-                    remedy,
-                ),
-                op,
-                label,
-            )
+            here(Problem::refused(what, remedy), op, label)
         }
-        PlanError::Written { op, why } if program.role(op) != OpRole::Alloc => here(
+        PlanError::Written { op, .. } if program.role(op) != OpRole::Alloc => here(
             Problem::refused(
-                match why {
-                    Unwritable::Unreadable => {
-                        "the layout written for this register tile cannot be read"
-                    }
-                    Unwritable::Axes => {
-                        "the layout written for this register tile has an offset or a swizzle, or copies where there are other elements"
-                    }
-                    Unwritable::Size => {
-                        "the layout written for this register tile covers another number of elements than the tile has, or lanes and warps that the group has not"
-                    }
-                    Unwritable::Panels => {
-                        "a written layout of a register tile is obeyed only where both extents are powers of two"
-                    }
-                    _ => {
-                        "the layout written for this register tile puts several elements in one place, or elements between the places of others"
-                    }
-                },
+                what,
                 "let each bit of an element's number be one bit of a lane's, a warp's or a register's, such as `S[(8,4,2):(4@laneid,1@laneid,32@bit)]`; or write none",
             ),
             op,
@@ -343,39 +282,7 @@ pub(super) fn of_plan(
         ),
         PlanError::Written { op, why } => here(
             Problem::refused(
-                match why {
-                    Unwritable::Unreadable => {
-                        "the layout written for this shared tile is in none of the notations that are read here"
-                    }
-                    Unwritable::Axes => {
-                        "the layout written for this shared tile names other axes than memory, or has replicas"
-                    }
-                    Unwritable::Size => {
-                        "the layout written for this shared tile covers another number of elements than the tile has"
-                    }
-                    Unwritable::Order => {
-                        "the layout written for this shared tile is neither by rows nor by columns: neither neighbours in a row nor those in a column lie side by side, each row or column at one distance from the next"
-                    }
-                    Unwritable::Extent => {
-                        "the extent of this shared tile along which the written layout puts neighbours side by side is no power of two"
-                    }
-                    Unwritable::Both => {
-                        "the layout written for this shared tile has both rows apart from each other and a swizzle or padding: only one of them can be kept to"
-                    }
-                    Unwritable::Unit => {
-                        "a matrix unit reads this shared tile by itself, and no descriptor of its describes the layout written here"
-                    }
-                    Unwritable::Swizzle => {
-                        "the swizzle written for this shared tile reaches beyond a power-of-two piece of the tile, or upwards"
-                    }
-                    Unwritable::Element => {
-                        "the layout written for this shared tile says what its elements are (`elem=`), which the tile's type does"
-                    }
-                    Unwritable::Padding => {
-                        "the padding written for this shared tile does not stand behind powers of two of bytes"
-                    }
-                    _ => "the layout written for this shared tile cannot be kept to",
-                },
+                what,
                 match why {
                     Unwritable::Extent => {
                         "put the other dimension side by side, or take an extent that is a power of two; or write none, and one is chosen"
@@ -394,40 +301,16 @@ pub(super) fn of_plan(
             op,
             tile_types(op),
         ),
-        PlanError::Undecided(op) => here(
-            Problem::refused(
-                "nothing says how this register tile is distributed",
-                "store it, or use it in a product",
-            ),
-            op,
-            String::new(),
-        ),
-        PlanError::SharedMemory { op, need, have } => here(
-            Problem::refused(
-                format!(
-                    "shared memory is exceeded: {need} B are needed, {} has {have} B",
-                    arch.name
-                ),
-                "use smaller tiles or a narrower element type",
-            ),
+        PlanError::Undecided(op) => {
+            here(Problem::refused(what, "store it, or use it in a product"), op, String::new())
+        }
+        PlanError::SharedMemory { op, need, .. } => here(
+            Problem::refused(what, "use smaller tiles or a narrower element type"),
             op,
             format!("this one reaches {need} B"),
         ),
-        PlanError::TensorMemory { op, need, scales, have } => here(
-            Problem::refused(
-                match scales {
-                    0 => format!(
-                        "tensor memory is exceeded: accumulators of {need} columns, an allocation is a power of two and {} has {have} at most",
-                        arch.name
-                    ),
-                    _ => format!(
-                        "tensor memory is exceeded: accumulators of {} columns and block scales of {scales}, whatever columns an instruction has; an allocation is a power of two and {} has {have} at most",
-                        need.saturating_sub(scales),
-                        arch.name
-                    ),
-                },
-                "use a smaller tile of the product, or fewer products at once",
-            ),
+        PlanError::TensorMemory { op, need, .. } => here(
+            Problem::refused(what, "use a smaller tile of the product, or fewer products at once"),
             op,
             {
                 let tiles = tables.units.tensor_tiles.iter().filter(|t| {
@@ -439,28 +322,23 @@ pub(super) fn of_plan(
                 )
             },
         ),
-        PlanError::TensorReach { op, warps, needed } => {
+        PlanError::TensorReach { op, .. } => {
             let memories = || {
                 tables.units.tensor_memories.iter().filter(|m| arch.features.contains(&m.feature))
             };
             let lanes = memories().next().map_or(0, |m| u32::from(m.lanes_per_warp));
             here(
-                Problem::refused(
-                    format!(
-                        "a warp does not reach all lanes of tensor memory: of {needed} warps each loads and stores {lanes} lanes by its number, the group has {warps}"
-                    ),
-                    "use a multiple of as many threads as these warps have",
-                ),
+                Problem::refused(what, "use a multiple of as many threads as these warps have"),
                 op,
                 format!(
-                    "its sums stand in lanes that no warp of the group reaches{}",
+                    "its sums stand in lanes that no warp of the group reaches, {lanes} lanes a warp{}",
                     cite(tables, memories().flat_map(|m| m.sources))
                 ),
             )
         }
         PlanError::GlobalReach { op, bytes } => here(
             Problem::refused(
-                "distances inside a tile of global memory, and from matrix to matrix, stay below 2147483648 bytes",
+                what,
                 "cut the tile into smaller ones, each of which may begin anywhere, or pass the tensor in parts",
             ),
             op,
@@ -468,10 +346,12 @@ pub(super) fn of_plan(
         ),
         PlanError::Capacity { pool, capacity, op } => {
             let need = needed(program, pool).len();
-            let needs = if need > capacity as usize {
-                format!("{need} {}", pool_words(pool))
-            } else {
-                format!("more than {capacity} {}", pool_words(pool))
+            let what = match need > capacity as usize {
+                true => format!(
+                    "the program is too large: it needs {need} {}, a plan has room for {capacity}",
+                    pool.describe()
+                ),
+                false => what,
             };
             let remedy = match plan_parameter(pool) {
                 Some(parameter) => format!(
@@ -479,12 +359,7 @@ pub(super) fn of_plan(
                 ),
                 None => "split the program, or use fewer tiles and movements: the length of this list is fixed".to_string(),
             };
-            let problem = Problem::refused(
-                format!(
-                    "the program is too large: it needs {needs}, a plan has room for {capacity}"
-                ),
-                remedy,
-            );
+            let problem = Problem::refused(what, remedy);
             match op {
                 Some(op) => here(
                     problem,
@@ -494,7 +369,7 @@ pub(super) fn of_plan(
                 None => problem,
             }
         }
-        other => Problem::internal(format!("{other:?}"), "report this with the program"),
+        _ => Problem::internal(what, "report this with the program"),
     }
 }
 
@@ -528,26 +403,6 @@ fn through_shared(program: &Program<'_, '_>, op: Op) -> String {
         }
     }
     .to_string()
-}
-
-/// What a list of a plan holds, in words.
-const fn pool_words(pool: PlanPool) -> &'static str {
-    match pool {
-        PlanPool::Allocs => "tiles in shared memory",
-        PlanPool::Fragments => "tiles in registers",
-        PlanPool::Globals => "tiles of global memory",
-        PlanPool::Moves => "movements of tiles",
-        PlanPool::Products => "products",
-        PlanPool::Maps => "tensor maps",
-        PlanPool::Completions => "completion objects of asynchronous copies",
-        PlanPool::Exchanges => "conversions and reductions through shared memory",
-        PlanPool::Lanes => "conversions between lanes",
-        PlanPool::CopyAtoms => "instructions of the architecture that move tiles",
-        PlanPool::Staged => "ways of copies through registers",
-        PlanPool::Worklist => "tiles that share one distribution and wait to be looked at",
-        PlanPool::Candidates => "ways to do one product",
-        PlanPool::UnitOperands => "operands that matrix units read from shared memory",
-    }
 }
 
 /// The operations that each need a place in a list of a plan, as far as the program says.

@@ -13,9 +13,11 @@
 //! | `body` | operations of a chunk, inner loops unrolled |
 //! | `access` | elements of memory: addresses, vectors |
 //! | `fragment` | elements of fragments |
+//! | `explain` | why elements have no instructions, in words |
 
 mod access;
 mod body;
+mod explain;
 mod forms;
 mod fragment;
 mod nest;

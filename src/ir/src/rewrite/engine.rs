@@ -2,6 +2,7 @@
 use crate::rewrite::build::build;
 use crate::rewrite::{Graph, RootView, Swaps, View, find_plausible};
 use heapless::VecView;
+use lanebook_layout::sentence;
 use lanebook_tables::{IndexOp, MAX_TERM, RuleId, RuleSet, Rules};
 
 /// Why a run stopped. The graph is as it was before the run.
@@ -27,6 +28,23 @@ pub enum RunError<E> {
     /// The graph could not be changed.
     Graph(E),
 }
+
+impl<E: core::fmt::Display> core::fmt::Display for RunError<E> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Fuel { limit } => sentence!(f, "more than ~ changes", *limit),
+            Self::Work { capacity } => {
+                sentence!(f, "more than ~ operations wait to be looked at", *capacity)
+            }
+            Self::BadRule { rule } => {
+                sentence!(f, "rule ~ of the tables is not well formed", rule.0)
+            }
+            Self::Graph(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: core::fmt::Debug + core::fmt::Display> core::error::Error for RunError<E> {}
 
 /// Nodes to look at, last in first out.
 pub struct Work<'w, I> {

@@ -1,6 +1,7 @@
 //! Tests of the tile IR.
 pub(crate) mod edit;
 pub(crate) mod errors;
+mod explain;
 pub(crate) mod fuzz;
 pub(crate) mod graph;
 pub(crate) mod journal;

@@ -11,6 +11,7 @@
 pub mod basis;
 mod cursor;
 pub mod cute;
+mod explain;
 pub mod tileas;
 pub mod tirx;
 mod tirx_composed;
@@ -24,6 +25,8 @@ mod write;
 use crate::axis::AxisId;
 use crate::error::Error;
 use crate::num::SymId;
+
+pub use explain::write_axes;
 
 /// What the parser needed where it stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

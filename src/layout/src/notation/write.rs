@@ -3,28 +3,15 @@
 use super::PrintError;
 use crate::axis::{AxisId, AxisNames};
 use crate::num::{Int, SymNames};
+use crate::words::write_number;
 use core::fmt::Write;
 
 /// A decimal integer.
 pub(super) fn integer(out: &mut impl Write, value: i64) -> Result<(), PrintError> {
-    let mut digits = [0u8; 20];
-    let mut rest = value.unsigned_abs();
-    let mut used = 0usize;
-    for slot in digits.iter_mut().rev() {
-        let (q, r) = (rest.checked_div(10).unwrap_or(0), rest.checked_rem(10).unwrap_or(0));
-        *slot = b'0'.wrapping_add(u8::try_from(r).unwrap_or(0));
-        rest = q;
-        used = used.wrapping_add(1);
-        if rest == 0 {
-            break;
-        }
-    }
     if value < 0 {
         out.write_str("-")?;
     }
-    let from = digits.len().saturating_sub(used);
-    let text = digits.get(from..).and_then(|d| core::str::from_utf8(d).ok());
-    Ok(out.write_str(text.unwrap_or(""))?)
+    Ok(write_number(value.unsigned_abs(), out)?)
 }
 
 /// A number: `4`, `M`, `-M`, `4*M*N`, `1/2`, `3*M/2`.

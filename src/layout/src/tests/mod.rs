@@ -9,6 +9,7 @@ mod cute_laws;
 mod cute_seed;
 mod cute_text;
 mod errors;
+mod explain;
 mod hostile;
 mod large;
 mod laws;

@@ -22,6 +22,7 @@ mod bases;
 mod distributed;
 mod error;
 pub mod exchange;
+mod explain;
 mod few;
 pub mod infer;
 mod matrix;
@@ -33,6 +34,7 @@ use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
 
 pub use error::{EncodingError, EncodingField};
+pub use explain::input_name;
 pub use few::Few;
 pub use matrix::{MatrixTiles, MatrixUnit, NoTiles, TileBit, TileRequest, TileSide, WarpTile};
 

@@ -1,8 +1,8 @@
 //! Why elements of parallel loops have no instructions, in words.
-use lanebook::emit::ElementReason;
+use crate::elements::ElementReason;
 
 /// What is wrong, and what helps.
-pub fn words(why: ElementReason) -> (&'static str, &'static str) {
+const fn words(why: ElementReason) -> (&'static str, &'static str) {
     match why {
         ElementReason::Form => (
             "an index map of this operation cannot be computed, or there is too little room for it",
@@ -66,5 +66,19 @@ pub fn words(why: ElementReason) -> (&'static str, &'static str) {
             "bounds of a memref are not obeyed element by element yet",
             "compare the counters with the bounds: scf.if",
         ),
+    }
+}
+
+impl ElementReason {
+    /// What is wrong.
+    #[must_use]
+    pub const fn message(self) -> &'static str {
+        words(self).0
+    }
+
+    /// What helps.
+    #[must_use]
+    pub const fn remedy(self) -> &'static str {
+        words(self).1
     }
 }

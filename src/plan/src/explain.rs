@@ -1,0 +1,255 @@
+//! Why there is no plan, in words.
+//!
+//! With the names of an architecture and of a program's operations where they are at hand
+//! ([`PlanError::write_named`]), and without.
+
+use crate::data::{PlanError, PlanPool, Unscaled, Unwritable};
+use core::fmt::{Result, Write};
+use lanebook_ir::{Op, Program};
+use lanebook_layout::{sentence, shown};
+use lanebook_tables::{Arch, OpRole};
+
+impl PlanPool {
+    /// What it holds, in words.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Allocs => "tiles in shared memory",
+            Self::Fragments => "tiles in registers",
+            Self::Globals => "tiles of global memory",
+            Self::Moves => "movements of tiles",
+            Self::Products => "products",
+            Self::Maps => "tensor maps",
+            Self::Completions => "completion objects of asynchronous copies",
+            Self::Exchanges => "conversions and reductions through shared memory",
+            Self::Lanes => "conversions between lanes",
+            Self::CopyAtoms => "instructions of the architecture that move tiles",
+            Self::Staged => "ways of copies through registers",
+            Self::Worklist => "tiles that share one distribution and wait to be looked at",
+            Self::Candidates => "ways to do one product",
+            Self::UnitOperands => "operands that matrix units read from shared memory",
+        }
+    }
+}
+
+impl Unwritable {
+    /// Why a layout that is written for a tile in registers, or for one in shared memory, is not
+    /// kept to.
+    #[must_use]
+    pub const fn message(self, registers: bool) -> &'static str {
+        if registers { self.of_registers() } else { self.of_shared() }
+    }
+
+    const fn of_registers(self) -> &'static str {
+        match self {
+            Self::Unreadable => "the layout written for this register tile cannot be read",
+            Self::Axes => {
+                "the layout written for this register tile has an offset or a swizzle, or copies where there are other elements"
+            }
+            Self::Size => {
+                "the layout written for this register tile covers another number of elements than the tile has, or lanes and warps that the group has not"
+            }
+            Self::Panels => {
+                "a written layout of a register tile is obeyed only where both extents are powers of two"
+            }
+            Self::Order
+            | Self::Extent
+            | Self::Both
+            | Self::Unit
+            | Self::Swizzle
+            | Self::Padding
+            | Self::Element => {
+                "the layout written for this register tile puts several elements in one place, or elements between the places of others"
+            }
+        }
+    }
+
+    const fn of_shared(self) -> &'static str {
+        match self {
+            Self::Unreadable => {
+                "the layout written for this shared tile is in none of the notations that are read here"
+            }
+            Self::Axes => {
+                "the layout written for this shared tile names other axes than memory, or has replicas"
+            }
+            Self::Size => {
+                "the layout written for this shared tile covers another number of elements than the tile has"
+            }
+            Self::Order => {
+                "the layout written for this shared tile is neither by rows nor by columns: neither neighbours in a row nor those in a column lie side by side, each row or column at one distance from the next"
+            }
+            Self::Extent => {
+                "the extent of this shared tile along which the written layout puts neighbours side by side is no power of two"
+            }
+            Self::Both => {
+                "the layout written for this shared tile has both rows apart from each other and a swizzle or padding: only one of them can be kept to"
+            }
+            Self::Unit => {
+                "a matrix unit reads this shared tile by itself, and no descriptor of its describes the layout written here"
+            }
+            Self::Swizzle => {
+                "the swizzle written for this shared tile reaches beyond a power-of-two piece of the tile, or upwards"
+            }
+            Self::Element => {
+                "the layout written for this shared tile says what its elements are (`elem=`), which the tile's type does"
+            }
+            Self::Padding => {
+                "the padding written for this shared tile does not stand behind powers of two of bytes"
+            }
+            Self::Panels => "the layout written for this shared tile cannot be kept to",
+        }
+    }
+}
+
+/// Names for a sentence, as far as they are at hand.
+#[derive(Copy, Clone)]
+struct PlanNames<'n, 'a, 't> {
+    arch: &'n str,
+    program: Option<&'n Program<'a, 't>>,
+}
+
+impl PlanNames<'_, '_, '_> {
+    fn unscaled(self, why: Unscaled, sink: &mut impl Write) -> Result {
+        sentence!(sink, "no matrix instruction of ~ ", self.arch)?;
+        match why {
+            Unscaled::None => sink.write_str("multiplies with block scales"),
+            Unscaled::Elements => {
+                sink.write_str("multiplies these element types with block scales")
+            }
+            Unscaled::Type { operand } => {
+                sentence!(sink, "takes scales of this type: operand ~", operand)
+            }
+            Unscaled::Run { have, takes } => {
+                sentence!(sink, "has one scale for ~ elements: it takes one for ~", have, takes)
+            }
+            Unscaled::Extent { which, have, takes } => {
+                let what = match which {
+                    0 => "rows of A",
+                    1 => "columns of B",
+                    _ => "elements along the depth",
+                };
+                sentence!(
+                    sink,
+                    "with block scales divides ~ ~: it takes multiples of ~",
+                    have,
+                    what,
+                    takes
+                )
+            }
+        }
+    }
+
+    fn unsupported(self, op: Op, sink: &mut impl Write) -> Result {
+        match self.program {
+            Some(program) => {
+                let name = program.op_name(op);
+                sentence!(sink, "the planner does not know what to do with `~`", name)
+            }
+            None => sink.write_str("the planner does not know what to do with an operation"),
+        }
+    }
+
+    fn written(self, op: Op, why: Unwritable, sink: &mut impl Write) -> Result {
+        let registers = self.program.is_some_and(|program| program.role(op) != OpRole::Alloc);
+        sink.write_str(why.message(registers))
+    }
+
+    fn tensor_memory(self, (need, scales, have): (u32, u32, u32), sink: &mut impl Write) -> Result {
+        match scales {
+            0 => sentence!(
+                sink,
+                "tensor memory is exceeded: accumulators of ~ columns, an allocation is a power of two and ~ has ~ at most",
+                need,
+                self.arch,
+                have
+            ),
+            _ => sentence!(
+                sink,
+                "tensor memory is exceeded: accumulators of ~ columns and block scales of ~, whatever columns an instruction has; an allocation is a power of two and ~ has ~ at most",
+                need.saturating_sub(scales),
+                scales,
+                self.arch,
+                have
+            ),
+        }
+    }
+
+    fn threads(self, threads: u32, sink: &mut impl Write) -> Result {
+        match threads {
+            0 => sink.write_str("the function does not say its number of threads"),
+            _ => sentence!(sink, "~ threads do not suit ~", threads, self.arch),
+        }
+    }
+}
+
+impl PlanError {
+    fn write(self, names: PlanNames<'_, '_, '_>, sink: &mut impl Write) -> Result {
+        match self {
+            Self::Threads { threads, .. } => names.threads(threads, sink),
+            Self::Unsupported(op) => names.unsupported(op, sink),
+            Self::Extents(_) => sink.write_str("a tile's extents are not two known numbers, or the tile is too large"),
+            Self::Element(_) => sink.write_str("a tile's elements are not a whole number of bytes wide"),
+            Self::NotTraced { operand, .. } => sentence!(sink, "operand ~ is no allocation and no kernel argument with one subscript a dimension", operand),
+            Self::NoMatrixAtom(_) => sentence!(sink, "no matrix instruction of ~ takes this product", names.arch),
+            Self::Unscaled { why, .. } => names.unscaled(why, sink),
+            Self::Registers { registers, most, .. } => sentence!(sink, "a lane would hold ~ registers of one tile, ~ is the most", registers, most),
+            Self::NoMover { .. } => sentence!(sink, "no instruction of ~ can do this movement", names.arch),
+            Self::Conflict { .. } => sink.write_str("two uses of a register tile want it distributed in different ways"),
+            Self::Written { op, why } => names.written(op, why, sink),
+            Self::Undecided(_) => sink.write_str("nothing says how this register tile is distributed"),
+            Self::SharedMemory { need, have, .. } => sentence!(sink, "shared memory is exceeded: ~ B are needed, ~ has ~ B", need, names.arch, have),
+            Self::TensorMemory { need, scales, have, .. } => names.tensor_memory((need, scales, have), sink),
+            Self::TensorReach { warps, needed, .. } => sentence!(sink, "a warp does not reach all lanes of tensor memory: of ~ warps each loads and stores its lanes by its number, the group has ~", needed, warps),
+            Self::GlobalReach { .. } => sink.write_str("distances inside a tile of global memory, and from matrix to matrix, stay below 2147483648 bytes"),
+            Self::Capacity { pool, capacity, .. } => sentence!(sink, "the program is too large: it needs more than ~ ~, a plan has room for ~", capacity, pool.describe(), capacity),
+            Self::UnknownArch => sink.write_str("the tables have no such architecture"),
+            Self::Stale => sink.write_str("the plan was made of another program or of other tables"),
+        }
+    }
+
+    /// Writes what is wrong, without names.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_text(&self, sink: &mut impl Write) -> Result {
+        self.write(PlanNames { arch: "the architecture", program: None }, sink)
+    }
+
+    /// Writes what is wrong, with the architecture's name and the program's.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_named(
+        &self,
+        arch: &Arch<'_>,
+        program: &Program<'_, '_>,
+        sink: &mut impl Write,
+    ) -> Result {
+        let names = PlanNames { arch: arch.name, program: Some(program) };
+        self.write(names, sink)
+    }
+}
+
+shown!(PlanError);
+
+#[cfg(test)]
+mod tests {
+    use super::{Op, PlanError, PlanPool, Unscaled, Unwritable};
+    use lanebook_layout::every_variant_speaks;
+    use lanebook_tile::tiling::Reject;
+
+    #[test]
+    fn each_error_says_what_is_wrong() {
+        let op = Op::at(0).expect("an operation");
+        let (pool, need, have) = (PlanPool::Moves, 9, 8);
+        let count = every_variant_speaks!(PlanError:
+            Threads { threads: 33, wave: 32, most: 1024 }, Unsupported(op), Extents(op), Element(op),
+            NotTraced { op, operand: 1 }, NoMatrixAtom(op), Unscaled { op, why: Unscaled::None },
+            Registers { op, registers: 300, most: 255 }, NoMover { op, why: Reject::Copies },
+            Conflict { op, operand: None }, Written { op, why: Unwritable::Order }, Undecided(op),
+            SharedMemory { op, need, have }, TensorMemory { op, need, scales: 0, have },
+            TensorReach { op, warps: 1, needed: 4 }, GlobalReach { op, bytes: 1 << 40 },
+            Capacity { pool, capacity: 3, op: None }, UnknownArch, Stale);
+        assert!(count > 15);
+    }
+}
