@@ -28,3 +28,8 @@ pages! {
     versions: "../docs/versions.md", "What stays between versions, and the least Rust.";
     peers: "../docs/peers.md", "What Triton, CuTe, TIRx and TileLang call it.";
 }
+
+/// The README's samples.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub mod readme {}

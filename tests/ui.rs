@@ -89,7 +89,8 @@ fn what_the_types_refuse() {
 #[test]
 fn the_readme_s_call_compiles_a_kernel_on_a_small_stack() {
     let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).expect("the README");
-    let (_, rest) = readme.split_once("```rust\n").expect("a sample");
+    let (_, part) = readme.split_once("## Link it").expect("how to link it");
+    let (_, rest) = part.split_once("```rust\n").expect("a sample");
     let (sample, _) = rest.split_once("```").expect("its end");
     let main = format!(
         r#"

@@ -71,7 +71,7 @@ fn faults(descriptor: &Descriptor<'_>) -> Vec<String> {
             let packed = set.and_then(|()| word.pack());
             match packed {
                 Err(error) => {
-                    out.push(format!("field `{}` at {value} is refused ({error:?})", field.name))
+                    out.push(format!("field `{}` at {value} is refused ({error})", field.name))
                 }
                 Ok(packed) if packed != bits => out.push(format!(
                     "field `{}` at {value} packs to {packed:#x}, its facts say {bits:#x}",

@@ -6,6 +6,7 @@
 //! | [`candidates`] [`declared`] | what `opt` says of candidates; figures that somebody declared beside them |
 //! | [`findings`] | what an audit found, for people and tools; what becomes of it |
 //! | [`assemblers`] [`encodings`] [`plannable`] | the audit's checks that need programs or the library |
+//! | [`manual`] | completions and manual pages, of the command line itself |
 //! | [`tables`] [`output`] | the tables that a command works with; results, whole or not at all |
 //!
 //! A command makes its whole result before any of it is written. Nothing here knows an
@@ -19,6 +20,7 @@ mod commands;
 mod declared;
 mod encodings;
 mod findings;
+mod manual;
 mod output;
 mod plannable;
 mod tables;

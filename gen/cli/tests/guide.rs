@@ -197,10 +197,17 @@ fn what_differs_is_noticed() {
     ] {
         assert_eq!(shows(shown, &printed), is, "{shown:?}");
     }
-    assert_eq!(split("lanebook ask '(8,8):(8,1) at (1, 4)'  -x"), ["lanebook", "ask", "(8,8):(8,1) at (1, 4)", "-x"]);
+    assert_eq!(
+        split("lanebook ask '(8,8):(8,1) at (1, 4)'  -x"),
+        ["lanebook", "ask", "(8,8):(8,1) at (1, 4)", "-x"]
+    );
     let page = "x\n```console\n$ lanebook a\n1\n$ lanebook b\n```\n```tile f.tile\nfunc\n```\n";
     let fences = fences(page);
-    let found: Vec<_> = commands(&fences[0]).iter().map(|c| (c.command, c.output.clone())).collect();
+    let found: Vec<_> =
+        commands(&fences[0]).iter().map(|c| (c.command, c.output.clone())).collect();
     assert_eq!(found, [(2, 3..4), (4, 5..5)]);
-    assert_eq!((&fences[1].words[..], &fences[1].lines[..]), (&["tile", "f.tile"][..], &["func"][..]));
+    assert_eq!(
+        (&fences[1].words[..], &fences[1].lines[..]),
+        (&["tile", "f.tile"][..], &["func"][..])
+    );
 }

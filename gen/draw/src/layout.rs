@@ -177,7 +177,7 @@ pub fn places(layout: &LayoutRef<'_>, x: u64) -> Result<Vec<Coord>, DrawError> {
     });
     walked.map_err(|error| {
         DrawError::new(
-            format!("element {x} has no place: {error:?}"),
+            format!("element {x} has no place: {error}"),
             "keep positions on the memory axis at 0 or above, and numbers known",
         )
     })?;

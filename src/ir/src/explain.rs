@@ -377,7 +377,15 @@ impl IrError {
         self.write(None, sink)
     }
 
-    /// The same with the names of element types, to be shown.
+    /// The same with the names of element types.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_named(&self, tables: &Tables<'_>, sink: &mut impl Write) -> Result {
+        self.write(Some(tables), sink)
+    }
+
+    /// The same, to be shown.
     pub fn display<'t>(self, tables: &'t Tables<'t>) -> impl core::fmt::Display + 't {
         core::fmt::from_fn(move |f| self.write(Some(tables), f))
     }

@@ -115,7 +115,15 @@ impl LoopError {
         self.write(None, sink)
     }
 
-    /// The same with the program's names, to be shown.
+    /// The same with the program's names.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_named(&self, program: &Program<'_, '_>, sink: &mut impl Write) -> Result {
+        self.write(Some(program), sink)
+    }
+
+    /// The same, to be shown.
     pub fn display<'p>(self, program: &'p Program<'_, '_>) -> impl core::fmt::Display + 'p {
         core::fmt::from_fn(move |f| self.write(Some(program), f))
     }

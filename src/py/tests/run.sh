@@ -11,3 +11,6 @@ rm -rf "$target/wheels"
 "$venv/bin/pip" install -q --disable-pip-version-check --force-reinstall --no-deps "$target"/wheels/lanebook-*.whl
 "$venv/bin/python" -m pytest -q -p no:cacheprovider src/py/tests
 "$venv/bin/python" -c "import doctest, lanebook, sys; tried = doctest.testmod(lanebook); sys.exit(tried.failed or not tried.attempted)"
+# The guide's sessions; fences are no part of what they print.
+sed 's/^```.*//' docs/launching.md > "$target/guide-python.txt"
+"$venv/bin/python" -c "import doctest, sys; tried = doctest.testfile(sys.argv[1], module_relative=False); sys.exit(tried.failed or not tried.attempted)" "$target/guide-python.txt"

@@ -9,7 +9,6 @@ mod diff;
 mod dispatch;
 mod ids;
 mod infer;
-mod manual;
 mod moved;
 mod new_arch;
 mod ops;
@@ -44,7 +43,7 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
         Command::Diff(args) => diff::run(&args, &tables::of(folder)?),
         Command::Size(args) => size::run(&args, &tables::of(folder)?),
         Command::NewArch(args) => new_arch::run(&args, folder),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::man(&args),
+        Command::Completions(args) => crate::manual::completions(&args),
+        Command::Man(args) => crate::manual::man(&args),
     }
 }

@@ -40,8 +40,8 @@ pub fn of_move(
         .filter_map(|(number, _)| instance.word(number))
         .any(|word| word.text.contains("pack"));
     let draw = || {
-        let moved = tensor::moved(form, count, 0, packed)
-            .map_err(|error| refused(&format!("{error:?}")))?;
+        let moved =
+            tensor::moved(form, count, 0, packed).map_err(|error| refused(&error.to_string()))?;
         let (cells, tuple) = (moved.cells.view(), moved.tuple.view());
         let written: Vec<u64> = cells
             .shard

@@ -21,7 +21,7 @@ pub fn man(args: &Man) -> Result<(), Problems> {
     let mut pages = vec![("lanebook".to_string(), command.clone())];
     for own in command.get_subcommands() {
         let name = format!("lanebook-{}", own.get_name());
-        pages.push((name.clone(), own.clone().name(name)));
+        pages.push((name, own.clone()));
     }
     // All of them are made before one is written.
     let mut texts = Vec::new();
