@@ -154,7 +154,7 @@ const HOSTS: &[(&str, &[&str], Floors)] = &[
         &[
             &["args", "encodings", "output", "plannable", "tables"],
             &["assemblers", "candidates+declared"],
-            &["findings"],
+            &["findings", "manual"],
             &["commands"],
         ],
     ),

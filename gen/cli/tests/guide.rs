@@ -99,8 +99,9 @@ fn commands(fence: &Fence<'_>) -> Vec<Shown> {
 /// The folder in which a page's commands run.
 fn place(name: &str, page: &[Fence<'_>]) -> PathBuf {
     let at = folder(&format!("guide-{name}"));
-    std::os::unix::fs::symlink(root().join("gen"), at.join("gen")).expect("a link");
-    fs::create_dir_all(at.join("hw-tables/amd")).expect("a folder");
+    for name in ["gen", "hw-tables", "rules"] {
+        std::os::unix::fs::symlink(root().join(name), at.join(name)).expect("a link");
+    }
     for fence in page {
         if let [_, file] = fence.words[..] {
             fs::write(at.join(file), fence.lines.join("\n") + "\n").expect("a file");
