@@ -28,11 +28,13 @@ for opt; do
   (ulimit -s 64; "$out/embed-$opt")
   if found=$(nm "$out/embed-$opt" | grep -E '9panicking|4core3fmt|__rust_alloc|5alloc'); then echo "in the program, but must not be:"; echo "$found"; exit 1; fi
   size -A "$out/embed-$opt" | awk -v o="$opt" '/^\.text|^\.rodata|^\.data\.rel\.ro/ {s += $2; t = t " " $1 "=" $2} END {print "opt-level " o ":" t ", together " s " bytes (test program included)"}'
-  # The guide's program, with a C library, prints what its page shows.
-  sed -n '/^```c$/,/^```$/p' docs/launching.md | grep -v '^```' > "$out/guide.c"
-  sed -n '/^```text$/,/^```$/p' docs/launching.md | grep -v '^```' > "$out/guide.txt"
-  gcc -std=c11 -O2 -Wall -Wextra -Werror -Isrc/capi "$out/guide.c" "$archive" -Wl,--gc-sections -o "$out/guide"
-  "$out/guide" | diff "$out/guide.txt" - || { echo "docs/launching.md shows something else than its program prints"; exit 1; }
+  # Programs of pages, with a C library, print what stands below them.
+  for page in docs/launching.md README.md; do
+    sed -n '/^```c$/,/^```$/p' "$page" | grep -v '^```' > "$out/page.c"
+    sed -n '/^```text$/,/^```$/p' "$page" | grep -v '^```' > "$out/page.txt"
+    gcc -std=c11 -O2 -Wall -Wextra -Werror -Isrc/capi "$out/page.c" "$archive" -Wl,--gc-sections -o "$out/page"
+    "$out/page" | diff "$out/page.txt" - || { echo "$page shows something else than its program prints"; exit 1; }
+  done
   # What the header declares is what the archive has, and each of it needs no more than the header says. The sink's own stack is its own.
   gcc -c -O2 -ffreestanding -fno-builtin -fno-tree-loop-distribute-patterns -fno-stack-protector src/capi/tests/c/memory.c -o "$out/memory.o"
   "$lld" -flavor gnu -static --gc-sections -e memcpy $(sed 's/^/--undefined=/' "$out/functions.txt") "$archive" "$out/memory.o" -o "$out/stack-$opt.elf"

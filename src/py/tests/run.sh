@@ -11,6 +11,8 @@ rm -rf "$target/wheels"
 "$venv/bin/pip" install -q --disable-pip-version-check --force-reinstall --no-deps "$target"/wheels/lanebook-*.whl
 "$venv/bin/python" -m pytest -q -p no:cacheprovider src/py/tests
 "$venv/bin/python" -c "import doctest, lanebook, sys; tried = doctest.testmod(lanebook); sys.exit(tried.failed or not tried.attempted)"
-# The guide's sessions; fences are no part of what they print.
-sed 's/^```.*//' docs/launching.md > "$target/guide-python.txt"
-"$venv/bin/python" -c "import doctest, sys; tried = doctest.testfile(sys.argv[1], module_relative=False); sys.exit(tried.failed or not tried.attempted)" "$target/guide-python.txt"
+# Sessions of pages; fences are no part of what they print.
+for page in docs/launching.md README.md; do
+  sed 's/^```.*//' "$page" > "$target/page-python.txt"
+  "$venv/bin/python" -c "import doctest, sys; tried = doctest.testfile(sys.argv[1], module_relative=False); sys.exit(tried.failed or not tried.attempted)" "$target/page-python.txt"
+done
