@@ -272,7 +272,7 @@ fn layouts_that_are_none_are_shown() {
         &[
             "standard input:2:1",
             "no tile of this shape can have this layout",
-            "SizePerThread has 3, which is no power of two",
+            "sizePerThread has 3, which is no power of two",
             "^^^^",
         ],
     );
