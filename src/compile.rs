@@ -377,6 +377,9 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
     let mut plan = scratch.pools.plan(arch);
     let mut inserted = InsertedConversions::default();
     decide(tables, program, function, &mut plan, &mut scratch.workspace, &mut inserted)?;
+    if let Some(told) = told.told() {
+        lanebook_emit::reserve_reductions(tables, told, &mut plan)?;
+    }
     let mut room = EmitScratch {
         kernel: &mut scratch.kernel,
         lists: &mut scratch.lists,

@@ -62,6 +62,7 @@ pub use crate::elements::ElementReason;
 #[doc(hidden)]
 pub use crate::elements::{
     ElementLists, ElementSpot, KNOWN, KnownAddress, LANES, LoopSource, NoLoops, WRITTEN, WorkSlot,
+    reserve_reductions,
 };
 pub use crate::launch::{Launch, LaunchMap, LaunchMapDim, LaunchParameter, MapNumber};
 pub use crate::lower::context::{Address, Advance, EmitError, MAX_VARIABLES, ValueRegs};

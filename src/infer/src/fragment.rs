@@ -205,7 +205,7 @@ impl FormArena<'_> {
 
     /// The fragment of a reduction's result: that of its operand without dimension `dim`, whose
     /// threads all hold the result.
-    pub(crate) fn reduced(
+    pub fn reduced(
         &mut self,
         source: &FragmentForm,
         dims: VarRange,

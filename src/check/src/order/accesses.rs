@@ -190,7 +190,9 @@ impl OrderContext<'_> {
     /// The buffer of an element operation that reads, or that writes.
     fn buffer_of(&self, op: Op, writes: bool) -> Option<Value> {
         let number = match (self.program.role(op), writes) {
-            (OpRole::ElementLoad | OpRole::Copy | OpRole::ReduceInto, false) => 0,
+            (OpRole::ElementLoad | OpRole::Copy, false) => 0,
+            // Parts of rows, by the result that they are of.
+            (OpRole::ReduceInto, false) => 1,
             (OpRole::ElementStore | OpRole::Copy | OpRole::Fill | OpRole::ReduceInto, true) => 1,
             _ => return None,
         };

@@ -9,7 +9,7 @@ use lanebook_emit::Compiled;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Program;
 use lanebook_plan::{End, Plan, ProductPlan, TensorLoads};
-use lanebook_tables::{AccessId, Arch, Isa, Role, SyncStep, Tables, TensorOperand};
+use lanebook_tables::{AccessId, Arch, Isa, OpRole, Role, SyncStep, Tables, TensorOperand};
 
 /// Most rules that one kind of access begins: a digit of a word each.
 const RULES: usize = 16;
@@ -317,9 +317,10 @@ impl OrderContext<'_> {
         // Inside one execution of one operation only the halves of an exchange conflict, and what a
         // product has added up with its own loads.
         let together = straight && (origin(at) == origin(from) || self.home(at) == self.home(from));
-        let halves =
-            self.plan.exchanges.iter().any(|e| origin(at) == u16::try_from(e.op.index()).ok())
-                && producer.writes != access.writes;
+        let parts = self.home(at).is_some_and(|op| self.program.role(op) == OpRole::ReduceInto);
+        let halves = (parts
+            || self.plan.exchanges.iter().any(|e| origin(at) == u16::try_from(e.op.index()).ok()))
+            && producer.writes != access.writes;
         let fetches = producer.bytes.0 & COLUMNS != 0 && access.kind != producer.kind;
         let object = self.announces(&access);
         if apart

@@ -153,6 +153,51 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         Some(mover.memory().0.access)
     }
 
+    /// The kind of access that so many bytes of a lane are.
+    pub(crate) fn access_of(&self, space: Space, bytes: u32, writes: bool) -> Option<AccessId> {
+        Some(self.mover(space, !writes, bytes)?.memory().0.access)
+    }
+
+    /// One register to or from an address in shared memory.
+    #[inline(never)]
+    pub(crate) fn part_move(
+        &mut self,
+        op: Op,
+        part: Reg,
+        at: ExprId,
+        guard: Option<Reg>,
+        loads: bool,
+    ) -> Result<(), EmitError> {
+        let refuse = refused(op, ElementReason::Element);
+        let bytes = u32::from(part.count).saturating_mul(4);
+        let mover = self.mover(Space::Shared, loads, bytes).ok_or(refuse)?;
+        let (side, data, _) = mover.memory();
+        let (place, value) = (usize::from(side.operand), usize::from(data.operand));
+        let operand = mover.atom.operands.get(value).ok_or(refuse)?;
+        self.steps.purpose = Purpose::FirstAddress;
+        let address = self.compute(at, RegBank::Vector)?;
+        let own = match loads {
+            false => self.suited(op, part, operand)?,
+            true if operand.class == part.class => part,
+            true => self.steps.tuple(operand.class, part.count)?,
+        };
+        let mut args = [Arg::None; MAX_ARGS];
+        for (k, operand) in mover.atom.operands.iter().enumerate() {
+            if let Some(arg) = args.get_mut(k).filter(|_| operand.role == Role::Immediate) {
+                *arg = Arg::Int(0);
+            }
+        }
+        *args.get_mut(value).ok_or(refuse)? = slot(own);
+        *args.get_mut(place).ok_or(refuse)? = slot(address);
+        self.steps.purpose = Purpose::Move;
+        let used = args.get(..mover.atom.operands.len()).ok_or(refuse)?;
+        self.steps.guard = guard;
+        let appended = self.steps.append(mover.id, used);
+        self.steps.guard = None;
+        appended?;
+        if own == part { Ok(()) } else { self.copy_tile(op, own, part) }
+    }
+
     /// Bytes of an element of a buffer.
     pub(crate) fn element_bytes(&self, op: Op, value: Value) -> Result<u32, EmitError> {
         let dtype = self.program.type_of(value).dtype.and_then(|d| self.machine.tables.dtype(d));

@@ -72,7 +72,12 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// The registers of a fragment.
-    fn fragment_regs(&self, op: Op, told: &Told<'_>, id: BufferId) -> Result<Reg, EmitError> {
+    pub(crate) fn fragment_regs(
+        &self,
+        op: Op,
+        told: &Told<'_>,
+        id: BufferId,
+    ) -> Result<Reg, EmitError> {
         let refuse = refused(op, ElementReason::Fragment);
         let buffer = told.inference.buffer_of(id).map_err(of_form(op))?;
         let value = told.value(buffer.storage).ok_or(refuse)?;
@@ -153,6 +158,22 @@ impl LowerContext<'_, '_, '_, '_> {
     /// that is not kept are said not to be written.
     fn is_written(&self, reg: Reg) -> bool {
         self.written.get(usize::from(reg.first)).is_some_and(|level| *level > 0)
+    }
+
+    /// Notes that a register of a fragment is read, which something may not have been written.
+    pub(crate) fn note_reader(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        id: BufferId,
+        reg: Reg,
+    ) -> Result<(), EmitError> {
+        self.note_written();
+        if !self.is_written(reg) {
+            let buffer = told.inference.buffer_of(id).map_err(of_form(op))?;
+            told.read_early(buffer.storage);
+        }
+        Ok(())
     }
 
     /// Registers with the elements of a fragment that the slots of a chunk read.

@@ -14,6 +14,7 @@
 //! | `access` | elements of memory: addresses, vectors |
 //! | `fragment` | elements of fragments |
 //! | `explain` | why elements have no instructions, in words |
+//! | `reduce` | reductions of fragments |
 
 mod access;
 mod body;
@@ -21,10 +22,12 @@ mod explain;
 mod forms;
 mod fragment;
 mod nest;
+mod reduce;
 mod slots;
 
 pub use access::{ElementSpot, KnownAddress};
 pub use nest::ElementLists;
+pub use reduce::reserve_reductions;
 pub use slots::{KNOWN, LANES, WRITTEN, WorkSlot};
 
 use lanebook_ir::Op;
@@ -64,7 +67,8 @@ pub enum ElementReason {
     Foreign = 12,
     /// An index that may be below zero is divided, or strides that the program does not say.
     Sign = 13,
-    /// A reduction whose layouts are not followed yet.
+    /// A reduction of other buffers than fragments, of threads that are no sum of digits, into other
+    /// threads than hold its rows, or with parts of rows in memory that not all threads have.
     Reduction = 14,
     /// A product in place.
     Product = 15,

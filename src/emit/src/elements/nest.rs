@@ -8,7 +8,9 @@ use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::sync::order::{MemAccess, PendingAccesses};
 use heapless::VecView;
-use lanebook_infer::{Access, BufferId, IndexForm, Kind, MemoryScope, OperatorId, VarRole};
+use lanebook_infer::{
+    Access, BufferId, FragmentForm, IndexForm, Kind, MemoryScope, OperatorId, VarRole,
+};
 use lanebook_ir::{Op, Value};
 use lanebook_loops::Told;
 use lanebook_tables::{IndexOp, OpRole, Space};
@@ -70,7 +72,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let kind = told.inference.operator_of(id).map_err(of_form(op))?.kind;
         match kind {
             Kind::Parallel => {}
-            Kind::Reduce { .. } => return Err(refused(op, ElementReason::Reduction)),
+            Kind::Reduce { .. } => return self.reduction_in_place(op, told, id, open),
             Kind::Uniform if self.program.role(op) == OpRole::ProductInto => {
                 return Err(refused(op, ElementReason::Product));
             }
@@ -81,6 +83,22 @@ impl LowerContext<'_, '_, '_, '_> {
         let mark = told.inference.arena.mark();
         let mut room = self.elements.take().ok_or(refused(op, ElementReason::Room))?;
         let done = self.chunks(op, told, id, room.again());
+        self.elements = Some(room);
+        told.inference.arena.release(mark);
+        done
+    }
+
+    /// A reduction.
+    fn reduction_in_place(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        id: OperatorId,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
+        let mark = told.inference.arena.mark();
+        let mut room = self.elements.take().ok_or(refused(op, ElementReason::Room))?;
+        let done = self.reduce_in_place(op, told, id, room.again(), open);
         self.elements = Some(room);
         told.inference.arena.release(mark);
         done
@@ -118,6 +136,24 @@ impl LowerContext<'_, '_, '_, '_> {
             first = first.saturating_add(width);
         }
         Ok(())
+    }
+
+    /// Who holds a fragment.
+    pub(crate) fn holders(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        id: OperatorId,
+        spread: FragmentForm,
+    ) -> Result<Doers, EmitError> {
+        let full = of_form(op);
+        let (first, count) = told.inference.operator_of(id).map_err(&full)?.threads;
+        let threads = (first, count, self.plan.threads);
+        if first > 0 || count < self.plan.threads {
+            return Err(refused(op, ElementReason::Reduction));
+        }
+        let var = told.inference.arena.var(count, VarRole::Output).map_err(&full)?;
+        Ok(Doers { op, spread, thread: ThreadVar { var, node: self.thread }, threads })
     }
 
     /// Who executes an operation.
@@ -268,7 +304,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
 /// One more slot.
 #[inline(never)] // A slot lies on the stack until it is in the list.
-fn fresh(slots: &mut VecView<WorkSlot>) -> Option<()> {
+pub(crate) fn fresh(slots: &mut VecView<WorkSlot>) -> Option<()> {
     slots.push(WorkSlot::default()).ok()
 }
 

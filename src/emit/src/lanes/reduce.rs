@@ -12,7 +12,7 @@ use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::order::PendingAccesses;
 use lanebook_ir::Op;
 use lanebook_plan::select::{lane_exchange, select_elementwise};
-use lanebook_tables::{Atom, AtomId, IndexOp, LaneXor, Role};
+use lanebook_tables::{Atom, AtomId, ClassId, IndexOp, LaneXor, Operand, Role};
 use lanebook_tile::map::{Fragment, KeptAxis};
 use lanebook_tile::shaping::{combiner, reduced};
 
@@ -21,9 +21,22 @@ const LANES: u8 = 2;
 
 /// The instruction that combines two elements.
 #[derive(Copy, Clone)]
-struct CombineAtom<'t> {
-    id: AtomId,
-    atom: &'t Atom<'t>,
+pub(crate) struct CombineAtom<'t> {
+    pub id: AtomId,
+    pub atom: &'t Atom<'t>,
+}
+
+impl<'t> CombineAtom<'t> {
+    /// The class of the registers that it fills.
+    pub fn class(&self) -> Option<ClassId> {
+        self.atom.operands.iter().find(|o| o.role == Role::Def).map(|o| o.class)
+    }
+
+    /// The first operand that it reads.
+    pub fn taken(&self) -> Option<&'t Operand<'t>> {
+        let number = *self.atom.does?.uses.first()?;
+        self.atom.operands.get(usize::from(number))
+    }
 }
 
 /// Masks of the lanes between which a reduction combines.
@@ -163,7 +176,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         self.hold(result, sum)
     }
 
-    fn combine(
+    pub(crate) fn combine(
         &mut self,
         op: Op,
         combine: CombineAtom<'_>,

@@ -52,6 +52,8 @@ impl LowerContext<'_, '_, '_, '_> {
         op: Op,
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
+        self.meet_parts(op, (true, false), open)?;
+        self.meet_parts(op, (false, false), open)?;
         let Some(exchange) = self.plan.exchange_of(op) else { return Ok(()) };
         for half in exchange.moves() {
             self.meet_half(op, &half, open, false)?;

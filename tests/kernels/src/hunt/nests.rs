@@ -206,6 +206,7 @@ impl Nests<'_> {
         match self.g.choices.below(8) {
             0 => self.fill(),
             1 | 2 => self.copy(),
+            3 => self.reduce(),
             _ => self.nest(),
         }
     }
@@ -254,6 +255,47 @@ impl Nests<'_> {
         }
         let from = self.g.choices.of(&from);
         self.line(format!("copy {from}, {}", target.name));
+        self.buffers[to].ready = true;
+    }
+
+    /// The rows or columns of a fragment, into another one.
+    fn reduce(&mut self) {
+        let fragment =
+            |b: &Buffer, rank: usize| b.scope == Scope::Fragment && b.shape.len() == rank;
+        let computed = |b: &Buffer| ["f32", "f16", "i32"].contains(&b.element);
+        let whole: Vec<Buffer> = self
+            .buffers
+            .iter()
+            .filter(|b| fragment(b, 2) && b.ready && computed(b))
+            .cloned()
+            .collect();
+        if whole.is_empty() {
+            return self.nest();
+        }
+        let from = self.g.choices.of(&whole);
+        let axis = self.g.choices.below(2);
+        let kept = from.shape[1 - axis];
+        let fits = |b: &Buffer| fragment(b, 1) && b.shape[0] == kept && b.element == from.element;
+        let to = match self.buffers.iter().position(fits) {
+            Some(to) if !self.around.is_empty() || self.g.choices.once_in(2) => to,
+            None if !self.around.is_empty() => return self.nest(),
+            _ => {
+                let ty = format!("tensor<{kept}x{}, #fragment>", from.element);
+                let name = self.made(&format!("alloc_tensor : {ty}"));
+                let shape = vec![kept];
+                self.buffers.push(Buffer { name, shape, ready: false, ..from.clone() });
+                self.buffers.len() - 1
+            }
+        };
+        // Sums of many narrow floats have no one value.
+        let kinds: &[&str] = match from.element {
+            "i32" => &["add"],
+            "f16" => &["max", "min"],
+            _ => &["add", "max", "min"],
+        };
+        let kind = self.g.choices.of(kinds);
+        let name = self.buffers[to].name.clone();
+        self.line(format!("reduce_into {}, {name} {{axis = {axis}, kind = {kind}}}", from.name));
         self.buffers[to].ready = true;
     }
 
