@@ -2,7 +2,7 @@
 
 use lanebook_infer::{MachineFigures, UnitSide, UnitTile};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{Arch, Capability, DtypeId, Instance, Tables};
+use lanebook_tables::{Arch, AtomId, Capability, DtypeId, Instance, Tables};
 
 /// The figures of an architecture.
 #[must_use]
@@ -30,6 +30,7 @@ pub struct UnitRequest {
 /// The instruction that computes a product, which fixes where its operands lie.
 #[derive(Copy, Clone, Debug)]
 pub struct AnchorUnit<'t> {
+    id: AtomId,
     instance: Instance<'t>,
     wave: u32,
     transposed: bool,
@@ -58,8 +59,17 @@ pub fn unit<'t>(
     let read_as =
         tables.anchors.read_as.iter().find(|d| tables.dtype_named(d.text) == Some(request.operand));
     let operand = read_as.and_then(|d| tables.dtype_named(d.dtype));
-    let own = unit_for(tables, arch, request, request.operand);
-    own.or_else(|| unit_for(tables, arch, request, operand?))
+    let own = unit_for(tables, arch, request, request.operand, false);
+    own.or_else(|| unit_for(tables, arch, request, operand?, false))
+}
+
+/// The same of those that one warp executes.
+pub fn warp_unit<'t>(
+    tables: &'t Tables<'t>,
+    arch: &Arch<'t>,
+    request: &UnitRequest,
+) -> Option<AnchorUnit<'t>> {
+    unit_for(tables, arch, request, request.operand, true)
 }
 
 fn unit_for<'t>(
@@ -67,11 +77,12 @@ fn unit_for<'t>(
     arch: &Arch<'t>,
     request: &UnitRequest,
     operand: DtypeId,
+    alone: bool,
 ) -> Option<AnchorUnit<'t>> {
     let wave = figures(tables, arch).wave;
     let transposed = tables.anchors.units.iter().any(|u| u.arch == arch.name && u.transposes);
     let wish = Capability::Product { a: operand, b: operand, c: request.result, d: request.result };
-    let mut best: Option<((bool, u32, u16), Instance<'t>)> = None;
+    let mut best: Option<((bool, u32, u16), AtomId, Instance<'t>)> = None;
     for id in arch.dispatch(wish) {
         let Some(atom) = tables.atom(*id) else { continue };
         let dense = atom.more.is_none_or(|more| more.index.is_none() && more.blocks <= 1);
@@ -80,13 +91,14 @@ fn unit_for<'t>(
         }
         for instance in (0..atom.instances()).filter_map(|k| atom.instance(k)) {
             if let Some(rank) = rank(&instance, request, wave)
+                && (rank.0 || !alone)
                 && best.as_ref().is_none_or(|b| rank < b.0)
             {
-                best = Some((rank, instance));
+                best = Some((rank, *id, instance));
             }
         }
     }
-    best.map(|(_, instance)| AnchorUnit { instance, wave, transposed })
+    best.map(|(_, id, instance)| AnchorUnit { id, instance, wave, transposed })
 }
 
 /// How late an instruction is taken; `None` if it does not fit.
@@ -103,7 +115,25 @@ fn rank(instance: &Instance<'_>, request: &UnitRequest, wave: u32) -> Option<(bo
     fits.then_some((warps == 1, area, u16::MAX.saturating_sub(shape.k)))
 }
 
-impl AnchorUnit<'_> {
+impl<'t> AnchorUnit<'t> {
+    /// The instruction.
+    #[must_use]
+    pub const fn id(&self) -> AtomId {
+        self.id
+    }
+
+    /// The instruction with its parameters.
+    #[must_use]
+    pub const fn instance(&self) -> Instance<'t> {
+        self.instance
+    }
+
+    /// Whether it computes the transposed product of the transposed operands.
+    #[must_use]
+    pub const fn transposed(&self) -> bool {
+        self.transposed
+    }
+
     /// Gives the tile that the instruction reads or writes on a side. None if it says no layout of
     /// this operand.
     #[inline(never)] // Its layouts leave the stack when `take` is done.

@@ -1,14 +1,14 @@
 //! Loops and tile operations, told as operators with their accesses.
 
 use crate::error::LoopErrorKind;
-use crate::machine::{UnitRequest, unit};
-use crate::tell::{Fact, Teller};
+use crate::machine::{AnchorUnit, UnitRequest, unit, warp_unit};
+use crate::tell::{Fact, Teller, Told};
 use lanebook_infer::{
-    BufferId, FormError, FragmentForm, IndexForm, Kind, MAX_RANK, MemoryScope, UnitSide,
+    BufferId, FormError, FragmentForm, IndexForm, Kind, MAX_RANK, MemoryScope, UnitSide, UnitTile,
     WarpPolicy, split_warps,
 };
-use lanebook_ir::{AttrValue, Op, Value, attr_names};
-use lanebook_tables::OpRole;
+use lanebook_ir::{AttrValue, Op, Program, Value, attr_names};
+use lanebook_tables::{Arch, OpRole, Tables};
 
 /// Most operations that one value outside of loops may be computed by.
 const MAX_CHAIN: usize = 64;
@@ -25,6 +25,60 @@ const POLICIES: &[(&str, WarpPolicy)] = &[
 
 /// Words of attribute `kind` of a reduction.
 const KINDS: &[&str] = &["add", "max", "min", "mul", "sum"];
+
+/// How a product's warps are laid; `None` for another word.
+fn policy(program: &Program<'_, '_>, op: Op) -> Option<WarpPolicy> {
+    let word = match program.attr(op, attr_names::POLICY) {
+        None => return Some(WarpPolicy::default()),
+        Some(AttrValue::Word(word) | AttrValue::Str(word)) => program.text(word),
+        Some(_) => return None,
+    };
+    POLICIES.iter().find(|p| p.0 == word).map(|p| p.1)
+}
+
+/// How a product in place is computed.
+#[derive(Copy, Clone, Debug)]
+pub struct ProductUnit<'t> {
+    /// The instruction of a warp.
+    pub unit: AnchorUnit<'t>,
+    /// Warps along the rows and along the columns of the result.
+    pub warps: (u32, u32),
+    /// Of those along the rows as many as lie in a row of parts of this instruction each, next to
+    /// each other, before the next such row: those of the group of warps that told the fragments
+    /// where to lie.
+    pub together: u32,
+}
+
+/// The instruction of a warp that computes a product in place where its anchor has laid the
+/// fragments; `None` where a range of threads computes it, or no unit takes it.
+pub fn product_unit<'t>(
+    program: &Program<'_, '_>,
+    tables: &'t Tables<'t>,
+    arch: &Arch<'t>,
+    told: &Told<'_>,
+    op: Op,
+) -> Option<ProductUnit<'t>> {
+    if program.has_attr(op, attr_names::THREADS) {
+        return None;
+    }
+    let threads = program.int_attr(told.function(), attr_names::THREADS)?;
+    let threads = u32::try_from(threads).ok()?;
+    let (a, c) = (program.operand(op, 0)?, program.operand(op, 2)?);
+    let Fact::Buffer(sum) = told.fact(c) else { return None };
+    let dims = told.inference.buffer_of(sum).ok()?.dims;
+    let mut extents = dims.iter().map(|dim| told.inference.arena.extent(dim).ok());
+    let (m, n) = (extents.next()??, extents.next()??);
+    let (operand, result) = (program.type_of(a).dtype?, program.type_of(c).dtype?);
+    let request = UnitRequest { operand, result, extents: (m, n), threads };
+    let anchor = unit(tables, arch, &request)?;
+    let warps = threads.checked_div(anchor.wave())?;
+    let policy = policy(program, op)?;
+    let split =
+        |tile: &UnitTile<'_>| Some((split_warps(policy, (m, n), warps, tile)?, tile.together));
+    let (warps, together) = anchor.tile(UnitSide::D, split)??;
+    let unit = if together > 1 { warp_unit(tables, arch, &request)? } else { anchor };
+    Some(ProductUnit { unit, warps, together })
+}
 
 type Indices = heapless::Vec<IndexForm, MAX_RANK>;
 type Loads = heapless::Vec<Op, MAX_LOADS>;
@@ -349,7 +403,7 @@ impl Teller<'_, '_, '_, '_> {
         let (turned_a, turned_b) = (attr_names::TRANSPOSE_A, attr_names::TRANSPOSE_B);
         let known = [attr_names::POLICY, turned_a, turned_b, attr_names::THREADS];
         self.attributes(op, &known)?;
-        let policy = self.policy(op)?;
+        let policy = policy(program, op).ok_or(self.wrong_attr(op, attr_names::POLICY))?;
         let (a, b, c) = (self.buffer_at(op, 0)?, self.buffer_at(op, 1)?, self.buffer_at(op, 2)?);
         for (buffer, key) in [(a, turned_a), (b, turned_b)] {
             if program.has_attr(op, key) && self.scope(buffer)? == MemoryScope::Fragment {
@@ -384,16 +438,6 @@ impl Teller<'_, '_, '_, '_> {
             self.anchor(buffer, fragment)?;
         }
         Ok(())
-    }
-
-    fn policy(&self, op: Op) -> TellResult<WarpPolicy> {
-        let word = match self.program.attr(op, attr_names::POLICY) {
-            None => return Ok(WarpPolicy::default()),
-            Some(AttrValue::Word(word) | AttrValue::Str(word)) => self.program.text(word),
-            Some(_) => "",
-        };
-        let found = POLICIES.iter().find(|p| p.0 == word).map(|p| p.1);
-        found.ok_or(self.wrong_attr(op, attr_names::POLICY))
     }
 
     fn extents(&self, buffer: BufferId) -> TellResult<(u32, u32)> {

@@ -20,7 +20,7 @@ use lanebook::check;
 use lanebook::compile::{CompileStorage, Compiled, compile, compile_loops};
 use lanebook::detail::{Detail, Stage, of_compile};
 use lanebook::emit::step::{Purpose, Step};
-use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
+use lanebook::ir::{LargeStorage, Options, Program, parse, verify};
 use lanebook::plan::{End, Plan, Tiling};
 use lanebook::{TABLES, layout};
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ pub fn try_with_plan<R>(
     f: impl FnOnce(&Program<'_, '_>, &mut Compiled<'_>, &str) -> R,
 ) -> Result<R, String> {
     let id = TABLES.arch_named(arch).ok_or("unknown architecture")?;
-    let mut pools = Box::new(SmallStorage::new());
+    let mut pools = Box::new(LargeStorage::new());
     let mut program =
         parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;

@@ -114,7 +114,12 @@ impl ThreadRun<'_, '_> {
         {
             return self.piece(at, step, atom);
         }
-        if step.purpose == Purpose::Matrix && atom.matrix.is_some() {
+        let in_place = |op: lanebook_ir::Op| {
+            op.index() == usize::from(step.origin)
+                && self.look.program.role(op) == OpRole::ProductInto
+        };
+        let in_place = lanebook_ir::Op::at(usize::from(step.origin)).is_some_and(in_place);
+        if step.purpose == Purpose::Matrix && atom.matrix.is_some() && !in_place {
             return self.product(at, step, atom);
         }
         self.exchanged(at, step, atom)?;

@@ -38,6 +38,9 @@ impl OrderContext<'_> {
                 self.scale_accesses(at, step, movement.from.access).ok_or(stray)
             }
             (Some(movement), _) => {
+                if let Some(factors) = self.factors(step, &movement.from) {
+                    return Ok(factors);
+                }
                 let sides = [(&movement.from, false), (&movement.to, true)];
                 for (place, (side, writes)) in out.iter_mut().zip(sides) {
                     *place = match side.space {
@@ -196,14 +199,35 @@ impl OrderContext<'_> {
             (OpRole::ElementStore | OpRole::Copy | OpRole::Fill | OpRole::ReduceInto, true) => 1,
             _ => return None,
         };
-        let mut at = self.program.operand(op, number)?;
+        Some(self.storage_of(self.program.operand(op, number)?))
+    }
+
+    /// The buffer whose storage a view looks at.
+    fn storage_of(&self, value: Value) -> Value {
+        let mut at = value;
         while let Some(def) = self.program.def_op(at)
             && self.program.role(def) == OpRole::View
             && let Some(of) = self.program.operand(def, 0)
         {
             at = of;
         }
-        Some(at)
+        at
+    }
+
+    /// Those of a load for a product in place: any of its shared factors.
+    fn factors(&self, step: &Step, side: &Side<'_>) -> Option<Accesses> {
+        let op = Op::at(usize::from(step.origin))?;
+        let loads = side.space == Space::Shared;
+        if !loads || self.program.role(op) != OpRole::ProductInto {
+            return None;
+        }
+        let mut out = [None; 4];
+        for (number, place) in out.iter_mut().take(2).enumerate() {
+            let value = self.storage_of(self.program.operand(op, number)?);
+            let tile = self.plan.allocs.iter().find(|a| a.value == value);
+            *place = tile.map(|tile| whole(tile, side.access, false, None));
+        }
+        Some(out)
     }
 
     /// That of a step of a function of parallel loops: all of its buffer.

@@ -390,11 +390,76 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 self.fill(part, 0)?;
             }
             if live {
-                self.moved_elements(told, state, (&place, spot, thread), (part, guard), true)?;
+                self.moved_elements(
+                    told,
+                    state,
+                    (&place, spot, thread),
+                    (part, guard),
+                    (element.saturating_mul(u32::from(part.count)), true),
+                )?;
             }
             at = at.saturating_add(many);
         }
         Ok(out)
+    }
+
+    /// Registers with several elements each, of so many slots of a chunk that lie next to each other;
+    /// whether they do.
+    #[inline(never)]
+    pub(crate) fn load_words(
+        &mut self,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        place: &Place<'_>,
+        each: usize,
+        part: Reg,
+    ) -> Result<bool, EmitError> {
+        let element = self.element_bytes(place.op, place.value)?;
+        let word = element.saturating_mul(u32::try_from(each).unwrap_or(1));
+        let space = self.space_of(place)?;
+        let thread = chunk.doers.thread;
+        let Chunk { slots, spots, state, .. } = chunk;
+        self.spots(told, slots, place, element, thread, spots)?;
+        let class = self.mover(space, true, word).and_then(|mover| mover.class());
+        let apart = |group: &[ElementSpot]| {
+            let Some(first) = group.first() else { return true };
+            let next = |(k, spot): (i64, &ElementSpot)| {
+                spot.bytes != first.bytes.saturating_add(k.saturating_mul(i64::from(element)))
+                    || !Self::lie_near(told, spot, first)
+            };
+            (0i64..).zip(group).any(next)
+                || self.alignment(told, place, first, element) < u64::from(word)
+        };
+        if class != Some(part.class) || spots.chunks(each.max(1)).any(apart) {
+            return Ok(false);
+        }
+        let words = spots.len().checked_div(each).unwrap_or(0);
+        for k in 1..words {
+            let Some(spot) = spots.get(k.saturating_mul(each)).copied() else { break };
+            if let Some(to) = spots.get_mut(k) {
+                *to = spot;
+            }
+        }
+        spots.truncate(words);
+        let mut at = 0usize;
+        while let Some(spot) = spots.get(at) {
+            let (slots, rest) = (slots.get(..words), spots.get(at..));
+            let many = self.run_of(
+                told,
+                place,
+                slots.unwrap_or_default(),
+                rest.unwrap_or_default(),
+                word,
+                true,
+            );
+            let many = self.even(part, at, many).max(1);
+            let first = part.first.wrapping_add(u16::try_from(at).unwrap_or(0));
+            let own = Reg { first, count: u8::try_from(many).unwrap_or(1), ..part };
+            let bytes = word.saturating_mul(u32::from(own.count));
+            self.moved_elements(told, state, (place, spot, thread), (own, None), (bytes, true))?;
+            at = at.saturating_add(many);
+        }
+        Ok(true)
     }
 
     /// Stores what the slots of a chunk have.
@@ -425,7 +490,13 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let many = if from.count > 1 { self.even(from, at, many) } else { many };
             let spot = spots.get(at).ok_or(refuse)?;
             let part = self.neighbours(place.op, from, at, many)?;
-            self.moved_elements(told, state, (&place, spot, thread), (part, guard), false)?;
+            self.moved_elements(
+                told,
+                state,
+                (&place, spot, thread),
+                (part, guard),
+                (element.saturating_mul(u32::from(part.count)), false),
+            )?;
             at = at.saturating_add(many.max(1));
         }
         Ok(())
@@ -537,12 +608,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         state: &mut AccessState<'_>,
         (place, spot, thread): (&Place<'_>, &ElementSpot, ThreadVar),
         (part, guard): (Reg, Option<ExprId>),
-        loads: bool,
+        (bytes, loads): (u32, bool),
     ) -> Result<(), EmitError> {
         let refuse = refused(place.op, ElementReason::Element);
         let space = self.space_of(place)?;
-        let element = self.element_bytes(place.op, place.value)?;
-        let bytes = element.saturating_mul(u32::from(part.count));
         let tables = self.machine.tables;
         let mover = self.mover(space, loads, bytes).ok_or(refuse)?;
         let atom = tables.atom(mover.id).ok_or(refuse)?;

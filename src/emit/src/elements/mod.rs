@@ -15,6 +15,7 @@
 //! | `fragment` | elements of fragments |
 //! | `explain` | why elements have no instructions, in words |
 //! | `reduce` | reductions of fragments |
+//! | `product` | products of fragments and shared tiles |
 
 mod access;
 mod body;
@@ -22,6 +23,7 @@ mod explain;
 mod forms;
 mod fragment;
 mod nest;
+mod product;
 mod reduce;
 mod slots;
 
@@ -70,7 +72,8 @@ pub enum ElementReason {
     /// A reduction of other buffers than fragments, of threads that are no sum of digits, into other
     /// threads than hold its rows, or with parts of rows in memory that not all threads have.
     Reduction = 14,
-    /// A product in place.
+    /// A product in place whose instruction does not take its operands where they lie: one of
+    /// several warps, or fragments that lie elsewhere than it wants them.
     Product = 15,
     /// A memref with bounds.
     Bounds = 16,

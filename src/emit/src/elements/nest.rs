@@ -66,16 +66,19 @@ impl LowerContext<'_, '_, '_, '_> {
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         if self.program.role(op) == OpRole::ProductInto {
-            return Err(refused(op, ElementReason::Product));
+            self.check_touched(op)?;
+            let mark = told.inference.arena.mark();
+            let mut room = self.elements.take().ok_or(refused(op, ElementReason::Room))?;
+            let done = self.product_in_place(op, told, room.again(), open);
+            self.elements = Some(room);
+            told.inference.arena.release(mark);
+            return done;
         }
         let id = told.operator_for(op).ok_or(refused(op, ElementReason::Operation))?;
         let kind = told.inference.operator_of(id).map_err(of_form(op))?.kind;
         match kind {
             Kind::Parallel => {}
             Kind::Reduce { .. } => return self.reduction_in_place(op, told, id, open),
-            Kind::Uniform if self.program.role(op) == OpRole::ProductInto => {
-                return Err(refused(op, ElementReason::Product));
-            }
             Kind::Uniform => return Err(refused(op, ElementReason::Condition)),
         }
         self.check_touched(op)?;

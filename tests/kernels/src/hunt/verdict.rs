@@ -7,7 +7,7 @@ use crate::maps::KernelMap;
 use crate::{Room, checked};
 use lanebook::TABLES;
 use lanebook::compile::{Compiled, compile, compile_loops};
-use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
+use lanebook::ir::{LargeStorage, Options, Program, parse, verify};
 use lanebook_replay::{BankModel, Kernel, Launch, Param, run};
 use lanebook_report::memory::LoopMemory;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -74,14 +74,14 @@ pub struct Emitted {
 
 /// Storage that one program after the other is compiled in.
 pub struct Workshop {
-    pools: Box<SmallStorage>,
+    pools: Box<LargeStorage>,
     room: Box<Room>,
     loops: LoopMemory,
 }
 
 impl Default for Workshop {
     fn default() -> Self {
-        Self { pools: Box::new(SmallStorage::new()), room: Box::new(Room::new()), loops: memory() }
+        Self { pools: Box::new(LargeStorage::new()), room: Box::new(Room::new()), loops: memory() }
     }
 }
 

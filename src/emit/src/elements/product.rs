@@ -1,0 +1,558 @@
+//! Products in place: the sum stays in its fragment, operands come from fragments or from shared
+//! tiles, and the matrix instruction is the one that told the fragments where to lie.
+//!
+//! The sum's blocks are gathered before the first instruction and put back behind the last. Of a
+//! shared tile each lane loads the elements that the instruction's operand has there, as many at
+//! once as lie next to each other.
+
+use crate::elements::access::Place;
+use crate::elements::forms::ThreadVar;
+use crate::elements::nest::{Chunk, ElementLists, fresh};
+use crate::elements::slots::{Doers, LANES, WorkSlot};
+use crate::elements::{ElementReason, of_form, refused};
+use crate::expr::Reg;
+use crate::lower::context::{EmitError, LowerContext};
+use crate::step::{ALL_ARGS, Purpose, Slot, slot};
+use crate::sync::order::PendingAccesses;
+use lanebook_infer::{
+    BaseDigit, BaseId, BufferId, IndexForm, MemoryScope, UnitSide, UnitTile, VarRole,
+};
+use lanebook_ir::{Op, attr_names};
+use lanebook_layout::AxisId;
+use lanebook_loops::{AnchorUnit, ProductUnit, Told, product_unit};
+use lanebook_tables::MatrixShape;
+
+/// Most elements of an operand in a lane.
+const ELEMENTS: usize = 64;
+/// Most digits of a lane's number in an operand's layout.
+const DIGITS: usize = 8;
+
+/// What a lane holds of an operand of the instruction.
+#[derive(Default)]
+struct LaneTile {
+    /// Bit in the lane's registers, and the row-major number in the instruction's tile without the
+    /// lane's part; in the order of the bits.
+    elements: heapless::Vec<(u16, u32), ELEMENTS>,
+    /// Digits of the lane's number: unit, extent, and what one is worth in that number.
+    lanes: heapless::Vec<(u32, u32, u32), DIGITS>,
+    /// Columns of the tile.
+    columns: u32,
+    transposed: bool,
+}
+
+impl LaneTile {
+    #[inline(never)] // The instruction's layout leaves the stack when this is done.
+    fn of(unit: &AnchorUnit<'_>, side: UnitSide) -> Option<Self> {
+        unit.tile(side, Self::taken).flatten()
+    }
+
+    fn taken(tile: &UnitTile<'_>) -> Option<Self> {
+        let mut out =
+            Self { columns: tile.columns, transposed: tile.transposed, ..Self::default() };
+        if tile.together != 1 || !tile.layout.offset.is_empty() {
+            return None;
+        }
+        out.elements.push((0, 0)).ok()?;
+        let mut unit = 1u32;
+        for it in tile.layout.shard {
+            let extent = it.extent_value().ok()?;
+            let stride = u32::try_from(it.stride_value().ok()?).ok()?;
+            if it.axis() == AxisId::LANE {
+                out.lanes.push((stride, extent, unit)).ok()?;
+            } else {
+                let before = out.elements.len();
+                for digit in 1..extent {
+                    for k in 0..before {
+                        let (bit, flat) = *out.elements.get(k)?;
+                        let bit =
+                            u16::try_from(u32::from(bit).checked_add(digit.checked_mul(stride)?)?);
+                        let flat = flat.checked_add(digit.checked_mul(unit)?)?;
+                        out.elements.push((bit.ok()?, flat)).ok()?;
+                    }
+                }
+            }
+            unit = unit.checked_mul(extent)?;
+        }
+        // In the order of the bits; they are few.
+        for _ in 0..out.elements.len() {
+            for k in 1..out.elements.len() {
+                if let Some([a, b]) = out.elements.get_mut(k.saturating_sub(1)..=k)
+                    && a.0 > b.0
+                {
+                    core::mem::swap(a, b);
+                }
+            }
+        }
+        Some(out)
+    }
+}
+
+/// An operand of a product: where it lies, and what the instruction wants of it.
+struct Side {
+    buffer: BufferId,
+    tile: LaneTile,
+    /// The instruction's operand.
+    number: u8,
+    /// Columns are rows where it lies.
+    turned: bool,
+    /// Rows and columns of the parts of warps, and which warps have them.
+    warp: [IndexForm; 2],
+    /// Rows and columns from one part of a warp to the next, in the program's coordinates.
+    part: [u32; 2],
+}
+
+/// A product that is being emitted.
+struct Product<'t> {
+    op: Op,
+    unit: AnchorUnit<'t>,
+    shape: MatrixShape,
+    thread: ThreadVar,
+    /// Variables of rows and columns, in whose place coordinates stand.
+    place: [BaseId; 2],
+}
+
+fn one(reg: Reg, k: u16) -> Reg {
+    Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 }
+}
+
+impl<'t> LowerContext<'_, 't, '_, '_> {
+    /// `c = a b + c`.
+    #[inline(never)]
+    pub(crate) fn product_in_place(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        room: ElementLists<'_>,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
+        let refuse = refused(op, ElementReason::Product);
+        let full = of_form(op);
+        let found = product_unit(self.program, self.machine.tables, self.machine.arch, told, op);
+        let ProductUnit { unit, warps: (along, across), together } = found.ok_or(refuse)?;
+        let instance = unit.instance();
+        let shape = instance.shape().ok_or(refuse)?;
+        let wave = unit.wave();
+        let warps = along.checked_mul(across).and_then(|n| n.checked_mul(wave));
+        if warps != Some(self.plan.threads) {
+            return Err(refuse);
+        }
+        let arena = &mut told.inference.arena;
+        let var = arena.var(self.plan.threads, VarRole::Output).map_err(&full)?;
+        let digit = |unit, extent| BaseDigit { base: var, unit, extent };
+        let groups = along.checked_div(together).ok_or(refuse)?;
+        let group = arena.digit(digit(wave.saturating_mul(together), groups)).map_err(&full)?;
+        let row_warp = arena.digit(digit(wave, together)).map_err(&full)?;
+        let column_warp = arena.digit(digit(wave.saturating_mul(along), across)).map_err(&full)?;
+        let place = [
+            arena.var(1 << 20, VarRole::Loop).map_err(&full)?,
+            arena.var(1 << 20, VarRole::Loop).map_err(&full)?,
+        ];
+        let thread = ThreadVar { var, node: self.thread };
+        let product = Product { op, unit, shape, thread, place };
+        let parts = if product.unit.transposed() {
+            [u32::from(shape.n), u32::from(shape.m)]
+        } else {
+            [u32::from(shape.m), u32::from(shape.n)]
+        };
+        let depth = u32::from(shape.k);
+        let [m, n] = self.extents_of(op, told, 2)?;
+        let [_, k] = self.product_extents(op, told)?;
+        let (own_m, own_n) =
+            (m.checked_div(groups).unwrap_or(0), n.checked_div(across).unwrap_or(0));
+        let [part_m, part_n] = parts;
+        let next_m = part_m.saturating_mul(together);
+        let whole = |extent: u32, part: u32| {
+            extent
+                .checked_rem(part)
+                .filter(|rest| *rest == 0)
+                .and_then(|_| extent.checked_div(part))
+        };
+        let (blocks_m, blocks_n, blocks_k) = (
+            whole(own_m, next_m).ok_or(refuse)?,
+            whole(own_n, part_n).ok_or(refuse)?,
+            whole(k, depth).ok_or(refuse)?,
+        );
+        let zero = IndexForm::constant(0);
+        let arena = &mut told.inference.arena;
+        let rows = arena.scale(group, i64::from(own_m)).map_err(&full)?;
+        let rows = arena.add_scaled(rows, row_warp, i64::from(part_m)).map_err(&full)?;
+        let columns = arena.scale(column_warp, i64::from(own_n)).map_err(&full)?;
+        let (a_number, b_number) =
+            if product.unit.transposed() { (shape.b, shape.a) } else { (shape.a, shape.b) };
+        let turned = |key| self.program.has_attr(op, key);
+        let sides = [
+            (
+                UnitSide::A,
+                0,
+                a_number,
+                turned(attr_names::TRANSPOSE_A),
+                [rows, zero],
+                [next_m, depth],
+            ),
+            (
+                UnitSide::B,
+                1,
+                b_number,
+                turned(attr_names::TRANSPOSE_B),
+                [zero, columns],
+                [depth, part_n],
+            ),
+            (UnitSide::D, 2, shape.d, false, [rows, columns], [next_m, part_n]),
+        ];
+        let mut made: heapless::Vec<Side, 3> = heapless::Vec::new();
+        for (side, operand, number, turned, warp, part) in sides {
+            let buffer = self.buffer_at(op, told, operand)?;
+            let tile = LaneTile::of(&product.unit, side).ok_or(refuse)?;
+            let side = Side { buffer, tile, number, turned, warp, part };
+            made.push(side).map_err(|_| refuse)?;
+        }
+        let [a, b, d] = made.as_slice() else { return Err(refuse) };
+        self.meet(op, open, true)?;
+        let doers = Doers {
+            op,
+            spread: told.inference.layout(d.buffer).ok_or(refuse)?,
+            thread,
+            threads: (0, self.plan.threads, self.plan.threads),
+        };
+        let ElementLists { slots, spots, known, guards } = room;
+        let state = crate::elements::access::AccessState { known, guards };
+        let mut chunk = Chunk { doers: &doers, slots, spots, state };
+        // The sum's blocks, all of them: columns fastest.
+        let many = blocks_m.checked_mul(blocks_n).ok_or(refuse)?;
+        let each = instance.registers(shape.d).ok_or(refuse)?;
+        let class = instance.atom.operands.get(usize::from(shape.d)).ok_or(refuse)?.class;
+        let all = many.checked_mul(u32::from(each)).and_then(|n| u8::try_from(n).ok());
+        let sums = self.steps.tuple(class, all.ok_or(refused(op, ElementReason::Fragment))?)?;
+        let sum = |block: u32| Reg {
+            class,
+            first: sums
+                .first
+                .wrapping_add(u16::try_from(block).unwrap_or(0).wrapping_mul(u16::from(each))),
+            count: each,
+        };
+        for block in 0..many {
+            let at = [
+                block.checked_div(blocks_n).unwrap_or(0),
+                block.checked_rem(blocks_n).unwrap_or(0),
+            ];
+            self.sum_block(told, &product, (d, at), (&mut chunk, sum(block)), true)?;
+        }
+        for step in 0..blocks_k {
+            let mut factors: heapless::Vec<Reg, 32> = heapless::Vec::new();
+            for block in 0..blocks_n {
+                let reg = self.factor(told, &product, (b, [step, block]), &mut chunk)?;
+                factors.push(reg).map_err(|_| refused(op, ElementReason::Room))?;
+            }
+            for row in 0..blocks_m {
+                let left = self.factor(told, &product, (a, [row, step]), &mut chunk)?;
+                for (column, right) in (0u32..).zip(&factors) {
+                    let block = row.saturating_mul(blocks_n).saturating_add(column);
+                    self.multiply(&product, (left, *right), sum(block))?;
+                }
+            }
+        }
+        for block in 0..many {
+            let at = [
+                block.checked_div(blocks_n).unwrap_or(0),
+                block.checked_rem(blocks_n).unwrap_or(0),
+            ];
+            self.sum_block(told, &product, (d, at), (&mut chunk, sum(block)), false)?;
+        }
+        Ok(())
+    }
+
+    fn buffer_at(&self, op: Op, told: &Told<'_>, number: usize) -> Result<BufferId, EmitError> {
+        let value = self.program.operand(op, number).ok_or(EmitError::Unplanned(op))?;
+        match told.fact(value) {
+            lanebook_loops::Fact::Buffer(id) => Ok(id),
+            _ => Err(refused(op, ElementReason::Foreign)),
+        }
+    }
+
+    /// Rows and columns of an operand's buffer.
+    fn extents_of(&self, op: Op, told: &Told<'_>, number: usize) -> Result<[u32; 2], EmitError> {
+        let refuse = refused(op, ElementReason::Product);
+        let id = self.buffer_at(op, told, number)?;
+        let dims = told.inference.buffer_of(id).map_err(of_form(op))?.dims;
+        let mut extents = dims.iter().map(|dim| told.inference.arena.extent(dim));
+        match (extents.next(), extents.next(), extents.next()) {
+            (Some(Ok(rows)), Some(Ok(columns)), None) => Ok([rows, columns]),
+            _ => Err(refuse),
+        }
+    }
+
+    /// Rows and depth of the left operand.
+    fn product_extents(&self, op: Op, told: &Told<'_>) -> Result<[u32; 2], EmitError> {
+        let [rows, columns] = self.extents_of(op, told, 0)?;
+        Ok(match self.program.has_attr(op, attr_names::TRANSPOSE_A) {
+            true => [columns, rows],
+            false => [rows, columns],
+        })
+    }
+
+    /// The coordinates of a lane's element in a block.
+    fn lane_place(
+        &self,
+        told: &mut Told<'_>,
+        product: &Product<'t>,
+        (side, at): (&Side, [u32; 2]),
+        flat: u32,
+    ) -> Result<[IndexForm; 2], EmitError> {
+        let full = of_form(product.op);
+        let arena = &mut told.inference.arena;
+        let mut number = IndexForm::constant(i64::from(flat));
+        for (unit, extent, worth) in &side.tile.lanes {
+            let digit = BaseDigit { base: product.thread.var, unit: *unit, extent: *extent };
+            let digit = arena.digit(digit).map_err(&full)?;
+            number = arena.add_scaled(number, digit, i64::from(*worth)).map_err(&full)?;
+        }
+        let (row, column) = arena.div_rem(number, i64::from(side.tile.columns)).map_err(&full)?;
+        let own = if side.tile.transposed { [column, row] } else { [row, column] };
+        let mut out = side.warp;
+        for ((out, own), (block, part)) in out.iter_mut().zip(own).zip(at.iter().zip(side.part)) {
+            *out = arena.add(*out, own).map_err(&full)?;
+            let start = i64::from(*block).saturating_mul(i64::from(part));
+            out.constant = out.constant.saturating_add(start);
+        }
+        Ok(out)
+    }
+
+    /// The register of a fragment that holds an element in every thread.
+    #[inline(never)]
+    fn held_element(
+        &mut self,
+        told: &mut Told<'_>,
+        product: &Product<'t>,
+        buffer: BufferId,
+        (coordinates, work): ([IndexForm; 2], &mut WorkSlot),
+    ) -> Result<Reg, EmitError> {
+        let op = product.op;
+        let refuse = refused(op, ElementReason::Product);
+        let full = of_form(op);
+        let layout = told.inference.layout(buffer).ok_or(refuse)?;
+        let local = told.inference.arena.index_at(&layout, &coordinates).map_err(&full)?;
+        let number = u32::try_from(local.constant).ok().filter(|_| local.is_constant());
+        let number = number.filter(|number| *number < layout.slots).ok_or(refuse)?;
+        let threads = (0, self.plan.threads, self.plan.threads);
+        let doers = Doers { op, spread: layout, thread: product.thread, threads };
+        self.slot_at(told, &doers, number, work)?;
+        let same = layout.vars.iter().zip(coordinates).all(|(var, wanted)| {
+            let own = work.vars.iter().find(|(own, _)| *own == var);
+            own.is_some_and(|(_, form)| told.inference.arena.same(*form, wanted))
+        });
+        if !same || !work.live || work.guard.is_some() {
+            return Err(refuse);
+        }
+        let regs = self.fragment_regs(op, told, buffer)?;
+        Ok(one(regs, u16::try_from(number).map_err(|_| refuse)?))
+    }
+
+    /// A block of the sum: from its fragment, or back there.
+    fn sum_block(
+        &mut self,
+        told: &mut Told<'_>,
+        product: &Product<'t>,
+        (side, at): (&Side, [u32; 2]),
+        (chunk, sum): (&mut Chunk<'_>, Reg),
+        reads: bool,
+    ) -> Result<(), EmitError> {
+        let op = product.op;
+        let refuse = refused(op, ElementReason::Product);
+        let bits = told.inference.buffer_of(side.buffer).map_err(of_form(op))?.bits;
+        if bits != 32 || side.tile.elements.len() != usize::from(sum.count) {
+            return Err(refuse);
+        }
+        for (k, (bit, flat)) in (0u16..).zip(&side.tile.elements) {
+            if u32::from(*bit) != u32::from(k).saturating_mul(32) {
+                return Err(refuse);
+            }
+            let mark = told.inference.arena.mark();
+            let coordinates = self.lane_place(told, product, (side, at), *flat)?;
+            chunk.slots.clear();
+            fresh(chunk.slots).ok_or(refuse)?;
+            let work = chunk.slots.last_mut().ok_or(refuse)?;
+            let held = self.held_element(told, product, side.buffer, (coordinates, work));
+            told.inference.arena.release(mark);
+            let held = held?;
+            match reads {
+                true => {
+                    self.note_reader(op, told, side.buffer, held)?;
+                    self.copy_tile(op, held, one(sum, k))?;
+                }
+                false => self.copy_tile(op, one(sum, k), held)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The registers of a block of a factor.
+    #[inline(never)]
+    fn factor(
+        &mut self,
+        told: &mut Told<'_>,
+        product: &Product<'t>,
+        (side, at): (&Side, [u32; 2]),
+        chunk: &mut Chunk<'_>,
+    ) -> Result<Reg, EmitError> {
+        let op = product.op;
+        let refuse = refused(op, ElementReason::Product);
+        let instance = product.unit.instance();
+        let count = instance.registers(side.number).ok_or(refuse)?;
+        let operand = instance.atom.operands.get(usize::from(side.number)).ok_or(refuse)?;
+        let buffer = *told.inference.buffer_of(side.buffer).map_err(of_form(op))?;
+        let each = 32u32.checked_div(buffer.bits).filter(|each| [1, 2, 4].contains(each));
+        let each = usize::try_from(each.ok_or(refused(op, ElementReason::Element))?).unwrap_or(1);
+        let dense = (0u32..)
+            .zip(&side.tile.elements)
+            .all(|(k, (bit, _))| u32::from(*bit) == k.saturating_mul(buffer.bits));
+        if !dense || side.tile.elements.len() != usize::from(count).saturating_mul(each) {
+            return Err(refuse);
+        }
+        let class = self.machine.class(lanebook_tables::RegisterKind::Vector, 32).ok_or(refuse)?;
+        let out = self.steps.tuple(class, count)?;
+        let step = LANES.checked_div(each).unwrap_or(1).saturating_mul(each);
+        let mut first = 0usize;
+        while first < side.tile.elements.len() {
+            let mark = told.inference.arena.mark();
+            let elements = side.tile.elements.iter().skip(first).take(step);
+            chunk.slots.clear();
+            let mut held: heapless::Vec<Reg, LANES> = heapless::Vec::new();
+            for (_, flat) in elements {
+                let coordinates = self.lane_place(told, product, (side, at), *flat)?;
+                fresh(chunk.slots).ok_or(refuse)?;
+                let work = chunk.slots.last_mut().ok_or(refuse)?;
+                if buffer.scope == MemoryScope::Fragment {
+                    let reg = self.held_element(told, product, side.buffer, (coordinates, work))?;
+                    self.note_reader(op, told, side.buffer, reg)?;
+                    held.push(reg).map_err(|_| refuse)?;
+                    continue;
+                }
+                work.live = true;
+                for pair in product.place.into_iter().zip(coordinates) {
+                    work.vars.push(pair).map_err(|_| refuse)?;
+                }
+            }
+            let place = u16::try_from(first.checked_div(each).unwrap_or(0)).map_err(|_| refuse)?;
+            let whole = chunk.slots.len().checked_div(each).and_then(|n| u8::try_from(n).ok());
+            let part =
+                Reg { class, first: out.first.wrapping_add(place), count: whole.ok_or(refuse)? };
+            if buffer.scope == MemoryScope::Fragment {
+                self.packed(op, &held, each, part)?;
+            } else {
+                self.loaded(told, product, (side, each), chunk, part)?;
+            }
+            told.inference.arena.release(mark);
+            first = first.saturating_add(step);
+        }
+        self.taken(op, out, operand)
+    }
+
+    /// Elements of a shared tile, packed.
+    fn loaded(
+        &mut self,
+        told: &mut Told<'_>,
+        product: &Product<'t>,
+        (side, each): (&Side, usize),
+        chunk: &mut Chunk<'_>,
+        part: Reg,
+    ) -> Result<(), EmitError> {
+        let op = product.op;
+        let refuse = refused(op, ElementReason::Product);
+        let [row, column] = product.place;
+        let arena = &mut told.inference.arena;
+        let (row, column) =
+            (arena.whole(row).map_err(of_form(op))?, arena.whole(column).map_err(of_form(op))?);
+        let indices = if side.turned { [column, row] } else { [row, column] };
+        let value = told.value(side.buffer).ok_or(refuse)?;
+        let place = Place { op, value, indices: &indices };
+        if each > 1 && self.load_words(told, chunk, &place, each, part)? {
+            return Ok(());
+        }
+        let into = (each == 1).then_some(part);
+        let regs = self.load_elements(told, chunk, place, into)?;
+        let many = chunk.slots.len();
+        let mut held: heapless::Vec<Reg, LANES> = heapless::Vec::new();
+        for k in 0..u16::try_from(many).unwrap_or(0) {
+            let k = if regs.count == 1 { 0 } else { k };
+            held.push(one(regs, k)).map_err(|_| refuse)?;
+        }
+        if regs == part { Ok(()) } else { self.packed(op, &held, each, part) }
+    }
+
+    /// Registers with several elements each, of registers with one each.
+    fn packed(&mut self, op: Op, held: &[Reg], each: usize, out: Reg) -> Result<(), EmitError> {
+        let refuse = refused(op, ElementReason::Product);
+        match each {
+            1 => {
+                for (k, from) in (0u16..).zip(held) {
+                    self.copy_tile(op, *from, one(out, k))?;
+                }
+                Ok(())
+            }
+            2 => {
+                let selector = self.everywhere([0, 1, 4, 5]).ok_or(refuse)?;
+                self.prepare_selector(op, selector)?;
+                let class = out.class;
+                for (k, pair) in (0u16..).zip(held.chunks_exact(2)) {
+                    let [low, high] = pair else { return Err(refuse) };
+                    let mut both = [*low, *high];
+                    for reg in &mut both {
+                        if reg.class != class {
+                            let copy = self.steps.tuple(class, 1)?;
+                            self.copy_tile(op, *reg, copy)?;
+                            *reg = copy;
+                        }
+                    }
+                    self.steps.purpose = Purpose::Arithmetic;
+                    self.choose(op, one(out, k), both, selector)?;
+                }
+                Ok(())
+            }
+            _ => Err(refuse),
+        }
+    }
+
+    /// One instruction: `sum = left right + sum`.
+    #[inline(never)]
+    fn multiply(
+        &mut self,
+        product: &Product<'t>,
+        (left, right): (Reg, Reg),
+        sum: Reg,
+    ) -> Result<(), EmitError> {
+        let op = product.op;
+        let refuse = refused(op, ElementReason::Product);
+        let instance = product.unit.instance();
+        let (atom, s) = (instance.atom, product.shape);
+        let (first, second) = if product.unit.transposed() { (right, left) } else { (left, right) };
+        let mut args = [Slot::None; ALL_ARGS];
+        let mut set = |number: u8, arg: Slot| {
+            if let Some(place) = args.get_mut(usize::from(number)) {
+                *place = arg;
+            }
+        };
+        for (number, reg) in [(s.a, first), (s.b, second), (s.c, sum), (s.d, sum)] {
+            set(number, slot(reg));
+        }
+        let (x, y) = if product.unit.transposed() { (1, 0) } else { (0, 1) };
+        let holders = [(s.a, x), (s.b, y), (s.c, 2usize), (s.d, 2)];
+        for (param, vary) in atom.params() {
+            let word = if vary.words.is_empty() {
+                instance.value(param)
+            } else {
+                let typed = |k: u8| {
+                    let operand = atom.operands.get(usize::from(k)).and_then(|o| o.vary);
+                    operand.is_some_and(|vary| vary.typed_by == Some(param))
+                };
+                let holder = holders.iter().find(|(k, _)| typed(*k)).map(|(_, holder)| *holder);
+                let Some(holder) = holder else { continue };
+                let value = self.program.operand(op, holder).ok_or(refuse)?;
+                self.program.type_of(value).dtype.and_then(|dtype| atom.word_of(param, dtype))
+            };
+            set(param, Slot::Int(i32::from(word.ok_or(refuse)?)));
+        }
+        self.steps.purpose = Purpose::Matrix;
+        let used = args.get(..atom.operands.len()).ok_or(refuse)?;
+        Ok(self.steps.append(product.unit.id(), used)?)
+    }
+}
