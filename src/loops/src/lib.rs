@@ -37,6 +37,6 @@ mod tell;
 
 pub use error::{LoopError, LoopErrorKind, LoopResult};
 pub use machine::{AnchorUnit, UnitRequest, figures, unit, warp_unit};
-pub use operators::{ProductUnit, product_unit};
+pub use operators::{WarpProduct, product_unit};
 pub use result::LoopLayouts;
 pub use tell::{Fact, LoopParts, Told, tell};

@@ -38,7 +38,7 @@ fn policy(program: &Program<'_, '_>, op: Op) -> Option<WarpPolicy> {
 
 /// How a product in place is computed.
 #[derive(Copy, Clone, Debug)]
-pub struct ProductUnit<'t> {
+pub struct WarpProduct<'t> {
     /// The instruction of a warp.
     pub unit: AnchorUnit<'t>,
     /// Warps along the rows and along the columns of the result.
@@ -57,7 +57,7 @@ pub fn product_unit<'t>(
     arch: &Arch<'t>,
     told: &Told<'_>,
     op: Op,
-) -> Option<ProductUnit<'t>> {
+) -> Option<WarpProduct<'t>> {
     if program.has_attr(op, attr_names::THREADS) {
         return None;
     }
@@ -77,7 +77,7 @@ pub fn product_unit<'t>(
         |tile: &UnitTile<'_>| Some((split_warps(policy, (m, n), warps, tile)?, tile.together));
     let (warps, together) = anchor.tile(UnitSide::D, split)??;
     let unit = if together > 1 { warp_unit(tables, arch, &request)? } else { anchor };
-    Some(ProductUnit { unit, warps, together })
+    Some(WarpProduct { unit, warps, together })
 }
 
 type Indices = heapless::Vec<IndexForm, MAX_RANK>;

@@ -55,12 +55,12 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
             "keep indices at zero or above, and say extents in the type",
         ),
         ElementReason::Reduction => (
-            "a reduction in place is inferred (`lanebook infer`), not lowered yet",
-            "use reduce, whose result is a tile",
+            "the threads of this reduction's fragments make no rows that lanes or warps can combine",
+            "reduce a fragment whose layout is inferred, on all threads",
         ),
         ElementReason::Product => (
-            "a product in place is inferred (`lanebook infer`), not lowered yet",
-            "use mma, whose result is a tile",
+            "no matrix instruction of a warp takes this product's operands where they lie",
+            "let the fragments be laid by the product, and give shared tiles otherwise",
         ),
         ElementReason::Bounds => (
             "bounds of a memref are not obeyed element by element yet",

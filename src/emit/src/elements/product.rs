@@ -19,11 +19,15 @@ use lanebook_infer::{
 };
 use lanebook_ir::{Op, attr_names};
 use lanebook_layout::AxisId;
-use lanebook_loops::{AnchorUnit, ProductUnit, Told, product_unit};
+use lanebook_loops::{AnchorUnit, Told, WarpProduct, product_unit};
 use lanebook_tables::MatrixShape;
 
 /// Most elements of an operand in a lane.
 const ELEMENTS: usize = 64;
+/// Most blocks of a factor along a side of the sum.
+const FACTORS: usize = 32;
+/// More than rows and columns of a buffer.
+const PLACES: u32 = 1 << 20;
 /// Most digits of a lane's number in an operand's layout.
 const DIGITS: usize = 8;
 
@@ -88,7 +92,7 @@ impl LaneTile {
 }
 
 /// An operand of a product: where it lies, and what the instruction wants of it.
-struct Side {
+struct InPlaceSide {
     buffer: BufferId,
     tile: LaneTile,
     /// The instruction's operand.
@@ -102,13 +106,31 @@ struct Side {
 }
 
 /// A product that is being emitted.
-struct Product<'t> {
+struct InPlaceProduct<'t> {
     op: Op,
     unit: AnchorUnit<'t>,
     shape: MatrixShape,
     thread: ThreadVar,
     /// Variables of rows and columns, in whose place coordinates stand.
     place: [BaseId; 2],
+}
+
+/// Neighbouring registers of blocks.
+struct BlockRegisters {
+    all: Reg,
+    each: u8,
+}
+
+impl BlockRegisters {
+    fn of(&self, block: u32) -> Reg {
+        let at = u16::try_from(block).unwrap_or(0).wrapping_mul(u16::from(self.each));
+        Reg { first: self.all.first.wrapping_add(at), count: self.each, ..self.all }
+    }
+}
+
+/// How often a part fits; `None` if something is left.
+fn blocks_of(extent: u32, part: u32) -> Option<u32> {
+    extent.checked_div(part).filter(|blocks| blocks.checked_mul(part) == Some(extent))
 }
 
 fn one(reg: Reg, k: u16) -> Reg {
@@ -126,139 +148,123 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::Product);
+        let mut sides = heapless::Vec::new();
+        let (product, blocks) = self.product_parts(op, told, &mut sides)?;
+        let [a, b, d] = sides.as_slice() else { return Err(refuse) };
+        self.meet(op, open, true)?;
+        let spread = told.inference.layout(d.buffer).ok_or(refuse)?;
+        let threads = (0, self.plan.threads, self.plan.threads);
+        let doers = Doers { op, spread, thread: product.thread, threads };
+        let ElementLists { slots, spots, known, guards } = room;
+        let state = crate::elements::access::AccessState { known, guards };
+        let mut chunk = Chunk { doers: &doers, slots, spots, state };
+        let [rows, columns, depth] = blocks;
+        let sums = self.sum_registers(&product, rows.saturating_mul(columns))?;
+        for row in 0..rows {
+            for column in 0..columns {
+                let sum = sums.of(row.saturating_mul(columns).saturating_add(column));
+                self.sum_block(told, &product, (d, [row, column]), (&mut chunk, sum), true)?;
+            }
+        }
+        for step in 0..depth {
+            let mut factors: heapless::Vec<Reg, FACTORS> = heapless::Vec::new();
+            for column in 0..columns {
+                let reg = self.factor(told, &product, (b, [step, column]), &mut chunk)?;
+                factors.push(reg).map_err(|_| refused(op, ElementReason::Room))?;
+            }
+            for row in 0..rows {
+                let left = self.factor(told, &product, (a, [row, step]), &mut chunk)?;
+                for (column, right) in (0u32..).zip(&factors) {
+                    let sum = sums.of(row.saturating_mul(columns).saturating_add(column));
+                    self.multiply(&product, (left, *right), sum)?;
+                }
+            }
+        }
+        for row in 0..rows {
+            for column in 0..columns {
+                let sum = sums.of(row.saturating_mul(columns).saturating_add(column));
+                self.sum_block(told, &product, (d, [row, column]), (&mut chunk, sum), false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is multiplied by what, and how many blocks a warp has along rows, columns and depth.
+    #[inline(never)]
+    fn product_parts(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        sides: &mut heapless::Vec<InPlaceSide, 3>,
+    ) -> Result<(InPlaceProduct<'t>, [u32; 3]), EmitError> {
+        let refuse = refused(op, ElementReason::Product);
         let full = of_form(op);
         let found = product_unit(self.program, self.machine.tables, self.machine.arch, told, op);
-        let ProductUnit { unit, warps: (along, across), together } = found.ok_or(refuse)?;
-        let instance = unit.instance();
-        let shape = instance.shape().ok_or(refuse)?;
+        let WarpProduct { unit, warps: (along, across), together } = found.ok_or(refuse)?;
+        let shape = unit.instance().shape().ok_or(refuse)?;
         let wave = unit.wave();
         let warps = along.checked_mul(across).and_then(|n| n.checked_mul(wave));
+        let groups = along.checked_div(together).ok_or(refuse)?;
         if warps != Some(self.plan.threads) {
             return Err(refuse);
         }
         let arena = &mut told.inference.arena;
         let var = arena.var(self.plan.threads, VarRole::Output).map_err(&full)?;
-        let digit = |unit, extent| BaseDigit { base: var, unit, extent };
-        let groups = along.checked_div(together).ok_or(refuse)?;
-        let group = arena.digit(digit(wave.saturating_mul(together), groups)).map_err(&full)?;
-        let row_warp = arena.digit(digit(wave, together)).map_err(&full)?;
-        let column_warp = arena.digit(digit(wave.saturating_mul(along), across)).map_err(&full)?;
         let place = [
-            arena.var(1 << 20, VarRole::Loop).map_err(&full)?,
-            arena.var(1 << 20, VarRole::Loop).map_err(&full)?,
+            arena.var(PLACES, VarRole::Loop).map_err(&full)?,
+            arena.var(PLACES, VarRole::Loop).map_err(&full)?,
         ];
         let thread = ThreadVar { var, node: self.thread };
-        let product = Product { op, unit, shape, thread, place };
-        let parts = if product.unit.transposed() {
-            [u32::from(shape.n), u32::from(shape.m)]
-        } else {
-            [u32::from(shape.m), u32::from(shape.n)]
+        let product = InPlaceProduct { op, unit, shape, thread, place };
+        let ((a_number, part_m), (b_number, part_n)) = match unit.transposed() {
+            true => ((shape.b, u32::from(shape.n)), (shape.a, u32::from(shape.m))),
+            false => ((shape.a, u32::from(shape.m)), (shape.b, u32::from(shape.n))),
         };
-        let depth = u32::from(shape.k);
+        let (depth, next_m) = (u32::from(shape.k), part_m.saturating_mul(together));
         let [m, n] = self.extents_of(op, told, 2)?;
         let [_, k] = self.product_extents(op, told)?;
-        let (own_m, own_n) =
-            (m.checked_div(groups).unwrap_or(0), n.checked_div(across).unwrap_or(0));
-        let [part_m, part_n] = parts;
-        let next_m = part_m.saturating_mul(together);
-        let whole = |extent: u32, part: u32| {
-            extent
-                .checked_rem(part)
-                .filter(|rest| *rest == 0)
-                .and_then(|_| extent.checked_div(part))
-        };
-        let (blocks_m, blocks_n, blocks_k) = (
-            whole(own_m, next_m).ok_or(refuse)?,
-            whole(own_n, part_n).ok_or(refuse)?,
-            whole(k, depth).ok_or(refuse)?,
-        );
-        let zero = IndexForm::constant(0);
+        let own_m = m.checked_div(groups).ok_or(refuse)?;
+        let own_n = n.checked_div(across).ok_or(refuse)?;
+        let blocks = [blocks_of(own_m, next_m), blocks_of(own_n, part_n), blocks_of(k, depth)];
+        let [Some(rows), Some(columns), Some(steps)] = blocks else { return Err(refuse) };
         let arena = &mut told.inference.arena;
-        let rows = arena.scale(group, i64::from(own_m)).map_err(&full)?;
-        let rows = arena.add_scaled(rows, row_warp, i64::from(part_m)).map_err(&full)?;
-        let columns = arena.scale(column_warp, i64::from(own_n)).map_err(&full)?;
-        let (a_number, b_number) =
-            if product.unit.transposed() { (shape.b, shape.a) } else { (shape.a, shape.b) };
-        let turned = |key| self.program.has_attr(op, key);
-        let sides = [
-            (
-                UnitSide::A,
-                0,
-                a_number,
-                turned(attr_names::TRANSPOSE_A),
-                [rows, zero],
-                [next_m, depth],
-            ),
-            (
-                UnitSide::B,
-                1,
-                b_number,
-                turned(attr_names::TRANSPOSE_B),
-                [zero, columns],
-                [depth, part_n],
-            ),
-            (UnitSide::D, 2, shape.d, false, [rows, columns], [next_m, part_n]),
-        ];
-        let mut made: heapless::Vec<Side, 3> = heapless::Vec::new();
-        for (side, operand, number, turned, warp, part) in sides {
+        let digit = |unit, extent| BaseDigit { base: var, unit, extent };
+        let group = arena.digit(digit(wave.saturating_mul(together), groups)).map_err(&full)?;
+        let member = arena.digit(digit(wave, together)).map_err(&full)?;
+        let column = arena.digit(digit(wave.saturating_mul(along), across)).map_err(&full)?;
+        let down = arena.scale(group, i64::from(own_m)).map_err(&full)?;
+        let down = arena.add_scaled(down, member, i64::from(part_m)).map_err(&full)?;
+        let right = arena.scale(column, i64::from(own_n)).map_err(&full)?;
+        let (none, turned) = (IndexForm::constant(0), |key| self.program.has_attr(op, key));
+        let (turned_a, turned_b) =
+            (turned(attr_names::TRANSPOSE_A), turned(attr_names::TRANSPOSE_B));
+        for (side, operand, number, turned, warp, part) in [
+            (UnitSide::A, 0, a_number, turned_a, [down, none], [next_m, depth]),
+            (UnitSide::B, 1, b_number, turned_b, [none, right], [depth, part_n]),
+            (UnitSide::D, 2, shape.d, false, [down, right], [next_m, part_n]),
+        ] {
             let buffer = self.buffer_at(op, told, operand)?;
             let tile = LaneTile::of(&product.unit, side).ok_or(refuse)?;
-            let side = Side { buffer, tile, number, turned, warp, part };
-            made.push(side).map_err(|_| refuse)?;
+            let side = InPlaceSide { buffer, tile, number, turned, warp, part };
+            sides.push(side).map_err(|_| refuse)?;
         }
-        let [a, b, d] = made.as_slice() else { return Err(refuse) };
-        self.meet(op, open, true)?;
-        let doers = Doers {
-            op,
-            spread: told.inference.layout(d.buffer).ok_or(refuse)?,
-            thread,
-            threads: (0, self.plan.threads, self.plan.threads),
-        };
-        let ElementLists { slots, spots, known, guards } = room;
-        let state = crate::elements::access::AccessState { known, guards };
-        let mut chunk = Chunk { doers: &doers, slots, spots, state };
-        // The sum's blocks, all of them: columns fastest.
-        let many = blocks_m.checked_mul(blocks_n).ok_or(refuse)?;
-        let each = instance.registers(shape.d).ok_or(refuse)?;
-        let class = instance.atom.operands.get(usize::from(shape.d)).ok_or(refuse)?.class;
-        let all = many.checked_mul(u32::from(each)).and_then(|n| u8::try_from(n).ok());
-        let sums = self.steps.tuple(class, all.ok_or(refused(op, ElementReason::Fragment))?)?;
-        let sum = |block: u32| Reg {
-            class,
-            first: sums
-                .first
-                .wrapping_add(u16::try_from(block).unwrap_or(0).wrapping_mul(u16::from(each))),
-            count: each,
-        };
-        for block in 0..many {
-            let at = [
-                block.checked_div(blocks_n).unwrap_or(0),
-                block.checked_rem(blocks_n).unwrap_or(0),
-            ];
-            self.sum_block(told, &product, (d, at), (&mut chunk, sum(block)), true)?;
-        }
-        for step in 0..blocks_k {
-            let mut factors: heapless::Vec<Reg, 32> = heapless::Vec::new();
-            for block in 0..blocks_n {
-                let reg = self.factor(told, &product, (b, [step, block]), &mut chunk)?;
-                factors.push(reg).map_err(|_| refused(op, ElementReason::Room))?;
-            }
-            for row in 0..blocks_m {
-                let left = self.factor(told, &product, (a, [row, step]), &mut chunk)?;
-                for (column, right) in (0u32..).zip(&factors) {
-                    let block = row.saturating_mul(blocks_n).saturating_add(column);
-                    self.multiply(&product, (left, *right), sum(block))?;
-                }
-            }
-        }
-        for block in 0..many {
-            let at = [
-                block.checked_div(blocks_n).unwrap_or(0),
-                block.checked_rem(blocks_n).unwrap_or(0),
-            ];
-            self.sum_block(told, &product, (d, at), (&mut chunk, sum(block)), false)?;
-        }
-        Ok(())
+        Ok((product, [rows, columns, steps]))
+    }
+
+    /// Registers of so many blocks of a sum.
+    fn sum_registers(
+        &mut self,
+        product: &InPlaceProduct<'t>,
+        blocks: u32,
+    ) -> Result<BlockRegisters, EmitError> {
+        let refuse = refused(product.op, ElementReason::Product);
+        let instance = product.unit.instance();
+        let each = instance.registers(product.shape.d).ok_or(refuse)?;
+        let operand = instance.atom.operands.get(usize::from(product.shape.d)).ok_or(refuse)?;
+        let all = blocks.checked_mul(u32::from(each)).and_then(|n| u8::try_from(n).ok());
+        let all = all.ok_or(refused(product.op, ElementReason::Fragment))?;
+        let first = self.steps.tuple(operand.class, all)?;
+        Ok(BlockRegisters { all: first, each })
     }
 
     fn buffer_at(&self, op: Op, told: &Told<'_>, number: usize) -> Result<BufferId, EmitError> {
@@ -294,8 +300,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     fn lane_place(
         &self,
         told: &mut Told<'_>,
-        product: &Product<'t>,
-        (side, at): (&Side, [u32; 2]),
+        product: &InPlaceProduct<'t>,
+        (side, at): (&InPlaceSide, [u32; 2]),
         flat: u32,
     ) -> Result<[IndexForm; 2], EmitError> {
         let full = of_form(product.op);
@@ -322,7 +328,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     fn held_element(
         &mut self,
         told: &mut Told<'_>,
-        product: &Product<'t>,
+        product: &InPlaceProduct<'t>,
         buffer: BufferId,
         (coordinates, work): ([IndexForm; 2], &mut WorkSlot),
     ) -> Result<Reg, EmitError> {
@@ -351,8 +357,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     fn sum_block(
         &mut self,
         told: &mut Told<'_>,
-        product: &Product<'t>,
-        (side, at): (&Side, [u32; 2]),
+        product: &InPlaceProduct<'t>,
+        (side, at): (&InPlaceSide, [u32; 2]),
         (chunk, sum): (&mut Chunk<'_>, Reg),
         reads: bool,
     ) -> Result<(), EmitError> {
@@ -390,8 +396,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     fn factor(
         &mut self,
         told: &mut Told<'_>,
-        product: &Product<'t>,
-        (side, at): (&Side, [u32; 2]),
+        product: &InPlaceProduct<'t>,
+        (side, at): (&InPlaceSide, [u32; 2]),
         chunk: &mut Chunk<'_>,
     ) -> Result<Reg, EmitError> {
         let op = product.op;
@@ -451,8 +457,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     fn loaded(
         &mut self,
         told: &mut Told<'_>,
-        product: &Product<'t>,
-        (side, each): (&Side, usize),
+        product: &InPlaceProduct<'t>,
+        (side, each): (&InPlaceSide, usize),
         chunk: &mut Chunk<'_>,
         part: Reg,
     ) -> Result<(), EmitError> {
@@ -516,7 +522,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     #[inline(never)]
     fn multiply(
         &mut self,
-        product: &Product<'t>,
+        product: &InPlaceProduct<'t>,
         (left, right): (Reg, Reg),
         sum: Reg,
     ) -> Result<(), EmitError> {
