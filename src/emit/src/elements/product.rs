@@ -23,7 +23,7 @@ use lanebook_loops::{AnchorUnit, Told, WarpProduct, product_unit};
 use lanebook_tables::MatrixShape;
 
 /// Most elements of an operand in a lane.
-const ELEMENTS: usize = 64;
+const ELEMENTS: usize = 32;
 /// Most blocks of a factor along a side of the sum.
 const FACTORS: usize = 32;
 /// More than rows and columns of a buffer.
@@ -36,9 +36,9 @@ const DIGITS: usize = 8;
 struct LaneTile {
     /// Bit in the lane's registers, and the row-major number in the instruction's tile without the
     /// lane's part; in the order of the bits.
-    elements: heapless::Vec<(u16, u32), ELEMENTS>,
+    elements: heapless::Vec<(u16, u16), ELEMENTS>,
     /// Digits of the lane's number: unit, extent, and what one is worth in that number.
-    lanes: heapless::Vec<(u32, u32, u32), DIGITS>,
+    lanes: heapless::Vec<(u16, u16, u16), DIGITS>,
     /// Columns of the tile.
     columns: u32,
     transposed: bool,
@@ -61,17 +61,18 @@ impl LaneTile {
         for it in tile.layout.shard {
             let extent = it.extent_value().ok()?;
             let stride = u32::try_from(it.stride_value().ok()?).ok()?;
+            let narrow = |n: u32| u16::try_from(n).ok();
             if it.axis() == AxisId::LANE {
-                out.lanes.push((stride, extent, unit)).ok()?;
+                let digit = (narrow(stride)?, narrow(extent)?, narrow(unit)?);
+                out.lanes.push(digit).ok()?;
             } else {
                 let before = out.elements.len();
                 for digit in 1..extent {
                     for k in 0..before {
                         let (bit, flat) = *out.elements.get(k)?;
-                        let bit =
-                            u16::try_from(u32::from(bit).checked_add(digit.checked_mul(stride)?)?);
-                        let flat = flat.checked_add(digit.checked_mul(unit)?)?;
-                        out.elements.push((bit.ok()?, flat)).ok()?;
+                        let bit = u32::from(bit).checked_add(digit.checked_mul(stride)?)?;
+                        let flat = u32::from(flat).checked_add(digit.checked_mul(unit)?)?;
+                        out.elements.push((narrow(bit)?, narrow(flat)?)).ok()?;
                     }
                 }
             }
@@ -302,13 +303,17 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         told: &mut Told<'_>,
         product: &InPlaceProduct<'t>,
         (side, at): (&InPlaceSide, [u32; 2]),
-        flat: u32,
+        flat: u16,
     ) -> Result<[IndexForm; 2], EmitError> {
         let full = of_form(product.op);
         let arena = &mut told.inference.arena;
         let mut number = IndexForm::constant(i64::from(flat));
         for (unit, extent, worth) in &side.tile.lanes {
-            let digit = BaseDigit { base: product.thread.var, unit: *unit, extent: *extent };
+            let digit = BaseDigit {
+                base: product.thread.var,
+                unit: u32::from(*unit),
+                extent: u32::from(*extent),
+            };
             let digit = arena.digit(digit).map_err(&full)?;
             number = arena.add_scaled(number, digit, i64::from(*worth)).map_err(&full)?;
         }
