@@ -166,15 +166,17 @@ impl Nests<'_> {
                 format!(", {{thread = v0 * {apart}{index}}}")
             }
             (4, _) => {
-                let own = [2, 4, 8, 16].into_iter().filter(|n| count % n == 0 && threads % n == 0);
-                let own = own.last().unwrap_or(1);
+                let mut own = [2, 4, 8, 16]
+                    .into_iter()
+                    .filter(|n| count.is_multiple_of(*n) && threads.is_multiple_of(*n));
+                let own = own.next_back().unwrap_or(1);
                 let copies = threads / own;
                 format!(
                     ", {{thread = {flat} % {own} + rep * {own}, index = {flat} // {own}, \
                      replicate = {copies}}}"
                 )
             }
-            (5, [_, columns]) if last % 8 == 0 => format!(
+            (5, [_, columns]) if last.is_multiple_of(8) => format!(
                 ", {{thread = xor(v1 % 8, v0 % 8), index = v0 * {} + v1 // 8}}",
                 columns / 8
             ),
@@ -320,7 +322,7 @@ impl Nests<'_> {
                 place.push((self.index("index.div", &i, extents[1]), extents[0]));
                 place.push((self.index("index.rem", &i, extents[1]), extents[1]));
             }
-            1 if extents[extents.len() - 1] % 4 == 0 => {
+            1 if extents[extents.len() - 1].is_multiple_of(4) => {
                 // The last dimension in two parts.
                 for extent in &extents[..extents.len() - 1] {
                     let i = self.fresh();
