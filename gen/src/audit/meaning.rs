@@ -40,6 +40,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         }
     }
     spellings(compiled, &mut diags);
+    rounded(compiled, &mut diags);
     together(compiled, &mut diags);
     equal(compiled, &mut diags);
     diags
@@ -337,6 +338,49 @@ fn spellings(compiled: &Compiled, diags: &mut Diagnostics) {
                         .as_level(Level::Warning),
                 );
             }
+        }
+    }
+}
+
+/// Sums and products say every word that the fused ones of their instruction set and element type
+/// say: a rounding that a text leaves out is one that an assembler may leave out too, when it makes
+/// one instruction of a product and a sum.
+fn rounded(compiled: &Compiled, diags: &mut Diagnostics) {
+    let key = |atom: &Atom| Some((atom.isa.index(), atom.operands.first()?.dtype?.index()));
+    let name = |atom: &Atom| {
+        let one = atom.does.as_ref().filter(|_| one_line(atom))?;
+        Some(one.op.value.rsplit('.').next().unwrap_or_default().to_string())
+    };
+    let mut fused: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    for atom in &compiled.model.atoms {
+        let Some(key) = key(atom).filter(|_| name(atom).as_deref() == Some("fma")) else {
+            continue;
+        };
+        let said: BTreeSet<String> =
+            letters(atom).into_iter().filter(|word| word != "fma").collect();
+        fused.entry(key).and_modify(|all| all.retain(|word| said.contains(word))).or_insert(said);
+    }
+    for atom in &compiled.model.atoms {
+        let sums = ["add", "sub", "mul"];
+        let Some(one) = atom
+            .does
+            .as_ref()
+            .filter(|_| name(atom).is_some_and(|name| sums.contains(&name.as_str())))
+        else {
+            continue;
+        };
+        let Some(wanted) = key(atom).and_then(|key| fused.get(&key)) else { continue };
+        let said = letters(atom);
+        if let Some(word) = wanted.iter().find(|word| !said.contains(word)) {
+            let message = format!(
+                "the text of `{}` does not say `{word}`, that of `fma` of its type does",
+                atom.name.value
+            );
+            diags.push(
+                Diagnostic::at(one.op.span, message)
+                    .note(atom.template_span, "the text")
+                    .help("say how it is rounded: without it an assembler may make one instruction of two"),
+            );
         }
     }
 }

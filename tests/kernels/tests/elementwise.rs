@@ -112,6 +112,38 @@ fn another_operation_is_seen() {
     }
 }
 
+/// A product and a sum are rounded one by one, which no other text than one that says so promises:
+/// ptxas makes a fused one of `mul.f32` and `add.f32`, and the replay takes neither.
+#[test]
+fn products_and_sums_are_rounded_one_by_one() {
+    // 1 + 2^-12 squared is 1 + 2^-11 + 2^-24; the last bit is lost where the product is rounded.
+    let (x, z) = (1.0 + 2f32.powi(-12), -(1.0 + 2f32.powi(-11)));
+    assert_ne!(x * x + z, x.mul_add(x, z));
+    let program =
+        "func @f(%A: memref<32x64xf32, #gmem>, %B: memref<32x64xf32, #gmem>) {threads = 128} {
+      %x = tiled_load %A[0, 0] : memref<32x64xf32, #gmem> -> tensor<32x64xf32>
+      %y = tiled_load %B[0, 0] : memref<32x64xf32, #gmem> -> tensor<32x64xf32>
+      %p = mul %x, %y : tensor<32x64xf32>
+      %s = add %p, %y : tensor<32x64xf32>
+      %d = sub %s, %x : tensor<32x64xf32>
+      tiled_store %d, %A[0, 0] : tensor<32x64xf32> -> memref<32x64xf32, #gmem>
+    }";
+    let said = Interpreted::with(program, Given { turns: 1, salt: 4, fill: Some(Fill::Patterns) })
+        .expect("a program");
+    let mut seen = 0;
+    for arch in TABLES.archs.iter().filter(|arch| arch.name.starts_with("sm_")) {
+        let text = try_kernel_text(program, arch.name).expect("a kernel");
+        for word in ["add", "sub", "mul"] {
+            let plain = text.replace(&format!("{word}.rn.f32"), &format!("{word}.f32"));
+            assert!(plain != text && !text.contains("fma."), "{}: {word}\n{text}", arch.name);
+            let why = run_text(&said, &plain, &[], arch.name).expect_err("it may be fused");
+            assert!(why.contains("says no rounding"), "{}: {why}", arch.name);
+            seen += 1;
+        }
+    }
+    assert!(seen >= 30, "{seen}");
+}
+
 /// How far a function may be off is said of each instruction that does it, and of no other; the
 /// reference lets through what is said.
 #[test]

@@ -48,7 +48,7 @@ fn integers() {
         ("cvt.u64.u32 %d5, %r3; shl.b64 %d5, %d5, 4; mov.b64 {%r4, %r10}, %d5;", 8),
         ("cvt.u8.u32 %r10, %r3;", 0x21),
         ("cvt.s32.s8 %r10, %r3;", 0x21),
-        ("cvt.rn.f32.u32 %f0, 3; add.f32 %f1, %f0, 0f3F000000; cvt.rzi.u32.f32 %r10, %f1;", 3),
+        ("cvt.rn.f32.u32 %f0, 3; add.rn.f32 %f1, %f0, 0f3F000000; cvt.rzi.u32.f32 %r10, %f1;", 3),
         ("mov.b32 {%h0, %h1}, %r3; mov.b32 %r10, {%h1, %h0};", 0x4321_8765),
         ("cvt.rn.f16x2.f32 %r10, 0f40000000, 0f3F800000;", 0x4000_3c00),
         ("mul.wide.s32 %d5, %r3, 2; mov.b64 {_, %r10}, %d5;", u32::MAX),

@@ -87,7 +87,7 @@ pub const FAULTS: [Fault; 21] = [
         })
     }),
     fault("exchanged operands", "sm_80", &["reduce", "graph"], |t| {
-        change(t, |l| is(l, &["sub.f32"]).then(|| operands(l, |o| o.swap(1, 2)))?)
+        change(t, |l| is(l, &["sub.rn.f32"]).then(|| operands(l, |o| o.swap(1, 2)))?)
     }),
     fault("dropped wait states", "gfx942", &["gemm", "graph", "chain"], |t| {
         without(t, |l| is(l, &["s_nop"]))

@@ -278,6 +278,10 @@ fn arithmetic(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     {
         return Err("a suffix does not belong to this instruction".to_string());
     }
+    // Without a rounding ptxas may make one instruction of a product and a sum, rounded once.
+    if float && !rounded && matches!(f, Alu::Add | Alu::Sub | Alu::Mul | Alu::Fma) {
+        return Err(format!("`{head}` of floats says no rounding: it may be fused"));
+    }
     want(o, sources + 1..=sources + 1)?;
     let mut all = [Src::Imm(0); 4];
     for (slot, operand) in all.iter_mut().zip(&o[1..]) {
