@@ -55,7 +55,7 @@ use lanebook_ir::{Op, Program};
 use lanebook_layout::sentence;
 use lanebook_loops::Told;
 use lanebook_plan::memory_pressure::choose_and_place;
-use lanebook_plan::select::{InsertedConversions, LoadSinking, Workspace};
+use lanebook_plan::select::{Expansions, InsertedConversions, LoadSinking, Workspace};
 use lanebook_plan::shared_alloc::place_moved;
 use lanebook_plan::{Plan, PlanError};
 use lanebook_tables::{ArchId, Tables};
@@ -305,14 +305,16 @@ pub fn plan<'s>(
     }
     let Scratch { mut workspace, pools, kernel, lists, exprs } = scratch;
     let mut plan = pools.plan(arch);
-    decide(
-        tables,
-        program,
-        function,
-        &mut plan,
-        &mut workspace,
-        &mut InsertedConversions::default(),
-    )?;
+    expanded((tables, arch), program, function, |program| {
+        decide(
+            tables,
+            program,
+            function,
+            &mut plan,
+            &mut workspace,
+            &mut InsertedConversions::default(),
+        )
+    })?;
     Ok(Planned { plan, function, kernel, lists, exprs })
 }
 
@@ -365,7 +367,7 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
     tables: &Tables<'_>,
     arch: ArchId,
     program: &mut Program<'_, '_>,
-    mut scratch: Scratch<'s>,
+    scratch: Scratch<'s>,
     last: EmitStage,
     told: &mut L,
 ) -> Result<Compiled<'s>, CompileError> {
@@ -374,37 +376,76 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
     if loops != told.told().is_some_and(|told| told.function() == function) {
         return Err(CompileError::NotTold(function));
     }
-    let mut plan = scratch.pools.plan(arch);
-    let mut inserted = InsertedConversions::default();
-    decide(tables, program, function, &mut plan, &mut scratch.workspace, &mut inserted)?;
-    if let Some(told) = told.told() {
-        lanebook_emit::reserve_reductions(tables, told, &mut plan)?;
-    }
+    let Scratch { mut workspace, pools, mut kernel, mut lists, mut exprs } = scratch;
+    let mut plan = pools.plan(arch);
     let mut room = EmitScratch {
-        kernel: &mut scratch.kernel,
-        lists: &mut scratch.lists,
-        exprs: &mut scratch.exprs,
+        kernel: &mut kernel,
+        lists: &mut lists,
+        exprs: &mut exprs,
         told: &mut *told,
         last,
     };
-    let filled = match fill_moved(tables, program, &mut plan, function, &mut room) {
+    let usage = if loops {
+        decided(tables, program, function, &mut plan, (&mut workspace, &mut room))?
+    } else {
+        expanded((tables, arch), program, function, |program| {
+            decided(tables, program, function, &mut plan, (&mut workspace, &mut room))
+        })?
+    };
+    Ok(Compiled {
+        plan,
+        steps: kernel.steps,
+        patterns: kernel.patterns,
+        params: kernel.params,
+        usage,
+        function,
+    })
+}
+
+/// Does something with a function in which others stand for operations that no instruction does.
+///
+/// # Errors
+/// Whatever keeps it from being done, about the program as it was and is again.
+#[inline(always)]
+fn expanded<T>(
+    (tables, arch): (&Tables<'_>, ArchId),
+    program: &mut Program<'_, '_>,
+    function: Op,
+    what: impl FnOnce(&mut Program<'_, '_>) -> Result<T, CompileError>,
+) -> Result<T, CompileError> {
+    let mut others = Expansions::default();
+    let made = others.expand(tables, arch, program, function).map_err(CompileError::from);
+    made.and_then(|()| what(program)).map_err(|error| {
+        let error = error.about(|op| others.home(program, op));
+        others.rollback(program);
+        error
+    })
+}
+
+/// Plans and makes the steps of a function.
+#[inline(always)]
+fn decided<'f, L: LoopSource<'f>>(
+    tables: &Tables<'_>,
+    program: &mut Program<'_, '_>,
+    function: Op,
+    plan: &mut Plan<'_>,
+    (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_, L>),
+) -> Result<RegisterUsage, CompileError> {
+    let mut inserted = InsertedConversions::default();
+    decide(tables, program, function, plan, workspace, &mut inserted)?;
+    if let Some(told) = room.told.told() {
+        lanebook_emit::reserve_reductions(tables, told, plan)?;
+    }
+    let filled = match fill_moved(tables, program, plan, function, room) {
         Err(error @ CompileError::Emit(EmitError::Step(StepError::Pool { .. }))) => {
-            refill(tables, program, &mut plan, function, (&mut scratch.workspace, &mut room), error)
+            refill(tables, program, plan, function, (workspace, room), error)
         }
         found => found,
     };
-    let usage = filled.map_err(|error| {
+    filled.map_err(|error| {
         let error = error.about(|op| inserted.home(program, op));
         inserted.rollback(program);
         error
-    })?;
-    Ok(Compiled {
-        plan,
-        steps: scratch.kernel.steps,
-        patterns: scratch.kernel.patterns,
-        params: scratch.kernel.params,
-        usage,
-        function,
     })
 }
 

@@ -7,14 +7,24 @@ use crate::plan::{Parts, Report};
 use crate::problem::{Problem, Problems};
 use crate::program::Source;
 use crate::refused::{of_compile, of_program, written};
-use lanebook::compile::{CompileStorage, compile, compile_loops, compile_until};
+use lanebook::compile::{Capacities, compile, compile_loops, compile_until};
 use lanebook::emit::EmitStage;
 use lanebook::ir;
 use lanebook::remat::check_layouts;
 use lanebook_tables::Tables;
 
-/// Instructions, register tuples, index-expression nodes and reasons that there is room for.
-type Room = CompileStorage<16384, 4096, 4096, 16384>;
+/// Instructions, register tuples, index-expression nodes, reasons, tiles and constants that there is
+/// room for.
+const SIZES: Capacities = Capacities {
+    steps: 16384,
+    tuples: 4096,
+    nodes: 4096,
+    rejected: 16384,
+    fragments: 512,
+    splats: 256,
+    ..Capacities::DEFAULT
+};
+type Room = lanebook::compile_storage!(SIZES);
 
 /// Operations, values, operands, attributes, types, regions and undo records that there is room
 /// for.

@@ -5,10 +5,8 @@
 //! The author of an architecture reads it here; without it a user would, program by program.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
-use crate::dispatch::{answered, spelled};
-use lanebook_tables::{
-    Arch, BuildNode, IndexOp, Language, OpId, OpRole, PatternNode, RuleId, Tables,
-};
+use crate::dispatch::{answered, sequences, spelled};
+use lanebook_tables::{Arch, BuildNode, IndexOp, Language, OpId, PatternNode, RuleId, Tables};
 use std::collections::BTreeSet;
 
 /// See the module.
@@ -24,7 +22,9 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
     // What no machine of these tables does is said once.
     let nowhere: BTreeSet<&str> = compiled_words(tables)
-        .filter(|(name, _)| !lines.iter().any(|(.., all)| does(all, name)))
+        .filter(|(name, id)| {
+            !lines.iter().any(|(arch, _, all)| does((tables, arch), all, name, *id))
+        })
         .map(|(name, _)| name)
         .collect();
     let first = compiled_words(tables).find(|(name, _)| nowhere.contains(name));
@@ -44,7 +44,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     for (arch, model, all) in lines.iter().filter(|(_, model, _)| model.whole) {
         let mut cannot = missing_answers(compiled, all);
         let words = compiled_words(tables)
-            .filter(|(name, _)| !nowhere.contains(name) && !does(all, name))
+            .filter(|(name, id)| !nowhere.contains(name) && !does((tables, arch), all, name, *id))
             .map(|(name, _)| format!("`{name}`: no instruction does it for any type"));
         cannot.extend(words);
         cannot.extend(
@@ -92,15 +92,15 @@ fn compiled_words<'t>(tables: &Tables<'t>) -> impl Iterator<Item = (&'t str, OpI
     let contracts = tables.contract.ops;
     let ops = (0u16..).map(OpId).zip(tables.ops);
     ops.filter(move |(id, op)| {
-        op.role == OpRole::Elementwise
-            && contracts.get(id.index()).is_some_and(|contract| contract.compiled)
+        op.role.is_lanewise() && contracts.get(id.index()).is_some_and(|contract| contract.compiled)
     })
     .map(|(id, op)| (op.name, id))
 }
 
-fn does(lines: &[String], name: &str) -> bool {
+/// Whether an instruction does an operation for some element type, or others do in its place.
+fn does((tables, arch): (&Tables<'_>, &Arch<'_>), lines: &[String], name: &str, id: OpId) -> bool {
     let head = format!("elementwise {name}/");
-    lines.iter().any(|line| line.starts_with(&head))
+    lines.iter().any(|line| line.starts_with(&head)) || sequences(tables, arch, id).next().is_some()
 }
 
 /// Operations of addresses that no rule of the instruction set computes from any values with atoms

@@ -12,7 +12,7 @@ use crate::model::{Atom, Does, HwModel, Operand};
 use crate::rules::does;
 use crate::template::Piece;
 use lanebook_suggest::remedy;
-use lanebook_tables::{OpRole, OpWord, TermNode};
+use lanebook_tables::{OpWord, TermNode};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
@@ -265,7 +265,7 @@ fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
     let other = ops
         .list
         .iter()
-        .filter(|op| op.role == OpRole::Elementwise)
+        .filter(|op| op.role.is_lanewise())
         .map(|op| op.entry.name.value.as_str())
         .filter(|other| !name.starts_with(other))
         .find(|other| letters.iter().any(|word| word == other));

@@ -27,6 +27,8 @@ pub struct Dtype {
     pub name: Name,
     /// Width in bits.
     pub bits: u16,
+    /// Bits in a lane's registers.
+    pub held: u16,
     /// What the bits mean.
     pub kind: DtypeKind,
     /// How the bits of a floating-point number are divided.
@@ -141,6 +143,7 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
         .map(|d| Dtype {
             name: d.name.clone(),
             bits: d.bits,
+            held: d.held.unwrap_or(d.bits),
             kind: dtype_kind(d.kind),
             format: d.format.map(float_format),
         })

@@ -81,7 +81,7 @@ macro_rules! structs {
     (@nothing $life:lifetime) => { "" };
 }
 structs! {
-    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, policies, anchors, contract, arch_names, atom_names, dtype_names, op_names }
+    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, policies, anchors, contract, sequences, arch_names, atom_names, dtype_names, op_names }
     NameMap<'_> { key, displacements, ids }
     Dispatch<'_> { seed, displacements, keys, begins, atoms }
     Isa<'_> {
@@ -120,9 +120,11 @@ structs! {
     LaneXor<'_> { masks, set, step, by }
     CounterUse { counter, unordered }
     Source<'_> { key, title }
-    Dtype<'_> { name, bits, kind, format }
+    Dtype<'_> { name, bits, held, kind, format }
     FloatFormat { signed, exponent, fraction, bias, specials, zero }
-    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort, index }
+    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort, truth, index }
+    Sequence<'_> { op, from, to, ulp, steps }
+    SequenceStep<'_> { op, from, to, operands }
     Rules<'_> { rules, names, docs, sets, passes, phases }
     Rule<'_> { language, phase, priority, slots, pattern, lets, conditions, replacement }
     Let<'_> { slot, term }
@@ -202,6 +204,7 @@ enums! {
     PatternNode { Any(a), AnyConst(a), Const(a), Index(a, b, c), Tile(a, b, c), Role(a, b, c) }
     Broadcast<'_> { Lanes(a, b, c, d), Blocks(a, b, c) }
     CondArg { Slot(a), Const(a) }
+    SequenceOperand { Operand(a), Step(a), Number(a, b) }
     FieldRole { Plain, Start, Pattern(a), Swizzle, Rows, Columns, Type(a), Major(a), Scale(a) }
     AttrForm<'_> { Unit, Int(a, b), Power(a, b), Word(a), Text, Symbol, Ints(a), Layout(a), Grid, Bounds }
     BuildNode { Slot(a), Const(a, b), Fold(a, b), TrailingZeros, Low32, High32, Index(a, b), Inst(a, b), Tile(a) }

@@ -93,6 +93,10 @@ pub enum ElementsWord {
     Bytes,
     /// 32 bits each.
     Words,
+    /// A whole number of bytes each, or truths.
+    Held,
+    /// Truths.
+    Truths,
 }
 
 /// An attribute.
@@ -320,6 +324,8 @@ fn slots(entries: &[SlotEntry]) -> t::List<'static, t::SlotContract<'static>> {
         elements: match entry.elements {
             ElementsWord::Bytes => t::Elements::Bytes,
             ElementsWord::Words => t::Elements::Words,
+            ElementsWord::Held => t::Elements::Held,
+            ElementsWord::Truths => t::Elements::Truths,
         },
         layouts: bits(&entry.layouts, &notation::NAMES, "", quiet),
         attrs: attrs(&entry.attributes),

@@ -10,7 +10,7 @@ use crate::model::{self, HwModel};
 use crate::schema::Name;
 use crate::source::Span;
 use lanebook_suggest::remedy;
-use lanebook_tables::{OpId, OpRole, OpWord};
+use lanebook_tables::{OpId, OpWord};
 
 /// The number of a word; `op` answers for operations.
 pub(crate) fn word(name: &str, op: impl FnOnce(&str) -> Option<OpId>) -> Option<OpWord> {
@@ -42,7 +42,7 @@ pub(super) fn elementwise(ops: &Ops) -> impl Iterator<Item = (&str, Span)> {
     let named = ops
         .list
         .iter()
-        .filter(|op| op.role == OpRole::Elementwise)
+        .filter(|op| op.role.is_lanewise())
         .flat_map(|op| [&op.entry.name].into_iter().chain(&op.entry.aliases));
     named.map(|name| (name.as_str(), name.span))
 }
@@ -90,7 +90,7 @@ fn said(atom: &model::Atom, does: &model::Does, word: OpWord, ops: &Ops, diags: 
         OpWord::Pack => 2,
     };
     if let OpWord::Op(id) = word
-        && ops.get(id).is_none_or(|op| op.role != OpRole::Elementwise)
+        && ops.get(id).is_none_or(|op| !op.role.is_lanewise())
     {
         wrong(
             format!("`{name}` is no elementwise operation"),

@@ -22,6 +22,8 @@ pub struct RulePart {
     pub anchors: t::Anchors<'static>,
     /// What `compile` takes.
     pub contract: t::Contract<'static>,
+    /// Elementwise operations that are several others.
+    pub sequences: &'static [t::Sequence<'static>],
     /// Operation names and aliases.
     pub op_names: t::NameMap<'static>,
 }
@@ -50,6 +52,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
         writes: op.entry.writes,
         pure: op.entry.pure,
         effort: op.entry.effort,
+        truth: op.entry.truth,
         index: op.index,
     }));
     RulePart {
@@ -58,6 +61,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
         weights: model.weights.unwrap_or(RulePart::EMPTY.weights),
         policies: super::policies::lower(&model.policies),
         anchors: super::anchors::lower(&model.anchors, &model.candidates),
+        sequences: super::sequences::lower(&model.sequences),
         contract: super::contract::lower(&model.contract, &model.ops),
         op_names: perfect(&model.ops.names.numbered().collect::<Vec<_>>()).leak(),
     }

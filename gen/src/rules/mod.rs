@@ -23,6 +23,7 @@ mod policies;
 mod right;
 pub mod rule;
 pub mod schema;
+pub mod sequences;
 pub mod term;
 pub mod tree;
 
@@ -66,6 +67,8 @@ pub struct RuleModel {
     pub candidates: Vec<anchors::CandidateEntry>,
     /// What the engine asks of architectures.
     pub asks: Vec<asks::Ask>,
+    /// Elementwise operations that are several others.
+    pub sequences: Vec<sequences::Resolved>,
     /// What `compile` takes of the operations.
     pub contract: contract::ContractFile,
     /// Certificates as committed.
@@ -100,6 +103,7 @@ pub fn compile(
     let mut model = RuleModel::default();
     let mut files = Vec::new();
     let mut asks = Vec::new();
+    let mut sequences = Vec::new();
     let mut contract: Option<contract::ContractFile> = Some(contract::ContractFile::default());
     let mut measures = Some(schema::MeasureFile::default());
     for &id in &loaded.rule_files {
@@ -129,6 +133,7 @@ pub fn compile(
                     reader.file().map(|file| anchors::candidates(file, diags)).unwrap_or_default()
             }
             asks::FILE => asks = reader.file().unwrap_or_default(),
+            sequences::FILE => sequences = reader.entries(),
             contract::FILE => contract = reader.file(),
             certificate::FILE => {
                 model.certificates = reader.file().map(certificate::resolve).unwrap_or_default()
@@ -182,6 +187,7 @@ pub fn compile(
     }
     rule::check_names(&model.rules, diags);
     anchors::check(&model.anchors, &model.ops, diags);
+    model.sequences = sequences::resolve(sequences, hw, &model.ops, diags);
     model.asks = asks::check(asks, hw, &model.ops, diags);
     if let Some(file) = contract {
         model.contract = contract::check(file, &model.ops, diags);

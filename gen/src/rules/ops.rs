@@ -174,6 +174,7 @@ pub(crate) fn of_tables(tables: &Tables<'_>, file: FileId) -> Ops {
             writes: decl.writes,
             pure: decl.pure,
             effort: decl.effort,
+            truth: decl.truth,
             index: None,
             doc: String::new(),
         };

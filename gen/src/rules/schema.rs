@@ -73,6 +73,9 @@ pub struct OpEntry {
     pub pure: bool,
     #[serde(default = "usual_effort")]
     pub effort: u8,
+    /// Its results are truths.
+    #[serde(default)]
+    pub truth: bool,
     #[serde(default)]
     pub index: Option<Spanned<Bare>>,
     pub doc: String,

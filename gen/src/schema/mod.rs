@@ -74,6 +74,9 @@ pub struct Dtype {
     pub name: Name,
     /// Width in bits.
     pub bits: u16,
+    /// Bits that an element of a tile has in registers, where those are more.
+    #[serde(default)]
+    pub held: Option<u16>,
     /// What the bits mean.
     pub kind: DtypeKind,
     /// How the bits of a floating-point number are divided.

@@ -126,6 +126,35 @@ pub fn answered(tables: &t::Tables<'static>, arch: &t::Arch<'static>) -> Vec<Cap
         .collect()
 }
 
+/// Whether an operation on elements is done: by an instruction, or by a sequence of operations that
+/// are.
+#[must_use]
+pub fn served(
+    tables: &t::Tables<'_>,
+    arch: &t::Arch<'_>,
+    key: (t::OpId, t::DtypeId, t::DtypeId),
+) -> bool {
+    let (op, from, to) = key;
+    let arity = tables.op(op).map_or(0, |op| op.operands.0);
+    let wanted = Capability::Elementwise { word: t::OpWord::Op(op), arity, from, to, part: 0 };
+    !arch.dispatch(wanted).is_empty()
+        || tables.sequence(op, from, to).is_some_and(|one| {
+            one.steps.iter().all(|step| served(tables, arch, (step.op, step.from, step.to)))
+        })
+}
+
+/// Element types of operand and result for which an operation is a sequence of others that are
+/// done.
+pub fn sequences<'t>(
+    tables: &'t t::Tables<'t>,
+    arch: &'t t::Arch<'t>,
+    op: t::OpId,
+) -> impl Iterator<Item = (t::DtypeId, t::DtypeId)> + 't {
+    let own = tables.sequences.iter().filter(move |one| one.op == op);
+    own.map(|one| (one.from, one.to))
+        .filter(move |(from, to)| served(tables, arch, (op, *from, *to)))
+}
+
 /// A capability as a line of text; element types and register classes by their names.
 #[must_use]
 pub fn spelled(tables: &t::Tables<'_>, arch: &t::Arch<'_>, capability: Capability) -> String {
@@ -257,14 +286,16 @@ fn elementwise(tables: &t::Tables<'_>, atom: &t::Atom<'_>, out: &mut Vec<(Capabi
         out.push((Capability::ShuffleIndex, soonest(atom)));
     }
     let typed = |k: &u8| atom.operands.get(usize::from(*k)).and_then(|operand| operand.dtype);
-    let Some(from) = does
-        .uses
-        .first()
-        .and_then(typed)
-        .filter(|from| does.uses.iter().all(|k| typed(k) == Some(*from)))
-    else {
-        return;
+    // What a selection selects is of the result's type, and its first operand a truth.
+    let selects = matches!(does.op, t::OpWord::Op(id)
+        if tables.op(id).is_some_and(|op| op.role == t::OpRole::Select));
+    let made = || atom.operands.iter().find(|o| o.role == t::Role::Def).and_then(|o| o.dtype);
+    let rest = does.uses.iter().skip(1);
+    let alike = |from: &t::DtypeId| {
+        let wanted = if selects { made() } else { Some(*from) };
+        rest.clone().all(|k| typed(k) == wanted)
     };
+    let Some(from) = does.uses.first().and_then(typed).filter(alike) else { return };
     for to in atom
         .operands
         .iter()

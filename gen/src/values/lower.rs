@@ -24,6 +24,7 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
         dtypes: list(model.dtypes.iter().map(|d| t::Dtype {
             name: text(&d.name),
             bits: d.bits,
+            held: d.held,
             kind: d.kind,
             format: d.format,
         })),
@@ -39,6 +40,7 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
         policies: rules.policies,
         anchors: rules.anchors,
         contract: rules.contract,
+        sequences: rules.sequences,
         arch_names: named(&model.arch_names),
         atom_names: named(&model.atom_names),
         dtype_names: named(&model.dtype_names),
@@ -447,6 +449,7 @@ impl RulePart {
         policies: &[],
         anchors: t::Anchors::EMPTY,
         contract: t::Contract::EMPTY,
+        sequences: &[],
         op_names: t::NameMap::EMPTY,
     };
 }

@@ -324,9 +324,13 @@ pub fn plan(
                 if program.result(op, 0).is_some_and(|value| program.constant(value).is_some()) => {
             }
             // Who reads a tile looks for its distribution: where there is none, nobody does.
-            OpRole::Elementwise | OpRole::Reduce | OpRole::Broadcast | OpRole::Convert
+            OpRole::Elementwise
+            | OpRole::Select
+            | OpRole::Reduce
+            | OpRole::Broadcast
+            | OpRole::Convert
                 if evaluator::is_undecided(program, plan, op) => {}
-            OpRole::Elementwise => evaluator::elementwise(program, plan, op)?,
+            OpRole::Elementwise | OpRole::Select => evaluator::elementwise(program, plan, op)?,
             OpRole::Reduce => lanes::shape::reduce(tables, program, plan, op)?,
             OpRole::Broadcast => lanes::shape::broadcast(program, plan, op)?,
             OpRole::Convert => lanes::shape::convert(tables, program, plan, op)?,

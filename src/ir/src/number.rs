@@ -211,6 +211,15 @@ impl Program<'_, '_> {
                     _ => None,
                 },
             },
+            (DtypeKind::Bits, _) if dtype.bits == 1 => match literal {
+                Literal::Int(value @ (0 | 1)) => Some(value.unsigned_abs()),
+                Literal::Word(name) => match self.text(name) {
+                    "true" => Some(1),
+                    "false" => Some(0),
+                    _ => None,
+                },
+                _ => None,
+            },
             // A type whose format the tables do not say is filled with zero alone.
             (DtypeKind::Float | DtypeKind::Bits, _) => literal.is_zero().then_some(0),
             (DtypeKind::Signed | DtypeKind::Unsigned, _) => {

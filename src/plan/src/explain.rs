@@ -28,6 +28,8 @@ impl PlanPool {
             Self::Worklist => "tiles that share one distribution and wait to be looked at",
             Self::Candidates => "ways to do one product",
             Self::UnitOperands => "operands that matrix units read from shared memory",
+            Self::Expansions => "elementwise operations that others stand for",
+            Self::Program => "operations of the program",
         }
     }
 }

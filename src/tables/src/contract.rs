@@ -120,6 +120,10 @@ pub enum Elements {
     Bytes,
     /// 32 bits each.
     Words,
+    /// A whole number of bytes each, or truths (`i1`).
+    Held,
+    /// Truths.
+    Truths,
 }
 
 impl Elements {
@@ -129,6 +133,8 @@ impl Elements {
         match self {
             Self::Bytes => "of a whole number of bytes each",
             Self::Words => "of 32 bits each",
+            Self::Held => "of a whole number of bytes each, or i1",
+            Self::Truths => "i1",
         }
     }
 }

@@ -34,6 +34,7 @@ mod op;
 mod param;
 mod policy;
 mod rule;
+pub mod sequence;
 mod template;
 mod tiled;
 mod unit;
@@ -66,6 +67,7 @@ pub use rule::{
     MAX_TERM, NO_SLOT, Number, Pass, PassStep, PatternNode, Rule, RuleSet, Rules, TermNode,
     TileBuild, Weights, Word,
 };
+pub use sequence::{Sequence, SequenceOperand, SequenceStep};
 pub use template::{Pieces, Template};
 pub use tiled::{CompletionObject, TiledMove};
 pub use unit::{
@@ -144,6 +146,8 @@ pub struct Tables<'a> {
     pub anchors: Anchors<'a>,
     /// What `compile` takes of the operations.
     pub contract: Contract<'a>,
+    /// Elementwise operations that are several others.
+    pub sequences: &'a [Sequence<'a>],
     /// Architecture names to [`ArchId`].
     pub arch_names: NameMap<'a>,
     /// Atom names to [`AtomId`].
@@ -247,6 +251,9 @@ pub struct Dtype<'a> {
     pub name: &'a str,
     /// Width of one element in bits.
     pub bits: u16,
+    /// Bits that an element of a tile has in a lane's registers: more than its own where it stands
+    /// there as a mask, all ones or all zeros.
+    pub held: u16,
     /// What the bits mean.
     pub kind: DtypeKind,
     /// Of a floating-point number, how its bits are divided; `None` where a modifier says it.

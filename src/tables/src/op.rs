@@ -100,6 +100,11 @@ impl OpRole {
     pub const fn is_terminator(self) -> bool {
         matches!(self, Self::Yield | Self::Return | Self::Condition)
     }
+    /// Computes each element of a tile from those at its place in the operands.
+    #[must_use]
+    pub const fn is_lanewise(self) -> bool {
+        matches!(self, Self::Elementwise | Self::Select)
+    }
     /// Loops: the body may run any number of times.
     #[must_use]
     pub const fn is_loop(self) -> bool {
@@ -235,6 +240,8 @@ pub struct OpDecl<'a> {
     pub pure: bool,
     /// What a byte of its results costs to compute, against a byte of a sum.
     pub effort: u8,
+    /// Its results are truths: elements of one bit, whatever those of its operands are.
+    pub truth: bool,
     /// What it computes, if it is an operation on indices that `compile` knows.
     pub index: Option<IndexWord>,
 }

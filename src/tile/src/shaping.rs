@@ -40,7 +40,7 @@ impl Shaping {
 #[doc(hidden)]
 pub fn tile_shape(program: &Program<'_, '_>, value: Value) -> Option<TileShape> {
     let ty = program.type_of(value);
-    let bits = ty.dtype.and_then(|d| program.tables().dtype(d)).map_or(0, |d| d.bits);
+    let bits = ty.dtype.and_then(|d| program.tables().dtype(d)).map_or(0, |d| d.held);
     let (rows, cols) = match ty.shape.rank() {
         1 => (1, ty.shape.extent(0)?),
         _ => ty.shape.pair()?,

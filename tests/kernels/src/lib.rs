@@ -17,7 +17,7 @@ pub mod programs;
 pub mod sweep;
 
 use lanebook::check;
-use lanebook::compile::{CompileStorage, Compiled, compile, compile_loops};
+use lanebook::compile::{Capacities, Compiled, compile, compile_loops};
 use lanebook::detail::{Detail, Stage, of_compile};
 use lanebook::emit::step::{Purpose, Step};
 use lanebook::ir::{LargeStorage, Options, Program, parse, verify};
@@ -27,7 +27,18 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Scratch that is large enough for every kernel here.
-pub type Room = CompileStorage<2048, 768, 1024, 256>;
+pub type Room = lanebook::compile_storage!(SIZES);
+
+/// Sizes of it: operations that others stand for have many tiles and constants.
+pub const SIZES: Capacities = Capacities {
+    steps: 4096,
+    tuples: 1536,
+    nodes: 1024,
+    rejected: 256,
+    fragments: 256,
+    splats: 96,
+    ..Capacities::DEFAULT
+};
 
 /// Where the examples are.
 #[must_use]

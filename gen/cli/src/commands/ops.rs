@@ -190,7 +190,16 @@ fn done(tables: &Tables<'_>, arch: &Arch<'_>, op: OpWord) -> Vec<String> {
         let to = name(atom.operands.iter().find(|operand| operand.role == Role::Def)?.dtype)?;
         Some(if from == to { from.to_string() } else { format!("{from} -> {to}") })
     });
-    types.collect::<BTreeSet<_>>().into_iter().collect()
+    let mut types = types.collect::<BTreeSet<_>>();
+    if let OpWord::Op(id) = op {
+        types.extend(lanebook_gen::dispatch::sequences(tables, arch, id).filter_map(
+            |(from, to)| {
+                let (from, to) = (name(Some(from))?, name(Some(to))?);
+                Some(if from == to { from.to_string() } else { format!("{from} -> {to}") })
+            },
+        ));
+    }
+    types.into_iter().collect()
 }
 
 /// Element types of the matrix instructions, with block scales or without.
@@ -234,24 +243,29 @@ fn able_archs<'t>(tables: &Tables<'t>, id: OpId, decl: &OpDecl<'t>) -> Option<Ve
         .filter_map(|word| tables.op_named(word).map(OpWord::Op))
         .collect();
     let does = |atom: &Atom<'_>| match decl.role {
-        OpRole::Elementwise => atom.does.is_some_and(|does| does.op == OpWord::Op(id)),
+        OpRole::Elementwise | OpRole::Select => {
+            atom.does.is_some_and(|does| does.op == OpWord::Op(id))
+        }
         OpRole::Reduce => atom.does.is_some_and(|does| reduced.contains(&does.op)),
         OpRole::Matrix if decl.operands.0 == 5 => {
             atom.scaled().is_some() || atom.scaled_in_tensor().is_some()
         }
         _ => atom.product().is_some() || atom.tensor().is_some(),
     };
-    if !matches!(decl.role, OpRole::Elementwise | OpRole::Reduce | OpRole::Matrix) {
+    if !decl.role.is_lanewise() && !matches!(decl.role, OpRole::Reduce | OpRole::Matrix) {
         return None;
     }
     let archs = tables.archs.iter();
-    Some(archs.filter(|arch| native(tables, arch).any(&does)).map(|arch| arch.name).collect())
+    let others =
+        |arch: &Arch<'_>| lanebook_gen::dispatch::sequences(tables, arch, id).next().is_some();
+    let able = archs.filter(|arch| native(tables, arch).any(&does) || others(arch));
+    Some(able.map(|arch| arch.name).collect())
 }
 
 /// What an architecture does with an operation.
 fn able<'t>(tables: &Tables<'t>, arch: &Arch<'t>, id: OpId, decl: &OpDecl<'t>) -> On<'t> {
     let (asks, types) = match decl.role {
-        OpRole::Elementwise => (true, done(tables, arch, OpWord::Op(id))),
+        OpRole::Elementwise | OpRole::Select => (true, done(tables, arch, OpWord::Op(id))),
         OpRole::Matrix => (true, products(tables, arch, decl.operands.0 == 5)),
         OpRole::Reduce => {
             let mut types = Vec::new();

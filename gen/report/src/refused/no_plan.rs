@@ -136,7 +136,7 @@ pub(super) fn of_plan(
                 None => problem,
             }
         }
-        PlanError::Unsupported(op) if program.role(op) == OpRole::Elementwise => {
+        PlanError::Unsupported(op) if program.role(op).is_lanewise() => {
             here(without_instruction(tables, arch, program, op), op, String::new())
         }
         PlanError::Unsupported(op) if program.role(op) == OpRole::Broadcast => {

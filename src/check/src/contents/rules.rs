@@ -26,7 +26,7 @@ impl<'a> ContentsContext<'a> {
     pub(crate) fn element_bits(&self, value: Value) -> Option<u32> {
         let dtype = self.program.type_of(value).dtype.and_then(|d| self.tables.dtype(d));
         dtype
-            .map(|d| u32::from(d.bits))
+            .map(|d| u32::from(d.held))
             .or_else(|| self.fragment(value).map(|f| u32::from(f.shape.bits)))
     }
 
@@ -238,7 +238,7 @@ impl<'a> Prover<'a, '_, '_> {
         let Some(op) = look.program.def_op(value) else { return Ok(false) };
         match look.program.role(op) {
             OpRole::Load => self.loaded(bits, op, value, at),
-            OpRole::Elementwise => self.elementwise(bits, op, value, at),
+            OpRole::Elementwise | OpRole::Select => self.elementwise(bits, op, value, at),
             OpRole::Reduce => self.reduced(bits, op, value, at),
             OpRole::Matrix => self.product(bits, op, at),
             OpRole::Convert => self.converted(bits, op, value, at),

@@ -50,7 +50,7 @@ impl LowerContext<'_, '_, '_, '_> {
             })
         };
         let (_, fragment) = self.plan.fragment_of(result).ok_or(refuse)?;
-        let bits = |id| tables.dtype(id).map_or(0, |d| d.bits);
+        let bits = |id| tables.dtype(id).map_or(0, |d| d.held);
         // Where a register's elements stand alone, in the operands or in the result, there is only
         // the lowest share.
         let unpacked = self.is_loose(op, fragment)?;

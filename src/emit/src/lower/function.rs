@@ -71,9 +71,13 @@ impl LowerContext<'_, '_, '_, '_> {
                 {
                     self.constant(op)?
                 }
-                OpRole::Elementwise | OpRole::Reduce | OpRole::Transpose | OpRole::Convert
+                OpRole::Elementwise
+                | OpRole::Select
+                | OpRole::Reduce
+                | OpRole::Transpose
+                | OpRole::Convert
                     if self.is_unread(op) => {}
-                OpRole::Elementwise => self.elementwise(op)?,
+                OpRole::Elementwise | OpRole::Select => self.elementwise(op)?,
                 OpRole::Transpose => self.rename(op)?,
                 OpRole::Convert => self.convert(op, open)?,
                 OpRole::Reduce => self.reduce(op, open)?,

@@ -217,6 +217,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 | OpRole::Constant
                 | OpRole::Index
                 | OpRole::Elementwise
+                | OpRole::Select
                 | OpRole::Matrix
                 | OpRole::Alloc => {}
                 _ => return false,

@@ -111,7 +111,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return Ok(());
         };
         let mut users = self.program.uses(value).filter_map(|place| self.program.user(place));
-        if !users.any(|user| self.program.role(user) == OpRole::Elementwise) {
+        if !users.any(|user| self.program.role(user).is_lanewise()) {
             return Ok(());
         }
         let reg = self.splat(op, value)?;

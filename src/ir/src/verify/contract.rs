@@ -548,6 +548,8 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         let elements = match rule.elements {
             Elements::Bytes => bits > 0 && bits.is_multiple_of(8),
             Elements::Words => bits == 32,
+            Elements::Held => bits == 1 || bits > 0 && bits.is_multiple_of(8),
+            Elements::Truths => bits == 1,
         };
         if tile && !elements {
             return Err((BreachKind::Element { at, want: rule.elements }, name));

@@ -484,9 +484,16 @@ impl OpTypes<'_, '_, '_> {
     }
     fn elementwise(self) -> VerifyResult {
         let count = u8::try_from(self.program.operand_count(self.op)).unwrap_or(u8::MAX);
+        let truth = self.program.decl(self.op).is_some_and(|decl| decl.truth);
         for number in 0..count {
             // One operand: the element type may change (a cast).
-            self.same(ValueSlot::Operand(number), ValueSlot::Result(0), count > 1)?;
+            self.same(ValueSlot::Operand(number), ValueSlot::Result(0), count > 1 && !truth)?;
+            if truth {
+                self.dtypes(ValueSlot::Operand(number), ValueSlot::Operand(0))?;
+            }
+        }
+        if truth {
+            return self.condition(ValueSlot::Result(0));
         }
         Ok(())
     }

@@ -280,4 +280,8 @@ pub enum PlanPool {
     Candidates,
     /// Operands that matrix units read from shared memory.
     UnitOperands,
+    /// Elementwise operations with others in their place.
+    Expansions,
+    /// Operations and values of the program itself.
+    Program,
 }

@@ -8,7 +8,7 @@ use crate::select::elementwise::is_done;
 use crate::select::memory::explicit_layouts;
 use crate::select::memory::total_cost::power;
 use crate::select::planner::{CopyEnd, CopyOp, Planner, Staged, full};
-use lanebook_ir::{AttrValue, Def, MemrefBound, Op, TypeKind, Value, attr_names};
+use lanebook_ir::{AttrValue, Def, MemrefBound, Op, Program, TypeKind, Value, attr_names};
 use lanebook_layout::PostMap;
 use lanebook_tables::{AtomId, OpRole, OpWord, Space};
 use lanebook_tile::evaluate::EndMap;
@@ -16,6 +16,11 @@ use lanebook_tile::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
 use lanebook_tile::matrix::{blocked, blocks};
 use lanebook_tile::shaping::tile_shape;
 use lanebook_tile::tiling::{RegisterTranspose, Reject};
+
+/// Whether nothing reads what an operation makes.
+fn program_unread(program: &Program<'_, '_>, op: Op) -> bool {
+    program.results(op).all(|value| program.uses(value).next().is_none())
+}
 
 /// Distances inside a tile of global memory and from matrix to matrix stay below so many bytes.
 const GLOBAL_REACH: u64 = 1 << 31;
@@ -44,7 +49,9 @@ impl Planner<'_, '_, '_, '_> {
                     let to = self.memory_end(op, 1, shape)?;
                     self.add(op, CopyEnd::Registers(value), to)?;
                 }
-                OpRole::Elementwise if self.is_done(op) => {}
+                // What nothing reads is not computed.
+                role if role.is_lanewise()
+                    && (self.is_done(op) || program_unread(self.program, op)) => {}
                 OpRole::Reduce | OpRole::Broadcast => self.collect_shaping(op)?,
                 OpRole::Matrix
                 | OpRole::For
@@ -68,9 +75,21 @@ impl Planner<'_, '_, '_, '_> {
         let arity = self.program.operands(op).count();
         let target = self.target;
         let word = self.program.decl_id(op).map(OpWord::Op);
+        if self.program.role(op) == OpRole::Select && !self.selects_alike(op) {
+            return false;
+        }
         from.zip(to).zip(word).is_some_and(|((from, to), word)| {
             is_done(target.tables, target.arch, word, arity, from, to)
         })
+    }
+
+    /// Whether a selection's truths have as many bits in registers as what they select.
+    fn selects_alike(&self, op: Op) -> bool {
+        let held = |value: Option<Value>| {
+            let dtype = value.and_then(|value| self.program.type_of(value).dtype);
+            dtype.and_then(|dtype| self.target.tables.dtype(dtype)).map(|dtype| dtype.held)
+        };
+        held(self.program.operand(op, 0)) == held(self.program.result(op, 0))
     }
 
     fn add(&mut self, op: Op, from: CopyEnd, to: CopyEnd) -> Result<(), PlanError> {
@@ -99,7 +118,7 @@ impl Planner<'_, '_, '_, '_> {
 
     pub(crate) fn shape_of(&self, op: Op, value: Value) -> Result<TileShape, PlanError> {
         let ty = self.program.type_of(value);
-        let bits = ty.dtype.and_then(|d| self.target.tables.dtype(d)).map_or(0, |d| d.bits);
+        let bits = ty.dtype.and_then(|d| self.target.tables.dtype(d)).map_or(0, |d| d.held);
         if bits == 0 || !bits.is_multiple_of(8) {
             return Err(PlanError::Element(op));
         }

@@ -101,7 +101,7 @@ pub(crate) fn is_done(
     from: DtypeId,
     to: DtypeId,
 ) -> bool {
-    let bits = |id| tables.dtype(id).map_or(0, |d: &Dtype<'_>| d.bits);
+    let bits = |id| tables.dtype(id).map_or(0, |d: &Dtype<'_>| d.held);
     let has = |part| select_elementwise(tables, arch, op, arity, (from, to), part);
     (0..shares(bits(from), bits(to))).all(|part| has(part).is_some())
 }

@@ -76,7 +76,11 @@ impl Planner<'_, '_, '_, '_> {
             let made = program.results(op).any(|v| self.plan.fragment_of(v).is_some());
             let computes = matches!(
                 program.role(op),
-                OpRole::Elementwise | OpRole::Reduce | OpRole::Broadcast | OpRole::Convert
+                OpRole::Elementwise
+                    | OpRole::Select
+                    | OpRole::Reduce
+                    | OpRole::Broadcast
+                    | OpRole::Convert
             );
             if made && computes && program.operands(op).any(|value| self.lacks(value)) {
                 return Err(PlanError::Undecided(op));

@@ -145,7 +145,7 @@ fn broadcast(a: &Tile, attributes: &str, shape: &[usize]) -> Said<Vec<Item>> {
 }
 
 /// The greater or the smaller one.
-fn extreme(element: Element, x: Item, y: Item, greater: bool) -> Item {
+pub(super) fn extreme(element: Element, x: Item, y: Item, greater: bool) -> Item {
     let (a, b) = (element.decode(x.bits), element.decode(y.bits));
     let (Some(ex), Some(ey)) = (x.error(), y.error()) else {
         return Item { bits: 0, sure: Sure::Free };
@@ -185,7 +185,31 @@ const FUNCTION: f64 = FUNCTION_ULP / 8_388_608.0;
 fn function(x: f64, by: f64, f: impl Fn(f64) -> f64) -> Moved {
     let value = f(x);
     let (low, high) = (f(x - by), f(x + by));
-    Moved { value, error: (high - value).abs().max((low - value).abs()) + value.abs() * FUNCTION }
+    let moved = (high - value).abs().max((low - value).abs());
+    Moved { value, error: moved + value.abs() * FUNCTION + vanishing(value) }
+}
+
+/// A subnormal result of a function may be 0.
+fn vanishing(value: f64) -> f64 {
+    let least = f64::from(f32::MIN_POSITIVE);
+    if value.abs() < 2.0 * least { least } else { 0.0 }
+}
+
+/// Whether a subnormal operand may count as 0: where one of this number is of such a function.
+fn may_vanish(op: &str, operand: usize) -> bool {
+    match op {
+        "log" | "math.log2" | "math.sqrt" | "rsqrt" | "rcp" => operand == 0,
+        "div" => operand == 1,
+        _ => false,
+    }
+}
+
+/// Sine or cosine: what is said of it is said of arguments up to 2^16.
+fn waves(x: f64, by: f64, f: impl Fn(f64) -> f64) -> Moved {
+    let value = f(x);
+    let known = x.is_nan() || x.is_infinite() || x.abs() <= 65536.0;
+    let error = if known { by + value.abs() * FUNCTION + vanishing(value) } else { f64::INFINITY };
+    Moved { value, error }
 }
 
 /// A function that jumps from one whole number to the next.
@@ -233,7 +257,7 @@ fn one(op: &str, element: Element, v: &[f64], e: &[f64]) -> Said<Moved> {
             } else {
                 ea / b.abs()
             };
-            Moved { value: a / b, error: far + (a / b).abs() * FUNCTION }
+            Moved { value: a / b, error: far + (a / b).abs() * FUNCTION + vanishing(a / b) }
         }
         ("exp", [a], [e]) => function(*a, *e, f64::exp),
         ("exp2", [a], [e]) => function(*a, *e, f64::exp2),
@@ -241,6 +265,11 @@ fn one(op: &str, element: Element, v: &[f64], e: &[f64]) -> Said<Moved> {
             let moved = function(*a, *e, f64::ln);
             Moved { error: moved.error + FUNCTION, ..moved }
         }
+        // Near their zeros sine and cosine are as far off as their argument is, once it is reduced.
+        ("math.sin", [a], [e]) => waves(*a, *e, f64::sin),
+        ("math.cos", [a], [e]) => waves(*a, *e, f64::cos),
+        ("math.tanh", [a], [e]) => function(*a, *e, f64::tanh),
+        ("math.erf", [a], [e]) => function(*a, *e, super::truth::erf),
         ("rsqrt", [a], [e]) => function(*a, *e, |x| 1.0 / x.sqrt()),
         ("rcp", [a], [e]) if a.abs() <= *e && *e > 0.0 => {
             Moved { value: 1.0 / a, error: f64::INFINITY }
@@ -315,7 +344,8 @@ fn between(op: &str, a: &Tile, to: Element) -> Said<Vec<Item>> {
         .iter()
         .map(|item| {
             if !to.is_whole() {
-                let value = if plain { item.bits as f64 } else { a.element.decode(item.bits) };
+                let signed = ((item.bits << (64 - bits)) as i64 >> (64 - bits)) as f64;
+                let value = if plain { item.bits as f64 } else { signed };
                 let known = item.sure == Sure::Bits;
                 let out = Item::rounded(to, value, 0.0);
                 return if known { out } else { Item { sure: Sure::Free, ..out } };
@@ -329,16 +359,43 @@ fn between(op: &str, a: &Tile, to: Element) -> Said<Vec<Item>> {
         .collect())
 }
 
+/// Whole numbers with more or fewer bits.
+fn resized(op: &str, a: &Tile, to: Element) -> Said<Vec<Item>> {
+    let (from, bits) = (a.element.bits(), to.bits());
+    if !a.element.is_whole() || !to.is_whole() || (op == "arith.trunci") != (bits < from) {
+        return Err(format!("{op} from {:?} to {to:?}", a.element));
+    }
+    let own = |bits: u64| {
+        if op == "arith.extsi" {
+            ((bits << (64 - from)) as i64 >> (64 - from)) as u64
+        } else {
+            bits
+        }
+    };
+    let out = |item: &Item| Item { bits: own(item.bits) & (u64::MAX >> (64 - bits)), ..*item };
+    Ok(a.items.iter().map(out).collect())
+}
+
 fn each(op: &str, tiles: &[Tile], element: Element) -> Said<Vec<Item>> {
     let count = tiles.first().map_or(0, |t| t.items.len());
+    if let Some(out) = super::truth::each(op, tiles, element) {
+        return out;
+    }
     if let ("arith.sitofp" | "arith.uitofp" | "arith.fptosi" | "arith.fptoui", [a]) = (op, tiles) {
         return between(op, a, element);
+    }
+    if let ("arith.extsi" | "arith.extui" | "arith.trunci", [a]) = (op, tiles) {
+        return resized(op, a, element);
     }
     if element.is_whole() && tiles.iter().all(|t| t.items.len() == count && t.element == element) {
         return each_whole(op, tiles, element);
     }
     if tiles.iter().any(|t| t.items.len() != count || t.element != element) {
         return Err("tiles of different types".to_string());
+    }
+    if let ("clamp", [a, low, high]) = (op, tiles) {
+        let inside = a.items.iter().zip(&low.items).map(|(x, y)| extreme(element, *x, *y, true));
+        return Ok(inside.zip(&high.items).map(|(x, y)| extreme(element, x, *y, false)).collect());
     }
     if let ("max" | "min", [a, b]) = (op, tiles) {
         return Ok(a
@@ -353,7 +410,12 @@ fn each(op: &str, tiles: &[Tile], element: Element) -> Said<Vec<Item>> {
         let items: Vec<Item> = tiles.iter().map(|t| t.items[i]).collect();
         let values: Vec<f64> = items.iter().map(|x| element.decode(x.bits)).collect();
         let errors: Option<Vec<f64>> = items.iter().map(|x| x.error()).collect();
-        let known = errors.is_some();
+        let vanishes = |(k, x): (usize, &Item)| {
+            may_vanish(op, k)
+                && (element.is_subnormal(x.bits)
+                    || Element::F32.is_subnormal(Element::F32.encode(element.decode(x.bits))))
+        };
+        let known = errors.is_some() && !items.iter().enumerate().any(vanishes);
         let moved = one(op, element, &values, &errors.unwrap_or_else(|| vec![0.0; items.len()]))?;
         let item = Item::rounded(element, moved.value, moved.error)
             .of_either_zero(element, values.iter().copied().zip(items));

@@ -50,6 +50,7 @@ impl Element {
             "e4m3fnuz" => Self::Float8 { fraction: 3, fnuz: true },
             "e5m2fnuz" => Self::Float8 { fraction: 2, fnuz: true },
             "e8m0" => Self::E8m0,
+            "i1" => Self::Whole { bits: 1, signed: false },
             "i8" => Self::Whole { bits: 8, signed: true },
             "u8" => Self::Whole { bits: 8, signed: false },
             "i16" => Self::Whole { bits: 16, signed: true },

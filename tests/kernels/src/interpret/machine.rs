@@ -337,7 +337,8 @@ impl<'p> Machine<'p> {
             }
             _ => {
                 let tiles: Vec<Tile> = inputs.iter().map(|n| self.tile(n)).collect::<Said<_>>()?;
-                let (shape, element) = tile_type(to)?;
+                // Of a selection both types are written.
+                let (shape, element) = tile_type(list(to).last().map_or(to, String::as_str))?;
                 let tile = if self.measuring {
                     Tile::filled(shape, element, Item { bits: 0, sure: Sure::Free })
                 } else {

@@ -22,6 +22,7 @@ mod machine;
 mod product;
 mod text;
 pub mod tile;
+mod truth;
 
 pub use compute::FUNCTION_ULP;
 use element::Element;

@@ -69,7 +69,12 @@ pub(super) fn attribute<'t>(text: &'t str, key: &str) -> Option<&'t str> {
 
 /// The bits of a constant: hexadecimal digits of a float are its bits.
 pub(super) fn constant(text: &str, element: Element) -> Said<u64> {
-    match text.trim().strip_prefix("0x") {
+    let text = match text.trim() {
+        "true" => "1",
+        "false" => "0",
+        other => other,
+    };
+    match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).map_err(|_| format!("no digits: `{text}`")),
         None => {
             let value = number(text)?;

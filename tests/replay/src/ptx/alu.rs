@@ -1,6 +1,6 @@
 //! PTX arithmetic on 64-bit cells: pure functions of values, no registers.
 
-use super::op::{Alu, Cmp, Ty};
+use super::op::{Alu, Cmp, Relation, Ty};
 use crate::number::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, greater, smaller};
 
 /// Low `bits` bits.
@@ -236,8 +236,16 @@ pub(super) fn compare(cmp: Cmp, ty: Ty, a: u64, b: u64) -> bool {
     } else {
         Some(widen(a, ty).cmp(&widen(b, ty)))
     };
-    let Some(order) = order else { return false };
+    let Some(order) = order else { return matches!(cmp, Cmp::Unordered(_)) };
     match cmp {
+        Cmp::Numbers => true,
+        Cmp::Unordered(Relation::Never) => false,
+        Cmp::Unordered(Relation::Eq) => order.is_eq(),
+        Cmp::Unordered(Relation::Ne) => order.is_ne(),
+        Cmp::Unordered(Relation::Lt) => order.is_lt(),
+        Cmp::Unordered(Relation::Le) => order.is_le(),
+        Cmp::Unordered(Relation::Gt) => order.is_gt(),
+        Cmp::Unordered(Relation::Ge) => order.is_ge(),
         Cmp::Eq => order.is_eq(),
         Cmp::Ne => order.is_ne(),
         Cmp::Lt => order.is_lt(),

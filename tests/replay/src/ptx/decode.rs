@@ -1,7 +1,7 @@
 //! PTX instructions: mnemonic and operands to an operation. A suffix that is not known is an error.
 
 use super::decode_memory;
-use super::op::{Addr, Alu, Cmp, Exchange, Join, Op, Reg, Src, Ty, Where};
+use super::op::{Addr, Alu, Cmp, Exchange, Join, Op, Reg, Relation, Src, Ty, Where};
 use super::parse::Operand;
 
 pub(super) type Decoded<T> = Result<T, String>;
@@ -353,6 +353,19 @@ fn convert(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
 fn setp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     want(o, 3..=4)?;
     let unsigned = |x: &str| matches!(x, "lo" | "ls" | "hi" | "hs").then(|| x.to_string());
+    let unordered = |x: &str| {
+        Some(Cmp::Unordered(match x {
+            "equ" => Relation::Eq,
+            "neu" => Relation::Ne,
+            "ltu" => Relation::Lt,
+            "leu" => Relation::Le,
+            "gtu" => Relation::Gt,
+            "geu" => Relation::Ge,
+            "nan" => Relation::Never,
+            "num" => return Some(Cmp::Numbers),
+            _ => return None,
+        }))
+    };
     let cmp = if let Some(word) = w.pick(unsigned) {
         match word.as_str() {
             "lo" => Cmp::Lt,
@@ -372,7 +385,7 @@ fn setp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
                 _ => return None,
             })
         };
-        w.pick(plain).ok_or("unknown comparison")?
+        w.pick(plain).or_else(|| w.pick(unordered)).ok_or("unknown comparison")?
     };
     let join = w.pick(|x| match x {
         "and" => Some(Join::And),
@@ -381,6 +394,9 @@ fn setp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         _ => None,
     });
     let ty = w.ty()?;
+    if matches!(cmp, Cmp::Unordered(_) | Cmp::Numbers) && !ty.is_float() {
+        return Err("every integer is a number".to_string());
+    }
     let (dst, other) = match &o[0] {
         Operand::Pair(a, b) => (*a, Some(*b)),
         single => (reg(single)?, None),

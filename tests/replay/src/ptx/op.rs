@@ -176,6 +176,23 @@ pub(super) enum Cmp {
     Le,
     Gt,
     Ge,
+    /// Of floats: the same, and of what is no number.
+    Unordered(Relation),
+    /// Neither is a NaN.
+    Numbers,
+}
+
+/// What holds of two numbers, or of a NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    /// Of numbers nothing.
+    Never,
 }
 
 /// How `setp` combines with a further predicate.

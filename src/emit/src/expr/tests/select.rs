@@ -236,6 +236,7 @@ static TOY: Tables<'static> = Tables {
     units: lanebook_tables::Units::EMPTY,
     weights: WEIGHTS,
     policies: &[],
+    sequences: &[],
     anchors: lanebook_tables::Anchors::EMPTY,
     contract: lanebook_tables::Contract::EMPTY,
     arch_names: NameMap::EMPTY,

@@ -15,7 +15,7 @@ use lanebook_tile::map::Fragment;
 use lanebook_tile::shaping::{shaping, tile_shape};
 
 /// Most values that wait to be looked at.
-const WAITING: usize = 64;
+const WAITING: usize = 128;
 
 /// In place of an operand's number: the operation's result.
 pub(crate) const RESULT: u8 = u8::MAX;
@@ -81,14 +81,14 @@ pub fn spread(
             }
             (None, None) => return Ok(()),
         };
-        if !is_register_tile(program, value) || unread.contains(value) {
+        if !is_register_tile(program, value) || unread.contains(program, value) {
             continue;
         }
         let bits = program
             .type_of(value)
             .dtype
             .and_then(|d| program.tables().dtype(d))
-            .map_or(fragment.shape.bits, |d| d.bits);
+            .map_or(fragment.shape.bits, |d| d.held);
         let fragment = fragment.with_bits(bits, unpacked);
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
             let starts = program.constant(value).is_some()
@@ -121,7 +121,11 @@ pub fn spread(
             // a product starts from is the exception.
             let known = |value: Value| {
                 matches!(how, FragmentRelation::Same)
-                    && fragments.iter().any(|f| f.value == value && f.fragment == fragment)
+                    && (fragments.iter().any(|f| f.value == value && f.fragment == fragment)
+                        || waiting.iter().any(|w| {
+                            (w.value, w.from) == (value, here)
+                                && matches!(w.how, FragmentRelation::Same)
+                        }))
             };
             if let Some(value) = value
                 && (program.constant(value).is_none()

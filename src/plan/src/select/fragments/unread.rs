@@ -41,13 +41,15 @@ impl Unread {
     }
 
     /// Whether nothing reads a tile.
-    pub(crate) fn contains(&self, value: Value) -> bool {
+    pub(crate) fn contains(&self, program: &Program<'_, '_>, value: Value) -> bool {
+        let nobody = || program.uses(value).next().is_none();
         self.0.contains(&value)
+            || nobody() && program.def_op(value).is_some_and(|op| is_pure(program, op))
     }
 
     /// Whether nothing reads what an operation makes.
     pub(crate) fn covers(&self, program: &Program<'_, '_>, op: Op) -> bool {
-        is_pure(program, op) && program.results(op).all(|value| self.contains(value))
+        is_pure(program, op) && program.results(op).all(|value| self.contains(program, value))
     }
 }
 
@@ -56,6 +58,7 @@ fn is_pure(program: &Program<'_, '_>, op: Op) -> bool {
     matches!(
         program.role(op),
         OpRole::Elementwise
+            | OpRole::Select
             | OpRole::Reduce
             | OpRole::Broadcast
             | OpRole::Transpose

@@ -139,6 +139,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
                 | OpRole::Convert
                 | OpRole::Constant
                 | OpRole::Elementwise
+                | OpRole::Select
                 | OpRole::Matrix
                 | OpRole::Index => {}
                 _ => return None,

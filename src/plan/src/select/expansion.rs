@@ -1,0 +1,203 @@
+//! Elementwise operations that no instruction of the architecture does: others in their place, by
+//! `rules/sequences.ron`.
+//!
+//! The operations of a sequence stand right before the one that they are for, whose readers read
+//! the last of them. The one itself stays where it is, read by nobody, so that all can be undone.
+//! A step may again be one that no instruction does. What has no sequence stays, and planning
+//! refuses it.
+
+use crate::data::{PlanError, PlanPool};
+use crate::select::elementwise::is_done;
+use lanebook_ir::{Literal, Op, Program, Type, Value};
+use lanebook_tables::{
+    ArchId, DtypeId, OpRole, OpWord, Sequence, SequenceOperand, SequenceStep, Tables,
+};
+
+/// Most operations of a program that are replaced.
+const MOST: usize = 128;
+
+/// Most steps of a sequence.
+const STEPS: usize = 48;
+
+/// Most operands of a step.
+const OPERANDS: usize = 4;
+
+/// An operation with others in its place.
+#[derive(Copy, Clone)]
+struct Replaced {
+    op: Op,
+    /// What stood before it; they stand between.
+    before: Option<Op>,
+}
+
+/// What was put into a program.
+#[derive(Default)]
+#[doc(hidden)]
+pub struct Expansions {
+    replaced: heapless::Vec<Replaced, MOST>,
+}
+
+impl Expansions {
+    /// Puts others in the place of each operation of a function that needs it.
+    ///
+    /// # Errors
+    /// [`PlanError::Capacity`] where the program, or this, has no room for more; what was put there
+    /// until then stays for [`Self::rollback`].
+    #[doc(hidden)]
+    #[inline(never)]
+    pub fn expand(
+        &mut self,
+        tables: &Tables<'_>,
+        arch: ArchId,
+        program: &mut Program<'_, '_>,
+        function: Op,
+    ) -> Result<(), PlanError> {
+        let mut at = program.inside(function).next();
+        while let Some(op) = at {
+            let Some(sequence) = wanted(tables, arch, program, op) else {
+                at = program.following(op, Some(function));
+                continue;
+            };
+            let full = PlanError::Capacity {
+                pool: PlanPool::Expansions,
+                capacity: MOST as u32,
+                op: Some(self.home(program, op)),
+            };
+            let before = program.previous(op);
+            // A step of another one belongs to that.
+            if self.home(program, op) == op {
+                self.replaced.push(Replaced { op, before }).map_err(|_| full)?;
+            }
+            insert(program, op, sequence).ok_or(PlanError::Capacity {
+                pool: PlanPool::Program,
+                capacity: 0,
+                op: Some(self.home(program, op)),
+            })?;
+            // The steps are looked at as well.
+            at = match before {
+                Some(before) => program.next(before),
+                None => program.block_of(op).and_then(|block| program.first(block)),
+            };
+        }
+        Ok(())
+    }
+
+    /// Those that stand in the place of an operation, last first.
+    fn chain<'p>(program: &'p Program<'_, '_>, one: Replaced) -> impl Iterator<Item = Op> + 'p {
+        core::iter::successors(program.previous(one.op), |at| program.previous(*at))
+            .take_while(move |at| Some(*at) != one.before)
+    }
+
+    /// The operation of the caller's program that an operation is there for.
+    #[doc(hidden)]
+    pub fn home(&self, program: &Program<'_, '_>, op: Op) -> Op {
+        let is_for = |one: &&Replaced| Self::chain(program, **one).any(|at| at == op);
+        self.replaced.iter().find(is_for).map_or(op, |one| one.op)
+    }
+
+    /// Takes everything out again.
+    #[doc(hidden)]
+    pub fn rollback(&mut self, program: &mut Program<'_, '_>) {
+        while let Some(one) = self.replaced.pop() {
+            let last = program.previous(one.op).filter(|at| Some(*at) != one.before);
+            if let Some((to, from)) =
+                last.and_then(|last| program.result(last, 0)).zip(program.result(one.op, 0))
+            {
+                let _ = program.replace_all_uses(to, from);
+            }
+            while let Some(at) = program.previous(one.op).filter(|at| Some(*at) != one.before) {
+                if program.erase(at).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// The sequence that an operation needs: no instruction does it, and something reads it.
+fn wanted<'t>(
+    tables: &Tables<'t>,
+    arch: ArchId,
+    program: &Program<'_, '_>,
+    op: Op,
+) -> Option<&'t Sequence<'t>> {
+    if !program.role(op).is_lanewise() {
+        return None;
+    }
+    let result = program.result(op, 0)?;
+    program.uses(result).next()?;
+    let dtype = |value: Value| program.type_of(value).dtype;
+    let (from, to) = (dtype(program.operand(op, 0)?)?, dtype(result)?);
+    let (word, arity) = (program.decl_id(op)?, program.operands(op).count());
+    if is_done(tables, tables.arch(arch)?, OpWord::Op(word), arity, from, to) {
+        return None;
+    }
+    tables.sequence(word, from, to)
+}
+
+/// Puts a sequence before an operation, whose readers then read its result; `None` if the program
+/// has no room for it. What is there already is taken out again.
+#[inline(never)]
+fn insert(program: &mut Program<'_, '_>, op: Op, sequence: &Sequence<'_>) -> Option<()> {
+    let before = program.previous(op);
+    let made = steps(program, op, sequence);
+    let old = program.result(op, 0)?;
+    let done = made.is_some_and(|new| program.replace_all_uses(old, new).is_ok());
+    if done {
+        return Some(());
+    }
+    while let Some(at) = program.previous(op).filter(|at| Some(*at) != before) {
+        if program.erase(at).is_err() {
+            break;
+        }
+    }
+    None
+}
+
+/// The steps of a sequence before an operation; what the last makes.
+fn steps(program: &mut Program<'_, '_>, op: Op, sequence: &Sequence<'_>) -> Option<Value> {
+    let own = program.type_of(program.result(op, 0)?);
+    let mut made: heapless::Vec<Value, STEPS> = heapless::Vec::new();
+    for (k, step) in sequence.steps.iter().enumerate() {
+        let operands = operands(program, op, step, &made, own)?;
+        // What comes out at the end is written as the program wrote it.
+        let last = k.checked_add(1) == Some(sequence.steps.len());
+        let ty = if last { own } else { Type::tensor(own.shape, step.to) };
+        let new = program.insert_before(op, step.op, &operands, &[ty]).ok()?;
+        made.push(program.result(new, 0)?).ok()?;
+    }
+    made.last().copied()
+}
+
+/// The operands of a step; numbers are constants before it.
+fn operands(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    step: &SequenceStep<'_>,
+    made: &[Value],
+    own: Type,
+) -> Option<heapless::Vec<Value, OPERANDS>> {
+    let mut out: heapless::Vec<Value, OPERANDS> = heapless::Vec::new();
+    for operand in step.operands.iter() {
+        let value = match *operand {
+            SequenceOperand::Operand(k) => program.operand(op, usize::from(k))?,
+            SequenceOperand::Step(k) => *made.get(usize::from(k))?,
+            SequenceOperand::Number(dtype, bits) => number(program, op, (dtype, bits), own)?,
+        };
+        out.push(value).ok()?;
+    }
+    Some(out)
+}
+
+fn number(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    (dtype, bits): (DtypeId, u64),
+    own: Type,
+) -> Option<Value> {
+    let decl = program.tables().op_of_role(OpRole::Constant)?;
+    let literal = program.literal_value(Literal::Hex(bits)).ok()?;
+    let constant =
+        program.insert_before(op, decl, &[literal], &[Type::tensor(own.shape, dtype)]).ok()?;
+    program.result(constant, 0)
+}
