@@ -61,7 +61,8 @@ pub(super) fn kept(g: &mut Generator) {
 
 /// So many random steps; loops go so deep.
 pub(super) fn flow(g: &mut Generator, types: &[Type], steps: usize, depth: usize) {
-    const NAMES: [&str; 18] = [
+    const NAMES: [&str; 19] = [
+        "choice",
         "load",
         "load",
         "load",
@@ -101,6 +102,14 @@ pub(super) fn flow(g: &mut Generator, types: &[Type], steps: usize, depth: usize
     }
 }
 
+/// Functions of one number, by an instruction or by several operations.
+const FUNCTIONS: [&str; 9] =
+    ["exp2", "rcp", "rsqrt", "math.sqrt", "math.log2", "exp", "log", "math.tanh", "math.erf"];
+
+/// Comparisons of floats.
+const RELATIONS: [&str; 6] =
+    ["compare.olt", "compare.oge", "compare.une", "compare.oeq", "compare.ult", "compare.uno"];
+
 /// One step of one of these names; its result.
 pub(super) fn chosen(g: &mut Generator, types: &[Type], names: &[&str]) -> Option<Id> {
     match g.choices.of(names) {
@@ -112,7 +121,7 @@ pub(super) fn chosen(g: &mut Generator, types: &[Type], names: &[&str]) -> Optio
         "function" => {
             let a = g.pick(|t| t.element == "f32")?;
             let ty = g.ty(a);
-            let name = g.choices.of(&["exp2", "rcp", "rsqrt", "math.sqrt", "math.log2"]);
+            let name = g.choices.of(&FUNCTIONS);
             // Arguments that no error carries far.
             let half = g.constant(ty.clone(), "0.5");
             let square = g.op("mul", vec![a, a], ty.clone(), "");
@@ -120,6 +129,16 @@ pub(super) fn chosen(g: &mut Generator, types: &[Type], names: &[&str]) -> Optio
             let two = g.constant(ty.clone(), "2.0");
             let within = g.op("min", vec![above, two], ty.clone(), "");
             Some(g.op(name, vec![within], ty, ""))
+        }
+        "choice" => {
+            let a = g.pick(|t| t.element == "f32")?;
+            let (ty, b) = (g.ty(a), same_type(g, a));
+            let name = g.choices.of(&RELATIONS);
+            // Nothing else reads a truth.
+            let truth = g.value(ty.with("i1"));
+            let ins = vec![a, b];
+            g.push(Statement::Op { name, ins, out: truth, attributes: String::new() });
+            Some(g.op("select", vec![truth, a, b], ty, ""))
         }
         "product" => product(g),
         "cast" => {

@@ -313,6 +313,7 @@ fn graph(g: &mut Generator) {
                 "trans",
                 "reduce",
                 "function",
+                "choice",
             ],
         );
     }

@@ -401,6 +401,11 @@ impl Program {
                 );
                 let types = if converts {
                     format!("{} -> {}", self.registers(ins[0]), self.registers(*id))
+                } else if name.starts_with("compare.") {
+                    let from = self.registers(ins[0]);
+                    format!("{from}, {from} -> {}", self.registers(*id))
+                } else if *name == "select" {
+                    format!("{}, {}", self.registers(ins[0]), self.registers(*id))
                 } else {
                     self.registers(*id)
                 };

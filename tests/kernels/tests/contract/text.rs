@@ -184,6 +184,27 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             );
             kernel(&body, ty, sum)
         }
+        OpRole::Elementwise if decl.truth => kernel(
+            &format!(
+                "{}{}  %p = {name} %a, %b{MORE} {{{ATTR}}} : tensor<32x32x{ty}>, tensor<32x32x{ty}> -> tensor<32x32xi1{LAYOUT}>\n  %x = select %p, %a, %b : tensor<32x32xi1{LAYOUT}>, tensor<32x32x{ty}>\n{}",
+                load("a", "A", "32x32", ty),
+                load("b", "B", "32x32", ty),
+                store("x", "32x32", ty)
+            ),
+            ty,
+            ty,
+        ),
+        OpRole::Select => {
+            let relation = if ty.contains('f') { "olt" } else { "slt" };
+            let body = format!(
+                "{}{}  %p = compare.{relation} %a, %b : tensor<32x32x{ty}>, tensor<32x32x{ty}> -> tensor<32x32xi1>\n  %x = {name} %p, %a, %b{MORE} {{{ATTR}}} : tensor<32x32xi1>, {}\n{}",
+                load("a", "A", "32x32", ty),
+                load("b", "B", "32x32", ty),
+                t("32x32"),
+                store_laid("x", "32x32", ty)
+            );
+            kernel(&body, ty, ty)
+        }
         OpRole::Elementwise => {
             // What changes the element type, from `ty` to each that some instruction makes of it,
             // is asked elsewhere; here to itself, or to f32.
