@@ -5,6 +5,7 @@ use super::tracked::{self, Tracked};
 use crate::number::{
     f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_f16_rtz, float8, greater, smaller, to_float8,
 };
+use std::cmp::Ordering;
 
 fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
@@ -238,10 +239,10 @@ pub(super) fn find_compare(name: &str) -> Option<(CompareFn, bool)> {
         ("lg", "f32") => |a, b| f(a as u32) < f(b as u32) || f(a as u32) > f(b as u32),
         ("neq", "f32") => |a, b| f(a as u32) != f(b as u32),
         ("nlg", "f32") => |a, b| !(f(a as u32) < f(b as u32) || f(a as u32) > f(b as u32)),
-        ("nlt", "f32") => |a, b| !(f(a as u32) < f(b as u32)),
-        ("nle", "f32") => |a, b| !(f(a as u32) <= f(b as u32)),
-        ("ngt", "f32") => |a, b| !(f(a as u32) > f(b as u32)),
-        ("nge", "f32") => |a, b| !(f(a as u32) >= f(b as u32)),
+        ("nlt", "f32") => |a, b| f(a as u32).partial_cmp(&f(b as u32)).is_none_or(Ordering::is_ge),
+        ("nle", "f32") => |a, b| f(a as u32).partial_cmp(&f(b as u32)).is_none_or(Ordering::is_gt),
+        ("ngt", "f32") => |a, b| f(a as u32).partial_cmp(&f(b as u32)).is_none_or(Ordering::is_le),
+        ("nge", "f32") => |a, b| f(a as u32).partial_cmp(&f(b as u32)).is_none_or(Ordering::is_lt),
         ("eq", "f32") => |a, b| f(a as u32) == f(b as u32),
         ("lt", "f32") => |a, b| f(a as u32) < f(b as u32),
         ("le", "f32") => |a, b| f(a as u32) <= f(b as u32),
