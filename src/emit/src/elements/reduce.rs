@@ -507,8 +507,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 zeros.push(arena.whole(own.whole.copy).map_err(&full)?).map_err(|_| refuse)?;
             }
         }
-        for zero in zeros {
-            let form = told.inference.arena.substitute(zero, &work.vars).map_err(&full)?;
+        for zero in &zeros {
+            let form = told.inference.arena.substitute(*zero, &work.vars).map_err(&full)?;
             let node = self.form_node(op, told, form, doers.thread)?;
             let zero = self.arena.constant(0)?;
             self.keep_equal(&mut guard, node, zero)?;
