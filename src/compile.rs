@@ -303,9 +303,10 @@ pub fn plan<'s>(
     if program.has_loops(function) {
         return Err(CompileError::NotTold(function));
     }
-    let Scratch { mut workspace, pools, kernel, lists, exprs } = scratch;
+    let Scratch { mut workspace, pools, kernel, lists, expansions, exprs } = scratch;
     let mut plan = pools.plan(arch);
-    expanded((tables, arch), program, function, |program| {
+    let others = Expansions::new(expansions.replaced);
+    expanded((tables, arch), program, function, others, |program| {
         decide(
             tables,
             program,
@@ -367,7 +368,7 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
     tables: &Tables<'_>,
     arch: ArchId,
     program: &mut Program<'_, '_>,
-    scratch: Scratch<'s>,
+    mut scratch: Scratch<'s>,
     last: EmitStage,
     told: &mut L,
 ) -> Result<Compiled<'s>, CompileError> {
@@ -376,27 +377,28 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
     if loops != told.told().is_some_and(|told| told.function() == function) {
         return Err(CompileError::NotTold(function));
     }
-    let Scratch { mut workspace, pools, mut kernel, mut lists, mut exprs } = scratch;
-    let mut plan = pools.plan(arch);
+    // Taken apart where it lies: on the stack it would lie twice.
+    let mut plan = scratch.pools.plan(arch);
     let mut room = EmitScratch {
-        kernel: &mut kernel,
-        lists: &mut lists,
-        exprs: &mut exprs,
+        kernel: &mut scratch.kernel,
+        lists: &mut scratch.lists,
+        exprs: &mut scratch.exprs,
         told: &mut *told,
         last,
     };
     let usage = if loops {
-        decided(tables, program, function, &mut plan, (&mut workspace, &mut room))?
+        decided(tables, program, function, &mut plan, (&mut scratch.workspace, &mut room))?
     } else {
-        expanded((tables, arch), program, function, |program| {
-            decided(tables, program, function, &mut plan, (&mut workspace, &mut room))
+        let others = Expansions::new(scratch.expansions.replaced);
+        expanded((tables, arch), program, function, others, |program| {
+            decided(tables, program, function, &mut plan, (&mut scratch.workspace, &mut room))
         })?
     };
     Ok(Compiled {
         plan,
-        steps: kernel.steps,
-        patterns: kernel.patterns,
-        params: kernel.params,
+        steps: scratch.kernel.steps,
+        patterns: scratch.kernel.patterns,
+        params: scratch.kernel.params,
         usage,
         function,
     })
@@ -411,9 +413,9 @@ fn expanded<T>(
     (tables, arch): (&Tables<'_>, ArchId),
     program: &mut Program<'_, '_>,
     function: Op,
+    mut others: Expansions<'_>,
     what: impl FnOnce(&mut Program<'_, '_>) -> Result<T, CompileError>,
 ) -> Result<T, CompileError> {
-    let mut others = Expansions::default();
     let made = others.expand(tables, arch, program, function).map_err(CompileError::from);
     made.and_then(|()| what(program)).map_err(|error| {
         let error = error.about(|op| others.home(program, op));

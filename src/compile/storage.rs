@@ -8,7 +8,9 @@ use lanebook_emit::{
     Address, Advance, ComputedIndex, ElementSpot, EmitPool, Index, KNOWN, KnownAddress, LANES,
     Lists, MAX_VARIABLES, Param, ValueRegs, WRITTEN, WorkSlot,
 };
-use lanebook_plan::select::{Copies, CopyOp, MAX_PRODUCTS, SharedTile, Staged, Workspace};
+use lanebook_plan::select::{
+    Copies, CopyOp, MAX_PRODUCTS, Replaced, SharedTile, Staged, Workspace,
+};
 use lanebook_plan::{
     AllocPlan, FragmentPlan, GlobalPlan, MapPlan, PlanPool, ProductPlan, RejectedCandidate,
     SharedExchange, ShufflePlan, TransferPlan,
@@ -243,6 +245,8 @@ storage! {
         variables VARIABLES = MAX_VARIABLES,
         /// Hash buckets of index expressions.
         buckets BUCKETS = 256,
+        /// Operations that others stand for, where no instruction does them.
+        expansions EXPANSIONS = 128,
     }
 
     lent Workspace as workspace {
@@ -289,6 +293,11 @@ storage! {
         known: [KnownAddress; KNOWN];
         guards: [(ExprId, Reg); KNOWN];
         written: [u8; WRITTEN];
+    }
+
+    /// Operations in whose place others stand.
+    own ExpansionPools as expansions {
+        replaced: [Replaced; EXPANSIONS], plan Expansions;
     }
 
     /// Index expressions while they are simplified and selected.

@@ -8,13 +8,11 @@
 
 use crate::data::{PlanError, PlanPool};
 use crate::select::elementwise::is_done;
+use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
 use lanebook_tables::{
     ArchId, DtypeId, OpRole, OpWord, Sequence, SequenceOperand, SequenceStep, Tables,
 };
-
-/// Most operations of a program that are replaced.
-const MOST: usize = 128;
 
 /// Most steps of a sequence.
 const STEPS: usize = 48;
@@ -23,21 +21,27 @@ const STEPS: usize = 48;
 const OPERANDS: usize = 4;
 
 /// An operation with others in its place.
-#[derive(Copy, Clone)]
-struct Replaced {
+#[derive(Copy, Clone, Debug)]
+pub struct Replaced {
     op: Op,
     /// What stood before it; they stand between.
     before: Option<Op>,
 }
 
 /// What was put into a program.
-#[derive(Default)]
 #[doc(hidden)]
-pub struct Expansions {
-    replaced: heapless::Vec<Replaced, MOST>,
+pub struct Expansions<'w> {
+    replaced: &'w mut VecView<Replaced>,
 }
 
-impl Expansions {
+impl<'w> Expansions<'w> {
+    /// Nothing yet.
+    #[doc(hidden)]
+    pub fn new(replaced: &'w mut VecView<Replaced>) -> Self {
+        replaced.clear();
+        Self { replaced }
+    }
+
     /// Puts others in the place of each operation of a function that needs it.
     ///
     /// # Errors
@@ -60,7 +64,7 @@ impl Expansions {
             };
             let full = PlanError::Capacity {
                 pool: PlanPool::Expansions,
-                capacity: MOST as u32,
+                capacity: u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX),
                 op: Some(self.home(program, op)),
             };
             let before = program.previous(op);
