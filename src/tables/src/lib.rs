@@ -12,6 +12,7 @@
 //! | `dispatch` | from a capability to the atoms that have it: the one door (`Arch::dispatch`) |
 //! | `tiled` `unit` | copies by a unit, descriptors, swizzle modes, tensor memory and tensor maps |
 //! | `op` [`contract`] | operations of the tile IR, and what `compile` takes of them |
+//! | [`sequence`] | elementwise operations that are several others |
 //! | `rule` `policy` `anchor` | rewrite rules, pipelines, weights; how attempts of inference are compared; how passes give layouts |
 //! | `float` | how bits of a number are divided |
 //! | `family` | the atoms that people mean by a part of a name |
