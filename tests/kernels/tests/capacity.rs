@@ -74,20 +74,48 @@ const LARGER: Capacities = Capacities {
 };
 type Larger = lanebook::compile_storage!(LARGER);
 
+/// So many products of tiles, each of the one before and of what `other` says of that.
+fn chain(count: u32, other: &dyn Fn(&str) -> String) -> String {
+    let one = |k: u32| {
+        let from = k.checked_sub(1).map_or("x".to_string(), |before| format!("n{before}"));
+        format!("  %n{k} = mul %{from}, %{} : tensor<32x32xf32>\n", other(&from))
+    };
+    (0..count).map(one).collect()
+}
+
+/// Room for many tiles in registers.
+const WIDE: Capacities = Capacities { fragments: 192, ..LARGER };
+type Wide = lanebook::compile_storage!(WIDE);
+
+#[test]
+fn tiles_that_wait_have_an_end() {
+    // One tile is read by all.
+    let body = format!(
+        "  %x = tiled_load %A[0, 0] : memref<?x?xf32, #gmem> -> tensor<32x32xf32>\n{}  tiled_store %n139, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>\n",
+        chain(140, &|_| "x".to_string())
+    );
+    let text = program(&body);
+    let mut pools = Box::new(lanebook::ir::LargeStorage::new());
+    let mut program = parse(pools.pools(), &TABLES, &text, Options::default()).expect("a program");
+    verify(&mut program).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+    let mut storage = Box::new(Wide::new());
+    let id = TABLES.arch_named("sm_80").expect("an architecture");
+    let error = compile(&TABLES, id, &mut program, storage.scratch())
+        .map(|_| ())
+        .expect_err("more than there is room for");
+    let CompileError::Plan(PlanError::Capacity { pool, capacity, op: Some(op) }) = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!((pool, capacity, program.op_name(op)), (PlanPool::Worklist, 128, "mul"));
+    assert_eq!(plan_parameter(pool), None);
+}
+
 #[test]
 fn lists_of_a_plan_say_where_they_are_full() {
     let load = "  %x = tiled_load %A[0, 0] : memref<?x?xf32, #gmem> -> tensor<32x32xf32>\n";
     let store = "  tiled_store %x, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>\n";
-    let chain = |other: &dyn Fn(&str) -> String| -> String {
-        (0..50)
-            .map(|k| {
-                let from = if k == 0 { "x".to_string() } else { format!("n{}", k - 1) };
-                format!("  %n{k} = mul %{from}, %{} : tensor<32x32xf32>\n", other(&from))
-            })
-            .collect()
-    };
-    // Each tile read by the next one, and one tile read by all.
-    let (line, star) = (chain(&str::to_string), chain(&|_| "x".to_string()));
+    // Each tile is read by the next one.
+    let line = chain(50, &str::to_string);
     let last = "  tiled_store %n49, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>\n";
     let cases = [
         (
@@ -109,7 +137,6 @@ fn lists_of_a_plan_say_where_they_are_full() {
             "tiled_load",
         ),
         (format!("{load}{line}{last}"), PlanPool::Fragments, 48, "mul"),
-        (format!("{load}{star}{last}"), PlanPool::Worklist, 64, "mul"),
         (
             format!(
                 "  %a = tiled_load %H[0, 0] : memref<?x?xf16, #gmem> -> tensor<32x32xf16>\n  %z = constant 0.0 : tensor<32x32xf32>\n{}",
