@@ -56,7 +56,8 @@ fn random_programs_are_right() {
     let wish = Wish {
         seed: 15,
         first: 0,
-        count: 6 * (KINDS.len() - 1),
+        // More of them: .ci/full.
+        count: 3 * (KINDS.len() - 1),
         archs,
         kinds: KINDS.iter().map(|(kind, _)| kind.to_string()).filter(|k| k != NESTS).collect(),
         seconds: None,
@@ -68,7 +69,7 @@ fn random_programs_are_right() {
     println!("{report}");
     assert_eq!(report.not_understood, Vec::<String>::new());
     assert_eq!(report.wrong, 0, "{report}");
-    assert!(report.compiled() >= 600, "{report}");
+    assert!(report.compiled() >= 250, "{report}");
 }
 
 /// Any bytes are choices, and any choices a program that the interpreter understands.
