@@ -6,7 +6,7 @@
 use lanebook::TABLES;
 use lanebook::tables::OpWord;
 use lanebook_kernels::interpret::inputs::Fill;
-use lanebook_kernels::interpret::{FUNCTION_ULP, Given, Interpreted};
+use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
 use lanebook_kernels::{Assembler, tested, try_kernel_text};
 use std::collections::BTreeSet;
@@ -155,10 +155,10 @@ fn products_and_sums_are_rounded_one_by_one() {
     assert!(seen >= 30, "{seen}");
 }
 
-/// How far a function may be off is said of each instruction that does it, and of no other; the
-/// reference lets through what is said.
+/// How far a function may be off is said of each instruction and sequence that does it, and of no
+/// other; the reference lets through no more than that.
 #[test]
-fn accuracy_is_said_and_admitted() {
+fn accuracy_is_said() {
     let mut said = BTreeSet::new();
     for arch in TABLES.archs {
         for own in arch.atoms {
@@ -172,7 +172,6 @@ fn accuracy_is_said_and_admitted() {
             let op = TABLES.op(id).expect("an operation").name;
             assert_eq!(does.ulp > 0, FUNCTIONS.contains(&op), "{}: {op}", name);
             if does.ulp > 0 {
-                assert!(f64::from(does.ulp) <= FUNCTION_ULP, "{}", name);
                 said.insert(op);
             }
         }
@@ -186,7 +185,6 @@ fn accuracy_is_said_and_admitted() {
             let step = TABLES.op(step.op).expect("an operation").name;
             FUNCTIONS.contains(&step)
         });
-        assert!(f64::from(one.ulp) <= FUNCTION_ULP, "{op}");
         assert!(one.ulp > 0 || !of_functions, "{op}");
         if one.ulp > 1 {
             functions.insert(op);

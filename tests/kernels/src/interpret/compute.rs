@@ -5,6 +5,10 @@ use super::element::Element;
 use super::product::{multiply, scaled, sum};
 use super::text::attribute;
 use super::tile::{Item, Sure, Tile};
+use lanebook::TABLES;
+use lanebook::tables::{OpId, OpWord};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// The result of an operation.
 pub(super) fn compute(
@@ -177,16 +181,41 @@ struct Moved {
     error: f64,
 }
 
-/// By how many units in the last place of an f32 a function may be off.
-pub const FUNCTION_ULP: f64 = 8.0;
-/// The same as a share of the result.
-const FUNCTION: f64 = FUNCTION_ULP / 8_388_608.0;
+/// By how much of its result a function may be off: as many units in the last place of an f32 as are
+/// said of the instructions, and of the sequence, that do it, whichever is most. What is said is
+/// what they are held to.
+///
+/// # Panics
+/// If nothing is said of it.
+fn share(op: &str) -> f64 {
+    static SAID: OnceLock<BTreeMap<OpId, u16>> = OnceLock::new();
+    let said = SAID.get_or_init(|| {
+        let mut said = BTreeMap::new();
+        let mut take = |op: OpId, ulp: u16| {
+            let most: &mut u16 = said.entry(op).or_default();
+            *most = ulp.max(*most);
+        };
+        for does in TABLES.atoms.iter().filter_map(|atom| atom.does) {
+            if let OpWord::Op(id) = does.op {
+                take(id, u16::from(does.ulp));
+            }
+        }
+        // Of narrow types more is said by their own rounding.
+        let single = TABLES.dtype_named("f32");
+        for one in TABLES.sequences.iter().filter(|one| Some(one.to) == single) {
+            take(one.op, one.ulp);
+        }
+        said
+    });
+    let ulp = TABLES.op_named(op).and_then(|id| said.get(&id).copied()).filter(|ulp| *ulp > 0);
+    f64::from(ulp.unwrap_or_else(|| panic!("no accuracy is said of {op}"))) / 8_388_608.0
+}
 
-fn function(x: f64, by: f64, f: impl Fn(f64) -> f64) -> Moved {
+fn function(op: &str, x: f64, by: f64, f: impl Fn(f64) -> f64) -> Moved {
     let value = f(x);
     let (low, high) = (f(x - by), f(x + by));
     let moved = (high - value).abs().max((low - value).abs());
-    Moved { value, error: moved + value.abs() * FUNCTION + vanishing(value) }
+    Moved { value, error: moved + value.abs() * share(op) + vanishing(value) }
 }
 
 /// A subnormal result of a function may be 0.
@@ -205,10 +234,10 @@ fn may_vanish(op: &str, operand: usize) -> bool {
 }
 
 /// Sine or cosine: what is said of it is said of arguments up to 2^16.
-fn waves(x: f64, by: f64, f: impl Fn(f64) -> f64) -> Moved {
+fn waves(op: &str, x: f64, by: f64, f: impl Fn(f64) -> f64) -> Moved {
     let value = f(x);
     let known = x.is_nan() || x.is_infinite() || x.abs() <= 65536.0;
-    let error = if known { by + value.abs() * FUNCTION + vanishing(value) } else { f64::INFINITY };
+    let error = if known { by + value.abs() * share(op) + vanishing(value) } else { f64::INFINITY };
     Moved { value, error }
 }
 
@@ -244,37 +273,37 @@ fn one(op: &str, element: Element, v: &[f64], e: &[f64]) -> Said<Moved> {
         ("math.floor", [a], [e]) => stepped(*a, *e, f64::floor),
         ("math.ceil", [a], [e]) => stepped(*a, *e, f64::ceil),
         ("math.log2", [a], [e]) => {
-            let moved = function(*a, *e, f64::log2);
-            Moved { error: moved.error + FUNCTION, ..moved }
+            let moved = function(op, *a, *e, f64::log2);
+            Moved { error: moved.error + share(op), ..moved }
         }
         ("math.sqrt", [a], [e]) if a.abs() <= *e && *e > 0.0 => {
             Moved { value: a.max(0.0).sqrt(), error: (a.abs() + e).sqrt() }
         }
-        ("math.sqrt", [a], [e]) => function(*a, *e, f64::sqrt),
+        ("math.sqrt", [a], [e]) => function(op, *a, *e, f64::sqrt),
         ("div", [a, b], [ea, eb]) => {
             let far = if *eb > 0.0 {
                 (a.abs() + ea) / (b.abs() - eb).max(0.0) - a.abs() / b.abs()
             } else {
                 ea / b.abs()
             };
-            Moved { value: a / b, error: far + (a / b).abs() * FUNCTION + vanishing(a / b) }
+            Moved { value: a / b, error: far + (a / b).abs() * share(op) + vanishing(a / b) }
         }
-        ("exp", [a], [e]) => function(*a, *e, f64::exp),
-        ("exp2", [a], [e]) => function(*a, *e, f64::exp2),
+        ("exp", [a], [e]) => function(op, *a, *e, f64::exp),
+        ("exp2", [a], [e]) => function(op, *a, *e, f64::exp2),
         ("log", [a], [e]) => {
-            let moved = function(*a, *e, f64::ln);
-            Moved { error: moved.error + FUNCTION, ..moved }
+            let moved = function(op, *a, *e, f64::ln);
+            Moved { error: moved.error + share(op), ..moved }
         }
         // Near their zeros sine and cosine are as far off as their argument is, once it is reduced.
-        ("math.sin", [a], [e]) => waves(*a, *e, f64::sin),
-        ("math.cos", [a], [e]) => waves(*a, *e, f64::cos),
-        ("math.tanh", [a], [e]) => function(*a, *e, f64::tanh),
-        ("math.erf", [a], [e]) => function(*a, *e, super::truth::erf),
-        ("rsqrt", [a], [e]) => function(*a, *e, |x| 1.0 / x.sqrt()),
+        ("math.sin", [a], [e]) => waves(op, *a, *e, f64::sin),
+        ("math.cos", [a], [e]) => waves(op, *a, *e, f64::cos),
+        ("math.tanh", [a], [e]) => function(op, *a, *e, f64::tanh),
+        ("math.erf", [a], [e]) => function(op, *a, *e, super::truth::erf),
+        ("rsqrt", [a], [e]) => function(op, *a, *e, |x| 1.0 / x.sqrt()),
         ("rcp", [a], [e]) if a.abs() <= *e && *e > 0.0 => {
             Moved { value: 1.0 / a, error: f64::INFINITY }
         }
-        ("rcp", [a], [e]) => function(*a, *e, |x| 1.0 / x),
+        ("rcp", [a], [e]) => function(op, *a, *e, |x| 1.0 / x),
         _ => return Err(format!("operation {op} of {} operands", v.len())),
     })
 }

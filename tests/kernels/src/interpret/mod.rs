@@ -24,7 +24,6 @@ mod text;
 pub mod tile;
 mod truth;
 
-pub use compute::FUNCTION_ULP;
 use element::Element;
 use inputs::{Fill, pattern};
 use lanebook::TABLES;
