@@ -363,9 +363,9 @@ impl<'a> FormArena<'a> {
         self.terms.range(usize::try_from(form.start).unwrap_or(usize::MAX), usize::from(form.len))
     }
 
-    /// The terms of a map, to work on.
-    pub(crate) fn load(&self, form: IndexForm) -> FormResult<DigitTerms> {
-        DigitTerms::from_slice(self.terms_of(form)).map_err(|_| too_many())
+    /// A term of a map, for walks that store further maps meanwhile.
+    pub(crate) fn term(&self, form: IndexForm, k: u16) -> Option<DigitTerm> {
+        self.terms_of(form).get(usize::from(k)).copied()
     }
 
     /// Stores a map.

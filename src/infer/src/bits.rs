@@ -63,7 +63,7 @@ impl FormArena<'_> {
             let stride = if both.flips(place) { weight.saturating_neg() } else { weight };
             terms.push(DigitTerm { stride, digit }).map_err(|_| too_many())?;
         }
-        self.finish(terms, constant)
+        self.finish(&mut terms, constant)
     }
 
     /// The digit that is the parity of a bit's digits; `None` if it has none.
@@ -103,7 +103,7 @@ impl FormArena<'_> {
             let stride = if bits.flips(place) { weight.saturating_neg() } else { weight };
             terms.push(DigitTerm { stride, digit }).map_err(|_| too_many())?;
         }
-        self.finish(terms, constant)
+        self.finish(&mut terms, constant)
     }
 
     /// Adds the bits of a map whose terms are powers of two that do not meet; false of another.

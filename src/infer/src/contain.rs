@@ -6,6 +6,7 @@ use crate::arena::{
 use crate::error::{FormError, FormResult, PoolName};
 use crate::points::{Tape, Walk};
 use crate::program::{FragmentForm, MAX_RANK};
+use crate::solve::Solution;
 
 /// How many threads a block can have.
 pub const MAX_THREADS: u32 = 2048;
@@ -40,15 +41,15 @@ impl FormArena<'_> {
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn contained_by_structure(&mut self, small: Threads, large: Threads) -> FormResult<bool> {
         let (mut fixed, mut room) = (DigitTerms::new(), Room::new());
-        let own = self.load(large.map)?;
-        for t in own.iter().copied() {
+        for k in 0..large.map.len {
+            let Some(t) = self.term(large.map, k) else { break };
             if t.digit.base == large.copy {
                 room.push((t, 0)).map_err(|_| too_many())?;
             } else {
                 fixed.push(t).map_err(|_| too_many())?;
             }
         }
-        let fixed = self.finish(fixed, large.map.constant)?;
+        let fixed = self.finish(&mut fixed, large.map.constant)?;
         let copy = large.copy;
         if self.mentions(fixed, |id, _| id == copy)? {
             return Ok(false);
@@ -57,7 +58,8 @@ impl FormArena<'_> {
         if rest.constant != 0 && take(&mut room, rest.constant, 2).is_none_or(|n| n < 2) {
             return Ok(false);
         }
-        let mut open = self.load(rest)?;
+        let mut open = DigitTerms::new();
+        open.extend_from_slice(self.terms_of(rest)).map_err(|_| too_many())?;
         while let Some(t) = open.pop() {
             let Some(fits) = take(&mut room, t.stride, t.digit.extent) else {
                 return Ok(false);
@@ -166,7 +168,8 @@ impl FormArena<'_> {
         let outputs = (self.output(fragment.thread)?, self.output(fragment.index)?);
         let equations = [(outputs.0, fragment.thread), (outputs.1, fragment.index)];
         let vars = fragment.vars.with(Some(fragment.copy));
-        let solved = self.solve_with(&equations, &vars, false)?;
+        let mut solved = Solution::default();
+        self.solve_with(&equations, &vars, false, &mut solved)?;
         if solved.free.iter().all(|f| f.digit.base == fragment.copy) {
             return Ok(true);
         }

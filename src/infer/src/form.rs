@@ -30,7 +30,7 @@ impl FormArena<'_> {
     pub fn digit(&mut self, digit: BaseDigit) -> FormResult<IndexForm> {
         let mut terms = DigitTerms::new();
         let _ = terms.push(DigitTerm { stride: 1, digit });
-        self.finish(terms, 0)
+        self.finish(&mut terms, 0)
     }
 
     /// The sum of two maps.
@@ -49,12 +49,13 @@ impl FormArena<'_> {
         if b.is_constant() || k == 0 {
             return Ok(IndexForm { constant, ..a });
         }
-        let mut terms = self.load(a)?;
+        let mut terms = DigitTerms::new();
+        terms.extend_from_slice(self.terms_of(a)).map_err(|_| too_many())?;
         for t in self.terms_of(b) {
             let stride = t.stride.checked_mul(k).ok_or(FormError::Overflow)?;
             terms.push(DigitTerm { stride, ..*t }).map_err(|_| too_many())?;
         }
-        self.finish(terms, constant)
+        self.finish(&mut terms, constant)
     }
 
     /// `k * a`.
@@ -97,9 +98,13 @@ impl FormArena<'_> {
 
     /// Brings terms to canonical form and stores them.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
-    pub(crate) fn finish(&mut self, mut terms: DigitTerms, constant: i64) -> FormResult<IndexForm> {
-        self.canonical(&mut terms)?;
-        self.store(&terms, constant)
+    pub(crate) fn finish(
+        &mut self,
+        terms: &mut DigitTerms,
+        constant: i64,
+    ) -> FormResult<IndexForm> {
+        self.canonical(terms)?;
+        self.store(terms, constant)
     }
 
     pub(crate) fn canonical(&self, terms: &mut DigitTerms) -> FormResult<()> {
@@ -222,7 +227,7 @@ impl FormArena<'_> {
         q = q.checked_add(turns).ok_or(FormError::Overflow)?;
         c = c.checked_sub(shift).ok_or(FormError::Overflow)?;
         if high.checked_sub(shift).ok_or(FormError::Overflow)? < d {
-            let q = self.finish(quotient, q)?;
+            let q = self.finish(&mut quotient, q)?;
             return Ok((q, self.store(&rest, c)?));
         }
         // All strides together divide by `unit`: so does the sum, and the divisor.
@@ -238,11 +243,11 @@ impl FormArena<'_> {
         let extent = self.extent(base)?;
         let high = BaseDigit { base, unit: by, extent: ceil_div(extent, by) };
         quotient.push(DigitTerm { stride: 1, digit: high }).map_err(|_| too_many())?;
-        let q = self.finish(quotient, q)?;
+        let q = self.finish(&mut quotient, q)?;
         rest.clear();
         let _ =
             rest.push(DigitTerm { stride: unit, digit: BaseDigit { base, unit: 1, extent: by } });
-        Ok((q, self.finish(rest, odd)?))
+        Ok((q, self.finish(&mut rest, odd)?))
     }
 
     /// The part of a term that divides, and the part that is left.

@@ -123,7 +123,8 @@ impl FormArena<'_> {
     ) -> FormResult<Option<IndexForm>> {
         let whole = self.output(thread)?;
         let all = vars.with(Some(copy));
-        let solved = self.solve_with(&[(whole, thread)], &all, complete)?;
+        let mut solved = Solution::default();
+        self.solve_with(&[(whole, thread)], &all, complete, &mut solved)?;
         let mut index = IndexForm::constant(0);
         let mut stride = 1i64;
         let own =
@@ -175,7 +176,9 @@ impl FormArena<'_> {
         for id in vars.iter() {
             all.push(id).map_err(|_| too_many())?;
         }
-        self.solve(&equations, &all)
+        let mut solved = Solution::default();
+        self.solve(&equations, &all, &mut solved)?;
+        Ok(solved)
     }
 
     /// The map with all variables of copies that it asks for made digits of one.
@@ -255,8 +258,8 @@ impl FormArena<'_> {
                 return Ok((thread, copy));
             }
         }
-        let own = self.load(thread)?;
-        for t in own.iter().copied() {
+        for k in 0..thread.len {
+            let Some(t) = self.term(thread, k) else { break };
             if t.digit.base == copy {
                 digits.push(t.digit).map_err(|_| too_many())?;
             }

@@ -567,7 +567,8 @@ impl Inference<'_> {
         }
         let whole = self.arena.output(spread.index)?;
         let vars = op.vars.with(None);
-        let solved = self.arena.solve(&[(whole, spread.index)], &vars)?;
+        let mut solved = crate::solve::Solution::default();
+        self.arena.solve(&[(whole, spread.index)], &vars, &mut solved)?;
         let by_index = self.arena.substitute(index, &solved.vars)?;
         self.arena.asks(by_index, VarRole::Copy)
     }

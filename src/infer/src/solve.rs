@@ -47,12 +47,17 @@ pub type Equation = (IndexForm, IndexForm);
 type Known = heapless::Vec<(BaseDigit, IndexForm), MAX_BASES>;
 
 impl FormArena<'_> {
-    /// The variables `vars` by the outputs of `equations`, each given as (output, map).
+    /// The variables `vars` by the outputs of `equations`, each given as (output, map), into `out`.
     ///
     /// # Errors
-    /// [`FormError::Full`], [`FormError::Overflow`].
-    pub fn solve(&mut self, equations: &[Equation], vars: &[BaseId]) -> FormResult<Solution> {
-        self.solve_with(equations, vars, true)
+    /// [`FormError::Full`], [`FormError::Overflow`]; `out` then holds a part of it.
+    pub fn solve(
+        &mut self,
+        equations: &[Equation],
+        vars: &[BaseId],
+        out: &mut Solution,
+    ) -> FormResult<()> {
+        self.solve_with(equations, vars, true, out)
     }
 
     /// [`FormArena::solve`]; without `complete` a sum of which only some digits are known tells
@@ -62,8 +67,10 @@ impl FormArena<'_> {
         equations: &[Equation],
         vars: &[BaseId],
         complete: bool,
-    ) -> FormResult<Solution> {
-        let mut out = Solution::default();
+        out: &mut Solution,
+    ) -> FormResult<()> {
+        out.vars.clear();
+        out.free.clear();
         let mut known = Known::new();
         let mut open: heapless::Vec<bool, MAX_VARS> = heapless::Vec::new();
         for _ in equations {
@@ -93,7 +100,7 @@ impl FormArena<'_> {
                 out.vars.push((*var, form)).map_err(|_| too_deep())?;
             }
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Digits of `map` from its value; false if they cannot be told apart yet.
@@ -107,8 +114,8 @@ impl FormArena<'_> {
         let constant = map.constant.checked_neg().ok_or(FormError::Overflow)?;
         let mut rest = IndexForm { constant: value.constant.wrapping_add(constant), ..value };
         let mut terms = DigitTerms::new();
-        let own = self.load(map)?;
-        for t in own.iter().copied() {
+        for k in 0..map.len {
+            let Some(t) = self.term(map, k) else { break };
             match self.known_digit(t.digit, known)? {
                 Some(digit) => {
                     rest = self.add_scaled(rest, digit, t.stride.wrapping_neg())?;
@@ -254,8 +261,8 @@ impl FormArena<'_> {
             return Ok(false);
         };
         let mut last = None;
-        let own = self.load(form)?;
-        for t in own.iter().copied() {
+        for k in 0..form.len {
+            let Some(t) = self.term(form, k) else { break };
             match self.known_digit(t.digit, known)? {
                 Some(digit) => value = self.xor(value, digit)?,
                 None if last.is_none() => last = Some(t.digit),

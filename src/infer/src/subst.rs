@@ -130,8 +130,8 @@ impl FormArena<'_> {
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn replaced(&mut self, form: IndexForm, values: &Values) -> FormResult<IndexForm> {
         let mut out = IndexForm::constant(form.constant);
-        let own = self.load(form)?;
-        for t in own.iter().copied() {
+        for k in 0..form.len {
+            let Some(t) = self.term(form, k) else { break };
             let digit = self.digit_in(t.digit, values)?;
             out = self.add_scaled(out, digit, t.stride)?;
         }
@@ -141,8 +141,8 @@ impl FormArena<'_> {
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn parity(&mut self, form: IndexForm, values: &Values) -> FormResult<IndexForm> {
         let mut out = IndexForm::constant(0);
-        let own = self.load(form)?;
-        for t in own.iter().copied() {
+        for k in 0..form.len {
+            let Some(t) = self.term(form, k) else { break };
             let digit = self.digit_in(t.digit, values)?;
             out = self.xor(out, digit)?;
         }

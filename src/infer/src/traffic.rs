@@ -56,7 +56,8 @@ impl Inference<'_> {
         let index = arena.var(spread.slots, VarRole::Output)?;
         let (t, i) = (arena.whole(thread)?, arena.whole(index)?);
         let vars = op.vars.with(Some(spread.copy));
-        let solved = arena.solve(&[(t, spread.thread), (i, spread.index)], &vars)?;
+        let mut solved = Solution::default();
+        arena.solve(&[(t, spread.thread), (i, spread.index)], &vars, &mut solved)?;
         Ok(Iteration { thread, index, solved })
     }
 

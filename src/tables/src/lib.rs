@@ -184,6 +184,13 @@ impl<'a> Tables<'a> {
             .get(name, |id| self.dtypes.get(usize::from(id)).map(|dtype| dtype.name))
             .map(DtypeId)
     }
+    /// The first element type of a kind and of so many bits.
+    #[must_use]
+    pub fn dtype_of(&self, kind: DtypeKind, bits: u16) -> Option<DtypeId> {
+        let found =
+            self.dtypes.iter().position(|dtype| dtype.kind == kind && dtype.bits == bits)?;
+        u16::try_from(found).ok().map(DtypeId)
+    }
     /// The element type with this name, or with one that other systems have for it (`float16`,
     /// `f8E4M3FN`), letters in either case.
     #[must_use]

@@ -181,7 +181,8 @@ fn what_is_solved_is_the_point() {
             written.push(e.to_string());
         }
         let pairs: Vec<(IndexForm, IndexForm)> = equations.iter().map(|e| (e.0, e.1)).collect();
-        let solved = arena.solve(&pairs, &ids).expect("a solution");
+        let mut solved = lanebook_infer::Solution::default();
+        arena.solve(&pairs, &ids, &mut solved).expect("a solution");
         whole += u32::from(solved.free.is_empty());
         // Points with the same outputs must agree in what is not free; with its values put in for
         // the free digits each point must come back.

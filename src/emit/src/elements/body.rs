@@ -10,8 +10,10 @@ use lanebook_infer::{BaseId, BufferId, IndexForm, MAX_RANK, VarRole};
 use lanebook_ir::{Op, Value};
 use lanebook_loops::{Fact, Told};
 use lanebook_plan::select::select_elementwise;
-use lanebook_tables::{OpRole, OpWord, RegisterKind, Role};
+use lanebook_tables::{DtypeKind, OpRole, OpWord, RegisterKind, Role};
 
+/// Bits of an index.
+const INDEX_BITS: u16 = 32;
 /// Most loops and conditions around an operation of a body.
 const DEPTH: usize = 6;
 /// Most operands of an operation.
@@ -296,7 +298,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let own = told.inference.arena.substitute(form, &slot.vars).map_err(of_form(op))?;
             let node = self.form_node(op, told, own, chunk.doers.thread)?;
             let reg = self.compute(node, RegBank::Vector)?;
-            let to = Reg { class, first: out.first.wrapping_add(k), count: 1 };
+            let to = out.member(k);
             self.copy_tile(op, reg, to)?;
         }
         Ok(out)
@@ -339,8 +341,7 @@ impl LowerContext<'_, '_, '_, '_> {
         for value in program.operands(op) {
             from = from.or(program.type_of(value).dtype);
             if from.is_none() && matches!(told.fact(value), Fact::Index(_)) {
-                // An index is a word.
-                from = self.machine.tables.dtype_named("i32");
+                from = self.machine.tables.dtype_of(DtypeKind::Signed, INDEX_BITS);
             }
             let reg = self.scalar(op, told, chunk, value)?;
             operands.push(reg).map_err(|_| refuse)?;
@@ -371,7 +372,7 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         let one = |reg: Reg, k: u16| {
             let k = if reg.count == 1 { 0 } else { k };
-            slot(Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 })
+            slot(reg.member(k))
         };
         self.steps.purpose = Purpose::Arithmetic;
         for k in 0..u16::from(count) {

@@ -190,23 +190,21 @@ impl LowerContext<'_, '_, '_, '_> {
         self.local_indices(op, told, slots, place, &mut at)?;
         let first = at.first().copied().unwrap_or(0);
         self.note_written();
-        let member =
-            |k: u16| Reg { class: regs.class, first: regs.first.wrapping_add(k), count: 1 };
-        if at.iter().any(|k| !self.is_written(member(*k))) {
+        if at.iter().any(|k| !self.is_written(regs.member(*k))) {
             let buffer = told.inference.buffer_of(place.0).map_err(of_form(op))?;
             told.read_early(buffer.storage);
         }
         if at.iter().all(|k| *k == first) {
-            return Ok(member(first));
+            return Ok(regs.member(first));
         }
         let count = u8::try_from(at.len()).map_err(|_| refused(op, ElementReason::Room))?;
         if (first..).zip(&at).all(|(want, k)| want == *k) {
-            return Ok(Reg { count, ..member(first) });
+            return Ok(Reg { count, ..regs.member(first) });
         }
         let out = self.steps.tuple(regs.class, count)?;
         for (k, from) in (0u16..).zip(&at) {
-            let to = Reg { class: out.class, first: out.first.wrapping_add(k), count: 1 };
-            self.copy_tile(op, member(*from), to)?;
+            let to = out.member(k);
+            self.copy_tile(op, regs.member(*from), to)?;
         }
         Ok(out)
     }
@@ -230,7 +228,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             let k = if from.count == 1 { 0 } else { k };
             let from = Reg { count: 1, first: from.first.wrapping_add(k), ..from };
-            let to = Reg { class: regs.class, first: regs.first.wrapping_add(*to), count: 1 };
+            let to = regs.member(*to);
             if from == to {
                 continue;
             }
@@ -327,7 +325,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let out = Reg { class: regs.class, first: regs.first.wrapping_add(first), count };
         for k in 0..u16::from(count) {
-            self.save_readers(op, Reg { first: out.first.wrapping_add(k), count: 1, ..out })?;
+            self.save_readers(op, out.member(k))?;
         }
         Ok(Some(out))
     }

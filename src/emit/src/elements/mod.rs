@@ -11,23 +11,27 @@
 //! | `slots` | iterations of a slot, and in which threads there is one |
 //! | `nest` | loops and tile operations in place, chunk by chunk |
 //! | `body` | operations of a chunk, inner loops unrolled |
-//! | `access` | elements of memory: addresses, vectors |
+//! | `access` | elements of memory: one instruction for several |
+//! | `address` | their addresses |
+//! | `mover` | the instruction that moves them, guards |
 //! | `fragment` | elements of fragments |
 //! | `explain` | why elements have no instructions, in words |
 //! | `reduce` | reductions of fragments |
 //! | `product` | products of fragments and shared tiles |
 
 mod access;
+mod address;
 mod body;
 mod explain;
 mod forms;
 mod fragment;
+mod mover;
 mod nest;
 mod product;
 mod reduce;
 mod slots;
 
-pub use access::{ElementSpot, KnownAddress};
+pub use address::{ElementSpot, KnownAddress};
 pub use nest::ElementLists;
 pub use reduce::reserve_reductions;
 pub use slots::{KNOWN, LANES, WRITTEN, WorkSlot};

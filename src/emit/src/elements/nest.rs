@@ -1,6 +1,6 @@
 //! Loops and tile operations in place: chunk by chunk of the threads' slots.
 
-use crate::elements::access::{AccessState, ElementSpot, KnownAddress, Place};
+use crate::elements::address::{AccessState, ElementSpot, KnownAddress, Place};
 use crate::elements::forms::ThreadVar;
 use crate::elements::slots::{Doers, LANES, WorkSlot};
 use crate::elements::{ElementReason, of_form, refused};

@@ -5,7 +5,7 @@
 //! shared tile each lane loads the elements that the instruction's operand has there, as many at
 //! once as lie next to each other.
 
-use crate::elements::access::Place;
+use crate::elements::address::Place;
 use crate::elements::forms::ThreadVar;
 use crate::elements::nest::{Chunk, ElementLists, fresh};
 use crate::elements::slots::{Doers, LANES, WorkSlot};
@@ -134,10 +134,6 @@ fn blocks_of(extent: u32, part: u32) -> Option<u32> {
     extent.checked_div(part).filter(|blocks| blocks.checked_mul(part) == Some(extent))
 }
 
-fn one(reg: Reg, k: u16) -> Reg {
-    Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 }
-}
-
 impl<'t> LowerContext<'_, 't, '_, '_> {
     /// `c = a b + c`.
     #[inline(never)]
@@ -157,7 +153,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let threads = (0, self.plan.threads, self.plan.threads);
         let doers = Doers { op, spread, thread: product.thread, threads };
         let ElementLists { slots, spots, known, guards } = room;
-        let state = crate::elements::access::AccessState { known, guards };
+        let state = crate::elements::address::AccessState { known, guards };
         let mut chunk = Chunk { doers: &doers, slots, spots, state };
         let [rows, columns, depth] = blocks;
         let sums = self.sum_registers(&product, rows.saturating_mul(columns))?;
@@ -355,7 +351,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             return Err(refuse);
         }
         let regs = self.fragment_regs(op, told, buffer)?;
-        Ok(one(regs, u16::try_from(number).map_err(|_| refuse)?))
+        Ok(regs.member(u16::try_from(number).map_err(|_| refuse)?))
     }
 
     /// A block of the sum: from its fragment, or back there.
@@ -388,9 +384,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             match reads {
                 true => {
                     self.note_reader(op, told, side.buffer, held)?;
-                    self.copy_tile(op, held, one(sum, k))?;
+                    self.copy_tile(op, held, sum.member(k))?;
                 }
-                false => self.copy_tile(op, one(sum, k), held)?,
+                false => self.copy_tile(op, sum.member(k), held)?,
             }
         }
         Ok(())
@@ -485,7 +481,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let mut held: heapless::Vec<Reg, LANES> = heapless::Vec::new();
         for k in 0..u16::try_from(many).unwrap_or(0) {
             let k = if regs.count == 1 { 0 } else { k };
-            held.push(one(regs, k)).map_err(|_| refuse)?;
+            held.push(regs.member(k)).map_err(|_| refuse)?;
         }
         if regs == part { Ok(()) } else { self.packed(op, &held, each, part) }
     }
@@ -496,7 +492,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         match each {
             1 => {
                 for (k, from) in (0u16..).zip(held) {
-                    self.copy_tile(op, *from, one(out, k))?;
+                    self.copy_tile(op, *from, out.member(k))?;
                 }
                 Ok(())
             }
@@ -515,7 +511,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                         }
                     }
                     self.steps.purpose = Purpose::Arithmetic;
-                    self.choose(op, one(out, k), both, selector)?;
+                    self.choose(op, out.member(k), both, selector)?;
                 }
                 Ok(())
             }
@@ -546,21 +542,12 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             set(number, slot(reg));
         }
         let (x, y) = if product.unit.transposed() { (1, 0) } else { (0, 1) };
-        let holders = [(s.a, x), (s.b, y), (s.c, 2usize), (s.d, 2)];
+        let values = [(s.a, x), (s.b, y), (s.c, 2), (s.d, 2)]
+            .map(|(number, operand)| (number, self.program.operand(op, operand)));
         for (param, vary) in atom.params() {
-            let word = if vary.words.is_empty() {
-                instance.value(param)
-            } else {
-                let typed = |k: u8| {
-                    let operand = atom.operands.get(usize::from(k)).and_then(|o| o.vary);
-                    operand.is_some_and(|vary| vary.typed_by == Some(param))
-                };
-                let holder = holders.iter().find(|(k, _)| typed(*k)).map(|(_, holder)| *holder);
-                let Some(holder) = holder else { continue };
-                let value = self.program.operand(op, holder).ok_or(refuse)?;
-                self.program.type_of(value).dtype.and_then(|dtype| atom.word_of(param, dtype))
-            };
-            set(param, Slot::Int(i32::from(word.ok_or(refuse)?)));
+            if let Some(word) = self.parameter_word(op, &instance, (param, vary), &values)? {
+                set(param, Slot::Int(i32::from(word)));
+            }
         }
         self.steps.purpose = Purpose::Matrix;
         let used = args.get(..atom.operands.len()).ok_or(refuse)?;

@@ -205,10 +205,6 @@ pub fn reserve_reductions(
     Ok(())
 }
 
-fn one(reg: Reg, k: u16) -> Reg {
-    Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 }
-}
-
 impl<'t> LowerContext<'_, 't, '_, '_> {
     /// A reduction of a fragment into another one.
     #[inline(never)]
@@ -256,7 +252,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         }
         let to = self.fragment_regs(op, told, own.to)?;
         for (k, _) in (0u16..).zip(firsts.iter()) {
-            self.copy_tile(op, one(sum, k), one(to, k))?;
+            self.copy_tile(op, sum.member(k), to.member(k))?;
         }
         Ok(())
     }
@@ -344,10 +340,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let row = u16::try_from(row.constant).ok().filter(|_| row.is_constant());
             let row = row.ok_or(refused(op, ElementReason::LocalIndex))?;
             let first = firsts.get_mut(usize::from(row)).ok_or(refuse)?;
-            let next = one(from, u16::try_from(number).map_err(|_| refuse)?);
+            let next = from.member(u16::try_from(number).map_err(|_| refuse)?);
             self.note_reader(op, told, own.from, next)?;
             let begins = core::mem::replace(first, u8::try_from(number).unwrap_or(NONE)) == NONE;
-            let so_far = one(out, row);
+            let so_far = out.member(row);
             self.steps.purpose = Purpose::Arithmetic;
             let Some(_) = guard else {
                 match begins {
@@ -370,7 +366,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             copied?;
         }
         for (k, _) in (0u16..).zip(firsts.iter()).filter(|(_, first)| **first == NONE) {
-            self.fill(one(out, k), 0)?;
+            self.fill(out.member(k), 0)?;
         }
         Ok(guarded)
     }
@@ -413,10 +409,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let others = self.steps.tuple(out.class, out.count)?;
         self.steps.purpose = Purpose::Arithmetic;
         for k in 0..u16::from(out.count) {
-            self.between_lanes(op, found, mask, sender, (one(out, k), one(others, k)))?;
+            self.between_lanes(op, found, mask, sender, (out.member(k), others.member(k)))?;
         }
         for k in 0..u16::from(out.count) {
-            self.combined(op, combine, one(out, k), (one(out, k), one(others, k)))?;
+            self.combined(op, combine, out.member(k), (out.member(k), others.member(k)))?;
         }
         Ok(())
     }
@@ -442,7 +438,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 self.part_place(op, told, (own, doers), Some(digits), (u32::from(*first), row))?;
             told.inference.arena.release(mark);
             let guard = self.guard_of(op, guard)?;
-            self.part_move(op, one(out, k), at, guard, false)?;
+            self.part_move(op, out.member(k), at, guard, false)?;
         }
         self.meet_parts(op, (false, true), open)?;
         let sum = self.steps.tuple(out.class, out.count)?;
@@ -457,8 +453,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 let next = self.steps.tuple(out.class, 1)?;
                 self.part_move(op, next, at, None, true)?;
                 match part {
-                    0 => self.copy_tile(op, next, one(sum, k))?,
-                    _ => self.combined(op, combine, one(sum, k), (one(sum, k), next))?,
+                    0 => self.copy_tile(op, next, sum.member(k))?,
+                    _ => self.combined(op, combine, sum.member(k), (sum.member(k), next))?,
                 }
             }
         }

@@ -8,7 +8,7 @@ use crate::elements::forms::ThreadVar;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::ExprId;
 use crate::lower::context::{EmitError, LowerContext};
-use lanebook_infer::{BaseId, FragmentForm, IndexForm, MAX_RANK};
+use lanebook_infer::{BaseId, FragmentForm, IndexForm, MAX_RANK, Solution};
 use lanebook_ir::Op;
 use lanebook_loops::Told;
 use lanebook_tables::IndexOp;
@@ -98,8 +98,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let arena = &mut told.inference.arena;
         let whole = arena.whole(thread.var).map_err(&full)?;
         let slot = IndexForm::constant(i64::from(number));
-        let solved =
-            arena.solve(&[(whole, spread.thread), (slot, spread.index)], &vars).map_err(&full)?;
+        let equations = [(whole, spread.thread), (slot, spread.index)];
+        let mut solved = Solution::default();
+        arena.solve(&equations, &vars, &mut solved).map_err(&full)?;
         if !solved.free.is_empty() || solved.vars.len() != vars.len() {
             return Err(refused(op, ElementReason::Inverse));
         }

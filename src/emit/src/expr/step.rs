@@ -16,6 +16,13 @@ pub struct Reg {
     pub count: u8,
 }
 
+impl Reg {
+    /// One of its registers.
+    pub(crate) const fn member(self, k: u16) -> Self {
+        Self { first: self.first.wrapping_add(k), count: 1, ..self }
+    }
+}
+
 /// An operand of a step, in the order of the atom's operands (the result included).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Arg {

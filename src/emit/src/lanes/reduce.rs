@@ -131,18 +131,18 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 so_far = Some(match so_far {
                     None => next,
                     Some(reg) => {
-                        self.combine(op, combine, one(out, r), reg, next)?;
-                        one(out, r)
+                        self.combine(op, combine, out.member(r), reg, next)?;
+                        out.member(r)
                     }
                 });
             }
-            let only = so_far.filter(|reg| *reg != one(out, r));
+            let only = so_far.filter(|reg| *reg != out.member(r));
             if let Some(reg) = only {
                 let atom = self
                     .machine
                     .copy_into(out.class, 1, reg.class)
                     .ok_or(StepError::NoAtom(Missing::Move(out.class)))?;
-                self.steps.append(atom, &[slot(one(out, r)), slot(reg)])?;
+                self.steps.append(atom, &[slot(out.member(r)), slot(reg)])?;
             }
         }
         // Between lanes: all exchanges of a bit, then what they brought.
@@ -152,10 +152,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             if masks(&whole, kept).any(|m| m == mask) && self.lane_exchange(mask).is_some() {
                 let other = self.steps.tuple(out.class, out.count)?;
                 for r in 0..u16::from(out.count) {
-                    self.exchange_lanes(op, mask, one(out, r), one(other, r))?;
+                    self.exchange_lanes(op, mask, out.member(r), other.member(r))?;
                 }
                 for r in 0..u16::from(out.count) {
-                    self.combine(op, combine, one(out, r), one(out, r), one(other, r))?;
+                    self.combine(op, combine, out.member(r), out.member(r), other.member(r))?;
                 }
             }
         }
@@ -167,10 +167,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let sum = self.steps.tuple(def.class, out.count)?;
         self.steps.purpose = Purpose::Arithmetic;
         for r in 0..u16::from(out.count) {
-            let part = |line: u16| one(all, r.wrapping_mul(lines).wrapping_add(line));
-            self.combine(op, combine, one(sum, r), part(0), part(1))?;
+            let part = |line: u16| all.member(r.wrapping_mul(lines).wrapping_add(line));
+            self.combine(op, combine, sum.member(r), part(0), part(1))?;
             for line in 2..lines {
-                self.combine(op, combine, one(sum, r), one(sum, r), part(line))?;
+                self.combine(op, combine, sum.member(r), sum.member(r), part(line))?;
             }
         }
         self.hold(result, sum)
@@ -246,8 +246,4 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let used = args.get(..atom.operands.len()).ok_or(refuse)?;
         Ok(self.steps.append(id, used)?)
     }
-}
-
-fn one(reg: Reg, k: u16) -> Reg {
-    Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 }
 }

@@ -112,8 +112,6 @@ impl LowerContext<'_, '_, '_, '_> {
             None => self.tile(op, def.class, fragment)?,
         };
         self.steps.purpose = Purpose::Arithmetic;
-        let one =
-            |reg: Reg, k: u16| Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 };
         for register in 0..u16::from(out.count) {
             let Some(packer) = packer else {
                 let shares = u16::from(many_shares.max(1));
@@ -123,7 +121,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 // register, however many the atom takes.
                 let step = if unpacked { 1 } else { own.pack };
                 let at = register.checked_div(shares).ok_or(refuse)?.wrapping_mul(step);
-                self.unit(op, unit, &operands, one(out, register), at, (unpacked, last))?;
+                self.unit(op, unit, &operands, out.member(register), at, (unpacked, last))?;
                 continue;
             };
             let mut parts: heapless::Vec<Reg, MAX_OPERANDS> = heapless::Vec::new();
@@ -135,7 +133,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             let uses =
                 packer.atom.does.ok_or(refuse)?.uses.iter().zip(parts.iter().map(|reg| slot(*reg)));
-            self.apply(op, packer, one(out, register), uses)?;
+            self.apply(op, packer, out.member(register), uses)?;
         }
         self.hold(result, out)
     }

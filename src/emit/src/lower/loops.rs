@@ -270,11 +270,9 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Each place of a cycle gets what the next one has, register by register: a temporary of one
     /// is enough.
     fn rotate(&mut self, op: Op, copies: &Parallel<Reg>, first: Reg) -> Result<(), EmitError> {
-        let one =
-            |reg: Reg, k: u16| Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 };
         for k in 0..u16::from(first.count) {
             let saved = self.steps.tuple(first.class, 1)?;
-            self.copy_tile(op, one(first, k), saved)?;
+            self.copy_tile(op, first.member(k), saved)?;
             let mut at = first;
             loop {
                 let from = copies
@@ -282,7 +280,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     .filter(|from| from.count == first.count)
                     .ok_or(EmitError::Carried(op))?;
                 let is_last = from == first;
-                self.copy_tile(op, if is_last { saved } else { one(from, k) }, one(at, k))?;
+                self.copy_tile(op, if is_last { saved } else { from.member(k) }, at.member(k))?;
                 if is_last {
                     break;
                 }

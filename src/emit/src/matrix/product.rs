@@ -7,9 +7,9 @@ use crate::pool::EmitPool;
 use crate::registers::liveness::overlaps;
 use crate::step::{ALL_ARGS, MAX_ARGS, Purpose, Slot};
 use crate::sync::order::{PendingAccesses, around};
-use lanebook_ir::Op;
+use lanebook_ir::{Op, Value};
 use lanebook_plan::{InShared, ProductPlan};
-use lanebook_tables::{Atom, FieldRole, IndexOp, Instance, SharedOperand};
+use lanebook_tables::{Atom, FieldRole, IndexOp, Instance, SharedOperand, Vary};
 use lanebook_tile::map::Fragment;
 use lanebook_tile::unit::descriptor_named;
 
@@ -171,24 +171,9 @@ impl LowerContext<'_, '_, '_, '_> {
             (s.d, self.program.result(op, 0)),
         ];
         for (param, vary) in atom.params() {
-            // A number as it was chosen; a word as the element types ask.
-            let word = if vary.words.is_empty() {
-                instance.value(param)
-            } else {
-                let typed = |k: u8| {
-                    atom.operands
-                        .get(usize::from(k))
-                        .and_then(|o| o.vary)
-                        .is_some_and(|vary| vary.typed_by == Some(param))
-                };
-                let Some((_, holder)) = values.into_iter().find(|(k, _)| typed(*k)) else {
-                    continue;
-                };
-                holder
-                    .and_then(|v| self.program.type_of(v).dtype)
-                    .and_then(|dtype| atom.word_of(param, dtype))
-            };
-            push(param, word.ok_or(EmitError::Unplanned(op))?)?;
+            if let Some(word) = self.parameter_word(op, instance, (param, vary), &values)? {
+                push(param, word)?;
+            }
         }
         for (number, given) in [s.a, s.b].into_iter().zip(plan.shared) {
             if let (Some(given), Some(along)) =
@@ -198,6 +183,32 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         }
         Ok(out)
+    }
+
+    /// What a parameter of a product's instruction is: a number as it was chosen, a word as the
+    /// element type asks of the operand that it belongs to; `None` if it belongs to none of them.
+    pub(crate) fn parameter_word(
+        &self,
+        op: Op,
+        instance: &Instance<'_>,
+        (param, vary): (u8, &Vary<'_>),
+        operands: &[(u8, Option<Value>)],
+    ) -> Result<Option<u16>, EmitError> {
+        let atom = instance.atom;
+        let word = if vary.words.is_empty() {
+            instance.value(param)
+        } else {
+            let typed = |k: u8| {
+                let operand = atom.operands.get(usize::from(k)).and_then(|o| o.vary);
+                operand.is_some_and(|vary| vary.typed_by == Some(param))
+            };
+            let Some((_, value)) = operands.iter().find(|(k, _)| typed(*k)) else {
+                return Ok(None);
+            };
+            let dtype = value.and_then(|value| self.program.type_of(value).dtype);
+            dtype.and_then(|dtype| atom.word_of(param, dtype))
+        };
+        word.map(Some).ok_or(EmitError::Unplanned(op))
     }
 
     pub(crate) fn descriptor(&self, op: Op, side: u8, block: u16) -> Option<Reg> {

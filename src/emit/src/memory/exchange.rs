@@ -105,7 +105,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let refuse = EmitError::Unplanned(op);
         let (register, part) =
             (k.checked_div(each).ok_or(refuse)?, k.checked_rem(each).ok_or(refuse)?);
-        let whole = Reg { class: from.class, first: from.first.wrapping_add(register), count: 1 };
+        let whole = from.member(register);
         let shift = i64::from(part.wrapping_mul(bits));
         if shift == 0 {
             return Ok(whole);

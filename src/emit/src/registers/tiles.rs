@@ -313,7 +313,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return self.fill(reg, i64::from(low));
         }
         for k in 0..u16::from(reg.count) {
-            let one = Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 };
+            let one = reg.member(k);
             self.fill(one, i64::from(if k & 1 == 0 { low } else { high }))?;
         }
         Ok(())

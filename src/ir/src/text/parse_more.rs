@@ -9,7 +9,7 @@ use crate::text::parse::{Parser, ShortList};
 use crate::text::parse_op::Names;
 use crate::text::parse_type::Types;
 use crate::types::{TileEncoding, Type, TypeKind};
-use lanebook_tables::{DtypeId, OpRole};
+use lanebook_tables::{DtypeId, DtypeKind, OpRole};
 
 impl Parser<'_, '_, '_> {
     /// `name slt, %a, %b` or `name x : T`: words on the line of the name, kept as attribute
@@ -208,7 +208,8 @@ impl Parser<'_, '_, '_> {
                     && operands > 0
                     && self.program.has_attr(op, attr_names::PREFIX) =>
             {
-                let Some(bit) = self.program.tables().dtype_named("i1") else { return Ok(false) };
+                let truth = self.program.tables().dtype_of(DtypeKind::Bits, 1);
+                let Some(bit) = truth else { return Ok(false) };
                 if ty.is_tile() {
                     Type { dtype: Some(bit), element: TextRef::EMPTY, ..ty }
                 } else {

@@ -1,0 +1,358 @@
+//! Addresses of elements: what is the same in all threads, what the thread adds to it, never below
+//! zero, and a number.
+
+use crate::elements::forms::ThreadVar;
+use crate::elements::slots::WorkSlot;
+use crate::elements::{ElementReason, of_form, refused};
+use crate::expr::{ExprId, Reg, RegBank};
+use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::interface::ParamKind;
+use crate::step::Purpose;
+use heapless::VecView;
+use lanebook_infer::{BaseId, FormBase, IndexForm, MAX_RANK, VarRole};
+use lanebook_ir::{Op, Value, attr_names};
+use lanebook_loops::Told;
+use lanebook_tables::{IndexOp, OffsetField, Space};
+
+/// A buffer in memory with the subscripts of an access.
+#[derive(Copy, Clone)]
+pub(crate) struct Place<'i> {
+    pub op: Op,
+    pub value: Value,
+    pub indices: &'i [IndexForm],
+}
+
+/// Where an element lies.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct ElementSpot {
+    /// Bytes that are the same in all threads, without the number.
+    pub outer: IndexForm,
+    /// Bytes that the thread adds, without the number.
+    pub own: IndexForm,
+    /// Subscripts of dimensions whose strides the program does not say.
+    pub open: [IndexForm; MAX_RANK],
+    /// The number.
+    pub bytes: i64,
+}
+
+/// A register with an address, without a number that is added.
+#[derive(Copy, Clone, Debug)]
+pub struct KnownAddress {
+    /// The buffer.
+    pub value: Value,
+    /// What the thread adds, and what all do.
+    pub nodes: (Option<ExprId>, Option<ExprId>),
+    /// The number that the register has in it.
+    pub number: i64,
+    /// The address, or what the thread adds.
+    pub reg: Reg,
+    /// What all threads add, where that has a register.
+    pub base: Option<Reg>,
+}
+
+/// What an operation knows while it is emitted.
+pub(crate) struct AccessState<'a> {
+    pub known: &'a mut VecView<KnownAddress>,
+    pub guards: &'a mut VecView<(ExprId, Reg)>,
+}
+impl LowerContext<'_, '_, '_, '_> {
+    /// Bytes from one index of a dimension to the next; `None` where only the caller knows.
+    fn stride_of(&self, value: Value, dim: usize, element: u32) -> Option<i64> {
+        let shape = self.program.type_of(value).shape;
+        let inner = dim.checked_add(1)?..shape.rank();
+        let mut bytes = i64::from(element);
+        for at in inner {
+            bytes = bytes.checked_mul(i64::from(shape.extent(at)?))?;
+        }
+        Some(bytes)
+    }
+
+    /// Where the element of a slot lies.
+    #[inline(never)]
+    fn spot(
+        &mut self,
+        told: &mut Told<'_>,
+        place: &Place<'_>,
+        vars: &[(BaseId, IndexForm)],
+        (element, thread): (u32, ThreadVar),
+    ) -> Result<ElementSpot, EmitError> {
+        let full = of_form(place.op);
+        let arena = &mut told.inference.arena;
+        let mut all = IndexForm::constant(0);
+        let mut open = [IndexForm::default(); MAX_RANK];
+        for (dim, index) in place.indices.iter().enumerate() {
+            let index = arena.substitute(*index, vars).map_err(&full)?;
+            match self.stride_of(place.value, dim, element) {
+                Some(stride) => all = arena.add_scaled(all, index, stride).map_err(&full)?,
+                None => {
+                    *open.get_mut(dim).ok_or(refused(place.op, ElementReason::Room))? = index;
+                }
+            }
+        }
+        let (mut outer, mut own) = (IndexForm::constant(0), IndexForm::constant(0));
+        let mut at = 0usize;
+        while let Some(term) = arena.terms_of(all).get(at).copied() {
+            at = at.saturating_add(1);
+            let is_outer = term.digit.base != thread.var
+                && matches!(
+                    arena.base(term.digit.base),
+                    Ok(FormBase::Var { role: VarRole::Outer | VarRole::Inner, .. })
+                )
+                && term.stride > 0;
+            let digit = arena.digit(term.digit).map_err(&full)?;
+            let sum = if is_outer { &mut outer } else { &mut own };
+            *sum = arena.add_scaled(*sum, digit, term.stride).map_err(&full)?;
+        }
+        // What the thread adds is not below zero; the number makes up for it.
+        let (low, _) = arena.range(own).map_err(&full)?;
+        own.constant = own.constant.saturating_sub(low);
+        Ok(ElementSpot { outer, own, open, bytes: all.constant.saturating_add(low) })
+    }
+
+    /// What all addresses of a spot are multiples of.
+    pub(crate) fn alignment(
+        &self,
+        told: &Told<'_>,
+        place: &Place<'_>,
+        spot: &ElementSpot,
+        element: u32,
+    ) -> u64 {
+        let program = self.program;
+        let attr = |key: &str| {
+            program.int_value_attr(place.value, key).and_then(|n| u64::try_from(n).ok())
+        };
+        let arena = &told.inference.arena;
+        let global = program.type_of(place.value).space == Some(Space::Global);
+        let base = match global {
+            true => attr(attr_names::ALIGN).unwrap_or(u64::from(element)),
+            false => u64::from(self.machine.tables.weights.shared_align),
+        };
+        let mut all = base | spot.bytes.unsigned_abs();
+        for form in [spot.outer, spot.own] {
+            all |= form.constant.unsigned_abs();
+            for term in arena.terms_of(form) {
+                all |= term.stride.unsigned_abs();
+            }
+        }
+        if spot.open.iter().any(|index| *index != IndexForm::default()) {
+            let div = attr(attr_names::STRIDE_DIV).unwrap_or(1);
+            all |= div.saturating_mul(u64::from(element));
+        }
+        1u64.checked_shl(all.trailing_zeros()).unwrap_or(1)
+    }
+
+    /// Whether two spots are the same but for their numbers.
+    pub(crate) fn lie_near(told: &Told<'_>, a: &ElementSpot, b: &ElementSpot) -> bool {
+        let arena = &told.inference.arena;
+        arena.same(a.outer, b.outer)
+            && arena.same(a.own, b.own)
+            && a.open.iter().zip(&b.open).all(|(a, b)| arena.same(*a, *b))
+    }
+
+    pub(crate) fn spots(
+        &mut self,
+        told: &mut Told<'_>,
+        slots: &[WorkSlot],
+        place: &Place<'_>,
+        element: u32,
+        thread: ThreadVar,
+        out: &mut VecView<ElementSpot>,
+    ) -> Result<(), EmitError> {
+        out.clear();
+        for slot in slots {
+            let spot = self.spot(told, place, &slot.vars, (element, thread))?;
+            out.push(spot).map_err(|_| refused(place.op, ElementReason::Room))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn space_of(&self, place: &Place<'_>) -> Result<Space, EmitError> {
+        if self.program.bounds(place.value).is_some() {
+            return Err(refused(place.op, ElementReason::Bounds));
+        }
+        let space = self.program.type_of(place.value).space;
+        let memory = space.filter(|space| matches!(space, Space::Global | Space::Shared));
+        memory.ok_or(refused(place.op, ElementReason::Element))
+    }
+    /// The registers of an address, and what the instruction's field holds.
+    #[inline(never)]
+    pub(crate) fn address_of(
+        &mut self,
+        told: &Told<'_>,
+        state: &mut AccessState<'_>,
+        (place, spot, thread): (&Place<'_>, &ElementSpot, ThreadVar),
+        field: Option<OffsetField>,
+        split: bool,
+    ) -> Result<(Reg, Option<Reg>, i32), EmitError> {
+        self.steps.purpose = Purpose::FirstAddress;
+        let global = self.space_of(place)? == Space::Global;
+        let (own, outer) = if global {
+            self.global_nodes(told, (place, spot, thread), split)?
+        } else {
+            self.shared_nodes(told, (place, spot, thread))?
+        };
+        let reaches = |bytes: i64| {
+            let field = field?;
+            let scale = i64::from(field.scale.max(1));
+            let units = bytes.checked_div(scale)?;
+            let fits = bytes.checked_rem(scale) == Some(0)
+                && i64::from(field.min) <= units
+                && units <= i64::from(field.max);
+            i32::try_from(units).ok().filter(|_| fits)
+        };
+        for known in state.known.iter() {
+            let same = known.value == place.value && known.nodes == (own, outer);
+            if same && let Some(units) = reaches(spot.bytes.saturating_sub(known.number)) {
+                return Ok((known.reg, known.base, units));
+            }
+            if same && spot.bytes == known.number && field.is_none() {
+                return Ok((known.reg, known.base, 0));
+            }
+        }
+        let (number, units) = match reaches(spot.bytes) {
+            Some(units) => (0, units),
+            None => (spot.bytes, 0),
+        };
+        let (reg, base) = self.address_regs((own, outer), number, (global, split))?;
+        let known = KnownAddress { value: place.value, nodes: (own, outer), number, reg, base };
+        // A full list only costs further registers.
+        let _ = state.known.push(known);
+        Ok((reg, base, units))
+    }
+
+    /// Registers of an address from what the thread adds, what all do, and a number.
+    fn address_regs(
+        &mut self,
+        (own, outer): (Option<ExprId>, Option<ExprId>),
+        number: i64,
+        (global, split): (bool, bool),
+    ) -> Result<(Reg, Option<Reg>), EmitError> {
+        let zero = self.arena.constant(0)?;
+        if !global {
+            let node = self.sum(IndexOp::Add, outer, own)?;
+            let node = node.unwrap_or(zero);
+            let node = match number as u32 {
+                0 => node,
+                by => self.arena.op_const(IndexOp::Add, node, u64::from(by))?,
+            };
+            return Ok((self.compute(node, RegBank::Vector)?, None));
+        }
+        let bytes = match number {
+            0 => None,
+            number => Some(self.arena.constant_of(number.cast_unsigned(), 64)?),
+        };
+        let base = self.sum(IndexOp::Add64, outer, bytes)?.unwrap_or(zero);
+        if split {
+            let uniform = self.compute(base, RegBank::Scalar)?;
+            let lane = self.compute(own.unwrap_or(zero), RegBank::Vector)?;
+            return Ok((lane, Some(uniform)));
+        }
+        let node = match own {
+            Some(own) => {
+                let wide = self.arena.op(IndexOp::Extend64, &[own])?;
+                self.arena.op(IndexOp::Add64, &[base, wide])?
+            }
+            None => base,
+        };
+        Ok((self.compute(node, RegBank::Vector)?, None))
+    }
+
+    /// What the thread adds to an address in shared memory, and what all do.
+    fn shared_nodes(
+        &mut self,
+        told: &Told<'_>,
+        (place, spot, thread): (&Place<'_>, &ElementSpot, ThreadVar),
+    ) -> Result<(Option<ExprId>, Option<ExprId>), EmitError> {
+        let op = place.op;
+        let offset = self.shared_offset(op, place.value)?;
+        let own = self.form_node(op, told, spot.own, thread)?;
+        let outer = self.form_node(op, told, spot.outer, thread)?;
+        let outer = self.sum(IndexOp::Add, self.shared_base, Some(outer))?;
+        let outer = match (outer, offset) {
+            (Some(outer), 0) => outer,
+            (Some(outer), by) => self.arena.op_const(IndexOp::Add, outer, u64::from(by))?,
+            (None, by) => self.arena.constant(by)?,
+        };
+        Ok((Some(own), Some(outer)))
+    }
+
+    /// Where a shared tile begins.
+    fn shared_offset(&self, op: Op, value: Value) -> Result<u32, EmitError> {
+        let tile = self.plan.alloc_of(self.storage_of(value));
+        tile.map(|(_, alloc)| alloc.offset).ok_or(EmitError::Unplanned(op))
+    }
+
+    /// What the thread adds to an address in global memory (32 bits), and what all do (64 bits).
+    #[inline(never)]
+    fn global_nodes(
+        &mut self,
+        told: &Told<'_>,
+        (place, spot, thread): (&Place<'_>, &ElementSpot, ThreadVar),
+        split: bool,
+    ) -> Result<(Option<ExprId>, Option<ExprId>), EmitError> {
+        let op = place.op;
+        let mut outer = Some(self.parameter(op, place.value, ParamKind::Pointer)?);
+        let mut at = 0usize;
+        while let Some(term) = told.inference.arena.terms_of(spot.outer).get(at).copied() {
+            at = at.saturating_add(1);
+            let digit = self.outer_digit(op, told, term.digit)?;
+            let size = u32::try_from(term.stride).map_err(|_| refused(op, ElementReason::Sign))?;
+            let size = self.arena.constant(size)?;
+            let wide = self.arena.op(IndexOp::MulWide64, &[digit, size])?;
+            outer = self.sum(IndexOp::Add64, outer, Some(wide))?;
+        }
+        let mut own = match spot.own.is_constant() && spot.own.constant == 0 {
+            true => None,
+            false => Some(self.form_node(op, told, spot.own, thread)?),
+        };
+        let element = u64::from(self.element_bytes(op, place.value)?);
+        for (dim, index) in spot.open.iter().enumerate() {
+            if *index == IndexForm::default() {
+                continue;
+            }
+            let dim = u8::try_from(dim).map_err(|_| refused(op, ElementReason::Room))?;
+            let stride = self.parameter(op, place.value, ParamKind::Stride(dim))?;
+            let stride = self.arena.op_const(IndexOp::Mul, stride, element)?;
+            let node = self.form_node(op, told, *index, thread)?;
+            let varies = self.arena.facts(node).is_none_or(|facts| facts.varying != 0);
+            if !split || !varies {
+                let wide = self.arena.op(IndexOp::MulWide64, &[node, stride])?;
+                outer = self.sum(IndexOp::Add64, outer, Some(wide))?;
+                continue;
+            }
+            self.open_rows(told, (place, *index, thread), stride, (&mut own, &mut outer))?;
+        }
+        Ok((own, outer))
+    }
+
+    /// Rows of a stride that the program does not say: those that the thread adds are few, the
+    /// others are the same in all threads.
+    fn open_rows(
+        &mut self,
+        told: &Told<'_>,
+        (place, index, thread): (&Place<'_>, IndexForm, ThreadVar),
+        stride: ExprId,
+        (own, outer): (&mut Option<ExprId>, &mut Option<ExprId>),
+    ) -> Result<(), EmitError> {
+        let op = place.op;
+        let zero = self.arena.constant(0)?;
+        let still = ThreadVar { node: zero, ..thread };
+        let whole = self.form_node(op, told, index, thread)?;
+        let first = self.form_node(op, told, index, still)?;
+        let rows = self.arena.op(IndexOp::Sub, &[whole, first])?;
+        let (low, _) = told.inference.arena.range(index).map_err(of_form(op))?;
+        let arena = &told.inference.arena;
+        let rises = arena
+            .terms_of(index)
+            .iter()
+            .all(|t| t.stride > 0 && matches!(arena.base(t.digit.base), Ok(FormBase::Var { .. })));
+        if low < 0 || !rises {
+            return Err(refused(op, ElementReason::Sign));
+        }
+        let lanes = self.arena.op(IndexOp::Mul, &[rows, stride])?;
+        *own = self.sum(IndexOp::Add, *own, Some(lanes))?;
+        let wide = self.arena.op(IndexOp::MulWide64, &[first, stride])?;
+        *outer = self.sum(IndexOp::Add64, *outer, Some(wide))?;
+        Ok(())
+    }
+}
