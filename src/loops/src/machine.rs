@@ -136,7 +136,6 @@ impl<'t> AnchorUnit<'t> {
 
     /// Gives the tile that the instruction reads or writes on a side. None if it says no layout of
     /// this operand.
-    #[inline(never)] // Its layouts leave the stack when `take` is done.
     pub fn tile<R>(&self, side: UnitSide, take: impl FnOnce(&UnitTile<'_>) -> R) -> Option<R> {
         let shape = self.instance.shape()?;
         let (number, rows, columns) = match (side, self.transposed) {
@@ -145,12 +144,23 @@ impl<'t> AnchorUnit<'t> {
             (UnitSide::B, false) | (UnitSide::A, true) => (shape.b, shape.k, shape.n),
         };
         let group = together_of(&self.instance, shape.d)?;
-        let layout = self.instance.layout(number)?;
+        self.tile_of(number, (rows, columns), group, take)
+    }
+
+    #[inline(never)] // Its layout leaves the stack when `take` is done.
+    fn tile_of<R>(
+        &self,
+        operand: u8,
+        (rows, columns): (u16, u16),
+        together: u32,
+        take: impl FnOnce(&UnitTile<'_>) -> R,
+    ) -> Option<R> {
+        let layout = self.instance.layout(operand)?;
         Some(take(&UnitTile {
             layout: &layout.view(),
             rows: u32::from(rows),
             columns: u32::from(columns),
-            together: group,
+            together,
             wave: self.wave,
             transposed: self.transposed,
         }))

@@ -262,29 +262,35 @@ impl<'a> Instance<'a> {
     #[must_use]
     pub fn layout(&self, operand: u8) -> Option<Layout> {
         let found = self.atom.operands.get(usize::from(operand))?;
-        let mut out = Layout::from_ref(*found.layout?).ok()?;
-        let vary = found.vary;
-        if let Some((param, at)) = vary.and_then(|v| v.scaled_by) {
-            let whole = out.view();
-            let mut changed = Layout::from_iters(&[]).ok()?;
-            for (k, it) in (0u8..).zip(whole.shard) {
-                let extent = it.extent_value().ok()?;
-                let extent = if k == at { self.scaled(extent, param)? } else { extent };
-                changed.push_shard(Iter::new(extent, it.stride_value().ok()?, it.axis())).ok()?;
-            }
-            for it in whole.replica {
-                changed.push_replica(*it).ok()?;
-            }
-            for offset in whole.offset {
-                changed.add_offset(offset.value(), offset.axis()).ok()?;
-            }
-            out = changed;
+        let (own, vary) = (found.layout?, found.vary);
+        let Some((param, at)) = vary.and_then(|v| v.scaled_by) else {
+            let mut out = Layout::from_ref(*own).ok()?;
+            self.shift(vary, &mut out)?;
+            return Some(out);
+        };
+        let mut out = Layout::new();
+        for (k, it) in (0u8..).zip(own.shard) {
+            let extent = it.extent_value().ok()?;
+            let extent = if k == at { self.scaled(extent, param)? } else { extent };
+            out.push_shard(Iter::new(extent, it.stride_value().ok()?, it.axis())).ok()?;
         }
+        for it in own.replica {
+            out.push_replica(*it).ok()?;
+        }
+        for offset in own.offset {
+            out.add_offset(offset.value(), offset.axis()).ok()?;
+        }
+        self.shift(vary, &mut out)?;
+        Some(out)
+    }
+
+    /// Moves a layout by the bits that the word of its type says.
+    fn shift(&self, vary: Option<&Vary<'_>>, out: &mut Layout) -> Option<()> {
         let shift =
             vary.and_then(|v| v.typed_by).and_then(|param| self.word(param)).map_or(0, |w| w.shift);
         if shift > 0 {
             out.add_offset(Int::from(i64::from(shift)), AxisId::BIT).ok()?;
         }
-        Some(out)
+        Some(())
     }
 }

@@ -226,15 +226,12 @@ impl Planner<'_, '_, '_, '_> {
             if forms != (FormKind::Same, FormKind::Same) && !is_conversion {
                 break;
             }
-            let (Some(from), Some(to)) =
-                (self.form(op, between, true, forms), self.form(op, between, false, forms))
-            else {
-                continue;
-            };
+            let from = self.form(op, between, true, forms);
+            let to = self.form(op, between, false, forms);
+            let (Some(from), Some(to)) = (&from, &to) else { continue };
             let extra = from.cost.saturating_add(to.cost);
-            let sides = ExchangeSides { from: from.fragment, to: to.fragment };
-            let limit = best.map_or(u32::MAX, |(way, _)| way.cost);
-            match self.best_exchange(op, &sides, extra, limit) {
+            let limit = best.as_ref().map_or(u32::MAX, |(way, _)| way.cost);
+            match self.best_exchange(op, (&from.fragment, &to.fragment), extra, limit) {
                 Ok(Some(way)) => best = Some((way, forms)),
                 Ok(None) => {}
                 Err(error) => why = why.or(Some(error)),
@@ -320,23 +317,24 @@ impl Planner<'_, '_, '_, '_> {
     fn best_exchange(
         &mut self,
         op: Op,
-        between: &ExchangeSides,
+        (from, to): (&Fragment, &Fragment),
         extra: u32,
         limit: u32,
     ) -> Result<Option<ExchangeWay>, PlanError> {
-        let (stores, loads) =
-            (self.able(op, &between.from, true)?, self.able(op, &between.to, false)?);
+        let (mut stores, mut loads) = (Able::new(), Able::new());
+        self.able(op, from, true, &mut stores)?;
+        self.able(op, to, false, &mut loads)?;
         let mut best: Option<ExchangeWay> = None;
         let mut why = None;
         for &(store, least_store) in &stores {
             for &(load, least_load) in &loads {
                 for order in [PlaceOrder::Plain, PlaceOrder::Store, PlaceOrder::Load] {
-                    let limit = best.map_or(limit, |way| way.cost).saturating_sub(extra);
+                    let limit = best.as_ref().map_or(limit, |way| way.cost).saturating_sub(extra);
                     if least_store.saturating_add(least_load) >= limit {
                         why = why.or(Some(Reject::Dearer));
                         continue;
                     }
-                    match self.exchange_by((store, load), between, order, limit) {
+                    match self.exchange_by((store, load), (from, to), order, limit) {
                         Ok(way) => {
                             let way = ExchangeWay { cost: way.cost.saturating_add(extra), ..way };
                             if let Some(beaten) = best.replace(way) {
@@ -379,8 +377,13 @@ impl Planner<'_, '_, '_, '_> {
     /// # Errors
     /// No instruction can: why the first could not.
     #[inline(never)]
-    fn able(&mut self, op: Op, fragment: &Fragment, stores: bool) -> Result<Able, PlanError> {
-        let mut out = Able::new();
+    fn able(
+        &mut self,
+        op: Op,
+        fragment: &Fragment,
+        stores: bool,
+        out: &mut Able,
+    ) -> Result<(), PlanError> {
         let mut why: Option<Reject> = None;
         for number in 0..u8::try_from(self.movers(stores).len()).unwrap_or(u8::MAX) {
             let found = self.half_alone(number, fragment, stores);
@@ -394,7 +397,7 @@ impl Planner<'_, '_, '_, '_> {
         if out.is_empty() {
             return Err(PlanError::NoMover { op, why: why.unwrap_or(Reject::Form) });
         }
-        Ok(out)
+        Ok(())
     }
 
     /// What one half costs where it alone decides.
@@ -418,26 +421,25 @@ impl Planner<'_, '_, '_, '_> {
     fn exchange_by(
         &self,
         (store, load): (u8, u8),
-        between: &ExchangeSides,
+        (from, to): (&Fragment, &Fragment),
         order: PlaceOrder,
         limit: u32,
     ) -> Result<ExchangeWay, Reject> {
         let atom =
             |stores, number: u8| self.movers(stores).get(usize::from(number)).ok_or(Reject::Form);
         let (store, load) = (atom(true, store)?, atom(false, load)?);
-        let first =
-            HalfAccess { copy_atom: store, fragment: &between.from, banks: self.banks(store) };
-        let second = HalfAccess { copy_atom: load, fragment: &between.to, banks: self.banks(load) };
+        let first = HalfAccess { copy_atom: store, fragment: from, banks: self.banks(store) };
+        let second = HalfAccess { copy_atom: load, fragment: to, banks: self.banks(load) };
         let apart =
             Reject::Apart { atom_bytes: store.run_bytes.max(load.run_bytes), tile_bytes: 0 };
         let basis = match order {
-            PlaceOrder::Plain => PlaceBasis::plain(between.from.shape.total()),
+            PlaceOrder::Plain => PlaceBasis::plain(from.shape.total()),
             _ => construct(&first, &second, order == PlaceOrder::Load, self.any()).ok_or(apart)?,
         };
-        let map = PLAIN.map(between.from.shape).ok_or(Reject::Size)?;
-        let store = self.half(store, &basis.apply(&between.from), &map, limit)?;
+        let map = PLAIN.map(from.shape).ok_or(Reject::Size)?;
+        let store = self.half(store, &basis.apply(from), &map, limit)?;
         let left = limit.saturating_sub(store.cost(&self.target.tables.weights));
-        let load = self.half(load, &basis.apply(&between.to), &map, left)?;
+        let load = self.half(load, &basis.apply(to), &map, left)?;
         let cost = store
             .cost(&self.target.tables.weights)
             .saturating_add(load.cost(&self.target.tables.weights));
