@@ -131,13 +131,13 @@ fn a_constant_that_is_a_little_off_is_seen() {
     let given = Given { turns: 1, salt: 4, fill: Some(Fill::Small) };
     let meant = Interpreted::with(&program, given).expect("a program");
     let text = try_kernel_text(&program, "sm_90a").expect("a kernel");
-    // The logarithm of e to base 2, as bits of an f32.
-    let right = core::f32::consts::LOG2_E.to_bits();
+    // What makes a logarithm to base 2 a natural one, as bits of an f32.
+    let right = core::f32::consts::LN_2.to_bits();
     assert!(text.contains(&right.to_string()), "{right}\n{text}");
     run_text(&meant, &text, &[], "sm_90a").expect("the right constant");
-    let wrong = text.replace(&right.to_string(), &(right + 64).to_string());
+    let wrong = text.replace(&right.to_string(), &(right + 16).to_string());
     let said = run_text(&meant, &wrong, &[], "sm_90a");
-    assert!(said.is_err(), "64 units in the last place of a constant are not seen");
+    assert!(said.is_err(), "16 units in the last place of a constant are not seen");
 }
 
 /// A product and a sum are rounded one by one, which no other text than one that says so promises:
