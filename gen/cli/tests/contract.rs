@@ -90,8 +90,14 @@ fn attributes_are_known_fit_and_are_spelt() {
 fn operands_and_operations_are_those_of_the_contract() {
     with("tiled_load %s :", "tiled_load %s, %m :")
         .refused(1, &["operands of `tiled_load`: 1 (from); 2 written", "^^^^^^^^^^"]);
-    with("%m: index {div = 64})", "%m: index {div = 64}, %s0: f32)")
-        .refused(1, &["argument 3 (argument) of `func` must be", "standard input:1:", "^^"]);
+    with("%m: index {div = 64})", "%m: index {div = 64}, %s0: f16)").refused(
+        1,
+        &[
+            "argument 3 (argument) of `func` must have elements of 32 bits",
+            "standard input:1:",
+            "^^",
+        ],
+    );
     with("tiled_load %s :", "tiled_load %A :").refused(1, &["the written type"]);
     with("%y = add %t, %t :", "%y = tt.fp_to_fp %t :").refused(
         1,

@@ -8,7 +8,7 @@ use support::{root, run_in};
 /// Programs with tensor maps, dynamic shared memory, a grid, and the number of blocks as a
 /// parameter; on one architecture of each instruction set's spelling.
 fn programs() -> Vec<PathBuf> {
-    let examples = ["gemm", "gemm_fp8", "gemm_store", "transpose", "layer_norm"]
+    let examples = ["gemm", "gemm_fp8", "gemm_store", "transpose", "layer_norm", "softmax"]
         .map(|name| root().join("gen/cli/examples").join(name).with_extension("tile"));
     let grids = ["grid_gemm_swizzled", "grid_of_copies", "persistent_blocks", "tails_batch"]
         .map(|name| root().join("tests/kernels/programs").join(name).with_extension("tile"));
@@ -200,4 +200,33 @@ fn a_grid_is_said_and_computed() {
     assert_eq!(gemm["grid"], Json::Null);
     let why = launch(&["compile", "--arch", "sm_80", "--format", "json", "--set", "K=64"]);
     assert!(why.expect_err("refused").contains("the function says none"));
+}
+
+/// Numbers that are no indices say their type, and nothing of the grid.
+#[test]
+fn numbers_are_told_from_indices() {
+    let path = root().join("tests/kernels/programs/numbers_of_arguments.tile");
+    let path = path.to_string_lossy();
+    for arch in ["sm_80", "gfx942"] {
+        let base = ["compile", &path, "--arch", arch, "--format", "json"];
+        let json = launch(&base).expect("a launch");
+        let told: Vec<(String, String)> = json["parameters"]
+            .as_array()
+            .expect("parameters")
+            .iter()
+            .filter(|p| p["kind"] == "scalar")
+            .map(|p| (p["name"].to_string(), format!("{} {}", p["element"], p["low"])))
+            .collect();
+        let all = [
+            ("\"s\"", "\"f32\" null"),
+            ("\"m\"", "null 0"),
+            ("\"w\"", "\"i32\" -2147483648"),
+            ("\"K\"", "null 0"),
+            ("\"t\"", "\"f32\" null"),
+        ];
+        let all = all.map(|(name, said)| (name.to_string(), said.to_string()));
+        assert_eq!(told, all, "{arch}");
+        let why = launch(&[&base[..], &["--set", "s=1"]].concat()).expect_err("refused");
+        assert!(why.contains("no index argument of this name"), "{why}");
+    }
 }

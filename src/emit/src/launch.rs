@@ -12,7 +12,7 @@ use core::fmt::Write;
 use heapless::VecView;
 use lanebook_ir::{AttrValue, GridError, GridStep, IndexFacts, Op, Program, Value, attr_names};
 use lanebook_plan::{MapPlan, Plan};
-use lanebook_tables::{Code, Isa, Piece, Tables};
+use lanebook_tables::{Code, DtypeKind, Isa, Piece, Tables};
 use lanebook_tile::unit::{map::MAX_RANK, swizzle};
 
 /// Everything that whoever launches a kernel must know.
@@ -61,10 +61,24 @@ pub struct LaunchParameter {
     pub align: u32,
     /// What is put there is a multiple of this: bytes of an address, elements of a stride.
     pub multiple: u32,
-    /// The least number that may be put there; 0 for addresses and maps.
+    /// The least number that may be put there; 0 for addresses and maps, and of arguments that are
+    /// no whole numbers.
     pub low: i64,
     /// The greatest one; 0 for addresses and maps, whose values have no bounds.
     pub high: i64,
+}
+
+/// What an argument that is no tensor holds.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum NumberKind {
+    /// An index.
+    Index,
+    /// A whole number with its sign.
+    Signed,
+    /// A whole number without one.
+    Unsigned,
+    /// A floating-point number.
+    Float,
 }
 
 /// A number of a tensor map that its tensor's type says, or the kernel's parameter that holds it.
@@ -181,7 +195,7 @@ impl<'k> Launch<'k> {
             ParamKind::Stride(_) => {
                 IndexFacts { multiple: number(attr_names::STRIDE_DIV).unwrap_or(1), ..any }
             }
-            ParamKind::Scalar => self.program.index_facts(param.value),
+            ParamKind::Scalar => self.scalar_facts(param.value),
             ParamKind::Map(_) => none,
             ParamKind::Blocks(_) => IndexFacts { low: 1, ..any },
         };
@@ -197,17 +211,44 @@ impl<'k> Launch<'k> {
         }
     }
 
+    /// What may be put there for an index, or for a number of 32 bits: any of its bits.
+    fn scalar_facts(&self, value: Value) -> IndexFacts {
+        let dtype = self.program.type_of(value).dtype.and_then(|d| self.tables.dtype(d));
+        match dtype.map(|dtype| dtype.kind) {
+            None => self.program.index_facts(value),
+            Some(DtypeKind::Signed) => IndexFacts::UNKNOWN,
+            Some(DtypeKind::Unsigned) => {
+                IndexFacts { low: 0, high: i64::from(u32::MAX), multiple: 1 }
+            }
+            Some(_) => IndexFacts { low: 0, high: 0, multiple: 1 },
+        }
+    }
+
     /// The element type of a value, and its bits.
     fn element(&self, value: Value) -> Option<(&'k str, u16)> {
         let dtype = self.tables.dtype(self.program.type_of(value).dtype?)?;
         Some((dtype.name, dtype.bits))
     }
 
-    /// The element type of an argument of the function that is a tensor, and its bits; `None` of an
-    /// index.
+    /// The element type of an argument of the function that is a tensor or a number, and its bits;
+    /// `None` of an index.
     #[must_use]
     pub fn argument_element(&self, argument: u16) -> Option<(&'k str, u16)> {
         self.element(self.program.parameters(self.function).nth(usize::from(argument))?)
+    }
+
+    /// What an argument of the function that is no tensor holds: an index, a whole number with its
+    /// sign or without one, a float.
+    #[must_use]
+    pub fn argument_number(&self, argument: u16) -> NumberKind {
+        let value = self.program.parameters(self.function).nth(usize::from(argument));
+        let dtype = value.and_then(|value| self.program.type_of(value).dtype);
+        match dtype.and_then(|dtype| self.tables.dtype(dtype)).map(|dtype| dtype.kind) {
+            None => NumberKind::Index,
+            Some(DtypeKind::Signed) => NumberKind::Signed,
+            Some(DtypeKind::Unsigned) => NumberKind::Unsigned,
+            Some(_) => NumberKind::Float,
+        }
     }
 
     /// The number of an argument of the function.

@@ -42,6 +42,8 @@ const WORDS: &[&str] = &[
     "transpose_b",
     "signed",
     "grid",
+    "start",
+    "end",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -72,6 +74,10 @@ pub const MASK: &str = "mask";
 pub const ORDER: &str = "order";
 /// Attribute: a dimension.
 pub const AXIS: &str = "axis";
+/// Attribute: the first of several numbers.
+pub const START: &str = "start";
+/// Attribute: what the last of several numbers is below.
+pub const END: &str = "end";
 /// Attribute: which one of several ways.
 pub const KIND: &str = "kind";
 /// A reduction's kind: the sum.

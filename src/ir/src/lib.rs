@@ -29,7 +29,7 @@
 //! | `handle` `types` `attr` [`attr_names`] `number` | the small `Copy` types everything speaks in |
 //! | `error` `explain` [`detail`] | what goes wrong: as values, as sentences for hosts, as numbers |
 //! | `data` `storage` | records, pools, free lists, undo journal |
-//! | `program` `query` `index_expr` `grid` `bounds` `fixed_handles` | questions |
+//! | `program` `query` `index_expr` `grid` `bounds` `full` `fixed_handles` | questions |
 //! | [`edit`] | changes, and making a program without text |
 //! | [`text`] | text to program and back |
 //! | [`mod@verify`] | structure, dominance, signatures, what `compile` takes of a program |
@@ -61,6 +61,7 @@ pub mod edit;
 mod error;
 mod explain;
 mod fixed_handles;
+mod full;
 mod graph;
 mod grid;
 mod handle;
@@ -85,6 +86,7 @@ pub use crate::edit::builder::Builder;
 pub use crate::error::{
     EncodingFault, ErrorKind, IrError, Lexeme, Pool, SourcePlace, ValueSlot, WantedType,
 };
+pub use crate::full::Coordinates;
 pub use crate::graph::{Node, TileGraph};
 pub use crate::grid::{GridError, GridStack, GridStep};
 pub use crate::handle::{AttrRef, Block, MAX_HANDLES, Op, Region, TextRef, TypeRef, Use, Value};

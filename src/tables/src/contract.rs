@@ -17,14 +17,17 @@ pub mod kind {
     pub const NUMBER: u8 = 16;
     /// A number, or a word such as `inf`, that stands in the operation itself.
     pub const LITERAL: u8 = 32;
+    /// A number of 32 bits that is an argument.
+    pub const SCALAR: u8 = 64;
     /// Each with its name, as the contract and messages have it.
-    pub const NAMES: [(u8, &str); 6] = [
+    pub const NAMES: [(u8, &str); 7] = [
         (REGISTERS, "registers"),
         (SHARED, "shared"),
         (GLOBAL, "global"),
         (INDEX, "index"),
         (NUMBER, "number"),
         (LITERAL, "literal"),
+        (SCALAR, "scalar"),
     ];
 }
 

@@ -95,13 +95,17 @@ fn changed_steps_are_noticed() {
         ("sum_transposed.tile", "sm_80"),
         ("sum_transposed.tile", "gfx942"),
         ("a_128_32_64_64_64_f16.tile", "gfx1100"),
+        ("coordinates.tile", "sm_80"),
+        ("coordinates.tile", "gfx942"),
+        ("numbers_of_arguments.tile", "sm_90a"),
+        ("numbers_of_arguments.tile", "gfx1100"),
     ] {
         assert!(
             all_noticed(
                 name,
                 &program(name),
                 arch,
-                &["written", "read", "exchanged", "packing"],
+                &["written", "read", "exchanged", "packing", "immediate"],
                 4
             ) >= 6,
             "{name} {arch}"

@@ -6,9 +6,12 @@
 
 use lanebook::TABLES;
 use lanebook::check;
-use lanebook_kernels::judge::{attention, execute, layer_norm, matrix};
+use lanebook_kernels::interpret::{Given, Interpreted};
+use lanebook_kernels::judge::{attention, execute, layer_norm, matrix, run_text};
 use lanebook_kernels::maps::{KernelMap, map_params};
-use lanebook_kernels::{Assembler, e4m3, example, try_kernel_text, with_kernel};
+use lanebook_kernels::{
+    Assembler, assembled, e4m3, example, kernel_text, try_kernel_text, with_kernel,
+};
 use lanebook_replay::{Memory, Param};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,14 +26,20 @@ const KERNELS: [&str; 8] = [
     "layer_norm.tile",
     "transpose.tile",
 ];
+/// Judged by the interpreter of their text, at these numbers of turns and contents: `(turns, salt)`.
+const SAID: [(&str, &[(u32, u32)]); 2] = [
+    ("attention_causal.tile", &[(1, 0), (2, 1), (3, 2)]),
+    ("softmax.tile", &[(1, 0), (2, 1), (3, 2)]),
+];
 /// No kernels: programs for one pass, whose operands are tiles of shared memory that somebody else
 /// filled.
 const FOR_A_PASS: [&str; 2] = ["seed_scores.bound.tile", "seed_scores.free.tile"];
 
 /// An example, machines (name, or name and anything behind a dot), and how the value begins that
 /// refuses it there.
-const REFUSED: [(&str, &[&str], &str); 8] = [
+const REFUSED: [(&str, &[&str], &str); 9] = [
     // No matrix instructions at all.
+    ("attention_causal.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("attention.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_bt.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
@@ -135,6 +144,35 @@ fn everywhere(name: &str, judge: impl Fn(&str, &str, &[KernelMap])) {
     }
 }
 
+fn kernels() -> impl Iterator<Item = &'static str> {
+    KERNELS.into_iter().chain(SAID.map(|(name, _)| name))
+}
+
+/// What the texts say is what the kernels do; without what their masks leave out they do something
+/// else.
+#[test]
+fn kernels_do_what_their_texts_say() {
+    for (name, sizes) in SAID {
+        let source = example(name);
+        let of = |text: &str, (turns, salt): (u32, u32)| {
+            Interpreted::with(text, Given { turns, salt, fill: None }).expect("a program")
+        };
+        let other = source.replace("= select %on, %y, %no", "= select %on, %y, %y");
+        assert_ne!(source, other, "{name}");
+        for arch in ["sm_80", "sm_90a", "sm_100a", "gfx942", "gfx950", "gfx1100", "gfx1200"] {
+            let text = kernel_text(&source, arch);
+            assembled(arch, &text).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{text}"));
+            let maps = lanebook_kernels::maps::kernel_maps(&source, arch);
+            for size in sizes {
+                run_text(&of(&source, *size), &text, &maps, arch)
+                    .unwrap_or_else(|e| panic!("{name}, {arch}, {size:?}: {e}\n{text}"));
+            }
+            let meant = of(&other, sizes[0]);
+            assert!(run_text(&meant, &text, &maps, arch).is_err(), "{name}, {arch}: no masks");
+        }
+    }
+}
+
 #[test]
 fn every_example_is_known() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gen/cli/examples");
@@ -143,8 +181,7 @@ fn every_example_is_known() {
         .map(|e| e.expect("an entry").file_name().into_string().expect("a name"))
         .filter(|n| n.ends_with(".tile"))
         .collect();
-    let known: BTreeSet<String> =
-        KERNELS.iter().chain(&FOR_A_PASS).map(|n| (*n).to_string()).collect();
+    let known: BTreeSet<String> = kernels().chain(FOR_A_PASS).map(str::to_string).collect();
     assert_eq!(found, known);
     for name in FOR_A_PASS {
         for arch in TABLES.archs {
@@ -155,7 +192,7 @@ fn every_example_is_known() {
     // Each line of refusals says something.
     for (name, machines, _) in REFUSED {
         assert!(
-            KERNELS.contains(&name)
+            kernels().any(|kernel| kernel == name)
                 && machines.iter().all(|m| TABLES.archs.iter().any(|a| a.name == *m)),
             "{name} {machines:?}"
         );

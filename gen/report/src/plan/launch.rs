@@ -77,6 +77,14 @@ fn parameter(launch: &Launch<'_>, parameter: &LaunchParameter) -> Json {
     }
     match (parameter.kind, parameter.argument.and_then(|a| launch.argument_element(a))) {
         (ParamKind::Pointer, Some((element, _))) => out["element"] = json!(element),
+        (ParamKind::Scalar, Some((element, _))) => {
+            out["element"] = json!(element);
+            if parameter.low < parameter.high {
+                out["low"] = json!(parameter.low);
+                out["high"] = json!(parameter.high);
+            }
+            return out;
+        }
         (ParamKind::Map(_), _) => return out,
         (ParamKind::Pointer, None) => {}
         _ => {
@@ -133,6 +141,8 @@ fn grid(launch: &Launch<'_>, values: &[(String, i64)]) -> Result<Json, Problem> 
         .parameters()
         .filter(|p| p.kind == ParamKind::Scalar)
         .filter_map(|p| p.argument)
+        // Numbers that are no indices say nothing of the grid.
+        .filter(|argument| launch.argument_element(*argument).is_none())
         .map(|argument| (usize::from(argument), launch.argument_name(argument)))
         .collect();
     for (name, _) in values {

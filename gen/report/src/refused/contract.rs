@@ -23,6 +23,7 @@ pub fn kinds(bits: u8) -> String {
         kind::GLOBAL => "a tensor in global memory (`memref<.., #gmem>`)",
         kind::INDEX => "an index",
         kind::NUMBER => "a whole number",
+        kind::SCALAR => "an argument of 32 bits (`%s: f32`)",
         _ => "a number",
     })
 }
@@ -252,7 +253,11 @@ pub fn of_breach(
         }
         BreachKind::Element { at, want } => refused(
             format!("{} of `{name}` must have elements {}", this(contract, at), want.words()),
-            "cast it to another element type".into(),
+            if at.side == ValueList::Argument {
+                "numbers of 32 bits (`f32`, `i32`) are passed: cast the tile that `broadcast` makes of one".into()
+            } else {
+                "cast it to another element type".into()
+            },
             String::new(),
         ),
         BreachKind::Subscripts { operand, needed: 0, .. } => refused(

@@ -48,6 +48,8 @@ pub(super) struct ThreadRun<'a, 's> {
     uniform: heapless::Vec<Option<u64>, UNIFORM>,
     /// How many of them this thread has met; `None` while the first lane is carried out.
     met: Option<usize>,
+    /// What steps were found to be; `None` while addresses are compared.
+    pub(super) claims: Option<&'s VecView<u32>>,
     /// Slots of atoms' sides.
     slots: heapless::Vec<(AtomId, bool, u32), 16>,
 }
@@ -79,6 +81,7 @@ pub(super) fn addresses(
         compared: 0,
         uniform: heapless::Vec::new(),
         met: None,
+        claims: None,
         slots: heapless::Vec::new(),
     };
     run.many_threads()?;
@@ -186,6 +189,33 @@ impl ThreadRun<'_, '_> {
                 *place = part;
             }
         });
+    }
+
+    /// Many threads once more, for what steps were found to be.
+    #[inline(never)]
+    pub(super) fn again(
+        look: &ContentsContext<'_>,
+        scratch: &mut ContentsScratch<'_>,
+    ) -> Result<(), Violation> {
+        let ContentsScratch { values, instances, blocks, lanes, loops, bound, .. } = scratch;
+        ThreadRun {
+            look,
+            numbering: Numbering::of(look),
+            values,
+            instances,
+            blocks,
+            lanes,
+            wanted: None,
+            loops,
+            turns: [0; LOOPS],
+            thread: 0,
+            compared: 0,
+            uniform: heapless::Vec::new(),
+            met: None,
+            claims: Some(bound),
+            slots: heapless::Vec::new(),
+        }
+        .many_threads()
     }
 
     /// Each bit of a thread's number alone, none, all, and some.
@@ -319,13 +349,16 @@ impl ThreadRun<'_, '_> {
         }
         if self.wanted.is_some() {
             self.in_lane(at, step, atom);
-        } else {
+        } else if self.claims.is_none() {
             self.compare(at, step, atom)?;
             self.units(at, step, atom)?;
         }
         let mut value = self.value(step, atom);
         if Some(step.atom) == isa.make_uniform {
             value = self.first_lane(value);
+        }
+        if self.claims.is_some() && self.wanted.is_none() {
+            self.is_number(at, step, value)?;
         }
         self.write(step, value);
         Ok(next)

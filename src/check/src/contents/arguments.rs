@@ -61,23 +61,28 @@ impl ContentsContext<'_> {
                 let far = (self.given == Given::Far)
                     .then(|| self.far_stride(value, usize::from(dim), unit))
                     .flatten();
-                far.or_else(|| self.usual_stride(value, usize::from(dim), unit))
+                far.or_else(|| self.usual_stride(value, usize::from(dim), (unit, number)))
             }
             ParamKind::Scalar if self.edges.iter().any(|edge| edge.value == value) => {
                 self.edges.iter().find(|edge| edge.value == value).map(|edge| edge.number)
+            }
+            // No two numbers that are no indices are alike.
+            ParamKind::Scalar if self.program.type_of(value).dtype.is_some() => {
+                Some(number.checked_add(1)?.wrapping_mul(0x9e37_79b1) & 0xffff_ffff)
             }
             ParamKind::Scalar => Some(self.scalar(value, attr(attr_names::DIV))),
         }
     }
 
-    /// A stride in elements; those of two dimensions differ.
-    fn usual_stride(&self, memref: Value, dim: usize, unit: u64) -> Option<u64> {
+    /// A stride in elements; those of two dimensions, and of two tensors, differ.
+    fn usual_stride(&self, memref: Value, dim: usize, (unit, number): (u64, u64)) -> Option<u64> {
         let rank = self.program.type_of(memref).shape.rank();
         let outer = rank.saturating_sub(2).saturating_sub(dim);
         // Strides are words of 32 bits: those of many dimensions lie less far apart.
         let apart = if rank > 3 { 29u64 } else { 613 }
             .checked_pow(u32::try_from(outer).ok()?)?
-            .checked_mul(521)?;
+            .checked_mul(521)?
+            .checked_add(number.min(255))?;
         let most = MOST_STRIDE.checked_div(unit)?.saturating_sub(u64::try_from(outer).ok()?).max(1);
         unit.checked_mul(apart.min(most))
     }

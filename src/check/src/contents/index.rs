@@ -1,11 +1,20 @@
 //! Indices of the program, worked out for the turns that run: by what the text says alone.
+//!
+//! Tiles whose elements are not in memory: in the threads that are carried out, the step that is
+//! said to make a register of one leaves the number there that the text says. Which register of
+//! which tile a step is said to make is what the goals have found.
 
-use crate::contents::ContentsContext;
 use crate::contents::address::ThreadRun;
 use crate::contents::arguments::Given;
-use crate::contents::storage::NO_LOOP;
+use crate::contents::goal::Prover;
+use crate::contents::storage::{ContentsScratch, NO_LOOP};
+use crate::contents::through::BitRange;
+use crate::contents::{Content, ContentsContext};
+use crate::evaluator::{held, power, row_col};
+use crate::violation::Violation;
 use heapless::Vec;
 use lanebook_emit::ParamKind;
+use lanebook_emit::step::Step;
 use lanebook_ir::{Def, Op, Value};
 use lanebook_tables::{IndexWord, OpRole};
 
@@ -153,4 +162,78 @@ impl ThreadRun<'_, '_> {
 /// The number that 32 bits hold of one, with its sign.
 fn word(n: i64) -> i64 {
     i64::from((n.cast_unsigned() as u32).cast_signed())
+}
+
+impl Prover<'_, '_, '_> {
+    /// Whether a step of the operation wrote a register; which one of the tile's is remembered.
+    pub(super) fn counted(&mut self, bits: BitRange, op: Op, at: u32) -> bool {
+        let Content::Step(number, 0) = bits.content else { return false };
+        let is_own = |step: &Step| usize::from(step.origin) == op.index();
+        let is_made = self.look.steps.get(usize::from(number)).is_some_and(is_own);
+        // One register may stand for all of a tile of one number.
+        let place = if self.look.program.repeated_number(op).is_some() { 0 } else { at / 32 };
+        is_made && u32::from(bits.bit) == at % 32 && self.bind(number, place)
+    }
+}
+
+/// Carries out threads once more where goals ended at such steps.
+#[inline(never)]
+pub(super) fn numbers(
+    look: &ContentsContext<'_>,
+    scratch: &mut ContentsScratch<'_>,
+) -> Result<(), Violation> {
+    let is_met = |(step, bound): (&Step, &u32)| *bound != 0 && operation(look, step).is_some();
+    if !look.steps.iter().zip(scratch.bound.iter()).any(is_met) {
+        return Ok(());
+    }
+    ThreadRun::again(look, scratch)
+}
+
+/// The operation of such a tile that a step is of.
+fn operation(look: &ContentsContext<'_>, step: &Step) -> Option<Op> {
+    let function = look.program.functions().next()?;
+    let is_own = |op: &Op| op.index() == usize::from(step.origin);
+    let op = look.program.inside(function).find(is_own)?;
+    let is_number = look.program.repeated_number(op).is_some();
+    (is_number || look.program.coordinates(op).is_some()).then_some(op)
+}
+
+impl ThreadRun<'_, '_> {
+    /// What a step writes is what its place of a tile holds in this thread.
+    pub(super) fn is_number(
+        &self,
+        at: u16,
+        step: &Step,
+        found: Option<u64>,
+    ) -> Result<(), Violation> {
+        let place = self.claims.and_then(|claims| claims.get(usize::from(at))?.checked_sub(1));
+        let Some((place, op)) = place.zip(operation(self.look, step)) else { return Ok(()) };
+        let want = self.number_at(op, place);
+        if want.is_some() && want == found.map(|n| n as u32) {
+            return Ok(());
+        }
+        let value = self.look.program.result(op, 0);
+        Err(Violation::Content { step: at, writer: at, value, at: place.saturating_mul(32) })
+    }
+
+    fn number_at(&self, op: Op, place: u32) -> Option<u32> {
+        let program = self.look.program;
+        if let Some(from) = program.repeated_number(op) {
+            return match program.type_of(from).dtype {
+                Some(_) => Some(self.look.argument(from, ParamKind::Scalar)? as u32),
+                None => Some(self.index(from)? as u32),
+            };
+        }
+        let of = program.coordinates(op)?;
+        let value = program.result(op, 0)?;
+        let fragment = self.look.fragment(value)?;
+        let wave = u32::from(self.look.plan.wave);
+        let lane = self.thread & power(usize::from(self.look.plan.wave))?.wrapping_sub(1);
+        let warp = self.thread.checked_shr(wave).unwrap_or(0);
+        let (element, _) = held(fragment, place.checked_mul(32)?, lane, warp)?;
+        let (row, col) = row_col(fragment.shape, element)?;
+        let is_row = of.dim.checked_add(2)? == program.type_of(value).shape.rank();
+        let further = if is_row { row } else { col };
+        Some(of.start.cast_unsigned().wrapping_add(further))
+    }
 }

@@ -21,6 +21,8 @@
 //! - *Guards.* In the same threads a step is carried out where the elements that it moves are inside
 //!   of their tensor's bounds, and nowhere else; bounds that are arguments lie inside of a tile too.
 //!   What a guarded load leaves alone holds 0.
+//! - *Numbers.* Registers that goals found to hold an index, an argument or a coordinate are written
+//!   with it, in the same threads.
 //! - *Shared tiles.* A step that reads one finds what the program's last writer before it wrote,
 //!   all of it, and nothing written over it since.
 //! - *Goals.* "These bits are bits b.. of value v's registers in each lane", from the steps that
@@ -140,6 +142,7 @@ pub fn contents(
     unit::frames(&look)?;
     sinks::goals(&look, scratch, &mut out)?;
     goal::show(&look, scratch, &mut out)?;
+    index::numbers(&look, scratch)?;
     Ok(out)
 }
 

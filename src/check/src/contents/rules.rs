@@ -177,9 +177,11 @@ impl<'a> Prover<'a, '_, '_> {
             return Ok(self.constant(bits, value, at));
         }
         // A repetition is a renaming, also of what a loop has left.
-        if let Some(op) =
-            look.program.def_op(value).filter(|op| look.program.role(*op) == OpRole::Broadcast)
-        {
+        let repeats = |op: &Op| {
+            look.program.role(*op) == OpRole::Broadcast
+                && look.program.repeated_number(*op).is_none()
+        };
+        if let Some(op) = look.program.def_op(value).filter(repeats) {
             return self.broadcast(bits, op, value, at);
         }
         let carried = look.carried(value);
@@ -242,6 +244,7 @@ impl<'a> Prover<'a, '_, '_> {
             OpRole::Reduce => self.reduced(bits, op, value, at),
             OpRole::Matrix => self.product(bits, op, at),
             OpRole::Convert => self.converted(bits, op, value, at),
+            OpRole::Broadcast | OpRole::Index => Ok(self.counted(bits, op, at)),
             _ => Ok(false),
         }
     }

@@ -365,6 +365,10 @@ pub(crate) fn broadcast(
     plan: &Plan<'_>,
     op: Op,
 ) -> Result<(), Violation> {
+    // An index or an argument is the same everywhere.
+    if program.repeated_number(op).is_some() {
+        return Ok(());
+    }
     // A constant has no distribution of its own.
     if program.operand(op, 0).is_some_and(|v| program.constant(v).is_some()) {
         return Ok(());

@@ -82,8 +82,16 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::Convert => self.convert(op, open)?,
                 OpRole::Reduce => self.reduce(op, open)?,
                 OpRole::Constant => self.constant(op)?,
-                OpRole::Index => self.define_index(op)?,
-                OpRole::Broadcast | OpRole::Alloc | OpRole::Return => {}
+                OpRole::Index => match self.program.coordinates(op) {
+                    Some(of) => self.coordinates(op, of)?,
+                    None => self.define_index(op)?,
+                },
+                OpRole::Broadcast => {
+                    if let Some(number) = self.program.repeated_number(op) {
+                        self.full_tile(op, number)?;
+                    }
+                }
+                OpRole::Alloc | OpRole::Return => {}
                 OpRole::Yield => {
                     if let Some(l) = loops.last().copied() {
                         at = self.leave_turn(&l, open)?;

@@ -122,6 +122,19 @@ impl<'t> TargetQueries<'t> {
 }
 
 impl<'t> TargetQueries<'t> {
+    /// An atom for `d = a + number` on registers of a class, whichever of its two operands takes the
+    /// number, and whether it is the first of them.
+    #[must_use]
+    pub fn add_number(&self, class: ClassId, number: i64) -> Option<(AtomId, bool)> {
+        if let Some(atom) = self.binary(IndexOp::Add, class, 1, SecondOperand::Number(number)) {
+            return Some((atom, false));
+        }
+        let second = Second::Register(class, 1);
+        self.able(Capability::Index { op: IndexOp::Add, class, from: class, registers: 1, second })
+            .find(|(_, a)| in_order(a) && a.operands.len() == 3 && reaches(a, 1, number))
+            .map(|(id, _)| (id, true))
+    }
+
     /// An atom for `d = a + b` on pairs of a class, `b` being one register that is extended by
     /// zeros.
     #[must_use]

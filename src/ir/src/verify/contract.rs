@@ -238,7 +238,18 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         let program = self.program;
         let plain = |kind| Err((kind, None));
         match program.role(self.op) {
-            OpRole::Function | OpRole::Return => return self.all(function),
+            OpRole::Function => {
+                // Numbers of these functions stand in their text.
+                let is_scalar = |value: &Value| self.kinds(*value) & kind::SCALAR != 0;
+                if let Some(number) = program.parameters(self.op).position(|v| is_scalar(&v)) {
+                    let number = u8::try_from(number).unwrap_or(u8::MAX);
+                    let at = At { side: ValueList::Argument, number };
+                    let want = kind::GLOBAL | kind::INDEX;
+                    return plain(BreachKind::Kind { at, want, found: kind::SCALAR });
+                }
+                return self.all(function);
+            }
+            OpRole::Return => return self.all(function),
             OpRole::Index if program.index_word(self.op).is_some() => return self.all(function),
             _ => {}
         }
@@ -507,6 +518,9 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             (TypeKind::Index, _) => index | number,
             // Truths and numbers of blocks have types of their own in other languages.
             (TypeKind::Scalar, _) if self.is_computed_index(value) => index,
+            (TypeKind::Scalar, _) if matches!(program.def(value), Def::Argument(..)) => {
+                kind::SCALAR
+            }
             (TypeKind::Tensor, None) if plain => kind::REGISTERS,
             (TypeKind::Tensor, Some(Space::Shared)) if plain => kind::SHARED,
             (TypeKind::Memref, Some(Space::Global)) if plain => kind::GLOBAL,
@@ -554,6 +568,9 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         if tile && !elements {
             return Err((BreachKind::Element { at, want: rule.elements }, name));
         }
+        if found & kind::SCALAR != 0 && bits != 32 {
+            return Err((BreachKind::Element { at, want: Elements::Words }, name));
+        }
         if at.side != ValueList::Operand && tile {
             self.layout(at, &ty, rule.layouts)?;
         }
@@ -570,7 +587,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
                 .is_some_and(|a| {
                     matches!(a.key, crate::attr_names::DIV | crate::attr_names::SIGNED)
                 });
-            if of_index != (found & kind::INDEX != 0) {
+            if of_index != (found & kind::INDEX != 0) || found & kind::SCALAR != 0 {
                 return Err((BreachKind::Attr, Some(attr.key)));
             }
             let form = self.attr_of(attr.key, rule.attrs).zip(Some(rule.attrs));

@@ -80,12 +80,8 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
             at.reduce(ValueSlot::Operand(1))
         }
         OpRole::ProductInto => at.product_into(),
-        OpRole::Index
-        | OpRole::Call
-        | OpRole::Fence
-        | OpRole::Wait
-        | OpRole::Pragma
-        | OpRole::Opaque => Ok(()),
+        OpRole::Index => at.counted_tile(),
+        OpRole::Call | OpRole::Fence | OpRole::Wait | OpRole::Pragma | OpRole::Opaque => Ok(()),
     }
 }
 
@@ -449,8 +445,24 @@ impl OpTypes<'_, '_, '_> {
         }
         Ok(())
     }
+    /// A tile of coordinates has as many along its dimension as its attributes say.
+    fn counted_tile(self) -> VerifyResult {
+        let program = self.program;
+        let is_made = program.index_word(self.op).is_none() && program.operand_count(self.op) == 0;
+        let is_known = is_made && self.tile(ValueSlot::Result(0)).is_some();
+        if is_known && program.coordinates(self.op).is_none() {
+            return Err(ErrorKind::AttrValue);
+        }
+        Ok(())
+    }
     fn broadcast(self) -> VerifyResult {
         let (from, to) = (ValueSlot::Operand(0), ValueSlot::Result(0));
+        if let (Some(tile), TypeKind::Scalar) = (self.tile(to), self.ty(from).kind)
+            && self.ty(from).dtype.is_some_and(|dtype| tile.dtype != Some(dtype))
+        {
+            let (a, b) = (self.ty(from).dtype, tile.dtype);
+            return Err(ErrorKind::Dtypes { left: from, right: to, a, b });
+        }
         let (Some(a), Some(b)) = (self.tile(from), self.tile(to)) else { return Ok(()) };
         self.dtypes(from, to)?;
         if a.shape.rank() > b.shape.rank() {

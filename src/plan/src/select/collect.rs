@@ -10,7 +10,7 @@ use crate::select::memory::total_cost::power;
 use crate::select::planner::{CopyEnd, CopyOp, Planner, Staged, full};
 use lanebook_ir::{AttrValue, Def, MemrefBound, Op, Program, TypeKind, Value, attr_names};
 use lanebook_layout::PostMap;
-use lanebook_tables::{AtomId, OpRole, OpWord, Space};
+use lanebook_tables::{AtomId, DtypeKind, OpRole, OpWord, Space};
 use lanebook_tile::evaluate::EndMap;
 use lanebook_tile::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
 use lanebook_tile::matrix::{blocked, blocks};
@@ -52,6 +52,12 @@ impl Planner<'_, '_, '_, '_> {
                 // What nothing reads is not computed.
                 role if role.is_lanewise()
                     && (self.is_done(op) || program_unread(self.program, op)) => {}
+                OpRole::Broadcast if self.program.repeated_number(op).is_some() => {
+                    self.collect_number(op)?
+                }
+                OpRole::Index if self.program.coordinates(op).is_some() => {
+                    self.collect_number(op)?
+                }
                 OpRole::Reduce | OpRole::Broadcast => self.collect_shaping(op)?,
                 OpRole::Matrix
                 | OpRole::For
@@ -66,6 +72,23 @@ impl Planner<'_, '_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// A tile of an index or of coordinates has whole numbers of 32 bits; one of an argument has
+    /// the argument's type.
+    fn collect_number(&self, op: Op) -> Result<(), PlanError> {
+        let result = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+        let tables = self.target.tables;
+        let dtype = self.program.type_of(result).dtype.and_then(|d| tables.dtype(d));
+        let dtype = dtype.ok_or(PlanError::Element(op))?;
+        let is_whole = matches!(dtype.kind, DtypeKind::Signed | DtypeKind::Unsigned);
+        let from = self.program.repeated_number(op).map(|from| self.program.type_of(from));
+        let is_argument = from.is_some_and(|ty| ty.dtype.is_some());
+        if self.shape_of(op, result)?.bits == 32 && (is_whole || is_argument) {
+            Ok(())
+        } else {
+            Err(PlanError::Element(op))
+        }
     }
 
     /// Whether an instruction does this operation on elements.

@@ -246,6 +246,13 @@ impl Generator {
         self.show(out)
     }
 
+    /// A tile of one number that the text does not say: an index, or an argument.
+    pub fn full(&mut self, ty: Type, name: &str, of: &'static str) -> Id {
+        let out = self.value(ty);
+        self.push(Statement::Full { out, of: (name.to_string(), of) });
+        self.show(out)
+    }
+
     /// A layout for a shared tile, in one of the notations.
     pub fn layout(&mut self, ty: &Type) -> Option<String> {
         if ty.shape.len() != 2 || self.choices.below(4) > 0 {

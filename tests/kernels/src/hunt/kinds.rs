@@ -8,6 +8,7 @@ use super::generate::Generator;
 use super::line::line;
 use super::memory::{again, batch, copy, shared, written};
 use super::nests::nests;
+use super::places::places;
 use super::program::{Id, Program, Type};
 use super::revisit::revisit;
 use super::spread::spread;
@@ -16,7 +17,7 @@ use super::turns::turns;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 24] = [
+pub const KINDS: [(&str, Make); 25] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -41,6 +42,7 @@ pub const KINDS: [(&str, Make); 24] = [
     ("revisit", revisit),
     ("expressions", expressions),
     ("nests", nests),
+    ("places", places),
 ];
 
 /// A program of a kind.

@@ -13,6 +13,7 @@ pub mod kinds;
 mod line;
 mod memory;
 mod nests;
+mod places;
 pub mod planted;
 pub mod program;
 pub mod report;

@@ -38,6 +38,13 @@ pub enum Argument {
         /// What it is a multiple of.
         div: Option<u32>,
     },
+    /// A number that is no index.
+    Number {
+        /// Its name.
+        name: &'static str,
+        /// Its type.
+        element: &'static str,
+    },
 }
 
 /// Where a tile lies.
@@ -130,6 +137,13 @@ pub enum Statement {
         /// The number.
         text: String,
     },
+    /// A tile of one number that the text does not say.
+    Full {
+        /// The result.
+        out: Id,
+        /// The number's name and its type.
+        of: (String, &'static str),
+    },
     /// Arithmetic of indices.
     Index {
         /// The result's name.
@@ -216,6 +230,7 @@ impl Statement {
             Self::Alloc { out, .. }
             | Self::Load { out, .. }
             | Self::Op { out, .. }
+            | Self::Full { out, .. }
             | Self::Constant { out, .. } => vec![*out],
             Self::For(l) => l.carried.iter().map(|c| c.result).collect(),
             Self::Copy { .. } | Self::Store { .. } | Self::Index { .. } => Vec::new(),
@@ -234,6 +249,7 @@ impl Statement {
             Self::Op { ins, .. } => ins.clone(),
             Self::For(l) => l.carried.iter().map(|c| c.start).collect(),
             Self::Alloc { .. } | Self::Constant { .. } | Self::Index { .. } => Vec::new(),
+            Self::Full { .. } => Vec::new(),
             Self::Line(_) | Self::Region { .. } => Vec::new(),
         }
     }
@@ -324,6 +340,7 @@ impl Program {
                 };
                 format!("%A{number}: {} {{align = {align}{div}{bounds}}}", self.memref(number))
             }
+            Argument::Number { name, element } => format!("%{name}: {element}"),
             Argument::Index { name, div } => format!(
                 "%{name}: index{}",
                 div.map_or(String::new(), |d| format!(" {{div = {d}}}"))
@@ -418,6 +435,9 @@ impl Program {
             }
             Statement::Constant { out: id, text } => {
                 writeln!(out, "%v{id} = constant {text} : {}", self.registers(*id))
+            }
+            Statement::Full { out: id, of: (number, ty) } => {
+                writeln!(out, "%v{id} = broadcast {number} : {ty} -> {}", self.registers(*id))
             }
             Statement::Index { out: name, name: op, ins } => {
                 let space = if ins.is_empty() { "" } else { " " };

@@ -361,7 +361,7 @@ pub fn tidy(program: &Program) -> Program {
         .filter(|(number, _)| used.contains(number))
         .filter_map(|(_, argument)| match argument {
             Argument::Tensor { bounds, .. } => Some(bounds.iter().cloned()),
-            Argument::Index { .. } => None,
+            Argument::Index { .. } | Argument::Number { .. } => None,
         })
         .flatten()
         .collect();
@@ -376,7 +376,7 @@ pub fn tidy(program: &Program) -> Program {
     for (k, argument) in out.arguments.iter().enumerate() {
         let keep = match argument {
             Argument::Tensor { .. } => used.contains(&k),
-            Argument::Index { name, .. } => named(name),
+            Argument::Index { name, .. } | Argument::Number { name, .. } => named(name),
         };
         if keep {
             numbers.insert(k, arguments.len());

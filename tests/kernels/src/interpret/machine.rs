@@ -1,6 +1,7 @@
 //! Statements one after the other: loops, names, places in memory.
 
 use super::compute::compute;
+use super::element::Element;
 use super::text::{attribute, constant, list, tile_type};
 use super::tile::{Item, Sure, Tile};
 use super::{Interpreted, Said, UNWRITTEN};
@@ -36,7 +37,14 @@ impl<'p> Machine<'p> {
 
     pub(super) fn run(&mut self) -> Said<()> {
         for (name, value) in self.program.indices.clone() {
-            self.values.insert(name, Value::Index(value));
+            let value = match self.program.numbers.get(&name) {
+                Some(element) => {
+                    let item = Item::exact(value as u64 & 0xffff_ffff);
+                    Value::Tile(Tile { shape: Vec::new(), element: *element, items: vec![item] })
+                }
+                None => Value::Index(value),
+            };
+            self.values.insert(name, value);
         }
         let body = self.program.body.clone();
         self.block(&body, 0).map(|_| ())
@@ -136,6 +144,17 @@ impl<'p> Machine<'p> {
         } else {
             Err(format!("`{name}` is no tile"))
         }
+    }
+
+    /// What a tile is filled with, and its element type if it is no index: `None` of a tile.
+    fn full(&self, name: &str) -> Said<Option<(Item, Option<Element>)>> {
+        Ok(match self.value(name)? {
+            Value::Index(number) => Some((Item::exact(u64::from(number as u32)), None)),
+            Value::Tile(one) if one.shape.is_empty() => {
+                one.items.first().map(|item| (*item, Some(one.element)))
+            }
+            _ => None,
+        })
     }
 
     /// A place in global memory; `None` where the operand is a tile.
@@ -331,6 +350,29 @@ impl<'p> Machine<'p> {
             "index.select" => {
                 let at = if self.index(input(0)?)? == 0 { 2 } else { 1 };
                 Value::Index(self.index(input(at)?)?)
+            }
+            "broadcast" if self.full(input(0)?)?.is_some() => {
+                let (shape, element) = tile_type(to)?;
+                let (item, own) = self.full(input(0)?)?.ok_or("no number")?;
+                if own.unwrap_or(Element::of("i32")?) != element {
+                    return Err("elements of another type".to_string());
+                }
+                Value::Tile(Tile::filled(shape, element, item))
+            }
+            "iota" | "tt.make_range" => {
+                let (shape, element) = tile_type(to)?;
+                let number =
+                    |key: &str| attribute(operands, key).map(str::parse::<i64>).transpose();
+                let number = |key: &str| number(key).map_err(|_| format!("a number {key}"));
+                let axis = number("axis")?.unwrap_or(0) as usize;
+                let start = number("start")?.unwrap_or(0);
+                let along = *shape.get(axis).ok_or("no such dimension")?;
+                let inner: usize = shape[axis + 1..].iter().product();
+                let count = shape.iter().product();
+                let items = (0..count)
+                    .map(|i: usize| Item::exact((start + (i / inner % along) as i64) as u32 as u64))
+                    .collect();
+                Value::Tile(Tile { shape, element, items })
             }
             _ if op.starts_with("index.") => {
                 Value::Index(arithmetic(op, self.index(input(0)?)?, self.index(input(1)?)?)?)

@@ -28,6 +28,7 @@ use element::Element;
 use inputs::{Fill, pattern};
 use lanebook::TABLES;
 use lanebook_replay::{BufferId, Memory, Param};
+use std::collections::BTreeMap;
 use text::{attribute, list, shape_of};
 use tile::Item;
 
@@ -79,8 +80,10 @@ pub struct Given {
 pub struct Interpreted {
     /// The memrefs in order.
     pub globals: Vec<Global>,
-    /// Index arguments in order.
+    /// Arguments that are no tensors, in order: indices, and the bits of numbers.
     pub indices: Vec<(String, i64)>,
+    /// Element types of those that are no indices.
+    pub numbers: BTreeMap<String, Element>,
     /// Threads of the block.
     pub threads: u32,
     /// Blocks along x, y and z, that run one after the other.
@@ -149,6 +152,7 @@ impl Interpreted {
             .ok_or("no arguments")?
             .0;
         let (mut globals, mut indices) = (Vec::new(), Vec::new());
+        let mut numbers = BTreeMap::new();
         for argument in list(args) {
             let (name, ty) = argument.split_once(':').ok_or("an argument without a type")?;
             let name = name.trim().to_string();
@@ -170,6 +174,12 @@ impl Interpreted {
                     is_result: false,
                     is_read: false,
                 });
+            } else if !ty.trim().starts_with("index") {
+                let element = Element::of(ty.trim())?;
+                let fill = given.fill.unwrap_or(Fill::Distinct);
+                let bits = pattern(element, fill, indices.len(), given.salt * 64 + 63);
+                indices.push((name.clone(), bits as i64));
+                numbers.insert(name, element);
             } else {
                 let div = attribute(ty, "div").and_then(|d| d.parse().ok());
                 indices.push((name, div.map_or(spare(given.salt), |div: i64| div * times)));
@@ -180,6 +190,7 @@ impl Interpreted {
         let mut out = Self {
             globals,
             indices,
+            numbers,
             threads,
             grid: [1; 3],
             is_bounded: false,

@@ -1,6 +1,7 @@
 //! Programs and values as text: one program for each operation of the contract, with marks where
 //! more can be written, and what may be written as the value of an attribute.
 
+use lanebook::tables::contract::kind;
 use lanebook::tables::{AttrForm, OpContract, OpDecl, OpRole};
 
 /// Marks in a program: where attributes of the operation, of an argument or a further operand are
@@ -233,6 +234,11 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
                 ty,
                 to,
             )
+        }
+        OpRole::Index if contract.results.iter().any(|slot| slot.kinds & kind::REGISTERS != 0) => {
+            let ty = "i32";
+            let made = format!("  %x = {name}{MORE} {{{ATTR}}} : tensor<32x32x{ty}{LAYOUT}>\n");
+            kernel(&(made + &store_laid("x", "32x32", ty)), ty, ty)
         }
         OpRole::Index => {
             let inputs = ["", "%m", "%m, 2", "%m, 2, 1"][contract.operands.len()];

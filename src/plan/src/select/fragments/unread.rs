@@ -64,4 +64,5 @@ fn is_pure(program: &Program<'_, '_>, op: Op) -> bool {
             | OpRole::Transpose
             | OpRole::Convert
     ) && program.results(op).next().is_some()
+        || program.coordinates(op).is_some()
 }
