@@ -17,7 +17,9 @@
  *   cargo rustc -p lanebook-capi --profile freestanding --features freestanding --crate-type staticlib
  *   cc ... target/freestanding/liblanebook_capi.a -Wl,--gc-sections
  *   The library calls nothing but memcpy, memmove, memset, memcmp and bcmp, with their usual meaning. A libc, a kernel or
- *   firmware has them; without any of these, supply the five. Only one Rust static library can be in a program.
+ *   firmware has them; without any of these, supply the five. Only one such archive can be in a program with other Rust code:
+ *   `src/capi/install.sh PREFIX` makes libraries, static and shared, that export these functions alone, and may stand beside others;
+ *   it writes files for pkg-config (`lanebook`) and CMake (find_package(lanebook), target lanebook::lanebook), too.
  *
  * Licence: MIT OR Apache-2.0.
  */
@@ -26,6 +28,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The version of this header; lb_version() is that of the library. */
+#define LB_VERSION_MAJOR 0
+#define LB_VERSION_MINOR 1
+#define LB_VERSION_PATCH 0
+#define LB_VERSION (LB_VERSION_MAJOR << 16 | LB_VERSION_MINOR << 8 | LB_VERSION_PATCH)
 
 #ifdef __cplusplus
 extern "C" {
@@ -100,7 +108,7 @@ typedef struct lb_error {
     int64_t numbers[3];
 } lb_error;
 
-/* Takes text, in order, as often as needed. Answers 0 to go on; anything else ends the call with LB_SINK.
+/* Takes text, in order, as often as needed, some 4 KiB at a time. Answers 0 to go on; anything else ends the call with LB_SINK.
  * It may call any function here with other scratch, and must not unwind or jump out. The bytes are valid until it returns. */
 typedef int (*lb_sink)(void *user, const uint8_t *text, size_t bytes);
 
@@ -229,6 +237,13 @@ uint32_t lb_compile_launch(const uint8_t *text, size_t text_bytes, const uint8_t
  * tensors are not read). LB_GRID: there is none. */
 uint32_t lb_launch_grid(const lb_launch *launch, const int64_t *values, size_t value_count, uint32_t *grid, lb_error *err);
 
+/* Says why a program does not compile, as the command `lanebook compile` does: compiles as lb_compile, writes no kernel, and where the code is
+ * LB_PARSE, LB_VERIFY, LB_NO_FUNCTION, LB_PLAN, LB_EMIT or LB_CONTRACT, writes a sentence with the place in front to `answer`, not ended by a
+ * zero, *answer_bytes of it: "line 2, column 3: there is no operation `what`". Other codes say all there is. LB_ROOM: the sentence is longer than
+ * answer_room (numbers = bytes needed, bytes lent), and the buffer holds a part. A program that does not call it does not carry the sentences. */
+uint32_t lb_explain(const uint8_t *text, size_t text_bytes, const uint8_t *arch, size_t arch_bytes, void *scratch, size_t scratch_bytes,
+                    uint8_t *answer, size_t answer_room, size_t *answer_bytes, lb_error *err);
+
 /* A layout in TIRx's notation (it begins with "S[") or CuTe's. No symbols: every number is known.
  *
  * lb_layout_size: its number of elements.
@@ -238,6 +253,26 @@ uint32_t lb_launch_grid(const lb_launch *launch, const int64_t *values, size_t v
 uint32_t lb_layout_size(const uint8_t *text, size_t text_bytes, uint64_t *size, lb_error *err);
 uint32_t lb_layout_apply(const uint8_t *text, size_t text_bytes, const uint64_t *coords, size_t coord_count, const uint8_t *axis,
                          size_t axis_bytes, int64_t *position, lb_error *err);
+
+/* A layout that is read once and evaluated often. It lies in memory that you lend, refers to nothing else, and lasts as long as the memory does;
+ * reading it from several threads at once is fine.
+ *
+ * lb_layout_bytes: how much memory a layout takes; aligned to lb_scratch_align.
+ * lb_layout_read: `text` is any layout of lb_query's language: CuTe's and TIRx's notation, Triton's encodings with a shape
+ *     (`#ttg.swizzled_shared<{...}> @ 64x64`), TileLang's fragments, operands of instructions (`mma.m16n8k16.f32.f16.D`), functions of them. `arch`
+ *     and `scratch` as for lb_query. *layout is the layout, in `memory`. LB_QUERY: it cannot be read; lb_query says why. LB_LAYOUT_TEXT: it is no layout.
+ * lb_layout_shape: the extents of its coordinates, *rank of them (at most 32), as its notation has them; *row_major is 1 where the last coordinate is
+ *     the fastest (TIRx, Triton, operands), 0 where the first is (CuTe).
+ * lb_layout_table: the positions of the elements first, first + 1, .., `count` of them, on one axis ("" is "m"). Elements are numbered with the fastest
+ *     coordinate first; of an element that has copies it is the position of the first. LB_LAYOUT_APPLY: there are fewer elements (numbers = how many
+ *     there are, first, count), or the layout is one of symbols. */
+typedef struct lb_layout lb_layout;
+size_t lb_layout_bytes(void);
+uint32_t lb_layout_read(const uint8_t *text, size_t text_bytes, const uint8_t *arch, size_t arch_bytes, void *scratch, size_t scratch_bytes,
+                        void *memory, size_t memory_bytes, const lb_layout **layout, lb_error *err);
+uint32_t lb_layout_shape(const lb_layout *layout, uint32_t *extents, size_t extent_room, size_t *rank, uint32_t *row_major, lb_error *err);
+uint32_t lb_layout_table(const lb_layout *layout, const uint8_t *axis, size_t axis_bytes, uint64_t first, int64_t *positions, size_t count,
+                         lb_error *err);
 
 /* Answers a query: an expression over layouts in every notation, operands of instructions and functions of them (`lanebook ask` without an
  * expression lists the functions), such as

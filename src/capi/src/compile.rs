@@ -4,24 +4,29 @@ use crate::code::{CallStatus, LbError};
 use crate::launch::{LaunchLists, LbLaunch};
 use crate::lend;
 use crate::maps::LbTensorMap;
-use core::ffi::{c_int, c_void};
-use core::fmt::{Arguments, Error, Result as FmtResult, Write};
+use crate::sink::{Callback, GATHERED, LbSink};
+use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use lanebook::compile::{Compiled, KernelStorage, compile};
 use lanebook::ir::{self, Options, Program};
 use lanebook::{TABLES, tables::ArchId};
 
-/// Takes text: as often as needed, in order. Answers 0 to go on; anything else stops the call.
-pub type LbSink =
-    Option<unsafe extern "C" fn(user: *mut c_void, text: *const u8, bytes: usize) -> c_int>;
-
 /// Storage of a program of up to 256 operations.
 type ProgramStorage = ir::Storage<256, 512, 1024, 384, 64, 32, 16>;
 
 /// What a call works in: a program of up to 256 operations, and a kernel.
-struct CallStorage {
-    program: ProgramStorage,
-    kernel: KernelStorage,
+pub(crate) struct CallStorage {
+    pub(crate) program: ProgramStorage,
+    pub(crate) kernel: KernelStorage,
+    /// Text on its way to the sink.
+    text: [u8; GATHERED],
+}
+
+/// What a call was lent, checked: its memory, empty, the program's text and the architecture.
+pub(crate) struct CallRoom<'c> {
+    pub(crate) storage: &'c mut CallStorage,
+    pub(crate) text: &'c str,
+    pub(crate) arch: ArchId,
 }
 
 /// What is wanted besides the text.
@@ -30,28 +35,6 @@ enum Wanted<'o> {
     /// The tensor maps, and how many there are.
     Maps(&'o mut [MaybeUninit<LbTensorMap>], usize),
     Launch(LaunchLists<'o>),
-}
-
-/// A callback as a text sink.
-struct CallbackSink {
-    write: unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int,
-    user: *mut c_void,
-}
-
-impl Write for CallbackSink {
-    fn write_str(&mut self, text: &str) -> FmtResult {
-        // SAFETY: the caller of `lb_compile` promised a function that takes a readable text with
-        // its length.
-        if unsafe { (self.write)(self.user, text.as_ptr(), text.len()) } == 0 {
-            Ok(())
-        } else {
-            Err(Error)
-        }
-    }
-    /// Formatting machinery links panics; the library never formats.
-    fn write_fmt(&mut self, _: Arguments<'_>) -> FmtResult {
-        Err(Error)
-    }
 }
 
 /// Bytes of scratch that [`lb_compile`] needs for an architecture; 0 = no such architecture.
@@ -104,7 +87,7 @@ pub unsafe extern "C" fn lb_compile(
             (arch, arch_bytes),
             scratch,
             scratch_bytes,
-            Some(CallbackSink { write, user }),
+            Some(Callback { write, user }),
             &mut Wanted::Text,
         )
     };
@@ -149,7 +132,7 @@ pub unsafe extern "C" fn lb_compile_maps(
             // writable by the caller's word.
             room => unsafe { core::slice::from_raw_parts_mut(maps.cast(), room) },
         };
-        let sink = write.map(|write| CallbackSink { write, user });
+        let sink = write.map(|write| Callback { write, user });
         let mut wanted = Wanted::Maps(out, 0);
         // SAFETY: the caller's word is the one that is asked for.
         let done = unsafe {
@@ -188,7 +171,7 @@ pub unsafe extern "C" fn lb_compile_launch(
     // SAFETY: the caller's word is the one that is asked for.
     let lists = unsafe { LaunchLists::read(launch, scratch, scratch_bytes, 9) };
     let result = lists.and_then(|lists| {
-        let sink = write.map(|write| CallbackSink { write, user });
+        let sink = write.map(|write| Callback { write, user });
         let mut wanted = Wanted::Launch(lists);
         // SAFETY: the caller's word is the one that is asked for.
         unsafe {
@@ -206,41 +189,54 @@ unsafe fn run(
     arch: (*const u8, usize),
     scratch: *mut c_void,
     scratch_bytes: usize,
-    sink: Option<CallbackSink>,
+    sink: Option<Callback>,
     wanted: &mut Wanted<'_>,
 ) -> Result<(), LbError> {
+    // SAFETY: the caller's word is the one that is asked for.
+    let room = unsafe { lent_room(text, arch, scratch, scratch_bytes)? };
+    emit(room, sink, wanted)
+}
+
+/// Checks what a call is lent, and empties its memory.
+///
+/// # Safety
+/// As [`lb_compile`].
+pub(crate) unsafe fn lent_room<'c>(
+    text: (*const u8, usize),
+    arch: (*const u8, usize),
+    scratch: *mut c_void,
+    scratch_bytes: usize,
+) -> Result<CallRoom<'c>, LbError> {
     lend::plausible(text.0, text.1, 1)?;
     lend::plausible(arch.0, arch.1, 3)?;
     // Before anything is read: what a text in scratch says depends on what was there before.
     let room = room((text.0.addr(), text.1), (arch.0.addr(), arch.1), scratch, scratch_bytes)?;
     // SAFETY: readable by the caller's word.
-    let (program, name) =
-        unsafe { (lend::text(text.0, text.1, 1)?, lend::text(arch.0, arch.1, 3)?) };
-    let arch_id = TABLES.arch_named(name).ok_or(LbError::of(CallStatus::Arch))?;
+    let (text, name) = unsafe { (lend::text(text.0, text.1, 1)?, lend::text(arch.0, arch.1, 3)?) };
+    let arch = TABLES.arch_named(name).ok_or(LbError::of(CallStatus::Arch))?;
     // SAFETY: `room` checked that the memory is aligned, large enough and apart from both texts;
     // the caller says that it is writable and that nothing else uses it. Zeros are a `CallStorage`:
     // numbers, options of them, and lists whose length is a number. That they are the empty one,
     // which `Storage::new` writes, shows in the firmware's image, where statics of it are zeros.
     // Written in place: made elsewhere and moved, a room would stand on the stack.
-    let room = unsafe {
+    let storage = unsafe {
         room.write_bytes(0, 1);
         &mut *room
     };
-    emit(room, program, arch_id, sink, wanted)
+    Ok(CallRoom { storage, text, arch })
 }
 
 /// Compiles, then hands out what is asked for.
 fn emit(
-    room: &mut CallStorage,
-    text: &str,
-    arch: ArchId,
-    sink: Option<CallbackSink>,
+    room: CallRoom<'_>,
+    sink: Option<Callback>,
     wanted: &mut Wanted<'_>,
 ) -> Result<(), LbError> {
-    let mut program = read(&mut room.program, text)?;
-    let compiled = compile(&TABLES, arch, &mut program, room.kernel.scratch());
+    let CallStorage { program, kernel, text: gathered } = room.storage;
+    let mut program = read(program, room.text)?;
+    let compiled = compile(&TABLES, room.arch, &mut program, kernel.scratch());
     match compiled {
-        Ok(compiled) => hand_out(&program, &compiled, sink, wanted),
+        Ok(compiled) => hand_out(&program, &compiled, sink, gathered, wanted),
         Err(error) => Err(refused(error, &program)),
     }
 }
@@ -261,7 +257,8 @@ fn read<'p>(pools: &'p mut ProgramStorage, text: &'p str) -> Result<Program<'p, 
 fn hand_out(
     program: &Program<'_, '_>,
     compiled: &Compiled<'_>,
-    sink: Option<CallbackSink>,
+    sink: Option<Callback>,
+    gathered: &mut [u8; GATHERED],
     wanted: &mut Wanted<'_>,
 ) -> Result<(), LbError> {
     match wanted {
@@ -272,8 +269,10 @@ fn hand_out(
         }
         Wanted::Launch(lists) => lists.write(program, compiled)?,
     }
-    if let Some(mut sink) = sink {
+    if let Some(callback) = sink {
+        let mut sink = callback.gathering(gathered);
         compiled.write(&TABLES, program, &mut sink).map_err(|e| refused(e.into(), program))?;
+        sink.finish().map_err(|_| LbError::of(CallStatus::Sink))?;
     }
     Ok(())
 }

@@ -62,6 +62,32 @@ pub(crate) unsafe fn list<'a, T>(
     Ok(unsafe { core::slice::from_raw_parts(list, count) })
 }
 
+/// A list that C lends to be written.
+///
+/// # Errors
+/// Those of [`list`].
+///
+/// # Safety
+/// `list` is null or writable for `count` elements, which nothing else uses as long as `'a` lasts;
+/// whatever is there is a `T`.
+pub(crate) unsafe fn list_mut<'a, T>(
+    list: *mut T,
+    count: usize,
+    argument: u32,
+) -> Result<&'a mut [T], LbError> {
+    if count == 0 {
+        return Ok(&mut []);
+    }
+    let fits =
+        count.checked_mul(size_of::<T>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
+    if list.is_null() || !list.is_aligned() || !fits {
+        return Err(LbError::argument(argument));
+    }
+    // SAFETY: not null, aligned, writable by the caller's word, and no longer than an object can
+    // be.
+    Ok(unsafe { core::slice::from_raw_parts_mut(list, count) })
+}
+
 /// Whether two stretches of memory have a byte in common.
 pub(crate) fn overlap(a: usize, a_bytes: usize, b: usize, b_bytes: usize) -> bool {
     a_bytes > 0 && b_bytes > 0 && a < b.saturating_add(b_bytes) && b < a.saturating_add(a_bytes)

@@ -12,7 +12,9 @@
 //! | `code` | errors as numbers |
 //! | `maps` `launch` | tensor maps that a kernel takes; everything that a launch of it needs |
 //! | `query` | a query's text in, the answer's text or JSON out (`lb_query`) |
-//! | `layout` `names` | layouts as text; versions and architectures |
+//! | `explain` | why a program does not compile, in words (`lb_explain`) |
+//! | `layout` `table` | layouts as text; layouts that are read once, and tables of their positions |
+//! | `sink` `names` | texts that go out; versions and architectures |
 //! | `freestanding` | what a static library needs where there is no std |
 //!
 //! Built as a static library: `cargo rustc -p lanebook-capi --profile freestanding --features
@@ -25,6 +27,7 @@ extern crate std;
 
 mod code;
 mod compile;
+mod explain;
 #[cfg(all(feature = "freestanding", not(test)))]
 mod freestanding;
 mod launch;
@@ -33,13 +36,18 @@ mod lend;
 mod maps;
 mod names;
 mod query;
+mod sink;
+mod table;
 
 pub use code::{CallStatus, LbError};
 pub use compile::{
-    LbSink, lb_compile, lb_compile_launch, lb_compile_maps, lb_scratch_align, lb_scratch_bytes,
+    lb_compile, lb_compile_launch, lb_compile_maps, lb_scratch_align, lb_scratch_bytes,
 };
+pub use explain::lb_explain;
 pub use launch::{LbGridStep, LbLaunch, LbParameter, lb_launch_grid};
 pub use layout::{lb_layout_apply, lb_layout_size};
 pub use maps::{LbTensorDim, LbTensorMap};
 pub use names::{lb_arch_count, lb_arch_name, lb_version};
 pub use query::{lb_query, lb_query_scratch_bytes};
+pub use sink::LbSink;
+pub use table::{LbLayout, lb_layout_bytes, lb_layout_read, lb_layout_shape, lb_layout_table};

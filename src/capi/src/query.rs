@@ -2,8 +2,8 @@
 
 use crate::code::{CallStatus, LbError};
 use crate::lend;
+use crate::sink::AnswerBuffer;
 use core::ffi::c_void;
-use core::fmt::{Arguments, Error, Result as FmtResult, Write};
 use lanebook::TABLES;
 use lanebook::query::{QueryError, QueryStorage, WriteError, ask};
 
@@ -11,34 +11,6 @@ use lanebook::query::{QueryError, QueryStorage, WriteError, ask};
 const TEXT: u32 = 0;
 /// As one JSON object.
 const JSON: u32 = 1;
-
-/// A lent buffer as a text sink; it counts on where it is full.
-struct AnswerBuffer<'b> {
-    room: &'b mut [u8],
-    used: usize,
-}
-
-impl AnswerBuffer<'_> {
-    fn take(&mut self, text: &str) {
-        let end = self.used.saturating_add(text.len());
-        for (place, byte) in self.room.iter_mut().skip(self.used).zip(text.bytes()) {
-            *place = byte;
-        }
-        self.used = end;
-    }
-}
-
-impl Write for AnswerBuffer<'_> {
-    #[inline(always)]
-    fn write_str(&mut self, text: &str) -> FmtResult {
-        self.take(text);
-        Ok(())
-    }
-    /// Formatting machinery links panics; the library never formats.
-    fn write_fmt(&mut self, _: Arguments<'_>) -> FmtResult {
-        Err(Error)
-    }
-}
 
 /// Bytes of scratch that [`lb_query`] needs.
 // SAFETY: the prefix `lb_` is this library's.
@@ -111,7 +83,7 @@ pub unsafe extern "C" fn lb_query(
 }
 
 /// The memory of a query in what is lent, or what is wrong with it.
-fn storage(
+pub(crate) fn storage(
     scratch: *mut c_void,
     bytes: usize,
     texts: [(usize, usize); 2],

@@ -292,9 +292,9 @@ fn collide(walks: &AxisWalks) -> Result<Option<u8>> {
         return Ok(None);
     }
     // One frame a level, from the last (greatest stride) to the first.
-    let mut next = [0i128; MAX_ITERS];
-    let mut end = [0i128; MAX_ITERS];
-    let mut step = [0i128; MAX_ITERS];
+    let mut next = [0i64; MAX_ITERS];
+    let mut end = [0i64; MAX_ITERS];
+    let mut step = [0i64; MAX_ITERS];
     let mut sums = [0i128; MAX_ITERS];
     let mut fuel = FUEL;
     let Some(top) = walks.len().checked_sub(1) else {
@@ -328,7 +328,7 @@ fn collide(walks: &AxisWalks) -> Result<Option<u8>> {
         }
         let d = *n;
         *n = n.saturating_add(*st);
-        sum = s.saturating_add(d.saturating_mul(i128::from(w.stride)));
+        sum = s.saturating_add(i128::from(d).saturating_mul(i128::from(w.stride)));
         if level == 0 {
             // sum is 0 here: the candidates of the first level are exact.
             entering = false;
@@ -352,7 +352,23 @@ fn collide(walks: &AxisWalks) -> Result<Option<u8>> {
 
 /// The differences `d` with `|d| < extent`, `|sum + d*stride| <= reach` and `sum + d*stride` a
 /// multiple of `unit` (0 if `unit` is 0), as first, last and step. Empty: first above last.
-fn candidates(sum: i128, reach: i128, unit: u64, w: &AxisWalk) -> (i128, i128, i128) {
+fn candidates(sum: i128, reach: i128, unit: u64, w: &AxisWalk) -> (i64, i64, i64) {
+    const EMPTY: (i64, i64, i64) = (1, 0, 1);
+    let (first, last, step) = differences(sum, reach, unit, w);
+    // Extents are numbers of 32 bits: so are differences, and a step beyond them leads past the last.
+    match (i64::try_from(first), i64::try_from(last)) {
+        (Ok(low), Ok(high)) if low <= high => {
+            (low, high, i64::try_from(step).unwrap_or(FAR_STEP).min(FAR_STEP))
+        }
+        _ => EMPTY,
+    }
+}
+
+/// A step that is greater than any two differences are apart.
+const FAR_STEP: i64 = 1 << 34;
+
+/// The same as wide numbers.
+fn differences(sum: i128, reach: i128, unit: u64, w: &AxisWalk) -> (i128, i128, i128) {
     const EMPTY: (i128, i128, i128) = (1, 0, 1);
     let stride = i128::from(w.stride);
     let most = i128::from(w.extent).saturating_sub(1);

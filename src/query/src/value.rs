@@ -99,7 +99,7 @@ impl Placed {
     }
 
     /// The extents of the coordinates: those given, or the layout's own.
-    pub(crate) fn extents<'x>(&'x self, room: &'x mut [u32; 32]) -> &'x [u32] {
+    pub fn extents<'x>(&'x self, room: &'x mut [u32; 32]) -> &'x [u32] {
         if self.elements.rank > 0 {
             return self.elements.extents();
         }

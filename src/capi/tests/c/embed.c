@@ -39,10 +39,11 @@ static void compile(const uint8_t *arch, size_t arch_bytes, const char *first, s
     lb_error e;
     size_t need = lb_scratch_bytes(arch, arch_bytes), program = (size_t)(gemm_end - gemm_start);
     CHECK(need > 0 && need <= sizeof scratch);
-    kept_bytes = 0;
+    kept_bytes = sink_calls = 0;
     uint32_t code = lb_compile(gemm_start, program, arch, arch_bytes, scratch, need, sink, 0, &e);
     if (code != LB_OK) { PUT(2, "code "); number(2, code); PUT(2, " detail "); number(2, e.detail); PUT(2, " line "); number(2, e.line); PUT(2, "\n"); }
     CHECK(code == LB_OK && e.code == LB_OK && e.line == 0);
+    CHECK(sink_calls <= kept_bytes / 4096 + 1);
     CHECK(begins(first, first_bytes));
     put(1, (const char *)arch, arch_bytes); PUT(1, ": "); number(1, kept_bytes); PUT(1, " bytes of text, "); number(1, need); PUT(1, " bytes of scratch; first line: ");
     size_t line = 0;
@@ -198,6 +199,65 @@ static void layouts(void) {
     CHECK(lb_layout_size(TEXT("4:1"), 0, &e) == LB_ARGUMENT && e.numbers[0] == 3);
 }
 
+/* Layouts that are read once. */
+static void tables(void) {
+    static _Alignas(16) uint8_t memory[1 << 14];
+    static int64_t at[256];
+    lb_error e;
+    const lb_layout *layout = 0;
+    uint32_t extents[4] = {7, 7, 7, 7}, row_major = 9;
+    size_t rank = 0, need = lb_query_scratch_bytes(), own = lb_layout_bytes();
+    CHECK(own > 0 && own <= sizeof memory);
+#define READ(text) lb_layout_read(TEXT(text), TEXT("sm_90a"), scratch, need, memory, own, &layout, &e)
+    CHECK(READ("mma.m16n8k16.f32.f16.D") == LB_OK && layout);
+    memset(scratch, 0xff, need);
+    CHECK(lb_layout_shape(layout, extents, 4, &rank, &row_major, &e) == LB_OK && rank == 2 && extents[0] == 16 && extents[1] == 8 && row_major == 1);
+    CHECK(lb_layout_table(layout, TEXT("laneid"), 0, at, 128, &e) == LB_OK);
+    /* Accumulators: a lane of four has two columns each of rows r and r + 8. */
+    for (int k = 0; k < 128; k++) CHECK(at[k] == k / 8 % 8 * 4 + k % 8 / 2);
+    CHECK(lb_layout_table(layout, TEXT("laneid"), 120, at, 8, &e) == LB_OK && at[0] == 28 && at[7] == 31);
+    CHECK(lb_layout_table(layout, TEXT("laneid"), 121, at, 8, &e) == LB_LAYOUT_APPLY && e.numbers[0] == 128 && e.numbers[1] == 121 && e.numbers[2] == 8);
+    CHECK(lb_layout_table(layout, TEXT("nowhere"), 0, at, 8, &e) == LB_AXIS);
+    CHECK(lb_layout_table(layout, TEXT("laneid"), 0, 0, 8, &e) == LB_ARGUMENT && e.numbers[0] == 5);
+    CHECK(lb_layout_shape(layout, extents, 1, &rank, &row_major, &e) == LB_ROOM && e.numbers[0] == 2 && e.numbers[1] == 1);
+    CHECK(lb_layout_shape(layout, extents, 4, 0, &row_major, &e) == LB_ARGUMENT && e.numbers[0] == 4);
+    CHECK(READ("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}> @ 64x64") == LB_OK);
+    CHECK(lb_layout_table(layout, 0, 0, 64, at, 64, &e) == LB_OK && at[0] == 72 && at[8] == 64);
+    CHECK(READ("(4,4):(1,4)") == LB_OK && lb_layout_shape(layout, extents, 4, &rank, &row_major, &e) == LB_OK && rank == 2 && row_major == 0);
+    CHECK(lb_layout_table(layout, 0, 0, 0, at, 16, &e) == LB_OK && at[5] == 5);
+    CHECK(READ("(4,4:1") == LB_QUERY && e.line == 1);
+    CHECK(READ("size(4:1)") == LB_LAYOUT_TEXT);
+    CHECK(lb_layout_read(TEXT("4:1"), 0, 0, scratch, need, memory, own - 1, &layout, &e) == LB_ARGUMENT && e.numbers[0] == 7);
+    CHECK(lb_layout_read(TEXT("4:1"), 0, 0, scratch, need, scratch, own, &layout, &e) == LB_OVERLAP);
+    CHECK(lb_layout_read(TEXT("4:1"), 0, 0, scratch, need, memory, own, 0, &e) == LB_ARGUMENT && e.numbers[0] == 9);
+    memset(memory, 0, own);
+    CHECK(lb_layout_table((const lb_layout *)memory, 0, 0, 0, at, 1, &e) == LB_ARGUMENT && e.numbers[0] == 1);
+    CHECK(lb_layout_table(0, 0, 0, 0, at, 1, &e) == LB_ARGUMENT && e.numbers[0] == 1);
+}
+
+/* Why a program does not compile, in words. */
+static void reasons(void) {
+    static uint8_t answer[512];
+    lb_error e, same;
+    size_t bytes = 7, need = lb_scratch_bytes(TEXT("sm_80"));
+#define WHY(program, room) lb_explain(TEXT(program), TEXT("sm_80"), scratch, need, answer, room, &bytes, &e)
+    CHECK(lb_explain(gemm_start, (size_t)(gemm_end - gemm_start), TEXT("sm_80"), scratch, need, answer, sizeof answer, &bytes, &e) == LB_OK && bytes == 0);
+    static const char *programs[] = {"func @f() {\n  what %a\n}", "func @f(%n: index) {threads = 33} { return }", "", "func @f() {threads = 32} { module {} }"};
+    for (size_t k = 0; k < sizeof programs / sizeof *programs; k++) {
+        size_t n = 0;
+        while (programs[k][n]) n++;
+        CHECK(lb_explain((const uint8_t *)programs[k], n, TEXT("sm_80"), scratch, need, answer, sizeof answer, &bytes, &e) != LB_OK && bytes > 10 && bytes < sizeof answer);
+        PUT(1, "because "); put(1, (const char *)answer, bytes); PUT(1, "\n");
+        /* The same error as without words. */
+        CHECK(lb_compile((const uint8_t *)programs[k], n, TEXT("sm_80"), scratch, need, sink, 0, &same) == e.code && memcmp(&same, &e, sizeof e) == 0);
+    }
+    CHECK(WHY("func @f(%n: index) {threads = 33} { return }", 4) == LB_ROOM && e.numbers[1] == 4 && bytes > 4);
+    CHECK(WHY("", SIZE_MAX) == LB_ARGUMENT && e.numbers[0] == 7);
+    CHECK(lb_explain(TEXT(""), TEXT("sm_8"), scratch, need, answer, sizeof answer, &bytes, &e) == LB_ARCH);
+    CHECK(lb_explain(TEXT(""), TEXT("sm_80"), scratch, need, scratch, 8, &bytes, &e) == LB_OVERLAP);
+    CHECK(lb_explain(TEXT(""), TEXT("sm_80"), scratch, need, answer, sizeof answer, 0, &e) == LB_ARGUMENT && e.numbers[0] == 9);
+}
+
 // The ten questions: architecture, query, answer, each ended by a tab or a line's end.
 extern const uint8_t questions_start[], questions_end[];
 __asm__(".section .rodata\n.globl questions_start, questions_end\nquestions_start: .incbin \"" QUESTIONS "\"\nquestions_end:\n.text\n");
@@ -240,7 +300,7 @@ static void questions(void) {
 
 static void run(void) {
     size_t bytes = 7;
-    CHECK(lb_version() == LB_EXPECTED_VERSION);
+    CHECK(lb_version() == LB_EXPECTED_VERSION && lb_version() == LB_VERSION);
     CHECK(lb_arch_count() > 0 && lb_arch_name(lb_arch_count(), &bytes) == 0 && bytes == 0);
     CHECK(lb_arch_name(0, 0) != 0 && lb_arch_name(0, &bytes) != 0 && bytes > 0);
     compile(TEXT("sm_80"), ".version", 8);
@@ -249,6 +309,8 @@ static void run(void) {
     maps();
     launches();
     layouts();
+    tables();
+    reasons();
     questions();
     PUT(1, "as the header says\n");
     leave(0);

@@ -1,0 +1,95 @@
+//! Why a program does not compile, in words.
+
+use crate::code::{CallStatus, LbError};
+use crate::compile::{CallRoom, lent_room};
+use crate::lend;
+use crate::sink::AnswerBuffer;
+use core::ffi::c_void;
+use lanebook::compile::compile;
+use lanebook::layout::sentence;
+use lanebook::{TABLES, ir};
+
+/// Says in a sentence why a program does not compile; `lanebook.h` says all of it.
+///
+/// # Safety
+/// `text` and `arch` are null or readable for their lengths; `scratch` is null or writable for
+/// `scratch_bytes`, `answer` for `answer_room`, and nothing else uses them during the call;
+/// `answer_bytes` and `err` are null or writable. None of them overlap.
+// SAFETY: the prefix `lb_` is this library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lb_explain(
+    text: *const u8,
+    text_bytes: usize,
+    arch: *const u8,
+    arch_bytes: usize,
+    scratch: *mut c_void,
+    scratch_bytes: usize,
+    answer: *mut u8,
+    answer_room: usize,
+    answer_bytes: *mut usize,
+    err: *mut LbError,
+) -> u32 {
+    let result = (|| {
+        lend::plausible(answer, answer_room, 7)?;
+        if answer_bytes.is_null() || !answer_bytes.is_aligned() {
+            return Err(LbError::argument(9));
+        }
+        let out = (answer.addr(), answer_room);
+        for other in
+            [(text.addr(), text_bytes), (arch.addr(), arch_bytes), (scratch.addr(), scratch_bytes)]
+        {
+            if lend::overlap(out.0, out.1, other.0, other.1) {
+                return Err(LbError::of(CallStatus::Overlap));
+            }
+        }
+        // SAFETY: the caller's word is the one that is asked for.
+        let room =
+            unsafe { lent_room((text, text_bytes), (arch, arch_bytes), scratch, scratch_bytes)? };
+        let out: &mut [u8] = match answer_room {
+            0 => &mut [],
+            // SAFETY: not null, no longer than an object can be, apart from what is read, and
+            // writable by the caller's word.
+            bytes => unsafe { core::slice::from_raw_parts_mut(answer, bytes) },
+        };
+        let mut out = AnswerBuffer { room: out, used: 0 };
+        let result = explained(room, &mut out);
+        // SAFETY: not null, aligned, and writable by the caller's word.
+        unsafe { answer_bytes.write(out.used) }
+        if out.used > answer_room {
+            let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
+            let numbers = [signed(out.used), signed(answer_room), 0];
+            return Err(LbError { numbers, ..LbError::of(CallStatus::Room) });
+        }
+        result
+    })();
+    // SAFETY: `err` is null or writable by the caller's word.
+    unsafe { lend::finish(result, err) }
+}
+
+/// Compiles, and writes why that failed. A lent buffer refuses nothing: it counts on.
+fn explained(room: CallRoom<'_>, out: &mut AnswerBuffer<'_>) -> Result<(), LbError> {
+    let CallRoom { storage, text, arch } = room;
+    let parsed = ir::parse(storage.program.pools(), &TABLES, text, ir::Options::default());
+    let mut program = match parsed {
+        Ok(program) => program,
+        Err(error) => {
+            let _ = error.write_named(&TABLES, out);
+            return Err(LbError::of_ir(CallStatus::Parse, error));
+        }
+    };
+    if let Err(error) = ir::verify(&mut program) {
+        let _ = error.write_named(&TABLES, out);
+        return Err(LbError::of_ir(CallStatus::Verify, error));
+    }
+    let error = match compile(&TABLES, arch, &mut program, storage.kernel.scratch()) {
+        Ok(_) => return Ok(()),
+        Err(error) => error,
+    };
+    let told = LbError::of_compile(error, &program);
+    // A breach of the contract says its place itself.
+    if told.line > 0 && told.code != CallStatus::Contract as u32 {
+        let _ = sentence!(out, "line ~, column ~: ", told.line, told.column);
+    }
+    let _ = error.write_named(&TABLES, arch, &program, out);
+    Err(told)
+}
