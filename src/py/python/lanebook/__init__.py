@@ -33,6 +33,7 @@ __all__ = [
     "architectures",
     "ask",
     "atom",
+    "bridges",
     "compile",
     "conflicts",
     "infer",
@@ -341,3 +342,6 @@ class Inferred(dict):
 def infer(program: str, arch: str) -> Inferred:
     """Infers the layouts of a program's parallel loops and fragments, as `lanebook infer` does."""
     return Inferred(program, arch)
+
+
+from . import bridges  # noqa: E402  (it stands on what is above)
