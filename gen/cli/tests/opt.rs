@@ -128,6 +128,9 @@ fn passes_and_rules_are_listed() {
             && at("push_into_load") < at("push_elementwise1")
     );
     assert!(run(&["rules", "--dispatch", "xor"]).out.contains("the cheapest is taken"));
+    // Architectures that have the same list share it.
+    let shl = run(&["rules", "--dispatch", "shl"]).out;
+    assert_eq!(shl.matches(" v_lshl ").count(), 1, "{shl}");
 }
 
 const BESIDE: &str = "tests/passes/beside/tidy.ron";

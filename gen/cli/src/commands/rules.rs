@@ -77,7 +77,7 @@ fn dispatch<'t>(word: &str, tables: &Tables<'t>) -> Result<String, Problem> {
             format!("{near}known: {}", known.join(", ")),
         ));
     }
-    let mut out = String::new();
+    let mut listings: Vec<Listing<'t>> = Vec::new();
     for set in tables.rules.sets {
         let roots: Vec<usize> = match set.language {
             Language::Tile => tile.map(|op| op.index()).into_iter().collect(),
@@ -98,16 +98,7 @@ fn dispatch<'t>(word: &str, tables: &Tables<'t>) -> Result<String, Problem> {
         if rules.is_empty() {
             continue;
         }
-        let isa = set
-            .isa
-            .and_then(|isa| tables.isa(isa))
-            .map_or_else(String::new, |isa| format!(", {}", isa.name));
-        let how = if set.language == Language::Target {
-            "the cheapest is taken"
-        } else {
-            "the first that fits is taken"
-        };
-        let _ = writeln!(out, "phase {}{isa}: {how}", phase(tables, set.phase));
+        let mut rows = String::new();
         for (number, (name, rule)) in rules.iter().enumerate() {
             let conditions: Vec<&str> =
                 rule.conditions.iter().map(|condition| condition.word.name()).collect();
@@ -118,11 +109,52 @@ fn dispatch<'t>(word: &str, tables: &Tables<'t>) -> Result<String, Problem> {
                 rule.priority,
                 conditions.join(", ")
             );
-            let _ = writeln!(out, "{}", line.trim_end());
+            let _ = writeln!(rows, "{}", line.trim_end());
         }
+        let isa = set.isa.and_then(|isa| tables.isa(isa)).map(|isa| isa.name);
+        let archs = tables.archs.iter().filter(|arch| Some(arch.isa) == set.isa);
+        let archs = archs.map(|arch| arch.name);
+        let same = |one: &&mut Listing<'_>| {
+            (one.phase, one.isa, one.language, &one.rows) == (set.phase, isa, set.language, &rows)
+        };
+        match listings.iter_mut().find(same) {
+            Some(one) => one.archs.extend(archs),
+            None => listings.push(Listing {
+                phase: set.phase,
+                language: set.language,
+                isa,
+                archs: archs.collect(),
+                rows,
+            }),
+        }
+    }
+    let mut out = String::new();
+    for one in &listings {
+        let how = if one.language == Language::Target {
+            "the cheapest is taken"
+        } else {
+            "the first that fits is taken"
+        };
+        let alike = |other: &&Listing<'_>| (other.phase, other.isa) == (one.phase, one.isa);
+        let of = match one.isa {
+            None => String::new(),
+            Some(isa) if listings.iter().filter(alike).count() == 1 => format!(", {isa}"),
+            Some(isa) => format!(", {isa} ({})", one.archs.join(", ")),
+        };
+        let _ =
+            writeln!(out, "phase {}{of}: {how}\n{}", phase(tables, one.phase), one.rows.trim_end());
     }
     if out.is_empty() {
         let _ = writeln!(out, "no rule begins with `{word}`");
     }
     Ok(out)
+}
+
+/// The rules of a set that begin with a word, and the architectures that have this list.
+struct Listing<'t> {
+    phase: u8,
+    language: Language,
+    isa: Option<&'t str>,
+    archs: Vec<&'t str>,
+    rows: String,
 }
