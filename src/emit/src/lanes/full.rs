@@ -35,7 +35,7 @@ impl LowerContext<'_, '_, '_, '_> {
         // Where there is no room to remember it, the tile has all its registers.
         let tile = self.tile(op, base.class, fragment)?;
         for k in 0..u16::from(tile.count) {
-            self.add_to(member(tile, k), one, 0)?;
+            self.add_to(tile.member(k), one, 0)?;
         }
         self.hold(value, tile)
     }
@@ -70,7 +70,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 Some(tile) => tile,
                 None => *tile.insert(self.tile(op, base.class, fragment)?),
             };
-            self.add_to(member(tile, k), base, number)?;
+            self.add_to(tile.member(k), base, number)?;
         }
         self.hold(value, tile.ok_or(refuse)?)
     }
@@ -116,11 +116,6 @@ impl LowerContext<'_, '_, '_, '_> {
         self.steps.purpose = purpose;
         Ok(())
     }
-}
-
-/// One register of a tile.
-fn member(tile: Reg, k: u16) -> Reg {
-    Reg { class: tile.class, first: tile.first.wrapping_add(k), count: 1 }
 }
 
 /// The row or the column of an element.
