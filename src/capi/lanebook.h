@@ -173,14 +173,21 @@ enum lb_parameter_kind {
     LB_MAP = 4,     /* the tensor map maps[number], by value */
     LB_BLOCKS = 5   /* how many blocks there are along axis `number`; AMD's runtimes fill it in themselves */
 };
+/* What an LB_SCALAR holds. */
+enum lb_number_kind {
+    LB_INDEX = 0,    /* an index of 32 bits */
+    LB_SIGNED = 1,   /* a whole number of element_bytes bytes, in two's complement */
+    LB_UNSIGNED = 2, /* the same without a sign */
+    LB_FLOAT = 3     /* a floating-point number of element_bytes bytes */
+};
 typedef struct lb_parameter {
     uint32_t kind;            /* enum lb_parameter_kind */
     uint32_t argument;        /* the function's argument, or LB_NO_PARAMETER for LB_BLOCKS */
-    uint32_t number;          /* dimension, map or axis */
+    uint32_t number;          /* dimension, map, axis; of an LB_SCALAR enum lb_number_kind */
     uint32_t offset, bytes, align; /* in the parameter block, in bytes */
     uint32_t multiple;
-    uint32_t element_bytes;   /* of the tensor of an LB_POINTER, else 0 */
-    int64_t low, high;        /* the least and the greatest number that may be put there; 0 for addresses and maps */
+    uint32_t element_bytes;   /* of the tensor of an LB_POINTER, of an LB_SCALAR that is no index, else 0 */
+    int64_t low, high;        /* the least and the greatest number that may be put there; 0 for addresses, maps and LB_FLOAT */
     const uint8_t *name;      /* the argument's */
     size_t name_bytes;
 } lb_parameter;

@@ -9,7 +9,7 @@ use core::mem::MaybeUninit;
 use core::ptr::addr_of_mut;
 use lanebook::TABLES;
 use lanebook::compile::Compiled;
-use lanebook::emit::{Launch, LaunchParameter, ParamKind};
+use lanebook::emit::{Launch, LaunchParameter, NumberKind, ParamKind};
 use lanebook::ir::{GridError, GridStack, GridStep, Program};
 
 /// A kernel parameter, and what to put there.
@@ -20,7 +20,7 @@ pub struct LbParameter {
     pub kind: u32,
     /// The function's argument, from 0; `UINT32_MAX` of none.
     pub argument: u32,
-    /// Dimension, tensor map or axis, by the kind.
+    /// Dimension, tensor map, axis or a number of `enum lb_number_kind`, by the kind.
     pub number: u32,
     /// Bytes from the beginning of the parameter block.
     pub offset: u32,
@@ -30,7 +30,8 @@ pub struct LbParameter {
     pub align: u32,
     /// What is put there is a multiple of this: bytes of an address, elements of a stride.
     pub multiple: u32,
-    /// Bytes of an element of the tensor that a pointer is of, else 0.
+    /// Bytes of an element of the tensor that a pointer is of, and of a number that is no index, else
+    /// 0.
     pub element_bytes: u32,
     /// The least number that may be put there.
     pub low: i64,
@@ -304,18 +305,30 @@ fn put<T>(list: &mut [MaybeUninit<T>], at: usize, value: impl FnOnce() -> T) {
     }
 }
 
+/// A number of `enum lb_number_kind`.
+fn number_kind(launch: &Launch<'_>, parameter: &LaunchParameter) -> u8 {
+    match parameter.argument.map(|argument| launch.argument_number(argument)) {
+        None | Some(NumberKind::Index) => 0,
+        Some(NumberKind::Signed) => 1,
+        Some(NumberKind::Unsigned) => 2,
+        Some(NumberKind::Float) => 3,
+    }
+}
+
 fn one(launch: &Launch<'_>, parameter: &LaunchParameter) -> LbParameter {
     let (kind, number) = match parameter.kind {
         ParamKind::Pointer => (0, 0),
         ParamKind::Extent(dim) => (1, dim),
         ParamKind::Stride(dim) => (2, dim),
-        ParamKind::Scalar => (3, 0),
+        ParamKind::Scalar => (3, number_kind(launch, parameter)),
         ParamKind::Map(map) => (4, map),
         ParamKind::Blocks(axis) => (5, axis),
     };
     let name = parameter.argument.map_or("", |argument| launch.argument_name(argument));
     let element = match (parameter.kind, parameter.argument) {
-        (ParamKind::Pointer, Some(argument)) => launch.argument_element(argument),
+        (ParamKind::Pointer | ParamKind::Scalar, Some(argument)) => {
+            launch.argument_element(argument)
+        }
         _ => None,
     };
     LbParameter {
