@@ -53,6 +53,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
         pure: op.entry.pure,
         effort: op.entry.effort,
         truth: op.entry.truth,
+        same_bits: op.entry.same_bits,
         index: op.index,
     }));
     RulePart {

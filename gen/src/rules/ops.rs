@@ -175,6 +175,7 @@ pub(crate) fn of_tables(tables: &Tables<'_>, file: FileId) -> Ops {
             pure: decl.pure,
             effort: decl.effort,
             truth: decl.truth,
+            same_bits: decl.same_bits,
             index: None,
             doc: String::new(),
         };

@@ -76,6 +76,9 @@ pub struct OpEntry {
     /// Its results are truths.
     #[serde(default)]
     pub truth: bool,
+    /// Its result has the bits of its operand.
+    #[serde(default)]
+    pub same_bits: bool,
     #[serde(default)]
     pub index: Option<Spanned<Bare>>,
     pub doc: String,

@@ -1,4 +1,5 @@
-//! Tiles whose elements are not in memory: one number in all of them, and coordinates.
+//! Tiles that no instruction computes: one number in all elements, coordinates, the bits of another
+//! tile.
 
 use crate::attr::AttrValue;
 use crate::attr_names;
@@ -18,6 +19,12 @@ pub struct Coordinates {
 }
 
 impl Program<'_, '_> {
+    /// Whether an operation's result has the bits of its operand, as another type.
+    #[must_use]
+    pub fn has_same_bits(&self, op: Op) -> bool {
+        self.decl(op).is_some_and(|decl| decl.same_bits)
+    }
+
     /// What every element of an operation's result is: an index, or an argument that is a number.
     #[must_use]
     pub fn repeated_number(&self, op: Op) -> Option<Value> {

@@ -242,6 +242,8 @@ pub struct OpDecl<'a> {
     pub effort: u8,
     /// Its results are truths: elements of one bit, whatever those of its operands are.
     pub truth: bool,
+    /// Its result has the bits of its operand, as another type: no instruction is needed.
+    pub same_bits: bool,
     /// What it computes, if it is an operation on indices that `compile` knows.
     pub index: Option<IndexWord>,
 }

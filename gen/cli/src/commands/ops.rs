@@ -256,6 +256,9 @@ fn able_archs<'t>(tables: &Tables<'t>, id: OpId, decl: &OpDecl<'t>) -> Option<Ve
         return None;
     }
     let archs = tables.archs.iter();
+    if decl.same_bits {
+        return Some(archs.map(|arch| arch.name).collect());
+    }
     let others =
         |arch: &Arch<'_>| lanebook_gen::dispatch::sequences(tables, arch, id).next().is_some();
     let able = archs.filter(|arch| native(tables, arch).any(&does) || others(arch));
@@ -265,6 +268,7 @@ fn able_archs<'t>(tables: &Tables<'t>, id: OpId, decl: &OpDecl<'t>) -> Option<Ve
 /// What an architecture does with an operation.
 fn able<'t>(tables: &Tables<'t>, arch: &Arch<'t>, id: OpId, decl: &OpDecl<'t>) -> On<'t> {
     let (asks, types) = match decl.role {
+        _ if decl.same_bits => (true, vec!["to any type of as many bits".to_string()]),
         OpRole::Elementwise | OpRole::Select => (true, done(tables, arch, OpWord::Op(id))),
         OpRole::Matrix => (true, products(tables, arch, decl.operands.0 == 5)),
         OpRole::Reduce => {

@@ -41,6 +41,7 @@ impl<'a> ContentsContext<'a> {
         for _ in 0..RENAMED {
             let renames = |op: &Op| match self.program.role(*op) {
                 OpRole::Transpose | OpRole::Reshape => true,
+                OpRole::Elementwise => self.program.has_same_bits(*op),
                 OpRole::Convert => {
                     !self.plan.exchanges.iter().any(|e| e.op == *op)
                         && !self.plan.lanes.iter().any(|l| l.op == *op)

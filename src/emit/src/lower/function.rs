@@ -77,6 +77,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 | OpRole::Transpose
                 | OpRole::Convert
                     if self.is_unread(op) => {}
+                OpRole::Elementwise if self.program.has_same_bits(op) => self.bits_of(op)?,
                 OpRole::Elementwise | OpRole::Select => self.elementwise(op)?,
                 OpRole::Transpose => self.rename(op)?,
                 OpRole::Convert => self.convert(op, open)?,

@@ -242,6 +242,24 @@ impl LowerContext<'_, '_, '_, '_> {
         self.hold(to, reg)
     }
 
+    /// The same registers as a tile of another type; a constant's are filled for the result, which
+    /// has its distribution.
+    #[inline(never)]
+    pub(crate) fn bits_of(&mut self, op: Op) -> Result<(), EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let from = self.program.operand(op, 0).ok_or(refuse)?;
+        let to = self.program.result(op, 0).ok_or(refuse)?;
+        if self.program.constant(from).is_none() {
+            let reg = self.tile_of(op, from)?;
+            return self.hold(to, reg);
+        }
+        let (_, fragment) = self.plan.fragment_of(to).ok_or(refuse)?;
+        let class = self.tile_class(to)?;
+        let reg = self.tile(op, class, fragment)?;
+        self.fill_constant(op, reg, from)?;
+        self.hold(to, reg)
+    }
+
     /// Registers of a tile that is read; a constant gets its own.
     pub(crate) fn tile_of(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
         if let Some(reg) = self.held_by(value) {

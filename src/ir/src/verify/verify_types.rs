@@ -507,7 +507,22 @@ impl OpTypes<'_, '_, '_> {
         if truth {
             return self.condition(ValueSlot::Result(0));
         }
-        Ok(())
+        self.same_bits()
+    }
+    /// The bits of a tile as another type: of as many bits.
+    fn same_bits(self) -> VerifyResult {
+        let (from, to) = (ValueSlot::Operand(0), ValueSlot::Result(0));
+        let bits = |slot| {
+            let dtype = self.program.tables().dtype(self.tile(slot)?.dtype?)?;
+            Some((dtype.bits, dtype.held))
+        };
+        match bits(from).zip(bits(to)) {
+            Some((a, b)) if a != b && self.program.decl(self.op).is_some_and(|d| d.same_bits) => {
+                let (a, b) = (self.ty(from).dtype, self.ty(to).dtype);
+                Err(ErrorKind::Dtypes { left: from, right: to, a, b })
+            }
+            _ => Ok(()),
+        }
     }
     fn condition(self, slot: ValueSlot) -> VerifyResult {
         let ty = self.ty(slot);

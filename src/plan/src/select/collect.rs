@@ -98,6 +98,9 @@ impl Planner<'_, '_, '_, '_> {
         let arity = self.program.operands(op).count();
         let target = self.target;
         let word = self.program.decl_id(op).map(OpWord::Op);
+        if self.program.has_same_bits(op) {
+            return true;
+        }
         if self.program.role(op) == OpRole::Select && !self.selects_alike(op) {
             return false;
         }

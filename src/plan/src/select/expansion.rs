@@ -125,7 +125,7 @@ fn wanted<'t>(
     program: &Program<'_, '_>,
     op: Op,
 ) -> Option<&'t Sequence<'t>> {
-    if !program.role(op).is_lanewise() {
+    if !program.role(op).is_lanewise() || program.has_same_bits(op) {
         return None;
     }
     let result = program.result(op, 0)?;

@@ -57,7 +57,15 @@ fn steps(g: &mut Generator, from: Id, known: &[String]) -> Id {
     let mut value = from;
     for _ in 0..1 + g.choices.below(4) {
         let ty = g.ty(value);
-        value = match g.choices.below(6) {
+        value = match g.choices.below(7) {
+            6 => {
+                // Without its sign, and where nothing is lost with it.
+                let bits = g.op("arith.bitcast", vec![value], ty.with("i32"), "");
+                let all = g.choices.of(&["2147483647", "-1", "-4096"]);
+                let mask = g.constant(ty.with("i32"), all);
+                let kept = g.op("arith.andi", vec![bits, mask], ty.with("i32"), "");
+                g.op("arith.bitcast", vec![kept], ty, "")
+            }
             0 => {
                 let name = g.choices.of(&["%s", "%t"]);
                 let other = g.full(ty.clone(), name, "f32");

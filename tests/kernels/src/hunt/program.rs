@@ -414,7 +414,13 @@ impl Program {
                 let names: Vec<String> = ins.iter().map(|i| format!("%v{i}")).collect();
                 let converts = matches!(
                     *name,
-                    "trans" | "convert_layout" | "cast" | "reduce" | "broadcast" | "reshape"
+                    "trans"
+                        | "convert_layout"
+                        | "cast"
+                        | "reduce"
+                        | "broadcast"
+                        | "reshape"
+                        | "arith.bitcast"
                 );
                 let types = if converts {
                     format!("{} -> {}", self.registers(ins[0]), self.registers(*id))

@@ -21,6 +21,7 @@ pub(super) fn compute(
     let a = tiles.first().ok_or("no operand")?;
     let items = match op {
         "convert_layout" | "reshape" => same(a, element)?,
+        "arith.bitcast" | "tt.bitcast" => same_bits(a, element)?,
         "cast" => a.items.iter().map(|i| cast(a.element, element, *i)).collect(),
         "trans" => transpose(a, attributes)?,
         "mma" => multiply(tiles, &shape, element, flushed)?,
@@ -41,6 +42,19 @@ fn same(a: &Tile, element: Element) -> Said<Vec<Item>> {
     } else {
         Err("elements of another type".to_string())
     }
+}
+
+/// The same bits as another type: known where all of them are.
+fn same_bits(a: &Tile, to: Element) -> Said<Vec<Item>> {
+    if a.element.bits() != to.bits() {
+        return Err(format!("the bits of {:?} as {to:?}", a.element));
+    }
+    let of = |item: &Item| match item.sure {
+        Sure::Bits | Sure::Unwritten | Sure::Free => *item,
+        _ if a.element == to => *item,
+        _ => Item { sure: Sure::Free, ..*item },
+    };
+    Ok(a.items.iter().map(of).collect())
 }
 
 fn cast(from: Element, to: Element, item: Item) -> Item {
