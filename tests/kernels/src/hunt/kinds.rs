@@ -229,6 +229,10 @@ fn cast(g: &mut Generator) {
         let to = g.choices.of(&NARROW);
         value = match g.choices.below(4) {
             0 => g.op("trans", vec![value], own.flipped(), ""),
+            1 if !own.element.starts_with('i') && !to.starts_with('i') && own.element != to => {
+                let name = g.choices.of(&["cast", "tt.fp_to_fp"]);
+                g.op(name, vec![value], own.with(to), "")
+            }
             _ if own.element == "f32" => g.op("cast", vec![value], own.with(to), ""),
             _ => g.op("cast", vec![value], own.with("f32"), ""),
         };

@@ -421,6 +421,7 @@ impl Program {
                         | "broadcast"
                         | "reshape"
                         | "arith.bitcast"
+                        | "tt.fp_to_fp"
                 );
                 let types = if converts {
                     format!("{} -> {}", self.registers(ins[0]), self.registers(*id))

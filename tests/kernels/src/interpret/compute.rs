@@ -22,7 +22,7 @@ pub(super) fn compute(
     let items = match op {
         "convert_layout" | "reshape" => same(a, element)?,
         "arith.bitcast" | "tt.bitcast" => same_bits(a, element)?,
-        "cast" => a.items.iter().map(|i| cast(a.element, element, *i)).collect(),
+        "cast" | "tt.fp_to_fp" => a.items.iter().map(|i| cast(a.element, element, *i)).collect(),
         "trans" => transpose(a, attributes)?,
         "mma" => multiply(tiles, &shape, element, flushed)?,
         "mma_scaled" => scaled(tiles, &shape, element)?,
