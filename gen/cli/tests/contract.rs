@@ -292,7 +292,7 @@ fn the_contract_is_printed() {
         assert!(one.contains(text), "`{text}` is missing in\n{one}");
     }
     assert!(
-        run(&["ops", "tt.fp_to_fp", "--arch", "sm_80"]).fine().contains("no instruction does it")
+        run(&["ops", "mma_scaled", "--arch", "sm_80"]).fine().contains("no instruction does it")
     );
     let json: serde_json::Value =
         serde_json::from_str(&run(&["ops", "--arch", "gfx942", "--format", "json"]).fine())
