@@ -47,7 +47,7 @@ use lanebook_emit::registers::allocate::{MAX_CLASSES, RegisterUsage};
 use lanebook_emit::step::{StepError, StepStorage};
 use lanebook_emit::{
     EmitError, EmitPool, EmitStage, Lists, LoopSource, LowerContext, NoLoops, Param,
-    RegisterPressureLevel, TargetQueries, TextError, parameters,
+    RegisterPressureLevel, TargetQueries, TextError, is_snippet, parameters,
 };
 use lanebook_ir::rewrite::RunError;
 use lanebook_ir::verify::contract::{Breach, check};
@@ -579,7 +579,10 @@ fn fill<'f, L: LoopSource<'f>>(
                         again = true;
                         continue;
                     }
-                    Ok(usage) => break usage,
+                    Ok(usage) => {
+                        lanebook_emit::registers::allocate::settle(params, tuples);
+                        break usage;
+                    }
                     Err(e) => CompileError::emission(EmitError::Step(e), Some(function)),
                 }
             }
@@ -599,7 +602,12 @@ fn fill<'f, L: LoopSource<'f>>(
         }
     };
     if *last == EmitStage::Waits {
-        lanebook_emit::sync::waits::finish(tables, machine, isa, steps, patterns)
+        let finish = if is_snippet(program, function) {
+            lanebook_emit::sync::waits::finish_snippet
+        } else {
+            lanebook_emit::sync::waits::finish
+        };
+        finish(tables, machine, isa, steps, patterns)
             .map_err(|e| CompileError::emission(EmitError::Step(e), Some(function)))?;
     }
     Ok(usage)
@@ -645,7 +653,7 @@ fn walk<'f>(
     plan: &Plan<'_>,
     (function, told): (Op, &mut impl LoopSource<'f>),
     steps: StepStorage<'_>,
-    params: &VecView<Param>,
+    params: &mut VecView<Param>,
     lists: Lists<'_>,
     exprs: &mut ExprScratch<'_>,
     pressure: RegisterPressureLevel,

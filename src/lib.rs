@@ -1,7 +1,7 @@
 //! GPU data layouts, by the book.
 //!
 //! This crate is the top floor: the tables of this build, the whole path in one call
-//! ([`compile`]), the passes by name ([`pipeline`]), errors as numbers ([`detail`]). What it
+//! ([`compile`]), conversions by themselves ([`convert`]), the passes by name ([`pipeline`]), errors as numbers ([`detail`]). What it
 //! stands on are crates of their own, so that an edit of a table builds this one alone:
 //!
 //! ```text
@@ -41,6 +41,7 @@
 extern crate std;
 
 pub mod compile;
+pub mod convert;
 pub mod detail;
 pub mod guide;
 pub mod pipeline;

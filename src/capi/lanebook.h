@@ -1,7 +1,7 @@
 /* lanebook: GPU data layouts, by the book. The C interface.
  *
  * What it is: a tile program's text goes in, a kernel's text (PTX or AMDGPU assembly) comes out through a callback. Further,
- * questions about layouts, instructions, banks and descriptors (lb_query), and two about a layout in CuTe's or TIRx's notation.
+ * questions about layouts, instructions, banks and descriptors (lb_query), conversions by themselves (lb_convert), and two about a layout in CuTe's or TIRx's notation.
  *
  * Guarantees
  *   - Nothing is allocated. All room is the `scratch` that you lend; nothing is kept between calls, so calls with scratch of
@@ -61,8 +61,9 @@ enum lb_code {
                            * 2 maps, 3 grid_steps, 4 flags */
     LB_CONTRACT = 17,     /* the program writes something that is not obeyed: detail below */
     LB_QUERY = 18,        /* the query has no answer: the answer's buffer says why, line and column where */
-    LB_GRID = 19          /* no number of blocks: detail 1 the function says none, 2 an argument has no value (numbers[0]), 3 not
+    LB_GRID = 19,         /* no number of blocks: detail 1 the function says none, 2 an argument has no value (numbers[0]), 3 not
                            * between 1 and 2^31 - 1 along an axis (numbers[0]), 4 steps that lb_compile_launch has not written */
+    LB_CONVERT = 20       /* a layout of a conversion is none that registers can have, or its tile or threads are none: see lb_convert */
 };
 
 /* What went wrong, and where in the text. Every field is written by every call that is given one (0 where it says nothing).
@@ -250,6 +251,60 @@ uint32_t lb_launch_grid(const lb_launch *launch, const int64_t *values, size_t v
  * answer_room (numbers = bytes needed, bytes lent), and the buffer holds a part. A program that does not call it does not carry the sentences. */
 uint32_t lb_explain(const uint8_t *text, size_t text_bytes, const uint8_t *arch, size_t arch_bytes, void *scratch, size_t scratch_bytes,
                     uint8_t *answer, size_t answer_room, size_t *answer_bytes, lb_error *err);
+
+/* A conversion of a register tile from one layout to another, by itself: instructions for the middle of another program, without a kernel entry,
+ * parameters or an end. Layouts are in any notation of lb_query, or operands of instructions; "on ARCH" behind one says of which architecture's
+ * warps it is. Texts that come out live as long as the program and have no zero at their ends. */
+enum lb_warp_split { LB_HALVES = 0, LB_INTERLEAVED = 1 };
+
+/* A tile in registers: `count` of them, `first`, `first` + 1, ..; their names are the prefix and the number. In lane l of warp w, bits
+ * [p * place_bits, (p + 1) * place_bits) of the registers, one behind the other, begin with the element whose number, row by row, is the exclusive or of
+ * place[i] for each bit i of p, lane[i] of l and warp[i] of w; p has place_count bits. */
+typedef struct lb_tile_registers {
+    const uint8_t *prefix; size_t prefix_bytes;
+    uint32_t first, count, register_bits, place_bits;
+    uint32_t place_count, lane_count, warp_count;
+    uint32_t overwritten;       /* of the tile that goes in: 1 = something else is there behind the instructions */
+    uint32_t place[12], lane[6], warp[5];
+    uint32_t reserved;          /* 0 */
+} lb_tile_registers;
+
+/* Registers that the instructions write: prefix and number; where `count` is 0 the prefix is the whole name. */
+typedef struct lb_register_run {
+    const uint8_t *prefix; size_t prefix_bytes;
+    uint32_t first, count;
+} lb_register_run;
+
+typedef struct lb_conversion {
+    size_t bytes;                             /* in: sizeof(lb_conversion) */
+    const uint8_t *from; size_t from_bytes;   /* in: the layout that there is */
+    const uint8_t *to; size_t to_bytes;       /* in: the layout that is wanted */
+    const uint32_t *extents; size_t rank;     /* in: extents of the tile, the last the fastest */
+    const uint8_t *dtype; size_t dtype_bytes; /* in: the elements' type */
+    uint32_t threads;                         /* in: threads of the group; 0 = as many as the layouts speak of */
+    uint32_t split;                           /* in: an lb_warp_split, how two warps of 32 lie in a wave of 64 */
+    lb_register_run *writes; size_t write_room; /* in: where the registers that are written go */
+    size_t write_count;
+    lb_tile_registers given, made;
+    const uint8_t *scratch_prefix; size_t scratch_prefix_bytes; /* the register that holds where the scratch begins; 0 bytes = none */
+    uint32_t scratch_register;
+    uint32_t scratch_bytes, scratch_align;    /* of shared memory */
+    uint32_t thread_register;
+    const uint8_t *thread_prefix; size_t thread_prefix_bytes;   /* the register that holds the thread's number in its group; 0 bytes = none is read */
+    uint32_t group_threads, wave_lanes;
+    uint32_t instructions;
+    uint32_t reserved;                        /* 0 */
+} lb_conversion;
+
+/* Writes the instructions to `write(user, ...)` (which may be null) and describes them. All threads of the group run them together; the tile has arrived
+ * in `given`; nothing before them still uses the scratch, and a barrier stands before it is used again. `scratch`: lb_convert_scratch_bytes() of memory,
+ * aligned to lb_scratch_align. LB_ROOM: there are more runs than write_room (write_count says how many), and no text. LB_CONVERT: detail = 2 no such element
+ * type or not of whole bytes, 3 extents, 4 `from` and 5 `to` are no distribution (numbers[0] = 1 the text cannot be read, at line and column; 2 memory; 3 extents
+ * no powers of two; 4 another shape; 5 offset, swizzle or padding; 6 an element in several places; 7 two in one place; 8 more lanes than a wave; 9 nothing is
+ * said of some lanes; 10 elements neither side by side nor in a register each; 11 copies inside of a register; 12 threads), 6 threads (numbers = said, fewest). */
+size_t lb_convert_scratch_bytes(void);
+uint32_t lb_convert(lb_conversion *conversion, const uint8_t *arch, size_t arch_bytes, void *scratch, size_t scratch_bytes,
+                    lb_sink write, void *user, lb_error *err);
 
 /* A layout in TIRx's notation (it begins with "S[") or CuTe's. No symbols: every number is known.
  *

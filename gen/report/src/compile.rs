@@ -57,10 +57,15 @@ pub fn launched(
     values: &[(String, i64)],
 ) -> Result<String, Problems> {
     reported(tables, arch_name, source, false, |report| {
-        let mut object = report.launch(values)?;
+        let mut object = match report.snippet() {
+            Some(snippet) => snippet,
+            None => report.launch(values)?,
+        };
         object["arch"] = report.arch.name.into();
         object["isa"] = report.isa.name.into();
-        object["text"] = report.render(Parts::Kernel).map_err(|_| unwritten())?.into();
+        if object["text"].is_null() {
+            object["text"] = report.render(Parts::Kernel).map_err(|_| unwritten())?.into();
+        }
         serde_json::to_string_pretty(&object).map(|text| text + "\n").map_err(|_| unwritten())
     })
 }

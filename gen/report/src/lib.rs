@@ -5,6 +5,7 @@
 //! | module | what |
 //! | --- | --- |
 //! | [`compile`] [`infer`] | a program's text in, text out: kernels with their reasons, layouts with theirs |
+//! | [`convert`] | two layouts in, the instructions between them out, with what is where |
 //! | [`plan`] [`inferred`] | what was decided: of a plan, of inference |
 //! | [`refused`] [`reasons`] | why there is none; why a candidate lost |
 //! | [`problem`] [`program`] | what is wrong and what to do, with the place; a program's text |
@@ -17,6 +18,7 @@
 
 pub mod archs;
 pub mod compile;
+pub mod convert;
 pub mod infer;
 pub mod inferred;
 pub mod memory;

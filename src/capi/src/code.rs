@@ -52,6 +52,8 @@ pub enum CallStatus {
     Query = 18,
     /// The launch has no number of blocks; the detail says why.
     Grid = 19,
+    /// A layout of a conversion is none that registers can have; the detail says which and why.
+    Convert = 20,
 }
 
 /// What went wrong, and where in the text.

@@ -12,14 +12,14 @@ use lanebook::ir::{self, Options, Program};
 use lanebook::{TABLES, tables::ArchId};
 
 /// Storage of a program of up to 256 operations.
-type ProgramStorage = ir::Storage<256, 512, 1024, 384, 64, 32, 16>;
+pub(crate) type ProgramStorage = ir::Storage<256, 512, 1024, 384, 64, 32, 16>;
 
 /// What a call works in: a program of up to 256 operations, and a kernel.
 pub(crate) struct CallStorage {
     pub(crate) program: ProgramStorage,
     pub(crate) kernel: KernelStorage,
     /// Text on its way to the sink.
-    text: [u8; GATHERED],
+    pub(crate) text: [u8; GATHERED],
 }
 
 /// What a call was lent, checked: its memory, empty, the program's text and the architecture.
@@ -244,7 +244,10 @@ fn emit(
 /// Reads and verifies a program. A frame of its own: what the reader keeps on the stack lies under
 /// nothing else.
 #[inline(never)]
-fn read<'p>(pools: &'p mut ProgramStorage, text: &'p str) -> Result<Program<'p, 'p>, LbError> {
+pub(crate) fn read<'p>(
+    pools: &'p mut ProgramStorage,
+    text: &'p str,
+) -> Result<Program<'p, 'p>, LbError> {
     let mut program = ir::parse(pools.pools(), &TABLES, text, Options::default())
         .map_err(|e| LbError::of_ir(CallStatus::Parse, e))?;
     ir::verify(&mut program).map_err(|e| LbError::of_ir(CallStatus::Verify, e))?;
@@ -279,7 +282,10 @@ fn hand_out(
 
 /// A refusal as C sees it. A frame of its own, as [`hand_out`] has.
 #[inline(never)]
-fn refused(error: lanebook::compile::CompileError, program: &Program<'_, '_>) -> LbError {
+pub(crate) fn refused(
+    error: lanebook::compile::CompileError,
+    program: &Program<'_, '_>,
+) -> LbError {
     LbError::of_compile(error, program)
 }
 

@@ -323,6 +323,9 @@ fn one(launch: &Launch<'_>, parameter: &LaunchParameter) -> LbParameter {
         ParamKind::Scalar => (3, number_kind(launch, parameter)),
         ParamKind::Map(map) => (4, map),
         ParamKind::Blocks(axis) => (5, axis),
+        ParamKind::Tile => (6, 0),
+        ParamKind::Result(number) => (7, number),
+        ParamKind::Scratch => (8, 0),
     };
     let name = parameter.argument.map_or("", |argument| launch.argument_name(argument));
     let element = match (parameter.kind, parameter.argument) {

@@ -8,6 +8,7 @@
 //! | module | what |
 //! | --- | --- |
 //! | `compile` | a program's text in, a kernel's text out (`lb_compile`) |
+//! | `convert` | two layouts in, the instructions between them out (`lb_convert`) |
 //! | `lend` | reading what C lends: texts, scratch, lists |
 //! | `code` | errors as numbers |
 //! | `maps` `launch` | tensor maps that a kernel takes; everything that a launch of it needs |
@@ -27,6 +28,7 @@ extern crate std;
 
 mod code;
 mod compile;
+mod convert;
 mod explain;
 #[cfg(all(feature = "freestanding", not(test)))]
 mod freestanding;
@@ -42,6 +44,9 @@ mod table;
 pub use code::{CallStatus, LbError};
 pub use compile::{
     lb_compile, lb_compile_launch, lb_compile_maps, lb_scratch_align, lb_scratch_bytes,
+};
+pub use convert::{
+    LbConversion, LbRegisterRun, LbTileRegisters, lb_convert, lb_convert_scratch_bytes,
 };
 pub use explain::lb_explain;
 pub use launch::{LbGridStep, LbLaunch, LbParameter, lb_launch_grid};

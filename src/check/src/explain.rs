@@ -59,6 +59,7 @@ impl ContentsPool {
 sentences! { Violation, sink;
     UnknownArch => ("the plan's architecture is not in the tables");
     NoFunction => ("the program has no function");
+    Snippet => ("the function is a snippet: what its registers begin with is its caller's, and what they hold is not followed");
     Missing(_) => ("an operation needs a plan and has none, or the plan names something that is not there");
     End { operand } => ("an end of a movement is not operand ~ of its operation", operand);
     Atom {} => ("an instruction does not do what it is planned for, or has a form that is not checked");
@@ -115,7 +116,7 @@ mod tests {
         let (alloc, place, bit, at) = (4, 5, 16, 9);
         let (producer, consumer) = (11, 12);
         let count = every_variant_speaks!(Violation:
-            UnknownArch, NoFunction, Missing(op), End { op, operand }, Atom { op, atom },
+            UnknownArch, NoFunction, Snippet, Missing(op), End { op, operand }, Atom { op, atom },
             Fragment { fragment: 1, have: 2, want: 3 }, GlobalMap { global: 1 },
             Segment { alloc, end: 8, most: 4 }, Base { alloc, need: 16, at },
             Overlap { alloc, other: 5, byte: 6 }, Element { op, warp, lane, element: 9 },

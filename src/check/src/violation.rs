@@ -58,6 +58,9 @@ pub enum Violation {
     UnknownArch,
     /// The program has no function.
     NoFunction,
+    /// The function is a snippet: what its registers begin with is its caller's, so that what they
+    /// hold is not followed. Its plan and its order are checked.
+    Snippet,
     /// The operation needs a plan and has none, or the plan names something that is not there.
     Missing(Op),
     /// An end of the plan is not the operation's own operand (0 = first operand; 3 = result).

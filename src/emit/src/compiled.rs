@@ -2,7 +2,7 @@
 
 use crate::registers::allocate::RegisterUsage;
 use crate::step::{Step, TupleStride};
-use crate::{Kernel, Launch, Param, TextError};
+use crate::{Kernel, Launch, Param, Snippet, TextError, is_snippet};
 use core::fmt::Write;
 use heapless::VecView;
 use lanebook_ir::{Op, Program};
@@ -26,7 +26,7 @@ pub struct Compiled<'s> {
 }
 
 impl Compiled<'_> {
-    /// Writes the kernel's text.
+    /// Writes the kernel's text; of a snippet its instructions alone.
     ///
     /// # Errors
     /// When the sink refuses, or the tables are not those that the plan was made by.
@@ -37,7 +37,10 @@ impl Compiled<'_> {
         out: &mut impl Write,
     ) -> Result<(), TextError> {
         let kernel = self.kernel(tables, program).ok_or(TextError::Tables)?;
-        kernel.write(out)
+        match self.snippet(tables, program) {
+            Some(snippet) => snippet.write(out),
+            None => kernel.write(out),
+        }
     }
 
     /// Writes the steps one a line, in front of each group of them what they are for and the
@@ -70,15 +73,37 @@ impl Compiled<'_> {
         Ok(())
     }
 
-    /// What whoever launches the kernel must know; `None` if the tables are not those that the plan
-    /// was made by.
+    /// What whoever launches the kernel must know; `None` if it is a snippet, or the tables are not
+    /// those that the plan was made by.
     #[must_use]
     pub fn launch<'k>(
         &'k self,
         tables: &'k Tables<'k>,
         program: &'k Program<'_, '_>,
     ) -> Option<Launch<'k>> {
+        if is_snippet(program, self.function) {
+            return None;
+        }
         Launch::new(tables, program, self.function, &self.plan, self.params)
+    }
+
+    /// The function as a snippet; `None` if it is a kernel, or the tables are not those that the
+    /// plan was made by.
+    ///
+    /// ```text
+    /// func @turn(%a: tensor<16x16xf32, #src>) {threads = 32} {
+    ///   %b = convert_layout %a : tensor<16x16xf32, #src> -> tensor<16x16xf32, #dst>
+    ///   return %b : tensor<16x16xf32, #dst>
+    /// }
+    /// ```
+    #[must_use]
+    pub fn snippet<'k>(
+        &'k self,
+        tables: &'k Tables<'k>,
+        program: &'k Program<'_, '_>,
+    ) -> Option<Snippet<'k>> {
+        let kernel = self.kernel(tables, program).filter(|_| is_snippet(program, self.function))?;
+        Some(Snippet::new(kernel, &self.plan))
     }
 
     /// The kernel as the text writer sees it, for writing single steps.

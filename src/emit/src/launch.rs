@@ -196,7 +196,7 @@ impl<'k> Launch<'k> {
                 IndexFacts { multiple: number(attr_names::STRIDE_DIV).unwrap_or(1), ..any }
             }
             ParamKind::Scalar => self.scalar_facts(param.value),
-            ParamKind::Map(_) => none,
+            ParamKind::Map(_) | ParamKind::Tile | ParamKind::Result(_) | ParamKind::Scratch => none,
             ParamKind::Blocks(_) => IndexFacts { low: 1, ..any },
         };
         LaunchParameter {

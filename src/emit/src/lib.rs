@@ -18,6 +18,7 @@
 //! | `stage` | the stages by name, for looking at the steps after one ([`EmitStage`]) |
 //! | `text` `compiled` | steps as text; what compiling gives |
 //! | `launch` | what a launcher must know ([`Launch`]) |
+//! | `snippet` | what whoever inlines a function without a frame must know ([`Snippet`]) |
 //! | `pool` [`detail`] `explain` | which list was full; errors as numbers, and in words |
 //!
 //! Movement, matrix and synchronisation instructions are emitted in full; every name and every
@@ -52,6 +53,7 @@ mod matrix;
 mod memory;
 mod pool;
 pub mod registers;
+mod snippet;
 mod stage;
 pub mod step;
 pub mod sync;
@@ -66,8 +68,9 @@ pub use crate::elements::{
 };
 pub use crate::launch::{Launch, LaunchMap, LaunchMapDim, LaunchParameter, MapNumber, NumberKind};
 pub use crate::lower::context::{Address, Advance, EmitError, MAX_VARIABLES, ValueRegs};
-pub use crate::lower::interface::{Param, ParamKind, parameter_bytes, parameters};
+pub use crate::lower::interface::{Param, ParamKind, is_snippet, parameter_bytes, parameters};
 pub use crate::pool::EmitPool;
+pub use crate::snippet::{RegisterSet, Snippet, SnippetValue};
 pub use crate::stage::EmitStage;
 pub use crate::sync::mbarrier::{MAX_COMPLETIONS, MbarrierRegs};
 pub use crate::text::{Kernel, TextError, write_number, write_signed};

@@ -152,6 +152,10 @@ pub struct VRegTuple {
     pub live: (u16, u16),
     /// It has its physical number from the start (a register that the frame defines).
     pub pinned: bool,
+    /// Of a snippet: it is filled before the first step.
+    pub given: bool,
+    /// Of a snippet: it is read behind the last step.
+    pub kept: bool,
     /// The tuple behind it in a list that the allocation keeps.
     pub next: u16,
 }
@@ -365,6 +369,8 @@ impl<'s> StepStorage<'s> {
                 physical: first,
                 live: (u16::MAX, 0),
                 pinned: false,
+                given: false,
+                kept: false,
                 next: u16::MAX,
             })
             .map_err(|_| full)?;
@@ -380,6 +386,20 @@ impl<'s> StepStorage<'s> {
             last.pinned = true;
         }
         Ok(reg)
+    }
+
+    /// Says that a tuple is filled before the first step.
+    pub fn give(&mut self, reg: Reg) {
+        if let Some(tuple) = self.owner(reg.first).and_then(|k| self.registers.get_mut(k)) {
+            tuple.given = true;
+        }
+    }
+
+    /// Says that a tuple is read behind the last step.
+    pub fn keep(&mut self, reg: Reg) {
+        if let Some(tuple) = self.owner(reg.first).and_then(|k| self.registers.get_mut(k)) {
+            tuple.kept = true;
+        }
     }
 
     /// Index of a tuple pattern, added if it is new; `None` if it is the consecutive one.

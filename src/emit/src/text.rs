@@ -438,7 +438,7 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    fn registers(&self, out: &mut impl Write) -> Result<(), TextError> {
+    pub(crate) fn registers(&self, out: &mut impl Write) -> Result<(), TextError> {
         for (class, &count) in self.isa.classes.iter().zip(&self.usage.high) {
             if count == 0 {
                 continue;

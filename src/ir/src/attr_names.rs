@@ -101,6 +101,8 @@ pub const NAME: &str = "name";
 pub const VISIBILITY: &str = "visibility";
 /// Attribute: a function's result types, as written.
 pub const RESULTS: &str = "results";
+/// Attribute: a function is a snippet, code for the middle of another program.
+pub const SNIPPET: &str = "snippet";
 /// Attribute: buffers of a pipeline.
 pub const DEPTH: &str = "depth";
 /// Attribute: the instruction that a copy has to be made of, by its name in the tables (tables

@@ -2,8 +2,10 @@
 
 use crate::LanebookError;
 use lanebook::TABLES;
+use lanebook::convert::Conversion;
 use lanebook_report::archs::arch;
 use lanebook_report::compile::{reported, unwritten};
+use lanebook_report::convert;
 use lanebook_report::infer::{Request, inferred};
 use lanebook_report::plan::Parts;
 use lanebook_report::problem::Problems;
@@ -52,6 +54,27 @@ pub fn compile(
             let part = |parts| made.render(parts).map_err(|_| unwritten());
             Ok((part(Parts::Kernel)?, part(Parts::Report)?, made.launch(&grid_of)?.to_string()))
         })
+    })
+}
+
+/// A conversion between two layouts by itself, as a JSON object.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn convert(
+    py: Python<'_>,
+    from: &str,
+    to: &str,
+    shape: Vec<u32>,
+    dtype: &str,
+    arch: &str,
+    threads: Option<u32>,
+    split: &str,
+) -> PyResult<String> {
+    working(py, || {
+        let split = convert::split(split)?;
+        let wanted = Conversion { from, to, threads, split, ..Conversion::of(&shape, dtype) };
+        let source = convert::conversion(&TABLES, arch, &wanted)?;
+        convert::json(&TABLES, arch, &source)
     })
 }
 

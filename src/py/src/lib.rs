@@ -3,7 +3,7 @@
 //! | module | what |
 //! | --- | --- |
 //! | `answers` | queries, tables of positions, pictures |
-//! | `kernels` | tile programs to kernels, parallel loops to layouts |
+//! | `kernels` | tile programs to kernels, conversions by themselves, parallel loops to layouts |
 //!
 //! The interface that people use is `python/lanebook`; nothing here is meant to be called by hand.
 
@@ -31,6 +31,7 @@ fn _lanebook(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(answers::picture, module)?)?;
     module.add_function(wrap_pyfunction!(answers::architectures, module)?)?;
     module.add_function(wrap_pyfunction!(kernels::compile, module)?)?;
+    module.add_function(wrap_pyfunction!(kernels::convert, module)?)?;
     module.add_function(wrap_pyfunction!(kernels::infer, module)?)?;
     Ok(())
 }

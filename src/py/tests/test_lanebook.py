@@ -93,6 +93,28 @@ def test_compiling():
         lb.compile(program, "sm_8")
 
 
+def test_converting():
+    target = "S[(8,2,8):(8@laneid,32@bit,1@laneid)]"
+    # Two rows of eight lanes each to a register: an operand of warps of 32 on a wave of 64.
+    made = lb.convert("mma.m16n8k16.f32.f16.D on sm_80", target, (16, 8), "f32", "gfx942")
+    assert made["wave_lanes"] == made["threads"] == 64 and made.scratch_bytes == 0
+    tile, out = made.inputs[0], made.outputs[0]
+    assert len(tile["registers"]) == 4 and len(out["registers"]) == 2
+    for lane in range(64):
+        own = lane % 32
+        for i in range(4):
+            assert made.element(tile, i, lane) == (own // 4 + 8 * (i // 2), own % 4 * 2 + i % 2)
+        for i in range(2):
+            assert made.element(out, i, lane) == (lane // 8 * 2 + i, lane % 8)
+    assert "s_endpgm" not in str(made) and out["registers"][0] in str(made)
+    atom = lb.atom("mma.m16n8k16.f32.f16")
+    assert lb.convert(atom.D, atom.D, (16, 8), "f32", "sm_80")["instructions"] == 0
+    with pytest.raises(lb.LanebookError, match="says nothing of some lanes"):
+        lb.convert("mma.m16n8k16.f32.f16.D", target, (16, 8), "f32", "gfx942")
+    with pytest.raises(lb.LanebookError, match="no way to lay warps into waves"):
+        lb.convert(target, target, (16, 8), "f32", "gfx942", split="thirds")
+
+
 def test_inferring():
     program = (ROOT / "gen/cli/examples/loops/plan_then_buffer.tile").read_text()
     found = lb.infer(program, "sm_90a")

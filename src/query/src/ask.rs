@@ -81,7 +81,7 @@ fn end(scan: &mut Scanner<'_>) -> Result<(), Fault> {
 }
 
 /// Takes `on ARCHITECTURE` from the end.
-fn on_arch<'q>(
+pub(crate) fn on_arch<'q>(
     tables: &Tables<'_>,
     arch: Option<ArchId>,
     text: &'q str,

@@ -21,8 +21,9 @@
 //! | `instruction` | instructions by the names that people type |
 //! | `conflicts` | bank conflicts of an access, and what would be free |
 //! | `units` | tiles of matrix units: descriptors, swizzle modes, tensor maps |
+//! | `distribution` `homes` | a layout as lanes, warps and registers, also of warps of another size |
 //! | `exchange` `machine` | one distribution beside another; figures and products of an architecture |
-//! | `answer` `show` `show_conflicts` | what is asked, and the answer in words and JSON |
+//! | `answer` `show` | what is asked, and the answer in words and JSON |
 //! | `error` `words` `write` | why there is none, in words; numbers and strings |
 //!
 //! Guarantees: no allocation, no recursion, no panic. What depends on an architecture is read from the tables.
@@ -48,16 +49,17 @@ mod algebra;
 mod answer;
 mod ask;
 mod conflicts;
+mod distribution;
 mod error;
 mod eval;
 mod exchange;
 mod functions;
+mod homes;
 mod instruction;
 mod literal;
 mod machine;
 mod shaped;
 mod show;
-mod show_conflicts;
 mod text;
 mod units;
 mod value;
@@ -66,11 +68,12 @@ mod write;
 
 pub use answer::{LayoutComparison, MAX_PARTS, PositionPart, QueryAnswer, QueryTopic};
 pub use ask::ask;
+pub use distribution::{NoDistribution, Tile, WarpSplit, distributions};
 pub use error::{KindOfValue, Needed, QueryError, Why};
 pub use functions::{FUNCTIONS, FunctionForm, QueryFunction};
+pub use homes::{Distribution, ElementBit};
 pub use instruction::parts;
-pub use show::WriteError;
-pub use show_conflicts::AccessedBanks;
+pub use show::{AccessedBanks, WriteError};
 pub use text::TextSpan;
 pub use value::{
     ElementOrder, LooseSwizzle, MAX_DIMS, MAX_NAMES, MAX_VALUES, Picked, Placed, QueryStorage,

@@ -1,6 +1,7 @@
 //! What an expression stands for, and the memory that it is computed in.
 
 use crate::error::{KindOfValue, Why};
+use crate::homes::Distribution;
 use crate::text::TextSpan;
 use lanebook_layout::cute::IntTuple;
 use lanebook_layout::notation::basis::Basis;
@@ -291,6 +292,8 @@ pub struct QueryStorage {
     /// How many values a question has.
     pub(crate) used: u8,
     pub(crate) room: EncodingRoom,
+    /// The two sides of a conversion.
+    pub(crate) distributions: [Distribution; 2],
 }
 
 impl QueryStorage {
@@ -310,6 +313,7 @@ impl QueryStorage {
                 padding: LentPlace::Empty,
                 inverse: LentPlace::Empty,
             },
+            distributions: [Distribution::EMPTY; 2],
         }
     }
 

@@ -138,6 +138,9 @@ fn filled(
                 let map = maps.get(usize::from(number)).ok_or("no such map")?;
                 Arg::Map(boxes(map, extents(usize::from(map.argument))?)?)
             }
+            ParamKind::Tile | ParamKind::Result(_) | ParamKind::Scratch => {
+                return Err("a snippet is not launched".to_string());
+            }
             ParamKind::Blocks(axis) => {
                 blocks.push((args.len(), usize::from(axis)));
                 Arg::U32(0)

@@ -60,6 +60,8 @@ pub fn every_kernel_by(
 ) {
     if cfg!(debug_assertions)
         && let Err(violation) = check_by(tables, program, &FinalSteps::of(compiled))
+        // What a snippet leaves is shown by running it: `snippets`.
+        && !(violation == Violation::Snippet && compiled.snippet(tables, program).is_some())
     {
         panic!("{arch}: the steps of a kernel are wrong: {violation:?}\n{source}");
     }

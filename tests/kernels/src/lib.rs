@@ -14,6 +14,7 @@ mod loops;
 pub mod maps;
 pub mod mutants;
 pub mod programs;
+pub mod snippets;
 pub mod sweep;
 
 use lanebook::check;

@@ -5,6 +5,7 @@ mod ask;
 mod atoms;
 mod check;
 pub mod compile;
+mod convert;
 mod diff;
 mod dispatch;
 mod ids;
@@ -16,7 +17,6 @@ mod opt;
 mod rules;
 mod session;
 mod show;
-mod show_tensor;
 mod size;
 
 use crate::args::{Cli, Command};
@@ -34,6 +34,8 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
         Command::Atoms(args) => atoms::run(&args, &tables::of(folder)?),
         Command::Ops(args) => ops::run(&args, &tables::of(folder)?),
         Command::Ask(args) => ask::run(&args, &tables::of(folder)?),
+        Command::Convert(args) => convert::run(&args, &tables::of(folder)?),
+        Command::Movement(args) => convert::movement(&args, &tables::of(folder)?),
         Command::Show(args) => show::run(&args, &tables::of(folder)?, cli.color),
         Command::Dispatch(args) => dispatch::run(&args, &tables::of(folder)?),
         Command::Arch(args) => arch::run(&args, &tables::of(folder)?),

@@ -61,6 +61,9 @@ fn parameter(launch: &Launch<'_>, parameter: &LaunchParameter) -> Json {
         ParamKind::Scalar => ("scalar", None),
         ParamKind::Map(map) => ("tensor_map", Some(("map", map))),
         ParamKind::Blocks(axis) => ("blocks", Some(("axis", axis))),
+        ParamKind::Tile => ("tile", None),
+        ParamKind::Result(number) => ("result", Some(("number", number))),
+        ParamKind::Scratch => ("scratch", None),
     };
     let mut out = json!({
         "name": name,

@@ -8,6 +8,7 @@ mod launch;
 mod maps;
 mod rejected;
 mod resources;
+mod snippet;
 pub mod words;
 
 use lanebook::compile::Compiled;

@@ -298,6 +298,53 @@ static void questions(void) {
     CHECK(lb_query(TEXT("4:1"), 0, 0, LB_TEXT, scratch, need, answer, sizeof answer, 0, &e) == LB_ARGUMENT && e.numbers[0] == 10);
 }
 
+static void conversions(void) {
+    static const uint32_t extents[] = {16, 8}, odd[] = {16, 9};
+    static lb_register_run writes[16];
+    lb_error e;
+    size_t need = lb_convert_scratch_bytes();
+    CHECK(need <= sizeof scratch);
+    lb_conversion c = {
+        .bytes = sizeof c, .from = (const uint8_t *)"mma.m16n8k16.f32.f16.D", .from_bytes = 22,
+        .to = (const uint8_t *)"S[(16,2,4):(2@laneid,1@laneid,32@bit)]", .to_bytes = 38,
+        .extents = extents, .rank = 2, .dtype = (const uint8_t *)"f32", .dtype_bytes = 3, .writes = writes, .write_room = 16,
+    };
+#define CONVERT(arch, scr, sn) lb_convert(&c, TEXT(arch), scr, sn, sink, 0, &e)
+    kept_bytes = 0;
+    CHECK(CONVERT("sm_80", scratch, need) == LB_OK && begins("    mov.u32 %r0, %tid.x;", 24));
+    CHECK(c.group_threads == 32 && c.wave_lanes == 32 && c.scratch_bytes == 0 && c.instructions > 0 && c.write_count > 0);
+    // Lane 5 begins with its row's third and fourth element, and ends with a quarter of row 2.
+    CHECK(c.given.count == 4 && c.given.place_count == 2 && c.given.lane_count == 5 && c.given.prefix_bytes == 2);
+    CHECK((c.given.lane[0] ^ c.given.lane[2] ^ c.given.place[0]) == 1 * 8 + 3);
+    CHECK(c.made.count == 4 && (c.made.lane[0] ^ c.made.lane[2]) == 2 * 8 + 4 && c.made.place[1] == 2);
+    // The same fragment on a wave of 64: both halves hold it.
+    kept_bytes = 0;
+    c.from = (const uint8_t *)"mma.m16n8k16.f32.f16.D on sm_80"; c.from_bytes = 31;
+    c.to = (const uint8_t *)"S[(16,4,2):(4@laneid,1@laneid,32@bit)]"; c.to_bytes = 38;
+    CHECK(CONVERT("gfx942", scratch, need) == LB_OK && kept_bytes > 0 && c.given.lane_count == 6 && c.given.lane[5] == 0 && c.made.count == 2);
+    CHECK(c.thread_prefix_bytes == 1 && c.thread_register == 0);
+    c.write_room = 0;
+    CHECK(CONVERT("gfx942", scratch, need) == LB_ROOM && (size_t)e.numbers[0] == c.write_count && e.numbers[1] == 0);
+    c.write_room = 16;
+    c.extents = odd;
+    CHECK(CONVERT("gfx942", scratch, need) == LB_CONVERT && e.detail == 4 && e.numbers[0] == 3);
+    c.extents = extents; c.threads = 96;
+    CHECK(CONVERT("gfx942", scratch, need) == LB_CONVERT && e.detail == 6 && e.numbers[0] == 96 && e.numbers[1] == 64);
+    c.threads = 0; c.from_bytes = 3;
+    CHECK(CONVERT("gfx942", scratch, need) == LB_CONVERT && e.detail == 4 && e.numbers[0] > 0);
+    c.from_bytes = 31; c.split = 2;
+    CHECK(CONVERT("gfx942", scratch, need) == LB_ARGUMENT && e.numbers[0] == 1);
+    c.split = 0;
+    CHECK(CONVERT("z", scratch, need) == LB_ARCH);
+    CHECK(CONVERT("gfx942", scratch, need - 1) == LB_SCRATCH_BYTES && (size_t)e.numbers[0] == need);
+    CHECK(CONVERT("gfx942", scratch + 1, need) == LB_SCRATCH_ALIGN);
+    CHECK(CONVERT("gfx942", 0, need) == LB_ARGUMENT && e.numbers[0] == 4);
+    CHECK(lb_convert(0, TEXT("gfx942"), scratch, need, sink, 0, &e) == LB_ARGUMENT);
+    c.extents = (const uint32_t *)scratch;
+    CHECK(CONVERT("gfx942", scratch, need) == LB_OVERLAP);
+    PUT(1, "conversions: scratch "); number(1, need); PUT(1, " bytes\n");
+}
+
 static void run(void) {
     size_t bytes = 7;
     CHECK(lb_version() == LB_EXPECTED_VERSION && lb_version() == LB_VERSION);
@@ -312,6 +359,7 @@ static void run(void) {
     tables();
     reasons();
     questions();
+    conversions();
     PUT(1, "as the header says\n");
     leave(0);
 }

@@ -54,6 +54,7 @@ impl ContentsContext<'_> {
         };
         match kind {
             ParamKind::Pointer | ParamKind::Map(_) => number.checked_add(1)?.checked_shl(36),
+            ParamKind::Tile | ParamKind::Result(_) | ParamKind::Scratch => None,
             ParamKind::Extent(_) => Some(1 << 20),
             ParamKind::Blocks(axis) => Some(self.blocks(axis)),
             ParamKind::Stride(dim) => {

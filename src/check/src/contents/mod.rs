@@ -115,6 +115,10 @@ pub fn contents(
     let arch = tables.arch(kernel.plan.arch).ok_or(Violation::UnknownArch)?;
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
     let FinalSteps { plan, steps, patterns, params } = *kernel;
+    let function = program.functions().next().ok_or(Violation::NoFunction)?;
+    if lanebook_emit::is_snippet(program, function) {
+        return Err(Violation::Snippet);
+    }
     let look = ContentsContext {
         tables,
         program,

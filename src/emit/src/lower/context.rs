@@ -232,7 +232,9 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     /// Steps.
     pub steps: StepStorage<'a>,
     /// Parameters.
-    pub params: &'a VecView<Param>,
+    pub params: &'a mut VecView<Param>,
+    /// The function is a snippet: its parameters are in registers.
+    pub(crate) snippet: bool,
     /// Variables of index values: parameters and loop counters.
     pub indices: &'a mut VecView<Index>,
     /// What operations on indices have computed.
@@ -296,7 +298,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         selector: Selector<'t, 'a>,
         scratch: SimplifyScratch<'a>,
         steps: StepStorage<'a>,
-        params: &'a VecView<Param>,
+        params: &'a mut VecView<Param>,
         lists: Lists<'a>,
         registers: &'a mut [Option<Reg>],
     ) -> Self {
@@ -315,6 +317,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             registers,
             steps,
             params,
+            snippet: false,
             indices,
             computed,
             settled,
@@ -343,7 +346,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
 
     /// At the kernel's entry: the thread number and the shared segment's base are made available.
     #[inline(never)]
-    pub(crate) fn enter(&mut self) -> Result<(), EmitError> {
+    pub(crate) fn enter(&mut self, function: Op) -> Result<(), EmitError> {
         let isa = self.machine.isa;
         let lanes = 1u64.checked_shl(u32::from(self.plan.wave)).unwrap_or(u64::MAX).wrapping_sub(1);
         let reg = match (isa.thread_register, isa.read_thread) {
@@ -353,6 +356,9 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         };
         let thread = Variable::word().below(u64::from(self.plan.threads)).varying(lanes);
         self.thread = self.declare(thread, reg)?;
+        if self.snippet {
+            return self.enter_snippet(function);
+        }
         if let Some(read) = isa.shared_base
             && self.plan.shared_bytes > 0
         {
@@ -413,6 +419,14 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             (false, _) => self.machine.isa.load_param32,
         };
         let atom = self.machine.tables.atom(load).ok_or(StepError::NoAtom(Missing::Frame))?;
+        if self.snippet {
+            let made = atom.operands.iter().find(|o| o.role == Role::Def && !o.implicit);
+            let operand = made.ok_or(StepError::NoAtom(Missing::Frame))?;
+            let reg = self.steps.tuple(operand.class, operand.registers)?;
+            self.steps.give(reg);
+            self.place_parameter(number, reg);
+            return self.declare_parameter(value, kind, wide, reg);
+        }
         let mut args: heapless::Vec<Slot, 6> = heapless::Vec::new();
         let mut result = None;
         for (k, operand) in atom.operands.iter().enumerate() {
@@ -436,6 +450,17 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         }
         self.steps.append(load, &args)?;
         let reg = result.ok_or(StepError::NoAtom(Missing::Frame))?;
+        self.declare_parameter(value, kind, wide, reg)
+    }
+
+    /// The variable of a parameter that is in these registers.
+    fn declare_parameter(
+        &mut self,
+        value: Value,
+        kind: ParamKind,
+        wide: bool,
+        reg: Reg,
+    ) -> Result<ExprId, EmitError> {
         let variable = if wide { Variable::long().uniform() } else { Variable::word().uniform() };
         let node = self.declare(variable, reg)?;
         self.indices

@@ -6,6 +6,7 @@
 
 use crate::elements::LoopSource;
 use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::interface::is_snippet;
 use crate::lower::loops::OpenLoop;
 use crate::pool::EmitPool;
 use crate::step::Purpose;
@@ -25,7 +26,8 @@ impl LowerContext<'_, '_, '_, '_> {
         function: Op,
         of_loops: &mut impl LoopSource<'f>,
     ) -> Result<(), EmitError> {
-        self.enter()?;
+        self.snippet = is_snippet(self.program, function);
+        self.enter(function)?;
         if let Some(told) = of_loops.told() {
             self.make_fragments(told)?;
         }
@@ -92,7 +94,8 @@ impl LowerContext<'_, '_, '_, '_> {
                         self.full_tile(op, number)?;
                     }
                 }
-                OpRole::Alloc | OpRole::Return => {}
+                OpRole::Return => self.give_results(op)?,
+                OpRole::Alloc => {}
                 OpRole::Yield => {
                     if let Some(l) = loops.last().copied() {
                         at = self.leave_turn(&l, open)?;
@@ -107,6 +110,9 @@ impl LowerContext<'_, '_, '_, '_> {
         self.wait_for_open(open)?;
         self.leave_tiled(open)?;
         self.leave_tensor(function)?;
+        if self.snippet {
+            return Ok(());
+        }
         self.steps.purpose = Purpose::Control;
         let end = self.machine.isa.end;
         Ok(self.steps.append(end, &[])?)

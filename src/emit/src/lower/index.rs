@@ -240,6 +240,9 @@ impl LowerContext<'_, '_, '_, '_> {
     /// The number of the block along an axis.
     fn block_number(&mut self, op: Op, axis: u8) -> Result<ExprId, EmitError> {
         let isa = self.machine.isa;
+        if self.snippet {
+            return Err(EmitError::Index(op));
+        }
         let reg = match isa.block_registers.get(usize::from(axis)) {
             Some(fixed) => {
                 let same = |v: &&crate::step::VRegTuple| {
@@ -267,6 +270,9 @@ impl LowerContext<'_, '_, '_, '_> {
     /// How many blocks there are along an axis.
     fn block_count(&mut self, op: Op, axis: u8) -> Result<ExprId, EmitError> {
         let kind = ParamKind::Blocks(axis);
+        if self.snippet {
+            return Err(EmitError::Index(op));
+        }
         let Some(atom) = self.machine.isa.read_blocks.get(usize::from(axis)).copied() else {
             let param = self.params.iter().find(|p| p.kind == kind);
             return self.parameter(op, param.ok_or(EmitError::Index(op))?.value, kind);

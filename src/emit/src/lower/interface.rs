@@ -5,13 +5,17 @@
 //! own order) index and scalar arguments, then tensor maps, then how many blocks there are where no
 //! register says it. Pointers have 64 bits, maps what their
 //! table says, everything else 32, each naturally aligned.
+//!
+//! A function that takes or returns register tiles is no kernel but a snippet: all of these are in
+//! registers when it begins, and its results when it ends.
 
+use crate::expr::Reg;
 use crate::text::write_number;
 use core::fmt::Write;
 use heapless::VecView;
-use lanebook_ir::{Op, Program, TypeKind, Value};
+use lanebook_ir::{Op, Program, TypeKind, Value, attr_names};
 use lanebook_plan::MapPlan;
-use lanebook_tables::{IndexWord, Isa, Tables};
+use lanebook_tables::{IndexWord, Isa, OpRole, Tables};
 
 /// What a parameter is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -28,6 +32,12 @@ pub enum ParamKind {
     Map(u8),
     /// How many blocks there are along an axis of the grid; of the operation that asks first.
     Blocks(u8),
+    /// A register tile that a snippet takes.
+    Tile,
+    /// A register tile that a snippet returns, by its number.
+    Result(u8),
+    /// Where a snippet's scratch begins in shared memory, in bytes.
+    Scratch,
 }
 
 /// A kernel parameter.
@@ -43,6 +53,28 @@ pub struct Param {
     pub bytes: u8,
     /// Alignment of the offset in bytes.
     pub align: u8,
+    /// Of a snippet: the registers that it is in, once there are steps.
+    pub register: Option<Reg>,
+}
+
+/// Whether a function is a snippet: whether it takes or returns register tiles, or says so.
+#[must_use]
+pub fn is_snippet(program: &Program<'_, '_>, function: Op) -> bool {
+    program.has_attr(function, attr_names::SNIPPET)
+        || program.parameters(function).any(|value| is_tile(program, value))
+        || returned(program, function).is_some_and(|op| program.operand_count(op) > 0)
+}
+
+/// A tile that lives in registers.
+fn is_tile(program: &Program<'_, '_>, value: Value) -> bool {
+    let ty = program.type_of(value);
+    ty.is_tile() && !ty.is_memory()
+}
+
+/// The operation that ends a function, where it says so.
+pub(crate) fn returned(program: &Program<'_, '_>, function: Op) -> Option<Op> {
+    let end = program.body(function).and_then(|body| program.terminator(body));
+    end.filter(|op| program.role(*op) == OpRole::Return)
 }
 
 /// Lists the parameters of a function, its tensor maps `maps` last; `false` if there is no room.
@@ -58,13 +90,19 @@ pub fn parameters(
     let mut offset = 0u32;
     let mut push_block = |value: Value, kind: ParamKind, bytes: u8, align: u8| -> bool {
         offset = offset.checked_next_multiple_of(u32::from(align.max(1))).unwrap_or(u32::MAX);
-        let fits = out.push(Param { value, kind, offset, bytes, align }).is_ok();
+        let fits = out.push(Param { value, kind, offset, bytes, align, register: None }).is_ok();
         offset = offset.saturating_add(u32::from(bytes));
         fits
     };
     let mut push = |value: Value, kind: ParamKind, bytes: u8| push_block(value, kind, bytes, bytes);
     for value in program.parameters(function) {
         let ty = program.type_of(value);
+        if is_tile(program, value) {
+            if !push(value, ParamKind::Tile, 0) {
+                return false;
+            }
+            continue;
+        }
         if ty.kind != TypeKind::Memref {
             if !push(value, ParamKind::Scalar, 4) {
                 return false;
@@ -92,6 +130,12 @@ pub fn parameters(
     for (k, map) in (0u8..).zip(maps) {
         let Some(rules) = tables.units.tensor_maps.get(usize::from(map.map)) else { return false };
         if !push_block(map.memref, ParamKind::Map(k), rules.block.0, rules.block.1) {
+            return false;
+        }
+    }
+    let results = returned(program, function).into_iter().flat_map(|op| program.operands(op));
+    for (number, value) in (0u8..).zip(results) {
+        if !push_block(value, ParamKind::Result(number), 0, 1) {
             return false;
         }
     }
@@ -137,6 +181,12 @@ pub(crate) fn write_parameter(
         ParamKind::Extent(dim) => (".extent", Some(dim)),
         ParamKind::Stride(dim) => (".stride", Some(dim)),
         ParamKind::Map(_) => (".map", None),
+        ParamKind::Tile => ("", None),
+        ParamKind::Scratch => return out.write_str("scratch"),
+        ParamKind::Result(number) => {
+            out.write_str("result")?;
+            return write_number(out, u64::from(number));
+        }
         ParamKind::Blocks(axis) => {
             out.write_str("blocks.")?;
             return out.write_str(["x", "y", "z"].get(usize::from(axis)).copied().unwrap_or(""));

@@ -8,4 +8,5 @@ pub(crate) mod index;
 pub(crate) mod interface;
 pub(crate) mod loops;
 pub(crate) mod scope;
+pub(crate) mod snippet;
 pub(crate) mod target;

@@ -6,6 +6,7 @@
 //! is. Where the pool runs out, tuples fall into pieces (module `pieces`). Running out then is an
 //! error that says how many registers were wanted; nothing is spilled.
 
+use crate::Param;
 use crate::step::{
     LoopSpan, NO_GUARD, Purpose, Slot, Step, StepError, TupleStride, VRegTuple, for_each_register,
     owner,
@@ -24,6 +25,9 @@ pub struct RegisterUsage {
     /// By class.
     pub high: [u16; MAX_CLASSES],
 }
+
+/// Behind the last step.
+const END: u16 = u16::MAX - 1;
 
 /// Gives every virtual tuple its numbers and rewrites the steps.
 #[inline(never)]
@@ -80,6 +84,15 @@ pub fn allocate(
         }
     }
     Ok(usage)
+}
+
+/// Writes down in which registers a snippet's parameters are.
+pub fn settle(params: &mut VecView<Param>, registers: &VecView<VRegTuple>) {
+    for reg in params.iter_mut().filter_map(|param| param.register.as_mut()) {
+        if let Some(tuple) = owner(registers, reg.first).and_then(|k| registers.get(k)) {
+            reg.first = tuple.physical.wrapping_add(reg.first.wrapping_sub(tuple.first));
+        }
+    }
 }
 
 /// Tuples that were asked for lately, by some of their number's bits: steps that stand together
@@ -139,8 +152,16 @@ pub(crate) fn find_live_ranges(
         });
     }
     // What the frame defines is there from the start.
-    for tuple in registers.iter_mut().filter(|t| t.pinned && t.live.0 != u16::MAX) {
-        tuple.live.0 = 0;
+    for tuple in registers.iter_mut() {
+        if tuple.given || tuple.kept && tuple.live.0 == u16::MAX {
+            tuple.live.0 = 0;
+        }
+        if tuple.kept {
+            tuple.live.1 = END;
+        }
+        if tuple.pinned && tuple.live.0 != u16::MAX {
+            tuple.live.0 = 0;
+        }
     }
     // Inner loops come after their outer ones start; two rounds reach the fixed point for any
     // nesting written in order.

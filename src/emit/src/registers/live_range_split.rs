@@ -48,7 +48,13 @@ fn split_all(
     let mut at = 0;
     while let Some(&tuple) = registers.get(at) {
         at = at.saturating_add(1);
-        if tuple.class != class || tuple.pinned || tuple.count < 2 || tuple.live.0 == u16::MAX {
+        if tuple.class != class
+            || tuple.pinned
+            || tuple.given
+            || tuple.kept
+            || tuple.count < 2
+            || tuple.live.0 == u16::MAX
+        {
             continue;
         }
         let joined = joined(steps, patterns, &tuple);

@@ -62,6 +62,10 @@ pub fn finish(
         state.catch_up(out);
         if step.purpose == Purpose::Label || is_branch(isa, step.atom) {
             // Control flow joins here: loads into registers are waited for, hazards are run out.
+            if step.purpose == Purpose::Label && step.origin == u16::MAX {
+                // The end of a snippet: nobody counts what it has issued.
+                state.wait_for_issued(step, out)?;
+            }
             state.wait_for_all(step, out)?;
             state.run_out_hazards(step, out)?;
         }
@@ -75,6 +79,26 @@ pub fn finish(
         out.pass();
     }
     line.close();
+    Ok(())
+}
+
+/// The same where nothing stands behind the steps that says what it reads: all that is on its way
+/// arrives, and all hazards run out.
+#[inline(never)]
+pub fn finish_snippet(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    isa: &Isa<'_>,
+    steps: &mut VecView<Step>,
+    patterns: &VecView<TupleStride>,
+) -> Result<(), StepError> {
+    // A label, before which hazards run out.
+    let mut end = synchronising(AtomId(u16::MAX), u16::MAX, [Slot::None; MAX_ARGS]);
+    end.purpose = Purpose::Label;
+    let capacity = u32::try_from(steps.capacity()).unwrap_or(u32::MAX);
+    steps.push(end).map_err(|_| StepError::Steps { capacity })?;
+    finish(tables, arch, isa, steps, patterns)?;
+    let _ = steps.pop();
     Ok(())
 }
 
@@ -157,6 +181,15 @@ impl Finish<'_> {
         let mut need = [None::<u32>; COUNTERS];
         for p in &self.pending {
             raise(&mut need, self.allowed(p), p.counter);
+        }
+        self.emit_waits(&need, step, out)
+    }
+
+    /// Waits for all that was issued, stores too.
+    fn wait_for_issued(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
+        let mut need = [None::<u32>; COUNTERS];
+        for ((need, issued), complete) in need.iter_mut().zip(self.issued).zip(self.complete) {
+            *need = (issued > complete).then_some(0);
         }
         self.emit_waits(&need, step, out)
     }

@@ -579,6 +579,9 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         }
         let mut seen = 0u32;
         for attr in program.value_attrs(value) {
+            if found & kind::REGISTERS != 0 {
+                return Err((BreachKind::Attr, Some(attr.key)));
+            }
             self.attr(attr.key, attr.value, rule.attrs, &mut seen)?;
             // Tensors and indices have attributes of their own.
             let of_index = self

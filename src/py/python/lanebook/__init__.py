@@ -30,12 +30,14 @@ __all__ = [
     "Kernel",
     "LanebookError",
     "Layout",
+    "Snippet",
     "architectures",
     "ask",
     "atom",
     "bridges",
     "compile",
     "conflicts",
+    "convert",
     "infer",
     "layout",
 ]
@@ -321,6 +323,67 @@ def compile(program: str, arch: str, explain: bool = False, **arguments: int) ->
     """
     text, report, launch = _lanebook.compile(program, arch, explain, list(arguments.items()))
     return Kernel(text, report, _json.loads(launch))
+
+
+class Snippet(dict):
+    """Instructions for the middle of another program, and what is where, as `lanebook convert --emit json` has it; `str()` is
+    the instructions."""
+
+    def __str__(self) -> str:
+        return self["text"]
+
+    @property
+    def inputs(self) -> list[dict]:
+        """What it takes: the tile, and where its scratch begins in shared memory."""
+        return self["inputs"]
+
+    @property
+    def outputs(self) -> list[dict]:
+        """What it makes: the tile."""
+        return self["outputs"]
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Bytes of shared memory that it uses."""
+        return self["scratch_bytes"]
+
+    @staticmethod
+    def element(tile: dict, place: int, lane: int, warp: int = 0) -> tuple[int, int]:
+        """Row and column of the element at a place of a lane of a warp; the place begins `place * place_bits` bits behind the
+        first register's begin."""
+        row = column = 0
+        numbers = {"place": place, "lane": lane, "warp": warp}
+        for key, number in numbers.items():
+            for bit, (r, c) in enumerate(tile["elements"][key]):
+                if number >> bit & 1:
+                    row, column = row ^ r, column ^ c
+        return row, column
+
+
+def _warps_of(side: Any) -> str:
+    return f" on {side.arch}" if isinstance(side, Layout) and side.arch else ""
+
+
+def convert(
+    source: Any,
+    target: Any,
+    shape: tuple[int, ...],
+    dtype: str,
+    arch: str,
+    threads: int | None = None,
+    split: str = "halves",
+) -> Snippet:
+    """A conversion of a register tile between two layouts, in any notation, by itself.
+
+    `on ARCH` behind a layout says of which architecture's warps it is; `split` says how two warps of 32 lie in a wave of 64:
+    "halves" (the first is the lower half) or "interleaved" (the first is the even lanes).
+
+    >>> made = convert("mma.m16n8k16.f32.f16.D", "S[(16,2,4):(2@laneid,1@laneid,32@bit)]", (16, 8), "f32", "sm_80")
+    >>> made.scratch_bytes, made.element(made.outputs[0], 3, 5)
+    (0, (2, 7))
+    """
+    texts = [_written(side) + _warps_of(side) for side in (source, target)]
+    return Snippet(_json.loads(_lanebook.convert(*texts, list(shape), dtype, arch, threads, split)))
 
 
 class Inferred(dict):

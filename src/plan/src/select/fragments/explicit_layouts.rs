@@ -7,10 +7,11 @@
 use crate::data::{PlanError, Unwritable};
 use crate::select::fragments::flow::{is_register_tile, spread};
 use crate::select::fragments::unread::Unread;
-use crate::select::planner::Planner;
-use lanebook_ir::{Program, Value};
+use crate::select::planner::{MAX_REGISTERS, Planner};
+use lanebook_ir::{Op, Program, Value};
 use lanebook_layout::notation::tirx;
 use lanebook_layout::{AxisId, Layout, NoSyms, PostMap, WellKnown};
+use lanebook_tables::OpRole;
 use lanebook_tile::map::{Fragment, TileShape, log2_exact};
 
 /// The axis that says that a layout is one of registers.
@@ -130,23 +131,30 @@ impl Planner<'_, '_, '_, '_> {
     #[inline(never)]
     pub(crate) fn place_written(&mut self) -> Result<(), PlanError> {
         let program = self.program;
+        for value in program.parameters(self.function) {
+            self.place_one(self.function, value)?;
+        }
         for op in program.inside(self.function) {
             for value in program.results(op) {
-                let Some(text) = text(program, value) else { continue };
-                let shape = self.shape_of(op, value)?;
-                let fragment = fragment(text, shape, self.target.wave, self.target.warps)
-                    .map_err(|why| PlanError::Written { op, why })?;
-                spread(
-                    program,
-                    value,
-                    fragment,
-                    fragment.unpacked,
-                    None,
-                    &Unread::default(),
-                    self.plan.fragments,
-                )?;
+                self.place_one(op, value)?;
             }
         }
         Ok(())
+    }
+
+    /// The same of one tile, of an operation's result or a function's argument.
+    fn place_one(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
+        let program = self.program;
+        let Some(text) = text(program, value) else { return Ok(()) };
+        let shape = self.shape_of(op, value)?;
+        let fragment = fragment(text, shape, self.target.wave, self.target.warps)
+            .map_err(|why| PlanError::Written { op, why })?;
+        let (unpacked, registers) = (fragment.unpacked, fragment.registers());
+        // What a product reads may come slice by slice; what is handed over is there at once.
+        let whole = matches!(program.role(op), OpRole::Function | OpRole::Convert);
+        if whole && registers > MAX_REGISTERS {
+            return Err(PlanError::Registers { op, registers, most: MAX_REGISTERS });
+        }
+        spread(program, value, fragment, unpacked, None, &Unread::default(), self.plan.fragments)
     }
 }

@@ -1,5 +1,9 @@
 //! Answers and values as text and as JSON.
 
+mod conflicts;
+
+pub use conflicts::AccessedBanks;
+
 use crate::answer::{LayoutComparison, PositionPart, QueryAnswer, QueryTopic, compare, copies};
 use crate::error::Why;
 use crate::functions::QueryFunction;

@@ -1,5 +1,5 @@
 //! Tensor memory in pictures: what a load or store moves, and where a tile lies.
-use super::show::rows_and_columns;
+use super::rows_and_columns;
 use crate::args::{Show, View};
 use lanebook::unit::tensor;
 use lanebook_draw::physical::{self, Wanted};

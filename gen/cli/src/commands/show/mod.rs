@@ -1,5 +1,6 @@
 //! `lanebook show`: a layout or an atom's operands as a grid in the terminal, or as a picture.
-use super::show_tensor;
+mod tensor;
+
 use crate::args::{Colour, Show, View};
 use crate::output;
 use crate::tables;
@@ -75,10 +76,10 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
         .instance_named(&args.what)
         .filter(|(id, _)| arch.atoms.iter().any(|have| have.atom == *id));
     let Some((_, instance)) = found else {
-        if let Some(tile) = show_tensor::of_tile(args, tables, arch) {
+        if let Some(tile) = tensor::of_tile(args, tables, arch) {
             return tile;
         }
-        let tiles = show_tensor::tiles(tables, arch);
+        let tiles = tensor::tiles(tables, arch);
         let names: Vec<&str> = arch
             .atoms
             .iter()
@@ -110,7 +111,7 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
             "add --view banks, or leave --stride out",
         ));
     }
-    let mut picture = match show_tensor::of_move(args, tables, arch, &instance) {
+    let mut picture = match tensor::of_move(args, tables, arch, &instance) {
         Some(moved) => {
             let mut moved = moved?;
             moved.subtitle.push(atom::template(found));

@@ -1,0 +1,74 @@
+//! `lanebook convert` and `lanebook movement`: a conversion, or a movement, by itself.
+use crate::args::{Convert, ConvertFormat, MovementArgs};
+use crate::output;
+use lanebook::convert::{Conversion, MovedMemory, MovementKind, TileMovement};
+use lanebook_report::compile::compiled;
+use lanebook_report::convert::{self, extents, split};
+use lanebook_report::plan::Parts;
+use lanebook_report::problem::{Problem, Problems};
+use lanebook_report::program::Source;
+use lanebook_tables::Tables;
+use std::path::Path;
+
+/// Runs `convert`.
+pub fn run(args: &Convert, tables: &Tables<'_>) -> Result<(), Problems> {
+    let extents = extents(&args.shape)?;
+    let wanted = Conversion {
+        from: &args.from,
+        to: &args.to,
+        threads: args.threads,
+        split: split(&args.split)?,
+        ..Conversion::of(&extents, &args.dtype)
+    };
+    let source = convert::conversion(tables, &args.arch, &wanted)?;
+    written(tables, &args.arch, source, args.emit, args.output.as_deref())
+}
+
+/// Runs `movement`.
+pub fn movement(args: &MovementArgs, tables: &Tables<'_>) -> Result<(), Problems> {
+    let extents = extents(&args.shape)?;
+    let stride = args.stride.unwrap_or(extents.last().copied().unwrap_or(1));
+    let global = MovedMemory::Global { stride, align: args.align };
+    let kind = MovementKind::NAMED.iter().find(|(name, _)| *name == args.kind);
+    let &(_, kind) = kind.ok_or_else(|| {
+        let kinds = MovementKind::NAMED.map(|(name, _)| name).join(", ");
+        Problem::usage(
+            format!("`{}` is no movement", args.kind),
+            format!("the movements are {kinds}"),
+        )
+    })?;
+    let is_copy = kind == MovementKind::Copy;
+    let wanted = TileMovement {
+        kind,
+        registers: args.registers.as_deref().unwrap_or_default(),
+        memory: match &args.shared {
+            Some(layout) => MovedMemory::Shared(layout),
+            None if is_copy => MovedMemory::Shared(""),
+            None => global,
+        },
+        other: is_copy.then_some(global),
+        extents: &extents,
+        dtype: &args.dtype,
+        threads: args.threads,
+        split: split(&args.split)?,
+    };
+    let source = convert::movement(tables, &args.arch, &wanted)?;
+    written(tables, &args.arch, source, args.emit, args.output.as_deref())
+}
+
+/// Writes what is asked for of a program.
+fn written(
+    tables: &Tables<'_>,
+    arch_name: &str,
+    source: Source,
+    format: ConvertFormat,
+    path: Option<&Path>,
+) -> Result<(), Problems> {
+    let out = match format {
+        ConvertFormat::Asm => convert::text(tables, arch_name, &source)?,
+        ConvertFormat::Json => convert::json(tables, arch_name, &source)?,
+        ConvertFormat::Explain => compiled(tables, arch_name, &source, Parts::All, true)?,
+        ConvertFormat::Program => source.text,
+    };
+    Ok(output::write(path, &out)?)
+}

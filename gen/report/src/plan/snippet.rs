@@ -1,0 +1,181 @@
+//! A snippet: what whoever inlines it must know, as JSON and in comments.
+use super::Report;
+use lanebook::emit::{ParamKind, RegisterSet, Snippet, SnippetValue};
+use serde_json::{Value as Json, json};
+use std::fmt::Write;
+
+impl Report<'_> {
+    /// The function as a snippet: the object, or `None` if it is a kernel.
+    #[must_use]
+    pub fn snippet(&self) -> Option<Json> {
+        let snippet = self.compiled.snippet(self.tables, self.program)?;
+        let (mut text, mut declarations) = (String::new(), String::new());
+        // A text takes all that is written.
+        let _ = snippet.write(&mut text);
+        let _ = snippet.write_declarations(&mut declarations);
+        let (bytes, align) = snippet.scratch();
+        let clobbers: Vec<Json> =
+            snippet.clobbers().flat_map(|set| runs(&set)).map(Json::from).collect();
+        Some(json!({
+            "snippet": self.program.symbol(self.compiled.function),
+            "threads": snippet.threads(),
+            "wave_lanes": snippet.wave_lanes(),
+            "inputs": snippet.inputs().map(|v| said(&snippet, &v)).collect::<Vec<_>>(),
+            "outputs": snippet.outputs().map(|v| said(&snippet, &v)).collect::<Vec<_>>(),
+            "thread_register": snippet.thread_register().map(|(prefix, n)| format!("{prefix}{n}")),
+            "scratch_bytes": bytes,
+            "scratch_align": align,
+            "clobbers": clobbers,
+            "instructions": snippet.instructions(),
+            "declarations": declarations,
+            "text": text,
+        }))
+    }
+
+    /// The same as text: comments that say what is where, then the instructions.
+    #[must_use]
+    pub fn snippet_text(&self) -> Option<String> {
+        let snippet = self.compiled.snippet(self.tables, self.program)?;
+        let comment = self.isa.comment;
+        let mut out = String::new();
+        let mut line = |text: String| {
+            let _ = writeln!(out, "{comment} {text}");
+        };
+        line(format!("{} threads, waves of {}", snippet.threads(), snippet.wave_lanes()));
+        for (word, values) in [
+            ("in", snippet.inputs().collect::<Vec<_>>()),
+            ("out", snippet.outputs().collect::<Vec<_>>()),
+        ] {
+            for value in values {
+                line(format!("{word:<3} {}", words(&snippet, &value)));
+            }
+        }
+        if let Some((prefix, number)) = snippet.thread_register() {
+            line(format!("in  thread: {prefix}{number}, the thread's number in the group"));
+        }
+        if let (bytes @ 1.., align) = snippet.scratch() {
+            line(format!(
+                "scratch: {bytes} bytes of shared memory, at a multiple of {align}; nothing before may still use \
+                 them, and a barrier stands before they are used again"
+            ));
+        }
+        let writes: Vec<String> = snippet.clobbers().flat_map(|set| runs(&set)).collect();
+        line(format!(
+            "writes: {}",
+            if writes.is_empty() { "nothing".into() } else { writes.join(", ") }
+        ));
+        let mut declared = String::new();
+        let _ = snippet.write_declarations(&mut declared);
+        declared.lines().for_each(|text| line(text.trim().to_string()));
+        let _ = snippet.write(&mut out);
+        Some(out)
+    }
+}
+
+/// The registers of a value: `v2`, `v[2:5]` as `v2 to v5`.
+fn registers(value: &SnippetValue<'_>) -> String {
+    let (prefix, first) = (value.prefix, value.first);
+    match value.count {
+        0 | 1 => format!("{prefix}{first}"),
+        count => format!("{prefix}{first} to {prefix}{}", first + u16::from(count) - 1),
+    }
+}
+
+/// Registers that follow each other, each run as a text.
+fn runs(set: &RegisterSet<'_>) -> Vec<String> {
+    if set.is_special {
+        return vec![set.prefix.to_string()];
+    }
+    let mut out: Vec<(u16, u16)> = Vec::new();
+    for number in set.numbers() {
+        match out.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => out.push((number, number)),
+        }
+    }
+    let one = |(first, last): (u16, u16)| match first == last {
+        true => format!("{}{first}", set.prefix),
+        false => format!("{0}{first} to {0}{last}", set.prefix),
+    };
+    out.into_iter().map(one).collect()
+}
+
+fn kind(value: &SnippetValue<'_>) -> &'static str {
+    match value.kind {
+        ParamKind::Tile | ParamKind::Result(_) => "tile",
+        ParamKind::Pointer => "pointer",
+        ParamKind::Extent(_) => "extent",
+        ParamKind::Stride(_) => "stride",
+        ParamKind::Scalar => "scalar",
+        ParamKind::Map(_) => "tensor_map",
+        ParamKind::Blocks(_) => "blocks",
+        ParamKind::Scratch => "scratch",
+    }
+}
+
+fn name(snippet: &Snippet<'_>, value: &SnippetValue<'_>) -> String {
+    let mut out = String::new();
+    let _ = snippet.write_name(value, &mut out);
+    out
+}
+
+/// The bits of the registers' numbers, of the lane's and of the warp's, each with the element that it
+/// adds.
+fn columns(value: &SnippetValue<'_>) -> Option<Json> {
+    let fragment = value.fragment?;
+    let of = |columns: &[u32]| -> Vec<Vec<u32>> {
+        let place = |e: &u32| {
+            let (row, col) = fragment.shape.position(*e);
+            vec![row, col]
+        };
+        columns.iter().map(place).collect()
+    };
+    Some(json!({
+        "rows": fragment.shape.row_count(),
+        "columns": fragment.shape.col_count(),
+        "place_bits": fragment.place_bits(),
+        "place": of(fragment.register.as_slice()),
+        "lane": of(fragment.lane.as_slice()),
+        "warp": of(fragment.warp.as_slice()),
+    }))
+}
+
+fn said(snippet: &Snippet<'_>, value: &SnippetValue<'_>) -> Json {
+    let mut out = json!({
+        "name": name(snippet, value),
+        "kind": kind(value),
+        "registers": (value.first..value.first + u16::from(value.count))
+            .map(|number| format!("{}{number}", value.prefix))
+            .collect::<Vec<_>>(),
+        "register_bits": value.register_bits,
+    });
+    if !matches!(value.kind, ParamKind::Result(_)) {
+        out["overwritten"] = json!(value.overwritten);
+    }
+    if let Some(columns) = columns(value) {
+        out["elements"] = columns;
+    }
+    out
+}
+
+fn words(snippet: &Snippet<'_>, value: &SnippetValue<'_>) -> String {
+    let mut out = format!("{}: {}", name(snippet, value), registers(value));
+    match value.kind {
+        ParamKind::Scratch => out += ", the first byte of the scratch in shared memory",
+        ParamKind::Pointer => out += ", an address in global memory",
+        _ => {}
+    }
+    if let Some(layout) = value.fragment.and_then(|fragment| fragment.to_layout()) {
+        let mut text = String::new();
+        let names = (&lanebook::layout::WellKnown, &lanebook::layout::SymTable::new());
+        if lanebook::layout::notation::tirx::print(&layout.view(), names.0, names.1, &mut text)
+            .is_ok()
+        {
+            let _ = write!(out, ", {text}");
+        }
+    }
+    if value.overwritten {
+        out += ", overwritten";
+    }
+    out
+}

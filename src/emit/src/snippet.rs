@@ -1,0 +1,271 @@
+//! A snippet: a function that takes or returns register tiles, as code for the middle of another
+//! program, and what whoever inlines it must know.
+
+use crate::lower::interface::{Param, ParamKind, write_parameter};
+use crate::step::{Purpose, Slot, for_each_register};
+use crate::{Kernel, TextError};
+use core::fmt::Write;
+use lanebook_plan::Plan;
+use lanebook_tables::{RegisterKind, Role};
+use lanebook_tile::map::Fragment;
+
+/// Most registers of a class that a [`RegisterSet`] can name.
+const MOST: usize = 1024;
+/// Registers in one word of a set.
+const WORD: usize = 64;
+
+/// Code without a frame. When it begins, its inputs are in registers; behind it, its outputs are,
+/// complete: nothing is still on its way.
+///
+/// What whoever inlines it owes: all threads of the group run it together, with all their lanes;
+/// inputs have arrived; nothing before it still uses the scratch, and a barrier stands before the
+/// scratch is used again.
+pub struct Snippet<'k> {
+    kernel: Kernel<'k>,
+    plan: &'k Plan<'k>,
+}
+
+/// What a snippet takes or returns.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct SnippetValue<'k> {
+    /// What it is: a tile, a pointer, an index, where the scratch begins.
+    pub kind: ParamKind,
+    /// The name of the function's argument; empty where it is none.
+    pub name: &'k str,
+    /// What its registers' names begin with.
+    pub prefix: &'k str,
+    /// Bits of one register.
+    pub register_bits: u16,
+    /// The first register's number.
+    pub first: u16,
+    /// How many there are, one behind the other.
+    pub count: u8,
+    /// The snippet leaves something else in one of them (only of inputs).
+    pub overwritten: bool,
+    /// How a tile is distributed.
+    pub fragment: Option<&'k Fragment>,
+}
+
+impl SnippetValue<'_> {
+    /// The element of a tile that a register holds in a lane of a warp, from bit `bit` of the
+    /// register on: its number, row by row. `None` where there is none: it is no tile, or has no
+    /// such register, or no element begins at this bit.
+    #[must_use]
+    pub fn element(&self, register: u8, bit: u16, lane: u32, warp: u32) -> Option<u64> {
+        let fragment = self.fragment.filter(|_| register < self.count)?;
+        let each = u32::from(fragment.place_bits());
+        let at = u32::from(register)
+            .checked_mul(u32::from(self.register_bits))?
+            .checked_add(u32::from(bit))?;
+        if at.checked_rem(each)? != 0 || bit >= self.register_bits {
+            return None;
+        }
+        let (row, col) =
+            fragment.shape.position(fragment.element(at.checked_div(each)?, lane, warp));
+        u64::from(row).checked_mul(fragment.shape.col_count())?.checked_add(u64::from(col))
+    }
+}
+
+/// Registers of one class.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct RegisterSet<'k> {
+    /// What their names begin with; the whole name of a special register.
+    pub prefix: &'k str,
+    /// Whether it is one register without a number.
+    pub is_special: bool,
+    bits: [u64; MOST / WORD],
+}
+
+impl RegisterSet<'_> {
+    /// Whether a register is among them.
+    #[must_use]
+    pub fn contains(&self, number: u16) -> bool {
+        let word = self.bits.get(usize::from(number) / WORD).copied().unwrap_or(0);
+        word.checked_shr(u32::from(number) & 63).unwrap_or(0) & 1 == 1
+    }
+
+    /// Their numbers, from the lowest on.
+    pub fn numbers(&self) -> impl Iterator<Item = u16> + '_ {
+        (0..MOST as u16).filter(|number| self.contains(*number))
+    }
+
+    fn set(&mut self, number: u16) {
+        if let Some(word) = self.bits.get_mut(usize::from(number) / WORD) {
+            *word |= 1u64.wrapping_shl(u32::from(number) & 63);
+        }
+    }
+}
+
+impl<'k> Snippet<'k> {
+    pub(crate) const fn new(kernel: Kernel<'k>, plan: &'k Plan<'k>) -> Self {
+        Self { kernel, plan }
+    }
+
+    /// Threads of the group that runs it.
+    #[must_use]
+    pub fn threads(&self) -> u32 {
+        self.kernel.threads
+    }
+
+    /// Lanes of a wave.
+    #[must_use]
+    pub fn wave_lanes(&self) -> u32 {
+        1u32.checked_shl(u32::from(self.plan.wave)).unwrap_or(0)
+    }
+
+    /// Bytes of shared memory that it uses, and what their start is a multiple of.
+    #[must_use]
+    pub fn scratch(&self) -> (u32, u32) {
+        (self.kernel.shared_bytes, self.kernel.shared_align.max(1))
+    }
+
+    /// Instructions.
+    #[must_use]
+    pub fn instructions(&self) -> usize {
+        self.kernel.steps.iter().filter(|step| step.purpose != Purpose::Label).count()
+    }
+
+    /// What it takes.
+    pub fn inputs(&self) -> impl Iterator<Item = SnippetValue<'k>> + '_ {
+        self.values(|kind| !matches!(kind, ParamKind::Result(_)))
+    }
+
+    /// What it returns. Two of them, and an input, may be in the same registers.
+    pub fn outputs(&self) -> impl Iterator<Item = SnippetValue<'k>> + '_ {
+        self.values(|kind| matches!(kind, ParamKind::Result(_)))
+    }
+
+    fn values(&self, wanted: fn(ParamKind) -> bool) -> impl Iterator<Item = SnippetValue<'k>> + '_ {
+        self.kernel.params.iter().filter(move |p| wanted(p.kind)).filter_map(|p| self.value(p))
+    }
+
+    /// A parameter; `None` of one that no step reads.
+    fn value(&self, param: &Param) -> Option<SnippetValue<'k>> {
+        let reg = param.register?;
+        let class = self.kernel.isa.classes.get(reg.class.index())?;
+        let is_tile = matches!(param.kind, ParamKind::Tile | ParamKind::Result(_));
+        let named = !matches!(param.kind, ParamKind::Scratch | ParamKind::Result(_));
+        let program = self.kernel.program;
+        let written = |number: u16| self.writes(reg.class.0, number);
+        Some(SnippetValue {
+            kind: param.kind,
+            name: if named { program.value_name(param.value) } else { "" },
+            prefix: class.prefix,
+            register_bits: class.bits,
+            first: reg.first,
+            count: reg.count,
+            overwritten: !matches!(param.kind, ParamKind::Result(_))
+                && (0..u16::from(reg.count)).any(|k| written(reg.first.wrapping_add(k))),
+            fragment: self
+                .plan
+                .fragment_of(param.value)
+                .map(|(_, fragment)| fragment)
+                .filter(|_| is_tile),
+        })
+    }
+
+    /// Whether a step writes a register.
+    fn writes(&self, class: u16, number: u16) -> bool {
+        let mut found = false;
+        for step in self.kernel.steps.iter() {
+            for_each_register(self.kernel.tables, step, self.kernel.patterns, |touch| {
+                let inside = touch.first <= number
+                    && number.wrapping_sub(touch.first) < u16::from(touch.count);
+                found |= touch.written && inside && u16::from(touch.class) == class;
+            });
+        }
+        found
+    }
+
+    /// The register in which it finds the thread's number in the group, from 0 along x, where the
+    /// instruction set has no instruction that reads it: what its name begins with, and its number.
+    #[must_use]
+    pub fn thread_register(&self) -> Option<(&'k str, u16)> {
+        let fixed = self.kernel.isa.thread_register?;
+        let class = self.kernel.isa.classes.get(fixed.class.index())?;
+        // Where no step reads it, another input may have its place.
+        let (number, own) = (fixed.number, fixed.class.0);
+        let read = self.first_is_read(own, number) && !self.is_given(own, number);
+        read.then_some((class.prefix, number))
+    }
+
+    /// Whether a register is one of an input's.
+    fn is_given(&self, class: u16, number: u16) -> bool {
+        let inputs = self.kernel.params.iter().filter(|p| !matches!(p.kind, ParamKind::Result(_)));
+        inputs.filter_map(|p| p.register).any(|reg| {
+            let inside =
+                reg.first <= number && number.wrapping_sub(reg.first) < u16::from(reg.count);
+            reg.class.0 == class && inside
+        })
+    }
+
+    /// Whether the first step that touches a register reads it.
+    fn first_is_read(&self, class: u16, number: u16) -> bool {
+        let mut first = None;
+        for step in self.kernel.steps.iter() {
+            for_each_register(self.kernel.tables, step, self.kernel.patterns, |touch| {
+                let same = u16::from(touch.class) == class;
+                if same && touch.overlaps(touch.class, number, 1) && first.is_none() {
+                    first = Some(touch.read);
+                }
+            });
+            if first.is_some() {
+                break;
+            }
+        }
+        first.unwrap_or(false)
+    }
+
+    /// The registers of each class that it writes, outputs included; classes without any are left
+    /// out. A set holds numbers below 1024.
+    pub fn clobbers(&self) -> impl Iterator<Item = RegisterSet<'k>> + '_ {
+        let isa = self.kernel.isa;
+        (0u16..).zip(isa.classes).filter_map(|(number, class)| {
+            let is_special = class.kind == RegisterKind::Special;
+            let mut set = RegisterSet { prefix: class.prefix, is_special, bits: [0; MOST / WORD] };
+            for step in self.kernel.steps.iter() {
+                for_each_register(self.kernel.tables, step, self.kernel.patterns, |touch| {
+                    if touch.written && u16::from(touch.class) == number {
+                        (0..u16::from(touch.count))
+                            .for_each(|k| set.set(touch.first.wrapping_add(k)));
+                    }
+                });
+                // Those that no operand names.
+                let atom = self.kernel.tables.atom(step.atom);
+                let atom = atom.filter(|_| step.purpose != Purpose::Label);
+                for (k, operand) in atom.into_iter().flat_map(|a| a.operands.iter().enumerate()) {
+                    let writes = matches!(operand.role, Role::Def | Role::UseDef);
+                    if writes && operand.class.0 == number && step.arg(k) == Slot::None {
+                        set.set(0);
+                    }
+                }
+            }
+            set.numbers().next().is_some().then_some(set)
+        })
+    }
+
+    /// Writes the instructions, one a line.
+    ///
+    /// # Errors
+    /// When the sink refuses.
+    pub fn write(&self, out: &mut impl Write) -> Result<(), TextError> {
+        self.kernel.steps.iter().try_for_each(|step| self.kernel.step(step, out))
+    }
+
+    /// Writes the declarations of all registers that it names, inputs and outputs included, where
+    /// the instruction set has them.
+    ///
+    /// # Errors
+    /// When the sink refuses.
+    pub fn write_declarations(&self, out: &mut impl Write) -> Result<(), TextError> {
+        self.kernel.registers(out)
+    }
+
+    /// Writes the name of a value: that of its argument, `result0`, `scratch`, `A.stride0`.
+    ///
+    /// # Errors
+    /// When the sink refuses.
+    pub fn write_name(&self, value: &SnippetValue<'_>, out: &mut impl Write) -> core::fmt::Result {
+        write_parameter(value.name, value.kind, out)
+    }
+}

@@ -1,0 +1,644 @@
+//! A layout, in whatever notation, as a distribution over lanes, warps and registers: for each bit
+//! of an element's number, row by row, where it is. Also of warps of another size: those of 32
+//! lanes on waves of 64, and back.
+
+use crate::ask::on_arch;
+use crate::error::{QueryError, Why};
+use crate::eval;
+use crate::homes::{Distribution, ElementBit, MOST_BITS};
+use crate::shaped;
+use crate::text::{Scanner, TextSpan};
+use crate::value::{Asked, Placed, QueryStorage, QueryValue};
+use core::fmt::Write;
+use lanebook_layout::{AxisId, Coord, PostMap};
+use lanebook_tables::{ArchId, Tables};
+
+/// Bits of a register.
+const REGISTER_BITS: u32 = 32;
+
+/// How the lanes of two warps of 32 make the lanes of one wave of 64, and the other way round.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum WarpSplit {
+    /// The first warp is the lower half of the wave, the second the upper one.
+    #[default]
+    Halves,
+    /// The first warp is the even lanes of the wave, the second the odd ones.
+    Interleaved,
+}
+
+impl WarpSplit {
+    /// Both, by name.
+    pub const NAMED: [(&'static str, Self); 2] =
+        [("halves", Self::Halves), ("interleaved", Self::Interleaved)];
+
+    /// The one of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMED.into_iter().find(|(known, _)| *known == name).map(|(_, split)| split)
+    }
+}
+
+/// Why a layout is no distribution that registers can have.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum NoDistribution {
+    /// The text is no layout.
+    Query(QueryError),
+    /// It names no lanes: what it is of is memory.
+    Memory,
+    /// Extents that are no powers of two, or too many elements.
+    Extents,
+    /// It is of another number of elements, or of another shape.
+    Shape,
+    /// It has an offset, a swizzle or padding.
+    Post,
+    /// A bit of an element's number is in several places at once, or in none.
+    Several,
+    /// Two bits of an element's number are in the same place.
+    Twice,
+    /// It has more lanes than a wave.
+    Lanes,
+    /// Nothing is said of some lanes: neither an element is there nor a copy.
+    Unsaid,
+    /// Elements neither fill a register side by side nor have one each.
+    Packing,
+    /// Two copies of an element in one register.
+    CopyInside,
+    /// More warps than the threads make, or fewer threads than a wave.
+    Threads,
+}
+
+impl NoDistribution {
+    /// Its number.
+    #[must_use]
+    pub const fn number(&self) -> u32 {
+        match self {
+            Self::Query(_) => 1,
+            Self::Memory => 2,
+            Self::Extents => 3,
+            Self::Shape => 4,
+            Self::Post => 5,
+            Self::Several => 6,
+            Self::Twice => 7,
+            Self::Lanes => 8,
+            Self::Unsaid => 9,
+            Self::Packing => 10,
+            Self::CopyInside => 11,
+            Self::Threads => 12,
+        }
+    }
+
+    /// What is wrong, in words.
+    #[must_use]
+    pub fn describe(&self) -> &'static str {
+        match self {
+            Self::Query(_) => "the text is no layout",
+            Self::Memory => {
+                "it names no lanes: write a distribution over lanes and registers, such as an operand or #ttg.blocked"
+            }
+            Self::Extents => "its extents are no powers of two, or their product is above 2^24",
+            Self::Shape => "it has another number of elements than the tile",
+            Self::Post => "it has an offset, a swizzle or padding, which registers do not have",
+            Self::Several => {
+                "an element's row or column is spread over several lane or register bits"
+            }
+            Self::Twice => "two elements are in the same place",
+            Self::Lanes => {
+                "it has more lanes than the architecture's wave; say `on ARCH` behind it, or choose that one"
+            }
+            Self::Unsaid => {
+                "it says nothing of some lanes of the wave; say `on ARCH` behind a layout of another architecture's warps"
+            }
+            Self::Packing => {
+                "its elements neither lie side by side nor have a register each, or registers between them hold nothing"
+            }
+            Self::CopyInside => "a register holds the same element twice",
+            Self::Threads => {
+                "the threads are not the warps that it has, or no power of two of waves"
+            }
+        }
+    }
+}
+
+impl From<Why> for NoDistribution {
+    fn from(why: Why) -> Self {
+        Self::Query(QueryError { line: 1, column: 1, why })
+    }
+}
+
+/// The shape and the element of a tile, and the lanes of a wave.
+#[derive(Copy, Clone, Debug)]
+pub struct Tile<'a> {
+    /// Extents; the last is the fastest.
+    pub extents: &'a [u32],
+    /// Bits of an element.
+    pub element_bits: u16,
+}
+
+/// Reads two layouts, in any notation or as operands of instructions, as distributions of a tile over
+/// waves of `arch`; they stand in `storage` then. `on ARCH` behind one says of which architecture's
+/// warps it is.
+///
+/// A CuTe layout of two modes is one of threads and values, as CuTe has them: from (thread, value)
+/// to the element, column by column. Of warps that it says nothing of each holds all of the tile.
+///
+/// # Errors
+/// Which of them is none, and why.
+pub fn distributions(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    texts: [&str; 2],
+    tile: Tile<'_>,
+    split: WarpSplit,
+    storage: &mut QueryStorage,
+) -> Result<(), (u8, NoDistribution)> {
+    for (number, text) in (0u8..).zip(texts) {
+        // What reads a layout needs much of the stack: nothing stands above it that need not.
+        let done = match evaluated(tables, arch, text, storage) {
+            Ok(own) => placed(tables, (arch, own), tile, split, (storage, number)),
+            Err(why) => Err(why),
+        };
+        if let Err(why) = done {
+            return Err((number, why));
+        }
+    }
+    Ok(())
+}
+
+/// log2 of the lanes of an architecture's waves.
+fn wave_of(tables: &Tables<'_>, arch: ArchId) -> Option<u8> {
+    let lanes = tables.arch(arch)?.wave_lanes.first().copied()?;
+    u8::try_from(lanes.checked_ilog2()?).ok()
+}
+
+/// Computes a layout's text into value 0; the architecture that it is of.
+#[inline(never)]
+fn evaluated(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    text: &str,
+    storage: &mut QueryStorage,
+) -> Result<ArchId, NoDistribution> {
+    let fault = |(at, why)| NoDistribution::Query(QueryError::at(text, at, why));
+    let (body, own) = on_arch(tables, Some(arch), text).map_err(fault)?;
+    let mut scan = Scanner::new(body);
+    let start = TextSpan::new(scan.at, scan.at).start;
+    if let Some(function) =
+        eval::expression(Asked { tables, arch: own }, &mut scan, storage).map_err(fault)?
+    {
+        return Err(fault((start, Why::Nested { function })));
+    }
+    if scan.peek().is_some() {
+        let at = TextSpan::new(scan.at, scan.at).start;
+        return Err(fault((at, Why::Needed(crate::error::Needed::End))));
+    }
+    if let QueryValue::Word(_) = storage.value(0) {
+        return Err(fault((start, Why::UnknownName)));
+    }
+    own.ok_or(NoDistribution::Lanes)
+}
+
+/// Value 0, which is of the architecture `own`, as a distribution over waves of `arch`.
+#[inline(never)]
+fn placed(
+    tables: &Tables<'_>,
+    (arch, own): (ArchId, ArchId),
+    tile: Tile<'_>,
+    split: WarpSplit,
+    (storage, number): (&mut QueryStorage, u8),
+) -> Result<(), NoDistribution> {
+    let waves = wave_of(tables, own).zip(wave_of(tables, arch));
+    let (from, wave) = waves.ok_or(NoDistribution::Lanes)?;
+    let mut found = placed_on(Asked { tables, arch: Some(own) }, tile, from, storage)?;
+    found.split(wave, split)?;
+    if let Some(place) = storage.distributions.get_mut(usize::from(number)) {
+        *place = found;
+    }
+    Ok(())
+}
+
+impl QueryStorage {
+    /// The two that [`distributions`] has read.
+    #[must_use]
+    pub const fn distributions(&self) -> &[Distribution; 2] {
+        &self.distributions
+    }
+}
+
+/// Value 0 as a distribution over waves of `2^wave` lanes.
+#[inline(never)]
+fn placed_on(
+    asked: Asked<'_>,
+    tile: Tile<'_>,
+    wave: u8,
+    storage: &mut QueryStorage,
+) -> Result<Distribution, NoDistribution> {
+    if let QueryValue::Encoding(_) = storage.value(0) {
+        shaped::give(asked, storage, 0, tile.extents)?;
+    }
+    let QueryValue::Layout(placed) = storage.value(0) else {
+        return Err(NoDistribution::Memory);
+    };
+    let total = tile.extents.iter().try_fold(1u64, |all, n| all.checked_mul(u64::from(*n)));
+    let total = total.filter(|n| n.is_power_of_two()).ok_or(NoDistribution::Extents)?;
+    let bits = u8::try_from(total.checked_ilog2().unwrap_or(0))
+        .ok()
+        .filter(|bits| usize::from(*bits) <= MOST_BITS);
+    let mut out = Distribution {
+        bits: bits.ok_or(NoDistribution::Extents)?,
+        wave,
+        warps: 0,
+        element_bits: tile.element_bits,
+        register_copies: 0,
+        homes: [ElementBit::Bit(u8::MAX); MOST_BITS],
+    };
+    if placed.layout.view().post != PostMap::None {
+        return Err(NoDistribution::Post);
+    }
+    let axes = placed.layout.view().axes().map_err(Why::from)?;
+    let by_lane = [AxisId::LANE, AxisId::TX, AxisId::TID_IN_WG].iter().any(|a| axes.contains(a));
+    if by_lane {
+        out.of_places(placed, tile, total)?;
+    } else if axes.iter().all(|axis| *axis == AxisId::M) && !placed.elements.row_major {
+        out.of_values(placed, tile)?;
+    } else {
+        return Err(NoDistribution::Memory);
+    }
+    out.pack()?;
+    Ok(out)
+}
+
+impl Distribution {
+    fn place(&mut self, bit: u32, home: ElementBit) -> Result<(), NoDistribution> {
+        if self.homes().contains(&home) {
+            return Err(NoDistribution::Twice);
+        }
+        let bits = usize::from(self.bits);
+        let known = self.homes.get_mut(..bits).and_then(|homes| homes.get_mut(bit as usize));
+        let slot = known.ok_or(NoDistribution::Shape)?;
+        if *slot != ElementBit::Bit(u8::MAX) {
+            return Err(NoDistribution::Twice);
+        }
+        *slot = home;
+        if let ElementBit::Warp(warp) = home {
+            self.warps = self.warps.max(warp.saturating_add(1));
+        }
+        Ok(())
+    }
+
+    /// The home of a thread's bit.
+    fn thread(&self, bit: u32) -> ElementBit {
+        let bit = u8::try_from(bit).unwrap_or(u8::MAX);
+        match bit.checked_sub(self.wave) {
+            Some(warp) => ElementBit::Warp(warp),
+            None => ElementBit::Lane(bit),
+        }
+    }
+
+    /// The home of a position on an axis; `None` of an axis that registers do not have.
+    fn on_axis(&self, axis: AxisId, bit: u32) -> Option<ElementBit> {
+        let narrow = u8::try_from(bit).ok()?;
+        let each = u32::from(self.element_bits).checked_ilog2().unwrap_or(0);
+        match axis {
+            AxisId::LANE => Some(ElementBit::Lane(narrow)),
+            AxisId::WARP | AxisId::WID_IN_WG => Some(ElementBit::Warp(narrow)),
+            AxisId::TX | AxisId::TID_IN_WG => Some(self.thread(bit)),
+            AxisId::BIT => Some(ElementBit::Bit(narrow)),
+            AxisId::REGISTER | AxisId::M => {
+                u8::try_from(bit.checked_add(each)?).ok().map(ElementBit::Bit)
+            }
+            _ => None,
+        }
+    }
+
+    /// From a layout that says where each element is.
+    fn of_places(
+        &mut self,
+        placed: &Placed,
+        tile: Tile<'_>,
+        total: u64,
+    ) -> Result<(), NoDistribution> {
+        let view = placed.layout.view();
+        if view.size_value().map_err(Why::from)? != total {
+            return Err(NoDistribution::Shape);
+        }
+        let mut room = [0u32; 32];
+        let own = placed.extents(&mut room);
+        // What has no shape of its own counts elements as the tile does, the last the fastest.
+        let shapeless = placed.elements.rank == 0 && placed.elements.row_major;
+        let more = |n: &&u32| **n != 1;
+        let same = own.iter().filter(more).eq(tile.extents.iter().filter(more));
+        if !(same || shapeless) || !own.iter().all(|n| n.is_power_of_two()) {
+            return Err(NoDistribution::Shape);
+        }
+        let mut at = Coord::new();
+        view.apply_flat(0, &mut at).map_err(Why::from)?;
+        let axes = view.axes().map_err(Why::from)?;
+        if axes.iter().any(|axis| at.get(*axis) != 0) {
+            return Err(NoDistribution::Post);
+        }
+        for bit in 0..u32::from(self.bits) {
+            let mut whole = [0u64; 32];
+            let coordinate = coordinate(1u64.wrapping_shl(bit), own, &mut whole);
+            let flat = placed.flat(coordinate).ok_or(NoDistribution::Shape)?;
+            let mut at = Coord::new();
+            view.apply_flat(flat, &mut at).map_err(Why::from)?;
+            let mut home = None;
+            for axis in &axes {
+                let Some(position) = u64::try_from(at.get(*axis)).ok().filter(|n| *n != 0) else {
+                    continue;
+                };
+                if !position.is_power_of_two() || home.is_some() {
+                    return Err(NoDistribution::Several);
+                }
+                home = Some(
+                    self.on_axis(*axis, position.checked_ilog2().unwrap_or(0))
+                        .ok_or(NoDistribution::Memory)?,
+                );
+            }
+            self.place(bit, home.ok_or(NoDistribution::Several)?)?;
+        }
+        self.copied(placed)
+    }
+
+    /// Lanes and registers that hold copies are those that the layout says, and no others are left.
+    fn copied(&mut self, placed: &Placed) -> Result<(), NoDistribution> {
+        let mut lanes = 0u32;
+        for iter in placed.layout.view().replica {
+            let extent = iter.extent_value().map_err(Why::from)?;
+            let stride = iter.stride_value().map_err(Why::from)?;
+            let stride = u64::try_from(stride).map_err(|_| NoDistribution::Several)?;
+            if !extent.is_power_of_two() || !stride.is_power_of_two() {
+                return Err(NoDistribution::Several);
+            }
+            for bit in stride.checked_ilog2().unwrap_or(0)
+                ..stride
+                    .checked_ilog2()
+                    .unwrap_or(0)
+                    .saturating_add(extent.checked_ilog2().unwrap_or(0))
+            {
+                let home = self.on_axis(iter.axis(), bit).ok_or(NoDistribution::Memory)?;
+                if self.homes().contains(&home) {
+                    return Err(NoDistribution::Twice);
+                }
+                match home {
+                    ElementBit::Lane(lane) => lanes |= 1u32.wrapping_shl(u32::from(lane)),
+                    ElementBit::Warp(_) => {}
+                    ElementBit::Bit(bit) => self.copy_register(bit)?,
+                }
+            }
+        }
+        self.said(lanes)
+    }
+
+    fn copy_register(&mut self, bit: u8) -> Result<(), NoDistribution> {
+        let register = REGISTER_BITS.max(u32::from(self.element_bits)).checked_ilog2().unwrap_or(0);
+        let number = u32::from(bit).checked_sub(register).ok_or(NoDistribution::CopyInside)?;
+        self.register_copies |= 1u32.checked_shl(number).ok_or(NoDistribution::Extents)?;
+        Ok(())
+    }
+
+    /// Each lane holds elements or is one of `copies`.
+    fn said(&self, copies: u32) -> Result<(), NoDistribution> {
+        let holds = |lane: u8| {
+            copies.checked_shr(u32::from(lane)).unwrap_or(0) & 1 == 1
+                || self.homes().contains(&ElementBit::Lane(lane))
+        };
+        let beyond = |home: &ElementBit| matches!(home, ElementBit::Lane(l) if *l >= self.wave);
+        if self.homes().iter().any(beyond) {
+            return Err(NoDistribution::Lanes);
+        }
+        if (0..self.wave).all(holds) { Ok(()) } else { Err(NoDistribution::Unsaid) }
+    }
+
+    /// From a layout of threads and values to elements, column by column.
+    fn of_values(&mut self, placed: &Placed, tile: Tile<'_>) -> Result<(), NoDistribution> {
+        let view = placed.layout.view();
+        let mut room = [0u32; 32];
+        let own = placed.extents(&mut room);
+        let &[threads, values] = own else { return Err(NoDistribution::Memory) };
+        if !threads.is_power_of_two() || !values.is_power_of_two() || !view.offset.is_empty() {
+            return Err(NoDistribution::Extents);
+        }
+        let each = u32::from(self.element_bits).checked_ilog2().unwrap_or(0);
+        let mut copies = 0u32;
+        for bit in 0..threads
+            .checked_ilog2()
+            .unwrap_or(0)
+            .saturating_add(values.checked_ilog2().unwrap_or(0))
+        {
+            let mut at = Coord::new();
+            view.apply_flat(1u64.wrapping_shl(bit), &mut at).map_err(Why::from)?;
+            let element = u64::try_from(at.get(AxisId::M)).map_err(|_| NoDistribution::Several)?;
+            let home = match bit.checked_sub(threads.checked_ilog2().unwrap_or(0)) {
+                None => self.thread(bit),
+                Some(value) => {
+                    ElementBit::Bit(u8::try_from(value.saturating_add(each)).unwrap_or(u8::MAX))
+                }
+            };
+            if element == 0 {
+                match home {
+                    ElementBit::Lane(lane) => copies |= 1u32.wrapping_shl(u32::from(lane)),
+                    ElementBit::Warp(_) => {}
+                    ElementBit::Bit(bit) => self.copy_register(bit)?,
+                }
+                continue;
+            }
+            if !element.is_power_of_two() {
+                return Err(NoDistribution::Several);
+            }
+            let number = by_rows(element.checked_ilog2().unwrap_or(0), tile.extents)
+                .ok_or(NoDistribution::Shape)?;
+            self.place(number, home)?;
+        }
+        if self.homes().contains(&ElementBit::Bit(u8::MAX)) {
+            return Err(NoDistribution::Shape);
+        }
+        self.said(copies)
+    }
+
+    /// Registers without their copies: what is left follows each other.
+    fn pack(&mut self) -> Result<(), NoDistribution> {
+        let element = u32::from(self.element_bits).checked_ilog2().unwrap_or(0);
+        let register = REGISTER_BITS.checked_ilog2().unwrap_or(0).max(element);
+        let taken = |bits: &[ElementBit], bit: u32| {
+            u8::try_from(bit).is_ok_and(|bit| bits.contains(&ElementBit::Bit(bit)))
+        };
+        let below = self
+            .homes()
+            .iter()
+            .any(|home| matches!(home, ElementBit::Bit(b) if u32::from(*b) < element));
+        if below || !u32::from(self.element_bits).is_power_of_two() {
+            return Err(NoDistribution::Packing);
+        }
+        let inside = (element..register).filter(|bit| taken(self.homes(), *bit)).count() as u32;
+        if inside != 0 && inside != register.saturating_sub(element) {
+            // A tile of less than a register has its first elements there.
+            let first = element..element.saturating_add(inside);
+            let alone = !self
+                .homes()
+                .iter()
+                .any(|home| matches!(home, ElementBit::Bit(b) if u32::from(*b) >= register));
+            if !alone || !first.into_iter().all(|bit| taken(self.homes(), bit)) {
+                return Err(NoDistribution::Packing);
+            }
+        }
+        let mut next = u8::try_from(register).unwrap_or(u8::MAX);
+        let mut copies = 0u32;
+        let above = |home: &ElementBit| match home {
+            ElementBit::Bit(bit) => u32::from(*bit).saturating_add(1),
+            _ => 0,
+        };
+        let end = self.homes().iter().map(above).max().unwrap_or(0);
+        for bit in register..64 {
+            let Ok(narrow) = u8::try_from(bit) else { break };
+            let number = bit.saturating_sub(register);
+            let bits = usize::from(self.bits);
+            let homes = self.homes.get_mut(..bits).unwrap_or(&mut []);
+            match homes.iter_mut().find(|home| **home == ElementBit::Bit(narrow)) {
+                Some(home) => {
+                    *home = ElementBit::Bit(next);
+                    next = next.saturating_add(1);
+                }
+                None => {
+                    let copy = 1u32.checked_shl(number).unwrap_or(0) & self.register_copies;
+                    if copy == 0 && bit < end {
+                        return Err(NoDistribution::Packing);
+                    }
+                    copies |= copy;
+                }
+            }
+        }
+        self.register_copies = copies;
+        Ok(())
+    }
+
+    /// The same over waves of `2^wave` lanes.
+    fn split(&mut self, wave: u8, split: WarpSplit) -> Result<(), NoDistribution> {
+        let bits = usize::from(self.bits);
+        let homes = self.homes.get_mut(..bits).unwrap_or(&mut []);
+        while self.wave < wave {
+            for home in homes.iter_mut() {
+                *home = match (*home, split) {
+                    (ElementBit::Warp(0), WarpSplit::Halves) => ElementBit::Lane(self.wave),
+                    (ElementBit::Warp(0), WarpSplit::Interleaved) => ElementBit::Lane(0),
+                    (ElementBit::Warp(bit), _) => ElementBit::Warp(bit.saturating_sub(1)),
+                    (ElementBit::Lane(bit), WarpSplit::Interleaved) => {
+                        ElementBit::Lane(bit.saturating_add(1))
+                    }
+                    (other, _) => other,
+                };
+            }
+            self.wave = self.wave.saturating_add(1);
+            self.warps = self.warps.saturating_sub(1);
+        }
+        while self.wave > wave {
+            let top = self.wave.saturating_sub(1);
+            for home in homes.iter_mut() {
+                *home = match (*home, split) {
+                    (ElementBit::Lane(bit), WarpSplit::Halves) if bit == top => ElementBit::Warp(0),
+                    (ElementBit::Lane(0), WarpSplit::Interleaved) => ElementBit::Warp(0),
+                    (ElementBit::Lane(bit), WarpSplit::Interleaved) => {
+                        ElementBit::Lane(bit.saturating_sub(1))
+                    }
+                    (ElementBit::Warp(bit), _) => ElementBit::Warp(bit.saturating_add(1)),
+                    (other, _) => other,
+                };
+            }
+            self.wave = top;
+            self.warps = self.warps.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// The register of the layout's that a register stands for: with its copies left out they
+    /// follow each other.
+    #[must_use]
+    pub fn written_register(&self, register: u32) -> u32 {
+        let (mut out, mut rest) = (0u32, register);
+        for bit in 0..REGISTER_BITS {
+            if self.register_copies.checked_shr(bit).unwrap_or(0) & 1 == 1 {
+                continue;
+            }
+            out |= (rest & 1).checked_shl(bit).unwrap_or(0);
+            rest >>= 1;
+        }
+        out
+    }
+
+    /// Writes it in TIRx's notation over lanes, for a group of `2^warps` warps.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write(&self, warps: u8, sink: &mut impl Write) -> core::fmt::Result {
+        let mut out = crate::write::Out::new(sink);
+        out.text("S[(")?;
+        for k in 0..self.bits {
+            out.text(if k > 0 { ",2" } else { "2" })?;
+        }
+        // One element alone.
+        out.text(if self.bits == 0 { "1):(" } else { "):(" })?;
+        for (k, home) in self.homes().iter().rev().enumerate() {
+            out.text(if k > 0 { "," } else { "" })?;
+            let (bit, axis) = match *home {
+                ElementBit::Lane(bit) => (bit, "@laneid"),
+                ElementBit::Warp(bit) => (bit, "@warpid"),
+                ElementBit::Bit(bit) => (bit, "@bit"),
+            };
+            out.unsigned(1u64.checked_shl(u32::from(bit)).unwrap_or(0))?;
+            out.text(axis)?;
+        }
+        out.text(if self.bits == 0 { "1@bit)]" } else { ")]" })?;
+        let lanes = (0..self.wave).map(ElementBit::Lane);
+        let copies = lanes.chain((0..warps).map(ElementBit::Warp));
+        let copies = || copies.clone().filter(|home| !self.homes().contains(home));
+        if copies().next().is_none() {
+            return Ok(());
+        }
+        out.text(" + R[(")?;
+        for (k, _) in copies().enumerate() {
+            out.text(if k > 0 { ",2" } else { "2" })?;
+        }
+        out.text("):(")?;
+        for (k, home) in copies().enumerate() {
+            out.text(if k > 0 { "," } else { "" })?;
+            let (bit, axis) = match home {
+                ElementBit::Warp(bit) => (bit, "@warpid"),
+                ElementBit::Lane(bit) | ElementBit::Bit(bit) => (bit, "@laneid"),
+            };
+            out.unsigned(1u64.checked_shl(u32::from(bit)).unwrap_or(0))?;
+            out.text(axis)?;
+        }
+        out.text(")]")
+    }
+}
+
+/// The coordinate of an element by its number row by row.
+fn coordinate<'c>(element: u64, extents: &[u32], room: &'c mut [u64; 32]) -> &'c [u64] {
+    let mut rest = element;
+    let used = extents.len().min(room.len());
+    let slots = room.get_mut(..used).unwrap_or(&mut []);
+    for (slot, extent) in slots.iter_mut().zip(extents).rev() {
+        let extent = u64::from(*extent);
+        *slot = rest.checked_rem(extent).unwrap_or(0);
+        rest = rest.checked_div(extent).unwrap_or(0);
+    }
+    slots
+}
+
+/// The bit of an element's number row by row, by its bit column by column.
+fn by_rows(bit: u32, extents: &[u32]) -> Option<u32> {
+    let mut rest = bit;
+    let log = |n: &u32| n.checked_ilog2().unwrap_or(0);
+    let mut behind = extents.iter().fold(0u32, |all, n| all.saturating_add(log(n)));
+    for extent in extents {
+        let own = extent.checked_ilog2().unwrap_or(0);
+        behind = behind.checked_sub(own)?;
+        if rest < own {
+            return rest.checked_add(behind);
+        }
+        rest = rest.checked_sub(own)?;
+    }
+    None
+}
