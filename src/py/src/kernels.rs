@@ -5,7 +5,7 @@ use lanebook::TABLES;
 use lanebook::convert::Conversion;
 use lanebook_report::archs::arch;
 use lanebook_report::compile::{reported, unwritten};
-use lanebook_report::convert;
+use lanebook_report::convert as conversions;
 use lanebook_report::infer::{Request, inferred};
 use lanebook_report::plan::Parts;
 use lanebook_report::problem::Problems;
@@ -71,10 +71,10 @@ pub fn convert(
     split: &str,
 ) -> PyResult<String> {
     working(py, || {
-        let split = convert::split(split)?;
+        let split = conversions::split(split)?;
         let wanted = Conversion { from, to, threads, split, ..Conversion::of(&shape, dtype) };
-        let source = convert::conversion(&TABLES, arch, &wanted)?;
-        convert::json(&TABLES, arch, &source)
+        let source = conversions::conversion(&TABLES, arch, &wanted)?;
+        conversions::json(&TABLES, arch, &source)
     })
 }
 
