@@ -47,7 +47,7 @@ use lanebook_emit::registers::allocate::{MAX_CLASSES, RegisterUsage};
 use lanebook_emit::step::{StepError, StepStorage};
 use lanebook_emit::{
     EmitError, EmitPool, EmitStage, Lists, LoopSource, LowerContext, NoLoops, Param,
-    RegisterPressureLevel, TargetQueries, TextError, is_snippet, parameters,
+    RegisterPressureLevel, TargetQueries, TextError, parameters,
 };
 use lanebook_ir::rewrite::RunError;
 use lanebook_ir::verify::contract::{Breach, check};
@@ -602,7 +602,7 @@ fn fill<'f, L: LoopSource<'f>>(
         }
     };
     if *last == EmitStage::Waits {
-        let finish = if is_snippet(program, function) {
+        let finish = if program.is_snippet(function) {
             lanebook_emit::sync::waits::finish_snippet
         } else {
             lanebook_emit::sync::waits::finish

@@ -48,7 +48,10 @@ fn attributes_are_known_fit_and_are_spelt() {
     );
     with("func @f", "func private @f")
         .refused(1, &["attribute `visibility` of `func` cannot be `private`"]);
-    with("{threads = 128}", "-> f32 {threads = 128}").refused(1, &["a kernel returns nothing"]);
+    with("{threads = 128}", "-> f32 {threads = 128}")
+        .refused(1, &["this function says result types"]);
+    with("{threads = 128}", "{threads = 128, snippet, grid = (4)}")
+        .refused(1, &["`grid` says nothing of a snippet"]);
     with("{threads = 128}", "{threads = 0}")
         .refused(1, &["attribute `threads` cannot be `0`", "from 1 to 65536", "^^^^^^^"]);
     with("{threads = 128}", "{threads = 128, num_stages = 3}")
@@ -188,6 +191,11 @@ fn written_layouts_are_obeyed_or_refused() {
         .replace("%A: memref<?x?xf32, #gmem>", "%A: memref<64x64xf32, #gmem, S[(64,64):(1,64)]>")
         .replace("%s : memref<?x?xf32, #gmem> ->", "%s : ... ->");
     compile(&laid).refused(
+        1,
+        &["the layout written for this memref is not obeyed: its elements lie row by row"],
+    );
+    // Nor one of lanes, which is obeyed of the tiles that a snippet takes.
+    compile(&laid.replace("(1,64)", "(1@laneid,32@bit)")).refused(
         1,
         &["the layout written for this memref is not obeyed: its elements lie row by row"],
     );

@@ -2,7 +2,7 @@
 
 use crate::registers::allocate::RegisterUsage;
 use crate::step::{Step, TupleStride};
-use crate::{Kernel, Launch, Param, Snippet, TextError, is_snippet};
+use crate::{Kernel, Launch, Param, Snippet, TextError};
 use core::fmt::Write;
 use heapless::VecView;
 use lanebook_ir::{Op, Program};
@@ -81,7 +81,7 @@ impl Compiled<'_> {
         tables: &'k Tables<'k>,
         program: &'k Program<'_, '_>,
     ) -> Option<Launch<'k>> {
-        if is_snippet(program, self.function) {
+        if program.is_snippet(self.function) {
             return None;
         }
         Launch::new(tables, program, self.function, &self.plan, self.params)
@@ -102,7 +102,7 @@ impl Compiled<'_> {
         tables: &'k Tables<'k>,
         program: &'k Program<'_, '_>,
     ) -> Option<Snippet<'k>> {
-        let kernel = self.kernel(tables, program).filter(|_| is_snippet(program, self.function))?;
+        let kernel = self.kernel(tables, program).filter(|_| program.is_snippet(self.function))?;
         Some(Snippet::new(kernel, &self.plan))
     }
 

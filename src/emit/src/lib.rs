@@ -68,7 +68,7 @@ pub use crate::elements::{
 };
 pub use crate::launch::{Launch, LaunchMap, LaunchMapDim, LaunchParameter, MapNumber, NumberKind};
 pub use crate::lower::context::{Address, Advance, EmitError, MAX_VARIABLES, ValueRegs};
-pub use crate::lower::interface::{Param, ParamKind, is_snippet, parameter_bytes, parameters};
+pub use crate::lower::interface::{Param, ParamKind, parameter_bytes, parameters};
 pub use crate::pool::EmitPool;
 pub use crate::snippet::{RegisterSet, Snippet, SnippetValue};
 pub use crate::stage::EmitStage;

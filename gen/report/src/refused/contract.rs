@@ -175,12 +175,20 @@ pub fn of_breach(
                 .filter(|key| place.op.and_then(|op| program.span(op)).is_some_and(|span| span.start == place.offset as usize && *key != word))
                 .unwrap_or(word);
             let unwritten = match word {
-                "results" => Some(("a kernel returns nothing, and this function says result types", "remove them, and store the result into a memref")),
+                "results" => Some(("this function says result types, which nothing reads", "remove them; a kernel stores its results into memrefs, a snippet says them in `return`")),
                 "callee" | "map" | "name" | "prefix" => Some(("a name, map, text or word stands here that nothing follows from", "remove it")),
                 _ => None,
             };
             if let Some((what, remedy)) = unwritten {
                 return refused(what.into(), remedy.into(), String::new());
+            }
+            let in_snippet = place.op.is_some_and(|op| program.is_snippet(op));
+            if in_snippet && own.iter().any(|attr| attr.key == word) {
+                return refused(
+                    format!("`{word}` says nothing of a snippet"),
+                    "remove it: whoever inlines a snippet launches it".into(),
+                    String::new(),
+                );
             }
             let near = nearest(word, keys.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
             let has = if keys.is_empty() { "none".to_string() } else { keys.join(", ") };

@@ -116,7 +116,7 @@ pub fn contents(
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
     let FinalSteps { plan, steps, patterns, params } = *kernel;
     let function = program.functions().next().ok_or(Violation::NoFunction)?;
-    if lanebook_emit::is_snippet(program, function) {
+    if program.is_snippet(function) {
         return Err(Violation::Snippet);
     }
     let look = ContentsContext {

@@ -6,7 +6,6 @@
 
 use crate::elements::LoopSource;
 use crate::lower::context::{EmitError, LowerContext};
-use crate::lower::interface::is_snippet;
 use crate::lower::loops::OpenLoop;
 use crate::pool::EmitPool;
 use crate::step::Purpose;
@@ -26,7 +25,7 @@ impl LowerContext<'_, '_, '_, '_> {
         function: Op,
         of_loops: &mut impl LoopSource<'f>,
     ) -> Result<(), EmitError> {
-        self.snippet = is_snippet(self.program, function);
+        self.snippet = self.program.is_snippet(function);
         self.enter(function)?;
         if let Some(told) = of_loops.told() {
             self.make_fragments(told)?;

@@ -13,7 +13,7 @@ use crate::expr::Reg;
 use crate::text::write_number;
 use core::fmt::Write;
 use heapless::VecView;
-use lanebook_ir::{Op, Program, TypeKind, Value, attr_names};
+use lanebook_ir::{Op, Program, TypeKind, Value};
 use lanebook_plan::MapPlan;
 use lanebook_tables::{IndexWord, Isa, OpRole, Tables};
 
@@ -55,14 +55,6 @@ pub struct Param {
     pub align: u8,
     /// Of a snippet: the registers that it is in, once there are steps.
     pub register: Option<Reg>,
-}
-
-/// Whether a function is a snippet: whether it takes or returns register tiles, or says so.
-#[must_use]
-pub fn is_snippet(program: &Program<'_, '_>, function: Op) -> bool {
-    program.has_attr(function, attr_names::SNIPPET)
-        || program.parameters(function).any(|value| is_tile(program, value))
-        || returned(program, function).is_some_and(|op| program.operand_count(op) > 0)
 }
 
 /// A tile that lives in registers.

@@ -366,6 +366,10 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         };
         let found = found.and_then(|number| Some((number, attrs.get(usize::from(number))?)));
         let Some((number, attr)) = found else { return Err((BreachKind::Attr, Some(key))) };
+        // Whoever inlines a snippet launches it.
+        if attr.key == crate::attr_names::GRID && self.program.is_snippet(self.op) {
+            return Err((BreachKind::Attr, Some(key)));
+        }
         let bit = 1u32.wrapping_shl(u32::from(number));
         if *seen & bit != 0 {
             return Err((BreachKind::AttrTwice, Some(key)));
@@ -572,7 +576,9 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             return Err((BreachKind::Element { at, want: Elements::Words }, name));
         }
         if at.side != ValueList::Operand && tile {
-            self.layout(at, &ty, rule.layouts)?;
+            // A memref's elements lie row by row; the layouts of arguments are those of tiles.
+            let obeyed = if found & kind::GLOBAL == 0 { rule.layouts } else { 0 };
+            self.layout(at, &ty, obeyed)?;
         }
         if at.side != ValueList::Argument {
             return Ok(());
