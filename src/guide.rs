@@ -19,6 +19,7 @@ pages! {
     conflicts: "../docs/conflicts.md", "Conflicts of an access, and layouts without them.";
     asking: "../docs/asking.md", "The query language.";
     launching: "../docs/launching.md", "From text to a launch, in Rust, C and Python.";
+    converting: "../docs/converting.md", "Snippets: one conversion or movement by itself.";
     tiles: "../docs/tiles.md", "What a tile program looks like.";
     loops: "../docs/loops.md", "Parallel loops and how their layouts are inferred.";
     reports: "../docs/reports.md", "What `compile` says beside the kernel.";
