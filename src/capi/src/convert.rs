@@ -389,17 +389,10 @@ fn writes(snippet: &Snippet<'_>, out: &LbConversion) -> usize {
             push(run);
             continue;
         }
-        for number in set.numbers().map(u32::from) {
-            if run.count > 0 && run.first.saturating_add(run.count) == number {
-                run.count = run.count.saturating_add(1);
-                continue;
-            }
-            if run.count > 0 {
-                push(run);
-            }
-            (run.first, run.count) = (number, 1);
+        for (first, count) in set.runs() {
+            (run.first, run.count) = (first, count);
+            push(run);
         }
-        push(run);
     }
     count
 }

@@ -62,20 +62,12 @@ pub unsafe extern "C" fn lb_query(
             room.write_bytes(0, 1);
             &mut *room
         };
-        let out: &mut [u8] = match answer_room {
-            0 => &mut [],
-            // SAFETY: not null, no longer than an object can be, and writable by the caller's word.
-            bytes => unsafe { core::slice::from_raw_parts_mut(answer, bytes) },
-        };
-        let mut out = AnswerBuffer { room: out, used: 0 };
+        // SAFETY: not null, no longer than an object can be, apart from what is read, and writable
+        // by the caller's word.
+        let mut out = unsafe { AnswerBuffer::lent(answer, answer_room) };
         let result = answered(query, name, format, room, &mut out);
         // SAFETY: not null, aligned, and writable by the caller's word.
-        unsafe { answer_bytes.write(out.used) }
-        if out.used > answer_room {
-            let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
-            let numbers = [signed(out.used), signed(answer_room), 0];
-            return Err(LbError { numbers, ..LbError::of(CallStatus::Room) });
-        }
+        unsafe { out.finish(answer_bytes)? }
         result
     })();
     // SAFETY: `err` is null or writable by the caller's word.

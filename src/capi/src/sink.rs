@@ -1,5 +1,6 @@
 //! Texts that go out: to a callback, gathered in lent memory, or into a lent buffer.
 
+use crate::code::{CallStatus, LbError};
 use core::ffi::{c_int, c_void};
 use core::fmt::{Arguments, Error, Result as FmtResult, Write};
 
@@ -76,11 +77,40 @@ impl Write for GatheringSink<'_> {
 
 /// A lent buffer as a text sink; it counts on where it is full.
 pub(crate) struct AnswerBuffer<'b> {
-    pub(crate) room: &'b mut [u8],
+    room: &'b mut [u8],
     pub(crate) used: usize,
 }
 
 impl AnswerBuffer<'_> {
+    /// The buffer that C lends, empty.
+    ///
+    /// # Safety
+    /// `room` is 0, or `answer` is not null, writable for `room` bytes, no more than an object can
+    /// have, and nothing else uses them as long as this lasts.
+    pub(crate) unsafe fn lent(answer: *mut u8, room: usize) -> Self {
+        let room: &mut [u8] = match room {
+            0 => &mut [],
+            // SAFETY: by the caller's word.
+            bytes => unsafe { core::slice::from_raw_parts_mut(answer, bytes) },
+        };
+        Self { room, used: 0 }
+    }
+
+    /// Tells how much there was to write; an error if that is more than there is room for.
+    ///
+    /// # Safety
+    /// `bytes` is not null, aligned, and writable.
+    pub(crate) unsafe fn finish(self, bytes: *mut usize) -> Result<(), LbError> {
+        // SAFETY: by the caller's word.
+        unsafe { bytes.write(self.used) }
+        if self.used <= self.room.len() {
+            return Ok(());
+        }
+        let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
+        let numbers = [signed(self.used), signed(self.room.len()), 0];
+        Err(LbError { numbers, ..LbError::of(CallStatus::Room) })
+    }
+
     fn take(&mut self, text: &str) {
         let end = self.used.saturating_add(text.len());
         for (place, byte) in self.room.iter_mut().skip(self.used).zip(text.bytes()) {

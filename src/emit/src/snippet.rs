@@ -9,11 +9,6 @@ use lanebook_plan::Plan;
 use lanebook_tables::{RegisterKind, Role};
 use lanebook_tile::map::Fragment;
 
-/// Most registers of a class that a [`RegisterSet`] can name.
-const MOST: usize = 1024;
-/// Registers in one word of a set.
-const WORD: usize = 64;
-
 /// Code without a frame. When it begins, its inputs are in registers; behind it, its outputs are,
 /// complete: nothing is still on its way.
 ///
@@ -66,33 +61,52 @@ impl SnippetValue<'_> {
     }
 }
 
-/// Registers of one class.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct RegisterSet<'k> {
+/// The registers of one class that a snippet writes.
+#[derive(Copy, Clone)]
+pub struct RegisterSet<'s> {
     /// What their names begin with; the whole name of a special register.
-    pub prefix: &'k str,
+    pub prefix: &'s str,
     /// Whether it is one register without a number.
     pub is_special: bool,
-    bits: [u64; MOST / WORD],
+    snippet: &'s Snippet<'s>,
+    class: u16,
 }
 
-impl RegisterSet<'_> {
+impl<'s> RegisterSet<'s> {
     /// Whether a register is among them.
     #[must_use]
     pub fn contains(&self, number: u16) -> bool {
-        let word = self.bits.get(usize::from(number) / WORD).copied().unwrap_or(0);
-        word.checked_shr(u32::from(number) & 63).unwrap_or(0) & 1 == 1
+        let mut found = false;
+        self.snippet.written(self.class, |first, end| {
+            found |= (first..end).contains(&u32::from(number));
+        });
+        found
     }
 
-    /// Their numbers, from the lowest on.
-    pub fn numbers(&self) -> impl Iterator<Item = u16> + '_ {
-        (0..MOST as u16).filter(|number| self.contains(*number))
-    }
-
-    fn set(&mut self, number: u16) {
-        if let Some(word) = self.bits.get_mut(usize::from(number) / WORD) {
-            *word |= 1u64.wrapping_shl(u32::from(number) & 63);
-        }
+    /// Runs of neighbours, from the lowest on: the first one's number, and how many.
+    pub fn runs(self) -> impl Iterator<Item = (u32, u32)> + 's {
+        let mut from = 0u32;
+        core::iter::from_fn(move || {
+            let mut lowest: Option<u32> = None;
+            self.snippet.written(self.class, |first, end| {
+                if end > from {
+                    lowest = Some(lowest.unwrap_or(u32::MAX).min(first.max(from)));
+                }
+            });
+            let first = lowest?;
+            // What begins in it or right behind it makes it longer.
+            let (mut end, mut before) = (first.saturating_add(1), first);
+            while before < end {
+                before = end;
+                self.snippet.written(self.class, |begins, ends| {
+                    if begins <= end {
+                        end = end.max(ends);
+                    }
+                });
+            }
+            from = end;
+            Some((first, end.saturating_sub(first)))
+        })
     }
 }
 
@@ -146,7 +160,10 @@ impl<'k> Snippet<'k> {
         let is_tile = matches!(param.kind, ParamKind::Tile | ParamKind::Result(_));
         let named = !matches!(param.kind, ParamKind::Scratch | ParamKind::Result(_));
         let program = self.kernel.program;
-        let written = |number: u16| self.writes(reg.class.0, number);
+        let (first, end) =
+            (u32::from(reg.first), u32::from(reg.first).saturating_add(u32::from(reg.count)));
+        let mut overwritten = false;
+        self.written(reg.class.0, |begins, ends| overwritten |= begins < end && first < ends);
         Some(SnippetValue {
             kind: param.kind,
             name: if named { program.value_name(param.value) } else { "" },
@@ -154,8 +171,7 @@ impl<'k> Snippet<'k> {
             register_bits: class.bits,
             first: reg.first,
             count: reg.count,
-            overwritten: !matches!(param.kind, ParamKind::Result(_))
-                && (0..u16::from(reg.count)).any(|k| written(reg.first.wrapping_add(k))),
+            overwritten: overwritten && !matches!(param.kind, ParamKind::Result(_)),
             fragment: self
                 .plan
                 .fragment_of(param.value)
@@ -164,17 +180,25 @@ impl<'k> Snippet<'k> {
         })
     }
 
-    /// Whether a step writes a register.
-    fn writes(&self, class: u16, number: u16) -> bool {
-        let mut found = false;
+    /// What its steps write in a class: the first register's number, and the number behind the last.
+    fn written(&self, class: u16, mut each: impl FnMut(u32, u32)) {
         for step in self.kernel.steps.iter() {
             for_each_register(self.kernel.tables, step, self.kernel.patterns, |touch| {
-                let inside = touch.first <= number
-                    && number.wrapping_sub(touch.first) < u16::from(touch.count);
-                found |= touch.written && inside && u16::from(touch.class) == class;
+                if touch.written && u16::from(touch.class) == class {
+                    let first = u32::from(touch.first);
+                    each(first, first.saturating_add(u32::from(touch.count)));
+                }
             });
+            // Those that no operand names.
+            let atom = self.kernel.tables.atom(step.atom);
+            let atom = atom.filter(|_| step.purpose != Purpose::Label);
+            for (k, operand) in atom.into_iter().flat_map(|a| a.operands.iter().enumerate()) {
+                let writes = matches!(operand.role, Role::Def | Role::UseDef);
+                if writes && operand.class.0 == class && step.arg(k) == Slot::None {
+                    each(0, 1);
+                }
+            }
         }
-        found
     }
 
     /// The register in which it finds the thread's number in the group, from 0 along x, where the
@@ -217,30 +241,13 @@ impl<'k> Snippet<'k> {
     }
 
     /// The registers of each class that it writes, outputs included; classes without any are left
-    /// out. A set holds numbers below 1024.
-    pub fn clobbers(&self) -> impl Iterator<Item = RegisterSet<'k>> + '_ {
-        let isa = self.kernel.isa;
-        (0u16..).zip(isa.classes).filter_map(|(number, class)| {
+    /// out.
+    pub fn clobbers(&self) -> impl Iterator<Item = RegisterSet<'_>> {
+        (0u16..).zip(self.kernel.isa.classes).filter_map(|(number, class)| {
             let is_special = class.kind == RegisterKind::Special;
-            let mut set = RegisterSet { prefix: class.prefix, is_special, bits: [0; MOST / WORD] };
-            for step in self.kernel.steps.iter() {
-                for_each_register(self.kernel.tables, step, self.kernel.patterns, |touch| {
-                    if touch.written && u16::from(touch.class) == number {
-                        (0..u16::from(touch.count))
-                            .for_each(|k| set.set(touch.first.wrapping_add(k)));
-                    }
-                });
-                // Those that no operand names.
-                let atom = self.kernel.tables.atom(step.atom);
-                let atom = atom.filter(|_| step.purpose != Purpose::Label);
-                for (k, operand) in atom.into_iter().flat_map(|a| a.operands.iter().enumerate()) {
-                    let writes = matches!(operand.role, Role::Def | Role::UseDef);
-                    if writes && operand.class.0 == number && step.arg(k) == Slot::None {
-                        set.set(0);
-                    }
-                }
-            }
-            set.numbers().next().is_some().then_some(set)
+            let set =
+                RegisterSet { prefix: class.prefix, is_special, snippet: self, class: number };
+            set.runs().next().is_some().then_some(set)
         })
     }
 

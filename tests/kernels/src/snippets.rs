@@ -30,6 +30,8 @@ pub struct Framed {
     pub scratch: u32,
     /// Threads.
     pub threads: u32,
+    /// What it is said to write: what names begin with, the first number, how many.
+    pub written: Vec<(String, u32, u32)>,
 }
 
 /// Compiles a program to a snippet and puts it into a frame. A pointer that it takes is the frame's
@@ -70,6 +72,10 @@ pub fn framed(tables: &Tables<'_>, source: &str, arch: &str) -> Result<Framed, S
         ),
         scratch: snippet.scratch().0,
         threads: snippet.threads(),
+        written: snippet
+            .clobbers()
+            .flat_map(|set| set.runs().map(move |(first, n)| (set.prefix.to_string(), first, n)))
+            .collect(),
     })
 }
 
@@ -164,7 +170,7 @@ fn amdgcn(snippet: &Snippet<'_>, body: &str, (target, arch): (&str, &str)) -> St
         snippet
             .clobbers()
             .find(|set| set.prefix == prefix)
-            .map_or(0, |set| set.numbers().max().map_or(0, |n| u32::from(n) + 1))
+            .map_or(0, |set| set.runs().map(|(first, count)| first + count).max().unwrap_or(0))
     };
     let values = || snippet.inputs().chain(snippet.outputs());
     let above = |prefix: &str| {

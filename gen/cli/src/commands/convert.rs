@@ -1,5 +1,5 @@
 //! `lanebook convert` and `lanebook movement`: a conversion, or a movement, by itself.
-use crate::args::{Convert, ConvertFormat, MovementArgs};
+use crate::args::{Convert, ConvertFormat, MovementArgs, SnippetArgs};
 use crate::output;
 use lanebook::convert::{Conversion, MovedMemory, MovementKind, TileMovement};
 use lanebook_report::compile::compiled;
@@ -8,25 +8,25 @@ use lanebook_report::plan::Parts;
 use lanebook_report::problem::{Problem, Problems};
 use lanebook_report::program::Source;
 use lanebook_tables::Tables;
-use std::path::Path;
 
 /// Runs `convert`.
 pub fn run(args: &Convert, tables: &Tables<'_>) -> Result<(), Problems> {
-    let extents = extents(&args.shape)?;
+    let own = &args.snippet;
+    let extents = extents(&own.shape)?;
     let wanted = Conversion {
         from: &args.from,
         to: &args.to,
-        threads: args.threads,
-        split: split(&args.split)?,
-        ..Conversion::of(&extents, &args.dtype)
+        threads: own.threads,
+        split: split(&own.split)?,
+        ..Conversion::of(&extents, &own.dtype)
     };
-    let source = convert::conversion(tables, &args.arch, &wanted)?;
-    written(tables, &args.arch, source, args.emit, args.output.as_deref())
+    written(tables, own, convert::conversion(tables, &own.arch, &wanted)?)
 }
 
 /// Runs `movement`.
 pub fn movement(args: &MovementArgs, tables: &Tables<'_>) -> Result<(), Problems> {
-    let extents = extents(&args.shape)?;
+    let own = &args.snippet;
+    let extents = extents(&own.shape)?;
     let stride = args.stride.unwrap_or(extents.last().copied().unwrap_or(1));
     let global = MovedMemory::Global { stride, align: args.align };
     let kind = MovementKind::NAMED.iter().find(|(name, _)| *name == args.kind);
@@ -48,27 +48,21 @@ pub fn movement(args: &MovementArgs, tables: &Tables<'_>) -> Result<(), Problems
         },
         other: is_copy.then_some(global),
         extents: &extents,
-        dtype: &args.dtype,
-        threads: args.threads,
-        split: split(&args.split)?,
+        dtype: &own.dtype,
+        threads: own.threads,
+        split: split(&own.split)?,
     };
-    let source = convert::movement(tables, &args.arch, &wanted)?;
-    written(tables, &args.arch, source, args.emit, args.output.as_deref())
+    written(tables, own, convert::movement(tables, &own.arch, &wanted)?)
 }
 
 /// Writes what is asked for of a program.
-fn written(
-    tables: &Tables<'_>,
-    arch_name: &str,
-    source: Source,
-    format: ConvertFormat,
-    path: Option<&Path>,
-) -> Result<(), Problems> {
-    let out = match format {
+fn written(tables: &Tables<'_>, args: &SnippetArgs, source: Source) -> Result<(), Problems> {
+    let arch_name = args.arch.as_str();
+    let out = match args.emit {
         ConvertFormat::Asm => convert::text(tables, arch_name, &source)?,
         ConvertFormat::Json => convert::json(tables, arch_name, &source)?,
         ConvertFormat::Explain => compiled(tables, arch_name, &source, Parts::All, true)?,
         ConvertFormat::Program => source.text,
     };
-    Ok(output::write(path, &out)?)
+    Ok(output::write(args.output.as_deref(), &out)?)
 }

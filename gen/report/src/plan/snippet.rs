@@ -86,18 +86,11 @@ fn runs(set: &RegisterSet<'_>) -> Vec<String> {
     if set.is_special {
         return vec![set.prefix.to_string()];
     }
-    let mut out: Vec<(u16, u16)> = Vec::new();
-    for number in set.numbers() {
-        match out.last_mut() {
-            Some((_, last)) if *last + 1 == number => *last = number,
-            _ => out.push((number, number)),
-        }
-    }
-    let one = |(first, last): (u16, u16)| match first == last {
-        true => format!("{}{first}", set.prefix),
-        false => format!("{0}{first} to {0}{last}", set.prefix),
+    let one = |(first, count): (u32, u32)| match count {
+        1 => format!("{}{first}", set.prefix),
+        count => format!("{0}{first} to {0}{1}", set.prefix, first + count - 1),
     };
-    out.into_iter().map(one).collect()
+    set.runs().map(one).collect()
 }
 
 fn kind(value: &SnippetValue<'_>) -> &'static str {

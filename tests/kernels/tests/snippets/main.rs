@@ -303,6 +303,39 @@ fn random_conversions_amd() {
     );
 }
 
+/// Whatever a line of the text writes is said to be written, however many registers there are.
+#[test]
+fn all_that_is_written_is_said() {
+    let blocked = |each, lanes, order| {
+        format!(
+            "#ttg.blocked<{{sizePerThread = {each}, threadsPerWarp = {lanes}, warpsPerCTA = [1, 1], order = {order}}}>"
+        )
+    };
+    let (from, to) = (blocked("[1, 2]", "[4, 8]", "[1, 0]"), blocked("[2, 1]", "[8, 4]", "[0, 1]"));
+    let mut most = 0;
+    for extents in [[16, 16], [64, 64], [128, 64]] {
+        let wanted = Conversion { from: &from, to: &to, ..Conversion::of(&extents, "f16") };
+        let (source, _) = written("sm_90a", &wanted);
+        let framed = framed(&TABLES, &source, "sm_90a").expect("a snippet");
+        for line in framed.body.lines() {
+            let Some((_, operands)) = line.trim().split_once(' ') else { continue };
+            let results = match operands.strip_prefix('{') {
+                Some(several) => several.split('}').next(),
+                None => operands.split(',').next().filter(|one| !one.starts_with('[')),
+            };
+            let results = results.into_iter().flat_map(|all| all.split(','));
+            for number in results.filter_map(|one| one.trim().strip_prefix("%r")?.parse().ok()) {
+                let said = framed.written.iter().any(|(prefix, first, count)| {
+                    prefix == "%r" && (*first..first + count).contains(&number)
+                });
+                assert!(said, "{extents:?}: %r{number} of `{line}` in {:?}", framed.written);
+                most = most.max(number);
+            }
+        }
+    }
+    assert!(most > 1100, "{most}");
+}
+
 /// Every line that is left out, every register and number that is another, shows.
 #[test]
 fn planted_faults() {
