@@ -179,7 +179,8 @@ enum lb_number_kind {
     LB_INDEX = 0,    /* an index of 32 bits */
     LB_SIGNED = 1,   /* a whole number of element_bytes bytes, in two's complement */
     LB_UNSIGNED = 2, /* the same without a sign */
-    LB_FLOAT = 3     /* a floating-point number of element_bytes bytes */
+    LB_FLOAT = 3,    /* a floating-point number of element_bytes bytes */
+    LB_BITS = 4      /* element_bytes bytes that are no number */
 };
 typedef struct lb_parameter {
     uint32_t kind;            /* enum lb_parameter_kind */
@@ -188,7 +189,7 @@ typedef struct lb_parameter {
     uint32_t offset, bytes, align; /* in the parameter block, in bytes */
     uint32_t multiple;
     uint32_t element_bytes;   /* of the tensor of an LB_POINTER, of an LB_SCALAR that is no index, else 0 */
-    int64_t low, high;        /* the least and the greatest number that may be put there; 0 for addresses, maps and LB_FLOAT */
+    int64_t low, high;        /* the least and the greatest number that may be put there; 0 for addresses, maps, LB_FLOAT and LB_BITS */
     const uint8_t *name;      /* the argument's */
     size_t name_bytes;
 } lb_parameter;

@@ -9,8 +9,9 @@ use core::mem::MaybeUninit;
 use core::ptr::addr_of_mut;
 use lanebook::TABLES;
 use lanebook::compile::Compiled;
-use lanebook::emit::{Launch, LaunchParameter, NumberKind, ParamKind};
+use lanebook::emit::{Launch, LaunchParameter, ParamKind};
 use lanebook::ir::{GridError, GridStack, GridStep, Program};
+use lanebook::tables::DtypeKind;
 
 /// A kernel parameter, and what to put there.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -307,11 +308,12 @@ fn put<T>(list: &mut [MaybeUninit<T>], at: usize, value: impl FnOnce() -> T) {
 
 /// A number of `enum lb_number_kind`.
 fn number_kind(launch: &Launch<'_>, parameter: &LaunchParameter) -> u8 {
-    match parameter.argument.map(|argument| launch.argument_number(argument)) {
-        None | Some(NumberKind::Index) => 0,
-        Some(NumberKind::Signed) => 1,
-        Some(NumberKind::Unsigned) => 2,
-        Some(NumberKind::Float) => 3,
+    match parameter.argument.and_then(|argument| launch.argument_kind(argument)) {
+        None => 0,
+        Some(DtypeKind::Signed) => 1,
+        Some(DtypeKind::Unsigned) => 2,
+        Some(DtypeKind::Float) => 3,
+        Some(DtypeKind::Bits) => 4,
     }
 }
 

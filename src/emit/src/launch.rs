@@ -68,19 +68,6 @@ pub struct LaunchParameter {
     pub high: i64,
 }
 
-/// What an argument that is no tensor holds.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum NumberKind {
-    /// An index.
-    Index,
-    /// A whole number with its sign.
-    Signed,
-    /// A whole number without one.
-    Unsigned,
-    /// A floating-point number.
-    Float,
-}
-
 /// A number of a tensor map that its tensor's type says, or the kernel's parameter that holds it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum MapNumber {
@@ -237,18 +224,13 @@ impl<'k> Launch<'k> {
         self.element(self.program.parameters(self.function).nth(usize::from(argument))?)
     }
 
-    /// What an argument of the function that is no tensor holds: an index, a whole number with its
-    /// sign or without one, a float.
+    /// The kind of numbers that an argument of the function, or its elements, are; `None` of an
+    /// index.
     #[must_use]
-    pub fn argument_number(&self, argument: u16) -> NumberKind {
+    pub fn argument_kind(&self, argument: u16) -> Option<DtypeKind> {
         let value = self.program.parameters(self.function).nth(usize::from(argument));
-        let dtype = value.and_then(|value| self.program.type_of(value).dtype);
-        match dtype.and_then(|dtype| self.tables.dtype(dtype)).map(|dtype| dtype.kind) {
-            None => NumberKind::Index,
-            Some(DtypeKind::Signed) => NumberKind::Signed,
-            Some(DtypeKind::Unsigned) => NumberKind::Unsigned,
-            Some(_) => NumberKind::Float,
-        }
+        let dtype = self.program.type_of(value?).dtype?;
+        self.tables.dtype(dtype).map(|dtype| dtype.kind)
     }
 
     /// The number of an argument of the function.

@@ -66,7 +66,7 @@ pub use crate::elements::{
     ElementLists, ElementSpot, KNOWN, KnownAddress, LANES, LoopSource, NoLoops, WRITTEN, WorkSlot,
     reserve_reductions,
 };
-pub use crate::launch::{Launch, LaunchMap, LaunchMapDim, LaunchParameter, MapNumber, NumberKind};
+pub use crate::launch::{Launch, LaunchMap, LaunchMapDim, LaunchParameter, MapNumber};
 pub use crate::lower::context::{Address, Advance, EmitError, MAX_VARIABLES, ValueRegs};
 pub use crate::lower::interface::{Param, ParamKind, parameter_bytes, parameters};
 pub use crate::pool::EmitPool;
