@@ -90,6 +90,51 @@ fn notations_of_peers_as_they_print_them() {
 }
 
 /// Files below a folder whose names end so.
+/// The accumulators of `m16n8` by PTX's formula: row = lane / 4 + 8 * (register / 2), column = lane % 4 * 2 + register % 2.
+#[test]
+fn fragments_of_tilelang() {
+    let written =
+        "T.Fragment((16, 8), forward_fn=lambda i, j: (i % 8 * 4 + j // 2, i // 8 * 2 + j % 2))";
+    let printed = "Fragment([16, 8] -> [4], replicate: 1, thread: 32, forward_thread: _i % 8 * 4 + _j // 2, \
+                   forward_index: [_i // 8 * 2 + _j % 2])";
+    let keys = "{thread = v0 % 8 * 4 + (v1 >> 1), index = v0 / 8 * 2 + v1 % 2} @ 16x8";
+    for text in [written, printed, keys] {
+        assert_eq!(value(text), "S[(2,8,4,2):(2,4@tx,1@tx,1)]", "{text}");
+        assert_eq!(value(&format!("{text} at (11, 5)")), "m 3, tx 14", "{text}");
+        assert_eq!(value(&format!("{text} where thread 14 register 3")), "(11, 5)", "{text}");
+        let feeds = |on: &str| value(&format!("feeds({text} of f32, mma.m16n8k16.f32.f16.D){on}"));
+        assert_eq!(feeds(" on sm_90a"), "yes, register by register", "{text}");
+        assert!(feeds("").contains("the answer depends on the architecture"), "{text}");
+    }
+    // Threads 32 and up are another warp of 32, and the same wave of 64.
+    let (low, high) =
+        ("{thread = v0 * 4 + v1, index = 0} @ 16x4", "{thread = v1 * 16 + v0, index = 0} @ 16x4");
+    assert_eq!(
+        value(&format!("feeds({low}, {high}) on gfx942")),
+        "no: elements have to change their lane"
+    );
+    let crossed = value(&format!("feeds({low}, {high}) on sm_90a"));
+    assert_eq!(crossed, "no: elements have to change their warp, through shared memory");
+    // Copies 4 threads apart, behind 8 others.
+    let copied = "T.Fragment((4,), lambda i, rep: (rep * 4 + i + 8, 0), replicate=2)";
+    assert_eq!(answer(&format!("{copied} at 3")), "tx 11\ntx 15\n");
+    for (query, why) in [
+        (
+            "T.Fragment((8, 8), lambda i, j: (i ^ j, j))",
+            "line 1, column 1: the map is no sum of digits",
+        ),
+        ("T.Fragment((8, 8), lambda i, j: (i + k, j))", "line 1, column 38: a name is none of"),
+        (
+            "{thread = v0, index = 0}",
+            "line 1, column 25: this says where elements are once it has a shape",
+        ),
+        ("{thread = v2, index = 0} @ 4x4", "line 1, column 11: a name is none of"),
+        ("feeds((8,8):(8,1), (8,8):(8,1))", "the layout has neither lanes nor threads"),
+    ] {
+        assert!(answer(query).contains(why), "{query}: {}", answer(query));
+    }
+}
+
 fn files(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

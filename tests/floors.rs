@@ -90,7 +90,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["subst", "program"],
             &["solve", "points"],
             &["contain+fragment", "anchor"],
-            &["event+inference"],
+            &["notation", "event+inference"],
             &["queue"],
             &["traffic", "parallel+driver+components"],
         ],
@@ -98,11 +98,11 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
     (
         "src/loops",
         &["layout", "tables", "ir", "infer"],
-        &[&["machine", "notation"], &["error"], &["tell+operators+indices"], &["result"]],
+        &[&["machine"], &["error"], &["tell+operators+indices"], &["result"]],
     ),
     (
         "src/query",
-        &["layout", "tables", "tile"],
+        &["layout", "tables", "tile", "infer"],
         &[
             &["functions", "homes", "text", "write"],
             &["error"],

@@ -39,6 +39,12 @@ pub struct DigitTerm {
     pub digit: BaseDigit,
 }
 
+impl DigitTerm {
+    /// What a lent term may hold before it is used.
+    pub const EMPTY: Self =
+        Self { stride: 0, digit: BaseDigit { base: BaseId(0), unit: 0, extent: 0 } };
+}
+
 /// An index map: a sum of digits times strides, and a constant. A handle: its terms lie in the
 /// [`FormArena`]. In canonical form the digits of each base are apart, in order, and as long as
 /// possible, so that equal sums of plain digits are equal term by term.
@@ -66,6 +72,7 @@ impl IndexForm {
 
 /// An operation between index maps that no sum of digits says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)] // From 0 on: memory of zeros may be lent.
 pub enum FormOp {
     /// Product.
     Mul,
@@ -124,6 +131,7 @@ pub(crate) fn floor_div(a: i64, b: i64) -> FormResult<i64> {
 
 /// What a variable stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)] // From 0 on: memory of zeros may be lent.
 pub enum VarRole {
     /// A variable of a parallel loop.
     Loop,
@@ -141,6 +149,7 @@ pub enum VarRole {
 
 /// What digits are taken of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)] // From 0 on: memory of zeros may be lent.
 pub enum FormBase {
     /// A variable from 0 to `extent - 1`.
     Var {
@@ -200,9 +209,13 @@ impl FormBase {
     }
 }
 
+impl FormBase {
+    const ONE: Self = Self::Var { extent: 1, role: VarRole::Loop };
+}
+
 impl Default for FormBase {
     fn default() -> Self {
-        Self::Var { extent: 1, role: VarRole::Loop }
+        Self::ONE
     }
 }
 
@@ -212,6 +225,11 @@ pub struct BaseEntry {
     base: FormBase,
     next: u16,
     bucket: u16,
+}
+
+impl BaseEntry {
+    /// What a lent entry may hold before it is used; bytes of 0 may stand there as well.
+    pub const EMPTY: Self = Self { base: FormBase::ONE, next: 0, bucket: 0 };
 }
 
 /// No base: the end of a chain.

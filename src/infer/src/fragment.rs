@@ -45,6 +45,22 @@ impl FormArena<'_> {
         self.fragment(vars, copy, thread, index)
     }
 
+    /// Variables for the coordinates of a shape.
+    ///
+    /// # Errors
+    /// A full pool.
+    pub fn dims(&mut self, shape: &[u32]) -> FormResult<VarRange> {
+        let mut vars = VarRange::default();
+        for extent in shape {
+            let BaseId(id) = self.var(*extent, VarRole::Dim)?;
+            if vars.count == 0 {
+                vars.first = id;
+            }
+            vars.count = vars.count.checked_add(1).ok_or(FormError::Overflow)?;
+        }
+        Ok(vars)
+    }
+
     /// The row-major number of a point.
     pub(crate) fn row_major(&mut self, vars: VarRange) -> FormResult<IndexForm> {
         let mut out = IndexForm::constant(0);

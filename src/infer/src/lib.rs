@@ -16,6 +16,7 @@
 //! | `program` `inference` | buffers, operators, accesses; the state, and how a program is told to it |
 //! | `fragment` `anchor` | fragments by an access, without a dimension, of a matrix unit |
 //! | `parallel` `traffic` | parallel loops: by a buffer, by a plan, checked; what they ask of memory |
+//! | `notation` | fragments as text, as TileLang writes and prints them, and as layouts with strides |
 //! | `driver` `queue` | levels; who is asked next |
 //! | `components` `event` | free mode: components from each root, cost; the timeline |
 //!
@@ -89,6 +90,7 @@ mod event;
 mod form;
 mod fragment;
 mod inference;
+pub mod notation;
 mod parallel;
 mod points;
 mod pool;

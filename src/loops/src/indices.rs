@@ -1,8 +1,8 @@
 //! Values of a program as index maps.
 
 use crate::error::LoopErrorKind;
-use crate::notation::select;
 use crate::tell::{Fact, Teller};
+use lanebook_infer::notation::select;
 use lanebook_infer::{FormArena, FormError, FormOp, IndexForm};
 use lanebook_ir::{Op, Value};
 use lanebook_tables::{AxisWord, IndexWord};

@@ -1,11 +1,9 @@
-//! Parallel loops of a tile program: told to layout inference ([`tell`]), and layouts as people
-//! write them ([`notation`]).
+//! Parallel loops of a tile program: told to layout inference ([`tell`]).
 //!
 //! | module | what |
 //! | --- | --- |
 //! | `tell` `operators` `indices` | a function's buffers, loops, tile operations and subscripts, as inference wants them |
 //! | `machine` | figures and matrix units of an architecture |
-//! | `notation` | `{thread = v0 * 16 + v1, index = 0, replicate = 2}`, read and written |
 //! | `result` | layouts back into the program |
 //! | `error` | what cannot be told, and where |
 //!
@@ -30,7 +28,6 @@ extern crate std;
 mod error;
 mod indices;
 mod machine;
-pub mod notation;
 mod operators;
 mod result;
 mod tell;

@@ -1,8 +1,8 @@
 //! Layouts that were inferred, back in the program: behind handles, which print as text.
 
-use crate::notation;
 use crate::tell::Told;
 use core::fmt::{self, Write};
+use lanebook_infer::notation;
 use lanebook_infer::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId};
 use lanebook_ir::{Annotate, AttrValue, ErrorKind, Program, TileEncoding, attr_names};
 

@@ -2,7 +2,7 @@
 
 use crate::error::{LoopError, LoopErrorKind, LoopResult};
 use crate::machine::figures;
-use crate::notation::{self, is_fragment_text};
+use lanebook_infer::notation::{self, is_fragment_text};
 use lanebook_infer::{
     BaseId, BufferId, FragmentForm, IndexForm, Inference, InferenceParts, MemoryScope, OperatorId,
     VarRange,

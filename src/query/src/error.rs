@@ -2,6 +2,7 @@
 
 use crate::functions::QueryFunction;
 use crate::text;
+use lanebook_infer::notation::NotationFault;
 use lanebook_layout::Error;
 use lanebook_layout::notation::Expected;
 use lanebook_layout::triton::EncodingError;
@@ -88,6 +89,8 @@ pub enum Why {
     Family,
     /// The instruction has no such operand, or none with a layout.
     NoOperand,
+    /// The layout has neither lanes nor threads: it lies in memory.
+    NoRegisters,
     /// The instruction does not do what is asked about: a movement, a product.
     WrongInstruction,
     /// A word that is none of the choices.
@@ -144,6 +147,8 @@ pub enum Why {
     Layout(Error),
     /// An encoding is refused.
     Encoding(EncodingError),
+    /// A fragment of TileLang, or of parallel loops, is refused.
+    Fragment(NotationFault),
     /// A matrix unit's tables refuse.
     Unit(UnitError),
 }

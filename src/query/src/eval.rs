@@ -265,6 +265,7 @@ fn operand(
         b'<' => {
             literal::descriptor(scan, asked.tables, storage.slot(at)).map(|()| ReadOperand::Value)
         }
+        b'{' => literal::fragment(scan, storage, at).map(|()| ReadOperand::Value),
         b'"' | b'\'' => {
             let quoted = quoted(scan).ok_or((here, Why::Needed(Needed::CloseBracket)))?;
             slot(storage, QueryValue::Word(quoted))
@@ -336,13 +337,19 @@ fn named(
         | ("TileLayout" | "ComposeLayout" | "SwizzleLayout", Some(b'(')) => {
             return literal::sum(scan, storage, at).map(|()| ReadOperand::Value);
         }
+        ("Fragment", Some(b'(')) => {
+            return literal::fragment(scan, storage, at).map(|()| ReadOperand::Value);
+        }
         ("T", Some(b'.')) => {
             ahead.eat(b'.');
-            if matches!(
-                ahead.name(),
-                Some("S" | "R" | "TileLayout" | "ComposeLayout" | "SwizzleLayout")
-            ) {
-                return literal::sum(scan, storage, at).map(|()| ReadOperand::Value);
+            match ahead.name() {
+                Some("S" | "R" | "TileLayout" | "ComposeLayout" | "SwizzleLayout") => {
+                    return literal::sum(scan, storage, at).map(|()| ReadOperand::Value);
+                }
+                Some("Fragment") => {
+                    return literal::fragment(scan, storage, at).map(|()| ReadOperand::Value);
+                }
+                _ => {}
             }
         }
         ("atom", Some(b'(')) => {

@@ -4,7 +4,7 @@
 use crate::answer::{QueryAnswer, bounded, copies};
 use crate::error::Why;
 use crate::show::AnswerWritten;
-use crate::value::{Placed, QueryValue};
+use crate::value::{Asked, Placed, QueryValue};
 use crate::write::Out;
 use core::fmt::Write;
 use lanebook_layout::ops::GuardedInverse;
@@ -34,29 +34,45 @@ pub struct Moves {
 /// One side with what is needed to look things up.
 struct SideOf<'v> {
     placed: &'v Placed,
+    /// The axis of lanes, or of threads: then with the lanes of a wave.
+    lanes: (AxisId, Option<i64>),
     axis: AxisId,
     step: i64,
 }
 
 impl<'v> SideOf<'v> {
-    fn new(value: &'v QueryValue) -> Result<Self, Why> {
+    fn new(asked: Asked<'_>, value: &'v QueryValue) -> Result<Self, Why> {
         let placed = value.placed()?;
         let axes = placed.layout.view().axes()?;
-        if !axes.contains(&AxisId::LANE) {
-            return Err(Why::NoOperand);
-        }
+        let threads = [AxisId::TX, AxisId::TID_IN_WG].into_iter().find(|axis| axes.contains(axis));
+        let lanes = match threads {
+            _ if axes.contains(&AxisId::LANE) => (AxisId::LANE, None),
+            None => return Err(Why::NoRegisters),
+            Some(threads) => (threads, Some(wave(asked)?)),
+        };
         let by_bits = axes.contains(&AxisId::BIT);
         let step = if by_bits { i64::from(placed.elements.bits.max(1)) } else { 1 };
-        let axis = if by_bits { AxisId::BIT } else { AxisId::REGISTER };
-        Ok(Self { placed, axis, step })
+        // Where threads are counted, their registers are places of memory of their own.
+        let axis = match axes.contains(&AxisId::REGISTER) {
+            _ if by_bits => AxisId::BIT,
+            false if axes.contains(&AxisId::M) => AxisId::M,
+            _ => AxisId::REGISTER,
+        };
+        Ok(Self { placed, lanes, axis, step })
     }
 
     fn seat(&self, at: &Coord) -> Seat {
-        Seat {
-            warp: at.get(AxisId::WARP),
-            lane: at.get(AxisId::LANE),
-            register: at.get(self.axis).checked_div_euclid(self.step).unwrap_or(0),
-        }
+        let (axis, wave) = self.lanes;
+        let number = at.get(axis);
+        let (warp, lane) = match wave {
+            None => (at.get(AxisId::WARP), number),
+            Some(wave) => (
+                number.checked_div_euclid(wave).unwrap_or(0),
+                number.checked_rem_euclid(wave).unwrap_or(0),
+            ),
+        };
+        let register = at.get(self.axis).checked_div_euclid(self.step).unwrap_or(0);
+        Seat { warp, lane, register }
     }
 
     /// The first place of an element.
@@ -69,19 +85,27 @@ impl<'v> SideOf<'v> {
     /// Lanes, and registers of a lane.
     fn extents(&self) -> Result<(i64, i64), Why> {
         let view = self.placed.layout.view();
-        let (_, lane) = view.reach(AxisId::LANE)?;
+        let (axis, wave) = self.lanes;
+        let (_, lane) = view.reach(axis)?;
         let (_, register) = view.reach(self.axis)?;
         Ok((
-            lane.saturating_add(1),
+            lane.saturating_add(1).min(wave.unwrap_or(i64::MAX)),
             register.checked_div_euclid(self.step).unwrap_or(0).saturating_add(1),
         ))
     }
 }
 
+/// The lanes of the architecture's wave.
+fn wave(asked: Asked<'_>) -> Result<i64, Why> {
+    let arch = asked.arch.ok_or(Why::NeedsArch)?;
+    let arch = asked.tables.arch(arch).ok_or(Why::UnknownArch)?;
+    arch.wave_lanes.first().map(|lanes| i64::from(*lanes)).ok_or(Why::NeedsArch)
+}
+
 /// The two sides of a question, of the same elements.
-fn sides<'v>(args: &'v [QueryValue]) -> Result<(SideOf<'v>, SideOf<'v>), Why> {
-    let [from, to, ..] = args else { return Err(Why::NoOperand) };
-    let (from, to) = (SideOf::new(from)?, SideOf::new(to)?);
+fn sides<'v>(asked: Asked<'_>, args: &'v [QueryValue]) -> Result<(SideOf<'v>, SideOf<'v>), Why> {
+    let [from, to, ..] = args else { return Err(Why::NoRegisters) };
+    let (from, to) = (SideOf::new(asked, from)?, SideOf::new(asked, to)?);
     let (mut left, mut right) = ([0u32; 32], [0u32; 32]);
     if from.placed.extents(&mut left) != to.placed.extents(&mut right) {
         let (first, second) =
@@ -97,8 +121,8 @@ fn twin(from: &Placed, to: &Placed, element: u64) -> Result<u64, Why> {
 }
 
 #[inline(never)]
-fn moves(args: &[QueryValue]) -> Result<Moves, Why> {
-    let (from, to) = sides(args)?;
+fn moves(asked: Asked<'_>, args: &[QueryValue]) -> Result<Moves, Why> {
+    let (from, to) = sides(asked, args)?;
     copies(&from.placed.layout.view())?;
     let mut out = Moves { elements: bounded(&to.placed.layout.view())?, ..Moves::default() };
     for element in 0..out.elements {
@@ -158,7 +182,7 @@ fn source(
     register: i64,
 ) -> Result<Option<Seat>, Why> {
     let mut at = Coord::new();
-    at.add(AxisId::LANE, lane)?;
+    at.add(to.lanes.0, lane)?;
     at.add(to.axis, register.saturating_mul(to.step))?;
     let Some(element) = back.at(&at)? else { return Ok(None) };
     Ok(Some(from.first(twin(to.placed, from.placed, element.flat)?)?))
@@ -166,7 +190,7 @@ fn source(
 
 impl QueryAnswer<'_> {
     pub(crate) fn feeds_text<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
-        let moves = moves(self.arguments())?;
+        let moves = moves(self.asked, self.arguments())?;
         out.text(match moves {
             Moves { lanes: 0, warps: 0, registers: 0, .. } => "yes, register by register\n",
             Moves { lanes: 0, warps: 0, .. } => {
@@ -190,7 +214,7 @@ impl QueryAnswer<'_> {
     }
 
     pub(crate) fn feeds_json<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
-        let moves = moves(self.arguments())?;
+        let moves = moves(self.asked, self.arguments())?;
         out.key_text(true, "kind", "feeds")?;
         out.key_truth(false, "feeds", moves.lanes == 0 && moves.warps == 0)?;
         out.key_truth(false, "in_place", (moves.lanes, moves.warps, moves.registers) == (0, 0, 0))?;
@@ -207,7 +231,7 @@ impl QueryAnswer<'_> {
 
     #[inline(never)]
     pub(crate) fn convert_text<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
-        let (from, to) = sides(self.arguments())?;
+        let (from, to) = sides(self.asked, self.arguments())?;
         let back = self.inverse()?;
         let (lanes, registers) = to.extents()?;
         for register in 0..registers {
@@ -239,7 +263,7 @@ impl QueryAnswer<'_> {
 
     #[inline(never)]
     pub(crate) fn convert_json<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
-        let (from, to) = sides(self.arguments())?;
+        let (from, to) = sides(self.asked, self.arguments())?;
         let back = self.inverse()?;
         let (lanes, registers) = to.extents()?;
         out.key_text(true, "kind", "conversion")?;

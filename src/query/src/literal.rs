@@ -2,7 +2,8 @@
 
 use crate::error::{Needed, Why};
 use crate::text::{self, Scanner, TextSpan};
-use crate::value::{ElementOrder, LooseSwizzle, Placed, QueryStorage, QueryValue};
+use crate::value::{ElementOrder, LooseSwizzle, MAX_DIMS, Placed, QueryStorage, QueryValue};
+use lanebook_infer::notation::{self, NotationError, NotationFault};
 use lanebook_layout::notation::{ParseError, basis, cute, tileas, tirx, ttg};
 use lanebook_layout::{Int, PostMap, Swizzle, SymNames, Unit, WellKnown};
 use lanebook_tables::Tables;
@@ -67,7 +68,15 @@ pub(crate) fn descriptor(
     let types = ElementTypes(tables);
     let read =
         tileas::parse(span.of(scan.text), &types).map_err(|error| moved(span, scan.text, error))?;
-    let bits = read.element.and_then(|id| tileas::ElementNames::bits(&types, id)).unwrap_or(0);
+    // Behind it, if not in it.
+    let mut ahead = *scan;
+    let behind = match ahead.eat_word("of") {
+        true => tables.element_type(ahead.word().of(scan.text)),
+        false => None,
+    };
+    let behind = behind.and_then(|id| tables.dtypes.get(id.index())).map(|dtype| dtype.bits);
+    let bits = read.element.and_then(|id| tileas::ElementNames::bits(&types, id)).or(behind);
+    let bits = bits.unwrap_or(0);
     let mut layout = read.layout;
     if let Some(triple) = read.swizzle.filter(|triple| triple.b > 0) {
         let swizzle = i8::try_from(triple.s)
@@ -130,6 +139,44 @@ pub(crate) fn pointer(scan: &mut Scanner<'_>, out: &mut QueryValue) -> Result<()
     }
     *out = QueryValue::Pointer(bits);
     Ok(())
+}
+
+/// Reads a fragment: as TileLang writes and prints it, or `{thread = .., index = .., replicate = n} @ SHAPE`.
+#[inline(never)]
+pub(crate) fn fragment(
+    scan: &mut Scanner<'_>,
+    storage: &mut QueryStorage,
+    at: usize,
+) -> Result<(), Fault> {
+    let start = scan.at;
+    while !matches!(scan.peek(), Some(b'(' | b'{') | None) {
+        scan.at = scan.at.saturating_add(1);
+    }
+    let by_keys = scan.peek() == Some(b'{');
+    let here = TextSpan::new(start, start).start;
+    scan.expression_bracket().ok_or((here, Why::Needed(Needed::CloseBracket)))?;
+    let written = TextSpan::new(start, scan.at);
+    let text = written.of(scan.text);
+    let moved =
+        |error: NotationError| (here.saturating_add(error.offset), Why::Fragment(error.fault));
+    let form = |error| (here, Why::Fragment(NotationFault::Form(error)));
+    let mut arena = storage.fragment.arena();
+    let (read, extents) = if by_keys {
+        let end = written.end;
+        let shape = scan.shape(true).ok_or((end, Why::NeedsShape))?;
+        let vars = arena.dims(&shape).map_err(form)?;
+        let read = notation::read(&mut arena, vars, text).map_err(moved)?;
+        (read, heapless::Vec::from_slice(&shape).unwrap_or_default())
+    } else {
+        notation::read_tilelang(&mut arena, text).map_err(moved)?
+    };
+    let layout = notation::strided(&arena, &read).map_err(moved)?;
+    if extents.len() > MAX_DIMS {
+        return Err((here, Why::Fragment(NotationFault::Shape)));
+    }
+    let order = ElementOrder { row_major: true, ..ElementOrder::default() };
+    let placed = Placed { layout, elements: order.shaped(&extents) };
+    storage.set(at, QueryValue::Layout(placed)).map_err(|why| (here, why))
 }
 
 /// Reads a sum of `S[...]`, `R[...]` and offsets, or one of TIRx's constructors.

@@ -119,20 +119,27 @@ impl<'q> Scanner<'q> {
 
     /// Takes what stands up to the bracket that closes the one at hand, with both.
     pub(crate) fn bracket(&mut self) -> Option<TextSpan> {
+        self.closed(b"([<{", b")]>}")
+    }
+
+    /// The same around expressions, where `<` and `>` compare, shift and point.
+    pub(crate) fn expression_bracket(&mut self) -> Option<TextSpan> {
+        self.closed(b"([{", b")]}")
+    }
+
+    fn closed(&mut self, opening: &[u8], closing: &[u8]) -> Option<TextSpan> {
         self.peek();
         let start = self.at;
         let mut depth = 0usize;
         while let Some(byte) = self.byte(self.at) {
             self.at = self.at.saturating_add(1);
-            match byte {
-                b'(' | b'[' | b'<' | b'{' => depth = depth.saturating_add(1),
-                b')' | b']' | b'>' | b'}' => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        return Some(TextSpan::new(start, self.at));
-                    }
+            if opening.contains(&byte) {
+                depth = depth.saturating_add(1);
+            } else if closing.contains(&byte) {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Some(TextSpan::new(start, self.at));
                 }
-                _ => {}
             }
         }
         self.at = start;

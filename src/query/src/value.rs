@@ -3,6 +3,7 @@
 use crate::error::{KindOfValue, Why};
 use crate::homes::Distribution;
 use crate::text::TextSpan;
+use lanebook_infer::{ArenaParts, BaseEntry, DigitTerm, FormArena};
 use lanebook_layout::cute::IntTuple;
 use lanebook_layout::notation::basis::Basis;
 use lanebook_layout::ops::GuardedInverse;
@@ -272,6 +273,21 @@ pub(crate) struct EncodingRoom {
     pub(crate) inverse: LentPlace<GuardedInverse>,
 }
 
+/// Memory for the maps of a written fragment.
+#[derive(Debug)]
+pub(crate) struct FragmentRoom {
+    bases: [BaseEntry; 64],
+    terms: [DigitTerm; 512],
+    buckets: [u16; 32],
+}
+
+impl FragmentRoom {
+    pub(crate) fn arena(&mut self) -> FormArena<'_> {
+        let Self { bases, terms, buckets } = self;
+        FormArena::new(ArenaParts { bases, terms, buckets })
+    }
+}
+
 /// A name that `let` gave.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NamedValue {
@@ -292,6 +308,7 @@ pub struct QueryStorage {
     /// How many values a question has.
     pub(crate) used: u8,
     pub(crate) room: EncodingRoom,
+    pub(crate) fragment: FragmentRoom,
     /// The two sides of a conversion.
     pub(crate) distributions: [Distribution; 2],
 }
@@ -312,6 +329,11 @@ impl QueryStorage {
                 back: LentPlace::Empty,
                 padding: LentPlace::Empty,
                 inverse: LentPlace::Empty,
+            },
+            fragment: FragmentRoom {
+                bases: [BaseEntry::EMPTY; 64],
+                terms: [DigitTerm::EMPTY; 512],
+                buckets: [0; 32],
             },
             distributions: [Distribution::EMPTY; 2],
         }

@@ -110,6 +110,7 @@ impl Why {
             }
             Self::Layout(error) => error.write_text(out.sink()),
             Self::Encoding(error) => error.write_text(out.sink()),
+            Self::Fragment(fault) => fault.write_text(out.sink()),
             Self::Unit(error) => error.write_text(out.sink()),
             other => {
                 let (what, remedy) = other.plain();
@@ -133,10 +134,9 @@ impl Why {
                 "the answer depends on the architecture",
                 "add `on ARCH` to the query, or --arch ARCH",
             ),
-            Self::NeedsShape => (
-                "an encoding says where elements are once it has a shape",
-                "add one, such as `@ 64x128`",
-            ),
+            Self::NeedsShape => {
+                ("this says where elements are once it has a shape", "add one, such as `@ 64x128`")
+            }
             Self::Family => (
                 "several instructions have this name, and they differ",
                 "ask for the name alone to list them and write one of them, or name the architecture with `on`",
@@ -144,6 +144,10 @@ impl Why {
             Self::NoOperand => (
                 "the instruction has no such part with a layout",
                 "products have .A, .B, .C and .D, movements .from and .to",
+            ),
+            Self::NoRegisters => (
+                "the layout has neither lanes nor threads: it is no distribution over registers",
+                "write an operand, an encoding with a shape, or a fragment",
             ),
             Self::WrongInstruction => (
                 "the instruction does not do what is asked about",
@@ -186,6 +190,7 @@ impl Why {
             | Self::TooLarge { .. }
             | Self::Layout(_)
             | Self::Encoding(_)
+            | Self::Fragment(_)
             | Self::Unit(_) => ("this has no answer", "ask in another way"),
         }
     }
@@ -263,6 +268,7 @@ mod tests {
     use super::{KindOfValue, Needed, Why};
     use crate::functions::QueryFunction;
     use crate::show::WriteError;
+    use lanebook_infer::notation::NotationFault;
     use lanebook_layout::notation::Expected;
     use lanebook_layout::triton::EncodingError;
     use lanebook_layout::{Error, every_variant_speaks};
@@ -275,10 +281,11 @@ mod tests {
         let count = every_variant_speaks!(Why:
             Notation(Expected::Colon), Needed(Needed::Operand), UnknownName, UnknownFunction,
             UnknownInstruction, UnknownArch, UnknownType, NeedsArch, NeedsShape, Family, NoOperand,
+            NoRegisters,
             WrongInstruction, BadWord, Kind { wanted, found }, Arguments { function, found: 3 },
             Coordinate { rank: 2 }, Nested { function }, TooDeep, TooManyNames, NoBankModel,
             RunsApart, OtherElements { first: 1, second: 2 }, TooLarge { most: 3 }, NoNotation,
-            NeedsBits, Layout(Error::Overflow), Encoding(EncodingError::Padded),
+            NeedsBits, Layout(Error::Overflow), Encoding(EncodingError::Padded), Fragment(NotationFault::NoThread),
             Unit(UnitError::Absent));
         assert!(count > 25);
         every_variant_speaks!(WriteError: Sink, Refused(Why::NoNotation));

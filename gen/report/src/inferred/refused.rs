@@ -3,9 +3,9 @@ use super::timeline::{Timeline, reason};
 use crate::problem::Problem;
 use crate::program::Source;
 use crate::refused::at;
+use lanebook::infer::notation::NotationFault;
 use lanebook::infer::{FormError, PoolName, Reason, Stop};
 use lanebook::ir::{Op, Program};
-use lanebook::loops::notation::NotationFault;
 use lanebook::loops::{LoopError, LoopErrorKind};
 
 /// What a program says that inference cannot be told.

@@ -3,12 +3,13 @@
 //!
 //! Index maps of an attempt are gone when the attempt is over, so everything is made text when it
 //! happens.
+use lanebook::infer::notation;
 use lanebook::infer::{
     BaseId, BufferId, Cost, FragmentForm, IndexForm, Inference, InferenceEvent, Kind, Level,
     Listener, MemoryScope, OperatorId, Reason, Rejection, SpreadSource, Tape,
 };
 use lanebook::ir::{Op, Program, Value};
-use lanebook::loops::{Told, notation};
+use lanebook::loops::Told;
 use lanebook_tables::OpRole;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
