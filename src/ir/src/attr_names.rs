@@ -44,6 +44,7 @@ const WORDS: &[&str] = &[
     "grid",
     "start",
     "end",
+    "num_stages",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -78,6 +79,8 @@ pub const AXIS: &str = "axis";
 pub const START: &str = "start";
 /// Attribute: what the last of several numbers is below.
 pub const END: &str = "end";
+/// Attribute: buffers over which copies into a loop run ahead.
+pub const STAGES: &str = "num_stages";
 /// Attribute: which one of several ways.
 pub const KIND: &str = "kind";
 /// A reduction's kind: the sum.

@@ -333,6 +333,13 @@ impl<'t> Program<'_, 't> {
             induction: self.arguments(body).next()?,
         })
     }
+    /// Over how many buffers a loop's copies run ahead: one less than that in turns. 1 where it does
+    /// not say so.
+    #[must_use]
+    pub fn stages(&self, op: Op) -> u8 {
+        let stages = self.int_attr(op, attr_names::STAGES);
+        stages.and_then(|n| u8::try_from(n).ok()).unwrap_or(1).max(1)
+    }
     /// The loop that a parallel loop has alone in its body, if the two are loops of one nest: the
     /// inner one has no attributes, and bounds that no parallel loop around it counts.
     #[must_use]

@@ -27,4 +27,5 @@ lanebook_ir::details! {
     17 TensorReach { op, warps, needed } at op => [warps, needed];
     18 GlobalReach { op, bytes } at op => [wide(bytes)];
     19 Stale => [];
+    20 Stages { op, why } at op => [why as u32];
 }

@@ -3,7 +3,7 @@
 //! With the names of an architecture and of a program's operations where they are at hand
 //! ([`PlanError::write_named`]), and without.
 
-use crate::data::{PlanError, PlanPool, Unscaled, Unwritable};
+use crate::data::{PlanError, PlanPool, Unscaled, Unstaged, Unwritable};
 use core::fmt::{Result, Write};
 use lanebook_ir::{Op, Program};
 use lanebook_layout::{sentence, shown};
@@ -141,6 +141,43 @@ impl PlanNames<'_, '_, '_> {
         }
     }
 
+    fn unstaged(self, why: Unstaged, sink: &mut impl Write) -> Result {
+        match why {
+            Unstaged::InPlace => {
+                sink.write_str("stages are not planned in functions of parallel loops")
+            }
+            Unstaged::NoCopy => sink.write_str(
+                "a loop of stages has copies that run ahead, and no copy from global to shared memory stands directly in this one",
+            ),
+            Unstaged::Bounds => sink.write_str(
+                "copies run ahead in loops whose step is a number and whose bounds are not below zero",
+            ),
+            Unstaged::Reach => {
+                sink.write_str("the turns that copies run ahead stay below 1073741824 indices")
+            }
+            Unstaged::Sizes => sink.write_str("the tiles of a loop of stages have four sizes at the most"),
+            Unstaged::Uneven => sink.write_str(
+                "a copy runs ahead only where its tile's place goes on by the same in each turn",
+            ),
+            Unstaged::Touched => sink.write_str(
+                "a copy runs ahead only where nothing but loads behind it, directly in the same loop, touches its tile",
+            ),
+            Unstaged::Written => sink.write_str(
+                "a copy does not run ahead in a loop that writes the tensor it reads",
+            ),
+            Unstaged::Mover => sentence!(
+                sink,
+                "stages are not planned for this copy yet: no instruction of ~ copies it in groups of which the last ones may be left open",
+                self.arch
+            ),
+            Unstaged::Reader => sentence!(
+                sink,
+                "stages are not planned for this load yet: ~ orders it after copies that run ahead in no known way",
+                self.arch
+            ),
+        }
+    }
+
     fn unsupported(self, op: Op, sink: &mut impl Write) -> Result {
         match self.program {
             Some(program) => {
@@ -203,6 +240,7 @@ impl PlanError {
             Self::TensorMemory { need, scales, have, .. } => names.tensor_memory((need, scales, have), sink),
             Self::TensorReach { warps, needed, .. } => sentence!(sink, "a warp does not reach all lanes of tensor memory: of ~ warps each loads and stores its lanes by its number, the group has ~", needed, warps),
             Self::GlobalReach { .. } => sink.write_str("distances inside a tile of global memory, and from matrix to matrix, stay below 2147483648 bytes"),
+            Self::Stages { why, .. } => names.unstaged(why, sink),
             Self::Capacity { pool, capacity, .. } => sentence!(sink, "the program is too large: it needs more than ~ ~, a plan has room for ~", capacity, pool.describe(), capacity),
             Self::UnknownArch => sink.write_str("the tables have no such architecture"),
             Self::Stale => sink.write_str("the plan was made of another program or of other tables"),
@@ -236,7 +274,7 @@ shown!(PlanError);
 
 #[cfg(test)]
 mod tests {
-    use super::{Op, PlanError, PlanPool, Unscaled, Unwritable};
+    use super::{Op, PlanError, PlanPool, Unscaled, Unstaged, Unwritable};
     use lanebook_layout::every_variant_speaks;
     use lanebook_tile::tiling::Reject;
 
@@ -251,6 +289,7 @@ mod tests {
             Conflict { op, operand: None }, Written { op, why: Unwritable::Order }, Undecided(op),
             SharedMemory { op, need, have }, TensorMemory { op, need, scales: 0, have },
             TensorReach { op, warps: 1, needed: 4 }, GlobalReach { op, bytes: 1 << 40 },
+            Stages { op, why: Unstaged::NoCopy },
             Capacity { pool, capacity: 3, op: None }, UnknownArch, Stale);
         assert!(count > 15);
     }

@@ -25,7 +25,10 @@ const MOST: usize = 16;
 #[derive(Copy, Clone)]
 struct ShrinkableTile {
     value: Value,
+    /// Bytes of each of its buffers.
     bytes: u32,
+    /// Buffers.
+    stages: u32,
     /// What it takes without padding.
     least: u32,
     /// It is scratch, which another way of doing the same may not need.
@@ -100,7 +103,7 @@ fn tighten(
     let mut least = u32::MAX;
     // One tile by what is missing.
     for tile in &tiles {
-        let less = tile.bytes.saturating_sub(excess);
+        let less = tile.bytes.saturating_sub(excess.div_ceil(tile.stages.max(1)));
         let most = if tile.scratch && less < tile.least { 0 } else { less };
         if less < tile.least && !tile.scratch {
             continue;
@@ -146,7 +149,8 @@ fn shrinkable(plan: &Plan<'_>) -> Vec<ShrinkableTile, MOST> {
         let least = u32::try_from(alloc.shape.bytes()).unwrap_or(u32::MAX);
         let tile = ShrinkableTile {
             value: alloc.value,
-            bytes: alloc.bytes,
+            bytes: alloc.stage_bytes(),
+            stages: u32::from(alloc.stages),
             least,
             scratch: plan.is_scratch(number),
         };

@@ -324,7 +324,10 @@ fn life(program: &Program<'_, '_>, plan: &Plan<'_>, number: usize, how: Lives) -
         p.shared.into_iter().flatten().chain(copied).any(|given| usize::from(given.alloc) == number)
     };
     let readers = || plan.products.iter().filter(|p| given(p)).map(|p| p.op);
+    // What is copied turns ahead goes from one turn to the next.
+    let is_staged = plan.allocs.get(number).is_some_and(|tile| tile.stages > 1);
     if how.in_turns
+        && !is_staged
         && let Some(life) = in_turn(program, plan, number, users().chain(readers()))
     {
         return life;

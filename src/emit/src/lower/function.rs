@@ -62,6 +62,8 @@ impl LowerContext<'_, '_, '_, '_> {
                     }
                 }
                 OpRole::Load if self.plan.is_absorbed(op) => {}
+                // Its loop's head has started it.
+                OpRole::Copy if self.plan.runs_ahead(op) => {}
                 OpRole::Copy | OpRole::Load | OpRole::Store => {
                     let innermost = loops.last().map(|l| l.parts);
                     self.movement(op, innermost.as_ref(), open)?;

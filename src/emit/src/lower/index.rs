@@ -94,7 +94,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.known_index(op, value)?.ok_or(EmitError::Index(op))
     }
 
-    fn remember(&mut self, value: Value, node: ExprId) -> Result<(), EmitError> {
+    pub(crate) fn remember(&mut self, value: Value, node: ExprId) -> Result<(), EmitError> {
         let made = self.steps.next_register();
         self.computed
             .push(ComputedIndex { value, node, made })

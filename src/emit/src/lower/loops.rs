@@ -2,6 +2,7 @@
 
 use crate::expr::{Reg, Variable};
 use crate::lower::context::{EmitError, Index, LowerContext, full};
+use crate::lower::stages::StagedLoop;
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use crate::registers::parallel_copy::Parallel;
@@ -22,6 +23,8 @@ pub(crate) struct OpenLoop {
     mark: u16,
     /// The same of the loop around.
     mark_around: u16,
+    /// What it keeps of its stages.
+    staged: Option<StagedLoop>,
 }
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -33,6 +36,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<OpenLoop, EmitError> {
         let parts = self.program.counted_loop(op).ok_or(EmitError::Unplanned(op))?;
         self.wait_for_open(open)?;
+        self.enter_stages(op, open, true)?;
         // Carried tiles get their registers, and their start, before anything else.
         for k in 0..self.program.carried(op).count() {
             let Some(carried) = self.program.carried(op).nth(k) else { break };
@@ -43,14 +47,20 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         self.store_carried(op, open)?;
         self.hoist_indices(op)?;
-        self.prepare_inside(&parts)?;
+        let mut staged = self.begin_stages(&parts)?;
+        self.prepare_inside(&parts, staged.as_ref())?;
         // The counter, the bound and the step.
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Control;
         let class = self.counter_class()?;
         let lower = self.index_value(op, parts.lower, None)?;
+        let ahead = self.ahead(&parts)?;
+        let lower = match (lower, ahead) {
+            (Some(lower), 1..) => Some(self.arena.op_const(IndexOp::Sub, lower, ahead.into())?),
+            (lower, _) => lower,
+        };
         let counter = match lower {
-            None => self.filled(class, 0)?,
+            None => self.filled(class, i64::from(ahead).saturating_neg())?,
             Some(node) => {
                 let start = self.compute(node, self.uniform_bank())?;
                 self.copy(start)?
@@ -82,18 +92,28 @@ impl LowerContext<'_, '_, '_, '_> {
             open.enter(self.depth(op));
         }
         self.fixpoint(op, open)?;
+        if let Some(staged) = &mut staged {
+            self.stage_head((&parts, counter, node), staged, open)?;
+        }
         let mark_around = core::mem::replace(&mut self.made_inside, mark);
-        Ok(OpenLoop { parts, counter, body, check, first_step, mark, mark_around })
+        Ok(OpenLoop { parts, counter, body, check, first_step, mark, mark_around, staged })
     }
 
     /// Addresses of everything directly inside a loop. A frame of its own, as the rehearsal has:
     /// what they keep on the stack is never there at once.
     #[inline(never)]
-    fn prepare_inside(&mut self, parts: &Loop) -> Result<(), EmitError> {
+    fn prepare_inside(
+        &mut self,
+        parts: &Loop,
+        staged: Option<&StagedLoop>,
+    ) -> Result<(), EmitError> {
         let whole = self.plan;
         for inner in self.program.ops(parts.body) {
             if let Some(plan) = whole.move_of(inner).filter(|plan| self.is_even(plan, parts)) {
                 self.prepare(plan, Some(parts))?;
+                if let Some(staged) = staged {
+                    self.advance_buffers(plan, parts, staged)?;
+                }
             }
             if let Some(plan) = whole.product_of(inner) {
                 self.prepare_product(plan)?;
@@ -123,7 +143,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 self.meet(inner, &mut end, false)?;
                 self.rehearse_exchange(inner, &mut end)?;
                 self.rehearse_fetch(op, inner, &mut end)?;
-                self.rehearse_end(inner, op, &mut end);
+                self.rehearse_end(inner, op, &mut end)?;
             }
             let _ = end.take_waits()?;
             if !end.is_superset(open) {
@@ -135,7 +155,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// In a rehearsal of `around`, where a loop inside it begins and ends.
     fn rehearse_turn(
-        &self,
+        &mut self,
         op: Op,
         around: Op,
         open: &mut PendingAccesses,
@@ -151,18 +171,29 @@ impl LowerContext<'_, '_, '_, '_> {
             _ => return Ok(()),
         };
         let _ = open.take_waits()?;
+        if inner == op {
+            self.enter_stages(inner, open, false)?;
+        }
         if !self.goes_round(inner) {
             let depth = self.depth(inner);
             if inner == op { open.enter(depth) } else { open.leave(depth) }
+        }
+        if inner != op {
+            self.leave_stages(inner, open)?;
         }
         Ok(())
     }
 
     /// In a rehearsal of `around`, where loops inside it end that have nothing to pass on.
-    fn rehearse_end(&self, op: Op, around: Op, open: &mut PendingAccesses) {
+    fn rehearse_end(
+        &self,
+        op: Op,
+        around: Op,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
         let program = self.program;
         if matches!(program.role(op), OpRole::For | OpRole::Yield) || self.is_in_nest(op) {
-            return;
+            return Ok(());
         }
         let mut at = op;
         while program.next(at).is_none()
@@ -171,8 +202,10 @@ impl LowerContext<'_, '_, '_, '_> {
             if !self.goes_round(parent) {
                 open.leave(self.depth(parent));
             }
+            self.leave_stages(parent, open)?;
             at = parent;
         }
+        Ok(())
     }
 
     #[inline(never)]
@@ -184,8 +217,15 @@ impl LowerContext<'_, '_, '_, '_> {
         let op = l.parts.op;
         self.wait_for_open(open)?;
         self.hand_on(op)?;
+        let mut staged = l.staged;
+        if let Some(staged) = &mut staged {
+            self.stage_tail(op, staged)?;
+        }
         self.steps.purpose = Purpose::FurtherAddress;
         self.advance_all(op)?;
+        if let Some(staged) = &staged {
+            self.stage_steps(staged)?;
+        }
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Control;
         let step = match self.program.int(l.parts.step) {
@@ -218,6 +258,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if !self.goes_round(op) {
             open.leave(self.depth(op));
         }
+        self.leave_stages(op, open)?;
         self.forget_since(l.mark);
         self.made_inside = l.mark_around;
         Ok(())
@@ -291,18 +332,19 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// The class of loop counters: scalar where there are scalars.
-    fn counter_class(&self) -> Result<ClassId, EmitError> {
+    pub(crate) fn counter_class(&self) -> Result<ClassId, EmitError> {
         let missing = StepError::NoAtom(Missing::Class);
         let scalar = self.machine.class(RegisterKind::Scalar, 32);
         Ok(scalar.or_else(|| self.machine.class(RegisterKind::Vector, 32)).ok_or(missing)?)
     }
 
     /// What compares a loop's counter with its bound: with signs, where one of them may be below
-    /// zero.
+    /// zero, as the counter is before the first turn of a loop of stages.
     pub(crate) fn compare_of(&self, parts: &Loop) -> Result<AtomId, EmitError> {
         let isa = self.machine.isa;
         let plain = |value| self.program.index_facts(value).is_plain();
-        if plain(parts.lower) && plain(parts.upper) {
+        let below = self.program.stages(parts.op) > 1;
+        if plain(parts.lower) && plain(parts.upper) && !below {
             return Ok(isa.compare_less);
         }
         Ok(isa.compare_signed.ok_or(StepError::NoAtom(Missing::Frame))?)

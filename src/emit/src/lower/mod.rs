@@ -9,4 +9,5 @@ pub(crate) mod interface;
 pub(crate) mod loops;
 pub(crate) mod scope;
 pub(crate) mod snippet;
+pub(crate) mod stages;
 pub(crate) mod target;

@@ -8,7 +8,7 @@ use crate::pool::EmitPool;
 use crate::step::{Purpose, Slot, TupleStride, int, slot};
 use crate::sync::order::{BarrierSide, MemAccess, PendingAccesses, RequiredSync, push};
 use lanebook_ir::{Loop, Op};
-use lanebook_plan::{End, ProductPlan, TransferPlan};
+use lanebook_plan::{AllocPlan, End, ProductPlan, TransferPlan};
 use lanebook_tables::{Atom, AtomId, ClassId, Movement, OffsetField, Role, Space};
 use lanebook_tile::map::MemoryMap;
 use lanebook_tile::offset::{Delta, delta, immediate_start};
@@ -35,6 +35,18 @@ impl LowerContext<'_, '_, '_, '_> {
 
     fn touched_by_move(&self, plan: &TransferPlan, out: &mut heapless::Vec<MemAccess, 6>) {
         self.touched_outside(plan, out);
+        // What a loop of stages orders it orders by itself.
+        self.touched_in_shared(plan, false, out);
+    }
+
+    /// The tiles of several buffers that a movement touches, or the others.
+    pub(crate) fn touched_in_shared(
+        &self,
+        plan: &TransferPlan,
+        staged: bool,
+        out: &mut heapless::Vec<MemAccess, 6>,
+    ) {
+        let is_meant = |tile: &&AllocPlan| (tile.stages > 1) == staged;
         if let Some(tiled) = plan.tiled {
             if let (Some(number), Some(objects)) =
                 (tiled.completion.filter(|_| self.announces(plan)), self.objects())
@@ -47,7 +59,7 @@ impl LowerContext<'_, '_, '_, '_> {
             };
             for (kind, end, writes) in [(form.from, plan.from, false), (form.to, plan.to, true)] {
                 if let End::Shared(alloc) = end
-                    && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
+                    && let Some(tile) = self.plan.allocs.get(usize::from(alloc)).filter(is_meant)
                 {
                     let _ = out.push(MemAccess {
                         from: tile.offset,
@@ -70,7 +82,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 [(&movement.from, plan.from, false), (&movement.to, plan.to, true)]
             {
                 if let (Space::Shared, End::Shared(alloc)) = (side.space, end)
-                    && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
+                    && let Some(tile) = self.plan.allocs.get(usize::from(alloc)).filter(is_meant)
                 {
                     let _ = out.push(MemAccess {
                         from: tile.offset,

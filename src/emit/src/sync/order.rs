@@ -202,6 +202,11 @@ impl PendingAccesses {
         self.list.iter().filter(|e| e.is_here())
     }
 
+    /// An access is open, whatever has stood behind one like it.
+    pub(crate) fn reopen(&mut self, touched: MemAccess) -> Result<(), StepError> {
+        self.add(touched, 0)
+    }
+
     /// Adds what `other` has open.
     pub fn join(&mut self, other: &Self) -> Result<(), StepError> {
         for e in other.here() {
@@ -465,6 +470,27 @@ fn want<'t>(
         })?;
     }
     Ok(())
+}
+
+/// What has to stand between accesses of these kinds, each the earlier one and the later one.
+pub(crate) fn between_kinds<'t>(
+    arch: &Arch<'t>,
+    pairs: &[(AccessId, AccessId)],
+) -> Result<WantedSteps<'t>, StepError> {
+    let mut wanted: WantedSteps<'t> = heapless::Vec::new();
+    for &(before, now) in pairs {
+        let access = |kind| MemAccess {
+            from: 0,
+            to: 0,
+            dealt: 0,
+            kind,
+            writes: true,
+            completion: None,
+        };
+        let mut settled: heapless::Vec<Settled, SETTLED> = heapless::Vec::new();
+        want(arch, None, (&access(before), &access(now)), &mut wanted, &mut settled)?;
+    }
+    Ok(wanted)
 }
 
 /// What is left of an open access when all that was wanted stands before later accesses; nothing if

@@ -116,6 +116,13 @@ pub enum PlanError {
         /// Bytes from the tile's first element to behind its last, or from matrix to matrix.
         bytes: u64,
     },
+    /// A copy cannot run ahead of its loop's turns, or a loop has none that could.
+    Stages {
+        /// The loop, the copy, or what reads its tile.
+        op: Op,
+        /// Why.
+        why: Unstaged,
+    },
     /// Lent storage is full.
     Capacity {
         /// Which.
@@ -152,7 +159,8 @@ impl PlanError {
             | Self::SharedMemory { op, .. }
             | Self::TensorMemory { op, .. }
             | Self::TensorReach { op, .. }
-            | Self::GlobalReach { op, .. } => *op = to(*op),
+            | Self::GlobalReach { op, .. }
+            | Self::Stages { op, .. } => *op = to(*op),
             Self::Capacity { op, .. } => {
                 if let Some(op) = op {
                     *op = to(*op);
@@ -191,6 +199,33 @@ pub enum Unwritable {
     Element,
     /// An extent of a register tile is no power of two.
     Panels,
+}
+
+/// Why a copy cannot run ahead of its loop's turns.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Unstaged {
+    /// Function of parallel loops.
+    InPlace,
+    /// No copy from global to shared memory stands directly in the loop.
+    NoCopy,
+    /// The loop's step is no number, or a bound may be below zero.
+    Bounds,
+    /// The turns that run ahead reach further than indices do.
+    Reach,
+    /// Tiles of more sizes than there is room for.
+    Sizes,
+    /// Where the copy's tile begins does not go on by the same in each turn.
+    Uneven,
+    /// Something else than loads behind the copy, in the same loop, touches its tile.
+    Touched,
+    /// The loop writes the tensor that the copy reads.
+    Written,
+    /// No instruction copies it in groups that can be waited for one by one.
+    Mover,
+    /// What reads the tile cannot be ordered after a copy that runs ahead.
+    Reader,
 }
 
 /// Why no matrix atom takes a product with block scales.

@@ -8,7 +8,7 @@ pub(crate) mod scaled;
 pub(crate) mod tensor;
 pub(crate) mod tiled;
 
-pub use crate::data::error::{PlanError, PlanPool, Unscaled, Unwritable};
+pub use crate::data::error::{PlanError, PlanPool, Unscaled, Unstaged, Unwritable};
 pub use crate::data::lanes::{ByteSource, Either, Gather, ShufflePlan, Swap};
 pub use crate::data::limits::Limits;
 pub use crate::data::scaled::{BlockBitRole, ScaleCopy, ScaleFeed, ScalePlan};
@@ -40,8 +40,10 @@ pub struct AllocPlan {
     pub layout: SharedLayout,
     /// The program wrote the layout: it is kept to.
     pub fixed: bool,
-    /// Bytes, padding included.
+    /// Bytes, padding included: of all its buffers, one behind the other.
     pub bytes: u32,
+    /// Buffers: as many as the loop has stages that fills it turns ahead, else 1.
+    pub stages: u8,
     /// Alignment of its start in bytes.
     pub align: u32,
     /// Where it starts, in bytes from the group's shared segment; set by placement.
@@ -49,6 +51,12 @@ pub struct AllocPlan {
 }
 
 impl AllocPlan {
+    /// Bytes from one of its buffers to the next.
+    #[must_use]
+    pub fn stage_bytes(&self) -> u32 {
+        self.bytes.checked_div(u32::from(self.stages)).unwrap_or(self.bytes)
+    }
+
     /// Whether two placed tiles have bytes in common.
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
@@ -386,6 +394,23 @@ impl Plan<'_> {
     #[must_use]
     pub fn move_of(&self, op: Op) -> Option<&TransferPlan> {
         self.transfers.iter().find(|m| m.op == op)
+    }
+
+    /// The tile of several buffers that a movement fills or reads.
+    #[must_use]
+    pub fn staged(&self, movement: &TransferPlan) -> Option<&AllocPlan> {
+        let tile = |end: End| match end {
+            End::Shared(k) => self.allocs.get(usize::from(k)).filter(|tile| tile.stages > 1),
+            _ => None,
+        };
+        tile(movement.from).or_else(|| tile(movement.to))
+    }
+
+    /// Whether an operation is a copy that runs turns ahead.
+    #[must_use]
+    pub fn runs_ahead(&self, op: Op) -> bool {
+        let copy = self.move_of(op).filter(|m| matches!(m.from, End::Global(_)));
+        copy.is_some_and(|m| self.staged(m).is_some())
     }
 
     /// The product of an operation.

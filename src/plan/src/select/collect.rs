@@ -193,6 +193,7 @@ impl Planner<'_, '_, '_, '_> {
             layout,
             fixed: written.is_some(),
             bytes: 0,
+            stages: 1,
             align,
             offset: 0,
         };

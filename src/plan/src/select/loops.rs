@@ -1,6 +1,6 @@
 //! Functions of parallel loops: their shared tiles, row by row; nothing of them is chosen here.
 
-use crate::data::{AllocPlan, Plan, PlanError, PlanPool};
+use crate::data::{AllocPlan, Plan, PlanError, PlanPool, Unstaged};
 use crate::select::planner::full;
 use lanebook_ir::{Op, Program, TileEncoding, attr_names};
 use lanebook_layout::PostMap;
@@ -22,6 +22,9 @@ pub(crate) fn collect_loops(
     for op in program.inside(function) {
         match program.role(op) {
             OpRole::Alloc => {}
+            OpRole::For if program.stages(op) > 1 => {
+                return Err(PlanError::Stages { op, why: Unstaged::InPlace });
+            }
             OpRole::Load
             | OpRole::Store
             | OpRole::Matrix
@@ -46,7 +49,7 @@ pub(crate) fn collect_loops(
         let layout = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
         let align = tables.weights.shared_align;
         let capacity = plan.allocs.capacity();
-        let alloc = AllocPlan { value, shape, layout, fixed: true, bytes, align, offset: 0 };
+        let alloc = AllocPlan { value, shape, layout, fixed: true, bytes, stages: 1, align, offset: 0 };
         plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))?;
     }
     Ok(())

@@ -17,6 +17,7 @@ pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod planner;
 pub(crate) mod ready;
+mod stages;
 
 #[doc(hidden)]
 pub use crate::select::elementwise::{

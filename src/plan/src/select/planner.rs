@@ -205,12 +205,14 @@ pub fn choose(
     };
     planner.family = planner.family();
     planner.collect(function)?;
+    planner.stage_tiles()?;
     planner.prepare_tiles();
     planner.stage()?;
     planner.place_written()?;
     planner.choose_products(function)?;
     planner.choose_free_tiles()?;
     planner.settle()?;
+    planner.check_stages()?;
     planner.plan_exchanges()?;
     planner.ready()
 }
@@ -322,6 +324,11 @@ impl Planner<'_, '_, '_, '_> {
                 } else {
                     bytes
                 };
+                if alloc.stages > 1 {
+                    let apart = alloc.bytes.checked_next_multiple_of(alloc.align.max(1));
+                    let all = apart.and_then(|n| n.checked_mul(u32::from(alloc.stages)));
+                    alloc.bytes = all.unwrap_or(u32::MAX);
+                }
             }
         }
         Ok(())

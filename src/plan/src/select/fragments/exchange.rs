@@ -193,6 +193,7 @@ impl Planner<'_, '_, '_, '_> {
             layout: PLAIN,
             fixed: false,
             bytes,
+            stages: 1,
             align: clear_of_phases(&map, [&way.store, &way.load]).max(align),
             offset: 0,
         };

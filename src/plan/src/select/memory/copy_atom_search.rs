@@ -1,7 +1,7 @@
 //! The cheapest way to do one movement: an atom from end to end, two through registers, or a copy
 //! through a tensor map.
 
-use crate::data::{GlobalPlan, PlanError};
+use crate::data::{GlobalPlan, PlanError, Unstaged};
 use crate::select::memory::copy_bound::CopyBound;
 use crate::select::memory::tma::TensorMapCopies;
 use crate::select::planner::{Best, CopyEnd, CopyOp, Planner, RejectedAtoms, Staged};
@@ -136,6 +136,13 @@ impl Planner<'_, '_, '_, '_> {
             AtomSearch { movement, cap, record, best: None, capped: false, closest: None };
         let bound = self.bound(movement);
         self.try_direct(&mut search, ends, bound, viable);
+        if self.runs_ahead(movement) {
+            // What goes through registers or boxes is not in groups.
+            return search.found().map_err(|error| match error {
+                PlanError::NoMover { op, .. } => PlanError::Stages { op, why: Unstaged::Mover },
+                error => error,
+            });
+        }
         self.try_staged(&mut search, index, ends, (bound, shared.map(|(map, _)| map)), viable);
         if let (Some(global), Some((map, _))) = (self.global_of(movement), shared) {
             self.try_tensor_map(&mut search, global, map);

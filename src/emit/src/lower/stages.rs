@@ -1,0 +1,344 @@
+//! Stages: a loop whose copies run turns ahead of what reads their tiles.
+//!
+//! One body serves all turns, the first and the last ones too: it is gone through `stages - 1`
+//! times more than the loop has turns. The counter is that of the turn whose tiles are read, and
+//! begins so many steps before the first. Each time the body waits for all groups of copies but the
+//! last `stages - 2`, meets the other threads, starts the copies of the turn `stages - 1` later
+//! where there is one, closes their group, and does the rest where its turn has begun. So at every
+//! wait the last group but so many is that of the tiles that are read next, and a buffer is filled
+//! again behind the barrier that follows its last reader.
+//!
+//! Addresses in the buffers go on by one buffer a turn, and from the last one back to the first.
+
+use crate::expr::{ExprId, Reg, Variable};
+use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::target::SecondOperand;
+use crate::pool::EmitPool;
+use crate::step::{Missing, Purpose, Slot, StepError, int, slot};
+use crate::sync::order::{
+    BarrierSide, MemAccess, PendingAccesses, RequiredSync, between_kinds, push, push_known,
+};
+use lanebook_ir::{Loop, Op};
+use lanebook_plan::TransferPlan;
+use lanebook_tables::{AccessId, IndexOp, SyncStep};
+
+/// Most sizes of buffers in one loop.
+const SIZES: usize = 4;
+/// Most pairs of kinds of accesses to a loop's buffers.
+const PAIRS: usize = 16;
+
+/// How far addresses in buffers of one size go on at a turn's end.
+#[derive(Copy, Clone)]
+struct BufferStep {
+    /// Bytes from one buffer to the next.
+    bytes: u32,
+    /// Those of the copies.
+    copies: Reg,
+    /// Stands for those of the loads, which is computed at the end.
+    loads: Reg,
+}
+
+/// What a loop of stages keeps.
+#[derive(Copy, Clone)]
+pub(crate) struct StagedLoop {
+    stages: u8,
+    /// The number of the buffer that is read, less that of the last one.
+    number: Reg,
+    node: ExprId,
+    steps: [Option<BufferStep>; SIZES],
+    /// The last counter with which nothing is copied is above this.
+    last: Reg,
+    /// Behind what is left out before the first turn.
+    behind: u16,
+    /// The first register that is made inside of it.
+    mark: u16,
+}
+
+impl LowerContext<'_, '_, '_, '_> {
+    /// By how much a loop's copies are ahead, in steps of its counter.
+    pub(crate) fn ahead(&self, parts: &Loop) -> Result<u32, EmitError> {
+        let turns = u32::from(self.program.stages(parts.op).saturating_sub(1));
+        if turns == 0 {
+            return Ok(0);
+        }
+        let step = self.program.int(parts.step).and_then(|n| u32::try_from(n).ok());
+        step.and_then(|n| n.checked_mul(turns)).ok_or(EmitError::Unplanned(parts.op))
+    }
+
+    /// Before the addresses of a loop of stages are made: what they will go on by.
+    #[inline(never)]
+    pub(crate) fn begin_stages(&mut self, parts: &Loop) -> Result<Option<StagedLoop>, EmitError> {
+        let stages = self.program.stages(parts.op);
+        if stages < 2 {
+            return Ok(None);
+        }
+        let refuse = EmitError::Unplanned(parts.op);
+        self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
+        self.steps.purpose = Purpose::Control;
+        let class = self.counter_class()?;
+        // The first turn's loads begin in the first buffer, `stages - 1` times later.
+        let number = self.filled(class, 2i64.saturating_sub(i64::from(stages)))?;
+        let node = self.declare(Variable::word().uniform().level(1), number)?;
+        let mut steps = [None; SIZES];
+        for op in self.program.ops(parts.body) {
+            let Some(tile) = self.plan.move_of(op).and_then(|m| self.plan.staged(m)) else {
+                continue;
+            };
+            let bytes = tile.stage_bytes();
+            if steps.iter().flatten().any(|step: &BufferStep| step.bytes == bytes) {
+                continue;
+            }
+            let copies = self.filled(class, i64::from(bytes))?;
+            let loads = self.steps.tuple(class, 1)?;
+            let free = steps.iter_mut().find(|step| step.is_none()).ok_or(refuse)?;
+            *free = Some(BufferStep { bytes, copies, loads });
+        }
+        let upper = match self.index_value(parts.op, parts.upper, None)? {
+            Some(upper) => upper,
+            None => self.arena.constant(0)?,
+        };
+        let less = self.ahead(parts)?.checked_add(1).ok_or(refuse)?;
+        let last = self.arena.op_const(IndexOp::Sub, upper, u64::from(less))?;
+        let last = self.compute(last, self.uniform_bank())?;
+        Ok(Some(StagedLoop { stages, number, node, steps, last, behind: 0, mark: 0 }))
+    }
+
+    /// The addresses of a movement in buffers, as registers that go on from turn to turn.
+    #[inline(never)]
+    pub(crate) fn advance_buffers(
+        &mut self,
+        plan: &TransferPlan,
+        parts: &Loop,
+        staged: &StagedLoop,
+    ) -> Result<(), EmitError> {
+        let Some(tile) = self.plan.staged(plan).copied() else { return Ok(()) };
+        let refuse = EmitError::Unplanned(plan.op);
+        let copies = self.plan.runs_ahead(plan.op);
+        let bytes = tile.stage_bytes();
+        let step = staged.steps.iter().flatten().find(|step| step.bytes == bytes).ok_or(refuse)?;
+        let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
+        let owner = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
+        self.steps.origin = number;
+        self.steps.purpose = Purpose::FurtherAddress;
+        let mut at = 0usize;
+        while let Some(address) = self.addresses.get(at).copied() {
+            if address.op == number && address.side == u8::from(copies) {
+                let reg = self.copy(address.reg)?;
+                if !copies {
+                    // `stages - 1` turns behind the copies: one buffer before they come round.
+                    let first = SecondOperand::Number(i64::from(bytes));
+                    self.add_in_place(reg, first, IndexOp::Add)?;
+                }
+                if let Some(kept) = self.addresses.get_mut(at) {
+                    kept.reg = reg;
+                }
+                let by = Some(if copies { step.copies } else { step.loads });
+                let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
+                let advance = crate::lower::context::Advance { owner, reg, by, bytes: 0 };
+                self.advances
+                    .push(advance)
+                    .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })?;
+            }
+            at = at.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// The accesses of an operation to tiles of several buffers.
+    fn touched_buffers(&self, op: Op) -> heapless::Vec<MemAccess, 6> {
+        let mut out = heapless::Vec::new();
+        if let Some(plan) = self.plan.move_of(op) {
+            self.touched_in_shared(plan, true, &mut out);
+        }
+        out
+    }
+
+    /// In front of a loop of stages: what has to stand before its first copies.
+    #[inline(never)]
+    pub(crate) fn enter_stages(
+        &mut self,
+        op: Op,
+        open: &mut PendingAccesses,
+        emit: bool,
+    ) -> Result<(), EmitError> {
+        let Some(body) = self.program.body(op).filter(|_| self.program.stages(op) > 1) else {
+            return Ok(());
+        };
+        for copy in self.program.ops(body).filter(|op| self.plan.runs_ahead(*op)) {
+            let touched = self.touched_buffers(copy);
+            self.meet_all(&touched, open, emit)?;
+        }
+        Ok(())
+    }
+
+    /// Behind a loop of stages: what it may have left open.
+    #[inline(never)]
+    pub(crate) fn leave_stages(
+        &self,
+        op: Op,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
+        let Some(body) = self.program.body(op).filter(|_| self.program.stages(op) > 1) else {
+            return Ok(());
+        };
+        for inner in self.program.ops(body) {
+            for &touched in &self.touched_buffers(inner) {
+                open.reopen(touched)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What has to stand between copies of one turn and loads of another one, and between loads and
+    /// copies into the same buffer.
+    fn buffer_order(
+        &self,
+        parts: &Loop,
+    ) -> Result<heapless::Vec<(AccessId, AccessId), PAIRS>, EmitError> {
+        let capacity = u32::try_from(PAIRS).unwrap_or(u32::MAX);
+        let full = EmitError::Capacity { pool: EmitPool::SyncKinds, capacity };
+        let mut pairs: heapless::Vec<(AccessId, AccessId), PAIRS> = heapless::Vec::new();
+        let mut add = |pair| {
+            if pairs.contains(&pair) { Ok(()) } else { pairs.push(pair).map_err(|_| full) }
+        };
+        for a in self.program.ops(parts.body) {
+            for b in self.program.ops(parts.body) {
+                for from in &self.touched_buffers(a) {
+                    for to in self.touched_buffers(b).iter().filter(|to| to.from == from.from) {
+                        if from.writes || to.writes {
+                            add((from.kind, to.kind))?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// At the beginning of the body: waits, the barrier, the copies of a later turn, and the branch
+    /// over the rest before the first turn.
+    #[inline(never)]
+    pub(crate) fn stage_head(
+        &mut self,
+        (parts, counter, node): (&Loop, Reg, ExprId),
+        staged: &mut StagedLoop,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
+        let origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
+        let refuse = EmitError::Unplanned(parts.op);
+        let (arch, tables) = (self.machine.arch, self.machine.tables);
+        let pairs = self.buffer_order(parts)?;
+        let wanted = between_kinds(arch, &pairs)?;
+        let left = i32::from(staged.stages.saturating_sub(2));
+        self.steps.origin = origin;
+        self.steps.purpose = Purpose::Sync;
+        let counted =
+            |step: &SyncStep<'_>| arch.counters.iter().any(|counter| counter.wait == step.atom);
+        for pass in 0..3u8 {
+            for wanted in &wanted {
+                let RequiredSync::Step(step, stand) = wanted else { return Err(refuse) };
+                let own = match stand {
+                    BarrierSide::Behind => 2,
+                    _ => u8::from(step.barrier),
+                };
+                if own != pass || step.after_producer {
+                    continue;
+                }
+                if counted(step) {
+                    push_known(tables, step.atom, &[left], &mut self.steps, |_| None)?;
+                } else {
+                    push(tables, step, &mut self.steps)?;
+                }
+            }
+        }
+        // The copies of a later turn.
+        let over = self.fresh_label();
+        self.skip_if_less(staged.last, slot(counter), over)?;
+        let mark = self.steps.next_register();
+        let known = self.computed.len();
+        let ahead = self.ahead(parts)?;
+        let later = self.arena.op_const(IndexOp::Add, node, u64::from(ahead))?;
+        self.remember(parts.induction, later)?;
+        for op in self.program.ops(parts.body) {
+            if self.plan.runs_ahead(op) {
+                self.movement(op, Some(parts), open)?;
+            }
+        }
+        self.computed.truncate(known);
+        self.steps.origin = origin;
+        self.steps.label(over)?;
+        self.forget_since(mark);
+        self.steps.purpose = Purpose::Sync;
+        for wanted in &wanted {
+            if let RequiredSync::Step(step, _) = wanted
+                && step.after_producer
+            {
+                push(tables, step, &mut self.steps)?;
+            }
+        }
+        // The rest, from the first turn on.
+        let first = match self.program.int(parts.lower) {
+            Some(n) => int(n).ok_or(EmitError::Index(parts.op))?,
+            None => match self.index_value(parts.op, parts.lower, None)? {
+                Some(lower) => slot(self.compute(lower, self.uniform_bank())?),
+                None => Slot::Int(0),
+            },
+        };
+        staged.behind = self.fresh_label();
+        self.skip_if_less(counter, first, staged.behind)?;
+        staged.mark = self.steps.next_register();
+        Ok(())
+    }
+
+    /// A branch to a label where one number is below another, both with signs.
+    fn skip_if_less(&mut self, a: Reg, b: Slot, to: u16) -> Result<(), EmitError> {
+        let isa = self.machine.isa;
+        self.steps.purpose = Purpose::Control;
+        let compare = isa.compare_signed.ok_or(StepError::NoAtom(Missing::Frame))?;
+        let predicate = self.predicate(compare)?;
+        self.frame_step(compare, predicate, &[slot(a), b])?;
+        self.frame_step(isa.branch_if, predicate, &[Slot::Label(to)])
+    }
+
+    /// Behind the rest of the body.
+    #[inline(never)]
+    pub(crate) fn stage_tail(
+        &mut self,
+        op: Op,
+        staged: &mut StagedLoop,
+    ) -> Result<(), EmitError> {
+        let owner = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        self.steps.origin = owner;
+        self.steps.purpose = Purpose::Control;
+        self.steps.label(staged.behind)?;
+        self.forget_since(staged.mark);
+        self.steps.purpose = Purpose::FurtherAddress;
+        let count = u64::from(staged.stages);
+        // One buffer on, or back to the first.
+        let inside = self.arena.op_const(IndexOp::Shr, staged.node, 31)?;
+        let on = self.arena.op_const(IndexOp::Mul, inside, count)?;
+        let on = self.arena.op_const(IndexOp::Sub, on, count.saturating_sub(1))?;
+        let on = self.compute(on, self.uniform_bank())?;
+        let on_node = self.declare(Variable::word().uniform(), on)?;
+        for step in staged.steps.iter_mut().flatten() {
+            let far = self.arena.op_const(IndexOp::Mul, on_node, u64::from(step.bytes))?;
+            let far = self.compute(far, self.uniform_bank())?;
+            for advance in self.advances.iter_mut().filter(|a| a.by == Some(step.loads)) {
+                advance.by = Some(far);
+            }
+            step.loads = far;
+        }
+        self.add_in_place(staged.number, SecondOperand::Reg(on), IndexOp::Add)
+    }
+
+    /// Behind the addresses' steps: the copies' next step is the loads' last one.
+    pub(crate) fn stage_steps(&mut self, staged: &StagedLoop) -> Result<(), EmitError> {
+        for step in staged.steps.iter().flatten() {
+            let (to, from) = (step.copies, step.loads);
+            let missing = StepError::NoAtom(Missing::Move(to.class));
+            let atom = self.machine.copy_into(to.class, to.count, from.class).ok_or(missing)?;
+            self.steps.append(atom, &[slot(to), slot(from)])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! Stages: the copies that a loop of stages starts turns ahead, and the buffers that this takes.
+//!
+//! Every copy from global to shared memory that stands directly in such a loop runs ahead, or the
+//! program is refused with what keeps it from that.
+
+use crate::data::{PlanError, TransferPlan, Unstaged};
+use crate::select::planner::{CopyEnd, CopyOp, Planner};
+use lanebook_ir::{IndexStep, Loop, Op, Value};
+use lanebook_tables::{AccessId, OpRole, Role, Space, SyncRule, SyncStep};
+
+/// Most sizes of tiles in one loop.
+const SIZES: usize = 4;
+/// Turns that run ahead reach over fewer indices than this.
+const REACH: i64 = 1 << 30;
+
+impl Planner<'_, '_, '_, '_> {
+    /// Gives each tile of a copy that runs ahead its buffers.
+    ///
+    /// # Errors
+    /// [`PlanError::Stages`].
+    pub(crate) fn stage_tiles(&mut self) -> Result<(), PlanError> {
+        for op in self.program.inside(self.function) {
+            let stages = self.program.stages(op);
+            if stages < 2 {
+                continue;
+            }
+            let refuse = |why| PlanError::Stages { op, why };
+            let parts = self.program.counted_loop(op).ok_or(refuse(Unstaged::Bounds))?;
+            self.stage_loop(&parts, stages)?;
+            let mut none = true;
+            for k in 0..self.movements.len() {
+                let Some(&movement) = self.movements.get(k) else { continue };
+                if self.program.parent(movement.op) != Some(op) {
+                    continue;
+                }
+                if let (CopyEnd::Global(_), CopyEnd::Shared(alloc)) = (movement.from, movement.to) {
+                    self.stage_copy(&movement, alloc, &parts, stages)?;
+                    none = false;
+                }
+            }
+            if none {
+                return Err(refuse(Unstaged::NoCopy));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses loops whose turns cannot be run ahead of.
+    fn stage_loop(&self, parts: &Loop, stages: u8) -> Result<(), PlanError> {
+        let refuse = |why| PlanError::Stages { op: parts.op, why };
+        let plain = |value: Value| self.program.index_facts(value).is_plain();
+        let step = self.program.int(parts.step).filter(|n| *n > 0);
+        let step = step.ok_or(refuse(Unstaged::Bounds))?;
+        if !plain(parts.lower) || !plain(parts.upper) {
+            return Err(refuse(Unstaged::Bounds));
+        }
+        let far = step.checked_mul(i64::from(stages));
+        if far.is_none_or(|far| far >= REACH) {
+            return Err(refuse(Unstaged::Reach));
+        }
+        Ok(())
+    }
+
+    /// Gives the tile of one copy its buffers.
+    fn stage_copy(
+        &mut self,
+        movement: &CopyOp,
+        alloc: u16,
+        parts: &Loop,
+        stages: u8,
+    ) -> Result<(), PlanError> {
+        let (program, copy) = (self.program, movement.op);
+        let refuse = |why| PlanError::Stages { op: copy, why };
+        let evenly = |start: Value| match program.index_step(start, parts) {
+            IndexStep::Fixed => true,
+            IndexStep::By(n) => n > 0 && i32::try_from(n).is_ok(),
+            IndexStep::Times(_) | IndexStep::Other => false,
+        };
+        if !program.subscripts(copy, 0).all(evenly) {
+            return Err(refuse(Unstaged::Uneven));
+        }
+        let tensor = program.operand(copy, 0);
+        let writes = |op: Op| {
+            matches!(program.role(op), OpRole::Copy | OpRole::Store)
+                && program.operand(op, 1) == tensor
+        };
+        if program.inside(parts.op).any(writes) {
+            return Err(refuse(Unstaged::Written));
+        }
+        let tile = self.plan.allocs.get(usize::from(alloc)).ok_or(PlanError::Stale)?.value;
+        for user in program.uses(tile).filter_map(|place| program.user(place)) {
+            let behind = core::iter::successors(program.next(copy), |at| program.next(*at));
+            let reads = program.role(user) == OpRole::Load && behind.into_iter().any(|at| at == user);
+            if user != copy && !reads {
+                return Err(PlanError::Stages { op: user, why: Unstaged::Touched });
+            }
+        }
+        let tile = self.plan.allocs.get_mut(usize::from(alloc)).ok_or(PlanError::Stale)?;
+        tile.stages = stages;
+        Ok(())
+    }
+
+    /// Whether a movement is a copy that runs ahead.
+    pub(crate) fn runs_ahead(&self, movement: &CopyOp) -> bool {
+        let (CopyEnd::Global(_), CopyEnd::Shared(alloc)) = (movement.from, movement.to) else {
+            return false;
+        };
+        self.plan.allocs.get(usize::from(alloc)).is_some_and(|tile| tile.stages > 1)
+    }
+
+    /// Refuses copies that cannot be waited for turn by turn, and loads that cannot be ordered
+    /// after those.
+    pub(crate) fn check_stages(&self) -> Result<(), PlanError> {
+        for around in self.program.inside(self.function).filter(|op| self.program.stages(*op) > 1) {
+            let mut sizes: heapless::Vec<u32, SIZES> = heapless::Vec::new();
+            let own = |m: &&TransferPlan| self.program.parent(m.op) == Some(around);
+            for copy in self.plan.transfers.iter().filter(own) {
+                let Some(tile) = self.plan.staged(copy).filter(|_| self.plan.runs_ahead(copy.op))
+                else {
+                    continue;
+                };
+                let refuse = |why| PlanError::Stages { op: copy.op, why };
+                let bytes = tile.stage_bytes();
+                if !sizes.contains(&bytes) && sizes.push(bytes).is_err() {
+                    return Err(refuse(Unstaged::Sizes));
+                }
+                let writes = self.touch(copy, true).ok_or(refuse(Unstaged::Mover))?;
+                if !self.is_counted(writes, writes, tile.stages) {
+                    return Err(refuse(Unstaged::Mover));
+                }
+                let reads = |m: &&TransferPlan| m.from == copy.to;
+                for load in self.plan.transfers.iter().filter(reads) {
+                    let refuse = PlanError::Stages { op: load.op, why: Unstaged::Reader };
+                    let kind = self.touch(load, false).ok_or(refuse)?;
+                    let again = self.rule(kind, writes).ok_or(refuse)?;
+                    let barriers = again.steps.iter().all(|step| step.barrier);
+                    if !self.is_counted(writes, kind, tile.stages) || !barriers {
+                        return Err(refuse);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// As what a movement's one instruction touches shared memory, by an address in each lane.
+    fn touch(&self, m: &TransferPlan, writes: bool) -> Option<AccessId> {
+        let movement = self.target.tables.atom(m.atom)?.movement?;
+        let side = if writes { &movement.to } else { &movement.from };
+        let by_lane = side
+            .layout
+            .axes()
+            .is_ok_and(|axes| axes.contains(&lanebook_layout::AxisId::SLOT));
+        let single = m.second.is_none() && m.tiled.is_none() && side.space == Space::Shared;
+        (single && by_lane).then_some(side.access)
+    }
+
+    fn rule(&self, producer: AccessId, consumer: AccessId) -> Option<&SyncRule<'_>> {
+        self.target.arch.sync.iter().find(|r| r.producer == producer && r.consumer == consumer)
+    }
+
+    /// Whether the later of two accesses is ordered after the earlier one by closing a group, a
+    /// wait that may leave the last groups open, and a barrier.
+    fn is_counted(&self, producer: AccessId, consumer: AccessId, stages: u8) -> bool {
+        let Some(rule) = self.rule(producer, consumer) else { return false };
+        let [close, wait, rest @ ..] = rule.steps else { return false };
+        let counters = (0u8..).zip(self.target.arch.counters);
+        let counter = counters.into_iter().find(|(_, c)| c.wait == wait.atom && c.in_order);
+        let Some((number, counter)) = counter else { return false };
+        let closes = |step: &SyncStep<'_>| {
+            let atom = self.target.tables.atom(step.atom);
+            step.after_producer
+                && atom.is_some_and(|a| a.counter.is_some_and(|used| used.counter == number))
+        };
+        let counts = self.target.tables.atom(wait.atom).is_some_and(|atom| {
+            let immediates = || atom.operands.iter().filter(|o| o.role == Role::Immediate);
+            let own = atom.operands.get(usize::from(counter.operand));
+            immediates().count() == 1
+                && own.is_some_and(|o| {
+                    o.role == Role::Immediate && o.range.1 >= i64::from(stages)
+                })
+        });
+        let open = u16::from(stages.saturating_sub(2));
+        closes(close)
+            && counts
+            && open <= counter.max
+            && rest.iter().any(|step| step.barrier)
+            && !rest.iter().any(|step| step.after_producer)
+    }
+}
